@@ -1,0 +1,179 @@
+/*
+ * contract.h: what the `.proto` files say, as tables that protoc-gen-errata writes: messages with
+ * their fields and rules, enums, methods, and the descriptors for reflection. One artefact feeds the
+ * pre-scan, the field checks, JSON, dispatch, stubs and reflection, so they cannot disagree. The
+ * tables know no protobuf-c and no transport.
+ */
+#ifndef ERRATA_SERVER_CODEC_CONTRACT_H
+#define ERRATA_SERVER_CODEC_CONTRACT_H
+
+#include "store/base/slice.h"
+
+/* As google.protobuf.FieldDescriptorProto.Type; the numbers are the same. */
+enum field_type {
+    FIELD_DOUBLE = 1,
+    FIELD_FLOAT = 2,
+    FIELD_INT64 = 3,
+    FIELD_UINT64 = 4,
+    FIELD_INT32 = 5,
+    FIELD_FIXED64 = 6,
+    FIELD_FIXED32 = 7,
+    FIELD_BOOL = 8,
+    FIELD_STRING = 9,
+    FIELD_MESSAGE = 11,
+    FIELD_BYTES = 12,
+    FIELD_UINT32 = 13,
+    FIELD_ENUM = 14,
+    FIELD_SFIXED32 = 15,
+    FIELD_SFIXED64 = 16,
+    FIELD_SINT32 = 17,
+    FIELD_SINT64 = 18
+};
+
+/* As errata.v1.Format; the numbers are the same. */
+enum field_format {
+    FORMAT_ANY = 0,
+    FORMAT_OPAQUE_ID = 1,
+    FORMAT_UUID = 2,
+    FORMAT_JSON_OBJECT = 3,
+    FORMAT_NAME = 4,
+    FORMAT_PAGE_TOKEN = 5,
+    FORMAT_KEY_ID = 6
+};
+
+/* Messages that proto JSON writes in a way of their own. */
+enum message_well_known {
+    MESSAGE_PLAIN,
+    MESSAGE_TIMESTAMP,
+    MESSAGE_DURATION,
+    MESSAGE_STRUCT,
+    MESSAGE_VALUE,
+    MESSAGE_LIST_VALUE,
+    MESSAGE_ANY,
+    MESSAGE_FIELD_MASK,
+    MESSAGE_WRAPPER,
+    MESSAGE_EMPTY
+};
+
+struct enum_value_info {
+    int32_t number;
+    struct slice name; /* full, such as EVENT_TYPE_MAPPING_CONFIRMED */
+    struct slice short_name; /* without the type's prefix: MAPPING_CONFIRMED */
+};
+
+struct enum_info {
+    struct slice full_name;
+    const struct enum_value_info *values; /* by number, ascending */
+    uint32_t count;
+};
+
+/* errata.v1.FieldRules. */
+struct field_rules {
+    int64_t min_value;
+    int64_t max_value;
+    uint32_t max_bytes;
+    uint32_t max_items;
+    enum field_format format;
+    bool required;
+    bool output_only;
+    bool content;
+    bool not_future;
+};
+
+struct message_info;
+
+struct field_info {
+    struct slice name; /* as in the .proto: layout_fingerprint */
+    struct slice json_name; /* layoutFingerprint */
+    uint32_t number;
+    enum field_type type;
+    bool repeated;
+    bool map; /* a map: `message` is its entry */
+    bool packed; /* how a repeated scalar is written (both ways are read) */
+    bool optional; /* proto3 optional, or a member of a oneof: absent is not the default */
+    int16_t oneof; /* index in the message's real oneofs, -1 for none */
+    const struct message_info *message; /* of FIELD_MESSAGE */
+    const struct enum_info *enumeration; /* of FIELD_ENUM */
+    struct field_rules rules;
+};
+
+struct message_info {
+    struct slice full_name; /* errata.v1.FeedbackEvent */
+    const struct field_info *fields; /* by number, ascending */
+    uint32_t count;
+    enum message_well_known well_known;
+};
+
+enum method_stream {
+    METHOD_UNARY,
+    METHOD_SERVER_STREAM,
+    METHOD_BIDI_STREAM /* reflection alone */
+};
+
+enum method_transaction {
+    METHOD_NO_TRANSACTION,
+    METHOD_READ,
+    METHOD_WRITE
+};
+
+enum method_stage {
+    METHOD_STRAIGHT,
+    METHOD_PREPARE,
+    METHOD_PREPARE_ON_POOL
+};
+
+/* A set of roles: bit (1 << number) of errata.v1.Role. */
+typedef uint32_t role_set;
+
+struct method_info {
+    struct slice path; /* "/errata.v1.CorrectionService/CaptureEvent" */
+    struct slice service; /* "errata.v1.CorrectionService" */
+    struct slice name; /* "CaptureEvent" */
+    const struct message_info *request;
+    const struct message_info *reply;
+    enum method_stream stream;
+    enum method_transaction transaction;
+    enum method_stage stage;
+    role_set roles; /* who may call; 0: nobody, unless `open` */
+    role_set backfill_roles; /* of those, who must give created_at */
+    bool open; /* needs no token: health and reflection alone */
+    bool no_side_effects;
+    uint32_t default_deadline_ms; /* 0: none */
+    uint16_t index; /* place in contract_methods, and in the dispatch table */
+};
+
+/* All methods, by path, ascending. */
+extern const struct method_info contract_methods[];
+extern const uint32_t contract_method_count;
+/* All messages and enums, by full name, ascending. */
+extern const struct message_info *const contract_messages[];
+extern const uint32_t contract_message_count;
+extern const struct enum_info *const contract_enums[];
+extern const uint32_t contract_enum_count;
+
+/* One file's descriptor, as protoc makes it. */
+struct contract_file {
+    struct slice name; /* errata/v1/admin_service.proto */
+    struct slice descriptor; /* FileDescriptorProto, wire bytes */
+    const uint16_t *dependencies; /* indices of the files it imports */
+    uint16_t dependency_count;
+};
+
+/* A name (of a service, method, message, enum, field or extension) and the file that defines it. */
+struct contract_symbol {
+    struct slice name; /* errata.v1.FeedbackEvent, without a leading dot */
+    uint16_t file;
+};
+
+extern const struct contract_file contract_files[];
+extern const uint32_t contract_file_count;
+extern const struct contract_symbol contract_symbols[]; /* by name, ascending */
+extern const uint32_t contract_symbol_count;
+
+/* NULL where there is none. Written by hand, by binary search. */
+const struct method_info *contract_find_method(struct slice path);
+const struct message_info *contract_find_message(struct slice full_name);
+const struct contract_symbol *contract_find_symbol(struct slice name);
+const struct field_info *contract_find_field(const struct message_info *message, uint32_t number);
+
+#endif

@@ -1,0 +1,97 @@
+/*
+ * call.h: one call, whatever protocol brought it: a method, metadata, request messages in, reply
+ * messages out, a status, a deadline, cancellation. The protocols (gRPC today; gRPC-Web and Connect
+ * beside it later) make calls; the services answer them through this header and know nothing of
+ * frames. No libuv, no sockets, no store.
+ *
+ * Life: `on_start` once; then `on_message` for each request message; `on_half_close` when there will
+ * be no more; `on_writable` when a streamed answer has room again; `on_cancel` at most once, when
+ * the peer, the connection or the deadline ended it. The services end each call with exactly one
+ * call_finish, also after on_cancel (what is sent then goes nowhere). Until then the call and its
+ * arena stay, even when the connection is gone. After call_finish nothing may touch the call.
+ * None of the call_* functions calls back into the handlers before it returns.
+ */
+#ifndef ERRATA_SERVER_GRPC_CALL_H
+#define ERRATA_SERVER_GRPC_CALL_H
+
+#include "server/codec/contract.h"
+#include "store/base/buffer.h"
+#include "store/base/err.h"
+
+/* gRPC status codes: grpc/doc/statuscodes.md. */
+enum grpc_code {
+    GRPC_OK = 0,
+    GRPC_CANCELLED = 1,
+    GRPC_UNKNOWN = 2,
+    GRPC_INVALID_ARGUMENT = 3,
+    GRPC_DEADLINE_EXCEEDED = 4,
+    GRPC_NOT_FOUND = 5,
+    GRPC_ALREADY_EXISTS = 6,
+    GRPC_PERMISSION_DENIED = 7,
+    GRPC_RESOURCE_EXHAUSTED = 8,
+    GRPC_FAILED_PRECONDITION = 9,
+    GRPC_ABORTED = 10,
+    GRPC_OUT_OF_RANGE = 11,
+    GRPC_UNIMPLEMENTED = 12,
+    GRPC_INTERNAL = 13,
+    GRPC_UNAVAILABLE = 14,
+    GRPC_DATA_LOSS = 15,
+    GRPC_UNAUTHENTICATED = 16
+};
+
+/* How a call ends. Slices are copied. */
+struct status {
+    enum grpc_code code;
+    struct slice message; /* UTF-8; empty for OK */
+    struct slice details; /* google.rpc.Status, wire bytes, of the same code; or empty */
+};
+
+/* Output of a stream above this waits for the peer: call_writable is false. */
+#define CALL_OUTPUT_BYTES_HIGH (64 * 1024)
+
+struct call {
+    const struct method_info *method;
+    struct arena *arena; /* the call's; dies with it */
+    int64_t deadline_us; /* monotonic; INT64_MAX: none */
+    struct slice authorization; /* the metadata's value, or empty */
+    struct slice peer; /* address for the log, such as 127.0.0.1:40112 */
+    uint64_t number; /* of the call since start: the request id of log lines */
+    bool cancelled; /* on_cancel was called */
+    void *user; /* the services' own */
+};
+
+/* Who answers calls. */
+struct call_handlers {
+    void *user;
+    /* The headers are whole. May finish the call at once (no token, wrong role, draining). */
+    void (*on_start)(void *user, struct call *call);
+    /* One whole request message, decompressed, borrowed until the call ends. */
+    void (*on_message)(void *user, struct call *call, struct slice message);
+    /* No more request messages. A unary or server-streaming call has had exactly one. */
+    void (*on_half_close)(void *user, struct call *call);
+    /* The output of a stream fell below the mark; again after each time it was above it. */
+    void (*on_writable)(void *user, struct call *call);
+    /* `why` is ERR_CANCELLED or ERR_DEADLINE. */
+    void (*on_cancel)(void *user, struct call *call, enum err why);
+};
+
+/* The value of an ASCII metadata key (lower case), or of a -bin key, decoded; the first where there
+ * are several. False where there is none. Borrowed until the call ends. */
+bool call_metadata(const struct call *call, struct slice key, struct slice *ret_value);
+
+/* Adds metadata to the answer: leading before the first reply, trailing before call_finish. Copied;
+ * values of -bin keys are given raw. At most 16 of each; more are dropped and counted. */
+void call_add_leading(struct call *call, struct slice key, struct slice value);
+void call_add_trailing(struct call *call, struct slice key, struct slice value);
+
+/* Starts a reply message: append its bytes to the buffer. One at a time. `likely_bytes` is a hint. */
+struct buffer *call_reply_begin(struct call *call, size_t likely_bytes);
+/* Ends it: frames it, compresses it where that was negotiated and pays, and queues it. ERR_MEMORY
+ * where the buffer failed: the call is still to be finished, with an error. */
+MUST_CHECK enum err call_reply_end(struct call *call);
+/* A streamed answer has room for another message. */
+bool call_writable(const struct call *call);
+/* Ends the call. */
+void call_finish(struct call *call, const struct status *status);
+
+#endif

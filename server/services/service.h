@@ -1,0 +1,79 @@
+/*
+ * service.h: what a method's author writes against. A method is one to three plain functions, named
+ * by the generator and declared in the generated header of its service:
+ *
+ *   unary, read or no transaction:   X_read(service, txn, request, prepared, reply)
+ *   unary, write:                    X_write(service, txn, request, prepared, result)
+ *                                    X_answer(service, txn, request, prepared, result, reply)
+ *   with a prepare stage:            X_prepare(service, request, ret_prepared) before either
+ *   server stream:                   X_start(service, request, stream)
+ *                                    X_writable(service, txn, stream)
+ *                                    X_stopped(stream)
+ *   bidi stream (reflection alone):  X_start(service, NULL, stream)
+ *                                    X_message(service, request, stream)
+ *                                    X_stopped(stream)
+ *
+ * where X is the service and method in snake case: correction_service_get_examples (behind the
+ * package for services that are not ours: grpc_health_v1_health_check). The request has
+ * passed check_request, so formats, limits and required fields hold already. A function fails with
+ * an error and, where it helps, says why in ctx->fault; the pipeline makes the status of it.
+ *
+ * _prepare may run on the pool: it touches nothing but its arguments. _write runs on the writer
+ * thread, and may run more than once (store/work.h): it decides, appends and applies. _answer makes
+ * the reply from the events that _write appended; a repeat under the same idempotency key calls it
+ * alone, with result->repeated. What must not be stored or answered twice is _answer's to refuse.
+ */
+#ifndef ERRATA_SERVER_SERVICES_SERVICE_H
+#define ERRATA_SERVER_SERVICES_SERVICE_H
+
+#include "server/codec/contract.h"
+#include "store/base/buffer.h"
+#include "store/base/ctx.h"
+#include "store/work.h"
+
+#include <errata/v1/role.fields.h>
+#include <protobuf-c/protobuf-c.h>
+
+/* Who calls: from the token, by the auth layer alone. */
+struct principal {
+    struct org_id org;
+    enum role role;
+    bool server; /* may name other organisations in AdminService */
+    uint32_t key_id; /* of the token */
+    struct slice user_id; /* the user it is bound to, or empty */
+};
+
+struct service_env; /* health, counters, page-token key: server/services/env.h */
+
+struct service {
+    struct ctx *ctx; /* arena (the call's), clock, random, fault */
+    const struct principal *principal; /* NULL for open methods */
+    const struct method_info *method;
+    struct service_env *env;
+};
+
+/* One reply message: either a protobuf-c message, or bytes appended to `body` as they are. */
+struct reply {
+    struct buffer *body;
+};
+
+/* Appends a packed message. ERR_MEMORY where it does not fit. */
+MUST_CHECK enum err reply_message(struct reply *reply, const ProtobufCMessage *message);
+
+/* A streamed answer. */
+struct stream {
+    const struct service *service;
+    void *state; /* the method's own, in the call's arena */
+};
+
+/* Room for another message, and nobody stopped it. A producer asks before each. */
+bool stream_wants(const struct stream *stream);
+/* Starts and ends one message of the stream. */
+struct reply stream_reply_begin(struct stream *stream, size_t likely_bytes);
+MUST_CHECK enum err stream_reply_end(struct stream *stream);
+/* Ends the stream, with OK or an error; X_stopped follows. */
+void stream_finish(struct stream *stream, enum err result);
+/* Asks for X_writable again after the next commit to the organisation's log. */
+void stream_wait_for_events(struct stream *stream);
+
+#endif

@@ -1,0 +1,38 @@
+/*
+ * arena.h: memory that is freed at one line. An arena hands out pieces from chunks and takes none
+ * back until it is reset; it has a cap in bytes, above which it hands out NULL (callers answer
+ * ERR_MEMORY). It is not for objects that outlive their call. Built with ERRATA_ARENA_EMULATOR (the
+ * asan preset) each piece is a block of its own, so that overruns inside an arena are seen.
+ */
+#ifndef ERRATA_STORE_BASE_ARENA_H
+#define ERRATA_STORE_BASE_ARENA_H
+
+#include "store/base/attributes.h"
+#include "store/base/slice.h"
+
+struct arena_chunk;
+
+struct arena {
+    struct arena_chunk *chunks; /* newest first; owned */
+    uint8_t *next; /* first free byte of the newest chunk */
+    uint8_t *end; /* end of the newest chunk */
+    size_t used_bytes; /* handed out since the last reset, headers included */
+    size_t limit_bytes; /* cap on used_bytes */
+};
+
+/* Starts an empty arena; allocates nothing until asked. */
+void arena_init(struct arena *arena, size_t limit_bytes);
+/* Frees everything that the arena handed out, but keeps its first chunk (at most 64 KiB) for reuse. */
+void arena_reset(struct arena *arena);
+/* Frees everything. Takes a zeroed or initialised arena. */
+void arena_deinit(struct arena *arena);
+/* Memory of `size` bytes, aligned to 16, not zeroed; NULL above the cap or when malloc fails. */
+MUST_CHECK void *arena_alloc(struct arena *arena, size_t size);
+/* The same, zeroed, for `count` things of `size` bytes; NULL on overflow too. */
+MUST_CHECK void *arena_calloc(struct arena *arena, size_t count, size_t size);
+/* A copy of `bytes` that dies with the arena, followed by a NUL that its size does not count. */
+MUST_CHECK bool arena_copy(struct arena *arena, struct slice bytes, struct slice *ret_copy);
+/* A formatted text that dies with the arena; the empty slice when there is no room. */
+struct slice arena_printf(struct arena *arena, const char *format, ...) PRINTF_LIKE(2, 3);
+
+#endif

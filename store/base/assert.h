@@ -1,0 +1,22 @@
+/*
+ * assert.h: three kinds of "this cannot be".
+ * ASSERT is for our own mistakes and stays on in release: it prints and aborts. UNEXPECTED is ours
+ * but survivable: it counts, logs and is true, so that the caller fails this one piece of work.
+ * Anything from outside (peer, disk, worker, configuration) is checked and answered, never asserted.
+ */
+#ifndef ERRATA_STORE_BASE_ASSERT_H
+#define ERRATA_STORE_BASE_ASSERT_H
+
+#include "store/base/attributes.h"
+
+#include <stdbool.h>
+
+NORETURN void assert_failed(const char *fact, const char *file, int line);
+/* Counts and logs an unexpected condition; always true. */
+bool assert_unexpected(const char *condition, const char *file, int line);
+
+#define ASSERT(fact) ((fact) ? (void)0 : assert_failed(#fact, __FILE__, __LINE__))
+#define UNEXPECTED(condition)                                                                      \
+    (__builtin_expect(!!(condition), 0) && assert_unexpected(#condition, __FILE__, __LINE__))
+
+#endif

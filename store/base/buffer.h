@@ -1,0 +1,38 @@
+/*
+ * buffer.h: bytes that grow, in an arena. A failed append (over the arena's cap) sticks: later
+ * appends do nothing, and buffer_ok is false, so that a writer checks once at its end. Growing
+ * leaves the old piece in the arena; start with the size that is likely.
+ */
+#ifndef ERRATA_STORE_BASE_BUFFER_H
+#define ERRATA_STORE_BASE_BUFFER_H
+
+#include "store/base/arena.h"
+
+struct buffer {
+    struct arena *arena; /* where the bytes live */
+    uint8_t *data;
+    size_t size; /* bytes written */
+    size_t capacity; /* bytes there is room for */
+    bool failed; /* an append did not fit */
+};
+
+/* Starts an empty buffer with room for `capacity` bytes (0: none yet). */
+void buffer_init(struct buffer *buffer, struct arena *arena, size_t capacity);
+/* Makes room for `more` bytes; false, and failed, where there is none. */
+bool buffer_reserve(struct buffer *buffer, size_t more);
+void buffer_append(struct buffer *buffer, struct slice bytes);
+void buffer_append_byte(struct buffer *buffer, uint8_t byte);
+void buffer_printf(struct buffer *buffer, const char *format, ...) PRINTF_LIKE(2, 3);
+
+static inline bool buffer_ok(const struct buffer *buffer)
+{
+    return !buffer->failed;
+}
+
+/* What was written; dies with the arena, and is stale after the next append. */
+static inline struct slice buffer_slice(const struct buffer *buffer)
+{
+    return slice_of(buffer->data, buffer->size);
+}
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * clock.h: the one clock that everything reads time through, so that tests can replace it.
+ */
+#ifndef ERRATA_STORE_BASE_CLOCK_H
+#define ERRATA_STORE_BASE_CLOCK_H
+
+#include <stdint.h>
+
+struct clock {
+    /* UTC in microseconds since 1970; may jump. */
+    int64_t (*wall_us)(const struct clock *clock);
+    /* Microseconds since some start; never goes back. For deadlines and durations. */
+    int64_t (*monotonic_us)(const struct clock *clock);
+};
+
+/* The machine's clock; lives for ever. */
+const struct clock *clock_system(void);
+
+/* A clock that moves only when a test says so. */
+struct clock_manual {
+    struct clock clock; /* first: pass &manual.clock */
+    int64_t wall_us;
+    int64_t monotonic_us;
+};
+
+void clock_manual_init(struct clock_manual *manual, int64_t wall_us);
+void clock_manual_advance(struct clock_manual *manual, int64_t by_us);
+
+static inline int64_t clock_wall_us(const struct clock *clock)
+{
+    return clock->wall_us(clock);
+}
+
+static inline int64_t clock_monotonic_us(const struct clock *clock)
+{
+    return clock->monotonic_us(clock);
+}
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * err.h: results. 0 is success; every other value stands in errors.def with its gRPC status, its
+ * retry hint and its public text. Foreign codes (LMDB, nghttp2, libuv, OpenSSL) are translated in
+ * one function each, at the border.
+ */
+#ifndef ERRATA_STORE_BASE_ERR_H
+#define ERRATA_STORE_BASE_ERR_H
+
+#include "store/base/attributes.h"
+
+#include <stdint.h>
+
+enum err {
+    OK = 0,
+#define ERROR(name, code, retry_ms, text) ERR_##name,
+#include "store/base/errors.def"
+#undef ERROR
+    ERR_COUNT
+};
+
+/* The error's name without its prefix, such as "NOT_FOUND"; "OK" for 0. */
+const char *err_name(enum err err);
+/* The text that a caller may see. */
+const char *err_text(enum err err);
+/* The gRPC status code. */
+uint32_t err_grpc_code(enum err err);
+/* After how many milliseconds a retry makes sense; 0 where it makes none. */
+uint32_t err_retry_ms(enum err err);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * fault.h: what the caller did wrong, all of it at once. Each entry names a field by its path in the
+ * request (`event.before_json`, `events[3].layout_fingerprint`; proto names), why it was refused,
+ * with the value shortened, and what would be right. Becomes google.rpc.BadRequest.
+ */
+#ifndef ERRATA_STORE_BASE_FAULT_H
+#define ERRATA_STORE_BASE_FAULT_H
+
+#include "store/base/arena.h"
+#include "store/base/err.h"
+
+/* More than this many bad fields are counted, not listed: an answer stays small. */
+#define FAULT_ENTRIES_MAX 100
+
+struct fault_entry {
+    struct slice field; /* path; empty where no one field is to blame */
+    struct slice description; /* a sentence: what is wrong and what would be right */
+};
+
+struct fault {
+    struct arena *arena; /* holds the entries' texts */
+    struct fault_entry *entries;
+    size_t count; /* entries listed */
+    size_t total_count; /* entries seen, listed or not */
+    struct slice message; /* replaces err_text where it is not empty */
+};
+
+void fault_init(struct fault *fault, struct arena *arena);
+/* Adds an entry for `field`; texts are copied. Over the cap or out of memory it only counts. */
+void fault_add(struct fault *fault, struct slice field, const char *format, ...) PRINTF_LIKE(3, 4);
+/* Sets the message of a failure that is no bad field, and gives `err` back. */
+enum err fault_say(struct fault *fault, enum err err, const char *format, ...) PRINTF_LIKE(3, 4);
+/* ERR_INVALID where anything was added, else OK. */
+MUST_CHECK enum err fault_result(const struct fault *fault);
+/* At most 64 bytes of `value`, cut at a code point, with `...` where it was cut and control
+ * characters and invalid bytes replaced by `?`; dies with the fault's arena. */
+struct slice fault_shorten(struct fault *fault, struct slice value);
+
+#endif

@@ -1,0 +1,83 @@
+/*
+ * json.h: a strict pull reader and a writer for JSON text (RFC 8259). The reader makes no tree:
+ * values are spans of the text, numbers stay as written. No duplicate keys, no lone surrogates, no
+ * invalid UTF-8, no text behind the value; depth is limited by the caller. No recursion.
+ */
+#ifndef ERRATA_STORE_BASE_JSON_H
+#define ERRATA_STORE_BASE_JSON_H
+
+#include "store/base/buffer.h"
+#include "store/base/err.h"
+
+/* The deepest nesting that a `_json` field may have. */
+#define JSON_FIELD_DEPTH_MAX 64
+/* The deepest nesting that any reader follows. */
+#define JSON_DEPTH_MAX 100
+
+enum json_kind {
+    JSON_NULL,
+    JSON_FALSE,
+    JSON_TRUE,
+    JSON_NUMBER,
+    JSON_STRING,
+    JSON_ARRAY,
+    JSON_OBJECT
+};
+
+/* One value: where it stands in the text. */
+struct json_value {
+    enum json_kind kind;
+    struct slice text; /* as written, a string with its quotes; borrowed from the document */
+};
+
+/* What is wrong with a text, for a message to its writer. */
+struct json_problem {
+    const char *what; /* a phrase, such as "a key that stands twice in its object" */
+    size_t at; /* byte offset */
+};
+
+/* Options of a check. */
+struct json_rules {
+    unsigned depth_max; /* of nesting; at most JSON_DEPTH_MAX */
+    bool allow_nan; /* NaN, Infinity, -Infinity as numbers, as Python reads them */
+};
+
+/* Checks a whole document and gives its top value. ERR_INVALID with `ret_problem`, or ERR_MEMORY
+ * (keys of open objects are kept in `arena` to find duplicates). Everything below takes only text
+ * that passed. */
+MUST_CHECK enum err json_check(struct arena *arena, struct slice document,
+                               const struct json_rules *rules, struct json_value *ret_value,
+                               struct json_problem *ret_problem);
+
+/* Walks the members of a checked object, or the elements of a checked array. */
+struct json_walk {
+    struct slice rest;
+    bool is_object;
+};
+
+struct json_walk json_walk_start(struct json_value container);
+/* The next element; false at the end. `ret_key` is the raw key with its quotes, the empty slice in
+ * an array. */
+bool json_walk_next(struct json_walk *walk, struct slice *ret_key, struct json_value *ret_value);
+
+/* The content of a checked string (or key), unescaped, in the arena; borrowed from the text itself
+ * where it has no escapes. `\u0000` gives a NUL byte. */
+MUST_CHECK enum err json_string(struct arena *arena, struct slice quoted, struct slice *ret_text);
+/* A raw key with its quotes means `name`; both UTF-8. */
+bool json_key_is(struct slice quoted, struct slice name);
+/* The member of a checked object with this name; false where there is none. */
+bool json_member(struct json_value object, struct slice name, struct json_value *ret_value);
+/* Two checked values are equal as JSON: member order, white space, escapes and the writing of a
+ * number (1, 1.0, 1e0) do not count. Works in the arena; ERR_MEMORY when it has no room. */
+MUST_CHECK enum err json_equal(struct arena *arena, struct json_value a, struct json_value b,
+                               bool *ret_equal);
+
+/* Appends text as a JSON string with quotes: escapes `"`, `\`, and control characters; everything
+ * else stays UTF-8 (or, with `ascii`, becomes \uXXXX, lower-case, as Python's json.dumps does). */
+void json_write_string(struct buffer *buffer, struct slice text, bool ascii);
+/* Appends a checked value without the white space between its tokens. */
+void json_write_compact(struct buffer *buffer, struct json_value value);
+/* Appends a double by the shortest text that reads back, as Python's repr does. */
+void json_write_double(struct buffer *buffer, double value);
+
+#endif

@@ -1,0 +1,46 @@
+/*
+ * logger.h: what the program says of itself, on standard error: JSON lines or text, by level. Never
+ * payloads, never secrets. Only services, app, jobs and tools log; everything below returns errors.
+ * ("log" alone always means the event log.)
+ */
+#ifndef ERRATA_STORE_BASE_LOGGER_H
+#define ERRATA_STORE_BASE_LOGGER_H
+
+#include "store/base/attributes.h"
+#include "store/base/slice.h"
+
+enum logger_level {
+    LOGGER_ERROR,
+    LOGGER_WARNING,
+    LOGGER_INFO,
+    LOGGER_DEBUG
+};
+
+enum logger_format {
+    LOGGER_TEXT,
+    LOGGER_JSON
+};
+
+/* Sets what main was told; before that: INFO, TEXT. Called by main alone, before threads start. */
+void logger_configure(enum logger_level level, enum logger_format format);
+bool logger_wants(enum logger_level level);
+
+/* One member of a line. */
+struct logger_field {
+    const char *name;
+    struct slice text; /* used where `is_number` is false */
+    int64_t number;
+    bool is_number;
+};
+
+#define LOGGER_TEXT_FIELD(name, value) ((struct logger_field){(name), (value), 0, false})
+#define LOGGER_NUMBER_FIELD(name, value)                                                           \
+    ((struct logger_field){(name), {NULL, 0}, (int64_t)(value), true})
+
+/* Writes one line: time, level, message, fields; one write(2), at most 4 KiB. */
+void logger_write(enum logger_level level, const char *message, const struct logger_field *fields,
+                  size_t count);
+/* The same without fields, formatted. */
+void logger_printf(enum logger_level level, const char *format, ...) PRINTF_LIKE(2, 3);
+
+#endif

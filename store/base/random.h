@@ -1,0 +1,31 @@
+/*
+ * random.h: the one source of randomness, so that tests can replay it.
+ */
+#ifndef ERRATA_STORE_BASE_RANDOM_H
+#define ERRATA_STORE_BASE_RANDOM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct random {
+    /* Fills `size` bytes. Never fails: a machine without randomness aborts. */
+    void (*fill)(struct random *random, void *bytes, size_t size);
+};
+
+/* The kernel's randomness, buffered by thread-local state of the caller's own: safe to share. */
+struct random *random_system(void);
+
+/* SplitMix64 from a seed: the same bytes every time. For tests and simulation only. */
+struct random_seeded {
+    struct random random; /* first: pass &seeded.random */
+    uint64_t state;
+};
+
+void random_seeded_init(struct random_seeded *seeded, uint64_t seed);
+
+static inline void random_fill(struct random *random, void *bytes, size_t size)
+{
+    random->fill(random, bytes, size);
+}
+
+#endif

@@ -1,0 +1,21 @@
+/*
+ * sha256.h: SHA-256 (FIPS 180-4) by OpenSSL, in one piece or several.
+ */
+#ifndef ERRATA_STORE_BASE_SHA256_H
+#define ERRATA_STORE_BASE_SHA256_H
+
+#include "store/base/slice.h"
+
+#define SHA256_BYTES 32
+
+struct sha256_digest {
+    uint8_t bytes[SHA256_BYTES];
+};
+
+struct sha256_digest sha256(struct slice bytes);
+/* The digest of several pieces one behind the other. */
+struct sha256_digest sha256_pieces(const struct slice *pieces, size_t count);
+/* 64 lower-case hex digits, without NUL. */
+void sha256_format(const struct sha256_digest *digest, char text[2 * SHA256_BYTES]);
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * uuid.h: UUIDv7 (RFC 9562, 5.7): 48 bits of milliseconds, then version, variant and random bits.
+ * The 12 bits behind the version carry microseconds / 1000 * 4096, so ids of one millisecond stay in
+ * order as far as the clock tells them apart.
+ */
+#ifndef ERRATA_STORE_BASE_UUID_H
+#define ERRATA_STORE_BASE_UUID_H
+
+#include "store/base/random.h"
+#include "store/base/slice.h"
+
+#define UUID_BYTES 16
+#define UUID_TEXT_BYTES 36
+
+struct uuid {
+    uint8_t bytes[UUID_BYTES];
+};
+
+/* A new id for the time `wall_us`. */
+struct uuid uuid_v7(int64_t wall_us, struct random *random);
+/* Canonical lower-case text, exactly UUID_TEXT_BYTES, without NUL. */
+void uuid_format(struct uuid uuid, char text[UUID_TEXT_BYTES]);
+/* Reads canonical text in either case; false for anything else. */
+bool uuid_parse(struct slice text, struct uuid *ret_uuid);
+
+static inline bool uuid_equal(struct uuid a, struct uuid b)
+{
+    return memcmp(a.bytes, b.bytes, UUID_BYTES) == 0;
+}
+
+#endif

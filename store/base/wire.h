@@ -1,0 +1,53 @@
+/*
+ * wire.h: the protobuf wire format (protobuf.dev/programming-guides/encoding) for those who pass
+ * stored messages through unparsed: fields appended to a buffer, and a reader that walks the fields
+ * of a message without a descriptor. It knows no message; field numbers come from generated headers.
+ */
+#ifndef ERRATA_STORE_BASE_WIRE_H
+#define ERRATA_STORE_BASE_WIRE_H
+
+#include "store/base/buffer.h"
+#include "store/base/err.h"
+
+enum wire_type {
+    WIRE_VARINT = 0,
+    WIRE_FIXED64 = 1,
+    WIRE_BYTES = 2,
+    WIRE_FIXED32 = 5
+};
+
+/* Appends. A zero or empty value is written all the same: leaving defaults out is the caller's. */
+void wire_put_varint(struct buffer *buffer, uint32_t field, uint64_t value);
+void wire_put_bytes(struct buffer *buffer, uint32_t field, struct slice value);
+void wire_put_double(struct buffer *buffer, uint32_t field, double value);
+/* A google.protobuf.Timestamp of microseconds since 1970. */
+void wire_put_timestamp(struct buffer *buffer, uint32_t field, int64_t time_us);
+/* Tag and length of a bytes field whose `size` bytes the caller appends behind it. */
+void wire_put_header(struct buffer *buffer, uint32_t field, size_t size);
+/* How many bytes wire_put_header writes. */
+size_t wire_header_bytes(uint32_t field, size_t size);
+size_t wire_varint_bytes(uint64_t value);
+
+struct wire_field {
+    uint32_t number;
+    enum wire_type type;
+    uint64_t value; /* of VARINT, FIXED64, FIXED32 */
+    struct slice bytes; /* of BYTES: borrowed from the message */
+};
+
+struct wire_reader {
+    struct slice rest; /* what has not been read */
+};
+
+static inline struct wire_reader wire_reader_of(struct slice message)
+{
+    return (struct wire_reader){message};
+}
+
+/* The next field: OK, ERR_NOT_FOUND at the end, ERR_MALFORMED for bytes that are no message
+ * (groups, field number 0, overlong varints, lengths past the end). */
+MUST_CHECK enum err wire_next(struct wire_reader *reader, struct wire_field *ret_field);
+/* Microseconds of an encoded google.protobuf.Timestamp. */
+MUST_CHECK enum err wire_read_timestamp(struct slice message, int64_t *ret_time_us);
+
+#endif

@@ -1,0 +1,90 @@
+/*
+ * keys.h: the bytes of every key, built in one file. All big-endian; newest first by inverted time,
+ * ties by inverted seq. Long texts stand as the first 16 (or 32) bytes of their SHA-256. Every
+ * builder takes the organisation first; the zero organisation is reachable by the *_global builders
+ * alone. FORMAT.md shows each with an example that a golden test reads.
+ */
+#ifndef ERRATA_STORE_KEYS_H
+#define ERRATA_STORE_KEYS_H
+
+#include "store/backend.h"
+#include "store/base/sha256.h"
+#include "store/base/uuid.h"
+
+/* An organisation. Made by the auth layer alone, from a token (or by the code that creates one). */
+struct org_id {
+    struct uuid uuid;
+};
+
+struct key {
+    uint8_t bytes[STORE_KEY_BYTES_MAX];
+    size_t size;
+};
+
+static inline struct slice key_slice(const struct key *key)
+{
+    return slice_of(key->bytes, key->size);
+}
+
+/* A fingerprint in a key: SHA-256 of its text, whatever the text looks like. */
+struct key_fingerprint {
+    uint8_t bytes[32];
+};
+
+struct key_fingerprint key_fingerprint_of(struct slice layout_fingerprint);
+
+/* What an event is about; the numbers are in stored keys and never change. */
+enum subject_kind {
+    SUBJECT_LAYOUT = 1,
+    SUBJECT_DOCUMENT = 2,
+    SUBJECT_DRAFT_ORDER = 3,
+    SUBJECT_ENTITY = 4,
+    SUBJECT_ORGANIZATION = 5,
+    SUBJECT_TOKEN = 6
+};
+
+/* What a counter counts by; the numbers are in stored keys and never change. */
+enum counter_dimension {
+    COUNTER_EVENT_TYPE = 1, /* name: the event type's number as text */
+    COUNTER_LINE_FIELD = 2, /* name: a field of EXTRACTION_LINE_CORRECTED */
+    COUNTER_FIELD_FIELD = 3, /* name: a field of EXTRACTION_FIELD_CORRECTED */
+    COUNTER_FIELD_NAMES = 4 /* one row: how many distinct field names the day has */
+};
+
+struct key
+key_org(struct org_id org); /* prefix of everything of an organisation; key of ORG_HEAD */
+struct key key_event(struct org_id org, uint64_t seq);
+struct key key_event_id(struct org_id org, struct uuid id);
+/* Prefix of a subject's rows, and a whole row. */
+struct key key_subject_prefix(struct org_id org, enum subject_kind kind, struct slice id);
+struct key key_subject(struct org_id org, enum subject_kind kind, struct slice id,
+                       int64_t created_at_us, uint64_t seq);
+struct key key_backfill(struct org_id org, int64_t created_at_us, uint64_t seq);
+/* Prefix of a layout's cluster: its head row, then its examples. */
+struct key key_layout_prefix(struct org_id org, const struct key_fingerprint *fingerprint);
+struct key key_layout_head(struct org_id org, const struct key_fingerprint *fingerprint);
+struct key key_example(struct org_id org, const struct key_fingerprint *fingerprint,
+                       int64_t created_at_us, uint64_t seq);
+struct key key_example_mark(struct org_id org, uint64_t seq);
+/* Prefix of an entity's rows, and a whole row. */
+struct key key_entity_prefix(struct org_id org, struct slice entity_type, struct slice entity_id);
+struct key key_entity(struct org_id org, struct slice entity_type, struct slice entity_id,
+                      uint64_t seq);
+/* `day` counts days since 1970 in UTC. */
+struct key key_counter(struct org_id org, uint32_t day, enum counter_dimension dimension,
+                       struct slice name);
+struct key key_organization_global(struct uuid organization);
+struct key key_organization_name_global(struct slice name);
+struct key key_token_global(uint32_t key_id);
+struct key key_token_by_org(struct org_id org, uint32_t key_id);
+struct key key_idempotency(struct org_id org, uint32_t hour, const uint8_t hash[16]);
+struct key key_meta_global(struct slice name);
+/* The 16 zero bytes under which what belongs to no organisation stands, as a prefix. */
+struct key key_global_prefix(void);
+
+/* What a key tells. ERR_CORRUPT for a key of another shape. */
+MUST_CHECK enum err key_read_event(struct slice key, uint64_t *ret_seq);
+MUST_CHECK enum err key_read_newest_first(struct slice key, int64_t *ret_created_at_us,
+                                          uint64_t *ret_seq); /* subject, backfill, example */
+
+#endif

@@ -1,0 +1,142 @@
+/*
+ * log.h: the event log of an organisation. The only thing that callers write are events: numbered
+ * gapless from 1, chained by hash, never changed. A write reads state, decides, appends, applies,
+ * all through one transaction. Where the log is kept is the engine's (log_engine.h); reading and
+ * appending look the same for all.
+ *
+ * Three representations of one event: the draft that decide hands over, the record in the table
+ * (record.h), and `struct event`, a view of the record whose slices are borrowed from the
+ * transaction.
+ */
+#ifndef ERRATA_STORE_LOG_H
+#define ERRATA_STORE_LOG_H
+
+#include "store/base/ctx.h"
+#include "store/keys.h"
+
+/* The numbers stand in stored events and equal EventKind of learning_service.proto. */
+enum event_kind_number {
+    EVENT_FEEDBACK = 1,
+    EVENT_ORGANIZATION_CREATED = 2,
+    EVENT_TOKEN_CREATED = 3,
+    EVENT_TOKEN_REVOKED = 4
+};
+
+/* As AnnotatorKind. */
+enum annotator {
+    ANNOTATOR_HUMAN = 1,
+    ANNOTATOR_CODE = 2,
+    ANNOTATOR_LLM = 3
+};
+
+enum event_source {
+    SOURCE_LIVE = 1,
+    SOURCE_BACKFILL = 2, /* created_at was given: created_at and recorded_at differ */
+    SOURCE_SYSTEM = 3 /* the server by itself, such as its first start */
+};
+
+#define EVENT_SUBJECTS_MAX 4
+
+struct event_subject {
+    enum subject_kind kind;
+    struct slice id; /* an entity's is type, a slash, id */
+};
+
+#define EVENT_SALT_BYTES 16
+
+/* Who asked for the write under which idempotency key; in the envelope of its first event, so that
+ * a replay makes the same row. */
+struct event_idempotency {
+    bool present;
+    struct org_id org; /* the caller's */
+    uint8_t key_hash[16]; /* of token, method and key */
+    struct sha256_digest request_sha256; /* of the request's bytes */
+};
+
+/* What the next event of an organisation will have. */
+struct log_stamp {
+    uint64_t seq;
+    struct uuid id;
+    int64_t recorded_at_us;
+};
+
+/* What decide hands over. Slices are borrowed for the length of the call. */
+struct event_draft {
+    struct org_id org;
+    struct log_stamp stamp; /* from log_next_stamp in this transaction, nothing appended between */
+    enum event_kind_number kind;
+    enum annotator annotator;
+    enum event_source source;
+    int64_t created_at_us; /* equal to stamp.recorded_at_us unless source is BACKFILL */
+    struct slice actor_user_id; /* empty: unknown (imported history alone) */
+    struct event_subject subjects[EVENT_SUBJECTS_MAX]; /* the main one first */
+    size_t subject_count;
+    struct slice facts; /* kept for ever; wire bytes */
+    struct slice content; /* removed by retention; wire bytes; may be empty */
+};
+
+/* A stored event. Slices are borrowed from the transaction. */
+struct event {
+    struct org_id org;
+    uint64_t seq;
+    struct uuid id;
+    enum event_kind_number kind;
+    enum annotator annotator;
+    enum event_source source;
+    int64_t recorded_at_us;
+    int64_t created_at_us;
+    struct slice actor_user_id;
+    struct event_subject subjects[EVENT_SUBJECTS_MAX];
+    size_t subject_count;
+    struct slice facts;
+    struct slice content; /* empty when removed */
+    bool content_removed;
+    struct slice salt; /* EVENT_SALT_BYTES, or empty when removed */
+    struct sha256_digest facts_sha256;
+    struct sha256_digest content_sha256; /* of salt and content */
+    struct sha256_digest
+        previous_sha256; /* of the previous event's envelope; zeros for the first */
+    uint32_t write_index; /* 0 for the first event of its write, then 1, 2, ...: so a replay knows
+                             which events one idempotency key made */
+    struct event_idempotency idempotency; /* present on the first event of a write with a key */
+    struct slice envelope; /* the encoded envelope, for the chain */
+};
+
+/* Where an organisation's log stands. */
+struct log_head {
+    uint64_t last_seq; /* 0: no event yet */
+    int64_t last_recorded_at_us;
+    struct sha256_digest last_envelope_sha256;
+};
+
+/* An organisation without events has a zero head, OK. */
+MUST_CHECK enum err log_read_head(struct store_txn *txn, struct org_id org,
+                                  struct log_head *ret_head);
+/* Starts a write of one or more events in this transaction: the next append is its first event and
+ * carries the key (NULL: none), the ones behind it count on in write_index. */
+void log_begin_write(struct store_txn *txn, const struct event_idempotency *key);
+/* The number, id and time of the next event. The time is the clock's, but never before the last
+ * event's. Reads the clock and randomness of `ctx`: decide calls it, apply never. */
+MUST_CHECK enum err log_next_stamp(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                                   struct log_stamp *ret_stamp);
+/* Appends one event with its generic index rows (head, id, main subject, backfill). The salt comes
+ * from ctx->random where there is content. `ret_event` is a view that lives in ctx->arena, so that
+ * apply may write through the same transaction. */
+MUST_CHECK enum err log_append(struct ctx *ctx, struct store_txn *txn,
+                               const struct event_draft *draft, struct event *ret_event);
+/* ERR_NOT_FOUND beyond the head; seq from 1. */
+MUST_CHECK enum err log_read(struct store_txn *txn, struct org_id org, uint64_t seq,
+                             struct event *ret_event);
+MUST_CHECK enum err log_find(struct store_txn *txn, struct org_id org, struct uuid id,
+                             uint64_t *ret_seq);
+/* The seq of the last event with recorded_at at or before the time; 0 where there is none. */
+MUST_CHECK enum err log_seq_at(struct store_txn *txn, struct org_id org, int64_t time_us,
+                               uint64_t *ret_seq);
+/* Decodes the value of an EVENT row; ERR_CORRUPT for bytes that are none. */
+MUST_CHECK enum err log_decode(struct org_id org, uint64_t seq, struct slice record,
+                               struct event *ret_event);
+/* The generic rows of an event that stands in the log already: what a replay does before apply. */
+MUST_CHECK enum err log_apply_envelope(struct ctx *ctx, struct store_txn *txn,
+                                       const struct event *event);
+
+#endif

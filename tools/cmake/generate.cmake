@@ -1,0 +1,1 @@
+# Generated code, into ${CMAKE_BINARY_DIR}/gen; nothing of it is committed.

@@ -1,0 +1,25 @@
+# The parts that Errata is built on, as INTERFACE targets `part_<name>`. All are Debian packages.
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+
+function(errata_part name package)
+    pkg_check_modules(${name}_pc REQUIRED IMPORTED_TARGET ${package})
+    add_library(part_${name} INTERFACE)
+    target_link_libraries(part_${name} INTERFACE PkgConfig::${name}_pc)
+endfunction()
+
+errata_part(uv libuv)
+errata_part(nghttp2 libnghttp2)
+errata_part(protobuf_c libprotobuf-c)
+errata_part(lmdb lmdb)
+errata_part(crypto libcrypto)
+errata_part(zlib zlib)
+errata_part(utf8proc libutf8proc)
+errata_part(cmocka cmocka)
+
+add_library(part_threads INTERFACE)
+target_link_libraries(part_threads INTERFACE Threads::Threads)
+
+add_library(part_nanopb INTERFACE)
+find_library(NANOPB_LIBRARY protobuf-nanopb REQUIRED)
+target_link_libraries(part_nanopb INTERFACE ${NANOPB_LIBRARY})

@@ -1,0 +1,207 @@
+/*
+ * record.h: the values of the tables as plain C, and their bytes. The bytes are protobuf messages
+ * (proto/record/record.proto); FORMAT.md shows each with an example that a golden test reads.
+ *
+ * Decoding allocates and copies nothing: slices point into the bytes that were given (a page of the
+ * store: they die as those do). What does not decode, or misses what it must have, is ERR_CORRUPT.
+ * Encoding writes into the arena; it fails with ERR_MEMORY, or with ERR_INTERNAL for a record that
+ * breaks its own rules (a mistake of ours that must not reach the disk).
+ */
+#ifndef ERRATA_STORE_RECORD_H
+#define ERRATA_STORE_RECORD_H
+
+#include "store/base/arena.h"
+#include "store/base/err.h"
+#include "store/base/sha256.h"
+#include "store/base/uuid.h"
+
+/* Names in one list of a row: as many as an event has `fields_changed`. */
+#define RECORD_NAMES_MAX 200
+/* Examples whose marks stand in the layout's head row; older ones have a row each. */
+#define RECORD_MARKS_MAX 32
+/* Subjects of an event, the main one first. */
+#define RECORD_SUBJECTS_MAX 4
+#define RECORD_SALT_BYTES 16
+#define RECORD_HASH_BYTES 16
+
+/* EVENT: what stands under (org, seq). */
+struct event_record {
+    struct slice envelope; /* an encoded envelope_record; never changes, the chain is over it */
+    struct slice facts; /* kept for ever */
+    struct slice content; /* empty where there was none, or once it is removed */
+    struct slice salt; /* RECORD_SALT_BYTES with content; empty without, or once it is removed */
+    bool content_removed; /* retention took content and salt */
+};
+
+struct envelope_subject {
+    uint32_t kind; /* enum subject_kind */
+    struct slice id; /* not empty */
+};
+
+struct envelope_idempotency {
+    struct uuid org; /* the caller's organisation */
+    uint8_t key_hash[RECORD_HASH_BYTES];
+    struct sha256_digest request_sha256;
+};
+
+/* The part of an event that the chain of hashes is over. */
+struct envelope_record {
+    struct uuid org;
+    uint64_t seq; /* from 1 */
+    struct uuid id;
+    uint32_t kind; /* enum event_kind_number */
+    uint32_t annotator; /* enum annotator */
+    uint32_t source; /* enum event_source */
+    int64_t recorded_at_us;
+    int64_t created_at_us;
+    struct slice actor_user_id; /* empty: unknown */
+    struct envelope_subject subjects[RECORD_SUBJECTS_MAX];
+    size_t subject_count; /* at least 1 */
+    struct sha256_digest facts_sha256;
+    struct sha256_digest content_sha256; /* of salt and content */
+    struct sha256_digest previous_sha256; /* of the previous envelope; zeros for the first */
+    uint32_t write_index;
+    bool has_idempotency;
+    struct envelope_idempotency idempotency;
+};
+
+/* ORG_HEAD: where an organisation's log stands. */
+struct org_head_record {
+    uint64_t last_seq; /* from 1 */
+    int64_t last_recorded_at_us;
+    struct sha256_digest last_envelope_sha256;
+};
+
+/* What changes about one example. */
+struct layout_mark {
+    uint64_t seq; /* the example's event */
+    int64_t created_at_us; /* of the example: the marks keep the order of the examples */
+    uint64_t superseded_by_seq; /* 0: it is not superseded */
+};
+
+/* EXAMPLE, key_layout_head: all that changes about a layout. */
+struct layout_head_record {
+    struct slice family_id; /* 16 bytes, or empty: none known */
+    uint64_t feedback_count; /* events that name the layout */
+    uint64_t example_count; /* those of them that count as examples */
+    struct layout_mark marks[RECORD_MARKS_MAX]; /* of the newest examples, newest first */
+    size_t mark_count;
+};
+
+/* EXAMPLE, key_example: what never changes about an example. */
+struct example_record {
+    uint64_t seq;
+    int64_t created_at_us;
+    struct slice document_hash; /* RECORD_HASH_BYTES, or empty: no document was named */
+    struct slice example; /* wire bytes of what never changes in errata.v1.Example */
+    struct slice hint; /* `{"input_snippet":...,"output":...}`, sanitised; empty: none */
+};
+
+/* EXAMPLE_MARK: the mark of an example that is too old for the head. */
+struct example_mark_record {
+    uint64_t superseded_by_seq; /* not 0: an example that is not superseded has no row */
+};
+
+struct record_names {
+    struct slice items[RECORD_NAMES_MAX];
+    size_t count;
+};
+
+/* ENTITY: one correction of an entity, so that a later one can mark its example. */
+struct entity_record {
+    uint64_t seq;
+    int64_t created_at_us;
+    struct slice fingerprint; /* 32 bytes (struct key_fingerprint), or empty: no layout */
+    struct record_names fields; /* all that the event changed */
+    struct record_names remaining; /* those not corrected again later; none: superseded */
+};
+
+/* COUNTER */
+struct counter_record {
+    uint64_t count; /* not 0 */
+    struct slice name; /* what the key has as a hash, as text */
+};
+
+/* ORGANIZATION */
+struct organization_record {
+    struct uuid id;
+    struct slice name; /* not empty */
+    int64_t created_at_us;
+};
+
+/* TOKEN */
+struct token_record {
+    struct uuid org;
+    struct sha256_digest secret_sha256;
+    uint32_t role; /* errata.v1.Role; not 0 */
+    bool server; /* may name other organisations */
+    struct slice user_id; /* the user it is bound to, or empty */
+    struct slice created_by; /* actor_user_id of its creation, or empty */
+    int64_t created_at_us;
+    int64_t expire_at_us; /* 0: never */
+    int64_t revoked_at_us; /* 0: not revoked */
+};
+
+/* IDEMPOTENCY: what a write under a key appended. */
+struct idempotency_record {
+    struct sha256_digest request_sha256;
+    struct uuid log_org; /* whose log */
+    uint64_t first_seq; /* 0 where nothing was appended */
+    uint32_t count;
+};
+
+/* META: one of this node's own values. */
+struct meta_record {
+    uint64_t number;
+    struct slice bytes;
+};
+
+MUST_CHECK enum err record_decode_event(struct slice bytes, struct event_record *ret_record);
+MUST_CHECK enum err record_decode_envelope(struct slice bytes, struct envelope_record *ret_record);
+MUST_CHECK enum err record_decode_org_head(struct slice bytes, struct org_head_record *ret_record);
+MUST_CHECK enum err record_decode_layout_head(struct slice bytes,
+                                              struct layout_head_record *ret_record);
+MUST_CHECK enum err record_decode_example(struct slice bytes, struct example_record *ret_record);
+MUST_CHECK enum err record_decode_example_mark(struct slice bytes,
+                                               struct example_mark_record *ret_record);
+MUST_CHECK enum err record_decode_entity(struct slice bytes, struct entity_record *ret_record);
+MUST_CHECK enum err record_decode_counter(struct slice bytes, struct counter_record *ret_record);
+MUST_CHECK enum err record_decode_organization(struct slice bytes,
+                                               struct organization_record *ret_record);
+MUST_CHECK enum err record_decode_token(struct slice bytes, struct token_record *ret_record);
+MUST_CHECK enum err record_decode_idempotency(struct slice bytes,
+                                              struct idempotency_record *ret_record);
+MUST_CHECK enum err record_decode_meta(struct slice bytes, struct meta_record *ret_record);
+
+MUST_CHECK enum err record_encode_event(struct arena *arena, const struct event_record *record,
+                                        struct slice *ret_bytes);
+MUST_CHECK enum err record_encode_envelope(struct arena *arena,
+                                           const struct envelope_record *record,
+                                           struct slice *ret_bytes);
+MUST_CHECK enum err record_encode_org_head(struct arena *arena,
+                                           const struct org_head_record *record,
+                                           struct slice *ret_bytes);
+MUST_CHECK enum err record_encode_layout_head(struct arena *arena,
+                                              const struct layout_head_record *record,
+                                              struct slice *ret_bytes);
+MUST_CHECK enum err record_encode_example(struct arena *arena, const struct example_record *record,
+                                          struct slice *ret_bytes);
+MUST_CHECK enum err record_encode_example_mark(struct arena *arena,
+                                               const struct example_mark_record *record,
+                                               struct slice *ret_bytes);
+MUST_CHECK enum err record_encode_entity(struct arena *arena, const struct entity_record *record,
+                                         struct slice *ret_bytes);
+MUST_CHECK enum err record_encode_counter(struct arena *arena, const struct counter_record *record,
+                                          struct slice *ret_bytes);
+MUST_CHECK enum err record_encode_organization(struct arena *arena,
+                                               const struct organization_record *record,
+                                               struct slice *ret_bytes);
+MUST_CHECK enum err record_encode_token(struct arena *arena, const struct token_record *record,
+                                        struct slice *ret_bytes);
+MUST_CHECK enum err record_encode_idempotency(struct arena *arena,
+                                              const struct idempotency_record *record,
+                                              struct slice *ret_bytes);
+MUST_CHECK enum err record_encode_meta(struct arena *arena, const struct meta_record *record,
+                                       struct slice *ret_bytes);
+
+#endif

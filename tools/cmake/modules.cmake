@@ -10,7 +10,8 @@ add_library(warnings INTERFACE)
 target_compile_options(warnings INTERFACE
     -Wall -Wextra -Wshadow -Wconversion -Wformat=2 -Wundef -Wstrict-prototypes
     -Wmissing-prototypes -Wold-style-definition -Wcast-align -Wwrite-strings -Wvla
-    -Wimplicit-fallthrough -Wswitch -Wnull-dereference -Werror)
+    -Wimplicit-fallthrough -Wswitch -Wnull-dereference -Werror
+    "SHELL:-include ${CMAKE_SOURCE_DIR}/store/base/banned.h")
 
 add_library(defines INTERFACE)
 target_include_directories(defines INTERFACE ${CMAKE_SOURCE_DIR})

@@ -1,0 +1,90 @@
+/*
+ * env.c: the state that the methods of one server share: making it, and the few changes it knows.
+ */
+#include "server/services/env.h"
+
+#include "server/codec/contract.h"
+
+static const struct slice part_names[HEALTH_PART_COUNT] = {
+    [HEALTH_PART_SERVER] = {(const uint8_t *)"", 0},
+    [HEALTH_PART_WRITE] = {(const uint8_t *)"errata.write", 12},
+};
+
+/* Reads the page-token key, or makes one; `ret_made` tells that the transaction is to be committed. */
+static enum err load_key(struct service_env *env, struct ctx *ctx, struct store_txn *txn,
+                         bool *ret_made)
+{
+    struct key key = key_meta_global(SLICE("page_token_key"));
+    struct slice value;
+    enum err err = store_get(txn, TABLE_META, key_slice(&key), &value);
+
+    if (err == OK) {
+        if (value.size != ENV_PAGE_TOKEN_KEY_BYTES) {
+            return ERR_CORRUPT;
+        }
+        memcpy(env->page_token_key, value.data, ENV_PAGE_TOKEN_KEY_BYTES);
+        *ret_made = false;
+        return OK;
+    }
+    if (err != ERR_NOT_FOUND) {
+        return err;
+    }
+    random_fill(ctx->random, env->page_token_key, ENV_PAGE_TOKEN_KEY_BYTES);
+    *ret_made = true;
+    return store_put(txn, TABLE_META, key_slice(&key),
+                     slice_of(env->page_token_key, ENV_PAGE_TOKEN_KEY_BYTES));
+}
+
+enum err env_init(struct service_env *env, struct arena *arena, struct ctx *ctx,
+                  struct store_backend *backend)
+{
+    struct store_txn *txn = NULL;
+    bool made = false;
+    enum err err = OK;
+
+    env->method_counts =
+        arena_calloc(arena, (size_t)contract_method_count * ENV_CODES, sizeof(uint64_t));
+    if (env->method_counts == NULL) {
+        return ERR_MEMORY;
+    }
+    env->backend = backend;
+    env->start_wall_us = clock_wall_us(ctx->clock);
+    err = store_begin(backend, STORE_WRITE, &txn);
+    if (err != OK) {
+        return err;
+    }
+    err = load_key(env, ctx, txn, &made);
+    if (err != OK || !made) {
+        store_abort(txn);
+        return err;
+    }
+    return store_commit(txn);
+}
+
+bool env_set_health(struct service_env *env, enum health_part part, enum health_status status)
+{
+    if (env->health[part] == status) {
+        return false;
+    }
+    env->health[part] = status;
+    env->health_version++;
+    return true;
+}
+
+bool env_find_part(struct slice name, enum health_part *ret_part)
+{
+    for (unsigned part = 0; part < HEALTH_PART_COUNT; part++) {
+        if (slice_equal(name, part_names[part])) {
+            *ret_part = (enum health_part)part;
+            return true;
+        }
+    }
+    return false;
+}
+
+void env_count_call(struct service_env *env, uint16_t method_index, uint32_t code)
+{
+    if (code < ENV_CODES) {
+        env->method_counts[(size_t)method_index * ENV_CODES + code]++;
+    }
+}

@@ -1,0 +1,68 @@
+/*
+ * env.h: what the methods of one server share beside the store: its identity, its health, its
+ * counters, and the key that page tokens are made with. Made once by app (or a test) and handed to
+ * every method as service->env. Belongs to the loop: methods on the writer thread or the pool read
+ * nothing of it but `page_token_key`, which never changes.
+ */
+#ifndef ERRATA_SERVER_SERVICES_ENV_H
+#define ERRATA_SERVER_SERVICES_ENV_H
+
+#include "store/base/ctx.h"
+#include "store/work.h"
+
+#define ENV_PAGE_TOKEN_KEY_BYTES 32
+/* Numbers that one source tells GetServerInfo at most; net has about twenty. */
+#define ENV_COUNTERS_MAX 64
+
+/* As grpc.health.v1.HealthCheckResponse.ServingStatus; the numbers are the same. */
+enum health_status {
+    HEALTH_UNKNOWN = 0,
+    HEALTH_SERVING = 1,
+    HEALTH_NOT_SERVING = 2,
+    HEALTH_SERVICE_UNKNOWN = 3
+};
+
+/* What grpc.health.v1 can be asked about. */
+enum health_part {
+    HEALTH_PART_SERVER, /* "": reads are answered */
+    HEALTH_PART_WRITE, /* "errata.write": writes are taken */
+    HEALTH_PART_COUNT
+};
+
+/* One number about the server; `name` is a literal with its unit last. */
+struct env_counter {
+    const char *name;
+    uint64_t value;
+};
+
+struct service_env {
+    uint8_t page_token_key[ENV_PAGE_TOKEN_KEY_BYTES]; /* random for each data folder, in META */
+    int64_t start_wall_us;
+    uint32_t format_version; /* of the store */
+    struct slice log_engine; /* a literal, such as lmdb */
+    struct store_backend *backend;
+    struct writer *writer;
+    enum health_status health[HEALTH_PART_COUNT];
+    uint64_t health_version; /* grows with each change of `health` */
+    /* Calls by method_info.index and gRPC code; `method_counts[index * ENV_CODES + code]`. */
+    uint64_t *method_counts;
+    /* The transport's numbers: fills at most `max`, gives how many. NULL where there is none. */
+    size_t (*read_counters)(void *user, struct env_counter *counters, size_t max);
+    void *read_counters_user;
+};
+
+/* gRPC status codes run from 0 to 16. */
+#define ENV_CODES 17
+
+/* Fills a zeroed env: counters in `arena` (which lives as long as the server), the key from META,
+ * made there on the first start. Writes to the store: before the writer starts. */
+MUST_CHECK enum err env_init(struct service_env *env, struct arena *arena, struct ctx *ctx,
+                             struct store_backend *backend);
+/* Sets a part's health; true where that changed something. */
+bool env_set_health(struct service_env *env, enum health_part part, enum health_status status);
+/* The part by its name in grpc.health.v1; false for an unknown one. */
+bool env_find_part(struct slice name, enum health_part *ret_part);
+/* Counts one ended call. */
+void env_count_call(struct service_env *env, uint16_t method_index, uint32_t code);
+
+#endif

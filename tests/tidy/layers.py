@@ -1,0 +1,106 @@
+#!/usr/bin/python3
+"""tidy_layers: every include points down, by the one table of who may see whom.
+
+The base lies under everything. On it stand the protocol tower (net, http2, codec, grpc) and the data
+tower (store, domain), which never include each other; the services join them; only the app knows
+everything. The parts (libuv, nghttp2, LMDB, ...) are each seen by the modules that wrap them.
+"""
+import os
+import re
+
+import sources
+
+# Folder -> the folders whose headers it may include, besides its own. The longest folder wins.
+STORE = ["store", "store/base"]
+WIRE = ["server/codec", "server/http2", "server/grpc", "store/base"]
+LAYERS = {
+    "store/base": [],
+    "store": ["store/base"],
+    "store/lmdb": STORE,
+    "store/memory": STORE,
+    "server/domain/text": ["store/base"],
+    "server/domain/layouts": ["server/domain/text", "store/base"],
+    "server/domain/admin": ["server/domain/text", *STORE],
+    "server/domain/corrections": ["server/domain/text", "server/domain/layouts", *STORE],
+    "server/net": ["store/base"],
+    "server/http2": ["store/base"],
+    "server/codec": ["store/base"],
+    "server/grpc": ["server/codec", "server/http2", "store/base"],
+    "server/jobs": ["store/base"],
+    "server/auth": ["server/domain/admin", *STORE],
+    "server/services": ["server/auth", "server/codec", "server/grpc", "server/domain/text",
+                        "server/domain/layouts", "server/domain/admin",
+                        "server/domain/corrections", *STORE],
+    "server/app": ["server/net", "server/http2", "server/codec", "server/grpc", "server/jobs",
+                   "server/auth", "server/services", "server/domain/text", "server/domain/layouts",
+                   "server/domain/admin", "server/domain/corrections", "store/lmdb",
+                   "store/memory", *STORE],
+    "client": WIRE,
+    "tools/errata": ["client", *WIRE],
+    "tests": None,  # may see everything
+}
+
+# Header of a part -> the folders that may include it (tests may include all).
+PARTS = {
+    r"uv\.h|uv/.*": ["server/net", "server/jobs", "server/app", "client", "tools/errata"],
+    r"nghttp2/.*": ["server/http2", "client"],
+    r"lmdb\.h": ["store/lmdb"],
+    r"openssl/.*": ["store/base", "server/net", "server/auth", "client"],
+    r"zlib\.h": ["server/grpc", "client"],
+    r"utf8proc\.h": ["server/domain/text"],
+    r"protobuf-c/.*|.*\.pb-c\.h": ["server/services", "client", "tools/errata"],
+    r"pb\.h|pb_(encode|decode|common)\.h|.*\.pb\.h": ["store"],
+    r"sys/socket\.h|netinet/.*|arpa/.*|netdb\.h": ["server/net", "client", "server/app"],
+}
+
+
+def folder_of(path):
+    """The longest folder of the table that a path stands in."""
+    best = ""
+    for folder in LAYERS:
+        if path.startswith(folder + "/") and len(folder) > len(best):
+            best = folder
+    return best
+
+
+def check_part(path, folder, number, header, findings):
+    for pattern, allowed in PARTS.items():
+        if re.fullmatch(pattern, header) and folder not in allowed:
+            findings.add(path, number, f"{folder}/ includes <{header}>",
+                         f"call the module that wraps it ({', '.join(allowed)}), or move the code "
+                         "there")
+
+
+def check_file(root, path, text, findings):
+    folder = folder_of(path)
+    if not folder:
+        findings.add(path, 1, "this folder stands in no layer",
+                     "name it in LAYERS of tests/tidy/layers.py, with what it may include")
+        return
+    allowed = LAYERS[folder]
+    if allowed is None:
+        return
+    for number, line in enumerate(text.split("\n"), 1):
+        match = re.match(r'#\s*include\s+(?:"([^"]+)"|<([^>]+)>)', line)
+        if not match:
+            continue
+        header = match.group(1) or match.group(2)
+        beside = os.path.join(os.path.dirname(path), header)
+        if match.group(1) and os.path.exists(os.path.join(root, beside)):
+            header = beside
+        target = folder_of(header)
+        if target and target != folder and target not in allowed:
+            findings.add(path, number, f"{folder}/ includes {header}: that edge points up or across",
+                         f"{folder}/ may include {', '.join(allowed) or 'nothing but itself'}; "
+                         "pass what is needed as a parameter, or move it down")
+        check_part(path, folder, number, header, findings)
+
+
+def check(root, build, findings):
+    for path in sources.c_files(root):
+        if path != "tools/cmake/empty.c":
+            check_file(root, path, sources.read(root, path), findings)
+
+
+if __name__ == "__main__":
+    sources.main("tidy_layers", check)

@@ -1,0 +1,122 @@
+#!/usr/bin/python3
+"""tidy_selftest: each rule sees what it is for, and lets good code pass.
+
+Goal: a rule that stopped seeing anything must not stay green. Method: small good and bad texts, one a
+rule, given to the functions that the rules are made of.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+import layers
+import shape
+import sources
+import symbols
+import words
+
+HEAD = "/*\n * x.c: an example for the rules, which stands in no folder.\n */\n"
+
+
+def findings_of(check, *arguments):
+    findings = sources.Findings()
+    check(*arguments, findings)
+    return findings.lines
+
+
+def expect(name, lines, fragment):
+    """`fragment` None: nothing may be found; else exactly one finding, which has the fragment."""
+    good = not lines if fragment is None else len(lines) == 1 and fragment in lines[0]
+    if not good:
+        print(f"{name}: expected {fragment!r}, found {lines}")
+    return good
+
+
+def shape_cases():
+    def run(code, path="server/grpc/x.c"):
+        return findings_of(lambda f: shape.check_file(path, HEAD + code, {"RED", "BLUE"}, f))
+
+    long_body = "static int f(void)\n{\n" + "    g();\n" * 71 + "}\n"
+    yield "short function", run("static int f(int a, int b)\n{\n    return a + b;\n}\n"), None
+    yield "long function", run(long_body), "has 71 lines"
+    yield "long test", run(long_body, "tests/unit/x/x.c"), None
+    many = "static int f(int a, int b, int c, int d, void (*e)(int, int), int g, int h)\n{\n}\n"
+    yield "seven parameters", run(many), "takes 7 parameters"
+    yield "long file", run("int a;\n" * 801), "the file has 80"
+    yield "banned call", run("static void f(void)\n{\n    strcpy(a, b);\n}\n"), "strcpy is banned"
+    yield "banned word in a comment", run("/* strcpy(a, b) is not for us. */\n"), None
+    yield "a member called time", run("static void f(void)\n{\n    a->time(b);\n}\n"), None
+    yield "plain assert", run("static void f(void)\n{\n    assert(a);\n}\n"), "assert is banned"
+    switch = ("static void f(void)\n{\n    switch (c) {\n    case RED:\n        break;\n"
+              "    %s:\n        break;\n    }\n}\n")
+    yield "default over an enum", run(switch % "default"), "a default in a switch"
+    yield "all values named", run(switch % "case BLUE"), None
+    yield "default over numbers", run((switch % "default").replace("RED", "7")), None
+    kept = "struct kept {\n    struct store_txn *txn;\n};\n"
+    yield "a kept transaction", run(kept), "keeps a transaction"
+    yield "the store's own", run(kept, "store/x.c"), None
+    no_head = findings_of(lambda f: shape.check_file("store/x.c", "int a;\n", set(), f))
+    yield "no head comment", no_head, "no head comment"
+
+
+def layer_cases():
+    def run(path, include):
+        return findings_of(lambda f: layers.check_file("/nowhere", path, include + "\n", f))
+
+    yield "grpc sees http2", run("server/grpc/a.c", '#include "server/http2/http2.h"'), None
+    yield "grpc sees store", run("server/grpc/a.c", '#include "store/log.h"'), "points up or across"
+    yield "base sees store", run("store/base/a.c", '#include "store/log.h"'), "points up or across"
+    yield "domain sees codec", run("server/domain/text/a.c", '#include "server/codec/check.h"'), \
+        "points up or across"
+    yield "services see LMDB", run("server/services/a.c", "#include <lmdb.h>"), "wraps it"
+    yield "a back end from services", run("server/services/a.c", '#include "store/lmdb/lmdb.h"'), \
+        "points up or across"
+    yield "a new folder", run("server/new/a.c", ""), "stands in no layer"
+
+
+def word_cases():
+    def run(text):
+        return findings_of(lambda f: words.check_words("a.c", text, f))
+
+    yield "plain prose", run("The method to do this is stated."), None
+    yield "unfinished", run("/* TO" + "DO: later */"), "unfinished work"
+    yield "a registry", run("https://registry.npm" + "js.org/x"), "package registry"
+    yield "a machine's path", run("see /ro" + "ot/notes"), "path of one machine"
+    with tempfile.TemporaryDirectory() as folder:
+        link = findings_of(lambda f: words.check_links(folder, "README.md", "[a](b.md)", f))
+        yield "a dead link", link, "leads nowhere"
+
+
+def symbol_cases():
+    """A compiled domain object that calls malloc and keeps a counter."""
+    with tempfile.TemporaryDirectory() as build:
+        folder = os.path.join(build, "CMakeFiles", "domain_text.dir", "server", "domain", "text")
+        os.makedirs(folder)
+
+        def compile_one(name, code):
+            subprocess.run(["gcc", "-x", "c", "-c", "-o", os.path.join(folder, name), "-"],
+                           input=code, text=True, check=True)
+            lines = findings_of(lambda f: symbols.check("", build, f))
+            os.unlink(os.path.join(folder, name))
+            return lines
+
+        yield "a pure object", compile_one("a.c.o", "int f(int a) { return a + 1; }"), None
+        yield "malloc in the domain", compile_one(
+            "a.c.o", "#include <stdlib.h>\nvoid *f(void) { return malloc(9); }"), "calls malloc"
+        yield "a clock in the domain", compile_one(
+            "a.c.o", "#include <time.h>\nlong f(void) { return time(0); }"), "calls time"
+        yield "a mutable counter", compile_one(
+            "a.c.o", "static int calls; int f(void) { return ++calls; }"), "'calls' is mutable"
+        yield "a constant table", compile_one(
+            "a.c.o", "static const char *const t[] = {\"a\"}; int f(int i) { return *t[i]; }"), None
+
+
+def main():
+    cases = [*shape_cases(), *layer_cases(), *word_cases(), *symbol_cases()]
+    failed = sum(not expect(*case) for case in cases)
+    print(f"tidy_selftest: {len(cases) - failed} of {len(cases)} as expected")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

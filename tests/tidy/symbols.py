@@ -1,0 +1,122 @@
+#!/usr/bin/python3
+"""tidy_symbols: what the compiled objects call, and what they keep, read by `nm`.
+
+The domain knows no socket, no protobuf-c, no LMDB, no libuv, no clock, no malloc; each part is called
+by the modules that wrap it; memory comes from arenas but where an owner is named; and nothing mutable
+stands outside functions but what the list below names.
+"""
+import glob
+import os
+import re
+import subprocess
+
+import sources
+
+PURE = ("domain", "domain_text", "domain_corrections", "domain_layouts", "domain_admin", "codec")
+CLOCK = r"clock_gettime|time|gettimeofday|nanosleep|uv_hrtime|uv_now"
+MEMORY = r"malloc|calloc|realloc|free|strdup|strndup|posix_memalign|aligned_alloc"
+SYSTEM = r"socket|connect|bind|listen|accept4?|send|recv|open(at)?(64)?|read|p?write(64)?|fopen(64)?"
+PARTS = r"uv_\w+|nghttp2_\w+|mdb_\w+|protobuf_c_\w+|deflate\w*|inflate\w*"
+
+# Modules -> what none of their objects may call, and what to do instead.
+RULES = [
+    (PURE, rf"{CLOCK}|getrandom|getentropy", "ctx->clock and ctx->random"),
+    (PURE, MEMORY, "an arena that the caller passes"),
+    (PURE, rf"{SYSTEM}|{PARTS}", "a plain function of (ctx, txn, values); the module that wraps the "
+     "part calls it"),
+    (("store", "services", "grpc", "http2", "auth", "net"), rf"{CLOCK}|getrandom|getentropy",
+     "the clock and the randomness that are passed in"),
+    (("store", "services", "auth", "grpc", "http2", "base"), r"uv_\w+",
+     "a callback or queue that net, jobs or app drives"),
+    (("services", "auth", "grpc", "net", "jobs"), r"nghttp2_\w+", "server/http2"),
+    (("services", "auth", "grpc", "net", "jobs", "store", "http2"), r"mdb_\w+", "store/backend.h"),
+    (("services",), MEMORY, "the call's arena"),
+]
+
+# Mutable data outside functions that is allowed, by name: set once by main before any thread starts,
+# or told to the program by a signal, or the state of one thread.
+MUTABLE = {
+    "base": r"(logger_)?(level|format|active_level|active_format|configured\w*)|logger_\w+|"
+            r"unexpected_count|\w*buffer\w*|pool|random_\w+|assert_\w+",
+    "app": r".*",
+    "cli": r".*",
+}
+# Tables of pointers that the linker fills at load time are read-only afterwards.
+READ_ONLY_SECTIONS = "rR"
+
+
+def module_of(build, path):
+    """build/CMakeFiles/NAME.dir/server/... -> NAME"""
+    match = re.search(r"CMakeFiles/([\w-]+)\.dir/", path)
+    return match.group(1) if match else ""
+
+
+def objects(build):
+    found = {}
+    for path in glob.glob(os.path.join(build, "CMakeFiles", "*.dir", "**", "*.o"), recursive=True):
+        if "/gen/" not in path:
+            found.setdefault(module_of(build, path), []).append(path)
+    return found
+
+
+def nm(path):
+    """(kind, name) of each symbol; the compiler's own names are left out."""
+    out = subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout
+    for line in out.splitlines():
+        match = re.match(r"[0-9a-f ]{16} (\w) (\S+)$", line)
+        if match and not re.match(r"(__asan|__ubsan|__tsan|__odr_asan|\.L|_GLOBAL_|__gcov)",
+                                  match.group(2)):
+            yield match.group(1), match.group(2)
+
+
+def source_of(path):
+    return re.sub(r".*\.dir/", "", path)[:-2]
+
+
+def check_calls(modules, findings):
+    for names, pattern, instead in RULES:
+        for name in names:
+            for path in modules.get(name, []):
+                called = sorted({s for kind, s in nm(path)
+                                 if kind == "U" and re.fullmatch(pattern, s)})
+                if called:
+                    findings.add(source_of(path), 1, f"module {name} calls {', '.join(called)}",
+                                 instead)
+
+
+def check_data(modules, findings):
+    for module, paths in modules.items():
+        if module.endswith(("_tests", "_bench")) or module.startswith(("test", "fuzz", "bench")):
+            continue
+        allowed = MUTABLE.get(module, r"(?!)")
+        for path in paths:
+            for kind, name in nm(path):
+                plain = re.sub(r"\.\d+$", "", name)
+                if kind in "dDbBcC" and not re.fullmatch(allowed, plain):
+                    if constant_table(path, name):
+                        continue
+                    findings.add(source_of(path), 1, f"'{plain}' is mutable and outside functions",
+                                 "make it const, or a member of what is passed as a parameter")
+
+
+def constant_table(path, name):
+    """In an object built as position independent, a const table of pointers is .data.rel.ro."""
+    out = subprocess.run(["objdump", "-t", path], capture_output=True, text=True, check=True).stdout
+    for line in out.splitlines():
+        if line.endswith(" " + name):
+            return ".data.rel.ro" in line or "asan" in line.lower()
+    return False
+
+
+def check(root, build, findings):
+    modules = objects(build)
+    built = [name for name in PURE if name in modules]
+    if not built:
+        findings.add(build, 1, "no object of the domain was found", "build before running this")
+        return
+    check_calls(modules, findings)
+    check_data(modules, findings)
+
+
+if __name__ == "__main__":
+    sources.main("tidy_symbols", check)

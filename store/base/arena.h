@@ -10,6 +10,14 @@
 #include "store/base/attributes.h"
 #include "store/base/slice.h"
 
+/* Every piece is aligned to this. */
+#define ARENA_ALIGN_BYTES 16
+/* The first chunk; each later one is twice its predecessor, up to the greatest. */
+#define ARENA_CHUNK_BYTES_MIN ((size_t)16 * 1024)
+#define ARENA_CHUNK_BYTES_MAX ((size_t)1024 * 1024)
+/* A first chunk above this (made for one large piece) is not kept by a reset. */
+#define ARENA_KEPT_BYTES_MAX ((size_t)64 * 1024)
+
 struct arena_chunk;
 
 struct arena {
@@ -26,13 +34,34 @@ void arena_init(struct arena *arena, size_t limit_bytes);
 void arena_reset(struct arena *arena);
 /* Frees everything. Takes a zeroed or initialised arena. */
 void arena_deinit(struct arena *arena);
-/* Memory of `size` bytes, aligned to 16, not zeroed; NULL above the cap or when malloc fails. */
-MUST_CHECK void *arena_alloc(struct arena *arena, size_t size);
-/* The same, zeroed, for `count` things of `size` bytes; NULL on overflow too. */
+/* What arena_alloc does when the newest chunk has no room. */
+MUST_CHECK void *arena_alloc_slowly(struct arena *arena, size_t size);
+/* Makes the piece handed out last longer in place, from `size` to `new_size` bytes; false where that
+ * cannot be (it is not the last one, its chunk is full, or the cap is reached). */
+bool arena_extend(struct arena *arena, const void *piece, size_t size, size_t new_size);
+/* The same as arena_alloc, zeroed, for `count` things of `size` bytes; NULL on overflow too. */
 MUST_CHECK void *arena_calloc(struct arena *arena, size_t count, size_t size);
 /* A copy of `bytes` that dies with the arena, followed by a NUL that its size does not count. */
 MUST_CHECK bool arena_copy(struct arena *arena, struct slice bytes, struct slice *ret_copy);
 /* A formatted text that dies with the arena; the empty slice when there is no room. */
 struct slice arena_printf(struct arena *arena, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* Memory of `size` bytes, aligned to 16, not zeroed; NULL above the cap or when malloc fails. */
+MUST_CHECK static inline void *arena_alloc(struct arena *arena, size_t size)
+{
+#ifndef ERRATA_ARENA_EMULATOR
+    size_t rounded = (size + ARENA_ALIGN_BYTES - 1) & ~(size_t)(ARENA_ALIGN_BYTES - 1);
+
+    if (rounded - 1 < (size_t)(arena->end - arena->next) &&
+        rounded <= arena->limit_bytes - arena->used_bytes) {
+        uint8_t *piece = arena->next;
+
+        arena->next += rounded;
+        arena->used_bytes += rounded;
+        return piece;
+    }
+#endif
+    return arena_alloc_slowly(arena, size);
+}
 
 #endif

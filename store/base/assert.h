@@ -10,10 +10,13 @@
 #include "store/base/attributes.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 NORETURN void assert_failed(const char *fact, const char *file, int line);
 /* Counts and logs an unexpected condition; always true. */
 bool assert_unexpected(const char *condition, const char *file, int line);
+/* How many there were since the program started, of all threads. */
+uint64_t assert_unexpected_count(void);
 
 #define ASSERT(fact) ((fact) ? (void)0 : assert_failed(#fact, __FILE__, __LINE__))
 #define UNEXPECTED(condition)                                                                      \

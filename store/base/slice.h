@@ -55,7 +55,7 @@ static inline int slice_compare(struct slice a, struct slice b)
 /* What is left after the first `count` bytes; `count` is at most the slice's size. */
 static inline struct slice slice_after(struct slice whole, size_t count)
 {
-    return slice_of(whole.data + count, whole.size - count);
+    return slice_of(count == 0 ? whole.data : whole.data + count, whole.size - count);
 }
 
 #endif

@@ -1,0 +1,257 @@
+/*
+ * arena.c: chunks and the two ways to cut them. In the ordinary mode pieces are cut from chunks by a
+ * moving pointer; in the emulator each piece is a malloc of its own, so that AddressSanitizer sees a
+ * step over a piece's end and a use after a reset. The cap counts the same in both.
+ */
+#include "store/base/arena.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct arena_chunk {
+    struct arena_chunk *older;
+    size_t size; /* bytes behind this header */
+};
+
+_Static_assert(sizeof(struct arena_chunk) % ARENA_ALIGN_BYTES == 0,
+               "a piece behind the header is aligned");
+
+static uint8_t *chunk_bytes(struct arena_chunk *chunk)
+{
+    return (uint8_t *)(chunk + 1);
+}
+
+/* For sizes that leave room to round. */
+static size_t round_up(size_t size)
+{
+    if (size == 0) {
+        return ARENA_ALIGN_BYTES;
+    }
+    return (size + ARENA_ALIGN_BYTES - 1) & ~(size_t)(ARENA_ALIGN_BYTES - 1);
+}
+
+void arena_init(struct arena *arena, size_t limit_bytes)
+{
+    *arena = (struct arena){.limit_bytes = limit_bytes};
+}
+
+static void free_chunks(struct arena_chunk *chunk)
+{
+    while (chunk != NULL) {
+        struct arena_chunk *older = chunk->older;
+
+        free(chunk);
+        chunk = older;
+    }
+}
+
+void arena_deinit(struct arena *arena)
+{
+    free_chunks(arena->chunks);
+    *arena = (struct arena){.limit_bytes = arena->limit_bytes};
+}
+
+#ifdef ERRATA_ARENA_EMULATOR
+
+void arena_reset(struct arena *arena)
+{
+    arena_deinit(arena);
+}
+
+void *arena_alloc_slowly(struct arena *arena, size_t size)
+{
+    struct arena_chunk *chunk = NULL;
+    size_t left = arena->limit_bytes - arena->used_bytes;
+
+    if (left < ARENA_ALIGN_BYTES || size > left - ARENA_ALIGN_BYTES) {
+        return NULL;
+    }
+    chunk = malloc(sizeof(*chunk) + size);
+    if (chunk == NULL) {
+        return NULL;
+    }
+    chunk->older = arena->chunks;
+    chunk->size = size;
+    arena->chunks = chunk;
+    arena->used_bytes += round_up(size);
+    return chunk_bytes(chunk);
+}
+
+bool arena_extend(struct arena *arena, const void *piece, size_t size, size_t new_size)
+{
+    (void)arena;
+    (void)piece;
+    return new_size <= size;
+}
+
+#else
+
+void arena_reset(struct arena *arena)
+{
+    struct arena_chunk *first = NULL;
+
+    while (arena->chunks != NULL) {
+        struct arena_chunk *chunk = arena->chunks;
+
+        arena->chunks = chunk->older;
+        if (chunk->older == NULL && chunk->size <= ARENA_KEPT_BYTES_MAX) {
+            first = chunk;
+        } else {
+            free(chunk);
+        }
+    }
+    arena_init(arena, arena->limit_bytes);
+    if (first != NULL) {
+        first->older = NULL;
+        arena->chunks = first;
+        arena->next = chunk_bytes(first);
+        arena->end = arena->next + first->size;
+        arena->used_bytes = sizeof(*first);
+    }
+}
+
+/* A piece of half a chunk or more gets a chunk of its own behind the newest one, which stays open. */
+static void *add_lone_piece(struct arena *arena, struct arena_chunk *chunk)
+{
+    if (arena->chunks == NULL) {
+        arena->chunks = chunk;
+        arena->next = chunk_bytes(chunk) + chunk->size;
+        arena->end = arena->next;
+    } else {
+        chunk->older = arena->chunks->older;
+        arena->chunks->older = chunk;
+    }
+    return chunk_bytes(chunk);
+}
+
+static size_t next_chunk_bytes(const struct arena *arena)
+{
+    size_t size = ARENA_CHUNK_BYTES_MIN;
+
+    if (arena->chunks != NULL) {
+        size = (arena->chunks->size + sizeof(*arena->chunks)) * 2;
+    }
+    if (size < ARENA_CHUNK_BYTES_MIN) {
+        size = ARENA_CHUNK_BYTES_MIN;
+    }
+    return size > ARENA_CHUNK_BYTES_MAX ? ARENA_CHUNK_BYTES_MAX : size;
+}
+
+void *arena_alloc_slowly(struct arena *arena, size_t size)
+{
+    struct arena_chunk *chunk = NULL;
+    size_t chunk_size = next_chunk_bytes(arena) - sizeof(*chunk);
+    size_t left = arena->limit_bytes - arena->used_bytes;
+    size_t rounded = 0;
+    bool is_lone = false;
+
+    if (size > left || left - size < ARENA_ALIGN_BYTES + sizeof(*chunk)) {
+        return NULL;
+    }
+    rounded = round_up(size);
+    if (rounded <= (size_t)(arena->end - arena->next)) {
+        void *piece = arena->next; /* only a piece of 0 bytes comes here */
+
+        arena->next += rounded;
+        arena->used_bytes += rounded;
+        return piece;
+    }
+    is_lone = rounded >= chunk_size / 2;
+    chunk_size = is_lone ? rounded : chunk_size;
+    chunk = malloc(sizeof(*chunk) + chunk_size);
+    if (chunk == NULL) {
+        return NULL;
+    }
+    chunk->older = NULL;
+    chunk->size = chunk_size;
+    arena->used_bytes += sizeof(*chunk) + rounded;
+    if (is_lone) {
+        return add_lone_piece(arena, chunk);
+    }
+    chunk->older = arena->chunks;
+    arena->chunks = chunk;
+    arena->next = chunk_bytes(chunk) + rounded;
+    arena->end = chunk_bytes(chunk) + chunk_size;
+    return chunk_bytes(chunk);
+}
+
+bool arena_extend(struct arena *arena, const void *piece, size_t size, size_t new_size)
+{
+    size_t old_rounded = round_up(size);
+    size_t more = 0;
+
+    if (new_size <= old_rounded) {
+        return true;
+    }
+    if (piece == NULL || (const uint8_t *)piece + old_rounded != arena->next ||
+        new_size > arena->limit_bytes) {
+        return false;
+    }
+    more = round_up(new_size) - old_rounded;
+    if (more > (size_t)(arena->end - arena->next) ||
+        more > arena->limit_bytes - arena->used_bytes) {
+        return false;
+    }
+    arena->next += more;
+    arena->used_bytes += more;
+    return true;
+}
+
+#endif
+
+void *arena_calloc(struct arena *arena, size_t count, size_t size)
+{
+    size_t bytes = 0;
+    void *piece = NULL;
+
+    if (__builtin_mul_overflow(count, size, &bytes)) {
+        return NULL;
+    }
+    piece = arena_alloc(arena, bytes);
+    if (piece != NULL) {
+        memset(piece, 0, bytes);
+    }
+    return piece;
+}
+
+bool arena_copy(struct arena *arena, struct slice bytes, struct slice *ret_copy)
+{
+    uint8_t *copy = NULL;
+
+    if (bytes.size == SIZE_MAX) {
+        return false;
+    }
+    copy = arena_alloc(arena, bytes.size + 1);
+    if (copy == NULL) {
+        return false;
+    }
+    if (bytes.size > 0) {
+        memcpy(copy, bytes.data, bytes.size);
+    }
+    copy[bytes.size] = 0;
+    *ret_copy = slice_of(copy, bytes.size);
+    return true;
+}
+
+struct slice arena_printf(struct arena *arena, const char *format, ...)
+{
+    va_list values;
+    char *text = NULL;
+    int size = 0;
+
+    va_start(values, format);
+    size = vsnprintf(NULL, 0, format, values);
+    va_end(values);
+    if (size < 0) {
+        return slice_of(NULL, 0);
+    }
+    text = arena_alloc(arena, (size_t)size + 1);
+    if (text == NULL) {
+        return slice_of(NULL, 0);
+    }
+    va_start(values, format);
+    (void)vsnprintf(text, (size_t)size + 1, format, values);
+    va_end(values);
+    return slice_of(text, (size_t)size);
+}

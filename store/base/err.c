@@ -1,0 +1,46 @@
+/*
+ * err.c: the table of errors.def, read four ways. Nothing else knows the numbers.
+ */
+#include "store/base/err.h"
+
+#include "store/base/assert.h"
+
+struct error_row {
+    const char *name;
+    const char *text;
+    uint32_t grpc_code;
+    uint32_t retry_ms;
+};
+
+static const struct error_row error_rows[ERR_COUNT] = {
+    [OK] = {"OK", "", 0, 0},
+#define ERROR(name, code, retry_ms, text) [ERR_##name] = {#name, text, code, retry_ms},
+#include "store/base/errors.def"
+#undef ERROR
+};
+
+static const struct error_row *error_row(enum err err)
+{
+    ASSERT((unsigned)err < ERR_COUNT);
+    return &error_rows[err];
+}
+
+const char *err_name(enum err err)
+{
+    return error_row(err)->name;
+}
+
+const char *err_text(enum err err)
+{
+    return error_row(err)->text;
+}
+
+uint32_t err_grpc_code(enum err err)
+{
+    return error_row(err)->grpc_code;
+}
+
+uint32_t err_retry_ms(enum err err)
+{
+    return error_row(err)->retry_ms;
+}

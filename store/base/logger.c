@@ -1,0 +1,216 @@
+/*
+ * logger.c: one line, built on the stack and written by one write(2), so that lines of several
+ * threads do not mix. What does not fit into 4 KiB is cut inside its text; the line stays whole. The
+ * level and the format are the file's only state: main sets them once, before threads start.
+ */
+#include "store/base/logger.h"
+
+#include "store/base/clock.h"
+#include "store/base/text.h"
+#include "store/base/timestamp.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define LINE_BYTES_MAX 4096
+/* Kept free for what closes a line: a cut text's dots, its quote, brace and line feed. */
+#define LINE_BYTES_KEPT 8
+#define MESSAGE_BYTES_MAX 2048
+
+static enum logger_level level_wanted = LOGGER_INFO;
+static enum logger_format format_wanted = LOGGER_TEXT;
+
+struct line {
+    char bytes[LINE_BYTES_MAX];
+    size_t size;
+    bool is_full;
+};
+
+void logger_configure(enum logger_level level, enum logger_format format)
+{
+    level_wanted = level;
+    format_wanted = format;
+}
+
+bool logger_wants(enum logger_level level)
+{
+    return level <= level_wanted;
+}
+
+static const char *level_name(enum logger_level level)
+{
+    switch (level) {
+    case LOGGER_ERROR:
+        return "error";
+    case LOGGER_WARNING:
+        return "warning";
+    case LOGGER_INFO:
+        return "info";
+    case LOGGER_DEBUG:
+        return "debug";
+    }
+    return "?";
+}
+
+/* Appends all of `text` or nothing. */
+static bool put(struct line *line, struct slice text)
+{
+    if (line->is_full || text.size > LINE_BYTES_MAX - LINE_BYTES_KEPT - line->size) {
+        line->is_full = true;
+        return false;
+    }
+    if (text.size > 0) {
+        memcpy(line->bytes + line->size, text.data, text.size);
+    }
+    line->size += text.size;
+    return true;
+}
+
+/* One code point, escaped as JSON wants it; invalid bytes become `?`. */
+static bool put_escaped(struct line *line, struct slice rest, size_t *ret_used)
+{
+    char code[8];
+    size_t bytes = text_sequence_bytes(rest);
+    uint8_t first = rest.data[0];
+
+    *ret_used = bytes == 0 ? 1 : bytes;
+    if (bytes == 0) {
+        return put(line, SLICE("?"));
+    }
+    if (first == '"' || first == '\\') {
+        code[0] = '\\';
+        code[1] = (char)first;
+        return put(line, slice_of(code, 2));
+    }
+    if (first < 0x20 || first == 0x7f) {
+        int size = snprintf(code, sizeof(code), "\\u%04x", first);
+
+        return put(line, slice_of(code, size > 0 ? (size_t)size : 0));
+    }
+    return put(line, slice_of(rest.data, bytes));
+}
+
+static void put_quoted(struct line *line, struct slice text)
+{
+    size_t at = 0;
+
+    if (!put(line, SLICE("\""))) {
+        return;
+    }
+    while (at < text.size) {
+        size_t used = 0;
+
+        if (!put_escaped(line, slice_after(text, at), &used)) {
+            memcpy(line->bytes + line->size, "...", 3); /* of the bytes that are kept */
+            line->size += 3;
+            break;
+        }
+        at += used;
+    }
+    line->bytes[line->size++] = '"';
+    if (line->size > LINE_BYTES_MAX - LINE_BYTES_KEPT) {
+        line->is_full = true;
+    }
+}
+
+static void put_time(struct line *line)
+{
+    char text[TIMESTAMP_TEXT_BYTES_MAX];
+    int64_t now_us = clock_wall_us(clock_system());
+    int64_t seconds = now_us > 0 ? now_us / 1000000 : 0;
+    int32_t nanos = now_us > 0 ? (int32_t)(now_us % 1000000) * 1000 : 0;
+
+    put(line, slice_of(text, timestamp_format(seconds, nanos, text)));
+}
+
+static void put_value(struct line *line, const struct logger_field *field)
+{
+    char number[24];
+    int size = 0;
+
+    if (!field->is_number) {
+        put_quoted(line, field->text);
+        return;
+    }
+    size = snprintf(number, sizeof(number), "%lld", (long long)field->number);
+    put(line, slice_of(number, size > 0 ? (size_t)size : 0));
+}
+
+/* A name is put only where its value's start fits too: a line never ends in a name alone. */
+static bool put_name(struct line *line, const char *name)
+{
+    struct slice text = slice_text(name);
+
+    if (line->is_full || line->size + text.size + 32 > LINE_BYTES_MAX - LINE_BYTES_KEPT) {
+        line->is_full = true;
+        return false;
+    }
+    if (format_wanted == LOGGER_JSON) {
+        put(line, SLICE(",\""));
+        put(line, text);
+        put(line, SLICE("\":"));
+    } else {
+        put(line, SLICE(" "));
+        put(line, text);
+        put(line, SLICE("="));
+    }
+    return true;
+}
+
+static void write_line(struct line *line)
+{
+    ssize_t written = 0;
+
+    if (format_wanted == LOGGER_JSON) {
+        line->bytes[line->size++] = '}';
+    }
+    line->bytes[line->size++] = '\n';
+    written = write(STDERR_FILENO, line->bytes, line->size);
+    (void)written; /* there is nowhere to say that the log cannot be written */
+}
+
+void logger_write(enum logger_level level, const char *message, const struct logger_field *fields,
+                  size_t count)
+{
+    struct line line;
+
+    if (!logger_wants(level)) {
+        return;
+    }
+    line.size = 0;
+    line.is_full = false;
+    if (format_wanted == LOGGER_JSON) {
+        put(&line, SLICE("{\"time\":\""));
+        put_time(&line);
+        put(&line, SLICE("\",\"level\":\""));
+        put(&line, slice_text(level_name(level)));
+        put(&line, SLICE("\",\"message\":"));
+        put_quoted(&line, slice_text(message));
+    } else {
+        put_time(&line);
+        put(&line, SLICE(" "));
+        put(&line, slice_text(level_name(level)));
+        put(&line, SLICE(" "));
+        put_quoted(&line, slice_text(message));
+    }
+    for (size_t i = 0; i < count && put_name(&line, fields[i].name); i++) {
+        put_value(&line, &fields[i]);
+    }
+    write_line(&line);
+}
+
+void logger_printf(enum logger_level level, const char *format, ...)
+{
+    char message[MESSAGE_BYTES_MAX];
+    va_list values;
+    int size = 0;
+
+    if (!logger_wants(level)) {
+        return;
+    }
+    va_start(values, format);
+    size = vsnprintf(message, sizeof(message), format, values);
+    va_end(values);
+    logger_write(level, size >= 0 ? message : format, NULL, 0);
+}

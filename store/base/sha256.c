@@ -1,0 +1,40 @@
+/*
+ * sha256.c: the low-level SHA256_* functions, which OpenSSL 3 calls deprecated. Fetching the digest
+ * through EVP costs more than hashing a short text does, and these cannot fail.
+ */
+#define OPENSSL_SUPPRESS_DEPRECATED
+#include "store/base/sha256.h"
+
+#include "store/base/assert.h"
+
+#include <openssl/sha.h>
+
+_Static_assert(SHA256_BYTES == SHA256_DIGEST_LENGTH, "one size of digest");
+
+struct sha256_digest sha256(struct slice bytes)
+{
+    return sha256_pieces(&bytes, 1);
+}
+
+struct sha256_digest sha256_pieces(const struct slice *pieces, size_t count)
+{
+    struct sha256_digest digest = {{0}};
+    SHA256_CTX state;
+
+    ASSERT(SHA256_Init(&state) == 1);
+    for (size_t i = 0; i < count; i++) {
+        ASSERT(SHA256_Update(&state, pieces[i].data, pieces[i].size) == 1);
+    }
+    ASSERT(SHA256_Final(digest.bytes, &state) == 1);
+    return digest;
+}
+
+void sha256_format(const struct sha256_digest *digest, char text[2 * SHA256_BYTES])
+{
+    static const char digits[] = "0123456789abcdef";
+
+    for (size_t i = 0; i < SHA256_BYTES; i++) {
+        text[2 * i] = digits[digest->bytes[i] >> 4];
+        text[2 * i + 1] = digits[digest->bytes[i] & 15];
+    }
+}

@@ -1,0 +1,72 @@
+/*
+ * uuid.c: UUIDv7 (RFC 9562, 5.7, with the sub-millisecond fraction of 6.2, method 3).
+ */
+#include "store/base/uuid.h"
+
+struct uuid uuid_v7(int64_t wall_us, struct random *random)
+{
+    struct uuid uuid = {{0}};
+    uint64_t us = wall_us > 0 ? (uint64_t)wall_us : 0;
+    uint64_t ms = us / 1000;
+    uint32_t fraction = (uint32_t)(us % 1000 * 4096 / 1000);
+
+    random_fill(random, uuid.bytes + 8, 8);
+    for (size_t i = 0; i < 6; i++) {
+        uuid.bytes[i] = (uint8_t)(ms >> (8 * (5 - i)));
+    }
+    uuid.bytes[6] = (uint8_t)(0x70 | fraction >> 8);
+    uuid.bytes[7] = (uint8_t)fraction;
+    uuid.bytes[8] = (uint8_t)(0x80 | (uuid.bytes[8] & 0x3f));
+    return uuid;
+}
+
+static bool is_dash(size_t at)
+{
+    return at == 8 || at == 13 || at == 18 || at == 23;
+}
+
+void uuid_format(struct uuid uuid, char text[UUID_TEXT_BYTES])
+{
+    static const char digits[] = "0123456789abcdef";
+    size_t at = 0;
+
+    for (size_t i = 0; i < UUID_BYTES; i++) {
+        if (is_dash(at)) {
+            text[at++] = '-';
+        }
+        text[at++] = digits[uuid.bytes[i] >> 4];
+        text[at++] = digits[uuid.bytes[i] & 15];
+    }
+}
+
+static int hex_value(uint8_t digit)
+{
+    if (digit >= '0' && digit <= '9') {
+        return digit - '0';
+    }
+    digit |= 0x20;
+    return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
+}
+
+bool uuid_parse(struct slice text, struct uuid *ret_uuid)
+{
+    struct uuid uuid = {{0}};
+    size_t nibbles = 0;
+
+    if (text.size != UUID_TEXT_BYTES) {
+        return false;
+    }
+    for (size_t at = 0; at < UUID_TEXT_BYTES; at++) {
+        int value = hex_value(text.data[at]);
+
+        if (is_dash(at) != (text.data[at] == '-') || (value < 0 && !is_dash(at))) {
+            return false;
+        }
+        if (!is_dash(at)) {
+            uuid.bytes[nibbles / 2] = (uint8_t)(uuid.bytes[nibbles / 2] << 4 | value);
+            nibbles++;
+        }
+    }
+    *ret_uuid = uuid;
+    return true;
+}

@@ -1,0 +1,222 @@
+/*
+ * wire.c: varints, tags and lengths. The reader takes the longer forms of a varint that other
+ * writers may use (up to ten bytes), but nothing that overflows 64 bits.
+ */
+#include "store/base/wire.h"
+
+#include "store/base/assert.h"
+
+#define VARINT_BYTES_MAX 10
+#define TAG_BYTES_MAX 5
+#define FIELD_NUMBER_MAX 0x1fffffffu
+
+#define TIMESTAMP_SECONDS 1
+#define TIMESTAMP_NANOS 2
+
+size_t wire_varint_bytes(uint64_t value)
+{
+    unsigned bits = 64u - (unsigned)__builtin_clzll(value | 1);
+
+    return (bits + 6) / 7;
+}
+
+static size_t put_raw(uint8_t *at, uint64_t value)
+{
+    size_t size = 0;
+
+    while (value >= 0x80) {
+        at[size++] = (uint8_t)(value | 0x80);
+        value >>= 7;
+    }
+    at[size++] = (uint8_t)value;
+    return size;
+}
+
+static size_t put_tag(uint8_t *at, uint32_t field, enum wire_type type)
+{
+    ASSERT(field >= 1 && field <= FIELD_NUMBER_MAX);
+    return put_raw(at, (uint64_t)field << 3 | (uint64_t)type);
+}
+
+void wire_put_varint(struct buffer *buffer, uint32_t field, uint64_t value)
+{
+    if (buffer_reserve(buffer, TAG_BYTES_MAX + VARINT_BYTES_MAX)) {
+        buffer->size += put_tag(buffer->data + buffer->size, field, WIRE_VARINT);
+        buffer->size += put_raw(buffer->data + buffer->size, value);
+    }
+}
+
+void wire_put_header(struct buffer *buffer, uint32_t field, size_t size)
+{
+    if (buffer_reserve(buffer, TAG_BYTES_MAX + VARINT_BYTES_MAX)) {
+        buffer->size += put_tag(buffer->data + buffer->size, field, WIRE_BYTES);
+        buffer->size += put_raw(buffer->data + buffer->size, size);
+    }
+}
+
+size_t wire_header_bytes(uint32_t field, size_t size)
+{
+    return wire_varint_bytes((uint64_t)field << 3) + wire_varint_bytes(size);
+}
+
+void wire_put_bytes(struct buffer *buffer, uint32_t field, struct slice value)
+{
+    wire_put_header(buffer, field, value.size);
+    buffer_append(buffer, value);
+}
+
+void wire_put_double(struct buffer *buffer, uint32_t field, double value)
+{
+    if (buffer_reserve(buffer, TAG_BYTES_MAX + sizeof(value))) {
+        uint64_t bits = 0;
+
+        memcpy(&bits, &value, sizeof(bits));
+        buffer->size += put_tag(buffer->data + buffer->size, field, WIRE_FIXED64);
+        for (size_t i = 0; i < sizeof(bits); i++) {
+            buffer->data[buffer->size++] = (uint8_t)(bits >> (8 * i));
+        }
+    }
+}
+
+void wire_put_timestamp(struct buffer *buffer, uint32_t field, int64_t time_us)
+{
+    int64_t seconds = time_us / 1000000;
+    int64_t us = time_us % 1000000;
+    uint8_t bytes[2 * (1 + VARINT_BYTES_MAX)];
+    size_t size = 0;
+
+    if (us < 0) {
+        us += 1000000;
+        seconds--;
+    }
+    if (seconds != 0) {
+        size += put_tag(bytes + size, TIMESTAMP_SECONDS, WIRE_VARINT);
+        size += put_raw(bytes + size, (uint64_t)seconds);
+    }
+    if (us != 0) {
+        size += put_tag(bytes + size, TIMESTAMP_NANOS, WIRE_VARINT);
+        size += put_raw(bytes + size, (uint64_t)us * 1000);
+    }
+    wire_put_bytes(buffer, field, slice_of(bytes, size));
+}
+
+/* Bytes that the varint at the start of `rest` takes; 0 where there is none. */
+static size_t read_varint(struct slice rest, uint64_t *ret_value)
+{
+    uint64_t value = 0;
+    size_t limit = rest.size < VARINT_BYTES_MAX ? rest.size : VARINT_BYTES_MAX;
+
+    if (limit > 0 && rest.data[0] < 0x80) {
+        *ret_value = rest.data[0];
+        return 1;
+    }
+    for (size_t i = 0; i < limit; i++) {
+        uint8_t byte = rest.data[i];
+
+        value |= (uint64_t)(byte & 0x7f) << (7 * i);
+        if (byte < 0x80) {
+            bool overflows = i == VARINT_BYTES_MAX - 1 && byte > 1;
+
+            *ret_value = value;
+            return overflows ? 0 : i + 1;
+        }
+    }
+    return 0;
+}
+
+/* `size` little-endian bytes. */
+static bool read_fixed(struct slice *rest, size_t size, uint64_t *ret_value)
+{
+    uint64_t value = 0;
+
+    if (rest->size < size) {
+        return false;
+    }
+    for (size_t i = 0; i < size; i++) {
+        value |= (uint64_t)rest->data[i] << (8 * i);
+    }
+    *ret_value = value;
+    *rest = slice_after(*rest, size);
+    return true;
+}
+
+static bool read_value(struct slice *rest, struct wire_field *field)
+{
+    uint64_t size = 0;
+    size_t used = 0;
+
+    switch (field->type) {
+    case WIRE_VARINT:
+        used = read_varint(*rest, &field->value);
+        *rest = slice_after(*rest, used);
+        return used > 0;
+    case WIRE_FIXED64:
+        return read_fixed(rest, 8, &field->value);
+    case WIRE_FIXED32:
+        return read_fixed(rest, 4, &field->value);
+    case WIRE_BYTES:
+        used = read_varint(*rest, &size);
+        if (used == 0 || size > rest->size - used) {
+            return false;
+        }
+        field->bytes = slice_of(rest->data + used, (size_t)size);
+        *rest = slice_after(*rest, used + (size_t)size);
+        return true;
+    }
+    return false; /* groups, and the two types that were never given a meaning */
+}
+
+enum err wire_next(struct wire_reader *reader, struct wire_field *ret_field)
+{
+    struct wire_field field = {0};
+    struct slice rest = reader->rest;
+    uint64_t tag = 0;
+    size_t used = 0;
+
+    if (rest.size == 0) {
+        return ERR_NOT_FOUND;
+    }
+    used = read_varint(rest, &tag);
+    if (used == 0 || used > TAG_BYTES_MAX || tag > UINT32_MAX || tag >> 3 == 0) {
+        return ERR_MALFORMED;
+    }
+    rest = slice_after(rest, used);
+    field.number = (uint32_t)(tag >> 3);
+    field.type = (enum wire_type)(tag & 7);
+    if (!read_value(&rest, &field)) {
+        return ERR_MALFORMED;
+    }
+    reader->rest = rest;
+    *ret_field = field;
+    return OK;
+}
+
+enum err wire_read_timestamp(struct slice message, int64_t *ret_time_us)
+{
+    struct wire_reader reader = wire_reader_of(message);
+    struct wire_field field = {0};
+    int64_t seconds = 0;
+    int32_t nanos = 0;
+    int64_t time_us = 0;
+    enum err err = wire_next(&reader, &field);
+
+    for (; err == OK; err = wire_next(&reader, &field)) {
+        bool is_known = field.number == TIMESTAMP_SECONDS || field.number == TIMESTAMP_NANOS;
+
+        if (is_known && field.type != WIRE_VARINT) {
+            return ERR_MALFORMED;
+        }
+        if (field.number == TIMESTAMP_SECONDS) {
+            seconds = (int64_t)field.value;
+        } else if (field.number == TIMESTAMP_NANOS) {
+            nanos = (int32_t)(uint32_t)field.value;
+        }
+    }
+    if (err != ERR_NOT_FOUND || nanos < 0 || nanos > 999999999 ||
+        __builtin_mul_overflow(seconds, (int64_t)1000000, &time_us) ||
+        __builtin_add_overflow(time_us, (int64_t)nanos / 1000, &time_us)) {
+        return ERR_MALFORMED;
+    }
+    *ret_time_us = time_us;
+    return OK;
+}

@@ -1,8 +1,7 @@
 /*
  * stub.h: what generated client stubs stand on: a channel that starts a call of a method with the
- * request's bytes and reports replies and the end by callbacks. Two channels implement it: one over
- * HTTP/2 and a libuv loop (channel.h), one in process for tests. Stubs are asynchronous; channel.h
- * has the blocking form.
+ * request's bytes and reports replies and the end by callbacks. channel.h implements it over HTTP/2
+ * and a libuv loop. Stubs are asynchronous; blocking.h has the blocking form.
  */
 #ifndef ERRATA_CLIENT_STUB_H
 #define ERRATA_CLIENT_STUB_H
@@ -27,11 +26,15 @@ struct client_status {
     uint32_t code; /* gRPC status code */
     struct slice message;
     struct slice details; /* google.rpc.Status, wire bytes, or empty */
+    bool from_server; /* the server said so; else this side found it (no connection, deadline) */
+    const struct client_metadata *metadata; /* of the answer's headers and trailers, in order */
+    size_t metadata_count;
 };
 
-struct client_call; /* one call under way; the channel's until on_end, NULL-safe */
+struct client_call; /* one call under way; the channel's, valid until on_end returns */
 
 struct client_handlers {
+    void *user; /* passed to both */
     /* One reply message's bytes, borrowed for the length of the callback. */
     void (*on_reply)(void *user, struct slice message);
     /* The end, exactly once, never inside the function that started the call. */
@@ -46,10 +49,12 @@ struct client_channel_ops {
     /* Starts a call; handlers are copied. */
     enum err (*start)(struct client_channel *channel, const struct method_info *method,
                       struct slice request, const struct client_options *options,
-                      const struct client_handlers *handlers, void *user,
-                      struct client_call **ret_call);
-    /* Ends a call early: on_end comes with CANCELLED. */
+                      const struct client_handlers *handlers, struct client_call **ret_call);
+    /* Ends a call early: on_end comes with CANCELLED. NULL does nothing. */
     void (*cancel)(struct client_channel *channel, struct client_call *call);
+    /* Stops on_reply until resume: the server is held back by flow control, not buffered for. */
+    void (*pause)(struct client_channel *channel, struct client_call *call);
+    void (*resume)(struct client_channel *channel, struct client_call *call);
 };
 
 #endif

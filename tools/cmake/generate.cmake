@@ -1,1 +1,142 @@
-# Generated code, into ${CMAKE_BINARY_DIR}/gen; nothing of it is committed.
+# Generated code, into ${CMAKE_BINARY_DIR}/gen; nothing of it is committed. proto/README.md says what
+# is made from what. A change of any .proto, of an .options file or of a generator makes it anew.
+#
+#   wire         messages by protobuf-c: <errata/v1/NAME.pb-c.h>, <google/rpc/status.pb-c.h> ...
+#   wire_fields  field numbers and enums, headers alone: <errata/v1/NAME.fields.h>
+#   contract     the tables of server/codec/contract.h, <errata/contract_messages.h>
+#   dispatch     <errata/v1/NAME.handlers.h>, the table of server/services/dispatch.h
+#   stubs        <errata/v1/NAME.client.h>
+#
+# Stored records have a generator and rules of their own: record.cmake.
+
+set(errata_proto ${CMAKE_SOURCE_DIR}/proto)
+set(errata_gen ${CMAKE_BINARY_DIR}/gen)
+set(errata_tools ${CMAKE_SOURCE_DIR}/tools/gen)
+find_program(PROTOC protoc REQUIRED)
+
+# protoc runs in proto/ so that names on its command line are import paths.
+set(errata_protoc ${PROTOC} -I${errata_proto} -I/usr/include)
+
+file(GLOB errata_plugin_files CONFIGURE_DEPENDS ${errata_tools}/errata_gen/*.py)
+list(APPEND errata_plugin_files ${errata_tools}/protoc-gen-errata)
+
+# What the contract consists of, as import paths: our own files and the vendored ones ...
+file(GLOB errata_own_protos RELATIVE ${errata_proto} CONFIGURE_DEPENDS ${errata_proto}/errata/v1/*.proto)
+file(GLOB_RECURSE errata_vendored_protos RELATIVE ${errata_proto} CONFIGURE_DEPENDS
+     ${errata_proto}/google/*.proto ${errata_proto}/grpc/*.proto)
+# ... and the well-known types, so that JSON and Any can name each of them.
+set(errata_known_protos any descriptor duration empty field_mask struct timestamp wrappers)
+list(TRANSFORM errata_known_protos REPLACE "(.+)" "google/protobuf/\\1.proto")
+set(errata_protos ${errata_own_protos} ${errata_vendored_protos} ${errata_known_protos})
+set(errata_proto_files ${errata_own_protos} ${errata_vendored_protos})
+list(TRANSFORM errata_proto_files PREPEND ${errata_proto}/)
+
+# Packages whose methods need no token and carry no rules of ours.
+set(errata_open_packages grpc.health.v1 grpc.reflection.v1 grpc.reflection.v1alpha)
+list(TRANSFORM errata_open_packages PREPEND open=)
+list(JOIN errata_open_packages "," errata_open_option)
+
+# The files among `protos` that declare a service. Asked again when one changes.
+function(errata_find_services ret protos)
+    set(found "")
+    foreach(proto ${protos})
+        set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${errata_proto}/${proto})
+        file(STRINGS ${errata_proto}/${proto} lines REGEX "^service ")
+        if(lines)
+            list(APPEND found ${proto})
+        endif()
+    endforeach()
+    set(${ret} ${found} PARENT_SCOPE)
+endfunction()
+errata_find_services(errata_service_protos "${errata_own_protos};${errata_vendored_protos}")
+
+# The paths that `protos` become under `folder` with each of the suffixes.
+function(errata_outputs ret folder protos)
+    set(paths "")
+    foreach(proto ${protos})
+        string(REGEX REPLACE "\\.proto$" "" base ${proto})
+        foreach(suffix ${ARGN})
+            list(APPEND paths ${errata_gen}/${folder}/${base}${suffix})
+        endforeach()
+    endforeach()
+    set(${ret} ${paths} PARENT_SCOPE)
+endfunction()
+
+# errata_generated(NAME OUTPUTS files... COMMAND command... DEPENDS files... [USES ...] [PARTS ...])
+#     A module of generated code: the command writes OUTPUTS under gen/NAME.
+function(errata_generated name)
+    cmake_parse_arguments(G "" "" "OUTPUTS;COMMAND;DEPENDS;USES;PARTS" ${ARGN})
+    errata_note_module(${name} USES ${G_USES} PARTS ${G_PARTS})
+    add_custom_command(
+        OUTPUT ${G_OUTPUTS}
+        COMMAND ${CMAKE_COMMAND} -E make_directory ${errata_gen}/${name}
+        COMMAND ${G_COMMAND}
+        DEPENDS ${G_DEPENDS}
+        WORKING_DIRECTORY ${errata_proto}
+        COMMENT "Generating ${name}"
+        VERBATIM)
+    add_custom_target(generate_${name} DEPENDS ${G_OUTPUTS})
+    set_property(GLOBAL PROPERTY errata_includes_${name} ${errata_gen}/${name})
+    set_property(GLOBAL PROPERTY errata_generator_${name} generate_${name})
+    set(sources ${G_OUTPUTS})
+    list(FILTER sources INCLUDE REGEX "\\.c$")
+    if(sources)
+        add_library(${name} OBJECT ${sources})
+        target_link_libraries(${name} PRIVATE defines)
+        target_compile_options(${name} PRIVATE -Wall -Wextra)
+        errata_use(${name} ${name})
+    endif()
+endfunction()
+
+# Runs protoc-gen-errata for one family of files.
+function(errata_plugin_command ret name what)
+    set(${ret}
+        ${errata_protoc} --plugin=protoc-gen-errata=${errata_tools}/protoc-gen-errata
+        --errata_opt=what=${what},${errata_open_option} --errata_out=${errata_gen}/${name}
+        PARENT_SCOPE)
+endfunction()
+
+errata_outputs(wire_outputs wire "${errata_protos}" .pb-c.c .pb-c.h)
+errata_generated(wire
+    OUTPUTS ${wire_outputs}
+    COMMAND ${errata_protoc} --plugin=protoc-gen-c-optional=${errata_tools}/protoc-gen-c-optional
+            --c-optional_out=${errata_gen}/wire ${errata_protos}
+    DEPENDS ${errata_proto_files} ${errata_tools}/protoc-gen-c-optional
+    PARTS protobuf_c)
+
+set(errata_field_protos ${errata_own_protos})
+list(REMOVE_ITEM errata_field_protos errata/v1/options.proto)
+errata_outputs(fields_outputs wire_fields "${errata_field_protos}" .fields.h)
+errata_plugin_command(fields_command wire_fields fields)
+errata_generated(wire_fields
+    OUTPUTS ${fields_outputs}
+    COMMAND ${fields_command} ${errata_field_protos}
+    DEPENDS ${errata_proto_files} ${errata_plugin_files})
+
+errata_plugin_command(contract_command contract contract)
+errata_generated(contract
+    OUTPUTS ${errata_gen}/contract/contract_messages.c ${errata_gen}/contract/contract_methods.c
+            ${errata_gen}/contract/contract_files.c
+            ${errata_gen}/contract/errata/contract_messages.h
+            ${errata_gen}/contract/errata/contract_methods.h
+    COMMAND ${contract_command} ${errata_protos}
+    DEPENDS ${errata_proto_files} ${errata_plugin_files})
+
+errata_outputs(dispatch_outputs dispatch "${errata_service_protos}" .handlers.h)
+errata_plugin_command(dispatch_command dispatch dispatch)
+errata_generated(dispatch
+    OUTPUTS ${errata_gen}/dispatch/dispatch.c ${dispatch_outputs}
+    COMMAND ${dispatch_command} ${errata_protos}
+    DEPENDS ${errata_proto_files} ${errata_plugin_files}
+    USES wire wire_fields contract PARTS protobuf_c)
+
+# Bidirectional streams have no stub, and reflection is nothing else.
+set(errata_stub_protos ${errata_service_protos})
+list(FILTER errata_stub_protos EXCLUDE REGEX "^grpc/reflection/")
+errata_outputs(stubs_outputs stubs "${errata_stub_protos}" .client.c .client.h)
+errata_plugin_command(stubs_command stubs stubs)
+errata_generated(stubs
+    OUTPUTS ${stubs_outputs}
+    COMMAND ${stubs_command} ${errata_protos}
+    DEPENDS ${errata_proto_files} ${errata_plugin_files}
+    USES client_typed wire wire_fields contract PARTS protobuf_c)

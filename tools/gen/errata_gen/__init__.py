@@ -1,0 +1,1 @@
+"""What protoc-gen-errata is made of: model.py reads the request, the other modules write C."""

@@ -1,0 +1,81 @@
+"""Names and literals in C: how names of the contract become ours, and how protobuf-c spells them."""
+import re
+
+
+def snake(name):
+    """CamelCase to snake_case: GetExamples -> get_examples, ListPDFFiles -> list_pdf_files."""
+    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
+    return name.lower()
+
+
+def snake_full(full_name):
+    """A full name as one word: errata.v1.FeedbackEvent -> errata_v1_feedback_event."""
+    return "_".join(snake(piece) for piece in full_name.split("."))
+
+
+def _protobuf_c_lower(piece):
+    lowered = ""
+    was_upper = True
+    for letter in piece:
+        if letter.isupper() and not was_upper:
+            lowered += "_"
+        lowered += letter.lower()
+        was_upper = letter.isupper()
+    return lowered
+
+
+def protobuf_c_type(full_name):
+    """The struct that protoc-gen-c makes of a message: Errata__V1__FeedbackEvent."""
+    pieces = []
+    for piece in full_name.split("."):
+        words = piece.split("_")
+        pieces.append("".join(word[:1].upper() + word[1:] for word in words))
+    return "__".join(pieces)
+
+
+def protobuf_c_descriptor(full_name):
+    """The descriptor that protoc-gen-c makes of a message."""
+    return "__".join(_protobuf_c_lower(piece) for piece in full_name.split(".")) + "__descriptor"
+
+
+def literal(text):
+    """A C string literal of ASCII text (names of the contract are ASCII)."""
+    if not text.isascii() or any(letter in text for letter in '"\\\n'):
+        raise ValueError(f"not a name: {text!r}")
+    return f'"{text}"'
+
+
+def array(values, per_line, indent="    "):
+    """Lines of a C array's values."""
+    lines = []
+    for start in range(0, len(values), per_line):
+        lines.append(indent + ", ".join(values[start:start + per_line]) + ",")
+    return "\n".join(lines)
+
+
+def comment(paragraphs, indent=""):
+    """A C comment of texts, each wrapped to 98 columns."""
+    width = 98 - len(indent) - 3
+    lines = []
+    for paragraph in paragraphs:
+        line = ""
+        for word in paragraph.replace("*/", "* /").split():
+            if line and len(line) + 1 + len(word) > width:
+                lines.append(line)
+                line = ""
+            line = f"{line} {word}".strip()
+        lines.append(line)
+    if not lines:
+        return ""
+    body = ("\n" + indent + " * ").join(lines)
+    return f"{indent}/* {body} */\n"
+
+
+def head(name, what):
+    """The comment at the head of a generated file."""
+    return f"/*\n * {name}: {what}\n * Written by protoc-gen-errata; edit the .proto files instead.\n */\n"
+
+
+def guard(path):
+    """The include guard of a generated header."""
+    return "ERRATA_GEN_" + re.sub(r"[^A-Za-z0-9]", "_", path).upper()

@@ -1,0 +1,128 @@
+/*
+ * fold.c: see fold.h. Unicode's own foldings come from utf8proc, which allocates nothing for a
+ * single character; what Unicode keeps apart though it looks the same stands in look_alikes.def.
+ */
+#include "server/domain/text/fold.h"
+
+#include <stddef.h>
+#include <utf8proc.h>
+
+struct look_alike {
+    uint32_t code_point;
+    char ascii;
+};
+
+static const struct look_alike look_alikes[] = {
+#define LOOK_ALIKE(code_point, ascii) {code_point, ascii},
+#include "server/domain/text/look_alikes.def"
+#undef LOOK_ALIKE
+};
+
+struct code_range {
+    uint32_t first;
+    uint32_t last;
+};
+
+static const struct code_range ignorable[] = {
+#define IGNORABLE(first, last) {first, last},
+#include "server/domain/text/ignorable.def"
+#undef IGNORABLE
+};
+
+/* The longest compatibility decomposition of one character (U+FDFA) has 18. */
+#define DECOMPOSED_MAX 18
+
+static uint8_t fold_ascii(uint8_t byte)
+{
+    if (byte >= 'A' && byte <= 'Z') {
+        byte = (uint8_t)(byte - 'A' + 'a');
+    }
+    if (byte == 'l' || byte == '1') {
+        return 'i';
+    }
+    return byte == '0' ? 'o' : byte;
+}
+
+static uint8_t find_look_alike(uint32_t code_point)
+{
+    size_t low = 0;
+    size_t high = sizeof(look_alikes) / sizeof(look_alikes[0]);
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (look_alikes[middle].code_point < code_point) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    if (low == sizeof(look_alikes) / sizeof(look_alikes[0]) ||
+        look_alikes[low].code_point != code_point) {
+        return 0;
+    }
+    return (uint8_t)look_alikes[low].ascii;
+}
+
+uint8_t fold_to_ascii(uint32_t code_point)
+{
+    utf8proc_int32_t decomposed[DECOMPOSED_MAX] = {0};
+    int boundary = 0;
+    utf8proc_ssize_t count = 0;
+    uint8_t found = 0;
+
+    if (code_point < 0x80) {
+        return fold_ascii((uint8_t)code_point);
+    }
+    found = find_look_alike(code_point);
+    if (found != 0) {
+        return found;
+    }
+    count = utf8proc_decompose_char(
+        (utf8proc_int32_t)code_point, decomposed, DECOMPOSED_MAX,
+        UTF8PROC_COMPAT | UTF8PROC_DECOMPOSE | UTF8PROC_CASEFOLD | UTF8PROC_STRIPMARK, &boundary);
+    if (count != 1) {
+        return 0;
+    }
+    if (decomposed[0] < 0x80) {
+        return fold_ascii((uint8_t)decomposed[0]);
+    }
+    return find_look_alike((uint32_t)decomposed[0]);
+}
+
+bool fold_is_ignorable(uint32_t code_point)
+{
+    size_t count = sizeof(ignorable) / sizeof(ignorable[0]);
+
+    for (size_t i = 0; i < count && ignorable[i].first <= code_point; i++) {
+        if (code_point <= ignorable[i].last) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool fold_is_mark(uint32_t code_point)
+{
+    if (code_point < 0x300) {
+        return false;
+    }
+    switch ((int)utf8proc_category((utf8proc_int32_t)code_point)) {
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_MC:
+    case UTF8PROC_CATEGORY_ME:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool fold_is_space(uint32_t code_point)
+{
+    if (code_point < 0x80) {
+        return code_point == ' ';
+    }
+    return code_point == 0xA0 || code_point == 0x1680 ||
+           (code_point >= 0x2000 && code_point <= 0x200A) || code_point == 0x202F ||
+           code_point == 0x205F || code_point == 0x3000;
+}

@@ -1,0 +1,22 @@
+/*
+ * fold.h: what a character looks like to a reader, for those who look for marks that a writer has
+ * disguised: another case, full-width or mathematical forms, accents, look-alikes of other scripts.
+ * It answers questions about one code point and changes no text.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_TEXT_FOLD_H
+#define ERRATA_SERVER_DOMAIN_TEXT_FOLD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The small ASCII character that the code point looks like, 0 where it looks like none. What looks
+ * like l, I or 1 is `i`, what looks like 0 is `o`; a word to compare with is folded too. */
+uint8_t fold_to_ascii(uint32_t code_point);
+/* Leaves no trace on a page: bidi controls, zero-width characters, fillers, tags. */
+bool fold_is_ignorable(uint32_t code_point);
+/* A combining mark: it sits on the character before it. */
+bool fold_is_mark(uint32_t code_point);
+/* A space within a line, of any width. */
+bool fold_is_space(uint32_t code_point);
+
+#endif

@@ -1,0 +1,171 @@
+/*
+ * hint.c: see hint.h. The output is written token by token; commas are made new, so that a member
+ * can be left out wherever it stands.
+ */
+#include "server/domain/text/hint.h"
+
+#include "server/domain/text/json_tokens.h"
+#include "server/domain/text/sanitise.h"
+#include "store/base/json.h"
+
+/* The output of a piece that is being written. */
+struct hint_writer {
+    struct arena *arena;
+    struct buffer *buffer;
+    bool wants_comma; /* something stands before in the same object or array */
+    bool drops_changed; /* members with a changed name are left out */
+    bool changed_name; /* some name was changed */
+};
+
+static enum err clean_string(struct hint_writer *writer, struct slice quoted, struct slice *ret_raw,
+                             struct slice *ret_clean)
+{
+    enum err err = json_string(writer->arena, quoted, ret_raw);
+
+    return err != OK ? err : sanitise_example(writer->arena, *ret_raw, ret_clean);
+}
+
+static void write_comma(struct hint_writer *writer)
+{
+    if (writer->wants_comma) {
+        buffer_append_byte(writer->buffer, ',');
+    }
+}
+
+static enum err write_leaf(struct hint_writer *writer, struct slice quoted)
+{
+    struct slice raw = {NULL, 0};
+    struct slice clean = {NULL, 0};
+    enum err err = clean_string(writer, quoted, &raw, &clean);
+
+    if (err != OK) {
+        return err;
+    }
+    write_comma(writer);
+    json_write_string(writer->buffer, clean, false);
+    writer->wants_comma = true;
+    return OK;
+}
+
+/* Writes a member's name and its colon, or passes over the whole member. */
+static enum err write_name(struct hint_writer *writer, struct json_tokens *tokens,
+                           struct slice quoted)
+{
+    struct json_token colon = {JSON_TOKEN_COLON, {NULL, 0}};
+    struct slice raw = {NULL, 0};
+    struct slice clean = {NULL, 0};
+    enum err err = clean_string(writer, quoted, &raw, &clean);
+    bool changed = false;
+
+    if (err != OK) {
+        return err;
+    }
+    changed = !slice_equal(raw, clean);
+    writer->changed_name = writer->changed_name || changed;
+    if (!json_tokens_next(tokens, &colon)) {
+        return OK;
+    }
+    if (changed && writer->drops_changed) {
+        json_tokens_skip_value(tokens);
+        return OK;
+    }
+    write_comma(writer);
+    json_write_string(writer->buffer, clean, false);
+    buffer_append_byte(writer->buffer, ':');
+    writer->wants_comma = false;
+    return OK;
+}
+
+static void write_plain(struct hint_writer *writer, struct json_token token)
+{
+    if (token.kind != JSON_TOKEN_CLOSE) {
+        write_comma(writer);
+    }
+    buffer_append(writer->buffer, token.text);
+    writer->wants_comma = token.kind != JSON_TOKEN_OPEN;
+}
+
+static enum err write_output(struct hint_writer *writer, struct slice output_json)
+{
+    struct json_tokens tokens = json_tokens_of(output_json);
+    struct json_token token = {JSON_TOKEN_SCALAR, {NULL, 0}};
+    enum err err = OK;
+
+    writer->wants_comma = false;
+    while (err == OK && json_tokens_next(&tokens, &token)) {
+        switch (token.kind) {
+        case JSON_TOKEN_NAME:
+            err = write_name(writer, &tokens, token.text);
+            break;
+        case JSON_TOKEN_STRING:
+            err = write_leaf(writer, token.text);
+            break;
+        case JSON_TOKEN_OPEN:
+        case JSON_TOKEN_CLOSE:
+        case JSON_TOKEN_SCALAR:
+            write_plain(writer, token);
+            break;
+        case JSON_TOKEN_COMMA:
+        case JSON_TOKEN_COLON:
+            break;
+        }
+    }
+    return err;
+}
+
+/* Writes the piece into an empty buffer. */
+static enum err write_piece(struct hint_writer *writer, struct slice input_snippet,
+                            struct slice output_json)
+{
+    struct slice clean = {NULL, 0};
+    enum err err = sanitise_example(writer->arena, input_snippet, &clean);
+
+    if (err != OK) {
+        return err;
+    }
+    buffer_append(writer->buffer, SLICE("{\"input_snippet\":"));
+    json_write_string(writer->buffer, clean, false);
+    buffer_append(writer->buffer, SLICE(",\"output\":"));
+    err = write_output(writer, output_json);
+    if (err != OK) {
+        return err;
+    }
+    buffer_append_byte(writer->buffer, '}');
+    return buffer_ok(writer->buffer) ? OK : ERR_MEMORY;
+}
+
+/* Names that were changed are still all different from their neighbours. */
+static enum err check_names(struct arena *arena, struct slice piece, bool *ret_distinct)
+{
+    const struct json_rules rules = {JSON_DEPTH_MAX, false};
+    struct json_problem problem = {NULL, 0};
+    struct json_value value = {JSON_NULL, {NULL, 0}};
+    enum err err = json_check(arena, piece, &rules, &value, &problem);
+
+    *ret_distinct = err == OK;
+    return err == ERR_INVALID ? OK : err;
+}
+
+enum err hint_make_piece(struct arena *arena, struct slice input_snippet, struct slice output_json,
+                         struct slice *ret_piece)
+{
+    struct buffer buffer = {0};
+    struct hint_writer writer = {arena, &buffer, false, false, false};
+    bool distinct = true;
+    enum err err = OK;
+
+    buffer_init(&buffer, arena, input_snippet.size + output_json.size + 64);
+    err = write_piece(&writer, input_snippet, output_json);
+    if (err == OK && writer.changed_name) {
+        err = check_names(arena, buffer_slice(&buffer), &distinct);
+    }
+    if (err == OK && !distinct) {
+        writer.drops_changed = true;
+        buffer.size = 0;
+        err = write_piece(&writer, input_snippet, output_json);
+    }
+    if (err == OK) {
+        *ret_piece = buffer_slice(&buffer);
+    }
+    return err;
+}

@@ -1,0 +1,291 @@
+/*
+ * marks.c: see marks.h. Every match runs forward once over a bounded piece (a line, a token), so a
+ * hostile text costs at most a constant for each of its characters; roles are looked for at line
+ * starts alone.
+ */
+#include "server/domain/text/marks.h"
+
+#include "server/domain/text/fold.h"
+
+#include <stdbool.h>
+
+#define ESCAPE 0x1B
+#define BELL 0x07
+#define C1_CSI 0x9B
+#define C1_ST 0x9C
+
+static const char *const role_words[] = {
+#define ROLE_WORD(word) word,
+#include "server/domain/text/marks.def"
+#undef ROLE_WORD
+};
+
+static const char *const tag_words[] = {
+#define TAG_WORD(word) word,
+#include "server/domain/text/marks.def"
+#undef TAG_WORD
+};
+
+static const char *const bracket_words[] = {
+#define BRACKET_WORD(word) word,
+#include "server/domain/text/marks.def"
+#undef BRACKET_WORD
+};
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+static bool looks_like(struct points text, size_t at, char ascii)
+{
+    return at < text.count && fold_to_ascii(text.at[at]) == (uint8_t)ascii;
+}
+
+static size_t skip_spaces(struct points text, size_t at)
+{
+    while (at < text.count && (fold_is_space(text.at[at]) || fold_is_mark(text.at[at]))) {
+        at++;
+    }
+    return at;
+}
+
+/* Passes over a word, with combining marks (and, where `spaced`, spaces) between its letters.
+ * False, and nothing passed, where another text stands there. */
+static bool pass_word(struct points text, size_t *at, const char *word, bool spaced)
+{
+    size_t next = *at;
+
+    for (const char *letter = word; *letter != '\0'; letter++) {
+        if (next >= text.count || fold_to_ascii(text.at[next]) != fold_to_ascii((uint8_t)*letter)) {
+            return false;
+        }
+        next++;
+        while (next < text.count &&
+               (fold_is_mark(text.at[next]) || (spaced && fold_is_space(text.at[next])))) {
+            next++;
+        }
+    }
+    *at = next;
+    return true;
+}
+
+/* Most characters can begin no mark: letters of any script are told apart cheaply, before fold.h is
+ * asked. Every bracket of Unicode and every other form of one stands outside these ranges. */
+static bool may_begin(uint32_t code_point)
+{
+    if (code_point < 0x80) {
+        return code_point == '{' || code_point == '}' || code_point == '<' || code_point == '[';
+    }
+    return code_point >= 0x2000 && (code_point < 0x3040 || code_point >= 0xFB00);
+}
+
+size_t marks_match_template(struct points text, size_t from)
+{
+    uint8_t first = 0;
+
+    if (from + 1 >= text.count || !may_begin(text.at[from])) {
+        return 0;
+    }
+    first = fold_to_ascii(text.at[from]);
+    if (first != '{' && first != '}') {
+        return 0;
+    }
+    return fold_to_ascii(text.at[from + 1]) == first ? 2 : 0;
+}
+
+/* Where `<|name|>` ends; 0 where none begins at `from`. */
+static size_t end_of_token(struct points text, size_t from)
+{
+    size_t at = from + 2;
+
+    if (!looks_like(text, from + 1, '|')) {
+        return 0;
+    }
+    while (at < text.count && at - from <= MARKS_TOKEN_MAX + 2 && text.at[at] != '\n') {
+        if (looks_like(text, at, '|') && looks_like(text, at + 1, '>')) {
+            return at + 2;
+        }
+        at++;
+    }
+    return 0;
+}
+
+/* Passes over attributes up to the closing bracket, which is passed too. */
+static bool pass_attributes(struct points text, size_t *at)
+{
+    size_t start = *at;
+
+    if (!looks_like(text, start, '>') && !looks_like(text, start, '/') &&
+        !(start < text.count && fold_is_space(text.at[start]))) {
+        return false;
+    }
+    for (size_t next = start; next < text.count && next - start <= MARKS_TOKEN_MAX; next++) {
+        if (text.at[next] == '\n' || looks_like(text, next, '<')) {
+            return false;
+        }
+        if (looks_like(text, next, '>')) {
+            *at = next + 1;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Where `<word>`, `</word>` or `<word ...>` ends; 0 where none begins at `from`. */
+static size_t end_of_tag(struct points text, size_t from)
+{
+    size_t start = skip_spaces(text, from + 1);
+
+    if (looks_like(text, start, '/')) {
+        start = skip_spaces(text, start + 1);
+    }
+    for (size_t i = 0; i < COUNT_OF(tag_words); i++) {
+        size_t at = start;
+
+        if (pass_word(text, &at, tag_words[i], false) && pass_attributes(text, &at)) {
+            return at;
+        }
+    }
+    return 0;
+}
+
+static size_t end_of_bracket(struct points text, size_t from)
+{
+    size_t start = skip_spaces(text, from + 1);
+
+    if (looks_like(text, start, '/')) {
+        start = skip_spaces(text, start + 1);
+    }
+    for (size_t i = 0; i < COUNT_OF(bracket_words); i++) {
+        size_t at = start;
+
+        if (!pass_word(text, &at, bracket_words[i], false)) {
+            continue;
+        }
+        at = skip_spaces(text, at);
+        if (looks_like(text, at, ']')) {
+            return at + 1;
+        }
+    }
+    return 0;
+}
+
+size_t marks_match_chat(struct points text, size_t from)
+{
+    uint8_t first = may_begin(text.at[from]) ? fold_to_ascii(text.at[from]) : 0;
+    size_t end = 0;
+
+    if (first == '[') {
+        end = end_of_bracket(text, from);
+        return end == 0 ? 0 : end - from;
+    }
+    if (first != '<') {
+        return 0;
+    }
+    if (looks_like(text, from + 1, '<')) {
+        end = end_of_tag(text, from + 1);
+        return end != 0 && looks_like(text, end, '>') ? end + 1 - from : 0;
+    }
+    end = end_of_token(text, from);
+    if (end == 0) {
+        end = end_of_tag(text, from);
+    }
+    return end == 0 ? 0 : end - from;
+}
+
+/* Length of a control sequence whose introducer ends before `at`: parameters, then one final. */
+static size_t end_of_csi(struct points text, size_t at)
+{
+    while (at < text.count && text.at[at] >= 0x20 && text.at[at] <= 0x3F) {
+        at++;
+    }
+    return at < text.count && text.at[at] >= 0x40 && text.at[at] <= 0x7E ? at + 1 : at;
+}
+
+/* Where a string command ends whose introducer ends before `at`. */
+static size_t end_of_string(struct points text, size_t at)
+{
+    for (size_t next = at; next < text.count && next - at <= MARKS_ANSI_STRING_MAX; next++) {
+        if (text.at[next] == BELL || text.at[next] == C1_ST) {
+            return next + 1;
+        }
+        if (text.at[next] == ESCAPE && next + 1 < text.count && text.at[next + 1] == '\\') {
+            return next + 2;
+        }
+        if (text.at[next] == '\n' || text.at[next] == ESCAPE) {
+            return at;
+        }
+    }
+    return at;
+}
+
+static bool is_string_introducer(uint32_t code_point)
+{
+    return code_point == 'P' || code_point == 'X' || code_point == ']' || code_point == '^' ||
+           code_point == '_';
+}
+
+size_t marks_match_ansi(struct points text, size_t from)
+{
+    uint32_t first = text.at[from];
+    size_t at = from + 1;
+
+    if (first == C1_CSI) {
+        return end_of_csi(text, at) - from;
+    }
+    if (first >= 0x80 && first <= 0x9F) {
+        return (is_string_introducer(first - 0x40) ? end_of_string(text, at) : at) - from;
+    }
+    if (first != ESCAPE) {
+        return 0;
+    }
+    if (at >= text.count) {
+        return 1;
+    }
+    if (text.at[at] == '[') {
+        return end_of_csi(text, at + 1) - from;
+    }
+    if (is_string_introducer(text.at[at])) {
+        return end_of_string(text, at + 1) - from;
+    }
+    while (at < text.count && text.at[at] >= 0x20 && text.at[at] <= 0x2F) {
+        at++;
+    }
+    return (at < text.count && text.at[at] >= 0x30 && text.at[at] <= 0x7E ? at + 1 : at) - from;
+}
+
+/* Markdown that people put around a role: headings, emphasis, quotation, code. */
+static size_t skip_decoration(struct points text, size_t at)
+{
+    while (at < text.count) {
+        uint8_t looks = fold_to_ascii(text.at[at]);
+
+        if (looks != '#' && looks != '*' && looks != '>' && looks != '_' && looks != '`' &&
+            !fold_is_space(text.at[at]) && !fold_is_mark(text.at[at])) {
+            return at;
+        }
+        at++;
+    }
+    return at;
+}
+
+size_t marks_match_role(struct points text, size_t from)
+{
+    size_t start = skip_decoration(text, from);
+
+    for (size_t i = 0; i < COUNT_OF(role_words); i++) {
+        size_t at = start;
+
+        if (!pass_word(text, &at, role_words[i], true)) {
+            continue;
+        }
+        at = skip_decoration(text, at);
+        if (!looks_like(text, at, ':')) {
+            continue;
+        }
+        at++;
+        while (looks_like(text, at, '*') || looks_like(text, at, '_')) {
+            at++;
+        }
+        return skip_spaces(text, at) - from;
+    }
+    return 0;
+}

@@ -1,0 +1,32 @@
+/*
+ * marks.h: finds, in text as code points, what a language model or a template engine would take for
+ * structure: role prefixes, chat markup, template marks, ANSI escapes. It only measures: how many
+ * code points from a place on are such a mark. The sanitiser takes them out.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_TEXT_MARKS_H
+#define ERRATA_SERVER_DOMAIN_TEXT_MARKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Text as code points; borrowed. */
+struct points {
+    uint32_t *at;
+    size_t count;
+};
+
+/* The longest name between `<|` and `|>`, and the longest attributes of a tag: the special tokens of
+ * known models have at most 40 characters. */
+#define MARKS_TOKEN_MAX 64
+/* The longest text inside an ANSI string command (a terminal's title, a link). One without an end
+ * loses its introducer alone. */
+#define MARKS_ANSI_STRING_MAX 512
+
+/* Each gives the length of the mark that begins at `from`, 0 where none does. */
+size_t marks_match_template(struct points text, size_t from); /* {{ and }} */
+size_t marks_match_chat(struct points text, size_t from); /* <|im_start|>, [INST], <system> */
+size_t marks_match_ansi(struct points text, size_t from); /* ECMA-48 sequences, ESC or C1 */
+/* `from` is the start of a line. The mark includes decoration before and the spaces behind it. */
+size_t marks_match_role(struct points text, size_t from);
+
+#endif

@@ -77,7 +77,8 @@ MUST_CHECK enum err json_equal(struct arena *arena, struct json_value a, struct 
 void json_write_string(struct buffer *buffer, struct slice text, bool ascii);
 /* Appends a checked value without the white space between its tokens. */
 void json_write_compact(struct buffer *buffer, struct json_value value);
-/* Appends a double by the shortest text that reads back, as Python's repr does. */
+/* Appends a double by the shortest text that reads back, as Python's repr does; NaN, Infinity and
+ * -Infinity as its json.dumps does (no JSON: for texts that allow them). */
 void json_write_double(struct buffer *buffer, double value);
 
 #endif

@@ -1,0 +1,27 @@
+/*
+ * json_internal.h: what the JSON files share: steps over tokens of text that json_check has passed.
+ * None of these looks for an end that is not there, so none may see unchecked text.
+ */
+#ifndef ERRATA_STORE_BASE_JSON_INTERNAL_H
+#define ERRATA_STORE_BASE_JSON_INTERNAL_H
+
+#include "store/base/json.h"
+
+static inline bool json_is_space(uint8_t byte)
+{
+    return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
+}
+
+/* The kind of value that starts with this byte. */
+enum json_kind json_kind_of(uint8_t first);
+/* Index just behind the closing quote of the string that starts at `at`. */
+size_t json_skip_string(struct slice text, size_t at);
+/* Index just behind the value that starts at `at`. */
+size_t json_skip_value(struct slice text, size_t at);
+/* What stands between the quotes. */
+struct slice json_unquoted(struct slice quoted);
+/* Decodes the escape or copies the code point at the start of `rest`, and moves it on; gives the
+ * number of bytes written, 1 to 4. */
+size_t json_decode_next(struct slice *rest, uint8_t bytes[4]);
+
+#endif

@@ -1,0 +1,268 @@
+/*
+ * json_write.c: strings, compact values and doubles. Doubles are written as Python's repr writes
+ * them: the shortest digits that read back, found by trying; the C library rounds exactly in both
+ * directions. The program never sets a locale, so the point is a point.
+ */
+#include "store/base/json_internal.h"
+
+#include "store/base/text.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define REPLACEMENT 0xfffd
+/* "-d.dddddddddddddddde-308" and some. */
+#define DOUBLE_TEXT_BYTES 40
+#define DIGITS_MAX 17
+
+static void put_unit(struct buffer *buffer, uint32_t unit)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char text[6] = {'\\',
+                          'u',
+                          digits[unit >> 12 & 15],
+                          digits[unit >> 8 & 15],
+                          digits[unit >> 4 & 15],
+                          digits[unit & 15]};
+
+    buffer_append(buffer, slice_of(text, sizeof(text)));
+}
+
+static void put_escaped(struct buffer *buffer, uint32_t code_point)
+{
+    switch (code_point) {
+    case '"':
+        buffer_append(buffer, SLICE("\\\""));
+        return;
+    case '\\':
+        buffer_append(buffer, SLICE("\\\\"));
+        return;
+    case '\b':
+        buffer_append(buffer, SLICE("\\b"));
+        return;
+    case '\f':
+        buffer_append(buffer, SLICE("\\f"));
+        return;
+    case '\n':
+        buffer_append(buffer, SLICE("\\n"));
+        return;
+    case '\r':
+        buffer_append(buffer, SLICE("\\r"));
+        return;
+    case '\t':
+        buffer_append(buffer, SLICE("\\t"));
+        return;
+    default:
+        break;
+    }
+    if (code_point >= 0x10000) {
+        put_unit(buffer, 0xd800 + ((code_point - 0x10000) >> 10));
+        put_unit(buffer, 0xdc00 + ((code_point - 0x10000) & 0x3ff));
+    } else {
+        put_unit(buffer, code_point);
+    }
+}
+
+static bool is_plain(uint8_t byte, bool ascii)
+{
+    if (byte < 0x20 || byte == '"' || byte == '\\') {
+        return false;
+    }
+    return byte < (ascii ? 0x7f : 0x80);
+}
+
+/* One code point that may not be plain; invalid bytes become U+FFFD. Gives how many were used. */
+static size_t put_code_point(struct buffer *buffer, struct slice rest, bool ascii)
+{
+    size_t bytes = text_sequence_bytes(rest);
+    size_t at = 0;
+
+    if (bytes == 0) {
+        if (ascii) {
+            put_unit(buffer, REPLACEMENT);
+        } else {
+            buffer_append(buffer, SLICE("\xef\xbf\xbd"));
+        }
+        return 1;
+    }
+    if (!ascii && (bytes > 1 || rest.data[0] == 0x7f)) {
+        buffer_append(buffer, slice_of(rest.data, bytes));
+        return bytes;
+    }
+    put_escaped(buffer, text_next(rest, &at));
+    return bytes;
+}
+
+void json_write_string(struct buffer *buffer, struct slice text, bool ascii)
+{
+    size_t at = 0;
+
+    if (!buffer_reserve(buffer, text.size + 2)) {
+        return;
+    }
+    buffer_append_byte(buffer, '"');
+    while (at < text.size) {
+        size_t start = at;
+
+        while (at < text.size && is_plain(text.data[at], ascii)) {
+            at++;
+        }
+        buffer_append(buffer, slice_of(text.data + start, at - start));
+        if (at < text.size) {
+            at += put_code_point(buffer, slice_after(text, at), ascii);
+        }
+    }
+    buffer_append_byte(buffer, '"');
+}
+
+void json_write_compact(struct buffer *buffer, struct json_value value)
+{
+    struct slice text = value.text;
+    size_t start = 0;
+    size_t at = 0;
+
+    if (!buffer_reserve(buffer, text.size)) {
+        return;
+    }
+    while (at < text.size) {
+        if (text.data[at] == '"') {
+            at = json_skip_string(text, at);
+        } else if (json_is_space(text.data[at])) {
+            buffer_append(buffer, slice_of(text.data + start, at - start));
+            at++;
+            start = at;
+        } else {
+            at++;
+        }
+    }
+    buffer_append(buffer, slice_of(text.data + start, at - start));
+}
+
+/* A double in decimal: 0.d1d2d3... times 10 to the power of `point`. */
+struct digits {
+    char text[DIGITS_MAX + 1];
+    size_t count;
+    int point;
+};
+
+static double read_back(const struct digits *digits)
+{
+    char text[DOUBLE_TEXT_BYTES];
+
+    (void)snprintf(text, sizeof(text), "0.%.*se%d", (int)digits->count, digits->text,
+                   digits->point);
+    return strtod(text, NULL);
+}
+
+/* The nearest decimal of `count` digits. */
+static struct digits nearest(double value, size_t count)
+{
+    struct digits digits = {.count = 0};
+    char text[DOUBLE_TEXT_BYTES];
+    const char *at = text;
+
+    (void)snprintf(text, sizeof(text), "%.*e", (int)count - 1, value);
+    for (; *at != 'e' && *at != 0; at++) {
+        if (*at != '.' && digits.count < DIGITS_MAX) {
+            digits.text[digits.count++] = *at;
+        }
+    }
+    digits.point = (*at == 'e' ? (int)strtol(at + 1, NULL, 10) : 0) + 1;
+    return digits;
+}
+
+static void strip_zeros(struct digits *digits)
+{
+    while (digits->count > 1 && digits->text[digits->count - 1] == '0') {
+        digits->count--;
+    }
+}
+
+/* The next greater decimal of as many digits. */
+static void step_up(struct digits *digits)
+{
+    size_t at = digits->count;
+
+    while (at > 0 && digits->text[at - 1] == '9') {
+        digits->text[--at] = '0';
+    }
+    if (at > 0) {
+        digits->text[at - 1]++;
+    } else {
+        digits->text[0] = '1';
+        digits->point++;
+    }
+}
+
+/* The fewest digits that read back as `value`, which is positive and finite. Any decimal of 15
+ * digits survives a normal double, so the search starts there; below the normal ones it starts at
+ * 1. A power of two is nearer to the double below it than to the one above, so that the decimal
+ * above the nearest one may read back where the nearest does not. */
+static struct digits shortest(double value)
+{
+    int exponent = 0;
+    bool is_power = frexp(value, &exponent) == 0.5;
+    size_t count = value < DBL_MIN ? 1 : DBL_DIG;
+    struct digits digits = nearest(value, count);
+
+    while (read_back(&digits) != value && count < DIGITS_MAX) {
+        if (is_power) {
+            step_up(&digits);
+            if (read_back(&digits) == value) {
+                break;
+            }
+        }
+        count++;
+        digits = nearest(value, count);
+    }
+    strip_zeros(&digits);
+    return digits;
+}
+
+static void put_positional(struct buffer *buffer, const struct digits *digits)
+{
+    int count = (int)digits->count;
+    int whole = digits->point < count ? digits->point : count;
+
+    if (digits->point <= 0) {
+        buffer_printf(buffer, "0.%.*s%.*s", -digits->point, "0000", count, digits->text);
+        return;
+    }
+    buffer_printf(buffer, "%.*s%.*s.", whole, digits->text, digits->point - whole,
+                  "0000000000000000");
+    buffer_printf(buffer, "%.*s", count > whole ? count - whole : 1,
+                  count > whole ? digits->text + whole : "0");
+}
+
+void json_write_double(struct buffer *buffer, double value)
+{
+    struct digits digits;
+    int exponent = 0;
+
+    if (isnan(value)) {
+        buffer_append(buffer, SLICE("NaN"));
+        return;
+    }
+    if (signbit(value)) {
+        buffer_append_byte(buffer, '-');
+        value = -value;
+    }
+    if (isinf(value)) {
+        buffer_append(buffer, SLICE("Infinity"));
+        return;
+    }
+    if (value == 0) {
+        buffer_append(buffer, SLICE("0.0"));
+        return;
+    }
+    digits = shortest(value);
+    exponent = digits.point - 1;
+    if (exponent >= -4 && exponent < 16) {
+        put_positional(buffer, &digits);
+        return;
+    }
+    buffer_printf(buffer, "%c%s%.*se%c%02d", digits.text[0], digits.count > 1 ? "." : "",
+                  (int)digits.count - 1, digits.text + 1, exponent < 0 ? '-' : '+', abs(exponent));
+}

@@ -1,0 +1,138 @@
+/*
+ * blocking.c: see blocking.h. A loop that is turned until the one call has ended.
+ */
+#include "client/blocking.h"
+
+#include "client/header.h"
+#include "store/base/assert.h"
+
+#include <stdlib.h>
+#include <uv.h>
+
+struct client_blocking {
+    uv_loop_t loop;
+    struct client_channel *channel; /* owned */
+};
+
+/* The call that is waited for. */
+struct waiting {
+    struct client_blocking *client;
+    struct client_call *call;
+    client_take_reply take; /* NULL: a unary call */
+    void *take_user;
+    struct arena *arena;
+    struct client_result result;
+    bool out_of_memory;
+    bool ended;
+};
+
+static void on_reply(void *user, struct slice message)
+{
+    struct waiting *waiting = user;
+
+    if (waiting->take == NULL) {
+        waiting->out_of_memory = !arena_copy(waiting->arena, message, &waiting->result.reply);
+    } else if (!waiting->take(waiting->take_user, message)) {
+        client_channel_cancel(waiting->client->channel, waiting->call);
+    }
+}
+
+static bool waiting_copy_status(struct waiting *waiting, const struct client_status *status)
+{
+    struct client_status *copy = &waiting->result.status;
+    struct client_metadata *metadata =
+        arena_calloc(waiting->arena, status->metadata_count + 1, sizeof(*metadata));
+    bool copied = metadata != NULL && arena_copy(waiting->arena, status->message, &copy->message) &&
+                  arena_copy(waiting->arena, status->details, &copy->details);
+
+    for (size_t i = 0; copied && i < status->metadata_count; i++) {
+        copied = arena_copy(waiting->arena, status->metadata[i].key, &metadata[i].key) &&
+                 arena_copy(waiting->arena, status->metadata[i].value, &metadata[i].value);
+    }
+    copy->code = status->code;
+    copy->from_server = status->from_server;
+    copy->metadata = copied ? metadata : NULL;
+    copy->metadata_count = copied ? status->metadata_count : 0;
+    return copied;
+}
+
+static void on_end(void *user, const struct client_status *status)
+{
+    struct waiting *waiting = user;
+
+    if (!waiting_copy_status(waiting, status)) {
+        waiting->out_of_memory = true;
+    }
+    waiting->ended = true;
+}
+
+enum err client_blocking_open(const struct client_channel_config *config,
+                              struct client_blocking **ret_client)
+{
+    struct client_blocking *client = calloc(1, sizeof(*client));
+    enum err err = OK;
+
+    if (client == NULL || uv_loop_init(&client->loop) != 0) {
+        free(client);
+        return ERR_MEMORY;
+    }
+    err = client_channel_open(&client->loop, config, &client->channel);
+    if (err != OK) {
+        (void)uv_loop_close(&client->loop);
+        free(client);
+        return err;
+    }
+    *ret_client = client;
+    return OK;
+}
+
+void client_blocking_close(struct client_blocking *client)
+{
+    if (client == NULL) {
+        return;
+    }
+    client_channel_close(client->channel, NULL, NULL);
+    (void)uv_run(&client->loop, UV_RUN_DEFAULT);
+    ASSERT(uv_loop_close(&client->loop) == 0);
+    free(client);
+}
+
+static enum err wait_for_end(struct waiting *waiting, const struct client_request *request,
+                             struct client_result *ret_result)
+{
+    const struct client_handlers handlers = {waiting, on_reply, on_end};
+    enum err err = client_channel_start(waiting->client->channel, request->method, request->message,
+                                        request->options, &handlers, &waiting->call);
+
+    if (err != OK) {
+        return err;
+    }
+    /* Ends: a call without a deadline waits for the server, as its caller asked. */
+    while (!waiting->ended) {
+        (void)uv_run(&waiting->client->loop, UV_RUN_ONCE);
+    }
+    if (waiting->out_of_memory) {
+        return ERR_MEMORY;
+    }
+    *ret_result = waiting->result;
+    return OK;
+}
+
+enum err client_call_blocking(struct client_blocking *client, const struct client_request *request,
+                              struct arena *arena, struct client_result *ret_result)
+{
+    struct waiting waiting = {.client = client, .arena = arena};
+
+    ASSERT(request->method->stream == METHOD_UNARY);
+    return wait_for_end(&waiting, request, ret_result);
+}
+
+enum err client_stream_blocking(struct client_blocking *client,
+                                const struct client_request *request, client_take_reply take,
+                                void *user, struct arena *arena, struct client_result *ret_result)
+{
+    struct waiting waiting = {.client = client, .take = take, .take_user = user, .arena = arena};
+
+    ASSERT(request->method->stream == METHOD_SERVER_STREAM);
+    return wait_for_end(&waiting, request, ret_result);
+}

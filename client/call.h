@@ -1,0 +1,65 @@
+/*
+ * call.h: one call of a session: what was asked, what has come of the answer, how it ended. A call
+ * lives from start until it has been reported and its HTTP/2 stream is closed, whichever is later.
+ * Internal to the client: session.c moves calls, call.c knows what an answer means.
+ */
+#ifndef ERRATA_CLIENT_CALL_H
+#define ERRATA_CLIENT_CALL_H
+
+#include "client/message.h"
+#include "client/session.h"
+#include "store/base/arena.h"
+
+struct client_call {
+    struct client_call *next; /* in the session's list of all calls */
+    struct client_call *previous;
+    struct client_call *next_news; /* in the session's list of calls to report */
+    struct client_session *session;
+    const struct method_info *method;
+    struct client_handlers handlers;
+    int64_t deadline_ms; /* 0: never */
+    int32_t stream_id;
+    uint8_t *request; /* framed, owned; until it is sent */
+    size_t request_bytes;
+    size_t request_sent;
+    /* The answer. */
+    struct arena arena; /* header fields, messages of the status */
+    struct client_metadata fields[CLIENT_HEADER_FIELDS_MAX];
+    size_t field_count;
+    size_t header_bytes;
+    int http_status; /* of the header block at hand; 0: none yet */
+    bool grpc_content; /* content-type was application/grpc */
+    bool headers_done; /* the first final header block is complete */
+    bool has_code; /* grpc-status came */
+    uint32_t code; /* valid where has_code, or ended */
+    struct slice message;
+    struct slice details;
+    bool unknown_encoding; /* grpc-encoding is neither identity nor gzip */
+    struct client_reader reader;
+    size_t reply_count;
+    uint8_t *held; /* owned: bytes that came while it was paused, at most the stream's window */
+    size_t held_bytes;
+    /* Its state. */
+    bool paused;
+    bool in_news; /* is in the list of news */
+    bool answered; /* the server's side is complete; the end waits for held bytes */
+    bool ended; /* code, message and details are final */
+    bool from_server;
+    bool reported; /* on_end was called */
+    bool was_reset; /* this side has closed the stream */
+    bool stream_open; /* nghttp2 may still name this call */
+};
+
+/* Takes one field of the answer's headers or trailers. ERR_TOO_LARGE, ERR_MEMORY. */
+MUST_CHECK enum err call_take_field(struct client_call *call, struct slice name,
+                                    struct slice value);
+/* The first header block is complete: true where messages may follow; else the call has its code. */
+bool call_headers_done(struct client_call *call);
+/* Sets how it ended, once. The message is copied. */
+void call_set_end(struct client_call *call, uint32_t code, const char *message, bool from_server);
+/* The server's side is complete and every byte was read: sets how it ended. */
+void call_conclude(struct client_call *call);
+/* Reads messages out of bytes and tells them, until the call is paused or ends. Gives what is left. */
+struct slice call_take_bytes(struct client_call *call, struct slice bytes);
+
+#endif

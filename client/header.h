@@ -1,0 +1,58 @@
+/*
+ * header.h: how gRPC writes things into HTTP/2 header fields (PROTOCOL-HTTP2.md): percent-encoded
+ * messages, base64 of binary values, timeouts, status codes. Pure functions over bytes.
+ */
+#ifndef ERRATA_CLIENT_HEADER_H
+#define ERRATA_CLIENT_HEADER_H
+
+#include "client/stub.h"
+
+/* gRPC status codes that a client makes by itself. */
+enum client_code {
+    CLIENT_CODE_OK = 0,
+    CLIENT_CODE_CANCELLED = 1,
+    CLIENT_CODE_UNKNOWN = 2,
+    CLIENT_CODE_DEADLINE_EXCEEDED = 4,
+    CLIENT_CODE_PERMISSION_DENIED = 7,
+    CLIENT_CODE_RESOURCE_EXHAUSTED = 8,
+    CLIENT_CODE_UNIMPLEMENTED = 12,
+    CLIENT_CODE_INTERNAL = 13,
+    CLIENT_CODE_UNAVAILABLE = 14,
+    CLIENT_CODE_UNAUTHENTICATED = 16
+};
+
+/* Room for a timeout's text with its NUL: eight digits and a unit. */
+#define CLIENT_TIMEOUT_BYTES 10
+
+/* Bytes that base64 of `size` bytes takes, without padding. */
+#define CLIENT_BASE64_BYTES(size) (((size)*4 + 2) / 3)
+
+/* Undoes percent-encoding into `bytes`, which has room for text.size; gives the size. What is no
+ * `%` with two hex digits stays as it is: a broken message is still a message. */
+size_t client_percent_decode(struct slice text, uint8_t *bytes);
+
+/* Base64 without padding, into `text`, which has room for CLIENT_BASE64_BYTES(bytes.size). */
+size_t client_base64_encode(struct slice bytes, uint8_t *text);
+/* Undoes base64, padded or not, into `bytes`, which has room for text.size. */
+MUST_CHECK bool client_base64_decode(struct slice text, uint8_t *bytes, size_t *ret_size);
+
+/* Writes a positive timeout as `grpc-timeout` has it: at most eight digits, rounded up to the unit
+ * where milliseconds do not fit. */
+void client_timeout_write(int64_t timeout_ms, char text[CLIENT_TIMEOUT_BYTES]);
+
+/* Reads `grpc-status`. A code that gRPC does not know becomes UNKNOWN; false for what is no number. */
+MUST_CHECK bool client_code_read(struct slice text, uint32_t *ret_code);
+/* The code for an HTTP status other than 200 without a grpc-status (http-grpc-status-mapping.md). */
+uint32_t client_code_of_http(int http_status);
+/* The code for a stream that the server reset, by its HTTP/2 error code (PROTOCOL-HTTP2.md). */
+uint32_t client_code_of_reset(uint32_t http2_error);
+/* The code's name, such as "NOT_FOUND"; "UNKNOWN" for numbers that gRPC does not know. */
+const char *client_code_name(uint32_t code);
+
+/* A key and value that a caller may send: lower case, not reserved (`:`, `grpc-`, what the channel
+ * sets itself), and a value of printable ASCII unless the key ends in `-bin`. */
+bool client_metadata_valid(const struct client_metadata *metadata);
+/* The key's values are binary. */
+bool client_key_is_binary(struct slice key);
+
+#endif

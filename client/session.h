@@ -1,0 +1,87 @@
+/*
+ * session.h: the client's side of one HTTP/2 connection, sans-IO: calls in, bytes out; bytes in,
+ * replies and ends out. Knows nghttp2 and gRPC, no socket, no clock and no libuv (channel.c has
+ * those), so that a test can be its peer byte by byte. Not for users: they see channel.h.
+ *
+ * Ends are queued and told by client_session_report; replies are told while bytes are fed. From
+ * either callback every function here may be called but feed, drain, report and free.
+ */
+#ifndef ERRATA_CLIENT_SESSION_H
+#define ERRATA_CLIENT_SESSION_H
+
+#include "client/stub.h"
+
+/* Calls under way on one connection. The server allows some hundred at a time and nghttp2 keeps the
+ * rest waiting; more than this is a caller who lost count. */
+#define CLIENT_CALLS_MAX 10000
+/* Header bytes of one answer, trailers included, names and values: 16 KiB of details, as base64,
+ * and as much again. */
+#define CLIENT_HEADER_BYTES_MAX ((size_t)64 * 1024)
+/* Fields of one answer's headers and trailers. */
+#define CLIENT_HEADER_FIELDS_MAX 128
+/* Metadata that one call may send, beside what the channel adds. */
+#define CLIENT_METADATA_MAX 64
+/* Bytes that the server may send ahead of what was read: one stream's bound of memory, and the
+ * connection's (which is given back at once, so that one paused call holds up no other). */
+#define CLIENT_STREAM_WINDOW_BYTES ((int32_t)256 * 1024)
+#define CLIENT_CONNECTION_WINDOW_BYTES ((int32_t)1024 * 1024)
+/* Room for the text of why a connection was lost: a host name and a few words. */
+#define CLIENT_REASON_BYTES 512
+
+struct client_session;
+
+struct client_session_config {
+    struct slice authority; /* the `:authority` of requests */
+    struct slice token; /* bearer token of each call, or empty */
+    struct slice user_agent;
+    size_t reply_bytes_max; /* of one message */
+    size_t request_bytes_max;
+};
+
+/* A call to start: what stub.h's start gets. */
+struct client_session_call {
+    const struct method_info *method;
+    struct slice request;
+    const struct client_options *options; /* NULL: none */
+    const struct client_handlers *handlers;
+    int64_t deadline_ms; /* when it ends, by the caller's clock; 0: never */
+};
+
+/* Copies the configuration. */
+MUST_CHECK enum err client_session_new(const struct client_session_config *config,
+                                       struct client_session **ret_session);
+/* All calls must have ended and been reported. NULL does nothing. */
+void client_session_free(struct client_session *session);
+
+/* ERR_INVALID for metadata that may not be sent, ERR_TOO_LARGE, ERR_MEMORY, ERR_BUSY over
+ * CLIENT_CALLS_MAX. What fails later, a dead connection too, is told by on_end. */
+MUST_CHECK enum err client_session_start(struct client_session *session,
+                                         const struct client_session_call *start,
+                                         struct client_call **ret_call);
+/* Ends a call from this side. A call that has ended already stays as it ended. */
+void client_session_end(struct client_session *session, struct client_call *call, uint32_t code,
+                        const char *message);
+/* Ends every call that has not ended, paused ones too. */
+void client_session_end_all(struct client_session *session, uint32_t code, const char *message);
+void client_session_pause(struct client_call *call);
+/* What was held back is told by the next report. */
+void client_session_resume(struct client_call *call);
+
+/* Takes bytes from the server. Anything but OK means that the connection is of no more use. */
+MUST_CHECK enum err client_session_feed(struct client_session *session, struct slice bytes);
+/* Writes what is to be sent, at most `capacity` bytes; gives the size, 0 when there is nothing. */
+size_t client_session_drain(struct client_session *session, uint8_t *bytes, size_t capacity);
+/* Ends all calls, now and later ones: the connection is gone, because of `message`. */
+void client_session_fail(struct client_session *session, uint32_t code, const char *message);
+/* Ends calls whose deadline is at or before `now_ms`; gives the earliest deadline left, 0: none. */
+int64_t client_session_expire(struct client_session *session, int64_t now_ms);
+/* Tells replies that were held back, and ends. */
+void client_session_report(struct client_session *session);
+
+/* Something waits for report. */
+bool client_session_has_news(const struct client_session *session);
+/* The server said GOAWAY, or the connection is gone: new calls end with UNAVAILABLE. */
+bool client_session_is_closing(const struct client_session *session);
+size_t client_session_call_count(const struct client_session *session);
+
+#endif

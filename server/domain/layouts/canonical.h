@@ -1,0 +1,26 @@
+/*
+ * canonical.h: JSON written as Python's json.dumps(..., sort_keys=True) writes what json.loads read:
+ * separators with a space, members in the order of their names' code points, everything outside
+ * printable ASCII escaped, integers as they are, floats by shortest round trip.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_CANONICAL_H
+#define ERRATA_SERVER_DOMAIN_LAYOUTS_CANONICAL_H
+
+#include "store/base/json.h"
+
+/* A number as Python holds it. */
+struct canonical_number {
+    bool is_float;
+    double value; /* of a float */
+};
+
+/* What Python's json reads a number as: a float where it is written with a point or an exponent, or
+ * is NaN or an infinity. */
+struct canonical_number canonical_read_number(struct slice text);
+/* Appends a float; NaN, Infinity and -Infinity by these names. */
+void canonical_write_double(struct buffer *buffer, double value);
+/* Appends a checked value. Fails with ERR_MEMORY alone. */
+MUST_CHECK enum err canonical_write(struct arena *arena, struct buffer *buffer,
+                                    struct json_value value);
+
+#endif

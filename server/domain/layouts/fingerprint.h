@@ -1,0 +1,31 @@
+/*
+ * fingerprint.h: the exact layout fingerprint: SHA-256 of the canonical JSON of four measures, byte
+ * for byte what this Python gives for the same metadata:
+ *
+ *     data = {k: m.get(k) for k in ("page_count", "page_dimensions", "table_count")}
+ *     data["text_coverage_ratio"] = round(m.get("text_coverage_ratio", 0), 2)
+ *     hashlib.sha256(json.dumps(data, sort_keys=True).encode("utf-8")).hexdigest()
+ *
+ * Integers and floats stay apart (612 and 612.0 differ), nothing is rounded but the ratio, and what
+ * Python would raise on is refused. It measures no document.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_FINGERPRINT_H
+#define ERRATA_SERVER_DOMAIN_LAYOUTS_FINGERPRINT_H
+
+#include "store/base/ctx.h"
+#include "store/base/sha256.h"
+
+/* Python refuses to read an integer of more digits (sys.int_info.default_max_str_digits). */
+#define FINGERPRINT_DIGITS_MAX 4300
+
+struct layout_fingerprint {
+    struct slice canonical_json; /* what was hashed; in the arena */
+    char text[2 * SHA256_BYTES]; /* lower-case hex, without NUL */
+};
+
+/* ERR_INVALID with `metadata_json` in ctx->fault for what is no JSON object, and for what Python
+ * would raise on: a ratio that is no number, an integer of too many digits. */
+MUST_CHECK enum err fingerprint_compute(struct ctx *ctx, struct slice metadata_json,
+                                        struct layout_fingerprint *ret_fingerprint);
+
+#endif

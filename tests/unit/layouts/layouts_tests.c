@@ -1,0 +1,134 @@
+/*
+ * layouts_tests.c: the layout fingerprint on known metadata, and, with --lines, a program that
+ * reference.py compares with Python itself: one metadata text a line in, one answer a line out.
+ */
+#include "server/domain/layouts/fingerprint.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct world {
+    struct arena arena;
+    struct fault fault;
+    struct ctx ctx;
+};
+
+static void world_init(struct world *world)
+{
+    memset(world, 0, sizeof(*world));
+    arena_init(&world->arena, 64u << 20);
+    fault_init(&world->fault, &world->arena);
+    world->ctx = (struct ctx){&world->arena, NULL, NULL, &world->fault};
+}
+
+static void expect(const char *metadata, const char *canonical, const char *hex)
+{
+    struct layout_fingerprint found = {{NULL, 0}, {0}};
+    struct world world;
+
+    world_init(&world);
+    assert_int_equal(fingerprint_compute(&world.ctx, slice_text(metadata), &found), OK);
+    assert_int_equal(found.canonical_json.size, strlen(canonical));
+    assert_memory_equal(found.canonical_json.data, canonical, strlen(canonical));
+    if (hex != NULL) {
+        assert_memory_equal(found.text, hex, 64);
+    }
+    arena_deinit(&world.arena);
+}
+
+/* Goal: known metadata gives what Python gave. Method: texts and digests computed with Python. */
+static void test_known_metadata(void **state)
+{
+    (void)state;
+    expect("{\"page_count\": 1, \"page_dimensions\": [[595.0, 842]], \"table_count\": 2, "
+           "\"text_coverage_ratio\": 0.305}",
+           "{\"page_count\": 1, \"page_dimensions\": [[595.0, 842]], \"table_count\": 2, "
+           "\"text_coverage_ratio\": 0.3}",
+           "1f01f836137a502655d6b998ebf9d6644841af3f29c97148a403531f44217110");
+    expect("{}",
+           "{\"page_count\": null, \"page_dimensions\": null, \"table_count\": null, "
+           "\"text_coverage_ratio\": 0}",
+           "a41aa50784cb6040800e7ce7e6743d6cb8e5387c362e8f995e3e413ae5706ea6");
+    expect("{\"page_dimensions\": {\"b\": -0, \"a\": [1E400, -Infinity, NaN, \"\\u00e4\\u007f\"]}, "
+           "\"text_coverage_ratio\": -0.001, \"page_count\": 1e16}",
+           "{\"page_count\": 1e+16, \"page_dimensions\": {\"a\": [Infinity, -Infinity, NaN, "
+           "\"\\u00e4\\u007f\"], \"b\": 0}, \"table_count\": null, \"text_coverage_ratio\": -0.0}",
+           NULL);
+}
+
+static void expect_refused(const char *metadata, const char *why)
+{
+    struct layout_fingerprint found = {{NULL, 0}, {0}};
+    struct world world;
+
+    world_init(&world);
+    assert_int_equal(fingerprint_compute(&world.ctx, slice_text(metadata), &found), ERR_INVALID);
+    assert_int_equal(world.fault.count, 1);
+    assert_true(slice_equal(world.fault.entries[0].field, SLICE("metadata_json")));
+    assert_non_null(memmem(world.fault.entries[0].description.data,
+                           world.fault.entries[0].description.size, why, strlen(why)));
+    arena_deinit(&world.arena);
+}
+
+/* Goal: what Python would raise on is refused, by name. Method: one text for each reason. */
+static void test_refused(void **state)
+{
+    char *digits = NULL;
+
+    (void)state;
+    expect_refused("[1]", "must be a JSON object");
+    expect_refused("{\"page_count\": 1", "is not JSON");
+    expect_refused("{\"page_count\": 1, \"page_count\": 2}", "is not JSON");
+    expect_refused("{\"text_coverage_ratio\": null}", "must be a number");
+    expect_refused("{\"text_coverage_ratio\": \"0.5\"}", "must be a number");
+    expect_refused("{\"text_coverage_ratio\": []}", "must be a number");
+    digits = malloc(4400);
+    assert_non_null(digits);
+    (void)snprintf(digits, 4400, "{\"other\": [0.5, %04301d]}", 0);
+    memset(digits + 16, '7', 4301);
+    expect_refused(digits, "4301 digits");
+    free(digits);
+}
+
+static int answer_lines(void)
+{
+    char *line = NULL;
+    size_t capacity = 0;
+    ssize_t size = 0;
+
+    while ((size = getline(&line, &capacity, stdin)) > 0) {
+        struct layout_fingerprint found = {{NULL, 0}, {0}};
+        struct world world;
+
+        world_init(&world);
+        if (fingerprint_compute(&world.ctx, slice_of(line, (size_t)size - 1), &found) == OK) {
+            (void)printf("%.64s %.*s\n", found.text, (int)found.canonical_json.size,
+                         (const char *)found.canonical_json.data);
+        } else {
+            (void)printf("refused\n");
+        }
+        arena_deinit(&world.arena);
+    }
+    free(line);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_known_metadata),
+        cmocka_unit_test(test_refused),
+    };
+
+    if (argc == 2 && strcmp(argv[1], "--lines") == 0) {
+        return answer_lines();
+    }
+    return cmocka_run_group_tests_name("layouts", tests, NULL, NULL);
+}

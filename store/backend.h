@@ -78,6 +78,10 @@ MUST_CHECK enum err store_append(struct store_txn *txn, enum store_table table, 
 MUST_CHECK enum err store_del(struct store_txn *txn, enum store_table table, struct slice key);
 MUST_CHECK enum err store_stats(struct store_backend *backend, struct store_stats *ret_stats);
 
+/* After a full disk: makes what it took (a reserve) again. OK where there is nothing to make or room
+ * for it, ERR_DISK_FULL where there still is none. The writer asks before each probe. */
+MUST_CHECK enum err store_restore(struct store_backend *backend);
+
 /* A walk over the keys that begin with a prefix. The only cursor there is. In a write transaction a
  * put or del to the same table ends it: take what is needed first. */
 struct store_cursor {
@@ -89,6 +93,7 @@ struct store_cursor {
     uint8_t from[STORE_KEY_BYTES_MAX];
     size_t from_bytes;
     bool started;
+    uint32_t changes; /* of the table, when the cursor was made: one more ends it */
     void *handle; /* the back end's own */
 };
 

@@ -1,0 +1,61 @@
+/*
+ * backend_ops.h: what a back end implements, seen by back ends, by wrappers of them (fault
+ * injection) and by the store's own files alone. backend.c checks bounds and rules once for all of
+ * them; an implementation may rely on keys of 16 to STORE_KEY_BYTES_MAX bytes, values of at most
+ * STORE_VALUE_BYTES_MAX, writes in write transactions alone, and reads between renew and reset.
+ */
+#ifndef ERRATA_STORE_BACKEND_OPS_H
+#define ERRATA_STORE_BACKEND_OPS_H
+
+#include "store/log.h"
+
+/* The first member of a back end's own struct. */
+struct store_backend {
+    const struct store_backend_ops *ops;
+};
+
+/* What log_begin_write left for the next append of this transaction. */
+struct txn_log_write {
+    uint32_t next_index; /* write_index of the next event */
+    struct event_idempotency idempotency; /* the first event's */
+};
+
+/* The first member of a back end's own struct; filled by store_begin, not by the back end. */
+struct store_txn {
+    struct store_backend *backend;
+    enum store_access access;
+    bool idle; /* reset: holds no snapshot */
+    /* Puts and dels by table: they end cursors, and tell the writer what changed. */
+    uint32_t changes[TABLE_COUNT];
+    struct txn_log_write log_write;
+};
+
+struct store_backend_ops {
+    enum err (*begin)(struct store_backend *backend, enum store_access access,
+                      struct store_txn **ret_txn);
+    enum err (*commit)(struct store_txn *take_txn);
+    void (*abort)(struct store_txn *take_txn);
+    void (*reset)(struct store_txn *txn);
+    enum err (*renew)(struct store_txn *txn);
+    enum err (*get)(struct store_txn *txn, enum store_table table, struct slice key,
+                    struct slice *ret_value);
+    enum err (*put)(struct store_txn *txn, enum store_table table, struct slice key,
+                    struct slice value);
+    enum err (*append)(struct store_txn *txn, enum store_table table, struct slice key,
+                       struct slice value);
+    enum err (*del)(struct store_txn *txn, enum store_table table, struct slice key);
+    /* A cursor knows no prefix; each move gives the row it lands on, or ERR_NOT_FOUND. */
+    enum err (*cursor_open)(struct store_txn *txn, enum store_table table, void **ret_handle);
+    void (*cursor_close)(struct store_txn *txn, void *handle);
+    /* To the first key at or behind `key`. */
+    enum err (*cursor_seek)(void *handle, struct slice key, struct slice *ret_key,
+                            struct slice *ret_value);
+    enum err (*cursor_last)(void *handle, struct slice *ret_key, struct slice *ret_value);
+    enum err (*cursor_next)(void *handle, struct slice *ret_key, struct slice *ret_value);
+    enum err (*cursor_prev)(void *handle, struct slice *ret_key, struct slice *ret_value);
+    enum err (*stats)(struct store_backend *backend, struct store_stats *ret_stats);
+    /* Makes what a full disk took (a reserve) again; OK where there is nothing to make. */
+    enum err (*restore)(struct store_backend *backend);
+};
+
+#endif

@@ -1,0 +1,261 @@
+/*
+ * keys.c: the bytes of every key, appended piece by piece. See keys.h and FORMAT.md.
+ */
+#include "store/keys.h"
+
+#include "store/base/assert.h"
+#include "store/base/bytes.h"
+
+#define ORG_BYTES 16
+#define HASH_BYTES 16
+/* Two big-endian numbers at a key's end: inverted created_at, inverted seq. */
+#define NEWEST_FIRST_BYTES 16
+
+static void put_bytes(struct key *key, const void *bytes, size_t size)
+{
+    ASSERT(key->size + size <= sizeof(key->bytes));
+    memcpy(key->bytes + key->size, bytes, size);
+    key->size += size;
+}
+
+static void put_byte(struct key *key, uint8_t byte)
+{
+    put_bytes(key, &byte, 1);
+}
+
+static void put_be32(struct key *key, uint32_t value)
+{
+    uint8_t bytes[sizeof(value)];
+
+    bytes_put_be32(bytes, value);
+    put_bytes(key, bytes, sizeof(bytes));
+}
+
+static void put_be64(struct key *key, uint64_t value)
+{
+    uint8_t bytes[sizeof(value)];
+
+    bytes_put_be64(bytes, value);
+    put_bytes(key, bytes, sizeof(bytes));
+}
+
+/* Inverted: newer times sort first. The sign bit is turned, so that times before 1970 sort too. */
+static uint64_t invert_time(int64_t time_us)
+{
+    return ~((uint64_t)time_us ^ (1ull << 63));
+}
+
+static void put_newest_first(struct key *key, int64_t created_at_us, uint64_t seq)
+{
+    put_be64(key, invert_time(created_at_us));
+    put_be64(key, ~seq);
+}
+
+static void put_hash(struct key *key, struct slice text)
+{
+    struct sha256_digest digest = sha256(text);
+
+    put_bytes(key, digest.bytes, HASH_BYTES);
+}
+
+struct key_fingerprint key_fingerprint_of(struct slice layout_fingerprint)
+{
+    struct sha256_digest digest = sha256(layout_fingerprint);
+    struct key_fingerprint fingerprint;
+
+    memcpy(fingerprint.bytes, digest.bytes, sizeof(fingerprint.bytes));
+    return fingerprint;
+}
+
+struct key key_global_prefix(void)
+{
+    struct key key = {.size = ORG_BYTES};
+
+    return key;
+}
+
+struct key key_org(struct org_id org)
+{
+    static const struct uuid zero;
+    struct key key;
+
+    ASSERT(!uuid_equal(org.uuid, zero));
+    memcpy(key.bytes, org.uuid.bytes, ORG_BYTES);
+    key.size = ORG_BYTES;
+    return key;
+}
+
+struct key key_event(struct org_id org, uint64_t seq)
+{
+    struct key key = key_org(org);
+
+    put_be64(&key, seq);
+    return key;
+}
+
+struct key key_event_id(struct org_id org, struct uuid id)
+{
+    struct key key = key_org(org);
+
+    put_bytes(&key, id.bytes, sizeof(id.bytes));
+    return key;
+}
+
+struct key key_subject_prefix(struct org_id org, enum subject_kind kind, struct slice id)
+{
+    struct key key = key_org(org);
+
+    put_byte(&key, (uint8_t)kind);
+    put_hash(&key, id);
+    return key;
+}
+
+struct key key_subject(struct org_id org, enum subject_kind kind, struct slice id,
+                       int64_t created_at_us, uint64_t seq)
+{
+    struct key key = key_subject_prefix(org, kind, id);
+
+    put_newest_first(&key, created_at_us, seq);
+    return key;
+}
+
+struct key key_backfill(struct org_id org, int64_t created_at_us, uint64_t seq)
+{
+    struct key key = key_org(org);
+
+    put_newest_first(&key, created_at_us, seq);
+    return key;
+}
+
+struct key key_layout_prefix(struct org_id org, const struct key_fingerprint *fingerprint)
+{
+    struct key key = key_org(org);
+
+    put_bytes(&key, fingerprint->bytes, sizeof(fingerprint->bytes));
+    return key;
+}
+
+struct key key_layout_head(struct org_id org, const struct key_fingerprint *fingerprint)
+{
+    static const uint8_t zeros[NEWEST_FIRST_BYTES];
+    struct key key = key_layout_prefix(org, fingerprint);
+
+    put_bytes(&key, zeros, sizeof(zeros));
+    return key;
+}
+
+struct key key_example(struct org_id org, const struct key_fingerprint *fingerprint,
+                       int64_t created_at_us, uint64_t seq)
+{
+    struct key key = key_layout_prefix(org, fingerprint);
+
+    put_newest_first(&key, created_at_us, seq);
+    return key;
+}
+
+struct key key_example_mark(struct org_id org, uint64_t seq)
+{
+    return key_event(org, seq);
+}
+
+struct key key_entity_prefix(struct org_id org, struct slice entity_type, struct slice entity_id)
+{
+    struct key key = key_org(org);
+    /* Neither text has a NUL, so no two pairs give the same bytes. */
+    struct slice pieces[] = {entity_type, slice_of("", 1), entity_id};
+    struct sha256_digest digest = sha256_pieces(pieces, sizeof(pieces) / sizeof(pieces[0]));
+
+    put_bytes(&key, digest.bytes, HASH_BYTES);
+    return key;
+}
+
+struct key key_entity(struct org_id org, struct slice entity_type, struct slice entity_id,
+                      uint64_t seq)
+{
+    struct key key = key_entity_prefix(org, entity_type, entity_id);
+
+    put_be64(&key, ~seq);
+    return key;
+}
+
+struct key key_counter(struct org_id org, uint32_t day, enum counter_dimension dimension,
+                       struct slice name)
+{
+    struct key key = key_org(org);
+
+    put_be32(&key, day);
+    put_byte(&key, (uint8_t)dimension);
+    put_hash(&key, name);
+    return key;
+}
+
+struct key key_organization_global(struct uuid organization)
+{
+    struct key key = key_global_prefix();
+
+    put_bytes(&key, organization.bytes, sizeof(organization.bytes));
+    return key;
+}
+
+struct key key_organization_name_global(struct slice name)
+{
+    struct key key = key_global_prefix();
+
+    put_hash(&key, name);
+    return key;
+}
+
+struct key key_token_global(uint32_t key_id)
+{
+    struct key key = key_global_prefix();
+
+    put_be32(&key, key_id);
+    return key;
+}
+
+struct key key_token_by_org(struct org_id org, uint32_t key_id)
+{
+    struct key key = key_org(org);
+
+    put_be32(&key, key_id);
+    return key;
+}
+
+struct key key_idempotency(struct org_id org, uint32_t hour, const uint8_t hash[16])
+{
+    struct key key = key_org(org);
+
+    put_be32(&key, hour);
+    put_bytes(&key, hash, HASH_BYTES);
+    return key;
+}
+
+struct key key_meta_global(struct slice name)
+{
+    struct key key = key_global_prefix();
+
+    put_bytes(&key, name.data, name.size);
+    return key;
+}
+
+enum err key_read_event(struct slice key, uint64_t *ret_seq)
+{
+    if (key.size != ORG_BYTES + sizeof(uint64_t)) {
+        return ERR_CORRUPT;
+    }
+    *ret_seq = bytes_get_be64(key.data + ORG_BYTES);
+    return OK;
+}
+
+enum err key_read_newest_first(struct slice key, int64_t *ret_created_at_us, uint64_t *ret_seq)
+{
+    const uint8_t *tail = NULL;
+
+    if (key.size < ORG_BYTES + NEWEST_FIRST_BYTES) {
+        return ERR_CORRUPT;
+    }
+    tail = key.data + key.size - NEWEST_FIRST_BYTES;
+    *ret_created_at_us = (int64_t)(~bytes_get_be64(tail) ^ (1ull << 63));
+    *ret_seq = ~bytes_get_be64(tail + sizeof(uint64_t));
+    return OK;
+}

@@ -1,0 +1,153 @@
+/*
+ * disk.c: plain system calls, each result checked. See disk.h.
+ */
+#include "store/lmdb/disk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+/* A commit writes at most some 16 MiB: with less than this free, a failed write was a full disk. */
+#define FULL_BELOW_BYTES (16ull << 20)
+#define PID_TEXT_BYTES 32
+
+struct network {
+    unsigned long magic; /* statfs(2) */
+    const char *name;
+};
+
+static const struct network networks[] = {
+    {0x6969, "nfs"},     {0x517b, "smb"},      {0xff534d42, "cifs"}, {0xfe534d42, "smb2"},
+    {0x5346414f, "afs"}, {0x00c36400, "ceph"}, {0x73757245, "coda"}, {0x01021997, "9p"},
+};
+
+enum err disk_find_network(const char *path, const char **ret_name)
+{
+    struct statfs info;
+
+    if (statfs(path, &info) != 0) {
+        return ERR_IO;
+    }
+    *ret_name = NULL;
+    for (size_t i = 0; i < sizeof(networks) / sizeof(networks[0]); i++) {
+        if (networks[i].magic == ((unsigned long)info.f_type & 0xffffffff)) {
+            *ret_name = networks[i].name;
+        }
+    }
+    return OK;
+}
+
+bool disk_is_full(const char *path)
+{
+    struct statvfs info;
+
+    if (statvfs(path, &info) != 0) {
+        return false;
+    }
+    return (uint64_t)info.f_bavail * info.f_frsize < FULL_BELOW_BYTES;
+}
+
+static enum err translate_errno(int code)
+{
+    return code == ENOSPC || code == EDQUOT ? ERR_DISK_FULL : ERR_IO;
+}
+
+enum err disk_make_folder(const char *path)
+{
+    if (mkdir(path, 0700) != 0 && errno != EEXIST) {
+        return translate_errno(errno);
+    }
+    return OK;
+}
+
+enum err disk_sync_folder(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    enum err err = OK;
+
+    if (fd < 0) {
+        return ERR_IO;
+    }
+    if (fsync(fd) != 0) {
+        err = translate_errno(errno);
+    }
+    (void)close(fd);
+    return err;
+}
+
+enum err disk_reserve(const char *path, uint64_t bytes)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    int code = 0;
+
+    if (fd < 0) {
+        return translate_errno(errno);
+    }
+    code = posix_fallocate(fd, 0, (off_t)bytes);
+    if (close(fd) != 0 && code == 0) {
+        code = errno;
+    }
+    if (code != 0) {
+        disk_give_up_reserve(path);
+        return translate_errno(code);
+    }
+    return OK;
+}
+
+void disk_give_up_reserve(const char *path)
+{
+    (void)unlink(path); /* Failing leaves things as full as they were. */
+}
+
+static int read_pid(int fd)
+{
+    char text[PID_TEXT_BYTES];
+    ssize_t size = pread(fd, text, sizeof(text) - 1, 0);
+
+    if (size <= 0) {
+        return 0;
+    }
+    text[size] = '\0';
+    return (int)strtol(text, NULL, 10);
+}
+
+enum err disk_lock(const char *path, int *ret_fd, int *ret_holder_pid)
+{
+    char text[PID_TEXT_BYTES];
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    int size = 0;
+
+    *ret_holder_pid = 0;
+    if (fd < 0) {
+        return translate_errno(errno);
+    }
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        enum err err = errno == EWOULDBLOCK ? ERR_PRECONDITION : ERR_IO;
+
+        *ret_holder_pid = read_pid(fd);
+        (void)close(fd);
+        return err;
+    }
+    size = snprintf(text, sizeof(text), "%d\n", (int)getpid());
+    if (ftruncate(fd, 0) != 0 || pwrite(fd, text, (size_t)size, 0) != (ssize_t)size) {
+        enum err err = translate_errno(errno);
+
+        (void)close(fd);
+        return err;
+    }
+    *ret_fd = fd;
+    return OK;
+}
+
+void disk_unlock(int fd)
+{
+    if (fd >= 0) {
+        (void)close(fd); /* The lock goes with it. */
+    }
+}

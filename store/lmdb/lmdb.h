@@ -1,0 +1,49 @@
+/*
+ * lmdb.h: the back end that keeps: LMDB in a folder of its own. One process at a time opens a
+ * folder; within it any number of threads read and one writes. Every commit is synced before it
+ * returns.
+ *
+ *   DIR/errata.pid   lock file, with the number of the process that holds it
+ *   DIR/reserve      preallocated, given up when the disk is full, so that there is room to clean up
+ *   DIR/db/          LMDB's files; made as db.new/ and renamed once they are whole
+ */
+#ifndef ERRATA_STORE_LMDB_LMDB_H
+#define ERRATA_STORE_LMDB_LMDB_H
+
+#include "store/backend.h"
+#include "store/base/fault.h"
+
+#include <stdatomic.h>
+
+/* The format of what is stored: keys, records, and what apply makes of events. */
+#define STORE_FORMAT_VERSION 1
+
+/* Sparse: address space, not disk. Growing it is a restart. */
+#define STORE_LMDB_MAP_BYTES_DEFAULT (256ull << 30)
+#define STORE_LMDB_MAP_BYTES_MIN (1ull << 20)
+/* Room that retention and shutdown need when everything else is full. */
+#define STORE_LMDB_RESERVE_BYTES_DEFAULT (64ull << 20)
+
+struct store_lmdb_config {
+    const char *path; /* the data folder; made where it is missing */
+    uint64_t map_bytes; /* 0: the default */
+    uint64_t reserve_bytes; /* 0: the default */
+};
+
+/* Opens or makes a store. A failure says why in `fault`: ERR_PRECONDITION for a folder that another
+ * process holds, that a network serves, or whose format is newer (it is left untouched),
+ * ERR_DISK_FULL, ERR_IO, ERR_CORRUPT, ERR_INVALID for a configuration that makes no sense. */
+MUST_CHECK enum err store_lmdb_open(const struct store_lmdb_config *config, struct fault *fault,
+                                    struct store_backend **ret_backend);
+/* No transaction may be alive. Takes NULL. */
+void store_lmdb_close(struct store_backend *take_backend);
+/* A write failed so that LMDB refuses all that follows. What the last batch did is in doubt: the
+ * program must end with status 75 and be started again. Any thread. */
+bool store_lmdb_is_broken(const struct store_backend *backend);
+/* Frees reader slots of processes that died. At start (open does it) and every 30 s. */
+void store_lmdb_check_readers(struct store_backend *backend);
+/* Reads the index tables and the ends of the logs once, so that the first lookups find their pages
+ * in memory. For a thread of its own, before readiness; ends early when `stop` is set. */
+MUST_CHECK enum err store_lmdb_warm_up(struct store_backend *backend, const atomic_bool *stop);
+
+#endif

@@ -1,0 +1,354 @@
+/*
+ * lmdb_env.c: a store is opened, made, checked and closed. A new one is made whole in db.new/ and
+ * renamed: a power cut while LMDB creates its file would leave one that never opens again.
+ * The format version stands in META; a newer one is refused before anything is written.
+ */
+#include "store/base/assert.h"
+#include "store/keys.h"
+#include "store/lmdb/disk.h"
+#include "store/lmdb/lmdb_internal.h"
+#include "store/record.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define READERS_MAX 64
+/* No write-mapped pages (SIGBUS on a full disk) and no unsynced commits (acknowledged writes lost). */
+#define ENV_FLAGS (MDB_NOTLS | MDB_NORDAHEAD)
+#define FORMAT_RECORD_ARENA_BYTES 4096
+
+/* A path in the data folder. */
+struct lmdb_path {
+    char text[LMDB_PATH_BYTES_MAX + 32];
+};
+
+static struct lmdb_path path_in(const struct lmdb_backend *lmdb, const char *name)
+{
+    struct lmdb_path path;
+
+    (void)snprintf(path.text, sizeof(path.text), "%s/%s", lmdb->path, name);
+    return path;
+}
+
+static struct key format_key(void)
+{
+    return key_meta_global(SLICE("format"));
+}
+
+static enum err open_env(struct lmdb_backend *lmdb, const char *path)
+{
+    MDB_env *env = NULL;
+    int code = mdb_env_create(&env);
+
+    if (code != MDB_SUCCESS) {
+        return lmdb_translate(lmdb, code);
+    }
+    code = mdb_env_set_mapsize(env, lmdb->map_bytes);
+    if (code == MDB_SUCCESS) {
+        code = mdb_env_set_maxreaders(env, READERS_MAX);
+    }
+    if (code == MDB_SUCCESS) {
+        code = mdb_env_set_maxdbs(env, TABLE_COUNT);
+    }
+    if (code == MDB_SUCCESS) {
+        code = mdb_env_open(env, path, ENV_FLAGS, 0600);
+    }
+    if (code != MDB_SUCCESS) {
+        mdb_env_close(env);
+        return lmdb_translate(lmdb, code);
+    }
+    lmdb->env = env;
+    return OK;
+}
+
+static void close_env(struct lmdb_backend *lmdb)
+{
+    if (lmdb->env != NULL) {
+        mdb_env_close(lmdb->env);
+        lmdb->env = NULL;
+    }
+}
+
+/* Opens every table through one transaction; `flags` may be MDB_CREATE. */
+static int open_tables(struct lmdb_backend *lmdb, MDB_txn *txn, unsigned flags)
+{
+    for (size_t i = 0; i < TABLE_COUNT; i++) {
+        int code =
+            mdb_dbi_open(txn, store_table_name((enum store_table)i), flags, &lmdb->tables[i]);
+
+        if (code != MDB_SUCCESS) {
+            return code;
+        }
+    }
+    return MDB_SUCCESS;
+}
+
+static int put_format(struct lmdb_backend *lmdb, MDB_txn *txn)
+{
+    struct meta_record record = {.number = STORE_FORMAT_VERSION};
+    struct slice bytes = {NULL, 0};
+    struct key key = format_key();
+    struct arena arena;
+    MDB_val name = {key.size, key.bytes};
+    MDB_val value = {0, NULL};
+    int code = ENOMEM;
+
+    arena_init(&arena, FORMAT_RECORD_ARENA_BYTES);
+    if (record_encode_meta(&arena, &record, &bytes) == OK) {
+        value.mv_size = bytes.size;
+        value.mv_data = (void *)(uintptr_t)bytes.data;
+        code = mdb_put(txn, lmdb->tables[TABLE_META], &name, &value, 0);
+    }
+    arena_deinit(&arena);
+    return code;
+}
+
+/* Makes all tables of a new store, and its format version. */
+static enum err fill_new(struct lmdb_backend *lmdb)
+{
+    MDB_txn *txn = NULL;
+    int code = mdb_txn_begin(lmdb->env, NULL, 0, &txn);
+
+    if (code != MDB_SUCCESS) {
+        return lmdb_translate(lmdb, code);
+    }
+    code = open_tables(lmdb, txn, MDB_CREATE);
+    if (code == MDB_SUCCESS) {
+        code = put_format(lmdb, txn);
+    }
+    if (code != MDB_SUCCESS) {
+        mdb_txn_abort(txn);
+        return lmdb_translate(lmdb, code);
+    }
+    code = mdb_txn_commit(txn);
+    if (code == MDB_SUCCESS) {
+        code = mdb_env_sync(lmdb->env, 1);
+    }
+    return lmdb_translate(lmdb, code);
+}
+
+/* What an interrupted creation left; what is not there need not go. */
+static void remove_unfinished(const struct lmdb_backend *lmdb)
+{
+    (void)unlink(path_in(lmdb, "db.new/data.mdb").text);
+    (void)unlink(path_in(lmdb, "db.new/lock.mdb").text);
+    (void)rmdir(path_in(lmdb, "db.new").text);
+}
+
+static enum err create(struct lmdb_backend *lmdb)
+{
+    struct lmdb_path unfinished = path_in(lmdb, "db.new");
+    struct lmdb_path finished = path_in(lmdb, "db");
+    enum err err = OK;
+
+    remove_unfinished(lmdb);
+    err = disk_make_folder(unfinished.text);
+    if (err == OK) {
+        err = open_env(lmdb, unfinished.text);
+    }
+    if (err == OK) {
+        err = fill_new(lmdb);
+    }
+    close_env(lmdb);
+    if (err == OK) {
+        err = disk_sync_folder(unfinished.text);
+    }
+    if (err == OK && rename(unfinished.text, finished.text) != 0) {
+        err = ERR_IO;
+    }
+    if (err == OK) {
+        err = disk_sync_folder(lmdb->path);
+    }
+    if (err != OK) {
+        remove_unfinished(lmdb);
+    }
+    return err;
+}
+
+/* Reads the format version through a read transaction that touches nothing. */
+static enum err check_format(struct lmdb_backend *lmdb, MDB_txn *txn, struct fault *fault)
+{
+    struct meta_record record;
+    struct key key = format_key();
+    MDB_val name = {key.size, key.bytes};
+    MDB_val value = {0, NULL};
+    MDB_dbi meta = 0;
+    int code = mdb_dbi_open(txn, store_table_name(TABLE_META), 0, &meta);
+    enum err err = OK;
+
+    if (code == MDB_SUCCESS) {
+        code = mdb_get(txn, meta, &name, &value);
+    }
+    if (code == MDB_NOTFOUND) {
+        return fault_say(fault, ERR_CORRUPT, "%s: has no format version; it is not a store",
+                         lmdb->path);
+    }
+    if (code != MDB_SUCCESS) {
+        return lmdb_translate(lmdb, code);
+    }
+    err = record_decode_meta(slice_of(value.mv_data, value.mv_size), &record);
+    if (err != OK) {
+        return fault_say(fault, err, "%s: its format version does not decode", lmdb->path);
+    }
+    if (record.number != STORE_FORMAT_VERSION) {
+        return fault_say(fault, ERR_PRECONDITION,
+                         "%s: has format version %llu, this program reads version %d; %s",
+                         lmdb->path, (unsigned long long)record.number, STORE_FORMAT_VERSION,
+                         record.number > STORE_FORMAT_VERSION
+                             ? "use the newer program that wrote it (nothing was changed)"
+                             : "it can't be migrated by this program");
+    }
+    return OK;
+}
+
+static enum err open_existing(struct lmdb_backend *lmdb, struct fault *fault)
+{
+    MDB_txn *txn = NULL;
+    enum err err = open_env(lmdb, path_in(lmdb, "db").text);
+    int code = MDB_SUCCESS;
+
+    if (err != OK) {
+        return err;
+    }
+    code = mdb_txn_begin(lmdb->env, NULL, MDB_RDONLY, &txn);
+    if (code != MDB_SUCCESS) {
+        return lmdb_translate(lmdb, code);
+    }
+    err = check_format(lmdb, txn, fault);
+    if (err != OK) {
+        mdb_txn_abort(txn);
+        return err;
+    }
+    code = open_tables(lmdb, txn, 0);
+    /* Table handles opened in a transaction live on only if it is committed. */
+    if (code == MDB_SUCCESS) {
+        code = mdb_txn_commit(txn);
+    } else {
+        mdb_txn_abort(txn);
+    }
+    if (code == MDB_NOTFOUND) {
+        return fault_say(fault, ERR_CORRUPT, "%s: a table is missing", lmdb->path);
+    }
+    return lmdb_translate(lmdb, code);
+}
+
+static enum err prepare_folder(struct lmdb_backend *lmdb, struct fault *fault)
+{
+    const char *network = NULL;
+    int holder_pid = 0;
+    enum err err = disk_make_folder(lmdb->path);
+
+    if (err != OK) {
+        return fault_say(fault, err, "%s: the data folder can't be made", lmdb->path);
+    }
+    err = disk_find_network(lmdb->path, &network);
+    if (err != OK) {
+        return fault_say(fault, err, "%s: the file system does not answer", lmdb->path);
+    }
+    if (network != NULL) {
+        return fault_say(fault, ERR_PRECONDITION,
+                         "%s: is on a network file system (%s), where memory maps and locks do not "
+                         "hold; use a local disk",
+                         lmdb->path, network);
+    }
+    err = disk_lock(path_in(lmdb, "errata.pid").text, &lmdb->lock_fd, &holder_pid);
+    if (err == ERR_PRECONDITION) {
+        return fault_say(fault, err, "%s: is in use by process %d", lmdb->path, holder_pid);
+    }
+    if (err != OK) {
+        return fault_say(fault, err, "%s: its lock file can't be written", lmdb->path);
+    }
+    return OK;
+}
+
+static enum err open_store(struct lmdb_backend *lmdb, struct fault *fault)
+{
+    struct stat info;
+    enum err err = prepare_folder(lmdb, fault);
+
+    if (err != OK) {
+        return err;
+    }
+    /* A full disk has no room for a reserve; the store opens all the same, to be read and cleaned. */
+    err = disk_reserve(lmdb->reserve_path, lmdb->reserve_bytes);
+    if (err != OK && err != ERR_DISK_FULL) {
+        return fault_say(fault, err, "%s: its reserve file can't be written", lmdb->path);
+    }
+    if (stat(path_in(lmdb, "db/data.mdb").text, &info) != 0) {
+        err = create(lmdb);
+        if (err != OK) {
+            return fault_say(fault, err, "%s: the store can't be made: %s", lmdb->path,
+                             err_text(err));
+        }
+    }
+    err = open_existing(lmdb, fault);
+    if (err != OK && fault->message.size == 0) {
+        return fault_say(fault, err, "%s: the store can't be opened: %s", lmdb->path,
+                         err_text(err));
+    }
+    return err;
+}
+
+enum err store_lmdb_open(const struct store_lmdb_config *config, struct fault *fault,
+                         struct store_backend **ret_backend)
+{
+    struct lmdb_backend *lmdb = NULL;
+    size_t path_bytes = strlen(config->path);
+    enum err err = OK;
+
+    if (path_bytes == 0 || path_bytes >= LMDB_PATH_BYTES_MAX) {
+        return fault_say(fault, ERR_INVALID, "the data folder's path must have 1 to %d bytes",
+                         LMDB_PATH_BYTES_MAX - 1);
+    }
+    if (config->map_bytes != 0 && config->map_bytes < STORE_LMDB_MAP_BYTES_MIN) {
+        return fault_say(fault, ERR_INVALID, "the map size must be at least %llu bytes",
+                         STORE_LMDB_MAP_BYTES_MIN);
+    }
+    lmdb = calloc(1, sizeof(*lmdb));
+    if (lmdb == NULL) {
+        return ERR_MEMORY;
+    }
+    lmdb->backend.ops = &lmdb_ops;
+    lmdb->lock_fd = -1;
+    lmdb->map_bytes = config->map_bytes != 0 ? config->map_bytes : STORE_LMDB_MAP_BYTES_DEFAULT;
+    lmdb->reserve_bytes =
+        config->reserve_bytes != 0 ? config->reserve_bytes : STORE_LMDB_RESERVE_BYTES_DEFAULT;
+    memcpy(lmdb->path, config->path, path_bytes + 1);
+    (void)snprintf(lmdb->reserve_path, sizeof(lmdb->reserve_path), "%s/reserve", lmdb->path);
+    err = open_store(lmdb, fault);
+    if (err != OK) {
+        store_lmdb_close(&lmdb->backend);
+        return err;
+    }
+    store_lmdb_check_readers(&lmdb->backend);
+    *ret_backend = &lmdb->backend;
+    return OK;
+}
+
+void store_lmdb_close(struct store_backend *take_backend)
+{
+    struct lmdb_backend *lmdb = (struct lmdb_backend *)take_backend;
+
+    if (lmdb == NULL) {
+        return;
+    }
+    close_env(lmdb);
+    disk_unlock(lmdb->lock_fd);
+    free(lmdb);
+}
+
+bool store_lmdb_is_broken(const struct store_backend *backend)
+{
+    return atomic_load(&((const struct lmdb_backend *)backend)->broken);
+}
+
+void store_lmdb_check_readers(struct store_backend *backend)
+{
+    int dead = 0;
+
+    /* Failing leaves dead readers, which cost space, until the next time. */
+    (void)mdb_reader_check(((struct lmdb_backend *)backend)->env, &dead);
+}

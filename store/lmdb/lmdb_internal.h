@@ -1,0 +1,49 @@
+/*
+ * lmdb_internal.h: the structs of this back end, seen by its own files alone.
+ */
+#ifndef ERRATA_STORE_LMDB_LMDB_INTERNAL_H
+#define ERRATA_STORE_LMDB_LMDB_INTERNAL_H
+
+#include "store/backend_ops.h"
+#include "store/lmdb/lmdb.h"
+
+#include <lmdb.h>
+#include <stdatomic.h>
+
+/* Longer paths of data folders are refused. */
+#define LMDB_PATH_BYTES_MAX 1024
+
+struct lmdb_backend {
+    struct store_backend backend; /* first */
+    char path[LMDB_PATH_BYTES_MAX]; /* the data folder */
+    char reserve_path[LMDB_PATH_BYTES_MAX + 16];
+    uint64_t map_bytes;
+    uint64_t reserve_bytes;
+    int lock_fd; /* -1: not held */
+    MDB_env *env;
+    MDB_dbi tables[TABLE_COUNT]; /* opened once */
+    atomic_bool broken; /* store_lmdb_is_broken */
+};
+
+struct lmdb_cursor {
+    MDB_cursor *cursor; /* NULL: never opened */
+    struct lmdb_backend *lmdb; /* outlives it */
+    uint64_t generation; /* of the transaction, when it was last renewed */
+    bool used; /* a store_cursor has it */
+    bool kept; /* stands in the transaction's cache */
+};
+
+struct lmdb_txn {
+    struct store_txn txn; /* first */
+    MDB_txn *mdb;
+    uint64_t generation; /* one more with each renew: a cached cursor must be renewed too */
+    struct lmdb_cursor cursors[TABLE_COUNT]; /* one a table, kept from lookup to lookup */
+};
+
+extern const struct store_backend_ops lmdb_ops;
+
+/* The one place where LMDB's codes (and the errno values it hands on) become ours. Notes a broken
+ * environment. A failed write is a full disk where the file system says so, whatever LMDB says. */
+enum err lmdb_translate(struct lmdb_backend *lmdb, int code);
+
+#endif

@@ -1,0 +1,321 @@
+/*
+ * lmdb_txn.c: transactions and cursors. A read transaction is kept and renewed; it keeps one cursor a
+ * table, so that a lookup costs a renew, a seek and its steps, and no malloc. A second cursor on the
+ * same table at the same time is made and freed. After an error LMDB's transaction is only fit to be
+ * aborted: every later call on it fails in LMDB itself.
+ */
+#include "store/base/assert.h"
+#include "store/lmdb/disk.h"
+#include "store/lmdb/lmdb_internal.h"
+
+#include <stdlib.h>
+
+static struct lmdb_backend *lmdb_backend(struct store_backend *backend)
+{
+    return (struct lmdb_backend *)backend;
+}
+
+static struct lmdb_txn *lmdb_txn(struct store_txn *txn)
+{
+    return (struct lmdb_txn *)txn;
+}
+
+static enum err translate(struct store_txn *txn, int code)
+{
+    return code == MDB_SUCCESS ? OK : lmdb_translate(lmdb_backend(txn->backend), code);
+}
+
+static MDB_val to_val(struct slice bytes)
+{
+    MDB_val val;
+
+    val.mv_size = bytes.size;
+    val.mv_data = (void *)(uintptr_t)bytes.data; /* LMDB reads it, and does not say const. */
+    return val;
+}
+
+static struct slice to_slice(MDB_val val)
+{
+    return slice_of(val.mv_data, val.mv_size);
+}
+
+static enum err lmdb_begin(struct store_backend *backend, enum store_access access,
+                           struct store_txn **ret_txn)
+{
+    struct lmdb_backend *lmdb = lmdb_backend(backend);
+    struct lmdb_txn *txn = calloc(1, sizeof(*txn));
+    int code = MDB_SUCCESS;
+
+    if (txn == NULL) {
+        return ERR_MEMORY;
+    }
+    code = mdb_txn_begin(lmdb->env, NULL, access == STORE_READ ? MDB_RDONLY : 0, &txn->mdb);
+    if (code != MDB_SUCCESS) {
+        free(txn);
+        return lmdb_translate(lmdb, code);
+    }
+    *ret_txn = &txn->txn;
+    return OK;
+}
+
+static void close_cursors(struct lmdb_txn *txn)
+{
+    for (size_t i = 0; i < TABLE_COUNT; i++) {
+        ASSERT(!txn->cursors[i].used);
+        if (txn->cursors[i].cursor != NULL) {
+            mdb_cursor_close(txn->cursors[i].cursor);
+        }
+    }
+}
+
+/* A failed write of the meta page leaves LMDB refusing everything, but it says so only when asked
+ * again. */
+static void look_for_panic(struct lmdb_backend *lmdb)
+{
+    MDB_txn *txn = NULL;
+    int code = mdb_txn_begin(lmdb->env, NULL, MDB_RDONLY, &txn);
+
+    if (code == MDB_SUCCESS) {
+        mdb_txn_abort(txn);
+    } else if (code == MDB_PANIC) {
+        atomic_store(&lmdb->broken, true);
+    }
+}
+
+static enum err lmdb_commit(struct store_txn *take_txn)
+{
+    struct lmdb_backend *lmdb = lmdb_backend(take_txn->backend);
+    struct lmdb_txn *txn = lmdb_txn(take_txn);
+    int code = MDB_SUCCESS;
+    enum err err = OK;
+
+    close_cursors(txn);
+    code = mdb_txn_commit(txn->mdb);
+    free(txn);
+    if (code == MDB_SUCCESS) {
+        return OK;
+    }
+    err = lmdb_translate(lmdb, code);
+    look_for_panic(lmdb);
+    if (atomic_load(&lmdb->broken)) {
+        return ERR_UNAVAILABLE;
+    }
+    if (err == ERR_DISK_FULL) {
+        disk_give_up_reserve(lmdb->reserve_path);
+    }
+    return err;
+}
+
+static void lmdb_abort(struct store_txn *take_txn)
+{
+    struct lmdb_txn *txn = lmdb_txn(take_txn);
+
+    close_cursors(txn);
+    mdb_txn_abort(txn->mdb);
+    free(txn);
+}
+
+static void lmdb_reset(struct store_txn *txn)
+{
+    mdb_txn_reset(lmdb_txn(txn)->mdb);
+}
+
+static enum err lmdb_renew(struct store_txn *txn)
+{
+    lmdb_txn(txn)->generation++;
+    return translate(txn, mdb_txn_renew(lmdb_txn(txn)->mdb));
+}
+
+static enum err lmdb_get(struct store_txn *txn, enum store_table table, struct slice key,
+                         struct slice *ret_value)
+{
+    MDB_dbi dbi = lmdb_backend(txn->backend)->tables[table];
+    MDB_val found = {0, NULL};
+    MDB_val wanted = to_val(key);
+    int code = mdb_get(lmdb_txn(txn)->mdb, dbi, &wanted, &found);
+
+    if (code != MDB_SUCCESS) {
+        return translate(txn, code);
+    }
+    *ret_value = to_slice(found);
+    return OK;
+}
+
+static enum err lmdb_put(struct store_txn *txn, enum store_table table, struct slice key,
+                         struct slice value)
+{
+    MDB_dbi dbi = lmdb_backend(txn->backend)->tables[table];
+    MDB_val new_key = to_val(key);
+    MDB_val new_value = to_val(value);
+
+    return translate(txn, mdb_put(lmdb_txn(txn)->mdb, dbi, &new_key, &new_value, 0));
+}
+
+/* LMDB fills pages to the brim where a key goes behind all others of the table. That is so for one
+ * organisation only, the last; the others' keys are put like any. */
+static enum err lmdb_append(struct store_txn *txn, enum store_table table, struct slice key,
+                            struct slice value)
+{
+    MDB_dbi dbi = lmdb_backend(txn->backend)->tables[table];
+    MDB_val new_key = to_val(key);
+    MDB_val new_value = to_val(value);
+    int code = mdb_put(lmdb_txn(txn)->mdb, dbi, &new_key, &new_value, MDB_APPEND);
+
+    if (code == MDB_KEYEXIST) {
+        return lmdb_put(txn, table, key, value);
+    }
+    return translate(txn, code);
+}
+
+static enum err lmdb_del(struct store_txn *txn, enum store_table table, struct slice key)
+{
+    MDB_dbi dbi = lmdb_backend(txn->backend)->tables[table];
+    MDB_val old = to_val(key);
+
+    return translate(txn, mdb_del(lmdb_txn(txn)->mdb, dbi, &old, NULL));
+}
+
+/* Opens the cursor, or brings it to the transaction's newest snapshot. */
+static int refresh(struct lmdb_txn *txn, MDB_dbi dbi, struct lmdb_cursor *cursor)
+{
+    int code = MDB_SUCCESS;
+
+    if (cursor->cursor == NULL) {
+        code = mdb_cursor_open(txn->mdb, dbi, &cursor->cursor);
+    } else if (cursor->generation != txn->generation) {
+        code = mdb_cursor_renew(txn->mdb, cursor->cursor);
+    }
+    cursor->generation = txn->generation;
+    return code;
+}
+
+static enum err lmdb_cursor_open(struct store_txn *txn, enum store_table table, void **ret_handle)
+{
+    struct lmdb_txn *lmdb = lmdb_txn(txn);
+    struct lmdb_cursor *cursor = &lmdb->cursors[table];
+    MDB_dbi dbi = lmdb_backend(txn->backend)->tables[table];
+    int code = MDB_SUCCESS;
+
+    if (!cursor->used) {
+        cursor->kept = true;
+    } else {
+        cursor = calloc(1, sizeof(*cursor));
+        if (cursor == NULL) {
+            return ERR_MEMORY;
+        }
+    }
+    cursor->lmdb = lmdb_backend(txn->backend);
+    code = refresh(lmdb, dbi, cursor);
+    if (code != MDB_SUCCESS) {
+        if (!cursor->kept) {
+            free(cursor);
+        }
+        return translate(txn, code);
+    }
+    cursor->used = true;
+    *ret_handle = cursor;
+    return OK;
+}
+
+static void lmdb_cursor_close(struct store_txn *txn, void *handle)
+{
+    struct lmdb_cursor *cursor = handle;
+
+    cursor->used = false;
+    if (txn->access == STORE_WRITE || !cursor->kept) {
+        mdb_cursor_close(cursor->cursor);
+        cursor->cursor = NULL;
+    }
+    if (!cursor->kept) {
+        free(cursor);
+    }
+}
+
+static enum err move(struct lmdb_cursor *cursor, MDB_val *key, MDB_cursor_op op,
+                     struct slice *ret_key, struct slice *ret_value)
+{
+    MDB_val value = {0, NULL};
+    int code = mdb_cursor_get(cursor->cursor, key, &value, op);
+
+    if (__builtin_expect(code != MDB_SUCCESS, 0)) {
+        return lmdb_translate(cursor->lmdb, code);
+    }
+    *ret_key = to_slice(*key);
+    *ret_value = to_slice(value);
+    return OK;
+}
+
+static enum err lmdb_cursor_seek(void *handle, struct slice key, struct slice *ret_key,
+                                 struct slice *ret_value)
+{
+    MDB_val wanted = to_val(key);
+
+    return move(handle, &wanted, MDB_SET_RANGE, ret_key, ret_value);
+}
+
+static enum err lmdb_cursor_last(void *handle, struct slice *ret_key, struct slice *ret_value)
+{
+    MDB_val key = {0, NULL};
+
+    return move(handle, &key, MDB_LAST, ret_key, ret_value);
+}
+
+static enum err lmdb_cursor_next(void *handle, struct slice *ret_key, struct slice *ret_value)
+{
+    MDB_val key = {0, NULL};
+
+    return move(handle, &key, MDB_NEXT, ret_key, ret_value);
+}
+
+static enum err lmdb_cursor_prev(void *handle, struct slice *ret_key, struct slice *ret_value)
+{
+    MDB_val key = {0, NULL};
+
+    return move(handle, &key, MDB_PREV, ret_key, ret_value);
+}
+
+static enum err lmdb_stats(struct store_backend *backend, struct store_stats *ret_stats)
+{
+    struct lmdb_backend *lmdb = lmdb_backend(backend);
+    MDB_envinfo info;
+    MDB_stat stat;
+    int code = mdb_env_info(lmdb->env, &info);
+
+    if (code == MDB_SUCCESS) {
+        code = mdb_env_stat(lmdb->env, &stat);
+    }
+    if (code != MDB_SUCCESS) {
+        return lmdb_translate(lmdb, code);
+    }
+    ret_stats->map_bytes = info.me_mapsize;
+    ret_stats->map_used_bytes = (uint64_t)(info.me_last_pgno + 1) * stat.ms_psize;
+    ret_stats->reader_count = info.me_numreaders;
+    return OK;
+}
+
+static enum err lmdb_restore(struct store_backend *backend)
+{
+    struct lmdb_backend *lmdb = lmdb_backend(backend);
+
+    return disk_reserve(lmdb->reserve_path, lmdb->reserve_bytes);
+}
+
+const struct store_backend_ops lmdb_ops = {
+    .begin = lmdb_begin,
+    .commit = lmdb_commit,
+    .abort = lmdb_abort,
+    .reset = lmdb_reset,
+    .renew = lmdb_renew,
+    .get = lmdb_get,
+    .put = lmdb_put,
+    .append = lmdb_append,
+    .del = lmdb_del,
+    .cursor_open = lmdb_cursor_open,
+    .cursor_close = lmdb_cursor_close,
+    .cursor_seek = lmdb_cursor_seek,
+    .cursor_last = lmdb_cursor_last,
+    .cursor_next = lmdb_cursor_next,
+    .cursor_prev = lmdb_cursor_prev,
+    .stats = lmdb_stats,
+    .restore = lmdb_restore,
+};

@@ -1,0 +1,321 @@
+/*
+ * memory.c: transactions over the maps of rows.h. The back end holds the newest map of each table;
+ * a reader takes a reference to each, a writer copies the ones it changes and swaps them in when it
+ * commits. A lock is held for the swap, another for as long as a write transaction lives.
+ */
+#include "store/memory/memory.h"
+
+#include "store/backend_ops.h"
+#include "store/base/assert.h"
+#include "store/memory/rows.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+struct memory_backend {
+    struct store_backend backend; /* first */
+    pthread_mutex_t writing; /* held by the one write transaction */
+    pthread_mutex_t lock; /* over what follows */
+    struct rows *tables[TABLE_COUNT]; /* the newest; never changed once they stand here */
+    uint32_t reader_count;
+};
+
+struct memory_txn {
+    struct store_txn txn; /* first */
+    struct rows *tables[TABLE_COUNT]; /* a reference each; NULL while reset */
+    bool owned[TABLE_COUNT]; /* a copy of this write transaction's own */
+};
+
+struct memory_cursor {
+    struct memory_txn *txn;
+    enum store_table table;
+    struct rows_place place;
+    bool placed;
+};
+
+static struct memory_backend *memory_backend(struct store_backend *backend)
+{
+    return (struct memory_backend *)backend;
+}
+
+static struct memory_txn *memory_txn(struct store_txn *txn)
+{
+    return (struct memory_txn *)txn;
+}
+
+static void take_snapshot(struct memory_backend *memory, struct memory_txn *txn,
+                          enum store_access access)
+{
+    pthread_mutex_lock(&memory->lock);
+    for (size_t i = 0; i < TABLE_COUNT; i++) {
+        txn->tables[i] = rows_ref(memory->tables[i]);
+    }
+    if (access == STORE_READ) {
+        memory->reader_count++;
+    }
+    pthread_mutex_unlock(&memory->lock);
+}
+
+static void drop_snapshot(struct memory_backend *memory, struct memory_txn *txn,
+                          enum store_access access)
+{
+    for (size_t i = 0; i < TABLE_COUNT; i++) {
+        rows_unref(txn->tables[i]);
+        txn->tables[i] = NULL;
+    }
+    if (access == STORE_READ) {
+        pthread_mutex_lock(&memory->lock);
+        memory->reader_count--;
+        pthread_mutex_unlock(&memory->lock);
+    }
+}
+
+static enum err memory_begin(struct store_backend *backend, enum store_access access,
+                             struct store_txn **ret_txn)
+{
+    struct memory_backend *memory = memory_backend(backend);
+    struct memory_txn *txn = calloc(1, sizeof(*txn));
+
+    if (txn == NULL) {
+        return ERR_MEMORY;
+    }
+    if (access == STORE_WRITE) {
+        pthread_mutex_lock(&memory->writing);
+    }
+    take_snapshot(memory, txn, access);
+    *ret_txn = &txn->txn;
+    return OK;
+}
+
+static void memory_abort(struct store_txn *take_txn)
+{
+    struct memory_backend *memory = memory_backend(take_txn->backend);
+    enum store_access access = take_txn->access;
+
+    if (!take_txn->idle) {
+        drop_snapshot(memory, memory_txn(take_txn), access);
+    }
+    free(take_txn);
+    if (access == STORE_WRITE) {
+        pthread_mutex_unlock(&memory->writing);
+    }
+}
+
+static enum err memory_commit(struct store_txn *take_txn)
+{
+    struct memory_backend *memory = memory_backend(take_txn->backend);
+    struct memory_txn *txn = memory_txn(take_txn);
+
+    pthread_mutex_lock(&memory->lock);
+    for (size_t i = 0; i < TABLE_COUNT; i++) {
+        struct rows *before = memory->tables[i];
+
+        memory->tables[i] = txn->tables[i];
+        txn->tables[i] = before;
+    }
+    pthread_mutex_unlock(&memory->lock);
+    memory_abort(take_txn);
+    return OK;
+}
+
+static void memory_reset(struct store_txn *txn)
+{
+    drop_snapshot(memory_backend(txn->backend), memory_txn(txn), STORE_READ);
+}
+
+static enum err memory_renew(struct store_txn *txn)
+{
+    take_snapshot(memory_backend(txn->backend), memory_txn(txn), STORE_READ);
+    return OK;
+}
+
+static enum err memory_get(struct store_txn *txn, enum store_table table, struct slice key,
+                           struct slice *ret_value)
+{
+    const struct rows *rows = memory_txn(txn)->tables[table];
+    struct rows_place place;
+    struct slice found = {NULL, 0};
+    struct slice value = {NULL, 0};
+
+    if (!rows_seek(rows, key, &place)) {
+        return ERR_NOT_FOUND;
+    }
+    rows_read(rows, place, &found, &value);
+    if (!slice_equal(found, key)) {
+        return ERR_NOT_FOUND;
+    }
+    *ret_value = value;
+    return OK;
+}
+
+/* Makes the table's map this write transaction's own. */
+static enum err own_table(struct memory_txn *txn, enum store_table table)
+{
+    struct rows *copy = NULL;
+
+    if (txn->owned[table]) {
+        return OK;
+    }
+    copy = rows_copy(txn->tables[table]);
+    if (copy == NULL) {
+        return ERR_MEMORY;
+    }
+    rows_unref(txn->tables[table]);
+    txn->tables[table] = copy;
+    txn->owned[table] = true;
+    return OK;
+}
+
+static enum err memory_put(struct store_txn *txn, enum store_table table, struct slice key,
+                           struct slice value)
+{
+    enum err err = own_table(memory_txn(txn), table);
+
+    return err != OK ? err : rows_put(memory_txn(txn)->tables[table], key, value);
+}
+
+static enum err memory_del(struct store_txn *txn, enum store_table table, struct slice key)
+{
+    enum err err = own_table(memory_txn(txn), table);
+
+    return err != OK ? err : rows_del(memory_txn(txn)->tables[table], key);
+}
+
+static enum err memory_cursor_open(struct store_txn *txn, enum store_table table, void **ret_handle)
+{
+    struct memory_cursor *cursor = calloc(1, sizeof(*cursor));
+
+    if (cursor == NULL) {
+        return ERR_MEMORY;
+    }
+    cursor->txn = memory_txn(txn);
+    cursor->table = table;
+    *ret_handle = cursor;
+    return OK;
+}
+
+static void memory_cursor_close(struct store_txn *txn, void *handle)
+{
+    (void)txn;
+    free(handle);
+}
+
+/* The row that a move landed on. */
+static enum err landed(struct memory_cursor *cursor, bool found, struct slice *ret_key,
+                       struct slice *ret_value)
+{
+    if (!found) {
+        return ERR_NOT_FOUND;
+    }
+    cursor->placed = true;
+    rows_read(cursor->txn->tables[cursor->table], cursor->place, ret_key, ret_value);
+    return OK;
+}
+
+static enum err memory_cursor_seek(void *handle, struct slice key, struct slice *ret_key,
+                                   struct slice *ret_value)
+{
+    struct memory_cursor *cursor = handle;
+    const struct rows *rows = cursor->txn->tables[cursor->table];
+
+    return landed(cursor, rows_seek(rows, key, &cursor->place), ret_key, ret_value);
+}
+
+static enum err memory_cursor_last(void *handle, struct slice *ret_key, struct slice *ret_value)
+{
+    struct memory_cursor *cursor = handle;
+    const struct rows *rows = cursor->txn->tables[cursor->table];
+
+    return landed(cursor, rows_last(rows, &cursor->place), ret_key, ret_value);
+}
+
+static enum err memory_cursor_next(void *handle, struct slice *ret_key, struct slice *ret_value)
+{
+    struct memory_cursor *cursor = handle;
+    const struct rows *rows = cursor->txn->tables[cursor->table];
+
+    return landed(cursor, cursor->placed && rows_next(rows, &cursor->place), ret_key, ret_value);
+}
+
+static enum err memory_cursor_prev(void *handle, struct slice *ret_key, struct slice *ret_value)
+{
+    struct memory_cursor *cursor = handle;
+    const struct rows *rows = cursor->txn->tables[cursor->table];
+
+    return landed(cursor, cursor->placed && rows_prev(rows, &cursor->place), ret_key, ret_value);
+}
+
+static enum err memory_stats(struct store_backend *backend, struct store_stats *ret_stats)
+{
+    struct memory_backend *memory = memory_backend(backend);
+
+    memset(ret_stats, 0, sizeof(*ret_stats));
+    pthread_mutex_lock(&memory->lock);
+    ret_stats->reader_count = memory->reader_count;
+    pthread_mutex_unlock(&memory->lock);
+    return OK;
+}
+
+static enum err memory_restore(struct store_backend *backend)
+{
+    (void)backend;
+    return OK;
+}
+
+static const struct store_backend_ops memory_ops = {
+    .begin = memory_begin,
+    .commit = memory_commit,
+    .abort = memory_abort,
+    .reset = memory_reset,
+    .renew = memory_renew,
+    .get = memory_get,
+    .put = memory_put,
+    .append = memory_put,
+    .del = memory_del,
+    .cursor_open = memory_cursor_open,
+    .cursor_close = memory_cursor_close,
+    .cursor_seek = memory_cursor_seek,
+    .cursor_last = memory_cursor_last,
+    .cursor_next = memory_cursor_next,
+    .cursor_prev = memory_cursor_prev,
+    .stats = memory_stats,
+    .restore = memory_restore,
+};
+
+enum err store_memory_open(struct store_backend **ret_backend)
+{
+    struct memory_backend *memory = calloc(1, sizeof(*memory));
+
+    if (memory == NULL) {
+        return ERR_MEMORY;
+    }
+    memory->backend.ops = &memory_ops;
+    pthread_mutex_init(&memory->writing, NULL);
+    pthread_mutex_init(&memory->lock, NULL);
+    for (size_t i = 0; i < TABLE_COUNT; i++) {
+        memory->tables[i] = rows_new();
+        if (memory->tables[i] == NULL) {
+            store_memory_close(&memory->backend);
+            return ERR_MEMORY;
+        }
+    }
+    *ret_backend = &memory->backend;
+    return OK;
+}
+
+void store_memory_close(struct store_backend *take_backend)
+{
+    struct memory_backend *memory = NULL;
+
+    if (take_backend == NULL) {
+        return;
+    }
+    memory = memory_backend(take_backend);
+    ASSERT(memory->reader_count == 0);
+    for (size_t i = 0; i < TABLE_COUNT; i++) {
+        rows_unref(memory->tables[i]);
+    }
+    pthread_mutex_destroy(&memory->lock);
+    pthread_mutex_destroy(&memory->writing);
+    free(memory);
+}

@@ -4,6 +4,7 @@
 #include "server/services/env.h"
 
 #include "server/codec/contract.h"
+#include "store/record.h"
 
 static const struct slice part_names[HEALTH_PART_COUNT] = {
     [HEALTH_PART_SERVER] = {(const uint8_t *)"", 0},
@@ -15,14 +16,16 @@ static enum err load_key(struct service_env *env, struct ctx *ctx, struct store_
                          bool *ret_made)
 {
     struct key key = key_meta_global(SLICE("page_token_key"));
+    struct meta_record record = {0};
     struct slice value;
     enum err err = store_get(txn, TABLE_META, key_slice(&key), &value);
 
     if (err == OK) {
-        if (value.size != ENV_PAGE_TOKEN_KEY_BYTES) {
+        err = record_decode_meta(value, &record);
+        if (err != OK || record.bytes.size != ENV_PAGE_TOKEN_KEY_BYTES) {
             return ERR_CORRUPT;
         }
-        memcpy(env->page_token_key, value.data, ENV_PAGE_TOKEN_KEY_BYTES);
+        memcpy(env->page_token_key, record.bytes.data, ENV_PAGE_TOKEN_KEY_BYTES);
         *ret_made = false;
         return OK;
     }
@@ -30,9 +33,13 @@ static enum err load_key(struct service_env *env, struct ctx *ctx, struct store_
         return err;
     }
     random_fill(ctx->random, env->page_token_key, ENV_PAGE_TOKEN_KEY_BYTES);
+    record.bytes = slice_of(env->page_token_key, ENV_PAGE_TOKEN_KEY_BYTES);
+    err = record_encode_meta(ctx->arena, &record, &value);
+    if (err != OK) {
+        return err;
+    }
     *ret_made = true;
-    return store_put(txn, TABLE_META, key_slice(&key),
-                     slice_of(env->page_token_key, ENV_PAGE_TOKEN_KEY_BYTES));
+    return store_put(txn, TABLE_META, key_slice(&key), value);
 }
 
 enum err env_init(struct service_env *env, struct arena *arena, struct ctx *ctx,

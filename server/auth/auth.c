@@ -1,0 +1,215 @@
+/*
+ * auth.c: tokens checked against the store, with a cache in front.
+ */
+#include "server/auth/auth.h"
+
+#include "server/auth/token.h"
+#include "server/domain/admin/admin.h"
+
+#include <openssl/crypto.h>
+#include <stdlib.h>
+
+/* One token that was right. */
+struct entry {
+    bool used;
+    uint64_t version; /* of the TOKEN table when it was looked up */
+    int64_t expire_at_us; /* 0: never */
+    char text[TOKEN_TEXT_BYTES];
+    struct org_id org;
+    uint32_t role;
+    uint32_t key_id;
+    bool server;
+    uint8_t user_id_bytes;
+    uint8_t user_id[AUTH_USER_ID_BYTES_MAX];
+};
+
+struct auth {
+    struct entry entries[AUTH_CACHE_ENTRIES];
+};
+
+enum err auth_new(struct auth **ret_auth)
+{
+    struct auth *auth = calloc(1, sizeof(*auth));
+
+    if (auth == NULL) {
+        return ERR_MEMORY;
+    }
+    *ret_auth = auth;
+    return OK;
+}
+
+void auth_free(struct auth *auth)
+{
+    if (auth != NULL) {
+        OPENSSL_cleanse(auth, sizeof(*auth));
+        free(auth);
+    }
+}
+
+/* The token behind the scheme `Bearer`, which is written in any case (RFC 9110, 11.1). */
+static bool strip_scheme(struct slice authorization, struct slice *ret_token)
+{
+    static const char scheme[] = "bearer ";
+
+    if (authorization.size != sizeof(scheme) - 1 + TOKEN_TEXT_BYTES) {
+        return false;
+    }
+    for (size_t i = 0; i + 1 < sizeof(scheme); i++) {
+        uint8_t byte = authorization.data[i];
+
+        if (byte >= 'A' && byte <= 'Z') {
+            byte = (uint8_t)(byte + ('a' - 'A'));
+        }
+        if (byte != (uint8_t)scheme[i]) {
+            return false;
+        }
+    }
+    *ret_token = slice_after(authorization, sizeof(scheme) - 1);
+    return true;
+}
+
+static struct entry *entry_of(struct auth *auth, uint32_t key_id)
+{
+    return &auth->entries[key_id % AUTH_CACHE_ENTRIES];
+}
+
+static void identity_of(const struct entry *entry, struct auth_identity *identity)
+{
+    *identity = (struct auth_identity){
+        .org = entry->org,
+        .role = entry->role,
+        .server = entry->server,
+        .key_id = entry->key_id,
+        .user_id = slice_of(entry->user_id, entry->user_id_bytes),
+    };
+}
+
+bool auth_check_cached(struct auth *auth, struct slice authorization, uint64_t version,
+                       int64_t now_us, struct auth_identity *ret_identity)
+{
+    const struct entry *entry = NULL;
+    struct slice token;
+    uint32_t key_id = 0;
+
+    if (!strip_scheme(authorization, &token) ||
+        !admin_parse_key_id(slice_of(token.data + sizeof("errata_") - 1, ADMIN_KEY_ID_TEXT_BYTES),
+                            &key_id)) {
+        return false;
+    }
+    entry = entry_of(auth, key_id);
+    if (!entry->used || entry->version != version ||
+        (entry->expire_at_us != 0 && entry->expire_at_us <= now_us) ||
+        CRYPTO_memcmp(entry->text, token.data, TOKEN_TEXT_BYTES) != 0) {
+        return false;
+    }
+    identity_of(entry, ret_identity);
+    return true;
+}
+
+/* The stored token, if the secret is its own and it is in force now. */
+static enum err find_token(struct ctx *ctx, struct store_txn *txn, uint32_t key_id,
+                           const struct token_secret *secret, struct token_record *ret_record)
+{
+    static const struct sha256_digest nobody; /* no secret is known that hashes to zeros */
+    struct sha256_digest digest = token_hash_secret(secret);
+    struct token_record record = {.secret_sha256 = nobody};
+    enum err err = admin_read_token(txn, key_id, &record);
+    int64_t now_us = clock_wall_us(ctx->clock);
+    bool right = false;
+
+    if (err != OK && err != ERR_NOT_FOUND) {
+        return err;
+    }
+    right = CRYPTO_memcmp(digest.bytes, record.secret_sha256.bytes, SHA256_BYTES) == 0;
+    if (err == ERR_NOT_FOUND || !right || record.revoked_at_us != 0 ||
+        (record.expire_at_us != 0 && record.expire_at_us <= now_us)) {
+        return ERR_UNAUTHENTICATED;
+    }
+    *ret_record = record;
+    return OK;
+}
+
+enum err auth_check(struct auth *auth, struct ctx *ctx, struct store_txn *txn,
+                    struct slice authorization, uint64_t version,
+                    struct auth_identity *ret_identity)
+{
+    struct token_record record;
+    struct token_secret secret = {{0}};
+    struct entry *entry = NULL;
+    struct slice token;
+    uint32_t key_id = 0;
+    enum err err = OK;
+
+    if (authorization.size == 0) {
+        return fault_say(ctx->fault, ERR_UNAUTHENTICATED,
+                         "the call has no authorization metadata; send 'authorization: Bearer "
+                         "errata_...' with a token of this server");
+    }
+    if (!strip_scheme(authorization, &token) || !token_parse(token, &key_id, &secret)) {
+        return fault_say(ctx->fault, ERR_UNAUTHENTICATED,
+                         "the authorization metadata is not 'Bearer ' and a token of the form "
+                         "errata_<8 hex digits>_<43 characters>");
+    }
+    err = find_token(ctx, txn, key_id, &secret, &record);
+    OPENSSL_cleanse(&secret, sizeof(secret));
+    if (err == ERR_UNAUTHENTICATED) {
+        return fault_say(ctx->fault, err,
+                         "the token is unknown, revoked or past its end; ask an administrator of "
+                         "the organisation for a new one");
+    }
+    if (err != OK) {
+        return err;
+    }
+    if (record.user_id.size > AUTH_USER_ID_BYTES_MAX) {
+        return ERR_CORRUPT;
+    }
+    entry = entry_of(auth, key_id);
+    *entry = (struct entry){
+        .used = true,
+        .version = version,
+        .expire_at_us = record.expire_at_us,
+        .org = {record.org},
+        .role = record.role,
+        .key_id = key_id,
+        .server = record.server,
+        .user_id_bytes = (uint8_t)record.user_id.size,
+    };
+    memcpy(entry->text, token.data, TOKEN_TEXT_BYTES);
+    if (record.user_id.size != 0) {
+        memcpy(entry->user_id, record.user_id.data, record.user_id.size);
+    }
+    identity_of(entry, ret_identity);
+    return OK;
+}
+
+enum err auth_resolve_org(struct ctx *ctx, struct store_txn *txn, struct org_id own, bool server,
+                          struct slice org_id, struct org_id *ret_org)
+{
+    struct organization_record record;
+    struct uuid uuid;
+    struct slice shown;
+    enum err err = ERR_NOT_FOUND;
+
+    if (org_id.size == 0) {
+        *ret_org = own;
+        return OK;
+    }
+    if (uuid_parse(org_id, &uuid)) {
+        if (uuid_equal(uuid, own.uuid)) {
+            *ret_org = own;
+            return OK;
+        }
+        err = server ? admin_read_organization(txn, uuid, &record) : ERR_NOT_FOUND;
+    }
+    if (err == OK) {
+        ret_org->uuid = uuid;
+        return OK;
+    }
+    if (err != ERR_NOT_FOUND) {
+        return err;
+    }
+    shown = fault_shorten(ctx->fault, org_id);
+    return fault_say(ctx->fault, err,
+                     "no organisation '%.*s'; leave org_id out for the token's own",
+                     (int)shown.size, (const char *)shown.data);
+}

@@ -1,0 +1,51 @@
+/*
+ * auth.h: who calls. Turns the authorization metadata into an identity, by the stored tokens, and is
+ * the only place where a text becomes a struct org_id. Plain SHA-256 is right for 256 random bits;
+ * hashes and texts are compared in constant time, and an unknown key id costs the same as a wrong
+ * secret. Belongs to the loop.
+ *
+ * The cache keeps the last texts that were right, by key id, and is stale as soon as any token
+ * changed; an end by time is looked at on every call. Its texts are cleansed when it is freed.
+ */
+#ifndef ERRATA_SERVER_AUTH_AUTH_H
+#define ERRATA_SERVER_AUTH_AUTH_H
+
+#include "store/base/ctx.h"
+#include "store/keys.h"
+
+/* Tokens in the cache: each its own place by key id. A server has tens of busy ones; 256 are 100 KB. */
+#define AUTH_CACHE_ENTRIES 256
+/* A user id is an opaque id: 1 to 128 bytes. */
+#define AUTH_USER_ID_BYTES_MAX 128
+
+struct auth;
+
+/* What a token says. */
+struct auth_identity {
+    struct org_id org;
+    uint32_t role; /* errata.v1.Role; not 0 */
+    bool server;
+    uint32_t key_id;
+    struct slice user_id; /* borrowed from the cache until the next call of this module */
+};
+
+MUST_CHECK enum err auth_new(struct auth **ret_auth);
+void auth_free(struct auth *auth);
+
+/* The identity, if the cache knows the text: `version` is that of the TOKEN table. False: ask
+ * auth_check. */
+bool auth_check_cached(struct auth *auth, struct slice authorization, uint64_t version,
+                       int64_t now_us, struct auth_identity *ret_identity);
+/* The identity of `Bearer <token>` by the store. ERR_UNAUTHENTICATED with a message for whatever is
+ * not a token in force; unknown, wrong, revoked and ended ones are told apart by nobody. */
+MUST_CHECK enum err auth_check(struct auth *auth, struct ctx *ctx, struct store_txn *txn,
+                               struct slice authorization, uint64_t version,
+                               struct auth_identity *ret_identity);
+
+/* The organisation that an AdminService request names: the caller's own where the text is empty or
+ * names it; another one for a token with the `server` flag if it exists; else ERR_NOT_FOUND, with
+ * one message for all. */
+MUST_CHECK enum err auth_resolve_org(struct ctx *ctx, struct store_txn *txn, struct org_id own,
+                                     bool server, struct slice org_id, struct org_id *ret_org);
+
+#endif

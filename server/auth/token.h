@@ -1,0 +1,28 @@
+/*
+ * token.h: the text of a token, `errata_<8 hex key id>_<43 base64url characters>`: reading, writing,
+ * hashing. The 43 characters are 32 random bytes; the two bits that are left over are zero, so that
+ * one token has one text.
+ */
+#ifndef ERRATA_SERVER_AUTH_TOKEN_H
+#define ERRATA_SERVER_AUTH_TOKEN_H
+
+#include "store/base/random.h"
+#include "store/base/sha256.h"
+
+#define TOKEN_SECRET_BYTES 32
+#define TOKEN_SECRET_TEXT_BYTES 43
+#define TOKEN_TEXT_BYTES 59 /* 7 + 8 + 1 + 43, without NUL */
+
+struct token_secret {
+    uint8_t bytes[TOKEN_SECRET_BYTES];
+};
+
+/* A new secret. */
+struct token_secret token_make_secret(struct random *random);
+/* What the store keeps. */
+struct sha256_digest token_hash_secret(const struct token_secret *secret);
+void token_format(uint32_t key_id, const struct token_secret *secret, char text[TOKEN_TEXT_BYTES]);
+/* False for anything but a token's text. */
+bool token_parse(struct slice text, uint32_t *ret_key_id, struct token_secret *ret_secret);
+
+#endif

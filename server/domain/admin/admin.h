@@ -1,0 +1,72 @@
+/*
+ * admin.h: organisations and tokens, as events. Deciding and applying, reading back; no RPC, no
+ * secrets but their hashes. An organisation's first event is its own creation; a token's creation
+ * and revocation stand in the log of the organisation that it belongs to. What belongs to no
+ * organisation (the list of organisations, tokens by key id) is kept under the zero organisation.
+ *
+ * Facts: OrganizationCreated and TokenRevoked stand as they are answered. TokenCreated stands inside
+ * a message of our own beside the secret's hash, so that the answer can be had without the hash.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_ADMIN_ADMIN_H
+#define ERRATA_SERVER_DOMAIN_ADMIN_ADMIN_H
+
+#include "store/log.h"
+#include "store/record.h"
+#include "store/work.h"
+
+/* Hex digits of a key id in text. */
+#define ADMIN_KEY_ID_TEXT_BYTES 8
+/* Draws of a key id before giving up: at a million tokens the odds of one are 2^-12. */
+#define ADMIN_KEY_ID_DRAWS_MAX 16
+
+/* Who asks, for the envelope. */
+struct admin_actor {
+    struct slice user_id;
+    enum annotator annotator;
+    enum event_source source;
+};
+
+struct admin_token_draft {
+    struct org_id org;
+    uint32_t role; /* errata.v1.Role; not 0 */
+    bool server;
+    struct slice user_id; /* or empty */
+    int64_t expire_at_us; /* 0: never */
+    struct sha256_digest secret_sha256;
+};
+
+/* Appends the first event of a new organisation's log. ERR_EXISTS where the name is taken. */
+MUST_CHECK enum err admin_create_organization(struct ctx *ctx, struct store_txn *txn,
+                                              const struct admin_actor *actor, struct slice name,
+                                              struct work_result *ret_result);
+/* Chooses a free key id and appends. ERR_INVALID where the end does not lie in the future. */
+MUST_CHECK enum err admin_create_token(struct ctx *ctx, struct store_txn *txn,
+                                       const struct admin_actor *actor,
+                                       const struct admin_token_draft *draft,
+                                       struct work_result *ret_result);
+/* Appends, or nothing where the token is revoked already (a count of 0). ERR_NOT_FOUND where the
+ * organisation has no such token. */
+MUST_CHECK enum err admin_revoke_token(struct ctx *ctx, struct store_txn *txn,
+                                       const struct admin_actor *actor, struct org_id org,
+                                       uint32_t key_id, struct work_result *ret_result);
+/* The rows that an event of these kinds makes. */
+MUST_CHECK enum err admin_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event);
+
+/* The part of a TOKEN_CREATED event's facts that may be answered: TokenCreated's wire bytes. */
+MUST_CHECK enum err admin_public_facts(const struct event *event, struct slice *ret_public);
+/* The key id that a TOKEN_CREATED event gave. */
+MUST_CHECK enum err admin_created_key_id(const struct event *event, uint32_t *ret_key_id);
+
+/* Rows; their slices are borrowed from the transaction. ERR_NOT_FOUND where there is none. */
+MUST_CHECK enum err admin_read_organization(struct store_txn *txn, struct uuid id,
+                                            struct organization_record *ret_organization);
+MUST_CHECK enum err admin_read_token(struct store_txn *txn, uint32_t key_id,
+                                     struct token_record *ret_token);
+/* The store has an organisation. */
+MUST_CHECK enum err admin_has_organization(struct store_txn *txn, bool *ret_has);
+
+void admin_format_key_id(uint32_t key_id, char text[ADMIN_KEY_ID_TEXT_BYTES]);
+/* Eight lower-case hex digits. */
+bool admin_parse_key_id(struct slice text, uint32_t *ret_key_id);
+
+#endif

@@ -1,0 +1,202 @@
+/*
+ * apply.c: the rows of organisations and tokens, made from their events, and reading them. Knows no
+ * clock, no randomness and no configuration: a replay makes the same bytes.
+ */
+#include "server/domain/admin/admin.h"
+#include "server/domain/admin/facts.h"
+
+static enum err apply_organization_created(struct ctx *ctx, struct store_txn *txn,
+                                           const struct event *event)
+{
+    struct organization_record record = {
+        .id = event->org.uuid,
+        .created_at_us = event->created_at_us,
+    };
+    struct key key = key_organization_global(event->org.uuid);
+    struct key name_key;
+    struct slice bytes;
+    enum err err = facts_decode_organization_created(event->facts, &record.name);
+
+    if (err != OK) {
+        return err;
+    }
+    name_key = key_organization_name_global(record.name); /* the name may die with the first put */
+    err = record_encode_organization(ctx->arena, &record, &bytes);
+    if (err != OK) {
+        return err;
+    }
+    err = store_put(txn, TABLE_ORGANIZATION, key_slice(&key), bytes);
+    if (err != OK) {
+        return err;
+    }
+    return store_put(txn, TABLE_ORGANIZATION_NAME, key_slice(&name_key),
+                     slice_of(event->org.uuid.bytes, UUID_BYTES));
+}
+
+/* Writes the row of a token. */
+static enum err put_token(struct ctx *ctx, struct store_txn *txn, uint32_t key_id,
+                          const struct token_record *record)
+{
+    struct key key = key_token_global(key_id);
+    struct slice bytes;
+    enum err err = record_encode_token(ctx->arena, record, &bytes);
+
+    if (err != OK) {
+        return err;
+    }
+    return store_put(txn, TABLE_TOKEN, key_slice(&key), bytes);
+}
+
+static enum err apply_token_created(struct ctx *ctx, struct store_txn *txn,
+                                    const struct event *event)
+{
+    struct facts_token_created facts;
+    struct token_record record;
+    struct key key;
+    enum err err = facts_decode_token_created(event->facts, &facts);
+
+    if (err != OK) {
+        return err;
+    }
+    record = (struct token_record){
+        .org = event->org.uuid,
+        .secret_sha256 = facts.secret_sha256,
+        .role = facts.role,
+        .server = facts.server,
+        .user_id = facts.user_id,
+        .created_by = event->actor_user_id,
+        .created_at_us = event->created_at_us,
+        .expire_at_us = facts.expire_at_us,
+    };
+    err = put_token(ctx, txn, facts.key_id, &record);
+    if (err != OK) {
+        return err;
+    }
+    key = key_token_by_org(event->org, facts.key_id);
+    return store_put(txn, TABLE_TOKEN_BY_ORG, key_slice(&key), slice_of(NULL, 0));
+}
+
+static enum err apply_token_revoked(struct ctx *ctx, struct store_txn *txn,
+                                    const struct event *event)
+{
+    struct token_record record;
+    uint32_t key_id = 0;
+    enum err err = facts_decode_token_revoked(event->facts, &key_id);
+
+    if (err != OK) {
+        return err;
+    }
+    err = admin_read_token(txn, key_id, &record);
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    record.revoked_at_us = event->created_at_us;
+    return put_token(ctx, txn, key_id, &record);
+}
+
+enum err admin_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
+{
+    switch (event->kind) {
+    case EVENT_ORGANIZATION_CREATED:
+        return apply_organization_created(ctx, txn, event);
+    case EVENT_TOKEN_CREATED:
+        return apply_token_created(ctx, txn, event);
+    case EVENT_TOKEN_REVOKED:
+        return apply_token_revoked(ctx, txn, event);
+    case EVENT_FEEDBACK:
+        break;
+    }
+    return ERR_INTERNAL;
+}
+
+enum err admin_public_facts(const struct event *event, struct slice *ret_public)
+{
+    return facts_public(event->facts, ret_public);
+}
+
+enum err admin_created_key_id(const struct event *event, uint32_t *ret_key_id)
+{
+    struct facts_token_created facts;
+    enum err err = facts_decode_token_created(event->facts, &facts);
+
+    if (err == OK) {
+        *ret_key_id = facts.key_id;
+    }
+    return err;
+}
+
+enum err admin_read_organization(struct store_txn *txn, struct uuid id,
+                                 struct organization_record *ret_organization)
+{
+    struct key key = key_organization_global(id);
+    struct slice bytes;
+    enum err err = store_get(txn, TABLE_ORGANIZATION, key_slice(&key), &bytes);
+
+    if (err != OK) {
+        return err;
+    }
+    return record_decode_organization(bytes, ret_organization);
+}
+
+enum err admin_read_token(struct store_txn *txn, uint32_t key_id, struct token_record *ret_token)
+{
+    struct key key = key_token_global(key_id);
+    struct slice bytes;
+    enum err err = store_get(txn, TABLE_TOKEN, key_slice(&key), &bytes);
+
+    if (err != OK) {
+        return err;
+    }
+    return record_decode_token(bytes, ret_token);
+}
+
+enum err admin_has_organization(struct store_txn *txn, bool *ret_has)
+{
+    struct key prefix = key_global_prefix();
+    struct store_cursor cursor = {0};
+    struct slice key;
+    struct slice value;
+    enum err err = store_cursor_init(&cursor, txn, TABLE_ORGANIZATION, key_slice(&prefix),
+                                     slice_of(NULL, 0), STORE_ASCENDING);
+
+    if (err == OK) {
+        err = store_cursor_next(&cursor, &key, &value);
+    }
+    store_cursor_deinit(&cursor);
+    if (err != OK && err != ERR_NOT_FOUND) {
+        return err;
+    }
+    *ret_has = err == OK;
+    return OK;
+}
+
+void admin_format_key_id(uint32_t key_id, char text[ADMIN_KEY_ID_TEXT_BYTES])
+{
+    static const char digits[] = "0123456789abcdef";
+
+    for (unsigned i = 0; i < ADMIN_KEY_ID_TEXT_BYTES; i++) {
+        text[i] = digits[(key_id >> (28 - 4 * i)) & 15];
+    }
+}
+
+bool admin_parse_key_id(struct slice text, uint32_t *ret_key_id)
+{
+    uint32_t key_id = 0;
+
+    if (text.size != ADMIN_KEY_ID_TEXT_BYTES) {
+        return false;
+    }
+    for (size_t i = 0; i < text.size; i++) {
+        uint8_t byte = text.data[i];
+
+        if (byte >= '0' && byte <= '9') {
+            key_id = key_id << 4 | (uint32_t)(byte - '0');
+        } else if (byte >= 'a' && byte <= 'f') {
+            key_id = key_id << 4 | (uint32_t)(byte - 'a' + 10);
+        } else {
+            return false;
+        }
+    }
+    *ret_key_id = key_id;
+    return true;
+}

@@ -1,0 +1,165 @@
+/*
+ * decide.c: the decisions about organisations and tokens. Each reads through its transaction, says
+ * no before it puts anything, then appends one event and applies it.
+ */
+#include "server/domain/admin/admin.h"
+#include "server/domain/admin/facts.h"
+
+#include <inttypes.h>
+
+/* Appends one event with `subject`, applies it, and tells what was written. */
+static enum err append_and_apply(struct ctx *ctx, struct store_txn *txn, struct event_draft *draft,
+                                 struct work_result *ret_result)
+{
+    struct event event;
+    enum err err = OK;
+
+    draft->created_at_us = draft->stamp.recorded_at_us;
+    err = log_append(ctx, txn, draft, &event);
+    if (err != OK) {
+        return err;
+    }
+    err = admin_apply(ctx, txn, &event);
+    if (err != OK) {
+        return err;
+    }
+    *ret_result = (struct work_result){.org = draft->org, .first_seq = event.seq, .count = 1};
+    return OK;
+}
+
+static void draft_fill(struct event_draft *draft, struct org_id org, enum event_kind_number kind,
+                       const struct admin_actor *actor)
+{
+    *draft = (struct event_draft){
+        .org = org,
+        .kind = kind,
+        .annotator = actor->annotator,
+        .source = actor->source,
+        .actor_user_id = actor->user_id,
+        .subject_count = 1,
+    };
+}
+
+enum err admin_create_organization(struct ctx *ctx, struct store_txn *txn,
+                                   const struct admin_actor *actor, struct slice name,
+                                   struct work_result *ret_result)
+{
+    struct key key = key_organization_name_global(name);
+    struct event_draft draft;
+    struct org_id org;
+    struct slice taken;
+    char id_text[UUID_TEXT_BYTES];
+    enum err err = store_get(txn, TABLE_ORGANIZATION_NAME, key_slice(&key), &taken);
+
+    if (err == OK) {
+        struct slice shown = fault_shorten(ctx->fault, name);
+
+        return fault_say(ctx->fault, ERR_EXISTS,
+                         "an organisation named '%.*s' exists already; choose another name",
+                         (int)shown.size, (const char *)shown.data);
+    }
+    if (err != ERR_NOT_FOUND) {
+        return err;
+    }
+    org.uuid = uuid_v7(clock_wall_us(ctx->clock), ctx->random);
+    draft_fill(&draft, org, EVENT_ORGANIZATION_CREATED, actor);
+    err = log_next_stamp(ctx, txn, org, &draft.stamp);
+    if (err != OK) {
+        return err;
+    }
+    err = facts_encode_organization_created(ctx->arena, org, name, &draft.facts);
+    if (err != OK) {
+        return err;
+    }
+    uuid_format(org.uuid, id_text);
+    draft.subjects[0] =
+        (struct event_subject){SUBJECT_ORGANIZATION, slice_of(id_text, sizeof(id_text))};
+    return append_and_apply(ctx, txn, &draft, ret_result);
+}
+
+/* A key id that no token has or had. */
+static enum err draw_key_id(struct ctx *ctx, struct store_txn *txn, uint32_t *ret_key_id)
+{
+    for (unsigned draw = 0; draw < ADMIN_KEY_ID_DRAWS_MAX; draw++) {
+        struct token_record token;
+        uint32_t key_id = 0;
+        enum err err = OK;
+
+        random_fill(ctx->random, &key_id, sizeof(key_id));
+        err = admin_read_token(txn, key_id, &token);
+        if (err == ERR_NOT_FOUND) {
+            *ret_key_id = key_id;
+            return OK;
+        }
+        if (err != OK) {
+            return err;
+        }
+    }
+    return ERR_INTERNAL;
+}
+
+enum err admin_create_token(struct ctx *ctx, struct store_txn *txn, const struct admin_actor *actor,
+                            const struct admin_token_draft *token, struct work_result *ret_result)
+{
+    struct event_draft draft;
+    uint32_t key_id = 0;
+    char key_id_text[ADMIN_KEY_ID_TEXT_BYTES];
+    enum err err = OK;
+
+    draft_fill(&draft, token->org, EVENT_TOKEN_CREATED, actor);
+    err = log_next_stamp(ctx, txn, token->org, &draft.stamp);
+    if (err != OK) {
+        return err;
+    }
+    if (token->expire_at_us != 0 && token->expire_at_us <= draft.stamp.recorded_at_us) {
+        fault_add(ctx->fault, SLICE("token.expire_time"),
+                  "must lie in the future; leave it out for a token that never ends");
+        return ERR_INVALID;
+    }
+    err = draw_key_id(ctx, txn, &key_id);
+    if (err != OK) {
+        return err;
+    }
+    err = facts_encode_token_created(ctx->arena, key_id, token, &draft.facts);
+    if (err != OK) {
+        return err;
+    }
+    admin_format_key_id(key_id, key_id_text);
+    draft.subjects[0] =
+        (struct event_subject){SUBJECT_TOKEN, slice_of(key_id_text, sizeof(key_id_text))};
+    return append_and_apply(ctx, txn, &draft, ret_result);
+}
+
+enum err admin_revoke_token(struct ctx *ctx, struct store_txn *txn, const struct admin_actor *actor,
+                            struct org_id org, uint32_t key_id, struct work_result *ret_result)
+{
+    struct event_draft draft;
+    struct token_record token;
+    char key_id_text[ADMIN_KEY_ID_TEXT_BYTES];
+    enum err err = admin_read_token(txn, key_id, &token);
+
+    if (err == ERR_NOT_FOUND || (err == OK && !uuid_equal(token.org, org.uuid))) {
+        return fault_say(ctx->fault, ERR_NOT_FOUND,
+                         "no token with key id %08" PRIx32 " in this organisation", key_id);
+    }
+    if (err != OK) {
+        return err;
+    }
+    if (token.revoked_at_us != 0) {
+        *ret_result = (struct work_result){.org = org};
+        return OK;
+    }
+    draft_fill(&draft, org, EVENT_TOKEN_REVOKED, actor);
+    err = log_next_stamp(ctx, txn, org, &draft.stamp);
+    if (err != OK) {
+        return err;
+    }
+    err = facts_encode_token_revoked(ctx->arena, key_id, &draft.facts);
+    if (err != OK) {
+        return err;
+    }
+    admin_format_key_id(key_id, key_id_text);
+    draft.subjects[0] =
+        (struct event_subject){SUBJECT_TOKEN, slice_of(key_id_text, sizeof(key_id_text))};
+    return append_and_apply(ctx, txn, &draft, ret_result);
+}

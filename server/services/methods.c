@@ -1,0 +1,409 @@
+/*
+ * methods.c: a call from its headers to its status, the same for every method: who may call, when it
+ * has come whole, which of stage, read, write and stream follows, and how it ends. Everything about
+ * a method comes from the generated tables; nothing here knows one by name.
+ */
+#include "server/services/rpc.h"
+#include "server/services/status.h"
+
+#include "store/base/assert.h"
+#include "store/base/logger.h"
+
+static const char *const role_names[] = {
+    [ROLE_VIEWER] = "VIEWER",   [ROLE_OPERATOR] = "OPERATOR",     [ROLE_REVIEWER] = "REVIEWER",
+    [ROLE_SERVICE] = "SERVICE", [ROLE_INTEGRATOR] = "INTEGRATOR", [ROLE_ADMIN] = "ADMIN",
+};
+
+#define ROLE_NAMES_COUNT (sizeof(role_names) / sizeof(role_names[0]))
+
+enum err services_begin_read(struct services *services, struct store_txn **ret_txn)
+{
+    enum err err = store_renew(services->read_txn);
+
+    if (err != OK) {
+        return err;
+    }
+    *ret_txn = services->read_txn;
+    return OK;
+}
+
+void services_end_read(struct services *services)
+{
+    store_reset(services->read_txn);
+}
+
+struct arena services_take_arena(struct services *services, size_t limit_bytes)
+{
+    struct arena arena;
+
+    if (services->arena_count == 0) {
+        arena_init(&arena, limit_bytes);
+        return arena;
+    }
+    arena = services->arenas[--services->arena_count];
+    arena.limit_bytes = limit_bytes;
+    return arena;
+}
+
+void services_give_arena(struct services *services, struct arena *arena)
+{
+    if (arena->limit_bytes == 0) {
+        return; /* none was taken */
+    }
+    if (services->arena_count == SERVICES_ARENAS_MAX) {
+        arena_deinit(arena);
+        return;
+    }
+    arena_reset(arena);
+    services->arenas[services->arena_count++] = *arena;
+}
+
+/* The identity by the store, where the cache does not have it. */
+static enum err look_up_identity(struct rpc *rpc, uint64_t version, struct auth_identity *identity)
+{
+    struct services *services = rpc->services;
+    struct store_txn *txn = NULL;
+    enum err err = services_begin_read(services, &txn);
+
+    if (err != OK) {
+        return err;
+    }
+    err = auth_check(services->config.auth, &rpc->ctx, txn, rpc->call->authorization, version,
+                     identity);
+    services_end_read(services);
+    return err;
+}
+
+enum err rpc_authenticate(struct rpc *rpc)
+{
+    struct services *services = rpc->services;
+    /* Read before the snapshot is taken: an entry may seem stale too early, never too late. */
+    uint64_t version = writer_table_version(services->config.writer, TABLE_TOKEN);
+    struct auth_identity identity;
+    enum err err = OK;
+
+    if (!auth_check_cached(services->config.auth, rpc->call->authorization, version,
+                           clock_wall_us(services->config.clock), &identity)) {
+        err = look_up_identity(rpc, version, &identity);
+        if (err != OK) {
+            return err;
+        }
+    }
+    rpc->principal.org = identity.org;
+    rpc->principal.server = identity.server;
+    rpc->principal.key_id = identity.key_id;
+    if (!role_from_wire((int32_t)identity.role, &rpc->principal.role)) {
+        return ERR_CORRUPT;
+    }
+    if (!slice_equal(rpc->principal.user_id, identity.user_id) &&
+        !arena_copy(rpc->call->arena, identity.user_id, &rpc->principal.user_id)) {
+        return ERR_MEMORY;
+    }
+    rpc->service.principal = &rpc->principal;
+    return OK;
+}
+
+/* Whether the role stands in the method's options; a message that names those that do. */
+static enum err check_role(struct rpc *rpc)
+{
+    role_set roles = rpc->method->roles;
+    struct buffer allowed;
+
+    if ((roles >> rpc->principal.role & 1) != 0) {
+        return OK;
+    }
+    buffer_init(&allowed, rpc->call->arena, 64);
+    for (size_t role = 1; role < ROLE_NAMES_COUNT; role++) {
+        if ((roles >> role & 1) != 0) {
+            buffer_printf(&allowed, "%s%s", allowed.size == 0 ? "" : ", ", role_names[role]);
+        }
+    }
+    if (allowed.size == 0) {
+        buffer_append(&allowed, SLICE("no role"));
+    }
+    return fault_say(
+        &rpc->fault, ERR_DENIED, "the token's role %s may not call %.*s; it takes %.*s",
+        role_names[rpc->principal.role], (int)rpc->method->path.size - 1,
+        (const char *)rpc->method->path.data + 1, (int)allowed.size, (const char *)allowed.data);
+}
+
+/* Who may call: open methods anybody, others a token whose role the method names. */
+static enum err admit(struct rpc *rpc)
+{
+    enum err err = OK;
+
+    if (rpc->method->open) {
+        return OK;
+    }
+    if (rpc->services->draining) {
+        return ERR_DRAINING;
+    }
+    err = rpc_authenticate(rpc);
+    if (err != OK) {
+        return err;
+    }
+    return check_role(rpc);
+}
+
+static void link_live(struct services *services, struct rpc *rpc)
+{
+    rpc->next = services->live;
+    if (rpc->next != NULL) {
+        rpc->next->previous = rpc;
+    }
+    services->live = rpc;
+    services->live_count++;
+}
+
+static void unlink_live(struct services *services, struct rpc *rpc)
+{
+    if (rpc->previous != NULL) {
+        rpc->previous->next = rpc->next;
+    } else {
+        services->live = rpc->next;
+    }
+    if (rpc->next != NULL) {
+        rpc->next->previous = rpc->previous;
+    }
+    services->live_count--;
+}
+
+static void on_start(void *user, struct call *call)
+{
+    struct services *services = (struct services *)user;
+    struct rpc *rpc = (struct rpc *)arena_calloc(call->arena, 1, sizeof(*rpc));
+    enum err err = OK;
+
+    if (rpc == NULL) {
+        struct status status = status_of(call->arena, ERR_MEMORY, NULL);
+
+        call->user = NULL;
+        call_finish(call, &status);
+        return;
+    }
+    call->user = rpc;
+    rpc->services = services;
+    rpc->call = call;
+    rpc->state = RPC_RECEIVING;
+    rpc->method = call->method;
+    rpc->handler = &dispatch_handlers[call->method->index];
+    rpc->started_us = clock_monotonic_us(services->config.clock);
+    rpc->ctx =
+        (struct ctx){call->arena, services->config.clock, services->config.random, &rpc->fault};
+    fault_init(&rpc->fault, call->arena);
+    rpc->service = (struct service){&rpc->ctx, NULL, call->method, services->config.env};
+    link_live(services, rpc);
+    err = admit(rpc);
+    if (err != OK) {
+        rpc_finish(rpc, err);
+        return;
+    }
+    if (rpc->method->stream == METHOD_BIDI_STREAM) {
+        rpc_stream_start(rpc);
+    }
+}
+
+static void on_message(void *user, struct call *call, struct slice message)
+{
+    struct rpc *rpc = (struct rpc *)call->user;
+
+    (void)user;
+    if (rpc->method->stream == METHOD_BIDI_STREAM) {
+        rpc_stream_message(rpc, message);
+        return;
+    }
+    rpc->message = message;
+    rpc->has_message = true;
+}
+
+static void on_half_close(void *user, struct call *call)
+{
+    struct rpc *rpc = (struct rpc *)call->user;
+
+    (void)user;
+    if (rpc->method->stream == METHOD_BIDI_STREAM) {
+        rpc_stream_stop(rpc);
+        rpc_finish(rpc, OK);
+        return;
+    }
+    if (UNEXPECTED(!rpc->has_message)) {
+        rpc_finish(rpc, ERR_INTERNAL);
+        return;
+    }
+    rpc_stage(rpc);
+}
+
+static void on_writable(void *user, struct call *call)
+{
+    struct rpc *rpc = (struct rpc *)call->user;
+
+    (void)user;
+    if (rpc->state == RPC_STREAMING) {
+        rpc_stream_writable(rpc);
+    }
+}
+
+static void on_cancel(void *user, struct call *call, enum err why)
+{
+    struct rpc *rpc = (struct rpc *)call->user;
+
+    (void)user;
+    rpc->cancel_why = why;
+    switch (rpc->state) {
+    case RPC_RECEIVING:
+        rpc_finish(rpc, why);
+        return;
+    case RPC_STREAMING:
+        rpc_stream_stop(rpc);
+        rpc_finish(rpc, why);
+        return;
+    case RPC_WRITING:
+        rpc_write_cancel(rpc);
+        return;
+    case RPC_ON_POOL: /* its completion sees cancel_why */
+    case RPC_ENDED:
+        return;
+    }
+}
+
+/* A read, or a method without a transaction: answered now, on the loop. */
+static enum err answer_read(struct rpc *rpc)
+{
+    struct services *services = rpc->services;
+    uint32_t *likely_bytes = &services->likely_bytes[rpc->method->index];
+    struct store_txn *txn = NULL;
+    struct reply reply;
+    enum err err = OK;
+
+    if (rpc->method->transaction == METHOD_READ) {
+        err = services_begin_read(services, &txn);
+        if (err != OK) {
+            return err;
+        }
+    }
+    reply.body = call_reply_begin(rpc->call, *likely_bytes);
+    err = rpc->handler->read(&rpc->service, txn, rpc->request, rpc->prepared, &reply);
+    if (txn != NULL) {
+        services_end_read(services);
+    }
+    if (err != OK) {
+        return err;
+    }
+    *likely_bytes = (uint32_t)reply.body->size;
+    return call_reply_end(rpc->call);
+}
+
+void rpc_continue(struct rpc *rpc, enum err result)
+{
+    enum err err = result;
+
+    if (rpc->cancel_why != OK) {
+        err = rpc->cancel_why;
+    }
+    if (err != OK) {
+        rpc_finish(rpc, err);
+        return;
+    }
+    if (rpc->method->stream == METHOD_SERVER_STREAM) {
+        rpc_stream_start(rpc);
+    } else if (rpc->method->transaction == METHOD_WRITE) {
+        rpc_write_submit(rpc);
+    } else {
+        rpc_finish(rpc, answer_read(rpc));
+    }
+}
+
+/* One line a call at debug, and always one for a fault of ours or a slow call; never payloads. */
+static void log_call(const struct rpc *rpc, enum err result, int64_t duration_us)
+{
+    uint32_t code = err_grpc_code(result);
+    bool failed = code == GRPC_INTERNAL || code == GRPC_UNAVAILABLE;
+    bool slow = duration_us > SERVICES_SLOW_US && rpc->method->stream == METHOD_UNARY;
+    enum logger_level level = failed || slow ? LOGGER_INFO : LOGGER_DEBUG;
+    char org[UUID_TEXT_BYTES];
+
+    if (!logger_wants(level)) {
+        return;
+    }
+    uuid_format(rpc->principal.org.uuid, org);
+
+    const struct logger_field fields[] = {
+        LOGGER_NUMBER_FIELD("request", rpc->call->number),
+        LOGGER_TEXT_FIELD("method", rpc->method->path),
+        LOGGER_TEXT_FIELD("result", slice_text(err_name(result))),
+        LOGGER_NUMBER_FIELD("code", code),
+        LOGGER_NUMBER_FIELD("duration_us", duration_us),
+        LOGGER_TEXT_FIELD("org", slice_of(org, rpc->service.principal != NULL ? sizeof(org) : 0)),
+        LOGGER_TEXT_FIELD("peer", rpc->call->peer),
+    };
+
+    logger_write(level, failed ? "call failed" : "call", fields,
+                 sizeof(fields) / sizeof(fields[0]));
+}
+
+void rpc_finish(struct rpc *rpc, enum err result)
+{
+    struct services *services = rpc->services;
+    struct call *call = rpc->call;
+    struct status status = status_of(call->arena, result, &rpc->fault);
+    struct arena stage_arena = rpc->stage_arena;
+    struct arena write_arena = rpc_write_take_arena(rpc);
+
+    ASSERT(rpc->state != RPC_ENDED);
+    rpc->state = RPC_ENDED;
+    env_count_call(services->config.env, rpc->method->index, (uint32_t)status.code);
+    log_call(rpc, result, clock_monotonic_us(services->config.clock) - rpc->started_us);
+    unlink_live(services, rpc);
+    call_finish(call, &status); /* copies the status: its texts may stand in these arenas */
+    services_give_arena(services, &stage_arena);
+    services_give_arena(services, &write_arena);
+}
+
+enum err services_new(struct arena *arena, const struct services_config *config,
+                      struct services **ret_services)
+{
+    struct services *services = (struct services *)arena_calloc(arena, 1, sizeof(*services));
+    enum err err = OK;
+
+    if (services == NULL) {
+        return ERR_MEMORY;
+    }
+    services->config = *config;
+    services->handlers = (struct call_handlers){services,      on_start,    on_message,
+                                                on_half_close, on_writable, on_cancel};
+    services->likely_bytes =
+        (uint32_t *)arena_calloc(arena, contract_method_count, sizeof(uint32_t));
+    if (services->likely_bytes == NULL) {
+        return ERR_MEMORY;
+    }
+    err = store_begin(config->backend, STORE_READ, &services->read_txn);
+    if (err != OK) {
+        return err;
+    }
+    store_reset(services->read_txn);
+    *ret_services = services;
+    return OK;
+}
+
+void services_free(struct services *services)
+{
+    if (services == NULL) {
+        return;
+    }
+    ASSERT(services->live == NULL);
+    ASSERT(services->live_count == 0);
+    store_abort(services->read_txn);
+    while (services->arena_count > 0) {
+        arena_deinit(&services->arenas[--services->arena_count]);
+    }
+}
+
+const struct call_handlers *services_handlers(struct services *services)
+{
+    return &services->handlers;
+}
+
+size_t services_live_count(const struct services *services)
+{
+    return services->live_count;
+}

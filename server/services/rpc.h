@@ -1,0 +1,132 @@
+/*
+ * rpc.h: one call inside the services, for the pipeline's files alone (methods.c, stage.c, write.c,
+ * stream.c). Lives in the call's arena until rpc_finish.
+ *
+ *   RECEIVING --half-close--> [ON_POOL] --> read and answered         --> ENDED
+ *                                       --> WRITING  --commit-->          ENDED
+ *                                       --> STREAMING --finish, cancel--> ENDED
+ *
+ * ON_POOL and WRITING: the pool or the writer owns `ctx`, `service`, the request and the arenas named
+ * below; the loop may only set `cancel_why` and the write's cancelled flag until the completion.
+ */
+#ifndef ERRATA_SERVER_SERVICES_RPC_H
+#define ERRATA_SERVER_SERVICES_RPC_H
+
+#include "server/services/dispatch.h"
+#include "server/services/services.h"
+
+enum rpc_state {
+    RPC_RECEIVING, /* its request has not come whole */
+    RPC_ON_POOL, /* the pool checks, decodes and prepares */
+    RPC_WRITING, /* the writer has it */
+    RPC_STREAMING, /* a streamed answer is under way */
+    RPC_ENDED
+};
+
+/* Where a stream stands among those of its services. */
+enum rpc_queue {
+    RPC_IN_NONE, /* the peer has to read first, or a request has to come */
+    RPC_IN_WAITING, /* a bucket: until a commit to its organisation */
+    RPC_IN_READY /* its turn comes */
+};
+
+struct rpc_write; /* write.c */
+
+struct rpc {
+    struct services *services;
+    struct call *call;
+    struct rpc *next; /* all that have not ended */
+    struct rpc *previous;
+    enum rpc_state state;
+    enum err cancel_why; /* OK: not cancelled */
+    const struct method_info *method;
+    const struct method_handler *handler;
+    int64_t started_us; /* monotonic */
+    struct principal principal;
+    struct service service;
+    struct ctx ctx;
+    struct fault fault;
+    struct slice message; /* the request's bytes; the call's */
+    bool has_message;
+    void *request; /* unpacked; in the call's or the stage's arena */
+    void *prepared;
+    struct arena stage_arena; /* what the pool works in; zeroed where it stayed inline */
+    enum err stage_result; /* of the pool */
+    struct rpc_write *write; /* of a write, from its stage on */
+    /* Of a stream: */
+    struct stream stream;
+    enum rpc_queue queue;
+    struct rpc *queue_next; /* in the queue that `queue` names */
+    struct rpc *queue_previous;
+    unsigned turn_messages; /* sent in this turn */
+    bool started; /* X_start succeeded: X_stopped is due */
+    bool wants_events; /* stream_wait_for_events was called in this turn */
+    bool finished; /* stream_finish was called, with: */
+    enum err finish_result;
+};
+
+/* Streams of an organisation wait in the bucket of its id. */
+#define SERVICES_BUCKETS 64
+
+struct rpc_list {
+    struct rpc *first;
+    struct rpc *last;
+};
+
+struct services {
+    struct services_config config;
+    struct call_handlers handlers;
+    struct store_txn *read_txn; /* reset between its uses */
+    struct rpc *live;
+    size_t live_count;
+    size_t stream_count;
+    struct rpc_list waiting[SERVICES_BUCKETS];
+    struct rpc_list ready;
+    bool draining;
+    struct arena arenas[SERVICES_ARENAS_MAX]; /* reset, for reuse */
+    size_t arena_count;
+    uint32_t *likely_bytes; /* of a method's next answer, by index: the size of its last */
+};
+
+/* methods.c */
+/* The identity behind the call, into rpc->principal. */
+MUST_CHECK enum err rpc_authenticate(struct rpc *rpc);
+/* Ends the call with a status made of `result` and the fault. Nothing touches the rpc after it. */
+void rpc_finish(struct rpc *rpc, enum err result);
+/* The stage is over (on the loop): into the transaction. */
+void rpc_continue(struct rpc *rpc, enum err result);
+/* The kept read transaction with a fresh snapshot; every begin has its end in the same turn. */
+MUST_CHECK enum err services_begin_read(struct services *services, struct store_txn **ret_txn);
+void services_end_read(struct services *services);
+/* An empty arena, and its way back. */
+struct arena services_take_arena(struct services *services, size_t limit_bytes);
+void services_give_arena(struct services *services, struct arena *arena);
+
+/* stage.c */
+/* Checks, decodes and prepares; inline, or on the pool. Ends in rpc_continue. */
+void rpc_stage(struct rpc *rpc);
+/* Checks a message and decodes it into ctx->arena, as rpc->request. */
+MUST_CHECK enum err rpc_decode(struct rpc *rpc, struct slice message);
+
+/* write.c */
+/* Makes rpc->write, with the idempotency key of the call's metadata, checked; on the loop. */
+MUST_CHECK enum err rpc_write_begin(struct rpc *rpc);
+/* Hashes the key and the request; in the stage. */
+void rpc_write_hash(struct rpc *rpc);
+/* Hands the write to the writer; its completion ends the call. */
+void rpc_write_submit(struct rpc *rpc);
+void rpc_write_cancel(struct rpc *rpc);
+/* The arena of the write, to be given back after the call's end; a zeroed one where there is none. */
+struct arena rpc_write_take_arena(struct rpc *rpc);
+
+/* stream.c */
+void rpc_stream_start(struct rpc *rpc);
+void rpc_stream_message(struct rpc *rpc, struct slice message);
+/* The peer has read: more may be sent. */
+void rpc_stream_writable(struct rpc *rpc);
+/* Takes a stream out of its queue and tells its method that it is over. */
+void rpc_stream_stop(struct rpc *rpc);
+/* A commit to the organisation's log: its streams get their turn. */
+void services_wake(struct services *services, struct org_id org);
+
+#endif

@@ -1,0 +1,68 @@
+/*
+ * services.h: what stands between calls and methods. Makes the handlers that the protocols deliver
+ * calls to (server/grpc/call.h), and takes each call through who may call, decoding, preparing, its
+ * transaction, and its status, by the tables that are generated from the contract. No sockets and
+ * no libuv: the pool and the turn of the loop are asked for through two callbacks. Belongs to the
+ * loop's thread; what runs elsewhere is said in rpc.h.
+ */
+#ifndef ERRATA_SERVER_SERVICES_SERVICES_H
+#define ERRATA_SERVER_SERVICES_SERVICES_H
+
+#include "server/auth/auth.h"
+#include "server/grpc/call.h"
+#include "server/services/env.h"
+
+/* Bodies above this are checked, decoded and prepared on the pool: a bare scan of 10 MB takes 16 ms. */
+#define SERVICES_INLINE_BYTES_MAX (128 * 1024)
+/* What decoding and preparing one request may take: protobuf-c can bloat a small message. */
+#define SERVICES_STAGE_BYTES_MAX (192u << 20)
+/* What one write may take on the writer thread, its answer included. */
+#define SERVICES_WRITE_BYTES_MAX (64u << 20)
+/* What one turn of a stream may take: its messages stand in the connection's buffers already. */
+#define SERVICES_TURN_BYTES_MAX (8u << 20)
+/* Arenas kept for the next calls: about as many as a batch has requests. */
+#define SERVICES_ARENAS_MAX 256
+/* Streams at once, whatever the organisation: each keeps a connection's stream busy for long. */
+#define SERVICES_STREAMS_MAX 4096
+/* Streams served in one turn of the loop, and messages of each: 1,000 watchers that wake at once
+ * take some 60 turns, between which lookups are answered. */
+#define SERVICES_TURN_STREAMS_MAX 16
+#define SERVICES_TURN_MESSAGES_MAX 32
+/* A call that takes longer than this is told in the log. */
+#define SERVICES_SLOW_US 1000000
+
+struct services;
+
+struct services_config {
+    struct store_backend *backend;
+    struct writer *writer;
+    struct auth *auth;
+    struct service_env *env;
+    const struct clock *clock;
+    struct random *random; /* safe from any thread */
+    /* Runs `work` on the pool, then `done` on the loop; ERR_BUSY when the pool's queue is full. */
+    enum err (*run_on_pool)(void *user, void (*work)(void *job), void (*done)(void *job, enum err),
+                            void *job);
+    /* Asks for services_turn at the next turn of the loop. */
+    void (*want_turn)(void *user);
+    void *user;
+};
+
+/* Memory comes from `arena`, which outlives the services. */
+MUST_CHECK enum err services_new(struct arena *arena, const struct services_config *config,
+                                 struct services **ret_services);
+/* No call may be live. Takes NULL. */
+void services_free(struct services *services);
+/* Where the protocols deliver calls. */
+const struct call_handlers *services_handlers(struct services *services);
+/* Serves streams that have something to send; true where more are left for the next turn. */
+bool services_turn(struct services *services);
+/* Sets a part's health, and tells those who watch it. */
+void services_set_health(struct services *services, enum health_part part,
+                         enum health_status status);
+/* Refuses new calls and ends streams once they have caught up; unary calls go on. */
+void services_drain(struct services *services);
+/* Calls that have not ended. */
+size_t services_live_count(const struct services *services);
+
+#endif

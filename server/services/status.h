@@ -1,0 +1,19 @@
+/*
+ * status.h: how a failure is told to the caller: the gRPC code, one sentence, and google.rpc.Status
+ * with the details that clients look for (google/rpc/error_details.proto): BadRequest with every bad
+ * field, RetryInfo where a retry makes sense, ErrorInfo with the error's own name as its reason.
+ */
+#ifndef ERRATA_SERVER_SERVICES_STATUS_H
+#define ERRATA_SERVER_SERVICES_STATUS_H
+
+#include "server/grpc/call.h"
+#include "store/base/fault.h"
+
+/* Clients take 8 KiB of headers by default; these stand in them in base64 beside the message. */
+#define STATUS_DETAILS_BYTES_MAX 4096
+#define STATUS_MESSAGE_BYTES_MAX 1024
+
+/* The status of `result`; its slices live in `arena`. `fault` may be NULL. */
+struct status status_of(struct arena *arena, enum err result, const struct fault *fault);
+
+#endif

@@ -1,0 +1,337 @@
+/*
+ * stream.c: streamed answers. A stream has its turn when it starts, when its peer has read, and when
+ * something was committed to its organisation's log; a turn is bounded, and so is what all streams
+ * of a turn of the loop may do, so that a thousand watchers do not stall a lookup. What a stream
+ * sends stays under the mark of its connection: a slow peer is waited for, never buffered for.
+ */
+#include "server/services/rpc.h"
+
+#include <stddef.h>
+
+static struct rpc_list *bucket_of(struct services *services, struct org_id org)
+{
+    return &services->waiting[org.uuid.bytes[UUID_BYTES - 1] % SERVICES_BUCKETS];
+}
+
+static struct rpc_list *list_of(struct rpc *rpc)
+{
+    switch (rpc->queue) {
+    case RPC_IN_WAITING:
+        return bucket_of(rpc->services, rpc->principal.org);
+    case RPC_IN_READY:
+        return &rpc->services->ready;
+    case RPC_IN_NONE:
+        break;
+    }
+    return NULL;
+}
+
+static void leave_queue(struct rpc *rpc)
+{
+    struct rpc_list *list = list_of(rpc);
+
+    if (list == NULL) {
+        return;
+    }
+    if (rpc->queue_previous != NULL) {
+        rpc->queue_previous->queue_next = rpc->queue_next;
+    } else {
+        list->first = rpc->queue_next;
+    }
+    if (rpc->queue_next != NULL) {
+        rpc->queue_next->queue_previous = rpc->queue_previous;
+    } else {
+        list->last = rpc->queue_previous;
+    }
+    rpc->queue_next = NULL;
+    rpc->queue_previous = NULL;
+    rpc->queue = RPC_IN_NONE;
+}
+
+static void enter_queue(struct rpc *rpc, enum rpc_queue queue)
+{
+    struct rpc_list *list = NULL;
+
+    leave_queue(rpc);
+    rpc->queue = queue;
+    list = list_of(rpc);
+    rpc->queue_previous = list->last;
+    if (list->last != NULL) {
+        list->last->queue_next = rpc;
+    } else {
+        list->first = rpc;
+    }
+    list->last = rpc;
+}
+
+/* The stream gets a turn soon. */
+static void make_ready(struct rpc *rpc)
+{
+    if (rpc->queue != RPC_IN_READY) {
+        enter_queue(rpc, RPC_IN_READY);
+        rpc->services->config.want_turn(rpc->services->config.user);
+    }
+}
+
+static void end_stream(struct rpc *rpc, enum err result)
+{
+    rpc_stream_stop(rpc);
+    rpc_finish(rpc, result);
+}
+
+/* One turn of X_writable, within its snapshot where the method has one. */
+static enum err run_writable(struct rpc *rpc)
+{
+    struct services *services = rpc->services;
+    struct store_txn *txn = NULL;
+    enum err err = OK;
+
+    if (rpc->method->transaction == METHOD_READ) {
+        err = services_begin_read(services, &txn);
+        if (err != OK) {
+            return err;
+        }
+    }
+    err = rpc->handler->writable(&rpc->service, txn, &rpc->stream);
+    if (txn != NULL) {
+        services_end_read(services);
+    }
+    return err;
+}
+
+/* Where a stream goes on after its turn; true where it is over, with `ret_result`. */
+static bool take_turn(struct rpc *rpc, enum err *ret_result)
+{
+    /* A token that has ended or was revoked meanwhile ends the stream. */
+    enum err err = rpc->method->open ? OK : rpc_authenticate(rpc);
+
+    if (err == OK) {
+        err = run_writable(rpc);
+    }
+    if (err != OK || rpc->finished) {
+        *ret_result = err != OK ? err : rpc->finish_result;
+        return true;
+    }
+    if (rpc->wants_events && rpc->services->draining) {
+        *ret_result = ERR_DRAINING;
+        return true;
+    }
+    if (rpc->wants_events) {
+        enter_queue(rpc, RPC_IN_WAITING);
+    } else if (call_writable(rpc->call)) {
+        make_ready(rpc);
+    }
+    return false;
+}
+
+/* One turn, in an arena of its own: a stream may live for months. */
+static void run_turn(struct rpc *rpc)
+{
+    struct services *services = rpc->services;
+    struct arena turn = services_take_arena(services, SERVICES_TURN_BYTES_MAX);
+    struct arena *kept = rpc->ctx.arena;
+    enum err result = OK;
+
+    leave_queue(rpc);
+    rpc->turn_messages = 0;
+    rpc->wants_events = false;
+    rpc->ctx.arena = &turn;
+    fault_init(&rpc->fault, &turn);
+    if (take_turn(rpc, &result)) {
+        end_stream(rpc, result);
+    } else {
+        rpc->ctx.arena = kept;
+        fault_init(&rpc->fault, kept);
+    }
+    services_give_arena(services, &turn);
+}
+
+void rpc_stream_start(struct rpc *rpc)
+{
+    struct services *services = rpc->services;
+    enum err err = OK;
+
+    if (services->stream_count >= SERVICES_STREAMS_MAX) {
+        rpc_finish(rpc, ERR_BUSY);
+        return;
+    }
+    rpc->stream = (struct stream){.service = &rpc->service};
+    services->stream_count++;
+    rpc->state = RPC_STREAMING;
+    err = rpc->handler->start(&rpc->service, rpc->request, &rpc->stream);
+    rpc->started = err == OK;
+    if (err == OK && rpc->finished) {
+        err = rpc->finish_result;
+    } else if (err == OK) {
+        if (rpc->handler->writable != NULL) {
+            make_ready(rpc);
+        }
+        return;
+    }
+    end_stream(rpc, err);
+}
+
+/* One request of a bidi stream; true where that ended it, with `ret_result`. */
+static bool take_message(struct rpc *rpc, struct slice message, enum err *ret_result)
+{
+    enum err err = OK;
+
+    if (!call_writable(rpc->call)) {
+        *ret_result = fault_say(&rpc->fault, ERR_BUSY,
+                                "the answers to earlier requests of this stream are not read; "
+                                "read them before sending more");
+        return true;
+    }
+    err = rpc_decode(rpc, message);
+    if (err == OK) {
+        err = rpc->handler->message(&rpc->service, rpc->request, &rpc->stream);
+    }
+    *ret_result = err != OK ? err : rpc->finish_result;
+    return err != OK || rpc->finished;
+}
+
+void rpc_stream_message(struct rpc *rpc, struct slice message)
+{
+    struct services *services = rpc->services;
+    struct arena turn = services_take_arena(services, SERVICES_TURN_BYTES_MAX);
+    struct arena *kept = rpc->ctx.arena;
+    enum err result = OK;
+
+    rpc->turn_messages = 0;
+    rpc->ctx.arena = &turn;
+    fault_init(&rpc->fault, &turn);
+    if (take_message(rpc, message, &result)) {
+        end_stream(rpc, result);
+    } else {
+        rpc->ctx.arena = kept;
+        fault_init(&rpc->fault, kept);
+    }
+    services_give_arena(services, &turn);
+}
+
+void rpc_stream_writable(struct rpc *rpc)
+{
+    if (rpc->queue == RPC_IN_NONE && rpc->handler->writable != NULL) {
+        make_ready(rpc);
+    }
+}
+
+void rpc_stream_stop(struct rpc *rpc)
+{
+    leave_queue(rpc);
+    rpc->services->stream_count--;
+    if (rpc->started) {
+        rpc->started = false;
+        rpc->handler->stopped(&rpc->stream);
+    }
+}
+
+void services_wake(struct services *services, struct org_id org)
+{
+    struct rpc *rpc = bucket_of(services, org)->first;
+
+    while (rpc != NULL) {
+        struct rpc *next = rpc->queue_next;
+
+        if (uuid_equal(rpc->principal.org.uuid, org.uuid)) {
+            make_ready(rpc);
+        }
+        rpc = next;
+    }
+}
+
+bool services_turn(struct services *services)
+{
+    for (unsigned count = 0; count < SERVICES_TURN_STREAMS_MAX; count++) {
+        struct rpc *rpc = services->ready.first;
+
+        if (rpc == NULL) {
+            return false;
+        }
+        run_turn(rpc);
+    }
+    return services->ready.first != NULL;
+}
+
+void services_set_health(struct services *services, enum health_part part,
+                         enum health_status status)
+{
+    /* Open methods have no organisation: their streams wait under the zero one. */
+    static const struct org_id nobody;
+
+    if (env_set_health(services->config.env, part, status)) {
+        services_wake(services, nobody);
+    }
+}
+
+void services_drain(struct services *services)
+{
+    services->draining = true;
+    for (unsigned part = 0; part < HEALTH_PART_COUNT; part++) {
+        services_set_health(services, (enum health_part)part, HEALTH_NOT_SERVING);
+    }
+    for (struct rpc *rpc = services->live, *next = NULL; rpc != NULL; rpc = next) {
+        next = rpc->next;
+        if (rpc->state != RPC_STREAMING) {
+            continue;
+        }
+        if (rpc->queue == RPC_IN_WAITING) {
+            make_ready(rpc);
+        } else if (rpc->handler->writable == NULL) {
+            end_stream(rpc, ERR_DRAINING);
+        }
+    }
+}
+
+/* What a method's author calls (service.h). */
+
+static struct rpc *rpc_of(struct stream *stream)
+{
+    return (struct rpc *)((char *)stream - offsetof(struct rpc, stream));
+}
+
+bool stream_wants(const struct stream *stream)
+{
+    const struct rpc *rpc =
+        (const struct rpc *)((const char *)stream - offsetof(struct rpc, stream));
+
+    return !rpc->finished && rpc->cancel_why == OK &&
+           rpc->turn_messages < SERVICES_TURN_MESSAGES_MAX && call_writable(rpc->call);
+}
+
+struct reply stream_reply_begin(struct stream *stream, size_t likely_bytes)
+{
+    return (struct reply){call_reply_begin(rpc_of(stream)->call, likely_bytes)};
+}
+
+enum err stream_reply_end(struct stream *stream)
+{
+    struct rpc *rpc = rpc_of(stream);
+
+    rpc->turn_messages++;
+    return call_reply_end(rpc->call);
+}
+
+void stream_finish(struct stream *stream, enum err result)
+{
+    struct rpc *rpc = rpc_of(stream);
+
+    rpc->finished = true;
+    rpc->finish_result = result;
+}
+
+void stream_wait_for_events(struct stream *stream)
+{
+    rpc_of(stream)->wants_events = true;
+}
+
+enum err reply_message(struct reply *reply, const ProtobufCMessage *message)
+{
+    size_t size = protobuf_c_message_get_packed_size(message);
+
+    if (!buffer_reserve(reply->body, size)) {
+        return ERR_MEMORY;
+    }
+    reply->body->size += protobuf_c_message_pack(message, reply->body->data + reply->body->size);
+    return OK;
+}

@@ -165,6 +165,7 @@ struct contract_symbol {
     uint16_t file;
 };
 
+/* All files, by name, ascending. */
 extern const struct contract_file contract_files[];
 extern const uint32_t contract_file_count;
 extern const struct contract_symbol contract_symbols[]; /* by name, ascending */

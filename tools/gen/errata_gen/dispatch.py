@@ -1,5 +1,5 @@
 """NAME.handlers.h: the functions that a service's author writes; dispatch.c: the table of them."""
-from errata_gen.text import comment, guard, head, protobuf_c_descriptor, protobuf_c_type
+from errata_gen.text import call, comment, guard, head, protobuf_c_descriptor, protobuf_c_type
 
 # Parameters of each function behind `struct service *service`, by struct method_handler's member;
 # REQUEST stands for the typed request.
@@ -28,19 +28,12 @@ def functions(method):
     return stages + (["write", "answer"] if method.transaction == "METHOD_WRITE" else ["read"])
 
 
-def _signature(method, function, name, request):
-    result = "void" if function == "stopped" else "enum err"
+def _signature(method, function, before, request):
     parts = [f"const {request} *request" if part == "REQUEST" else part
              for part in PARAMETERS[function]]
-    first = f"{result} {name}("
-    lines = [first]
-    for place, part in enumerate(parts):
-        piece = part + (", " if place + 1 < len(parts) else ")")
-        if place > 0 and len(lines[-1]) + len(piece.rstrip()) > 98:
-            lines[-1] = lines[-1].rstrip()
-            lines.append(" " * 4)
-        lines[-1] += piece
-    return "\n".join(lines)
+    result = "void" if function == "stopped" else "enum err"
+    name = f"{method.prefix}_{function}"
+    return call(before.format(result=result, name=name), parts, "")
 
 
 def _handlers_header(file):
@@ -55,8 +48,8 @@ def _handlers_header(file):
             request = protobuf_c_type(method.request)
             for function in functions(method):
                 must_check = "" if function == "stopped" else "MUST_CHECK "
-                name = f"{method.prefix}_{function}"
-                text += f"{must_check}{_signature(method, function, name, request)};\n"
+                before = must_check + "{result} {name}"
+                text += f"{_signature(method, function, before, request)};\n"
     return path, text + "\n#endif\n"
 
 
@@ -65,9 +58,9 @@ def _thunk(method, function):
     name = f"{method.prefix}_{function}"
     names = [part.split()[-1].lstrip("*") if part != "REQUEST" else "request"
              for part in PARAMETERS[function]]
-    text = f"static {_signature(method, function, 'call_' + name, 'void')}\n{{\n"
+    text = _signature(method, function, "static {result} call_{name}", "void") + "\n{\n"
     keyword = "" if function == "stopped" else "return "
-    return text + f"    {keyword}{name}({', '.join(names)});\n}}\n\n"
+    return text + call(f"    {keyword}{name}", names, ";", "        ") + "\n}\n\n"
 
 
 def _dispatch_source(model):

@@ -1,7 +1,7 @@
 """NAME.client.h and .c: typed asynchronous client stubs over client/typed/typed_call.h."""
 from errata_gen.contract import method_constant
 from errata_gen.model import Field, Refused
-from errata_gen.text import comment, guard, head, protobuf_c_descriptor, protobuf_c_type
+from errata_gen.text import call, comment, guard, head, protobuf_c_descriptor, protobuf_c_type
 
 
 def _check_not_recursive(model, method):
@@ -31,14 +31,15 @@ def _is_stream(method):
     return method.stream == "METHOD_SERVER_STREAM"
 
 
-def _declaration(method):
-    request = protobuf_c_type(method.request)
+def _declaration(method, before):
     name = f"client_{method.prefix}"
     last = (f"const struct {name}_handlers *handlers" if _is_stream(method)
             else f"{name}_done_fn *done")
-    return (f"enum err {name}(\n    struct client_channel *channel, const {request} *request,\n"
-            f"    const struct client_options *options, {last}, void *user,\n"
-            f"    struct client_call **ret_call)")
+    return call(f"{before}enum err {name}",
+                ["struct client_channel *channel",
+                 f"const {protobuf_c_type(method.request)} *request",
+                 "const struct client_options *options", last, "void *user",
+                 "struct client_call **ret_call"], "")
 
 
 def _declare(method):
@@ -53,9 +54,10 @@ def _declare(method):
                  "    /* The end, exactly once; typed_call.h says what it may report. */\n"
                  "    void (*on_end)(void *user, const struct client_status *status);\n};\n")
     else:
-        types = (f"typedef void {name}_done_fn(void *user, const struct client_status *status,\n"
-                 f"    const {reply} *reply);\n")
-    return f"\n{about}{types}MUST_CHECK {_declaration(method)};\n"
+        types = call(f"typedef void {name}_done_fn",
+                     ["void *user", "const struct client_status *status",
+                      f"const {reply} *reply"], ";") + "\n"
+    return f"\n{about}{types}{_declaration(method, 'MUST_CHECK ')};\n"
 
 
 def _header(file):
@@ -73,7 +75,7 @@ def _unary(method):
     name = f"client_{method.prefix}"
     return (f"static void finish_{method.prefix}(const struct typed_call_user *to,\n"
             "    const struct client_status *status, const ProtobufCMessage *reply)\n{\n"
-            f"    {name}_done_fn *done = ({name}_done_fn *)to->functions[0];\n\n"
+            f"    {name}_done_fn *done =\n        ({name}_done_fn *)to->functions[0];\n\n"
             f"    done(to->user, status, (const {reply} *)reply);\n}}\n\n",
             ".functions = {(typed_call_fn *)done}", f".on_end = finish_{method.prefix}")
 
@@ -90,20 +92,21 @@ def _stream(method):
             "    void (*on_end)(void *, const struct client_status *) =\n"
             "        (void (*)(void *, const struct client_status *))to->functions[1];\n\n"
             "    (void)reply;\n    on_end(to->user, status);\n}\n\n",
-            ".functions = {(typed_call_fn *)handlers->on_reply, "
-            "(typed_call_fn *)handlers->on_end}",
-            f".on_reply = reply_{method.prefix}, .on_end = finish_{method.prefix}")
+            ".functions = {(typed_call_fn *)handlers->on_reply,\n"
+            + 44 * " " + "(typed_call_fn *)handlers->on_end}",
+            f".on_reply = reply_{method.prefix},\n        .on_end = finish_{method.prefix}")
 
 
 def _define(model, method):
     _check_not_recursive(model, method)
     thunks, user, callbacks = (_stream if _is_stream(method) else _unary)(method)
-    return (f"{thunks}{_declaration(method)}\n{{\n"
+    return (f"{thunks}{_declaration(method, '')}\n{{\n"
             "    static const struct typed_call_kind kind = {\n"
             f"        .method = &contract_methods[{method_constant(method)}],\n"
             f"        .reply = &{protobuf_c_descriptor(method.reply)},\n"
             f"        {callbacks}}};\n"
-            f"    struct typed_call_user to = {{.user = user, {user}}};\n\n"
+            f"    struct typed_call_user to = {{.user = user,\n"
+            f"                                 {user}}};\n\n"
             "    return typed_call_start(channel, &kind, &request->base, options, &to, ret_call);\n"
             "}\n")
 

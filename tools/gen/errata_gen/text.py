@@ -73,7 +73,19 @@ def comment(paragraphs, indent=""):
 
 def head(name, what):
     """The comment at the head of a generated file."""
-    return f"/*\n * {name}: {what}\n * Written by protoc-gen-errata; edit the .proto files instead.\n */\n"
+    return comment([f"{name}: {what}",
+                    "Written by protoc-gen-errata; edit the .proto files instead."])
+
+
+def call(before, parts, after, indent="    "):
+    """`before` + parts in brackets + `after`, broken between parts at 100 columns."""
+    lines = [before + "("]
+    for place, part in enumerate(parts):
+        piece = part + (", " if place + 1 < len(parts) else ")" + after)
+        if len(lines[-1]) + len(piece.rstrip()) > 99 and (place > 0 or len(before) > 60):
+            lines.append(indent)
+        lines[-1] += piece
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def guard(path):

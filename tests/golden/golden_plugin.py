@@ -1,0 +1,134 @@
+#!/usr/bin/python3
+"""What protoc-gen-errata writes, and what it refuses.
+
+Goal: a change of the generator, of protoc or of Python's protobuf cannot change the generated code
+unseen, and no method without rules ever reaches a table. Method: generates the example anew and
+compares it with the committed files; compiles the result with all warnings as errors; gives the
+generator schemas with one fault each.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+
+import generator  # noqa: E402
+
+WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Wundef", "-Wstrict-prototypes",
+            "-Wmissing-prototypes", "-Wcast-align", "-Wwrite-strings", "-Wvla", "-Wswitch", "-Werror"]
+
+HEAD = """syntax = "proto3";
+package faulty.v1;
+import "errata/v1/options.proto";
+message A { string a = 1; }
+message Loop { Loop inner = 1; }
+service FaultyService {
+"""
+GOOD = "roles: [ROLE_ADMIN] transaction: TRANSACTION_READ"
+
+
+def method(rules=GOOD, request="A", reply="A"):
+    option = f"{{ option (errata.v1.method) = {{ {rules} }}; }}" if rules is not None else ";"
+    return f"{HEAD}  rpc Call({request}) returns ({reply}) {option}\n}}\n"
+
+
+class Golden(unittest.TestCase):
+    def test_output_is_as_committed(self):
+        with tempfile.TemporaryDirectory() as out:
+            pinned = generator.generate(out)
+        expected = {}
+        for where, _, names in os.walk(generator.EXPECTED):
+            for name in names:
+                path = os.path.join(where, name)
+                with open(path, encoding="utf-8") as file:
+                    expected[os.path.relpath(path, generator.EXPECTED)[:-len(".golden")]] = file.read()
+        self.assertGreater(len(expected), 8)
+        self.assertEqual(sorted(pinned), sorted(expected), "other files; tests/golden/renew")
+        self.maxDiff = None
+        for name, text in pinned.items():
+            self.assertEqual(text, expected[name], f"{name} differs; tests/golden/renew")
+
+    def test_output_compiles_without_a_warning(self):
+        with tempfile.TemporaryDirectory() as out:
+            generator.write_all(out)
+            protos = generator.PROTOS + ["errata/v1/options.proto", "errata/v1/role.proto",
+                                         "google/protobuf/timestamp.proto",
+                                         "google/protobuf/descriptor.proto"]
+            wire = os.path.join(out, "wire")
+            os.makedirs(wire)
+            plugin = f"{generator.ROOT}/tools/gen/protoc-gen-c-optional"
+            code, errors = generator.run_protoc([f"--plugin=protoc-gen-c-optional={plugin}",
+                                                 f"--c-optional_out={wire}", *protos])
+            self.assertEqual(code, 0, errors)
+            role = os.path.join(out, "role")
+            code, errors = generator.run_plugin("fields", role, ["errata/v1/role.proto"])
+            self.assertEqual(code, 0, errors)
+            includes = [f"-I{out}/{name}" for name in ("fields", "contract", "dispatch", "stubs")]
+            sources = [os.path.join(where, name) for where, _, names in os.walk(out)
+                       for name in names if name.endswith((".c", ".fields.h"))
+                       and not where.startswith(wire)]
+            self.assertGreater(len(sources), 5)
+            for source in sources:
+                done = subprocess.run(
+                    ["cc", "-std=gnu17", "-D_GNU_SOURCE", "-fsyntax-only", *WARNINGS, "-x", "c",
+                     f"-I{generator.ROOT}", f"-I{role}", *includes, "-isystem", wire, source],
+                    stderr=subprocess.PIPE, text=True, check=False)
+                self.assertEqual(done.returncode, 0, done.stderr)
+
+
+class Refusals(unittest.TestCase):
+    def run_on(self, text, what="contract", options=""):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "faulty.proto"), "w", encoding="utf-8") as file:
+                file.write(text)
+            return generator.run_plugin(what, os.path.join(folder, "out"), ["faulty.proto"], options,
+                                        folder)
+
+    def assert_refused(self, reason, text, **more):
+        code, errors = self.run_on(text, **more)
+        self.assertNotEqual(code, 0, "the generator took it")
+        self.assertIn(reason, errors)
+        if "unknown" not in reason:
+            self.assertIn("faulty.v1.FaultyService/Call", errors)
+
+    def test_takes_a_whole_method(self):
+        self.assertEqual(self.run_on(method()), (0, ""))
+
+    def test_refuses_a_method_without_rules(self):
+        self.assert_refused("has no rules", method(None))
+
+    def test_refuses_a_method_without_roles(self):
+        self.assert_refused("names no roles", method("transaction: TRANSACTION_READ"))
+        self.assert_refused("ROLE_UNSPECIFIED", method(GOOD + " roles: [ROLE_UNSPECIFIED]"))
+
+    def test_refuses_a_method_without_transaction(self):
+        self.assert_refused("says no transaction", method("roles: [ROLE_ADMIN]"))
+
+    def test_refuses_backfill_roles_that_may_not_call(self):
+        self.assert_refused("backfill_roles", method(GOOD + " backfill_roles: [ROLE_SERVICE]"))
+
+    def test_refuses_streams_of_requests(self):
+        self.assert_refused("streams its requests", method(request="stream A"))
+        self.assert_refused("streams its requests", method(request="stream A", reply="stream A"))
+
+    def test_refuses_a_stream_that_prepares_or_writes(self):
+        self.assert_refused("is a stream", method(GOOD + " stage: STAGE_PREPARE", reply="stream A"))
+        writes = "roles: [ROLE_ADMIN] transaction: TRANSACTION_WRITE"
+        self.assert_refused("is a stream", method(writes, reply="stream A"))
+
+    def test_refuses_rules_on_an_open_method(self):
+        self.assert_refused("is open to everyone", method(), options=",open=faulty.v1")
+        self.assertEqual(self.run_on(method(None), options=",open=faulty.v1")[0], 0)
+
+    def test_refuses_a_stub_whose_reply_holds_itself(self):
+        self.assert_refused("within itself", method(reply="Loop"), what="stubs")
+
+    def test_refuses_options_that_it_does_not_know(self):
+        self.assert_refused("unknown", method(), what="everything")
+        self.assert_refused("unknown", method(), options=",shut=faulty.v1")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], "-v"])

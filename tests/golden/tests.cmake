@@ -1,0 +1,21 @@
+# What the generator writes, and what stands in the tables of the real contract.
+add_test(NAME golden_plugin
+         COMMAND /usr/bin/python3 -B ${CMAKE_SOURCE_DIR}/tests/golden/golden_plugin.py
+         WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+set_tests_properties(golden_plugin PROPERTIES LABELS golden TIMEOUT 120)
+
+# protoc's own descriptors of the same files, to compare the embedded ones with.
+set(golden_descriptors ${errata_gen}/contract.binpb)
+add_custom_command(
+    OUTPUT ${golden_descriptors}
+    COMMAND ${errata_protoc} --include_imports --descriptor_set_out=${golden_descriptors}
+            ${errata_protos}
+    DEPENDS ${errata_proto_files}
+    WORKING_DIRECTORY ${errata_proto}
+    COMMENT "protoc's descriptors of the contract"
+    VERBATIM)
+add_custom_target(golden_descriptors DEPENDS ${golden_descriptors})
+errata_test(golden_contract DIR tests/golden USES codec wire_fields base LABELS golden)
+add_dependencies(golden_contract golden_descriptors)
+set_tests_properties(golden_contract PROPERTIES
+                     ENVIRONMENT ERRATA_TEST_DESCRIPTORS=${golden_descriptors})

@@ -1,0 +1,56 @@
+/*
+ * options.h: the words of a command line: `--name value`, `--name=value`, `--flag`, words, and `--`
+ * behind which everything is a word. A lone `-` is a word (standard input). What is wrong is said in
+ * a sentence, with the nearest known option.
+ */
+#ifndef ERRATA_TOOLS_ERRATA_TERMINAL_OPTIONS_H
+#define ERRATA_TOOLS_ERRATA_TERMINAL_OPTIONS_H
+
+#include "store/base/attributes.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* More options or words than this on one command line are a mistake. */
+#define OPTIONS_GIVEN_MAX 64
+#define OPTIONS_WORDS_MAX 16
+#define OPTIONS_PROBLEM_BYTES 256
+
+struct option_spec {
+    const char *name; /* without the dashes; NULL ends a list */
+    const char *value; /* what stands for the value in help; NULL: a flag */
+    const char *help;
+};
+
+struct option_given {
+    const struct option_spec *spec;
+    const char *value; /* "" for a flag; borrowed from argv */
+};
+
+struct options {
+    struct option_given given[OPTIONS_GIVEN_MAX];
+    size_t given_count;
+    const char *words[OPTIONS_WORDS_MAX]; /* borrowed from argv */
+    size_t word_count;
+    char problem[OPTIONS_PROBLEM_BYTES]; /* why reading failed */
+};
+
+/* Where to read: advanced past what was taken. */
+struct options_input {
+    char **next;
+    char **end;
+};
+
+/* Reads options, of either list, and words until the input ends; with `words_max` 0 until the first
+ * word, which is left. False with options->problem. */
+MUST_CHECK bool options_read(struct options *options, const struct option_spec *specs,
+                             const struct option_spec *more_specs, struct options_input *input,
+                             size_t words_max);
+
+bool options_has(const struct options *options, const char *name);
+/* The value given last; NULL where it was not given. */
+const char *options_get(const struct options *options, const char *name);
+/* Walks the values of an option that may stand several times: NULL at the end. Start with *at 0. */
+const char *options_next(const struct options *options, const char *name, size_t *at);
+
+#endif

@@ -1,0 +1,52 @@
+/*
+ * print.h: text for people and scripts on a stream. Text from outside is cleaned before a terminal
+ * sees it: control characters, direction marks and invalid bytes become visible escapes, so that no
+ * stored comment can move the cursor or recolour the screen. Colours only on a terminal.
+ */
+#ifndef ERRATA_TOOLS_ERRATA_TERMINAL_PRINT_H
+#define ERRATA_TOOLS_ERRATA_TERMINAL_PRINT_H
+
+#include "store/base/arena.h"
+
+#include <stdio.h>
+
+/* The width of a terminal that does not tell. */
+#define PRINTER_WIDTH_DEFAULT 80
+/* Narrower than this nothing is readable: a terminal that says so is taken for this wide. */
+#define PRINTER_WIDTH_MIN 40
+
+enum print_colour {
+    COLOUR_NONE,
+    COLOUR_BOLD,
+    COLOUR_DIM,
+    COLOUR_RED,
+    COLOUR_GREEN,
+    COLOUR_YELLOW
+};
+
+struct printer {
+    FILE *stream; /* borrowed */
+    bool terminal; /* a person reads it: clean, and cut tables to the width */
+    bool colour;
+    unsigned width; /* columns; of a terminal only */
+};
+
+/* Looks at the stream and the environment (NO_COLOR, TERM, COLUMNS). */
+void printer_init(struct printer *printer, FILE *stream, bool no_colour);
+/* Text of our own, formatted; values from outside go through print_clean. */
+void print_text(struct printer *printer, const char *format, ...) PRINTF_LIKE(2, 3);
+/* One piece in a colour, cleaned. */
+void print_coloured(struct printer *printer, enum print_colour colour, struct slice text);
+/* A JSON text and a line feed. On a terminal control characters that JSON leaves as they are (DEL,
+ * C1, direction marks) become \u escapes; elsewhere it goes out as it is. */
+void print_json(struct printer *printer, struct slice json);
+
+/* Text as one line that a terminal can show: `\n`, `\t`, `\x1b` and the like for what is no visible
+ * character. In the arena; the empty slice when it has no room. */
+struct slice print_clean(struct arena *arena, struct slice text);
+/* Columns that cleaned text takes. */
+unsigned print_width(struct slice clean);
+/* The beginning of cleaned text in at most `width` columns, with an ellipsis where it was cut. */
+struct slice print_cut(struct arena *arena, struct slice clean, unsigned width);
+
+#endif

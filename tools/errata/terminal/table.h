@@ -1,0 +1,39 @@
+/*
+ * table.h: rows of text in aligned columns under a heading. On a terminal the widest columns are cut
+ * until a row fits; elsewhere nothing is cut.
+ */
+#ifndef ERRATA_TOOLS_ERRATA_TERMINAL_TABLE_H
+#define ERRATA_TOOLS_ERRATA_TERMINAL_TABLE_H
+
+#include "tools/errata/terminal/print.h"
+
+#define TABLE_COLUMNS_MAX 12
+/* A column is not cut below this. */
+#define TABLE_WIDTH_MIN 8
+
+struct table_column {
+    const char *title;
+    bool right; /* numbers */
+    bool whole; /* never cut: ids that people copy */
+};
+
+struct table_row;
+
+struct table {
+    struct arena *arena;
+    const struct table_column *columns; /* borrowed */
+    size_t column_count;
+    struct table_row *first;
+    struct table_row *last;
+    size_t row_count;
+};
+
+/* At most TABLE_COLUMNS_MAX columns. */
+void table_init(struct table *table, struct arena *arena, const struct table_column *columns,
+                size_t count);
+/* Adds a row of one cell a column. Cells are cleaned and copied; false without memory. */
+MUST_CHECK bool table_add(struct table *table, const struct slice *cells);
+/* Prints the heading and all rows; nothing where there are none. */
+void table_print(const struct table *table, struct printer *printer);
+
+#endif

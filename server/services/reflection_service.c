@@ -1,0 +1,234 @@
+/*
+ * reflection_service.c: grpc.reflection.v1 and v1alpha, which have the same messages: the contract's
+ * descriptors by file name or symbol, each with all that it imports, so that one question is enough.
+ * What is not there is an error_response, not a failed call; no extension is told.
+ */
+#include "server/services/service.h"
+
+#include "store/base/wire.h"
+
+#include <grpc/reflection/v1/reflection.handlers.h>
+#include <grpc/reflection/v1alpha/reflection.handlers.h>
+
+/* Field numbers of both reflection.proto files; a request's case is the number of its field. */
+enum {
+    REQUEST_FILE_BY_FILENAME = 3,
+    REQUEST_FILE_CONTAINING_SYMBOL = 4,
+    REQUEST_LIST_SERVICES = 7,
+    RESPONSE_VALID_HOST = 1,
+    RESPONSE_ORIGINAL_REQUEST = 2,
+    RESPONSE_FILE_DESCRIPTORS = 4,
+    RESPONSE_LIST_SERVICES = 6,
+    RESPONSE_ERROR = 7,
+    FILE_DESCRIPTORS_PROTO = 1,
+    LIST_SERVICES_SERVICE = 1,
+    SERVICE_NAME = 1,
+    ERROR_CODE = 1,
+    ERROR_MESSAGE = 2
+};
+
+#define CODE_NOT_FOUND 5
+
+/* A request of either version. */
+struct query {
+    const ProtobufCMessage *original;
+    struct slice host;
+    unsigned kind; /* number of the field that is set; 0: none */
+    struct slice text; /* of the fields that are texts */
+};
+
+static bool find_file(const struct query *query, uint16_t *ret_file)
+{
+    const struct contract_symbol *symbol = NULL;
+
+    if (query->kind == REQUEST_FILE_CONTAINING_SYMBOL) {
+        symbol = contract_find_symbol(query->text);
+        if (symbol != NULL) {
+            *ret_file = symbol->file;
+        }
+        return symbol != NULL;
+    }
+    for (uint32_t file = 0; file < contract_file_count; file++) {
+        if (slice_equal(contract_files[file].name, query->text)) {
+            *ret_file = (uint16_t)file;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The file and all that it imports, each once, the file itself first. */
+static enum err put_files(struct service *service, uint16_t first, struct buffer *body)
+{
+    struct arena *arena = service->ctx->arena;
+    uint16_t *files = (uint16_t *)arena_calloc(arena, contract_file_count, sizeof(uint16_t));
+    bool *seen = (bool *)arena_calloc(arena, contract_file_count, sizeof(bool));
+    struct buffer list;
+    size_t count = 1;
+
+    if (files == NULL || seen == NULL) {
+        return ERR_MEMORY;
+    }
+    files[0] = first;
+    seen[first] = true;
+    buffer_init(&list, arena, 16 * 1024);
+    for (size_t at = 0; at < count; at++) {
+        const struct contract_file *file = &contract_files[files[at]];
+
+        wire_put_bytes(&list, FILE_DESCRIPTORS_PROTO, file->descriptor);
+        for (uint16_t i = 0; i < file->dependency_count; i++) {
+            uint16_t dependency = file->dependencies[i];
+
+            if (!seen[dependency]) {
+                seen[dependency] = true;
+                files[count++] = dependency;
+            }
+        }
+    }
+    if (!buffer_ok(&list)) {
+        return ERR_MEMORY;
+    }
+    wire_put_bytes(body, RESPONSE_FILE_DESCRIPTORS, buffer_slice(&list));
+    return OK;
+}
+
+/* Every service once: the methods stand in order of their paths. */
+static enum err put_services(struct service *service, struct buffer *body)
+{
+    struct slice last = {NULL, 0};
+    struct buffer list;
+
+    buffer_init(&list, service->ctx->arena, 512);
+    for (uint32_t i = 0; i < contract_method_count; i++) {
+        struct slice name = contract_methods[i].service;
+
+        if (slice_equal(name, last)) {
+            continue;
+        }
+        last = name;
+        wire_put_header(&list, LIST_SERVICES_SERVICE,
+                        wire_header_bytes(SERVICE_NAME, name.size) + name.size);
+        wire_put_bytes(&list, SERVICE_NAME, name);
+    }
+    if (!buffer_ok(&list)) {
+        return ERR_MEMORY;
+    }
+    wire_put_bytes(body, RESPONSE_LIST_SERVICES, buffer_slice(&list));
+    return OK;
+}
+
+static enum err put_not_found(struct service *service, const struct query *query,
+                              struct buffer *body)
+{
+    struct slice shown = fault_shorten(service->ctx->fault, query->text);
+    struct slice message =
+        arena_printf(service->ctx->arena, "no file, symbol or extension '%.*s' is served here",
+                     (int)shown.size, (const char *)shown.data);
+    struct buffer error;
+
+    buffer_init(&error, service->ctx->arena, 160);
+    wire_put_varint(&error, ERROR_CODE, CODE_NOT_FOUND);
+    wire_put_bytes(&error, ERROR_MESSAGE, message);
+    if (!buffer_ok(&error)) {
+        return ERR_MEMORY;
+    }
+    wire_put_bytes(body, RESPONSE_ERROR, buffer_slice(&error));
+    return OK;
+}
+
+/* What was asked, before what is answered. */
+static enum err put_original(struct service *service, const struct query *query,
+                             struct buffer *body)
+{
+    size_t size = protobuf_c_message_get_packed_size(query->original);
+    uint8_t *bytes = (uint8_t *)arena_alloc(service->ctx->arena, size);
+
+    if (bytes == NULL) {
+        return ERR_MEMORY;
+    }
+    wire_put_bytes(body, RESPONSE_VALID_HOST, query->host);
+    wire_put_bytes(body, RESPONSE_ORIGINAL_REQUEST,
+                   slice_of(bytes, protobuf_c_message_pack(query->original, bytes)));
+    return OK;
+}
+
+static enum err answer(struct service *service, struct stream *stream, const struct query *query)
+{
+    struct reply reply = stream_reply_begin(stream, 1024);
+    uint16_t file = 0;
+    enum err err = put_original(service, query, reply.body);
+
+    if (err != OK) {
+        return err;
+    }
+    if (query->kind == REQUEST_LIST_SERVICES) {
+        err = put_services(service, reply.body);
+    } else if ((query->kind == REQUEST_FILE_BY_FILENAME ||
+                query->kind == REQUEST_FILE_CONTAINING_SYMBOL) &&
+               find_file(query, &file)) {
+        err = put_files(service, file, reply.body);
+    } else {
+        err = put_not_found(service, query, reply.body);
+    }
+    return err != OK ? err : stream_reply_end(stream);
+}
+
+enum err grpc_reflection_v1_server_reflection_server_reflection_info_start(
+    struct service *service, const Grpc__Reflection__V1__ServerReflectionRequest *request,
+    struct stream *stream)
+{
+    (void)service;
+    (void)request;
+    stream->state = NULL; /* each question stands alone */
+    return OK;
+}
+
+enum err grpc_reflection_v1_server_reflection_server_reflection_info_message(
+    struct service *service, const Grpc__Reflection__V1__ServerReflectionRequest *request,
+    struct stream *stream)
+{
+    struct query query = {&request->base, slice_text(request->host),
+                          (unsigned)request->message_request_case, slice_of(NULL, 0)};
+
+    if (query.kind == REQUEST_FILE_BY_FILENAME) {
+        query.text = slice_text(request->file_by_filename);
+    } else if (query.kind == REQUEST_FILE_CONTAINING_SYMBOL) {
+        query.text = slice_text(request->file_containing_symbol);
+    }
+    return answer(service, stream, &query);
+}
+
+void grpc_reflection_v1_server_reflection_server_reflection_info_stopped(struct stream *stream)
+{
+    stream->state = NULL;
+}
+
+enum err grpc_reflection_v1alpha_server_reflection_server_reflection_info_start(
+    struct service *service, const Grpc__Reflection__V1alpha__ServerReflectionRequest *request,
+    struct stream *stream)
+{
+    (void)service;
+    (void)request;
+    stream->state = NULL;
+    return OK;
+}
+
+enum err grpc_reflection_v1alpha_server_reflection_server_reflection_info_message(
+    struct service *service, const Grpc__Reflection__V1alpha__ServerReflectionRequest *request,
+    struct stream *stream)
+{
+    struct query query = {&request->base, slice_text(request->host),
+                          (unsigned)request->message_request_case, slice_of(NULL, 0)};
+
+    if (query.kind == REQUEST_FILE_BY_FILENAME) {
+        query.text = slice_text(request->file_by_filename);
+    } else if (query.kind == REQUEST_FILE_CONTAINING_SYMBOL) {
+        query.text = slice_text(request->file_containing_symbol);
+    }
+    return answer(service, stream, &query);
+}
+
+void grpc_reflection_v1alpha_server_reflection_server_reflection_info_stopped(struct stream *stream)
+{
+    stream->state = NULL;
+}

@@ -46,7 +46,7 @@ struct client_channel {
 };
 
 struct client_channel_ops {
-    /* Starts a call; handlers are copied. */
+    /* Starts a call; handlers are copied, the request is borrowed until this returns. */
     enum err (*start)(struct client_channel *channel, const struct method_info *method,
                       struct slice request, const struct client_options *options,
                       const struct client_handlers *handlers, struct client_call **ret_call);

@@ -1,0 +1,254 @@
+#!/usr/bin/python3
+"""A server's life: first start, restart, drain, idempotency across both, and what it refuses.
+
+Goal: whoever runs erratad without any set-up gets a working, closed store, and never loses an answer.
+Method: each test starts and stops its own server, with real signals.
+"""
+import os
+import re
+import stat
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+import grpc
+
+from erratad import (BIN, Server, admin, correction, feedback, health_pb2, learning, main)
+
+LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+
+
+def event(**fields):
+    return correction.CaptureEventRequest(event=feedback.FeedbackEvent(
+        event_type=LINE, layout_fingerprint="life", **fields))
+
+
+class FirstStart(unittest.TestCase):
+    def test_first_start_and_restart(self):
+        """The first start makes org and token, once; a restart keeps both and all events."""
+        with Server() as server:
+            token = server.admin_token
+            self.assertRegex(token, r"^errata_[0-9a-f]{8}_[A-Za-z0-9_-]{43}$")
+            token_file = os.path.join(server.data, "admin.token")
+            self.assertEqual(stat.S_IMODE(os.stat(token_file).st_mode), 0o600)
+            self.assertEqual(stat.S_IMODE(os.stat(server.data).st_mode), 0o700)
+            self.assertRegex(server.address, r"^127\.0\.0\.1:\d+$")
+            client = server.client()
+            orgs = client.admin.ListOrganizations(admin.ListOrganizationsRequest()).organizations
+            self.assertEqual([o.name for o in orgs], ["default"])
+            stored = client.capture(event_type=LINE, layout_fingerprint="life",
+                                    after_json='{"qty":12}')
+            client.close()
+            self.assertEqual(server.stop(), 0)
+
+            server.start()
+            self.assertEqual(server.admin_token, token)
+            client = server.client()
+            again = client.corrections.GetFeedbackEvent(
+                correction.GetFeedbackEventRequest(id=stored.id)).event
+            self.assertEqual(again.after_json, '{"qty":12}')
+            self.assertEqual(len(client.examples("life").examples), 1)
+            second = client.capture(event_type=LINE, after_json='{"qty":13}')
+            self.assertGreater(second.id, stored.id)
+            self.assertNotIn(token.split("_", 2)[2], server.read_log())
+
+    def test_files_are_closed_to_others(self):
+        with Server() as server:
+            for folder, _, names in os.walk(server.data):
+                for name in names:
+                    if name != "address":
+                        mode = stat.S_IMODE(os.stat(os.path.join(folder, name)).st_mode)
+                        self.assertEqual(mode & 0o077, 0, f"{name} has mode {mode:o}")
+
+    def test_second_server_on_the_same_data(self):
+        with Server() as server:
+            run = subprocess.run([os.path.join(BIN, "erratad"), "--data", server.data, "--listen",
+                                  "127.0.0.1:0"], capture_output=True, text=True, timeout=20)
+            self.assertNotEqual(run.returncode, 0)
+            self.assertIn(server.data, run.stderr)
+            server.client().admin.GetServerInfo(admin.GetServerInfoRequest())
+
+    def refused(self, *arguments):
+        with tempfile.TemporaryDirectory() as data:
+            run = subprocess.run([os.path.join(BIN, "erratad"), "--data", data, *arguments],
+                                 capture_output=True, text=True, timeout=20)
+        self.assertNotEqual(run.returncode, 0, arguments)
+        return run.stderr
+
+    def test_bad_flags_say_what_would_be_right(self):
+        self.assertIn("--no-such-flag", self.refused("--no-such-flag"))
+        self.assertIn("127.0.0.1:99999", self.refused("--listen", "127.0.0.1:99999"))
+        self.assertIn("nonsense", self.refused("--listen", "nonsense"))
+
+    def test_no_address_of_the_world_without_tls(self):
+        self.assertRegex(self.refused("--listen", "0.0.0.0:0"), r"(?i)loopback|tls")
+
+    def test_data_that_is_no_store(self):
+        """A damaged store is refused with the reason, and left as it is."""
+        with Server() as server:
+            server.stop()
+            for folder, _, names in os.walk(server.data):
+                for name in names:
+                    if name == "data.mdb":
+                        path = os.path.join(folder, name)
+            with open(path, "r+b") as f:
+                f.write(b"\xa5" * 16384)
+            damaged = open(path, "rb").read(16384)
+            with self.assertRaises(RuntimeError):
+                server.start()
+            self.assertEqual(open(path, "rb").read(16384), damaged)
+            self.assertGreater(len(server.read_log().strip()), 0)
+            server.process = None
+
+
+class Idempotency(unittest.TestCase):
+    def test_a_repeat_gets_the_first_answer(self):
+        """Byte for byte, across a restart too; the event is there once."""
+        with Server() as server:
+            client = server.client()
+            key = [("idempotency-key", "order 7/line 3")]
+            path = "/errata.v1.CorrectionService/CaptureEvent"
+            body = event(after_json='{"qty":12}').SerializeToString()
+            first = client.raw(path, body, metadata=key)
+            self.assertEqual(first[0], grpc.StatusCode.OK)
+            self.assertEqual(client.raw(path, body, metadata=key), first)
+            client.close()
+            server.stop()
+            server.start()
+            client = server.client()
+            self.assertEqual(client.raw(path, body, metadata=key), first)
+            self.assertEqual(len(client.examples("life").examples), 1)
+
+            other = event(after_json='{"qty":13}').SerializeToString()
+            self.assertEqual(client.raw(path, other, metadata=key)[0],
+                             grpc.StatusCode.ALREADY_EXISTS)
+            fresh = client.raw(path, other, metadata=[("idempotency-key", "another")])
+            self.assertEqual(fresh[0], grpc.StatusCode.OK)
+            for bad in ("", "x" * 129):
+                self.assertEqual(client.raw(path, body, metadata=[("idempotency-key", bad)])[0],
+                                 grpc.StatusCode.INVALID_ARGUMENT)
+
+    def test_many_at_once_store_one(self):
+        with Server() as server:
+            clients = [server.client() for _ in range(8)]
+            answers = []
+
+            def run(client):
+                reply = client.corrections.CaptureEvent(
+                    event(after_json='{"qty":1}'), metadata=[("idempotency-key", "race")])
+                answers.append(reply.SerializeToString())
+
+            threads = [threading.Thread(target=run, args=(c,)) for c in clients for _ in range(8)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            self.assertEqual(len(answers), 64)
+            self.assertEqual(len(set(answers)), 1)
+            self.assertEqual(len(clients[0].examples("life", limit=20).examples), 1)
+
+
+class Drain(unittest.TestCase):
+    def test_what_runs_is_finished(self):
+        """SIGTERM under load: every call gets an answer or a clean refusal; exit code 0."""
+        with Server() as server:
+            clients = [server.client() for _ in range(4)]
+            stored, codes, stop = [], [], threading.Event()
+
+            def run(client):
+                number = 0
+                while not stop.is_set():
+                    number += 1
+                    try:
+                        reply = client.corrections.CaptureEvent(event(after_json='{"n":1}'),
+                                                                timeout=10)
+                        stored.append(reply.event.id)
+                    except grpc.RpcError as e:
+                        codes.append(e.code())
+                        return
+
+            threads = [threading.Thread(target=run, args=(c,)) for c in clients for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            time.sleep(0.7)
+            server.terminate()
+            code = server.wait()
+            stop.set()
+            for thread in threads:
+                thread.join()
+            server.log.close()
+            self.assertEqual(code, 0)
+            self.assertLessEqual(set(codes), {grpc.StatusCode.UNAVAILABLE,
+                                              grpc.StatusCode.CANCELLED})
+            self.assertGreater(len(stored), 20)
+
+            server.start()
+            client = server.client()
+            kept = set()
+            token = ""
+            while True:
+                page = client.corrections.ListFeedbackEvents(correction.ListFeedbackEventsRequest(
+                    layout_fingerprint="life", page_size=1000, page_token=token))
+                kept |= {e.id for e in page.events}
+                token = page.next_page_token
+                if not token:
+                    break
+            self.assertLessEqual(set(stored), kept, "an acknowledged capture is gone")
+
+    def test_health_and_streams_end(self):
+        """A watcher is told; a stream that would last for ever does not hold the end up."""
+        with Server() as server:
+            client = server.client()
+            watch = client.health.Watch(health_pb2.HealthCheckRequest(service=""), timeout=20)
+            self.assertEqual(next(watch).status, health_pb2.HealthCheckResponse.SERVING)
+            events = client.learning.WatchEvents(learning.WatchEventsRequest(), timeout=20)
+            time.sleep(0.2)
+            server.terminate()
+            start = time.monotonic()
+            seen = []
+            try:
+                for reply in watch:
+                    seen.append(reply.status)
+            except grpc.RpcError as e:
+                self.assertIn(e.code(), (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED))
+            self.assertEqual(seen[:1], [health_pb2.HealthCheckResponse.NOT_SERVING])
+            with self.assertRaises(grpc.RpcError) as ended:
+                next(events)
+            self.assertEqual(ended.exception.code(), grpc.StatusCode.UNAVAILABLE)
+            self.assertEqual(server.wait(), 0)
+            self.assertLess(time.monotonic() - start, 15)
+            server.log.close()
+            server.process = None
+
+
+class Health(unittest.TestCase):
+    def test_check_and_watch(self):
+        with Server() as server:
+            nobody = server.client("")  # health needs no token
+            for service in ("", "errata.write"):
+                reply = nobody.health.Check(health_pb2.HealthCheckRequest(service=service))
+                self.assertEqual(reply.status, health_pb2.HealthCheckResponse.SERVING, service)
+            with self.assertRaises(grpc.RpcError) as unknown:
+                nobody.health.Check(health_pb2.HealthCheckRequest(service="no.such"))
+            self.assertEqual(unknown.exception.code(), grpc.StatusCode.NOT_FOUND)
+            watch = nobody.health.Watch(health_pb2.HealthCheckRequest(service="no.such"), timeout=9)
+            self.assertEqual(next(watch).status, health_pb2.HealthCheckResponse.SERVICE_UNKNOWN)
+            watch.cancel()
+
+    def test_server_info_counts(self):
+        with Server() as server:
+            client = server.client()
+            for _ in range(3):
+                client.examples("x")
+            info = client.admin.GetServerInfo(admin.GetServerInfoRequest())
+            self.assertTrue(re.fullmatch(r"\d+\.\d+\.\d+", info.version))
+            self.assertEqual(info.log_engine, "lmdb")
+            counts = {(m.method, m.code): m.count for m in info.methods}
+            self.assertEqual(counts[("errata.v1.CorrectionService/GetExamples", 0)], 3)
+            self.assertTrue(info.counters)
+
+
+if __name__ == "__main__":
+    main()

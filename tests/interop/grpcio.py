@@ -1,0 +1,164 @@
+#!/usr/bin/python3
+"""Python's grpcio, the C core of gRPC, against erratad: what a stock client expects of the protocol.
+
+Goal: deadlines, cancellation, compression, metadata, sizes and many calls at once behave as gRPC's own
+servers do. Method: the generated stubs and raw calls of grpcio 1.51, nothing of ours in between.
+"""
+import concurrent.futures
+import threading
+import time
+
+import grpc
+
+from erratad import (ServerCase, correction, feedback, fields_in, health_pb2, layout, learning, main,
+                     status_of)
+
+LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+GET = "/errata.v1.CorrectionService/GetExamples"
+
+
+class Calls(ServerCase):
+    def test_every_kind_of_method(self):
+        """Unary read, unary write, no transaction, server stream, and an open service."""
+        event = self.admin.capture(event_type=LINE, layout_fingerprint="kinds", after_json='{"a":1}')
+        self.assertEqual(self.admin.examples("kinds").examples[0].example_id, event.id)
+        computed = self.admin.layouts.ComputeFingerprint(
+            layout.ComputeFingerprintRequest(metadata_json="{}"))
+        self.assertEqual(len(computed.layout_fingerprint), 64)
+        stream = self.admin.learning.WatchEvents(learning.WatchEventsRequest(from_seq=1), timeout=9)
+        self.assertEqual(next(stream).event.seq, 1)
+        stream.cancel()
+        self.assertEqual(self.admin.health.Check(health_pb2.HealthCheckRequest()).status,
+                         health_pb2.HealthCheckResponse.SERVING)
+
+    def test_deadline(self):
+        """A stream ends by its deadline, with the server's or the client's DEADLINE_EXCEEDED."""
+        stream = self.admin.learning.WatchEvents(learning.WatchEventsRequest(), timeout=0.3)
+        start = time.monotonic()
+        error = self.assert_code(grpc.StatusCode.DEADLINE_EXCEEDED, lambda: list(stream))
+        self.assertLess(time.monotonic() - start, 2)
+        self.assertTrue(error.details())
+        self.assert_code(grpc.StatusCode.DEADLINE_EXCEEDED, self.admin.corrections.GetExamples,
+                         correction.GetExamplesRequest(layout_fingerprint="x"), timeout=0.000001)
+        self.admin.examples("x")
+
+    def test_cancellation(self):
+        """Cancelled streams are let go: a thousand of them leave a healthy server."""
+        for _ in range(1000):
+            self.admin.learning.WatchEvents(learning.WatchEventsRequest(), timeout=20).cancel()
+        stream = self.admin.learning.WatchEvents(learning.WatchEventsRequest(), timeout=20)
+        threading.Timer(0.2, stream.cancel).start()
+        self.assert_code(grpc.StatusCode.CANCELLED, lambda: list(stream))
+        self.admin.examples("x")
+
+    def test_gzip_both_ways(self):
+        """A compressed request is read, and its large answer comes back compressed."""
+        client = self.server.client(compression=grpc.Compression.Gzip)
+        big = '{"note":"%s"}' % ("abc " * 2000)
+        event = client.capture(event_type=LINE, layout_fingerprint="gzip", after_json=big,
+                               before_json="{}")
+        read = client.corrections.GetFeedbackEvent(
+            correction.GetFeedbackEventRequest(id=event.id)).event
+        self.assertEqual(read.after_json, big)
+        self.assertEqual(len(client.examples("gzip").examples), 1)
+        client.close()
+
+    def test_deflate_is_refused_with_what_is_known(self):
+        client = self.server.client(compression=grpc.Compression.Deflate)
+        error = self.assert_code(grpc.StatusCode.UNIMPLEMENTED, client.capture, event_type=LINE,
+                                 after_json='{"a":1}')
+        accepted = {k: v for k, v in [*(error.initial_metadata() or ()),
+                                      *(error.trailing_metadata() or ())]}
+        self.assertIn("gzip", accepted.get("grpc-accept-encoding", "gzip" + error.details()))
+        client.close()
+
+    def test_error_details(self):
+        """google.rpc.Status in grpc-status-details-bin, equal in code and message."""
+        error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT,
+                                 self.admin.corrections.GetExamples,
+                                 correction.GetExamplesRequest(limit=99))
+        status = status_of(error)
+        self.assertEqual(status.code, grpc.StatusCode.INVALID_ARGUMENT.value[0])
+        self.assertEqual(status.message, error.details())
+        self.assertEqual(set(fields_in(status.SerializeToString())), {"layout_fingerprint", "limit"})
+
+    def test_messages_with_any_character(self):
+        """grpc-message is percent-encoded: what the caller sent comes back readable."""
+        error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT,
+                                 self.admin.corrections.GetFeedbackEvent,
+                                 correction.GetFeedbackEventRequest(id="ä%0A€"))
+        description = " ".join(fields_in(status_of(error).SerializeToString()).values())
+        self.assertIn("ä%0A€", description + error.details())
+
+    def test_metadata(self):
+        """Binary and ASCII metadata of any kind does no harm; bad keys of ours are named."""
+        call = self.admin.corrections.GetExamples
+        request = correction.GetExamplesRequest(layout_fingerprint="x")
+        call(request, metadata=[("trace-bin", bytes(range(256))), ("x-odd", "a=b;c , d"),
+                                ("x-many", "1"), ("x-many", "2")])
+        call(request, metadata=[(f"x-{i}", "v" * 100) for i in range(60)])
+
+    def test_headers_over_the_limit(self):
+        with self.assertRaises(grpc.RpcError) as caught:
+            self.admin.corrections.GetExamples(
+                correction.GetExamplesRequest(layout_fingerprint="x"),
+                metadata=[("x-large", "v" * 20_000)])
+        self.assertNotEqual(caught.exception.code(), grpc.StatusCode.OK)
+        self.admin.examples("x")
+
+    def test_messages_of_four_mebibytes(self):
+        """Far over the flow-control windows, in and out."""
+        note = "x" * (4 << 20)
+        event = self.admin.capture(event_type=LINE, layout_fingerprint="4mib",
+                                   before_json='{"qty":1,"note":"%s"}' % note,
+                                   after_json='{"qty":2,"note":"%s"}' % note)
+        self.assertTrue(event.reduced)
+
+    def test_over_the_message_limit(self):
+        """Refused on the length alone: RESOURCE_EXHAUSTED, and the connection lives on."""
+        code, message, _ = self.admin.raw(GET, b"\0" * ((16 << 20) + 1), timeout=20)
+        self.assertEqual(code, grpc.StatusCode.RESOURCE_EXHAUSTED, message)
+        self.admin.examples("x")
+
+    def test_five_hundred_at_once(self):
+        """More calls than streams on one connection, reads and writes mixed: each is answered."""
+        self.admin.capture(event_type=LINE, layout_fingerprint="many", after_json='{"qty":0}')
+        calls = []
+        for i in range(500):
+            if i % 5 == 0:
+                calls.append(self.admin.corrections.CaptureEvent.future(
+                    correction.CaptureEventRequest(event=feedback.FeedbackEvent(
+                        event_type=LINE, layout_fingerprint="many", after_json='{"qty":%d}' % i)),
+                    timeout=30))
+            else:
+                calls.append(self.admin.corrections.GetExamples.future(
+                    correction.GetExamplesRequest(layout_fingerprint="many"), timeout=30))
+        replies = [call.result() for call in calls]
+        self.assertEqual(len(replies), 500)
+        self.assertTrue(all(r.examples for i, r in enumerate(replies) if i % 5))
+        self.assertEqual(len({r.event.id for i, r in enumerate(replies) if i % 5 == 0}), 100)
+
+    def test_many_connections(self):
+        def one(i):
+            client = self.server.client()
+            try:
+                return len(client.examples(f"conn-{i}").examples)
+            finally:
+                client.close()
+
+        with concurrent.futures.ThreadPoolExecutor(20) as pool:
+            self.assertEqual(sum(pool.map(one, range(200))), 0)
+
+    def test_concurrent_streams_of_one_connection(self):
+        """100 watchers on one connection each get the event."""
+        streams = [self.admin.learning.WatchEvents(learning.WatchEventsRequest(), timeout=30)
+                   for _ in range(100)]
+        time.sleep(1)
+        event = self.admin.capture(event_type=LINE, after_json='{"a":1}')
+        self.assertEqual({next(s).event.id for s in streams}, {event.id})
+        for stream in streams:
+            stream.cancel()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+#!/usr/bin/python3
+"""Server reflection, v1 and v1alpha: the very descriptors that protoc makes.
+
+Goal: a client that knows no .proto (grpcurl, a gateway) can find and call everything. Method: each
+answer's bytes are compared with the descriptor set that protoc wrote in the same build.
+"""
+import importlib
+import os
+
+import grpc
+
+from erratad import STUBS, ServerCase, main
+
+from google.protobuf import descriptor_pb2
+
+VERSIONS = ("v1", "v1alpha")
+SERVICES = {"errata.v1.AdminService", "errata.v1.CorrectionService", "errata.v1.LayoutService",
+            "errata.v1.LearningService", "grpc.health.v1.Health",
+            "grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"}
+
+
+class Reflection(ServerCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        with open(os.path.join(STUBS, "descriptors.binpb"), "rb") as f:
+            cls.files = {d.name: d for d in descriptor_pb2.FileDescriptorSet.FromString(f.read()).file}
+
+    def ask(self, version, **question):
+        """One question on a stream of its own."""
+        return self.ask_all(version, [question])[0]
+
+    def ask_all(self, version, questions):
+        pb2 = importlib.import_module(f"grpc.reflection.{version}.reflection_pb2")
+        stubs = importlib.import_module(f"grpc.reflection.{version}.reflection_pb2_grpc")
+        stub = stubs.ServerReflectionStub(self.server.client("").plain)
+        requests = [pb2.ServerReflectionRequest(**q) for q in questions]
+        replies = list(stub.ServerReflectionInfo(iter(requests), timeout=10))
+        self.assertEqual([r.original_request for r in replies], requests)
+        return replies
+
+    def test_services(self):
+        for version in VERSIONS:
+            listed = self.ask(version, list_services="").list_services_response.service
+            self.assertEqual({s.name for s in listed}, SERVICES)
+
+    def test_every_file_by_name(self):
+        """Byte for byte what protoc made, the file asked for first, its imports behind it."""
+        wanted = [n for n in self.files if n.startswith(("errata/", "grpc/"))]
+        self.assertGreater(len(wanted), 9)
+        for version in VERSIONS:
+            for name in wanted:
+                reply = self.ask(version, file_by_filename=name)
+                files = reply.file_descriptor_response.file_descriptor_proto
+                self.assertEqual(files[0], self.files[name].SerializeToString(), name)
+                for encoded in files[1:]:
+                    made = descriptor_pb2.FileDescriptorProto.FromString(encoded)
+                    self.assertEqual(encoded, self.files[made.name].SerializeToString())
+
+    def symbols(self):
+        """(symbol, file) of every service, method, message and enum."""
+        for file in self.files.values():
+            if not file.name.startswith(("errata/", "grpc/")):
+                continue
+            for service in file.service:
+                full = f"{file.package}.{service.name}"
+                yield full, file.name
+                for method in service.method:
+                    yield f"{full}.{method.name}", file.name
+            for kind in (file.message_type, file.enum_type):
+                for item in kind:
+                    yield f"{file.package}.{item.name}", file.name
+            for message in file.message_type:
+                for nested in message.nested_type:
+                    yield f"{file.package}.{message.name}.{nested.name}", file.name
+
+    def test_every_symbol(self):
+        symbols = list(self.symbols())
+        self.assertGreater(len(symbols), 60)
+        for version in VERSIONS:
+            replies = self.ask_all(version, [{"file_containing_symbol": s} for s, _ in symbols])
+            for (symbol, name), reply in zip(symbols, replies):
+                files = reply.file_descriptor_response.file_descriptor_proto
+                self.assertTrue(files, symbol)
+                self.assertEqual(files[0], self.files[name].SerializeToString(), symbol)
+
+    def test_extensions_of_the_options(self):
+        for version in VERSIONS:
+            reply = self.ask(version, file_containing_symbol="errata.v1.method")
+            files = reply.file_descriptor_response.file_descriptor_proto
+            self.assertEqual(files[0], self.files["errata/v1/options.proto"].SerializeToString())
+
+    def test_unknown_is_an_answer_not_a_failure(self):
+        for version in VERSIONS:
+            replies = self.ask_all(version, [
+                {"file_by_filename": "no/such.proto"},
+                {"file_containing_symbol": "errata.v1.NoSuchThing"},
+                {"list_services": ""},
+            ])
+            for reply in replies[:2]:
+                self.assertEqual(reply.error_response.error_code,
+                                 grpc.StatusCode.NOT_FOUND.value[0])
+            self.assertTrue(replies[2].list_services_response.service)
+
+
+if __name__ == "__main__":
+    main()

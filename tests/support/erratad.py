@@ -1,0 +1,290 @@
+"""A real erratad in a folder of its own, and a stock gRPC client that talks to it.
+
+For the end-to-end and interop tests and the benchmarks. The client is Debian's grpcio with stubs that
+the build generates by grpc_python_plugin: nothing of ours stands between a test and the wire. The
+environment names the programs and the stubs (tests/support/tests.cmake): ERRATA_BIN, ERRATA_STUBS.
+"""
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+import grpc  # noqa: E402
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+BIN = os.environ.get("ERRATA_BIN", os.path.join(ROOT, "build", "release", "bin"))
+STUBS = os.environ.get("ERRATA_STUBS", os.path.join(ROOT, "build", "release", "gen", "python"))
+if not os.path.isdir(os.path.join(STUBS, "errata")):
+    sys.exit(f"no Python stubs in {STUBS}: build the target python_stubs")
+sys.path.insert(0, STUBS)
+grpc.__path__.append(os.path.join(STUBS, "grpc"))  # grpc.health.v1 stands beside the library
+
+from errata.v1 import admin_service_pb2 as admin  # noqa: E402
+from errata.v1 import admin_service_pb2_grpc as admin_grpc  # noqa: E402
+from errata.v1 import correction_service_pb2 as correction  # noqa: E402
+from errata.v1 import correction_service_pb2_grpc as correction_grpc  # noqa: E402
+from errata.v1 import feedback_event_pb2 as feedback  # noqa: E402
+from errata.v1 import layout_service_pb2 as layout  # noqa: E402
+from errata.v1 import layout_service_pb2_grpc as layout_grpc  # noqa: E402
+from errata.v1 import learning_service_pb2 as learning  # noqa: E402
+from errata.v1 import learning_service_pb2_grpc as learning_grpc  # noqa: E402
+from errata.v1 import options_pb2 as options  # noqa: E402
+from errata.v1 import role_pb2 as roles  # noqa: E402
+from google.rpc import error_details_pb2, status_pb2  # noqa: E402
+from grpc.health.v1 import health_pb2, health_pb2_grpc  # noqa: E402
+
+START_SECONDS = 20
+STOP_SECONDS = 20
+CHANNEL_OPTIONS = (
+    ("grpc.enable_http_proxy", 0),
+    ("grpc.use_local_subchannel_pool", 1),  # a connection of its own
+    ("grpc.max_receive_message_length", 64 << 20),
+    ("grpc.max_send_message_length", 64 << 20),
+    ("grpc.min_reconnect_backoff_ms", 50),
+    ("grpc.initial_reconnect_backoff_ms", 50),
+    ("grpc.max_reconnect_backoff_ms", 500),
+)
+
+
+class Server:
+    """One erratad. `data` None: a folder of its own, gone at close()."""
+
+    def __init__(self, data=None, arguments=(), program="erratad", prefix=()):
+        self.own = data is None
+        self.data = data or tempfile.mkdtemp(prefix="errata-test-")
+        self.arguments = list(arguments)
+        self.program = program if os.sep in program else os.path.join(BIN, program)
+        self.prefix = list(prefix)
+        self.process = None
+        self.log_path = os.path.join(tempfile.gettempdir(), f"errata-test-{os.getpid()}-{id(self)}")
+
+    def start(self):
+        """Starts it, and waits until it says where it listens."""
+        address_file = os.path.join(self.data, "address")
+        if os.path.exists(address_file):
+            os.unlink(address_file)
+        self.log = open(self.log_path, "ab")
+        self.process = subprocess.Popen(
+            [*self.prefix, self.program, "--data", self.data, "--listen", "127.0.0.1:0",
+             *self.arguments], stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
+        end = time.monotonic() + START_SECONDS
+        while not os.path.exists(address_file) or not open(address_file).read().strip():
+            if self.process.poll() is not None or time.monotonic() > end:
+                raise RuntimeError(f"erratad did not start: {self.read_log()[-2000:]}")
+            time.sleep(0.01)
+        self.address = open(address_file).read().strip()
+        return self
+
+    @property
+    def admin_token(self):
+        with open(os.path.join(self.data, "admin.token"), encoding="ascii") as f:
+            return f.read().strip()
+
+    def client(self, token=None, **kwargs):
+        """A client with the given token; without one, the first start's admin."""
+        return Client(self.address, self.admin_token if token is None else token, **kwargs)
+
+    def read_log(self):
+        with open(self.log_path, encoding="utf-8", errors="replace") as f:
+            return f.read()
+
+    def rss_kb(self):
+        """Memory of its own, without the map of the store."""
+        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as f:
+            return int(next(l for l in f if l.startswith("RssAnon")).split()[1])
+
+    def terminate(self):
+        self.process.send_signal(signal.SIGTERM)
+
+    def wait(self, seconds=STOP_SECONDS):
+        """Waits for the end; its exit code."""
+        try:
+            return self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise RuntimeError(f"erratad did not end: {self.read_log()[-2000:]}") from None
+
+    def stop(self):
+        """SIGTERM, and its exit code; None where it does not run."""
+        if self.process is None:
+            return None
+        if self.process.poll() is None:
+            self.terminate()
+        code = self.wait()
+        self.log.close()
+        self.process = None
+        return code
+
+    def kill9(self):
+        self.process.kill()
+        self.process.wait()
+        self.log.close()
+        self.process = None
+
+    def close(self):
+        code = self.stop()
+        if self.own:
+            shutil.rmtree(self.data, ignore_errors=True)
+        if os.path.exists(self.log_path):
+            os.unlink(self.log_path)
+        return code
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *_):
+        self.close()
+
+
+class Client:
+    """Stubs of every service over one connection, each call with the token."""
+
+    def __init__(self, address, token=None, compression=None, channel_options=()):
+        self.plain = grpc.insecure_channel(address, options=[*CHANNEL_OPTIONS, *channel_options],
+                                           compression=compression)
+        self.metadata = [("authorization", f"Bearer {token}")] if token else []
+        self.channel = grpc.intercept_channel(self.plain, _Authorize(self.metadata))
+        self.corrections = correction_grpc.CorrectionServiceStub(self.channel)
+        self.learning = learning_grpc.LearningServiceStub(self.channel)
+        self.layouts = layout_grpc.LayoutServiceStub(self.channel)
+        self.admin = admin_grpc.AdminServiceStub(self.channel)
+        self.health = health_pb2_grpc.HealthStub(self.channel)
+
+    def raw(self, path, body, timeout=10, metadata=()):
+        """A unary call with bytes: (code, message, reply or details)."""
+        call = self.plain.unary_unary(path)
+        try:
+            reply = call(body, timeout=timeout, metadata=[*self.metadata, *metadata])
+            return grpc.StatusCode.OK, "", reply
+        except grpc.RpcError as e:
+            return e.code(), e.details(), _details(e)
+
+    def raw_stream(self, path, body, timeout=10):
+        """The first message of a server stream, or its error, in the same shape."""
+        call = self.plain.unary_stream(path)(body, timeout=timeout, metadata=self.metadata)
+        try:
+            return grpc.StatusCode.OK, "", next(call)
+        except StopIteration:
+            return grpc.StatusCode.OK, "", b""
+        except grpc.RpcError as e:
+            return e.code(), e.details(), _details(e)
+        finally:
+            call.cancel()
+
+    def capture(self, **fields):
+        """Captures one event and answers it as stored."""
+        return self.corrections.CaptureEvent(
+            correction.CaptureEventRequest(event=feedback.FeedbackEvent(**fields))).event
+
+    def examples(self, layout_fingerprint, **fields):
+        return self.corrections.GetExamples(
+            correction.GetExamplesRequest(layout_fingerprint=layout_fingerprint, **fields))
+
+    def create_token(self, role, user_id=None, org_id="", server=False, expire_us=None):
+        """A token of a role; OPERATOR and REVIEWER get a user where none is named."""
+        if user_id is None and role in (roles.ROLE_OPERATOR, roles.ROLE_REVIEWER):
+            user_id = "user-1"
+        token = admin.Token(role=role, server=server, user_id=user_id)
+        if expire_us is not None:
+            token.expire_time.FromMicroseconds(expire_us)
+        return self.admin.CreateToken(admin.CreateTokenRequest(org_id=org_id, token=token))
+
+    def create_org(self, name):
+        return self.admin.CreateOrganization(admin.CreateOrganizationRequest(
+            organization=admin.Organization(name=name))).organization
+
+    def close(self):
+        self.plain.close()
+
+
+class _Authorize(grpc.UnaryUnaryClientInterceptor, grpc.UnaryStreamClientInterceptor):
+    def __init__(self, metadata):
+        self.metadata = metadata
+
+    def _with_token(self, details):
+        return details._replace(metadata=[*(details.metadata or []), *self.metadata])
+
+    def intercept_unary_unary(self, continuation, client_call_details, request):
+        return continuation(self._with_token(client_call_details), request)
+
+    def intercept_unary_stream(self, continuation, client_call_details, request):
+        return continuation(self._with_token(client_call_details), request)
+
+
+def _details(error):
+    for key, value in error.trailing_metadata() or ():
+        if key == "grpc-status-details-bin":
+            return value
+    return b""
+
+
+def status_of(error):
+    """The google.rpc.Status of a failed call."""
+    return status_pb2.Status.FromString(_details(error))
+
+
+def fields_in(details):
+    """Field -> description of every BadRequest in an encoded google.rpc.Status."""
+    fields = {}
+    for detail in status_pb2.Status.FromString(details).details:
+        if detail.Is(error_details_pb2.BadRequest.DESCRIPTOR):
+            bad = error_details_pb2.BadRequest()
+            detail.Unpack(bad)
+            for violation in bad.field_violations:
+                fields[violation.field] = violation.description
+    return fields
+
+
+def bad_fields(error):
+    return fields_in(_details(error))
+
+
+def methods():
+    """Every method of our services: (path, descriptor, rules)."""
+    for module in (admin, correction, layout, learning):
+        for service in module.DESCRIPTOR.services_by_name.values():
+            for method in service.methods:
+                rules = method.GetOptions().Extensions[options.method]
+                yield f"/{service.full_name}/{method.name}", method, rules
+
+
+def is_stream(path):
+    return path.endswith("/WatchEvents")
+
+
+class ServerCase(unittest.TestCase):
+    """Tests that share one server; it must end by itself, with 0, and without a word of alarm."""
+
+    arguments = ()
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server(arguments=cls.arguments).start()
+        cls.admin = cls.server.client()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.admin.close()
+        code = cls.server.stop()
+        log = cls.server.read_log()
+        cls.server.close()
+        assert code == 0, f"erratad ended with {code}: {log[-2000:]}"
+        for alarm in ("unexpected", "Sanitizer", "runtime error"):
+            assert alarm not in log, f"the log has '{alarm}': {log[-4000:]}"
+
+    def assert_code(self, code, call, *arguments, **kwargs):
+        """The call fails with this code; the error."""
+        with self.assertRaises(grpc.RpcError) as caught:
+            call(*arguments, **kwargs)
+        self.assertEqual(caught.exception.code(), code, caught.exception.details())
+        return caught.exception
+
+
+def main():
+    unittest.main(verbosity=2)

@@ -46,7 +46,9 @@ enum err store_begin(struct store_backend *backend, enum store_access access,
     txn->access = access;
     txn->idle = false;
     memset(txn->changes, 0, sizeof(txn->changes));
+    txn->change_count = 0;
     memset(&txn->log_write, 0, sizeof(txn->log_write));
+    txn->log_range_count = 0;
     *ret_txn = txn;
     return OK;
 }
@@ -93,6 +95,12 @@ struct store_backend *store_txn_backend(const struct store_txn *txn)
     return txn->backend;
 }
 
+static void note_change(struct store_txn *txn, enum store_table table)
+{
+    txn->changes[table]++;
+    txn->change_count++;
+}
+
 static bool key_fits(struct slice key)
 {
     return key.size >= KEY_BYTES_MIN && key.size <= STORE_KEY_BYTES_MAX;
@@ -115,7 +123,7 @@ enum err store_put(struct store_txn *txn, enum store_table table, struct slice k
     if (UNEXPECTED(!key_fits(key)) || UNEXPECTED(value.size > STORE_VALUE_BYTES_MAX)) {
         return ERR_INTERNAL;
     }
-    txn->changes[table]++;
+    note_change(txn, table);
     return txn->backend->ops->put(txn, table, key, value);
 }
 
@@ -126,7 +134,7 @@ enum err store_append(struct store_txn *txn, enum store_table table, struct slic
     if (UNEXPECTED(!key_fits(key)) || UNEXPECTED(value.size > STORE_VALUE_BYTES_MAX)) {
         return ERR_INTERNAL;
     }
-    txn->changes[table]++;
+    note_change(txn, table);
     return txn->backend->ops->append(txn, table, key, value);
 }
 
@@ -136,7 +144,7 @@ enum err store_del(struct store_txn *txn, enum store_table table, struct slice k
     if (UNEXPECTED(!key_fits(key))) {
         return ERR_INTERNAL;
     }
-    txn->changes[table]++;
+    note_change(txn, table);
     return txn->backend->ops->del(txn, table, key);
 }
 

@@ -7,7 +7,7 @@
 #ifndef ERRATA_STORE_BACKEND_OPS_H
 #define ERRATA_STORE_BACKEND_OPS_H
 
-#include "store/log.h"
+#include "store/log_engine.h"
 
 /* The first member of a back end's own struct. */
 struct store_backend {
@@ -20,6 +20,9 @@ struct txn_log_write {
     struct event_idempotency idempotency; /* the first event's */
 };
 
+/* Organisations whose logs one transaction may append to: two for each request of a batch. */
+#define TXN_LOG_RANGES_MAX 512
+
 /* The first member of a back end's own struct; filled by store_begin, not by the back end. */
 struct store_txn {
     struct store_backend *backend;
@@ -27,7 +30,11 @@ struct store_txn {
     bool idle; /* reset: holds no snapshot */
     /* Puts and dels by table: they end cursors, and tell the writer what changed. */
     uint32_t changes[TABLE_COUNT];
+    uint64_t change_count; /* their sum */
     struct txn_log_write log_write;
+    /* What this transaction appended, for the log's engine. */
+    struct log_range log_ranges[TXN_LOG_RANGES_MAX];
+    size_t log_range_count;
 };
 
 struct store_backend_ops {

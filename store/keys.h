@@ -43,6 +43,9 @@ enum subject_kind {
     SUBJECT_TOKEN = 6
 };
 
+/* The last of them: a stored event with one above it does not decode. */
+#define SUBJECT_KIND_MAX SUBJECT_TOKEN
+
 /* What a counter counts by; the numbers are in stored keys and never change. */
 enum counter_dimension {
     COUNTER_EVENT_TYPE = 1, /* name: the event type's number as text */

@@ -22,6 +22,9 @@ enum event_kind_number {
     EVENT_TOKEN_REVOKED = 4
 };
 
+/* The last of them: a stored event above it does not decode. */
+#define EVENT_KIND_MAX EVENT_TOKEN_REVOKED
+
 /* As AnnotatorKind. */
 enum annotator {
     ANNOTATOR_HUMAN = 1,
@@ -115,8 +118,8 @@ MUST_CHECK enum err log_read_head(struct store_txn *txn, struct org_id org,
 /* Starts a write of one or more events in this transaction: the next append is its first event and
  * carries the key (NULL: none), the ones behind it count on in write_index. */
 void log_begin_write(struct store_txn *txn, const struct event_idempotency *key);
-/* The number, id and time of the next event. The time is the clock's, but never before the last
- * event's. Reads the clock and randomness of `ctx`: decide calls it, apply never. */
+/* The number, id and time of the next event. The time is the clock's, but always a microsecond or
+ * more behind the last event's: so times and ids of an organisation order as their numbers do. Reads the clock and randomness of `ctx`: decide calls it, apply never. */
 MUST_CHECK enum err log_next_stamp(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                    struct log_stamp *ret_stamp);
 /* Appends one event with its generic index rows (head, id, main subject, backfill). The salt comes
@@ -138,5 +141,31 @@ MUST_CHECK enum err log_decode(struct org_id org, uint64_t seq, struct slice rec
 /* The generic rows of an event that stands in the log already: what a replay does before apply. */
 MUST_CHECK enum err log_apply_envelope(struct ctx *ctx, struct store_txn *txn,
                                        const struct event *event);
+
+/* A walk over an organisation's events, by number. Ends with its transaction. */
+struct log_walk {
+    struct store_cursor cursor;
+    struct org_id org;
+};
+
+/* Starts at `from_seq`, upwards or downwards; 0 is the order's own end. */
+MUST_CHECK enum err log_walk_init(struct log_walk *walk, struct store_txn *txn, struct org_id org,
+                                  uint64_t from_seq, enum store_order order);
+/* ERR_NOT_FOUND behind the last. */
+MUST_CHECK enum err log_walk_next(struct log_walk *walk, struct event *ret_event);
+/* Takes a zeroed walk too. */
+void log_walk_deinit(struct log_walk *walk);
+
+/* How far a check of the chain has come. Zeroed: at the start. May go on in a later transaction. */
+struct log_check {
+    uint64_t last_seq; /* checked up to here */
+    struct sha256_digest last_envelope_sha256;
+};
+
+/* Checks up to `limit` events behind check->last_seq: numbers without gaps, hashes of facts, of
+ * content where it is still there, of the envelope before; and the head when it gets there. OK (done
+ * when last_seq is the head's), or ERR_CORRUPT at event last_seq + 1. */
+MUST_CHECK enum err log_verify_chain(struct store_txn *txn, struct org_id org, uint64_t limit,
+                                     struct log_check *check);
 
 #endif

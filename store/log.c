@@ -1,0 +1,437 @@
+/*
+ * log.c: events are appended, read and found. What an append and a replay have in common, the rows
+ * that any event has whatever its kind, is in log_apply_envelope.
+ */
+#include "store/log.h"
+
+#include "store/backend_ops.h"
+#include "store/base/assert.h"
+#include "store/base/bytes.h"
+#include "store/record.h"
+
+_Static_assert(EVENT_SUBJECTS_MAX == RECORD_SUBJECTS_MAX, "an event and its record hold as many");
+_Static_assert(EVENT_SALT_BYTES == RECORD_SALT_BYTES, "an event's salt is its record's");
+
+enum err log_read_head(struct store_txn *txn, struct org_id org, struct log_head *ret_head)
+{
+    struct key key = key_org(org);
+    struct org_head_record record;
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, TABLE_ORG_HEAD, key_slice(&key), &value);
+
+    if (err == ERR_NOT_FOUND) {
+        memset(ret_head, 0, sizeof(*ret_head));
+        return OK;
+    }
+    if (err == OK) {
+        err = record_decode_org_head(value, &record);
+    }
+    if (err != OK) {
+        return err;
+    }
+    ret_head->last_seq = record.last_seq;
+    ret_head->last_recorded_at_us = record.last_recorded_at_us;
+    ret_head->last_envelope_sha256 = record.last_envelope_sha256;
+    return OK;
+}
+
+void log_begin_write(struct store_txn *txn, const struct event_idempotency *key)
+{
+    memset(&txn->log_write, 0, sizeof(txn->log_write));
+    if (key != NULL && key->present) {
+        txn->log_write.idempotency = *key;
+    }
+}
+
+enum err log_next_stamp(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                        struct log_stamp *ret_stamp)
+{
+    struct log_head head;
+    int64_t now_us = clock_wall_us(ctx->clock);
+    enum err err = log_read_head(txn, org, &head);
+
+    if (err != OK) {
+        return err;
+    }
+    if (head.last_seq > 0 && now_us <= head.last_recorded_at_us) {
+        now_us = head.last_recorded_at_us + 1;
+    }
+    ret_stamp->seq = head.last_seq + 1;
+    ret_stamp->recorded_at_us = now_us;
+    ret_stamp->id = uuid_v7(now_us, ctx->random);
+    return OK;
+}
+
+static struct sha256_digest content_digest(struct slice salt, struct slice content)
+{
+    struct slice pieces[] = {salt, content};
+
+    return sha256_pieces(pieces, sizeof(pieces) / sizeof(pieces[0]));
+}
+
+/* The encoded envelope of a draft. */
+static enum err seal(struct ctx *ctx, const struct store_txn *txn, const struct event_draft *draft,
+                     struct slice salt, const struct log_head *head, struct slice *ret_envelope)
+{
+    const struct txn_log_write *write = &txn->log_write;
+    struct envelope_record envelope = {
+        .org = draft->org.uuid,
+        .seq = draft->stamp.seq,
+        .id = draft->stamp.id,
+        .kind = draft->kind,
+        .annotator = draft->annotator,
+        .source = draft->source,
+        .recorded_at_us = draft->stamp.recorded_at_us,
+        .created_at_us = draft->created_at_us,
+        .actor_user_id = draft->actor_user_id,
+        .subject_count = draft->subject_count,
+        .facts_sha256 = sha256(draft->facts),
+        .content_sha256 = content_digest(salt, draft->content),
+        .previous_sha256 = head->last_envelope_sha256,
+        .write_index = write->next_index,
+    };
+
+    for (size_t i = 0; i < draft->subject_count; i++) {
+        envelope.subjects[i].kind = draft->subjects[i].kind;
+        envelope.subjects[i].id = draft->subjects[i].id;
+    }
+    if (write->idempotency.present && write->next_index == 0) {
+        envelope.has_idempotency = true;
+        envelope.idempotency.org = write->idempotency.org.uuid;
+        memcpy(envelope.idempotency.key_hash, write->idempotency.key_hash, RECORD_HASH_BYTES);
+        envelope.idempotency.request_sha256 = write->idempotency.request_sha256;
+    }
+    return record_encode_envelope(ctx->arena, &envelope, ret_envelope);
+}
+
+/* Notes the event for the log's engine. */
+static enum err note_range(struct store_txn *txn, struct org_id org, uint64_t seq)
+{
+    struct log_range *range = NULL;
+
+    for (size_t i = txn->log_range_count; i > 0; i--) {
+        range = &txn->log_ranges[i - 1];
+        if (uuid_equal(range->org.uuid, org.uuid)) {
+            range->count++;
+            return OK;
+        }
+    }
+    if (UNEXPECTED(txn->log_range_count == TXN_LOG_RANGES_MAX)) {
+        return ERR_INTERNAL;
+    }
+    range = &txn->log_ranges[txn->log_range_count++];
+    range->org = org;
+    range->first_seq = seq;
+    range->count = 1;
+    return OK;
+}
+
+static enum err check_draft(const struct event_draft *draft, const struct log_head *head)
+{
+    if (UNEXPECTED(draft->stamp.seq != head->last_seq + 1) ||
+        UNEXPECTED(draft->subject_count < 1 || draft->subject_count > EVENT_SUBJECTS_MAX) ||
+        UNEXPECTED(draft->source != SOURCE_BACKFILL &&
+                   draft->created_at_us != draft->stamp.recorded_at_us)) {
+        return ERR_INTERNAL;
+    }
+    return OK;
+}
+
+enum err log_append(struct ctx *ctx, struct store_txn *txn, const struct event_draft *draft,
+                    struct event *ret_event)
+{
+    struct key key = key_event(draft->org, draft->stamp.seq);
+    uint8_t salt[EVENT_SALT_BYTES];
+    struct event_record record = {.facts = draft->facts, .content = draft->content};
+    struct log_head head;
+    struct event event;
+    struct slice bytes = {NULL, 0};
+    enum err err = log_read_head(txn, draft->org, &head);
+
+    if (err == OK) {
+        err = check_draft(draft, &head);
+    }
+    if (err != OK) {
+        return err;
+    }
+    if (draft->content.size > 0) {
+        random_fill(ctx->random, salt, sizeof(salt));
+        record.salt = slice_of(salt, sizeof(salt));
+    }
+    err = seal(ctx, txn, draft, record.salt, &head, &record.envelope);
+    if (err == OK) {
+        err = record_encode_event(ctx->arena, &record, &bytes);
+    }
+    if (err == OK) {
+        err = log_decode(draft->org, draft->stamp.seq, bytes, &event);
+    }
+    if (err == OK) {
+        err = store_append(txn, TABLE_EVENT, key_slice(&key), bytes);
+    }
+    if (err == OK) {
+        err = log_apply_envelope(ctx, txn, &event);
+    }
+    if (err == OK) {
+        err = note_range(txn, draft->org, draft->stamp.seq);
+    }
+    if (err == OK) {
+        txn->log_write.next_index++;
+        *ret_event = event;
+    }
+    return err;
+}
+
+static enum err put_head(struct ctx *ctx, struct store_txn *txn, const struct event *event)
+{
+    struct key key = key_org(event->org);
+    struct org_head_record head = {
+        .last_seq = event->seq,
+        .last_recorded_at_us = event->recorded_at_us,
+        .last_envelope_sha256 = sha256(event->envelope),
+    };
+    struct slice bytes = {NULL, 0};
+    enum err err = record_encode_org_head(ctx->arena, &head, &bytes);
+
+    return err != OK ? err : store_put(txn, TABLE_ORG_HEAD, key_slice(&key), bytes);
+}
+
+enum err log_apply_envelope(struct ctx *ctx, struct store_txn *txn, const struct event *event)
+{
+    struct key id = key_event_id(event->org, event->id);
+    struct key subject = key_subject(event->org, event->subjects[0].kind, event->subjects[0].id,
+                                     event->created_at_us, event->seq);
+    struct key backfill = key_backfill(event->org, event->created_at_us, event->seq);
+    struct slice nothing = {NULL, 0};
+    struct log_head head;
+    uint8_t seq[sizeof(event->seq)];
+    enum err err = log_read_head(txn, event->org, &head);
+
+    if (err != OK) {
+        return err;
+    }
+    if (event->seq != head.last_seq + 1 ||
+        memcmp(event->previous_sha256.bytes, head.last_envelope_sha256.bytes, SHA256_BYTES) != 0) {
+        return ERR_CORRUPT;
+    }
+    bytes_put_be64(seq, event->seq);
+    err = put_head(ctx, txn, event);
+    if (err == OK) {
+        err = store_append(txn, TABLE_EVENT_ID, key_slice(&id), slice_of(seq, sizeof(seq)));
+    }
+    if (err == OK) {
+        err = store_put(txn, TABLE_SUBJECT, key_slice(&subject), nothing);
+    }
+    if (err == OK && event->source == SOURCE_BACKFILL) {
+        err = store_put(txn, TABLE_BACKFILL, key_slice(&backfill), nothing);
+    }
+    return err;
+}
+
+static bool event_fits(const struct event *event)
+{
+    for (size_t i = 0; i < event->subject_count; i++) {
+        if (event->subjects[i].kind > SUBJECT_KIND_MAX) {
+            return false;
+        }
+    }
+    return event->kind <= EVENT_KIND_MAX && event->annotator <= ANNOTATOR_LLM &&
+           event->source <= SOURCE_SYSTEM;
+}
+
+enum err log_decode(struct org_id org, uint64_t seq, struct slice record, struct event *ret_event)
+{
+    struct event_record row;
+    struct envelope_record envelope;
+    struct event event;
+    enum err err = record_decode_event(record, &row);
+
+    if (err == OK) {
+        err = record_decode_envelope(row.envelope, &envelope);
+    }
+    if (err != OK) {
+        return err;
+    }
+    memset(&event, 0, sizeof(event));
+    event.org.uuid = envelope.org;
+    event.seq = envelope.seq;
+    event.id = envelope.id;
+    event.kind = (enum event_kind_number)envelope.kind;
+    event.annotator = (enum annotator)envelope.annotator;
+    event.source = (enum event_source)envelope.source;
+    event.recorded_at_us = envelope.recorded_at_us;
+    event.created_at_us = envelope.created_at_us;
+    event.actor_user_id = envelope.actor_user_id;
+    event.subject_count = envelope.subject_count;
+    for (size_t i = 0; i < envelope.subject_count; i++) {
+        event.subjects[i].kind = (enum subject_kind)envelope.subjects[i].kind;
+        event.subjects[i].id = envelope.subjects[i].id;
+    }
+    event.facts = row.facts;
+    event.content = row.content;
+    event.content_removed = row.content_removed;
+    event.salt = row.salt;
+    event.facts_sha256 = envelope.facts_sha256;
+    event.content_sha256 = envelope.content_sha256;
+    event.previous_sha256 = envelope.previous_sha256;
+    event.write_index = envelope.write_index;
+    event.idempotency.present = envelope.has_idempotency;
+    event.idempotency.org.uuid = envelope.idempotency.org;
+    memcpy(event.idempotency.key_hash, envelope.idempotency.key_hash, RECORD_HASH_BYTES);
+    event.idempotency.request_sha256 = envelope.idempotency.request_sha256;
+    event.envelope = row.envelope;
+    if (!uuid_equal(event.org.uuid, org.uuid) || event.seq != seq || !event_fits(&event)) {
+        return ERR_CORRUPT;
+    }
+    *ret_event = event;
+    return OK;
+}
+
+enum err log_read(struct store_txn *txn, struct org_id org, uint64_t seq, struct event *ret_event)
+{
+    struct key key = key_event(org, seq);
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, TABLE_EVENT, key_slice(&key), &value);
+
+    return err != OK ? err : log_decode(org, seq, value, ret_event);
+}
+
+enum err log_find(struct store_txn *txn, struct org_id org, struct uuid id, uint64_t *ret_seq)
+{
+    struct key key = key_event_id(org, id);
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, TABLE_EVENT_ID, key_slice(&key), &value);
+
+    if (err != OK) {
+        return err;
+    }
+    if (value.size != sizeof(*ret_seq)) {
+        return ERR_CORRUPT;
+    }
+    *ret_seq = bytes_get_be64(value.data);
+    return OK;
+}
+
+enum err log_seq_at(struct store_txn *txn, struct org_id org, int64_t time_us, uint64_t *ret_seq)
+{
+    struct log_head head;
+    enum err err = log_read_head(txn, org, &head);
+    uint64_t low = 0; /* recorded at or before the time (0: before the first) */
+    uint64_t high = 0; /* recorded after it */
+
+    if (err != OK) {
+        return err;
+    }
+    high = head.last_seq + 1;
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        struct event event;
+
+        err = log_read(txn, org, middle, &event);
+        if (err != OK) {
+            return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+        }
+        if (event.recorded_at_us <= time_us) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    *ret_seq = low;
+    return OK;
+}
+
+enum err log_walk_init(struct log_walk *walk, struct store_txn *txn, struct org_id org,
+                       uint64_t from_seq, enum store_order order)
+{
+    struct key prefix = key_org(org);
+    struct key from = {.size = 0};
+
+    if (from_seq > 0) {
+        from = key_event(org, from_seq);
+    }
+    walk->org = org;
+    return store_cursor_init(&walk->cursor, txn, TABLE_EVENT, key_slice(&prefix), key_slice(&from),
+                             order);
+}
+
+enum err log_walk_next(struct log_walk *walk, struct event *ret_event)
+{
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    uint64_t seq = 0;
+    enum err err = store_cursor_next(&walk->cursor, &key, &value);
+
+    if (err == OK) {
+        err = key_read_event(key, &seq);
+    }
+    return err != OK ? err : log_decode(walk->org, seq, value, ret_event);
+}
+
+void log_walk_deinit(struct log_walk *walk)
+{
+    store_cursor_deinit(&walk->cursor);
+}
+
+static bool digest_is(const struct sha256_digest *a, struct sha256_digest b)
+{
+    return memcmp(a->bytes, b.bytes, SHA256_BYTES) == 0;
+}
+
+/* One event against what the check knows of the one before. */
+static bool event_is_chained(const struct event *event, const struct log_check *check)
+{
+    return event->seq == check->last_seq + 1 &&
+           digest_is(&event->previous_sha256, check->last_envelope_sha256) &&
+           digest_is(&event->facts_sha256, sha256(event->facts)) &&
+           (event->content_removed ||
+            digest_is(&event->content_sha256, content_digest(event->salt, event->content)));
+}
+
+static enum err verify_events(struct log_walk *walk, uint64_t limit, struct log_check *check)
+{
+    for (uint64_t i = 0; i < limit; i++) {
+        struct event event;
+        enum err err = log_walk_next(walk, &event);
+
+        if (err != OK) {
+            return err == ERR_NOT_FOUND ? OK : err;
+        }
+        if (!event_is_chained(&event, check)) {
+            return ERR_CORRUPT;
+        }
+        check->last_seq = event.seq;
+        check->last_envelope_sha256 = sha256(event.envelope);
+    }
+    return OK;
+}
+
+enum err log_verify_chain(struct store_txn *txn, struct org_id org, uint64_t limit,
+                          struct log_check *check)
+{
+    struct log_walk walk;
+    struct log_head head;
+    uint64_t wanted = 0;
+    enum err err = log_read_head(txn, org, &head);
+
+    if (err != OK) {
+        return err;
+    }
+    if (check->last_seq > head.last_seq) {
+        return ERR_CORRUPT;
+    }
+    wanted = head.last_seq - check->last_seq < limit ? head.last_seq : check->last_seq + limit;
+    err = log_walk_init(&walk, txn, org, check->last_seq + 1, STORE_ASCENDING);
+    if (err == OK) {
+        err = verify_events(&walk, limit, check);
+    }
+    log_walk_deinit(&walk);
+    if (err != OK) {
+        return err;
+    }
+    if (check->last_seq != wanted ||
+        (wanted == head.last_seq &&
+         !digest_is(&check->last_envelope_sha256, head.last_envelope_sha256))) {
+        return ERR_CORRUPT;
+    }
+    return OK;
+}

@@ -5,6 +5,8 @@
 
 #include "server/domain/admin/admin.h"
 
+#include <openssl/crypto.h>
+
 #define PREFIX "errata_"
 #define PREFIX_BYTES (sizeof(PREFIX) - 1)
 #define SECRET_AT (PREFIX_BYTES + ADMIN_KEY_ID_TEXT_BYTES + 1)
@@ -99,4 +101,9 @@ bool token_parse(struct slice text, uint32_t *ret_key_id, struct token_secret *r
     *ret_key_id = key_id;
     *ret_secret = secret;
     return true;
+}
+
+void token_cleanse(void *bytes, size_t size)
+{
+    OPENSSL_cleanse(bytes, size);
 }

@@ -24,5 +24,7 @@ struct sha256_digest token_hash_secret(const struct token_secret *secret);
 void token_format(uint32_t key_id, const struct token_secret *secret, char text[TOKEN_TEXT_BYTES]);
 /* False for anything but a token's text. */
 bool token_parse(struct slice text, uint32_t *ret_key_id, struct token_secret *ret_secret);
+/* Overwrites a secret's bytes in a way that no compiler leaves out. */
+void token_cleanse(void *bytes, size_t size);
 
 #endif

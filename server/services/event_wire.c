@@ -1,0 +1,142 @@
+/*
+ * event_wire.c: a stored event as errata.v1.Event.
+ */
+#include "server/services/event_wire.h"
+
+#include "server/domain/admin/admin.h"
+#include "store/base/wire.h"
+
+#include <errata/v1/learning_service.fields.h>
+
+/* What an envelope takes on the wire beside its texts, generously. */
+#define ENVELOPE_BYTES 256
+
+static const struct slice subject_names[] = {
+    [SUBJECT_LAYOUT] = {(const uint8_t *)"layout", 6},
+    [SUBJECT_DOCUMENT] = {(const uint8_t *)"document", 8},
+    [SUBJECT_DRAFT_ORDER] = {(const uint8_t *)"draft_order", 11},
+    [SUBJECT_ENTITY] = {(const uint8_t *)"entity", 6},
+    [SUBJECT_ORGANIZATION] = {(const uint8_t *)"organization", 12},
+    [SUBJECT_TOKEN] = {(const uint8_t *)"token", 5},
+};
+
+#define SUBJECT_NAMES_COUNT (sizeof(subject_names) / sizeof(subject_names[0]))
+
+struct slice event_wire_subject_name(enum subject_kind kind)
+{
+    return (size_t)kind < SUBJECT_NAMES_COUNT ? subject_names[kind] : slice_of(NULL, 0);
+}
+
+bool event_wire_find_subject(struct slice name, enum subject_kind *ret_kind)
+{
+    for (size_t kind = 1; kind < SUBJECT_NAMES_COUNT; kind++) {
+        if (slice_equal(name, subject_names[kind])) {
+            *ret_kind = (enum subject_kind)kind;
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct slice source_name(enum event_source source)
+{
+    switch (source) {
+    case SOURCE_LIVE:
+        return SLICE("live");
+    case SOURCE_BACKFILL:
+        return SLICE("backfill");
+    case SOURCE_SYSTEM:
+        return SLICE("system");
+    }
+    return slice_of(NULL, 0);
+}
+
+static void put_subject(struct buffer *body, const struct event_subject *subject)
+{
+    struct slice kind = event_wire_subject_name(subject->kind);
+
+    wire_put_header(body, EVENT_SUBJECTS_FIELD,
+                    wire_header_bytes(SUBJECT_KIND_FIELD, kind.size) + kind.size +
+                        wire_header_bytes(SUBJECT_ID_FIELD, subject->id.size) + subject->id.size);
+    wire_put_bytes(body, SUBJECT_KIND_FIELD, kind);
+    wire_put_bytes(body, SUBJECT_ID_FIELD, subject->id);
+}
+
+static void put_digest(struct buffer *body, uint32_t field, const struct sha256_digest *digest)
+{
+    wire_put_bytes(body, field, slice_of(digest->bytes, SHA256_BYTES));
+}
+
+static void put_envelope(struct buffer *body, const struct event *event)
+{
+    char id[UUID_TEXT_BYTES];
+
+    uuid_format(event->id, id);
+    wire_put_bytes(body, EVENT_ID_FIELD, slice_of(id, sizeof(id)));
+    wire_put_varint(body, EVENT_SEQ_FIELD, event->seq);
+    wire_put_varint(body, EVENT_KIND_FIELD, (uint64_t)event->kind);
+    if (event->actor_user_id.size != 0) {
+        wire_put_bytes(body, EVENT_ACTOR_USER_ID_FIELD, event->actor_user_id);
+    }
+    wire_put_varint(body, EVENT_ANNOTATOR_KIND_FIELD, (uint64_t)event->annotator);
+    wire_put_bytes(body, EVENT_SOURCE_FIELD, source_name(event->source));
+    wire_put_timestamp(body, EVENT_RECORDED_AT_FIELD, event->recorded_at_us);
+    wire_put_timestamp(body, EVENT_CREATED_AT_FIELD, event->created_at_us);
+    for (size_t i = 0; i < event->subject_count; i++) {
+        put_subject(body, &event->subjects[i]);
+    }
+    put_digest(body, EVENT_FACTS_SHA256_FIELD, &event->facts_sha256);
+    put_digest(body, EVENT_CONTENT_SHA256_FIELD, &event->content_sha256);
+    put_digest(body, EVENT_PREVIOUS_SHA256_FIELD, &event->previous_sha256);
+    if (event->content_removed) {
+        wire_put_varint(body, EVENT_CONTENT_REMOVED_FIELD, 1);
+    }
+}
+
+/* The payload: facts and content are two runs that together are the message. */
+static enum err put_payload(struct buffer *body, const struct event *event, bool with_content)
+{
+    struct slice facts = event->facts;
+    struct slice content = with_content ? event->content : slice_of(NULL, 0);
+    enum err err = OK;
+
+    switch (event->kind) {
+    case EVENT_FEEDBACK:
+        wire_put_header(body, EVENT_FEEDBACK_EVENT_FIELD, facts.size + content.size);
+        buffer_append(body, facts);
+        buffer_append(body, content);
+        return OK;
+    case EVENT_ORGANIZATION_CREATED:
+        wire_put_bytes(body, EVENT_ORGANIZATION_CREATED_FIELD, facts);
+        return OK;
+    case EVENT_TOKEN_CREATED:
+        err = admin_public_facts(event, &facts);
+        if (err == OK) {
+            wire_put_bytes(body, EVENT_TOKEN_CREATED_FIELD, facts);
+        }
+        return err;
+    case EVENT_TOKEN_REVOKED:
+        wire_put_bytes(body, EVENT_TOKEN_REVOKED_FIELD, facts);
+        return OK;
+    }
+    return ERR_CORRUPT;
+}
+
+enum err event_wire_put(struct arena *arena, struct buffer *body, uint32_t field,
+                        const struct event *event, bool with_content)
+{
+    struct buffer encoded;
+    enum err err = OK;
+
+    buffer_init(&encoded, arena, ENVELOPE_BYTES + event->facts.size + event->content.size);
+    put_envelope(&encoded, event);
+    err = put_payload(&encoded, event, with_content);
+    if (err != OK) {
+        return err;
+    }
+    if (!buffer_ok(&encoded)) {
+        return ERR_MEMORY;
+    }
+    wire_put_bytes(body, field, buffer_slice(&encoded));
+    return OK;
+}

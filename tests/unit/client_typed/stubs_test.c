@@ -114,13 +114,13 @@ static void heard_end(void *user, const struct client_status *status)
 }
 
 /* {event: {seq: 7}} of either response. */
-static const uint8_t REPLY_SEQ_7[] = {0x0a, 0x02, 0x10, 0x07};
+static const uint8_t reply_seq_7_bytes[] = {0x0a, 0x02, 0x10, 0x07};
 /* An event that claims to be longer than the bytes are. */
-static const uint8_t REPLY_BROKEN[] = {0x0a, 0x09, 0x10};
+static const uint8_t reply_broken[] = {0x0a, 0x09, 0x10};
 
 static struct slice reply_seq_7(void)
 {
-    return slice_of(REPLY_SEQ_7, sizeof(REPLY_SEQ_7));
+    return slice_of(reply_seq_7_bytes, sizeof(reply_seq_7_bytes));
 }
 
 static void start_unary(struct fake *fake, struct heard *heard)
@@ -232,12 +232,12 @@ static void test_broken_reply_is_internal(void **state)
 
     (void)state;
     start_unary(&fake, &heard);
-    fake_reply(&fake, slice_of(REPLY_BROKEN, sizeof(REPLY_BROKEN)));
+    fake_reply(&fake, slice_of(reply_broken, sizeof(reply_broken)));
     fake_end(&fake, 1);
     assert_int_equal(heard.code, 13);
     start_stream(&fake, &heard);
     fake_reply(&fake, reply_seq_7());
-    fake_reply(&fake, slice_of(REPLY_BROKEN, sizeof(REPLY_BROKEN)));
+    fake_reply(&fake, slice_of(reply_broken, sizeof(reply_broken)));
     fake_reply(&fake, reply_seq_7());
     assert_int_equal(fake.cancels, 1);
     fake_end(&fake, 1);

@@ -1,0 +1,355 @@
+/*
+ * config.c: flags and the file of the same names, by one table.
+ */
+#include "server/app/config.h"
+
+#include "server/app/config_value.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+enum option_kind {
+    OPTION_PATH,
+    OPTION_LISTEN,
+    OPTION_LEVEL,
+    OPTION_FORMAT,
+    OPTION_BYTES,
+    OPTION_COUNT,
+    OPTION_DURATION,
+    OPTION_SWITCH
+};
+
+/* One name that flags and file know. `min` and `max` bound a number. */
+struct option {
+    const char *name;
+    enum option_kind kind;
+    size_t offset; /* in struct config */
+    uint64_t min;
+    uint64_t max;
+    const char *right; /* what would be right, for messages */
+};
+
+#define GIB (1024ull * 1024 * 1024)
+#define MIB (1024ull * 1024)
+
+static const struct option options[] = {
+    {"data", OPTION_PATH, offsetof(struct config, data), 0, 0, "the path of a folder"},
+    {"listen", OPTION_LISTEN, 0, 0, 0,
+     "ADDRESS:PORT, such as 127.0.0.1:7443 or [::1]:7443; port 0 picks one"},
+    {"log-level", OPTION_LEVEL, offsetof(struct config, log_level), 0, 0,
+     "error, warning, info or debug"},
+    {"log-format", OPTION_FORMAT, offsetof(struct config, log_format), 0, 0, "text or json"},
+    {"map-size", OPTION_BYTES, offsetof(struct config, map_bytes), 16 * MIB, 512 * GIB,
+     "16MiB to 512GiB"},
+    {"message-bytes-max", OPTION_BYTES, offsetof(struct config, message_bytes_max), 64 * 1024,
+     64 * MIB, "64KiB to 64MiB"},
+    {"connections-max", OPTION_COUNT, offsetof(struct config, connections_max), 1, 100000,
+     "1 to 100000"},
+    {"drain-timeout", OPTION_DURATION, offsetof(struct config, drain_timeout_ms), 0, 3600000,
+     "0 to 1h, such as 500ms, 30s or 2m"},
+    {"insecure-allow-remote", OPTION_SWITCH, offsetof(struct config, insecure_allow_remote), 0, 0,
+     "true or false"},
+};
+
+#define OPTIONS_COUNT (sizeof(options) / sizeof(options[0]))
+
+static const char help[] =
+    "erratad keeps what people corrected and gives it back to the next model call, over gRPC.\n"
+    "\n"
+    "  erratad --data DIR [--listen ADDRESS:PORT] [options]\n"
+    "\n"
+    "  --data DIR                 the store's folder; made where it does not exist. Required\n"
+    "  --listen ADDRESS:PORT      default 127.0.0.1:7443; port 0 picks one; printed, and written "
+    "to\n"
+    "                             DIR/address\n"
+    "  --config FILE              `name = value` lines with these names; a flag wins over the "
+    "file\n"
+    "  --check-config             tell whether flags and file are right, and end\n"
+    "  --log-level LEVEL          error, warning, info (default) or debug\n"
+    "  --log-format FORMAT        text (default) or json\n"
+    "  --map-size SIZE            most that the store may grow to, default 256GiB (sparse)\n"
+    "  --message-bytes-max SIZE   largest request, default 16MiB\n"
+    "  --connections-max N        default 10000\n"
+    "  --drain-timeout TIME       how long running calls may take at shutdown, default 30s\n"
+    "  --insecure-allow-remote    serve cleartext beyond this machine: tokens and data can be "
+    "read\n"
+    "                             on the way; for networks that are protected otherwise\n"
+    "  --version, --help\n"
+    "\n"
+    "The first start makes the organisation `default` and writes an administrator's token to\n"
+    "DIR/admin.token. SIGTERM and SIGINT finish what runs and end with 0.\n"
+    "\n"
+    "Examples:\n"
+    "  erratad --data /var/lib/errata\n"
+    "  erratad --data /tmp/try --listen 127.0.0.1:0 --log-level debug\n"
+    "  erratad --config /etc/errata/erratad.conf --check-config\n";
+
+const char *config_help(void)
+{
+    return help;
+}
+
+static bool problem(struct config_problem *problem, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* Says what is wrong; always false. */
+static bool problem(struct config_problem *ret_problem, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    (void)vsnprintf(ret_problem->text, sizeof(ret_problem->text), format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+static const struct option *find_option(const char *name, size_t name_bytes)
+{
+    for (size_t i = 0; i < OPTIONS_COUNT; i++) {
+        if (strlen(options[i].name) == name_bytes &&
+            memcmp(options[i].name, name, name_bytes) == 0) {
+            return &options[i];
+        }
+    }
+    return NULL;
+}
+
+/* Reads a number of the option's kind within its bounds. */
+static bool read_number(const struct option *option, const char *value, uint64_t *ret_number)
+{
+    uint64_t number = 0;
+    bool read = false;
+
+    switch (option->kind) {
+    case OPTION_BYTES:
+        read = config_value_bytes(value, &number);
+        break;
+    case OPTION_DURATION:
+        read = config_value_duration_ms(value, &number);
+        break;
+    case OPTION_COUNT:
+        read = config_value_count(value, &number);
+        break;
+    case OPTION_PATH:
+    case OPTION_LISTEN:
+    case OPTION_LEVEL:
+    case OPTION_FORMAT:
+    case OPTION_SWITCH:
+        return false;
+    }
+    *ret_number = number;
+    return read && number >= option->min && number <= option->max;
+}
+
+/* Puts a value where it belongs; false where it is not what the option takes. */
+static bool set_value(struct config *config, const struct option *option, const char *value)
+{
+    uint8_t *at = (uint8_t *)config + option->offset;
+    uint64_t number = 0;
+    uint32_t small = 0;
+
+    switch (option->kind) {
+    case OPTION_PATH:
+        return config_value_text(value, (char *)at, CONFIG_PATH_BYTES_MAX);
+    case OPTION_LISTEN:
+        return config_value_listen(value, config->listen_host, sizeof(config->listen_host),
+                                   &config->listen_port);
+    case OPTION_LEVEL:
+        return config_value_level(value, &config->log_level);
+    case OPTION_FORMAT:
+        return config_value_format(value, &config->log_format);
+    case OPTION_SWITCH:
+        return config_value_switch(value, (bool *)at);
+    case OPTION_BYTES:
+        if (!read_number(option, value, &number)) {
+            return false;
+        }
+        memcpy(at, &number, sizeof(number));
+        return true;
+    case OPTION_COUNT:
+    case OPTION_DURATION:
+        if (!read_number(option, value, &number)) {
+            return false;
+        }
+        small = (uint32_t)number;
+        memcpy(at, &small, sizeof(small));
+        return true;
+    }
+    return false;
+}
+
+static bool apply(struct config *config, const struct option *option, const char *value,
+                  const char *where, struct config_problem *ret_problem)
+{
+    if (set_value(config, option, value)) {
+        return true;
+    }
+    return problem(ret_problem, "%s: '%.64s' is no value of %s; right would be %s", where, value,
+                   option->name, option->right);
+}
+
+/* One line of the file: empty, a comment, or `name = value`. */
+static bool apply_line(struct config *config, char *line, unsigned number,
+                       struct config_problem *ret_problem)
+{
+    const struct option *option = NULL;
+    char where[64];
+    char *value = NULL;
+    char *name = config_value_trim(line);
+
+    if (*name == '\0' || *name == '#') {
+        return true;
+    }
+    (void)snprintf(where, sizeof(where), "line %u of the file", number);
+    value = strchr(name, '=');
+    if (value == NULL) {
+        return problem(ret_problem, "%s: '%.64s' is not `name = value`", where, name);
+    }
+    *value = '\0';
+    value = config_value_trim(value + 1);
+    name = config_value_trim(name);
+    option = find_option(name, strlen(name));
+    if (option == NULL) {
+        return problem(ret_problem, "%s: there is no option '%.64s'; erratad --help lists them",
+                       where, name);
+    }
+    return apply(config, option, value, where, ret_problem);
+}
+
+static bool read_file(struct config *config, struct config_problem *ret_problem)
+{
+    char text[CONFIG_FILE_BYTES_MAX + 1];
+    FILE *file = fopen(config->file, "re");
+    size_t size = 0;
+    unsigned number = 0;
+
+    if (file == NULL) {
+        return problem(ret_problem, "the file '%s' cannot be read: %m", config->file);
+    }
+    size = fread(text, 1, sizeof(text), file);
+    (void)fclose(file);
+    if (size > CONFIG_FILE_BYTES_MAX) {
+        return problem(ret_problem, "the file '%s' is larger than %d bytes", config->file,
+                       CONFIG_FILE_BYTES_MAX);
+    }
+    text[size] = '\0';
+    for (char *line = text; line != NULL;) {
+        char *end = strchr(line, '\n');
+
+        if (end != NULL) {
+            *end++ = '\0';
+        }
+        if (!apply_line(config, line, ++number, ret_problem)) {
+            return false;
+        }
+        line = end;
+    }
+    return true;
+}
+
+/* Flags that say what to do rather than how. */
+static bool take_action(struct config *config, const char *flag)
+{
+    if (strcmp(flag, "--help") == 0 || strcmp(flag, "-h") == 0) {
+        config->action = CONFIG_HELP;
+    } else if (strcmp(flag, "--version") == 0) {
+        config->action = CONFIG_VERSION;
+    } else if (strcmp(flag, "--check-config") == 0) {
+        config->action = CONFIG_CHECK;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* One flag, `--name VALUE` or `--name=VALUE`; `at` moves over what was taken. The file's name is
+ * taken in the first pass, everything else in the second, after the file. */
+static bool take_flag(struct config *config, int argc, char *const *argv, int *at, bool first_pass,
+                      struct config_problem *ret_problem)
+{
+    const char *flag = argv[*at];
+    const char *name = flag + 2;
+    const char *value = strchr(flag, '=');
+    size_t name_bytes = value != NULL ? (size_t)(value - name) : strlen(name);
+    bool is_file = name_bytes == 6 && memcmp(name, "config", 6) == 0;
+    const struct option *option = find_option(name, name_bytes);
+
+    if (option == NULL && !is_file) {
+        return problem(ret_problem, "there is no option '%.64s'; erratad --help lists them", flag);
+    }
+    if (value != NULL) {
+        value++;
+    } else if (option != NULL && option->kind == OPTION_SWITCH) {
+        value = "true";
+    } else if (*at + 1 < argc) {
+        value = argv[++*at];
+    } else {
+        return problem(ret_problem, "'%s' lacks its value", flag);
+    }
+    if (is_file) {
+        return config_value_text(value, config->file, sizeof(config->file)) ||
+               problem(ret_problem, "--config lacks the path of a file");
+    }
+    return first_pass || apply(config, option, value, "the flag", ret_problem);
+}
+
+static bool read_flags(struct config *config, int argc, char *const *argv, bool first_pass,
+                       struct config_problem *ret_problem)
+{
+    for (int at = 1; at < argc; at++) {
+        if (take_action(config, argv[at])) {
+            continue;
+        }
+        if (strncmp(argv[at], "--", 2) != 0) {
+            return problem(ret_problem, "'%.64s' is no option; erratad --help lists them",
+                           argv[at]);
+        }
+        if (!take_flag(config, argc, argv, &at, first_pass, ret_problem)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What only the whole can tell. */
+static bool check_whole(const struct config *config, struct config_problem *ret_problem)
+{
+    if (config->action == CONFIG_HELP || config->action == CONFIG_VERSION) {
+        return true;
+    }
+    if (config->data[0] == '\0') {
+        return problem(ret_problem, "--data DIR is missing: where is the store to be kept?");
+    }
+    if (!config_value_is_loopback(config->listen_host) && !config->insecure_allow_remote) {
+        return problem(ret_problem,
+                       "%s can be reached from other machines, and this server speaks cleartext: "
+                       "listen on 127.0.0.1 or [::1], or say --insecure-allow-remote where the "
+                       "network is protected otherwise",
+                       config->listen_host);
+    }
+    return true;
+}
+
+bool config_read(int argc, char *const *argv, struct config *ret_config,
+                 struct config_problem *ret_problem)
+{
+    struct config *config = ret_config;
+
+    *config = (struct config){
+        .listen_host = "127.0.0.1",
+        .listen_port = 7443,
+        .log_level = LOGGER_INFO,
+        .map_bytes = 256 * GIB,
+        .message_bytes_max = 16 * MIB,
+        .connections_max = 10000,
+        .drain_timeout_ms = 30000,
+    };
+    if (!read_flags(config, argc, argv, true, ret_problem)) {
+        return false;
+    }
+    if (config->file[0] != '\0' && !read_file(config, ret_problem)) {
+        return false;
+    }
+    return read_flags(config, argc, argv, false, ret_problem) && check_whole(config, ret_problem);
+}

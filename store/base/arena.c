@@ -14,6 +14,9 @@ struct arena_chunk {
     size_t size; /* bytes behind this header */
 };
 
+/* malloc gives no more, and rounding stays in range. */
+#define PIECE_BYTES_MAX ((size_t)PTRDIFF_MAX - 4096)
+
 _Static_assert(sizeof(struct arena_chunk) % ARENA_ALIGN_BYTES == 0,
                "a piece behind the header is aligned");
 
@@ -22,7 +25,6 @@ static uint8_t *chunk_bytes(struct arena_chunk *chunk)
     return (uint8_t *)(chunk + 1);
 }
 
-/* For sizes that leave room to round. */
 static size_t round_up(size_t size)
 {
     if (size == 0) {
@@ -64,7 +66,7 @@ void *arena_alloc_slowly(struct arena *arena, size_t size)
     struct arena_chunk *chunk = NULL;
     size_t left = arena->limit_bytes - arena->used_bytes;
 
-    if (left < ARENA_ALIGN_BYTES || size > left - ARENA_ALIGN_BYTES) {
+    if (size > PIECE_BYTES_MAX || round_up(size) > left) {
         return NULL;
     }
     chunk = malloc(sizeof(*chunk) + size);
@@ -146,16 +148,22 @@ void *arena_alloc_slowly(struct arena *arena, size_t size)
     size_t rounded = 0;
     bool is_lone = false;
 
-    if (size > left || left - size < ARENA_ALIGN_BYTES + sizeof(*chunk)) {
+    if (size > PIECE_BYTES_MAX) {
         return NULL;
     }
     rounded = round_up(size);
+    if (rounded > left) {
+        return NULL;
+    }
     if (rounded <= (size_t)(arena->end - arena->next)) {
         void *piece = arena->next; /* only a piece of 0 bytes comes here */
 
         arena->next += rounded;
         arena->used_bytes += rounded;
         return piece;
+    }
+    if (left - rounded < sizeof(*chunk)) {
+        return NULL;
     }
     is_lone = rounded >= chunk_size / 2;
     chunk_size = is_lone ? rounded : chunk_size;

@@ -1,0 +1,23 @@
+/*
+ * base_tests.h: the groups of tests of store/base, each in its own file; base_tests.c runs them all.
+ */
+#ifndef ERRATA_TESTS_UNIT_BASE_TESTS_H
+#define ERRATA_TESTS_UNIT_BASE_TESTS_H
+
+/* cmocka.h wants these four before it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+int run_memory_tests(void);
+int run_text_tests(void);
+int run_wire_tests(void);
+int run_json_check_tests(void);
+int run_json_use_tests(void);
+int run_time_tests(void);
+int run_report_tests(void);
+
+#endif

@@ -1,0 +1,290 @@
+/*
+ * memory_test.c: arenas, buffers and slices. Holds for both modes of the arena; what only one mode
+ * does is asked only there.
+ */
+#include "tests/unit/base/base_tests.h"
+
+#include "store/base/buffer.h"
+
+/* Goal: every piece is aligned and its own. Method: fill pieces of growing sizes, read them all. */
+static void test_pieces_are_aligned_and_apart(void **state)
+{
+    struct arena arena;
+    uint8_t *pieces[300];
+
+    (void)state;
+    arena_init(&arena, SIZE_MAX);
+    for (size_t i = 0; i < 300; i++) {
+        pieces[i] = arena_alloc(&arena, i * 7);
+        assert_non_null(pieces[i]);
+        assert_int_equal((uintptr_t)pieces[i] % ARENA_ALIGN_BYTES, 0);
+        memset(pieces[i], (int)(i & 0xff), i * 7);
+    }
+    for (size_t i = 0; i < 300; i++) {
+        for (size_t at = 0; at < i * 7; at++) {
+            assert_int_equal(pieces[i][at], i & 0xff);
+        }
+    }
+    arena_deinit(&arena);
+}
+
+/* Goal: pieces larger than any chunk work between small ones. Method: alternate 1 byte and 3 MiB. */
+static void test_large_pieces_leave_small_ones_alone(void **state)
+{
+    struct arena arena;
+    const size_t large = (size_t)3 << 20;
+
+    (void)state;
+    arena_init(&arena, SIZE_MAX);
+    for (int i = 0; i < 5; i++) {
+        uint8_t *small = arena_alloc(&arena, 1);
+        uint8_t *big = arena_alloc(&arena, large);
+
+        assert_non_null(small);
+        assert_non_null(big);
+        *small = 7;
+        memset(big, 9, large);
+        assert_int_equal(*small, 7);
+    }
+    arena_deinit(&arena);
+}
+
+/* Goal: the cap holds, a refusal costs nothing, and a reset gives all of it back. Method: fill an
+ * arena of 64 KiB by pieces of 1000 bytes, twice. */
+static void test_cap(void **state)
+{
+    struct arena arena;
+    size_t first_count = 0;
+
+    (void)state;
+    arena_init(&arena, 64 * 1024);
+    assert_null(arena_alloc(&arena, 64 * 1024 + 1));
+    assert_null(arena_alloc(&arena, SIZE_MAX));
+    assert_null(arena_alloc(&arena, SIZE_MAX - 15));
+    assert_int_equal(arena.used_bytes, 0);
+    while (arena_alloc(&arena, 1000) != NULL) {
+        first_count++;
+    }
+    assert_in_range(first_count, 63, 65);
+    assert_true(arena.used_bytes <= 64 * 1024);
+    assert_non_null(arena_alloc(&arena, 16));
+    arena_reset(&arena);
+    for (size_t i = 0; i < first_count; i++) {
+        assert_non_null(arena_alloc(&arena, 1000));
+    }
+    arena_deinit(&arena);
+    assert_int_equal(arena.used_bytes, 0);
+}
+
+/* Goal: an arena without a cap refuses the impossible without harm. Method: sizes near SIZE_MAX. */
+static void test_no_cap(void **state)
+{
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, SIZE_MAX);
+    assert_null(arena_alloc(&arena, SIZE_MAX));
+    assert_null(arena_alloc(&arena, SIZE_MAX - 31));
+    assert_null(arena_alloc(&arena, PTRDIFF_MAX));
+    assert_null(arena_calloc(&arena, SIZE_MAX / 2, 3));
+    assert_non_null(arena_alloc(&arena, 1));
+    assert_null(arena_alloc(&arena, SIZE_MAX - 47));
+    arena_deinit(&arena);
+}
+
+/* Goal: a reset keeps the first chunk and no more. Method: look at what a reset arena points to. */
+static void test_reset_keeps_first_chunk(void **state)
+{
+#ifdef ERRATA_ARENA_EMULATOR
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, SIZE_MAX);
+    assert_non_null(arena_alloc(&arena, 100));
+    arena_reset(&arena);
+    assert_null(arena.chunks); /* every piece was a block of its own, and is freed */
+    arena_deinit(&arena);
+#else
+    struct arena arena;
+    const void *first = NULL;
+
+    (void)state;
+    arena_init(&arena, SIZE_MAX);
+    first = arena_alloc(&arena, 100);
+    for (int i = 0; i < 1000; i++) {
+        assert_non_null(arena_alloc(&arena, 5000));
+    }
+    arena_reset(&arena);
+    assert_ptr_equal(arena_alloc(&arena, 100), first);
+    arena_deinit(&arena);
+
+    arena_init(&arena, SIZE_MAX); /* a large first chunk is not kept */
+    assert_non_null(arena_alloc(&arena, ARENA_KEPT_BYTES_MAX + 1));
+    arena_reset(&arena);
+    assert_null(arena.chunks);
+    arena_deinit(&arena);
+#endif
+}
+
+/* Goal: deinit takes what was never used. Method: a zeroed arena, and one twice. */
+static void test_deinit_of_nothing(void **state)
+{
+    struct arena arena = {0};
+
+    (void)state;
+    arena_deinit(&arena);
+    arena_deinit(&arena);
+    arena_init(&arena, 100);
+    arena_reset(&arena);
+    arena_deinit(&arena);
+}
+
+/* Goal: copies and formatted texts end in a NUL and are right. Method: with room, and without. */
+static void test_copy_and_printf(void **state)
+{
+    struct arena arena;
+    struct slice copy = {NULL, 0};
+    struct slice text = {NULL, 0};
+
+    (void)state;
+    arena_init(&arena, 4096);
+    assert_true(arena_copy(&arena, SLICE("abc\0d"), &copy));
+    assert_int_equal(copy.size, 5);
+    assert_memory_equal(copy.data, "abc\0d", 6);
+    assert_true(arena_copy(&arena, slice_of(NULL, 0), &copy));
+    assert_int_equal(copy.size, 0);
+    assert_int_equal(copy.data[0], 0);
+    text = arena_printf(&arena, "%d-%s", 42, "x");
+    assert_true(slice_equal(text, SLICE("42-x")));
+    assert_int_equal(text.data[4], 0);
+    text = arena_printf(&arena, "%5000d", 1);
+    assert_int_equal(text.size, 0);
+    assert_false(arena_copy(&arena, slice_of(copy.data, 5000), &copy));
+    arena_deinit(&arena);
+}
+
+/* Goal: calloc zeroes memory that was used before. Method: dirty, reset, calloc. */
+static void test_calloc_zeroes(void **state)
+{
+    struct arena arena;
+    uint8_t *piece = NULL;
+
+    (void)state;
+    arena_init(&arena, SIZE_MAX);
+    piece = arena_alloc(&arena, 1000);
+    assert_non_null(piece);
+    memset(piece, 0xff, 1000);
+    arena_reset(&arena);
+    piece = arena_calloc(&arena, 10, 100);
+    assert_non_null(piece);
+    for (size_t i = 0; i < 1000; i++) {
+        assert_int_equal(piece[i], 0);
+    }
+    arena_deinit(&arena);
+}
+
+/* Goal: a buffer keeps what was appended while it grows, alone and among other pieces. Method: a
+ * million bytes one by one, with another piece between now and then. */
+static void test_buffer_grows(void **state)
+{
+    struct arena arena;
+    struct buffer buffer;
+
+    (void)state;
+    arena_init(&arena, SIZE_MAX);
+    buffer_init(&buffer, &arena, 0);
+    assert_int_equal(buffer_slice(&buffer).size, 0);
+    for (uint32_t i = 0; i < 1000000; i++) {
+        buffer_append_byte(&buffer, (uint8_t)(i * 31));
+        if (i % 100000 == 0) {
+            assert_non_null(arena_alloc(&arena, 10));
+        }
+    }
+    assert_true(buffer_ok(&buffer));
+    assert_int_equal(buffer.size, 1000000);
+    for (uint32_t i = 0; i < 1000000; i++) {
+        assert_int_equal(buffer.data[i], (uint8_t)(i * 31));
+    }
+    arena_deinit(&arena);
+}
+
+/* Goal: a failed append sticks and changes nothing. Method: an arena of 1 KiB. */
+static void test_buffer_failure_sticks(void **state)
+{
+    struct arena arena;
+    struct buffer buffer;
+    uint8_t bytes[2000] = {0};
+
+    (void)state;
+    arena_init(&arena, 1024);
+    buffer_init(&buffer, &arena, 16);
+    buffer_append(&buffer, SLICE("abc"));
+    buffer_append(&buffer, slice_of(bytes, sizeof(bytes)));
+    assert_false(buffer_ok(&buffer));
+    buffer_append(&buffer, SLICE("d"));
+    buffer_append_byte(&buffer, 'e');
+    buffer_printf(&buffer, "%d", 5);
+    assert_false(buffer_reserve(&buffer, 0));
+    assert_true(slice_equal(buffer_slice(&buffer), SLICE("abc")));
+    buffer_init(&buffer, &arena, 0);
+    assert_false(buffer_reserve(&buffer, SIZE_MAX));
+    arena_deinit(&arena);
+}
+
+/* Goal: formatted appends stand between others, without their NUL. Method: three in a row. */
+static void test_buffer_printf(void **state)
+{
+    struct arena arena;
+    struct buffer buffer;
+
+    (void)state;
+    arena_init(&arena, SIZE_MAX);
+    buffer_init(&buffer, &arena, 1);
+    buffer_printf(&buffer, "%s=%d;", "a", 1);
+    buffer_printf(&buffer, "%0200d", 7);
+    buffer_append(&buffer, SLICE("."));
+    assert_int_equal(buffer.size, 4 + 200 + 1);
+    assert_memory_equal(buffer.data, "a=1;000", 7);
+    assert_memory_equal(buffer.data + 200, "0007.", 5);
+    arena_deinit(&arena);
+}
+
+/* Goal: slices compare as bytes, shorter first. Method: pairs. */
+static void test_slices(void **state)
+{
+    (void)state;
+    assert_true(slice_equal(slice_of(NULL, 0), SLICE("")));
+    assert_false(slice_equal(SLICE("a"), SLICE("b")));
+    assert_false(slice_equal(SLICE("a"), SLICE("ab")));
+    assert_true(slice_compare(SLICE("a"), SLICE("b")) < 0);
+    assert_true(slice_compare(SLICE("a"), SLICE("ab")) < 0);
+    assert_true(slice_compare(SLICE("\xff"), SLICE("a")) > 0);
+    assert_int_equal(slice_compare(SLICE("ab"), SLICE("ab")), 0);
+    assert_int_equal(slice_compare(slice_of(NULL, 0), SLICE("")), 0);
+    assert_true(slice_starts_with(SLICE("abc"), SLICE("ab")));
+    assert_true(slice_starts_with(SLICE("abc"), slice_of(NULL, 0)));
+    assert_false(slice_starts_with(SLICE("ab"), SLICE("abc")));
+    assert_true(slice_equal(slice_after(SLICE("abc"), 2), SLICE("c")));
+    assert_true(slice_equal(slice_text("abc"), SLICE("abc")));
+    assert_int_equal(slice_text(NULL).size, 0);
+}
+
+int run_memory_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pieces_are_aligned_and_apart),
+        cmocka_unit_test(test_large_pieces_leave_small_ones_alone),
+        cmocka_unit_test(test_cap),
+        cmocka_unit_test(test_no_cap),
+        cmocka_unit_test(test_reset_keeps_first_chunk),
+        cmocka_unit_test(test_deinit_of_nothing),
+        cmocka_unit_test(test_copy_and_printf),
+        cmocka_unit_test(test_calloc_zeroes),
+        cmocka_unit_test(test_buffer_grows),
+        cmocka_unit_test(test_buffer_failure_sticks),
+        cmocka_unit_test(test_buffer_printf),
+        cmocka_unit_test(test_slices),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,304 @@
+/*
+ * time_test.c: clocks, times as text, randomness, ids and digests.
+ */
+#include "tests/unit/base/base_tests.h"
+
+#include "store/base/bytes.h"
+#include "store/base/clock.h"
+#include "store/base/random.h"
+#include "store/base/sha256.h"
+#include "store/base/timestamp.h"
+#include "store/base/uuid.h"
+
+#include <pthread.h>
+
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
+/* Goal: a manual clock moves by hand alone, the machine's never goes back. Method: both are read. */
+static void test_clocks(void **state)
+{
+    struct clock_manual manual;
+    const struct clock *machine = clock_system();
+    int64_t before_us = clock_monotonic_us(machine);
+
+    (void)state;
+    clock_manual_init(&manual, 1000);
+    assert_int_equal(clock_wall_us(&manual.clock), 1000);
+    assert_int_equal(clock_monotonic_us(&manual.clock), 0);
+    clock_manual_advance(&manual, 5);
+    assert_int_equal(clock_wall_us(&manual.clock), 1005);
+    assert_int_equal(clock_monotonic_us(&manual.clock), 5);
+    assert_true(clock_wall_us(machine) > INT64_C(1700000000000000));
+    for (int i = 0; i < 1000; i++) {
+        int64_t now_us = clock_monotonic_us(machine);
+
+        assert_true(now_us >= before_us);
+        before_us = now_us;
+    }
+}
+
+/* Goal: text and time agree both ways. Method: known pairs. */
+static void test_timestamps(void **state)
+{
+    static const struct {
+        const char *text;
+        int64_t seconds;
+        int32_t nanos;
+    } rows[] = {
+        {"1970-01-01T00:00:00Z", 0, 0},
+        {"1969-12-31T23:59:59.999999999Z", -1, 999999999},
+        {"0001-01-01T00:00:00Z", TIMESTAMP_SECONDS_MIN, 0},
+        {"9999-12-31T23:59:59.999999999Z", TIMESTAMP_SECONDS_MAX, 999999999},
+        {"2000-02-29T12:00:00.100Z", 951825600, 100000000},
+        {"2024-02-29T23:59:59.000001Z", 1709251199, 1000},
+        {"1900-03-01T00:00:00.000000001Z", -2203891200, 1},
+        {"2026-11-21T08:30:15.120Z", 1795249815, 120000000},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char text[TIMESTAMP_TEXT_BYTES_MAX];
+        int64_t seconds = 0;
+        int32_t nanos = 0;
+        size_t size = timestamp_format(rows[i].seconds, rows[i].nanos, text);
+
+        assert_true(slice_equal(slice_of(text, size), slice_text(rows[i].text)));
+        assert_true(timestamp_parse(slice_text(rows[i].text), &seconds, &nanos));
+        assert_true(seconds == rows[i].seconds);
+        assert_int_equal(nanos, rows[i].nanos);
+    }
+}
+
+/* Goal: every day survives. Method: all days of the years 1 to 9999, formatted and read. */
+static void test_every_day(void **state)
+{
+    (void)state;
+    for (int64_t at = TIMESTAMP_SECONDS_MIN; at <= TIMESTAMP_SECONDS_MAX; at += 86400) {
+        char text[TIMESTAMP_TEXT_BYTES_MAX];
+        int64_t seconds = 0;
+        int32_t nanos = 0;
+        size_t size = timestamp_format(at, 0, text);
+
+        if (!timestamp_parse(slice_of(text, size), &seconds, &nanos) || seconds != at) {
+            fail_msg("%.*s", (int)size, text);
+        }
+    }
+}
+
+/* Goal: RFC 3339's freedoms are read. Method: offsets, lower case, short fractions. */
+static void test_timestamp_forms(void **state)
+{
+    int64_t seconds = 0;
+    int32_t nanos = 0;
+
+    (void)state;
+    assert_true(timestamp_parse(SLICE("1970-01-01t01:30:00.5+01:30"), &seconds, &nanos));
+    assert_int_equal(seconds, 0);
+    assert_int_equal(nanos, 500000000);
+    assert_true(timestamp_parse(SLICE("1969-12-31T16:00:00-08:00"), &seconds, &nanos));
+    assert_int_equal(seconds, 0);
+    assert_true(timestamp_parse(SLICE("0001-01-01T00:00:00z"), &seconds, &nanos));
+}
+
+/* Goal: what is no time is refused. Method: a table. */
+static void test_bad_timestamps(void **state)
+{
+    static const char *const rows[] = {
+        "",
+        "2024-01-01",
+        "2024-01-01T00:00:00",
+        "2024-01-01 00:00:00Z",
+        "2024-1-01T00:00:00Z",
+        "2024-00-01T00:00:00Z",
+        "2024-13-01T00:00:00Z",
+        "2024-01-00T00:00:00Z",
+        "2024-01-32T00:00:00Z",
+        "2023-02-29T00:00:00Z",
+        "1900-02-29T00:00:00Z",
+        "2024-04-31T00:00:00Z",
+        "2024-01-01T24:00:00Z",
+        "2024-01-01T00:60:00Z",
+        "2024-01-01T00:00:60Z",
+        "2024-01-01T00:00:00.Z",
+        "2024-01-01T00:00:00.1234567890Z",
+        "2024-01-01T00:00:00,5Z",
+        "2024-01-01T00:00:00Z ",
+        " 2024-01-01T00:00:00Z",
+        "2024-01-01T00:00:00+0100",
+        "2024-01-01T00:00:00+24:00",
+        "2024-01-01T00:00:00+01:60",
+        "0000-01-01T00:00:00Z",
+        "0001-01-01T00:00:00+00:01",
+        "9999-12-31T23:59:59-00:01",
+        "10000-01-01T00:00:00Z",
+        "-001-01-01T00:00:00Z",
+        "2024-01-01T00:00:00ZZ",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        int64_t seconds = 0;
+        int32_t nanos = 0;
+
+        if (timestamp_parse(slice_text(rows[i]), &seconds, &nanos)) {
+            fail_msg("%s", rows[i]);
+        }
+    }
+}
+
+/* Goal: a seed gives the same bytes each time. Method: the known start of SplitMix64 from 0. */
+static void test_seeded(void **state)
+{
+    struct random_seeded seeded;
+    uint64_t words[2] = {0};
+    uint8_t odd[3] = {0};
+
+    (void)state;
+    random_seeded_init(&seeded, 0);
+    random_fill(&seeded.random, words, sizeof(words));
+    assert_true(words[0] == UINT64_C(0xe220a8397b1dcdaf));
+    assert_true(words[1] == UINT64_C(0x6e789e6aa1b965f4));
+    random_seeded_init(&seeded, 0);
+    random_fill(&seeded.random, odd, sizeof(odd));
+    assert_memory_equal(odd, words, 3);
+}
+
+/* Goal: the kernel's bytes never repeat across fills, sizes and threads. Method: 8-byte pieces by
+ * fills of many sizes, on two threads, all different. */
+static void *fill_pieces(void *pieces)
+{
+    uint64_t *words = pieces;
+
+    for (size_t i = 0; i < 1000; i++) {
+        random_fill(random_system(), &words[i], sizeof(words[i]));
+    }
+    return NULL;
+}
+
+static void test_system_random(void **state)
+{
+    static uint64_t words[2000];
+    uint8_t large[1000] = {0};
+    size_t zeros = 0;
+    pthread_t thread;
+
+    (void)state;
+    assert_int_equal(pthread_create(&thread, NULL, fill_pieces, words), 0);
+    fill_pieces(words + 1000);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    for (size_t i = 0; i < 2000; i++) {
+        for (size_t j = i + 1; j < 2000; j++) {
+            assert_true(words[i] != words[j]);
+        }
+    }
+    random_fill(random_system(), large, sizeof(large));
+    for (size_t i = 0; i < sizeof(large); i++) {
+        zeros += large[i] == 0;
+    }
+    assert_true(zeros < 50);
+    random_fill(random_system(), large, 0);
+}
+
+/* Goal: ids carry time, version and variant, and sort by time down to what 12 bits tell apart.
+ * Method: the fields of one id, then ids one microsecond apart. */
+static void test_uuid_fields_and_order(void **state)
+{
+    struct random_seeded seeded;
+    struct uuid last = {{0}};
+
+    (void)state;
+    random_seeded_init(&seeded, 7);
+    for (int64_t us = 1700000000000000; us < 1700000000005000; us++) {
+        struct uuid uuid = uuid_v7(us, &seeded.random);
+        uint64_t high = bytes_get_be64(uuid.bytes);
+
+        assert_true(high >> 16 == (uint64_t)us / 1000);
+        assert_int_equal(high >> 12 & 15, 7);
+        assert_int_equal(high & 0xfff, (uint64_t)us % 1000 * 4096 / 1000);
+        assert_int_equal(uuid.bytes[8] >> 6, 2);
+        assert_true(memcmp(uuid.bytes, last.bytes, 8) > 0);
+        last = uuid;
+    }
+    assert_int_equal(bytes_get_be64(uuid_v7(-5, &seeded.random).bytes) >> 16, 0);
+    assert_false(uuid_equal(uuid_v7(1, &seeded.random), uuid_v7(1, &seeded.random)));
+}
+
+/* Goal: text and id agree, in either case; nothing else is read. Method: one id and its damages. */
+static void test_uuid_text(void **state)
+{
+    static const char text[] = "018bcfe5-6800-7abc-8def-0123456789ab";
+    char upper[UUID_TEXT_BYTES];
+    char written[UUID_TEXT_BYTES];
+    struct uuid uuid = {{0}};
+    struct uuid same = {{0}};
+
+    (void)state;
+    assert_true(uuid_parse(slice_text(text), &uuid));
+    uuid_format(uuid, written);
+    assert_memory_equal(written, text, UUID_TEXT_BYTES);
+    for (size_t i = 0; i < UUID_TEXT_BYTES; i++) {
+        upper[i] = text[i] >= 'a' ? (char)(text[i] - 32) : text[i];
+    }
+    assert_true(uuid_parse(slice_of(upper, UUID_TEXT_BYTES), &same));
+    assert_true(uuid_equal(uuid, same));
+    for (size_t i = 0; i < UUID_TEXT_BYTES; i++) {
+        char kept = written[i];
+
+        written[i] = kept == '-' ? '0' : '-';
+        assert_false(uuid_parse(slice_of(written, UUID_TEXT_BYTES), &same));
+        written[i] = 'g';
+        assert_false(uuid_parse(slice_of(written, UUID_TEXT_BYTES), &same));
+        written[i] = kept;
+    }
+    assert_false(uuid_parse(slice_of(text, UUID_TEXT_BYTES - 1), &same));
+    assert_false(uuid_parse(SLICE("{018bcfe5-6800-7abc-8def-0123456789ab}"), &same));
+    assert_false(uuid_parse(slice_of(NULL, 0), &same));
+}
+
+/* Goal: SHA-256 is SHA-256, in one piece or several. Method: FIPS 180-4's examples. */
+static void test_sha256(void **state)
+{
+    static const struct slice pieces[] = {
+        {(const uint8_t *)"a", 1}, {NULL, 0}, {(const uint8_t *)"bc", 2}};
+    char text[2 * SHA256_BYTES];
+    struct sha256_digest digest = sha256(SLICE("abc"));
+    struct sha256_digest same = sha256_pieces(pieces, 3);
+
+    (void)state;
+    sha256_format(&digest, text);
+    assert_memory_equal(text, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+                        sizeof(text));
+    assert_memory_equal(digest.bytes, same.bytes, SHA256_BYTES);
+    digest = sha256(slice_of(NULL, 0));
+    sha256_format(&digest, text);
+    assert_memory_equal(text, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+                        sizeof(text));
+}
+
+/* Goal: big-endian integers sort as bytes. Method: known bytes, and back. */
+static void test_bytes(void **state)
+{
+    uint8_t bytes[8];
+
+    (void)state;
+    bytes_put_be32(bytes, 0x01020304);
+    assert_memory_equal(bytes, "\1\2\3\4", 4);
+    assert_int_equal(bytes_get_be32(bytes), 0x01020304);
+    bytes_put_be64(bytes, UINT64_C(0x0102030405060708));
+    assert_memory_equal(bytes, "\1\2\3\4\5\6\7\10", 8);
+    assert_true(bytes_get_be64(bytes) == UINT64_C(0x0102030405060708));
+}
+
+int run_time_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_clocks),         cmocka_unit_test(test_timestamps),
+        cmocka_unit_test(test_every_day),      cmocka_unit_test(test_timestamp_forms),
+        cmocka_unit_test(test_bad_timestamps), cmocka_unit_test(test_seeded),
+        cmocka_unit_test(test_system_random),  cmocka_unit_test(test_uuid_fields_and_order),
+        cmocka_unit_test(test_uuid_text),      cmocka_unit_test(test_sha256),
+        cmocka_unit_test(test_bytes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -51,6 +51,8 @@ def shape_cases():
               "    %s:\n        break;\n    }\n}\n")
     yield "default over an enum", run(switch % "default"), "a default in a switch"
     yield "all values named", run(switch % "case BLUE"), None
+    reasoned = (switch % "default").replace("default:", "default: /* a peer's number */")
+    yield "a reasoned default", run(reasoned), None
     yield "default over numbers", run((switch % "default").replace("RED", "7")), None
     kept = "struct kept {\n    struct store_txn *txn;\n};\n"
     yield "a kept transaction", run(kept), "keeps a transaction"

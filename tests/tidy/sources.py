@@ -60,8 +60,9 @@ def blank_strings_and_comments(text):
 
 
 class Function:
-    def __init__(self, name, line, body_lines, parameters):
+    def __init__(self, name, signature, line, body_lines, parameters):
         self.name = name
+        self.signature = signature
         self.line = line
         self.body_lines = body_lines
         self.parameters = parameters
@@ -101,7 +102,7 @@ def functions(text):
             signature = re.sub(r"__attribute__\s*\(\(.*?\)\)|\b[A-Z_]+\(\d+, \d+\)", "", signature)
             name = re.search(r"(\w+)\s*\(", signature)
             if name:
-                found.append(Function(name.group(1), top + 1, number - opened - 1,
+                found.append(Function(name.group(1), signature, top + 1, number - opened - 1,
                                       count_parameters(signature)))
             opened = None
     return found

@@ -13,7 +13,7 @@ import sources
 WORDS = [
     (r"\b(TO[D]O|FIX[M]E|XX[X]|HA[C]K)\b", "a note of unfinished work",
      "finish it, or say in README.md what the program does not do"),
-    (r"\bfor no[w][,.;: ]|\btemporar[y] (fix|solution)", "a promise to come back",
+    (r"\b(enough|only|works|fine|stub) for no[w]\b|\btemporar[y] (fix|solution)", "a promise to come back",
      "make it right, or state plainly what is and what is not"),
     (r"registry\.npm[j]s|deb\.debia[n]|snapshot\.debia[n]|nodesourc[e]|pypi\.or[g]|"
      r"files\.pythonhoste[d]", "the host of a package registry",

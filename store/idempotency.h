@@ -1,0 +1,27 @@
+/*
+ * idempotency.h: what the writer does about idempotency keys that are too old to be asked for.
+ * Finding and keeping them is in work.h.
+ */
+#ifndef ERRATA_STORE_IDEMPOTENCY_H
+#define ERRATA_STORE_IDEMPOTENCY_H
+
+#include "store/backend.h"
+#include "store/base/uuid.h"
+
+/* A key is looked for in this hour, in the hours before it that a day may reach into, and in the next
+ * one, should the clock have been put back. */
+#define IDEMPOTENCY_HOURS_BACK 24
+/* Rows stay twice as long as they are asked for: a clock that jumps ahead by less than a day must not
+ * make a repeated write be stored twice. */
+#define IDEMPOTENCY_HOURS_KEPT 48
+
+/* Whose old rows went last; zeroed: nobody's yet. In memory alone: losing it costs a round. */
+struct idempotency_sweep {
+    struct uuid org;
+};
+
+/* Removes up to `limit` rows that are too old, of one organisation after the other, one a call. */
+MUST_CHECK enum err idempotency_expire(struct store_txn *txn, int64_t now_us, size_t limit,
+                                       struct idempotency_sweep *sweep, size_t *ret_count);
+
+#endif

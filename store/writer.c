@@ -1,0 +1,319 @@
+/*
+ * writer.c: the writer's queue, thread and state. While one commit syncs the next batch gathers; no
+ * timer but the probe of a store that refuses writes. See work.h.
+ */
+#include "store/writer_internal.h"
+
+#include "store/base/assert.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PROBE_INTERVAL_US 1000000
+/* Failed syncs in a row, after which nothing is tried but probes. */
+#define FAILURES_MAX 3
+/* Behind the reactor, which answers reads. */
+#define THREAD_NICE 5
+
+static void complete(struct writer *writer, const struct batch *batch)
+{
+    pthread_mutex_lock(&writer->lock);
+    for (size_t i = 0; i < batch->count; i++) {
+        struct work_request *request = batch->requests[i];
+
+        request->next = NULL;
+        if (writer->completed_last == NULL) {
+            writer->completed = request;
+        } else {
+            writer->completed_last->next = request;
+        }
+        writer->completed_last = request;
+    }
+    writer->running = 0;
+    pthread_mutex_unlock(&writer->lock);
+    if (batch->count > 0) {
+        writer->config.wake(writer->config.user);
+    }
+}
+
+/* Takes requests in turn until the batch is full. The lock is held. */
+static void gather(struct writer *writer, struct batch *batch)
+{
+    uint64_t bytes = 0;
+
+    batch->count = 0;
+    while (batch->count < writer->batch_limit) {
+        const struct work_request *next = writer_queue_peek(&writer->queue);
+
+        if (next == NULL || (batch->count > 0 && bytes + next->bytes > WORK_BATCH_BYTES_MAX)) {
+            break;
+        }
+        bytes += next->bytes;
+        batch->requests[batch->count++] = writer_queue_pop(&writer->queue);
+    }
+    writer->running = (uint32_t)batch->count;
+}
+
+/* A batch that took too long makes the next ones smaller, one that did not lets them grow. */
+static void learn_cost(struct writer *writer, size_t request_count, int64_t duration_us)
+{
+    uint64_t limit = writer->batch_limit;
+
+    if (duration_us > WORK_BATCH_TARGET_US) {
+        limit = request_count * WORK_BATCH_TARGET_US / (uint64_t)duration_us;
+    } else if (request_count >= limit) {
+        limit *= 2;
+    }
+    limit = limit < 1 ? 1 : limit;
+    writer->batch_limit =
+        limit > WORK_BATCH_REQUESTS_MAX ? WORK_BATCH_REQUESTS_MAX : (uint32_t)limit;
+}
+
+/* What a commit, or a probe, says about the next ones. */
+static void learn_state(struct writer *writer, enum err err)
+{
+    enum writer_state state = WRITER_OPEN;
+
+    if (err == ERR_IO) {
+        writer->failures_in_a_row++;
+    } else if (err != ERR_UNAVAILABLE) {
+        writer->failures_in_a_row = 0;
+    }
+    if (err == ERR_DISK_FULL) {
+        state = WRITER_FULL;
+    } else if (err == ERR_UNAVAILABLE || writer->failures_in_a_row >= FAILURES_MAX) {
+        state = WRITER_FAILING;
+    }
+    if (state != WRITER_OPEN) {
+        writer->next_probe_us = clock_monotonic_us(writer->config.clock) + PROBE_INTERVAL_US;
+    }
+    pthread_mutex_lock(&writer->lock);
+    writer->state = state;
+    pthread_mutex_unlock(&writer->lock);
+}
+
+static enum err state_error(enum writer_state state)
+{
+    switch (state) {
+    case WRITER_OPEN:
+        return OK;
+    case WRITER_FULL:
+        return ERR_DISK_FULL;
+    case WRITER_FAILING:
+        return ERR_UNAVAILABLE;
+    }
+    return ERR_INTERNAL;
+}
+
+/* Looks whether writes go through again, once a second. A failed probe leaves things as they are. */
+static void probe_if_due(struct writer *writer, enum writer_state state)
+{
+    int64_t now_us = clock_monotonic_us(writer->config.clock);
+
+    if (state == WRITER_OPEN || now_us < writer->next_probe_us) {
+        return;
+    }
+    if (writer_probe(writer) == OK) {
+        learn_state(writer, OK);
+    } else {
+        writer->next_probe_us = clock_monotonic_us(writer->config.clock) + PROBE_INTERVAL_US;
+    }
+}
+
+/* Writes what waits, up to a batch; or, while nothing can be written, tells it so. */
+static size_t step(struct writer *writer)
+{
+    struct batch batch;
+    enum writer_state state = WRITER_OPEN;
+
+    pthread_mutex_lock(&writer->lock);
+    state = writer->state;
+    pthread_mutex_unlock(&writer->lock);
+    probe_if_due(writer, state);
+    pthread_mutex_lock(&writer->lock);
+    gather(writer, &batch);
+    state = writer->state;
+    pthread_mutex_unlock(&writer->lock);
+    if (batch.count == 0) {
+        return 0;
+    }
+    if (state == WRITER_OPEN) {
+        int64_t start_us = clock_monotonic_us(writer->config.clock);
+
+        learn_state(writer, writer_write_batch(writer, &batch));
+        learn_cost(writer, batch.count, clock_monotonic_us(writer->config.clock) - start_us);
+    } else {
+        for (size_t i = 0; i < batch.count; i++) {
+            batch.requests[i]->result = state_error(state);
+        }
+    }
+    complete(writer, &batch);
+    return batch.count;
+}
+
+/* The lock is held, and given up while waiting. */
+static void wait_for_work(struct writer *writer)
+{
+    struct timespec until;
+
+    if (writer->state == WRITER_OPEN) {
+        (void)pthread_cond_wait(&writer->work, &writer->lock);
+        return;
+    }
+    if (clock_gettime(CLOCK_MONOTONIC, &until) != 0) {
+        return;
+    }
+    until.tv_sec += PROBE_INTERVAL_US / 1000000;
+    (void)pthread_cond_timedwait(&writer->work, &writer->lock, &until);
+}
+
+static void *run_thread(void *user)
+{
+    struct writer *writer = user;
+    bool stopping = false;
+
+    /* Not being allowed to step back is no reason not to write. */
+    (void)setpriority(PRIO_PROCESS, (id_t)gettid(), THREAD_NICE);
+    while (!stopping) {
+        if (step(writer) > 0) {
+            continue;
+        }
+        pthread_mutex_lock(&writer->lock);
+        if (writer->queue.requests == 0 && !writer->stopping) {
+            wait_for_work(writer);
+        }
+        stopping = writer->stopping && writer->queue.requests == 0;
+        pthread_mutex_unlock(&writer->lock);
+    }
+    return NULL;
+}
+
+static enum err start_thread(struct writer *writer)
+{
+    int code = pthread_create(&writer->thread, NULL, run_thread, writer);
+
+    writer->has_thread = code == 0;
+    return code == 0 ? OK : ERR_MEMORY;
+}
+
+static void init_locks(struct writer *writer)
+{
+    pthread_condattr_t attributes;
+
+    pthread_mutex_init(&writer->lock, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&writer->work, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+enum err writer_new(const struct writer_config *config, struct writer **ret_writer)
+{
+    struct writer *writer = calloc(1, sizeof(*writer));
+    enum err err = OK;
+
+    if (writer == NULL) {
+        return ERR_MEMORY;
+    }
+    writer->config = *config;
+    writer->engine = log_engine_in_tables();
+    writer->batch_limit = WORK_BATCH_REQUESTS_MAX;
+    init_locks(writer);
+    err = writer_queue_init(&writer->queue);
+    if (err == OK && !config->manual) {
+        err = start_thread(writer);
+    }
+    if (err != OK) {
+        writer_free(writer);
+        return err;
+    }
+    *ret_writer = writer;
+    return OK;
+}
+
+enum err writer_submit(struct writer *writer, struct work_request *request)
+{
+    enum err err = OK;
+
+    pthread_mutex_lock(&writer->lock);
+    err = writer->draining ? ERR_DRAINING : state_error(writer->state);
+    if (err == OK) {
+        err = writer_queue_push(&writer->queue, request);
+    }
+    if (err == OK && !writer->config.manual) {
+        pthread_cond_signal(&writer->work);
+    }
+    pthread_mutex_unlock(&writer->lock);
+    return err;
+}
+
+void writer_complete(struct writer *writer)
+{
+    struct work_request *request = NULL;
+
+    pthread_mutex_lock(&writer->lock);
+    request = writer->completed;
+    writer->completed = NULL;
+    writer->completed_last = NULL;
+    pthread_mutex_unlock(&writer->lock);
+    while (request != NULL) {
+        struct work_request *next = request->next;
+
+        request->done(request, request->result);
+        request = next;
+    }
+}
+
+size_t writer_step(struct writer *writer)
+{
+    ASSERT(writer->config.manual);
+    return step(writer);
+}
+
+void writer_drain(struct writer *writer)
+{
+    pthread_mutex_lock(&writer->lock);
+    writer->draining = true;
+    pthread_mutex_unlock(&writer->lock);
+}
+
+struct writer_stats writer_read_stats(struct writer *writer)
+{
+    struct writer_stats stats;
+
+    pthread_mutex_lock(&writer->lock);
+    stats = writer->stats;
+    stats.queue_requests = writer->queue.requests;
+    stats.queue_bytes = (uint32_t)writer->queue.bytes;
+    stats.writable = writer->state == WRITER_OPEN;
+    pthread_mutex_unlock(&writer->lock);
+    return stats;
+}
+
+uint64_t writer_table_version(const struct writer *writer, enum store_table table)
+{
+    ASSERT(table < TABLE_COUNT);
+    return atomic_load(&writer->versions[table]);
+}
+
+void writer_free(struct writer *writer)
+{
+    if (writer == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&writer->lock);
+    writer->stopping = true;
+    pthread_cond_signal(&writer->work);
+    pthread_mutex_unlock(&writer->lock);
+    if (writer->has_thread) {
+        (void)pthread_join(writer->thread, NULL);
+    }
+    ASSERT(writer->completed == NULL);
+    writer_queue_deinit(&writer->queue);
+    pthread_cond_destroy(&writer->work);
+    pthread_mutex_destroy(&writer->lock);
+    free(writer);
+}

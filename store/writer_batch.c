@@ -1,0 +1,212 @@
+/*
+ * writer_batch.c: one group commit. All members run in one transaction; a member that fails by its
+ * own decision has put nothing and leaves its neighbours alone. A member that fails after a put, or a
+ * commit that fails for the size of the whole, throws the transaction away, and the members run again
+ * one by one. Runs on the writing side; takes the lock only to count.
+ */
+#include "store/writer_internal.h"
+
+#include "store/backend_ops.h"
+#include "store/base/assert.h"
+
+/* Old idempotency rows that go with each request of a batch, so that more go than come. */
+#define EXPIRE_ROWS_A_REQUEST 2
+#define PROBE_KEY "probe"
+
+/* The failure is the disk's or the store's: running the rest would meet it again. */
+static bool is_disk_error(enum err err)
+{
+    return err == ERR_DISK_FULL || err == ERR_IO || err == ERR_UNAVAILABLE;
+}
+
+/* What keeps a request from being started; OK: nothing. */
+static enum err may_start(const struct writer *writer, struct work_request *request)
+{
+    if (atomic_load(&request->cancelled)) {
+        return ERR_CANCELLED;
+    }
+    if (request->deadline_us != INT64_MAX &&
+        clock_monotonic_us(writer->config.clock) > request->deadline_us) {
+        return ERR_DEADLINE;
+    }
+    return OK;
+}
+
+/* Runs one member. False: it failed with something put, and the transaction must go. */
+static bool run_member(struct writer *writer, struct work_request *request, struct store_txn *txn)
+{
+    uint64_t changes = txn->change_count;
+
+    request->result = may_start(writer, request);
+    if (request->result != OK) {
+        return true;
+    }
+    log_begin_write(txn, NULL);
+    request->result = request->run(request, txn);
+    return request->result == OK || txn->change_count == changes;
+}
+
+/* All members in one transaction; false where it must go. */
+static bool run_members(struct writer *writer, struct batch *batch, struct store_txn *txn)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        if (!run_member(writer, batch->requests[i], txn)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Room for what batches bring is made by the batches themselves. */
+static enum err expire_keys(struct writer *writer, struct store_txn *txn, size_t request_count)
+{
+    size_t count = 0;
+
+    return idempotency_expire(txn, clock_wall_us(writer->config.clock),
+                              request_count * EXPIRE_ROWS_A_REQUEST, &writer->sweep, &count);
+}
+
+static void count_commit(struct writer *writer, size_t request_count, int64_t duration_us,
+                         enum err err)
+{
+    pthread_mutex_lock(&writer->lock);
+    if (err == OK) {
+        writer->stats.commits++;
+        writer->stats.commit_requests += request_count;
+        writer->stats.commit_duration_us += (uint64_t)duration_us;
+    } else {
+        writer->stats.commit_failures++;
+    }
+    pthread_mutex_unlock(&writer->lock);
+}
+
+/* Ends the transaction: the log first, then the tables. One that changed nothing needs no sync. */
+static enum err commit(struct writer *writer, struct store_txn *take_txn, size_t request_count)
+{
+    int64_t start_us = clock_monotonic_us(writer->config.clock);
+    uint32_t changes[TABLE_COUNT];
+    enum err err = OK;
+
+    if (take_txn->change_count == 0) {
+        store_abort(take_txn);
+        return OK;
+    }
+    memcpy(changes, take_txn->changes, sizeof(changes));
+    err = log_engine_append(writer->engine, take_txn);
+    if (err != OK) {
+        store_abort(take_txn);
+    } else {
+        err = store_commit(take_txn);
+    }
+    for (size_t i = 0; i < TABLE_COUNT && err == OK; i++) {
+        if (changes[i] > 0) {
+            atomic_fetch_add(&writer->versions[i], 1);
+        }
+    }
+    count_commit(writer, request_count, clock_monotonic_us(writer->config.clock) - start_us, err);
+    return err;
+}
+
+/* Gives every member the same result. */
+static void fail_members(struct batch *batch, size_t first, enum err err)
+{
+    for (size_t i = first; i < batch->count; i++) {
+        batch->requests[i]->result = err;
+    }
+}
+
+/* Gives a failed commit's result to the members that thought they had succeeded. */
+static void fail_successes(struct batch *batch, enum err err)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->requests[i]->result == OK) {
+            batch->requests[i]->result = err;
+        }
+    }
+}
+
+/* One transaction over all members. `ret_again`: it left nothing, and they may run one by one. */
+static enum err write_together(struct writer *writer, struct batch *batch, bool *ret_again)
+{
+    struct store_txn *txn = NULL;
+    enum err err = store_begin(writer->config.backend, STORE_WRITE, &txn);
+
+    *ret_again = false;
+    if (err != OK) {
+        fail_members(batch, 0, err);
+        return is_disk_error(err) ? err : OK;
+    }
+    if (expire_keys(writer, txn, batch->count) != OK || !run_members(writer, batch, txn)) {
+        store_abort(txn);
+        *ret_again = true;
+        return OK;
+    }
+    err = commit(writer, txn, batch->count);
+    if (err != OK) {
+        fail_successes(batch, err);
+        /* A sync that failed says nothing of the members; a batch that was too large does. */
+        *ret_again = batch->count > 1 && (err == ERR_DISK_FULL || !is_disk_error(err));
+    }
+    return is_disk_error(err) ? err : OK;
+}
+
+/* One member, in a transaction of its own. */
+static enum err write_alone(struct writer *writer, struct work_request *request)
+{
+    struct store_txn *txn = NULL;
+    enum err err = store_begin(writer->config.backend, STORE_WRITE, &txn);
+
+    if (err != OK) {
+        request->result = err;
+        return is_disk_error(err) ? err : OK;
+    }
+    if (!run_member(writer, request, txn)) {
+        store_abort(txn);
+        return is_disk_error(request->result) ? request->result : OK;
+    }
+    err = commit(writer, txn, 1);
+    if (err != OK && request->result == OK) {
+        request->result = err;
+    }
+    return is_disk_error(err) ? err : OK;
+}
+
+enum err writer_write_batch(struct writer *writer, struct batch *batch)
+{
+    bool again = false;
+    enum err err = write_together(writer, batch, &again);
+
+    if (!again) {
+        return err;
+    }
+    err = OK;
+    for (size_t i = 0; i < batch->count; i++) {
+        err = write_alone(writer, batch->requests[i]);
+        /* A full map may still have room for a smaller one; a failing disk has none for any. */
+        if (err == ERR_IO || err == ERR_UNAVAILABLE) {
+            fail_members(batch, i + 1, err);
+            return err;
+        }
+    }
+    return err;
+}
+
+enum err writer_probe(struct writer *writer)
+{
+    struct key key = key_meta_global(SLICE(PROBE_KEY));
+    struct store_txn *txn = NULL;
+    enum err err = store_restore(writer->config.backend);
+
+    if (err == OK) {
+        err = store_begin(writer->config.backend, STORE_WRITE, &txn);
+    }
+    if (err != OK) {
+        return err;
+    }
+    err = store_put(txn, TABLE_META, key_slice(&key), slice_of(NULL, 0));
+    if (err != OK) {
+        store_abort(txn);
+        return err;
+    }
+    return store_commit(txn);
+}

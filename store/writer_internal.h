@@ -1,0 +1,59 @@
+/*
+ * writer_internal.h: the writer's struct, for writer*.c alone.
+ */
+#ifndef ERRATA_STORE_WRITER_INTERNAL_H
+#define ERRATA_STORE_WRITER_INTERNAL_H
+
+#include "store/idempotency.h"
+#include "store/log_engine.h"
+#include "store/writer_queue.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* What a submitted request meets. */
+enum writer_state {
+    WRITER_OPEN,
+    WRITER_FULL, /* the disk or the map: ERR_DISK_FULL until a probe succeeds */
+    WRITER_FAILING /* syncs fail, or the store is broken: ERR_UNAVAILABLE until a probe succeeds */
+};
+
+struct writer {
+    struct writer_config config;
+    const struct log_engine *engine;
+    pthread_t thread;
+    bool has_thread;
+
+    /* The writing side's own: the thread's, or writer_step's. */
+    struct idempotency_sweep sweep;
+    uint32_t batch_limit; /* requests, by what late batches took */
+    uint32_t failures_in_a_row; /* of commits, by the disk */
+    int64_t next_probe_us; /* monotonic */
+
+    atomic_uint_fast64_t versions[TABLE_COUNT];
+
+    pthread_mutex_t lock; /* over all that follows */
+    pthread_cond_t work; /* the thread waits here for requests, state and stop */
+    struct writer_queue queue;
+    struct work_request *completed; /* oldest first */
+    struct work_request *completed_last;
+    uint32_t running; /* requests in the batch that is being written */
+    enum writer_state state;
+    bool draining;
+    bool stopping;
+    struct writer_stats stats; /* but queue_* and writable */
+};
+
+/* Requests that are written together. */
+struct batch {
+    struct work_request *requests[WORK_BATCH_REQUESTS_MAX];
+    size_t count;
+};
+
+/* Writes a batch and sets each request's result. Tells what the disk said: OK, or why nothing can be
+ * written now. */
+MUST_CHECK enum err writer_write_batch(struct writer *writer, struct batch *batch);
+/* A tiny write of its own, after what a full disk took was made again. */
+MUST_CHECK enum err writer_probe(struct writer *writer);
+
+#endif

@@ -1,0 +1,88 @@
+/*
+ * files.c: small files, whole or not at all.
+ */
+#include "server/app/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Our own names are short. */
+#define NAME_BYTES_MAX 64
+
+static enum err say_failed(struct fault *fault, const char *what, const char *folder,
+                           const char *name)
+{
+    enum err err = errno == ENOSPC || errno == EDQUOT ? ERR_DISK_FULL : ERR_IO;
+
+    return fault_say(fault, err, "%s/%s cannot be %s: %m", folder, name, what);
+}
+
+static bool write_whole(int file, struct slice bytes)
+{
+    while (bytes.size > 0) {
+        ssize_t written = write(file, bytes.data, bytes.size);
+
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        if (written <= 0) {
+            return false;
+        }
+        bytes = slice_after(bytes, (size_t)written);
+    }
+    return true;
+}
+
+/* The new content under another name, synced. */
+static enum err write_aside(int folder_file, const char *folder, const char *name,
+                            struct slice bytes, struct fault *fault)
+{
+    int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    int file = -1;
+    bool written = false;
+
+    (void)unlinkat(folder_file, name, 0); /* left by a start that was cut off */
+    file = openat(folder_file, name, flags, S_IRUSR | S_IWUSR);
+    if (file < 0) {
+        return say_failed(fault, "made", folder, name);
+    }
+    written = write_whole(file, bytes) && fsync(file) == 0;
+    if (close(file) != 0 || !written) {
+        return say_failed(fault, "written", folder, name);
+    }
+    return OK;
+}
+
+enum err files_write(const char *folder, const char *name, struct slice bytes, struct fault *fault)
+{
+    char aside[NAME_BYTES_MAX];
+    int folder_file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    enum err err = OK;
+
+    if (folder_file < 0) {
+        return say_failed(fault, "reached", folder, "");
+    }
+    (void)snprintf(aside, sizeof(aside), "%s.new", name);
+    err = write_aside(folder_file, folder, aside, bytes, fault);
+    if (err == OK && renameat(folder_file, aside, folder_file, name) != 0) {
+        err = say_failed(fault, "put in its place", folder, name);
+    }
+    if (err == OK && fsync(folder_file) != 0) {
+        err = say_failed(fault, "synced", folder, name);
+    }
+    (void)close(folder_file);
+    return err;
+}
+
+void files_remove(const char *folder, const char *name)
+{
+    int folder_file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (folder_file >= 0) {
+        (void)unlinkat(folder_file, name, 0);
+        (void)close(folder_file);
+    }
+}

@@ -1,0 +1,77 @@
+/*
+ * first_start.c: the organisation `default` and its first token.
+ */
+#include "server/app/first_start.h"
+
+#include "server/app/files.h"
+#include "server/auth/token.h"
+#include "server/domain/admin/admin.h"
+
+#include <errata/v1/role.fields.h>
+
+/* Makes both, and tells the token's text. */
+static enum err make(struct ctx *ctx, struct store_txn *txn, char text[TOKEN_TEXT_BYTES])
+{
+    const struct admin_actor actor = {SLICE("system"), ANNOTATOR_CODE, SOURCE_SYSTEM};
+    struct token_secret secret = token_make_secret(ctx->random);
+    struct admin_token_draft draft = {
+        .role = ROLE_ADMIN,
+        .server = true,
+        .secret_sha256 = token_hash_secret(&secret),
+    };
+    struct work_result result;
+    struct event event;
+    uint32_t key_id = 0;
+    enum err err = OK;
+
+    log_begin_write(txn, NULL);
+    err = admin_create_organization(ctx, txn, &actor, SLICE("default"), &result);
+    if (err != OK) {
+        return err;
+    }
+    draft.org = result.org;
+    err = admin_create_token(ctx, txn, &actor, &draft, &result);
+    if (err != OK) {
+        return err;
+    }
+    err = log_read(txn, result.org, result.first_seq, &event);
+    if (err == OK) {
+        err = admin_created_key_id(&event, &key_id);
+    }
+    if (err == OK) {
+        token_format(key_id, &secret, text);
+    }
+    token_cleanse(&secret, sizeof(secret));
+    return err;
+}
+
+enum err first_start(struct ctx *ctx, struct store_backend *backend, const char *folder,
+                     bool *ret_made)
+{
+    char line[TOKEN_TEXT_BYTES + 1];
+    struct store_txn *txn = NULL;
+    bool has = false;
+    enum err err = store_begin(backend, STORE_WRITE, &txn);
+
+    if (err != OK) {
+        return err;
+    }
+    err = admin_has_organization(txn, &has);
+    if (err != OK || has) {
+        store_abort(txn);
+        *ret_made = false;
+        return err;
+    }
+    err = make(ctx, txn, line);
+    if (err == OK) {
+        line[TOKEN_TEXT_BYTES] = '\n';
+        err = files_write(folder, FIRST_START_TOKEN_FILE, slice_of(line, sizeof(line)), ctx->fault);
+    }
+    token_cleanse(line, sizeof(line));
+    if (err != OK) {
+        store_abort(txn);
+        return err;
+    }
+    *ret_made = true;
+    return store_commit(txn);
+}

@@ -1,0 +1,36 @@
+/*
+ * page_token.h: where a list goes on. Opaque to callers: a position that the method understands,
+ * authenticated with the data folder's key and bound to organisation, method and filter, so that a
+ * foreign, damaged or re-used one is refused.
+ */
+#ifndef ERRATA_SERVER_SERVICES_PAGE_TOKEN_H
+#define ERRATA_SERVER_SERVICES_PAGE_TOKEN_H
+
+#include "server/services/service.h"
+
+/* The longest position: a key of the store. */
+#define PAGE_POSITION_BYTES_MAX STORE_KEY_BYTES_MAX
+#define PAGE_SIZE_DEFAULT 50
+#define PAGE_SIZE_MAX 1000
+/* A page ends at this many bytes of answer. */
+#define PAGE_BYTES_MAX (1024 * 1024)
+/* Rows that a filter without an index examines in one call. */
+#define PAGE_ROWS_MAX 2000
+
+/* How many items the request asks for: its page_size, or the default. */
+size_t page_size_of(int32_t page_size);
+/* The filter of a List request as bytes: the request without page_size and page_token, which the
+ * caller has set to their defaults in a copy. Works in service->ctx->arena. */
+MUST_CHECK enum err page_filter_of(const struct service *service, const ProtobufCMessage *filter,
+                                   struct sha256_digest *ret_filter);
+/* The text of a token for `position`, in the arena. ERR_MEMORY alone. */
+MUST_CHECK enum err page_token_write(const struct service *service,
+                                     const struct sha256_digest *filter, struct slice position,
+                                     struct slice *ret_text);
+/* The position behind a text: empty for the empty text. ERR_INVALID, with the field page_token, for
+ * anything that this server did not make for this organisation, method and filter. */
+MUST_CHECK enum err page_token_read(const struct service *service,
+                                    const struct sha256_digest *filter, struct slice text,
+                                    struct slice *ret_position);
+
+#endif

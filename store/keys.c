@@ -259,3 +259,12 @@ enum err key_read_newest_first(struct slice key, int64_t *ret_created_at_us, uin
     *ret_seq = ~bytes_get_be64(tail + sizeof(uint64_t));
     return OK;
 }
+
+enum err key_read_token_by_org(struct slice key, uint32_t *ret_key_id)
+{
+    if (key.size != ORG_BYTES + sizeof(uint32_t)) {
+        return ERR_CORRUPT;
+    }
+    *ret_key_id = bytes_get_be32(key.data + ORG_BYTES);
+    return OK;
+}

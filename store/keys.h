@@ -89,5 +89,6 @@ struct key key_global_prefix(void);
 MUST_CHECK enum err key_read_event(struct slice key, uint64_t *ret_seq);
 MUST_CHECK enum err key_read_newest_first(struct slice key, int64_t *ret_created_at_us,
                                           uint64_t *ret_seq); /* subject, backfill, example */
+MUST_CHECK enum err key_read_token_by_org(struct slice key, uint32_t *ret_key_id);
 
 #endif

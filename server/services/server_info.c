@@ -1,0 +1,126 @@
+/*
+ * server_info.c: AdminService/GetServerInfo: what the server is, and what it has done since it
+ * started. Numbers are of all organisations together, so only a token with the `server` flag sees
+ * them: to others what a neighbour does would show.
+ */
+#include "server/services/admin_wire.h"
+#include "server/services/env.h"
+#include "server/services/service.h"
+
+#include <errata/v1/admin_service.handlers.h>
+
+/* A calls-by-code list has a row for each pair that happened. */
+static enum err put_methods(const struct service *service,
+                            Errata__V1__GetServerInfoResponse *response)
+{
+    struct arena *arena = service->ctx->arena;
+    size_t pairs = (size_t)contract_method_count * ENV_CODES;
+
+    response->methods =
+        (Errata__V1__MethodCount **)arena_calloc(arena, pairs, sizeof(*response->methods));
+    if (response->methods == NULL) {
+        return ERR_MEMORY;
+    }
+    for (size_t pair = 0; pair < pairs; pair++) {
+        Errata__V1__MethodCount *row = NULL;
+
+        if (service->env->method_counts[pair] == 0) {
+            continue;
+        }
+        row = (Errata__V1__MethodCount *)arena_alloc(arena, sizeof(*row));
+        if (row == NULL) {
+            return ERR_MEMORY;
+        }
+        errata__v1__method_count__init(row);
+        /* Paths are literals with a slash in front. */
+        row->method = (char *)(uintptr_t)(contract_methods[pair / ENV_CODES].path.data + 1);
+        row->code = (uint32_t)(pair % ENV_CODES);
+        row->count = service->env->method_counts[pair];
+        response->methods[response->n_methods++] = row;
+    }
+    return OK;
+}
+
+/* The writer's and the store's numbers; gives how many. */
+static size_t read_store_counters(const struct service_env *env, struct env_counter *counters)
+{
+    struct writer_stats writer = writer_read_stats(env->writer);
+    struct store_stats store = {0};
+    size_t count = 0;
+
+    counters[count++] = (struct env_counter){"commits_total", writer.commits};
+    counters[count++] = (struct env_counter){"commit_requests_total", writer.commit_requests};
+    counters[count++] = (struct env_counter){"commit_duration_us_total", writer.commit_duration_us};
+    counters[count++] = (struct env_counter){"commit_failures_total", writer.commit_failures};
+    counters[count++] = (struct env_counter){"write_queue_requests", writer.queue_requests};
+    counters[count++] = (struct env_counter){"write_queue_bytes", writer.queue_bytes};
+    counters[count++] = (struct env_counter){"store_writable", writer.writable ? 1 : 0};
+    if (store_stats(env->backend, &store) == OK) {
+        counters[count++] = (struct env_counter){"map_bytes", store.map_bytes};
+        counters[count++] = (struct env_counter){"map_used_bytes", store.map_used_bytes};
+        counters[count++] = (struct env_counter){"store_readers", store.reader_count};
+    }
+    return count;
+}
+
+/* What read_store_counters writes at most. */
+#define STORE_COUNTERS_MAX 16
+
+static enum err put_counters(const struct service *service,
+                             Errata__V1__GetServerInfoResponse *response)
+{
+    struct env_counter counters[STORE_COUNTERS_MAX + ENV_COUNTERS_MAX];
+    struct service_env *env = service->env;
+    size_t count = read_store_counters(env, counters);
+
+    if (env->read_counters != NULL) {
+        count += env->read_counters(env->read_counters_user, counters + count, ENV_COUNTERS_MAX);
+    }
+    response->counters = (Errata__V1__ServerCounter **)arena_calloc(service->ctx->arena, count,
+                                                                    sizeof(*response->counters));
+    if (response->counters == NULL) {
+        return ERR_MEMORY;
+    }
+    for (size_t i = 0; i < count; i++) {
+        Errata__V1__ServerCounter *row =
+            (Errata__V1__ServerCounter *)arena_alloc(service->ctx->arena, sizeof(*row));
+
+        if (row == NULL) {
+            return ERR_MEMORY;
+        }
+        errata__v1__server_counter__init(row);
+        row->name = (char *)(uintptr_t)counters[i].name;
+        row->value = counters[i].value;
+        response->counters[response->n_counters++] = row;
+    }
+    return OK;
+}
+
+enum err admin_service_get_server_info_read(struct service *service, struct store_txn *txn,
+                                            const Errata__V1__GetServerInfoRequest *request,
+                                            void *prepared, struct reply *reply)
+{
+    Errata__V1__GetServerInfoResponse response = ERRATA__V1__GET_SERVER_INFO_RESPONSE__INIT;
+    const struct service_env *env = service->env;
+    char version[] = ERRATA_VERSION;
+    struct slice engine;
+    enum err err = OK;
+
+    (void)txn;
+    (void)request;
+    (void)prepared;
+    response.version = version;
+    response.format_version = env->format_version;
+    response.start_time = admin_wire_time(service->ctx->arena, env->start_wall_us);
+    if (response.start_time == NULL || !arena_copy(service->ctx->arena, env->log_engine, &engine)) {
+        return ERR_MEMORY;
+    }
+    response.log_engine = (char *)(uintptr_t)engine.data;
+    if (service->principal->server) {
+        err = put_methods(service, &response);
+        if (err == OK) {
+            err = put_counters(service, &response);
+        }
+    }
+    return err != OK ? err : reply_message(reply, &response.base);
+}

@@ -65,7 +65,8 @@ struct call_handlers {
     void *user;
     /* The headers are whole. May finish the call at once (no token, wrong role, draining). */
     void (*on_start)(void *user, struct call *call);
-    /* One whole request message, decompressed, borrowed until the call ends. */
+    /* One whole request message, decompressed, borrowed until the call ends (of a bidi stream: until
+     * the function returns). A unary or server-streaming call gets it when the request has ended. */
     void (*on_message)(void *user, struct call *call, struct slice message);
     /* No more request messages. A unary or server-streaming call has had exactly one. */
     void (*on_half_close)(void *user, struct call *call);

@@ -1,0 +1,311 @@
+/*
+ * call.c: the calls of a server: how they begin and end, what the services and the protocols do with
+ * them. Nothing here knows how a call looks on the wire.
+ */
+#include "server/grpc/call_internal.h"
+#include "server/grpc/grpc_text.h"
+#include "store/base/assert.h"
+
+#include <stdlib.h>
+
+struct call_core *call_open(struct call_server *server, const struct call_protocol *protocol)
+{
+    struct call_core *core = server->pool;
+
+    if (server->stats.calls_live >= server->config.live_max) {
+        return NULL;
+    }
+    if (core != NULL) {
+        server->pool = core->next;
+        server->pool_count--;
+    } else {
+        core = malloc(sizeof(*core));
+        if (core == NULL) {
+            return NULL;
+        }
+        arena_init(&core->arena, server->config.arena_bytes_max);
+        arena_init(&core->reply_arenas[0], server->config.arena_bytes_max);
+        arena_init(&core->reply_arenas[1], server->config.arena_bytes_max);
+        arena_init(&core->input_arena, server->config.arena_bytes_max);
+        arena_init(&core->held_arena, H2_STREAM_WINDOW_BYTES * 4);
+    }
+    memset(core, 0, offsetof(struct call_core, arena));
+    core->call.arena = &core->arena;
+    core->call.deadline_us = INT64_MAX;
+    core->call.number = ++server->next_number;
+    core->server = server;
+    core->protocol = protocol;
+    core->timer_slot = -1;
+    core->started_us = server->now_us;
+    core->pieces_end = &core->pieces;
+    core->next = server->live;
+    if (server->live != NULL) {
+        server->live->previous = core;
+    }
+    server->live = core;
+    server->stats.calls_live++;
+    return core;
+}
+
+static void call_deinit_stream(struct call_core *core)
+{
+    arena_deinit(&core->reply_arenas[0]);
+    arena_deinit(&core->reply_arenas[1]);
+    arena_deinit(&core->input_arena);
+    arena_deinit(&core->held_arena);
+}
+
+void call_free_memory(struct call_core *core)
+{
+    arena_deinit(&core->arena);
+    call_deinit_stream(core);
+    free(core);
+}
+
+static void call_release(struct call_core *core)
+{
+    struct call_server *server = core->server;
+
+    call_timer_stop(core);
+    if (core->previous != NULL) {
+        core->previous->next = core->next;
+    } else {
+        server->live = core->next;
+    }
+    if (core->next != NULL) {
+        core->next->previous = core->previous;
+    }
+    ASSERT(server->stats.calls_live > 0);
+    server->stats.calls_live--;
+    ASSERT(server->body_bytes >= core->input.budget_bytes);
+    server->body_bytes -= core->input.budget_bytes;
+    if (server->pool_count >= CALL_POOL_MAX) {
+        call_free_memory(core);
+        return;
+    }
+    arena_reset(&core->arena);
+    if (core->call.method != NULL && core->call.method->stream != METHOD_UNARY) {
+        call_deinit_stream(core);
+    }
+    core->next = server->pool;
+    server->pool = core;
+    server->pool_count++;
+}
+
+void call_release_when_done(struct call_core *core)
+{
+    if (core->closed && (core->finished || !core->started)) {
+        call_release(core);
+    }
+}
+
+void call_cancel(struct call_core *core, enum err why)
+{
+    const struct call_handlers *handlers = core->server->config.handlers;
+
+    if (!core->started || core->finished || core->call.cancelled) {
+        return;
+    }
+    core->call.cancelled = true;
+    handlers->on_cancel(handlers->user, &core->call, why);
+}
+
+void call_let_go(struct call_core *core)
+{
+    ASSERT(!core->closed);
+    core->stream = NULL;
+    if (core->started && !core->finished && !core->ended) {
+        core->server->stats.calls_cancelled++;
+        core->server->stats.calls_ended[GRPC_CANCELLED]++;
+        core->ended = true;
+    }
+    call_cancel(core, ERR_CANCELLED);
+    core->closed = true;
+    call_release_when_done(core);
+}
+
+enum err call_take_metadata(struct call_core *core, struct slice name, struct slice value)
+{
+    struct call_metadata_field *field = NULL;
+    size_t size = sizeof(*field) + name.size + value.size;
+    uint8_t *bytes = NULL;
+
+    field = arena_alloc(&core->arena, size);
+    if (field == NULL) {
+        return ERR_MEMORY;
+    }
+    bytes = (uint8_t *)(field + 1);
+    memcpy(bytes, name.data, name.size);
+    field->name = slice_of(bytes, name.size);
+    bytes += name.size;
+    if (value.size > 0) {
+        memcpy(bytes, value.data, value.size);
+    }
+    field->value = slice_of(bytes, value.size);
+    field->next = core->metadata;
+    core->metadata = field;
+    return OK;
+}
+
+bool call_metadata(const struct call *call, struct slice key, struct slice *ret_value)
+{
+    const struct call_core *core = (const struct call_core *)call;
+    const struct call_metadata_field *found = NULL;
+
+    /* The list has the newest first; the first sent is wanted. */
+    for (const struct call_metadata_field *at = core->metadata; at != NULL; at = at->next) {
+        if (slice_equal(at->name, key)) {
+            found = at;
+        }
+    }
+    if (found == NULL) {
+        return false;
+    }
+    if (!grpc_name_is_binary(key)) {
+        *ret_value = found->value;
+        return true;
+    }
+    return grpc_base64_decode(call->arena, grpc_first_of_list(found->value), ret_value) == OK;
+}
+
+void call_start(struct call_core *core)
+{
+    const struct call_handlers *handlers = core->server->config.handlers;
+
+    core->started = true;
+    core->server->stats.calls_started++;
+    call_timer_start(core);
+    handlers->on_start(handlers->user, &core->call);
+}
+
+void call_deliver(struct call_core *core, struct slice message)
+{
+    const struct call_handlers *handlers = core->server->config.handlers;
+
+    if (!core->finished && !core->call.cancelled) {
+        handlers->on_message(handlers->user, &core->call, message);
+    }
+}
+
+void call_deliver_end(struct call_core *core)
+{
+    const struct call_handlers *handlers = core->server->config.handlers;
+
+    if (!core->finished && !core->call.cancelled && !core->half_closed) {
+        core->half_closed = true;
+        handlers->on_half_close(handlers->user, &core->call);
+    }
+}
+
+void call_end(struct call_core *core, enum grpc_code code)
+{
+    ASSERT(!core->ended);
+    ASSERT(code <= GRPC_UNAUTHENTICATED);
+    core->ended = true;
+    core->status.code = code;
+    core->server->stats.calls_ended[code]++;
+    call_timer_stop(core);
+}
+
+void call_refuse(struct call_core *core, enum grpc_code code, struct slice message)
+{
+    if (core->ended) {
+        return;
+    }
+    if (!core->started) {
+        core->server->stats.calls_refused++;
+    }
+    (void)call_output_drop(core);
+    core->status.message = message;
+    core->status.details = slice_of(NULL, 0);
+    call_end(core, code);
+    core->protocol->finished(core);
+    call_cancel(core, ERR_CANCELLED);
+}
+
+void call_refuse_err(struct call_core *core, enum err err, const char *message)
+{
+    call_refuse(core, (enum grpc_code)err_grpc_code(err),
+                slice_text(message != NULL ? message : err_text(err)));
+}
+
+static bool call_status_copy(struct call_core *core, const struct status *status)
+{
+    struct slice message = {NULL, 0};
+    struct slice details = {NULL, 0};
+
+    if (status->message.size > 0 && !arena_copy(&core->arena, status->message, &message)) {
+        return false;
+    }
+    if (status->details.size > 0 && !arena_copy(&core->arena, status->details, &details)) {
+        return false;
+    }
+    core->status.message = message;
+    core->status.details = details;
+    return true;
+}
+
+void call_finish(struct call *call, const struct status *status)
+{
+    struct call_core *core = call_core_of(call);
+    enum grpc_code code = status->code;
+
+    ASSERT(core->started);
+    ASSERT(!core->finished);
+    core->finished = true;
+    core->reply_open = false;
+    if (!core->ended) {
+        /* Without memory for its texts the status goes without them. */
+        (void)call_status_copy(core, status);
+        if (code == GRPC_OK && call->method->stream == METHOD_UNARY && core->pieces == NULL) {
+            (void)UNEXPECTED("a unary call without a reply");
+            code = GRPC_INTERNAL;
+        }
+        if (code != GRPC_OK && call->method->stream == METHOD_UNARY) {
+            (void)call_output_drop(core);
+        }
+        call_end(core, code);
+        core->protocol->finished(core);
+    }
+    call_release_when_done(core);
+}
+
+static bool call_add_field(struct call_core *core, struct h2_field *fields, uint32_t *count,
+                           const struct h2_field *field)
+{
+    struct h2_field copy = {{NULL, 0}, {NULL, 0}};
+
+    if (*count >= CALL_ADDED_MAX || core->ended ||
+        !arena_copy(&core->arena, field->name, &copy.name)) {
+        return false;
+    }
+    if (grpc_name_is_binary(field->name)) {
+        if (grpc_base64_encode(&core->arena, field->value, &copy.value) != OK) {
+            return false;
+        }
+    } else if (!arena_copy(&core->arena, field->value, &copy.value)) {
+        return false;
+    }
+    fields[(*count)++] = copy;
+    return true;
+}
+
+void call_add_leading(struct call *call, struct slice key, struct slice value)
+{
+    struct call_core *core = call_core_of(call);
+    const struct h2_field field = {key, value};
+
+    if (!call_add_field(core, core->leading, &core->leading_count, &field)) {
+        core->server->stats.metadata_dropped++;
+    }
+}
+
+void call_add_trailing(struct call *call, struct slice key, struct slice value)
+{
+    struct call_core *core = call_core_of(call);
+    const struct h2_field field = {key, value};
+
+    if (!call_add_field(core, core->trailing, &core->trailing_count, &field)) {
+        core->server->stats.metadata_dropped++;
+    }
+}

@@ -1,0 +1,249 @@
+/*
+ * call_frames.c: length-prefixed messages (grpc/doc/PROTOCOL-HTTP2.md): flag, length, bytes. They
+ * know nothing of DATA frames: a head may come in five pieces. gRPC, gRPC-Web and Connect's streams
+ * all have them.
+ */
+#include "server/grpc/call_internal.h"
+#include "server/grpc/gzip.h"
+#include "store/base/assert.h"
+#include "store/base/bytes.h"
+
+#define CALL_FLAG_COMPRESSED 1
+
+/* A refusal with a text of its own; without memory for it, the error's. */
+static void call_refuse_text(struct call_core *core, enum err err, struct slice text)
+{
+    call_refuse(core, (enum grpc_code)err_grpc_code(err),
+                text.size > 0 ? text : slice_text(err_text(err)));
+}
+
+static struct arena *call_input_arena(struct call_core *core)
+{
+    return core->call.method->stream == METHOD_BIDI_STREAM ? &core->input_arena : &core->arena;
+}
+
+/* The message is refused by its head, before a byte of it is kept. */
+static bool call_check_head(struct call_core *core, uint8_t flags)
+{
+    struct call_server *server = core->server;
+    struct call_input *input = &core->input;
+
+    if ((flags & ~CALL_FLAG_COMPRESSED) != 0) {
+        call_refuse_text(
+            core, ERR_MALFORMED,
+            arena_printf(&core->arena, "a message's flags are 0x%02x; 0 and 1 are known", flags));
+    } else if (input->compressed && core->request_encoding != CALL_GZIP) {
+        call_refuse_err(core, ERR_MALFORMED,
+                        "a message is marked as compressed, but there is no grpc-encoding");
+    } else if (input->message_count > 0 && core->call.method->stream != METHOD_BIDI_STREAM) {
+        call_refuse_err(core, ERR_UNIMPLEMENTED,
+                        "this method takes one request message, and got a second one");
+    } else if (input->message_bytes > server->config.message_bytes_max) {
+        call_refuse_text(core, ERR_TOO_LARGE,
+                         arena_printf(&core->arena,
+                                      "the message has %u bytes; this server takes %zu at most",
+                                      input->message_bytes, server->config.message_bytes_max));
+    } else if (input->message_bytes > server->config.body_bytes_max - server->body_bytes) {
+        call_refuse_err(core, ERR_BUSY,
+                        "request messages take all the memory there is for them; try again");
+    } else {
+        return true;
+    }
+    return false;
+}
+
+static void call_begin_message(struct call_core *core)
+{
+    struct call_input *input = &core->input;
+    uint8_t flags = input->prefix[0];
+
+    input->compressed = (flags & CALL_FLAG_COMPRESSED) != 0;
+    input->any_compressed = input->any_compressed || input->compressed;
+    input->message_bytes = bytes_get_be32(input->prefix + 1);
+    input->data = NULL;
+    input->size = 0;
+    input->capacity = 0;
+    if (!call_check_head(core, flags)) {
+        return;
+    }
+    if (core->call.method->stream == METHOD_BIDI_STREAM) {
+        arena_reset(&core->input_arena);
+    }
+    core->server->body_bytes += input->message_bytes;
+    input->budget_bytes += input->message_bytes;
+    input->message_count++;
+}
+
+/* Room for `more` bytes: doubled, but never above what was announced. */
+static bool call_grow_message(struct call_core *core, size_t more)
+{
+    struct call_input *input = &core->input;
+    size_t capacity = input->capacity > 0 ? input->capacity * 2 : CALL_MESSAGE_START_BYTES;
+    uint8_t *data = NULL;
+
+    if (input->capacity - input->size >= more) {
+        return true;
+    }
+    if (capacity < input->size + more) {
+        capacity = input->size + more;
+    }
+    if (capacity > input->message_bytes) {
+        capacity = input->message_bytes;
+    }
+    data = arena_alloc(call_input_arena(core), capacity);
+    if (data == NULL) {
+        return false;
+    }
+    if (input->size > 0) {
+        memcpy(data, input->data, input->size);
+    }
+    input->data = data;
+    input->capacity = capacity;
+    return true;
+}
+
+static size_t call_take_message_bytes(struct call_core *core, struct slice bytes)
+{
+    struct call_input *input = &core->input;
+    size_t left = input->message_bytes - input->size;
+    size_t step = bytes.size < left ? bytes.size : left;
+
+    if (step == 0) {
+        return 0;
+    }
+    if (!call_grow_message(core, step)) {
+        call_refuse_err(core, ERR_MEMORY, NULL);
+        return step;
+    }
+    memcpy(input->data + input->size, bytes.data, step);
+    input->size += step;
+    return step;
+}
+
+static bool call_inflate_message(struct call_core *core, struct slice *message)
+{
+    size_t max = core->server->config.message_bytes_max;
+    enum err err = gzip_inflate(call_input_arena(core), *message, max, message);
+
+    if (err == ERR_TOO_LARGE) {
+        call_refuse_text(
+            core, err,
+            arena_printf(&core->arena, "the message inflates to more than %zu bytes", max));
+    } else if (err == ERR_MALFORMED) {
+        call_refuse_err(core, err, "the message is marked as gzip, but does not inflate");
+    } else if (err != OK) {
+        call_refuse_err(core, err, NULL);
+    }
+    return err == OK;
+}
+
+static void call_end_message(struct call_core *core)
+{
+    struct call_input *input = &core->input;
+    struct slice message = slice_of(input->data, input->size);
+
+    input->prefix_bytes = 0;
+    core->server->stats.messages_in++;
+    core->server->stats.message_bytes_in += message.size;
+    if (input->compressed && !call_inflate_message(core, &message)) {
+        return;
+    }
+    if (core->call.method->stream != METHOD_BIDI_STREAM) {
+        input->first = message;
+        return;
+    }
+    call_deliver(core, message);
+    core->server->body_bytes -= input->budget_bytes;
+    input->budget_bytes = 0;
+}
+
+static size_t call_take_prefix(struct call_core *core, struct slice bytes)
+{
+    struct call_input *input = &core->input;
+    size_t step = CALL_PREFIX_BYTES - input->prefix_bytes;
+
+    step = bytes.size < step ? bytes.size : step;
+    memcpy(input->prefix + input->prefix_bytes, bytes.data, step);
+    input->prefix_bytes = (uint8_t)(input->prefix_bytes + step);
+    if (input->prefix_bytes == CALL_PREFIX_BYTES) {
+        call_begin_message(core);
+    }
+    return step;
+}
+
+size_t call_take_frames(struct call_core *core, struct slice bytes)
+{
+    struct call_input *input = &core->input;
+    size_t taken = 0;
+
+    while (taken < bytes.size && !core->ended && !core->full) {
+        struct slice rest = slice_after(bytes, taken);
+
+        if (input->prefix_bytes < CALL_PREFIX_BYTES) {
+            taken += call_take_prefix(core, rest);
+        } else {
+            taken += call_take_message_bytes(core, rest);
+        }
+        if (!core->ended && input->prefix_bytes == CALL_PREFIX_BYTES &&
+            input->size == input->message_bytes) {
+            call_end_message(core);
+        }
+    }
+    /* What follows an answer is read and forgotten. */
+    return core->ended ? bytes.size : taken;
+}
+
+void call_take_frames_end(struct call_core *core)
+{
+    struct call_input *input = &core->input;
+
+    if (core->ended || core->finished) {
+        return;
+    }
+    if (input->prefix_bytes > 0) {
+        call_refuse_err(core, ERR_MALFORMED, "the request ended inside a message");
+        return;
+    }
+    if (core->call.method->stream != METHOD_BIDI_STREAM) {
+        if (input->message_count == 0) {
+            call_refuse_err(core, ERR_UNIMPLEMENTED,
+                            "this method takes one request message, and got none");
+            return;
+        }
+        call_deliver(core, input->first);
+    }
+    call_deliver_end(core);
+}
+
+static enum err call_compress_reply(struct call_core *core, struct slice *ret_bytes)
+{
+    static const uint8_t head[CALL_PREFIX_BYTES] = {CALL_FLAG_COMPRESSED};
+    struct slice payload = slice_after(buffer_slice(&core->reply), CALL_PREFIX_BYTES);
+    struct buffer packed;
+    enum err err = OK;
+
+    buffer_init(&packed, core->reply.arena, 0);
+    buffer_append(&packed, slice_of(head, sizeof(head)));
+    err = gzip_deflate(payload, &packed);
+    if (err != OK) {
+        return err;
+    }
+    bytes_put_be32(packed.data + 1, (uint32_t)(packed.size - CALL_PREFIX_BYTES));
+    *ret_bytes = buffer_slice(&packed);
+    return OK;
+}
+
+enum err call_frame_reply(struct call_core *core, struct slice *ret_bytes)
+{
+    size_t size = core->reply.size - CALL_PREFIX_BYTES;
+
+    if (size > UINT32_MAX) {
+        return ERR_TOO_LARGE;
+    }
+    if (size >= CALL_COMPRESS_BYTES_MIN && call_compresses(core)) {
+        return call_compress_reply(core, ret_bytes);
+    }
+    bytes_put_be32(core->reply.data + 1, (uint32_t)size);
+    *ret_bytes = buffer_slice(&core->reply);
+    return OK;
+}

@@ -1,0 +1,215 @@
+/*
+ * call_internal.h: a call's private fields, for the protocols in this folder and those beside it. A
+ * call is protocol-neutral: metadata, request messages, queued reply messages, a status, a
+ * deadline. A protocol makes it, feeds it (call_take_*), reads its output (call_output_*) and is told
+ * by its table of functions when there is something to send.
+ *
+ * A call lives until both are true: the services have finished it, and the protocol has let go of
+ * it. Whichever comes second gives it back to the server's pool, at one line (call_release).
+ */
+#ifndef ERRATA_SERVER_GRPC_CALL_INTERNAL_H
+#define ERRATA_SERVER_GRPC_CALL_INTERNAL_H
+
+#include "server/grpc/call.h"
+#include "server/grpc/server.h"
+#include "server/http2/h2.h"
+
+/* Metadata that the services may add to each end of an answer. */
+#define CALL_ADDED_MAX 16
+/* Fields of the protocol's own at either end: status, message, details, content type, encodings. */
+#define CALL_OWN_FIELDS_MAX 6
+/* A request message starts with this much room, and grows by doubling up to its announced size. */
+#define CALL_MESSAGE_START_BYTES (256u * 1024)
+/* Head of a message on the wire: flag and length. */
+#define CALL_PREFIX_BYTES 5
+/* Slots of the wheel of deadlines, and their width: 51 seconds a turn; later ones go round again. */
+#define CALL_WHEEL_SLOTS 1024
+#define CALL_WHEEL_SLOT_US (50 * INT64_C(1000))
+
+struct call_core;
+
+/* What a protocol does for a call. */
+struct call_protocol {
+    /* Replies were queued. */
+    void (*replies)(struct call_core *core);
+    /* The services finished it: `core->status` is to be sent behind the queued replies. */
+    void (*finished)(struct call_core *core);
+    /* The deadline passed: the status is set; queued replies may be dropped. */
+    void (*expired)(struct call_core *core);
+};
+
+/* One metadata field of the request, in the call's arena. */
+struct call_metadata_field {
+    struct call_metadata_field *next;
+    struct slice name;
+    struct slice value; /* as sent */
+};
+
+/* One reply message on its way: head and bytes are one piece. */
+struct call_piece {
+    struct call_piece *next;
+    struct slice bytes; /* what is left of it */
+    bool begun; /* some of it was taken out */
+    uint8_t place; /* which of `reply_arenas` holds it; CALL_PLACE_OWN for the call's arena */
+};
+
+#define CALL_PLACE_OWN 2
+
+/* How messages of one direction are compressed. */
+enum call_encoding {
+    CALL_IDENTITY,
+    CALL_GZIP,
+    CALL_ENCODING_UNKNOWN
+};
+
+/* The request message that is arriving. */
+struct call_input {
+    uint8_t prefix[CALL_PREFIX_BYTES];
+    uint8_t prefix_bytes; /* so far */
+    bool compressed; /* the message that is arriving */
+    bool any_compressed; /* some message was: the answer may be */
+    uint32_t message_bytes; /* as announced */
+    uint8_t *data;
+    size_t size; /* arrived */
+    size_t capacity;
+    uint64_t budget_bytes; /* taken from the server's budget for bodies */
+    uint32_t message_count;
+    struct slice first; /* of a unary call: kept until the request's end */
+};
+
+/* What a content type asks for. */
+enum call_content {
+    CALL_CONTENT_OTHER,
+    CALL_CONTENT_GRPC /* application/grpc, or +proto */
+};
+
+/* What the request's fields said, until they are whole. */
+struct call_head {
+    enum call_content content;
+    bool is_post;
+    bool timeout_is_bad;
+    bool no_memory;
+    int64_t timeout_us; /* INT64_MAX: none */
+};
+
+struct call_core {
+    struct call call; /* first: the services' view */
+    struct call_server *server;
+    const struct call_protocol *protocol;
+    void *stream; /* the protocol's own, NULL once it let go */
+    uint32_t stream_generation;
+    struct call_core *next; /* in the server's list of live calls, or in its pool */
+    struct call_core *previous;
+    struct call_core *timer_next; /* in a slot of the wheel */
+    struct call_core *timer_previous;
+    int32_t timer_slot; /* -1: in none */
+    int64_t started_us;
+    struct call_metadata_field *metadata; /* newest first */
+    enum call_encoding request_encoding;
+    bool accepts_gzip;
+    bool started; /* on_start was called */
+    bool finished; /* call_finish was called, or nobody will */
+    bool half_closed; /* on_half_close was called */
+    bool closed; /* the protocol let go */
+    bool ended; /* the protocol has its status: nothing is queued any more */
+    bool reply_open;
+    bool full; /* output was above the mark: on_writable is owed */
+    bool request_end; /* the request is whole, though some of it may be held */
+    bool responded; /* the answer's head was handed to the protocol */
+    struct call_head head;
+    struct call_input input;
+    struct buffer held; /* request bytes of a bidi stream whose output is above the mark */
+    struct buffer reply; /* the message that is being written, with room for its head */
+    uint8_t reply_place;
+    uint32_t reply_counts[2]; /* pieces that live in each of `reply_arenas` */
+    struct call_piece *pieces; /* replies that wait, oldest first */
+    struct call_piece **pieces_end;
+    size_t output_bytes; /* in them */
+    struct status status; /* copied into the arena */
+    uint32_t leading_count;
+    uint32_t trailing_count;
+    /* What follows is not cleared between calls. */
+    struct arena arena;
+    struct arena reply_arenas[2]; /* of streams, in turns: the one with no piece left is reset */
+    struct arena input_arena; /* of bidi streams: the message being taken */
+    struct arena held_arena; /* of bidi streams: bytes that wait */
+    struct h2_field leading[CALL_ADDED_MAX];
+    struct h2_field trailing[CALL_ADDED_MAX];
+};
+
+_Static_assert(2 * CALL_ADDED_MAX + CALL_OWN_FIELDS_MAX <= H2_FIELDS_MAX,
+               "the fields of an answer fit, where both ends of it are one block");
+
+struct call_server {
+    struct call_config config;
+    struct call_core *live;
+    struct call_core *pool;
+    uint32_t pool_count;
+    uint64_t body_bytes; /* of request messages that are arriving or being handled */
+    uint64_t next_number;
+    int64_t now_us; /* as last told */
+    int64_t wheel_us; /* the wheel has turned up to here */
+    struct call_core *wheel[CALL_WHEEL_SLOTS + 1]; /* the last: those that are due now */
+    struct call_stats stats;
+    struct h2_shared *h2;
+};
+
+static inline struct call_core *call_core_of(struct call *call)
+{
+    return (struct call_core *)call;
+}
+
+/* A new call, or NULL above the server's limit or without memory. */
+struct call_core *call_open(struct call_server *server, const struct call_protocol *protocol);
+/* The protocol lets go: the stream is closed. Cancels a call that is not finished. */
+void call_let_go(struct call_core *core);
+/* Gives a call back to the pool where nobody needs it any more. */
+void call_release_when_done(struct call_core *core);
+
+/* Request side. Names and values are copied. ERR_MEMORY. */
+MUST_CHECK enum err call_take_metadata(struct call_core *core, struct slice name,
+                                       struct slice value);
+/* The metadata is whole and the method known: tells the services. */
+void call_start(struct call_core *core);
+/* A whole message, in the call's arena. */
+void call_deliver(struct call_core *core, struct slice message);
+void call_deliver_end(struct call_core *core);
+/* Answers with an error of the transport's own: what the services finish later goes nowhere. */
+void call_refuse(struct call_core *core, enum grpc_code code, struct slice message);
+/* The same, with an error's code, and its text where `message` is NULL. */
+void call_refuse_err(struct call_core *core, enum err err, const char *message);
+
+/* Tells the services, once, unless they have finished. */
+void call_cancel(struct call_core *core, enum err why);
+/* The call's status is final: counted, and off the wheel. */
+void call_end(struct call_core *core, enum grpc_code code);
+void call_free_memory(struct call_core *core);
+
+/* Deadlines. A call without one is in no slot. */
+void call_timer_start(struct call_core *core);
+void call_timer_stop(struct call_core *core);
+void call_server_turn_wheel(struct call_server *server, int64_t now_us);
+
+/* Output side: the queued replies as one run of bytes. */
+size_t call_output_ready(const struct call_core *core, size_t max, bool *ret_end);
+void call_output_copy(struct call_core *core, uint8_t *to, size_t size);
+/* Forgets replies of which nothing was sent; false where one is in the middle. */
+bool call_output_drop(struct call_core *core);
+/* Output went down: tells the services, where they are owed it. */
+void call_output_moved(struct call_core *core);
+
+/* The wire bytes of a finished reply message: head and payload, compressed where that was asked for
+ * and pays. */
+MUST_CHECK enum err call_frame_reply(struct call_core *core, struct slice *ret_bytes);
+/* Takes bytes of the request's length-prefixed messages, and gives how many: fewer than all where
+ * output is above the mark. */
+size_t call_take_frames(struct call_core *core, struct slice bytes);
+/* The request ended behind the bytes taken. */
+void call_take_frames_end(struct call_core *core);
+/* The answer may be compressed. */
+static inline bool call_compresses(const struct call_core *core)
+{
+    return core->accepts_gzip && core->input.any_compressed;
+}
+
+#endif

@@ -1,0 +1,152 @@
+/*
+ * call_reply.c: reply messages: written into an arena with room for their head, queued, and taken
+ * out by the protocol. The replies of a unary call live in the call's arena; those of a stream in
+ * two arenas by turns, so that a stream that lasts for days holds no more than what waits.
+ */
+#include "server/grpc/call_internal.h"
+#include "store/base/assert.h"
+
+static struct arena *call_reply_arena(struct call_core *core)
+{
+    uint8_t other = core->reply_place ^ 1;
+
+    if (core->call.method->stream == METHOD_UNARY) {
+        return &core->arena;
+    }
+    if (core->reply_counts[other] == 0) {
+        core->reply_place = other;
+        arena_reset(&core->reply_arenas[other]);
+    }
+    return &core->reply_arenas[core->reply_place];
+}
+
+struct buffer *call_reply_begin(struct call *call, size_t likely_bytes)
+{
+    static const uint8_t head[CALL_PREFIX_BYTES];
+    struct call_core *core = call_core_of(call);
+
+    ASSERT(core->started);
+    ASSERT(!core->finished);
+    ASSERT(!core->reply_open);
+    core->reply_open = true;
+    buffer_init(&core->reply, call_reply_arena(core), likely_bytes + CALL_PREFIX_BYTES);
+    /* The head is filled in when the size is known. */
+    buffer_append(&core->reply, slice_of(head, sizeof(head)));
+    return &core->reply;
+}
+
+enum err call_reply_end(struct call *call)
+{
+    struct call_core *core = call_core_of(call);
+    bool is_unary = call->method->stream == METHOD_UNARY;
+    struct call_piece *piece = NULL;
+    struct slice bytes = {NULL, 0};
+    enum err err = OK;
+
+    ASSERT(core->reply_open);
+    core->reply_open = false;
+    if (!buffer_ok(&core->reply)) {
+        return ERR_MEMORY;
+    }
+    if (core->ended) {
+        return OK; /* goes nowhere */
+    }
+    if (is_unary && UNEXPECTED(core->pieces != NULL)) {
+        return ERR_INTERNAL; /* a unary call has one reply */
+    }
+    err = call_frame_reply(core, &bytes);
+    if (err != OK) {
+        return err;
+    }
+    piece = arena_alloc(core->reply.arena, sizeof(*piece));
+    if (piece == NULL) {
+        return ERR_MEMORY;
+    }
+    *piece =
+        (struct call_piece){.bytes = bytes, .place = is_unary ? CALL_PLACE_OWN : core->reply_place};
+    if (!is_unary) {
+        core->reply_counts[core->reply_place]++;
+    }
+    *core->pieces_end = piece;
+    core->pieces_end = &piece->next;
+    core->output_bytes += bytes.size;
+    core->full = core->full || core->output_bytes > CALL_OUTPUT_BYTES_HIGH;
+    core->server->stats.messages_out++;
+    core->server->stats.message_bytes_out += bytes.size - CALL_PREFIX_BYTES;
+    if (!is_unary) {
+        core->protocol->replies(core);
+    }
+    return OK;
+}
+
+bool call_writable(const struct call *call)
+{
+    const struct call_core *core = (const struct call_core *)call;
+
+    return !call->cancelled && !core->ended && core->output_bytes <= CALL_OUTPUT_BYTES_HIGH;
+}
+
+size_t call_output_ready(const struct call_core *core, size_t max, bool *ret_end)
+{
+    size_t ready = core->output_bytes < max ? core->output_bytes : max;
+
+    *ret_end = core->ended && ready == core->output_bytes;
+    return ready;
+}
+
+static void call_pop_piece(struct call_core *core)
+{
+    struct call_piece *piece = core->pieces;
+
+    core->pieces = piece->next;
+    if (core->pieces == NULL) {
+        core->pieces_end = &core->pieces;
+    }
+    if (piece->place != CALL_PLACE_OWN) {
+        ASSERT(core->reply_counts[piece->place] > 0);
+        core->reply_counts[piece->place]--;
+    }
+}
+
+void call_output_copy(struct call_core *core, uint8_t *to, size_t size)
+{
+    ASSERT(size <= core->output_bytes);
+    core->output_bytes -= size;
+    while (size > 0) {
+        struct call_piece *piece = core->pieces;
+        size_t step = piece->bytes.size < size ? piece->bytes.size : size;
+
+        memcpy(to, piece->bytes.data, step);
+        to += step;
+        size -= step;
+        piece->begun = true;
+        piece->bytes = slice_after(piece->bytes, step);
+        if (piece->bytes.size == 0) {
+            call_pop_piece(core);
+        }
+    }
+}
+
+bool call_output_drop(struct call_core *core)
+{
+    if (core->pieces != NULL && core->pieces->begun) {
+        return false;
+    }
+    while (core->pieces != NULL) {
+        call_pop_piece(core);
+    }
+    core->output_bytes = 0;
+    return true;
+}
+
+void call_output_moved(struct call_core *core)
+{
+    const struct call_handlers *handlers = core->server->config.handlers;
+
+    if (core->full && core->output_bytes <= CALL_OUTPUT_BYTES_HIGH) {
+        core->full = false;
+        if (!core->finished && !core->call.cancelled) {
+            handlers->on_writable(handlers->user, &core->call);
+        }
+    }
+}

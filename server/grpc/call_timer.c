@@ -1,0 +1,89 @@
+/*
+ * call_timer.c: deadlines on a wheel: a call is put into the slot behind its deadline, and the slot
+ * is looked at when its time comes. Putting in and taking out cost the same however many there are.
+ */
+#include "server/grpc/call_internal.h"
+
+static void call_expire(struct call_core *core)
+{
+    bool may_be_stored = core->half_closed && core->call.method->transaction == METHOD_WRITE;
+
+    core->server->stats.calls_expired++;
+    core->status.message =
+        slice_text(err_text(may_be_stored ? ERR_DEADLINE_UNKNOWN : ERR_DEADLINE));
+    core->status.details = slice_of(NULL, 0);
+    call_end(core, GRPC_DEADLINE_EXCEEDED);
+    core->protocol->expired(core);
+    call_cancel(core, ERR_DEADLINE);
+}
+
+static void call_timer_put(struct call_core *core, int32_t slot_index)
+{
+    struct call_core **slot = &core->server->wheel[slot_index];
+
+    core->timer_slot = slot_index;
+    core->timer_next = *slot;
+    core->timer_previous = NULL;
+    if (*slot != NULL) {
+        (*slot)->timer_previous = core;
+    }
+    *slot = core;
+}
+
+void call_timer_start(struct call_core *core)
+{
+    if (core->call.deadline_us != INT64_MAX) {
+        /* One slot later, so that the deadline has passed when the slot's turn comes. */
+        int64_t slot = core->call.deadline_us / CALL_WHEEL_SLOT_US + 1;
+
+        call_timer_put(core, (int32_t)(slot % CALL_WHEEL_SLOTS));
+    }
+}
+
+void call_timer_stop(struct call_core *core)
+{
+    if (core->timer_slot < 0) {
+        return;
+    }
+    if (core->timer_previous != NULL) {
+        core->timer_previous->timer_next = core->timer_next;
+    } else {
+        core->server->wheel[core->timer_slot] = core->timer_next;
+    }
+    if (core->timer_next != NULL) {
+        core->timer_next->timer_previous = core->timer_previous;
+    }
+    core->timer_slot = -1;
+}
+
+/* Handlers may finish other calls of the same slot, so what is due goes to a slot of its own first
+ * and is taken from its head. */
+static void call_server_expire_slot(struct call_server *server, struct call_core *core)
+{
+    while (core != NULL) {
+        struct call_core *next = core->timer_next;
+
+        if (core->call.deadline_us <= server->now_us) {
+            call_timer_stop(core);
+            call_timer_put(core, CALL_WHEEL_SLOTS);
+        }
+        core = next;
+    }
+    while (server->wheel[CALL_WHEEL_SLOTS] != NULL) {
+        call_expire(server->wheel[CALL_WHEEL_SLOTS]);
+    }
+}
+
+void call_server_turn_wheel(struct call_server *server, int64_t now_us)
+{
+    int64_t from = server->wheel_us / CALL_WHEEL_SLOT_US;
+    int64_t to = now_us / CALL_WHEEL_SLOT_US;
+
+    if (to - from >= CALL_WHEEL_SLOTS) {
+        from = to - CALL_WHEEL_SLOTS;
+    }
+    for (int64_t slot = from + 1; slot <= to; slot++) {
+        call_server_expire_slot(server, server->wheel[slot % CALL_WHEEL_SLOTS]);
+    }
+    server->wheel_us = now_us;
+}

@@ -1,0 +1,197 @@
+/*
+ * grpc_answer.c: a call's answer as HTTP/2 has it: fields, body, trailers; or, where there is no
+ * body, everything in one block (Trailers-Only).
+ */
+#include "server/grpc/grpc_internal.h"
+#include "server/grpc/grpc_text.h"
+#include "store/base/assert.h"
+#include "store/base/text.h"
+
+#define GRPC_FIELD(name, value)                                                                    \
+    {                                                                                              \
+        {(const uint8_t *)(name), sizeof(name) - 1},                                               \
+        {                                                                                          \
+            (const uint8_t *)(value), sizeof(value) - 1                                            \
+        }                                                                                          \
+    }
+
+static const struct h2_field grpc_status_field = GRPC_FIELD(":status", "200");
+static const struct h2_field grpc_type_field = GRPC_FIELD("content-type", "application/grpc");
+static const struct h2_field grpc_gzip_field = GRPC_FIELD("grpc-encoding", "gzip");
+static const struct h2_field grpc_accepts_field =
+    GRPC_FIELD("grpc-accept-encoding", "identity,gzip");
+static const struct h2_field grpc_busy_fields[] = {
+    GRPC_FIELD(":status", "200"),
+    GRPC_FIELD("content-type", "application/grpc"),
+    GRPC_FIELD("grpc-status", "14"),
+    GRPC_FIELD("grpc-message", "the server has too many calls; try again"),
+};
+
+/* By code: decimal, without a leading zero. */
+static const struct slice grpc_code_texts[] = {
+    {(const uint8_t *)"0", 1},  {(const uint8_t *)"1", 1},  {(const uint8_t *)"2", 1},
+    {(const uint8_t *)"3", 1},  {(const uint8_t *)"4", 1},  {(const uint8_t *)"5", 1},
+    {(const uint8_t *)"6", 1},  {(const uint8_t *)"7", 1},  {(const uint8_t *)"8", 1},
+    {(const uint8_t *)"9", 1},  {(const uint8_t *)"10", 2}, {(const uint8_t *)"11", 2},
+    {(const uint8_t *)"12", 2}, {(const uint8_t *)"13", 2}, {(const uint8_t *)"14", 2},
+    {(const uint8_t *)"15", 2}, {(const uint8_t *)"16", 2},
+};
+
+_Static_assert(sizeof(grpc_code_texts) / sizeof(grpc_code_texts[0]) == GRPC_UNAUTHENTICATED + 1,
+               "each code has its text");
+
+/* The fields of one block, as they are gathered. */
+struct grpc_block {
+    struct h2_field fields[H2_FIELDS_MAX];
+    size_t count;
+};
+
+static void grpc_block_add(struct grpc_block *block, const struct h2_field *field)
+{
+    ASSERT(block->count < H2_FIELDS_MAX);
+    block->fields[block->count++] = *field;
+}
+
+static void grpc_block_add_all(struct grpc_block *block, const struct h2_field *fields,
+                               size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        grpc_block_add(block, &fields[i]);
+    }
+}
+
+static void grpc_add_head(struct grpc_block *block, const struct call_core *core)
+{
+    grpc_block_add(block, &grpc_status_field);
+    grpc_block_add(block, &grpc_type_field);
+    if (core->request_encoding == CALL_ENCODING_UNKNOWN) {
+        grpc_block_add(block, &grpc_accepts_field);
+    }
+    grpc_block_add_all(block, core->leading, core->leading_count);
+}
+
+/* Texts that can't be encoded are left out: the code is what counts. */
+static void grpc_add_status(struct grpc_block *block, struct call_core *core)
+{
+    struct h2_field field = {SLICE("grpc-status"), grpc_code_texts[core->status.code]};
+    struct slice message = core->status.message;
+
+    grpc_block_add(block, &field);
+    if (core->status.code == GRPC_OK) {
+        message.size = 0;
+    }
+    if (message.size > GRPC_STATUS_MESSAGE_BYTES_MAX) {
+        message = text_first_bytes(message, GRPC_STATUS_MESSAGE_BYTES_MAX);
+    }
+    field.name = SLICE("grpc-message");
+    if (message.size > 0 && grpc_percent_encode(&core->arena, message, &field.value) == OK) {
+        grpc_block_add(block, &field);
+    }
+    field.name = SLICE("grpc-status-details-bin");
+    if (core->status.details.size > 0 &&
+        core->status.details.size <= GRPC_STATUS_DETAILS_BYTES_MAX &&
+        grpc_base64_encode(&core->arena, core->status.details, &field.value) == OK) {
+        grpc_block_add(block, &field);
+    }
+    grpc_block_add_all(block, core->trailing, core->trailing_count);
+}
+
+struct h2_stream *grpc_stream_of(const struct call_core *core)
+{
+    struct h2_stream *stream = core->stream;
+
+    if (stream != NULL) {
+        ASSERT(h2_stream_generation(stream) == core->stream_generation);
+    }
+    return stream;
+}
+
+static void grpc_respond_with_body(struct call_core *core)
+{
+    struct grpc_block block = {.count = 0};
+
+    core->responded = true;
+    grpc_add_head(&block, core);
+    if (call_compresses(core)) {
+        grpc_block_add(&block, &grpc_gzip_field);
+    }
+    h2_stream_respond(grpc_stream_of(core), block.fields, block.count, true);
+}
+
+static void grpc_respond_trailers_only(struct call_core *core)
+{
+    struct grpc_block block = {.count = 0};
+
+    core->responded = true;
+    grpc_add_head(&block, core);
+    grpc_add_status(&block, core);
+    h2_stream_respond(grpc_stream_of(core), block.fields, block.count, false);
+}
+
+void grpc_send_trailers(struct call_core *core)
+{
+    struct grpc_block block = {.count = 0};
+
+    grpc_add_status(&block, core);
+    h2_stream_send_trailers(grpc_stream_of(core), block.fields, block.count);
+}
+
+static void grpc_on_replies(struct call_core *core)
+{
+    struct h2_stream *stream = grpc_stream_of(core);
+
+    if (stream == NULL) {
+        return;
+    }
+    if (core->full) {
+        h2_stream_want_drained(stream);
+    }
+    if (core->responded) {
+        h2_stream_resume(stream);
+    } else {
+        grpc_respond_with_body(core);
+    }
+}
+
+static void grpc_on_finished(struct call_core *core)
+{
+    struct h2_stream *stream = grpc_stream_of(core);
+
+    if (stream == NULL) {
+        return;
+    }
+    if (core->responded) {
+        h2_stream_resume(stream);
+    } else if (core->pieces != NULL) {
+        grpc_respond_with_body(core);
+    } else {
+        grpc_respond_trailers_only(core);
+    }
+}
+
+static void grpc_on_expired(struct call_core *core)
+{
+    struct h2_stream *stream = grpc_stream_of(core);
+
+    if (stream == NULL) {
+        return;
+    }
+    if (!call_output_drop(core) || (core->responded && h2_stream_blocked(stream))) {
+        /* A message is in the middle, or trailers would wait for the peer's window. */
+        h2_stream_reset(stream, H2_CANCEL);
+        return;
+    }
+    grpc_on_finished(core);
+}
+
+const struct call_protocol grpc_protocol = {
+    .replies = grpc_on_replies,
+    .finished = grpc_on_finished,
+    .expired = grpc_on_expired,
+};
+
+void grpc_answer_busy(struct h2_stream *stream)
+{
+    h2_stream_respond(stream, grpc_busy_fields,
+                      sizeof(grpc_busy_fields) / sizeof(grpc_busy_fields[0]), false);
+}

@@ -1,0 +1,34 @@
+/*
+ * grpc_internal.h: gRPC over HTTP/2: what its three files share. A session is one connection; a
+ * stream is one call.
+ */
+#ifndef ERRATA_SERVER_GRPC_GRPC_INTERNAL_H
+#define ERRATA_SERVER_GRPC_GRPC_INTERNAL_H
+
+#include "server/grpc/call_internal.h"
+
+/* Texts of a status are cut to what clients take: gRPC's C core refuses 8 KiB of trailers. */
+#define GRPC_STATUS_MESSAGE_BYTES_MAX 1024
+#define GRPC_STATUS_DETAILS_BYTES_MAX 4096
+
+struct grpc_session {
+    struct call_server *server;
+    struct net_link *link;
+    struct h2_conn *conn;
+};
+
+extern const struct call_protocol grpc_protocol;
+
+/* The stream of a call, NULL once it is gone. */
+struct h2_stream *grpc_stream_of(const struct call_core *core);
+
+/* One field of the request's head. */
+void grpc_take_field(struct call_core *core, struct slice name, struct slice value);
+/* The head is whole: starts the call, or answers why not. */
+void grpc_take_head_end(struct call_core *core);
+/* The body was read to its end. */
+void grpc_send_trailers(struct call_core *core);
+/* Answers a stream for which there is no call. */
+void grpc_answer_busy(struct h2_stream *stream);
+
+#endif

@@ -1,0 +1,161 @@
+/*
+ * grpc_request.c: a request's header fields, and what is answered when they are no gRPC call.
+ */
+#include "server/grpc/grpc_internal.h"
+#include "server/grpc/grpc_text.h"
+
+#define GRPC_FIELD(name, value)                                                                    \
+    {                                                                                              \
+        {(const uint8_t *)(name), sizeof(name) - 1},                                               \
+        {                                                                                          \
+            (const uint8_t *)(value), sizeof(value) - 1                                            \
+        }                                                                                          \
+    }
+
+static const struct h2_field grpc_not_post[] = {
+    GRPC_FIELD(":status", "405"),
+    GRPC_FIELD("allow", "POST"),
+};
+static const struct h2_field grpc_not_grpc[] = {
+    GRPC_FIELD(":status", "415"),
+    GRPC_FIELD("accept-post", "application/grpc, application/grpc+proto"),
+};
+
+/* The place where other content types become other protocols. */
+static enum call_content grpc_content_of(struct slice value)
+{
+    struct slice prefix = SLICE("application/grpc");
+    struct slice rest = {NULL, 0};
+
+    if (!slice_starts_with(value, prefix)) {
+        return CALL_CONTENT_OTHER;
+    }
+    rest = slice_after(value, prefix.size);
+    if (slice_starts_with(rest, SLICE("+proto"))) {
+        rest = slice_after(rest, SLICE("+proto").size);
+    }
+    return rest.size == 0 || rest.data[0] == ';' || rest.data[0] == ' ' ? CALL_CONTENT_GRPC
+                                                                        : CALL_CONTENT_OTHER;
+}
+
+static enum call_encoding grpc_encoding_of(struct slice value)
+{
+    if (slice_equal(value, SLICE("gzip"))) {
+        return CALL_GZIP;
+    }
+    return slice_equal(value, SLICE("identity")) ? CALL_IDENTITY : CALL_ENCODING_UNKNOWN;
+}
+
+static void grpc_take_timeout(struct call_core *core, struct slice value)
+{
+    if (grpc_timeout_parse(value, &core->head.timeout_us) != OK) {
+        core->head.timeout_is_bad = true;
+    }
+}
+
+static void grpc_take_path(struct call_core *core, struct slice value)
+{
+    core->call.method = core->server->config.find_method(value);
+}
+
+/* Fields that mean something to the transport; false for the others. */
+static bool grpc_take_known_field(struct call_core *core, struct slice name, struct slice value)
+{
+    switch (name.size) {
+    case 5:
+        if (slice_equal(name, SLICE(":path"))) {
+            grpc_take_path(core, value);
+            return true;
+        }
+        return false;
+    case 7:
+        if (slice_equal(name, SLICE(":method"))) {
+            core->head.is_post = slice_equal(value, SLICE("POST"));
+            return true;
+        }
+        return slice_equal(name, SLICE(":scheme"));
+    case 10:
+        return slice_equal(name, SLICE(":authority"));
+    case 12:
+        if (slice_equal(name, SLICE("content-type"))) {
+            core->head.content = grpc_content_of(value);
+            return true;
+        }
+        if (slice_equal(name, SLICE("grpc-timeout"))) {
+            grpc_take_timeout(core, value);
+            return true;
+        }
+        return false;
+    case 13:
+        if (slice_equal(name, SLICE("grpc-encoding"))) {
+            core->request_encoding = grpc_encoding_of(value);
+            return true;
+        }
+        return false;
+    case 20:
+        if (slice_equal(name, SLICE("grpc-accept-encoding"))) {
+            core->accepts_gzip = grpc_list_has(value, SLICE("gzip"));
+            return true;
+        }
+        return false;
+    default:
+        return false;
+    }
+}
+
+void grpc_take_field(struct call_core *core, struct slice name, struct slice value)
+{
+    if (grpc_take_known_field(core, name, value)) {
+        return;
+    }
+    if (call_take_metadata(core, name, value) != OK) {
+        core->head.no_memory = true;
+        return;
+    }
+    if (slice_equal(name, SLICE("authorization")) && core->call.authorization.size == 0) {
+        core->call.authorization = core->metadata->value;
+    }
+}
+
+/* Answers that are HTTP's, since whoever asked speaks no gRPC. */
+static void grpc_answer_http(struct call_core *core, const struct h2_field *fields, size_t count)
+{
+    core->server->stats.calls_refused++;
+    core->ended = true;
+    core->responded = true;
+    h2_stream_respond(grpc_stream_of(core), fields, count, false);
+}
+
+static void grpc_set_deadline(struct call_core *core)
+{
+    int64_t timeout_us = core->head.timeout_us;
+
+    if (timeout_us == INT64_MAX && core->call.method->default_deadline_ms > 0) {
+        timeout_us = (int64_t)core->call.method->default_deadline_ms * 1000;
+    }
+    if (timeout_us != INT64_MAX) {
+        core->call.deadline_us = core->started_us + timeout_us;
+    }
+}
+
+void grpc_take_head_end(struct call_core *core)
+{
+    if (core->head.content != CALL_CONTENT_GRPC) {
+        grpc_answer_http(core, grpc_not_grpc, sizeof(grpc_not_grpc) / sizeof(grpc_not_grpc[0]));
+    } else if (!core->head.is_post) {
+        grpc_answer_http(core, grpc_not_post, sizeof(grpc_not_post) / sizeof(grpc_not_post[0]));
+    } else if (core->call.method == NULL) {
+        call_refuse_err(core, ERR_UNIMPLEMENTED, NULL);
+    } else if (core->head.no_memory) {
+        call_refuse_err(core, ERR_MEMORY, NULL);
+    } else if (core->request_encoding == CALL_ENCODING_UNKNOWN) {
+        call_refuse_err(core, ERR_UNIMPLEMENTED,
+                        "the request's grpc-encoding is not known here; identity and gzip are");
+    } else if (core->head.timeout_is_bad) {
+        call_refuse_err(core, ERR_INVALID,
+                        "grpc-timeout is 1 to 8 digits and one of H, M, S, m, u, n");
+    } else {
+        grpc_set_deadline(core);
+        call_start(core);
+    }
+}

@@ -1,0 +1,339 @@
+/*
+ * grpc_session.c: one HTTP/2 connection: net's protocol table on one side, HTTP/2's events on the
+ * other, calls between them.
+ */
+#include "server/grpc/grpc_internal.h"
+#include "store/base/assert.h"
+
+#include <stdlib.h>
+
+static void grpc_on_request(void *user, struct h2_stream *stream)
+{
+    struct grpc_session *session = user;
+    struct call_core *core = call_open(session->server, &grpc_protocol);
+
+    if (core == NULL) {
+        return; /* answered when the head is whole */
+    }
+    core->stream = stream;
+    core->stream_generation = h2_stream_generation(stream);
+    core->head.timeout_us = INT64_MAX;
+    if (!arena_copy(&core->arena, session->link->peer, &core->call.peer)) {
+        core->head.no_memory = true;
+    }
+    h2_stream_set_user(stream, core);
+}
+
+static void grpc_on_field(void *user, struct h2_stream *stream, struct slice name,
+                          struct slice value)
+{
+    struct call_core *core = h2_stream_user(stream);
+
+    (void)user;
+    if (core != NULL) {
+        grpc_take_field(core, name, value);
+    }
+}
+
+static void grpc_on_fields_end(void *user, struct h2_stream *stream)
+{
+    struct grpc_session *session = user;
+    struct call_core *core = h2_stream_user(stream);
+
+    if (core == NULL) {
+        session->server->stats.calls_refused++;
+        session->server->stats.calls_ended[GRPC_UNAVAILABLE]++;
+        grpc_answer_busy(stream);
+        return;
+    }
+    grpc_take_head_end(core);
+}
+
+/* Keeps what a bidi stream can't take while its answers wait; the window bounds it. */
+static void grpc_hold(struct call_core *core, struct slice bytes)
+{
+    if (core->held.arena == NULL) {
+        buffer_init(&core->held, &core->held_arena, 0);
+    }
+    buffer_append(&core->held, bytes);
+    if (!buffer_ok(&core->held)) {
+        call_refuse_err(core, ERR_MEMORY, NULL);
+    }
+}
+
+static void grpc_on_data(void *user, struct h2_stream *stream, struct slice bytes)
+{
+    struct call_core *core = h2_stream_user(stream);
+    size_t taken = bytes.size;
+
+    (void)user;
+    if (core != NULL && core->held.size > 0 && !core->ended) {
+        grpc_hold(core, bytes);
+        return;
+    }
+    if (core != NULL) {
+        taken = call_take_frames(core, bytes);
+    }
+    h2_stream_consume(stream, taken);
+    if (taken < bytes.size) {
+        grpc_hold(core, slice_after(bytes, taken));
+    }
+}
+
+static void grpc_on_request_end(void *user, struct h2_stream *stream)
+{
+    struct call_core *core = h2_stream_user(stream);
+
+    (void)user;
+    if (core == NULL) {
+        return;
+    }
+    core->request_end = true;
+    if (core->held.size == 0) {
+        call_take_frames_end(core);
+    }
+}
+
+static size_t grpc_body_ready(void *user, struct h2_stream *stream, size_t max, bool *ret_end)
+{
+    (void)user;
+    return call_output_ready(h2_stream_user(stream), max, ret_end);
+}
+
+static void grpc_body_copy(void *user, struct h2_stream *stream, uint8_t *to, size_t size)
+{
+    (void)user;
+    call_output_copy(h2_stream_user(stream), to, size);
+}
+
+static void grpc_body_end(void *user, struct h2_stream *stream)
+{
+    (void)user;
+    grpc_send_trailers(h2_stream_user(stream));
+}
+
+/* Takes up the bytes that were held, as far as output allows. */
+static void grpc_take_held(struct call_core *core, struct h2_stream *stream)
+{
+    struct slice held = buffer_slice(&core->held);
+    size_t taken = 0;
+
+    if (held.size == 0 || core->full) {
+        return;
+    }
+    taken = call_take_frames(core, held);
+    h2_stream_consume(stream, taken);
+    memmove(core->held.data, core->held.data + taken, held.size - taken);
+    core->held.size -= taken;
+    if (core->held.size == 0) {
+        arena_reset(&core->held_arena);
+        core->held = (struct buffer){.arena = NULL};
+        if (core->request_end) {
+            call_take_frames_end(core);
+        }
+    }
+}
+
+static void grpc_on_drained(void *user, struct h2_stream *stream)
+{
+    struct call_core *core = h2_stream_user(stream);
+
+    (void)user;
+    if (core == NULL) {
+        return;
+    }
+    call_output_moved(core);
+    grpc_take_held(core, stream);
+    if (core->full && !core->ended) {
+        h2_stream_want_drained(stream);
+    }
+}
+
+static void grpc_on_close(void *user, struct h2_stream *stream)
+{
+    struct call_core *core = h2_stream_user(stream);
+
+    (void)user;
+    if (core != NULL) {
+        call_let_go(core);
+    }
+}
+
+static void grpc_on_output(void *user)
+{
+    struct grpc_session *session = user;
+
+    session->link->wake(session->link);
+}
+
+static const struct h2_handlers grpc_h2_handlers = {
+    .on_request = grpc_on_request,
+    .on_field = grpc_on_field,
+    .on_fields_end = grpc_on_fields_end,
+    .on_data = grpc_on_data,
+    .on_request_end = grpc_on_request_end,
+    .body_ready = grpc_body_ready,
+    .body_copy = grpc_body_copy,
+    .body_end = grpc_body_end,
+    .on_drained = grpc_on_drained,
+    .on_close = grpc_on_close,
+    .on_output = grpc_on_output,
+};
+
+static enum net_match grpc_match(struct slice first_bytes)
+{
+    struct slice preface = SLICE(H2_PREFACE);
+
+    if (first_bytes.size >= preface.size) {
+        return slice_starts_with(first_bytes, preface) ? NET_MATCH_YES : NET_MATCH_NO;
+    }
+    return slice_starts_with(preface, first_bytes) ? NET_MATCH_MORE : NET_MATCH_NO;
+}
+
+static enum err grpc_open(void *user, struct net_link *link, int64_t now_us, void **ret_session)
+{
+    struct grpc_session *session = calloc(1, sizeof(*session));
+    enum err err = OK;
+
+    if (session == NULL) {
+        return ERR_MEMORY;
+    }
+    session->server = user;
+    session->link = link;
+    err = h2_conn_new(session->server->h2, session, now_us, &session->conn);
+    if (err != OK) {
+        free(session);
+        return err;
+    }
+    *ret_session = session;
+    return OK;
+}
+
+static void grpc_feed(void *user, struct slice bytes, int64_t now_us)
+{
+    struct grpc_session *session = user;
+
+    session->server->now_us = now_us;
+    h2_conn_feed(session->conn, bytes, now_us);
+}
+
+static size_t grpc_drain(void *user, uint8_t *to, size_t size)
+{
+    struct grpc_session *session = user;
+
+    return h2_conn_drain(session->conn, to, size);
+}
+
+static void grpc_tick(void *user, int64_t now_us)
+{
+    struct grpc_session *session = user;
+
+    h2_conn_tick(session->conn, now_us);
+}
+
+static void grpc_shutdown(void *user, int64_t now_us)
+{
+    struct grpc_session *session = user;
+
+    h2_conn_shutdown(session->conn, now_us);
+}
+
+static bool grpc_finished(const void *user)
+{
+    const struct grpc_session *session = user;
+
+    return h2_conn_finished(session->conn);
+}
+
+static void grpc_close(void *user)
+{
+    struct grpc_session *session = user;
+
+    h2_conn_free(session->conn);
+    free(session);
+}
+
+struct net_protocol call_server_grpc(struct call_server *server)
+{
+    return (struct net_protocol){
+        .user = server,
+        .match = grpc_match,
+        .open = grpc_open,
+        .feed = grpc_feed,
+        .drain = grpc_drain,
+        .tick = grpc_tick,
+        .shutdown = grpc_shutdown,
+        .finished = grpc_finished,
+        .close = grpc_close,
+    };
+}
+
+struct call_config call_config_default(const struct call_handlers *handlers)
+{
+    return (struct call_config){
+        .handlers = handlers,
+        .find_method = contract_find_method,
+        .message_bytes_max = CALL_MESSAGE_BYTES_MAX,
+        .arena_bytes_max = CALL_ARENA_BYTES_MAX,
+        .body_bytes_max = CALL_BODY_BYTES_MAX,
+        .live_max = CALL_LIVE_MAX,
+    };
+}
+
+enum err call_server_new(const struct call_config *config, int64_t now_us,
+                         struct call_server **ret_server)
+{
+    struct call_server *server = calloc(1, sizeof(*server));
+    enum err err = OK;
+
+    if (server == NULL) {
+        return ERR_MEMORY;
+    }
+    server->config = *config;
+    server->now_us = now_us;
+    server->wheel_us = now_us;
+    err = h2_shared_new(&grpc_h2_handlers, &server->h2);
+    if (err != OK) {
+        free(server);
+        return err;
+    }
+    *ret_server = server;
+    return OK;
+}
+
+void call_server_tick(struct call_server *server, int64_t now_us)
+{
+    server->now_us = now_us;
+    call_server_turn_wheel(server, now_us);
+}
+
+struct call_stats call_server_stats(const struct call_server *server)
+{
+    struct call_stats stats = server->stats;
+
+    stats.body_bytes_live = server->body_bytes;
+    return stats;
+}
+
+const struct h2_stats *call_server_h2_stats(const struct call_server *server)
+{
+    return h2_shared_stats(server->h2);
+}
+
+void call_server_free(struct call_server *server)
+{
+    if (server == NULL) {
+        return;
+    }
+    ASSERT(server->live == NULL);
+    ASSERT(server->stats.calls_live == 0);
+    ASSERT(server->body_bytes == 0);
+    while (server->pool != NULL) {
+        struct call_core *core = server->pool;
+
+        server->pool = core->next;
+        call_free_memory(core);
+    }
+    h2_shared_free(server->h2);
+    free(server);
+}

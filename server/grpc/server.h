@@ -1,0 +1,67 @@
+/*
+ * server.h: what all calls of one server share, whatever protocol brings them: limits, handlers, the
+ * pool of calls, deadlines and counters. No libuv: who has the sockets drives the protocol tables.
+ */
+#ifndef ERRATA_SERVER_GRPC_SERVER_H
+#define ERRATA_SERVER_GRPC_SERVER_H
+
+#include "server/grpc/call.h"
+#include "server/net/protocol.h"
+
+/* The largest request message; configuration may say less or more. */
+#define CALL_MESSAGE_BYTES_MAX (16u << 20)
+/* Calls at once, all connections together: above it UNAVAILABLE. */
+#define CALL_LIVE_MAX 16384
+/* Request messages in memory at once, all calls together: above it RESOURCE_EXHAUSTED. */
+#define CALL_BODY_BYTES_MAX (256u << 20)
+/* What one call's arena may hold: request, what it decodes to, and reply. */
+#define CALL_ARENA_BYTES_MAX (128u << 20)
+/* Calls whose memory is kept for the next ones. */
+#define CALL_POOL_MAX 512
+/* Replies smaller than this are not worth compressing. */
+#define CALL_COMPRESS_BYTES_MIN 1024
+/* The longest timeout that is believed; longer ones count as this. */
+#define CALL_TIMEOUT_US_MAX (INT64_C(365) * 24 * 3600 * 1000000)
+
+struct call_config {
+    const struct call_handlers *handlers; /* outlives the server */
+    const struct method_info *(*find_method)(struct slice path); /* contract_find_method */
+    size_t message_bytes_max;
+    size_t arena_bytes_max;
+    uint64_t body_bytes_max;
+    uint32_t live_max;
+};
+
+/* Numbers since start, and of now where they say `live`. */
+struct call_stats {
+    uint64_t calls_started; /* on_start was called */
+    uint64_t calls_refused; /* answered by the transport itself before that */
+    uint64_t calls_ended[GRPC_UNAUTHENTICATED + 1]; /* by code; refused ones too */
+    uint64_t calls_cancelled; /* the peer or the connection went */
+    uint64_t calls_expired; /* the deadline passed */
+    uint64_t calls_live;
+    uint64_t messages_in;
+    uint64_t messages_out;
+    uint64_t message_bytes_in; /* on the wire, without heads */
+    uint64_t message_bytes_out;
+    uint64_t metadata_dropped; /* added by the services above the limit */
+    uint64_t body_bytes_live;
+};
+
+struct call_server;
+struct h2_stats;
+
+/* A config of the limits above. */
+struct call_config call_config_default(const struct call_handlers *handlers);
+MUST_CHECK enum err call_server_new(const struct call_config *config, int64_t now_us,
+                                    struct call_server **ret_server);
+/* Ends what has run out of time. Some times a second. */
+void call_server_tick(struct call_server *server, int64_t now_us);
+struct call_stats call_server_stats(const struct call_server *server);
+const struct h2_stats *call_server_h2_stats(const struct call_server *server);
+/* gRPC over HTTP/2, as net wants it; borrows the server. */
+struct net_protocol call_server_grpc(struct call_server *server);
+/* All sessions are closed and all calls finished. Takes NULL. */
+void call_server_free(struct call_server *server);
+
+#endif

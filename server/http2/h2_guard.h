@@ -1,0 +1,41 @@
+/*
+ * h2_guard.h: what nghttp2 does not limit. A reader of frame heads that runs ahead of nghttp2 over
+ * the same bytes, and buckets that frames are taken from. It judges nothing but numbers of frames:
+ * what they mean is nghttp2's.
+ */
+#ifndef ERRATA_SERVER_HTTP2_H2_GUARD_H
+#define ERRATA_SERVER_HTTP2_H2_GUARD_H
+
+#include "store/base/slice.h"
+
+#define H2_FRAME_HEAD_BYTES 9
+
+/* So many at once, so many a second. */
+struct h2_bucket {
+    uint32_t burst;
+    uint32_t per_second;
+    uint32_t tokens; /* left; at most `burst` */
+    int64_t refilled_us;
+};
+
+void h2_bucket_init(struct h2_bucket *bucket, uint32_t burst, uint32_t per_second, int64_t now_us);
+/* Takes one; false where none is left. */
+bool h2_bucket_take(struct h2_bucket *bucket, int64_t now_us);
+void h2_bucket_give(struct h2_bucket *bucket, uint32_t tokens);
+
+struct h2_guard {
+    uint8_t head[H2_FRAME_HEAD_BYTES]; /* of the frame that is being read */
+    uint8_t head_bytes; /* of it, so far */
+    uint8_t preface_bytes_left;
+    bool settings_seen;
+    uint32_t payload_bytes_left;
+    int64_t header_block_since_us; /* INT64_MAX: none is open */
+    struct h2_bucket idle_frames;
+    struct h2_bucket resets;
+};
+
+void h2_guard_init(struct h2_guard *guard, int64_t now_us);
+/* Reads the heads of the frames in `bytes`. NULL, or what the peer did too much of. */
+const char *h2_guard_feed(struct h2_guard *guard, struct slice bytes, int64_t now_us);
+
+#endif

@@ -1,0 +1,213 @@
+/*
+ * h2_stream.c: one request and its answer: the side that the layer above calls.
+ */
+#include "server/http2/h2_internal.h"
+#include "store/base/assert.h"
+
+#include <stdlib.h>
+
+struct h2_stream *h2_stream_open(struct h2_conn *conn, int32_t id)
+{
+    struct h2_shared *shared = conn->shared;
+    struct h2_stream *stream = shared->pool;
+    uint32_t generation = 0;
+
+    if (stream != NULL) {
+        shared->pool = stream->next;
+        shared->pool_count--;
+        generation = stream->generation;
+    } else {
+        stream = malloc(sizeof(*stream));
+        if (stream == NULL) {
+            return NULL;
+        }
+    }
+    *stream = (struct h2_stream){.conn = conn,
+                                 .next = conn->streams,
+                                 .id = id,
+                                 .generation = generation + 1,
+                                 .blocked_since_us = INT64_MAX};
+    if (conn->streams != NULL) {
+        conn->streams->previous = stream;
+    }
+    conn->streams = stream;
+    conn->stream_count++;
+    shared->stats.streams_opened++;
+    shared->stats.streams_live++;
+    return stream;
+}
+
+void h2_stream_close(struct h2_stream *stream)
+{
+    struct h2_conn *conn = stream->conn;
+    struct h2_shared *shared = conn->shared;
+
+    shared->handlers->on_close(conn->user, stream);
+    if (stream->unconsumed_bytes > 0 && !conn->done) {
+        (void)nghttp2_session_consume_connection(conn->session, stream->unconsumed_bytes);
+    }
+    if (stream->wants_drained) {
+        conn->drained_wanted--;
+    }
+    if (stream->previous != NULL) {
+        stream->previous->next = stream->next;
+    } else {
+        conn->streams = stream->next;
+    }
+    if (stream->next != NULL) {
+        stream->next->previous = stream->previous;
+    }
+    ASSERT(conn->stream_count > 0);
+    conn->stream_count--;
+    shared->stats.streams_live--;
+    stream->generation++;
+    stream->conn = NULL;
+    if (shared->pool_count >= H2_STREAM_POOL_MAX) {
+        free(stream);
+        return;
+    }
+    stream->next = shared->pool;
+    shared->pool = stream;
+    shared->pool_count++;
+}
+
+void h2_stream_set_user(struct h2_stream *stream, void *user)
+{
+    stream->user = user;
+}
+
+void *h2_stream_user(const struct h2_stream *stream)
+{
+    return stream->user;
+}
+
+uint32_t h2_stream_generation(const struct h2_stream *stream)
+{
+    return stream->generation;
+}
+
+/* nghttp2's form of fields that stay valid while the stream lives: nothing is copied. */
+static void h2_fields_convert(const struct h2_field *fields, size_t count, nghttp2_nv *to)
+{
+    ASSERT(count <= H2_FIELDS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        to[i].name = (uint8_t *)(uintptr_t)fields[i].name.data;
+        to[i].namelen = fields[i].name.size;
+        to[i].value = (uint8_t *)(uintptr_t)fields[i].value.data;
+        to[i].valuelen = fields[i].value.size;
+        to[i].flags = NGHTTP2_NV_FLAG_NO_COPY_NAME | NGHTTP2_NV_FLAG_NO_COPY_VALUE;
+    }
+}
+
+static ssize_t h2_stream_read_body(nghttp2_session *session, int32_t id, uint8_t *to, size_t size,
+                                   uint32_t *flags, nghttp2_data_source *source, void *user)
+{
+    struct h2_stream *stream = source->ptr;
+    struct h2_conn *conn = user;
+    bool end = false;
+    size_t ready = conn->shared->handlers->body_ready(conn->user, stream, size, &end);
+
+    (void)session;
+    (void)id;
+    (void)to; /* the bytes go straight into the output: h2_send_data */
+    ASSERT(ready <= size);
+    if (ready == 0 && !end) {
+        stream->blocked_since_us = INT64_MAX;
+        return NGHTTP2_ERR_DEFERRED;
+    }
+    *flags |= NGHTTP2_DATA_FLAG_NO_COPY;
+    if (end) {
+        /* Trailers submitted any earlier would overtake the body. */
+        *flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
+        conn->shared->handlers->body_end(conn->user, stream);
+        stream->blocked_since_us = INT64_MAX;
+    }
+    return (ssize_t)ready;
+}
+
+/* An answer that cannot be submitted leaves nothing but a reset. */
+static void h2_stream_check(struct h2_stream *stream, int code)
+{
+    if (code != 0) {
+        h2_stream_reset(stream, H2_INTERNAL_ERROR);
+    }
+}
+
+static void h2_stream_note_blocked(struct h2_stream *stream)
+{
+    if (stream->blocked_since_us == INT64_MAX) {
+        stream->blocked_since_us = stream->conn->now_us;
+        stream->progress_bytes = 0;
+    }
+}
+
+void h2_stream_respond(struct h2_stream *stream, const struct h2_field *fields, size_t count,
+                       bool body)
+{
+    nghttp2_nv converted[H2_FIELDS_MAX];
+    nghttp2_data_provider provider = {.source = {.ptr = stream},
+                                      .read_callback = h2_stream_read_body};
+    int code = 0;
+
+    h2_fields_convert(fields, count, converted);
+    code = nghttp2_submit_response(stream->conn->session, stream->id, converted, count,
+                                   body ? &provider : NULL);
+    if (body) {
+        h2_stream_note_blocked(stream);
+    }
+    h2_stream_check(stream, code);
+    h2_conn_note_output(stream->conn);
+}
+
+void h2_stream_send_trailers(struct h2_stream *stream, const struct h2_field *fields, size_t count)
+{
+    nghttp2_nv converted[H2_FIELDS_MAX];
+
+    h2_fields_convert(fields, count, converted);
+    h2_stream_check(stream,
+                    nghttp2_submit_trailer(stream->conn->session, stream->id, converted, count));
+}
+
+void h2_stream_resume(struct h2_stream *stream)
+{
+    /* Fails where the body is not deferred: then it is on its way already. */
+    if (nghttp2_session_resume_data(stream->conn->session, stream->id) == 0) {
+        h2_stream_note_blocked(stream);
+        h2_conn_note_output(stream->conn);
+    }
+}
+
+void h2_stream_want_drained(struct h2_stream *stream)
+{
+    if (!stream->wants_drained) {
+        stream->wants_drained = true;
+        stream->conn->drained_wanted++;
+    }
+}
+
+bool h2_stream_blocked(const struct h2_stream *stream)
+{
+    nghttp2_session *session = stream->conn->session;
+
+    return nghttp2_session_get_stream_remote_window_size(session, stream->id) <= 0 ||
+           nghttp2_session_get_remote_window_size(session) <= 0;
+}
+
+void h2_stream_consume(struct h2_stream *stream, size_t bytes)
+{
+    ASSERT(bytes <= stream->unconsumed_bytes);
+    stream->unconsumed_bytes -= (uint32_t)bytes;
+    if (nghttp2_session_consume(stream->conn->session, stream->id, bytes) != 0) {
+        h2_conn_fail(stream->conn, H2_INTERNAL_ERROR, "out_of_memory");
+    }
+    h2_conn_note_output(stream->conn);
+}
+
+void h2_stream_reset(struct h2_stream *stream, enum h2_code code)
+{
+    if (nghttp2_submit_rst_stream(stream->conn->session, NGHTTP2_FLAG_NONE, stream->id, code) !=
+        0) {
+        h2_conn_fail(stream->conn, H2_INTERNAL_ERROR, "out_of_memory");
+    }
+    h2_conn_note_output(stream->conn);
+}

@@ -1,0 +1,411 @@
+/*
+ * net_connection.c: one socket: which protocol it speaks, bytes to the session and from it, and the
+ * one way to close.
+ */
+#include "server/net/net_internal.h"
+#include "store/base/assert.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Output that the socket did not take at once. */
+struct net_write {
+    uv_write_t request; /* first */
+    struct net_connection *connection;
+    size_t size;
+    uint8_t bytes[];
+};
+
+/* Whoever speaks no protocol of ours is most likely a browser or curl: it gets words it can read. */
+static const char net_unknown_answer[] =
+    "HTTP/1.1 505 HTTP Version Not Supported\r\n"
+    "content-type: text/plain; charset=utf-8\r\n"
+    "content-length: 75\r\n"
+    "connection: close\r\n"
+    "\r\n"
+    "This port speaks gRPC over HTTP/2 without TLS (prior knowledge), no other.\n";
+
+static void net_connection_free(uv_handle_t *handle)
+{
+    struct net_connection *connection = (struct net_connection *)handle;
+    struct net_server *server = connection->server;
+
+    ASSERT(connection->session == NULL);
+    ASSERT(!connection->dirty);
+    if (connection->previous != NULL) {
+        connection->previous->next = connection->next;
+    } else {
+        server->connections = connection->next;
+    }
+    if (connection->next != NULL) {
+        connection->next->previous = connection->previous;
+    }
+    server->stats.connections_live--;
+    server->stats.queued_bytes_live -= connection->queued_bytes;
+    free(connection);
+    net_server_note_gone(server);
+}
+
+void net_connection_leave_dirty(struct net_connection *connection)
+{
+    struct net_server *server = connection->server;
+
+    if (!connection->dirty) {
+        return;
+    }
+    if (connection->dirty_previous != NULL) {
+        connection->dirty_previous->dirty_next = connection->dirty_next;
+    } else {
+        server->dirty = connection->dirty_next;
+    }
+    if (connection->dirty_next != NULL) {
+        connection->dirty_next->dirty_previous = connection->dirty_previous;
+    } else {
+        server->dirty_last = connection->dirty_previous;
+    }
+    ASSERT(server->dirty_count > 0);
+    server->dirty_count--;
+    connection->dirty = false;
+}
+
+void net_connection_close(struct net_connection *connection)
+{
+    void *session = connection->session;
+
+    if (connection->state == NET_CLOSING) {
+        return;
+    }
+    connection->state = NET_CLOSING;
+    connection->session = NULL;
+    if (session != NULL) {
+        connection->protocol->close(session);
+    }
+    net_connection_leave_dirty(connection);
+    uv_close((uv_handle_t *)&connection->tcp, net_connection_free);
+}
+
+void net_connection_mark_dirty(struct net_connection *connection)
+{
+    struct net_server *server = connection->server;
+
+    if (connection->dirty || connection->state != NET_OPEN) {
+        return;
+    }
+    connection->dirty = true;
+    connection->dirty_next = NULL;
+    connection->dirty_previous = server->dirty_last;
+    if (server->dirty_last != NULL) {
+        server->dirty_last->dirty_next = connection;
+    } else {
+        server->dirty = connection;
+    }
+    server->dirty_last = connection;
+    server->dirty_count++;
+}
+
+static void net_on_wake(struct net_link *link)
+{
+    struct net_connection *connection =
+        (struct net_connection *)((char *)link - offsetof(struct net_connection, link));
+
+    net_connection_mark_dirty(connection);
+}
+
+static void net_on_written(uv_write_t *request, int status)
+{
+    struct net_write *write = (struct net_write *)request;
+    struct net_connection *connection = write->connection;
+
+    connection->queued_bytes -= write->size;
+    connection->server->stats.queued_bytes_live -= write->size;
+    connection->write_moved_us =
+        connection->queued_bytes > 0 ? net_now_us(connection->server) : INT64_MAX;
+    free(write);
+    if (connection->state == NET_CLOSING) {
+        return;
+    }
+    if (status < 0) {
+        net_connection_close(connection);
+        return;
+    }
+    net_connection_mark_dirty(connection);
+}
+
+/* Queues what the socket did not take. */
+static enum err net_connection_queue(struct net_connection *connection, struct slice bytes)
+{
+    struct net_write *write = malloc(sizeof(*write) + bytes.size);
+    uv_buf_t buffer;
+    int code = 0;
+
+    if (write == NULL) {
+        return ERR_MEMORY;
+    }
+    write->connection = connection;
+    write->size = bytes.size;
+    memcpy(write->bytes, bytes.data, bytes.size);
+    buffer = uv_buf_init((char *)write->bytes, (unsigned)bytes.size);
+    code = uv_write(&write->request, (uv_stream_t *)&connection->tcp, &buffer, 1, net_on_written);
+    if (code != 0) {
+        free(write);
+        return net_err_of_uv(code);
+    }
+    if (connection->queued_bytes == 0) {
+        connection->write_moved_us = net_now_us(connection->server);
+    }
+    connection->queued_bytes += bytes.size;
+    connection->server->stats.queued_bytes_live += bytes.size;
+    return OK;
+}
+
+static enum err net_connection_write(struct net_connection *connection, struct slice bytes)
+{
+    uv_buf_t buffer = uv_buf_init((char *)(uintptr_t)bytes.data, (unsigned)bytes.size);
+    int written = uv_try_write((uv_stream_t *)&connection->tcp, &buffer, 1);
+
+    connection->server->stats.bytes_out += bytes.size;
+    if (written == UV_EAGAIN) {
+        written = 0;
+    }
+    if (written < 0) {
+        return net_err_of_uv(written);
+    }
+    if ((size_t)written == bytes.size) {
+        return OK;
+    }
+    return net_connection_queue(connection, slice_after(bytes, (size_t)written));
+}
+
+static void net_on_shutdown(uv_shutdown_t *request, int status)
+{
+    struct net_connection *connection = request->data;
+
+    if (connection->state == NET_CLOSING) {
+        return;
+    }
+    if (status < 0) {
+        net_connection_close(connection);
+        return;
+    }
+    connection->ended_us = net_now_us(connection->server);
+}
+
+/* Lets go of the session; ends our side once everything queued has been written. */
+static void net_connection_end(struct net_connection *connection)
+{
+    net_connection_leave_dirty(connection);
+    connection->state = NET_ENDING;
+    if (connection->session != NULL) {
+        connection->protocol->close(connection->session);
+        connection->session = NULL;
+    }
+    connection->shutdown.data = connection;
+    if (uv_shutdown(&connection->shutdown, (uv_stream_t *)&connection->tcp, net_on_shutdown) != 0) {
+        net_connection_close(connection);
+    }
+}
+
+void net_connection_flush(struct net_connection *connection)
+{
+    struct net_server *server = connection->server;
+
+    for (int round = 0; round < NET_FLUSH_ROUNDS_MAX; round++) {
+        size_t size = 0;
+
+        if (connection->queued_bytes > NET_QUEUED_BYTES_MAX) {
+            return; /* net_on_written marks it again */
+        }
+        size =
+            connection->protocol->drain(connection->session, server->write_buffer, NET_DRAIN_BYTES);
+        if (size == 0) {
+            if (connection->protocol->finished(connection->session)) {
+                net_connection_end(connection);
+            }
+            return;
+        }
+        if (net_connection_write(connection, slice_of(server->write_buffer, size)) != OK) {
+            net_connection_close(connection);
+            return;
+        }
+    }
+    net_connection_mark_dirty(connection);
+}
+
+/* The protocol is known: `rest` follows the first bytes. */
+static void net_connection_start(struct net_connection *connection,
+                                 const struct net_protocol *protocol, struct slice rest)
+{
+    int64_t now_us = net_now_us(connection->server);
+
+    if (protocol->open(protocol->user, &connection->link, now_us, &connection->session) != OK) {
+        net_connection_close(connection);
+        return;
+    }
+    connection->protocol = protocol;
+    connection->state = NET_OPEN;
+    protocol->feed(connection->session, slice_of(connection->first_bytes, connection->first_count),
+                   now_us);
+    if (rest.size > 0) {
+        protocol->feed(connection->session, rest, now_us);
+    }
+    net_connection_flush(connection);
+}
+
+static void net_connection_answer_unknown(struct net_connection *connection)
+{
+    struct slice answer = slice_of(net_unknown_answer, sizeof(net_unknown_answer) - 1);
+
+    connection->server->stats.connections_unknown++;
+    if (net_connection_write(connection, answer) != OK) {
+        net_connection_close(connection);
+        return;
+    }
+    net_connection_end(connection);
+}
+
+/* Gathers first bytes until one protocol says yes, or all say no. */
+static void net_connection_match(struct net_connection *connection, struct slice bytes)
+{
+    struct net_server *server = connection->server;
+    size_t room = sizeof(connection->first_bytes) - connection->first_count;
+    size_t step = bytes.size < room ? bytes.size : room;
+    struct slice first = {NULL, 0};
+    bool more = false;
+
+    memcpy(connection->first_bytes + connection->first_count, bytes.data, step);
+    connection->first_count += step;
+    first = slice_of(connection->first_bytes, connection->first_count);
+    for (size_t i = 0; i < server->config.protocol_count; i++) {
+        const struct net_protocol *protocol = &server->protocols[i];
+        enum net_match match = protocol->match(first);
+
+        if (match == NET_MATCH_YES) {
+            net_connection_start(connection, protocol, slice_after(bytes, step));
+            return;
+        }
+        more = more || match == NET_MATCH_MORE;
+    }
+    if (!more || connection->first_count == sizeof(connection->first_bytes)) {
+        net_connection_answer_unknown(connection);
+    }
+}
+
+static void net_on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret_buffer)
+{
+    struct net_connection *connection = (struct net_connection *)handle;
+
+    (void)suggested;
+    *ret_buffer = uv_buf_init((char *)connection->server->read_buffer, NET_READ_BYTES);
+}
+
+static void net_on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer)
+{
+    struct net_connection *connection = (struct net_connection *)stream;
+    struct slice bytes = {NULL, 0};
+
+    if (size == 0) {
+        return;
+    }
+    if (size < 0) {
+        net_connection_close(connection);
+        return;
+    }
+    bytes = slice_of(buffer->base, (size_t)size);
+    connection->server->stats.bytes_in += bytes.size;
+    switch (connection->state) {
+    case NET_MATCHING:
+        net_connection_match(connection, bytes);
+        return;
+    case NET_OPEN:
+        connection->protocol->feed(connection->session, bytes, net_now_us(connection->server));
+        net_connection_flush(connection);
+        return;
+    case NET_ENDING:
+    case NET_CLOSING:
+        return; /* what a peer sends behind its end is not looked at */
+    }
+}
+
+static void net_connection_name_peer(struct net_connection *connection)
+{
+    struct sockaddr_storage address;
+    int size = sizeof(address);
+    char host[48] = "";
+    uint16_t port = 0;
+
+    if (uv_tcp_getpeername(&connection->tcp, (struct sockaddr *)&address, &size) != 0 ||
+        uv_ip_name((struct sockaddr *)&address, host, sizeof(host)) != 0) {
+        return;
+    }
+    if (address.ss_family == AF_INET6) {
+        port = ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
+        (void)snprintf(connection->peer, sizeof(connection->peer), "[%s]:%u", host, port);
+    } else {
+        port = ntohs(((struct sockaddr_in *)&address)->sin_port);
+        (void)snprintf(connection->peer, sizeof(connection->peer), "%s:%u", host, port);
+    }
+    connection->link.peer = slice_text(connection->peer);
+}
+
+void net_connection_accept(struct net_server *server, uv_stream_t *listener)
+{
+    struct net_connection *connection = calloc(1, sizeof(*connection));
+
+    if (connection == NULL) {
+        return; /* libuv offers it again */
+    }
+    if (uv_tcp_init(server->loop, &connection->tcp) != 0) {
+        free(connection);
+        return;
+    }
+    connection->server = server;
+    connection->link.wake = net_on_wake;
+    connection->accepted_us = net_now_us(server);
+    connection->write_moved_us = INT64_MAX;
+    connection->ended_us = INT64_MAX;
+    connection->next = server->connections;
+    if (server->connections != NULL) {
+        server->connections->previous = connection;
+    }
+    server->connections = connection;
+    server->stats.connections_live++;
+    server->stats.connections_accepted++;
+    if (uv_accept(listener, (uv_stream_t *)&connection->tcp) != 0) {
+        net_connection_close(connection);
+        return;
+    }
+    if (server->stats.connections_live > server->config.connections_max) {
+        server->stats.connections_refused++;
+        net_connection_close(connection);
+        return;
+    }
+    net_connection_name_peer(connection);
+    if (uv_tcp_nodelay(&connection->tcp, 1) != 0 ||
+        uv_read_start((uv_stream_t *)&connection->tcp, net_on_alloc, net_on_read) != 0) {
+        net_connection_close(connection);
+    }
+}
+
+void net_connection_tick(struct net_connection *connection, int64_t now_us)
+{
+    if (connection->state == NET_CLOSING) {
+        return;
+    }
+    if (connection->write_moved_us != INT64_MAX &&
+        now_us - connection->write_moved_us >= NET_WRITE_DEADLINE_US) {
+        net_connection_close(connection);
+        return;
+    }
+    if (connection->state == NET_MATCHING &&
+        now_us - connection->accepted_us >= NET_MATCH_DEADLINE_US) {
+        net_connection_close(connection);
+        return;
+    }
+    if (connection->ended_us != INT64_MAX && now_us - connection->ended_us >= NET_LINGER_US) {
+        net_connection_close(connection);
+        return;
+    }
+    if (connection->state == NET_OPEN) {
+        connection->protocol->tick(connection->session, now_us);
+    }
+}

@@ -1,0 +1,87 @@
+/*
+ * net_internal.h: fields of the server and its connections, for this folder alone.
+ */
+#ifndef ERRATA_SERVER_NET_NET_INTERNAL_H
+#define ERRATA_SERVER_NET_NET_INTERNAL_H
+
+#include "server/net/server.h"
+
+enum net_state {
+    NET_MATCHING, /* the first bytes do not say yet which protocol it is */
+    NET_OPEN, /* a session has it */
+    NET_ENDING, /* no session any more: what is queued is written, what comes is thrown away */
+    NET_CLOSING /* uv_close was called */
+};
+
+struct net_connection {
+    uv_tcp_t tcp; /* first: libuv's handle */
+    struct net_link link; /* what the session sees */
+    struct net_server *server;
+    struct net_connection *next; /* in the server's list */
+    struct net_connection *previous;
+    struct net_connection *dirty_next; /* in the dirty list while `dirty` */
+    struct net_connection *dirty_previous;
+    bool dirty;
+    enum net_state state;
+    const struct net_protocol *protocol; /* NULL while matching */
+    void *session;
+    int64_t accepted_us;
+    int64_t ended_us; /* our side was shut down; INT64_MAX: not yet */
+    uv_shutdown_t shutdown;
+    int64_t write_moved_us; /* when output that waits last moved; INT64_MAX: none waits */
+    size_t queued_bytes; /* in uv_write requests */
+    size_t first_count; /* of first_bytes */
+    uint8_t first_bytes[NET_MATCH_BYTES_MAX];
+    char peer[NET_ADDRESS_BYTES];
+};
+
+struct net_listener {
+    uv_tcp_t tcp; /* first */
+    struct net_server *server;
+    bool open;
+};
+
+struct net_server {
+    uv_loop_t *loop;
+    struct net_config config;
+    struct net_protocol protocols[NET_PROTOCOLS_MAX];
+    struct net_listener listeners[NET_LISTENERS_MAX];
+    size_t listener_count;
+    struct net_connection *connections;
+    struct net_connection *dirty; /* output waits; oldest first */
+    struct net_connection *dirty_last;
+    size_t dirty_count;
+    uv_prepare_t prepare; /* flushes what timers made */
+    uv_check_t check; /* flushes what the turn's events made */
+    uv_idle_t idle; /* runs while something is dirty, so that the loop does not sleep on it */
+    uv_timer_t timer;
+    uint32_t handles_open; /* of the five kinds: listeners, and the four above */
+    int64_t sessions_ticked_us;
+    int64_t drain_deadline_us; /* INT64_MAX: not draining */
+    bool draining;
+    bool closing;
+    void (*on_drained)(void *user);
+    void *on_drained_user;
+    void (*on_closed)(void *user);
+    void *on_closed_user;
+    struct net_stats stats;
+    uint8_t read_buffer[NET_READ_BYTES];
+    uint8_t write_buffer[NET_DRAIN_BYTES];
+};
+
+int64_t net_now_us(const struct net_server *server);
+/* Takes the next connection of a listener. */
+void net_connection_accept(struct net_server *server, uv_stream_t *listener);
+/* Writes what the session has, as far as rounds and the queue allow. */
+void net_connection_flush(struct net_connection *connection);
+void net_connection_mark_dirty(struct net_connection *connection);
+void net_connection_leave_dirty(struct net_connection *connection);
+void net_connection_tick(struct net_connection *connection, int64_t now_us);
+/* Safe in any state. */
+void net_connection_close(struct net_connection *connection);
+/* A connection is gone, or something else that a drain or close may wait for. */
+void net_server_note_gone(struct net_server *server);
+/* libuv's codes, translated at the border. */
+enum err net_err_of_uv(int code);
+
+#endif

@@ -1,0 +1,305 @@
+/*
+ * net_server.c: listeners, the loop's turn, and the two ways to end: drain and close.
+ */
+#include "server/net/net_internal.h"
+#include "store/base/assert.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum err net_err_of_uv(int code)
+{
+    switch (code) {
+    case 0:
+        return OK;
+    case UV_ENOMEM:
+        return ERR_MEMORY;
+    case UV_EINVAL:
+        return ERR_INVALID;
+    default:
+        return ERR_UNAVAILABLE;
+    }
+}
+
+int64_t net_now_us(const struct net_server *server)
+{
+    return clock_monotonic_us(server->config.clock);
+}
+
+static void net_on_idle(uv_idle_t *handle)
+{
+    (void)handle; /* its running alone keeps the loop from sleeping */
+}
+
+/* Flushes what is dirty now; what gets dirty meanwhile has its turn in the next round. */
+static void net_server_flush(struct net_server *server)
+{
+    for (size_t left = server->dirty_count; left > 0 && server->dirty != NULL; left--) {
+        struct net_connection *connection = server->dirty;
+
+        net_connection_leave_dirty(connection);
+        net_connection_flush(connection);
+    }
+    if (server->dirty != NULL) {
+        (void)uv_idle_start(&server->idle, net_on_idle);
+    } else {
+        (void)uv_idle_stop(&server->idle);
+    }
+}
+
+static void net_on_prepare(uv_prepare_t *handle)
+{
+    struct net_server *server = handle->data;
+
+    net_server_flush(server);
+}
+
+static void net_on_check(uv_check_t *handle)
+{
+    struct net_server *server = handle->data;
+
+    net_server_flush(server);
+}
+
+static void net_server_close_connections(struct net_server *server)
+{
+    for (struct net_connection *at = server->connections; at != NULL; at = at->next) {
+        net_connection_close(at);
+    }
+}
+
+static void net_server_tick_sessions(struct net_server *server, int64_t now_us)
+{
+    server->sessions_ticked_us = now_us;
+    for (struct net_connection *at = server->connections; at != NULL; at = at->next) {
+        net_connection_tick(at, now_us);
+    }
+}
+
+static void net_on_tick(uv_timer_t *handle)
+{
+    struct net_server *server = handle->data;
+    int64_t now_us = net_now_us(server);
+
+    if (server->config.on_tick != NULL) {
+        server->config.on_tick(server->config.user, now_us);
+    }
+    if (now_us - server->sessions_ticked_us >= NET_SESSION_TICK_US) {
+        net_server_tick_sessions(server, now_us);
+    }
+    if (now_us >= server->drain_deadline_us) {
+        net_server_close_connections(server);
+    }
+    net_server_note_gone(server);
+}
+
+static void net_server_start_loop_handles(struct net_server *server)
+{
+    /* None of these can fail on a handle that was just set to zero. */
+    (void)uv_prepare_init(server->loop, &server->prepare);
+    (void)uv_check_init(server->loop, &server->check);
+    (void)uv_idle_init(server->loop, &server->idle);
+    (void)uv_timer_init(server->loop, &server->timer);
+    server->prepare.data = server;
+    server->check.data = server;
+    server->idle.data = server;
+    server->timer.data = server;
+    server->handles_open = 4;
+    (void)uv_prepare_start(&server->prepare, net_on_prepare);
+    (void)uv_check_start(&server->check, net_on_check);
+    (void)uv_timer_start(&server->timer, net_on_tick, NET_TICK_MS, NET_TICK_MS);
+}
+
+enum err net_server_new(uv_loop_t *loop, const struct net_config *config,
+                        struct net_server **ret_server)
+{
+    struct net_server *server = NULL;
+
+    if (config->protocol_count > NET_PROTOCOLS_MAX) {
+        return ERR_INVALID;
+    }
+    server = calloc(1, sizeof(*server));
+    if (server == NULL) {
+        return ERR_MEMORY;
+    }
+    server->loop = loop;
+    server->config = *config;
+    memcpy(server->protocols, config->protocols,
+           config->protocol_count * sizeof(server->protocols[0]));
+    server->config.protocols = server->protocols;
+    server->drain_deadline_us = INT64_MAX;
+    net_server_start_loop_handles(server);
+    *ret_server = server;
+    return OK;
+}
+
+static void net_on_connection(uv_stream_t *stream, int status)
+{
+    struct net_listener *listener = (struct net_listener *)stream;
+
+    if (status == 0) {
+        net_connection_accept(listener->server, stream);
+    }
+}
+
+static enum err net_read_address(const char *text, uint16_t port, struct sockaddr_storage *ret)
+{
+    struct sockaddr_storage address = {0};
+
+    if (uv_ip4_addr(text, port, (struct sockaddr_in *)&address) != 0 &&
+        uv_ip6_addr(text, port, (struct sockaddr_in6 *)&address) != 0) {
+        return ERR_INVALID;
+    }
+    *ret = address;
+    return OK;
+}
+
+static enum err net_write_address(const uv_tcp_t *tcp, char *ret_address)
+{
+    struct sockaddr_storage address;
+    int size = sizeof(address);
+    char host[48] = "";
+    int code = uv_tcp_getsockname(tcp, (struct sockaddr *)&address, &size);
+
+    if (code == 0) {
+        code = uv_ip_name((struct sockaddr *)&address, host, sizeof(host));
+    }
+    if (code != 0) {
+        return net_err_of_uv(code);
+    }
+    if (address.ss_family == AF_INET6) {
+        (void)snprintf(ret_address, NET_ADDRESS_BYTES, "[%s]:%u", host,
+                       ntohs(((struct sockaddr_in6 *)&address)->sin6_port));
+    } else {
+        (void)snprintf(ret_address, NET_ADDRESS_BYTES, "%s:%u", host,
+                       ntohs(((struct sockaddr_in *)&address)->sin_port));
+    }
+    return OK;
+}
+
+static void net_on_handle_closed(uv_handle_t *handle)
+{
+    struct net_server *server = handle->data;
+
+    ASSERT(server->handles_open > 0);
+    server->handles_open--;
+    net_server_note_gone(server);
+}
+
+static void net_listener_close(struct net_listener *listener)
+{
+    if (listener->open) {
+        listener->open = false;
+        uv_close((uv_handle_t *)&listener->tcp, net_on_handle_closed);
+    }
+}
+
+enum err net_server_listen(struct net_server *server, const char *address, uint16_t port,
+                           char *ret_address)
+{
+    struct net_listener *listener = &server->listeners[server->listener_count];
+    struct sockaddr_storage where;
+    enum err err = net_read_address(address, port, &where);
+    int code = 0;
+
+    if (err != OK || server->listener_count == NET_LISTENERS_MAX) {
+        return ERR_INVALID;
+    }
+    code = uv_tcp_init(server->loop, &listener->tcp);
+    if (code != 0) {
+        return net_err_of_uv(code);
+    }
+    listener->server = server;
+    listener->tcp.data = server;
+    listener->open = true;
+    server->listener_count++;
+    server->handles_open++;
+    code = uv_tcp_bind(&listener->tcp, (const struct sockaddr *)&where, 0);
+    if (code == 0) {
+        code = uv_listen((uv_stream_t *)&listener->tcp, NET_BACKLOG, net_on_connection);
+    }
+    err = code == 0 ? net_write_address(&listener->tcp, ret_address) : net_err_of_uv(code);
+    if (err != OK) {
+        net_listener_close(listener);
+    }
+    return err;
+}
+
+const struct net_stats *net_server_stats(const struct net_server *server)
+{
+    return &server->stats;
+}
+
+void net_server_note_gone(struct net_server *server)
+{
+    void (*callback)(void *user) = NULL;
+
+    if (server->connections != NULL) {
+        return;
+    }
+    if (server->draining && server->on_drained != NULL) {
+        callback = server->on_drained;
+        server->on_drained = NULL;
+        server->drain_deadline_us = INT64_MAX;
+        callback(server->on_drained_user);
+        return; /* it may have started to close */
+    }
+    if (server->closing && server->handles_open == 0 && server->on_closed != NULL) {
+        callback = server->on_closed;
+        server->on_closed = NULL;
+        callback(server->on_closed_user); /* may free the server */
+    }
+}
+
+static void net_server_stop_listening(struct net_server *server)
+{
+    for (size_t i = 0; i < server->listener_count; i++) {
+        net_listener_close(&server->listeners[i]);
+    }
+}
+
+void net_server_drain(struct net_server *server, int64_t timeout_ms, void (*on_drained)(void *user),
+                      void *user)
+{
+    int64_t now_us = net_now_us(server);
+
+    ASSERT(!server->draining);
+    server->draining = true;
+    server->on_drained = on_drained;
+    server->on_drained_user = user;
+    server->drain_deadline_us = now_us + timeout_ms * 1000;
+    net_server_stop_listening(server);
+    for (struct net_connection *at = server->connections; at != NULL; at = at->next) {
+        if (at->state == NET_OPEN) {
+            at->protocol->shutdown(at->session, now_us);
+            net_connection_mark_dirty(at);
+        } else if (at->state == NET_MATCHING) {
+            net_connection_close(at);
+        }
+    }
+}
+
+void net_server_close(struct net_server *server, void (*on_closed)(void *user), void *user)
+{
+    ASSERT(!server->closing);
+    server->closing = true;
+    server->on_drained = NULL;
+    server->on_closed = on_closed;
+    server->on_closed_user = user;
+    net_server_stop_listening(server);
+    net_server_close_connections(server);
+    uv_close((uv_handle_t *)&server->prepare, net_on_handle_closed);
+    uv_close((uv_handle_t *)&server->check, net_on_handle_closed);
+    uv_close((uv_handle_t *)&server->idle, net_on_handle_closed);
+    uv_close((uv_handle_t *)&server->timer, net_on_handle_closed);
+}
+
+void net_server_free(struct net_server *server)
+{
+    if (server == NULL) {
+        return;
+    }
+    ASSERT(server->connections == NULL);
+    ASSERT(server->handles_open == 0);
+    free(server);
+}

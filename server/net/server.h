@@ -1,0 +1,80 @@
+/*
+ * server.h: the sockets of the server, and the only libuv in the protocol tower. It listens, accepts
+ * up to a limit, finds out which protocol a connection speaks, moves bytes between sockets and
+ * protocol sessions, gathers what is written to one write a loop turn, ticks, drains, closes. It
+ * knows no protocol but by its table (protocol.h).
+ */
+#ifndef ERRATA_SERVER_NET_SERVER_H
+#define ERRATA_SERVER_NET_SERVER_H
+
+#include "server/net/protocol.h"
+#include "store/base/clock.h"
+
+#include <uv.h>
+
+/* Connections at once; more are accepted and closed, so that clients hear of it. */
+#define NET_CONNECTIONS_MAX 10000
+/* Listening addresses, and protocols told apart. */
+#define NET_LISTENERS_MAX 8
+#define NET_PROTOCOLS_MAX 4
+/* Connections that the kernel keeps for us between two turns. */
+#define NET_BACKLOG 512
+/* One read; the one buffer for it is shared by all connections. */
+#define NET_READ_BYTES (128u * 1024)
+/* Output that waits for a peer's socket; above it the session is not asked for more. */
+#define NET_QUEUED_BYTES_MAX (256u * 1024)
+/* Drains of one connection in one loop turn: a fast reader of an endless answer shares the loop. */
+#define NET_FLUSH_ROUNDS_MAX 8
+/* First bytes, until the protocol is known. */
+#define NET_MATCH_DEADLINE_US (10 * INT64_C(1000000))
+/* Output that waits for a peer's socket must move within this time. */
+#define NET_WRITE_DEADLINE_US (60 * INT64_C(1000000))
+/* After our last byte the peer has this long to close: closing first, with bytes of its unread, would
+ * take the last answer away from it. */
+#define NET_LINGER_US (2 * INT64_C(1000000))
+/* Clock of the owner's deadlines, and of the sessions'. */
+#define NET_TICK_MS 50
+#define NET_SESSION_TICK_US (500 * INT64_C(1000))
+
+struct net_server;
+
+struct net_config {
+    const struct clock *clock;
+    uint32_t connections_max;
+    const struct net_protocol *protocols; /* asked in order; copied */
+    size_t protocol_count;
+    /* Each NET_TICK_MS, before the sessions' ticks: deadlines of calls. May be NULL. */
+    void (*on_tick)(void *user, int64_t now_us);
+    void *user;
+};
+
+/* Numbers since start, and of now where they say `live`. */
+struct net_stats {
+    uint64_t connections_accepted;
+    uint64_t connections_refused; /* above the limit */
+    uint64_t connections_unknown; /* spoke no protocol of ours */
+    uint64_t connections_live;
+    uint64_t bytes_in;
+    uint64_t bytes_out;
+    uint64_t queued_bytes_live; /* waiting for sockets */
+};
+
+MUST_CHECK enum err net_server_new(uv_loop_t *loop, const struct net_config *config,
+                                   struct net_server **ret_server);
+/* Listens on a numeric address such as 127.0.0.1 or ::1; port 0 lets the system choose. May be called
+ * for several addresses. ERR_INVALID for an address that is none, ERR_UNAVAILABLE where it is taken.
+ * Text of the chosen address and port goes to `ret_address` (at least NET_ADDRESS_BYTES). */
+#define NET_ADDRESS_BYTES 64
+MUST_CHECK enum err net_server_listen(struct net_server *server, const char *address, uint16_t port,
+                                      char *ret_address);
+const struct net_stats *net_server_stats(const struct net_server *server);
+/* Stops listening, lets the sessions finish until the deadline, closes what is left, then calls
+ * `on_drained` on a later turn. */
+void net_server_drain(struct net_server *server, int64_t timeout_ms, void (*on_drained)(void *user),
+                      void *user);
+/* Closes everything now; `on_closed` comes on a later turn and is the place for net_server_free. */
+void net_server_close(struct net_server *server, void (*on_closed)(void *user), void *user);
+/* After net_server_close has called back. Takes NULL. */
+void net_server_free(struct net_server *server);
+
+#endif

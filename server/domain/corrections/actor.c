@@ -1,0 +1,59 @@
+/*
+ * actor.c: see actor.h.
+ */
+#include "server/domain/corrections/actor.h"
+
+static bool is_person(enum role role)
+{
+    return role == ROLE_OPERATOR || role == ROLE_REVIEWER;
+}
+
+static bool may_backfill(enum role role)
+{
+    return role == ROLE_INTEGRATOR || role == ROLE_ADMIN;
+}
+
+static enum err check_time(struct ctx *ctx, const struct capture_caller *caller, struct slice path,
+                           bool has_created_at)
+{
+    if (has_created_at && !may_backfill(caller->role)) {
+        return fault_say(ctx->fault, ERR_DENIED,
+                         "%.*s.created_at may be given by an INTEGRATOR or ADMIN token alone; "
+                         "leave it out, the server stamps it",
+                         (int)path.size, (const char *)path.data);
+    }
+    if (!has_created_at && caller->backfill_only) {
+        return fault_say(ctx->fault, ERR_DENIED,
+                         "a token of this role captures history alone: give %.*s.created_at",
+                         (int)path.size, (const char *)path.data);
+    }
+    return OK;
+}
+
+enum err actor_resolve(struct ctx *ctx, const struct capture_caller *caller, struct slice path,
+                       struct slice named, bool has_created_at, struct slice *ret_actor)
+{
+    enum err err = check_time(ctx, caller, path, has_created_at);
+    struct slice shown = {NULL, 0};
+
+    if (err != OK) {
+        return err;
+    }
+    if (named.size > 0 && is_person(caller->role) && !slice_equal(named, caller->user_id)) {
+        shown = fault_shorten(ctx->fault, named);
+        return fault_say(ctx->fault, ERR_DENIED,
+                         "this token is bound to one user; %.*s.actor_user_id names another: "
+                         "\"%.*s\"; leave it out",
+                         (int)path.size, (const char *)path.data, (int)shown.size,
+                         (const char *)shown.data);
+    }
+    if (named.size > 0 || has_created_at) {
+        *ret_actor = named;
+        return OK;
+    }
+    *ret_actor = caller->user_id;
+    if (caller->user_id.size == 0) {
+        *ret_actor = arena_printf(ctx->arena, "token:%08x", caller->key_id);
+    }
+    return ret_actor->size > 0 ? OK : ERR_MEMORY;
+}

@@ -1,0 +1,50 @@
+/*
+ * apply.c: see apply.h. What it works with is freed before it returns, so that a batch, or a replay of
+ * a whole log, takes no more memory than its largest event.
+ */
+#include "server/domain/corrections/apply.h"
+
+#include "server/domain/corrections/counter_rows.h"
+#include "server/domain/corrections/entity_rows.h"
+#include "server/domain/corrections/layout_rows.h"
+
+/* What one event needs at most: a thousand rows of an entity with 200 long names each would be more,
+ * and a row is decoded into 6 KB. */
+#define APPLY_BYTES_MAX (256u << 20)
+
+static enum err apply_view(struct ctx *ctx, struct store_txn *txn, const struct event *event,
+                           const struct feedback_view *view)
+{
+    uint64_t superseded_by_seq = 0;
+    enum err err = counter_rows_add(ctx, txn, event, view);
+
+    if (err == OK && feedback_is_correction(view->event_type) && feedback_has_entity(view) &&
+        view->fields.count > 0) {
+        err = entity_rows_add(ctx, txn, event, view, &superseded_by_seq);
+    }
+    if (err == OK && view->layout_fingerprint.size > 0) {
+        err = layout_rows_add(ctx, txn, event, view, superseded_by_seq);
+    }
+    return err;
+}
+
+enum err corrections_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
+{
+    struct feedback_view view;
+    struct ctx inner = *ctx;
+    struct arena arena;
+    enum err err = OK;
+
+    if (event->kind != EVENT_FEEDBACK) {
+        return OK;
+    }
+    err = feedback_view_read(event, &view);
+    if (err != OK) {
+        return err;
+    }
+    arena_init(&arena, APPLY_BYTES_MAX);
+    inner.arena = &arena;
+    err = apply_view(&inner, txn, event, &view);
+    arena_deinit(&arena);
+    return err;
+}

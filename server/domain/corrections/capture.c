@@ -1,0 +1,349 @@
+/*
+ * capture.c: see capture.h. Facts and content are the two halves of a FeedbackEvent's wire bytes:
+ * fields below 20, and fields from 20 on; one behind the other they are the message.
+ */
+#include "server/domain/corrections/capture.h"
+
+#include "server/domain/corrections/apply.h"
+#include "server/domain/corrections/fields_changed.h"
+#include "server/domain/corrections/reduce.h"
+#include "store/base/text.h"
+#include "store/base/wire.h"
+
+/* The stored JSON texts of an event. */
+struct texts {
+    struct slice before;
+    struct slice after;
+    struct slice corrected_output;
+    struct slice meta;
+    bool reduced;
+};
+
+static void blame(struct ctx *ctx, struct slice path, const char *field, const char *why)
+{
+    struct slice name =
+        arena_printf(ctx->arena, "%.*s.%s", (int)path.size, (const char *)path.data, field);
+
+    fault_add(ctx->fault, name, "%s", why);
+}
+
+/* Cuts input_snippet where it is longer than it may be; everything else stays as written. */
+static enum err cut_snippet(struct arena *arena, struct slice meta, struct slice *ret_meta)
+{
+    struct json_value value = {JSON_NULL, {NULL, 0}};
+    struct slice text = {NULL, 0};
+    struct slice cut = {NULL, 0};
+    struct buffer buffer = {0};
+    enum err err = OK;
+
+    *ret_meta = meta;
+    if (!json_member(members_value_of(meta), SLICE("input_snippet"), &value) ||
+        value.kind != JSON_STRING || value.text.size <= CAPTURE_SNIPPET_CHARACTERS_MAX) {
+        return OK;
+    }
+    err = json_string(arena, value.text, &text);
+    if (err != OK) {
+        return err;
+    }
+    cut = text_first_characters(text, CAPTURE_SNIPPET_CHARACTERS_MAX);
+    if (cut.size == text.size) {
+        return OK;
+    }
+    buffer_init(&buffer, arena, meta.size);
+    buffer_append(&buffer, slice_of(meta.data, (size_t)(value.text.data - meta.data)));
+    json_write_string(&buffer, cut, false);
+    buffer_append(&buffer,
+                  slice_after(meta, (size_t)(value.text.data - meta.data) + value.text.size));
+    *ret_meta = buffer_slice(&buffer);
+    return buffer_ok(&buffer) ? OK : ERR_MEMORY;
+}
+
+static enum err choose_meta(struct ctx *ctx, const struct capture_input *input, struct slice path,
+                            struct slice *ret_meta)
+{
+    bool details = input->meta_json.size == 0 && input->details_json.size > 0;
+    struct slice meta = details ? input->details_json : input->meta_json;
+
+    if (input->meta_json.size > 0 && input->details_json.size > 0) {
+        blame(ctx, path, "details_json",
+              "is another name for meta_json; give one of the two, not both");
+        return ERR_INVALID;
+    }
+    if (meta.size > CAPTURE_META_BYTES_MAX) {
+        blame(ctx, path, details ? "details_json" : "meta_json",
+              "has more than 65536 bytes; send what belongs to the correction alone");
+        return ERR_INVALID;
+    }
+    return cut_snippet(ctx->arena, meta, ret_meta);
+}
+
+static enum err reduce_one(struct arena *arena, struct slice json, const struct members *members,
+                           struct slice *ret_json, bool *any_reduced)
+{
+    bool reduced = false;
+    enum err err = reduce_object(arena, json, members, ret_json, &reduced);
+
+    *any_reduced = *any_reduced || reduced;
+    return err;
+}
+
+/* Reduces the corrected output against the before, as if it were the after. */
+static enum err reduce_output(struct arena *arena, const struct capture_input *input,
+                              struct texts *texts)
+{
+    struct members before = {NULL, NULL, 0};
+    struct members output = {NULL, NULL, 0};
+    enum err err = OK;
+
+    if (input->corrected_output_json.size <= REDUCE_BYTES_MAX) {
+        texts->corrected_output = input->corrected_output_json;
+        return OK;
+    }
+    err = members_read(arena, members_value_of(input->before_json), &before);
+    if (err == OK) {
+        err = members_read(arena, members_value_of(input->corrected_output_json), &output);
+    }
+    if (err == OK) {
+        err = members_compare(arena, &before, &output);
+    }
+    if (err == OK) {
+        err = reduce_one(arena, input->corrected_output_json, &output, &texts->corrected_output,
+                         &texts->reduced);
+    }
+    return err;
+}
+
+static enum err derive(struct arena *arena, const struct capture_input *input, struct texts *texts,
+                       struct fields_changed *fields)
+{
+    struct members before = {NULL, NULL, 0};
+    struct members after = {NULL, NULL, 0};
+    enum err err = members_read(arena, members_value_of(input->before_json), &before);
+
+    if (err == OK) {
+        err = members_read(arena, members_value_of(input->after_json), &after);
+    }
+    if (err == OK) {
+        err = members_compare(arena, &before, &after);
+    }
+    if (err == OK) {
+        err = fields_changed_derive(arena, &before, &after, members_value_of(texts->meta), fields);
+    }
+    if (err == OK) {
+        err = reduce_one(arena, input->before_json, &before, &texts->before, &texts->reduced);
+    }
+    if (err == OK) {
+        err = reduce_one(arena, input->after_json, &after, &texts->after, &texts->reduced);
+    }
+    return err != OK ? err : reduce_output(arena, input, texts);
+}
+
+static void put_text(struct buffer *buffer, uint32_t field, struct slice text)
+{
+    if (text.size > 0) {
+        wire_put_bytes(buffer, field, text);
+    }
+}
+
+static enum err encode_runs(struct ctx *ctx, const struct texts *texts,
+                            const struct fields_changed *fields, struct capture_event *event)
+{
+    struct buffer names = {0};
+    struct buffer content = {0};
+
+    buffer_init(&names, ctx->arena, 64);
+    for (size_t i = 0; i < fields->count; i++) {
+        wire_put_bytes(&names, FEEDBACK_EVENT_FIELDS_CHANGED_FIELD, fields->names[i]);
+    }
+    buffer_init(&content, ctx->arena,
+                texts->before.size + texts->after.size + texts->corrected_output.size +
+                    texts->meta.size + 32);
+    put_text(&content, FEEDBACK_EVENT_BEFORE_JSON_FIELD, texts->before);
+    put_text(&content, FEEDBACK_EVENT_AFTER_JSON_FIELD, texts->after);
+    put_text(&content, FEEDBACK_EVENT_CORRECTED_OUTPUT_JSON_FIELD, texts->corrected_output);
+    put_text(&content, FEEDBACK_EVENT_META_JSON_FIELD, texts->meta);
+    event->fields = buffer_slice(&names);
+    event->content = buffer_slice(&content);
+    event->reduced = texts->reduced;
+    return buffer_ok(&names) && buffer_ok(&content) ? OK : ERR_MEMORY;
+}
+
+enum err capture_prepare(struct ctx *ctx, const struct capture_caller *caller,
+                         const struct capture_input *input, struct slice path,
+                         struct capture_event *ret_event)
+{
+    struct fields_changed *fields = arena_alloc(ctx->arena, sizeof(*fields));
+    struct capture_event event = {.input = *input, .path = path};
+    struct texts texts = {.reduced = false};
+    enum err err = OK;
+
+    if (fields == NULL) {
+        return ERR_MEMORY;
+    }
+    err = actor_resolve(ctx, caller, path, input->actor_user_id, input->has_created_at,
+                        &event.input.actor_user_id);
+    if (err != OK) {
+        return err;
+    }
+    if (input->has_created_at && input->created_at_us < 0) {
+        blame(ctx, path, "created_at", "lies before 1970; no event is that old");
+        err = ERR_INVALID;
+    }
+    if (err == OK) {
+        err = choose_meta(ctx, input, path, &texts.meta);
+    }
+    if (err == OK) {
+        err = derive(ctx->arena, input, &texts, fields);
+    }
+    if (err == OK) {
+        err = encode_runs(ctx, &texts, fields, &event);
+    }
+    if (err == OK) {
+        *ret_event = event;
+    }
+    return err;
+}
+
+static enum err encode_facts(struct ctx *ctx, struct org_id org, const struct log_stamp *stamp,
+                             const struct capture_event *event, struct slice *ret_facts)
+{
+    const struct capture_input *input = &event->input;
+    char id[UUID_TEXT_BYTES];
+    char org_text[UUID_TEXT_BYTES];
+    struct buffer buffer = {0};
+
+    uuid_format(stamp->id, id);
+    uuid_format(org.uuid, org_text);
+    buffer_init(&buffer, ctx->arena, 512 + event->fields.size);
+    wire_put_bytes(&buffer, FEEDBACK_EVENT_ID_FIELD, slice_of(id, sizeof(id)));
+    wire_put_bytes(&buffer, FEEDBACK_EVENT_ORG_ID_FIELD, slice_of(org_text, sizeof(org_text)));
+    put_text(&buffer, FEEDBACK_EVENT_ACTOR_USER_ID_FIELD, input->actor_user_id);
+    wire_put_varint(&buffer, FEEDBACK_EVENT_EVENT_TYPE_FIELD, (uint64_t)input->event_type);
+    put_text(&buffer, FEEDBACK_EVENT_ENTITY_TYPE_FIELD, input->entity_type);
+    put_text(&buffer, FEEDBACK_EVENT_ENTITY_ID_FIELD, input->entity_id);
+    put_text(&buffer, FEEDBACK_EVENT_DRAFT_ORDER_ID_FIELD, input->draft_order_id);
+    put_text(&buffer, FEEDBACK_EVENT_DOCUMENT_ID_FIELD, input->document_id);
+    put_text(&buffer, FEEDBACK_EVENT_LAYOUT_FINGERPRINT_FIELD, input->layout_fingerprint);
+    buffer_append(&buffer, event->fields);
+    wire_put_timestamp(&buffer, FEEDBACK_EVENT_CREATED_AT_FIELD,
+                       input->has_created_at ? input->created_at_us : stamp->recorded_at_us);
+    if (event->reduced) {
+        wire_put_varint(&buffer, FEEDBACK_EVENT_REDUCED_FIELD, 1);
+    }
+    *ret_facts = buffer_slice(&buffer);
+    return buffer_ok(&buffer) ? OK : ERR_MEMORY;
+}
+
+static void add_subject(struct event_draft *draft, enum subject_kind kind, struct slice id)
+{
+    if (id.size > 0) {
+        draft->subjects[draft->subject_count] = (struct event_subject){kind, id};
+        draft->subject_count++;
+    }
+}
+
+/* The main subject comes first: the layout, else the document, else the draft order, else the
+ * entity. An event that names none of them is about its organisation. */
+static enum err add_subjects(struct ctx *ctx, const struct capture_input *input,
+                             struct event_draft *draft)
+{
+    struct slice entity = {NULL, 0};
+
+    if (input->entity_type.size > 0 && input->entity_id.size > 0) {
+        entity = arena_printf(ctx->arena, "%.*s/%.*s", (int)input->entity_type.size,
+                              (const char *)input->entity_type.data, (int)input->entity_id.size,
+                              (const char *)input->entity_id.data);
+        if (entity.size == 0) {
+            return ERR_MEMORY;
+        }
+    }
+    add_subject(draft, SUBJECT_LAYOUT, input->layout_fingerprint);
+    add_subject(draft, SUBJECT_DOCUMENT, input->document_id);
+    add_subject(draft, SUBJECT_DRAFT_ORDER, input->draft_order_id);
+    add_subject(draft, SUBJECT_ENTITY, entity);
+    if (draft->subject_count == 0) {
+        char text[UUID_TEXT_BYTES];
+        struct slice org = {NULL, 0};
+
+        uuid_format(draft->org.uuid, text);
+        if (!arena_copy(ctx->arena, slice_of(text, sizeof(text)), &org)) {
+            return ERR_MEMORY;
+        }
+        add_subject(draft, SUBJECT_ORGANIZATION, org);
+    }
+    return OK;
+}
+
+/* Decides, appends and applies one event. */
+static enum err store_one(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                          const struct capture_event *captured, uint64_t *ret_seq)
+{
+    struct event_draft draft = {
+        .org = org,
+        .kind = EVENT_FEEDBACK,
+        .annotator = ANNOTATOR_HUMAN,
+        .source = captured->input.has_created_at ? SOURCE_BACKFILL : SOURCE_LIVE,
+        .actor_user_id = captured->input.actor_user_id,
+        .content = captured->content,
+    };
+    struct event event = {0};
+    enum err err = log_next_stamp(ctx, txn, org, &draft.stamp);
+
+    if (err != OK) {
+        return err;
+    }
+    draft.created_at_us =
+        captured->input.has_created_at ? captured->input.created_at_us : draft.stamp.recorded_at_us;
+    err = encode_facts(ctx, org, &draft.stamp, captured, &draft.facts);
+    if (err == OK) {
+        err = add_subjects(ctx, &captured->input, &draft);
+    }
+    if (err == OK) {
+        err = log_append(ctx, txn, &draft, &event);
+    }
+    if (err == OK) {
+        err = corrections_apply(ctx, txn, &event);
+    }
+    if (err == OK) {
+        *ret_seq = event.seq;
+    }
+    return err;
+}
+
+/* Before the first put: no event may come from the future. */
+static enum err check_times(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                            const struct capture_event *events, size_t count)
+{
+    struct log_stamp stamp = {0};
+    enum err err = log_next_stamp(ctx, txn, org, &stamp);
+
+    if (err != OK) {
+        return err;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (events[i].input.has_created_at &&
+            events[i].input.created_at_us > stamp.recorded_at_us) {
+            blame(ctx, events[i].path, "created_at",
+                  "lies in the future; give a time that has passed");
+        }
+    }
+    return fault_result(ctx->fault);
+}
+
+enum err capture_store(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                       const struct capture_event *events, size_t count, uint64_t *ret_first_seq)
+{
+    uint64_t first_seq = 0;
+    enum err err = check_times(ctx, txn, org, events, count);
+
+    for (size_t i = 0; i < count && err == OK; i++) {
+        uint64_t seq = 0;
+
+        err = store_one(ctx, txn, org, &events[i], &seq);
+        first_seq = i == 0 ? seq : first_seq;
+    }
+    if (err == OK) {
+        *ret_first_seq = first_seq;
+    }
+    return err;
+}

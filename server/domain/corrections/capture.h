@@ -1,0 +1,57 @@
+/*
+ * capture.h: from what a caller sends to events in the log. Prepare works on the values alone, before
+ * any transaction: it reduces, cuts, derives and refuses. Store decides, appends and applies in one
+ * transaction, all events or none. What a stored event means for the tables is apply.h's.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_CAPTURE_H
+#define ERRATA_SERVER_DOMAIN_CORRECTIONS_CAPTURE_H
+
+#include "server/domain/corrections/actor.h"
+#include "store/log.h"
+
+#include <errata/v1/feedback_event.fields.h>
+
+/* The most bytes of meta_json as it is sent. */
+#define CAPTURE_META_BYTES_MAX 65536
+/* The most characters of meta_json.input_snippet; longer ones are cut. */
+#define CAPTURE_SNIPPET_CHARACTERS_MAX 1500
+
+/* An event as it was sent. Formats are checked already: JSON texts are objects, ids are valid. Empty
+ * slices are absent. Borrowed for as long as the prepared event is used. */
+struct capture_input {
+    enum event_type event_type;
+    struct slice actor_user_id;
+    struct slice entity_type;
+    struct slice entity_id;
+    struct slice draft_order_id;
+    struct slice document_id;
+    struct slice layout_fingerprint;
+    bool has_created_at;
+    int64_t created_at_us;
+    struct slice before_json;
+    struct slice after_json;
+    struct slice corrected_output_json;
+    struct slice meta_json;
+    struct slice details_json; /* another name for meta_json */
+};
+
+/* An event that only lacks what the transaction gives it: seq, id and time. */
+struct capture_event {
+    struct capture_input input; /* with the actor resolved */
+    struct slice path; /* in the request, such as events[3] */
+    struct slice fields; /* fields_changed, wire bytes */
+    struct slice content; /* the content run, wire bytes */
+    bool reduced;
+};
+
+/* Adds what is wrong to ctx->fault and gives ERR_INVALID; ERR_DENIED for what the caller may not do;
+ * else ERR_MEMORY alone. The result lives in ctx->arena. */
+MUST_CHECK enum err capture_prepare(struct ctx *ctx, const struct capture_caller *caller,
+                                    const struct capture_input *input, struct slice path,
+                                    struct capture_event *ret_event);
+/* Stores them in order. ERR_INVALID for a created_at after now; nothing is put then. */
+MUST_CHECK enum err capture_store(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                                  const struct capture_event *events, size_t count,
+                                  uint64_t *ret_first_seq);
+
+#endif

@@ -1,0 +1,68 @@
+/*
+ * diff.c: see diff.h. Values are answered as written.
+ */
+#include "server/domain/corrections/diff.h"
+
+#include "server/domain/corrections/members.h"
+#include "store/base/wire.h"
+
+#include <errata/v1/feedback_event.fields.h>
+
+static size_t bytes_of(uint32_t field, struct slice value)
+{
+    return wire_header_bytes(field, value.size) + value.size;
+}
+
+/* Appends one FieldDiff; NULL for the side that has no such member. */
+static void append_one(uint32_t field, const struct member *before, const struct member *after,
+                       struct buffer *buffer)
+{
+    struct slice name = before != NULL ? before->name : after->name;
+    size_t size = bytes_of(FIELD_DIFF_NAME_FIELD, name);
+
+    if (before != NULL) {
+        size += bytes_of(FIELD_DIFF_BEFORE_FIELD, before->value.text);
+    }
+    if (after != NULL) {
+        size += bytes_of(FIELD_DIFF_AFTER_FIELD, after->value.text);
+    }
+    wire_put_header(buffer, field, size);
+    wire_put_bytes(buffer, FIELD_DIFF_NAME_FIELD, name);
+    if (before != NULL) {
+        wire_put_bytes(buffer, FIELD_DIFF_BEFORE_FIELD, before->value.text);
+    }
+    if (after != NULL) {
+        wire_put_bytes(buffer, FIELD_DIFF_AFTER_FIELD, after->value.text);
+    }
+}
+
+enum err diff_append(struct arena *arena, uint32_t field, struct slice before_json,
+                     struct slice after_json, struct buffer *buffer)
+{
+    struct members before = {NULL, NULL, 0};
+    struct members after = {NULL, NULL, 0};
+    enum err err = members_read(arena, members_value_of(before_json), &before);
+
+    if (err == OK) {
+        err = members_read(arena, members_value_of(after_json), &after);
+    }
+    if (err == OK) {
+        err = members_compare(arena, &before, &after);
+    }
+    if (err != OK) {
+        return err;
+    }
+    for (size_t i = 0; i < before.count; i++) {
+        const struct member *member = &before.items[i];
+
+        if (member->differs) {
+            append_one(field, member, members_find(&after, member->name), buffer);
+        }
+    }
+    for (size_t i = 0; i < after.count; i++) {
+        if (members_find(&before, after.items[i].name) == NULL) {
+            append_one(field, NULL, &after.items[i], buffer);
+        }
+    }
+    return buffer_ok(buffer) ? OK : ERR_MEMORY;
+}

@@ -1,0 +1,19 @@
+/*
+ * entity_rows.h: which corrections of an entity still stand. A correction is superseded once each of
+ * its fields was corrected again later, by created_at, then seq, on the same entity; history that is
+ * told later may come in the middle. Rows keep the corrections that are not superseded, each with the
+ * fields that none later corrected; for every field the newest correction of it has a row.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_ENTITY_ROWS_H
+#define ERRATA_SERVER_DOMAIN_CORRECTIONS_ENTITY_ROWS_H
+
+#include "server/domain/corrections/view.h"
+
+/* Adds a correction that names an entity and changed some field, and marks the examples that it
+ * completes. `ret_superseded_by_seq` is its own seq where it is superseded as it comes (a late told
+ * one), else 0. */
+MUST_CHECK enum err entity_rows_add(struct ctx *ctx, struct store_txn *txn,
+                                    const struct event *event, const struct feedback_view *view,
+                                    uint64_t *ret_superseded_by_seq);
+
+#endif

@@ -1,0 +1,266 @@
+/*
+ * examples.c: see examples.h. The layout's family is not known to this store, so every match mode
+ * answers the exact fingerprint's examples.
+ */
+#include "server/domain/corrections/examples.h"
+
+#include "store/base/wire.h"
+#include "store/record.h"
+
+/* A chosen example: its hint is written after all examples. Slices die with the transaction. */
+struct chosen {
+    struct slice hint;
+    struct slice document_hash;
+};
+
+struct lookup {
+    struct store_txn *txn;
+    const struct examples_query *query;
+    struct buffer *body;
+    struct layout_head_record head;
+    size_t mark; /* the first mark that may belong to the next row: both are newest first */
+    struct chosen chosen[EXAMPLES_LIMIT_MAX];
+    uint32_t count;
+    int64_t as_of_us; /* of the as_of event: no example of then is newer */
+};
+
+static bool wants_examples(const struct examples_query *query)
+{
+    return query->view != EXAMPLE_VIEW_HINTS;
+}
+
+static bool wants_hints(const struct examples_query *query)
+{
+    return query->view != EXAMPLE_VIEW_EXAMPLES;
+}
+
+/* The seq that superseded an example; 0 where none did. */
+static enum err read_mark(struct lookup *lookup, const struct example_record *row,
+                          uint64_t *ret_superseded_by_seq)
+{
+    struct example_mark_record record = {0};
+    struct slice value = {NULL, 0};
+    struct key key;
+    enum err err = OK;
+
+    for (size_t i = lookup->mark; i < lookup->head.mark_count; i++) {
+        if (lookup->head.marks[i].seq == row->seq) {
+            lookup->mark = i + 1;
+            *ret_superseded_by_seq = lookup->head.marks[i].superseded_by_seq;
+            return OK;
+        }
+    }
+    key = key_example_mark(lookup->query->org, row->seq);
+    err = store_get(lookup->txn, TABLE_EXAMPLE_MARK, key_slice(&key), &value);
+    if (err == OK) {
+        err = record_decode_example_mark(value, &record);
+    }
+    *ret_superseded_by_seq = record.superseded_by_seq;
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
+static bool is_document_chosen(const struct lookup *lookup, struct slice document_hash)
+{
+    if (document_hash.size == 0) {
+        return false; /* no document was named: it can't be the same one */
+    }
+    for (uint32_t i = 0; i < lookup->count; i++) {
+        if (slice_equal(lookup->chosen[i].document_hash, document_hash)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Stored bytes, then what changes: protobuf reads both as one message. */
+static void write_example(struct buffer *body, struct slice example, bool superseded)
+{
+    size_t more = wire_varint_bytes(MATCH_LEVEL_EXACT) + 1 + (superseded ? 2 : 0);
+
+    wire_put_header(body, GET_EXAMPLES_RESPONSE_EXAMPLES_FIELD, example.size + more);
+    buffer_append(body, example);
+    wire_put_varint(body, EXAMPLE_MATCH_LEVEL_FIELD, MATCH_LEVEL_EXACT);
+    if (superseded) {
+        wire_put_varint(body, EXAMPLE_SUPERSEDED_FIELD, 1);
+    }
+}
+
+static enum err take_row(struct lookup *lookup, struct slice value)
+{
+    const struct examples_query *query = lookup->query;
+    struct example_record row;
+    uint64_t superseded_by_seq = 0;
+    bool superseded = false;
+    enum err err = record_decode_example(value, &row);
+
+    if (err != OK) {
+        return err;
+    }
+    if (query->has_as_of && row.seq > query->as_of_seq) {
+        return OK;
+    }
+    err = read_mark(lookup, &row, &superseded_by_seq);
+    if (err != OK) {
+        return err;
+    }
+    superseded =
+        superseded_by_seq != 0 && (!query->has_as_of || superseded_by_seq <= query->as_of_seq);
+    if ((superseded && query->skip_superseded) ||
+        (query->distinct_documents && is_document_chosen(lookup, row.document_hash))) {
+        return OK;
+    }
+    if (wants_examples(query)) {
+        write_example(lookup->body, row.example, superseded);
+    }
+    lookup->chosen[lookup->count] = (struct chosen){row.hint, row.document_hash};
+    lookup->count++;
+    return OK;
+}
+
+static enum err walk(struct lookup *lookup, struct store_cursor *cursor)
+{
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    enum err err = OK;
+
+    for (size_t rows = 0; rows < EXAMPLES_ROWS_MAX && lookup->count < lookup->query->limit;
+         rows++) {
+        err = store_cursor_next(cursor, &key, &value);
+        if (err == OK) {
+            err = take_row(lookup, value);
+        }
+        if (err != OK) {
+            return err == ERR_NOT_FOUND ? OK : err;
+        }
+    }
+    return OK;
+}
+
+/* The head stands at the front of the cluster; without one there are no examples. */
+static enum err walk_newest(struct lookup *lookup, const struct key *prefix)
+{
+    const struct slice from_start = {NULL, 0};
+    struct store_cursor cursor;
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    enum err err = store_cursor_init(&cursor, lookup->txn, TABLE_EXAMPLE, key_slice(prefix),
+                                     from_start, STORE_ASCENDING);
+
+    if (err != OK) {
+        return err;
+    }
+    err = store_cursor_next(&cursor, &key, &value);
+    if (err == OK) {
+        err = record_decode_layout_head(value, &lookup->head);
+    }
+    if (err == OK) {
+        err = walk(lookup, &cursor);
+    }
+    store_cursor_deinit(&cursor);
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
+/* No example of then is newer than the time at which the as_of event was recorded. */
+static enum err walk_as_of(struct lookup *lookup, const struct key_fingerprint *fingerprint,
+                           const struct key *prefix)
+{
+    struct key head = key_layout_head(lookup->query->org, fingerprint);
+    struct key from = key_example(lookup->query->org, fingerprint, lookup->as_of_us, UINT64_MAX);
+    struct store_cursor cursor;
+    struct slice value = {NULL, 0};
+    enum err err = store_get(lookup->txn, TABLE_EXAMPLE, key_slice(&head), &value);
+
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? OK : err;
+    }
+    err = record_decode_layout_head(value, &lookup->head);
+    if (err != OK) {
+        return err;
+    }
+    err = store_cursor_init(&cursor, lookup->txn, TABLE_EXAMPLE, key_slice(prefix),
+                            key_slice(&from), STORE_ASCENDING);
+    if (err != OK) {
+        return err;
+    }
+    err = walk(lookup, &cursor);
+    store_cursor_deinit(&cursor);
+    return err;
+}
+
+static void write_hints(const struct lookup *lookup)
+{
+    size_t size = 1 + lookup->count; /* a bracket, and a comma or bracket behind each */
+
+    for (uint32_t i = 0; i < lookup->count; i++) {
+        size += lookup->chosen[i].hint.size;
+    }
+    wire_put_header(lookup->body, GET_EXAMPLES_RESPONSE_HINT_EXAMPLES_JSON_FIELD, size);
+    for (uint32_t i = 0; i < lookup->count; i++) {
+        buffer_append_byte(lookup->body, i == 0 ? '[' : ',');
+        buffer_append(lookup->body, lookup->chosen[i].hint);
+    }
+    buffer_append_byte(lookup->body, ']');
+}
+
+static enum err find_as_of(struct lookup *lookup, bool *ret_nothing)
+{
+    const struct examples_query *query = lookup->query;
+    struct log_head head = {0};
+    struct event event;
+    enum err err = log_read_head(lookup->txn, query->org, &head);
+
+    if (err != OK) {
+        return err;
+    }
+    *ret_nothing = query->as_of_seq == 0 || head.last_seq == 0;
+    if (*ret_nothing) {
+        return OK;
+    }
+    err = log_read(lookup->txn, query->org,
+                   query->as_of_seq < head.last_seq ? query->as_of_seq : head.last_seq, &event);
+    if (err == OK) {
+        lookup->as_of_us = event.recorded_at_us;
+    }
+    return err;
+}
+
+static enum err find_examples(struct lookup *lookup)
+{
+    const struct examples_query *query = lookup->query;
+    struct key_fingerprint fingerprint = key_fingerprint_of(query->layout_fingerprint);
+    struct key prefix = key_layout_prefix(query->org, &fingerprint);
+    bool nothing = false;
+    enum err err = OK;
+
+    if (!query->has_as_of) {
+        return walk_newest(lookup, &prefix);
+    }
+    err = find_as_of(lookup, &nothing);
+    return err != OK || nothing ? err : walk_as_of(lookup, &fingerprint, &prefix);
+}
+
+enum err examples_write(struct store_txn *txn, const struct examples_query *query,
+                        struct buffer *body)
+{
+    struct lookup lookup;
+    enum err err = OK;
+
+    lookup.txn = txn;
+    lookup.query = query;
+    lookup.body = body;
+    lookup.head.mark_count = 0;
+    lookup.mark = 0;
+    lookup.count = 0;
+    lookup.as_of_us = 0;
+    err = find_examples(&lookup);
+    if (err != OK) {
+        return err;
+    }
+    if (lookup.count > 0 && wants_hints(query)) {
+        write_hints(&lookup);
+    }
+    wire_put_varint(body, GET_EXAMPLES_RESPONSE_MATCH_LEVEL_FIELD,
+                    lookup.count > 0 ? MATCH_LEVEL_EXACT : MATCH_LEVEL_NONE);
+    wire_put_varint(body, GET_EXAMPLES_RESPONSE_ARM_FIELD, EXPERIMENT_ARM_NONE);
+    return buffer_ok(body) ? OK : ERR_MEMORY;
+}

@@ -1,0 +1,36 @@
+/*
+ * examples.h: the newest corrections of a layout as few-shot examples: the lookup that everything else
+ * exists for. One seek in the layout's cluster, then as many steps as examples; stored bytes are
+ * copied into the answer unparsed, and what changes about them comes from the head row. It allocates
+ * nothing but the answer's own bytes.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_EXAMPLES_H
+#define ERRATA_SERVER_DOMAIN_CORRECTIONS_EXAMPLES_H
+
+#include "store/base/buffer.h"
+#include "store/log.h"
+
+#include <errata/v1/correction_service.fields.h>
+
+#define EXAMPLES_LIMIT_DEFAULT 3
+#define EXAMPLES_LIMIT_MAX 20
+/* Rows that one lookup passes over at most: only filters and time travel make it pass any. */
+#define EXAMPLES_ROWS_MAX 2000
+
+/* What to answer. */
+struct examples_query {
+    struct org_id org;
+    struct slice layout_fingerprint;
+    uint32_t limit; /* 1 to EXAMPLES_LIMIT_MAX */
+    enum example_view view;
+    bool skip_superseded;
+    bool distinct_documents;
+    bool has_as_of; /* time travel: as after the event `as_of_seq` */
+    uint64_t as_of_seq;
+};
+
+/* Appends the wire bytes of a GetExamplesResponse. ERR_MEMORY, or what the store says. */
+MUST_CHECK enum err examples_write(struct store_txn *txn, const struct examples_query *query,
+                                   struct buffer *body);
+
+#endif

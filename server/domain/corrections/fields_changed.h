@@ -1,0 +1,28 @@
+/*
+ * fields_changed.h: the names of the fields that a correction changed, as the server derives them:
+ * what after or meta says in `field` or `field_name`, else the members that differ between before and
+ * after at the top level, with the items of `lines` taken apart by member. Feeds analytics and the
+ * marks of superseded examples.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_FIELDS_CHANGED_H
+#define ERRATA_SERVER_DOMAIN_CORRECTIONS_FIELDS_CHANGED_H
+
+#include "server/domain/corrections/members.h"
+
+/* Names that an event has at most; those behind are not listed. */
+#define FIELDS_CHANGED_MAX 200
+/* The most bytes of a name; a longer one is cut between characters. */
+#define FIELDS_CHANGED_NAME_BYTES_MAX 256
+
+struct fields_changed {
+    struct slice names[FIELDS_CHANGED_MAX]; /* distinct; borrowed from the members or the arena */
+    size_t count;
+};
+
+/* `before` and `after` are compared already; `meta` is a checked object. Names that are empty or
+ * have control characters are left out. ERR_MEMORY alone. */
+MUST_CHECK enum err fields_changed_derive(struct arena *arena, const struct members *before,
+                                          const struct members *after, struct json_value meta,
+                                          struct fields_changed *ret_fields);
+
+#endif

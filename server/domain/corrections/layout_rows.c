@@ -1,0 +1,204 @@
+/*
+ * layout_rows.c: see layout_rows.h. The head holds the marks of the newest RECORD_MARKS_MAX examples
+ * in the order of the examples; a mark that is pushed out gets a row of its own where it says
+ * anything.
+ */
+#include "server/domain/corrections/layout_rows.h"
+
+#include "server/domain/corrections/members.h"
+#include "server/domain/text/hint.h"
+#include "store/base/wire.h"
+
+#include <errata/v1/correction_service.fields.h>
+
+/* Reads a head into memory that outlives the next put; a layout without one has a zero head. */
+static enum err read_head(struct ctx *ctx, struct store_txn *txn, const struct key *key,
+                          struct layout_head_record *ret_head)
+{
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, TABLE_EXAMPLE, key_slice(key), &value);
+
+    memset(ret_head, 0, sizeof(*ret_head));
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? OK : err;
+    }
+    err = record_decode_layout_head(value, ret_head);
+    if (err == OK && !arena_copy(ctx->arena, ret_head->family_id, &ret_head->family_id)) {
+        err = ERR_MEMORY;
+    }
+    return err;
+}
+
+static enum err write_head(struct ctx *ctx, struct store_txn *txn, const struct key *key,
+                           const struct layout_head_record *head)
+{
+    struct slice value = {NULL, 0};
+    enum err err = record_encode_layout_head(ctx->arena, head, &value);
+
+    return err != OK ? err : store_put(txn, TABLE_EXAMPLE, key_slice(key), value);
+}
+
+static enum err write_mark_row(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                               const struct layout_mark *mark)
+{
+    const struct example_mark_record record = {mark->superseded_by_seq};
+    struct key key = key_example_mark(org, mark->seq);
+    struct slice value = {NULL, 0};
+    enum err err = OK;
+
+    if (mark->superseded_by_seq == 0) {
+        return OK;
+    }
+    err = record_encode_example_mark(ctx->arena, &record, &value);
+    return err != OK ? err : store_put(txn, TABLE_EXAMPLE_MARK, key_slice(&key), value);
+}
+
+static bool is_newer(const struct layout_mark *a, const struct layout_mark *b)
+{
+    return a->created_at_us != b->created_at_us ? a->created_at_us > b->created_at_us
+                                                : a->seq > b->seq;
+}
+
+/* Puts a mark in its place; the oldest moves to a row of its own where there is no room. */
+static enum err insert_mark(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                            struct layout_head_record *head, const struct layout_mark *mark)
+{
+    size_t place = head->mark_count;
+    enum err err = OK;
+
+    while (place > 0 && is_newer(mark, &head->marks[place - 1])) {
+        place--;
+    }
+    if (place == RECORD_MARKS_MAX) {
+        return write_mark_row(ctx, txn, org, mark);
+    }
+    if (head->mark_count == RECORD_MARKS_MAX) {
+        err = write_mark_row(ctx, txn, org, &head->marks[RECORD_MARKS_MAX - 1]);
+        head->mark_count--;
+    }
+    memmove(&head->marks[place + 1], &head->marks[place],
+            (head->mark_count - place) * sizeof(head->marks[0]));
+    head->marks[place] = *mark;
+    head->mark_count++;
+    return err;
+}
+
+static enum err read_snippet(struct arena *arena, struct slice meta_json, struct slice *ret_snippet)
+{
+    struct json_value value = {JSON_NULL, {NULL, 0}};
+
+    *ret_snippet = slice_of(NULL, 0);
+    if (!json_member(members_value_of(meta_json), SLICE("input_snippet"), &value) ||
+        value.kind != JSON_STRING) {
+        return OK;
+    }
+    return json_string(arena, value.text, ret_snippet);
+}
+
+static void put_text(struct buffer *buffer, uint32_t field, struct slice text)
+{
+    if (text.size > 0) {
+        wire_put_bytes(buffer, field, text);
+    }
+}
+
+/* The wire bytes of what never changes in an Example. */
+static enum err encode_example(struct ctx *ctx, const struct event *event,
+                               const struct feedback_view *view, struct slice snippet,
+                               struct slice *ret_bytes)
+{
+    bool partial = view->corrected_output_json.size == 0;
+    struct slice output = partial ? view->after_json : view->corrected_output_json;
+    char id[UUID_TEXT_BYTES];
+    struct buffer buffer = {0};
+
+    uuid_format(event->id, id);
+    buffer_init(&buffer, ctx->arena, 256 + snippet.size + output.size);
+    wire_put_bytes(&buffer, EXAMPLE_EXAMPLE_ID_FIELD, slice_of(id, sizeof(id)));
+    wire_put_bytes(&buffer, EXAMPLE_LAYOUT_FINGERPRINT_FIELD, view->layout_fingerprint);
+    put_text(&buffer, EXAMPLE_INPUT_SNIPPET_FIELD, snippet);
+    put_text(&buffer, EXAMPLE_OUTPUT_FIELD, output);
+    if (partial) {
+        wire_put_varint(&buffer, EXAMPLE_PARTIAL_FIELD, 1);
+    }
+    wire_put_timestamp(&buffer, EXAMPLE_CREATED_AT_FIELD, event->created_at_us);
+    *ret_bytes = buffer_slice(&buffer);
+    return buffer_ok(&buffer) ? OK : ERR_MEMORY;
+}
+
+static enum err write_example(struct ctx *ctx, struct store_txn *txn, const struct event *event,
+                              const struct feedback_view *view,
+                              const struct key_fingerprint *fingerprint)
+{
+    bool partial = view->corrected_output_json.size == 0;
+    struct key key = key_example(event->org, fingerprint, event->created_at_us, event->seq);
+    struct example_record record = {.seq = event->seq, .created_at_us = event->created_at_us};
+    struct sha256_digest document = sha256(view->document_id);
+    struct slice output = partial ? view->after_json : view->corrected_output_json;
+    struct slice snippet = {NULL, 0};
+    struct slice value = {NULL, 0};
+    enum err err = read_snippet(ctx->arena, view->meta_json, &snippet);
+
+    if (view->document_id.size > 0) {
+        record.document_hash = slice_of(document.bytes, RECORD_HASH_BYTES);
+    }
+    if (err == OK) {
+        err = encode_example(ctx, event, view, snippet, &record.example);
+    }
+    if (err == OK) {
+        err = hint_make_piece(ctx->arena, snippet, members_value_of(output).text, &record.hint);
+    }
+    if (err == OK) {
+        err = record_encode_example(ctx->arena, &record, &value);
+    }
+    return err != OK ? err : store_put(txn, TABLE_EXAMPLE, key_slice(&key), value);
+}
+
+enum err layout_rows_add(struct ctx *ctx, struct store_txn *txn, const struct event *event,
+                         const struct feedback_view *view, uint64_t superseded_by_seq)
+{
+    struct key_fingerprint fingerprint = key_fingerprint_of(view->layout_fingerprint);
+    struct key key = key_layout_head(event->org, &fingerprint);
+    const struct layout_mark mark = {event->seq, event->created_at_us, superseded_by_seq};
+    struct layout_head_record head;
+    enum err err = read_head(ctx, txn, &key, &head);
+
+    if (err != OK) {
+        return err;
+    }
+    head.feedback_count++;
+    if (feedback_is_correction(view->event_type)) {
+        head.example_count++;
+    }
+    if (feedback_is_correction(view->event_type) && !event->content_removed) {
+        err = insert_mark(ctx, txn, event->org, &head, &mark);
+        if (err == OK) {
+            err = write_example(ctx, txn, event, view, &fingerprint);
+        }
+    }
+    return err != OK ? err : write_head(ctx, txn, &key, &head);
+}
+
+enum err layout_rows_mark(struct ctx *ctx, struct store_txn *txn, const struct example_place *place,
+                          uint64_t superseded_by_seq)
+{
+    struct key key = key_layout_head(place->org, &place->fingerprint);
+    const struct layout_mark mark = {place->seq, place->created_at_us, superseded_by_seq};
+    struct layout_head_record head;
+    enum err err = read_head(ctx, txn, &key, &head);
+
+    if (err != OK) {
+        return err;
+    }
+    for (size_t i = 0; i < head.mark_count; i++) {
+        if (head.marks[i].seq == place->seq) {
+            head.marks[i].superseded_by_seq = superseded_by_seq;
+            return write_head(ctx, txn, &key, &head);
+        }
+    }
+    /* An example that is neither among the newest nor older than they are is gone. */
+    if (head.mark_count < RECORD_MARKS_MAX) {
+        return OK;
+    }
+    return write_mark_row(ctx, txn, place->org, &mark);
+}

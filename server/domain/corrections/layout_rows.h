@@ -1,0 +1,29 @@
+/*
+ * layout_rows.h: the rows of a layout's cluster: its head, with counts and the marks of its newest
+ * examples, the examples themselves, and the marks of those too old for the head. Written by apply
+ * alone; examples.h reads them.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_LAYOUT_ROWS_H
+#define ERRATA_SERVER_DOMAIN_CORRECTIONS_LAYOUT_ROWS_H
+
+#include "server/domain/corrections/view.h"
+#include "store/record.h"
+
+/* One example, by what its rows are found with. */
+struct example_place {
+    struct org_id org;
+    struct key_fingerprint fingerprint;
+    int64_t created_at_us;
+    uint64_t seq;
+};
+
+/* Counts an event that names a layout; where it counts as an example, adds that with the mark
+ * `superseded_by_seq` (0: it is not superseded). */
+MUST_CHECK enum err layout_rows_add(struct ctx *ctx, struct store_txn *txn,
+                                    const struct event *event, const struct feedback_view *view,
+                                    uint64_t superseded_by_seq);
+/* Marks an example that was added before as superseded. */
+MUST_CHECK enum err layout_rows_mark(struct ctx *ctx, struct store_txn *txn,
+                                     const struct example_place *place, uint64_t superseded_by_seq);
+
+#endif

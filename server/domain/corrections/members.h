@@ -1,0 +1,35 @@
+/*
+ * members.h: the members of two JSON objects side by side: which stand in both, and which differ.
+ * What reduction, the changed fields and the diff are all made from. Takes only text that passed
+ * json_check; a before of 10 MB is read once and compared in the order of its sorted names.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_MEMBERS_H
+#define ERRATA_SERVER_DOMAIN_CORRECTIONS_MEMBERS_H
+
+#include "store/base/json.h"
+
+/* One member. Slices are borrowed from the object's text, a name with escapes from the arena. */
+struct member {
+    struct slice name; /* unescaped */
+    struct slice quoted; /* as written, with its quotes */
+    struct json_value value;
+    bool differs; /* from the member of the same name in the other object, or it has none there */
+};
+
+struct members {
+    struct member *items; /* in the order of the text */
+    struct member **by_name; /* the same, by the bytes of their names, ascending */
+    size_t count;
+};
+
+/* The value of a checked text, without the white space around it; the empty text gives `{}`. */
+struct json_value members_value_of(struct slice json);
+/* Reads an object; any other value has no members. ERR_MEMORY alone. */
+MUST_CHECK enum err members_read(struct arena *arena, struct json_value object,
+                                 struct members *ret_members);
+/* Sets `differs` in both. Values are equal as JSON, not as text. ERR_MEMORY alone. */
+MUST_CHECK enum err members_compare(struct arena *arena, struct members *a, struct members *b);
+/* NULL where there is no member of this name. */
+const struct member *members_find(const struct members *members, struct slice name);
+
+#endif

@@ -1,0 +1,328 @@
+/*
+ * reduce.c: see reduce.h. A member that alone is larger than the whole may be is never written: its
+ * size is counted up to the limit and no further, so that 10 MB cost one pass and no memory.
+ */
+#include "server/domain/corrections/reduce.h"
+
+#include "server/domain/text/json_tokens.h"
+#include "store/base/assert.h"
+#include "store/base/text.h"
+
+#include <stdlib.h>
+
+/* Members that say what the others belong to; kept whether they differ or not. */
+static const char *const context_names[] = {"id",    "line_id",      "line_no",     "entity_id",
+                                            "field", "field_name",   "old_value",   "new_value",
+                                            "sku",   "customer_sku", "internal_sku"};
+
+/* `{"truncated_bytes":` with 20 digits and a brace. */
+#define REPLACEMENT_BYTES_MAX 40
+#define LEFT_OUT_NAME "truncated_bytes"
+
+/* A member that is kept, in one of three forms. */
+struct kept {
+    const struct member *member;
+    size_t bytes; /* of its value as it would be written now; REDUCE_BYTES_MAX + 1: too many */
+    bool context;
+    bool replaced; /* by {"truncated_bytes":N} */
+    bool left_out;
+};
+
+struct reduction {
+    struct arena *arena;
+    struct buffer value; /* room for one value, used again and again */
+    struct kept *kept;
+    size_t count;
+    bool cuts_strings;
+};
+
+static bool is_context(struct slice name)
+{
+    for (size_t i = 0; i < sizeof(context_names) / sizeof(context_names[0]); i++) {
+        if (slice_equal(name, slice_text(context_names[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Appends a string as written, or cut. */
+static enum err append_string(struct reduction *reduction, struct slice quoted)
+{
+    struct slice text = {NULL, 0};
+    struct slice cut = {NULL, 0};
+    enum err err = OK;
+
+    if (!reduction->cuts_strings || quoted.size <= REDUCE_STRING_CHARACTERS_MAX) {
+        buffer_append(&reduction->value, quoted);
+        return OK;
+    }
+    err = json_string(reduction->arena, quoted, &text);
+    if (err != OK) {
+        return err;
+    }
+    cut = text_first_characters(text, REDUCE_STRING_CHARACTERS_MAX);
+    if (cut.size == text.size) {
+        buffer_append(&reduction->value, quoted);
+    } else {
+        json_write_string(&reduction->value, cut, false);
+    }
+    return OK;
+}
+
+/* Writes a value without white space into reduction->value, but stops once that is over the limit:
+ * how far over does not matter, since such a value is replaced whatever the others are. A string
+ * that is too long by itself is not copied either. */
+static enum err write_value(struct reduction *reduction, struct json_value value)
+{
+    struct json_tokens tokens = json_tokens_of(value.text);
+    struct json_token token = {JSON_TOKEN_SCALAR, {NULL, 0}};
+    enum err err = OK;
+
+    reduction->value.size = 0;
+    while (err == OK && reduction->value.size <= REDUCE_BYTES_MAX &&
+           json_tokens_next(&tokens, &token)) {
+        if (token.kind == JSON_TOKEN_STRING) {
+            bool too_long = !reduction->cuts_strings && token.text.size > REDUCE_BYTES_MAX;
+
+            token.text.size = too_long ? REDUCE_BYTES_MAX + 1 : token.text.size;
+            err = append_string(reduction, token.text);
+            continue;
+        }
+        if (token.text.size > REDUCE_BYTES_MAX) {
+            token.text.size = REDUCE_BYTES_MAX + 1;
+        }
+        buffer_append(&reduction->value, token.text);
+    }
+    return err != OK || buffer_ok(&reduction->value) ? err : ERR_MEMORY;
+}
+
+static size_t replacement_text(const struct member *member, char text[REPLACEMENT_BYTES_MAX])
+{
+    size_t digits = 1;
+    size_t size = sizeof("{\"" LEFT_OUT_NAME "\":") - 1;
+
+    memcpy(text, "{\"" LEFT_OUT_NAME "\":", size);
+    for (size_t rest = member->value.text.size; rest >= 10; rest /= 10) {
+        digits++;
+    }
+    for (size_t i = digits, rest = member->value.text.size; i > 0; i--, rest /= 10) {
+        text[size + i - 1] = (char)('0' + rest % 10);
+    }
+    text[size + digits] = '}';
+    return size + digits + 1;
+}
+
+static size_t replacement_bytes(const struct member *member)
+{
+    char text[REPLACEMENT_BYTES_MAX];
+
+    return replacement_text(member, text);
+}
+
+/* What a member takes: its name, a colon, a comma or a brace, and its value as it stands now. */
+static size_t entry_bytes(const struct kept *kept)
+{
+    size_t value = kept->replaced ? replacement_bytes(kept->member) : kept->bytes;
+
+    return kept->left_out ? 0 : kept->member->quoted.size + 2 + value;
+}
+
+static size_t total_bytes(const struct reduction *reduction)
+{
+    size_t total = 1; /* the opening brace; the closing one stands for the last comma */
+
+    for (size_t i = 0; i < reduction->count; i++) {
+        total += entry_bytes(&reduction->kept[i]);
+    }
+    return total;
+}
+
+static enum err measure(struct reduction *reduction)
+{
+    for (size_t i = 0; i < reduction->count; i++) {
+        struct kept *kept = &reduction->kept[i];
+        enum err err = write_value(reduction, kept->member->value);
+
+        if (err != OK) {
+            return err;
+        }
+        kept->bytes = reduction->value.size <= REDUCE_BYTES_MAX ? reduction->value.size
+                                                                : REDUCE_BYTES_MAX + 1;
+    }
+    return OK;
+}
+
+/* Largest first; of equal ones the first in the text first. */
+static int compare_sizes(const void *a, const void *b)
+{
+    const struct kept *const *left = a;
+    const struct kept *const *right = b;
+
+    if ((*left)->bytes != (*right)->bytes) {
+        return (*left)->bytes > (*right)->bytes ? -1 : 1;
+    }
+    return *left < *right ? -1 : *left > *right;
+}
+
+static enum err replace_largest(struct reduction *reduction)
+{
+    struct kept **by_size = arena_calloc(reduction->arena, reduction->count + 1, sizeof(*by_size));
+    size_t total = total_bytes(reduction);
+
+    if (by_size == NULL) {
+        return ERR_MEMORY;
+    }
+    for (size_t i = 0; i < reduction->count; i++) {
+        by_size[i] = &reduction->kept[i];
+    }
+    qsort(by_size, reduction->count, sizeof(*by_size), compare_sizes);
+    for (size_t i = 0; i < reduction->count && total > REDUCE_BYTES_MAX; i++) {
+        size_t replacement = replacement_bytes(by_size[i]->member);
+
+        if (by_size[i]->bytes > replacement) {
+            by_size[i]->replaced = true;
+            total -= by_size[i]->bytes - replacement;
+        }
+    }
+    return OK;
+}
+
+/* Keeps what fits, context first, and leaves the rest out. */
+static void leave_out(struct reduction *reduction)
+{
+    /* Room for both braces, and for the member that tells of what is left out. */
+    size_t room = REDUCE_BYTES_MAX - 2 - REPLACEMENT_BYTES_MAX;
+
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < reduction->count; i++) {
+            struct kept *kept = &reduction->kept[i];
+            size_t bytes = entry_bytes(kept);
+
+            if (kept->context != (pass == 0)) {
+                continue;
+            }
+            if (bytes > room || slice_equal(kept->member->name, SLICE(LEFT_OUT_NAME))) {
+                kept->left_out = true;
+            } else {
+                room -= bytes;
+            }
+        }
+    }
+}
+
+static enum err write_entry(struct reduction *reduction, const struct kept *kept,
+                            struct buffer *buffer)
+{
+    char replacement[REPLACEMENT_BYTES_MAX];
+    enum err err = OK;
+
+    if (buffer->size > 1) {
+        buffer_append_byte(buffer, ',');
+    }
+    buffer_append(buffer, kept->member->quoted);
+    buffer_append_byte(buffer, ':');
+    if (kept->replaced) {
+        buffer_append(buffer, slice_of(replacement, replacement_text(kept->member, replacement)));
+        return OK;
+    }
+    err = write_value(reduction, kept->member->value);
+    if (err == OK) {
+        buffer_append(buffer, buffer_slice(&reduction->value));
+    }
+    return err;
+}
+
+static enum err write_object(struct reduction *reduction, struct buffer *buffer)
+{
+    uint64_t left_out_bytes = 0;
+    enum err err = OK;
+
+    buffer_append_byte(buffer, '{');
+    for (size_t i = 0; i < reduction->count && err == OK; i++) {
+        const struct kept *kept = &reduction->kept[i];
+
+        if (kept->left_out) {
+            left_out_bytes += kept->member->quoted.size + kept->member->value.text.size;
+        } else {
+            err = write_entry(reduction, kept, buffer);
+        }
+    }
+    if (left_out_bytes > 0) {
+        buffer_printf(buffer, "%s\"" LEFT_OUT_NAME "\":%llu", buffer->size > 1 ? "," : "",
+                      (unsigned long long)left_out_bytes);
+    }
+    buffer_append_byte(buffer, '}');
+    if (err == OK && !buffer_ok(buffer)) {
+        err = ERR_MEMORY;
+    }
+    return err;
+}
+
+static enum err choose_members(struct reduction *reduction, const struct members *members)
+{
+    reduction->kept = arena_calloc(reduction->arena, members->count + 1, sizeof(struct kept));
+    if (reduction->kept == NULL) {
+        return ERR_MEMORY;
+    }
+    for (size_t i = 0; i < members->count; i++) {
+        const struct member *member = &members->items[i];
+        bool context = is_context(member->name);
+
+        if (context || member->differs) {
+            reduction->kept[reduction->count] = (struct kept){.member = member, .context = context};
+            reduction->count++;
+        }
+    }
+    return OK;
+}
+
+/* Each step only where the ones before did not suffice. */
+static enum err shrink(struct reduction *reduction)
+{
+    enum err err = measure(reduction);
+
+    if (err != OK || total_bytes(reduction) <= REDUCE_BYTES_MAX) {
+        return err;
+    }
+    reduction->cuts_strings = true;
+    err = measure(reduction);
+    if (err != OK || total_bytes(reduction) <= REDUCE_BYTES_MAX) {
+        return err;
+    }
+    err = replace_largest(reduction);
+    if (err == OK && total_bytes(reduction) > REDUCE_BYTES_MAX) {
+        leave_out(reduction);
+    }
+    return err;
+}
+
+enum err reduce_object(struct arena *arena, struct slice json, const struct members *members,
+                       struct slice *ret_json, bool *ret_reduced)
+{
+    struct reduction reduction = {.arena = arena};
+    struct buffer buffer = {0};
+    enum err err = OK;
+
+    if (json.size <= REDUCE_BYTES_MAX) {
+        *ret_json = json;
+        *ret_reduced = false;
+        return OK;
+    }
+    buffer_init(&reduction.value, arena, 2 * (REDUCE_BYTES_MAX + 1));
+    buffer_init(&buffer, arena, REDUCE_BYTES_MAX + 1);
+    err = choose_members(&reduction, members);
+    if (err == OK) {
+        err = shrink(&reduction);
+    }
+    if (err == OK) {
+        err = write_object(&reduction, &buffer);
+    }
+    if (err != OK) {
+        return err;
+    }
+    ASSERT(buffer.size <= REDUCE_BYTES_MAX);
+    *ret_json = buffer_slice(&buffer);
+    *ret_reduced = true;
+    return OK;
+}

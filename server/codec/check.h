@@ -16,9 +16,13 @@
  * would otherwise take a hundred times their bytes. A batch of 1,000 full events has 30,000. */
 #define CHECK_ELEMENTS_MAX 100000
 
+/* The longest id or name of the caller's own (FORMAT_OPAQUE_ID, FORMAT_NAME). */
+#define CHECK_ID_BYTES_MAX 128
+
 /* ERR_MALFORMED for bytes that are no message of this type (wrong wire type, cut short), which a
  * caller hears as INTERNAL; ERR_INVALID with the bad fields in ctx->fault; ERR_TOO_LARGE over the
- * element budget. `_json` fields are parsed whole here (ctx->arena holds what that needs). */
+ * element budget. `_json` fields are parsed whole here, in memory of their
+ * own of at most ctx->arena's cap. */
 MUST_CHECK enum err check_request(struct ctx *ctx, const struct message_info *message,
                                   struct slice bytes);
 

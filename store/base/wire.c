@@ -191,6 +191,19 @@ enum err wire_next(struct wire_reader *reader, struct wire_field *ret_field)
     return OK;
 }
 
+bool wire_take_packed(struct slice *rest, enum wire_type type, uint64_t *ret_value)
+{
+    struct wire_field field = {.type = type};
+    struct slice after = *rest;
+
+    if (type == WIRE_BYTES || !read_value(&after, &field)) {
+        return false;
+    }
+    *rest = after;
+    *ret_value = field.value;
+    return true;
+}
+
 enum err wire_read_timestamp(struct slice message, int64_t *ret_time_us)
 {
     struct wire_reader reader = wire_reader_of(message);

@@ -47,6 +47,8 @@ static inline struct wire_reader wire_reader_of(struct slice message)
 /* The next field: OK, ERR_NOT_FOUND at the end, ERR_MALFORMED for bytes that are no message
  * (groups, field number 0, overlong varints, lengths past the end). */
 MUST_CHECK enum err wire_next(struct wire_reader *reader, struct wire_field *ret_field);
+/* The next element of a packed field, taken off the front of `rest`; false where there is none. */
+bool wire_take_packed(struct slice *rest, enum wire_type type, uint64_t *ret_value);
 /* Microseconds of an encoded google.protobuf.Timestamp. */
 MUST_CHECK enum err wire_read_timestamp(struct slice message, int64_t *ret_time_us);
 

@@ -1,0 +1,406 @@
+/*
+ * check_rules.c: what the contract says of values: formats, limits, enums, times, what must be given
+ * and what only the server sets. Each broken rule is one fault that names the field, shows the value
+ * shortened, and says what would be right.
+ */
+#include "server/codec/check_internal.h"
+
+#include "store/base/json.h"
+#include "store/base/text.h"
+#include "store/base/timestamp.h"
+#include "store/base/uuid.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* "%.*s" of a slice. */
+#define SHOWN(slice) (int)(slice).size, (const char *)(slice).data
+
+/* An enum's values are named in a message up to so many bytes. */
+#define NAMES_BYTES_MAX 600
+
+static struct slice path_of(struct checker *checker, const struct checked_value *value)
+{
+    return check_path(checker, value->field, value->index);
+}
+
+static struct slice shorten(struct checker *checker, struct slice value)
+{
+    return fault_shorten(checker->ctx->fault, value);
+}
+
+/* Ids and names of the caller's own: 1 to 128 bytes, no control characters. */
+static void check_id(struct checker *checker, const struct checked_value *value)
+{
+    struct fault *fault = checker->ctx->fault;
+    struct slice shown = {NULL, 0};
+
+    if (value->bytes.size > CHECK_ID_BYTES_MAX) {
+        shown = shorten(checker, value->bytes);
+        fault_add(fault, path_of(checker, value),
+                  "is %zu bytes long; at most %d are allowed: `%.*s`", value->bytes.size,
+                  CHECK_ID_BYTES_MAX, SHOWN(shown));
+    }
+    if (text_has_control(value->bytes)) {
+        shown = shorten(checker, value->bytes);
+        fault_add(fault, path_of(checker, value),
+                  "has a control character, which is not allowed here: `%.*s`", SHOWN(shown));
+    }
+}
+
+static void check_name(struct checker *checker, const struct checked_value *value)
+{
+    struct slice text = value->bytes;
+
+    check_id(checker, value);
+    if (text.data[0] == ' ' || text.data[text.size - 1] == ' ') {
+        struct slice shown = shorten(checker, text);
+
+        fault_add(checker->ctx->fault, path_of(checker, value),
+                  "begins or ends with a space; leave it out: `%.*s`", SHOWN(shown));
+    }
+}
+
+static void check_uuid(struct checker *checker, const struct checked_value *value)
+{
+    struct uuid uuid = {{0}};
+
+    if (!uuid_parse(value->bytes, &uuid)) {
+        struct slice shown = shorten(checker, value->bytes);
+
+        fault_add(checker->ctx->fault, path_of(checker, value),
+                  "is no UUID in 36 characters, such as 018bcfe5-6800-7abc-8def-0123456789ab: "
+                  "`%.*s`",
+                  SHOWN(shown));
+    }
+}
+
+static void check_key_id(struct checker *checker, const struct checked_value *value)
+{
+    struct slice text = value->bytes;
+    bool is_good = text.size == 8;
+
+    for (size_t i = 0; is_good && i < text.size; i++) {
+        is_good = (text.data[i] >= '0' && text.data[i] <= '9') ||
+                  (text.data[i] >= 'a' && text.data[i] <= 'f');
+    }
+    if (!is_good) {
+        struct slice shown = shorten(checker, text);
+
+        fault_add(checker->ctx->fault, path_of(checker, value),
+                  "must be eight lower-case hex digits, not `%.*s`", SHOWN(shown));
+    }
+}
+
+static const char *kind_name(enum json_kind kind)
+{
+    switch (kind) {
+    case JSON_NULL:
+        return "null";
+    case JSON_FALSE:
+    case JSON_TRUE:
+        return "a boolean";
+    case JSON_NUMBER:
+        return "a number";
+    case JSON_STRING:
+        return "a string";
+    case JSON_ARRAY:
+        return "an array";
+    case JSON_OBJECT:
+        return "an object";
+    }
+    return "?";
+}
+
+static enum err check_json(struct checker *checker, const struct checked_value *value)
+{
+    const struct json_rules rules = {JSON_FIELD_DEPTH_MAX, false};
+    struct json_value top = {0};
+    struct json_problem problem = {NULL, 0};
+    enum err err = json_check(&checker->scratch, value->bytes, &rules, &top, &problem);
+
+    arena_reset(&checker->scratch);
+    if (err == ERR_INVALID) {
+        struct slice shown = shorten(checker, slice_after(value->bytes, problem.at));
+
+        fault_add(checker->ctx->fault, path_of(checker, value),
+                  "is not JSON (RFC 8259, depth at most %d): %s at byte %zu%s%.*s%s",
+                  JSON_FIELD_DEPTH_MAX, problem.what, problem.at, shown.size > 0 ? ", `" : "",
+                  SHOWN(shown), shown.size > 0 ? "`" : "");
+        return OK;
+    }
+    if (err == OK && top.kind != JSON_OBJECT) {
+        struct slice shown = shorten(checker, value->bytes);
+
+        fault_add(checker->ctx->fault, path_of(checker, value),
+                  "must be a JSON object, not %s: `%.*s`", kind_name(top.kind), SHOWN(shown));
+    }
+    return err;
+}
+
+static enum err check_format(struct checker *checker, const struct checked_value *value)
+{
+    switch (value->field->rules.format) {
+    case FORMAT_ANY:
+    case FORMAT_PAGE_TOKEN:
+        return OK;
+    case FORMAT_OPAQUE_ID:
+        check_id(checker, value);
+        return OK;
+    case FORMAT_UUID:
+        check_uuid(checker, value);
+        return OK;
+    case FORMAT_NAME:
+        check_name(checker, value);
+        return OK;
+    case FORMAT_KEY_ID:
+        check_key_id(checker, value);
+        return OK;
+    case FORMAT_JSON_OBJECT:
+        return check_json(checker, value);
+    }
+    return OK;
+}
+
+/* Encoding comes first: what is no text has no format. */
+static bool check_encoding(struct checker *checker, const struct checked_value *value)
+{
+    struct slice text = value->bytes;
+    const uint8_t *nul = NULL;
+
+    if (!text_is_utf8(text)) {
+        struct slice shown = shorten(checker, text);
+
+        fault_add(checker->ctx->fault, path_of(checker, value), "is not valid UTF-8: `%.*s`",
+                  SHOWN(shown));
+        return false;
+    }
+    nul = text.size > 0 ? memchr(text.data, 0, text.size) : NULL;
+    if (nul != NULL) {
+        fault_add(checker->ctx->fault, path_of(checker, value),
+                  "has a NUL character at byte %zu, which no text here may have",
+                  (size_t)(nul - text.data));
+        return false;
+    }
+    return true;
+}
+
+enum err check_text(struct checker *checker, const struct checked_value *value)
+{
+    const struct field_info *field = value->field;
+    bool is_text = field->type == FIELD_STRING;
+
+    if (is_text && !check_encoding(checker, value)) {
+        return OK;
+    }
+    if (checker->frames[checker->depth - 1].no_rules || field->rules.output_only) {
+        return OK;
+    }
+    if (field->rules.max_bytes != 0 && value->bytes.size > field->rules.max_bytes) {
+        fault_add(checker->ctx->fault, path_of(checker, value),
+                  "is %zu bytes long; at most %u are allowed", value->bytes.size,
+                  field->rules.max_bytes);
+    }
+    if (is_text && value->bytes.size > 0) {
+        return check_format(checker, value);
+    }
+    if (field->repeated && is_text && field->rules.format != FORMAT_ANY) {
+        fault_add(checker->ctx->fault, path_of(checker, value),
+                  "is empty; give a value or leave the element out");
+    }
+    return OK;
+}
+
+/* The words that an enum knows, without its zero value: A, B, C. */
+static struct slice known_words(struct checker *checker, const struct enum_info *enumeration)
+{
+    struct buffer words;
+
+    buffer_init(&words, checker->ctx->arena, NAMES_BYTES_MAX);
+    for (uint32_t i = 0; i < enumeration->count; i++) {
+        const struct enum_value_info *known = &enumeration->values[i];
+
+        if (known->number == 0) {
+            continue;
+        }
+        if (words.size + known->short_name.size > NAMES_BYTES_MAX) {
+            buffer_append(&words, SLICE(", ..."));
+            break;
+        }
+        buffer_append(&words, words.size > 0 ? SLICE(", ") : SLICE(""));
+        buffer_append(&words, known->short_name);
+    }
+    return buffer_slice(&words);
+}
+
+static bool is_known(const struct enum_info *enumeration, int64_t number)
+{
+    uint32_t low = 0;
+    uint32_t high = enumeration->count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (enumeration->values[middle].number == number) {
+            return true;
+        }
+        if (enumeration->values[middle].number < number) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return false;
+}
+
+/* Judged by all 64 bits: a number that does not fit is not cut to one that does. */
+static void check_enum(struct checker *checker, const struct checked_value *value)
+{
+    int64_t number = (int64_t)value->raw;
+
+    if (!is_known(value->field->enumeration, number)) {
+        struct slice words = known_words(checker, value->field->enumeration);
+
+        fault_add(checker->ctx->fault, path_of(checker, value), "is no known value: %lld; use %.*s",
+                  (long long)number, SHOWN(words));
+    }
+}
+
+/* How a number stands to the limits, and how it is written. */
+static bool is_within(const struct checked_value *value, char *text, size_t room)
+{
+    const struct field_rules *rules = &value->field->rules;
+    enum field_type type = value->field->type;
+    double real = 0;
+    int64_t number = 0;
+
+    if (scalar_is_floating(type)) {
+        real = scalar_double(type, value->raw);
+        (void)snprintf(text, room, "%.17g", real);
+        return !isnan(real) && real >= (double)rules->min_value && real <= (double)rules->max_value;
+    }
+    if (scalar_is_unsigned64(type) && value->raw > INT64_MAX) {
+        (void)snprintf(text, room, "%llu", (unsigned long long)value->raw);
+        return false;
+    }
+    number = scalar_signed(type, value->raw);
+    (void)snprintf(text, room, "%lld", (long long)number);
+    return number >= rules->min_value && number <= rules->max_value;
+}
+
+static void check_limits(struct checker *checker, const struct checked_value *value)
+{
+    const struct field_info *field = value->field;
+    char text[40];
+    bool is_absent = value->raw == 0 && !field->optional && !field->repeated;
+
+    if (field->rules.max_value == 0 || is_absent || is_within(value, text, sizeof(text))) {
+        return;
+    }
+    fault_add(checker->ctx->fault, path_of(checker, value), "is %s; it must be from %lld to %lld",
+              text, (long long)field->rules.min_value, (long long)field->rules.max_value);
+}
+
+void check_scalar(struct checker *checker, const struct checked_value *value)
+{
+    if (value->field->rules.output_only) {
+        return;
+    }
+    if (value->field->type == FIELD_ENUM) {
+        check_enum(checker, value);
+    } else if (value->field->type != FIELD_BOOL) {
+        check_limits(checker, value);
+    }
+}
+
+/* The path of a whole field, without an index. */
+static struct slice whole_path(struct checker *checker, const struct field_info *field)
+{
+    struct slice path = check_frame_path(checker);
+
+    if (path.size == 0) {
+        return field->name;
+    }
+    return arena_printf(checker->ctx->arena, "%.*s.%.*s", SHOWN(path), SHOWN(field->name));
+}
+
+static void add_missing(struct checker *checker, const struct field_info *field)
+{
+    struct slice words = {NULL, 0};
+
+    if (field->type != FIELD_ENUM) {
+        fault_add(checker->ctx->fault, whole_path(checker, field), "is required%s",
+                  field->repeated ? ": at least one element" : "");
+        return;
+    }
+    words = known_words(checker, field->enumeration);
+    fault_add(checker->ctx->fault, whole_path(checker, field), "is required; use %.*s",
+              SHOWN(words));
+}
+
+static void check_timestamp(struct checker *checker, const struct frame *frame)
+{
+    struct ctx *ctx = checker->ctx;
+    char text[TIMESTAMP_TEXT_BYTES_MAX];
+    size_t size = 0;
+    int64_t now_us = 0;
+
+    if (frame->seconds < TIMESTAMP_SECONDS_MIN || frame->seconds > TIMESTAMP_SECONDS_MAX) {
+        fault_add(ctx->fault, check_frame_path(checker),
+                  "has %lld seconds since 1970; it must lie in the years 1 to 9999",
+                  (long long)frame->seconds);
+        return;
+    }
+    if (frame->nanos < 0 || frame->nanos > 999999999) {
+        fault_add(ctx->fault, check_frame_path(checker),
+                  "has %lld nanos; they must be from 0 to 999999999", (long long)frame->nanos);
+        return;
+    }
+    if (frame->field == NULL || !frame->field->rules.not_future) {
+        return;
+    }
+    now_us = clock_wall_us(ctx->clock);
+    if (frame->seconds * 1000000 + frame->nanos / 1000 > now_us) {
+        size = timestamp_format(frame->seconds, (int32_t)frame->nanos, text);
+        fault_add(ctx->fault, check_frame_path(checker),
+                  "lies in the future: %.*s; give a time that has passed, or leave it out",
+                  (int)size, text);
+    }
+}
+
+static void check_field_end(struct checker *checker, const struct field_info *field, uint32_t seen)
+{
+    const struct field_rules *rules = &field->rules;
+    bool is_given = field->repeated ? seen > 0 : seen == SEEN_VALUE;
+    bool is_zero_given = seen == SEEN_EMPTY && field->optional && field->type != FIELD_ENUM &&
+                         field->type != FIELD_STRING && field->type != FIELD_BYTES;
+
+    if (rules->output_only) {
+        if (is_given) {
+            fault_add(checker->ctx->fault, whole_path(checker, field),
+                      "is set by the server; leave it out");
+        }
+        return;
+    }
+    if (rules->required && !is_given && !is_zero_given) {
+        add_missing(checker, field);
+    }
+    if (field->repeated && rules->max_items != 0 && seen > rules->max_items) {
+        fault_add(checker->ctx->fault, whole_path(checker, field),
+                  "has %u elements; at most %u are allowed", seen, rules->max_items);
+    }
+}
+
+void check_message_end(struct checker *checker)
+{
+    const struct frame *frame = &checker->frames[checker->depth - 1];
+    const struct message_info *message = frame->message;
+
+    if (message->well_known == MESSAGE_TIMESTAMP) {
+        check_timestamp(checker, frame);
+        return;
+    }
+    for (uint32_t i = 0; i < message->count; i++) {
+        check_field_end(checker, &message->fields[i], frame->seen[i]);
+    }
+}

@@ -1,0 +1,374 @@
+/*
+ * app.c: the server put together. Parts are made from the bottom up and freed from the top down; what
+ * waits between them (completions of the writer, jobs of the pool, streams with something to send)
+ * is told to the loop by handles that all close at the end.
+ */
+#include "server/app/app.h"
+
+#include "server/app/app_internal.h"
+#include "server/app/files.h"
+#include "server/app/first_start.h"
+#include "store/base/assert.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* The moves that make sense. */
+static void move_to(struct app *app, enum app_state state)
+{
+    ASSERT(state == app->state + 1 || (app->state == APP_STARTING && state == APP_CLOSING));
+    app->state = state;
+}
+
+/* On any thread: completions wait. */
+static void writer_wake(void *user)
+{
+    struct app *app = (struct app *)user;
+
+    (void)uv_async_send(&app->writer_async);
+}
+
+/* The store refuses everything: what the last batch did is in doubt, and only a new start tells. */
+static void end_if_broken(struct app *app)
+{
+    if (store_lmdb_is_broken(app->backend)) {
+        logger_printf(LOGGER_ERROR,
+                      "the store refuses every transaction; ending with %d so that a "
+                      "supervisor starts the server again",
+                      APP_EXIT_STORE);
+        _exit(APP_EXIT_STORE);
+    }
+}
+
+static void on_writer_async(uv_async_t *handle)
+{
+    struct app *app = (struct app *)handle->data;
+
+    writer_complete(app->writer);
+    end_if_broken(app);
+    app_close_if_idle(app);
+}
+
+static void on_turn(uv_idle_t *handle)
+{
+    struct app *app = (struct app *)handle->data;
+
+    if (!services_turn(app->services)) {
+        (void)uv_idle_stop(handle);
+    }
+}
+
+static void services_want_turn(void *user)
+{
+    struct app *app = (struct app *)user;
+
+    (void)uv_idle_start(&app->turn_idle, on_turn);
+}
+
+static enum err services_run_on_pool(void *user, void (*work)(void *job),
+                                     void (*done)(void *job, enum err result), void *job)
+{
+    struct app *app = (struct app *)user;
+
+    return pool_submit(app->pool, work, done, job);
+}
+
+static void on_net_tick(void *user, int64_t now_us)
+{
+    struct app *app = (struct app *)user;
+
+    call_server_tick(app->calls, now_us);
+}
+
+static void on_health_timer(uv_timer_t *handle)
+{
+    struct app *app = (struct app *)handle->data;
+    struct writer_stats stats = writer_read_stats(app->writer);
+
+    end_if_broken(app);
+    if (app->state == APP_SERVING) {
+        services_set_health(app->services, HEALTH_PART_WRITE,
+                            stats.writable ? HEALTH_SERVING : HEALTH_NOT_SERVING);
+    }
+    app_close_if_idle(app);
+}
+
+static void on_readers_timer(uv_timer_t *handle)
+{
+    struct app *app = (struct app *)handle->data;
+
+    store_lmdb_check_readers(app->backend);
+}
+
+/* Everything that was accepted is answered: lets go of the loop. */
+void app_close_if_idle(struct app *app)
+{
+    struct writer_stats stats;
+
+    if (app->state != APP_CLOSING || !app->net_closed || app->warming ||
+        services_live_count(app->services) != 0 || pool_count(app->pool) != 0) {
+        return;
+    }
+    writer_drain(app->writer);
+    stats = writer_read_stats(app->writer);
+    if (stats.queue_requests != 0) {
+        return; /* a wake-up of the writer brings us back */
+    }
+    move_to(app, APP_ENDED);
+    app_close_handles(app);
+}
+
+static void on_net_closed(void *user)
+{
+    struct app *app = (struct app *)user;
+
+    app->net_closed = true;
+    app_close_if_idle(app);
+}
+
+static void on_net_drained(void *user)
+{
+    struct app *app = (struct app *)user;
+
+    if (app->state == APP_DRAINING) {
+        move_to(app, APP_CLOSING);
+    }
+    net_server_close(app->net, on_net_closed, app);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+    struct app *app = (struct app *)handle->data;
+
+    logger_printf(LOGGER_INFO, "signal %d: finishing what runs", number);
+    switch (app->state) {
+    case APP_STARTING:
+        atomic_store(&app->stop_warming, true);
+        move_to(app, APP_CLOSING);
+        services_drain(app->services);
+        net_server_close(app->net, on_net_closed, app);
+        return;
+    case APP_SERVING:
+        move_to(app, APP_DRAINING);
+        services_drain(app->services);
+        net_server_drain(app->net, app->config->drain_timeout_ms, on_net_drained, app);
+        return;
+    case APP_DRAINING:
+    case APP_CLOSING:
+    case APP_ENDED:
+        return; /* it is ending already */
+    }
+}
+
+/* Listens, and says where: only now is the server ready. */
+static enum err serve(struct app *app)
+{
+    char address[NET_ADDRESS_BYTES];
+    char line[NET_ADDRESS_BYTES + 1];
+    int size = 0;
+    enum err err =
+        net_server_listen(app->net, app->config->listen_host, app->config->listen_port, address);
+
+    if (err != OK) {
+        return fault_say(&app->fault, err, "cannot listen on %s port %u: %s",
+                         app->config->listen_host, (unsigned)app->config->listen_port,
+                         err == ERR_INVALID ? "it is no address of this machine"
+                                            : "is another server using it?");
+    }
+    size = snprintf(line, sizeof(line), "%s\n", address);
+    err =
+        files_write(app->config->data, APP_ADDRESS_FILE, slice_of(line, (size_t)size), &app->fault);
+    if (err != OK) {
+        return err;
+    }
+    move_to(app, APP_SERVING);
+    services_set_health(app->services, HEALTH_PART_SERVER, HEALTH_SERVING);
+    services_set_health(app->services, HEALTH_PART_WRITE, HEALTH_SERVING);
+    (void)printf("%s\n", address);
+    (void)fflush(stdout);
+    logger_printf(LOGGER_INFO, "serving on %s", address);
+    return OK;
+}
+
+static void on_warm_work(void *job)
+{
+    struct app *app = (struct app *)job;
+
+    app->warm_result = store_lmdb_warm_up(app->backend, &app->stop_warming);
+}
+
+static void on_warm_done(void *job, enum err result)
+{
+    struct app *app = (struct app *)job;
+    enum err err = OK;
+
+    app->warming = false;
+    if (result != OK || app->warm_result != OK) {
+        logger_printf(LOGGER_WARNING, "the tables could not be read ahead (%s)",
+                      err_name(result != OK ? result : app->warm_result));
+    }
+    if (app->state == APP_STARTING) {
+        err = serve(app);
+    }
+    if (err != OK) {
+        app_log_failure(app, "cannot serve", err);
+        app->exit_status = APP_EXIT_FAILED;
+        move_to(app, APP_CLOSING);
+        net_server_close(app->net, on_net_closed, app);
+        return;
+    }
+    app_close_if_idle(app);
+}
+
+/* The transport's numbers, for GetServerInfo. */
+static size_t read_counters(void *user, struct env_counter *counters, size_t max)
+{
+    const struct app *app = (const struct app *)user;
+    const struct net_stats *net = net_server_stats(app->net);
+    const struct h2_stats *h2 = call_server_h2_stats(app->calls);
+    struct call_stats calls = call_server_stats(app->calls);
+    const struct env_counter all[] = {
+        {"connections_live", net->connections_live},
+        {"connections_total", net->connections_accepted},
+        {"connections_refused_total", net->connections_refused},
+        {"connections_unknown_total", net->connections_unknown},
+        {"connections_calmed_total", h2->connections_calmed},
+        {"received_bytes_total", net->bytes_in},
+        {"sent_bytes_total", net->bytes_out},
+        {"sending_bytes", net->queued_bytes_live},
+        {"streams_live", h2->streams_live},
+        {"streams_refused_total", h2->streams_refused},
+        {"calls_live", calls.calls_live},
+        {"calls_total", calls.calls_started},
+        {"calls_refused_total", calls.calls_refused},
+        {"calls_cancelled_total", calls.calls_cancelled},
+        {"calls_expired_total", calls.calls_expired},
+        {"request_messages_total", calls.messages_in},
+        {"reply_messages_total", calls.messages_out},
+        {"request_message_bytes_total", calls.message_bytes_in},
+        {"reply_message_bytes_total", calls.message_bytes_out},
+        {"metadata_dropped_total", calls.metadata_dropped},
+        {"pool_jobs", pool_count(app->pool)},
+    };
+    size_t count = sizeof(all) / sizeof(all[0]);
+
+    count = count < max ? count : max;
+    memcpy(counters, all, count * sizeof(all[0]));
+    return count;
+}
+
+/* Opens the store, and gives it what it needs before the writer takes over. */
+static enum err open_store(struct app *app)
+{
+    const struct store_lmdb_config store = {.path = app->config->data,
+                                            .map_bytes = app->config->map_bytes};
+    bool made = false;
+    enum err err = store_lmdb_open(&store, &app->fault, &app->backend);
+
+    if (err != OK) {
+        return err;
+    }
+    files_remove(app->config->data, APP_ADDRESS_FILE); /* of an earlier start */
+    err = first_start(&app->ctx, app->backend, app->config->data, &made);
+    if (err != OK) {
+        return err;
+    }
+    if (made) {
+        logger_printf(LOGGER_INFO, "a new store: the administrator's token is in %s/%s",
+                      app->config->data, FIRST_START_TOKEN_FILE);
+    }
+    return env_init(&app->env, &app->arena, &app->ctx, app->backend);
+}
+
+static enum err make_services(struct app *app)
+{
+    const struct writer_config writer = {
+        .backend = app->backend, .clock = app->ctx.clock, .wake = writer_wake, .user = app};
+    struct services_config services = {
+        .backend = app->backend,
+        .env = &app->env,
+        .clock = app->ctx.clock,
+        .random = app->ctx.random,
+        .run_on_pool = services_run_on_pool,
+        .want_turn = services_want_turn,
+        .user = app,
+    };
+    enum err err = pool_new(&app->loop, &app->pool);
+
+    if (err == OK) {
+        err = auth_new(&app->auth);
+    }
+    if (err == OK) {
+        err = writer_new(&writer, &app->writer);
+    }
+    if (err != OK) {
+        return err;
+    }
+    services.writer = app->writer;
+    services.auth = app->auth;
+    app->env.writer = app->writer;
+    app->env.format_version = STORE_FORMAT_VERSION;
+    app->env.log_engine = SLICE("lmdb");
+    app->env.read_counters = read_counters;
+    app->env.read_counters_user = app;
+    return services_new(&app->arena, &services, &app->services);
+}
+
+static enum err make_transport(struct app *app)
+{
+    struct call_config calls = call_config_default(services_handlers(app->services));
+    struct net_protocol protocols[1];
+    struct net_config net = {
+        .clock = app->ctx.clock,
+        .connections_max = app->config->connections_max,
+        .protocols = protocols,
+        .protocol_count = 1,
+        .on_tick = on_net_tick,
+        .user = app,
+    };
+    enum err err = OK;
+
+    calls.message_bytes_max = app->config->message_bytes_max;
+    err = call_server_new(&calls, clock_monotonic_us(app->ctx.clock), &app->calls);
+    if (err != OK) {
+        return err;
+    }
+    protocols[0] = call_server_grpc(app->calls);
+    return net_server_new(&app->loop, &net, &app->net);
+}
+
+/* Handles, signals and timers; then the tables are read ahead, and then sockets open. */
+static enum err start(struct app *app)
+{
+    app_start_handles(app, on_signal, on_health_timer, on_readers_timer);
+    app->warming = true;
+    return pool_submit(app->pool, on_warm_work, on_warm_done, app);
+}
+
+int app_run(const struct config *config)
+{
+    struct app app = {.config = config, .state = APP_STARTING};
+    enum err err = OK;
+
+    app_init(&app, on_writer_async);
+    err = open_store(&app);
+    if (err == OK) {
+        err = make_services(&app);
+    }
+    if (err == OK) {
+        err = make_transport(&app);
+    }
+    if (err == OK) {
+        err = start(&app);
+    }
+    if (err != OK) {
+        app_log_failure(&app, "cannot start", err);
+        app.exit_status = APP_EXIT_FAILED;
+        app_close_handles(&app);
+    }
+    (void)uv_run(&app.loop, UV_RUN_DEFAULT);
+    app_deinit(&app);
+    return app.exit_status;
+}

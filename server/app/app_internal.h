@@ -1,0 +1,71 @@
+/*
+ * app_internal.h: the server's parts and its loop's handles, for app*.c alone.
+ */
+#ifndef ERRATA_SERVER_APP_APP_INTERNAL_H
+#define ERRATA_SERVER_APP_APP_INTERNAL_H
+
+#include "server/app/config.h"
+#include "server/grpc/server.h"
+#include "server/http2/h2.h"
+#include "server/jobs/pool.h"
+#include "server/net/server.h"
+#include "server/services/services.h"
+#include "store/lmdb/lmdb.h"
+
+#include <stdatomic.h>
+#include <uv.h>
+
+enum app_state {
+    APP_STARTING,
+    APP_SERVING,
+    APP_DRAINING,
+    APP_CLOSING,
+    APP_ENDED
+};
+
+struct app {
+    const struct config *config;
+    enum app_state state;
+    int exit_status;
+    struct arena arena; /* what lives as long as the server */
+    struct arena start_arena; /* what starting needs */
+    struct fault fault;
+    struct ctx ctx;
+    struct service_env env;
+    uv_loop_t loop;
+    uv_async_t writer_async; /* completions of the writer wait */
+    uv_idle_t turn_idle; /* streams wait for their turn */
+    uv_signal_t signals[2]; /* SIGTERM, SIGINT */
+    uv_timer_t health_timer;
+    uv_timer_t readers_timer;
+    bool handles_started; /* signals and timers */
+    bool handles_closed;
+    /* From the bottom up; NULL until made. */
+    struct store_backend *backend;
+    struct pool *pool;
+    struct auth *auth;
+    struct writer *writer;
+    struct services *services;
+    struct call_server *calls;
+    struct net_server *net;
+    bool net_closed; /* net_server_close has called back */
+    bool warming; /* the tables are being read ahead */
+    atomic_bool stop_warming;
+    enum err warm_result;
+};
+
+/* The loop, the arenas and the two handles that the parts need. */
+void app_init(struct app *app, void (*on_writer_async)(uv_async_t *handle));
+/* Signals and timers: from here on the loop has something to wait for. */
+void app_start_handles(struct app *app, void (*on_signal)(uv_signal_t *handle, int number),
+                       void (*on_health_timer)(uv_timer_t *handle),
+                       void (*on_readers_timer)(uv_timer_t *handle));
+/* Closes all handles, so that the loop ends; twice is once. */
+void app_close_handles(struct app *app);
+/* Frees the parts from the top down; the loop has ended. */
+void app_deinit(struct app *app);
+/* Ends the loop once everything that was accepted is answered. */
+void app_close_if_idle(struct app *app);
+void app_log_failure(const struct app *app, const char *what, enum err err);
+
+#endif

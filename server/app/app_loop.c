@@ -1,0 +1,84 @@
+/*
+ * app_loop.c: the loop's handles and the parts' end.
+ */
+#include "server/app/app.h"
+#include "server/app/app_internal.h"
+
+#include "store/base/assert.h"
+
+#include <signal.h>
+
+void app_init(struct app *app, void (*on_writer_async)(uv_async_t *handle))
+{
+    ASSERT(uv_loop_init(&app->loop) == 0);
+    ASSERT(uv_async_init(&app->loop, &app->writer_async, on_writer_async) == 0);
+    ASSERT(uv_idle_init(&app->loop, &app->turn_idle) == 0);
+    app->writer_async.data = app;
+    app->turn_idle.data = app;
+    arena_init(&app->arena, APP_ARENA_BYTES_MAX);
+    arena_init(&app->start_arena, APP_ARENA_BYTES_MAX);
+    fault_init(&app->fault, &app->start_arena);
+    app->ctx = (struct ctx){&app->start_arena, clock_system(), random_system(), &app->fault};
+}
+
+void app_start_handles(struct app *app, void (*on_signal)(uv_signal_t *handle, int number),
+                       void (*on_health_timer)(uv_timer_t *handle),
+                       void (*on_readers_timer)(uv_timer_t *handle))
+{
+    static const int numbers[] = {SIGTERM, SIGINT};
+
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        ASSERT(uv_signal_init(&app->loop, &app->signals[i]) == 0);
+        app->signals[i].data = app;
+        ASSERT(uv_signal_start(&app->signals[i], on_signal, numbers[i]) == 0);
+    }
+    ASSERT(uv_timer_init(&app->loop, &app->health_timer) == 0);
+    ASSERT(uv_timer_init(&app->loop, &app->readers_timer) == 0);
+    app->health_timer.data = app;
+    app->readers_timer.data = app;
+    ASSERT(uv_timer_start(&app->health_timer, on_health_timer, APP_HEALTH_CHECK_MS,
+                          APP_HEALTH_CHECK_MS) == 0);
+    ASSERT(uv_timer_start(&app->readers_timer, on_readers_timer, APP_READERS_CHECK_MS,
+                          APP_READERS_CHECK_MS) == 0);
+    app->handles_started = true;
+}
+
+void app_close_handles(struct app *app)
+{
+    if (app->handles_closed) {
+        return;
+    }
+    app->handles_closed = true;
+    uv_close((uv_handle_t *)&app->writer_async, NULL);
+    uv_close((uv_handle_t *)&app->turn_idle, NULL);
+    if (!app->handles_started) {
+        return;
+    }
+    for (size_t i = 0; i < sizeof(app->signals) / sizeof(app->signals[0]); i++) {
+        uv_close((uv_handle_t *)&app->signals[i], NULL);
+    }
+    uv_close((uv_handle_t *)&app->health_timer, NULL);
+    uv_close((uv_handle_t *)&app->readers_timer, NULL);
+}
+
+void app_deinit(struct app *app)
+{
+    net_server_free(app->net);
+    call_server_free(app->calls);
+    services_free(app->services);
+    writer_free(app->writer);
+    auth_free(app->auth);
+    pool_free(app->pool);
+    ASSERT(uv_loop_close(&app->loop) == 0);
+    store_lmdb_close(app->backend);
+    arena_deinit(&app->arena);
+    arena_deinit(&app->start_arena);
+}
+
+void app_log_failure(const struct app *app, const char *what, enum err err)
+{
+    struct slice why =
+        app->fault.message.size != 0 ? app->fault.message : slice_text(err_text(err));
+
+    logger_printf(LOGGER_ERROR, "%s: %.*s", what, (int)why.size, (const char *)why.data);
+}

@@ -1,0 +1,63 @@
+/*
+ * main.c: erratad: what the process is told, and what it must be before anything else runs.
+ */
+#include "server/app/app.h"
+#include "server/jobs/pool.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+/* Memory holds secrets: no core file gets them, and no other process may look in. Sanitizers look
+ * into their own process at exit, so their builds allow it. */
+static void guard_memory(void)
+{
+    const struct rlimit none = {0, 0};
+
+    (void)setrlimit(RLIMIT_CORE, &none);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+#endif
+}
+
+/* libuv reads the number of its threads when the first job comes. */
+static void set_pool_threads(void)
+{
+    char count[16];
+
+    (void)snprintf(count, sizeof(count), "%d", POOL_THREADS);
+    (void)setenv("UV_THREADPOOL_SIZE", count, 1);
+}
+
+int main(int argc, char **argv)
+{
+    static struct config config;
+    struct config_problem problem;
+
+    (void)signal(SIGPIPE, SIG_IGN);
+    (void)umask(077);
+    guard_memory();
+    set_pool_threads();
+    if (!config_read(argc, argv, &config, &problem)) {
+        (void)fprintf(stderr, "erratad: %s\n", problem.text);
+        return APP_EXIT_USAGE;
+    }
+    switch (config.action) {
+    case CONFIG_HELP:
+        (void)fputs(config_help(), stdout);
+        return APP_EXIT_OK;
+    case CONFIG_VERSION:
+        (void)puts("erratad " ERRATA_VERSION);
+        return APP_EXIT_OK;
+    case CONFIG_CHECK:
+        (void)puts("the configuration is right");
+        return APP_EXIT_OK;
+    case CONFIG_SERVE:
+        break;
+    }
+    logger_configure(config.log_level, config.log_format);
+    return app_run(&config);
+}

@@ -1,0 +1,20 @@
+/*
+ * apply.c: which capability an event belongs to.
+ */
+#include "server/domain/apply.h"
+
+#include "server/domain/admin/admin.h"
+#include "server/domain/corrections/apply.h"
+
+enum err domain_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
+{
+    switch (event->kind) {
+    case EVENT_FEEDBACK:
+        return corrections_apply(ctx, txn, event);
+    case EVENT_ORGANIZATION_CREATED:
+    case EVENT_TOKEN_CREATED:
+    case EVENT_TOKEN_REVOKED:
+        return admin_apply(ctx, txn, event);
+    }
+    return ERR_CORRUPT;
+}

@@ -1,0 +1,131 @@
+/*
+ * contract_tests.c: runs every group over each back end.
+ */
+#include "tests/contract/contract.h"
+
+#include "store/base/fault.h"
+#include "store/lmdb/lmdb.h"
+#include "store/memory/memory.h"
+#include "tests/support/store/temp_folder.h"
+
+#include <stdlib.h>
+
+/* Enough for these tests, and quick to open under sanitizers. */
+#define MAP_BYTES (1ull << 30)
+#define RESERVE_BYTES 4096
+#define KEY_ORG_BYTES 16
+
+struct world {
+    struct contract contract; /* first: a test's state */
+    struct temp_folder folder;
+};
+
+struct contract_key contract_key(uint8_t org, const char *name)
+{
+    struct contract_key key = {.size = KEY_ORG_BYTES + strlen(name)};
+
+    assert_true(key.size <= sizeof(key.bytes));
+    memset(key.bytes, org, KEY_ORG_BYTES);
+    memcpy(key.bytes + KEY_ORG_BYTES, name, strlen(name));
+    return key;
+}
+
+struct slice contract_slice(const struct contract_key *key)
+{
+    return slice_of(key->bytes, key->size);
+}
+
+struct store_txn *contract_begin(void **state, enum store_access access)
+{
+    struct contract *contract = *state;
+    struct store_txn *txn = NULL;
+
+    assert_int_equal(store_begin(contract->backend, access, &txn), OK);
+    return txn;
+}
+
+void contract_commit(struct store_txn *txn)
+{
+    assert_int_equal(store_commit(txn), OK);
+}
+
+void contract_put(struct store_txn *txn, uint8_t org, const char *name, const char *value)
+{
+    struct contract_key key = contract_key(org, name);
+
+    assert_int_equal(store_put(txn, CONTRACT_TABLE, contract_slice(&key), slice_text(value)), OK);
+}
+
+void contract_expect(struct store_txn *txn, uint8_t org, const char *name, const char *value)
+{
+    struct contract_key key = contract_key(org, name);
+    struct slice found = {NULL, 0};
+    enum err err = store_get(txn, CONTRACT_TABLE, contract_slice(&key), &found);
+
+    if (value == NULL) {
+        assert_int_equal(err, ERR_NOT_FOUND);
+        return;
+    }
+    assert_int_equal(err, OK);
+    assert_true(slice_equal(found, slice_text(value)));
+}
+
+static int setup_memory(void **state)
+{
+    struct world *world = calloc(1, sizeof(*world));
+
+    assert_non_null(world);
+    *state = world;
+    assert_int_equal(store_memory_open(&world->contract.backend), OK);
+    return 0;
+}
+
+static int teardown_memory(void **state)
+{
+    struct world *world = *state;
+
+    store_memory_close(world->contract.backend);
+    free(world);
+    return 0;
+}
+
+static int setup_lmdb(void **state)
+{
+    struct world *world = calloc(1, sizeof(*world));
+    struct store_lmdb_config config = {.map_bytes = MAP_BYTES, .reserve_bytes = RESERVE_BYTES};
+    struct arena arena;
+    struct fault fault;
+
+    assert_non_null(world);
+    *state = world;
+    temp_folder_init(&world->folder);
+    config.path = world->folder.path;
+    arena_init(&arena, SIZE_MAX);
+    fault_init(&fault, &arena);
+    assert_int_equal(store_lmdb_open(&config, &fault, &world->contract.backend), OK);
+    arena_deinit(&arena);
+    return 0;
+}
+
+static int teardown_lmdb(void **state)
+{
+    struct world *world = *state;
+
+    store_lmdb_close(world->contract.backend);
+    temp_folder_deinit(&world->folder);
+    free(world);
+    return 0;
+}
+
+int main(void)
+{
+    int failed = 0;
+
+    failed += contract_run_transactions(setup_memory, teardown_memory);
+    failed += contract_run_cursors(setup_memory, teardown_memory);
+    failed += contract_run_model(setup_memory, teardown_memory);
+    failed += contract_run_transactions(setup_lmdb, teardown_lmdb);
+    failed += contract_run_cursors(setup_lmdb, teardown_lmdb);
+    failed += contract_run_model(setup_lmdb, teardown_lmdb);
+    return failed == 0 ? 0 : 1;
+}

@@ -1,0 +1,228 @@
+/*
+ * cursor_contract.c: what a cursor promises: both orders, its prefix and nothing else, its start, and
+ * the end that a change to its table is.
+ */
+#include "tests/contract/contract.h"
+
+/* Expects exactly these names (behind the prefix's 16 bytes), in this order; NULL ends them. */
+static void expect_walk(struct store_txn *txn, struct slice prefix, struct slice from,
+                        enum store_order order, const char *const *names)
+{
+    struct store_cursor cursor;
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+
+    assert_int_equal(store_cursor_init(&cursor, txn, CONTRACT_TABLE, prefix, from, order), OK);
+    for (size_t i = 0; names[i] != NULL; i++) {
+        assert_int_equal(store_cursor_next(&cursor, &key, &value), OK);
+        assert_true(slice_equal(slice_after(key, 16), slice_text(names[i])));
+        assert_true(slice_equal(value, slice_text(names[i])));
+    }
+    assert_int_equal(store_cursor_next(&cursor, &key, &value), ERR_NOT_FOUND);
+    store_cursor_deinit(&cursor);
+    store_cursor_deinit(&cursor);
+}
+
+static void fill(void **state)
+{
+    static const char *const names[] = {"a", "aa", "ab", "b", "ba", "c"};
+    struct store_txn *txn = contract_begin(state, STORE_WRITE);
+
+    for (uint8_t org = 1; org <= 3; org++) {
+        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+            contract_put(txn, org, names[i], names[i]);
+        }
+    }
+    contract_commit(txn);
+}
+
+/* Goal: a cursor gives the prefix's rows alone, in either order. Method: prefixes at the table's
+ * start, middle and end, whole organisations and parts of one. */
+static void test_prefix(void **state)
+{
+    static const char *const up[] = {"a", "aa", "ab", "b", "ba", "c", NULL};
+    static const char *const down[] = {"c", "ba", "b", "ab", "aa", "a", NULL};
+    static const char *const part_up[] = {"a", "aa", "ab", NULL};
+    static const char *const part_down[] = {"ab", "aa", "a", NULL};
+    static const char *const none[] = {NULL};
+    struct slice start = {NULL, 0};
+    struct store_txn *txn = NULL;
+
+    fill(state);
+    txn = contract_begin(state, STORE_READ);
+    for (uint8_t org = 1; org <= 3; org++) {
+        struct contract_key whole = contract_key(org, "");
+        struct contract_key part = contract_key(org, "a");
+
+        expect_walk(txn, contract_slice(&whole), start, STORE_ASCENDING, up);
+        expect_walk(txn, contract_slice(&whole), start, STORE_DESCENDING, down);
+        expect_walk(txn, contract_slice(&part), start, STORE_ASCENDING, part_up);
+        expect_walk(txn, contract_slice(&part), start, STORE_DESCENDING, part_down);
+    }
+    for (uint8_t org = 0; org <= 4; org = (uint8_t)(org + 4)) {
+        struct contract_key empty = contract_key(org, "");
+
+        expect_walk(txn, contract_slice(&empty), start, STORE_ASCENDING, none);
+        expect_walk(txn, contract_slice(&empty), start, STORE_DESCENDING, none);
+    }
+    store_abort(txn);
+}
+
+/* Goal: a cursor starts where it was told. Method: a key that is there, one between, one at either
+ * end, in both orders. */
+static void test_from(void **state)
+{
+    static const char *const from_ab_up[] = {"ab", "b", "ba", "c", NULL};
+    static const char *const from_ab_down[] = {"ab", "aa", "a", NULL};
+    static const char *const from_az_up[] = {"b", "ba", "c", NULL};
+    static const char *const from_z_down[] = {"c", "ba", "b", "ab", "aa", "a", NULL};
+    static const char *const none[] = {NULL};
+    struct contract_key prefix = contract_key(2, "");
+    struct contract_key ab = contract_key(2, "ab");
+    struct contract_key az = contract_key(2, "az");
+    struct contract_key z = contract_key(2, "z");
+    struct contract_key first = contract_key(2, "A");
+    struct store_txn *txn = NULL;
+
+    fill(state);
+    txn = contract_begin(state, STORE_READ);
+    expect_walk(txn, contract_slice(&prefix), contract_slice(&ab), STORE_ASCENDING, from_ab_up);
+    expect_walk(txn, contract_slice(&prefix), contract_slice(&ab), STORE_DESCENDING, from_ab_down);
+    expect_walk(txn, contract_slice(&prefix), contract_slice(&az), STORE_ASCENDING, from_az_up);
+    expect_walk(txn, contract_slice(&prefix), contract_slice(&az), STORE_DESCENDING, from_ab_down);
+    expect_walk(txn, contract_slice(&prefix), contract_slice(&z), STORE_ASCENDING, none);
+    expect_walk(txn, contract_slice(&prefix), contract_slice(&z), STORE_DESCENDING, from_z_down);
+    expect_walk(txn, contract_slice(&prefix), contract_slice(&first), STORE_DESCENDING, none);
+    store_abort(txn);
+}
+
+/* Goal: a prefix of 0xff bytes, behind which no key can be, has an end too. Method: rows under such
+ * organisations, with nothing and with something behind. */
+static void test_prefix_of_ff(void **state)
+{
+    static const char *const up[] = {"\xff", "\xff\xff", "\xff\xff\xff", NULL};
+    static const char *const down[] = {"\xff\xff\xff", "\xff\xff", "\xff", NULL};
+    struct contract_key whole = contract_key(0xff, "");
+    struct contract_key part = contract_key(0xff, "\xff");
+    struct contract_key before = contract_key(0xfe, "\xff");
+    struct slice start = {NULL, 0};
+    struct store_txn *txn = contract_begin(state, STORE_WRITE);
+
+    for (unsigned org = 0xfe; org <= 0xff; org++) {
+        for (size_t i = 0; up[i] != NULL; i++) {
+            contract_put(txn, (uint8_t)org, up[i], up[i]);
+        }
+    }
+    contract_commit(txn);
+    txn = contract_begin(state, STORE_READ);
+    expect_walk(txn, contract_slice(&whole), start, STORE_ASCENDING, up);
+    expect_walk(txn, contract_slice(&whole), start, STORE_DESCENDING, down);
+    expect_walk(txn, contract_slice(&part), start, STORE_DESCENDING, down);
+    expect_walk(txn, contract_slice(&before), start, STORE_ASCENDING, up);
+    expect_walk(txn, contract_slice(&before), start, STORE_DESCENDING, down);
+    store_abort(txn);
+}
+
+/* Goal: a writer's cursor sees its own changes, and a change to the table ends it. Method: put and
+ * delete, walk; then put while a cursor is open. */
+static void test_own_writes(void **state)
+{
+    static const char *const names[] = {"a", "aa", "b", "ba", "bb", "c", NULL};
+    struct contract_key prefix = contract_key(1, "");
+    struct contract_key gone = contract_key(1, "ab");
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    struct store_cursor cursor;
+    struct store_txn *txn = NULL;
+
+    fill(state);
+    txn = contract_begin(state, STORE_WRITE);
+    contract_put(txn, 1, "bb", "bb");
+    assert_int_equal(store_del(txn, CONTRACT_TABLE, contract_slice(&gone)), OK);
+    expect_walk(txn, contract_slice(&prefix), slice_of(NULL, 0), STORE_ASCENDING, names);
+    assert_int_equal(store_cursor_init(&cursor, txn, CONTRACT_TABLE, contract_slice(&prefix),
+                                       slice_of(NULL, 0), STORE_ASCENDING),
+                     OK);
+    assert_int_equal(store_cursor_next(&cursor, &key, &value), OK);
+    assert_int_equal(store_put(txn, TABLE_ENTITY, contract_slice(&gone), SLICE("elsewhere")), OK);
+    assert_int_equal(store_cursor_next(&cursor, &key, &value), OK);
+    contract_put(txn, 1, "cc", "cc");
+    assert_int_equal(store_cursor_next(&cursor, &key, &value), ERR_INTERNAL);
+    store_cursor_deinit(&cursor);
+    store_abort(txn);
+}
+
+/* Goal: several cursors on one table do not move each other. Method: two walks in step, in opposite
+ * orders, in a reader that is renewed. */
+static void test_cursors_side_by_side(void **state)
+{
+    static const char *const names[] = {"a", "aa", "ab", "b", "ba", "c"};
+    const size_t count = sizeof(names) / sizeof(names[0]);
+    struct contract_key prefix = contract_key(2, "");
+    struct store_txn *txn = NULL;
+
+    fill(state);
+    txn = contract_begin(state, STORE_READ);
+    for (int round = 0; round < 3; round++) {
+        struct store_cursor up;
+        struct store_cursor down;
+        struct slice key = {NULL, 0};
+        struct slice value = {NULL, 0};
+
+        assert_int_equal(store_cursor_init(&up, txn, CONTRACT_TABLE, contract_slice(&prefix),
+                                           slice_of(NULL, 0), STORE_ASCENDING),
+                         OK);
+        assert_int_equal(store_cursor_init(&down, txn, CONTRACT_TABLE, contract_slice(&prefix),
+                                           slice_of(NULL, 0), STORE_DESCENDING),
+                         OK);
+        for (size_t i = 0; i < count; i++) {
+            assert_int_equal(store_cursor_next(&up, &key, &value), OK);
+            assert_true(slice_equal(value, slice_text(names[i])));
+            assert_int_equal(store_cursor_next(&down, &key, &value), OK);
+            assert_true(slice_equal(value, slice_text(names[count - 1 - i])));
+        }
+        store_cursor_deinit(&up);
+        store_cursor_deinit(&down);
+        store_reset(txn);
+        assert_int_equal(store_renew(txn), OK);
+    }
+    store_abort(txn);
+}
+
+/* Goal: a cursor is refused what would let it leave its organisation. Method: a short prefix, a start
+ * outside of the prefix. */
+static void test_bounds(void **state)
+{
+    struct contract_key prefix = contract_key(1, "");
+    struct contract_key other = contract_key(2, "a");
+    struct store_cursor cursor;
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    struct store_txn *txn = NULL;
+
+    fill(state);
+    txn = contract_begin(state, STORE_READ);
+    assert_int_equal(store_cursor_init(&cursor, txn, CONTRACT_TABLE, slice_of(prefix.bytes, 15),
+                                       slice_of(NULL, 0), STORE_ASCENDING),
+                     ERR_INTERNAL);
+    assert_int_equal(store_cursor_init(&cursor, txn, CONTRACT_TABLE, contract_slice(&prefix),
+                                       contract_slice(&other), STORE_ASCENDING),
+                     ERR_INTERNAL);
+    assert_int_equal(store_cursor_next(&cursor, &key, &value), ERR_INTERNAL);
+    store_cursor_deinit(&cursor);
+    store_abort(txn);
+}
+
+int contract_run_cursors(CMFixtureFunction setup, CMFixtureFunction teardown)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_prefix, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_from, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_prefix_of_ff, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_own_writes, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_cursors_side_by_side, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_bounds, setup, teardown),
+    };
+
+    return cmocka_run_group_tests_name("store cursors", tests, NULL, NULL);
+}

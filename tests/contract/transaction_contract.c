@@ -1,0 +1,252 @@
+/*
+ * transaction_contract.c: what a transaction promises: its own writes, all or nothing, snapshots.
+ */
+#include "tests/contract/contract.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Goal: what is put is there, what is deleted is not. Method: each call, in one transaction and the
+ * next. */
+static void test_put_get_del(void **state)
+{
+    struct store_txn *txn = contract_begin(state, STORE_WRITE);
+    struct contract_key key = contract_key(1, "a");
+
+    contract_expect(txn, 1, "a", NULL);
+    assert_int_equal(store_del(txn, CONTRACT_TABLE, contract_slice(&key)), ERR_NOT_FOUND);
+    contract_put(txn, 1, "a", "first");
+    contract_expect(txn, 1, "a", "first");
+    contract_put(txn, 1, "a", "a second, longer value");
+    contract_expect(txn, 1, "a", "a second, longer value");
+    contract_put(txn, 1, "b", "");
+    contract_expect(txn, 1, "b", "");
+    contract_commit(txn);
+
+    txn = contract_begin(state, STORE_WRITE);
+    contract_expect(txn, 1, "a", "a second, longer value");
+    contract_expect(txn, 1, "b", "");
+    contract_expect(txn, 2, "a", NULL);
+    assert_int_equal(store_del(txn, CONTRACT_TABLE, contract_slice(&key)), OK);
+    contract_expect(txn, 1, "a", NULL);
+    contract_commit(txn);
+
+    txn = contract_begin(state, STORE_READ);
+    contract_expect(txn, 1, "a", NULL);
+    contract_expect(txn, 1, "b", "");
+    store_abort(txn);
+}
+
+/* Goal: tables do not mix. Method: one key in each with a value of its own. */
+static void test_tables_are_apart(void **state)
+{
+    struct store_txn *txn = contract_begin(state, STORE_WRITE);
+    struct contract_key key = contract_key(1, "same");
+
+    for (size_t i = 0; i < TABLE_COUNT; i++) {
+        uint8_t value = (uint8_t)i;
+
+        assert_int_equal(
+            store_put(txn, (enum store_table)i, contract_slice(&key), slice_of(&value, 1)), OK);
+    }
+    contract_commit(txn);
+    txn = contract_begin(state, STORE_READ);
+    for (size_t i = 0; i < TABLE_COUNT; i++) {
+        struct slice value = {NULL, 0};
+
+        assert_int_equal(store_get(txn, (enum store_table)i, contract_slice(&key), &value), OK);
+        assert_int_equal(value.size, 1);
+        assert_int_equal(value.data[0], i);
+    }
+    store_abort(txn);
+}
+
+/* Goal: an aborted transaction leaves nothing. Method: change, delete and add, then abort. */
+static void test_abort_leaves_nothing(void **state)
+{
+    struct contract_key key = contract_key(1, "deleted");
+    struct store_txn *txn = contract_begin(state, STORE_WRITE);
+
+    contract_put(txn, 1, "kept", "as it was");
+    contract_put(txn, 1, "deleted", "still here");
+    contract_commit(txn);
+    txn = contract_begin(state, STORE_WRITE);
+    contract_put(txn, 1, "kept", "changed");
+    contract_put(txn, 1, "added", "never");
+    assert_int_equal(store_del(txn, CONTRACT_TABLE, contract_slice(&key)), OK);
+    store_abort(txn);
+    store_abort(NULL);
+    txn = contract_begin(state, STORE_READ);
+    contract_expect(txn, 1, "kept", "as it was");
+    contract_expect(txn, 1, "deleted", "still here");
+    contract_expect(txn, 1, "added", NULL);
+    store_abort(txn);
+}
+
+/* Goal: a reader sees one moment. Method: readers begun before, between and after two commits, asked
+ * again at the end; what they borrowed at first still reads the same. */
+static void test_readers_see_a_snapshot(void **state)
+{
+    struct contract_key key = contract_key(1, "row");
+    struct store_txn *before = contract_begin(state, STORE_READ);
+    struct store_txn *between = NULL;
+    struct store_txn *after = NULL;
+    struct slice borrowed = {NULL, 0};
+    struct store_txn *txn = contract_begin(state, STORE_WRITE);
+
+    contract_put(txn, 1, "row", "one");
+    contract_expect(before, 1, "row", NULL);
+    contract_commit(txn);
+    between = contract_begin(state, STORE_READ);
+    assert_int_equal(store_get(between, CONTRACT_TABLE, contract_slice(&key), &borrowed), OK);
+    txn = contract_begin(state, STORE_WRITE);
+    contract_put(txn, 1, "row", "two");
+    contract_commit(txn);
+    txn = contract_begin(state, STORE_WRITE);
+    assert_int_equal(store_del(txn, CONTRACT_TABLE, contract_slice(&key)), OK);
+    contract_commit(txn);
+    after = contract_begin(state, STORE_READ);
+    contract_expect(before, 1, "row", NULL);
+    contract_expect(between, 1, "row", "one");
+    assert_true(slice_equal(borrowed, SLICE("one")));
+    contract_expect(after, 1, "row", NULL);
+    store_abort(before);
+    store_abort(between);
+    store_abort(after);
+}
+
+/* Goal: a kept reader sees the newest commit after each renew. Method: reset and renew around
+ * commits, with a lookup and a walk each time. */
+static void test_reset_and_renew(void **state)
+{
+    struct store_txn *reader = contract_begin(state, STORE_READ);
+
+    for (int i = 0; i < 50; i++) {
+        struct contract_key prefix = contract_key(1, "");
+        struct store_cursor cursor;
+        struct slice key = {NULL, 0};
+        struct slice value = {NULL, 0};
+        struct store_txn *txn = contract_begin(state, STORE_WRITE);
+        char text[16];
+
+        (void)snprintf(text, sizeof(text), "%d", i);
+        contract_put(txn, 1, "row", text);
+        contract_commit(txn);
+        store_reset(reader);
+        store_reset(reader); /* Twice is fine. */
+        assert_int_equal(store_renew(reader), OK);
+        assert_int_equal(store_renew(reader), OK);
+        contract_expect(reader, 1, "row", text);
+        assert_int_equal(store_cursor_init(&cursor, reader, CONTRACT_TABLE, contract_slice(&prefix),
+                                           slice_of(NULL, 0), STORE_ASCENDING),
+                         OK);
+        assert_int_equal(store_cursor_next(&cursor, &key, &value), OK);
+        assert_true(slice_equal(value, slice_text(text)));
+        store_cursor_deinit(&cursor);
+    }
+    store_reset(reader);
+    store_abort(reader);
+}
+
+/* Goal: the largest key and value come back whole. Method: sizes around pages and at the limits. */
+static void test_large_values(void **state)
+{
+    static const size_t sizes[] = {1, 2000, 4095, 4096, 4097, 65536, STORE_VALUE_BYTES_MAX};
+    uint8_t *bytes = malloc(STORE_VALUE_BYTES_MAX);
+    struct contract_key key = contract_key(1, "");
+    struct store_txn *txn = contract_begin(state, STORE_WRITE);
+
+    assert_non_null(bytes);
+    key.size = STORE_KEY_BYTES_MAX;
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        key.bytes[STORE_KEY_BYTES_MAX - 1] = (uint8_t)i;
+        memset(bytes, (int)i + 1, sizes[i]);
+        assert_int_equal(
+            store_put(txn, CONTRACT_TABLE, contract_slice(&key), slice_of(bytes, sizes[i])), OK);
+    }
+    contract_commit(txn);
+    txn = contract_begin(state, STORE_READ);
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        struct slice value = {NULL, 0};
+
+        key.bytes[STORE_KEY_BYTES_MAX - 1] = (uint8_t)i;
+        memset(bytes, (int)i + 1, sizes[i]);
+        assert_int_equal(store_get(txn, CONTRACT_TABLE, contract_slice(&key), &value), OK);
+        assert_true(slice_equal(value, slice_of(bytes, sizes[i])));
+    }
+    store_abort(txn);
+    free(bytes);
+}
+
+/* Goal: keys and values out of bounds never reach a back end. Method: one on either side of each. */
+static void test_bounds(void **state)
+{
+    static uint8_t bytes[STORE_VALUE_BYTES_MAX + 1];
+    struct store_txn *txn = contract_begin(state, STORE_WRITE);
+    struct slice value = {NULL, 0};
+    struct slice key = slice_of(bytes, 16);
+    struct slice bad[] = {slice_of(bytes, 15), slice_of(bytes, STORE_KEY_BYTES_MAX + 1)};
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        assert_int_equal(store_put(txn, CONTRACT_TABLE, bad[i], SLICE("x")), ERR_INTERNAL);
+        assert_int_equal(store_append(txn, CONTRACT_TABLE, bad[i], SLICE("x")), ERR_INTERNAL);
+        assert_int_equal(store_del(txn, CONTRACT_TABLE, bad[i]), ERR_INTERNAL);
+        assert_int_equal(store_get(txn, CONTRACT_TABLE, bad[i], &value), ERR_INTERNAL);
+    }
+    assert_int_equal(store_put(txn, CONTRACT_TABLE, key, slice_of(bytes, sizeof(bytes))),
+                     ERR_INTERNAL);
+    assert_int_equal(store_get(txn, CONTRACT_TABLE, key, &value), ERR_NOT_FOUND);
+    store_abort(txn);
+}
+
+/* Goal: append is put for keys that grow within an organisation. Method: two organisations in turn,
+ * read back in order. */
+static void test_append(void **state)
+{
+    struct store_txn *txn = contract_begin(state, STORE_WRITE);
+
+    for (uint8_t i = 0; i < 200; i++) {
+        for (uint8_t org = 1; org <= 2; org++) {
+            struct contract_key key = contract_key(org, "");
+
+            key.bytes[key.size++] = i;
+            assert_int_equal(
+                store_append(txn, CONTRACT_TABLE, contract_slice(&key), slice_of(&i, 1)), OK);
+        }
+    }
+    contract_commit(txn);
+    txn = contract_begin(state, STORE_READ);
+    for (uint8_t org = 1; org <= 2; org++) {
+        struct contract_key prefix = contract_key(org, "");
+        struct store_cursor cursor;
+        struct slice key = {NULL, 0};
+        struct slice value = {NULL, 0};
+
+        assert_int_equal(store_cursor_init(&cursor, txn, CONTRACT_TABLE, contract_slice(&prefix),
+                                           slice_of(NULL, 0), STORE_ASCENDING),
+                         OK);
+        for (uint8_t i = 0; i < 200; i++) {
+            assert_int_equal(store_cursor_next(&cursor, &key, &value), OK);
+            assert_int_equal(value.data[0], i);
+        }
+        assert_int_equal(store_cursor_next(&cursor, &key, &value), ERR_NOT_FOUND);
+        store_cursor_deinit(&cursor);
+    }
+    store_abort(txn);
+}
+
+int contract_run_transactions(CMFixtureFunction setup, CMFixtureFunction teardown)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_put_get_del, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_tables_are_apart, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_abort_leaves_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_readers_see_a_snapshot, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_reset_and_renew, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_large_values, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_bounds, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_append, setup, teardown),
+    };
+
+    return cmocka_run_group_tests_name("store transactions", tests, NULL, NULL);
+}

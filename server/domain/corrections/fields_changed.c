@@ -38,20 +38,24 @@ static bool is_among(struct slice name, const char *const *names, size_t count)
     return false;
 }
 
-static void add_name(struct fields_changed *fields, struct slice name)
+/* Adds a name as a copy: it may stand in memory that is given back. */
+static enum err add_name(struct arena *arena, struct fields_changed *fields, struct slice name)
 {
     name = text_first_bytes(name, FIELDS_CHANGED_NAME_BYTES_MAX);
     if (name.size == 0 || text_has_control(name) || fields->count == FIELDS_CHANGED_MAX ||
         is_among(name, never_changed, sizeof(never_changed) / sizeof(never_changed[0]))) {
-        return;
+        return OK;
     }
     for (size_t i = 0; i < fields->count; i++) {
         if (slice_equal(fields->names[i], name)) {
-            return;
+            return OK;
         }
     }
-    fields->names[fields->count] = name;
+    if (!arena_copy(arena, name, &fields->names[fields->count])) {
+        return ERR_MEMORY;
+    }
     fields->count++;
+    return OK;
 }
 
 static enum err add_told(struct arena *arena, struct json_value value,
@@ -64,10 +68,7 @@ static enum err add_told(struct arena *arena, struct json_value value,
         return OK;
     }
     err = json_string(arena, value.text, &name);
-    if (err == OK) {
-        add_name(fields, name);
-    }
-    return err;
+    return err != OK ? err : add_name(arena, fields, name);
 }
 
 /* Adds the one name that after or meta tells; none where neither does. */
@@ -94,16 +95,22 @@ static enum err add_first_told(struct arena *arena, const struct members *after,
 }
 
 /* Adds the members that differ, but for the one called `but`. */
-static void add_differing(const struct members *members, struct slice but,
-                          struct fields_changed *fields)
+static enum err add_differing(struct arena *arena, const struct members *members, struct slice but,
+                              struct fields_changed *fields)
 {
-    for (size_t i = 0; i < members->count && fields->count < FIELDS_CHANGED_MAX; i++) {
+    enum err err = OK;
+
+    for (size_t i = 0; i < members->count && err == OK; i++) {
         const struct member *member = &members->items[i];
 
+        if (fields->count == FIELDS_CHANGED_MAX) {
+            break;
+        }
         if (member->differs && !slice_equal(member->name, but)) {
-            add_name(fields, member->name);
+            err = add_name(arena, fields, member->name);
         }
     }
+    return err;
 }
 
 static struct slice name_of_line(struct json_value line)
@@ -157,30 +164,36 @@ static enum err read_lines(struct arena *arena, const struct member *member,
     return OK;
 }
 
-/* Adds what differs between two lines; NULL for one that is not there. */
-static enum err add_line(struct arena *arena, const struct line *before, const struct line *after,
-                         struct fields_changed *fields)
+/* Reads and compares two lines; NULL for one that is not there. */
+static enum err compare_line(struct arena *scratch, const struct line *before,
+                             const struct line *after, struct members ret_sides[2])
 {
-    struct json_value none = {JSON_OBJECT, SLICE("{}")};
+    const struct json_value none = {JSON_OBJECT, SLICE("{}")};
+    enum err err = members_read(scratch, before != NULL ? before->value : none, &ret_sides[0]);
+
+    if (err == OK) {
+        err = members_read(scratch, after != NULL ? after->value : none, &ret_sides[1]);
+    }
+    return err != OK ? err : members_compare(scratch, &ret_sides[0], &ret_sides[1]);
+}
+
+/* Adds what differs between two lines. They are taken apart in memory that is given back, since a
+ * draft may have thousands. */
+static enum err add_line(struct arena *arena, struct arena *scratch, const struct line *before,
+                         const struct line *after, struct fields_changed *fields)
+{
     const struct slice nothing = {NULL, 0};
-    struct members left = {NULL, NULL, 0};
-    struct members right = {NULL, NULL, 0};
+    struct members sides[2] = {{NULL, NULL, 0}, {NULL, NULL, 0}};
     enum err err = OK;
 
     if (before != NULL && after != NULL && slice_equal(before->value.text, after->value.text)) {
         return OK;
     }
-    err = members_read(arena, before != NULL ? before->value : none, &left);
-    if (err == OK) {
-        err = members_read(arena, after != NULL ? after->value : none, &right);
+    err = compare_line(scratch, before, after, sides);
+    for (size_t i = 0; i < 2 && err == OK; i++) {
+        err = add_differing(arena, &sides[i], nothing, fields);
     }
-    if (err == OK) {
-        err = members_compare(arena, &left, &right);
-    }
-    if (err == OK) {
-        add_differing(&left, nothing, fields);
-        add_differing(&right, nothing, fields);
-    }
+    arena_reset(scratch);
     return err;
 }
 
@@ -196,10 +209,12 @@ static int compare_pair(const struct line *before, const struct line *after)
 static enum err add_paired_lines(struct arena *arena, const struct lines *before,
                                  const struct lines *after, struct fields_changed *fields)
 {
+    struct arena scratch;
     size_t left = 0;
     size_t right = 0;
     enum err err = OK;
 
+    arena_init(&scratch, arena->limit_bytes);
     while (err == OK && (left < before->count || right < after->count) &&
            fields->count < FIELDS_CHANGED_MAX) {
         const struct line *a = left < before->count ? &before->items[left] : NULL;
@@ -211,8 +226,9 @@ static enum err add_paired_lines(struct arena *arena, const struct lines *before
         }
         left += order <= 0;
         right += order >= 0;
-        err = add_line(arena, order <= 0 ? a : NULL, order >= 0 ? b : NULL, fields);
+        err = add_line(arena, &scratch, order <= 0 ? a : NULL, order >= 0 ? b : NULL, fields);
     }
+    arena_deinit(&scratch);
     return err;
 }
 
@@ -239,10 +255,7 @@ static enum err add_lines(struct arena *arena, const struct member *before,
             err = add_paired_lines(arena, &left, &right, fields);
         }
     }
-    if (err == OK && fields->count == count) {
-        add_name(fields, LINES);
-    }
-    return err;
+    return err != OK || fields->count > count ? err : add_name(arena, fields, LINES);
 }
 
 enum err fields_changed_derive(struct arena *arena, const struct members *before,
@@ -260,7 +273,12 @@ enum err fields_changed_derive(struct arena *arena, const struct members *before
     if (err != OK || ret_fields->count > 0) {
         return err;
     }
-    add_differing(before, LINES, ret_fields);
-    add_differing(after, LINES, ret_fields);
-    return lines_differ ? add_lines(arena, before_lines, after_lines, ret_fields) : OK;
+    err = add_differing(arena, before, LINES, ret_fields);
+    if (err == OK) {
+        err = add_differing(arena, after, LINES, ret_fields);
+    }
+    if (err == OK && lines_differ) {
+        err = add_lines(arena, before_lines, after_lines, ret_fields);
+    }
+    return err;
 }

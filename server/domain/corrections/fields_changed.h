@@ -15,7 +15,8 @@
 #define FIELDS_CHANGED_NAME_BYTES_MAX 256
 
 struct fields_changed {
-    struct slice names[FIELDS_CHANGED_MAX]; /* distinct; borrowed from the members or the arena */
+    struct slice
+        names[FIELDS_CHANGED_MAX]; /* distinct; in the arena, or borrowed from a stored event */
     size_t count;
 };
 

@@ -29,15 +29,15 @@ struct list_walk {
 };
 
 enum err list_append_event(struct ctx *ctx, uint32_t field, const struct event *event,
-                           bool with_content, bool with_diff, struct buffer *body)
+                           enum list_detail detail, struct buffer *body)
 {
-    struct slice content = with_content ? event->content : slice_of(NULL, 0);
+    struct slice content = detail == LIST_FACTS ? slice_of(NULL, 0) : event->content;
     struct feedback_view view;
     struct buffer diff = {0};
     enum err err = OK;
 
     buffer_init(&diff, ctx->arena, 0);
-    if (with_diff && with_content) {
+    if (detail == LIST_WITH_DIFF) {
         err = feedback_view_read(event, &view);
         if (err == OK) {
             err = diff_append(ctx->arena, FEEDBACK_EVENT_DIFF_FIELD, view.before_json,
@@ -104,7 +104,7 @@ static enum err answer(struct list_walk *walk, const struct event *event)
         return OK;
     }
     err = list_append_event(walk->ctx, LIST_FEEDBACK_EVENTS_RESPONSE_EVENTS_FIELD, event,
-                            walk->page->with_content, true, walk->body);
+                            walk->page->detail, walk->body);
     if (err == OK && walk->count > 0 && walk->body->size - walk->body_start > LIST_PAGE_BYTES_MAX) {
         walk->body->size = before;
         walk->full = true;

@@ -16,6 +16,13 @@
 /* A page ends before it is larger than this, but has at least one event. */
 #define LIST_PAGE_BYTES_MAX (1u << 20)
 
+/* How much of an event is answered. */
+enum list_detail {
+    LIST_FACTS, /* for those who may not see content */
+    LIST_STORED, /* facts and content */
+    LIST_WITH_DIFF /* and the diff made from them */
+};
+
 /* What an event must be; empty and unspecified members ask nothing. */
 struct list_filter {
     enum event_type event_type;
@@ -41,14 +48,14 @@ struct list_page {
     const struct list_filter *filter;
     struct org_id org;
     uint32_t page_size; /* 1 to LIST_PAGE_MAX */
-    bool with_content; /* else facts alone, without diff */
+    enum list_detail detail;
     bool has_place; /* `place` says where the page before ended */
     struct list_place place;
 };
 
-/* Appends an event as field `field`: its stored runs, and its diff where `with_content`. */
+/* Appends an event as field `field`: its stored runs as they are, then its diff. */
 MUST_CHECK enum err list_append_event(struct ctx *ctx, uint32_t field, const struct event *event,
-                                      bool with_content, bool with_diff, struct buffer *body);
+                                      enum list_detail detail, struct buffer *body);
 /* Appends the events of one page. `ret_more` tells that the list goes on at page->place. */
 MUST_CHECK enum err list_write(struct ctx *ctx, struct store_txn *txn, struct list_page *page,
                                struct buffer *body, bool *ret_more);

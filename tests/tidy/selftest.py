@@ -55,7 +55,10 @@ def shape_cases():
     yield "a reasoned default", run(reasoned), None
     yield "default over numbers", run((switch % "default").replace("RED", "7")), None
     kept = "struct kept {\n    struct store_txn *txn;\n};\n"
-    yield "a kept transaction", run(kept), "keeps a transaction"
+    yield "a transaction in a header", run(kept, "server/grpc/x.h"), "keeps a transaction"
+    heap = kept + "void *f(struct arena *a)\n{\n    return arena_alloc(a, sizeof(struct kept));\n}\n"
+    yield "a kept transaction", run(heap), "keeps a transaction"
+    yield "a bundle of parameters", run(kept), None
     yield "the store's own", run(kept, "store/x.c"), None
     no_head = findings_of(lambda f: shape.check_file("store/x.c", "int a;\n", set(), f))
     yield "no head comment", no_head, "no head comment"

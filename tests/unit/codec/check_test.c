@@ -1,0 +1,301 @@
+/*
+ * check_test.c: the walk of the pre-scan: encodings, depth, budget, bytes that do not decode.
+ */
+#include "server/codec/check.h"
+
+#include "store/base/wire.h"
+#include "tests/unit/codec/codec_tests.h"
+
+#include "errata/contract_messages.h"
+
+static enum err check_all(struct world *world)
+{
+    assert_true(buffer_ok(&world->wire));
+    return check_request(&world->ctx, &codec_all, buffer_slice(&world->wire));
+}
+
+static void put_scalars(struct buffer *wire)
+{
+    wire_put_double(wire, 1, 1.5);
+    buffer_append(wire, SLICE("\x15\x00\x00\xc0\x3f")); /* a float */
+    wire_put_varint(wire, 3, UINT64_MAX);
+    wire_put_varint(wire, 4, UINT64_MAX);
+    wire_put_varint(wire, 5, UINT64_MAX);
+    wire_put_double(wire, 6, 0);
+    buffer_append(wire, SLICE("\x3d\x01\x02\x03\x04"));
+    wire_put_varint(wire, 8, 1);
+    wire_put_bytes(wire, 9, SLICE("text \xc3\xa9"));
+    wire_put_bytes(wire, 11, SLICE("\x0a\x01n"));
+    wire_put_bytes(wire, 12, SLICE("\xff\x00\xfe"));
+    wire_put_varint(wire, 13, 7);
+    wire_put_varint(wire, 14, UINT64_MAX);
+    buffer_append(wire, SLICE("\x7d\x01\x02\x03\x04"));
+    wire_put_double(wire, 16, 1);
+    wire_put_varint(wire, 17, 1);
+    wire_put_varint(wire, 18, 1);
+}
+
+/* Goal: every type of field passes, in any order, packed and not, known and unknown. Method: all of
+ * them, twice. */
+static void test_good(void **state)
+{
+    struct world *world = *state;
+    struct buffer *wire = &world->wire;
+
+    assert_int_equal(check_all(world), OK); /* nothing at all */
+    put_scalars(wire);
+    wire_put_bytes(wire, 20, SLICE("\x01\x80\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"));
+    wire_put_varint(wire, 20, 3);
+    wire_put_bytes(wire, 21, SLICE("\x01\x02"));
+    wire_put_varint(wire, 21, 3);
+    wire_put_bytes(wire, 22, SLICE("\x01\x00\x00\x00\x02\x00\x00\x00"));
+    wire_put_bytes(wire, 23, SLICE("\x01\x00\x00\x00\x02\x00\x00\x00"));
+    wire_put_bytes(wire, 24, SLICE("\x01\x05\x00"));
+    wire_put_bytes(wire, 24, slice_of(NULL, 0));
+    wire_put_bytes(wire, 25, SLICE(""));
+    wire_put_bytes(wire, 26, SLICE("\x80"));
+    wire_put_bytes(wire, 27, SLICE("\x0a\x01k\x12\x03\x0a\x01v"));
+    wire_put_bytes(wire, 27, slice_of(NULL, 0));
+    wire_put_bytes(wire, 28, SLICE("\x12\x02\x12\x00"));
+    wire_put_timestamp(wire, 29, WORLD_START_US);
+    wire_put_bytes(wire, 30, SLICE("a"));
+    wire_put_bytes(wire, 31, SLICE("\x0a\x01n"));
+    wire_put_bytes(wire, 9999, SLICE("\xff\xff")); /* unknown: its content is nobody's */
+    wire_put_varint(wire, 10, 1);
+    wire_put_double(wire, 19, 1);
+    put_scalars(wire); /* again, out of order: the last one counts */
+    assert_int_equal(check_all(world), OK);
+    world_expect_faults(world, "");
+}
+
+/* Goal: bytes that are no such message are told so, with the place. Method: a table. */
+static void test_malformed(void **state)
+{
+    static const struct slice rows[] = {
+        {(const uint8_t *)"\x08\x01", 2}, /* a varint for a double */
+        {(const uint8_t *)"\x1d\x01\x02\x03\x04", 5}, /* four bytes for an int64 */
+        {(const uint8_t *)"\x1a\x01\x01", 3}, /* bytes for an int64 that is not repeated */
+        {(const uint8_t *)"\x48\x01", 2}, /* a varint for a string */
+        {(const uint8_t *)"\x58\x01", 2}, /* a varint for a message */
+        {(const uint8_t *)"\x4a\x05x", 3}, /* cut short */
+        {(const uint8_t *)"\x5a\x02\x0a\x05", 4}, /* cut short inside */
+        {(const uint8_t *)"\x5a\x02\x08\x01", 4}, /* a varint for a string inside */
+        {(const uint8_t *)"\xa2\x01\x01\x80", 4}, /* half a varint in a packed field */
+        {(const uint8_t *)"\xb2\x01\x03\x01\x02\x03", 6}, /* three bytes of fixed32 */
+        {(const uint8_t *)"\xcd\x01\x01\x02\x03\x04", 6}, /* four bytes for a repeated string */
+        {(const uint8_t *)"\x5b\x5c", 2}, /* a group where a message belongs */
+        {(const uint8_t *)"\x9b\x06\x9c\x06", 4}, /* an unknown group */
+        {(const uint8_t *)"\x00\x00", 2}, /* field 0 */
+        {(const uint8_t *)"\xff", 1},
+    };
+    struct world *world = *state;
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        if (check_request(&world->ctx, &codec_all, rows[i]) != ERR_MALFORMED) {
+            fail_msg("row %zu", i);
+        }
+        assert_true(slice_starts_with(world->fault.message, SLICE("the bytes are no codec.All")));
+        world_clear(world);
+    }
+    assert_int_equal(check_request(&world->ctx, &codec_all, SLICE("\xe2\x01\x02\x08\x01")),
+                     ERR_MALFORMED);
+    assert_non_null(strstr((const char *)world->fault.message.data, "`list[0].name`"));
+}
+
+/* Goal: text is UTF-8 without NUL, wherever it stands; every bad one is named. Method: bad texts at
+ * the top, in a list, in a map and inside messages. */
+static void test_encoding(void **state)
+{
+    struct world *world = *state;
+    struct buffer *wire = &world->wire;
+
+    wire_put_bytes(wire, 9, SLICE("a\xff"));
+    wire_put_bytes(wire, 25, SLICE("good"));
+    wire_put_bytes(wire, 25, SLICE("a\0b"));
+    wire_put_bytes(wire, 27, SLICE("\x0a\x01\x80"));
+    wire_put_bytes(wire, 28, SLICE(""));
+    wire_put_bytes(wire, 28, SLICE("\x12\x06\x1a\x00\x1a\x02\x0a\x00"));
+    wire_put_bytes(wire, 28, SLICE("\x12\x09\x1a\x00\x1a\x05\x0a\x03\xed\xa0\x80"));
+    assert_int_equal(check_all(world), ERR_INVALID);
+    world_expect_faults(world, "f_string: is not valid UTF-8: `a?`\n"
+                               "texts[1]: has a NUL character at byte 1\n"
+                               "trees[0].key: is not valid UTF-8\n"
+                               "list[2].child.children[1].name: is not valid UTF-8");
+}
+
+/* `depth` messages inside each other, in wire bytes. */
+static struct slice nested(struct world *world, size_t depth)
+{
+    struct buffer inner;
+    struct buffer outer;
+
+    buffer_init(&inner, &world->arena, 0);
+    for (size_t i = 1; i < depth; i++) {
+        buffer_init(&outer, &world->arena, inner.size + 12);
+        wire_put_bytes(&outer, i % 3 == 0 ? 3 : 2, buffer_slice(&inner));
+        inner = outer;
+    }
+    return buffer_slice(&inner);
+}
+
+/* Goal: 100 messages deep passes, 101 is a fault with its path, 20,000 is harmless. Method: a
+ * message that holds itself. */
+static void test_depth(void **state)
+{
+    struct world *world = *state;
+    const struct fault_entry *entry = NULL;
+
+    assert_int_equal(check_request(&world->ctx, &codec_tree, nested(world, CHECK_DEPTH_MAX)), OK);
+    assert_int_equal(check_request(&world->ctx, &codec_tree, nested(world, CHECK_DEPTH_MAX + 1)),
+                     ERR_INVALID);
+    assert_int_equal(world->fault.total_count, 1);
+    entry = &world->fault.entries[0];
+    assert_true(slice_starts_with(entry->field, SLICE("child.children[0].child.child.")));
+    assert_true(slice_starts_with(entry->description, SLICE("is nested deeper than 100")));
+    assert_true(entry->field.size < 600);
+    world_clear(world);
+    assert_int_equal(check_request(&world->ctx, &codec_tree, nested(world, 2000)), ERR_INVALID);
+    assert_int_equal(world->fault.total_count, 1);
+}
+
+/* Goal: the element budget counts fields, packed elements and unknown fields alike. Method: exactly
+ * the budget, and one more, of each kind. */
+static void test_budget(void **state)
+{
+    struct world *world = *state;
+
+    for (int kind = 0; kind < 4; kind++) {
+        for (int more = 0; more < 2; more++) {
+            int count = CHECK_ELEMENTS_MAX + more;
+
+            world_clear(world);
+            if (kind == 3) { /* the header is one element of the budget */
+                wire_put_header(&world->wire, 20, (size_t)(count - 1));
+            }
+            for (int i = 0; i < count - (kind == 3); i++) {
+                static const uint8_t pieces[][3] = {
+                    {0xe2, 0x01, 0}, /* empty messages */
+                    {0x9a, 0x06, 0}, /* unknown */
+                    {0xa0, 0x01, 5}, /* numbers one by one */
+                    {5}, /* numbers packed */
+                };
+
+                buffer_append(&world->wire, slice_of(pieces[kind], kind == 3 ? 1 : 3));
+            }
+            assert_int_equal(check_all(world), more ? ERR_TOO_LARGE : OK);
+        }
+    }
+    assert_non_null(strstr((const char *)world->fault.message.data, "100000"));
+}
+
+/* Goal: a list of nothing but faults ends early and keeps its memory small. Method: 90,000 bad
+ * texts. */
+static void test_many_faults(void **state)
+{
+    struct world *world = *state;
+    size_t before = 0;
+
+    for (int i = 0; i < 90000; i++) {
+        wire_put_bytes(&world->wire, 25, SLICE("\xff"));
+    }
+    before = world->arena.used_bytes;
+    assert_int_equal(check_all(world), ERR_INVALID);
+    assert_int_equal(world->fault.count, FAULT_ENTRIES_MAX);
+    assert_true(world->fault.total_count > FAULT_ENTRIES_MAX);
+    assert_true(world->arena.used_bytes - before < (size_t)1 << 20);
+}
+
+/* Goal: deep messages with many fields each find room for their words. Method: Rules inside Rules,
+ * 50 deep, with a fault in each. */
+static void test_many_open_fields(void **state)
+{
+    struct world *world = *state;
+    struct buffer inner;
+    struct buffer outer;
+
+    buffer_init(&inner, &world->arena, 0);
+    wire_put_bytes(&inner, 1, SLICE("a\n"));
+    for (int i = 0; i < 50; i++) {
+        buffer_init(&outer, &world->arena, inner.size + 16);
+        wire_put_bytes(&outer, 21, buffer_slice(&inner));
+        wire_put_varint(&outer, 8, 2000);
+        inner = outer;
+    }
+    assert_int_equal(check_request(&world->ctx, &codec_rules, buffer_slice(&inner)), ERR_INVALID);
+    assert_int_equal(world->fault.total_count, 51);
+    assert_true(slice_equal(world->fault.entries[50].field, SLICE("page_size")));
+}
+
+/* Goal: without memory a check fails as such, and never passes. Method: arenas of 0 to 64 bytes. */
+static void test_no_memory(void **state)
+{
+    struct world *world = *state;
+    struct arena small;
+    struct fault fault;
+    struct ctx ctx = {.arena = &small, .clock = &world->clock.clock, .fault = &fault};
+    struct buffer inner;
+    struct buffer outer;
+
+    buffer_init(&inner, &world->arena, 0);
+    for (int i = 0; i < 50; i++) {
+        buffer_init(&outer, &world->arena, inner.size + 16);
+        wire_put_bytes(&outer, 21, buffer_slice(&inner));
+        inner = outer;
+    }
+    arena_init(&small, 64);
+    fault_init(&fault, &small);
+    assert_int_equal(check_request(&ctx, &codec_rules, buffer_slice(&inner)), ERR_MEMORY);
+    assert_int_equal(check_request(&ctx, &codec_all, SLICE("\x4a\x01\xff")), ERR_INVALID);
+    arena_deinit(&small);
+}
+
+/* Goal: any damage of good bytes gives a result, never a crash. Method: each byte of a full message
+ * changed to each of several values, and each prefix. */
+static void test_damage(void **state)
+{
+    struct world *world = *state;
+    static const uint8_t values[] = {0x00, 0x01, 0x7f, 0x80, 0xff, 0x0b, 0x4a};
+    uint8_t bytes[512];
+    size_t size = 0;
+
+    put_scalars(&world->wire);
+    wire_put_bytes(&world->wire, 27, SLICE("\x0a\x01k\x12\x03\x0a\x01v"));
+    wire_put_bytes(&world->wire, 28, SLICE("\x12\x06\x1a\x00\x1a\x02\x0a\x00"));
+    wire_put_timestamp(&world->wire, 29, WORLD_START_US);
+    wire_put_bytes(&world->wire, 20, SLICE("\x01\x80\x01"));
+    size = world->wire.size;
+    assert_true(size <= sizeof(bytes));
+    memcpy(bytes, world->wire.data, size);
+    for (size_t at = 0; at < size; at++) {
+        uint8_t kept = bytes[at];
+
+        for (size_t i = 0; i < COUNT(values); i++) {
+            enum err err = OK;
+
+            bytes[at] = values[i];
+            err = check_request(&world->ctx, &codec_all, slice_of(bytes, size));
+            assert_true(err == OK || err == ERR_MALFORMED || err == ERR_INVALID);
+            world_clear(world);
+        }
+        bytes[at] = kept;
+        (void)!check_request(&world->ctx, &codec_all, slice_of(bytes, at));
+        world_clear(world);
+    }
+}
+
+int run_check_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_good, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_malformed, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_encoding, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_depth, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_budget, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_many_faults, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_many_open_fields, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_no_memory, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_damage, world_set_up, world_tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

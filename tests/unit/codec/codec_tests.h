@@ -1,0 +1,49 @@
+/*
+ * codec_tests.h: the groups of tests of server/codec, the world they share, and messages of tables
+ * written by hand, which have every type of field and recursion, as the contract has not.
+ */
+#ifndef ERRATA_TESTS_UNIT_CODEC_TESTS_H
+#define ERRATA_TESTS_UNIT_CODEC_TESTS_H
+
+/* cmocka.h wants these four before it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "server/codec/contract.h"
+#include "store/base/buffer.h"
+#include "store/base/ctx.h"
+
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
+/* Arena, clock and fault of one test. */
+struct world {
+    struct arena arena;
+    struct clock_manual clock;
+    struct fault fault;
+    struct ctx ctx;
+    struct buffer wire; /* the request under construction */
+};
+
+/* 2026-01-01T00:00:00Z */
+#define WORLD_START_US INT64_C(1767225600000000)
+
+int world_set_up(void **state);
+int world_tear_down(void **state);
+/* Forgets faults and wire bytes. */
+void world_clear(struct world *world);
+/* The faults are these and no others: "path: start of the description", one a line. */
+void world_expect_faults(struct world *world, const char *expected);
+
+/* A message `codec.All` with a field of each type, and `codec.Tree`, which holds itself. */
+extern const struct message_info codec_all;
+extern const struct message_info codec_tree;
+extern const struct message_info codec_rules;
+
+int run_check_tests(void);
+int run_rules_tests(void);
+
+#endif

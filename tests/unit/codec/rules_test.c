@@ -1,0 +1,294 @@
+/*
+ * rules_test.c: the rules of fields, on a message that has each of them, and on real requests.
+ */
+#include "server/codec/check.h"
+
+#include "store/base/wire.h"
+#include "tests/unit/codec/codec_tests.h"
+
+#include "errata/contract_messages.h"
+
+static enum err check_rules(struct world *world)
+{
+    return check_request(&world->ctx, &codec_rules, buffer_slice(&world->wire));
+}
+
+/* One text in one field: OK where `expected` is NULL, else this fault. */
+static void expect_text(struct world *world, uint32_t field, struct slice text,
+                        const char *expected)
+{
+    world_clear(world);
+    wire_put_bytes(&world->wire, field, text);
+    assert_int_equal(check_rules(world), expected == NULL ? OK : ERR_INVALID);
+    world_expect_faults(world, expected == NULL ? "" : expected);
+}
+
+static void expect_number(struct world *world, uint32_t field, uint64_t number,
+                          const char *expected)
+{
+    world_clear(world);
+    wire_put_varint(&world->wire, field, number);
+    assert_int_equal(check_rules(world), expected == NULL ? OK : ERR_INVALID);
+    world_expect_faults(world, expected == NULL ? "" : expected);
+}
+
+/* Goal: ids, names, UUIDs and key ids are what they should be. Method: at and beyond each limit. */
+static void test_formats(void **state)
+{
+    struct world *world = *state;
+    uint8_t long_id[129];
+
+    memset(long_id, 'x', sizeof(long_id));
+    expect_text(world, 1, slice_of(long_id, 128), NULL);
+    expect_text(world, 1, SLICE(""), NULL);
+    expect_text(world, 1, SLICE(" any/thing \xc3\xa9 "), NULL);
+    expect_text(world, 1, slice_of(long_id, 129),
+                "id: is 129 bytes long; at most 128 are allowed: `xxx");
+    expect_text(world, 1, SLICE("a\tb"), "id: has a control character");
+    expect_text(world, 1, SLICE("a\xc2\x85"), "id: has a control character");
+
+    expect_text(world, 2, SLICE("018bcfe5-6800-7abc-8DEF-0123456789ab"), NULL);
+    expect_text(world, 2, SLICE("018bcfe568007abc8def0123456789ab"), "uuid: is no UUID");
+    expect_text(world, 2, SLICE("x"),
+                "uuid: is no UUID in 36 characters, such as "
+                "018bcfe5-6800-7abc-8def-0123456789ab: `x`");
+
+    expect_text(world, 4, SLICE("An Org"), NULL);
+    expect_text(world, 4, SLICE("An Org "), "title: begins or ends with a space");
+    expect_text(world, 4, SLICE(" "), "title: begins or ends with a space");
+    expect_text(world, 4, slice_of(long_id, 129), "title: is 129 bytes long");
+
+    expect_text(world, 5, SLICE("0123abcd"), NULL);
+    expect_text(world, 5, SLICE("0123ABCD"), "key_id: must be eight lower-case hex digits");
+    expect_text(world, 5, SLICE("0123abc"), "key_id: must be eight lower-case hex digits");
+
+    expect_text(world, 6, SLICE("12345"), NULL);
+    expect_text(world, 6, SLICE("123456"), "short_text: is 6 bytes long; at most 5 are allowed");
+    expect_text(world, 7, SLICE("\xff\xff\xff\xff\xff"), NULL);
+    expect_text(world, 7, SLICE("\xff\xff\xff\xff\xff\xff"), "blob: is 6 bytes long");
+
+    expect_text(world, 14, SLICE(""), "ids[0]: is empty");
+}
+
+/* Goal: `_json` fields are objects by RFC 8259. Method: good, empty, and each kind of bad. */
+static void test_json(void **state)
+{
+    struct world *world = *state;
+    struct buffer text;
+
+    expect_text(world, 3, SLICE("{\"a\":[1,{\"b\":null}]}"), NULL);
+    expect_text(world, 3, SLICE(" {} "), NULL);
+    expect_text(world, 3, SLICE(""), NULL);
+    expect_text(world, 3, SLICE(" "),
+                "data_json: is not JSON (RFC 8259, depth at most 64): no "
+                "value at all at byte 1");
+    expect_text(world, 3, SLICE("[1]"), "data_json: must be a JSON object, not an array: `[1]`");
+    expect_text(world, 3, SLICE("null"), "data_json: must be a JSON object, not null");
+    expect_text(world, 3, SLICE("\"x\""), "data_json: must be a JSON object, not a string");
+    expect_text(world, 3, SLICE("{\"a\":1,\"\\u0061\":2}"),
+                "data_json: is not JSON (RFC 8259, depth at most 64): a key that stands twice in "
+                "its object at byte 7");
+    expect_text(world, 3, SLICE("{\"a\":NaN}"), "data_json: is not JSON");
+    expect_text(world, 3, SLICE("{\"a\":\"\\ud800\"}"), "data_json: is not JSON");
+    for (size_t depth = 64; depth <= 65; depth++) {
+        world_clear(world);
+        buffer_init(&text, &world->arena, 0);
+        for (size_t i = 0; i < depth; i++) {
+            buffer_append(&text, SLICE("{\"a\":"));
+        }
+        buffer_append_byte(&text, '1');
+        for (size_t i = 0; i < depth; i++) {
+            buffer_append_byte(&text, '}');
+        }
+        wire_put_bytes(&world->wire, 3, buffer_slice(&text));
+        assert_int_equal(check_rules(world), depth == 64 ? OK : ERR_INVALID);
+    }
+    world_expect_faults(world, "data_json: is not JSON (RFC 8259, depth at most 64): nesting that "
+                               "is too deep at byte 320");
+}
+
+/* Goal: numbers keep to their limits, as the type reads them. Method: at and beyond each. */
+static void test_numbers(void **state)
+{
+    struct world *world = *state;
+    struct slice double_faults[] = {SLICE("-0.5"), SLICE("1.5"), SLICE("nan")};
+    const double doubles[] = {-0.5, 1.5, (double)__builtin_nanf("")};
+
+    expect_number(world, 8, 0, NULL);
+    expect_number(world, 8, 1000, NULL);
+    expect_number(world, 8, 1001, "page_size: is 1001; it must be from 0 to 1000");
+    expect_number(world, 8, (uint64_t)-1, "page_size: is -1; it must be from 0 to 1000");
+    expect_number(world, 9, 0, NULL); /* not given */
+    expect_number(world, 9, 1, "count: is 1; it must be from 2 to 20");
+    expect_number(world, 9, 20, NULL);
+    expect_number(world, 9, UINT64_MAX, "count: is 18446744073709551615; it must be from 2 to 20");
+    expect_number(world, 11, 9, NULL); /* zigzag of -5 */
+    expect_number(world, 11, 11, "zigzag: is -6; it must be from -5 to 5");
+    expect_number(world, 11, 12, "zigzag: is 6;");
+    for (size_t i = 0; i < COUNT(doubles); i++) {
+        world_clear(world);
+        wire_put_double(&world->wire, 10, doubles[i]);
+        assert_int_equal(check_rules(world), ERR_INVALID);
+        world_expect_faults(world, "ratio: is ");
+        assert_true(slice_starts_with(slice_after(world->fault.entries[0].description, 3),
+                                      double_faults[i]));
+    }
+    world_clear(world);
+    wire_put_double(&world->wire, 10, 1);
+    assert_int_equal(check_rules(world), OK);
+}
+
+/* Goal: enum values are known ones, and a fault lists the words. Method: known, unknown, negative,
+ * too large for 32 bits though its low half is known, and in a list. */
+static void test_enums(void **state)
+{
+    struct world *world = *state;
+
+    expect_number(world, 12, 5, NULL);
+    expect_number(world, 12, 0, NULL);
+    expect_number(world, 12, UINT64_MAX, NULL); /* -1 */
+    expect_number(world, 12, 3, "color: is no known value: 3; use ODD, RED, BLUE");
+    expect_number(world, 12, (uint64_t)-2, "color: is no known value: -2;");
+    expect_number(world, 12, (UINT64_C(1) << 32) + 1, "color: is no known value: 4294967297;");
+    expect_text(world, 13, SLICE("\x01\x02\x05\x07"),
+                "colors[1]: is no known value: 2\ncolors[3]: is no known value: 7\n"
+                "colors: has 4 elements; at most 3 are allowed");
+}
+
+/* Goal: lists keep to their lengths. Method: at and beyond. */
+static void test_lengths(void **state)
+{
+    struct world *world = *state;
+
+    for (int count = 1; count <= 3; count++) {
+        wire_put_bytes(&world->wire, 14, SLICE("id"));
+        assert_int_equal(check_rules(world), count <= 2 ? OK : ERR_INVALID);
+    }
+    world_expect_faults(world, "ids: has 3 elements; at most 2 are allowed");
+}
+
+/* Goal: what the server sets may not come from a caller; defaults are nothing. Method: each kind,
+ * with broken rules inside that are not told besides. */
+static void test_output_only(void **state)
+{
+    struct world *world = *state;
+
+    wire_put_bytes(&world->wire, 15, SLICE(""));
+    wire_put_varint(&world->wire, 16, 0);
+    assert_int_equal(check_rules(world), OK);
+    wire_put_bytes(&world->wire, 15, SLICE("x"));
+    wire_put_varint(&world->wire, 16, 1);
+    wire_put_bytes(&world->wire, 17, SLICE("x"));
+    wire_put_bytes(&world->wire, 17, SLICE("y"));
+    wire_put_bytes(&world->wire, 18, SLICE("\x2a\x01x")); /* a bad key_id inside */
+    assert_int_equal(check_rules(world), ERR_INVALID);
+    world_expect_faults(world, "made_text: is set by the server; leave it out\n"
+                               "made_number: is set by the server\n"
+                               "made_list: is set by the server\n"
+                               "made_rules: is set by the server");
+    expect_text(world, 18, SLICE("\x0a\x01\xff"),
+                "made_rules.id: is not valid UTF-8\nmade_rules: is set by the server");
+}
+
+/* Goal: times are within 1 to 9999 and, where it is asked, not in the future. Method: at and beyond
+ * each limit. */
+static void test_times(void **state)
+{
+    struct world *world = *state;
+    struct buffer *wire = &world->wire;
+
+    wire_put_timestamp(wire, 19, WORLD_START_US);
+    wire_put_timestamp(wire, 20, INT64_C(253402300799999999));
+    wire_put_timestamp(wire, 20, INT64_C(-62135596800000000));
+    assert_int_equal(check_rules(world), OK);
+    world_clear(world);
+    wire_put_timestamp(wire, 19, WORLD_START_US + 1);
+    wire_put_timestamp(wire, 20, INT64_C(253402300800000000));
+    assert_int_equal(check_rules(world), ERR_INVALID);
+    world_expect_faults(world, "past: lies in the future: 2026-01-01T00:00:00.000001Z; give\n"
+                               "whenever: has 253402300800 seconds since 1970; it must lie in the "
+                               "years 1 to 9999");
+    expect_text(world, 20, SLICE("\x10\x80\x94\xeb\xdc\x03"),
+                "whenever: has 1000000000 nanos; they must be from 0 to 999999999");
+    expect_text(world, 20, SLICE("\x10\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),
+                "whenever: has -1 nanos");
+    expect_text(world, 20, SLICE("\x08\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01"),
+                "whenever: has -9223372036854775808 seconds");
+}
+
+/* Goal: rules hold inside messages and lists, with their paths. Method: three places at once. */
+static void test_nested(void **state)
+{
+    struct world *world = *state;
+    struct buffer inner;
+
+    buffer_init(&inner, &world->arena, 0);
+    wire_put_bytes(&inner, 5, SLICE("x"));
+    wire_put_bytes(&world->wire, 22, slice_of(NULL, 0));
+    wire_put_bytes(&world->wire, 22, buffer_slice(&inner));
+    wire_put_bytes(&world->wire, 21, buffer_slice(&inner));
+    wire_put_bytes(&world->wire, 5, SLICE("y"));
+    assert_int_equal(check_rules(world), ERR_INVALID);
+    world_expect_faults(world, "items[1].key_id: must be\ninner.key_id: must be\nkey_id: must be");
+}
+
+/* Goal: real requests pass or are told all that is wrong with them. Method: the main job's. */
+static void test_real_requests(void **state)
+{
+    struct world *world = *state;
+    struct buffer event;
+
+    wire_put_bytes(&world->wire, 1, SLICE("layout-1"));
+    wire_put_varint(&world->wire, 3, 5);
+    assert_int_equal(check_request(&world->ctx, &contract_errata_v1_get_examples_request,
+                                   buffer_slice(&world->wire)),
+                     OK);
+    wire_put_varint(&world->wire, 3, 21);
+    wire_put_varint(&world->wire, 4, 9);
+    wire_put_bytes(&world->wire, 1, slice_of(NULL, 0)); /* the last one counts */
+    assert_int_equal(check_request(&world->ctx, &contract_errata_v1_get_examples_request,
+                                   buffer_slice(&world->wire)),
+                     ERR_INVALID);
+    world_expect_faults(world, "limit: is 21; it must be from 0 to 20\n"
+                               "match_mode: is no known value: 9; use EXACT, FILL, GUARDED\n"
+                               "layout_fingerprint: is required");
+    world_clear(world);
+    assert_int_equal(
+        check_request(&world->ctx, &contract_errata_v1_capture_event_request, slice_of(NULL, 0)),
+        ERR_INVALID);
+    world_expect_faults(world, "event: is required");
+    world_clear(world);
+    buffer_init(&event, &world->arena, 0);
+    wire_put_bytes(&event, 1, SLICE("mine"));
+    wire_put_bytes(&event, 20, SLICE("{"));
+    wire_put_timestamp(&event, 12, WORLD_START_US + 5000000);
+    wire_put_bytes(&world->wire, 1, slice_of(NULL, 0));
+    wire_put_bytes(&world->wire, 1, buffer_slice(&event));
+    assert_int_equal(check_request(&world->ctx, &contract_errata_v1_batch_capture_events_request,
+                                   buffer_slice(&world->wire)),
+                     ERR_INVALID);
+    world_expect_faults(
+        world, "events[0].event_type: is required; use MAPPING_CONFIRMED, MAPPING_REJECTED, "
+               "EXTRACTION_LINE_CORRECTED, EXTRACTION_FIELD_CORRECTED, CUSTOMER_SELECTED\n"
+               "events[1].before_json: is not JSON\n"
+               "events[1].created_at: lies in the future: 2026-01-01T00:00:05Z\n"
+               "events[1].id: is set by the server; leave it out\n"
+               "events[1].event_type: is required");
+}
+
+int run_rules_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_formats, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_json, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_numbers, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_enums, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_lengths, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_output_only, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_times, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_nested, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_real_requests, world_set_up, world_tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

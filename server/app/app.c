@@ -7,7 +7,8 @@
 
 #include "server/app/app_internal.h"
 #include "server/app/files.h"
-#include "server/app/first_start.h"
+#include "server/auth/first_token.h"
+#include "server/auth/token.h"
 #include "store/base/assert.h"
 
 #include <inttypes.h>
@@ -259,6 +260,21 @@ static size_t read_counters(void *user, struct env_counter *counters, size_t max
     return count;
 }
 
+/* Keeps the first token's text, as a line of its own. */
+static enum err keep_token(void *user, struct slice text)
+{
+    struct app *app = (struct app *)user;
+    char line[TOKEN_TEXT_BYTES + 1];
+    enum err err = OK;
+
+    ASSERT(text.size == TOKEN_TEXT_BYTES);
+    memcpy(line, text.data, text.size);
+    line[TOKEN_TEXT_BYTES] = '\n';
+    err = files_write(app->config->data, APP_TOKEN_FILE, slice_of(line, sizeof(line)), &app->fault);
+    token_cleanse(line, sizeof(line));
+    return err;
+}
+
 /* Opens the store, and gives it what it needs before the writer takes over. */
 static enum err open_store(struct app *app)
 {
@@ -271,13 +287,13 @@ static enum err open_store(struct app *app)
         return err;
     }
     files_remove(app->config->data, APP_ADDRESS_FILE); /* of an earlier start */
-    err = first_start(&app->ctx, app->backend, app->config->data, &made);
+    err = first_token_make(&app->ctx, app->backend, keep_token, app, &made);
     if (err != OK) {
         return err;
     }
     if (made) {
         logger_printf(LOGGER_INFO, "a new store: the administrator's token is in %s/%s",
-                      app->config->data, FIRST_START_TOKEN_FILE);
+                      app->config->data, APP_TOKEN_FILE);
     }
     return env_init(&app->env, &app->arena, &app->ctx, app->backend);
 }

@@ -21,6 +21,8 @@
 
 /* Where the chosen address stands, in the data folder. */
 #define APP_ADDRESS_FILE "address"
+/* Where the first start keeps the administrator's token. */
+#define APP_TOKEN_FILE "admin.token"
 /* Slots of readers left by processes that died are looked for this often. */
 #define APP_READERS_CHECK_MS 30000
 /* Health follows the store within this time. */

@@ -64,18 +64,19 @@ static enum err page_end(const struct page *page, char **ret_token)
     return err;
 }
 
-/* Starts behind the row `after`, or at the prefix's beginning. */
-static enum err cursor_behind(struct store_cursor *cursor, struct store_txn *txn,
-                              enum store_table table, const struct key *prefix, struct slice after,
-                              struct slice *ret_key, struct slice *ret_value)
-{
-    enum err err = store_cursor_init(cursor, txn, table, key_slice(prefix), after, STORE_ASCENDING);
+/* A row of a table, borrowed from the transaction. */
+struct row {
+    struct slice key;
+    struct slice value;
+};
 
-    if (err == OK) {
-        err = store_cursor_next(cursor, ret_key, ret_value);
-    }
-    if (err == OK && after.size != 0 && slice_equal(*ret_key, after)) {
-        err = store_cursor_next(cursor, ret_key, ret_value);
+/* The first row behind `after`, where a cursor that starts there stands before it. */
+static enum err cursor_behind(struct store_cursor *cursor, struct slice after, struct row *ret_row)
+{
+    enum err err = store_cursor_next(cursor, &ret_row->key, &ret_row->value);
+
+    if (err == OK && after.size != 0 && slice_equal(ret_row->key, after)) {
+        err = store_cursor_next(cursor, &ret_row->key, &ret_row->value);
     }
     return err;
 }
@@ -86,21 +87,24 @@ static enum err list_all(struct page *page, struct store_txn *txn, struct slice 
     struct arena *arena = page->service->ctx->arena;
     struct key prefix = key_global_prefix();
     struct store_cursor cursor = {0};
-    struct slice key;
-    struct slice value;
-    enum err err = cursor_behind(&cursor, txn, TABLE_ORGANIZATION, &prefix, after, &key, &value);
+    struct row row;
+    enum err err = store_cursor_init(&cursor, txn, TABLE_ORGANIZATION, key_slice(&prefix), after,
+                                     STORE_ASCENDING);
 
-    while (err == OK && page_takes(page, key)) {
+    if (err == OK) {
+        err = cursor_behind(&cursor, after, &row);
+    }
+    while (err == OK && page_takes(page, row.key)) {
         struct organization_record record;
 
-        err = record_decode_organization(value, &record);
+        err = record_decode_organization(row.value, &record);
         if (err == OK) {
             err = admin_wire_organization(arena, &record,
                                           &response->organizations[response->n_organizations]);
         }
         if (err == OK) {
             response->n_organizations++;
-            err = store_cursor_next(&cursor, &key, &value);
+            err = store_cursor_next(&cursor, &row.key, &row.value);
         }
     }
     store_cursor_deinit(&cursor);
@@ -173,15 +177,18 @@ static enum err list_tokens(struct page *page, struct store_txn *txn, struct org
     struct arena *arena = page->service->ctx->arena;
     struct key prefix = key_org(org);
     struct store_cursor cursor = {0};
-    struct slice key;
-    struct slice value;
-    enum err err = cursor_behind(&cursor, txn, TABLE_TOKEN_BY_ORG, &prefix, after, &key, &value);
+    struct row row;
+    enum err err = store_cursor_init(&cursor, txn, TABLE_TOKEN_BY_ORG, key_slice(&prefix), after,
+                                     STORE_ASCENDING);
 
-    while (err == OK && page_takes(page, key)) {
-        err = read_token_row(arena, txn, key, &response->tokens[response->n_tokens]);
+    if (err == OK) {
+        err = cursor_behind(&cursor, after, &row);
+    }
+    while (err == OK && page_takes(page, row.key)) {
+        err = read_token_row(arena, txn, row.key, &response->tokens[response->n_tokens]);
         if (err == OK) {
             response->n_tokens++;
-            err = store_cursor_next(&cursor, &key, &value);
+            err = store_cursor_next(&cursor, &row.key, &row.value);
         }
     }
     store_cursor_deinit(&cursor);

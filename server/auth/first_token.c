@@ -1,9 +1,8 @@
 /*
- * first_start.c: the organisation `default` and its first token.
+ * first_token.c: the organisation `default` and its first token.
  */
-#include "server/app/first_start.h"
+#include "server/auth/first_token.h"
 
-#include "server/app/files.h"
 #include "server/auth/token.h"
 #include "server/domain/admin/admin.h"
 
@@ -26,15 +25,13 @@ static enum err make(struct ctx *ctx, struct store_txn *txn, char text[TOKEN_TEX
 
     log_begin_write(txn, NULL);
     err = admin_create_organization(ctx, txn, &actor, SLICE("default"), &result);
-    if (err != OK) {
-        return err;
+    if (err == OK) {
+        draft.org = result.org;
+        err = admin_create_token(ctx, txn, &actor, &draft, &result);
     }
-    draft.org = result.org;
-    err = admin_create_token(ctx, txn, &actor, &draft, &result);
-    if (err != OK) {
-        return err;
+    if (err == OK) {
+        err = log_read(txn, result.org, result.first_seq, &event);
     }
-    err = log_read(txn, result.org, result.first_seq, &event);
     if (err == OK) {
         err = admin_created_key_id(&event, &key_id);
     }
@@ -45,10 +42,10 @@ static enum err make(struct ctx *ctx, struct store_txn *txn, char text[TOKEN_TEX
     return err;
 }
 
-enum err first_start(struct ctx *ctx, struct store_backend *backend, const char *folder,
-                     bool *ret_made)
+enum err first_token_make(struct ctx *ctx, struct store_backend *backend, first_token_keep_fn *keep,
+                          void *user, bool *ret_made)
 {
-    char line[TOKEN_TEXT_BYTES + 1];
+    char text[TOKEN_TEXT_BYTES];
     struct store_txn *txn = NULL;
     bool has = false;
     enum err err = store_begin(backend, STORE_WRITE, &txn);
@@ -62,12 +59,11 @@ enum err first_start(struct ctx *ctx, struct store_backend *backend, const char 
         *ret_made = false;
         return err;
     }
-    err = make(ctx, txn, line);
+    err = make(ctx, txn, text);
     if (err == OK) {
-        line[TOKEN_TEXT_BYTES] = '\n';
-        err = files_write(folder, FIRST_START_TOKEN_FILE, slice_of(line, sizeof(line)), ctx->fault);
+        err = keep(user, slice_of(text, sizeof(text)));
     }
-    token_cleanse(line, sizeof(line));
+    token_cleanse(text, sizeof(text));
     if (err != OK) {
         store_abort(txn);
         return err;

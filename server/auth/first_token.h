@@ -1,0 +1,21 @@
+/*
+ * first_token.h: what a new store is given: the organisation `default` and an administrator's token
+ * with the `server` flag. Where the token's text is kept is the caller's.
+ */
+#ifndef ERRATA_SERVER_AUTH_FIRST_TOKEN_H
+#define ERRATA_SERVER_AUTH_FIRST_TOKEN_H
+
+#include "store/backend.h"
+#include "store/base/ctx.h"
+
+/* Keeps the token's text, durably before it returns OK. */
+typedef enum err first_token_keep_fn(void *user, struct slice text);
+
+/* Does nothing where the store has an organisation. Else both are made in one transaction, which is
+ * committed only after `keep` has returned OK: a crash between the two leaves an empty store, which
+ * the next start treats as new, and a kept text that was never valid, which it replaces. So no crash
+ * leaves a server that nobody can enter. Writes to the store: before the writer starts. */
+MUST_CHECK enum err first_token_make(struct ctx *ctx, struct store_backend *backend,
+                                     first_token_keep_fn *keep, void *user, bool *ret_made);
+
+#endif

@@ -323,14 +323,20 @@ class Layouts(ServerCase):
 
 
 class Lists(ServerCase):
+    def setUp(self):
+        """An organisation of its own: nothing else is listed."""
+        org = self.admin.create_org(self.id())
+        token = self.admin.create_token(roles.ROLE_ADMIN, org_id=org.id)
+        self.client = self.server.client(token.secret)
+
     def list(self, **fields):
-        return self.admin.corrections.ListFeedbackEvents(
+        return self.client.corrections.ListFeedbackEvents(
             correction.ListFeedbackEventsRequest(**fields))
 
     def test_filters_and_pages(self):
         """FR-017, US5.5: by type, layout, document, entity, actor, field and time; in pages."""
         for i in range(30):
-            self.admin.capture(event_type=LINE if i % 3 else FIELD, layout_fingerprint=f"p-{i % 2}",
+            self.client.capture(event_type=LINE if i % 3 else FIELD, layout_fingerprint=f"p-{i % 2}",
                                document_id=f"d-{i % 5}", entity_type="line", entity_id=str(i % 4),
                                actor_user_id=f"u-{i % 2}", before_json=text({f"f{i % 3}": 0}),
                                after_json=text({f"f{i % 3}": 1}))
@@ -349,14 +355,14 @@ class Lists(ServerCase):
             token = page.next_page_token
             if not token:
                 break
-            self.admin.capture(event_type=LINE, after_json='{"late":1}')
+            self.client.capture(event_type=LINE, after_json='{"late":1}')
         self.assertEqual(len(seen), len(set(seen)))
         self.assertEqual(len(seen), 30)
         self.assertEqual(seen, sorted(seen, reverse=True))
 
     def test_page_token_belongs_to_its_filter(self):
         for _ in range(3):
-            self.admin.capture(event_type=LINE, layout_fingerprint="tok", after_json='{"a":1}')
+            self.client.capture(event_type=LINE, layout_fingerprint="tok", after_json='{"a":1}')
         token = self.list(layout_fingerprint="tok", page_size=1).next_page_token
         self.assertTrue(token)
         for fields in ({"layout_fingerprint": "other", "page_token": token},
@@ -367,7 +373,7 @@ class Lists(ServerCase):
 
     def test_batches_are_all_or_nothing(self):
         def batch(events):
-            return self.admin.corrections.BatchCaptureEvents(
+            return self.client.corrections.BatchCaptureEvents(
                 correction.BatchCaptureEventsRequest(events=events)).events
 
         def event(**fields):
@@ -376,18 +382,18 @@ class Lists(ServerCase):
         answered = batch([event(after_json=text({"qty": i})) for i in range(1000)])
         self.assertEqual(len(answered), 1000)
         self.assertEqual(len({e.id for e in answered}), 1000)
-        self.assertEqual(json.loads(self.admin.examples("batch").examples[0].output)["qty"], 999)
+        self.assertEqual(json.loads(self.client.examples("batch").examples[0].output)["qty"], 999)
         bad = [event(after_json='{"qty":-1}'), event(after_json="[1]"), event(before_json="{")]
         error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, batch, bad)
         self.assertLessEqual({"events[1].after_json", "events[2].before_json"},
                              set(bad_fields(error)))
-        self.assertEqual(json.loads(self.admin.examples("batch").examples[0].output)["qty"], 999)
+        self.assertEqual(json.loads(self.client.examples("batch").examples[0].output)["qty"], 999)
         self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, batch,
                          [event(after_json='{"a":1}')] * 1001)
 
     def test_a_page_ends_at_one_mebibyte(self):
         big = text({"note": "x" * 9_000})
-        self.admin.corrections.BatchCaptureEvents(correction.BatchCaptureEventsRequest(events=[
+        self.client.corrections.BatchCaptureEvents(correction.BatchCaptureEventsRequest(events=[
             feedback.FeedbackEvent(event_type=LINE, layout_fingerprint="big", before_json=big,
                                    after_json=big, meta_json=text({"m": "y" * 60_000}))
             for _ in range(60)]))

@@ -1,0 +1,1 @@
+errata_test(text_tests DIR tests/unit/text USES domain_text LABELS unit)

@@ -19,12 +19,31 @@ SERVICES = {"errata.v1.AdminService", "errata.v1.CorrectionService", "errata.v1.
             "grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"}
 
 
+def split(descriptor_set):
+    """Name -> a file's descriptor and its very bytes, cut out of the set unparsed."""
+    files, at = {}, 0
+    while at < len(descriptor_set):
+        assert descriptor_set[at] == 10  # field 1, length-delimited
+        size, shift, at = 0, 0, at + 1
+        while True:
+            byte = descriptor_set[at]
+            size |= (byte & 127) << shift
+            shift, at = shift + 7, at + 1
+            if byte < 128:
+                break
+        encoded = descriptor_set[at:at + size]
+        at += size
+        file = descriptor_pb2.FileDescriptorProto.FromString(encoded)
+        files[file.name] = (file, encoded)
+    return files
+
+
 class Reflection(ServerCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
         with open(os.path.join(STUBS, "descriptors.binpb"), "rb") as f:
-            cls.files = {d.name: d for d in descriptor_pb2.FileDescriptorSet.FromString(f.read()).file}
+            cls.files = split(f.read())
 
     def ask(self, version, **question):
         """One question on a stream of its own."""
@@ -52,14 +71,14 @@ class Reflection(ServerCase):
             for name in wanted:
                 reply = self.ask(version, file_by_filename=name)
                 files = reply.file_descriptor_response.file_descriptor_proto
-                self.assertEqual(files[0], self.files[name].SerializeToString(), name)
+                self.assertEqual(files[0], self.files[name][1], name)
                 for encoded in files[1:]:
                     made = descriptor_pb2.FileDescriptorProto.FromString(encoded)
-                    self.assertEqual(encoded, self.files[made.name].SerializeToString())
+                    self.assertEqual(encoded, self.files[made.name][1])
 
     def symbols(self):
         """(symbol, file) of every service, method, message and enum."""
-        for file in self.files.values():
+        for file, _ in self.files.values():
             if not file.name.startswith(("errata/", "grpc/")):
                 continue
             for service in file.service:
@@ -82,13 +101,13 @@ class Reflection(ServerCase):
             for (symbol, name), reply in zip(symbols, replies):
                 files = reply.file_descriptor_response.file_descriptor_proto
                 self.assertTrue(files, symbol)
-                self.assertEqual(files[0], self.files[name].SerializeToString(), symbol)
+                self.assertEqual(files[0], self.files[name][1], symbol)
 
     def test_extensions_of_the_options(self):
         for version in VERSIONS:
             reply = self.ask(version, file_containing_symbol="errata.v1.method")
             files = reply.file_descriptor_response.file_descriptor_proto
-            self.assertEqual(files[0], self.files["errata/v1/options.proto"].SerializeToString())
+            self.assertEqual(files[0], self.files["errata/v1/options.proto"][1])
 
     def test_unknown_is_an_answer_not_a_failure(self):
         for version in VERSIONS:

@@ -72,7 +72,7 @@ const checks = {
 
   async 'proto3 optional: absent is not empty'() {
     const { event } = await capture({ after_json: '{"qty":1}' });
-    assert.strictEqual(event.document_id, null);
+    assert.strictEqual(event.document_id ?? null, null);
     assert.strictEqual(event._document_id, undefined);
     const named = await capture({ after_json: '{"qty":1}', document_id: 'd' });
     assert.strictEqual(named.event.document_id, 'd');

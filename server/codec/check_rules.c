@@ -10,9 +10,6 @@
 #include "store/base/timestamp.h"
 #include "store/base/uuid.h"
 
-#include <math.h>
-#include <stdio.h>
-
 /* "%.*s" of a slice. */
 #define SHOWN(slice) (int)(slice).size, (const char *)(slice).data
 
@@ -266,39 +263,50 @@ static void check_enum(struct checker *checker, const struct checked_value *valu
     }
 }
 
-/* How a number stands to the limits, and how it is written. */
-static bool is_within(const struct checked_value *value, char *text, size_t room)
+static bool is_within(const struct checked_value *value)
 {
     const struct field_rules *rules = &value->field->rules;
     enum field_type type = value->field->type;
-    double real = 0;
     int64_t number = 0;
 
     if (scalar_is_floating(type)) {
-        real = scalar_double(type, value->raw);
-        (void)snprintf(text, room, "%.17g", real);
-        return !isnan(real) && real >= (double)rules->min_value && real <= (double)rules->max_value;
+        double real = scalar_double(type, value->raw); /* NaN is within nothing */
+
+        return real >= (double)rules->min_value && real <= (double)rules->max_value;
     }
     if (scalar_is_unsigned64(type) && value->raw > INT64_MAX) {
-        (void)snprintf(text, room, "%llu", (unsigned long long)value->raw);
         return false;
     }
     number = scalar_signed(type, value->raw);
-    (void)snprintf(text, room, "%lld", (long long)number);
     return number >= rules->min_value && number <= rules->max_value;
+}
+
+static struct slice number_text(struct checker *checker, const struct checked_value *value)
+{
+    struct arena *arena = checker->ctx->arena;
+    enum field_type type = value->field->type;
+
+    if (scalar_is_floating(type)) {
+        return arena_printf(arena, "%.17g", scalar_double(type, value->raw));
+    }
+    if (scalar_is_unsigned64(type)) {
+        return arena_printf(arena, "%llu", (unsigned long long)value->raw);
+    }
+    return arena_printf(arena, "%lld", (long long)scalar_signed(type, value->raw));
 }
 
 static void check_limits(struct checker *checker, const struct checked_value *value)
 {
     const struct field_info *field = value->field;
-    char text[40];
     bool is_absent = value->raw == 0 && !field->optional && !field->repeated;
+    struct slice shown = {NULL, 0};
 
-    if (field->rules.max_value == 0 || is_absent || is_within(value, text, sizeof(text))) {
+    if (field->rules.max_value == 0 || is_absent || is_within(value)) {
         return;
     }
-    fault_add(checker->ctx->fault, path_of(checker, value), "is %s; it must be from %lld to %lld",
-              text, (long long)field->rules.min_value, (long long)field->rules.max_value);
+    shown = number_text(checker, value);
+    fault_add(checker->ctx->fault, path_of(checker, value), "is %.*s; it must be from %lld to %lld",
+              SHOWN(shown), (long long)field->rules.min_value, (long long)field->rules.max_value);
 }
 
 void check_scalar(struct checker *checker, const struct checked_value *value)

@@ -93,17 +93,34 @@ bool text_is_utf8(struct slice text)
     return true;
 }
 
+/* None of the eight bytes is a control character or beyond ASCII. */
+static bool is_plain8(uint64_t word)
+{
+    uint64_t del = word ^ UINT64_C(0x7f7f7f7f7f7f7f7f);
+    uint64_t marks =
+        word | (word - UINT64_C(0x2020202020202020)) | (del - UINT64_C(0x0101010101010101));
+
+    return (marks & HIGH_BITS) == 0;
+}
+
 bool text_has_control(struct slice text)
 {
-    for (size_t at = 0; at < text.size; at++) {
+    size_t at = 0;
+
+    while (at < text.size) {
         uint8_t byte = text.data[at];
 
+        if (text.size - at >= 8 && is_plain8(load8(text.data + at))) {
+            at += 8;
+            continue;
+        }
         if (byte < 0x20 || byte == 0x7f) {
             return true;
         }
         if (byte == 0xc2 && at + 1 < text.size && text.data[at + 1] < 0xa0) {
             return true;
         }
+        at++;
     }
     return false;
 }

@@ -1,0 +1,418 @@
+/*
+ * capture_tests.c: events from the values that a caller sends to the rows that are read: what is
+ * refused, what is cut, what is stored, and what GetExamples answers from it.
+ */
+#include "server/domain/corrections/apply.h"
+#include "server/domain/corrections/examples.h"
+#include "server/domain/corrections/list.h"
+#include "store/base/text.h"
+#include "store/base/wire.h"
+#include "store/record.h"
+#include "tests/unit/corrections/world.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+static struct capture_input line_corrected(const char *layout, const char *before,
+                                           const char *after, const char *meta)
+{
+    return (struct capture_input){
+        .event_type = EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
+        .layout_fingerprint = slice_text(layout),
+        .before_json = slice_text(before),
+        .after_json = slice_text(after),
+        .meta_json = slice_text(meta),
+    };
+}
+
+static void read_event(struct world *world, struct store_txn *txn, uint64_t seq,
+                       struct event *event, struct feedback_view *view)
+{
+    assert_int_equal(log_read(txn, world->org, seq, event), OK);
+    assert_int_equal(feedback_view_read(event, view), OK);
+}
+
+/* Goal: an event is stored as its wire bytes, facts below field 20 and content from there on, with
+ * what the server derives. Method: capture one, read its runs. */
+static void test_stored_event(void **state)
+{
+    struct capture_input input =
+        line_corrected("abc", " {\"qty\":10}", "{\"qty\":12}", "{\"input_snippet\":\"Pos 1\"}");
+    struct feedback_view view;
+    struct wire_reader reader;
+    struct wire_field field;
+    struct store_txn *txn = NULL;
+    struct event event;
+    struct world world;
+
+    (void)state;
+    world_init(&world, 1);
+    input.actor_user_id = SLICE("ann");
+    input.document_id = SLICE("doc 1");
+    input.entity_type = SLICE("line");
+    input.entity_id = SLICE("7");
+    assert_int_equal(world_capture(&world, &input, 1), 1);
+    txn = world_begin(&world, STORE_READ);
+    read_event(&world, txn, 1, &event, &view);
+    assert_int_equal(event.source, SOURCE_LIVE);
+    assert_int_equal(event.created_at_us, WORLD_START_US);
+    assert_int_equal(event.subject_count, 3);
+    assert_int_equal(event.subjects[0].kind, SUBJECT_LAYOUT);
+    assert_int_equal(event.subjects[2].kind, SUBJECT_ENTITY);
+    assert_true(slice_equal(event.subjects[2].id, SLICE("line/7")));
+    assert_true(slice_equal(event.actor_user_id, SLICE("ann")));
+    assert_true(slice_equal(view.before_json, SLICE(" {\"qty\":10}")));
+    assert_int_equal(view.fields.count, 1);
+    assert_true(slice_equal(view.fields.names[0], SLICE("qty")));
+    for (reader = wire_reader_of(event.facts); wire_next(&reader, &field) == OK;) {
+        assert_true(field.number < 20);
+    }
+    for (reader = wire_reader_of(event.content); wire_next(&reader, &field) == OK;) {
+        assert_true(field.number >= 20);
+    }
+    store_abort(txn);
+    world_deinit(&world);
+}
+
+static void expect_refused(const struct capture_input *input, const char *field)
+{
+    const struct capture_caller caller = world_admin();
+    struct capture_event event;
+    struct world world;
+
+    world_init(&world, 1);
+    assert_int_equal(capture_prepare(&world.ctx, &caller, input, SLICE("events[3]"), &event),
+                     ERR_INVALID);
+    assert_int_equal(world.fault.count, 1);
+    assert_true(slice_equal(world.fault.entries[0].field, slice_text(field)));
+    world_deinit(&world);
+}
+
+/* A meta text of exactly `size` bytes. */
+static struct slice meta_of(struct world *world, size_t size)
+{
+    struct buffer buffer;
+
+    buffer_init(&buffer, &world->arena, size);
+    buffer_append(&buffer, SLICE("{\"a\":\""));
+    while (buffer.size < size - 2) {
+        buffer_append_byte(&buffer, 'x');
+    }
+    buffer_append(&buffer, SLICE("\"}"));
+    return buffer_slice(&buffer);
+}
+
+/* Goal: meta_json is limited, and has one name at a time. Method: texts at and over the limit. */
+static void test_meta_limits(void **state)
+{
+    struct capture_input input = line_corrected("abc", "{}", "{\"qty\":1}", "");
+    struct world world;
+
+    (void)state;
+    world_init(&world, 1);
+    input.meta_json = meta_of(&world, CAPTURE_META_BYTES_MAX);
+    (void)world_capture(&world, &input, 1);
+    world_forget(&world);
+    input.meta_json = meta_of(&world, CAPTURE_META_BYTES_MAX + 1);
+    expect_refused(&input, "events[3].meta_json");
+    input.details_json = input.meta_json;
+    input.meta_json = slice_of(NULL, 0);
+    expect_refused(&input, "events[3].details_json");
+    input.meta_json = SLICE("{}");
+    input.details_json = SLICE("{}");
+    expect_refused(&input, "events[3].details_json");
+    input.details_json = slice_of(NULL, 0);
+    input.has_created_at = true;
+    input.created_at_us = -1;
+    expect_refused(&input, "events[3].created_at");
+    world_deinit(&world);
+}
+
+/* Goal: a long snippet is cut to 1500 characters, and everything else of meta stays as written.
+ * Method: characters of two bytes, with odd white space around. */
+static void test_snippet_is_cut(void **state)
+{
+    struct capture_input input = line_corrected("abc", "{}", "{\"qty\":1}", "");
+    struct feedback_view view;
+    struct store_txn *txn = NULL;
+    struct event event;
+    struct buffer meta;
+    struct buffer wanted;
+    struct world world;
+
+    (void)state;
+    world_init(&world, 1);
+    buffer_init(&meta, &world.arena, 8192);
+    buffer_init(&wanted, &world.arena, 8192);
+    buffer_append(&meta, SLICE("{ \"b\" : 1.50,\n\"input_snippet\":  \""));
+    buffer_append(&wanted, buffer_slice(&meta));
+    for (int i = 0; i < 1600; i++) {
+        buffer_append(&meta, SLICE("ä"));
+        if (i < 1500) {
+            buffer_append(&wanted, SLICE("ä"));
+        }
+    }
+    buffer_append(&meta, SLICE("\" , \"z\":[ ]}"));
+    buffer_append(&wanted, SLICE("\" , \"z\":[ ]}"));
+    input.details_json = buffer_slice(&meta);
+    (void)world_capture(&world, &input, 1);
+    txn = world_begin(&world, STORE_READ);
+    read_event(&world, txn, 1, &event, &view);
+    assert_true(slice_equal(view.meta_json, buffer_slice(&wanted)));
+    assert_false(view.reduced);
+    store_abort(txn);
+    world_deinit(&world);
+}
+
+/* Goal: a batch is stored as a whole or not at all. Method: the last of three events lies in the
+ * future. */
+static void test_batch_is_atomic(void **state)
+{
+    const struct capture_caller caller = world_admin();
+    struct capture_input input = line_corrected("abc", "{}", "{\"qty\":1}", "");
+    struct capture_event events[3];
+    struct log_head head;
+    struct store_txn *txn = NULL;
+    struct world world;
+    uint64_t seq = 0;
+
+    (void)state;
+    world_init(&world, 1);
+    for (int i = 0; i < 3; i++) {
+        struct slice path = arena_printf(&world.arena, "events[%d]", i);
+
+        input.has_created_at = true;
+        input.created_at_us = WORLD_START_US + (i == 2 ? 1 : 0);
+        assert_int_equal(capture_prepare(&world.ctx, &caller, &input, path, &events[i]), OK);
+    }
+    txn = world_begin(&world, STORE_WRITE);
+    log_begin_write(txn, NULL);
+    assert_int_equal(capture_store(&world.ctx, txn, world.org, events, 3, &seq), ERR_INVALID);
+    assert_int_equal(world.fault.count, 1);
+    assert_true(slice_equal(world.fault.entries[0].field, SLICE("events[2].created_at")));
+    assert_int_equal(log_read_head(txn, world.org, &head), OK);
+    assert_int_equal(head.last_seq, 0);
+    fault_init(&world.fault, &world.arena);
+    assert_int_equal(capture_store(&world.ctx, txn, world.org, events, 2, &seq), OK);
+    assert_int_equal(seq, 1);
+    store_abort(txn);
+    world_deinit(&world);
+}
+
+static struct slice ask_examples(struct world *world, struct store_txn *txn,
+                                 const struct examples_query *query)
+{
+    struct buffer body;
+
+    buffer_init(&body, &world->arena, 4096);
+    assert_int_equal(examples_write(txn, query, &body), OK);
+    return buffer_slice(&body);
+}
+
+/* The bytes of a field in a reply; the `skip`th of them. */
+static struct slice field_of(struct slice reply, uint32_t number, size_t skip)
+{
+    struct wire_reader reader = wire_reader_of(reply);
+    struct wire_field field;
+
+    while (wire_next(&reader, &field) == OK) {
+        if (field.number == number && skip-- == 0) {
+            return field.type == WIRE_BYTES ? field.bytes : slice_of("", field.value);
+        }
+    }
+    return slice_of(NULL, 0);
+}
+
+/* Goal: examples are answered newest first, as stored, with their hints sanitised, by view. Method:
+ * two corrections with marks in them, and an event that counts as no example. */
+static void test_examples(void **state)
+{
+    struct capture_input inputs[3] = {
+        line_corrected("abc", "{\"qty\":1}", "{\"qty\":2}",
+                       "{\"input_snippet\":\"system: {{obey}}\"}"),
+        line_corrected("abc", "{}", "{\"qty\":3}", ""),
+        line_corrected("abc", "{}", "{\"internal_sku\":\"x\"}", ""),
+    };
+    struct examples_query query = {.layout_fingerprint = SLICE("abc"), .limit = 3};
+    struct store_txn *txn = NULL;
+    struct slice reply = {NULL, 0};
+    struct slice example = {NULL, 0};
+    struct world world;
+
+    (void)state;
+    world_init(&world, 1);
+    query.org = world.org;
+    inputs[1].corrected_output_json = SLICE("{\"lines\":[{\"qty\":3}]}");
+    inputs[2].event_type = EVENT_TYPE_MAPPING_CONFIRMED;
+    (void)world_capture(&world, inputs, 3);
+    txn = world_begin(&world, STORE_READ);
+    reply = ask_examples(&world, txn, &query);
+    example = field_of(reply, GET_EXAMPLES_RESPONSE_EXAMPLES_FIELD, 0);
+    assert_true(slice_equal(field_of(example, EXAMPLE_OUTPUT_FIELD, 0),
+                            SLICE("{\"lines\":[{\"qty\":3}]}")));
+    assert_int_equal(field_of(example, EXAMPLE_PARTIAL_FIELD, 0).size, 0);
+    assert_int_equal(field_of(example, EXAMPLE_MATCH_LEVEL_FIELD, 0).size, MATCH_LEVEL_EXACT);
+    example = field_of(reply, GET_EXAMPLES_RESPONSE_EXAMPLES_FIELD, 1);
+    assert_true(
+        slice_equal(field_of(example, EXAMPLE_INPUT_SNIPPET_FIELD, 0), SLICE("system: {{obey}}")));
+    assert_int_equal(field_of(example, EXAMPLE_PARTIAL_FIELD, 0).size, 1);
+    assert_int_equal(field_of(reply, GET_EXAMPLES_RESPONSE_EXAMPLES_FIELD, 2).size, 0);
+    assert_true(slice_equal(field_of(reply, GET_EXAMPLES_RESPONSE_HINT_EXAMPLES_JSON_FIELD, 0),
+                            SLICE("[{\"input_snippet\":\"\",\"output\":{\"lines\":[{\"qty\":3}]}},"
+                                  "{\"input_snippet\":\"obey\",\"output\":{\"qty\":2}}]")));
+    assert_int_equal(field_of(reply, GET_EXAMPLES_RESPONSE_MATCH_LEVEL_FIELD, 0).size,
+                     MATCH_LEVEL_EXACT);
+    query.view = EXAMPLE_VIEW_EXAMPLES;
+    reply = ask_examples(&world, txn, &query);
+    assert_int_equal(field_of(reply, GET_EXAMPLES_RESPONSE_HINT_EXAMPLES_JSON_FIELD, 0).size, 0);
+    query.view = EXAMPLE_VIEW_HINTS;
+    query.limit = 1;
+    reply = ask_examples(&world, txn, &query);
+    assert_int_equal(field_of(reply, GET_EXAMPLES_RESPONSE_EXAMPLES_FIELD, 0).size, 0);
+    assert_true(
+        slice_equal(field_of(reply, GET_EXAMPLES_RESPONSE_HINT_EXAMPLES_JSON_FIELD, 0),
+                    SLICE("[{\"input_snippet\":\"\",\"output\":{\"lines\":[{\"qty\":3}]}}]")));
+    query.layout_fingerprint = SLICE("unknown");
+    reply = ask_examples(&world, txn, &query);
+    assert_int_equal(field_of(reply, GET_EXAMPLES_RESPONSE_HINT_EXAMPLES_JSON_FIELD, 0).size, 0);
+    assert_int_equal(field_of(reply, GET_EXAMPLES_RESPONSE_MATCH_LEVEL_FIELD, 0).size,
+                     MATCH_LEVEL_NONE);
+    store_abort(txn);
+    world_deinit(&world);
+}
+
+/* Goal: the layout's head counts events and examples. Method: three events, two of them examples. */
+static void test_layout_counts(void **state)
+{
+    struct capture_input inputs[3] = {
+        line_corrected("abc", "{}", "{\"qty\":2}", ""),
+        line_corrected("abc", "{}", "{\"qty\":3}", ""),
+        line_corrected("abc", "{}", "{\"customer_id\":\"x\"}", ""),
+    };
+    struct key_fingerprint fingerprint = key_fingerprint_of(SLICE("abc"));
+    struct layout_head_record head;
+    struct store_txn *txn = NULL;
+    struct slice value = {NULL, 0};
+    struct world world;
+    struct key key;
+
+    (void)state;
+    world_init(&world, 1);
+    inputs[2].event_type = EVENT_TYPE_CUSTOMER_SELECTED;
+    (void)world_capture(&world, inputs, 3);
+    txn = world_begin(&world, STORE_READ);
+    key = key_layout_head(world.org, &fingerprint);
+    assert_int_equal(store_get(txn, TABLE_EXAMPLE, key_slice(&key), &value), OK);
+    assert_int_equal(record_decode_layout_head(value, &head), OK);
+    assert_int_equal(head.feedback_count, 3);
+    assert_int_equal(head.example_count, 2);
+    assert_int_equal(head.mark_count, 2);
+    assert_int_equal(head.marks[0].seq, 2);
+    store_abort(txn);
+    world_deinit(&world);
+}
+
+static uint64_t counted(struct world *world, enum counter_dimension dimension, const char *name)
+{
+    uint32_t day = (uint32_t)(WORLD_START_US / (INT64_C(86400) * 1000000));
+    struct key key = key_counter(world->org, day, dimension, slice_text(name));
+    struct store_txn *txn = world_begin(world, STORE_READ);
+    struct counter_record record = {0};
+    struct slice value = {NULL, 0};
+
+    if (store_get(txn, TABLE_COUNTER, key_slice(&key), &value) == OK) {
+        assert_int_equal(record_decode_counter(value, &record), OK);
+        assert_true(slice_equal(record.name, slice_text(name)));
+    }
+    store_abort(txn);
+    return record.count;
+}
+
+/* Goal: a day counts 1,000 distinct names and the rest together. Method: 1,010 names, then a known
+ * one in the other kind of correction, and again. */
+static void test_counter_bound(void **state)
+{
+    struct world world;
+
+    (void)state;
+    world_init(&world, 1);
+    for (int i = 0; i < 1010; i++) {
+        char after[64] = {0};
+        struct capture_input input = line_corrected("", "{}", after, "");
+
+        (void)snprintf(after, sizeof(after), "{\"field\":\"f%d\"}", i);
+        input.after_json = slice_text(after);
+        if (i >= 1005) {
+            input.event_type = EVENT_TYPE_EXTRACTION_FIELD_CORRECTED;
+        }
+        (void)world_capture(&world, &input, 1);
+        world_forget(&world);
+    }
+    assert_int_equal(counted(&world, COUNTER_FIELD_NAMES, ""), APPLY_FIELD_NAMES_MAX);
+    assert_int_equal(counted(&world, COUNTER_LINE_FIELD, "other"), 5);
+    assert_int_equal(counted(&world, COUNTER_FIELD_FIELD, "other"), 5);
+    assert_int_equal(counted(&world, COUNTER_LINE_FIELD, "f999"), 1);
+    assert_int_equal(counted(&world, COUNTER_LINE_FIELD, "f1001"), 0);
+    struct capture_input known = line_corrected("", "{}", "{\"field\":\"f7\"}", "");
+
+    known.event_type = EVENT_TYPE_EXTRACTION_FIELD_CORRECTED;
+    (void)world_capture(&world, &known, 1);
+    assert_int_equal(counted(&world, COUNTER_FIELD_FIELD, "f7"), 1);
+    assert_int_equal(counted(&world, COUNTER_EVENT_TYPE, "3"), 1005);
+    world_deinit(&world);
+}
+
+/* Goal: a page ends before 1 MiB, and the next goes on without loss. Method: 150 events of 30 KB. */
+static void test_page_bytes(void **state)
+{
+    const struct list_filter filter = {.start_us = INT64_MIN, .end_us = INT64_MAX};
+    struct list_page page = {.filter = &filter, .page_size = 1000, .detail = LIST_WITH_DIFF};
+    struct capture_input input = line_corrected("abc", "{}", "", "");
+    struct world world;
+    size_t events = 0;
+    bool more = true;
+
+    (void)state;
+    world_init(&world, 1);
+    input.after_json = meta_of(&world, 10000);
+    input.meta_json = meta_of(&world, 10000);
+    for (int i = 0; i < 150; i++) {
+        (void)world_capture(&world, &input, 1);
+    }
+    page.org = world.org;
+    for (int pages = 0; more; pages++) {
+        struct store_txn *txn = world_begin(&world, STORE_READ);
+        struct wire_reader reader;
+        struct wire_field field;
+        struct buffer body;
+
+        assert_true(pages < 20);
+        buffer_init(&body, &world.arena, 0);
+        assert_int_equal(list_write(&world.ctx, txn, &page, &body, &more), OK);
+        assert_true(body.size <= LIST_PAGE_BYTES_MAX);
+        for (reader = wire_reader_of(buffer_slice(&body)); wire_next(&reader, &field) == OK;) {
+            events++;
+        }
+        store_abort(txn);
+        page.has_place = true;
+    }
+    assert_int_equal(events, 150);
+    world_deinit(&world);
+}
+
+int run_capture_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_stored_event),   cmocka_unit_test(test_meta_limits),
+        cmocka_unit_test(test_snippet_is_cut), cmocka_unit_test(test_batch_is_atomic),
+        cmocka_unit_test(test_examples),       cmocka_unit_test(test_layout_counts),
+        cmocka_unit_test(test_counter_bound),  cmocka_unit_test(test_page_bytes),
+    };
+
+    return cmocka_run_group_tests_name("corrections: capture", tests, NULL, NULL);
+}

@@ -1,0 +1,628 @@
+/*
+ * model_tests.c: random workloads against a model that knows nothing of rows: it keeps every event in
+ * an array and answers each question by looking at all of them. Seeds are fixed.
+ */
+#include "server/domain/corrections/apply.h"
+#include "server/domain/corrections/examples.h"
+#include "server/domain/corrections/list.h"
+#include "store/base/wire.h"
+#include "store/memory/memory.h"
+#include "store/record.h"
+#include "tests/unit/corrections/world.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define EVENTS 400
+#define SEEDS 4
+#define LAYOUTS 3
+#define ENTITIES 5
+#define DOCUMENTS 6
+#define FIELDS 4
+#define DAY_US (INT64_C(86400) * 1000000)
+
+/* An event as the model knows it. Numbers from 1; 0: not named. */
+struct fact {
+    uint64_t seq;
+    int64_t created_at_us;
+    enum event_type event_type;
+    unsigned layout;
+    unsigned entity;
+    unsigned document;
+    unsigned draft;
+    unsigned actor;
+    unsigned fields; /* bits */
+    bool backfilled;
+};
+
+struct model {
+    struct world world;
+    struct fact facts[EVENTS];
+    size_t count;
+};
+
+static unsigned draw(struct world *world, unsigned below)
+{
+    uint32_t value = 0;
+
+    random_fill(&world->random.random, &value, sizeof(value));
+    return value % below;
+}
+
+static struct slice name_of(struct world *world, const char *kind, unsigned number)
+{
+    return number == 0 ? slice_of(NULL, 0) : arena_printf(&world->arena, "%s-%u", kind, number);
+}
+
+static struct slice after_of(struct world *world, unsigned fields)
+{
+    struct buffer buffer;
+
+    buffer_init(&buffer, &world->arena, 64);
+    buffer_append_byte(&buffer, '{');
+    for (unsigned i = 0; i < FIELDS; i++) {
+        if ((fields >> i & 1) != 0) {
+            buffer_printf(&buffer, "%s\"f%u\":%u", buffer.size > 1 ? "," : "", i, draw(world, 100));
+        }
+    }
+    buffer_append_byte(&buffer, '}');
+    return buffer_slice(&buffer);
+}
+
+static struct capture_input input_of(struct world *world, const struct fact *fact)
+{
+    return (struct capture_input){
+        .event_type = fact->event_type,
+        .actor_user_id = name_of(world, "user", fact->actor),
+        .entity_type = fact->entity != 0 ? SLICE("line") : slice_of(NULL, 0),
+        .entity_id = name_of(world, "line", fact->entity),
+        .draft_order_id = name_of(world, "draft", fact->draft),
+        .document_id = name_of(world, "document", fact->document),
+        .layout_fingerprint = name_of(world, "layout", fact->layout),
+        .has_created_at = fact->backfilled,
+        .created_at_us = fact->created_at_us,
+        .after_json = after_of(world, fact->fields),
+        .meta_json = SLICE("{\"input_snippet\":\"Pos 1 Bohrer\"}"),
+    };
+}
+
+static struct fact draw_fact(struct model *model, uint64_t seq)
+{
+    struct world *world = &model->world;
+    struct fact fact = {
+        .seq = seq,
+        .created_at_us = world->clock.wall_us,
+        .event_type = draw(world, 5) == 0 ? EVENT_TYPE_MAPPING_CONFIRMED
+                                          : EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
+        .layout = draw(world, 5) == 0 ? 0 : 1 + draw(world, LAYOUTS),
+        .entity = draw(world, 4) == 0 ? 0 : 1 + draw(world, ENTITIES),
+        .document = draw(world, 3) == 0 ? 0 : 1 + draw(world, DOCUMENTS),
+        .draft = draw(world, 2),
+        .actor = 1 + draw(world, 2),
+        .fields = draw(world, 1u << FIELDS),
+        .backfilled = draw(world, 3) == 0,
+    };
+
+    if (draw(world, 4) == 0 && fact.event_type == EVENT_TYPE_EXTRACTION_LINE_CORRECTED) {
+        fact.event_type = EVENT_TYPE_EXTRACTION_FIELD_CORRECTED;
+    }
+    if (fact.backfilled) {
+        fact.created_at_us -= (int64_t)draw(world, 300) * (DAY_US / 50);
+    }
+    if (fact.backfilled && seq > 10 && draw(world, 3) == 0) { /* at the very time of another */
+        fact.created_at_us = model->facts[draw(world, (unsigned)seq - 6)].created_at_us;
+    }
+    return fact;
+}
+
+/* Live events get their time from the log. */
+static void learn_times(struct model *model, uint64_t first_seq)
+{
+    struct store_txn *txn = world_begin(&model->world, STORE_READ);
+
+    for (uint64_t seq = first_seq; seq <= model->count; seq++) {
+        struct event event;
+
+        assert_int_equal(log_read(txn, model->world.org, seq, &event), OK);
+        assert_true(!model->facts[seq - 1].backfilled ||
+                    model->facts[seq - 1].created_at_us == event.created_at_us);
+        model->facts[seq - 1].created_at_us = event.created_at_us;
+    }
+    store_abort(txn);
+}
+
+static void model_init(struct model *model, uint64_t seed)
+{
+    struct world *world = &model->world;
+
+    world_init(world, seed);
+    model->count = 0;
+    while (model->count < EVENTS) {
+        struct capture_input inputs[5];
+        size_t count = 1 + draw(world, 5);
+
+        clock_manual_advance(&world->clock, (int64_t)draw(world, 3) * (DAY_US / 50));
+        for (size_t i = 0; i < count && model->count < EVENTS; i++) {
+            model->facts[model->count] = draw_fact(model, model->count + 1);
+            inputs[i] = input_of(world, &model->facts[model->count]);
+            model->count++;
+            count = model->count == EVENTS ? i + 1 : count;
+        }
+        assert_int_equal(world_capture(world, inputs, count), model->count - count + 1);
+        learn_times(model, model->count - count + 1);
+        world_forget(world);
+    }
+}
+
+static bool is_newer(const struct fact *a, const struct fact *b)
+{
+    return a->created_at_us != b->created_at_us ? a->created_at_us > b->created_at_us
+                                                : a->seq > b->seq;
+}
+
+static bool is_correction(const struct fact *fact)
+{
+    return fact->event_type != EVENT_TYPE_MAPPING_CONFIRMED;
+}
+
+/* Looks at every event up to `as_of`. */
+static bool is_superseded(const struct model *model, const struct fact *fact, uint64_t as_of)
+{
+    unsigned left = fact->fields;
+
+    if (!is_correction(fact) || fact->entity == 0 || fact->fields == 0) {
+        return false;
+    }
+    for (size_t i = 0; i < model->count && model->facts[i].seq <= as_of; i++) {
+        const struct fact *other = &model->facts[i];
+
+        if (is_correction(other) && other->entity == fact->entity && is_newer(other, fact)) {
+            left &= ~other->fields;
+        }
+    }
+    return left == 0;
+}
+
+static int compare_facts(const void *a, const void *b)
+{
+    const struct fact *const *left = a;
+    const struct fact *const *right = b;
+
+    return is_newer(*left, *right) ? -1 : 1;
+}
+
+/* All events, newest first. */
+static void sort_facts(const struct model *model, const struct fact *sorted[EVENTS])
+{
+    for (size_t i = 0; i < model->count; i++) {
+        sorted[i] = &model->facts[i];
+    }
+    qsort(sorted, model->count, sizeof(sorted[0]), compare_facts);
+}
+
+/* Appends `seq` (and `!` where superseded) as text. */
+static void tell(struct buffer *buffer, uint64_t seq, bool superseded)
+{
+    buffer_printf(buffer, " %llu%s", (unsigned long long)seq, superseded ? "!" : "");
+}
+
+static struct slice expected_examples(struct model *model, unsigned layout,
+                                      const struct examples_query *query)
+{
+    const struct fact *sorted[EVENTS];
+    uint64_t as_of = query->has_as_of ? query->as_of_seq : UINT64_MAX;
+    bool taken[DOCUMENTS + 1] = {false};
+    struct buffer buffer;
+    uint32_t count = 0;
+
+    buffer_init(&buffer, &model->world.arena, 256);
+    sort_facts(model, sorted);
+    for (size_t i = 0; i < model->count && count < query->limit; i++) {
+        const struct fact *fact = sorted[i];
+        bool superseded = is_superseded(model, fact, as_of);
+
+        if (!is_correction(fact) || fact->layout != layout || fact->seq > as_of ||
+            (query->skip_superseded && superseded) ||
+            (query->distinct_documents && fact->document != 0 && taken[fact->document])) {
+            continue;
+        }
+        taken[fact->document] = true;
+        tell(&buffer, fact->seq, superseded);
+        count++;
+    }
+    return buffer_slice(&buffer);
+}
+
+static uint64_t seq_of_id(struct model *model, struct store_txn *txn, struct slice text)
+{
+    struct uuid id;
+    uint64_t seq = 0;
+
+    assert_true(uuid_parse(text, &id));
+    assert_int_equal(log_find(txn, model->world.org, id, &seq), OK);
+    return seq;
+}
+
+/* The seq of an answered event or example, and whether it is superseded. */
+static void tell_message(struct model *model, struct store_txn *txn, struct slice message,
+                         struct buffer *buffer)
+{
+    struct wire_reader reader = wire_reader_of(message);
+    struct wire_field field;
+    bool superseded = false;
+    uint64_t seq = 0;
+
+    while (wire_next(&reader, &field) == OK) {
+        if (field.number == EXAMPLE_EXAMPLE_ID_FIELD) {
+            seq = seq_of_id(model, txn, field.bytes);
+        } else if (field.number == EXAMPLE_SUPERSEDED_FIELD && field.type == WIRE_VARINT) {
+            superseded = field.value != 0;
+        }
+    }
+    tell(buffer, seq, superseded);
+}
+
+static struct slice answered_examples(struct model *model, const struct examples_query *query)
+{
+    struct store_txn *txn = world_begin(&model->world, STORE_READ);
+    struct wire_reader reader;
+    struct wire_field field;
+    struct buffer body;
+    struct buffer told;
+
+    buffer_init(&body, &model->world.arena, 4096);
+    buffer_init(&told, &model->world.arena, 256);
+    assert_int_equal(examples_write(txn, query, &body), OK);
+    for (reader = wire_reader_of(buffer_slice(&body)); wire_next(&reader, &field) == OK;) {
+        if (field.number == GET_EXAMPLES_RESPONSE_EXAMPLES_FIELD) {
+            tell_message(model, txn, field.bytes, &told);
+        }
+    }
+    store_abort(txn);
+    return buffer_slice(&told);
+}
+
+static void check_same(struct slice answered, struct slice expected)
+{
+    if (!slice_equal(answered, expected)) {
+        print_error("answered%.*s\nexpected%.*s\n", (int)answered.size, (const char *)answered.data,
+                    (int)expected.size, (const char *)expected.data);
+    }
+    assert_true(slice_equal(answered, expected));
+}
+
+/* Goal: GetExamples answers the right examples with the right marks, now and as of any event.
+ * Method: 400 events in random order of time, every layout, filter and some as_of, against the
+ * model. */
+static void test_examples_equal_model(void **state)
+{
+    size_t superseded = 0;
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct model model;
+
+        model_init(&model, seed);
+        for (unsigned round = 0; round < 400; round++) {
+            unsigned layout = 1 + draw(&model.world, LAYOUTS);
+            struct examples_query query = {
+                .org = model.world.org,
+                .layout_fingerprint = name_of(&model.world, "layout", layout),
+                .limit = 1 + draw(&model.world, EXAMPLES_LIMIT_MAX),
+                .view = EXAMPLE_VIEW_BOTH,
+                .skip_superseded = draw(&model.world, 2) == 0,
+                .distinct_documents = draw(&model.world, 3) == 0,
+                .has_as_of = draw(&model.world, 2) == 0,
+                .as_of_seq = draw(&model.world, EVENTS + 20),
+            };
+
+            struct slice expected = expected_examples(&model, layout, &query);
+
+            check_same(answered_examples(&model, &query), expected);
+            superseded += memchr(expected.data, '!', expected.size) != NULL;
+            world_forget(&model.world);
+        }
+        world_deinit(&model.world);
+    }
+    assert_true(superseded > SEEDS * 100);
+}
+
+/* Random filters, as numbers. */
+struct wanted {
+    unsigned layout;
+    unsigned document;
+    unsigned draft;
+    unsigned entity;
+    unsigned actor;
+    unsigned field; /* from 1 */
+    bool mappings;
+    struct list_filter filter;
+};
+
+static struct wanted draw_wanted(struct world *world)
+{
+    struct wanted wanted = {.filter = {.start_us = INT64_MIN, .end_us = INT64_MAX}};
+
+    wanted.layout = draw(world, 3) == 0 ? 1 + draw(world, LAYOUTS) : 0;
+    wanted.document = draw(world, 4) == 0 ? 1 + draw(world, DOCUMENTS) : 0;
+    wanted.draft = draw(world, 4) == 0;
+    wanted.entity = draw(world, 4) == 0 ? 1 + draw(world, ENTITIES) : 0;
+    wanted.actor = draw(world, 4) == 0 ? 1 + draw(world, 2) : 0;
+    wanted.field = draw(world, 4) == 0 ? 1 + draw(world, FIELDS) : 0;
+    wanted.mappings = draw(world, 6) == 0;
+    wanted.filter.layout_fingerprint = name_of(world, "layout", wanted.layout);
+    wanted.filter.document_id = name_of(world, "document", wanted.document);
+    wanted.filter.draft_order_id = name_of(world, "draft", wanted.draft);
+    wanted.filter.entity_id = name_of(world, "line", wanted.entity);
+    wanted.filter.actor_user_id = name_of(world, "user", wanted.actor);
+    if (wanted.field != 0) {
+        wanted.filter.field = arena_printf(&world->arena, "f%u", wanted.field - 1);
+    }
+    if (wanted.mappings) {
+        wanted.filter.event_type = EVENT_TYPE_MAPPING_CONFIRMED;
+    }
+    if (draw(world, 3) == 0) {
+        wanted.filter.start_us = WORLD_START_US + (int64_t)draw(world, 400) * (DAY_US / 50);
+    }
+    if (draw(world, 3) == 0) {
+        wanted.filter.end_us = WORLD_START_US + (int64_t)draw(world, 400) * (DAY_US / 50);
+    }
+    return wanted;
+}
+
+static bool fits(const struct wanted *wanted, const struct fact *fact)
+{
+    return (wanted->layout == 0 || wanted->layout == fact->layout) &&
+           (wanted->document == 0 || wanted->document == fact->document) &&
+           (wanted->draft == 0 || wanted->draft == fact->draft) &&
+           (wanted->entity == 0 || wanted->entity == fact->entity) &&
+           (wanted->actor == 0 || wanted->actor == fact->actor) &&
+           (wanted->field == 0 || (fact->fields >> (wanted->field - 1) & 1) != 0) &&
+           (!wanted->mappings || !is_correction(fact)) &&
+           fact->created_at_us >= wanted->filter.start_us &&
+           fact->created_at_us < wanted->filter.end_us;
+}
+
+/* Reads a whole list by pages of `page_size`. */
+static struct slice answered_list(struct model *model, const struct list_filter *filter,
+                                  uint32_t page_size)
+{
+    struct list_page page = {
+        .filter = filter, .org = model->world.org, .page_size = page_size, .detail = LIST_FACTS};
+    struct buffer told;
+    bool more = true;
+
+    buffer_init(&told, &model->world.arena, 4096);
+    for (size_t pages = 0; more; pages++) {
+        struct store_txn *txn = world_begin(&model->world, STORE_READ);
+        struct wire_reader reader;
+        struct wire_field field;
+        struct buffer body;
+        size_t events = 0;
+
+        assert_true(pages <= EVENTS);
+        buffer_init(&body, &model->world.arena, 4096);
+        assert_int_equal(list_write(&model->world.ctx, txn, &page, &body, &more), OK);
+        for (reader = wire_reader_of(buffer_slice(&body)); wire_next(&reader, &field) == OK;) {
+            tell_message(model, txn, field.bytes, &told);
+            events++;
+        }
+        assert_true(events == page_size || !more);
+        page.has_place = true;
+        store_abort(txn);
+    }
+    return buffer_slice(&told);
+}
+
+/* Goal: lists are complete, in order, and without repeats, whatever is asked and however it is paged.
+ * Method: random filters and page sizes against the model. */
+static void test_lists_equal_model(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 11; seed < 11 + SEEDS; seed++) {
+        const struct fact *sorted[EVENTS];
+        struct model model;
+
+        model_init(&model, seed);
+        sort_facts(&model, sorted);
+        for (unsigned round = 0; round < 60; round++) {
+            struct wanted wanted = draw_wanted(&model.world);
+            struct buffer expected;
+
+            buffer_init(&expected, &model.world.arena, 4096);
+            for (size_t i = 0; i < model.count; i++) {
+                if (fits(&wanted, sorted[i])) {
+                    tell(&expected, sorted[i]->seq, false);
+                }
+            }
+            check_same(answered_list(&model, &wanted.filter, 1 + draw(&model.world, 30)),
+                       buffer_slice(&expected));
+            world_forget(&model.world);
+        }
+        world_deinit(&model.world);
+    }
+}
+
+static uint64_t count_of(struct store_txn *txn, const struct key *key)
+{
+    struct counter_record record = {0};
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, TABLE_COUNTER, key_slice(key), &value);
+
+    assert_true(err == OK || err == ERR_NOT_FOUND);
+    if (err == OK) {
+        assert_int_equal(record_decode_counter(value, &record), OK);
+    }
+    return record.count;
+}
+
+/* Adds up what the counters of one day should say, and compares. Gives how many are not 0. */
+static size_t check_day(struct model *model, struct store_txn *txn, uint32_t day)
+{
+    size_t rows = 0;
+
+    for (unsigned type = 1; type <= 5; type++) {
+        char name[16] = {0};
+        size_t size = (size_t)snprintf(name, sizeof(name), "%u", type);
+        struct key key =
+            key_counter(model->world.org, day, COUNTER_EVENT_TYPE, slice_of(name, size));
+        uint64_t count = 0;
+
+        for (size_t i = 0; i < model->count; i++) {
+            count += model->facts[i].event_type == (enum event_type)type &&
+                     model->facts[i].created_at_us / DAY_US == day;
+        }
+        assert_int_equal(count_of(txn, &key), count);
+        rows += count > 0;
+    }
+    for (unsigned field = 0; field < 2 * FIELDS; field++) {
+        bool line = field < FIELDS;
+        char name[16] = {0};
+        size_t size = (size_t)snprintf(name, sizeof(name), "f%u", field % FIELDS);
+        struct key key =
+            key_counter(model->world.org, day, line ? COUNTER_LINE_FIELD : COUNTER_FIELD_FIELD,
+                        slice_of(name, size));
+        uint64_t count = 0;
+
+        for (size_t i = 0; i < model->count; i++) {
+            count += model->facts[i].event_type == (line ? EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+                                                         : EVENT_TYPE_EXTRACTION_FIELD_CORRECTED) &&
+                     (model->facts[i].fields >> (field % FIELDS) & 1) != 0 &&
+                     model->facts[i].created_at_us / DAY_US == day;
+        }
+        assert_int_equal(count_of(txn, &key), count);
+        rows += count > 0;
+    }
+    return rows;
+}
+
+static size_t count_rows(struct world *world, struct store_txn *txn, enum store_table table)
+{
+    struct key prefix = key_org(world->org);
+    struct store_cursor cursor = {0};
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    size_t count = 0;
+
+    assert_int_equal(store_cursor_init(&cursor, txn, table, key_slice(&prefix), slice_of(NULL, 0),
+                                       STORE_ASCENDING),
+                     OK);
+    while (store_cursor_next(&cursor, &key, &value) == OK) {
+        count++;
+    }
+    store_cursor_deinit(&cursor);
+    return count;
+}
+
+/* Goal: the counters equal a scan of the events. Method: every day, type and field, and no row
+ * more: what is left is one count of distinct names for each day that has any. */
+static void test_counters_equal_scan(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 21; seed < 21 + SEEDS; seed++) {
+        struct store_txn *txn = NULL;
+        struct model model;
+        uint32_t last_day = 0;
+        size_t rows = 0;
+
+        model_init(&model, seed);
+        txn = world_begin(&model.world, STORE_READ);
+        last_day = (uint32_t)(model.world.clock.wall_us / DAY_US);
+        for (uint32_t day = last_day - 40; day <= last_day; day++) {
+            struct key names =
+                key_counter(model.world.org, day, COUNTER_FIELD_NAMES, slice_of(NULL, 0));
+
+            rows += check_day(&model, txn, day);
+            rows += count_of(txn, &names) > 0;
+        }
+        assert_int_equal(count_rows(&model.world, txn, TABLE_COUNTER), rows);
+        store_abort(txn);
+        world_deinit(&model.world);
+    }
+}
+
+static void check_table(struct world *world, struct store_txn *a, struct store_txn *b,
+                        enum store_table table)
+{
+    struct key prefix = key_org(world->org);
+    struct store_cursor left = {0};
+    struct store_cursor right = {0};
+    enum err err = OK;
+
+    assert_int_equal(
+        store_cursor_init(&left, a, table, key_slice(&prefix), slice_of(NULL, 0), STORE_ASCENDING),
+        OK);
+    assert_int_equal(
+        store_cursor_init(&right, b, table, key_slice(&prefix), slice_of(NULL, 0), STORE_ASCENDING),
+        OK);
+    while (err == OK) {
+        struct slice keys[2] = {{NULL, 0}, {NULL, 0}};
+        struct slice values[2] = {{NULL, 0}, {NULL, 0}};
+
+        err = store_cursor_next(&left, &keys[0], &values[0]);
+        assert_int_equal(store_cursor_next(&right, &keys[1], &values[1]), err);
+        if (err == OK) {
+            assert_true(slice_equal(keys[0], keys[1]));
+            assert_true(slice_equal(values[0], values[1]));
+        }
+    }
+    assert_int_equal(err, ERR_NOT_FOUND);
+    store_cursor_deinit(&left);
+    store_cursor_deinit(&right);
+}
+
+/* Goal: a replay of the log gives every table again, byte for byte. Method: apply each event to a new
+ * store, with another clock and other randomness, and compare all rows. */
+static void test_replay_is_equal(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 31; seed < 31 + SEEDS; seed++) {
+        struct store_backend *replayed = NULL;
+        struct store_txn *from = NULL;
+        struct store_txn *to = NULL;
+        struct model model;
+        size_t rows = 0;
+
+        model_init(&model, seed);
+        assert_int_equal(store_memory_open(&replayed), OK);
+        assert_int_equal(store_begin(replayed, STORE_WRITE, &to), OK);
+        from = world_begin(&model.world, STORE_READ);
+        clock_manual_advance(&model.world.clock, 77 * DAY_US);
+        for (uint64_t seq = 1; seq <= model.count; seq++) {
+            struct event event;
+
+            assert_int_equal(log_read(from, model.world.org, seq, &event), OK);
+            assert_int_equal(log_apply_envelope(&model.world.ctx, to, &event), OK);
+            assert_int_equal(corrections_apply(&model.world.ctx, to, &event), OK);
+        }
+        for (int table = 0; table < TABLE_COUNT; table++) {
+            if (store_table_class((enum store_table)table) == STORE_PROJECTION) {
+                check_table(&model.world, from, to, (enum store_table)table);
+                rows += count_rows(&model.world, to, (enum store_table)table);
+            }
+        }
+        assert_true(rows > 3 * EVENTS);
+        store_abort(from);
+        store_abort(to);
+        store_memory_close(replayed);
+        world_deinit(&model.world);
+    }
+}
+
+int run_model_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_examples_equal_model),
+        cmocka_unit_test(test_lists_equal_model),
+        cmocka_unit_test(test_counters_equal_scan),
+        cmocka_unit_test(test_replay_is_equal),
+    };
+
+    return cmocka_run_group_tests_name("corrections: model", tests, NULL, NULL);
+}

@@ -1,0 +1,40 @@
+/*
+ * world.h: a store in memory with one organisation, a clock that tests move, and the calls that the
+ * tests of corrections share. Everything that goes wrong in it fails the test.
+ */
+#ifndef ERRATA_TESTS_UNIT_CORRECTIONS_WORLD_H
+#define ERRATA_TESTS_UNIT_CORRECTIONS_WORLD_H
+
+#include "server/domain/corrections/capture.h"
+
+#define WORLD_START_US INT64_C(1770000000000000)
+
+struct world {
+    struct arena arena;
+    struct clock_manual clock;
+    struct random_seeded random;
+    struct fault fault;
+    struct ctx ctx;
+    struct store_backend *backend;
+    struct org_id org;
+};
+
+void world_init(struct world *world, uint64_t seed);
+void world_deinit(struct world *world);
+/* Frees what the last calls made, faults too. */
+void world_forget(struct world *world);
+/* A transaction; ends the test where there is none. */
+struct store_txn *world_begin(struct world *world, enum store_access access);
+/* What an ADMIN token without a user calls as. */
+struct capture_caller world_admin(void);
+/* Prepares and stores events in one write as an ADMIN; gives the first seq. */
+uint64_t world_capture(struct world *world, const struct capture_input *inputs, size_t count);
+/* True where a text stands in another. */
+bool world_has(struct slice whole, const char *part);
+
+/* The groups of this folder. */
+int run_pure_tests(void);
+int run_capture_tests(void);
+int run_model_tests(void);
+
+#endif

@@ -168,6 +168,11 @@ static void channel_work(struct tcp_channel *channel)
     channel_keep_deadlines(channel);
     client_session_report(channel->session);
     channel_flush(channel);
+    if (channel->state == CHANNEL_OPEN && client_session_is_over(channel->session)) {
+        channel_lose(channel, "lost the connection to",
+                     client_session_is_closing(channel->session) ? "the server closed it"
+                                                                 : "what it speaks is not HTTP/2");
+    }
     if (client_session_has_news(channel->session)) {
         channel_wake(channel);
     }
@@ -194,10 +199,9 @@ static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer)
         channel_lose(channel, "lost the connection to", uv_strerror((int)size));
     } else {
         err = client_session_feed(channel->session, slice_of(buffer->base, (size_t)size));
-        if (err == ERR_MALFORMED) {
-            channel_lose(channel, "gave up the connection to", "what it speaks is not HTTP/2");
-        } else if (err != OK) {
-            channel_lose(channel, "lost the connection to", "the server closed it");
+        if (err != OK) {
+            channel_lose(channel, "gave up the connection to",
+                         err == ERR_MALFORMED ? "what it speaks is not HTTP/2" : err_text(err));
         }
     }
     if (channel->state != CHANNEL_CLOSING) {

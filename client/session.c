@@ -566,12 +566,7 @@ enum err client_session_feed(struct client_session *session, struct slice bytes)
     if (taken < 0) {
         return ERR_MALFORMED;
     }
-    /* After a fault of the peer's nghttp2 only wants to say GOAWAY; after a GOAWAY that left no
-     * stream it wants nothing. */
-    return nghttp2_session_want_read(session->http2) == 0 &&
-                   nghttp2_session_want_write(session->http2) == 0
-               ? ERR_UNAVAILABLE
-               : OK;
+    return OK;
 }
 
 size_t client_session_drain(struct client_session *session, uint8_t *bytes, size_t capacity)
@@ -606,19 +601,17 @@ void client_session_fail(struct client_session *session, uint32_t code, const ch
     session->dead = true;
     session->dead_code = code;
     (void)snprintf(session->dead_message, sizeof(session->dead_message), "%s", message);
-    for (struct client_call *call = session->calls; call != NULL;) {
-        struct client_call *next = call->next;
-
-        call->stream_open = false;
+    for (struct client_call *call = session->calls; call != NULL; call = call->next) {
+        /* Those that were reported stay until the session is freed: this may run inside nghttp2,
+         * which still names them. */
         if (call->reported) {
-            call_free(call);
-        } else {
-            if (!call->answered) {
-                call_set_end(call, code, message, false);
-            }
-            session_add_news(session, call);
+            continue;
         }
-        call = next;
+        call->stream_open = false;
+        if (!call->answered) {
+            call_set_end(call, code, message, false);
+        }
+        session_add_news(session, call);
     }
 }
 
@@ -669,8 +662,8 @@ static void session_tell_end(struct client_call *call)
                                    .metadata = call->fields,
                                    .metadata_count = call->field_count};
 
-    call->handlers.on_end(call->handlers.user, &status);
     call->reported = true;
+    call->handlers.on_end(call->handlers.user, &status);
     if (!call->stream_open) {
         call_free(call);
     }
@@ -705,6 +698,13 @@ bool client_session_has_news(const struct client_session *session)
 bool client_session_is_closing(const struct client_session *session)
 {
     return session->closing || session->dead;
+}
+
+bool client_session_is_over(const struct client_session *session)
+{
+    return session->dead ||
+           (session->unsent_bytes == 0 && nghttp2_session_want_read(session->http2) == 0 &&
+            nghttp2_session_want_write(session->http2) == 0);
 }
 
 size_t client_session_call_count(const struct client_session *session)

@@ -67,7 +67,7 @@ void client_session_pause(struct client_call *call);
 /* What was held back is told by the next report. */
 void client_session_resume(struct client_call *call);
 
-/* Takes bytes from the server. Anything but OK means that the connection is of no more use. */
+/* Takes bytes from the server. ERR_MALFORMED, ERR_MEMORY: the connection is of no more use. */
 MUST_CHECK enum err client_session_feed(struct client_session *session, struct slice bytes);
 /* Writes what is to be sent, at most `capacity` bytes; gives the size, 0 when there is nothing. */
 size_t client_session_drain(struct client_session *session, uint8_t *bytes, size_t capacity);
@@ -82,6 +82,9 @@ void client_session_report(struct client_session *session);
 bool client_session_has_news(const struct client_session *session);
 /* The server said GOAWAY, or the connection is gone: new calls end with UNAVAILABLE. */
 bool client_session_is_closing(const struct client_session *session);
+/* Nothing more will be read or sent: after GOAWAY the last call ended, or (where the session is not
+ * closing) the peer broke HTTP/2 and has been told so. */
+bool client_session_is_over(const struct client_session *session);
 size_t client_session_call_count(const struct client_session *session);
 
 #endif

@@ -1,0 +1,30 @@
+/*
+ * details.h: what a failed call's details say, for a program to act on: the bad fields of
+ * google.rpc.BadRequest and the delay of google.rpc.RetryInfo. Other details are passed over.
+ */
+#ifndef ERRATA_CLIENT_DETAILS_H
+#define ERRATA_CLIENT_DETAILS_H
+
+#include "store/base/err.h"
+#include "store/base/slice.h"
+
+/* A server lists at most this many bad fields; what is beyond is counted. */
+#define CLIENT_VIOLATIONS_MAX 100
+
+struct client_violation {
+    struct slice field; /* path in the request, such as events[3].before_json; may be empty */
+    struct slice description;
+};
+
+struct client_details {
+    struct client_violation violations[CLIENT_VIOLATIONS_MAX];
+    size_t violation_count; /* listed */
+    size_t violation_total; /* seen */
+    int64_t retry_ms; /* after which a retry makes sense; -1: not said */
+};
+
+/* Reads google.rpc.Status from its wire bytes, from which the texts are borrowed. ERR_MALFORMED for
+ * bytes that are none; the empty slice has no details. */
+MUST_CHECK enum err client_details_read(struct slice status, struct client_details *ret_details);
+
+#endif

@@ -1,0 +1,16 @@
+/*
+ * client_tests.h: the groups of this folder, each a file; main.c runs them.
+ */
+#ifndef ERRATA_TESTS_UNIT_CLIENT_CLIENT_TESTS_H
+#define ERRATA_TESTS_UNIT_CLIENT_CLIENT_TESTS_H
+
+int run_header_tests(void);
+int run_message_tests(void);
+int run_session_tests(void);
+int run_channel_tests(void);
+int run_details_tests(void);
+int run_options_tests(void);
+int run_print_tests(void);
+int run_table_tests(void);
+
+#endif

@@ -1,0 +1,148 @@
+/*
+ * header_test.c: how gRPC writes things into header fields.
+ */
+#include "client/header.h"
+#include "tests/unit/client/client_tests.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static void assert_decodes(const char *text, const char *expected)
+{
+    uint8_t bytes[128];
+    size_t size = client_percent_decode(slice_text(text), bytes);
+
+    assert_int_equal(size, strlen(expected));
+    assert_memory_equal(bytes, expected, size);
+}
+
+/* Goal: messages come back as they were; broken escapes stay visible.
+ * Method: texts with and without escapes, escapes cut short, and hex in both cases. */
+static void percent_decoding(void **state)
+{
+    (void)state;
+    assert_decodes("plain text", "plain text");
+    assert_decodes("gr%C3%B6%c3%9fe%0A", "gr\xc3\xb6\xc3\x9f"
+                                         "e\n");
+    assert_decodes("100%25", "100%");
+    assert_decodes("%", "%");
+    assert_decodes("%4", "%4");
+    assert_decodes("%4x%zz", "%4x%zz");
+    assert_decodes("", "");
+}
+
+static void assert_base64(const char *plain, size_t size, const char *encoded)
+{
+    uint8_t bytes[64];
+    size_t decoded = 0;
+
+    assert_int_equal(client_base64_encode(slice_of(plain, size), bytes), strlen(encoded));
+    assert_memory_equal(bytes, encoded, strlen(encoded));
+    assert_true(client_base64_decode(slice_text(encoded), bytes, &decoded));
+    assert_int_equal(decoded, size);
+    assert_memory_equal(bytes, plain, size);
+}
+
+/* Goal: binary metadata is written unpadded and read padded or not; damage is seen.
+ * Method: the vectors of RFC 4648, and texts that are none. */
+static void base64(void **state)
+{
+    uint8_t bytes[64];
+    size_t size = 0;
+
+    (void)state;
+    assert_base64("", 0, "");
+    assert_base64("f", 1, "Zg");
+    assert_base64("fo", 2, "Zm8");
+    assert_base64("foo", 3, "Zm9v");
+    assert_base64("foobar", 6, "Zm9vYmFy");
+    assert_base64("\xff\xfe\x00", 3, "//4A");
+    assert_true(client_base64_decode(SLICE("Zg=="), bytes, &size));
+    assert_int_equal(size, 1);
+    assert_false(client_base64_decode(SLICE("Z"), bytes, &size));
+    assert_false(client_base64_decode(SLICE("Zm9v!A"), bytes, &size));
+    assert_false(client_base64_decode(SLICE("Zg=A"), bytes, &size));
+}
+
+static void assert_timeout(int64_t timeout_ms, const char *expected)
+{
+    char text[CLIENT_TIMEOUT_BYTES];
+
+    client_timeout_write(timeout_ms, text);
+    assert_string_equal(text, expected);
+}
+
+/* Goal: a timeout has at most eight digits and never tells the server less than was asked.
+ * Method: spans at the borders between units. */
+static void timeouts(void **state)
+{
+    (void)state;
+    assert_timeout(1, "1m");
+    assert_timeout(99999999, "99999999m");
+    assert_timeout(100000000, "100000S");
+    assert_timeout(100000001, "100001S");
+    assert_timeout(INT64_C(99999999001), "1666667M");
+    assert_timeout(INT64_MAX, "99999999H");
+}
+
+/* Goal: any status becomes a code of gRPC.
+ * Method: numbers, numbers that gRPC does not know, what is no number, and both mappings. */
+static void codes(void **state)
+{
+    uint32_t code = 99;
+
+    (void)state;
+    assert_true(client_code_read(SLICE("0"), &code));
+    assert_int_equal(code, CLIENT_CODE_OK);
+    assert_true(client_code_read(SLICE("16"), &code));
+    assert_int_equal(code, CLIENT_CODE_UNAUTHENTICATED);
+    assert_true(client_code_read(SLICE("17"), &code));
+    assert_int_equal(code, CLIENT_CODE_UNKNOWN);
+    assert_false(client_code_read(SLICE(""), &code));
+    assert_false(client_code_read(SLICE("-1"), &code));
+    assert_false(client_code_read(SLICE("9999999999"), &code));
+    assert_int_equal(client_code_of_http(404), CLIENT_CODE_UNIMPLEMENTED);
+    assert_int_equal(client_code_of_http(503), CLIENT_CODE_UNAVAILABLE);
+    assert_int_equal(client_code_of_http(418), CLIENT_CODE_UNKNOWN);
+    assert_int_equal(client_code_of_reset(7), CLIENT_CODE_UNAVAILABLE);
+    assert_int_equal(client_code_of_reset(11), CLIENT_CODE_RESOURCE_EXHAUSTED);
+    assert_int_equal(client_code_of_reset(2), CLIENT_CODE_INTERNAL);
+    assert_string_equal(client_code_name(5), "NOT_FOUND");
+    assert_string_equal(client_code_name(17), "UNKNOWN");
+}
+
+static bool sendable(const char *key, const char *value)
+{
+    struct client_metadata metadata = {slice_text(key), slice_text(value)};
+
+    return client_metadata_valid(&metadata);
+}
+
+/* Goal: no metadata can pose as a field of the protocol or split a header.
+ * Method: keys and values on both sides of each rule. */
+static void metadata(void **state)
+{
+    (void)state;
+    assert_true(sendable("idempotency-key", "a b~"));
+    assert_true(sendable("x-bin", "\x01\xff"));
+    assert_false(sendable("X-Upper", "a"));
+    assert_false(sendable("", "a"));
+    assert_false(sendable(":path", "a"));
+    assert_false(sendable("grpc-timeout", "1S"));
+    assert_false(sendable("te", "gzip"));
+    assert_false(sendable("x", "a\r\nb: c"));
+    assert_false(sendable("x", "\x80"));
+    assert_false(sendable("x y", "a"));
+}
+
+int run_header_tests(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(percent_decoding), cmocka_unit_test(base64),
+                                       cmocka_unit_test(timeouts), cmocka_unit_test(codes),
+                                       cmocka_unit_test(metadata)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

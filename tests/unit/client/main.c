@@ -1,0 +1,19 @@
+/*
+ * main.c: unit tests of the client library and of what the errata command shows on a terminal.
+ */
+#include "tests/unit/client/client_tests.h"
+
+int main(void)
+{
+    int failed = 0;
+
+    failed += run_header_tests();
+    failed += run_message_tests();
+    failed += run_details_tests();
+    failed += run_session_tests();
+    failed += run_channel_tests();
+    failed += run_options_tests();
+    failed += run_print_tests();
+    failed += run_table_tests();
+    return failed == 0 ? 0 : 1;
+}

@@ -1,0 +1,50 @@
+/*
+ * peer.h: a scripted server for a session under test: nghttp2's server side, in memory. It answers
+ * each request, once complete, as its script says, and hands bytes over in pieces of any size.
+ */
+#ifndef ERRATA_TESTS_UNIT_CLIENT_PEER_H
+#define ERRATA_TESTS_UNIT_CLIENT_PEER_H
+
+#include "client/session.h"
+
+#include <nghttp2/nghttp2.h>
+
+#define PEER_FIELDS_MAX 12
+#define PEER_BODY_BYTES_MAX 1000000
+
+/* Name, value, name, value, ..., NULL. */
+typedef const char *const *peer_fields;
+
+struct peer_script {
+    peer_fields headers;
+    struct slice body;
+    peer_fields trailers; /* NULL: the stream ends with the body, or the headers */
+    bool silent; /* never answers */
+    bool early; /* answers before the request is complete */
+    uint32_t reset; /* HTTP/2 error that answers the request; 0: none */
+};
+
+struct peer {
+    struct client_session *session; /* under test */
+    nghttp2_session *http2;
+    struct peer_script script;
+    size_t step; /* bytes that either side gets at a time */
+    size_t body_sent;
+    bool answered;
+    char request_fields[4096]; /* `name: value` lines of the last request */
+    size_t request_fields_bytes;
+    uint8_t request[PEER_BODY_BYTES_MAX]; /* bytes of the last request */
+    size_t request_bytes;
+    uint32_t reset_by_client; /* error of the last RST_STREAM that came */
+    unsigned resets_by_client;
+};
+
+/* A peer and its session; freed by peer_free, which ends what is left. */
+struct peer *peer_new(const struct peer_script *script, size_t step);
+void peer_free(struct peer *peer);
+/* Moves bytes both ways until neither side has any, and reports. */
+void peer_pump(struct peer *peer);
+/* Sends GOAWAY: requests above `last_stream_id` were not taken. */
+void peer_goaway(struct peer *peer, int32_t last_stream_id);
+
+#endif

@@ -1,0 +1,81 @@
+/*
+ * table_test.c: tables, as they look.
+ */
+#include "tests/unit/client/client_tests.h"
+#include "tools/errata/terminal/table.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static const struct table_column columns[] = {
+    {"ID", false, true}, {"COUNT", true, true}, {"TEXT", false, false}};
+
+static void assert_table(unsigned width, const char *expected)
+{
+    const struct slice rows[][3] = {
+        {SLICE("first"), SLICE("7"), SLICE("a text that is rather long for a narrow screen")},
+        {SLICE("second-id"), SLICE("12345"), SLICE("two\nlines")}};
+    char *text = NULL;
+    size_t size = 0;
+    struct printer printer = {
+        .stream = open_memstream(&text, &size), .terminal = width > 0, .width = width};
+    struct table table;
+    struct arena arena;
+
+    arena_init(&arena, 1 << 16);
+    table_init(&table, &arena, columns, 3);
+    assert_true(table_add(&table, rows[0]));
+    assert_true(table_add(&table, rows[1]));
+    table_print(&table, &printer);
+    assert_int_equal(fclose(printer.stream), 0);
+    assert_string_equal(text, expected);
+    free(text);
+    arena_deinit(&arena);
+}
+
+/* Goal: columns line up; a terminal's width is kept by cutting what may be cut; scripts get all.
+ * Method: the same rows for a pipe, for 40 columns, and for a width that can't be kept. */
+static void layouts(void **state)
+{
+    (void)state;
+    assert_table(0, "ID         COUNT  TEXT\n"
+                    "first          7  a text that is rather long for a narrow screen\n"
+                    "second-id  12345  two\\nlines\n");
+    assert_table(40, "ID         COUNT  TEXT\n"
+                     "first          7  a text that is rather…\n"
+                     "second-id  12345  two\\nlines\n");
+    assert_table(10, "ID         COUNT  TEXT\n"
+                     "first          7  a text …\n"
+                     "second-id  12345  two\\nli…\n");
+}
+
+/* Goal: an empty table prints nothing, not a lonely heading.
+ * Method: no rows. */
+static void empty(void **state)
+{
+    char *text = NULL;
+    size_t size = 0;
+    struct printer printer = {.stream = open_memstream(&text, &size)};
+    struct table table;
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, 1 << 16);
+    table_init(&table, &arena, columns, 3);
+    table_print(&table, &printer);
+    assert_int_equal(fclose(printer.stream), 0);
+    assert_int_equal(size, 0);
+    free(text);
+    arena_deinit(&arena);
+}
+
+int run_table_tests(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(layouts), cmocka_unit_test(empty)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,35 @@
+/*
+ * store_world.c: see store_world.h.
+ */
+#include "tests/support/store/store_world.h"
+
+#include "store/base/assert.h"
+#include "store/memory/memory.h"
+
+void store_world_init(struct store_world *world)
+{
+    memset(world, 0, sizeof(*world));
+    ASSERT(store_memory_open(&world->backend) == OK);
+    arena_init(&world->arena, SIZE_MAX);
+    fault_init(&world->fault, &world->arena);
+    clock_manual_init(&world->clock, STORE_WORLD_START_US);
+    random_seeded_init(&world->random, 1);
+    world->ctx.arena = &world->arena;
+    world->ctx.clock = &world->clock.clock;
+    world->ctx.random = &world->random.random;
+    world->ctx.fault = &world->fault;
+}
+
+void store_world_deinit(struct store_world *world)
+{
+    store_memory_close(world->backend);
+    arena_deinit(&world->arena);
+}
+
+struct org_id store_world_org(uint8_t number)
+{
+    struct org_id org;
+
+    memset(org.uuid.bytes, number, sizeof(org.uuid.bytes));
+    return org;
+}

@@ -1,0 +1,27 @@
+/*
+ * store_world.h: a memory store with a ctx whose clock and randomness a test owns.
+ */
+#ifndef ERRATA_TESTS_SUPPORT_STORE_STORE_WORLD_H
+#define ERRATA_TESTS_SUPPORT_STORE_STORE_WORLD_H
+
+#include "store/base/ctx.h"
+#include "store/keys.h"
+
+/* Where the clock of a world starts: 2026-01-02T03:04:05Z. */
+#define STORE_WORLD_START_US 1767323045000000ll
+
+struct store_world {
+    struct store_backend *backend;
+    struct arena arena;
+    struct fault fault;
+    struct clock_manual clock;
+    struct random_seeded random;
+    struct ctx ctx;
+};
+
+void store_world_init(struct store_world *world);
+void store_world_deinit(struct store_world *world);
+/* An organisation whose id is 16 times this byte. */
+struct org_id store_world_org(uint8_t number);
+
+#endif

@@ -1,0 +1,170 @@
+/*
+ * idempotency_test.c: a key is found for a day, tells the same request from another, and its row goes
+ * when nobody can ask for it any more.
+ */
+#include "tests/unit/store/store_tests.h"
+
+#include "store/idempotency.h"
+#include "store/record.h"
+#include "store/work.h"
+#include "tests/support/store/store_world.h"
+
+#include <stdlib.h>
+
+#define HOUR_US (3600ll * 1000000)
+
+static int setup(void **state)
+{
+    struct store_world *world = calloc(1, sizeof(*world));
+
+    assert_non_null(world);
+    store_world_init(world);
+    *state = world;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    store_world_deinit(*state);
+    free(*state);
+    return 0;
+}
+
+static struct event_idempotency make_key(uint8_t org, uint8_t number)
+{
+    struct event_idempotency key = {.present = true, .org = store_world_org(org)};
+
+    memset(key.key_hash, number, sizeof(key.key_hash));
+    memset(key.request_sha256.bytes, number, sizeof(key.request_sha256.bytes));
+    return key;
+}
+
+static struct store_txn *begin_write(struct store_world *world)
+{
+    struct store_txn *txn = NULL;
+
+    assert_int_equal(store_begin(world->backend, STORE_WRITE, &txn), OK);
+    return txn;
+}
+
+static void keep(struct store_world *world, struct store_txn *txn, uint8_t org, uint8_t number)
+{
+    struct event_idempotency key = make_key(org, number);
+    struct work_result result = {.org = store_world_org(9), .first_seq = 40, .count = 3};
+
+    assert_int_equal(idempotency_keep(&world->ctx, txn, &key, &result), OK);
+}
+
+/* Goal: a repeat gets the first result for 24 hours, whatever hour it falls into; another request
+ * under the same key, another key and another organisation do not. Method: move the clock. */
+static void test_found_for_a_day(void **state)
+{
+    struct store_world *world = *state;
+    struct store_txn *txn = begin_write(world);
+    struct event_idempotency key = make_key(1, 5);
+    struct event_idempotency other = make_key(1, 6);
+    struct work_result result;
+
+    world->clock.wall_us -= world->clock.wall_us % HOUR_US;
+    world->clock.wall_us += HOUR_US - 1;
+    keep(world, txn, 1, 5);
+    for (int64_t passed_us = -1; passed_us <= 24 * HOUR_US; passed_us += HOUR_US / 2) {
+        int64_t start_us = world->clock.wall_us;
+
+        memset(&result, 0, sizeof(result));
+        world->clock.wall_us += passed_us;
+        assert_int_equal(idempotency_find(&world->ctx, txn, &key, &result), OK);
+        assert_true(result.repeated);
+        assert_int_equal(result.first_seq, 40);
+        assert_int_equal(result.count, 3);
+        assert_true(uuid_equal(result.org.uuid, store_world_org(9).uuid));
+        world->clock.wall_us = start_us;
+    }
+    assert_int_equal(idempotency_find(&world->ctx, txn, &other, &result), ERR_NOT_FOUND);
+    memcpy(other.key_hash, key.key_hash, sizeof(key.key_hash));
+    assert_int_equal(idempotency_find(&world->ctx, txn, &other, &result), ERR_EXISTS);
+    other = make_key(2, 5);
+    assert_int_equal(idempotency_find(&world->ctx, txn, &other, &result), ERR_NOT_FOUND);
+    world->clock.wall_us -= 10 * 60 * 1000000; /* put back: the row is of the next hour */
+    assert_int_equal(idempotency_find(&world->ctx, txn, &key, &result), OK);
+    world->clock.wall_us += 26 * HOUR_US;
+    assert_int_equal(idempotency_find(&world->ctx, txn, &key, &result), ERR_NOT_FOUND);
+    store_abort(txn);
+}
+
+/* Goal: a write that appended nothing is repeated as such. Method: keep and find an empty result. */
+static void test_empty_result(void **state)
+{
+    struct store_world *world = *state;
+    struct store_txn *txn = begin_write(world);
+    struct event_idempotency key = make_key(1, 5);
+    struct work_result nothing = {.count = 0};
+    struct work_result result = {.count = 7};
+
+    assert_int_equal(idempotency_keep(&world->ctx, txn, &key, &nothing), OK);
+    assert_int_equal(idempotency_find(&world->ctx, txn, &key, &result), OK);
+    assert_int_equal(result.count, 0);
+    assert_true(result.repeated);
+    store_abort(txn);
+}
+
+static void add_org(struct store_world *world, struct store_txn *txn, uint8_t number)
+{
+    struct organization_record record = {
+        .id = store_world_org(number).uuid,
+        .name = SLICE("name"),
+    };
+    struct key key = key_organization_global(record.id);
+    struct slice bytes = {NULL, 0};
+
+    assert_int_equal(record_encode_organization(&world->arena, &record, &bytes), OK);
+    assert_int_equal(store_put(txn, TABLE_ORGANIZATION, key_slice(&key), bytes), OK);
+}
+
+/* Goal: old rows of every organisation go, a bounded number a call, and young ones stay. Method: rows
+ * of two ages in three organisations; sweep until nothing more goes. */
+static void test_expire(void **state)
+{
+    struct store_world *world = *state;
+    struct store_txn *txn = begin_write(world);
+    struct idempotency_sweep sweep = {0};
+    struct event_idempotency key = make_key(1, 5);
+    struct work_result result;
+    size_t removed = 0;
+
+    for (uint8_t org = 1; org <= 3; org++) {
+        add_org(world, txn, org);
+        for (uint8_t i = 0; i < 10; i++) {
+            keep(world, txn, org, i);
+        }
+    }
+    clock_manual_advance(&world->clock, 50 * HOUR_US);
+    for (uint8_t org = 1; org <= 3; org++) {
+        keep(world, txn, org, 100);
+    }
+    for (int i = 0; i < 40; i++) {
+        size_t count = 0;
+
+        assert_int_equal(idempotency_expire(txn, world->clock.wall_us, 4, &sweep, &count), OK);
+        assert_true(count <= 4);
+        removed += count;
+    }
+    assert_int_equal(removed, 30);
+    key = make_key(3, 100);
+    assert_int_equal(idempotency_find(&world->ctx, txn, &key, &result), OK);
+    clock_manual_init(&world->clock, 5);
+    assert_int_equal(idempotency_expire(txn, 5, 4, &sweep, &removed), OK);
+    assert_int_equal(removed, 0);
+    store_abort(txn);
+}
+
+int run_idempotency_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_found_for_a_day, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_empty_result, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_expire, setup, teardown),
+    };
+
+    return cmocka_run_group_tests_name("idempotency", tests, NULL, NULL);
+}

@@ -1,0 +1,155 @@
+/*
+ * key_test.c: keys sort as the tables need it, and tell what was put into them. Their bytes are pinned
+ * by format_test.c.
+ */
+#include "tests/unit/store/store_tests.h"
+
+#include "store/keys.h"
+#include "tests/support/store/store_world.h"
+
+static int compare(struct key a, struct key b)
+{
+    return slice_compare(key_slice(&a), key_slice(&b));
+}
+
+/* Goal: newest first by created_at, then seq, before 1970 too. Method: neighbours of a list in the
+ * wanted order, for each of the three kinds of key. */
+static void test_newest_first(void **state)
+{
+    static const struct {
+        int64_t created_at_us;
+        uint64_t seq;
+    } order[] = {
+        {INT64_MAX, 1},
+        {STORE_WORLD_START_US, UINT64_MAX},
+        {STORE_WORLD_START_US, 300},
+        {STORE_WORLD_START_US, 2},
+        {1, 7},
+        {0, 8},
+        {-1, 9},
+        {INT64_MIN, 1},
+    };
+    struct org_id org = store_world_org(1);
+    struct key_fingerprint fingerprint = key_fingerprint_of(SLICE("layout"));
+
+    (void)state;
+    for (size_t i = 0; i + 1 < sizeof(order) / sizeof(order[0]); i++) {
+        int64_t a = order[i].created_at_us;
+        int64_t b = order[i + 1].created_at_us;
+        uint64_t a_seq = order[i].seq;
+        uint64_t b_seq = order[i + 1].seq;
+
+        assert_true(compare(key_example(org, &fingerprint, a, a_seq),
+                            key_example(org, &fingerprint, b, b_seq)) < 0);
+        assert_true(compare(key_backfill(org, a, a_seq), key_backfill(org, b, b_seq)) < 0);
+        assert_true(compare(key_subject(org, SUBJECT_LAYOUT, SLICE("x"), a, a_seq),
+                            key_subject(org, SUBJECT_LAYOUT, SLICE("x"), b, b_seq)) < 0);
+    }
+}
+
+/* Goal: a key tells its time and seq again. Method: both readers over edges; other shapes refused. */
+static void test_reading_back(void **state)
+{
+    static const int64_t times[] = {INT64_MIN, -1, 0, 1, STORE_WORLD_START_US, INT64_MAX};
+    struct org_id org = store_world_org(1);
+    int64_t time_us = 0;
+    uint64_t seq = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+        struct key key = key_backfill(org, times[i], i * 1000 + 1);
+
+        assert_int_equal(key_read_newest_first(key_slice(&key), &time_us, &seq), OK);
+        assert_true(time_us == times[i]);
+        assert_int_equal(seq, i * 1000 + 1);
+        key = key_event(org, UINT64_MAX - i);
+        assert_int_equal(key_read_event(key_slice(&key), &seq), OK);
+        assert_true(seq == UINT64_MAX - i);
+        assert_int_equal(key_read_newest_first(key_slice(&key), &time_us, &seq), ERR_CORRUPT);
+        key.size++;
+        assert_int_equal(key_read_event(key_slice(&key), &seq), ERR_CORRUPT);
+    }
+}
+
+/* Goal: the head row stands in front of every example of its layout, and of nothing else. Method:
+ * compare with the first and last example that can be, and with the prefix. */
+static void test_head_is_first(void **state)
+{
+    struct org_id org = store_world_org(1);
+    struct key_fingerprint fingerprint = key_fingerprint_of(SLICE("layout"));
+    struct key prefix = key_layout_prefix(org, &fingerprint);
+    struct key head = key_layout_head(org, &fingerprint);
+    struct key newest = key_example(org, &fingerprint, INT64_MAX, UINT64_MAX - 1);
+
+    (void)state;
+    assert_int_equal(head.size, STORE_KEY_BYTES_MAX);
+    assert_int_equal(newest.size, STORE_KEY_BYTES_MAX);
+    assert_true(compare(head, newest) < 0);
+    assert_true(slice_starts_with(key_slice(&head), key_slice(&prefix)));
+    assert_true(slice_starts_with(key_slice(&newest), key_slice(&prefix)));
+}
+
+/* Goal: one organisation's keys never stand among another's. Method: each builder's key begins with
+ * its organisation, the global ones' with zeros. */
+static void test_keys_begin_with_their_org(void **state)
+{
+    struct org_id org = store_world_org(7);
+    struct key_fingerprint fingerprint = key_fingerprint_of(SLICE("layout"));
+    uint8_t hash[16] = {1};
+    struct key prefix = key_org(org);
+    struct key zero = key_global_prefix();
+    struct key own[] = {
+        key_event(org, 1),
+        key_event_id(org, org.uuid),
+        key_subject_prefix(org, SUBJECT_TOKEN, SLICE("x")),
+        key_subject(org, SUBJECT_TOKEN, SLICE("x"), 1, 1),
+        key_backfill(org, 1, 1),
+        key_layout_prefix(org, &fingerprint),
+        key_layout_head(org, &fingerprint),
+        key_example(org, &fingerprint, 1, 1),
+        key_example_mark(org, 1),
+        key_entity_prefix(org, SLICE("a"), SLICE("b")),
+        key_entity(org, SLICE("a"), SLICE("b"), 1),
+        key_counter(org, 1, COUNTER_LINE_FIELD, SLICE("qty")),
+        key_token_by_org(org, 1),
+        key_idempotency(org, 1, hash),
+    };
+    struct key global[] = {
+        key_organization_global(org.uuid),
+        key_organization_name_global(SLICE("name")),
+        key_token_global(1),
+        key_meta_global(SLICE("format")),
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+        assert_true(slice_starts_with(key_slice(&own[i]), key_slice(&prefix)));
+    }
+    for (size_t i = 0; i < sizeof(global) / sizeof(global[0]); i++) {
+        assert_true(slice_starts_with(key_slice(&global[i]), key_slice(&zero)));
+    }
+}
+
+/* Goal: pairs of entity texts that would join to the same text are apart. Method: move the border. */
+static void test_entities_are_apart(void **state)
+{
+    struct org_id org = store_world_org(1);
+
+    (void)state;
+    assert_int_not_equal(compare(key_entity_prefix(org, SLICE("ab"), SLICE("c")),
+                                 key_entity_prefix(org, SLICE("a"), SLICE("bc"))),
+                         0);
+    assert_true(compare(key_entity(org, SLICE("a"), SLICE("b"), 9),
+                        key_entity(org, SLICE("a"), SLICE("b"), 8)) < 0);
+}
+
+int run_key_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_newest_first),       cmocka_unit_test(test_reading_back),
+        cmocka_unit_test(test_head_is_first),      cmocka_unit_test(test_keys_begin_with_their_org),
+        cmocka_unit_test(test_entities_are_apart),
+    };
+
+    return cmocka_run_group_tests_name("keys", tests, NULL, NULL);
+}

@@ -1,0 +1,359 @@
+/*
+ * lmdb_test.c: how a store is made, opened, refused and warmed. What its transactions promise is in
+ * the contract suite.
+ */
+#include "tests/unit/store/store_tests.h"
+
+#include "store/lmdb/lmdb.h"
+#include "store/record.h"
+#include "tests/support/store/store_world.h"
+#include "tests/support/store/temp_folder.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct world {
+    struct temp_folder folder;
+    struct store_lmdb_config config;
+    struct arena arena;
+    struct fault fault;
+    char path[TEMP_FOLDER_PATH_BYTES + 8];
+};
+
+static int setup(void **state)
+{
+    struct world *world = calloc(1, sizeof(*world));
+
+    assert_non_null(world);
+    temp_folder_init(&world->folder);
+    (void)snprintf(world->path, sizeof(world->path), "%s/data", world->folder.path);
+    world->config.path = world->path;
+    world->config.map_bytes = 64ull << 20;
+    world->config.reserve_bytes = 1 << 20;
+    arena_init(&world->arena, SIZE_MAX);
+    fault_init(&world->fault, &world->arena);
+    *state = world;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct world *world = *state;
+
+    arena_deinit(&world->arena);
+    temp_folder_deinit(&world->folder);
+    free(world);
+    return 0;
+}
+
+static struct store_backend *open_store(struct world *world)
+{
+    struct store_backend *backend = NULL;
+
+    assert_int_equal(store_lmdb_open(&world->config, &world->fault, &backend), OK);
+    return backend;
+}
+
+static struct stat stat_of(struct world *world, const char *name)
+{
+    char path[TEMP_FOLDER_PATH_BYTES + 64];
+    struct stat info;
+
+    (void)snprintf(path, sizeof(path), "%s/%s", world->path, name);
+    memset(&info, 0, sizeof(info));
+    assert_int_equal(stat(path, &info), 0);
+    return info;
+}
+
+static void put_number(struct store_backend *backend, struct key key, uint64_t number)
+{
+    struct meta_record record = {.number = number};
+    struct store_txn *txn = NULL;
+    struct slice bytes = {NULL, 0};
+    struct arena arena;
+
+    arena_init(&arena, SIZE_MAX);
+    assert_int_equal(record_encode_meta(&arena, &record, &bytes), OK);
+    assert_int_equal(store_begin(backend, STORE_WRITE, &txn), OK);
+    assert_int_equal(store_put(txn, TABLE_META, key_slice(&key), bytes), OK);
+    assert_int_equal(store_commit(txn), OK);
+    arena_deinit(&arena);
+}
+
+static bool message_has(const struct world *world, const char *part)
+{
+    char text[1024];
+    size_t size = world->fault.message.size;
+
+    assert_true(size < sizeof(text));
+    memcpy(text, world->fault.message.data, size);
+    text[size] = '\0';
+    return strstr(text, part) != NULL;
+}
+
+/* Goal: a store is made for its owner alone, and what is committed is there when it is opened again.
+ * Method: modes of the folder and its files; a row; the map's default size. */
+static void test_make_and_open(void **state)
+{
+    struct world *world = *state;
+    struct key key = key_meta_global(SLICE("mine"));
+    struct store_backend *backend = open_store(world);
+    struct store_stats stats;
+    struct store_txn *txn = NULL;
+    struct slice value = {NULL, 0};
+
+    put_number(backend, key, 7);
+    assert_int_equal(stat_of(world, "").st_mode & 0777, 0700);
+    assert_int_equal(stat_of(world, "db").st_mode & 0777, 0700);
+    assert_int_equal(stat_of(world, "db/data.mdb").st_mode & 0777, 0600);
+    assert_int_equal(stat_of(world, "errata.pid").st_mode & 0777, 0600);
+    assert_int_equal(stat_of(world, "reserve").st_size, 1 << 20);
+    assert_true(stat_of(world, "reserve").st_blocks * 512 >= 1 << 20);
+    store_lmdb_close(backend);
+    world->config.map_bytes = 0;
+    backend = open_store(world);
+    assert_int_equal(store_stats(backend, &stats), OK);
+    assert_true(stats.map_bytes == STORE_LMDB_MAP_BYTES_DEFAULT);
+    assert_true(stats.map_used_bytes > 0 && stats.map_used_bytes < 1 << 20);
+    assert_int_equal(store_begin(backend, STORE_READ, &txn), OK);
+    assert_int_equal(store_get(txn, TABLE_META, key_slice(&key), &value), OK);
+    store_abort(txn);
+    assert_false(store_lmdb_is_broken(backend));
+    store_lmdb_close(backend);
+    store_lmdb_close(NULL);
+}
+
+/* Goal: one process at a time. Method: open twice; the second is told who has it. */
+static void test_locked(void **state)
+{
+    struct world *world = *state;
+    struct store_backend *backend = open_store(world);
+    struct store_backend *second = NULL;
+    char pid[32];
+
+    (void)snprintf(pid, sizeof(pid), "process %d", (int)getpid());
+    assert_int_equal(store_lmdb_open(&world->config, &world->fault, &second), ERR_PRECONDITION);
+    assert_true(message_has(world, pid));
+    store_lmdb_close(backend);
+    backend = open_store(world);
+    store_lmdb_close(backend);
+}
+
+/* Goal: a newer format is refused with the reason, and left untouched. Method: raise the version in the
+ * store, open it, compare the file's time and size. */
+static void test_newer_format(void **state)
+{
+    struct world *world = *state;
+    struct key key = key_meta_global(SLICE("format"));
+    struct store_backend *backend = open_store(world);
+    struct stat before;
+    struct stat after;
+
+    put_number(backend, key, STORE_FORMAT_VERSION + 1);
+    store_lmdb_close(backend);
+    before = stat_of(world, "db/data.mdb");
+    assert_int_equal(store_lmdb_open(&world->config, &world->fault, &backend), ERR_PRECONDITION);
+    assert_true(message_has(world, "format version 2"));
+    after = stat_of(world, "db/data.mdb");
+    assert_int_equal(before.st_size, after.st_size);
+    assert_int_equal(before.st_mtim.tv_nsec, after.st_mtim.tv_nsec);
+}
+
+static void write_file(struct world *world, const char *name, size_t size)
+{
+    char path[TEMP_FOLDER_PATH_BYTES + 64];
+    FILE *file = NULL;
+
+    (void)snprintf(path, sizeof(path), "%s/%s", world->path, name);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    for (size_t i = 0; i < size; i++) {
+        assert_int_equal(fputc((int)(i * 7 & 0xff), file), (int)(i * 7 & 0xff));
+    }
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Goal: a creation that was cut off is started again, and a file that is no store is refused, not
+ * replaced. Method: garbage in db.new/, then in db/. */
+static void test_damaged_files(void **state)
+{
+    struct world *world = *state;
+    struct store_backend *backend = NULL;
+    char path[TEMP_FOLDER_PATH_BYTES + 64];
+
+    assert_int_equal(mkdir(world->path, 0700), 0);
+    (void)snprintf(path, sizeof(path), "%s/db.new", world->path);
+    assert_int_equal(mkdir(path, 0700), 0);
+    write_file(world, "db.new/data.mdb", 5000);
+    backend = open_store(world);
+    store_lmdb_close(backend);
+    assert_int_not_equal(access(path, F_OK), 0);
+    write_file(world, "db/data.mdb", 20000);
+    assert_int_equal(store_lmdb_open(&world->config, &world->fault, &backend), ERR_CORRUPT);
+    assert_int_equal(stat_of(world, "db/data.mdb").st_size, 20000);
+}
+
+/* Goal: a configuration that makes no sense says why. Method: no path, a tiny map. */
+static void test_bad_configuration(void **state)
+{
+    struct world *world = *state;
+    struct store_backend *backend = NULL;
+
+    world->config.map_bytes = 4096;
+    assert_int_equal(store_lmdb_open(&world->config, &world->fault, &backend), ERR_INVALID);
+    assert_true(message_has(world, "map size"));
+    world->config.map_bytes = 0;
+    world->config.path = "";
+    assert_int_equal(store_lmdb_open(&world->config, &world->fault, &backend), ERR_INVALID);
+    world->config.path = "/proc/errata/data";
+    assert_int_equal(store_lmdb_open(&world->config, &world->fault, &backend), ERR_IO);
+}
+
+/* Puts rows of 64 KiB until something says no; gives what it was, and how many were committed. */
+static enum err fill_map(struct store_backend *backend, uint64_t *ret_rows)
+{
+    static uint8_t bytes[65536];
+    uint64_t rows = 0;
+
+    for (;;) {
+        struct key key = key_event(store_world_org(1), rows + 1);
+        struct store_txn *txn = NULL;
+        enum err err = OK;
+
+        assert_int_equal(store_begin(backend, STORE_WRITE, &txn), OK);
+        err = store_append(txn, TABLE_EVENT, key_slice(&key), slice_of(bytes, sizeof(bytes)));
+        if (err != OK) {
+            store_abort(txn);
+        } else {
+            err = store_commit(txn);
+        }
+        if (err != OK) {
+            *ret_rows = rows;
+            return err;
+        }
+        rows++;
+    }
+}
+
+/* Goal: a full map is a full disk, is not the end, and loses nothing. Method: fill a small one, read
+ * all, delete it, write again. */
+static void test_full_map(void **state)
+{
+    struct world *world = *state;
+    struct store_backend *backend = NULL;
+    struct store_txn *txn = NULL;
+    uint64_t rows = 0;
+
+    world->config.map_bytes = 4ull << 20;
+    backend = open_store(world);
+    assert_int_equal(fill_map(backend, &rows), ERR_DISK_FULL);
+    assert_true(rows > 40);
+    assert_int_equal(store_begin(backend, STORE_WRITE, &txn), OK);
+    for (uint64_t seq = 1; seq <= rows; seq++) {
+        struct key key = key_event(store_world_org(1), seq);
+        struct slice value = {NULL, 0};
+
+        assert_int_equal(store_get(txn, TABLE_EVENT, key_slice(&key), &value), OK);
+        assert_int_equal(value.size, 65536);
+        assert_int_equal(store_del(txn, TABLE_EVENT, key_slice(&key)), OK);
+    }
+    assert_int_equal(store_commit(txn), OK);
+    /* LMDB uses what a commit freed only behind the next one, such as the writer's probe. */
+    put_number(backend, key_meta_global(SLICE("probe")), 0);
+    assert_int_equal(fill_map(backend, &rows), ERR_DISK_FULL);
+    assert_true(rows > 20);
+    assert_int_equal(store_restore(backend), OK);
+    assert_false(store_lmdb_is_broken(backend));
+    store_lmdb_close(backend);
+}
+
+/* Goal: warming reads without changing, stops when told, and bears empty and filled tables. Method:
+ * before and after a few thousand rows. */
+static void test_warm_up(void **state)
+{
+    struct world *world = *state;
+    struct store_backend *backend = open_store(world);
+    atomic_bool stop = false;
+    struct store_txn *txn = NULL;
+
+    assert_int_equal(store_lmdb_warm_up(backend, &stop), OK);
+    assert_int_equal(store_begin(backend, STORE_WRITE, &txn), OK);
+    for (uint64_t i = 1; i <= 2500; i++) {
+        struct key key = key_event(store_world_org((uint8_t)(1 + i % 3)), i);
+        struct key head = key_org(store_world_org((uint8_t)(1 + i % 3)));
+
+        assert_int_equal(store_put(txn, TABLE_EVENT, key_slice(&key), SLICE("event")), OK);
+        assert_int_equal(store_put(txn, TABLE_SUBJECT, key_slice(&key), slice_of(NULL, 0)), OK);
+        assert_int_equal(store_put(txn, TABLE_ORG_HEAD, key_slice(&head), SLICE("head")), OK);
+    }
+    assert_int_equal(store_commit(txn), OK);
+    assert_int_equal(store_lmdb_warm_up(backend, &stop), OK);
+    atomic_store(&stop, true);
+    assert_int_equal(store_lmdb_warm_up(backend, &stop), OK);
+    store_lmdb_check_readers(backend);
+    store_lmdb_close(backend);
+}
+
+/* Goal: killed at any moment, the store opens and has all that was committed, whole. Method: a child
+ * that commits a row at a time and tells each on a pipe, killed after some; each told is there. */
+static void test_kill(void **state)
+{
+    struct world *world = *state;
+    struct store_backend *backend = NULL;
+    uint64_t told = 0;
+    uint64_t seq = 0;
+    int fds[2];
+    pid_t child = 0;
+
+    assert_int_equal(pipe(fds), 0);
+    child = fork();
+    if (child == 0) {
+        backend = open_store(world);
+        for (seq = 1;; seq++) {
+            put_number(backend, key_event(store_world_org(1), seq), seq);
+            if (write(fds[1], &seq, sizeof(seq)) != (ssize_t)sizeof(seq)) {
+                _exit(1);
+            }
+        }
+    }
+    while (told < 100) {
+        assert_int_equal(read(fds[0], &told, sizeof(told)), sizeof(told));
+    }
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(close(fds[1]), 0);
+    while (read(fds[0], &told, sizeof(told)) == (ssize_t)sizeof(told)) {
+    }
+    backend = open_store(world);
+    for (seq = 1; seq <= told; seq++) {
+        struct key key = key_event(store_world_org(1), seq);
+        struct store_txn *txn = NULL;
+        struct slice value = {NULL, 0};
+
+        assert_int_equal(store_begin(backend, STORE_READ, &txn), OK);
+        assert_int_equal(store_get(txn, TABLE_META, key_slice(&key), &value), OK);
+        store_abort(txn);
+    }
+    store_lmdb_close(backend);
+    assert_int_equal(close(fds[0]), 0);
+}
+
+int run_lmdb_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_make_and_open, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_locked, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_newer_format, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_damaged_files, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_bad_configuration, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_full_map, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_warm_up, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_kill, setup, teardown),
+    };
+
+    return cmocka_run_group_tests_name("lmdb", tests, NULL, NULL);
+}

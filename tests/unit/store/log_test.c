@@ -1,0 +1,409 @@
+/*
+ * log_test.c: events are numbered, timed, chained and found; a replay of them makes the same rows.
+ */
+#include "tests/unit/store/store_tests.h"
+
+#include "store/log.h"
+#include "store/memory/memory.h"
+#include "tests/support/store/store_world.h"
+
+#include <stdlib.h>
+
+static int setup(void **state)
+{
+    struct store_world *world = calloc(1, sizeof(*world));
+
+    assert_non_null(world);
+    store_world_init(world);
+    *state = world;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    store_world_deinit(*state);
+    free(*state);
+    return 0;
+}
+
+static struct store_txn *begin(struct store_backend *backend, enum store_access access)
+{
+    struct store_txn *txn = NULL;
+
+    assert_int_equal(store_begin(backend, access, &txn), OK);
+    return txn;
+}
+
+/* A live feedback event about the layout `acme` with the content given. */
+static struct event append(struct store_world *world, struct store_txn *txn, uint8_t org,
+                           const char *content)
+{
+    struct event_draft draft = {
+        .org = store_world_org(org),
+        .kind = EVENT_FEEDBACK,
+        .annotator = ANNOTATOR_HUMAN,
+        .source = SOURCE_LIVE,
+        .actor_user_id = SLICE("anna"),
+        .subjects = {{SUBJECT_LAYOUT, SLICE("acme")}, {SUBJECT_DOCUMENT, SLICE("doc-1")}},
+        .subject_count = 2,
+        .facts = SLICE("facts"),
+        .content = slice_text(content),
+    };
+    struct event event;
+
+    assert_int_equal(log_next_stamp(&world->ctx, txn, draft.org, &draft.stamp), OK);
+    draft.created_at_us = draft.stamp.recorded_at_us;
+    assert_int_equal(log_append(&world->ctx, txn, &draft, &event), OK);
+    return event;
+}
+
+/* Commits `count` events of one organisation, a millisecond apart. */
+static void fill(struct store_world *world, uint8_t org, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct store_txn *txn = begin(world->backend, STORE_WRITE);
+
+        log_begin_write(txn, NULL);
+        (void)append(world, txn, org, "content");
+        assert_int_equal(store_commit(txn), OK);
+        clock_manual_advance(&world->clock, 1000);
+    }
+}
+
+/* Goal: what is appended is read. Method: one event with every field, from the append's view and from
+ * the table, by number and by id. */
+static void test_append_and_read(void **state)
+{
+    struct store_world *world = *state;
+    struct org_id org = store_world_org(1);
+    struct event_idempotency key = {.present = true, .org = org, .key_hash = {1, 2, 3}};
+    struct store_txn *txn = begin(world->backend, STORE_WRITE);
+    struct event appended;
+    struct event second;
+    struct event read;
+    uint64_t seq = 0;
+
+    log_begin_write(txn, &key);
+    appended = append(world, txn, 1, "content");
+    second = append(world, txn, 1, "");
+    assert_int_equal(store_commit(txn), OK);
+    txn = begin(world->backend, STORE_READ);
+    assert_int_equal(log_read(txn, org, 1, &read), OK);
+    assert_int_equal(read.seq, 1);
+    assert_true(uuid_equal(read.id, appended.id));
+    assert_int_equal(read.recorded_at_us, STORE_WORLD_START_US);
+    assert_int_equal(read.created_at_us, STORE_WORLD_START_US);
+    assert_true(slice_equal(read.actor_user_id, SLICE("anna")));
+    assert_int_equal(read.subject_count, 2);
+    assert_int_equal(read.subjects[1].kind, SUBJECT_DOCUMENT);
+    assert_true(slice_equal(read.subjects[1].id, SLICE("doc-1")));
+    assert_true(slice_equal(read.facts, SLICE("facts")));
+    assert_true(slice_equal(read.content, SLICE("content")));
+    assert_int_equal(read.salt.size, EVENT_SALT_BYTES);
+    assert_true(slice_equal(read.envelope, appended.envelope));
+    assert_int_equal(read.write_index, 0);
+    assert_true(read.idempotency.present);
+    assert_memory_equal(read.idempotency.key_hash, key.key_hash, sizeof(key.key_hash));
+    assert_int_equal(second.write_index, 1);
+    assert_false(second.idempotency.present);
+    assert_int_equal(second.salt.size, 0);
+    assert_int_equal(log_find(txn, org, second.id, &seq), OK);
+    assert_int_equal(seq, 2);
+    assert_int_equal(log_read(txn, org, 3, &read), ERR_NOT_FOUND);
+    assert_int_equal(log_read(txn, store_world_org(2), 1, &read), ERR_NOT_FOUND);
+    assert_int_equal(log_find(txn, store_world_org(2), second.id, &seq), ERR_NOT_FOUND);
+    store_abort(txn);
+}
+
+/* Goal: times and ids of an organisation order as its numbers do, whatever the clock does. Method: a
+ * clock that stands still, goes back and goes on. */
+static void test_time_never_goes_back(void **state)
+{
+    static const int64_t steps_us[] = {0, 0, -5000000, 3, 6000000};
+    struct store_world *world = *state;
+    struct store_txn *txn = begin(world->backend, STORE_WRITE);
+    struct event before = append(world, txn, 1, "content");
+
+    for (size_t i = 0; i < sizeof(steps_us) / sizeof(steps_us[0]); i++) {
+        struct event event;
+
+        world->clock.wall_us += steps_us[i];
+        event = append(world, txn, 1, "content");
+        assert_int_equal(event.seq, before.seq + 1);
+        assert_true(event.recorded_at_us > before.recorded_at_us);
+        assert_true(memcmp(event.id.bytes, before.id.bytes, UUID_BYTES) > 0);
+        before = event;
+    }
+    assert_int_equal(before.recorded_at_us, world->clock.wall_us);
+    store_abort(txn);
+}
+
+/* Goal: an event is found by its main subject, newest first, and a backfilled one by its time too.
+ * Method: live and backfilled events, the rows walked. */
+static void test_index_rows(void **state)
+{
+    struct store_world *world = *state;
+    struct org_id org = store_world_org(1);
+    struct key prefix = key_subject_prefix(org, SUBJECT_LAYOUT, SLICE("acme"));
+    struct key whole = key_org(org);
+    struct store_txn *txn = begin(world->backend, STORE_WRITE);
+    struct event_draft draft = {
+        .org = org,
+        .kind = EVENT_FEEDBACK,
+        .annotator = ANNOTATOR_HUMAN,
+        .source = SOURCE_BACKFILL,
+        .created_at_us = STORE_WORLD_START_US - 10,
+        .subjects = {{SUBJECT_LAYOUT, SLICE("acme")}},
+        .subject_count = 1,
+    };
+    struct store_cursor cursor;
+    struct slice row = {NULL, 0};
+    struct slice value = {NULL, 0};
+    struct event event;
+    int64_t created_at_us = 0;
+    uint64_t seq = 0;
+
+    (void)append(world, txn, 1, "content");
+    assert_int_equal(log_next_stamp(&world->ctx, txn, org, &draft.stamp), OK);
+    assert_int_equal(log_append(&world->ctx, txn, &draft, &event), OK);
+    assert_int_equal(store_cursor_init(&cursor, txn, TABLE_SUBJECT, key_slice(&prefix),
+                                       slice_of(NULL, 0), STORE_ASCENDING),
+                     OK);
+    assert_int_equal(store_cursor_next(&cursor, &row, &value), OK);
+    assert_int_equal(key_read_newest_first(row, &created_at_us, &seq), OK);
+    assert_int_equal(seq, 1);
+    assert_int_equal(store_cursor_next(&cursor, &row, &value), OK);
+    assert_int_equal(key_read_newest_first(row, &created_at_us, &seq), OK);
+    assert_int_equal(seq, 2);
+    assert_int_equal(created_at_us, draft.created_at_us);
+    assert_int_equal(store_cursor_next(&cursor, &row, &value), ERR_NOT_FOUND);
+    store_cursor_deinit(&cursor);
+    assert_int_equal(store_cursor_init(&cursor, txn, TABLE_BACKFILL, key_slice(&whole),
+                                       slice_of(NULL, 0), STORE_ASCENDING),
+                     OK);
+    assert_int_equal(store_cursor_next(&cursor, &row, &value), OK);
+    assert_int_equal(key_read_newest_first(row, &created_at_us, &seq), OK);
+    assert_int_equal(seq, 2);
+    assert_int_equal(store_cursor_next(&cursor, &row, &value), ERR_NOT_FOUND);
+    store_cursor_deinit(&cursor);
+    store_abort(txn);
+}
+
+/* Goal: a draft that is not the next event, or lies about its time, is refused. Method: one of each. */
+static void test_wrong_drafts(void **state)
+{
+    struct store_world *world = *state;
+    struct store_txn *txn = begin(world->backend, STORE_WRITE);
+    struct event_draft draft = {
+        .org = store_world_org(1),
+        .kind = EVENT_FEEDBACK,
+        .annotator = ANNOTATOR_HUMAN,
+        .source = SOURCE_LIVE,
+        .subjects = {{SUBJECT_LAYOUT, SLICE("acme")}},
+        .subject_count = 1,
+    };
+    struct event event;
+
+    assert_int_equal(log_next_stamp(&world->ctx, txn, draft.org, &draft.stamp), OK);
+    draft.created_at_us = draft.stamp.recorded_at_us - 1;
+    assert_int_equal(log_append(&world->ctx, txn, &draft, &event), ERR_INTERNAL);
+    draft.created_at_us = draft.stamp.recorded_at_us;
+    draft.stamp.seq = 2;
+    assert_int_equal(log_append(&world->ctx, txn, &draft, &event), ERR_INTERNAL);
+    draft.stamp.seq = 1;
+    draft.subject_count = 0;
+    assert_int_equal(log_append(&world->ctx, txn, &draft, &event), ERR_INTERNAL);
+    draft.subject_count = 1;
+    assert_int_equal(log_append(&world->ctx, txn, &draft, &event), OK);
+    store_abort(txn);
+}
+
+/* Goal: a time finds the last event recorded by then. Method: before, at and between all events. */
+static void test_seq_at_time(void **state)
+{
+    struct store_world *world = *state;
+    struct org_id org = store_world_org(1);
+    struct store_txn *txn = NULL;
+    uint64_t seq = 99;
+
+    fill(world, 1, 20);
+    txn = begin(world->backend, STORE_READ);
+    assert_int_equal(log_seq_at(txn, org, STORE_WORLD_START_US - 1, &seq), OK);
+    assert_int_equal(seq, 0);
+    for (uint64_t i = 1; i <= 20; i++) {
+        int64_t time_us = STORE_WORLD_START_US + (int64_t)(i - 1) * 1000;
+
+        assert_int_equal(log_seq_at(txn, org, time_us, &seq), OK);
+        assert_int_equal(seq, i);
+        assert_int_equal(log_seq_at(txn, org, time_us + 999, &seq), OK);
+        assert_int_equal(seq, i);
+    }
+    assert_int_equal(log_seq_at(txn, org, INT64_MAX, &seq), OK);
+    assert_int_equal(seq, 20);
+    assert_int_equal(log_seq_at(txn, store_world_org(2), INT64_MAX, &seq), OK);
+    assert_int_equal(seq, 0);
+    store_abort(txn);
+}
+
+/* Goal: a walk gives every event in order, from anywhere. Method: upwards and downwards. */
+static void test_walk(void **state)
+{
+    struct store_world *world = *state;
+    struct org_id org = store_world_org(1);
+    struct store_txn *txn = NULL;
+    struct log_walk walk;
+    struct event event;
+
+    fill(world, 1, 5);
+    fill(world, 2, 2);
+    txn = begin(world->backend, STORE_READ);
+    assert_int_equal(log_walk_init(&walk, txn, org, 2, STORE_ASCENDING), OK);
+    for (uint64_t seq = 2; seq <= 5; seq++) {
+        assert_int_equal(log_walk_next(&walk, &event), OK);
+        assert_int_equal(event.seq, seq);
+    }
+    assert_int_equal(log_walk_next(&walk, &event), ERR_NOT_FOUND);
+    log_walk_deinit(&walk);
+    assert_int_equal(log_walk_init(&walk, txn, org, 0, STORE_DESCENDING), OK);
+    for (uint64_t seq = 5; seq >= 1; seq--) {
+        assert_int_equal(log_walk_next(&walk, &event), OK);
+        assert_int_equal(event.seq, seq);
+    }
+    assert_int_equal(log_walk_next(&walk, &event), ERR_NOT_FOUND);
+    log_walk_deinit(&walk);
+    store_abort(txn);
+}
+
+/* Flips one byte of the stored event, at `at` from its end. */
+static void tamper(struct store_world *world, uint64_t seq, size_t at)
+{
+    struct key key = key_event(store_world_org(1), seq);
+    struct store_txn *txn = begin(world->backend, STORE_WRITE);
+    struct slice value = {NULL, 0};
+    uint8_t bytes[1024];
+
+    assert_int_equal(store_get(txn, TABLE_EVENT, key_slice(&key), &value), OK);
+    assert_true(value.size <= sizeof(bytes));
+    memcpy(bytes, value.data, value.size);
+    bytes[value.size - 1 - at] ^= 1;
+    assert_int_equal(store_put(txn, TABLE_EVENT, key_slice(&key), slice_of(bytes, value.size)), OK);
+    assert_int_equal(store_commit(txn), OK);
+}
+
+static enum err verify(struct store_world *world, uint64_t limit, struct log_check *check)
+{
+    struct store_txn *txn = begin(world->backend, STORE_READ);
+    enum err err = log_verify_chain(txn, store_world_org(1), limit, check);
+
+    store_abort(txn);
+    return err;
+}
+
+/* Goal: the chain holds for what was written, in pieces too, and for nothing else. Method: change each
+ * byte of a stored event in turn; drop an event; forge the head's neighbour. */
+static void test_chain(void **state)
+{
+    struct store_world *world = *state;
+    struct key last = key_event(store_world_org(1), 10);
+    struct store_txn *txn = NULL;
+    struct log_check check = {0};
+
+    fill(world, 1, 10);
+    assert_int_equal(verify(world, 4, &check), OK);
+    assert_int_equal(check.last_seq, 4);
+    assert_int_equal(verify(world, 4, &check), OK);
+    assert_int_equal(verify(world, 4, &check), OK);
+    assert_int_equal(check.last_seq, 10);
+    for (size_t at = 0; at < 60; at++) {
+        tamper(world, 5, at);
+        memset(&check, 0, sizeof(check));
+        assert_int_equal(verify(world, 100, &check), ERR_CORRUPT);
+        assert_true(check.last_seq == 4 || check.last_seq == 5);
+        tamper(world, 5, at);
+    }
+    memset(&check, 0, sizeof(check));
+    assert_int_equal(verify(world, 100, &check), OK);
+    txn = begin(world->backend, STORE_WRITE);
+    assert_int_equal(store_del(txn, TABLE_EVENT, key_slice(&last)), OK);
+    assert_int_equal(store_commit(txn), OK);
+    memset(&check, 0, sizeof(check));
+    assert_int_equal(verify(world, 100, &check), ERR_CORRUPT);
+    assert_int_equal(check.last_seq, 9);
+}
+
+static void expect_same_table(struct store_backend *a, struct store_backend *b,
+                              enum store_table table)
+{
+    struct key prefix = key_org(store_world_org(1));
+    struct store_txn *txns[] = {begin(a, STORE_READ), begin(b, STORE_READ)};
+    struct store_cursor cursors[2];
+    enum err err = OK;
+
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(store_cursor_init(&cursors[i], txns[i], table, key_slice(&prefix),
+                                           slice_of(NULL, 0), STORE_ASCENDING),
+                         OK);
+    }
+    while (err == OK) {
+        struct slice keys[2] = {{NULL, 0}, {NULL, 0}};
+        struct slice values[2] = {{NULL, 0}, {NULL, 0}};
+
+        err = store_cursor_next(&cursors[0], &keys[0], &values[0]);
+        assert_int_equal(store_cursor_next(&cursors[1], &keys[1], &values[1]), err);
+        assert_true(slice_equal(keys[0], keys[1]));
+        assert_true(slice_equal(values[0], values[1]));
+    }
+    assert_int_equal(err, ERR_NOT_FOUND);
+    for (size_t i = 0; i < 2; i++) {
+        store_cursor_deinit(&cursors[i]);
+        store_abort(txns[i]);
+    }
+}
+
+/* Goal: a replay makes the generic rows again, byte for byte, and refuses a gap. Method: walk one
+ * store, apply to an empty one, compare; then apply an event twice. */
+static void test_replay(void **state)
+{
+    struct store_world *world = *state;
+    struct org_id org = store_world_org(1);
+    struct store_backend *copy = NULL;
+    struct store_txn *from = NULL;
+    struct store_txn *to = NULL;
+    struct log_walk walk;
+    struct event event;
+
+    fill(world, 1, 50);
+    assert_int_equal(store_memory_open(&copy), OK);
+    from = begin(world->backend, STORE_READ);
+    to = begin(copy, STORE_WRITE);
+    assert_int_equal(log_walk_init(&walk, from, org, 0, STORE_ASCENDING), OK);
+    while (log_walk_next(&walk, &event) == OK) {
+        assert_int_equal(log_apply_envelope(&world->ctx, to, &event), OK);
+    }
+    log_walk_deinit(&walk);
+    assert_int_equal(log_read(from, org, 50, &event), OK);
+    assert_int_equal(log_apply_envelope(&world->ctx, to, &event), ERR_CORRUPT);
+    assert_int_equal(store_commit(to), OK);
+    store_abort(from);
+    expect_same_table(world->backend, copy, TABLE_ORG_HEAD);
+    expect_same_table(world->backend, copy, TABLE_EVENT_ID);
+    expect_same_table(world->backend, copy, TABLE_SUBJECT);
+    expect_same_table(world->backend, copy, TABLE_BACKFILL);
+    store_memory_close(copy);
+}
+
+int run_log_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_append_and_read, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_time_never_goes_back, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_index_rows, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_wrong_drafts, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_seq_at_time, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_walk, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_chain, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_replay, setup, teardown),
+    };
+
+    return cmocka_run_group_tests_name("log", tests, NULL, NULL);
+}

@@ -1,0 +1,222 @@
+/*
+ * record_test.c: records come back as they were, bytes from outside never hurt, and the decoders that
+ * were written by hand agree with nanopb's. The bytes themselves are pinned by format_test.c.
+ */
+#include "tests/unit/store/store_tests.h"
+
+#include "store/base/random.h"
+#include "store/base/wire.h"
+#include "store/record_pb.h"
+#include "tests/unit/store/kinds.h"
+#include "tests/unit/store/samples.h"
+
+#include <record.pb.h>
+
+#define MUTATIONS 3000
+
+/* Goal: what is encoded decodes to the same. Method: each kind's sample, read and written again. */
+static void test_records_come_back(void **state)
+{
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, SIZE_MAX);
+    for (size_t i = 0; i < RECORD_KIND_COUNT; i++) {
+        struct slice bytes = {NULL, 0};
+        struct slice again = {NULL, 0};
+
+        assert_int_equal(record_kinds[i].sample(&arena, &bytes), OK);
+        assert_int_equal(record_kinds[i].again(&arena, bytes, &again), OK);
+        assert_true(slice_equal(bytes, again));
+    }
+    arena_deinit(&arena);
+}
+
+/* Goal: no bytes make a decoder read outside of them or make up a record that can't be. Method: every
+ * prefix of each sample in a block of its own (the sanitizer watches its end), and seeded changes;
+ * what decodes must encode and decode to the same. */
+static void test_hostile_bytes(void **state)
+{
+    struct random_seeded random;
+    struct arena arena;
+    unsigned corrupt = 0;
+
+    (void)state;
+    random_seeded_init(&random, 7);
+    arena_init(&arena, SIZE_MAX);
+    for (size_t i = 0; i < RECORD_KIND_COUNT; i++) {
+        struct slice sample = {NULL, 0};
+
+        assert_int_equal(record_kinds[i].sample(&arena, &sample), OK);
+        for (size_t turn = 0; turn < sample.size + MUTATIONS; turn++) {
+            size_t size = turn < sample.size ? turn : sample.size;
+            uint8_t *block = arena_alloc(&arena, size > 0 ? size : 1);
+            struct slice first = {NULL, 0};
+            struct slice second = {NULL, 0};
+            enum err err = OK;
+
+            assert_non_null(block);
+            memcpy(block, sample.data, size);
+            if (size == sample.size) {
+                uint8_t change[2];
+
+                random_fill(&random.random, change, sizeof(change));
+                block[change[0] % size] = change[1];
+            }
+            err = record_kinds[i].again(&arena, slice_of(block, size), &first);
+            if (err == OK) {
+                assert_int_equal(record_kinds[i].again(&arena, first, &second), OK);
+                assert_true(slice_equal(first, second));
+            } else {
+                assert_int_equal(err, ERR_CORRUPT);
+                corrupt++;
+            }
+        }
+        arena_reset(&arena);
+    }
+    assert_true(corrupt > 1000);
+    arena_deinit(&arena);
+}
+
+/* Goal: a field of another wire type is no slice into somebody's stack. Method: a number where bytes
+ * belong, in each record that has bytes as its field 1 or 2. */
+static void test_numbers_are_no_bytes(void **state)
+{
+    struct event_record event;
+    struct counter_record counter;
+    struct example_record example;
+    struct layout_head_record head;
+    struct buffer buffer;
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, SIZE_MAX);
+    buffer_init(&buffer, &arena, 64);
+    wire_put_varint(&buffer, 1, 77);
+    assert_int_equal(record_decode_event(buffer_slice(&buffer), &event), ERR_CORRUPT);
+    assert_int_equal(record_decode_layout_head(buffer_slice(&buffer), &head), ERR_CORRUPT);
+    wire_put_varint(&buffer, 2, 77);
+    assert_int_equal(record_decode_counter(buffer_slice(&buffer), &counter), ERR_CORRUPT);
+    wire_put_varint(&buffer, 4, 77);
+    assert_int_equal(record_decode_example(buffer_slice(&buffer), &example), ERR_CORRUPT);
+    arena_deinit(&arena);
+}
+
+/* Goal: the head row's decoder and nanopb's agree. Method: heads with 0 to all marks, both ways. */
+static void test_head_agrees_with_nanopb(void **state)
+{
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, SIZE_MAX);
+    for (size_t count = 0; count <= RECORD_MARKS_MAX; count++) {
+        struct layout_head_record record = sample_layout_head();
+        struct layout_head_record decoded;
+        errata_record_LayoutHead message;
+        struct slice bytes = {NULL, 0};
+
+        record.mark_count = count;
+        for (size_t i = 0; i < count; i++) {
+            record.marks[i].seq = UINT64_MAX - i;
+            record.marks[i].created_at_us = SAMPLE_TIME_US - (int64_t)i;
+            record.marks[i].superseded_by_seq = i % 3;
+        }
+        assert_int_equal(record_encode_layout_head(&arena, &record, &bytes), OK);
+        memset(&message, 0, sizeof(message));
+        assert_int_equal(record_pb_decode(bytes, &errata_record_LayoutHead_msg, &message), OK);
+        assert_int_equal(record_decode_layout_head(bytes, &decoded), OK);
+        assert_true(slice_equal(decoded.family_id, message.family_id));
+        assert_int_equal(decoded.feedback_count, message.feedback_count);
+        assert_int_equal(decoded.example_count, message.example_count);
+        assert_int_equal(decoded.mark_count, count);
+        assert_int_equal(message.mark_seq_count, count);
+        for (size_t i = 0; i < count; i++) {
+            assert_true(decoded.marks[i].seq == message.mark_seq[i]);
+            assert_true(decoded.marks[i].created_at_us == message.mark_created_at_us[i]);
+            assert_true(decoded.marks[i].superseded_by_seq == message.mark_superseded_by_seq[i]);
+        }
+    }
+    arena_deinit(&arena);
+}
+
+/* Goal: the example row's decoder and nanopb's agree. Method: rows with each field set or not. */
+static void test_example_agrees_with_nanopb(void **state)
+{
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, SIZE_MAX);
+    for (unsigned mask = 0; mask < 16; mask++) {
+        struct example_record record = sample_example();
+        struct example_record decoded;
+        errata_record_ExampleRow message;
+        struct slice bytes = {NULL, 0};
+
+        record.created_at_us = (mask & 1) != 0 ? -5 : 0;
+        record.document_hash.size = (mask & 2) != 0 ? RECORD_HASH_BYTES : 0;
+        record.example.size = (mask & 4) != 0 ? record.example.size : 0;
+        record.hint.size = (mask & 8) != 0 ? record.hint.size : 0;
+        assert_int_equal(record_encode_example(&arena, &record, &bytes), OK);
+        memset(&message, 0, sizeof(message));
+        assert_int_equal(record_pb_decode(bytes, &errata_record_ExampleRow_msg, &message), OK);
+        assert_int_equal(record_decode_example(bytes, &decoded), OK);
+        assert_int_equal(decoded.seq, message.seq);
+        assert_int_equal(decoded.created_at_us, message.created_at_us);
+        assert_true(slice_equal(decoded.document_hash, message.document_hash));
+        assert_true(slice_equal(decoded.example, message.example));
+        assert_true(slice_equal(decoded.hint, message.hint));
+        assert_true(slice_equal(decoded.hint, record.hint));
+    }
+    arena_deinit(&arena);
+}
+
+/* Goal: the most that a row may hold fits, one more is refused. Method: entities with all names. */
+static void test_limits(void **state)
+{
+    struct entity_record entity;
+    struct entity_record decoded;
+    struct layout_head_record head = sample_layout_head();
+    struct slice bytes = {NULL, 0};
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, SIZE_MAX);
+    sample_entity(&entity);
+    for (size_t i = 0; i < RECORD_NAMES_MAX; i++) {
+        entity.fields.items[i] = SLICE("name");
+        entity.remaining.items[i] = SLICE("name");
+    }
+    entity.fields.count = RECORD_NAMES_MAX;
+    entity.remaining.count = RECORD_NAMES_MAX;
+    assert_int_equal(record_encode_entity(&arena, &entity, &bytes), OK);
+    assert_int_equal(record_decode_entity(bytes, &decoded), OK);
+    assert_int_equal(decoded.remaining.count, RECORD_NAMES_MAX);
+    assert_true(slice_equal(decoded.remaining.items[RECORD_NAMES_MAX - 1], SLICE("name")));
+    entity.fields.count = RECORD_NAMES_MAX + 1;
+    assert_int_equal(record_encode_entity(&arena, &entity, &bytes), ERR_INTERNAL);
+    head.mark_count = RECORD_MARKS_MAX + 1;
+    assert_int_equal(record_encode_layout_head(&arena, &head, &bytes), ERR_INTERNAL);
+    arena_deinit(&arena);
+    arena_init(&arena, 16);
+    assert_int_equal(
+        record_encode_layout_head(&arena,
+                                  &(struct layout_head_record){
+                                      .family_id = SLICE("family-16-bytes-"), .feedback_count = 1},
+                                  &bytes),
+        ERR_MEMORY);
+    arena_deinit(&arena);
+}
+
+int run_record_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_records_come_back),
+        cmocka_unit_test(test_hostile_bytes),
+        cmocka_unit_test(test_numbers_are_no_bytes),
+        cmocka_unit_test(test_head_agrees_with_nanopb),
+        cmocka_unit_test(test_example_agrees_with_nanopb),
+        cmocka_unit_test(test_limits),
+    };
+
+    return cmocka_run_group_tests_name("records", tests, NULL, NULL);
+}

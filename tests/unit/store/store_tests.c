@@ -1,0 +1,20 @@
+/*
+ * store_tests.c: runs the groups of tests of store/; fails when any of them does.
+ */
+#include "tests/unit/store/store_tests.h"
+
+int main(void)
+{
+    int failed = 0;
+
+    failed += run_key_tests();
+    failed += run_record_tests();
+    failed += run_format_tests();
+    failed += run_log_tests();
+    failed += run_idempotency_tests();
+    failed += run_queue_tests();
+    failed += run_writer_tests();
+    failed += run_writer_failure_tests();
+    failed += run_lmdb_tests();
+    return failed == 0 ? 0 : 1;
+}

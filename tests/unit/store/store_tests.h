@@ -1,0 +1,24 @@
+/*
+ * store_tests.h: the groups of tests of store/. Each gives the number of tests that failed.
+ */
+#ifndef ERRATA_TESTS_UNIT_STORE_STORE_TESTS_H
+#define ERRATA_TESTS_UNIT_STORE_STORE_TESTS_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+int run_key_tests(void);
+int run_record_tests(void);
+int run_format_tests(void);
+int run_log_tests(void);
+int run_idempotency_tests(void);
+int run_queue_tests(void);
+int run_writer_tests(void);
+int run_writer_failure_tests(void);
+int run_lmdb_tests(void);
+
+#endif

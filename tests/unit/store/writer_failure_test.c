@@ -1,0 +1,233 @@
+/*
+ * writer_failure_test.c: what the writer does when its store fails: nothing half, nothing twice, no
+ * lie, and back by itself.
+ */
+#include "tests/unit/store/store_tests.h"
+
+#include "tests/unit/store/writer_world.h"
+
+#include <stdlib.h>
+
+#define SECOND_US 1000000
+
+static int setup(void **state)
+{
+    struct writer_world *world = calloc(1, sizeof(*world));
+
+    assert_non_null(world);
+    writer_world_init(world);
+    *state = world;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    writer_world_deinit(*state);
+    free(*state);
+    return 0;
+}
+
+static void submit_some(struct writer_world *world, uint32_t first, uint32_t count)
+{
+    for (uint32_t i = first; i < first + count; i++) {
+        assert_int_equal(writer_world_submit(world, i, 1), OK);
+    }
+}
+
+/* What was acknowledged is there, what was refused is not, each exactly once. */
+static void expect_no_lie(struct writer_world *world, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        assert_int_equal(world->puts[i].dones, 1);
+        assert_int_equal(writer_world_has(world->store.backend, i, 1), world->puts[i].result == OK);
+    }
+}
+
+/* Goal: a member that fails after its put takes nobody along. Method: the third of five fails late;
+ * all run again alone, four are stored. */
+static void test_late_failure(void **state)
+{
+    struct writer_world *world = *state;
+
+    for (uint32_t i = 0; i < 5; i++) {
+        struct put_request *put = writer_world_put(world, i, 1);
+
+        put->fail_late = i == 2 ? ERR_INTERNAL : OK;
+        assert_int_equal(writer_submit(world->writer, &put->request), OK);
+    }
+    writer_world_run(world);
+    expect_no_lie(world, 5);
+    for (uint32_t i = 0; i < 5; i++) {
+        assert_int_equal(world->puts[i].result, i == 2 ? ERR_INTERNAL : OK);
+    }
+    assert_int_equal(world->puts[0].runs, 2);
+    assert_int_equal(world->puts[4].runs, 1);
+    assert_true(writer_read_stats(world->writer).writable);
+}
+
+/* Goal: a full disk refuses at once, is probed each second, and ends by itself. Method: commits fail
+ * with a full disk, then do not. */
+static void test_full_disk(void **state)
+{
+    struct writer_world *world = *state;
+
+    submit_some(world, 0, 3);
+    fault_store_plan(&world->fault, FAULT_COMMIT, 0, UINT64_MAX, ERR_DISK_FULL);
+    assert_int_equal(writer_step(world->writer), 3);
+    writer_complete(world->writer);
+    expect_no_lie(world, 3);
+    assert_int_equal(world->puts[0].result, ERR_DISK_FULL);
+    assert_false(writer_read_stats(world->writer).writable);
+    assert_int_equal(writer_world_submit(world, 3, 1), ERR_DISK_FULL);
+    clock_manual_advance(&world->store.clock, SECOND_US);
+    assert_int_equal(writer_step(world->writer), 0);
+    assert_int_equal(writer_world_submit(world, 3, 1), ERR_DISK_FULL);
+    fault_store_plan(&world->fault, FAULT_COMMIT, 0, 0, OK);
+    clock_manual_advance(&world->store.clock, SECOND_US / 2);
+    assert_int_equal(writer_step(world->writer), 0);
+    assert_int_equal(writer_world_submit(world, 3, 1), ERR_DISK_FULL); /* not before its second */
+    clock_manual_advance(&world->store.clock, SECOND_US / 2);
+    assert_int_equal(writer_step(world->writer), 0);
+    assert_int_equal(writer_world_submit(world, 3, 1), OK);
+    writer_world_run(world);
+    expect_no_lie(world, 4);
+    assert_int_equal(world->puts[3].result, OK);
+}
+
+/* Goal: a disk with no room for the reserve stays full, even if a tiny write would fit. Method: only
+ * the restoring fails. */
+static void test_full_until_the_reserve_fits(void **state)
+{
+    struct writer_world *world = *state;
+
+    submit_some(world, 0, 1);
+    fault_store_plan(&world->fault, FAULT_COMMIT, 0, 1, ERR_DISK_FULL);
+    fault_store_plan(&world->fault, FAULT_RESTORE, 0, 1, ERR_DISK_FULL);
+    writer_world_run(world);
+    clock_manual_advance(&world->store.clock, SECOND_US);
+    assert_int_equal(writer_step(world->writer), 0);
+    assert_int_equal(writer_world_submit(world, 1, 1), ERR_DISK_FULL);
+    clock_manual_advance(&world->store.clock, SECOND_US);
+    assert_int_equal(writer_step(world->writer), 0);
+    assert_int_equal(writer_world_submit(world, 1, 1), OK);
+    writer_world_run(world);
+    expect_no_lie(world, 2);
+}
+
+/* Goal: a batch that is too large for the map is written in parts. Method: the first commit fails as
+ * full, those of single members do not. */
+static void test_too_large_together(void **state)
+{
+    struct writer_world *world = *state;
+
+    submit_some(world, 0, 4);
+    fault_store_plan(&world->fault, FAULT_COMMIT, 0, 1, ERR_DISK_FULL);
+    writer_world_run(world);
+    expect_no_lie(world, 4);
+    assert_int_equal(world->puts[3].result, OK);
+    assert_int_equal(writer_read_stats(world->writer).commits, 4);
+    assert_true(writer_read_stats(world->writer).writable);
+}
+
+/* Goal: a failing sync fails its batch alone; three in a row stop writing until a probe succeeds.
+ * Method: commits that fail with an I/O error, one and then three. */
+static void test_failing_sync(void **state)
+{
+    struct writer_world *world = *state;
+    uint32_t next = 0;
+
+    submit_some(world, next++, 1);
+    fault_store_plan(&world->fault, FAULT_COMMIT, 0, 1, ERR_IO);
+    writer_world_run(world);
+    assert_int_equal(world->puts[0].result, ERR_IO);
+    submit_some(world, next++, 1);
+    writer_world_run(world);
+    assert_int_equal(world->puts[1].result, OK);
+    fault_store_plan(&world->fault, FAULT_COMMIT, 0, 4, ERR_IO);
+    for (int i = 0; i < 3; i++) {
+        assert_true(writer_read_stats(world->writer).writable);
+        submit_some(world, next++, 1);
+        writer_world_run(world);
+    }
+    assert_int_equal(writer_world_submit(world, next, 1), ERR_UNAVAILABLE);
+    clock_manual_advance(&world->store.clock, SECOND_US);
+    assert_int_equal(writer_step(world->writer), 0); /* this probe fails */
+    assert_int_equal(writer_world_submit(world, next, 1), ERR_UNAVAILABLE);
+    clock_manual_advance(&world->store.clock, SECOND_US);
+    assert_int_equal(writer_step(world->writer), 0);
+    assert_int_equal(writer_world_submit(world, next, 1), OK);
+    writer_world_run(world);
+    expect_no_lie(world, next + 1);
+    assert_int_equal(writer_read_stats(world->writer).commit_failures, 4);
+}
+
+/* Goal: a store that refuses everything is told so to all that wait, at once. Method: a broken commit
+ * with a batch and more in the queue. */
+static void test_broken_store(void **state)
+{
+    struct writer_world *world = *state;
+
+    submit_some(world, 0, WORK_BATCH_REQUESTS_MAX + 10);
+    fault_store_plan(&world->fault, FAULT_COMMIT, 0, UINT64_MAX, ERR_UNAVAILABLE);
+    fault_store_plan(&world->fault, FAULT_BEGIN, 1, UINT64_MAX, ERR_UNAVAILABLE);
+    writer_world_run(world);
+    for (uint32_t i = 0; i < WORK_BATCH_REQUESTS_MAX + 10; i++) {
+        assert_int_equal(world->puts[i].result, ERR_UNAVAILABLE);
+        assert_int_equal(world->puts[i].dones, 1);
+        assert_true(world->puts[i].runs <= 1);
+    }
+}
+
+/* Goal: one error at any call of the store, of any kind, loses nothing that was acknowledged and
+ * stores nothing that was not. Method: a scenario of three batches, again and again, with the nth call
+ * failing, until n is behind its end. */
+static void test_an_error_at_every_call(void **state)
+{
+    static const enum err errors[] = {ERR_DISK_FULL, ERR_IO, ERR_MEMORY, ERR_UNAVAILABLE};
+    unsigned points = 0;
+
+    (void)state;
+    for (size_t call = 0; call < FAULT_CALL_COUNT; call++) {
+        uint64_t n = 0;
+        bool reached = true;
+
+        for (n = 0; reached && n < 60; n++) {
+            struct writer_world *world = calloc(1, sizeof(*world));
+            uint32_t submitted = 0;
+
+            assert_non_null(world);
+            writer_world_init(world);
+            fault_store_plan(&world->fault, (enum fault_call)call, n, 1, errors[n % 4]);
+            for (uint32_t batch = 0; batch < 3; batch++) {
+                for (uint32_t i = 0; i < 4; i++) {
+                    submitted += writer_world_submit(world, submitted, 1) == OK ? 1 : 0;
+                }
+                writer_world_run(world);
+                clock_manual_advance(&world->store.clock, SECOND_US);
+                writer_world_run(world);
+            }
+            expect_no_lie(world, submitted);
+            assert_true(submitted >= 4);
+            reached = world->fault.plans[call].calls > n;
+            points += reached ? 1 : 0;
+            writer_world_deinit(world);
+            free(world);
+        }
+    }
+    assert_true(points > 15);
+}
+
+int run_writer_failure_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_late_failure, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_full_disk, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_full_until_the_reserve_fits, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_too_large_together, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_failing_sync, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_broken_store, setup, teardown),
+        cmocka_unit_test(test_an_error_at_every_call),
+    };
+
+    return cmocka_run_group_tests_name("writer's failures", tests, NULL, NULL);
+}

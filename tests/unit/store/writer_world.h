@@ -1,0 +1,51 @@
+/*
+ * writer_world.h: a writer over a store that can fail, and requests that put one row each and tell
+ * what became of them.
+ */
+#ifndef ERRATA_TESTS_UNIT_STORE_WRITER_WORLD_H
+#define ERRATA_TESTS_UNIT_STORE_WRITER_WORLD_H
+
+#include "store/work.h"
+
+#include "tests/support/store/fault_store.h"
+#include "tests/support/store/store_world.h"
+
+#include <stdatomic.h>
+
+#define PUTS_MAX 5000
+
+/* A request that puts `number` under its organisation. */
+struct put_request {
+    struct work_request request; /* first */
+    uint32_t number;
+    enum err refuse; /* its own decision, before its put */
+    enum err fail_late; /* after its put */
+    int runs;
+    int dones;
+    enum err result; /* what done was told */
+    uint64_t order; /* the how-manyeth done it was, from 1 */
+    uint64_t version; /* of the table, when done ran */
+    struct writer_world *world;
+};
+
+struct writer_world {
+    struct store_world store;
+    struct fault_store fault;
+    struct writer *writer;
+    atomic_uint wakes;
+    uint64_t done_count;
+    struct put_request *puts;
+};
+
+/* A manual writer over a memory store behind a fault store. */
+void writer_world_init(struct writer_world *world);
+void writer_world_deinit(struct writer_world *world);
+/* Prepares request `number` of the organisation; nothing is submitted. */
+struct put_request *writer_world_put(struct writer_world *world, uint32_t number, uint8_t org);
+enum err writer_world_submit(struct writer_world *world, uint32_t number, uint8_t org);
+/* Runs batches and completions until nothing waits. */
+void writer_world_run(struct writer_world *world);
+/* The row that a request puts is there. */
+bool writer_world_has(struct store_backend *backend, uint32_t number, uint8_t org);
+
+#endif

@@ -1,203 +1,231 @@
 /*
- * load.c: a load generator for the measurements of tests/bench/run: sends requests that were made
- * beforehand to any gRPC server, over liberrata, and tells how long they took. Closed loop: a fixed
- * number of calls is always in flight. Open loop: calls start by a schedule, whether earlier ones
- * have ended or not, and their time counts from when they were due, so that a stall is not hidden.
- * One thread, for one core. It knows nothing of the messages: a file gives their bytes.
+ * load.c: a load generator for the measurements of tests/bench/run. It sends requests that were made
+ * beforehand to any gRPC server and tells how long they took and whether every answer was right.
+ * Closed loop: a fixed number of calls is always in flight. Open loop: calls start by a schedule,
+ * whether earlier ones have ended or not, and their time counts from when they were due, so that a
+ * stall is not hidden. One thread, for one core.
+ *
+ * The request file has, again and again: group (4 bytes, big-endian), length (4 bytes), bytes. The
+ * token file has a line a group. Connection k sends requests of group k modulo the groups, drawn at
+ * random with a seed, with the group's token.
  */
-#include "client/channel.h"
-#include "server/codec/contract.h"
+#include "tests/bench/load.h"
 
 #include <errno.h>
+#include <getopt.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uv.h>
+#include <sys/epoll.h>
+#include <time.h>
 
-#define CONNECTIONS_MAX 256
-#define CALLS_MAX 100000 /* in flight, open loop: above it calls are counted as dropped */
-#define SAMPLES_MAX 20000000 /* latencies kept, 4 bytes each */
-#define CODES 17
-#define TOKEN_BYTES_MAX 256
+#define GROUPS_MAX 1000
+/* A sleep ends this much before the next call is due, and the rest is spent awake: waking up takes
+ * some 50 us on an idle core. */
+#define AWAKE_NS 80000
+/* How long the last answers may take. */
+#define LINGER_NS 10000000000u
+#define EVENTS_MAX 64
 
-struct load;
-
-struct load_call {
-    struct load *load;
-    struct load_call *next_free;
-    uint64_t due_ns;
-    size_t reply_bytes;
+struct load_file {
+    uint8_t *bytes;
+    size_t size;
 };
 
-struct load {
-    uv_loop_t loop;
-    struct client_channel *channels[CONNECTIONS_MAX];
-    size_t connection_count;
-    const struct method_info *method;
-    const uint8_t *bodies; /* big-endian length, bytes, again and again */
-    struct slice *requests; /* into bodies */
-    size_t request_count;
-    uint64_t random; /* state of the draw */
-    struct load_call *free_calls;
-    size_t in_flight;
-    size_t in_flight_wanted; /* closed loop; 0: open loop */
-    double interval_ns; /* open loop */
-    uint64_t start_ns;
-    uint64_t end_ns;
-    uint64_t warm_up_ns; /* latencies before this do not count */
-    uint64_t started;
-    uint64_t dropped;
-    uint64_t by_code[CODES];
-    uint64_t reply_bytes;
-    uint32_t *samples_us10; /* tenths of microseconds */
-    size_t sample_count;
-    bool stopping;
-    size_t channels_open;
-};
-
-static void fail(const char *what, const char *detail)
+_Noreturn void load_fail(const char *what, const char *detail)
 {
     fprintf(stderr, "bench_load: %s: %s\n", what, detail);
     exit(2);
 }
 
-/* SplitMix64: which request comes next. */
-static uint64_t draw(struct load *load)
+uint64_t load_now_ns(void)
 {
-    uint64_t x = load->random += 0x9E3779B97F4A7C15u;
+    struct timespec now;
 
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
-    return x ^ (x >> 31);
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static void start_call(struct load *load, uint64_t due_ns);
-
-static void on_reply(void *user, struct slice message)
+bool load_take_turn(struct load *load)
 {
-    struct load_call *call = user;
-
-    call->reply_bytes += message.size;
-}
-
-static void on_end(void *user, const struct client_status *status)
-{
-    struct load_call *call = user;
-    struct load *load = call->load;
-    uint64_t now = uv_hrtime();
-
-    load->in_flight--;
-    load->by_code[status->code < CODES ? status->code : 2]++;
-    load->reply_bytes += call->reply_bytes;
-    if (now >= load->warm_up_ns && load->sample_count < SAMPLES_MAX && status->code == 0) {
-        uint64_t taken = (now - call->due_ns) / 100;
-
-        load->samples_us10[load->sample_count++] =
-            taken > UINT32_MAX ? UINT32_MAX : (uint32_t)taken;
+    if (load->stopped ||
+        (load->options.call_count != 0 && load->counts.started == load->options.call_count)) {
+        return false;
     }
-    call->next_free = load->free_calls;
-    load->free_calls = call;
-    if (load->in_flight_wanted != 0 && now < load->end_ns) {
-        start_call(load, uv_hrtime());
-    }
+    load->counts.started++;
+    return true;
 }
 
-static void start_call(struct load *load, uint64_t due_ns)
+static struct load_file read_file(const char *path)
 {
-    struct client_options options = {.timeout_ms = 30000};
-    struct load_call *call = load->free_calls;
-    struct client_handlers handlers = {.on_reply = on_reply, .on_end = on_end};
-    struct client_call *started = NULL;
-    struct client_channel *channel = NULL;
-    enum err err = OK;
+    struct load_file file = {0};
+    FILE *in = fopen(path, "rbe");
+    long size = 0;
 
-    if (call == NULL) {
-        load->dropped++;
-        return;
+    if (in == NULL || fseek(in, 0, SEEK_END) != 0 || (size = ftell(in)) < 0) {
+        load_fail(path, strerror(errno));
     }
-    load->free_calls = call->next_free;
-    *call = (struct load_call){.load = load, .due_ns = due_ns};
-    handlers.user = call;
-    channel = load->channels[load->started++ % load->connection_count];
-    err = client_channel_start(channel, load->method,
-                               load->requests[draw(load) % load->request_count], &options,
-                               &handlers, &started);
-    if (err != OK) {
-        fail("a call did not start", err_text(err));
+    rewind(in);
+    file.size = (size_t)size;
+    file.bytes = malloc(file.size + 1);
+    if (file.bytes == NULL || fread(file.bytes, 1, file.size, in) != file.size) {
+        load_fail(path, "cannot be read");
     }
-    load->in_flight++;
+    file.bytes[file.size] = '\0';
+    fclose(in);
+    return file;
 }
 
-static void on_closed(void *user)
+static uint32_t get_be32(const uint8_t *bytes)
 {
-    struct load *load = user;
-
-    load->channels_open--;
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 |
+           (uint32_t)bytes[3];
 }
 
-/* Every turn: starts what is due, and ends when all is answered. Idle handles keep the loop from
- * sleeping, so that a schedule is kept to the microsecond on a core of its own. */
-static void on_turn(uv_idle_t *idle)
+static void add_request(struct load_group *group, struct slice request)
 {
-    struct load *load = idle->data;
-    uint64_t now = uv_hrtime();
+    size_t count = group->request_count;
 
-    if (load->in_flight_wanted == 0) {
-        while (now < load->end_ns) {
-            uint64_t due = load->start_ns + (uint64_t)((double)load->started * load->interval_ns);
+    /* Room doubles at each power of two. */
+    if ((count & (count - 1)) == 0) {
+        size_t room = count == 0 ? 1 : count * 2;
 
-            if (due > now || due >= load->end_ns) {
-                break;
-            }
-            start_call(load, due);
+        group->requests = realloc(group->requests, room * sizeof(*group->requests));
+        if (group->requests == NULL) {
+            load_fail("requests", "no memory");
         }
     }
-    if (now >= load->end_ns && load->in_flight == 0 && !load->stopping) {
-        load->stopping = true;
-        for (size_t i = 0; i < load->connection_count; i++) {
-            client_channel_close(load->channels[i], on_closed, load);
-        }
-        uv_close((uv_handle_t *)idle, NULL);
-    }
+    group->requests[group->request_count++] = request;
 }
 
+/* The bytes stay for as long as the program runs. */
 static void read_requests(struct load *load, const char *path)
 {
-    FILE *file = fopen(path, "rbe");
-    uint8_t *bytes = NULL;
-    size_t size = 0;
+    struct load_file file = read_file(path);
     size_t at = 0;
 
-    if (file == NULL || fseek(file, 0, SEEK_END) != 0) {
-        fail(path, strerror(errno));
+    load->groups = calloc(GROUPS_MAX, sizeof(*load->groups));
+    if (load->groups == NULL) {
+        load_fail("requests", "no memory");
     }
-    size = (size_t)ftell(file);
-    bytes = malloc(size + 1);
-    rewind(file);
-    if (bytes == NULL || fread(bytes, 1, size, file) != size) {
-        fail(path, "cannot be read");
-    }
-    fclose(file);
-    load->requests = calloc(size / 4 + 1, sizeof(*load->requests));
-    if (load->requests == NULL) {
-        fail(path, "no memory");
-    }
-    while (size - at >= 4) {
-        size_t length = (size_t)bytes[at] << 24 | (size_t)bytes[at + 1] << 16 |
-                        (size_t)bytes[at + 2] << 8 | (size_t)bytes[at + 3];
+    while (file.size - at >= 8) {
+        uint32_t group = get_be32(file.bytes + at);
+        size_t size = get_be32(file.bytes + at + 4);
 
-        if (length > size - at - 4) {
-            fail(path, "a request is cut short");
+        if (group >= GROUPS_MAX || size > file.size - at - 8) {
+            load_fail(path, "a request is cut short, or of a group above 999");
         }
-        load->requests[load->request_count++] = slice_of(bytes + at + 4, length);
-        at += 4 + length;
+        load->group_count = group + 1 > load->group_count ? group + 1 : load->group_count;
+        add_request(&load->groups[group], slice_of(file.bytes + at + 8, size));
+        at += 8 + size;
     }
-    load->bodies = bytes;
-    if (load->request_count == 0) {
-        fail(path, "no request in it");
+    for (size_t i = 0; i < load->group_count; i++) {
+        if (load->groups[i].request_count == 0) {
+            load_fail(path, "a group without requests");
+        }
     }
+    if (load->group_count == 0) {
+        load_fail(path, "no request in it");
+    }
+}
+
+static void read_tokens(struct load *load, const char *path)
+{
+    struct load_file file = read_file(path);
+    char *line = (char *)file.bytes;
+
+    for (size_t i = 0; i < load->group_count; i++) {
+        char *end = strchr(line, '\n');
+
+        if (end == NULL) {
+            load_fail(path, "fewer tokens than groups of requests");
+        }
+        *end = '\0';
+        if (snprintf(load->groups[i].token, LOAD_TOKEN_BYTES_MAX, "Bearer %s", line) >=
+            LOAD_TOKEN_BYTES_MAX) {
+            load_fail(path, "a token is too long");
+        }
+        line = end + 1;
+    }
+    free(file.bytes);
+}
+
+/* Starts what is due by the schedule; gives the time until the next. */
+static uint64_t start_due(struct load *load, uint64_t start_ns)
+{
+    double interval_ns = 1e9 / load->options.rate;
+    uint64_t due = start_ns + (uint64_t)((double)load->counts.started * interval_ns);
+    uint64_t now = load_now_ns();
+
+    while (due <= now && !load->stopped) {
+        struct load_connection *connection =
+            load->connections[load->counts.started % load->options.connection_count];
+
+        load->counts.started++;
+        load_connection_start(connection, due);
+        load_connection_flush(connection);
+        due = start_ns + (uint64_t)((double)load->counts.started * interval_ns);
+        now = load_now_ns();
+    }
+    return due > now ? due - now : 0;
+}
+
+static void fill(struct load *load)
+{
+    for (size_t i = 0; i < load->options.connection_count; i++) {
+        for (size_t k = 0; k < load->options.stream_count && load_take_turn(load); k++) {
+            load_connection_start(load->connections[i], load_now_ns());
+        }
+        load_connection_flush(load->connections[i]);
+    }
+}
+
+static void wait_and_read(int epoll, uint64_t wait_ns)
+{
+    struct epoll_event events[EVENTS_MAX];
+    struct timespec wait = {.tv_sec = (time_t)(wait_ns / 1000000000u),
+                            .tv_nsec = (long)(wait_ns % 1000000000u)};
+    int count = epoll_pwait2(epoll, events, EVENTS_MAX, &wait, NULL);
+
+    if (count < 0 && errno != EINTR) {
+        load_fail("wait", strerror(errno));
+    }
+    for (int i = 0; i < count; i++) {
+        load_connection_read(events[i].data.ptr);
+    }
+}
+
+/* Gives how long it took. */
+static uint64_t run(struct load *load, int epoll)
+{
+    uint64_t start_ns = load_now_ns();
+    uint64_t end_ns = load->options.seconds > 0 ? start_ns + (uint64_t)(load->options.seconds * 1e9)
+                                                : UINT64_MAX - LINGER_NS;
+    uint64_t now = start_ns;
+
+    if (load->options.rate <= 0) {
+        fill(load);
+    }
+    do {
+        uint64_t wait_ns = end_ns - now < 100000000u ? end_ns - now : 100000000u;
+
+        if (load->options.rate > 0) {
+            uint64_t next_ns = start_due(load, start_ns);
+
+            next_ns = next_ns > AWAKE_NS ? next_ns - AWAKE_NS : 0;
+            wait_ns = next_ns < wait_ns ? next_ns : wait_ns;
+        }
+        wait_and_read(epoll, wait_ns);
+        now = load_now_ns();
+    } while (now < end_ns &&
+             (load->options.call_count == 0 || load->counts.answered < load->options.call_count));
+    load->stopped = true;
+    while (load->counts.answered < load->counts.started && now < end_ns + LINGER_NS) {
+        wait_and_read(epoll, 10000000u);
+        now = load_now_ns();
+    }
+    return load_now_ns() - start_ns;
 }
 
 static int compare_samples(const void *a, const void *b)
@@ -215,52 +243,26 @@ static double percentile_us(const struct load *load, double share)
     if (load->sample_count == 0) {
         return -1;
     }
-    return load->samples_us10[at < load->sample_count ? at : load->sample_count - 1] / 10.0;
+    return load->samples[at < load->sample_count ? at : load->sample_count - 1] / 10.0;
 }
 
-static void print_result(struct load *load)
+static void print_result(struct load *load, double seconds)
 {
-    uint64_t answered = 0;
-    double seconds = (double)(uv_hrtime() - load->start_ns) / 1e9;
+    const struct load_counts *counts = &load->counts;
+    double answered = counts->answered == 0 ? 1 : (double)counts->answered;
 
-    for (size_t i = 0; i < CODES; i++) {
-        answered += load->by_code[i];
-    }
-    qsort(load->samples_us10, load->sample_count, sizeof(uint32_t), compare_samples);
-    printf("{\"answered\": %" PRIu64 ", \"ok\": %" PRIu64 ", \"dropped\": %" PRIu64
+    qsort(load->samples, load->sample_count, sizeof(uint32_t), compare_samples);
+    printf("{\"started\": %" PRIu64 ", \"answered\": %" PRIu64 ", \"right\": %" PRIu64
            ", \"seconds\": %.3f, \"rate\": %.1f, \"reply_bytes\": %.1f, ",
-           answered, load->by_code[0], load->dropped, seconds, (double)answered / seconds,
-           answered == 0 ? 0.0 : (double)load->reply_bytes / (double)answered);
-    printf("\"p50_us\": %.1f, \"p90_us\": %.1f, \"p99_us\": %.1f, \"p999_us\": %.1f, "
-           "\"max_us\": %.1f, \"codes\": {",
+           counts->started, counts->answered, counts->right, seconds,
+           (double)counts->answered / seconds, (double)counts->reply_bytes / answered);
+    if (counts->right != counts->answered) {
+        printf("\"first_wrong_status\": %" PRId64 ", \"first_wrong_bytes\": %zu, ",
+               counts->first_wrong_status, counts->first_wrong_bytes);
+    }
+    printf("\"p50\": %.1f, \"p90\": %.1f, \"p99\": %.1f, \"p999\": %.1f, \"max\": %.1f}\n",
            percentile_us(load, 0.50), percentile_us(load, 0.90), percentile_us(load, 0.99),
            percentile_us(load, 0.999), percentile_us(load, 1.0));
-    for (size_t i = 0, shown = 0; i < CODES; i++) {
-        if (load->by_code[i] != 0) {
-            printf("%s\"%zu\": %" PRIu64, shown++ == 0 ? "" : ", ", i, load->by_code[i]);
-        }
-    }
-    printf("}}\n");
-}
-
-static struct slice read_token(const char *path, char text[TOKEN_BYTES_MAX])
-{
-    FILE *file = NULL;
-    size_t size = 0;
-
-    if (strcmp(path, "-") == 0) {
-        return slice_of(NULL, 0);
-    }
-    file = fopen(path, "re");
-    if (file == NULL) {
-        fail(path, strerror(errno));
-    }
-    size = fread(text, 1, TOKEN_BYTES_MAX, file);
-    fclose(file);
-    while (size > 0 && text[size - 1] == '\n') {
-        size--;
-    }
-    return slice_of(text, size);
 }
 
 static double number_of(const char *text)
@@ -268,88 +270,155 @@ static double number_of(const char *text)
     char *end = NULL;
     double number = strtod(text, &end);
 
-    if (end == text || *end != '\0' || number < 0) {
-        fail(text, "is no number");
+    if (end == text || *end != '\0' || !(number >= 0)) {
+        load_fail(text, "is no number");
     }
     return number;
 }
 
-static void open_channels(struct load *load, const char *host, uint16_t port, struct slice token)
+static void expect_bytes(struct load_options *options, const char *text)
 {
-    struct client_channel_config config = {.host = host, .port = port, .token = token};
+    char *end = NULL;
 
-    for (size_t i = 0; i < load->connection_count; i++) {
-        enum err err = client_channel_open(&load->loop, &config, &load->channels[i]);
-
-        if (err != OK) {
-            fail(host, err_text(err));
-        }
-        load->channels_open++;
+    options->expect_min = strtoul(text, &end, 10);
+    options->expect_max = *end == '-' ? strtoul(end + 1, &end, 10) : options->expect_min;
+    if (end == text || *end != '\0') {
+        load_fail(text, "is no number of bytes, such as 3740 or 900-1100");
     }
 }
 
-static void run(struct load *load, double warm_up_s, double seconds)
-{
-    uv_idle_t idle;
-    struct load_call *calls = calloc(CALLS_MAX, sizeof(*calls));
+static const char usage[] =
+    "usage: bench_load --port N --path /SERVICE/METHOD --requests FILE [--tokens FILE]\n"
+    "    [--connections N] [--streams N] [--rate CALLS_A_SECOND] [--seconds S | --count N]\n"
+    "    [--expect BYTES[-BYTES]] [--seed N] [--plain] [--get]\n"
+    "Without --rate it is a closed loop. --expect counts the data of an answer, with the 5 bytes\n"
+    "before its message. The exit code is 0 where every answer was right.\n";
 
-    load->samples_us10 = malloc(SAMPLES_MAX * sizeof(uint32_t));
-    if (calls == NULL || load->samples_us10 == NULL || uv_idle_init(&load->loop, &idle) != 0) {
-        fail("start", "no memory");
+struct load_arguments {
+    const char *requests;
+    const char *tokens;
+};
+
+static bool read_option(struct load *load, struct load_arguments *arguments, int option)
+{
+    struct load_options *options = &load->options;
+
+    /* The letters are getopt's numbers for the long names, no enum of ours. */
+    switch (option) {
+    case 'p':
+        options->port = (uint16_t)number_of(optarg);
+        return true;
+    case 'm':
+        options->path = optarg;
+        return true;
+    case 'q':
+        arguments->requests = optarg;
+        return true;
+    case 't':
+        arguments->tokens = optarg;
+        return true;
+    case 'c':
+        options->connection_count = (size_t)number_of(optarg);
+        return true;
+    case 's':
+        options->stream_count = (size_t)number_of(optarg);
+        return true;
+    case 'r':
+        options->rate = number_of(optarg);
+        return true;
+    case 'd':
+        options->seconds = number_of(optarg);
+        return true;
+    case 'n':
+        options->call_count = (uint64_t)number_of(optarg);
+        return true;
+    case 'e':
+        expect_bytes(options, optarg);
+        return true;
+    case 'x':
+        load->random = (uint64_t)number_of(optarg);
+        return true;
+    case 'l':
+        options->plain = true;
+        return true;
+    case 'g':
+        options->get = true;
+        return true;
+    default: /* getopt has said what it does not know */
+        return false;
     }
-    for (size_t i = 0; i < CALLS_MAX; i++) {
-        calls[i].next_free = load->free_calls;
-        load->free_calls = &calls[i];
+}
+
+static bool read_options(struct load *load, struct load_arguments *arguments, int argc, char **argv)
+{
+    static const struct option names[] = {{"port", required_argument, NULL, 'p'},
+                                          {"path", required_argument, NULL, 'm'},
+                                          {"requests", required_argument, NULL, 'q'},
+                                          {"tokens", required_argument, NULL, 't'},
+                                          {"connections", required_argument, NULL, 'c'},
+                                          {"streams", required_argument, NULL, 's'},
+                                          {"rate", required_argument, NULL, 'r'},
+                                          {"seconds", required_argument, NULL, 'd'},
+                                          {"count", required_argument, NULL, 'n'},
+                                          {"expect", required_argument, NULL, 'e'},
+                                          {"seed", required_argument, NULL, 'x'},
+                                          {"plain", no_argument, NULL, 'l'},
+                                          {"get", no_argument, NULL, 'g'},
+                                          {NULL, 0, NULL, 0}};
+    struct load_options *options = &load->options;
+    int option = 0;
+
+    *options =
+        (struct load_options){.connection_count = 1, .stream_count = 1, .expect_max = SIZE_MAX};
+    load->random = 42;
+    while ((option = getopt_long(argc, argv, "", names, NULL)) != -1) {
+        if (!read_option(load, arguments, option)) {
+            return false;
+        }
     }
-    load->start_ns = uv_hrtime();
-    load->warm_up_ns = load->start_ns + (uint64_t)(warm_up_s * 1e9);
-    load->end_ns = load->warm_up_ns + (uint64_t)(seconds * 1e9);
-    for (size_t i = 0; i < load->in_flight_wanted; i++) {
-        start_call(load, uv_hrtime());
-    }
-    idle.data = load;
-    uv_idle_start(&idle, on_turn);
-    uv_run(&load->loop, UV_RUN_DEFAULT);
-    print_result(load);
-    free(load->samples_us10);
-    free(calls);
+    return optind == argc && options->port != 0 && options->path != NULL &&
+           arguments->requests != NULL && (options->seconds > 0) != (options->call_count > 0) &&
+           (options->rate <= 0 || options->seconds > 0) && options->connection_count > 0 &&
+           options->connection_count <= LOAD_CONNECTIONS_MAX;
 }
 
 int main(int argc, char **argv)
 {
-    static struct load load; /* one run of one program */
-    char token[TOKEN_BYTES_MAX];
-    struct method_info foreign = {.stream = METHOD_UNARY};
+    struct load load = {0};
+    struct load_arguments arguments = {0};
+    int epoll = epoll_create1(EPOLL_CLOEXEC);
+    uint64_t taken_ns = 0;
 
-    if (argc != 11) {
-        fprintf(
-            stderr,
-            "usage: bench_load HOST PORT TOKEN_FILE|- METHOD_PATH REQUESTS_FILE CONNECTIONS\n"
-            "                  IN_FLIGHT_A_CONNECTION RATE WARM_UP_S SECONDS\n"
-            "RATE 0 is a closed loop; else calls a second, and IN_FLIGHT counts for nothing.\n");
+    if (!read_options(&load, &arguments, argc, argv)) {
+        fputs(usage, stderr);
         return 2;
     }
-    signal(SIGPIPE, SIG_IGN);
-    foreign.path = slice_text(argv[4]);
-    load.method = contract_find_method(foreign.path);
-    if (load.method == NULL) {
-        load.method = &foreign;
+    read_requests(&load, arguments.requests);
+    if (arguments.tokens != NULL) {
+        read_tokens(&load, arguments.tokens);
     }
-    load.random = 42;
-    load.connection_count = (size_t)number_of(argv[6]);
-    if (load.connection_count == 0 || load.connection_count > CONNECTIONS_MAX) {
-        fail(argv[6], "between 1 and 256 connections");
+    load.samples = malloc(LOAD_SAMPLES_MAX * sizeof(uint32_t));
+    if (epoll < 0 || load.samples == NULL) {
+        load_fail("start", "no memory");
     }
-    if (number_of(argv[8]) > 0) {
-        load.interval_ns = 1e9 / number_of(argv[8]);
-    } else {
-        load.in_flight_wanted = load.connection_count * (size_t)number_of(argv[7]);
+    load_connection_callbacks(&load);
+    for (size_t i = 0; i < load.options.connection_count; i++) {
+        struct epoll_event event = {.events = EPOLLIN};
+
+        load.connections[i] = load_connection_new(&load, i);
+        event.data.ptr = load.connections[i];
+        if (epoll_ctl(epoll, EPOLL_CTL_ADD, load_connection_fd(load.connections[i]), &event) != 0) {
+            load_fail("start", strerror(errno));
+        }
     }
-    if (uv_loop_init(&load.loop) != 0) {
-        fail("start", "no loop");
+    taken_ns = run(&load, epoll);
+    print_result(&load, (double)taken_ns / 1e9);
+    for (size_t i = 0; i < load.options.connection_count; i++) {
+        load_connection_free(load.connections[i]);
     }
-    read_requests(&load, argv[5]);
-    open_channels(&load, argv[1], (uint16_t)number_of(argv[2]), read_token(argv[3], token));
-    run(&load, number_of(argv[9]), number_of(argv[10]));
-    return 0;
+    nghttp2_session_callbacks_del(load.callbacks);
+    free(load.samples);
+    return load.counts.answered == load.counts.started && load.counts.right == load.counts.answered
+               ? 0
+               : 1;
 }

@@ -76,9 +76,9 @@ enum err grpc_base64_decode(struct arena *arena, struct slice text, struct slice
     uint32_t bits = 0;
     unsigned bit_count = 0;
 
-    for (int padding = 0; padding < 2 && text.size > 0 && text.data[text.size - 1] == '=';
-         padding++) {
-        text.size--;
+    if (text.size > 0 && text.size % 4 == 0) { /* only then may it be padded */
+        text.size -= text.data[text.size - 1] == '=';
+        text.size -= text.data[text.size - 1] == '=';
     }
     if (text.size % 4 == 1) {
         return ERR_INVALID;

@@ -1,0 +1,586 @@
+/*
+ * call_test.c: unary calls: what is right, and every way in which a request can be wrong.
+ */
+#include "server/grpc/gzip.h"
+#include "store/base/bytes.h"
+#include "tests/wire/wire.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static struct slice size_request(uint8_t bytes[4], uint32_t size)
+{
+    bytes_put_be32(bytes, size);
+    return slice_of(bytes, 4);
+}
+
+static void assert_patterned(struct slice bytes, size_t size)
+{
+    assert_int_equal(bytes.size, size);
+    for (size_t i = 0; i < size; i++) {
+        if (bytes.data[i] != wire_pattern(i)) {
+            fail_msg("byte %zu of %zu is wrong", i, size);
+        }
+    }
+}
+
+/* Goal: the plain case. Method: one call; its fields, message and trailers. */
+static void test_echo(void **state)
+{
+    struct wire_world world;
+    struct wire_answer *answer = NULL;
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_call(&world, 1, WIRE_ECHO, SLICE("hello"));
+    wire_run(&world);
+    wire_assert_status(&world, 1, GRPC_OK);
+    answer = wire_answer(&world, 1);
+    assert_int_equal(answer->blocks, 2);
+    assert_int_equal(answer->reset, -1);
+    assert_string_equal(answer->fields,
+                        ":status: 200\ncontent-type: application/grpc\ngrpc-status: 0\n");
+    assert_true(slice_equal(wire_reply(&world, 1), SLICE("hello")));
+    assert_int_equal(world.starts, 1);
+    assert_int_equal(world.messages, 1);
+    wire_teardown(&world);
+}
+
+/* Goal: an empty request and an empty reply are messages. Method: both at once. */
+static void test_empty_message(void **state)
+{
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_call(&world, 1, WIRE_ECHO, SLICE(""));
+    wire_run(&world);
+    wire_assert_status(&world, 1, GRPC_OK);
+    assert_int_equal(wire_reply(&world, 1).size, 0);
+    wire_teardown(&world);
+}
+
+/* Goal: bodies arrive whole around every frame boundary, with the trailers behind them. Method:
+ * replies of 16 KiB and 64 KiB, a few bytes less and more (5 of each are the message's head). */
+static void test_boundaries(void **state)
+{
+    static const uint32_t sizes[] = {0,     1,     16378, 16379, 16380, 16383,
+                                     16384, 16385, 32763, 32768, 32769, 65529,
+                                     65530, 65531, 65535, 65536, 65537, 150000};
+    struct wire_world world;
+    uint8_t request[4];
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_settings(&world, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 1 << 20);
+    wire_window(&world, 0, 64 << 20);
+    for (uint32_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        uint32_t stream = i * 2 + 1;
+
+        wire_call(&world, stream, WIRE_SIZE, size_request(request, sizes[i]));
+        wire_run(&world);
+        wire_assert_status(&world, stream, GRPC_OK);
+        assert_patterned(wire_reply(&world, stream), sizes[i]);
+    }
+    wire_teardown(&world);
+}
+
+/* Goal: requests are put together whatever frames they come in. Method: DATA frames of 1, 2, 3, ...
+ * bytes, empty ones between, END_STREAM on an empty one. */
+static void test_request_pieces(void **state)
+{
+    struct wire_world world;
+    uint8_t framed[105] = {0, 0, 0, 0, 100};
+    size_t at = 0;
+
+    wire_setup(&world, WIRE_MODE(state));
+    for (size_t i = 0; i < 100; i++) {
+        framed[5 + i] = wire_pattern(i);
+    }
+    wire_headers(&world, 1, WIRE_ECHO, false, NULL, 0);
+    for (size_t step = 1; at < sizeof(framed); step++) {
+        size_t size = step < sizeof(framed) - at ? step : sizeof(framed) - at;
+
+        wire_data(&world, 1, slice_of(framed + at, size), false);
+        wire_data(&world, 1, SLICE(""), false);
+        at += size;
+    }
+    wire_data(&world, 1, SLICE(""), true);
+    wire_run(&world);
+    wire_assert_status(&world, 1, GRPC_OK);
+    assert_patterned(wire_reply(&world, 1), 100);
+    wire_teardown(&world);
+}
+
+/* Goal: an error is one block, with an escaped message. Method: a method that fails as told. */
+static void test_trailers_only(void **state)
+{
+    struct wire_world world;
+    struct wire_answer *answer = NULL;
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_call(&world, 1, WIRE_FAIL, SLICE("\x05no such thing: \xc3\xa9 100%\n"));
+    wire_run(&world);
+    wire_assert_status(&world, 1, GRPC_NOT_FOUND);
+    answer = wire_answer(&world, 1);
+    assert_int_equal(answer->blocks, 1);
+    assert_int_equal(answer->data_frames, 0);
+    assert_true(wire_has_field(answer, "grpc-message: no such thing: %C3%A9 100%25%0A\n"));
+    wire_teardown(&world);
+}
+
+/* Goal: an answer before the request's end is followed by RST_STREAM(NO_ERROR), and what still comes
+ * is read and forgotten. Method: a call that is refused at its head, with 300 KiB behind it. */
+static void test_early_answer(void **state)
+{
+    struct wire_world world;
+    uint8_t *body = calloc(1, 16384);
+
+    assert_non_null(body);
+    wire_setup(&world, WIRE_MODE(state));
+    wire_headers(&world, 1, WIRE_EARLY, false, NULL, 0);
+    wire_run(&world);
+    wire_assert_status(&world, 1, GRPC_UNAUTHENTICATED);
+    assert_int_equal(wire_answer(&world, 1)->reset, H2_NO_ERROR);
+    world.client.window_opened = 0;
+    for (int i = 0; i < 64; i++) {
+        wire_data(&world, 1, slice_of(body, 16384), false);
+    }
+    wire_run(&world);
+    /* The connection's window is given back for what nobody reads. */
+    assert_true(world.client.window_opened >= 512 * 1024);
+    wire_call(&world, 3, WIRE_ECHO, SLICE("still here"));
+    wire_run(&world);
+    wire_assert_status(&world, 3, GRPC_OK);
+    free(body);
+    wire_teardown(&world);
+}
+
+struct bad_request {
+    const char *what;
+    struct slice body;
+    int grpc_status;
+};
+
+/* Goal: each malformed message is refused with its own code. Method: a table of bodies. */
+static void test_bad_messages(void **state)
+{
+    static const struct bad_request table[] = {
+        {"none", {NULL, 0}, GRPC_UNIMPLEMENTED},
+        {"two", {(const uint8_t *)"\0\0\0\0\1a\0\0\0\0\1b", 12}, GRPC_UNIMPLEMENTED},
+        {"half a head", {(const uint8_t *)"\0\0\0", 3}, GRPC_INTERNAL},
+        {"half a message", {(const uint8_t *)"\0\0\0\0\5ab", 7}, GRPC_INTERNAL},
+        {"compressed without encoding", {(const uint8_t *)"\1\0\0\0\1a", 6}, GRPC_INTERNAL},
+        {"unknown flags", {(const uint8_t *)"\2\0\0\0\1a", 6}, GRPC_INTERNAL},
+        {"gRPC-Web trailers", {(const uint8_t *)"\x80\0\0\0\1a", 6}, GRPC_INTERNAL},
+        {"too large", {(const uint8_t *)"\0\1\0\0\1a", 6}, GRPC_RESOURCE_EXHAUSTED},
+        {"4 GiB", {(const uint8_t *)"\0\xff\xff\xff\xff", 5}, GRPC_RESOURCE_EXHAUSTED},
+    };
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    for (uint32_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        uint32_t stream = i * 2 + 1;
+
+        wire_headers(&world, stream, WIRE_ECHO, false, NULL, 0);
+        wire_data(&world, stream, table[i].body, true);
+        wire_run(&world);
+        if (wire_answer(&world, stream)->grpc_status != table[i].grpc_status) {
+            fail_msg("%s: status %d", table[i].what, wire_answer(&world, stream)->grpc_status);
+        }
+        assert_int_equal(wire_answer(&world, stream)->blocks, 1);
+    }
+    assert_int_equal(world.messages, 0);
+    wire_teardown(&world);
+}
+
+/* Goal: a message above the limit is refused by its head, while the rest has not been sent. Method:
+ * the head alone; nothing is taken from the budget. */
+static void test_oversize_prefix(void **state)
+{
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_headers(&world, 1, WIRE_ECHO, false, NULL, 0);
+    wire_data(&world, 1, SLICE("\0\1\0\0\1"), false);
+    wire_run(&world);
+    wire_assert_status(&world, 1, GRPC_RESOURCE_EXHAUSTED);
+    assert_int_equal(wire_answer(&world, 1)->reset, H2_NO_ERROR);
+    assert_true(wire_has_field(wire_answer(&world, 1), "16777217 bytes"));
+    assert_true(wire_has_field(wire_answer(&world, 1), "16777216 at most"));
+    assert_int_equal(call_server_stats(world.calls).body_bytes_live, 0);
+    wire_teardown(&world);
+}
+
+/* Goal: all request messages together have a bound. Method: a budget of 1,000 bytes; two calls that
+ * announce 600 each; the second is told to try again, and fits once the first is done. */
+static void test_body_budget(void **state)
+{
+    struct wire_world world;
+    struct call_config config = wire_config(&world);
+    uint8_t body[600] = {0};
+
+    config.body_bytes_max = 1000;
+    wire_setup_with(&world, WIRE_MODE(state), &config);
+    wire_preface(&world);
+    wire_call(&world, 1, WIRE_HOLD, slice_of(body, sizeof(body)));
+    wire_call(&world, 3, WIRE_ECHO, slice_of(body, sizeof(body)));
+    wire_run(&world);
+    wire_assert_status(&world, 3, GRPC_RESOURCE_EXHAUSTED);
+    wire_finish_held(&world, 0, GRPC_OK);
+    wire_run(&world);
+    wire_call(&world, 5, WIRE_ECHO, slice_of(body, sizeof(body)));
+    wire_run(&world);
+    wire_assert_status(&world, 1, GRPC_OK);
+    wire_assert_status(&world, 5, GRPC_OK);
+    wire_teardown(&world);
+}
+
+struct bad_head {
+    const char *what;
+    struct wire_field fields[5];
+    int http_status;
+    int grpc_status;
+};
+
+/* Goal: what is no gRPC call is answered in HTTP, what is no known call in gRPC. Method: a table of
+ * heads. */
+static void test_bad_heads(void **state)
+{
+    static const struct bad_head table[] = {
+        {"json",
+         {{":method", "POST"}, {":path", "/t.T/Echo"}, {"content-type", "application/json"}},
+         415,
+         -1},
+        {"no type", {{":method", "POST"}, {":path", "/t.T/Echo"}}, 415, -1},
+        {"grpc-web",
+         {{":method", "POST"}, {":path", "/t.T/Echo"}, {"content-type", "application/grpc-web"}},
+         415,
+         -1},
+        {"get",
+         {{":method", "GET"}, {":path", "/t.T/Echo"}, {"content-type", "application/grpc"}},
+         405,
+         -1},
+        {"path",
+         {{":method", "POST"}, {":path", "/t.T/echo"}, {"content-type", "application/grpc"}},
+         200,
+         GRPC_UNIMPLEMENTED},
+        {"encoding",
+         {{":method", "POST"},
+          {":path", "/t.T/Echo"},
+          {"content-type", "application/grpc"},
+          {"grpc-encoding", "br"}},
+         200,
+         GRPC_UNIMPLEMENTED},
+        {"timeout",
+         {{":method", "POST"},
+          {":path", "/t.T/Echo"},
+          {"content-type", "application/grpc+proto"},
+          {"grpc-timeout", "1x"}},
+         200,
+         GRPC_INVALID_ARGUMENT},
+    };
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    for (uint32_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        uint32_t stream = i * 2 + 1;
+        struct wire_field fields[7] = {{":scheme", "http"}, {":authority", "errata"}};
+        size_t count = 2;
+
+        for (size_t j = 0; j < 5 && table[i].fields[j].name != NULL; j++) {
+            if (table[i].fields[j].name[0] == ':') { /* pseudo fields come first */
+                fields[count++] = table[i].fields[j];
+            }
+        }
+        for (size_t j = 0; j < 5 && table[i].fields[j].name != NULL; j++) {
+            if (table[i].fields[j].name[0] != ':') {
+                fields[count++] = table[i].fields[j];
+            }
+        }
+        wire_headers_raw(&world, stream, NGHTTP2_FLAG_END_HEADERS, fields, count);
+        wire_message(&world, stream, 0, SLICE("x"), true);
+        wire_run(&world);
+        if (wire_answer(&world, stream)->http_status != table[i].http_status ||
+            wire_answer(&world, stream)->grpc_status != table[i].grpc_status) {
+            fail_msg("%s: %s", table[i].what, wire_answer(&world, stream)->fields);
+        }
+    }
+    assert_true(wire_has_field(wire_answer(&world, 1), "accept-post: application/grpc"));
+    assert_true(wire_has_field(wire_answer(&world, 7), "allow: POST"));
+    assert_true(wire_has_field(wire_answer(&world, 11), "grpc-accept-encoding: identity,gzip"));
+    assert_int_equal(world.starts, 0);
+    wire_teardown(&world);
+}
+
+/* Goal: metadata of both kinds gets there and back. Method: padded and unpadded -bin values, lists of
+ * them, damaged base64, a key sent twice. */
+static void test_metadata(void **state)
+{
+    static const char *const binary[][2] = {
+        {"aGk", "hi"}, {"aGk=", "hi"}, {"aGk=,Zm9v", "hi"}, {"aGk, Zm9v", "hi"}, {"a*", "none"},
+    };
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    for (uint32_t i = 0; i < sizeof(binary) / sizeof(binary[0]); i++) {
+        const struct wire_field extra[] = {{"x-plain", "first"},
+                                           {"x-some-bin", binary[i][0]},
+                                           {"authorization", "Bearer t"},
+                                           {"x-plain", "second"}};
+        uint32_t stream = i * 2 + 1;
+        char wanted[64];
+
+        wire_headers(&world, stream, WIRE_META, false, extra, 4);
+        wire_message(&world, stream, 0, SLICE("x"), true);
+        wire_run(&world);
+        wire_assert_status(&world, stream, GRPC_OK);
+        (void)snprintf(wanted, sizeof(wanted), "first|%s|Bearer t", binary[i][1]);
+        assert_true(slice_equal(wire_reply(&world, stream), slice_text(wanted)));
+        assert_true(wire_has_field(wire_answer(&world, stream), "x-leading: first\n"));
+        assert_true(wire_has_field(wire_answer(&world, stream), "x-trailing-bin: AP8Q\n"));
+    }
+    wire_teardown(&world);
+}
+
+/* Goal: an odd but legal ASCII value fails nothing. Method: tabs, high bytes and percent signs. */
+static void test_odd_metadata(void **state)
+{
+    const struct wire_field extra[] = {{"x-plain", "a\tb \x80\xff % \"c\""}};
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_headers(&world, 1, WIRE_META, false, extra, 1);
+    wire_message(&world, 1, 0, SLICE("x"), true);
+    wire_run(&world);
+    wire_assert_status(&world, 1, GRPC_OK);
+    assert_true(slice_equal(wire_reply(&world, 1), SLICE("a\tb \x80\xff % \"c\"|none|")));
+    wire_teardown(&world);
+}
+
+static struct wire_bytes gzip_of(struct slice bytes)
+{
+    struct wire_bytes packed = {NULL, 0, 0};
+    struct arena arena;
+    struct buffer buffer;
+
+    arena_init(&arena, 64 << 20);
+    buffer_init(&buffer, &arena, 0);
+    assert_int_equal(gzip_deflate(bytes, &buffer), OK);
+    wire_bytes_append(&packed, buffer_slice(&buffer));
+    arena_deinit(&arena);
+    return packed;
+}
+
+/* Goal: a compressed request is understood, and answered in kind where that pays. Method: an echo of
+ * 2,000 bytes and of 10, with and without grpc-accept-encoding. */
+static void test_gzip_calls(void **state)
+{
+    static const struct wire_field both[] = {{"grpc-encoding", "gzip"},
+                                             {"grpc-accept-encoding", "identity,gzip"}};
+    struct wire_world world;
+    uint8_t text[2000];
+    struct wire_bytes packed;
+    struct wire_answer *answer = NULL;
+
+    memset(text, 'a', sizeof(text));
+    wire_setup(&world, WIRE_MODE(state));
+    packed = gzip_of(slice_of(text, sizeof(text)));
+    wire_headers(&world, 1, WIRE_ECHO, false, both, 2);
+    wire_message(&world, 1, 1, slice_of(packed.data, packed.size), true);
+    wire_headers(&world, 3, WIRE_ECHO, false, both, 1);
+    wire_message(&world, 3, 1, slice_of(packed.data, packed.size), true);
+    /* Announced by every stock client: no reason to compress by itself. */
+    wire_headers(&world, 5, WIRE_ECHO, false, both, 2);
+    wire_message(&world, 5, 0, slice_of(text, sizeof(text)), true);
+    free(packed.data);
+    packed = gzip_of(slice_of(text, 10));
+    wire_headers(&world, 7, WIRE_ECHO, false, both, 2);
+    wire_message(&world, 7, 1, slice_of(packed.data, packed.size), true);
+    free(packed.data);
+    wire_run(&world);
+    for (uint32_t stream = 1; stream <= 7; stream += 2) {
+        wire_assert_status(&world, stream, GRPC_OK);
+    }
+    answer = wire_answer(&world, 1);
+    assert_true(wire_has_field(answer, "grpc-encoding: gzip\n"));
+    assert_int_equal(answer->body[0], 1);
+    assert_true(answer->body_size < 200);
+    assert_false(wire_has_field(wire_answer(&world, 3), "grpc-encoding"));
+    assert_int_equal(wire_reply(&world, 3).size, sizeof(text));
+    assert_int_equal(wire_reply(&world, 5).size, sizeof(text));
+    assert_int_equal(wire_reply(&world, 7).size, 10);
+    wire_teardown(&world);
+}
+
+/* Goal: damaged and exploding messages are refused. Method: garbage, a cut, and 32 MiB of zeros. */
+static void test_gzip_bad(void **state)
+{
+    static const struct wire_field gzip[] = {{"grpc-encoding", "gzip"}};
+    struct wire_world world;
+    uint8_t *zeros = calloc(1, 32u << 20);
+    struct wire_bytes packed;
+
+    assert_non_null(zeros);
+    wire_setup(&world, WIRE_MODE(state));
+    wire_headers(&world, 1, WIRE_ECHO, false, gzip, 1);
+    wire_message(&world, 1, 1, SLICE("this is no gzip"), true);
+    packed = gzip_of(SLICE("some text that is cut in the middle of its stream"));
+    wire_headers(&world, 3, WIRE_ECHO, false, gzip, 1);
+    wire_message(&world, 3, 1, slice_of(packed.data, packed.size - 9), true);
+    free(packed.data);
+    packed = gzip_of(slice_of(zeros, 32u << 20));
+    wire_headers(&world, 5, WIRE_ECHO, false, gzip, 1);
+    wire_message(&world, 5, 1, slice_of(packed.data, packed.size), true);
+    free(packed.data);
+    wire_run(&world);
+    wire_assert_status(&world, 1, GRPC_INTERNAL);
+    wire_assert_status(&world, 3, GRPC_INTERNAL);
+    wire_assert_status(&world, 5, GRPC_RESOURCE_EXHAUSTED);
+    assert_int_equal(world.messages, 0);
+    free(zeros);
+    wire_teardown(&world);
+}
+
+/* Goal: an answer made outside the feed wakes the connection, and comes. Method: a held call. */
+static void test_late_answer(void **state)
+{
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_call(&world, 1, WIRE_HOLD, SLICE("x"));
+    wire_run(&world);
+    assert_false(world.woken);
+    wire_finish_held(&world, 0, GRPC_OK);
+    assert_true(world.woken);
+    wire_run(&world);
+    wire_assert_status(&world, 1, GRPC_OK);
+    assert_true(slice_equal(wire_reply(&world, 1), SLICE("held")));
+    wire_teardown(&world);
+}
+
+/* Goal: RST_STREAM cancels the call, which lives on until it is finished. Method: reset while held,
+ * another call, then the end of the first. */
+static void test_reset_cancels(void **state)
+{
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_call(&world, 1, WIRE_HOLD, SLICE("x"));
+    wire_reset(&world, 1, H2_CANCEL);
+    wire_call(&world, 3, WIRE_ECHO, SLICE("y"));
+    wire_run(&world);
+    assert_int_equal(world.cancels, 1);
+    assert_int_equal(world.cancelled_why, ERR_CANCELLED);
+    assert_true(world.held[0]->cancelled);
+    wire_assert_status(&world, 3, GRPC_OK);
+    assert_int_equal(call_server_stats(world.calls).calls_live, 1);
+    wire_finish_held(&world, 0, GRPC_OK);
+    wire_run(&world);
+    assert_int_equal(wire_answer(&world, 1)->http_status, 0);
+    assert_int_equal(call_server_stats(world.calls).calls_live, 0);
+    assert_int_equal(call_server_stats(world.calls).calls_ended[GRPC_CANCELLED], 1);
+    wire_teardown(&world);
+}
+
+/* Goal: a call outlives its connection. Method: the connection goes while two calls are held; one is
+ * finished after it, the other by the teardown. */
+static void test_disconnect_cancels(void **state)
+{
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_call(&world, 1, WIRE_HOLD, SLICE("x"));
+    wire_call(&world, 3, WIRE_HOLD, SLICE("y"));
+    wire_headers(&world, 5, WIRE_ECHO, false, NULL, 0);
+    wire_data(&world, 5, SLICE("\0\0\0\0\5a"), false);
+    wire_run(&world);
+    wire_disconnect(&world);
+    assert_int_equal(world.cancels, 3);
+    assert_int_equal(call_server_stats(world.calls).calls_live, 2);
+    wire_finish_held(&world, 0, GRPC_OK);
+    assert_int_equal(call_server_stats(world.calls).calls_live, 1);
+    wire_teardown(&world);
+}
+
+/* Goal: deadlines end calls on time, with the words that a write needs. Method: time passes over a
+ * read's and a write's deadline; the late finish goes nowhere. */
+static void test_deadline(void **state)
+{
+    static const struct wire_field timeout[] = {{"grpc-timeout", "2S"}};
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_headers(&world, 1, WIRE_HOLD, false, timeout, 1);
+    wire_message(&world, 1, 0, SLICE("x"), true);
+    wire_call(&world, 3, WIRE_WRITE, SLICE("y")); /* has a default of 5 s */
+    wire_headers(&world, 5, WIRE_ECHO, false, timeout, 1);
+    wire_run(&world);
+    wire_pass(&world, 1900000);
+    assert_int_equal(world.cancels, 0);
+    wire_pass(&world, 600000);
+    assert_int_equal(world.cancels, 2);
+    assert_int_equal(world.cancelled_why, ERR_DEADLINE);
+    wire_assert_status(&world, 1, GRPC_DEADLINE_EXCEEDED);
+    wire_assert_status(&world, 5, GRPC_DEADLINE_EXCEEDED);
+    wire_pass(&world, 3000000);
+    wire_assert_status(&world, 3, GRPC_DEADLINE_EXCEEDED);
+    assert_true(wire_has_field(wire_answer(&world, 3), "may have been stored"));
+    wire_finish_held(&world, 0, GRPC_OK);
+    wire_finish_held(&world, 1, GRPC_OK);
+    wire_run(&world);
+    assert_int_equal(call_server_stats(world.calls).calls_live, 0);
+    assert_int_equal(call_server_stats(world.calls).calls_expired, 3);
+    wire_teardown(&world);
+}
+
+/* Goal: deadlines far apart share the wheel. Method: 10 ms, a minute and an hour; each ends in its
+ * own time. */
+static void test_deadline_turns(void **state)
+{
+    static const struct wire_field timeouts[] = {
+        {"grpc-timeout", "10m"}, {"grpc-timeout", "60S"}, {"grpc-timeout", "1H"}};
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    for (uint32_t i = 0; i < 3; i++) {
+        wire_headers(&world, i * 2 + 1, WIRE_HOLD, false, &timeouts[i], 1);
+        wire_message(&world, i * 2 + 1, 0, SLICE("x"), true);
+    }
+    wire_run(&world);
+    wire_pass(&world, 200000);
+    assert_int_equal(world.cancels, 1);
+    wire_pass(&world, INT64_C(59000000));
+    assert_int_equal(world.cancels, 1);
+    wire_pass(&world, 2000000);
+    assert_int_equal(world.cancels, 2);
+    wire_pass(&world, INT64_C(3530000000));
+    assert_int_equal(world.cancels, 2);
+    wire_pass(&world, INT64_C(20000000));
+    assert_int_equal(world.cancels, 3);
+    wire_teardown(&world);
+}
+
+int run_call_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        WIRE_TEST(test_echo),
+        WIRE_TEST(test_empty_message),
+        WIRE_TEST(test_boundaries),
+        WIRE_TEST(test_request_pieces),
+        WIRE_TEST(test_trailers_only),
+        WIRE_TEST(test_early_answer),
+        WIRE_TEST(test_bad_messages),
+        WIRE_TEST(test_oversize_prefix),
+        WIRE_TEST(test_body_budget),
+        WIRE_TEST(test_bad_heads),
+        WIRE_TEST(test_metadata),
+        WIRE_TEST(test_odd_metadata),
+        WIRE_TEST(test_gzip_calls),
+        WIRE_TEST(test_gzip_bad),
+        WIRE_TEST(test_late_answer),
+        WIRE_TEST(test_reset_cancels),
+        WIRE_TEST(test_disconnect_cancels),
+        WIRE_TEST(test_deadline),
+        WIRE_TEST(test_deadline_turns),
+    };
+
+    return cmocka_run_group_tests_name("calls", tests, NULL, NULL);
+}

@@ -1,0 +1,438 @@
+/*
+ * limit_test.c: peers that mean no good, or know no better: floods, bombs, and silence; and the two
+ * ways in which a connection ends.
+ */
+#include "store/base/bytes.h"
+#include "tests/wire/wire.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* The connection was ended for the peer's behaviour, and everything on it is gone. */
+static void assert_calmed(struct wire_world *world, const char *why)
+{
+    assert_int_equal(world->client.goaways, 1);
+    assert_int_equal(world->client.goaway_code, H2_ENHANCE_YOUR_CALM);
+    assert_string_equal(world->client.goaway_text, why);
+    assert_true(wire_finished(world));
+    assert_int_equal(call_server_h2_stats(world->calls)->connections_calmed, 1);
+}
+
+/* Goal: the 129th stream is refused, the others live. Method: 128 held calls and one more; one ends;
+ * the next is taken. The limit was told in SETTINGS. */
+static void test_stream_limit(void **state)
+{
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    assert_int_equal(world.client.streams_told, H2_STREAMS_MAX);
+    for (uint32_t i = 0; i <= H2_STREAMS_MAX; i++) {
+        wire_call(&world, i * 2 + 1, WIRE_HOLD, SLICE("x"));
+    }
+    wire_run(&world);
+    assert_int_equal(world.held_count, H2_STREAMS_MAX);
+    assert_int_equal(wire_answer(&world, H2_STREAMS_MAX * 2 + 1)->reset, H2_REFUSED_STREAM);
+    assert_int_equal(world.client.goaways, 0);
+    wire_finish_held(&world, 0, GRPC_OK);
+    wire_run(&world);
+    wire_call(&world, H2_STREAMS_MAX * 2 + 3, WIRE_ECHO, SLICE("y"));
+    wire_run(&world);
+    wire_assert_status(&world, H2_STREAMS_MAX * 2 + 3, GRPC_OK);
+    assert_int_equal(call_server_h2_stats(world.calls)->streams_refused, 1);
+    wire_teardown(&world);
+}
+
+/* Goal: calls of all connections together have a bound. Method: a limit of one; the second call is
+ * told to try again. */
+static void test_call_limit(void **state)
+{
+    struct wire_world world;
+    struct call_config config = wire_config(&world);
+
+    config.live_max = 1;
+    wire_setup_with(&world, WIRE_MODE(state), &config);
+    wire_preface(&world);
+    wire_call(&world, 1, WIRE_HOLD, SLICE("x"));
+    wire_call(&world, 3, WIRE_ECHO, SLICE("y"));
+    wire_run(&world);
+    wire_assert_status(&world, 3, GRPC_UNAVAILABLE);
+    wire_finish_held(&world, 0, GRPC_OK);
+    wire_run(&world);
+    wire_call(&world, 5, WIRE_ECHO, SLICE("z"));
+    wire_run(&world);
+    wire_assert_status(&world, 5, GRPC_OK);
+    wire_teardown(&world);
+}
+
+/* Goal: header lists above 16 KiB are refused, however small they are on the wire. Method: one large
+ * field, and 100 references to a field of 4,000 bytes in HPACK's table. */
+static void test_header_bomb(void **state)
+{
+    struct wire_world world;
+    char *large = malloc(20001);
+    struct wire_field extra[WIRE_FIELDS_MAX - 6];
+
+    assert_non_null(large);
+    memset(large, 'a', 20000);
+    large[20000] = '\0';
+    wire_setup(&world, WIRE_MODE(state));
+    extra[0] = (struct wire_field){"x-large", large};
+    large[15000] = '\0';
+    wire_headers(&world, 1, WIRE_ECHO, false, extra, 1);
+    wire_message(&world, 1, 0, SLICE("x"), true);
+    large[15000] = 'a';
+    large[16300] = '\0';
+    wire_headers(&world, 3, WIRE_ECHO, false, extra, 1);
+    wire_message(&world, 3, 0, SLICE("x"), true);
+    large[3000] = '\0';
+    for (size_t i = 0; i < sizeof(extra) / sizeof(extra[0]); i++) {
+        extra[i] = (struct wire_field){"x-again", large};
+    }
+    wire_headers(&world, 5, WIRE_ECHO, false, extra, sizeof(extra) / sizeof(extra[0]));
+    wire_message(&world, 5, 0, SLICE("x"), true);
+    wire_call(&world, 7, WIRE_ECHO, SLICE("x"));
+    wire_run(&world);
+    wire_assert_status(&world, 1, GRPC_OK);
+    assert_int_equal(wire_answer(&world, 3)->http_status, 431);
+    assert_int_equal(wire_answer(&world, 5)->http_status, 431);
+    wire_assert_status(&world, 7, GRPC_OK);
+    free(large);
+    wire_teardown(&world);
+}
+
+/* Goal: fields that HTTP/2 forbids fail their stream, not the connection. Method: upper case, a
+ * connection field, a blank at the end, a line feed. */
+static void test_invalid_fields(void **state)
+{
+    static const struct wire_field table[] = {
+        {"X-Upper", "a"}, {"connection", "close"}, {"te", "gzip"}, {"x-feed", "a\nb"}};
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    for (uint32_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        wire_headers(&world, i * 2 + 1, WIRE_ECHO, false, &table[i], 1);
+        wire_run(&world);
+        assert_int_equal(wire_answer(&world, i * 2 + 1)->reset, H2_PROTOCOL_ERROR);
+    }
+    wire_call(&world, 9, WIRE_ECHO, SLICE("x"));
+    wire_run(&world);
+    wire_assert_status(&world, 9, GRPC_OK);
+    assert_int_equal(world.client.goaways, 0);
+    wire_teardown(&world);
+}
+
+/* Goal: pings are answered, too many of them are not. Method: five at once: three strikes. */
+static void test_ping_flood(void **state)
+{
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    for (int i = 0; i < 5; i++) {
+        wire_ping(&world);
+    }
+    wire_run(&world);
+    assert_calmed(&world, "too_many_pings");
+    wire_teardown(&world);
+}
+
+/* Goal: honest pings do no harm. Method: one each 10 s; and one behind each of 50 answers. */
+static void test_honest_pings(void **state)
+{
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    for (int i = 0; i < 10; i++) {
+        wire_ping(&world);
+        wire_run(&world);
+        wire_pass(&world, 10000000);
+    }
+    for (uint32_t i = 0; i < 50; i++) {
+        wire_call(&world, i * 2 + 1, WIRE_ECHO, SLICE("x"));
+        wire_run(&world);
+        wire_ping(&world);
+        wire_run(&world);
+    }
+    assert_int_equal(world.client.pings_answered, 60);
+    assert_int_equal(world.client.goaways, 0);
+    wire_teardown(&world);
+}
+
+/* Goal: frames that carry nothing run out. Method: 1,100 of each kind, each in a world of its own. */
+static void flood(bool bytewise, uint8_t type, struct slice payload)
+{
+    struct wire_world world;
+
+    wire_setup(&world, bytewise);
+    wire_headers(&world, 1, WIRE_HOLD, false, NULL, 0);
+    for (int i = 0; i < 1100; i++) {
+        wire_frame(&world, type, 0, type == NGHTTP2_SETTINGS ? 0 : 1, payload);
+        if (type == NGHTTP2_SETTINGS && i % 50 == 0) {
+            wire_run(&world); /* else the acknowledgements run out first */
+        }
+    }
+    wire_run(&world);
+    assert_calmed(&world, "too_many_idle_frames");
+    wire_teardown(&world);
+}
+
+static void test_idle_floods(void **state)
+{
+    flood(WIRE_MODE(state), NGHTTP2_DATA, SLICE(""));
+    flood(WIRE_MODE(state), NGHTTP2_PRIORITY, SLICE("\0\0\0\0\x10"));
+    flood(WIRE_MODE(state), NGHTTP2_WINDOW_UPDATE, SLICE("\0\0\0\1"));
+    flood(WIRE_MODE(state), NGHTTP2_SETTINGS, SLICE(""));
+    flood(WIRE_MODE(state), 0x77, SLICE("unknown"));
+}
+
+/* Goal: SETTINGS that nobody lets us acknowledge are not collected. Method: 200 in one read. */
+static void test_settings_flood(void **state)
+{
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    for (int i = 0; i < 200; i++) {
+        wire_frame(&world, NGHTTP2_SETTINGS, 0, 0, slice_of(NULL, 0));
+    }
+    wire_run(&world);
+    assert_calmed(&world, "too_many_acknowledgements");
+    wire_teardown(&world);
+}
+
+/* Goal: a SETTINGS frame with more entries than there are settings ends the connection. Method: 17. */
+static void test_settings_entries(void **state)
+{
+    struct wire_world world;
+    uint8_t entries[17 * 6] = {0};
+
+    for (size_t i = 0; i < 17; i++) {
+        entries[i * 6 + 1] = NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE;
+    }
+    wire_setup(&world, WIRE_MODE(state));
+    wire_frame(&world, NGHTTP2_SETTINGS, 0, 0, slice_of(entries, sizeof(entries)));
+    wire_run(&world);
+    assert_int_equal(world.client.goaways, 1);
+    assert_int_equal(world.client.goaway_code, H2_ENHANCE_YOUR_CALM);
+    wire_teardown(&world);
+}
+
+/* Goal: a header block in many frames ends the connection. Method: HEADERS and 20 CONTINUATIONs. */
+static void test_continuation_flood(void **state)
+{
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_frame(&world, NGHTTP2_HEADERS, 0, 1, SLICE("\x82"));
+    for (int i = 0; i < 20; i++) {
+        wire_frame(&world, NGHTTP2_CONTINUATION, 0, 1, SLICE(""));
+    }
+    wire_run(&world);
+    assert_calmed(&world, "too_many_continuations");
+    wire_teardown(&world);
+}
+
+/* Goal: rapid resets (CVE-2023-44487) end the connection. Method: 1,100 calls reset at once; before
+ * the bucket is empty all is well. */
+static void test_rapid_reset(void **state)
+{
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    for (uint32_t i = 0; i < 1100; i++) {
+        wire_headers(&world, i * 2 + 1, WIRE_HOLD, false, NULL, 0);
+        wire_reset(&world, i * 2 + 1, H2_CANCEL);
+        if (i == 900) {
+            wire_run(&world);
+            assert_int_equal(world.client.goaways, 0);
+        }
+    }
+    wire_run(&world);
+    assert_calmed(&world, "too_many_resets");
+    wire_teardown(&world);
+}
+
+/* Goal: resets that a peer makes us send (CVE-2025-8671) are counted too. Method: 1,100 streams, each
+ * with a window update of 0, which is a stream error. */
+static void test_provoked_resets(void **state)
+{
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    for (uint32_t i = 0; i < 1100; i++) {
+        wire_headers(&world, i * 2 + 1, WIRE_HOLD, false, NULL, 0);
+        wire_window(&world, i * 2 + 1, 0x7fffffff); /* past 2^31-1: a stream error */
+        if (i % 50 == 0) {
+            wire_run(&world);
+        }
+    }
+    wire_run(&world);
+    assert_calmed(&world, "too_many_resets_provoked");
+    wire_teardown(&world);
+}
+
+/* Goal: buckets fill again. Method: 900 resets, ten seconds, 900 more. */
+static void test_reset_bucket_refills(void **state)
+{
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    for (uint32_t i = 0; i < 1800; i++) {
+        wire_headers(&world, i * 2 + 1, WIRE_HOLD, false, NULL, 0);
+        wire_reset(&world, i * 2 + 1, H2_CANCEL);
+        if (i == 900) {
+            wire_run(&world);
+            wire_pass(&world, 10000000);
+        }
+    }
+    wire_run(&world);
+    assert_int_equal(world.client.goaways, 0);
+    wire_teardown(&world);
+}
+
+/* Goal: silence where something is due ends the connection. Method: no SETTINGS; a header block that
+ * never ends. */
+static void test_silence(void **state)
+{
+    struct wire_world world;
+    struct call_config config = wire_config(&world);
+
+    wire_setup_with(&world, WIRE_MODE(state), &config);
+    wire_bytes_append(&world.client.out, SLICE(H2_PREFACE));
+    wire_run(&world);
+    wire_pass(&world, 9000000);
+    assert_int_equal(world.client.goaways, 0);
+    wire_pass(&world, 1500000);
+    assert_int_equal(world.client.goaways, 1);
+    assert_string_equal(world.client.goaway_text, "no_settings");
+    wire_teardown(&world);
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_frame(&world, NGHTTP2_HEADERS, 0, 1, SLICE("\x82"));
+    wire_run(&world);
+    wire_pass(&world, 10500000);
+    assert_calmed(&world, "header_block_too_slow");
+    wire_teardown(&world);
+}
+
+/* Goal: a peer that is gone without a word is found out. Method: a held call; our ping after a minute
+ * is answered, the next one is not. */
+static void test_keepalive(void **state)
+{
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_call(&world, 1, WIRE_HOLD, SLICE("x"));
+    wire_run(&world);
+    wire_pass(&world, 65000000);
+    assert_int_equal(world.client.pings_received, 1);
+    world.client.answers_pings = false;
+    wire_pass(&world, 65000000);
+    assert_int_equal(world.client.pings_received, 2);
+    assert_false(wire_finished(&world));
+    wire_pass(&world, 20000000);
+    assert_true(wire_finished(&world));
+    wire_teardown(&world);
+}
+
+/* Goal: a graceful end: two GOAWAYs, open calls finish, new ones are not lost in between. Method: a
+ * held call; shutdown; a call that was on its way; the ping's answer; the end. */
+static void test_shutdown(void **state)
+{
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_call(&world, 1, WIRE_HOLD, SLICE("x"));
+    wire_run(&world);
+    world.client.answers_pings = false;
+    world.protocol.shutdown(world.session, world.now_us);
+    assert_true(world.woken);
+    wire_run(&world);
+    assert_int_equal(world.client.goaways, 1);
+    assert_int_equal(world.client.goaway_last, 0x7fffffff);
+    wire_call(&world, 3, WIRE_ECHO, SLICE("on its way"));
+    wire_run(&world);
+    wire_assert_status(&world, 3, GRPC_OK);
+    wire_pass(&world, 1500000); /* no answer to the ping: after a second */
+    assert_int_equal(world.client.goaways, 2);
+    assert_int_equal(world.client.goaway_last, 3);
+    assert_int_equal(world.client.goaway_code, H2_NO_ERROR);
+    assert_false(wire_finished(&world));
+    wire_finish_held(&world, 0, GRPC_OK);
+    wire_run(&world);
+    wire_assert_status(&world, 1, GRPC_OK);
+    assert_true(wire_finished(&world));
+    wire_teardown(&world);
+}
+
+/* Goal: the ping's answer makes a shutdown quick. Method: no call, an answering client, no time. */
+static void test_shutdown_by_ping(void **state)
+{
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    world.protocol.shutdown(world.session, world.now_us);
+    wire_run(&world);
+    assert_int_equal(world.client.goaways, 2);
+    assert_true(wire_finished(&world));
+    wire_teardown(&world);
+}
+
+/* Goal: what is no HTTP/2 ends in GOAWAY, never in a crash. Method: frames that break the rules in
+ * turn, then 200 connections of pseudo-random bytes behind the preface. */
+static void test_garbage(void **state)
+{
+    struct wire_world world;
+    uint64_t seed = 88172645463325252u;
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_data(&world, 7, SLICE("idle stream"), false);
+    wire_run(&world);
+    assert_int_equal(world.client.goaway_code, H2_PROTOCOL_ERROR);
+    assert_true(wire_finished(&world));
+    wire_teardown(&world);
+    for (int round = 0; round < 200; round++) {
+        struct call_config config = wire_config(&world);
+        uint8_t bytes[256];
+
+        for (size_t i = 0; i < sizeof(bytes); i++) {
+            seed ^= seed << 13;
+            seed ^= seed >> 7;
+            seed ^= seed << 17;
+            bytes[i] = (uint8_t)(seed >> 32);
+        }
+        bytes[0] = 0; /* frames of a size that arrives */
+        bytes[1] = 0;
+        bytes[2] &= 31;
+        bytes[3] %= 11;
+        wire_setup_with(&world, WIRE_MODE(state), &config);
+        wire_preface(&world);
+        wire_bytes_append(&world.client.out, slice_of(bytes, sizeof(bytes)));
+        wire_run(&world);
+        wire_teardown(&world);
+    }
+}
+
+int run_limit_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        WIRE_TEST(test_stream_limit),
+        WIRE_TEST(test_call_limit),
+        WIRE_TEST(test_header_bomb),
+        WIRE_TEST(test_invalid_fields),
+        WIRE_TEST(test_ping_flood),
+        WIRE_TEST(test_honest_pings),
+        WIRE_TEST(test_idle_floods),
+        WIRE_TEST(test_settings_flood),
+        WIRE_TEST(test_settings_entries),
+        WIRE_TEST(test_continuation_flood),
+        WIRE_TEST(test_rapid_reset),
+        WIRE_TEST(test_provoked_resets),
+        WIRE_TEST(test_reset_bucket_refills),
+        WIRE_TEST(test_silence),
+        WIRE_TEST(test_keepalive),
+        WIRE_TEST(test_shutdown),
+        WIRE_TEST(test_shutdown_by_ping),
+        WIRE_TEST(test_garbage),
+    };
+
+    return cmocka_run_group_tests_name("limits", tests, NULL, NULL);
+}

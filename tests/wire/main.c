@@ -1,0 +1,15 @@
+/*
+ * main.c: runs the groups of this folder.
+ */
+#include "tests/wire/wire.h"
+
+int main(void)
+{
+    int failed = run_text_tests();
+
+    failed += run_call_tests();
+    failed += run_stream_tests();
+    failed += run_limit_tests();
+    failed += run_socket_tests();
+    return failed;
+}

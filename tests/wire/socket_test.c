@@ -1,0 +1,323 @@
+/*
+ * socket_test.c: net over real sockets on loopback: single bytes, other protocols, limits, drain and
+ * close. The client is plain blocking sockets in a thread; the server runs in the test's loop.
+ */
+#include "server/net/server.h"
+#include "tests/wire/wire.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define REPLY_BYTES 300000
+#define CLIENT_WAIT_S 10
+
+struct bench {
+    uv_loop_t loop;
+    struct call_handlers handlers;
+    struct call_server *calls;
+    struct net_server *net;
+    uint16_t port;
+    uv_async_t client_done; /* the client's thread has ended */
+    bool drain; /* end by drain, with a client that stays */
+    bool drained;
+    bool closed;
+    void (*client)(struct bench *bench);
+    pthread_t thread;
+    char got[1 << 20]; /* what the client read */
+    size_t got_size;
+};
+
+static const struct method_info echo_method = {.path = {(const uint8_t *)"/t.T/Big", 8}};
+
+static const struct method_info *find_any(struct slice path)
+{
+    (void)path;
+    return &echo_method;
+}
+
+static void on_nothing(void *user, struct call *call)
+{
+    (void)user;
+    (void)call;
+}
+
+static void on_message(void *user, struct call *call, struct slice message)
+{
+    const struct status status = {.code = GRPC_OK};
+    struct buffer *buffer = call_reply_begin(call, REPLY_BYTES);
+
+    (void)user;
+    (void)message;
+    for (size_t i = 0; i < REPLY_BYTES; i++) {
+        buffer_append_byte(buffer, wire_pattern(i));
+    }
+    assert_int_equal(call_reply_end(call), OK);
+    call_finish(call, &status);
+}
+
+static void on_cancel(void *user, struct call *call, enum err why)
+{
+    const struct status status = {.code = GRPC_CANCELLED};
+
+    (void)user;
+    (void)why;
+    call_finish(call, &status);
+}
+
+static void on_tick(void *user, int64_t now_us)
+{
+    struct bench *bench = user;
+
+    call_server_tick(bench->calls, now_us);
+}
+
+static void on_closed(void *user)
+{
+    struct bench *bench = user;
+
+    bench->closed = true;
+    net_server_free(bench->net);
+    uv_close((uv_handle_t *)&bench->client_done, NULL);
+}
+
+static void on_drained(void *user)
+{
+    struct bench *bench = user;
+
+    bench->drained = true;
+    net_server_close(bench->net, on_closed, bench);
+}
+
+static void on_client_done(uv_async_t *handle)
+{
+    struct bench *bench = handle->data;
+
+    if (!bench->drain) {
+        net_server_close(bench->net, on_closed, bench);
+    }
+}
+
+static void *run_client(void *user)
+{
+    struct bench *bench = user;
+
+    bench->client(bench);
+    (void)uv_async_send(&bench->client_done);
+    return NULL;
+}
+
+static int client_connect(const struct bench *bench)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(bench->port)};
+    struct timeval wait = {.tv_sec = CLIENT_WAIT_S};
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait)) != 0 ||
+        connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0) {
+        return -1;
+    }
+    return fd;
+}
+
+static bool client_send(int fd, struct slice bytes)
+{
+    return send(fd, bytes.data, bytes.size, MSG_NOSIGNAL) == (ssize_t)bytes.size;
+}
+
+/* Reads until the server ends, an error, or `enough` bytes. */
+static void client_read(struct bench *bench, int fd, size_t enough)
+{
+    while (bench->got_size < enough) {
+        ssize_t size =
+            recv(fd, bench->got + bench->got_size, sizeof(bench->got) - bench->got_size, 0);
+
+        if (size <= 0) {
+            return;
+        }
+        bench->got_size += (size_t)size;
+    }
+}
+
+static void bench_run(struct bench *bench, void (*client)(struct bench *bench),
+                      uint32_t connections_max)
+{
+    struct call_config config = call_config_default(&bench->handlers);
+    struct net_protocol protocol;
+    struct net_config net = {.clock = clock_system(),
+                             .connections_max = connections_max,
+                             .protocols = &protocol,
+                             .protocol_count = 1,
+                             .on_tick = on_tick,
+                             .user = bench};
+    char address[NET_ADDRESS_BYTES];
+
+    bench->handlers = (struct call_handlers){.user = bench,
+                                             .on_start = on_nothing,
+                                             .on_message = on_message,
+                                             .on_half_close = on_nothing,
+                                             .on_writable = on_nothing,
+                                             .on_cancel = on_cancel};
+    config.find_method = find_any;
+    bench->client = client;
+    assert_int_equal(uv_loop_init(&bench->loop), 0);
+    assert_int_equal(call_server_new(&config, clock_monotonic_us(clock_system()), &bench->calls),
+                     OK);
+    protocol = call_server_grpc(bench->calls);
+    assert_int_equal(net_server_new(&bench->loop, &net, &bench->net), OK);
+    assert_int_equal(net_server_listen(bench->net, "no address", 0, address), ERR_INVALID);
+    assert_int_equal(net_server_listen(bench->net, "127.0.0.1", 0, address), OK);
+    bench->port = (uint16_t)strtoul(strchr(address, ':') + 1, NULL, 10);
+    assert_int_not_equal(bench->port, 0);
+    assert_int_equal(net_server_listen(bench->net, "127.0.0.1", bench->port, address),
+                     ERR_UNAVAILABLE);
+    assert_int_equal(uv_async_init(&bench->loop, &bench->client_done, on_client_done), 0);
+    bench->client_done.data = bench;
+    assert_int_equal(pthread_create(&bench->thread, NULL, run_client, bench), 0);
+    if (bench->drain) {
+        (void)uv_run(&bench->loop, UV_RUN_ONCE); /* the connection is there */
+        (void)uv_run(&bench->loop, UV_RUN_ONCE);
+        net_server_drain(bench->net, 200, on_drained, bench);
+    }
+    assert_int_equal(uv_run(&bench->loop, UV_RUN_DEFAULT), 0);
+    assert_int_equal(pthread_join(bench->thread, NULL), 0);
+    assert_true(bench->closed);
+    assert_int_equal(call_server_stats(bench->calls).calls_live, 0);
+    call_server_free(bench->calls);
+    assert_int_equal(uv_loop_close(&bench->loop), 0);
+}
+
+/* Sends a call of REPLY_BYTES and reads as much as the windows allow. */
+static void client_call(struct bench *bench)
+{
+    /* Preface; SETTINGS with a window of 1 MiB; WINDOW_UPDATE of the connection; HEADERS of literal
+     * fields (RFC 7541, 6.2.2); DATA with an empty message. */
+    static const uint8_t request[] = H2_PREFACE "\0\0\6\4\0\0\0\0\0\0\4\0\x10\0\0"
+                                                "\0\0\4\x8\0\0\0\0\0\0\x10\0\0"
+                                                "\0\0\x4c\1\4\0\0\0\1\x83\x86"
+                                                "\0\5:path\x8/t.T/Big\0\xa:authority\1a"
+                                                "\0\xc"
+                                                "content-type\x10"
+                                                "application/grpc\0\2te\x8trailers"
+                                                "\0\0\5\0\1\0\0\0\1\0\0\0\0\0";
+    struct slice bytes = slice_of(request, sizeof(request) - 1);
+    int fd = client_connect(bench);
+
+    for (size_t i = 0; i < 60 && fd >= 0; i++) { /* the preface and more in single bytes */
+        if (!client_send(fd, slice_of(bytes.data + i, 1))) {
+            break;
+        }
+    }
+    if (fd >= 0 && client_send(fd, slice_after(bytes, 60))) {
+        client_read(bench, fd, REPLY_BYTES + 5 + 19 * 9);
+    }
+    (void)close(fd);
+}
+
+/* Goal: an answer larger than any buffer comes whole over a socket. Method: the request's first bytes
+ * one by one; the answer's bytes are counted. */
+static void test_socket_call(void **state)
+{
+    struct bench *bench = calloc(1, sizeof(*bench));
+
+    (void)state;
+    assert_non_null(bench);
+    bench_run(bench, client_call, 10);
+    assert_true(bench->got_size >= REPLY_BYTES + 5 + 19 * 9);
+    free(bench);
+}
+
+static void client_http1(struct bench *bench)
+{
+    int fd = client_connect(bench);
+
+    if (fd >= 0 && client_send(fd, SLICE("GET / HTTP/1.1\r\nHost: a\r\n\r\n"))) {
+        client_read(bench, fd, sizeof(bench->got));
+    }
+    (void)close(fd);
+}
+
+/* Goal: whoever speaks something else hears so. Method: a GET of HTTP/1.1. */
+static void test_socket_http1(void **state)
+{
+    struct bench *bench = calloc(1, sizeof(*bench));
+    const char *body = NULL;
+    const char *length = NULL;
+
+    (void)state;
+    assert_non_null(bench);
+    bench_run(bench, client_http1, 10);
+    assert_int_equal(strncmp(bench->got, "HTTP/1.1 505 ", 13), 0);
+    body = strstr(bench->got, "\r\n\r\n");
+    length = strstr(bench->got, "content-length: ");
+    assert_non_null(body);
+    assert_non_null(length);
+    assert_int_equal(strlen(body + 4), strtoul(length + 16, NULL, 10));
+    free(bench);
+}
+
+static void client_crowd(struct bench *bench)
+{
+    int first = client_connect(bench);
+    int second = client_connect(bench);
+    int third = client_connect(bench);
+
+    client_read(bench, third, 1); /* ends at once, where the others wait for bytes */
+    bench->got_size = third >= 0 ? 1 : 0;
+    (void)close(first);
+    (void)close(second);
+    (void)close(third);
+}
+
+/* Goal: connections have a limit. Method: a limit of two; the third is closed. */
+static void test_socket_limit(void **state)
+{
+    struct bench *bench = calloc(1, sizeof(*bench));
+
+    (void)state;
+    assert_non_null(bench);
+    bench_run(bench, client_crowd, 2);
+    assert_int_equal(bench->got_size, 1);
+    free(bench);
+}
+
+static void client_stays(struct bench *bench)
+{
+    int fd = client_connect(bench);
+
+    if (fd >= 0 && client_send(fd, SLICE(H2_PREFACE "\0\0\0\4\0\0\0\0\0"))) {
+        client_read(bench, fd, sizeof(bench->got)); /* to the end, saying nothing */
+    }
+    (void)close(fd);
+}
+
+/* Goal: a drain ends by its deadline, whatever clients do. Method: a client that answers no ping and
+ * closes nothing. */
+static void test_socket_drain(void **state)
+{
+    struct bench *bench = calloc(1, sizeof(*bench));
+
+    (void)state;
+    assert_non_null(bench);
+    bench->drain = true;
+    bench_run(bench, client_stays, 10);
+    assert_true(bench->drained);
+    free(bench);
+}
+
+int run_socket_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_socket_call),
+        cmocka_unit_test(test_socket_http1),
+        cmocka_unit_test(test_socket_limit),
+        cmocka_unit_test(test_socket_drain),
+    };
+
+    return cmocka_run_group_tests_name("sockets", tests, NULL, NULL);
+}

@@ -1,0 +1,296 @@
+/*
+ * stream_test.c: streamed answers: flow control in both directions, slow readers, cancellation.
+ */
+#include "store/base/bytes.h"
+#include "tests/wire/wire.h"
+
+#include <stdlib.h>
+
+static struct slice stream_request(uint8_t bytes[8], uint32_t count, uint32_t size)
+{
+    bytes_put_be32(bytes, count);
+    bytes_put_be32(bytes + 4, size);
+    return slice_of(bytes, 8);
+}
+
+/* Each message of the body has `size` patterned bytes; gives how many are whole. */
+static size_t count_messages(const struct wire_answer *answer, size_t size)
+{
+    size_t count = 0;
+
+    for (size_t at = 0; at + 5 + size <= answer->body_size; at += 5 + size) {
+        assert_int_equal(answer->body[at], 0);
+        assert_int_equal(bytes_get_be32(answer->body + at + 1), size);
+        for (size_t i = 0; i < size; i++) {
+            if (answer->body[at + 5 + i] != wire_pattern(i)) {
+                fail_msg("byte %zu of message %zu is wrong", i, count);
+            }
+        }
+        count++;
+    }
+    return count;
+}
+
+/* Goal: a stream's messages come in order and whole. Method: 300 messages of 1,000 bytes, with all
+ * the window they need. */
+static void test_stream(void **state)
+{
+    struct wire_world world;
+    uint8_t request[8];
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_settings(&world, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 1 << 20);
+    wire_window(&world, 0, 1 << 20);
+    wire_call(&world, 1, WIRE_STREAM, stream_request(request, 300, 1000));
+    wire_run(&world);
+    wire_assert_status(&world, 1, GRPC_OK);
+    assert_int_equal(count_messages(wire_answer(&world, 1), 1000), 300);
+    assert_int_equal(wire_answer(&world, 1)->blocks, 2);
+    wire_teardown(&world);
+}
+
+/* Goal: a stream without messages has a status all the same. Method: none. */
+static void test_empty_stream(void **state)
+{
+    struct wire_world world;
+    uint8_t request[8];
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_call(&world, 1, WIRE_STREAM, stream_request(request, 0, 0));
+    wire_run(&world);
+    wire_assert_status(&world, 1, GRPC_OK);
+    assert_int_equal(wire_answer(&world, 1)->body_size, 0);
+    wire_teardown(&world);
+}
+
+/* Goal: a slow reader bounds what is queued for it, and gets everything. Method: 5 MB through a window
+ * that opens by 10,000 bytes at a time; the producer's queue is looked at after each message. */
+static void test_slow_reader(void **state)
+{
+    struct wire_world world;
+    uint8_t request[8];
+    struct wire_answer *answer = NULL;
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_call(&world, 1, WIRE_STREAM, stream_request(request, 1000, 5000));
+    wire_run(&world);
+    answer = wire_answer(&world, 1);
+    assert_int_equal(answer->body_size, 65535);
+    assert_false(answer->ended);
+    while (!answer->ended) {
+        size_t before = answer->body_size;
+
+        wire_window(&world, 0, 10000);
+        wire_window(&world, 1, 10000);
+        wire_run(&world);
+        assert_true(answer->ended || answer->body_size == before + 10000);
+    }
+    wire_assert_status(&world, 1, GRPC_OK);
+    assert_int_equal(count_messages(answer, 5000), 1000);
+    assert_true(world.writables > 10);
+    assert_true(world.output_bytes_max <= CALL_OUTPUT_BYTES_HIGH + 5005);
+    wire_teardown(&world);
+}
+
+/* Goal: a unary reply waits for the window and goes on where it was. Method: 200,000 bytes through
+ * 65,535, then the rest; trailers come last. */
+static void test_window_exhausted(void **state)
+{
+    struct wire_world world;
+    uint8_t request[4];
+    struct wire_answer *answer = NULL;
+
+    wire_setup(&world, WIRE_MODE(state));
+    bytes_put_be32(request, 200000);
+    wire_call(&world, 1, WIRE_SIZE, slice_of(request, 4));
+    wire_run(&world);
+    answer = wire_answer(&world, 1);
+    assert_int_equal(answer->body_size, 65535);
+    assert_int_equal(answer->grpc_status, -1);
+    wire_window(&world, 0, 200000);
+    wire_run(&world);
+    assert_int_equal(answer->body_size, 65535);
+    wire_window(&world, 1, 200000);
+    wire_run(&world);
+    wire_assert_status(&world, 1, GRPC_OK);
+    assert_int_equal(count_messages(answer, 200000), 1);
+    wire_teardown(&world);
+}
+
+/* Goal: output that the peer's window holds back does not stay for ever. Method: a reply larger than
+ * the window; a minute and some passes; the stream is reset. A dribble of single bytes does not help. */
+static void test_blocked_deadline(void **state)
+{
+    struct wire_world world;
+    uint8_t request[4];
+
+    wire_setup(&world, WIRE_MODE(state));
+    bytes_put_be32(request, 200000);
+    wire_call(&world, 1, WIRE_SIZE, slice_of(request, 4));
+    wire_run(&world);
+    for (int i = 0; i < 65; i++) {
+        wire_window(&world, 0, 1);
+        wire_window(&world, 1, 1);
+        wire_pass(&world, 1000000);
+    }
+    assert_int_equal(wire_answer(&world, 1)->reset, H2_CANCEL);
+    assert_int_equal(call_server_stats(world.calls).calls_live, 0);
+    wire_teardown(&world);
+}
+
+/* Goal: a deadline ends a stream that is blocked in the middle of a message. Method: RST_STREAM, since
+ * trailers would never arrive. */
+static void test_blocked_stream_deadline(void **state)
+{
+    static const struct wire_field timeout[] = {{"grpc-timeout", "2S"}};
+    struct wire_world world;
+    uint8_t request[8];
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_headers(&world, 1, WIRE_STREAM, false, timeout, 1);
+    wire_message(&world, 1, 0, stream_request(request, 1000, 5000), true);
+    wire_run(&world);
+    wire_pass(&world, 2500000);
+    assert_int_equal(world.cancels, 1);
+    assert_int_equal(wire_answer(&world, 1)->reset, H2_CANCEL);
+    assert_int_equal(call_server_stats(world.calls).calls_live, 0);
+    wire_teardown(&world);
+}
+
+/* Goal: a reset ends a producing stream. Method: the producer is in the middle; it is told once. */
+static void test_stream_reset(void **state)
+{
+    struct wire_world world;
+    uint8_t request[8];
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_call(&world, 1, WIRE_STREAM, stream_request(request, 1000, 5000));
+    wire_run(&world);
+    wire_reset(&world, 1, H2_CANCEL);
+    wire_window(&world, 0, 100000);
+    wire_run(&world);
+    assert_int_equal(world.cancels, 1);
+    assert_int_equal(call_server_stats(world.calls).calls_live, 0);
+    wire_teardown(&world);
+}
+
+/* Goal: request and answer of a bidi stream interleave. Method: message, answer, message, answer. */
+static void test_bidi(void **state)
+{
+    struct wire_world world;
+    struct wire_answer *answer = NULL;
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_headers(&world, 1, WIRE_BIDI, false, NULL, 0);
+    wire_run(&world);
+    answer = wire_answer(&world, 1);
+    for (size_t i = 1; i <= 3; i++) {
+        wire_message(&world, 1, 0, SLICE("again"), false);
+        wire_run(&world);
+        assert_int_equal(answer->body_size, i * (16384 + 5));
+        assert_memory_equal(answer->body + (i - 1) * (16384 + 5) + 5, "again.", 6);
+    }
+    wire_data(&world, 1, SLICE(""), true);
+    wire_run(&world);
+    wire_assert_status(&world, 1, GRPC_OK);
+    wire_teardown(&world);
+}
+
+/* Goal: a peer that asks and does not read is not answered without bound. Method: 500 requests for
+ * 16 KiB each; no more than the mark is queued, the rest waits in the window, and all are answered
+ * when the peer reads. */
+static void test_bidi_held(void **state)
+{
+    struct wire_world world;
+    struct wire_answer *answer = NULL;
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_headers(&world, 1, WIRE_BIDI, false, NULL, 0);
+    wire_run(&world);
+    for (int i = 0; i < 500; i++) {
+        wire_message(&world, 1, 0, SLICE("q"), i == 499);
+    }
+    wire_run(&world);
+    answer = wire_answer(&world, 1);
+    assert_int_equal(answer->body_size, 65535);
+    assert_true(world.messages < 12);
+    while (!answer->ended) {
+        size_t before = answer->body_size;
+
+        wire_window(&world, 0, 400000);
+        wire_window(&world, 1, 400000);
+        wire_run(&world);
+        assert_true(answer->body_size > before);
+    }
+    wire_assert_status(&world, 1, GRPC_OK);
+    assert_int_equal(world.messages, 500);
+    assert_int_equal(answer->body_size, 500 * (16384 + 5));
+    wire_teardown(&world);
+}
+
+/* Goal: the request's window opens as bytes are taken, so that a message may be larger than it.
+ * Method: 700,000 bytes; the updates of the stream add up to what was sent. */
+static void test_large_request(void **state)
+{
+    struct wire_world world;
+    size_t size = 700000;
+    uint8_t *body = malloc(size);
+    uint8_t head[5] = {0};
+
+    assert_non_null(body);
+    for (size_t i = 0; i < size; i++) {
+        body[i] = wire_pattern(i);
+    }
+    wire_setup(&world, WIRE_MODE(state));
+    wire_settings(&world, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 1 << 20);
+    wire_window(&world, 0, 1 << 20);
+    wire_headers(&world, 1, WIRE_ECHO, false, NULL, 0);
+    bytes_put_be32(head + 1, (uint32_t)size);
+    wire_data(&world, 1, slice_of(head, sizeof(head)), false);
+    for (size_t at = 0; at < size; at += 100000) { /* as the updates allow */
+        wire_data(&world, 1, slice_of(body + at, 100000), at + 100000 == size);
+        wire_run(&world);
+    }
+    wire_assert_status(&world, 1, GRPC_OK);
+    assert_int_equal(count_messages(wire_answer(&world, 1), size), 1);
+    assert_true(world.client.stream_window_opened >= size - H2_STREAM_WINDOW_BYTES);
+    free(body);
+    wire_teardown(&world);
+}
+
+/* Goal: 128 calls share a connection, each with its own state. Method: all heads first, then all
+ * messages in reverse, with their answers. */
+static void test_interleaved(void **state)
+{
+    struct wire_world world;
+    uint8_t text[4];
+
+    wire_setup(&world, WIRE_MODE(state));
+    for (uint32_t i = 0; i < H2_STREAMS_MAX; i++) {
+        wire_headers(&world, i * 2 + 1, WIRE_ECHO, false, NULL, 0);
+    }
+    for (uint32_t i = H2_STREAMS_MAX; i > 0; i--) {
+        bytes_put_be32(text, i);
+        wire_message(&world, i * 2 - 1, 0, slice_of(text, 4), true);
+    }
+    wire_run(&world);
+    for (uint32_t i = 1; i <= H2_STREAMS_MAX; i++) {
+        wire_assert_status(&world, i * 2 - 1, GRPC_OK);
+        assert_int_equal(bytes_get_be32(wire_reply(&world, i * 2 - 1).data), i);
+    }
+    wire_teardown(&world);
+}
+
+int run_stream_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        WIRE_TEST(test_stream),           WIRE_TEST(test_empty_stream),
+        WIRE_TEST(test_slow_reader),      WIRE_TEST(test_window_exhausted),
+        WIRE_TEST(test_blocked_deadline), WIRE_TEST(test_blocked_stream_deadline),
+        WIRE_TEST(test_stream_reset),     WIRE_TEST(test_bidi),
+        WIRE_TEST(test_bidi_held),        WIRE_TEST(test_large_request),
+        WIRE_TEST(test_interleaved),
+    };
+
+    return cmocka_run_group_tests_name("streams", tests, NULL, NULL);
+}

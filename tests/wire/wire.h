@@ -1,0 +1,179 @@
+/*
+ * wire.h: a world without sockets: the transport's server side with a few methods of its own, and a
+ * client that writes its frames byte by byte and reads the answers' frames, so that it can break
+ * every rule. Time moves only when a test says so. Each test runs twice: its bytes fed whole, and one
+ * at a time.
+ */
+#ifndef ERRATA_TESTS_WIRE_WIRE_H
+#define ERRATA_TESTS_WIRE_WIRE_H
+
+#include "server/grpc/server.h"
+#include "server/http2/h2.h"
+
+/* cmocka.h wants these before it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <nghttp2/nghttp2.h>
+
+#define WIRE_STREAMS_MAX 2048
+#define WIRE_FIELDS_MAX 24
+#define WIRE_HELD_MAX 512
+
+/* Methods of the test server: index of method_info and path. */
+enum wire_method {
+    WIRE_ECHO, /* the request again */
+    WIRE_SIZE, /* as many patterned bytes as the request's four say */
+    WIRE_FAIL, /* the status whose code is the request's first byte, the message the rest */
+    WIRE_EARLY, /* UNAUTHENTICATED as soon as the head is whole */
+    WIRE_HOLD, /* stays open until the test finishes it */
+    WIRE_WRITE, /* the same, but it is a write */
+    WIRE_META, /* metadata there and back */
+    WIRE_STREAM, /* server stream: eight bytes say how many messages of what size */
+    WIRE_BIDI, /* for each message one of 16 KiB that starts with it */
+    WIRE_METHODS
+};
+
+/* What came for one stream. */
+struct wire_answer {
+    int http_status; /* 0: nothing yet */
+    int grpc_status; /* -1: none */
+    int blocks; /* of header fields: 1 for Trailers-Only */
+    int64_t reset; /* RST_STREAM's code, -1 for none */
+    bool ended;
+    char fields[1024]; /* "name: value\n", all blocks */
+    uint8_t *body; /* DATA payloads */
+    size_t body_size;
+    size_t data_frames;
+};
+
+struct wire_bytes {
+    uint8_t *data;
+    size_t size;
+    size_t capacity;
+};
+
+struct wire_client {
+    struct wire_bytes out; /* to be fed to the server */
+    struct wire_bytes in; /* from the server, not parsed yet */
+    nghttp2_hd_deflater *deflater;
+    nghttp2_hd_inflater *inflater;
+    struct wire_answer *answers[WIRE_STREAMS_MAX]; /* by (id - 1) / 2; NULL until asked for */
+    uint32_t goaways;
+    uint32_t goaway_code; /* of the last */
+    uint32_t goaway_last;
+    char goaway_text[64];
+    uint32_t settings_seen;
+    uint32_t streams_told; /* MAX_CONCURRENT_STREAMS, as the server told it */
+    uint32_t pings_answered;
+    uint64_t window_opened; /* by WINDOW_UPDATE of the connection */
+    uint64_t stream_window_opened;
+    bool answers_pings;
+    uint32_t pings_received;
+};
+
+struct wire_world {
+    bool bytewise;
+    int64_t now_us;
+    struct call_handlers handlers;
+    struct call_server *calls;
+    struct net_protocol protocol;
+    struct net_link link;
+    void *session; /* NULL once closed */
+    bool woken;
+    size_t drain_bytes_max; /* of one call of drain that had any */
+    struct wire_client client;
+    struct call *held[WIRE_HELD_MAX];
+    uint32_t held_count;
+    uint32_t starts;
+    uint32_t messages;
+    uint32_t half_closes;
+    uint32_t cancels;
+    enum err cancelled_why; /* of the last */
+    uint32_t writables;
+    size_t output_bytes_max; /* the most that a stream had queued */
+};
+
+/* One field of a request. */
+struct wire_field {
+    const char *name;
+    const char *value;
+};
+
+void wire_setup(struct wire_world *world, bool bytewise);
+/* The same with a config that the test changed (wire_config). */
+void wire_setup_with(struct wire_world *world, bool bytewise, const struct call_config *config);
+struct call_config wire_config(struct wire_world *world);
+/* Closes what is open, finishes held calls, and asserts that nothing lives. */
+void wire_teardown(struct wire_world *world);
+/* Feeds what the client has written, and reads what the server answers, until both are silent. */
+void wire_run(struct wire_world *world);
+/* The same, but the client reads nothing: what a full socket is like. */
+void wire_feed_only(struct wire_world *world);
+/* Moves time, with the ticks that come with it. */
+void wire_pass(struct wire_world *world, int64_t by_us);
+/* The connection is gone. */
+void wire_disconnect(struct wire_world *world);
+bool wire_finished(const struct wire_world *world);
+/* Finishes a held call with a reply, or (code not OK) an error. */
+void wire_finish_held(struct wire_world *world, uint32_t which, enum grpc_code code);
+const char *wire_path(enum wire_method method);
+
+/* The client. A stream's id is 1, 3, 5, ... */
+void wire_preface(struct wire_world *world);
+void wire_settings(struct wire_world *world, uint16_t id, uint32_t value);
+void wire_settings_ack(struct wire_world *world);
+void wire_frame(struct wire_world *world, uint8_t type, uint8_t flags, uint32_t stream,
+                struct slice payload);
+/* HEADERS with the usual fields and `extra` ones (up to `extra_count`). */
+void wire_headers(struct wire_world *world, uint32_t stream, enum wire_method method, bool end,
+                  const struct wire_field *extra, size_t extra_count);
+/* HEADERS of these fields alone. */
+void wire_headers_raw(struct wire_world *world, uint32_t stream, uint8_t flags,
+                      const struct wire_field *fields, size_t count);
+/* A header block, encoded; the caller frees. */
+struct wire_bytes wire_encode(struct wire_world *world, const struct wire_field *fields,
+                              size_t count);
+void wire_data(struct wire_world *world, uint32_t stream, struct slice bytes, bool end);
+/* One length-prefixed message, in DATA frames of at most 16 KiB. */
+void wire_message(struct wire_world *world, uint32_t stream, uint8_t flags, struct slice message,
+                  bool end);
+/* HEADERS and one message. */
+void wire_call(struct wire_world *world, uint32_t stream, enum wire_method method,
+               struct slice message);
+void wire_window(struct wire_world *world, uint32_t stream, uint32_t by);
+void wire_reset(struct wire_world *world, uint32_t stream, uint32_t code);
+void wire_ping(struct wire_world *world);
+struct wire_answer *wire_answer(struct wire_world *world, uint32_t stream);
+/* The answer's only message, without its head; asserts that it is one and not compressed. */
+struct slice wire_reply(struct wire_world *world, uint32_t stream);
+bool wire_has_field(const struct wire_answer *answer, const char *line);
+void wire_bytes_append(struct wire_bytes *bytes, struct slice more);
+/* Byte `index` of patterned bytes. */
+uint8_t wire_pattern(size_t index);
+
+/* The answer ended with this status. */
+void wire_assert_status(struct wire_world *world, uint32_t stream, int grpc_status);
+
+/* Parses the whole frames that the server has sent. */
+void wire_client_parse(struct wire_world *world);
+
+/* Each test twice. */
+extern bool wire_modes[2];
+#define WIRE_TEST(function)                                                                        \
+    {#function " whole", function, NULL, NULL, &wire_modes[0]},                                    \
+    {                                                                                              \
+#function " byte by byte", function, NULL, NULL, &wire_modes[1]                            \
+    }
+#define WIRE_MODE(state) (*(bool *)*(state))
+
+int run_text_tests(void);
+int run_call_tests(void);
+int run_stream_tests(void);
+int run_limit_tests(void);
+int run_socket_tests(void);
+
+#endif

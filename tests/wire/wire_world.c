@@ -1,0 +1,381 @@
+/*
+ * wire_world.c: the server side: methods of the test's own behind the real transport.
+ */
+#include "server/grpc/call_internal.h"
+#include "store/base/bytes.h"
+#include "tests/wire/wire.h"
+
+#include <stdlib.h>
+
+#define PATH(text)                                                                                 \
+    {                                                                                              \
+        (const uint8_t *)(text), sizeof(text) - 1                                                  \
+    }
+#define BIDI_REPLY_BYTES 16384
+
+bool wire_modes[2] = {false, true};
+
+static const struct method_info methods[WIRE_METHODS] = {
+    [WIRE_ECHO] = {.path = PATH("/t.T/Echo"), .index = WIRE_ECHO},
+    [WIRE_SIZE] = {.path = PATH("/t.T/Size"), .index = WIRE_SIZE},
+    [WIRE_FAIL] = {.path = PATH("/t.T/Fail"), .index = WIRE_FAIL},
+    [WIRE_EARLY] = {.path = PATH("/t.T/Early"), .index = WIRE_EARLY},
+    [WIRE_HOLD] = {.path = PATH("/t.T/Hold"), .index = WIRE_HOLD},
+    [WIRE_WRITE] = {.path = PATH("/t.T/Write"),
+                    .transaction = METHOD_WRITE,
+                    .default_deadline_ms = 5000,
+                    .index = WIRE_WRITE},
+    [WIRE_META] = {.path = PATH("/t.T/Meta"), .index = WIRE_META},
+    [WIRE_STREAM] = {.path = PATH("/t.T/Stream"),
+                     .stream = METHOD_SERVER_STREAM,
+                     .index = WIRE_STREAM},
+    [WIRE_BIDI] = {.path = PATH("/t.T/Bidi"), .stream = METHOD_BIDI_STREAM, .index = WIRE_BIDI},
+};
+
+/* Of a server stream, in the call's arena. */
+struct producer {
+    uint32_t left;
+    uint32_t size;
+};
+
+const char *wire_path(enum wire_method method)
+{
+    return (const char *)methods[method].path.data;
+}
+
+static const struct method_info *find_method(struct slice path)
+{
+    for (size_t i = 0; i < WIRE_METHODS; i++) {
+        if (slice_equal(methods[i].path, path)) {
+            return &methods[i];
+        }
+    }
+    return NULL;
+}
+
+static void finish(struct call *call, enum grpc_code code, struct slice message)
+{
+    const struct status status = {.code = code, .message = message};
+
+    call_finish(call, &status);
+}
+
+static void reply_with(struct call *call, struct slice bytes)
+{
+    buffer_append(call_reply_begin(call, bytes.size), bytes);
+    assert_int_equal(call_reply_end(call), OK);
+}
+
+static void reply_patterned(struct call *call, size_t size)
+{
+    struct buffer *buffer = call_reply_begin(call, size);
+
+    for (size_t i = 0; i < size; i++) {
+        buffer_append_byte(buffer, wire_pattern(i));
+    }
+    assert_int_equal(call_reply_end(call), OK);
+}
+
+static void produce(struct wire_world *world, struct call *call)
+{
+    struct producer *producer = call->user;
+
+    while (producer->left > 0 && call_writable(call)) {
+        struct call_core *core = call_core_of(call);
+
+        reply_patterned(call, producer->size);
+        producer->left--;
+        if (core->output_bytes > world->output_bytes_max) {
+            world->output_bytes_max = core->output_bytes;
+        }
+    }
+    if (producer->left == 0) {
+        finish(call, GRPC_OK, SLICE(""));
+    }
+}
+
+static void answer_meta(struct call *call)
+{
+    struct slice plain = {NULL, 0};
+    struct slice binary = {NULL, 0};
+    struct buffer *buffer = NULL;
+
+    call_add_leading(call, SLICE("x-leading"), SLICE("first"));
+    call_add_trailing(call, SLICE("x-trailing-bin"), SLICE("\x00\xff\x10"));
+    buffer = call_reply_begin(call, 16);
+    buffer_append(buffer, call_metadata(call, SLICE("x-plain"), &plain) ? plain : SLICE("none"));
+    buffer_append_byte(buffer, '|');
+    buffer_append(buffer,
+                  call_metadata(call, SLICE("x-some-bin"), &binary) ? binary : SLICE("none"));
+    buffer_append_byte(buffer, '|');
+    buffer_append(buffer, call->authorization);
+    assert_int_equal(call_reply_end(call), OK);
+    finish(call, GRPC_OK, SLICE(""));
+}
+
+static void on_start(void *user, struct call *call)
+{
+    struct wire_world *world = user;
+
+    world->starts++;
+    if (call->method->index == WIRE_EARLY) {
+        finish(call, GRPC_UNAUTHENTICATED, SLICE("no token"));
+    }
+}
+
+static void hold(struct wire_world *world, struct call *call)
+{
+    assert_true(world->held_count < WIRE_HELD_MAX);
+    world->held[world->held_count++] = call;
+}
+
+static void start_stream(struct wire_world *world, struct call *call, struct slice message)
+{
+    struct producer *producer = arena_calloc(call->arena, 1, sizeof(*producer));
+
+    assert_non_null(producer);
+    assert_int_equal(message.size, 8);
+    producer->left = bytes_get_be32(message.data);
+    producer->size = bytes_get_be32(message.data + 4);
+    call->user = producer;
+    produce(world, call);
+}
+
+static void reply_bidi(struct call *call, struct slice message)
+{
+    struct buffer *buffer = call_reply_begin(call, BIDI_REPLY_BYTES);
+
+    buffer_append(buffer, message);
+    while (buffer->size < BIDI_REPLY_BYTES + 5) {
+        buffer_append_byte(buffer, '.');
+    }
+    assert_int_equal(call_reply_end(call), OK);
+}
+
+static void on_message(void *user, struct call *call, struct slice message)
+{
+    struct wire_world *world = user;
+
+    world->messages++;
+    switch ((enum wire_method)call->method->index) {
+    case WIRE_ECHO:
+        reply_with(call, message);
+        finish(call, GRPC_OK, SLICE(""));
+        return;
+    case WIRE_SIZE:
+        reply_patterned(call, bytes_get_be32(message.data));
+        finish(call, GRPC_OK, SLICE(""));
+        return;
+    case WIRE_FAIL:
+        finish(call, (enum grpc_code)message.data[0], slice_after(message, 1));
+        return;
+    case WIRE_HOLD:
+    case WIRE_WRITE:
+        hold(world, call);
+        return;
+    case WIRE_META:
+        answer_meta(call);
+        return;
+    case WIRE_STREAM:
+        start_stream(world, call, message);
+        return;
+    case WIRE_BIDI:
+        reply_bidi(call, message);
+        return;
+    case WIRE_EARLY:
+    case WIRE_METHODS:
+        fail_msg("a message came for method %u", call->method->index);
+    }
+}
+
+static void on_half_close(void *user, struct call *call)
+{
+    struct wire_world *world = user;
+
+    world->half_closes++;
+    if (call->method->index == WIRE_BIDI) {
+        finish(call, GRPC_OK, SLICE(""));
+    }
+}
+
+static void on_writable(void *user, struct call *call)
+{
+    struct wire_world *world = user;
+
+    world->writables++;
+    if (call->method->index == WIRE_STREAM) {
+        produce(world, call);
+    }
+}
+
+/* Held calls stay: they are finished after their end, as work elsewhere would. */
+static void on_cancel(void *user, struct call *call, enum err why)
+{
+    struct wire_world *world = user;
+
+    world->cancels++;
+    world->cancelled_why = why;
+    for (uint32_t i = 0; i < world->held_count; i++) {
+        if (world->held[i] == call) {
+            return;
+        }
+    }
+    finish(call, GRPC_CANCELLED, SLICE(""));
+}
+
+void wire_finish_held(struct wire_world *world, uint32_t which, enum grpc_code code)
+{
+    struct call *call = world->held[which];
+
+    assert_non_null(call);
+    world->held[which] = NULL;
+    if (code == GRPC_OK) {
+        reply_with(call, SLICE("held"));
+    }
+    finish(call, code, code == GRPC_OK ? SLICE("") : SLICE("as the test said"));
+}
+
+static void on_wake(struct net_link *link)
+{
+    struct wire_world *world =
+        (struct wire_world *)((char *)link - offsetof(struct wire_world, link));
+
+    world->woken = true;
+}
+
+struct call_config wire_config(struct wire_world *world)
+{
+    struct call_config config = call_config_default(&world->handlers);
+
+    config.find_method = find_method;
+    return config;
+}
+
+void wire_setup_with(struct wire_world *world, bool bytewise, const struct call_config *config)
+{
+    memset(world, 0, sizeof(*world));
+    world->bytewise = bytewise;
+    world->now_us = 1000000;
+    world->handlers = (struct call_handlers){.user = world,
+                                             .on_start = on_start,
+                                             .on_message = on_message,
+                                             .on_half_close = on_half_close,
+                                             .on_writable = on_writable,
+                                             .on_cancel = on_cancel};
+    world->link = (struct net_link){.wake = on_wake, .peer = SLICE("127.0.0.1:4711")};
+    world->client.answers_pings = true;
+    assert_int_equal(nghttp2_hd_deflate_new(&world->client.deflater, 4096), 0);
+    assert_int_equal(nghttp2_hd_inflate_new(&world->client.inflater), 0);
+    assert_int_equal(call_server_new(config, world->now_us, &world->calls), OK);
+    world->protocol = call_server_grpc(world->calls);
+    assert_int_equal(
+        world->protocol.open(world->protocol.user, &world->link, world->now_us, &world->session),
+        OK);
+}
+
+void wire_setup(struct wire_world *world, bool bytewise)
+{
+    struct call_config config = wire_config(world);
+
+    wire_setup_with(world, bytewise, &config);
+    wire_preface(world);
+    wire_settings_ack(world);
+    wire_run(world);
+    assert_int_equal(world->client.settings_seen, 1);
+}
+
+void wire_disconnect(struct wire_world *world)
+{
+    if (world->session != NULL) {
+        world->protocol.close(world->session);
+        world->session = NULL;
+    }
+}
+
+void wire_teardown(struct wire_world *world)
+{
+    struct call_stats stats;
+
+    wire_disconnect(world);
+    for (uint32_t i = 0; i < world->held_count; i++) {
+        if (world->held[i] != NULL) {
+            wire_finish_held(world, i, GRPC_CANCELLED);
+        }
+    }
+    stats = call_server_stats(world->calls);
+    assert_int_equal(stats.calls_live, 0);
+    assert_int_equal(stats.body_bytes_live, 0);
+    assert_int_equal(call_server_h2_stats(world->calls)->streams_live, 0);
+    assert_int_equal(call_server_h2_stats(world->calls)->connections_live, 0);
+    call_server_free(world->calls);
+    for (size_t i = 0; i < WIRE_STREAMS_MAX; i++) {
+        if (world->client.answers[i] != NULL) {
+            free(world->client.answers[i]->body);
+            free(world->client.answers[i]);
+        }
+    }
+    free(world->client.out.data);
+    free(world->client.in.data);
+    nghttp2_hd_deflate_del(world->client.deflater);
+    nghttp2_hd_inflate_del(world->client.inflater);
+}
+
+void wire_feed_only(struct wire_world *world)
+{
+    struct wire_bytes out = world->client.out;
+    size_t step = world->bytewise ? 1 : out.size;
+
+    world->client.out = (struct wire_bytes){NULL, 0, 0};
+    for (size_t at = 0; at < out.size; at += step) {
+        world->protocol.feed(world->session, slice_of(out.data + at, step), world->now_us);
+    }
+    free(out.data);
+}
+
+/* Takes what the server has; false where it has nothing. */
+static bool drain(struct wire_world *world)
+{
+    static uint8_t buffer[NET_DRAIN_BYTES];
+    size_t size = world->protocol.drain(world->session, buffer, sizeof(buffer));
+
+    world->woken = false;
+    if (size == 0) {
+        return false;
+    }
+    assert_true(size <= sizeof(buffer));
+    wire_bytes_append(&world->client.in, slice_of(buffer, size));
+    wire_client_parse(world);
+    return true;
+}
+
+void wire_run(struct wire_world *world)
+{
+    bool moved = true;
+
+    while (moved) {
+        wire_feed_only(world);
+        moved = drain(world);
+        moved = moved || world->client.out.size > 0;
+    }
+}
+
+void wire_pass(struct wire_world *world, int64_t by_us)
+{
+    int64_t until_us = world->now_us + by_us;
+
+    while (world->now_us < until_us) {
+        int64_t step_us = until_us - world->now_us < 500000 ? until_us - world->now_us : 500000;
+
+        world->now_us += step_us;
+        call_server_tick(world->calls, world->now_us);
+        if (world->session != NULL) {
+            world->protocol.tick(world->session, world->now_us);
+            wire_run(world);
+        }
+    }
+}
+
+bool wire_finished(const struct wire_world *world)
+{
+    return world->protocol.finished(world->session);
+}

@@ -317,7 +317,7 @@ void rpc_continue(struct rpc *rpc, enum err result)
 static void log_call(const struct rpc *rpc, enum err result, int64_t duration_us)
 {
     uint32_t code = err_grpc_code(result);
-    bool failed = code == GRPC_INTERNAL || code == GRPC_UNAVAILABLE;
+    bool failed = code == GRPC_INTERNAL || (code == GRPC_UNAVAILABLE && result != ERR_DRAINING);
     bool slow = duration_us > SERVICES_SLOW_US && rpc->method->stream == METHOD_UNARY;
     enum logger_level level = failed || slow ? LOGGER_INFO : LOGGER_DEBUG;
     char org[UUID_TEXT_BYTES];

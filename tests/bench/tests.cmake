@@ -13,6 +13,14 @@ if(TARGET domain_corrections AND TARGET auth AND TARGET store_lmdb)
     add_dependencies(bench bench_preload)
 endif()
 
+# The store alone, beside raw LMDB.
+if(TARGET store_lmdb)
+    add_executable(bench_store_lookup EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/bench/store_lookup.c)
+    target_link_libraries(bench_store_lookup PRIVATE warnings defines)
+    errata_link(bench_store_lookup "store_lmdb")
+    add_dependencies(bench bench_store_lookup)
+endif()
+
 # One GetExamples below the services.
 if(TARGET domain_corrections AND TARGET store_lmdb)
     add_executable(bench_examples_domain EXCLUDE_FROM_ALL

@@ -47,6 +47,7 @@ struct wire_answer {
     char fields[1024]; /* "name: value\n", all blocks */
     uint8_t *body; /* DATA payloads */
     size_t body_size;
+    size_t body_capacity;
     size_t data_frames;
 };
 

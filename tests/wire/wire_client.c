@@ -242,11 +242,12 @@ static void client_take_block(struct wire_world *world, struct wire_answer *answ
 
 static void client_take_data(struct wire_answer *answer, struct slice payload)
 {
-    struct wire_bytes body = {answer->body, answer->body_size, answer->body_size};
+    struct wire_bytes body = {answer->body, answer->body_size, answer->body_capacity};
 
     wire_bytes_append(&body, payload);
     answer->body = body.data;
     answer->body_size = body.size;
+    answer->body_capacity = body.capacity;
     answer->data_frames++;
 }
 

@@ -194,20 +194,20 @@ static enum err lmdb_cursor_open(struct store_txn *txn, enum store_table table, 
     struct lmdb_txn *lmdb = lmdb_txn(txn);
     struct lmdb_cursor *cursor = &lmdb->cursors[table];
     MDB_dbi dbi = lmdb_backend(txn->backend)->tables[table];
+    bool kept = !cursor->used;
     int code = MDB_SUCCESS;
 
-    if (!cursor->used) {
-        cursor->kept = true;
-    } else {
+    if (!kept) {
         cursor = calloc(1, sizeof(*cursor));
         if (cursor == NULL) {
             return ERR_MEMORY;
         }
     }
+    cursor->kept = kept;
     cursor->lmdb = lmdb_backend(txn->backend);
     code = refresh(lmdb, dbi, cursor);
     if (code != MDB_SUCCESS) {
-        if (!cursor->kept) {
+        if (!kept) {
             free(cursor);
         }
         return translate(txn, code);

@@ -19,7 +19,7 @@ void buffer_init(struct buffer *buffer, struct arena *arena, size_t capacity)
 
 static bool grow(struct buffer *buffer, size_t needed)
 {
-    size_t capacity = buffer->capacity < needed / 2 ? needed : buffer->capacity * 2;
+    size_t capacity = buffer->capacity <= needed / 2 ? needed : buffer->capacity * 2;
     uint8_t *data = NULL;
 
     if (capacity < CAPACITY_MIN) {

@@ -183,6 +183,28 @@ static void test_calloc_zeroes(void **state)
     arena_deinit(&arena);
 }
 
+/* Goal: a buffer has the room that it says, whatever it held before. Method: every pair of a first and
+ * a second append; twice the old capacity is one byte too few for some. */
+static void test_buffer_capacity(void **state)
+{
+    static const uint8_t bytes[300];
+
+    (void)state;
+    for (size_t first = 0; first < 130; first++) {
+        for (size_t second = 1; second < 300; second += 1 + first % 3) {
+            struct arena arena;
+            struct buffer buffer;
+
+            arena_init(&arena, SIZE_MAX);
+            buffer_init(&buffer, &arena, first);
+            buffer_append(&buffer, slice_of(bytes, first));
+            assert_true(buffer_reserve(&buffer, second));
+            assert_true(buffer.capacity - buffer.size >= second);
+            arena_deinit(&arena);
+        }
+    }
+}
+
 /* Goal: a buffer keeps what was appended while it grows, alone and among other pieces. Method: a
  * million bytes one by one, with another piece between now and then. */
 static void test_buffer_grows(void **state)
@@ -281,6 +303,7 @@ int run_memory_tests(void)
         cmocka_unit_test(test_copy_and_printf),
         cmocka_unit_test(test_calloc_zeroes),
         cmocka_unit_test(test_buffer_grows),
+        cmocka_unit_test(test_buffer_capacity),
         cmocka_unit_test(test_buffer_failure_sticks),
         cmocka_unit_test(test_buffer_printf),
         cmocka_unit_test(test_slices),

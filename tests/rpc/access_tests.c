@@ -1,0 +1,211 @@
+/*
+ * access_tests.c: who may call what: tokens and roles.
+ */
+#include "tests/rpc/world.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+/* Who may call which method, as the table of roles says; a letter each: Viewer, Operator, Reviewer,
+ * Service, Integrator, Admin. Kept by hand, apart from the options that the server goes by. */
+static const struct {
+    const char *path;
+    const char *roles;
+} allowed[] = {
+    {"/errata.v1.AdminService/CreateOrganization", "A"},
+    {"/errata.v1.AdminService/CreateToken", "A"},
+    {"/errata.v1.AdminService/GetServerInfo", "A"},
+    {"/errata.v1.AdminService/ListOrganizations", "A"},
+    {"/errata.v1.AdminService/ListTokens", "A"},
+    {"/errata.v1.AdminService/RevokeToken", "A"},
+    {"/errata.v1.CorrectionService/BatchCaptureEvents", "IA"},
+    {"/errata.v1.CorrectionService/CaptureEvent", "ORSIA"},
+    {"/errata.v1.CorrectionService/GetExamples", "ORSA"},
+    {"/errata.v1.CorrectionService/GetFeedbackEvent", "VORSIA"},
+    {"/errata.v1.CorrectionService/ListFeedbackEvents", "VORSIA"},
+    {"/errata.v1.LayoutService/ComputeFingerprint", "ORSA"},
+    {"/errata.v1.LearningService/GetEvent", "VORSIA"},
+    {"/errata.v1.LearningService/ListEvents", "VORSIA"},
+    {"/errata.v1.LearningService/WatchEvents", "VORSIA"},
+};
+
+static const char role_letters[] = "?VORSIA"; /* by number */
+
+static const char *roles_of(struct slice path)
+{
+    for (size_t i = 0; i < sizeof(allowed) / sizeof(allowed[0]); i++) {
+        if (slice_equal(path, slice_text(allowed[i].path))) {
+            return allowed[i].roles;
+        }
+    }
+    fail_msg("%.*s stands in no row of the table of roles", (int)path.size,
+             (const char *)path.data);
+    return "";
+}
+
+/* Calls a method with an empty request; gives the code, or OK for a stream that stays open. */
+static enum grpc_code call_with(struct world *world, const struct method_info *method,
+                                const char *token)
+{
+    const struct exchange_start start = {.path = (const char *)method->path.data + 1,
+                                         .authorization = token};
+    struct exchange exchange;
+
+    exchange_open(&exchange, world, &start);
+    if (!exchange.ended) {
+        call_deliver(exchange.core, slice_of("", 0));
+        call_deliver_end(exchange.core);
+    }
+    world_run(world);
+    exchange_close(&exchange);
+    return exchange.ended ? exchange.code : GRPC_OK;
+}
+
+/* Goal: every method takes the roles of the table and refuses all others. Method: each method of the
+ * contract with a token of each role; a method that the table does not know fails. */
+static void test_role_matrix(void **state)
+{
+    struct world world;
+    char tokens[ROLE_ADMIN + 1][WORLD_TOKEN_BYTES];
+
+    (void)state;
+    world_init(&world);
+    for (int role = ROLE_VIEWER; role <= ROLE_ADMIN; role++) {
+        world_make_token(&world, world.admin, (enum role)role, tokens[role]);
+    }
+    for (uint32_t i = 0; i < contract_method_count; i++) {
+        const struct method_info *method = &contract_methods[i];
+
+        if (method->open) {
+            assert_false(slice_starts_with(method->path, SLICE("/errata.")));
+            continue;
+        }
+        for (int role = ROLE_VIEWER; role <= ROLE_ADMIN; role++) {
+            bool may = strchr(roles_of(method->path), role_letters[role]) != NULL;
+            enum grpc_code code = call_with(&world, method, tokens[role]);
+
+            if (may ? code == GRPC_PERMISSION_DENIED || code == GRPC_UNAUTHENTICATED
+                    : code != GRPC_PERMISSION_DENIED) {
+                fail_msg("%.*s with %c gives code %d", (int)method->path.size,
+                         (const char *)method->path.data, role_letters[role], (int)code);
+            }
+        }
+        assert_int_equal(call_with(&world, method, NULL), GRPC_UNAUTHENTICATED);
+    }
+    world_deinit(&world);
+}
+
+/* Goal: a method whose options name no role is closed to everybody. Method: a copy of a method
+ * without roles, called by an administrator. */
+static void test_denied_by_default(void **state)
+{
+    struct world world;
+    struct method_info closed =
+        *contract_find_method(SLICE("/errata.v1.AdminService/GetServerInfo"));
+    struct exchange exchange = {0};
+    struct call_core *core = NULL;
+
+    (void)state;
+    world_init(&world);
+    closed.roles = 0;
+    exchange_open(&exchange, &world,
+                  &(struct exchange_start){.path = "grpc.health.v1.Health/Check"});
+    exchange_close(&exchange);
+    core = call_open(world.calls, exchange_protocol());
+    exchange = (struct exchange){.world = &world, .core = core};
+    core->stream = &exchange;
+    core->call.method = &closed;
+    core->call.authorization = slice_text(world.admin);
+    call_start(core);
+    assert_true(exchange.ended);
+    assert_int_equal(exchange.code, GRPC_PERMISSION_DENIED);
+    assert_true(slice_has(exchange.message, "no role"));
+    exchange_close(&exchange);
+    world_deinit(&world);
+}
+
+/* Goal: nothing but the exact token gets in. Method: the right text, changed in every way that a
+ * careless check would let pass. */
+static void test_bad_tokens(void **state)
+{
+    struct world world;
+    char text[256];
+    char end = 0;
+    const struct method_info *method =
+        contract_find_method(SLICE("/errata.v1.AdminService/GetServerInfo"));
+
+    (void)state;
+    world_init(&world);
+    assert_int_equal(call_with(&world, method, world.admin), GRPC_OK);
+    (void)snprintf(text, sizeof(text), "bEARER %s", world.admin + 7);
+    assert_int_equal(call_with(&world, method, text), GRPC_OK);
+
+    const char *const bad[] = {"", "Bearer", "Bearer ", "Basic YTpi", world.admin + 7};
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        assert_int_equal(call_with(&world, method, bad[i]), GRPC_UNAUTHENTICATED);
+    }
+    for (size_t i = 7; world.admin[i] != '\0'; i++) {
+        (void)snprintf(text, sizeof(text), "%s", world.admin);
+        text[i] = text[i] == 'a' ? 'b' : 'a';
+        assert_int_equal(call_with(&world, method, text), GRPC_UNAUTHENTICATED);
+    }
+    (void)snprintf(text, sizeof(text), "%sA", world.admin);
+    assert_int_equal(call_with(&world, method, text), GRPC_UNAUTHENTICATED);
+    (void)snprintf(text, sizeof(text), "%s", world.admin);
+    /* The last character carries four bits: others that give the same bytes are no token. */
+    end = text[strlen(text) - 1];
+    text[strlen(text) - 1] = (char)(end + 1);
+    assert_int_equal(call_with(&world, method, text), GRPC_UNAUTHENTICATED);
+    assert_int_equal(call_with(&world, method, world.admin), GRPC_OK);
+    world_deinit(&world);
+}
+
+/* Goal: a revoked token ends with the commit, though it was cached; an expired one ends by the
+ * clock alone. Method: calls before and after. */
+static void test_tokens_end(void **state)
+{
+    struct world world;
+    char viewer[WORLD_TOKEN_BYTES];
+    char key_id[9];
+    Errata__V1__RevokeTokenRequest revoke = ERRATA__V1__REVOKE_TOKEN_REQUEST__INIT;
+    Errata__V1__RevokeTokenResponse *revoked = NULL;
+    const struct exchange_start start = {.path = "errata.v1.AdminService/RevokeToken",
+                                         .authorization = world.admin};
+    const struct method_info *method =
+        contract_find_method(SLICE("/errata.v1.LearningService/ListEvents"));
+
+    (void)state;
+    world_init(&world);
+    world_make_token(&world, world.admin, ROLE_VIEWER, viewer);
+    assert_int_equal(call_with(&world, method, viewer), GRPC_OK);
+    world_key_id_of(viewer, key_id);
+    revoke.key_id = key_id;
+    assert_int_equal(world_call(&world, &start, &revoke.base, &revoked), GRPC_OK);
+    assert_non_null(revoked->token->revoke_time);
+    assert_int_equal(call_with(&world, method, viewer), GRPC_UNAUTHENTICATED);
+    world_make_ending_token(&world, world.admin, WORLD_START_US + 60 * 1000000, viewer);
+    assert_int_equal(call_with(&world, method, viewer), GRPC_OK);
+    clock_manual_advance(&world.clock, 59 * 1000000);
+    assert_int_equal(call_with(&world, method, viewer), GRPC_OK);
+    clock_manual_advance(&world.clock, 1 * 1000000);
+    assert_int_equal(call_with(&world, method, viewer), GRPC_UNAUTHENTICATED);
+    world_deinit(&world);
+}
+
+int run_access_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_role_matrix),
+        cmocka_unit_test(test_denied_by_default),
+        cmocka_unit_test(test_bad_tokens),
+        cmocka_unit_test(test_tokens_end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,262 @@
+/*
+ * admin_tests.c: organisations and tokens: who may make which, what is refused, and the lists.
+ */
+#include "tests/rpc/world.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+static struct exchange_start admin_start(const char *method, const char *token)
+{
+    return (struct exchange_start){.path = method, .authorization = token};
+}
+
+static struct exchange create_org(struct world *world, const char *token, const char *name)
+{
+    Errata__V1__Organization organization = ERRATA__V1__ORGANIZATION__INIT;
+    Errata__V1__CreateOrganizationRequest request = ERRATA__V1__CREATE_ORGANIZATION_REQUEST__INIT;
+    const struct exchange_start start =
+        admin_start("errata.v1.AdminService/CreateOrganization", token);
+
+    organization.name = (char *)(uintptr_t)name;
+    request.organization = &organization;
+    return world_call_whole(world, &start, &request.base);
+}
+
+static struct exchange create_token(struct world *world, const char *by, const char *key,
+                                    const char *org_id, Errata__V1__Token *token)
+{
+    Errata__V1__CreateTokenRequest request = ERRATA__V1__CREATE_TOKEN_REQUEST__INIT;
+    struct exchange_start start = admin_start("errata.v1.AdminService/CreateToken", by);
+
+    start.idempotency_key = key;
+    request.org_id = (char *)(uintptr_t)org_id;
+    request.token = token;
+    return world_call_whole(world, &start, &request.base);
+}
+
+/* Goal: organisations are made by server tokens alone, and a name is taken once. Method: an
+ * administrator with the flag, and one without. */
+static void test_create_organization(void **state)
+{
+    struct world world;
+    char admin[WORLD_TOKEN_BYTES];
+    struct exchange exchange;
+
+    (void)state;
+    world_init(&world);
+    (void)world_make_org(&world, "second", admin);
+    exchange = create_org(&world, admin, "third");
+    assert_int_equal(exchange.code, GRPC_PERMISSION_DENIED);
+    exchange = create_org(&world, world.admin, "second");
+    assert_int_equal(exchange.code, GRPC_ALREADY_EXISTS);
+    assert_true(slice_has(exchange.message, "'second'"));
+    exchange = create_org(&world, world.admin, "");
+    assert_int_equal(exchange.code, GRPC_INVALID_ARGUMENT);
+    exchange = create_org(&world, world.admin, "third");
+    assert_int_equal(exchange.code, GRPC_OK);
+    world_deinit(&world);
+}
+
+/* Goal: what a token may not be is refused, all of it at once. Method: one bad thing after another,
+ * then several. */
+static void test_create_token_rules(void **state)
+{
+    struct world world;
+    char admin[WORLD_TOKEN_BYTES];
+    struct exchange exchange;
+    Google__Protobuf__Timestamp past = GOOGLE__PROTOBUF__TIMESTAMP__INIT;
+    Errata__V1__Token token = ERRATA__V1__TOKEN__INIT;
+
+    (void)state;
+    world_init(&world);
+    (void)world_make_org(&world, "second", admin);
+    token.role = (Errata__V1__Role)ROLE_OPERATOR;
+    exchange = create_token(&world, admin, NULL, "", &token);
+    assert_int_equal(exchange.code, GRPC_INVALID_ARGUMENT);
+    assert_true(slice_has(exchange.message, "token.user_id"));
+
+    token.role = (Errata__V1__Role)77;
+    exchange = create_token(&world, admin, NULL, "", &token);
+    assert_int_equal(exchange.code, GRPC_INVALID_ARGUMENT);
+    assert_true(slice_has(exchange.details, "token.role"));
+
+    token.role = (Errata__V1__Role)ROLE_SERVICE;
+    past.seconds = WORLD_START_US / 1000000 - 1;
+    token.expire_time = &past;
+    exchange = create_token(&world, admin, NULL, "", &token);
+    assert_int_equal(exchange.code, GRPC_INVALID_ARGUMENT);
+    assert_true(slice_has(exchange.message, "token.expire_time must lie in the future"));
+
+    token.expire_time = NULL;
+    token.server = true;
+    exchange = create_token(&world, admin, NULL, "", &token);
+    assert_int_equal(exchange.code, GRPC_PERMISSION_DENIED);
+    exchange = create_token(&world, world.admin, NULL, "", &token);
+    assert_int_equal(exchange.code, GRPC_OK);
+    world_deinit(&world);
+}
+
+/* Goal: a repeated CreateToken names the token and never its secret. Method: the same key twice. */
+static void test_create_token_repeat(void **state)
+{
+    struct world world;
+    struct exchange exchange;
+    Errata__V1__Token token = ERRATA__V1__TOKEN__INIT;
+    Errata__V1__CreateTokenRequest request = ERRATA__V1__CREATE_TOKEN_REQUEST__INIT;
+    Errata__V1__CreateTokenResponse *response = NULL;
+    struct exchange_start start = admin_start("errata.v1.AdminService/CreateToken", NULL);
+
+    (void)state;
+    world_init(&world);
+    start.authorization = world.admin;
+    start.idempotency_key = "again";
+    token.role = (Errata__V1__Role)ROLE_SERVICE;
+    request.token = &token;
+    assert_int_equal(world_call(&world, &start, &request.base, &response), GRPC_OK);
+    assert_int_equal(strlen(response->secret), TOKEN_TEXT_BYTES);
+    exchange = create_token(&world, world.admin, "again", "", &token);
+    assert_int_equal(exchange.code, GRPC_ALREADY_EXISTS);
+    assert_true(slice_has(exchange.message, response->token->key_id));
+    assert_false(slice_has(exchange.message, response->secret + 16));
+    world_deinit(&world);
+}
+
+/* Goal: lists go through everything once, page by page, and a foreign page token is refused.
+ * Method: 7 tokens in pages of 3; tokens of another organisation and another list. */
+static void test_lists(void **state)
+{
+    struct world world;
+    char other_admin[WORLD_TOKEN_BYTES];
+    char token[WORLD_TOKEN_BYTES];
+    char last[9] = "";
+    Errata__V1__ListTokensRequest request = ERRATA__V1__LIST_TOKENS_REQUEST__INIT;
+    Errata__V1__ListTokensResponse *response = NULL;
+    Errata__V1__ListOrganizationsRequest orgs = ERRATA__V1__LIST_ORGANIZATIONS_REQUEST__INIT;
+    Errata__V1__ListOrganizationsResponse *orgs_response = NULL;
+    struct exchange_start start = admin_start("errata.v1.AdminService/ListTokens", NULL);
+    char empty[] = "";
+    size_t count = 0;
+    unsigned pages = 0;
+
+    (void)state;
+    world_init(&world);
+    (void)world_make_org(&world, "second", other_admin);
+    for (int i = 0; i < 6; i++) {
+        world_make_token(&world, world.admin, ROLE_VIEWER, token);
+    }
+    start.authorization = world.admin;
+    request.page_size = 3;
+    do {
+        assert_int_equal(world_call(&world, &start, &request.base, &response), GRPC_OK);
+        for (size_t i = 0; i < response->n_tokens; i++) {
+            assert_true(strcmp(response->tokens[i]->key_id, last) > 0);
+            (void)snprintf(last, sizeof(last), "%s", response->tokens[i]->key_id);
+            count++;
+        }
+        pages++;
+        if (pages == 1) {
+            request.page_token = response->next_page_token;
+            start.authorization = other_admin;
+            assert_int_equal(world_call(&world, &start, &request.base, NULL),
+                             GRPC_INVALID_ARGUMENT);
+            start.authorization = world.admin;
+        }
+        request.page_token = response->next_page_token;
+    } while (request.page_token[0] != '\0');
+    assert_int_equal(count, 7);
+    assert_int_equal(pages, 3);
+    request.page_token = empty;
+
+    start.path = "errata.v1.AdminService/ListOrganizations";
+    orgs.page_size = 1;
+    assert_int_equal(world_call(&world, &start, &orgs.base, &orgs_response), GRPC_OK);
+    assert_int_equal(orgs_response->n_organizations, 1);
+    assert_string_equal(orgs_response->organizations[0]->name, "default");
+    orgs.page_token = orgs_response->next_page_token;
+    assert_int_equal(world_call(&world, &start, &orgs.base, &orgs_response), GRPC_OK);
+    assert_string_equal(orgs_response->organizations[0]->name, "second");
+    assert_string_equal(orgs_response->next_page_token, "");
+    orgs.page_token = empty;
+    start.authorization = other_admin;
+    assert_int_equal(world_call(&world, &start, &orgs.base, &orgs_response), GRPC_OK);
+    assert_int_equal(orgs_response->n_organizations, 1);
+    assert_string_equal(orgs_response->organizations[0]->name, "second");
+    world_deinit(&world);
+}
+
+/* Goal: revoking twice is revoking once. Method: the log's length before and after. */
+static void test_revoke_twice(void **state)
+{
+    struct world world;
+    char viewer[WORLD_TOKEN_BYTES];
+    char key_id[9];
+    Errata__V1__RevokeTokenRequest request = ERRATA__V1__REVOKE_TOKEN_REQUEST__INIT;
+    Errata__V1__RevokeTokenResponse *first = NULL;
+    Errata__V1__RevokeTokenResponse *second = NULL;
+    struct exchange_start start = admin_start("errata.v1.AdminService/RevokeToken", NULL);
+    char nobody[] = "00000000";
+
+    (void)state;
+    world_init(&world);
+    start.authorization = world.admin;
+    world_make_token(&world, world.admin, ROLE_VIEWER, viewer);
+    world_key_id_of(viewer, key_id);
+    request.key_id = key_id;
+    assert_int_equal(world_call(&world, &start, &request.base, &first), GRPC_OK);
+    clock_manual_advance(&world.clock, 5000000);
+    assert_int_equal(world_call(&world, &start, &request.base, &second), GRPC_OK);
+    assert_int_equal(first->token->revoke_time->seconds, second->token->revoke_time->seconds);
+    request.key_id = nobody;
+    assert_int_equal(world_call(&world, &start, &request.base, NULL), GRPC_NOT_FOUND);
+    world_deinit(&world);
+}
+
+/* Goal: the server's numbers are for server tokens. Method: both kinds of administrator. */
+static void test_server_info(void **state)
+{
+    struct world world;
+    char admin[WORLD_TOKEN_BYTES];
+    Errata__V1__GetServerInfoRequest request = ERRATA__V1__GET_SERVER_INFO_REQUEST__INIT;
+    Errata__V1__GetServerInfoResponse *response = NULL;
+    struct exchange_start start = admin_start("errata.v1.AdminService/GetServerInfo", NULL);
+    bool found = false;
+
+    (void)state;
+    world_init(&world);
+    (void)world_make_org(&world, "second", admin);
+    start.authorization = admin;
+    assert_int_equal(world_call(&world, &start, &request.base, &response), GRPC_OK);
+    assert_string_equal(response->version, ERRATA_VERSION);
+    assert_int_equal(response->n_methods, 0);
+    assert_int_equal(response->n_counters, 0);
+    start.authorization = world.admin;
+    assert_int_equal(world_call(&world, &start, &request.base, &response), GRPC_OK);
+    assert_int_equal(response->start_time->seconds, WORLD_START_US / 1000000);
+    for (size_t i = 0; i < response->n_methods; i++) {
+        if (strcmp(response->methods[i]->method, "errata.v1.AdminService/CreateToken") == 0) {
+            assert_int_equal(response->methods[i]->code, GRPC_OK);
+            assert_int_equal(response->methods[i]->count, 1);
+            found = true;
+        }
+    }
+    assert_true(found);
+    assert_true(response->n_counters > 5);
+    world_deinit(&world);
+}
+
+int run_admin_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_create_organization), cmocka_unit_test(test_create_token_rules),
+        cmocka_unit_test(test_create_token_repeat), cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_revoke_twice),        cmocka_unit_test(test_server_info),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

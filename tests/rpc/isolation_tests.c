@@ -1,0 +1,156 @@
+/*
+ * isolation_tests.c: nothing of one organisation is visible from another: its ids answer as ids that
+ * never existed, its examples, events and tokens do not appear.
+ */
+#include "tests/rpc/world.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+/* Two organisations, one with a secret correction. */
+struct pair {
+    struct world world;
+    char owner[WORLD_TOKEN_BYTES];
+    char stranger[WORLD_TOKEN_BYTES];
+    const char *owner_org;
+    char event_id[UUID_TEXT_BYTES + 1];
+};
+
+static void pair_init(struct pair *pair)
+{
+    world_init(&pair->world);
+    pair->owner_org = world_make_org(&pair->world, "owner", pair->owner);
+    (void)world_make_org(&pair->world, "stranger", pair->stranger);
+    (void)snprintf(pair->event_id, sizeof(pair->event_id), "%s",
+                   world_capture(&pair->world, pair->owner, NULL, "shared layout")->id);
+}
+
+/* Two answers say the same, but for the ids that they repeat. */
+static void assert_same_refusal(const struct exchange *a, const struct exchange *b)
+{
+    assert_int_equal(a->code, GRPC_NOT_FOUND);
+    assert_int_equal(b->code, GRPC_NOT_FOUND);
+    assert_int_equal(a->message.size, b->message.size);
+    assert_int_equal(a->details.size, b->details.size);
+}
+
+/* Goal: another's event id is as unknown as a made-up one. Method: both methods that take one, with
+ * the stranger's token. */
+static void test_event_ids(void **state)
+{
+    static char made_up[] = "01890000-0000-7000-8000-000000000000";
+    static struct pair pair;
+    Errata__V1__GetEventRequest event = ERRATA__V1__GET_EVENT_REQUEST__INIT;
+    Errata__V1__GetFeedbackEventRequest feedback = ERRATA__V1__GET_FEEDBACK_EVENT_REQUEST__INIT;
+    struct exchange_start start = {.path = "errata.v1.LearningService/GetEvent"};
+    struct exchange foreign;
+    struct exchange unknown;
+
+    (void)state;
+    pair_init(&pair);
+    start.authorization = pair.owner;
+    event.key_case = ERRATA__V1__GET_EVENT_REQUEST__KEY_ID;
+    event.id = pair.event_id;
+    assert_int_equal(world_call(&pair.world, &start, &event.base, NULL), GRPC_OK);
+    start.authorization = pair.stranger;
+    foreign = world_call_whole(&pair.world, &start, &event.base);
+    event.id = made_up;
+    unknown = world_call_whole(&pair.world, &start, &event.base);
+    assert_same_refusal(&foreign, &unknown);
+
+    start.path = "errata.v1.CorrectionService/GetFeedbackEvent";
+    feedback.id = pair.event_id;
+    foreign = world_call_whole(&pair.world, &start, &feedback.base);
+    feedback.id = made_up;
+    unknown = world_call_whole(&pair.world, &start, &feedback.base);
+    assert_same_refusal(&foreign, &unknown);
+    world_deinit(&pair.world);
+}
+
+/* Goal: another's organisation id is as unknown as a made-up one, and its tokens cannot be revoked;
+ * a server token may name it. Method: AdminService's methods with org_id. */
+static void test_org_ids(void **state)
+{
+    static char made_up[] = "01890000-0000-7000-8000-000000000000";
+    static struct pair pair;
+    char key_id[9];
+    Errata__V1__ListTokensRequest list = ERRATA__V1__LIST_TOKENS_REQUEST__INIT;
+    Errata__V1__RevokeTokenRequest revoke = ERRATA__V1__REVOKE_TOKEN_REQUEST__INIT;
+    struct exchange_start start = {.path = "errata.v1.AdminService/ListTokens"};
+    struct exchange foreign;
+    struct exchange unknown;
+
+    (void)state;
+    pair_init(&pair);
+    start.authorization = pair.stranger;
+    list.org_id = (char *)(uintptr_t)pair.owner_org;
+    foreign = world_call_whole(&pair.world, &start, &list.base);
+    list.org_id = made_up;
+    unknown = world_call_whole(&pair.world, &start, &list.base);
+    assert_same_refusal(&foreign, &unknown);
+    list.org_id = (char *)(uintptr_t)pair.owner_org;
+    start.authorization = pair.world.admin;
+    assert_int_equal(world_call(&pair.world, &start, &list.base, NULL), GRPC_OK);
+
+    start.path = "errata.v1.AdminService/RevokeToken";
+    start.authorization = pair.stranger;
+    world_key_id_of(pair.owner, key_id);
+    revoke.key_id = key_id;
+    foreign = world_call_whole(&pair.world, &start, &revoke.base);
+    (void)snprintf(key_id, sizeof(key_id), "%s", "00000000");
+    unknown = world_call_whole(&pair.world, &start, &revoke.base);
+    assert_same_refusal(&foreign, &unknown);
+    revoke.org_id = (char *)(uintptr_t)pair.owner_org;
+    foreign = world_call_whole(&pair.world, &start, &revoke.base);
+    assert_int_equal(foreign.code, GRPC_NOT_FOUND);
+    world_deinit(&pair.world);
+}
+
+/* Goal: lists, examples and the log show the own organisation alone. Method: the stranger asks for
+ * everything, and for the owner's layout. */
+static void test_lists_and_examples(void **state)
+{
+    static struct pair pair;
+    char layout[] = "shared layout";
+    Errata__V1__GetExamplesRequest examples = ERRATA__V1__GET_EXAMPLES_REQUEST__INIT;
+    Errata__V1__GetExamplesResponse *found = NULL;
+    Errata__V1__ListEventsRequest list = ERRATA__V1__LIST_EVENTS_REQUEST__INIT;
+    Errata__V1__ListEventsResponse *events = NULL;
+    Errata__V1__ListFeedbackEventsRequest feedback = ERRATA__V1__LIST_FEEDBACK_EVENTS_REQUEST__INIT;
+    Errata__V1__ListFeedbackEventsResponse *corrections = NULL;
+    struct exchange_start start = {.path = "errata.v1.CorrectionService/GetExamples"};
+
+    (void)state;
+    pair_init(&pair);
+    examples.layout_fingerprint = layout;
+    start.authorization = pair.owner;
+    assert_int_equal(world_call(&pair.world, &start, &examples.base, &found), GRPC_OK);
+    assert_int_equal(found->n_examples, 1);
+    start.authorization = pair.stranger;
+    assert_int_equal(world_call(&pair.world, &start, &examples.base, &found), GRPC_OK);
+    assert_int_equal(found->n_examples, 0);
+    assert_string_equal(found->hint_examples_json, "");
+    start.path = "errata.v1.LearningService/ListEvents";
+    assert_int_equal(world_call(&pair.world, &start, &list.base, &events), GRPC_OK);
+    assert_int_equal(events->n_events, 2); /* its own creation and token */
+    start.path = "errata.v1.CorrectionService/ListFeedbackEvents";
+    assert_int_equal(world_call(&pair.world, &start, &feedback.base, &corrections), GRPC_OK);
+    assert_int_equal(corrections->n_events, 0);
+    world_deinit(&pair.world);
+}
+
+int run_isolation_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_event_ids),
+        cmocka_unit_test(test_org_ids),
+        cmocka_unit_test(test_lists_and_examples),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

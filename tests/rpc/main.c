@@ -1,0 +1,19 @@
+/*
+ * main.c: the pipeline of calls, in process: what every method is put through, whatever it does.
+ */
+#include "tests/rpc/world.h"
+
+int main(void)
+{
+    int failed = 0;
+
+    logger_configure(LOGGER_ERROR, LOGGER_TEXT);
+    failed += run_access_tests();
+    failed += run_admin_tests();
+    failed += run_write_tests();
+    failed += run_stream_tests();
+    failed += run_status_tests();
+    failed += run_isolation_tests();
+    failed += run_start_tests();
+    return failed;
+}

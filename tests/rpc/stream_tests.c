@@ -1,0 +1,333 @@
+/*
+ * stream_tests.c: watching the log: from any place, woken by commits, bounded by what the peer reads
+ * and by what one turn may do.
+ */
+#include "tests/rpc/world.h"
+
+#include <grpc/health/v1/health.pb-c.h>
+#include <grpc/reflection/v1/reflection.pb-c.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+static struct exchange_start watch_start(const char *token)
+{
+    return (struct exchange_start){.path = "errata.v1.LearningService/WatchEvents",
+                                   .authorization = token};
+}
+
+static Errata__V1__Event *read_event(struct exchange *exchange)
+{
+    Errata__V1__WatchEventsResponse *response =
+        exchange_read(exchange, &errata__v1__watch_events_response__descriptor);
+
+    return response != NULL ? response->event : NULL;
+}
+
+/* Goal: a watcher gets what is there, then each event once, in order, and resumes where it was.
+ * Method: one from the start, one from now on, one that comes back. */
+static void test_watch(void **state)
+{
+    struct world world;
+    struct exchange all;
+    struct exchange fresh;
+    struct exchange_start start;
+    Errata__V1__WatchEventsRequest request = ERRATA__V1__WATCH_EVENTS_REQUEST__INIT;
+    Errata__V1__Event *event = NULL;
+
+    (void)state;
+    world_init(&world);
+    start = watch_start(world.admin);
+    exchange_open(&fresh, &world, &start);
+    exchange_send(&fresh, &request.base);
+    request.from_seq = 1;
+    exchange_open(&all, &world, &start);
+    exchange_send(&all, &request.base);
+    world_run(&world);
+    assert_int_equal(read_event(&all)->seq, 1);
+    assert_int_equal(read_event(&all)->seq, 2);
+    assert_null(read_event(&all));
+    assert_null(read_event(&fresh));
+    (void)world_capture(&world, world.admin, NULL, "layout");
+    event = read_event(&fresh);
+    assert_int_equal(event->seq, 3);
+    assert_int_equal(event->payload_case, ERRATA__V1__EVENT__PAYLOAD_FEEDBACK_EVENT);
+    assert_string_equal(event->feedback_event->after_json, "{\"qty\":12}");
+    assert_int_equal(read_event(&all)->seq, 3);
+    exchange_close(&all);
+    (void)world_capture(&world, world.admin, NULL, "layout");
+    request.from_seq = 4;
+    exchange_open(&all, &world, &start);
+    exchange_send(&all, &request.base);
+    world_run(&world);
+    assert_int_equal(read_event(&all)->seq, 4);
+    assert_null(read_event(&all));
+    exchange_close(&all);
+    exchange_close(&fresh);
+    world_deinit(&world);
+}
+
+/* Goal: kinds filter; a VIEWER sees no content; a token's hash is never answered. Method: the events
+ * of a small log, and the bytes of one that creates a token. */
+static void test_watch_shows(void **state)
+{
+    struct world world;
+    struct exchange exchange;
+    struct exchange_start start;
+    char viewer[WORLD_TOKEN_BYTES];
+    Errata__V1__EventKind kinds[] = {ERRATA__V1__EVENT_KIND__EVENT_KIND_FEEDBACK};
+    Errata__V1__WatchEventsRequest request = ERRATA__V1__WATCH_EVENTS_REQUEST__INIT;
+    Errata__V1__Event *event = NULL;
+
+    (void)state;
+    world_init(&world);
+    world_make_token(&world, world.admin, ROLE_VIEWER, viewer);
+    (void)world_capture(&world, world.admin, NULL, "layout");
+    request.from_seq = 1;
+    request.kinds = kinds;
+    request.n_kinds = 1;
+    start = watch_start(viewer);
+    exchange_open(&exchange, &world, &start);
+    exchange_send(&exchange, &request.base);
+    world_run(&world);
+    event = read_event(&exchange);
+    assert_int_equal(event->seq, 4);
+    assert_string_equal(event->feedback_event->layout_fingerprint, "layout");
+    assert_string_equal(event->feedback_event->before_json, "");
+    assert_string_equal(event->feedback_event->after_json, "");
+    assert_null(read_event(&exchange));
+    exchange_close(&exchange);
+
+    kinds[0] = ERRATA__V1__EVENT_KIND__EVENT_KIND_TOKEN_CREATED;
+    exchange_open(&exchange, &world, &start);
+    exchange_send(&exchange, &request.base);
+    world_run(&world);
+    event = read_event(&exchange);
+    assert_int_equal(event->payload_case, ERRATA__V1__EVENT__PAYLOAD_TOKEN_CREATED);
+    assert_int_equal(event->token_created->role, ROLE_ADMIN);
+    assert_int_equal(event->token_created->base.n_unknown_fields, 0);
+    exchange_close(&exchange);
+    kinds[0] = (Errata__V1__EventKind)99;
+    exchange = world_call_whole(&world, &start, &request.base);
+    assert_int_equal(exchange.code, GRPC_INVALID_ARGUMENT);
+    world_deinit(&world);
+}
+
+/* Goal: a peer that does not read holds no more than the mark and one message, and gets everything
+ * in the end. Method: a log larger than the mark, read late. */
+static void test_slow_reader(void **state)
+{
+    enum {
+        EVENTS = 400
+    };
+    struct world world;
+    struct exchange exchange;
+    struct exchange_start start;
+    Errata__V1__WatchEventsRequest request = ERRATA__V1__WATCH_EVENTS_REQUEST__INIT;
+    uint64_t seq = 0;
+
+    (void)state;
+    world_init(&world);
+    for (int i = 0; i < EVENTS; i++) {
+        (void)world_capture(&world, world.admin, NULL, "layout");
+    }
+    request.from_seq = 1;
+    start = watch_start(world.admin);
+    exchange_open(&exchange, &world, &start);
+    exchange_send(&exchange, &request.base);
+    world_run(&world);
+    assert_true(exchange.core->output_bytes > CALL_OUTPUT_BYTES_HIGH / 2);
+    assert_true(exchange.core->output_bytes <= CALL_OUTPUT_BYTES_HIGH + 4096);
+    (void)world_capture(&world, world.admin, NULL, "layout");
+    assert_true(exchange.core->output_bytes <= CALL_OUTPUT_BYTES_HIGH + 4096);
+    for (Errata__V1__Event *event = read_event(&exchange); event != NULL;
+         event = read_event(&exchange)) {
+        assert_int_equal(event->seq, ++seq);
+        world_run(&world);
+        assert_true(exchange.core->output_bytes <= CALL_OUTPUT_BYTES_HIGH + 4096);
+    }
+    assert_int_equal(seq, EVENTS + 3);
+    exchange_close(&exchange);
+    world_deinit(&world);
+}
+
+/* Goal: many watchers that wake at once are served in turns of bounded length. Method: a commit with
+ * 100 watchers; turns counted. */
+static void test_many_watchers(void **state)
+{
+    enum {
+        WATCHERS = 100
+    };
+    static struct exchange exchanges[WATCHERS];
+    struct world world;
+    struct exchange_start start;
+    Errata__V1__WatchEventsRequest request = ERRATA__V1__WATCH_EVENTS_REQUEST__INIT;
+
+    (void)state;
+    world_init(&world);
+    start = watch_start(world.admin);
+    for (size_t i = 0; i < WATCHERS; i++) {
+        exchange_open(&exchanges[i], &world, &start);
+        exchange_send(&exchanges[i], &request.base);
+    }
+    world_run(&world);
+    world.turns = 0;
+    (void)world_capture(&world, world.admin, NULL, "layout");
+    assert_int_equal(world.turns,
+                     (WATCHERS + SERVICES_TURN_STREAMS_MAX - 1) / SERVICES_TURN_STREAMS_MAX);
+    for (size_t i = 0; i < WATCHERS; i++) {
+        assert_int_equal(read_event(&exchanges[i])->seq, 3);
+        exchange_close(&exchanges[i]);
+    }
+    world_deinit(&world);
+}
+
+/* Goal: a watcher whose token is revoked gets nothing more; draining ends those that have caught up,
+ * and refuses new calls. Method: revoke one of two, then drain. */
+static void test_watch_ends(void **state)
+{
+    struct world world;
+    struct exchange revoked;
+    struct exchange drained;
+    struct exchange_start start;
+    char viewer[WORLD_TOKEN_BYTES];
+    char key_id[9];
+    Errata__V1__WatchEventsRequest request = ERRATA__V1__WATCH_EVENTS_REQUEST__INIT;
+    Errata__V1__RevokeTokenRequest revoke = ERRATA__V1__REVOKE_TOKEN_REQUEST__INIT;
+
+    (void)state;
+    world_init(&world);
+    world_make_token(&world, world.admin, ROLE_VIEWER, viewer);
+    start = watch_start(viewer);
+    exchange_open(&revoked, &world, &start);
+    exchange_send(&revoked, &request.base);
+    start = watch_start(world.admin);
+    exchange_open(&drained, &world, &start);
+    exchange_send(&drained, &request.base);
+    world_run(&world);
+    world_key_id_of(viewer, key_id);
+    revoke.key_id = key_id;
+    start.path = "errata.v1.AdminService/RevokeToken";
+    assert_int_equal(world_call(&world, &start, &revoke.base, NULL), GRPC_OK);
+    assert_true(revoked.ended);
+    assert_int_equal(revoked.code, GRPC_UNAUTHENTICATED);
+    assert_null(read_event(&revoked));
+    exchange_close(&revoked);
+    assert_false(drained.ended);
+    assert_int_equal(read_event(&drained)->kind, ERRATA__V1__EVENT_KIND__EVENT_KIND_TOKEN_REVOKED);
+    services_drain(world.services);
+    world_run(&world);
+    assert_true(drained.ended);
+    assert_int_equal(drained.code, GRPC_UNAVAILABLE);
+    exchange_close(&drained);
+    start = watch_start(world.admin);
+    exchange_open(&drained, &world, &start);
+    assert_true(drained.ended);
+    assert_int_equal(drained.code, GRPC_UNAVAILABLE);
+    exchange_close(&drained);
+    world_deinit(&world);
+}
+
+static int next_health(struct exchange *exchange)
+{
+    Grpc__Health__V1__HealthCheckResponse *response =
+        exchange_read(exchange, &grpc__health__v1__health_check_response__descriptor);
+
+    return response != NULL ? (int)response->status : -1;
+}
+
+/* Goal: health tells its state at once and each change, and what is unknown. Method: watches of the
+ * writer's part and of one that is not there. */
+static void test_health_watch(void **state)
+{
+    struct world world;
+    struct exchange known;
+    struct exchange unknown;
+    char name[] = "errata.write";
+    char other[] = "other";
+    const struct exchange_start start = {.path = "grpc.health.v1.Health/Watch"};
+    Grpc__Health__V1__HealthCheckRequest request = GRPC__HEALTH__V1__HEALTH_CHECK_REQUEST__INIT;
+
+    (void)state;
+    world_init(&world);
+    request.service = name;
+    exchange_open(&known, &world, &start);
+    exchange_send(&known, &request.base);
+    request.service = other;
+    exchange_open(&unknown, &world, &start);
+    exchange_send(&unknown, &request.base);
+    world_run(&world);
+    assert_int_equal(next_health(&known), HEALTH_SERVING);
+    assert_int_equal(next_health(&unknown), HEALTH_SERVICE_UNKNOWN);
+    services_set_health(world.services, HEALTH_PART_WRITE, HEALTH_NOT_SERVING);
+    world_run(&world);
+    assert_int_equal(next_health(&known), HEALTH_NOT_SERVING);
+    assert_int_equal(next_health(&unknown), -1);
+    services_set_health(world.services, HEALTH_PART_WRITE, HEALTH_NOT_SERVING);
+    world_run(&world);
+    assert_int_equal(next_health(&known), -1);
+    exchange_close(&known);
+    exchange_close(&unknown);
+    world_deinit(&world);
+}
+
+/* Goal: reflection lists the services, gives a symbol's file with its imports, and an error for what
+ * is not there without ending the stream. Method: three questions of one stream. */
+static void test_reflection(void **state)
+{
+    struct world world;
+    struct exchange exchange;
+    char empty[] = "";
+    char symbol[] = "errata.v1.CorrectionService";
+    char missing[] = "errata.v1.Nobody";
+    const struct exchange_start start = {
+        .path = "grpc.reflection.v1.ServerReflection/ServerReflectionInfo"};
+    Grpc__Reflection__V1__ServerReflectionRequest request =
+        GRPC__REFLECTION__V1__SERVER_REFLECTION_REQUEST__INIT;
+    Grpc__Reflection__V1__ServerReflectionResponse *response = NULL;
+    const ProtobufCMessageDescriptor *descriptor =
+        &grpc__reflection__v1__server_reflection_response__descriptor;
+
+    (void)state;
+    world_init(&world);
+    exchange_open(&exchange, &world, &start);
+    request.message_request_case =
+        GRPC__REFLECTION__V1__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_LIST_SERVICES;
+    request.list_services = empty;
+    exchange_send_part(&exchange, &request.base);
+    response = exchange_read(&exchange, descriptor);
+    assert_int_equal(response->list_services_response->n_service, 7);
+    request.message_request_case =
+        GRPC__REFLECTION__V1__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_FILE_CONTAINING_SYMBOL;
+    request.file_containing_symbol = symbol;
+    exchange_send_part(&exchange, &request.base);
+    response = exchange_read(&exchange, descriptor);
+    assert_true(response->file_descriptor_response->n_file_descriptor_proto > 3);
+    assert_string_equal(response->original_request->file_containing_symbol, symbol);
+    request.file_containing_symbol = missing;
+    exchange_send_part(&exchange, &request.base);
+    response = exchange_read(&exchange, descriptor);
+    assert_int_equal(response->error_response->error_code, GRPC_NOT_FOUND);
+    assert_false(exchange.ended);
+    call_deliver_end(exchange.core);
+    assert_true(exchange.ended);
+    assert_int_equal(exchange.code, GRPC_OK);
+    exchange_close(&exchange);
+    world_deinit(&world);
+}
+
+int run_stream_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_watch),       cmocka_unit_test(test_watch_shows),
+        cmocka_unit_test(test_slow_reader), cmocka_unit_test(test_many_watchers),
+        cmocka_unit_test(test_watch_ends),  cmocka_unit_test(test_health_watch),
+        cmocka_unit_test(test_reflection),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

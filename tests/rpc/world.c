@@ -1,0 +1,418 @@
+/*
+ * world.c: a whole server without sockets, threads or time.
+ */
+#include "tests/rpc/world.h"
+
+#include "server/auth/first_token.h"
+#include "store/base/bytes.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#define ARENA_BYTES (256u << 20)
+#define FRAMES_BYTES (4u << 20)
+
+static void wake(void *user)
+{
+    (void)user; /* world_run completes what is written */
+}
+
+static enum err run_on_pool(void *user, void (*work)(void *job),
+                            void (*done)(void *job, enum err result), void *job)
+{
+    struct world *world = user;
+
+    if (world->pool_is_full || world->job_count == WORLD_JOBS_MAX) {
+        return ERR_BUSY;
+    }
+    world->jobs[world->job_count++] = (struct world_job){work, done, job};
+    return OK;
+}
+
+static void want_turn(void *user)
+{
+    struct world *world = user;
+
+    world->wants_turn = true;
+}
+
+static enum err keep_token(void *user, struct slice text)
+{
+    struct world *world = user;
+
+    (void)snprintf(world->admin, sizeof(world->admin), "Bearer %.*s", (int)text.size,
+                   (const char *)text.data);
+    return OK;
+}
+
+static void make_services(struct world *world)
+{
+    const struct writer_config writer = {.backend = world->backend,
+                                         .clock = world->ctx.clock,
+                                         .wake = wake,
+                                         .user = world,
+                                         .manual = true};
+    struct services_config services = {.backend = world->backend,
+                                       .env = &world->env,
+                                       .clock = world->ctx.clock,
+                                       .random = world->ctx.random,
+                                       .run_on_pool = run_on_pool,
+                                       .want_turn = want_turn,
+                                       .user = world};
+
+    assert_int_equal(writer_new(&writer, &world->writer), OK);
+    assert_int_equal(auth_new(&world->auth), OK);
+    services.writer = world->writer;
+    services.auth = world->auth;
+    world->env.writer = world->writer;
+    world->env.log_engine = SLICE("memory");
+    assert_int_equal(services_new(&world->arena, &services, &world->services), OK);
+}
+
+void world_init(struct world *world)
+{
+    struct call_config calls;
+    bool made = false;
+
+    *world = (struct world){0};
+    arena_init(&world->arena, ARENA_BYTES);
+    fault_init(&world->fault, &world->arena);
+    clock_manual_init(&world->clock, WORLD_START_US);
+    random_seeded_init(&world->random, 7);
+    world->ctx =
+        (struct ctx){&world->arena, &world->clock.clock, &world->random.random, &world->fault};
+    assert_int_equal(store_memory_open(&world->backend), OK);
+    assert_int_equal(first_token_make(&world->ctx, world->backend, keep_token, world, &made), OK);
+    assert_true(made);
+    assert_int_equal(env_init(&world->env, &world->arena, &world->ctx, world->backend), OK);
+    make_services(world);
+    calls = call_config_default(services_handlers(world->services));
+    assert_int_equal(call_server_new(&calls, 0, &world->calls), OK);
+    services_set_health(world->services, HEALTH_PART_SERVER, HEALTH_SERVING);
+    services_set_health(world->services, HEALTH_PART_WRITE, HEALTH_SERVING);
+}
+
+void world_deinit(struct world *world)
+{
+    assert_int_equal(services_live_count(world->services), 0);
+    assert_int_equal(world->job_count, 0);
+    call_server_free(world->calls);
+    services_free(world->services);
+    writer_drain(world->writer);
+    writer_free(world->writer);
+    auth_free(world->auth);
+    store_memory_close(world->backend);
+    arena_deinit(&world->arena);
+}
+
+static bool run_jobs(struct world *world)
+{
+    size_t count = world->job_count;
+
+    for (size_t i = 0; i < count; i++) {
+        struct world_job job = world->jobs[i];
+
+        job.work(job.job);
+        job.done(job.job, OK);
+    }
+    memmove(world->jobs, world->jobs + count, (world->job_count - count) * sizeof(world->jobs[0]));
+    world->job_count -= count;
+    return count > 0;
+}
+
+void world_run(struct world *world)
+{
+    bool busy = true;
+
+    while (busy) {
+        busy = run_jobs(world);
+        busy = writer_step(world->writer) > 0 || busy;
+        writer_complete(world->writer);
+        if (world->wants_turn) {
+            world->turns++;
+            world->wants_turn = services_turn(world->services);
+            busy = true;
+        }
+    }
+}
+
+/* The protocol: what it is given is read from the call itself. */
+
+static void on_replies(struct call_core *core)
+{
+    assert_non_null(core->stream);
+}
+
+static void take_status(struct call_core *core)
+{
+    struct exchange *exchange = core->stream;
+
+    if (exchange == NULL) {
+        return;
+    }
+    assert_false(exchange->ended);
+    exchange->ended = true;
+    exchange->code = core->status.code;
+    assert_true(arena_copy(&exchange->world->arena, core->status.message, &exchange->message));
+    assert_true(arena_copy(&exchange->world->arena, core->status.details, &exchange->details));
+}
+
+static const struct call_protocol protocol = {on_replies, take_status, take_status};
+
+const struct call_protocol *exchange_protocol(void)
+{
+    return &protocol;
+}
+
+void exchange_open(struct exchange *exchange, struct world *world,
+                   const struct exchange_start *start)
+{
+    struct call_core *core = call_open(world->calls, &protocol);
+    struct slice path = arena_printf(&world->arena, "/%s", start->path);
+
+    assert_non_null(core);
+    *exchange = (struct exchange){.world = world, .core = core};
+    core->stream = exchange;
+    core->call.method = contract_find_method(path);
+    assert_non_null(core->call.method);
+    if (start->authorization != NULL) {
+        assert_true(
+            arena_copy(&core->arena, slice_text(start->authorization), &core->call.authorization));
+    }
+    if (start->idempotency_key != NULL) {
+        assert_int_equal(
+            call_take_metadata(core, SLICE("idempotency-key"), slice_text(start->idempotency_key)),
+            OK);
+    }
+    if (start->timeout_us != 0) {
+        core->call.deadline_us = clock_monotonic_us(world->ctx.clock) + start->timeout_us;
+    }
+    call_start(core);
+}
+
+void exchange_send_part(struct exchange *exchange, const ProtobufCMessage *request)
+{
+    size_t size = protobuf_c_message_get_packed_size(request);
+    uint8_t *bytes = arena_alloc(&exchange->core->arena, size + 1);
+
+    assert_non_null(bytes);
+    call_deliver(exchange->core, slice_of(bytes, protobuf_c_message_pack(request, bytes)));
+}
+
+void exchange_send(struct exchange *exchange, const ProtobufCMessage *request)
+{
+    exchange_send_part(exchange, request);
+    call_deliver_end(exchange->core);
+}
+
+static void *allocate(void *data, size_t size)
+{
+    return arena_alloc(data, size);
+}
+
+static void release(void *data, void *pointer)
+{
+    (void)data; /* the world's arena frees it all at once */
+    (void)pointer;
+}
+
+void *exchange_read(struct exchange *exchange, const ProtobufCMessageDescriptor *descriptor)
+{
+    ProtobufCAllocator allocator = {allocate, release, &exchange->world->arena};
+    uint8_t head[CALL_PREFIX_BYTES];
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    void *message = NULL;
+    bool end = false;
+
+    if (call_output_ready(exchange->core, sizeof(head), &end) < sizeof(head)) {
+        return NULL;
+    }
+    call_output_copy(exchange->core, head, sizeof(head));
+    size = bytes_get_be32(head + 1);
+    bytes = arena_alloc(&exchange->world->arena, size + 1);
+    assert_non_null(bytes);
+    assert_int_equal(call_output_ready(exchange->core, size, &end), size);
+    call_output_copy(exchange->core, bytes, size);
+    exchange->read_bytes += size;
+    call_output_moved(exchange->core);
+    message = protobuf_c_message_unpack(descriptor, &allocator, size, bytes);
+    assert_non_null(message);
+    return message;
+}
+
+void exchange_close(struct exchange *exchange)
+{
+    struct call_core *core = exchange->core;
+
+    exchange->core = NULL;
+    if (core != NULL) {
+        call_let_go(core);
+    }
+}
+
+struct exchange world_call_whole(struct world *world, const struct exchange_start *start,
+                                 const ProtobufCMessage *request)
+{
+    struct exchange exchange;
+
+    exchange_open(&exchange, world, start);
+    exchange_send(&exchange, request);
+    world_run(world);
+    assert_true(exchange.ended);
+    exchange_close(&exchange);
+    return exchange;
+}
+
+const ProtobufCMessageDescriptor *world_reply_of(const struct method_info *method)
+{
+    static const ProtobufCMessageDescriptor *const known[] = {
+        &errata__v1__create_organization_response__descriptor,
+        &errata__v1__list_organizations_response__descriptor,
+        &errata__v1__create_token_response__descriptor,
+        &errata__v1__list_tokens_response__descriptor,
+        &errata__v1__revoke_token_response__descriptor,
+        &errata__v1__get_server_info_response__descriptor,
+        &errata__v1__capture_event_response__descriptor,
+        &errata__v1__get_feedback_event_response__descriptor,
+        &errata__v1__list_feedback_events_response__descriptor,
+        &errata__v1__get_examples_response__descriptor,
+        &errata__v1__get_event_response__descriptor,
+        &errata__v1__list_events_response__descriptor,
+    };
+
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        if (slice_equal(slice_text(known[i]->name), method->reply->full_name)) {
+            return known[i];
+        }
+    }
+    fail_msg("the reply of this method is not known to the world");
+    return NULL;
+}
+
+enum grpc_code world_call(struct world *world, const struct exchange_start *start,
+                          const ProtobufCMessage *request, void *ret_reply)
+{
+    struct exchange exchange;
+
+    exchange_open(&exchange, world, start);
+    exchange_send(&exchange, request);
+    world_run(world);
+    assert_true(exchange.ended);
+    if (exchange.code == GRPC_OK && ret_reply != NULL) {
+        *(void **)ret_reply = exchange_read(&exchange, world_reply_of(exchange.core->call.method));
+        assert_non_null(*(void **)ret_reply);
+    }
+    exchange_close(&exchange);
+    return exchange.code;
+}
+
+static void keep_secret(const Errata__V1__CreateTokenResponse *response,
+                        char token[WORLD_TOKEN_BYTES])
+{
+    (void)snprintf(token, WORLD_TOKEN_BYTES, "Bearer %s", response->secret);
+}
+
+const char *world_make_org(struct world *world, const char *name, char admin[WORLD_TOKEN_BYTES])
+{
+    Errata__V1__Organization organization = ERRATA__V1__ORGANIZATION__INIT;
+    Errata__V1__CreateOrganizationRequest request = ERRATA__V1__CREATE_ORGANIZATION_REQUEST__INIT;
+    Errata__V1__CreateOrganizationResponse *response = NULL;
+    Errata__V1__Token token = ERRATA__V1__TOKEN__INIT;
+    Errata__V1__CreateTokenRequest token_request = ERRATA__V1__CREATE_TOKEN_REQUEST__INIT;
+    Errata__V1__CreateTokenResponse *token_response = NULL;
+    struct exchange_start start = {.path = "errata.v1.AdminService/CreateOrganization",
+                                   .authorization = world->admin};
+    struct slice id;
+
+    /* Ids are ordered by time. */
+    clock_manual_advance(&world->clock, 1000);
+    organization.name = (char *)(uintptr_t)name;
+    request.organization = &organization;
+    assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
+    assert_true(arena_copy(&world->arena, slice_text(response->organization->id), &id));
+    token.role = (Errata__V1__Role)ROLE_ADMIN;
+    token_request.org_id = (char *)(uintptr_t)id.data;
+    token_request.token = &token;
+    start.path = "errata.v1.AdminService/CreateToken";
+    assert_int_equal(world_call(world, &start, &token_request.base, &token_response), GRPC_OK);
+    keep_secret(token_response, admin);
+    return (const char *)id.data;
+}
+
+void world_make_ending_token(struct world *world, const char *by, int64_t expire_at_us,
+                             char token[WORLD_TOKEN_BYTES])
+{
+    Google__Protobuf__Timestamp end = GOOGLE__PROTOBUF__TIMESTAMP__INIT;
+    Errata__V1__Token wanted = ERRATA__V1__TOKEN__INIT;
+    Errata__V1__CreateTokenRequest request = ERRATA__V1__CREATE_TOKEN_REQUEST__INIT;
+    Errata__V1__CreateTokenResponse *response = NULL;
+    const struct exchange_start start = {.path = "errata.v1.AdminService/CreateToken",
+                                         .authorization = by};
+
+    end.seconds = expire_at_us / 1000000;
+    wanted.role = (Errata__V1__Role)ROLE_VIEWER;
+    wanted.expire_time = &end;
+    request.token = &wanted;
+    assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
+    keep_secret(response, token);
+}
+
+void world_make_token(struct world *world, const char *by, enum role role,
+                      char token[WORLD_TOKEN_BYTES])
+{
+    char user[] = "anna";
+    Errata__V1__Token wanted = ERRATA__V1__TOKEN__INIT;
+    Errata__V1__CreateTokenRequest request = ERRATA__V1__CREATE_TOKEN_REQUEST__INIT;
+    Errata__V1__CreateTokenResponse *response = NULL;
+    const struct exchange_start start = {.path = "errata.v1.AdminService/CreateToken",
+                                         .authorization = by};
+
+    wanted.role = (Errata__V1__Role)role;
+    if (role == ROLE_OPERATOR || role == ROLE_REVIEWER) {
+        wanted._user_id_case = ERRATA__V1__TOKEN___USER_ID_USER_ID;
+        wanted.user_id = user;
+    }
+    request.token = &wanted;
+    assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
+    keep_secret(response, token);
+}
+
+Errata__V1__FeedbackEvent *world_capture(struct world *world, const char *token,
+                                         const char *idempotency_key, const char *layout)
+{
+    char before[] = "{\"qty\":10}";
+    char after[] = "{\"qty\":12}";
+    Errata__V1__FeedbackEvent event = ERRATA__V1__FEEDBACK_EVENT__INIT;
+    Errata__V1__CaptureEventRequest request = ERRATA__V1__CAPTURE_EVENT_REQUEST__INIT;
+    Errata__V1__CaptureEventResponse *response = NULL;
+    const struct exchange_start start = {.path = "errata.v1.CorrectionService/CaptureEvent",
+                                         .authorization = token,
+                                         .idempotency_key = idempotency_key};
+
+    event.event_type = ERRATA__V1__EVENT_TYPE__EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
+    event._layout_fingerprint_case =
+        ERRATA__V1__FEEDBACK_EVENT___LAYOUT_FINGERPRINT_LAYOUT_FINGERPRINT;
+    event.layout_fingerprint = (char *)(uintptr_t)layout;
+    event.before_json = before;
+    event.after_json = after;
+    request.event = &event;
+    assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
+    return response->event;
+}
+
+void world_key_id_of(const char *token, char key_id[9])
+{
+    memcpy(key_id, token + sizeof("Bearer errata_") - 1, 8);
+    key_id[8] = '\0';
+}
+
+bool slice_has(struct slice whole, const char *text)
+{
+    return memmem(whole.data, whole.size, text, strlen(text)) != NULL;
+}

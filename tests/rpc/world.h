@@ -1,0 +1,122 @@
+/*
+ * world.h: a whole server without sockets, threads or time: the services over a memory store, a
+ * writer that writes when told, a pool that runs when told, a clock that stands still. Calls are real
+ * ones of server/grpc, with a protocol that keeps what is sent.
+ */
+#ifndef ERRATA_TESTS_RPC_WORLD_H
+#define ERRATA_TESTS_RPC_WORLD_H
+
+#include "server/auth/token.h"
+#include "server/grpc/call_internal.h"
+#include "server/services/services.h"
+#include "store/base/logger.h"
+#include "store/memory/memory.h"
+
+#include <errata/v1/admin_service.pb-c.h>
+#include <errata/v1/correction_service.pb-c.h>
+#include <errata/v1/learning_service.pb-c.h>
+#include <errata/v1/role.fields.h>
+
+/* 2026-01-01T00:00:00Z. */
+#define WORLD_START_US INT64_C(1767225600000000)
+#define WORLD_JOBS_MAX 16
+#define WORLD_TOKEN_BYTES (sizeof("Bearer ") - 1 + TOKEN_TEXT_BYTES + 1)
+
+struct world_job {
+    void (*work)(void *job);
+    void (*done)(void *job, enum err result);
+    void *job;
+};
+
+struct world {
+    struct arena arena; /* what tests read stays here until the end */
+    struct fault fault;
+    struct ctx ctx;
+    struct clock_manual clock;
+    struct random_seeded random;
+    struct store_backend *backend;
+    struct writer *writer;
+    struct auth *auth;
+    struct service_env env;
+    struct services *services;
+    struct call_server *calls;
+    struct world_job jobs[WORLD_JOBS_MAX];
+    size_t job_count;
+    bool pool_is_full; /* run_on_pool answers ERR_BUSY */
+    bool wants_turn;
+    unsigned turns; /* of services_turn */
+    char admin[WORLD_TOKEN_BYTES]; /* `Bearer errata_...` of the first start */
+};
+
+void world_init(struct world *world);
+/* Every call must have ended. */
+void world_deinit(struct world *world);
+/* Runs jobs, batches and turns until nothing is left to do. */
+void world_run(struct world *world);
+
+/* One call from the client's side. */
+struct exchange {
+    struct world *world;
+    struct call_core *core; /* NULL once the protocol has let go */
+    bool ended;
+    enum grpc_code code;
+    struct slice message;
+    struct slice details;
+    size_t read_bytes; /* of the replies that were taken out */
+};
+
+struct exchange_start {
+    const char *path; /* errata.v1.Service/Method */
+    const char *authorization; /* or NULL */
+    const char *idempotency_key; /* or NULL */
+    int64_t timeout_us; /* 0: none */
+};
+
+/* The protocol of exchanges, for calls of methods that are not in the contract. */
+const struct call_protocol *exchange_protocol(void);
+/* Starts a call; its request is sent by exchange_send. */
+void exchange_open(struct exchange *exchange, struct world *world,
+                   const struct exchange_start *start);
+/* One request message, and no more. */
+void exchange_send(struct exchange *exchange, const ProtobufCMessage *request);
+/* One request message of a bidi stream. */
+void exchange_send_part(struct exchange *exchange, const ProtobufCMessage *request);
+/* The next reply, decoded into the world's arena; NULL where none waits. */
+void *exchange_read(struct exchange *exchange, const ProtobufCMessageDescriptor *descriptor);
+/* The peer goes away. */
+void exchange_close(struct exchange *exchange);
+
+/* A whole unary call: the code, and the reply where it is OK and wanted (`ret_reply` may be NULL). */
+enum grpc_code world_call(struct world *world, const struct exchange_start *start,
+                          const ProtobufCMessage *request, void *ret_reply);
+/* The same, for what the status said. */
+struct exchange world_call_whole(struct world *world, const struct exchange_start *start,
+                                 const ProtobufCMessage *request);
+
+/* A new organisation with an ADMIN token of its own; gives its id. */
+const char *world_make_org(struct world *world, const char *name, char admin[WORLD_TOKEN_BYTES]);
+/* A new token, by the administrator `by`; a user is given where the role needs one. */
+void world_make_token(struct world *world, const char *by, enum role role,
+                      char token[WORLD_TOKEN_BYTES]);
+/* A VIEWER's token that ends at a time. */
+void world_make_ending_token(struct world *world, const char *by, int64_t expire_at_us,
+                             char token[WORLD_TOKEN_BYTES]);
+/* Captures one correction, and expects it to be stored. */
+Errata__V1__FeedbackEvent *world_capture(struct world *world, const char *token,
+                                         const char *idempotency_key, const char *layout);
+/* The descriptor of a method's reply. */
+const ProtobufCMessageDescriptor *world_reply_of(const struct method_info *method);
+/* The key id within `Bearer errata_...`. */
+void world_key_id_of(const char *token, char key_id[9]);
+/* `text` stands in the slice. */
+bool slice_has(struct slice whole, const char *text);
+
+int run_access_tests(void);
+int run_admin_tests(void);
+int run_write_tests(void);
+int run_stream_tests(void);
+int run_status_tests(void);
+int run_isolation_tests(void);
+int run_start_tests(void);
+
+#endif

@@ -1,0 +1,257 @@
+/*
+ * write_tests.c: writes through the group commit: idempotency keys, deadlines, cancellation, large
+ * bodies on the pool.
+ */
+#include "tests/rpc/world.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static uint64_t last_seq(struct world *world)
+{
+    Errata__V1__ListEventsRequest request = ERRATA__V1__LIST_EVENTS_REQUEST__INIT;
+    Errata__V1__ListEventsResponse *response = NULL;
+    const struct exchange_start start = {.path = "errata.v1.LearningService/ListEvents",
+                                         .authorization = world->admin};
+
+    request.page_size = 1;
+    assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
+    assert_int_equal(response->n_events, 1);
+    return response->events[0]->seq;
+}
+
+/* A capture of a layout, with a before of some size. */
+struct capture {
+    Errata__V1__FeedbackEvent event;
+    Errata__V1__CaptureEventRequest request;
+    char layout[32];
+    char *before;
+};
+
+static void capture_init(struct capture *capture, const char *layout, size_t before_bytes)
+{
+    static char after[] = "{\"qty\":12}";
+
+    errata__v1__feedback_event__init(&capture->event);
+    errata__v1__capture_event_request__init(&capture->request);
+    (void)snprintf(capture->layout, sizeof(capture->layout), "%s", layout);
+    capture->before = malloc(before_bytes + 32);
+    assert_non_null(capture->before);
+    memcpy(capture->before, "{\"text\":\"", 9);
+    memset(capture->before + 9, 'x', before_bytes);
+    memcpy(capture->before + 9 + before_bytes, "\"}", 3);
+    capture->event.event_type = ERRATA__V1__EVENT_TYPE__EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
+    capture->event._layout_fingerprint_case =
+        ERRATA__V1__FEEDBACK_EVENT___LAYOUT_FINGERPRINT_LAYOUT_FINGERPRINT;
+    capture->event.layout_fingerprint = capture->layout;
+    capture->event.before_json = capture->before;
+    capture->event.after_json = after;
+    capture->request.event = &capture->event;
+}
+
+static void capture_deinit(struct capture *capture)
+{
+    free(capture->before);
+}
+
+static struct exchange_start capture_start(const char *token, const char *key)
+{
+    return (struct exchange_start){.path = "errata.v1.CorrectionService/CaptureEvent",
+                                   .authorization = token,
+                                   .idempotency_key = key};
+}
+
+/* Goal: a repeat gets the first answer and stores nothing; another request under the key is
+ * refused; keys belong to token and method. Method: captures, counted by the log's last seq. */
+static void test_idempotency(void **state)
+{
+    struct world world;
+    struct capture other;
+    char operator[WORLD_TOKEN_BYTES];
+    Errata__V1__FeedbackEvent *first = NULL;
+    Errata__V1__FeedbackEvent *repeat = NULL;
+    struct exchange_start start;
+    struct exchange exchange;
+    uint64_t seq = 0;
+
+    (void)state;
+    world_init(&world);
+    world_make_token(&world, world.admin, ROLE_OPERATOR, operator);
+    first = world_capture(&world, world.admin, "key 1", "layout");
+    seq = last_seq(&world);
+    clock_manual_advance(&world.clock, INT64_C(3600) * 1000000);
+    repeat = world_capture(&world, world.admin, "key 1", "layout");
+    assert_string_equal(first->id, repeat->id);
+    assert_int_equal(first->created_at->seconds, repeat->created_at->seconds);
+    assert_int_equal(last_seq(&world), seq);
+
+    capture_init(&other, "other", 10);
+    start = capture_start(world.admin, "key 1");
+    exchange = world_call_whole(&world, &start, &other.request.base);
+    assert_int_equal(exchange.code, GRPC_ALREADY_EXISTS);
+    assert_true(slice_has(exchange.message, "idempotency key"));
+    assert_int_equal(last_seq(&world), seq);
+
+    start = capture_start(operator, "key 1"); /* another token: another key */
+    assert_int_equal(world_call(&world, &start, &other.request.base, NULL), GRPC_OK);
+    assert_int_equal(last_seq(&world), seq + 1);
+    clock_manual_advance(&world.clock, INT64_C(25) * 3600 * 1000000);
+    repeat = world_capture(&world, world.admin, "key 1", "layout");
+    assert_string_not_equal(first->id, repeat->id); /* after a day it is a new write */
+    capture_deinit(&other);
+    world_deinit(&world);
+}
+
+/* Goal: a key that is none is refused with what would be right. Method: empty, too long, not ASCII. */
+static void test_bad_keys(void **state)
+{
+    struct world world;
+    struct capture capture;
+    char long_key[130];
+    uint64_t seq = 0;
+    const char *const bad[] = {"", long_key, "tab\there", "\xc3\xa4"};
+
+    (void)state;
+    world_init(&world);
+    memset(long_key, 'k', sizeof(long_key) - 1);
+    long_key[129] = '\0';
+    seq = last_seq(&world);
+    capture_init(&capture, "layout", 10);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        struct exchange_start start = capture_start(world.admin, bad[i]);
+        struct exchange exchange = world_call_whole(&world, &start, &capture.request.base);
+
+        assert_int_equal(exchange.code, GRPC_INVALID_ARGUMENT);
+        assert_true(slice_has(exchange.message, "1 to 128 printable ASCII"));
+    }
+    long_key[128] = '\0';
+    {
+        struct exchange_start start = capture_start(world.admin, long_key);
+
+        assert_int_equal(world_call(&world, &start, &capture.request.base, NULL), GRPC_OK);
+    }
+    assert_int_equal(last_seq(&world), seq + 1);
+    capture_deinit(&capture);
+    world_deinit(&world);
+}
+
+/* Goal: a write whose deadline passed in the queue is not started. Method: time moves between the
+ * request and the batch. */
+static void test_deadline(void **state)
+{
+    struct world world;
+    struct capture capture;
+    struct exchange exchange;
+    struct exchange_start start;
+    uint64_t seq = 0;
+
+    (void)state;
+    world_init(&world);
+    seq = last_seq(&world);
+    capture_init(&capture, "layout", 10);
+    start = capture_start(world.admin, NULL);
+    start.timeout_us = 100000;
+    exchange_open(&exchange, &world, &start);
+    exchange_send(&exchange, &capture.request.base);
+    clock_manual_advance(&world.clock, 200000);
+    call_server_tick(world.calls, clock_monotonic_us(world.ctx.clock));
+    assert_true(exchange.ended);
+    assert_int_equal(exchange.code, GRPC_DEADLINE_EXCEEDED);
+    assert_true(slice_has(exchange.message, "may have been stored"));
+    exchange_close(&exchange);
+    assert_int_equal(services_live_count(world.services), 1); /* the writer still has it */
+    world_run(&world);
+    assert_int_equal(services_live_count(world.services), 0);
+    assert_int_equal(last_seq(&world), seq);
+    capture_deinit(&capture);
+    world_deinit(&world);
+}
+
+/* Goal: a peer that goes away takes its queued write along, and harms no neighbour. Method: two
+ * writes of one batch, one of them cancelled before it runs. */
+static void test_cancel_while_queued(void **state)
+{
+    struct world world;
+    struct capture capture;
+    struct exchange gone;
+    struct exchange stays;
+    struct exchange_start start;
+    uint64_t seq = 0;
+
+    (void)state;
+    world_init(&world);
+    seq = last_seq(&world);
+    capture_init(&capture, "layout", 10);
+    start = capture_start(world.admin, NULL);
+    exchange_open(&gone, &world, &start);
+    exchange_send(&gone, &capture.request.base);
+    exchange_open(&stays, &world, &start);
+    exchange_send(&stays, &capture.request.base);
+    exchange_close(&gone);
+    world_run(&world);
+    assert_true(stays.ended);
+    assert_int_equal(stays.code, GRPC_OK);
+    exchange_close(&stays);
+    assert_int_equal(last_seq(&world), seq + 1);
+    capture_deinit(&capture);
+    world_deinit(&world);
+}
+
+/* Goal: a large body is worked on by the pool and stored all the same; a full pool says when to come
+ * back; a peer that goes away meanwhile leaves nothing. Method: bodies of 200 KB and 10 MB. */
+static void test_large_bodies(void **state)
+{
+    struct world world;
+    struct capture capture;
+    struct exchange exchange;
+    struct exchange_start start;
+    uint64_t seq = 0;
+
+    (void)state;
+    world_init(&world);
+    seq = last_seq(&world);
+    capture_init(&capture, "layout", 10 * 1024 * 1024);
+    start = capture_start(world.admin, "large");
+    exchange_open(&exchange, &world, &start);
+    exchange_send(&exchange, &capture.request.base);
+    assert_int_equal(world.job_count, 1);
+    world_run(&world);
+    assert_int_equal(exchange.code, GRPC_OK);
+    exchange_close(&exchange);
+    assert_int_equal(last_seq(&world), seq + 1);
+    capture_deinit(&capture);
+
+    capture_init(&capture, "layout", 200 * 1024);
+    start = capture_start(world.admin, NULL);
+    world.pool_is_full = true;
+    exchange = world_call_whole(&world, &start, &capture.request.base);
+    assert_int_equal(exchange.code, GRPC_RESOURCE_EXHAUSTED);
+    assert_true(slice_has(exchange.details, "google.rpc.RetryInfo"));
+    world.pool_is_full = false;
+    exchange_open(&exchange, &world, &start);
+    exchange_send(&exchange, &capture.request.base);
+    exchange_close(&exchange);
+    assert_int_equal(services_live_count(world.services), 1);
+    world_run(&world);
+    assert_int_equal(services_live_count(world.services), 0);
+    assert_int_equal(last_seq(&world), seq + 1);
+    capture_deinit(&capture);
+    world_deinit(&world);
+}
+
+int run_write_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_idempotency),  cmocka_unit_test(test_bad_keys),
+        cmocka_unit_test(test_deadline),     cmocka_unit_test(test_cancel_while_queued),
+        cmocka_unit_test(test_large_bodies),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -92,7 +92,7 @@ uint8_t fold_to_ascii(uint32_t code_point)
 
 bool fold_is_ignorable(uint32_t code_point)
 {
-    size_t count = sizeof(ignorable) / sizeof(ignorable[0]);
+    size_t count = code_point < ignorable[0].first ? 0 : sizeof(ignorable) / sizeof(ignorable[0]);
 
     for (size_t i = 0; i < count && ignorable[i].first <= code_point; i++) {
         if (code_point <= ignorable[i].last) {

@@ -7,8 +7,6 @@
 
 #include "server/domain/text/fold.h"
 
-#include <stdbool.h>
-
 #define ESCAPE 0x1B
 #define BELL 0x07
 #define C1_CSI 0x9B
@@ -67,21 +65,11 @@ static bool pass_word(struct points text, size_t *at, const char *word, bool spa
     return true;
 }
 
-/* Most characters can begin no mark: letters of any script are told apart cheaply, before fold.h is
- * asked. Every bracket of Unicode and every other form of one stands outside these ranges. */
-static bool may_begin(uint32_t code_point)
-{
-    if (code_point < 0x80) {
-        return code_point == '{' || code_point == '}' || code_point == '<' || code_point == '[';
-    }
-    return code_point >= 0x2000 && (code_point < 0x3040 || code_point >= 0xFB00);
-}
-
 size_t marks_match_template(struct points text, size_t from)
 {
     uint8_t first = 0;
 
-    if (from + 1 >= text.count || !may_begin(text.at[from])) {
+    if (from + 1 >= text.count || !marks_may_begin(text.at[from])) {
         return 0;
     }
     first = fold_to_ascii(text.at[from]);
@@ -170,7 +158,7 @@ static size_t end_of_bracket(struct points text, size_t from)
 
 size_t marks_match_chat(struct points text, size_t from)
 {
-    uint8_t first = may_begin(text.at[from]) ? fold_to_ascii(text.at[from]) : 0;
+    uint8_t first = marks_may_begin(text.at[from]) ? fold_to_ascii(text.at[from]) : 0;
     size_t end = 0;
 
     if (first == '[') {

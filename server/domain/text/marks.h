@@ -6,6 +6,7 @@
 #ifndef ERRATA_SERVER_DOMAIN_TEXT_MARKS_H
 #define ERRATA_SERVER_DOMAIN_TEXT_MARKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,17 @@ struct points {
 /* The longest text inside an ANSI string command (a terminal's title, a link). One without an end
  * loses its introducer alone. */
 #define MARKS_ANSI_STRING_MAX 512
+
+/* False for most characters: they can begin neither a template mark nor chat markup. Letters of any
+ * script are told apart cheaply, before fold.h is asked; every bracket of Unicode and every other form
+ * of one stands outside these ranges. */
+static inline bool marks_may_begin(uint32_t code_point)
+{
+    if (code_point < 0x80) {
+        return code_point == '{' || code_point == '}' || code_point == '<' || code_point == '[';
+    }
+    return code_point >= 0x2000 && (code_point < 0x3040 || code_point >= 0xFB00);
+}
 
 /* Each gives the length of the mark that begins at `from`, 0 where none does. */
 size_t marks_match_template(struct points text, size_t from); /* {{ and }} */

@@ -37,28 +37,49 @@ static bool is_control(uint32_t code_point)
     return (code_point < 0x20 && code_point != '\n') || (code_point >= 0x7F && code_point <= 0x9F);
 }
 
+/* What most text consists of: it is neither changed nor dropped by itself. */
+static bool is_printable_ascii(uint32_t code_point)
+{
+    return code_point >= 0x20 && code_point < 0x7F;
+}
+
+/* What a character becomes: itself, a line feed, a space. False where it leaves no trace. */
+static bool decode_one(struct slice text, size_t *at, uint32_t *ret_code_point)
+{
+    uint32_t code_point = text_next(text, at);
+
+    if (code_point == '\r' && *at < text.size && text.data[*at] == '\n') {
+        return false;
+    }
+    if (is_line_end(code_point)) {
+        code_point = '\n';
+    } else if (code_point == '\t') {
+        code_point = ' ';
+    } else if (fold_is_ignorable(code_point)) {
+        return false;
+    }
+    *ret_code_point = code_point;
+    return true;
+}
+
 /* Decodes, drops what leaves no trace, and makes all line ends and tabs one. */
 static void decode(struct slice text, struct points *points)
 {
     size_t at = 0;
+    size_t count = 0;
 
-    points->count = 0;
     while (at < text.size) {
-        uint32_t code_point = text_next(text, &at);
+        uint32_t code_point = text.data[at];
 
-        if (code_point == '\r' && at < text.size && text.data[at] == '\n') {
+        if (is_printable_ascii(code_point)) {
+            at++;
+        } else if (!decode_one(text, &at, &code_point)) {
             continue;
         }
-        if (is_line_end(code_point)) {
-            code_point = '\n';
-        } else if (code_point == '\t') {
-            code_point = ' ';
-        } else if (fold_is_ignorable(code_point)) {
-            continue;
-        }
-        points->at[points->count] = code_point;
-        points->count++;
+        points->at[count] = code_point;
+        count++;
     }
+    points->count = count;
 }
 
 static void drop_controls(struct points *points)
@@ -67,19 +88,32 @@ static void drop_controls(struct points *points)
     size_t at = 0;
 
     while (at < points->count) {
-        size_t gone = marks_match_ansi(*points, at);
+        bool control = is_control(points->at[at]);
+        size_t gone = control ? marks_match_ansi(*points, at) : 0;
 
         if (gone > 0) {
             at += gone;
             continue;
         }
-        if (!is_control(points->at[at])) {
+        if (!control) {
             points->at[kept] = points->at[at];
             kept++;
         }
         at++;
     }
     points->count = kept;
+}
+
+/* The length of the mark that begins at `at`, 0 where none does. */
+static size_t match_mark(struct points points, size_t at, bool line_start)
+{
+    size_t size = line_start ? marks_match_role(points, at) : 0;
+
+    if (size > 0 || !marks_may_begin(points.at[at])) {
+        return size;
+    }
+    size = marks_match_template(points, at);
+    return size > 0 ? size : marks_match_chat(points, at);
 }
 
 /* Takes out the marks that are there now; false where there were none. */
@@ -90,14 +124,8 @@ static bool drop_marks(struct points *points)
     size_t at = 0;
 
     while (at < points->count) {
-        size_t gone = line_start ? marks_match_role(*points, at) : 0;
+        size_t gone = match_mark(*points, at, line_start);
 
-        if (gone == 0) {
-            gone = marks_match_template(*points, at);
-        }
-        if (gone == 0) {
-            gone = marks_match_chat(*points, at);
-        }
         if (gone > 0) {
             at += gone;
             continue;
@@ -124,7 +152,12 @@ static enum err encode(struct arena *arena, struct points points, size_t bytes_m
         return ERR_MEMORY;
     }
     for (size_t i = 0; i < points.count; i++) {
-        size += text_encode(points.at[i], bytes + size);
+        if (is_printable_ascii(points.at[i])) {
+            bytes[size] = (uint8_t)points.at[i];
+            size++;
+        } else {
+            size += text_encode(points.at[i], bytes + size);
+        }
     }
     *ret_text = slice_of(bytes, size);
     return OK;

@@ -63,6 +63,14 @@ bool json_walk_next(struct json_walk *walk, struct slice *ret_key, struct json_v
 /* The content of a checked string (or key), unescaped, in the arena; borrowed from the text itself
  * where it has no escapes. `\u0000` gives a NUL byte. */
 MUST_CHECK enum err json_string(struct arena *arena, struct slice quoted, struct slice *ret_text);
+/* A checked number is an integer of at most 64 bits, however it is written (12, 1.2e1, 12.0); 0 is
+ * not negative. */
+bool json_integer(struct slice number, bool *ret_is_negative, uint64_t *ret_magnitude);
+/* For those who go through a checked text from front to end: the kind of value that starts with this
+ * byte. */
+enum json_kind json_kind_of(uint8_t first);
+/* Index just behind the value that starts at `at` of a checked text. */
+size_t json_skip_value(struct slice text, size_t at);
 /* A raw key with its quotes means `name`; both UTF-8. */
 bool json_key_is(struct slice quoted, struct slice name);
 /* The member of a checked object with this name; false where there is none. */
@@ -80,5 +88,7 @@ void json_write_compact(struct buffer *buffer, struct json_value value);
 /* Appends a double by the shortest text that reads back, as Python's repr does; NaN, Infinity and
  * -Infinity as its json.dumps does (no JSON: for texts that allow them). */
 void json_write_double(struct buffer *buffer, double value);
+/* The same, of the shortest text that reads back as the same float. */
+void json_write_float(struct buffer *buffer, float value);
 
 #endif

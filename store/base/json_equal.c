@@ -38,69 +38,6 @@ struct comparison {
     size_t depth;
 };
 
-/* A decimal number in parts: digits without zeros at its ends, and the exponent of the last one. */
-struct decimal {
-    bool is_negative;
-    struct slice digits; /* as written, perhaps with a point inside */
-    int64_t exponent;
-    bool is_huge; /* the exponent does not fit */
-};
-
-static bool is_digit(uint8_t byte)
-{
-    return byte >= '0' && byte <= '9';
-}
-
-/* The exponent behind `e`: at most 17 digits, so that sums stay in range. */
-static int64_t read_exponent(struct slice text, bool *ret_is_huge)
-{
-    bool is_negative = text.size > 0 && text.data[0] == '-';
-    int64_t value = 0;
-    size_t at = text.size > 0 && !is_digit(text.data[0]);
-
-    *ret_is_huge = false;
-    for (; at < text.size; at++) {
-        if (value > INT64_C(10000000000000000)) {
-            *ret_is_huge = true;
-            break;
-        }
-        value = value * 10 + (text.data[at] - '0');
-    }
-    return is_negative ? -value : value;
-}
-
-static struct decimal read_decimal(struct slice text)
-{
-    struct decimal decimal = {.is_negative = text.data[0] == '-'};
-    struct slice digits = slice_after(text, decimal.is_negative);
-    size_t point = SIZE_MAX;
-    size_t end = 0;
-    size_t start = 0;
-
-    while (end < digits.size && (is_digit(digits.data[end]) || digits.data[end] == '.')) {
-        if (digits.data[end] == '.') {
-            point = end;
-        }
-        end++;
-    }
-    if (end < digits.size) {
-        decimal.exponent = read_exponent(slice_after(digits, end + 1), &decimal.is_huge);
-    }
-    if (point == SIZE_MAX) {
-        point = end;
-    }
-    while (start < end && (digits.data[start] == '0' || digits.data[start] == '.')) {
-        start++;
-    }
-    while (end > start && (digits.data[end - 1] == '0' || digits.data[end - 1] == '.')) {
-        end--;
-    }
-    decimal.digits = slice_of(digits.data + start, end - start);
-    /* The last digit kept stands before or behind the point. */
-    decimal.exponent += (int64_t)point - (int64_t)end + (end > point);
-    return decimal;
-}
-
 /* The digits are the same, wherever their points stand. */
 static bool digits_equal(struct slice a, struct slice b)
 {
@@ -123,15 +60,17 @@ static bool digits_equal(struct slice a, struct slice b)
 
 static bool is_decimal(struct slice text)
 {
-    return is_digit(text.data[text.size - 1]); /* not NaN or Infinity */
+    uint8_t last = text.data[text.size - 1];
+
+    return last >= '0' && last <= '9'; /* not NaN or Infinity */
 }
 
 /* Exact, whatever the size: numbers are compared as decimals. An exponent of more than 17 digits is
  * equal to itself alone. */
 static bool numbers_equal(struct slice a, struct slice b)
 {
-    struct decimal x = {0};
-    struct decimal y = {0};
+    struct json_decimal x = {0};
+    struct json_decimal y = {0};
 
     if (slice_equal(a, b)) {
         return true;
@@ -139,8 +78,8 @@ static bool numbers_equal(struct slice a, struct slice b)
     if (!is_decimal(a) || !is_decimal(b)) {
         return false;
     }
-    x = read_decimal(a);
-    y = read_decimal(b);
+    x = json_decimal_of(a);
+    y = json_decimal_of(b);
     if (x.digits.size == 0 || y.digits.size == 0) {
         return x.digits.size == y.digits.size; /* zeros, also -0 and 0e9 */
     }

@@ -12,16 +12,23 @@ static inline bool json_is_space(uint8_t byte)
     return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
 }
 
-/* The kind of value that starts with this byte. */
-enum json_kind json_kind_of(uint8_t first);
 /* Index just behind the closing quote of the string that starts at `at`. */
 size_t json_skip_string(struct slice text, size_t at);
-/* Index just behind the value that starts at `at`. */
-size_t json_skip_value(struct slice text, size_t at);
 /* What stands between the quotes. */
 struct slice json_unquoted(struct slice quoted);
 /* Decodes the escape or copies the code point at the start of `rest`, and moves it on; gives the
  * number of bytes written, 1 to 4. */
 size_t json_decode_next(struct slice *rest, uint8_t bytes[4]);
+
+/* A decimal number in parts: digits without zeros at its ends, and the exponent of the last one. */
+struct json_decimal {
+    bool is_negative;
+    struct slice digits; /* as written, perhaps with a point inside */
+    int64_t exponent;
+    bool is_huge; /* the exponent does not fit */
+};
+
+/* Of a checked number that is neither NaN nor infinite. */
+struct json_decimal json_decimal_of(struct slice number);
 
 #endif

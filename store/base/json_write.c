@@ -266,3 +266,19 @@ void json_write_double(struct buffer *buffer, double value)
     buffer_printf(buffer, "%c%s%.*se%c%02d", digits.text[0], digits.count > 1 ? "." : "",
                   (int)digits.count - 1, digits.text + 1, exponent < 0 ? '-' : '+', abs(exponent));
 }
+
+/* The shortest decimal that reads back as the float, written as the double nearest to it. */
+void json_write_float(struct buffer *buffer, float value)
+{
+    char text[DOUBLE_TEXT_BYTES];
+    double nearest_double = (double)value;
+
+    for (int digits = FLT_DIG; isfinite(value) && digits <= FLT_DECIMAL_DIG; digits++) {
+        (void)snprintf(text, sizeof(text), "%.*g", digits, (double)value);
+        nearest_double = strtod(text, NULL);
+        if ((float)nearest_double == value) {
+            break;
+        }
+    }
+    json_write_double(buffer, nearest_double);
+}

@@ -176,7 +176,7 @@ static bool take_offset(struct slice *rest, int64_t *ret_seconds)
     int64_t minutes = 0;
     bool is_negative = false;
 
-    if (take_byte(rest, 'Z') || take_byte(rest, 'z')) {
+    if (take_byte(rest, 'Z')) {
         *ret_seconds = 0;
         return true;
     }
@@ -201,9 +201,8 @@ bool timestamp_parse(struct slice text, int64_t *ret_seconds, int32_t *ret_nanos
     int64_t seconds = 0;
     int32_t nanos = 0;
 
-    if (!take_date(&rest, &days) || !(take_byte(&rest, 'T') || take_byte(&rest, 't')) ||
-        !take_time_of_day(&rest, &of_day) || !take_fraction(&rest, &nanos) ||
-        !take_offset(&rest, &offset) || rest.size != 0) {
+    if (!take_date(&rest, &days) || !take_byte(&rest, 'T') || !take_time_of_day(&rest, &of_day) ||
+        !take_fraction(&rest, &nanos) || !take_offset(&rest, &offset) || rest.size != 0) {
         return false;
     }
     seconds = days * DAY_SECONDS + of_day - offset;

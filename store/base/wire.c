@@ -65,17 +65,37 @@ void wire_put_bytes(struct buffer *buffer, uint32_t field, struct slice value)
     buffer_append(buffer, value);
 }
 
+void wire_put_packed(struct buffer *buffer, enum wire_type type, uint64_t raw)
+{
+    size_t size = type == WIRE_FIXED64 ? 8 : 4;
+
+    ASSERT(type != WIRE_BYTES);
+    if (!buffer_reserve(buffer, VARINT_BYTES_MAX)) {
+        return;
+    }
+    if (type == WIRE_VARINT) {
+        buffer->size += put_raw(buffer->data + buffer->size, raw);
+        return;
+    }
+    for (size_t i = 0; i < size; i++) {
+        buffer->data[buffer->size++] = (uint8_t)(raw >> (8 * i));
+    }
+}
+
+void wire_put_raw(struct buffer *buffer, uint32_t field, enum wire_type type, uint64_t raw)
+{
+    if (buffer_reserve(buffer, TAG_BYTES_MAX + VARINT_BYTES_MAX)) {
+        buffer->size += put_tag(buffer->data + buffer->size, field, type);
+        wire_put_packed(buffer, type, raw);
+    }
+}
+
 void wire_put_double(struct buffer *buffer, uint32_t field, double value)
 {
-    if (buffer_reserve(buffer, TAG_BYTES_MAX + sizeof(value))) {
-        uint64_t bits = 0;
+    uint64_t bits = 0;
 
-        memcpy(&bits, &value, sizeof(bits));
-        buffer->size += put_tag(buffer->data + buffer->size, field, WIRE_FIXED64);
-        for (size_t i = 0; i < sizeof(bits); i++) {
-            buffer->data[buffer->size++] = (uint8_t)(bits >> (8 * i));
-        }
-    }
+    memcpy(&bits, &value, sizeof(bits));
+    wire_put_raw(buffer, field, WIRE_FIXED64, bits);
 }
 
 void wire_put_timestamp(struct buffer *buffer, uint32_t field, int64_t time_us)

@@ -20,6 +20,9 @@ enum wire_type {
 void wire_put_varint(struct buffer *buffer, uint32_t field, uint64_t value);
 void wire_put_bytes(struct buffer *buffer, uint32_t field, struct slice value);
 void wire_put_double(struct buffer *buffer, uint32_t field, double value);
+/* A field of any type but BYTES by its raw bits, and an element of a packed field. */
+void wire_put_raw(struct buffer *buffer, uint32_t field, enum wire_type type, uint64_t raw);
+void wire_put_packed(struct buffer *buffer, enum wire_type type, uint64_t raw);
 /* A google.protobuf.Timestamp of microseconds since 1970. */
 void wire_put_timestamp(struct buffer *buffer, uint32_t field, int64_t time_us);
 /* Tag and length of a bytes field whose `size` bytes the caller appends behind it. */

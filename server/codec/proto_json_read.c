@@ -1,0 +1,739 @@
+/*
+ * proto_json_read.c: JSON text to wire bytes, from front to end. Open containers lie on a stack of
+ * frames; each knows what its members are (fields of a message, elements, entries of a map). Lengths
+ * of messages that are still being written lie on a second stack: a byte is kept for each, and what
+ * was written moves when the length turns out longer.
+ *
+ * A value that is wrong becomes a fault with its path, and reading goes on behind it, so that all of
+ * them are told at once; the wire bytes are then worth nothing.
+ */
+#include "server/codec/proto_json_internal.h"
+
+#include "store/base/assert.h"
+
+/* Lengths that can be open at once: an entry of a map, its value and what a Value holds, for each
+ * level of JSON. */
+#define LENGTHS_MAX (3 * JSON_DEPTH_MAX + 8)
+#define PATH_BYTES_MAX 512
+#define NAMES_BYTES_MAX 400
+#define SEEN_BYTES_FIRST 256
+
+/* Fields of Value, Struct, ListValue, Any and of the entry of a map. */
+#define VALUE_NULL 1
+#define VALUE_NUMBER 2
+#define VALUE_STRING 3
+#define VALUE_BOOL 4
+#define VALUE_STRUCT 5
+#define VALUE_LIST 6
+#define ANY_TYPE_URL 1
+#define ANY_VALUE 2
+
+/* "%.*s" of a slice. */
+#define SHOWN(slice) (int)(slice).size, (const char *)(slice).data
+
+enum frame_kind {
+    FRAME_MESSAGE, /* a JSON object whose members are fields */
+    FRAME_ARRAY,
+    FRAME_MAP, /* a JSON object whose members are entries */
+    FRAME_ANY_VALUE /* the object around the `value` of an Any with JSON of its own */
+};
+
+struct frame {
+    enum frame_kind kind;
+    const struct message_info *message; /* of FRAME_MESSAGE and FRAME_ANY_VALUE */
+    const struct field_info *field; /* repeated or map field; in a message the one being read */
+    struct slice key; /* of the entry being read, quoted */
+    uint32_t count; /* elements or entries begun */
+    size_t lengths_before; /* lengths that stay open when this frame ends */
+    size_t wire_before; /* size of the wire when it began */
+    size_t seen; /* start of its bytes in the reader's seen: one a field, one a oneof */
+    bool is_any; /* the fields' object has an @type among them */
+    bool is_started; /* a path has a segment for it */
+};
+
+struct reader {
+    struct ctx *ctx;
+    struct buffer *wire;
+    struct slice text;
+    size_t at;
+    bool strict;
+    bool no_memory;
+    size_t depth;
+    size_t length_count;
+    uint8_t *seen;
+    size_t seen_used;
+    size_t seen_capacity;
+    struct frame frames[JSON_DEPTH_MAX];
+    size_t lengths[LENGTHS_MAX];
+};
+
+static struct frame *top(struct reader *reader)
+{
+    return &reader->frames[reader->depth - 1];
+}
+
+static void skip_to_token(struct reader *reader)
+{
+    while (reader->at < reader->text.size) {
+        uint8_t byte = reader->text.data[reader->at];
+
+        if (byte != ' ' && byte != '\t' && byte != '\n' && byte != '\r' && byte != ',' &&
+            byte != ':') {
+            return;
+        }
+        reader->at++;
+    }
+}
+
+static uint8_t peek(struct reader *reader)
+{
+    skip_to_token(reader);
+    return reader->at < reader->text.size ? reader->text.data[reader->at] : 0;
+}
+
+/* Steps over the next value; a container without looking into it. */
+static struct json_value take_value(struct reader *reader)
+{
+    uint8_t first = peek(reader);
+    size_t end = json_skip_value(reader->text, reader->at);
+    struct json_value value = {json_kind_of(first),
+                               slice_of(reader->text.data + reader->at, end - reader->at)};
+
+    reader->at = end;
+    return value;
+}
+
+static void put_segment(struct buffer *path, const struct frame *frame)
+{
+    switch (frame->kind) {
+    case FRAME_MESSAGE:
+        if (frame->field != NULL) {
+            buffer_append(path, path->size > 0 ? SLICE(".") : SLICE(""));
+            buffer_append(path, frame->field->name);
+        }
+        return;
+    case FRAME_ARRAY:
+        buffer_printf(path, "[%u]", frame->count - 1);
+        return;
+    case FRAME_MAP:
+        buffer_printf(path, "[%.*s]", SHOWN(frame->key));
+        return;
+    case FRAME_ANY_VALUE:
+        buffer_append(path, path->size > 0 ? SLICE(".value") : SLICE("value"));
+        return;
+    }
+}
+
+static struct slice path_of(struct reader *reader)
+{
+    struct buffer path;
+
+    buffer_init(&path, reader->ctx->arena, 64);
+    for (size_t i = 0; i < reader->depth && path.size < PATH_BYTES_MAX; i++) {
+        if (reader->frames[i].is_started) {
+            put_segment(&path, &reader->frames[i]);
+        }
+    }
+    return buffer_slice(&path);
+}
+
+static void add_fault(struct reader *reader, const char *what, struct json_value value)
+{
+    struct slice shown = fault_shorten(reader->ctx->fault, value.text);
+
+    fault_add(reader->ctx->fault, path_of(reader), "%s: %.*s", what, SHOWN(shown));
+}
+
+/* The words of an enum without its zero value. */
+static struct slice known_words(struct reader *reader, const struct enum_info *enumeration)
+{
+    struct buffer words;
+
+    buffer_init(&words, reader->ctx->arena, NAMES_BYTES_MAX);
+    for (uint32_t i = 0; i < enumeration->count && words.size < NAMES_BYTES_MAX; i++) {
+        if (enumeration->values[i].number != 0) {
+            buffer_append(&words, words.size > 0 ? SLICE(", ") : SLICE(""));
+            buffer_append(&words, enumeration->values[i].short_name);
+        }
+    }
+    return buffer_slice(&words);
+}
+
+static void add_refusal(struct reader *reader, const struct field_info *field,
+                        struct json_value value, const struct refusal *refusal)
+{
+    struct slice words = {NULL, 0};
+    struct slice shown = {NULL, 0};
+
+    reader->no_memory = reader->no_memory || refusal->no_memory;
+    if (field->type != FIELD_ENUM) {
+        add_fault(reader, refusal->what, value);
+        return;
+    }
+    words = known_words(reader, field->enumeration);
+    shown = fault_shorten(reader->ctx->fault, value.text);
+    fault_add(reader->ctx->fault, path_of(reader), "is no known value: %.*s; use %.*s",
+              SHOWN(shown), SHOWN(words));
+}
+
+/* Starts a message (or packed field) whose length is not known yet. */
+static void open_length(struct reader *reader, uint32_t number)
+{
+    ASSERT(reader->length_count < LENGTHS_MAX); /* the depth of JSON is checked */
+    wire_put_header(reader->wire, number, 0);
+    reader->lengths[reader->length_count++] = reader->wire->size;
+}
+
+static void close_length(struct reader *reader)
+{
+    struct buffer *wire = reader->wire;
+    size_t start = reader->lengths[--reader->length_count];
+    size_t size = wire->size - start;
+    size_t more = wire_varint_bytes(size) - 1;
+
+    if (!buffer_ok(wire) || !buffer_reserve(wire, more)) {
+        return;
+    }
+    memmove(wire->data + start + more, wire->data + start, size);
+    for (size_t i = 0; i < more; i++) {
+        wire->data[start - 1 + i] = (uint8_t)(size >> (7 * i) | 0x80);
+    }
+    wire->data[start - 1 + more] = (uint8_t)(size >> (7 * more));
+    wire->size += more;
+}
+
+static void close_lengths(struct reader *reader, size_t lengths_before)
+{
+    while (reader->length_count > lengths_before) {
+        close_length(reader);
+    }
+}
+
+/* One byte for each field of the message, zeroed. */
+static size_t take_seen(struct reader *reader, size_t count)
+{
+    size_t start = reader->seen_used;
+    size_t capacity = reader->seen_capacity == 0 ? SEEN_BYTES_FIRST : reader->seen_capacity;
+
+    while (capacity < start + count) {
+        capacity *= 2;
+    }
+    if (capacity != reader->seen_capacity) {
+        uint8_t *seen = arena_alloc(reader->ctx->arena, capacity);
+
+        if (seen == NULL) {
+            reader->no_memory = true;
+            return start;
+        }
+        if (start > 0) {
+            memcpy(seen, reader->seen, start);
+        }
+        reader->seen = seen;
+        reader->seen_capacity = capacity;
+    }
+    memset(reader->seen + start, 0, count);
+    reader->seen_used += count;
+    return start;
+}
+
+/* Opens the container at the cursor, which has the right kind. */
+static struct frame *push(struct reader *reader, enum frame_kind kind, size_t lengths_before)
+{
+    struct frame *frame = &reader->frames[reader->depth++];
+
+    reader->at++;
+    *frame = (struct frame){
+        .kind = kind,
+        .lengths_before = lengths_before,
+        .wire_before = reader->wire->size,
+        .seen = reader->seen_used,
+    };
+    return frame;
+}
+
+static void pop(struct reader *reader)
+{
+    struct frame *frame = top(reader);
+
+    reader->at++;
+    reader->seen_used = frame->seen;
+    reader->depth--;
+    if (frame->kind == FRAME_ARRAY && frame->field->packed && frame->count == 0) {
+        reader->length_count--; /* an empty packed field is not written */
+        reader->wire->size = frame->wire_before;
+    }
+    close_lengths(reader, frame->lengths_before);
+}
+
+static void push_message(struct reader *reader, const struct message_info *message,
+                         size_t lengths_before)
+{
+    struct frame *frame = push(reader, FRAME_MESSAGE, lengths_before);
+
+    frame->message = message;
+    frame->seen = take_seen(reader, 2 * (size_t)message->count);
+}
+
+static void push_elements(struct reader *reader, enum frame_kind kind,
+                          const struct field_info *field, size_t lengths_before)
+{
+    struct frame *frame = push(reader, kind, lengths_before);
+
+    frame->field = field;
+    if (kind == FRAME_ARRAY && field->packed) {
+        open_length(reader, field->number);
+    }
+}
+
+static void put_scalar(struct reader *reader, const struct field_info *field,
+                       const struct scalar *scalar)
+{
+    enum wire_type type = scalar_wire_type(field->type);
+
+    if (type == WIRE_BYTES) {
+        wire_put_bytes(reader->wire, field->number, scalar->bytes);
+    } else {
+        wire_put_raw(reader->wire, field->number, type, scalar->raw);
+    }
+}
+
+static bool is_default(const struct scalar *scalar)
+{
+    return scalar->raw == 0 && scalar->bytes.size == 0;
+}
+
+/* The value at the cursor, for a field that is no message. */
+static void read_scalar(struct reader *reader, const struct field_info *field, bool keep_default)
+{
+    struct json_value value = take_value(reader);
+    struct scalar scalar = {0};
+    struct refusal refusal = {NULL, false};
+
+    if (!proto_json_scalar(reader->ctx->arena, field, value, &scalar, &refusal)) {
+        add_refusal(reader, field, value, &refusal);
+    } else if (keep_default || !is_default(&scalar)) {
+        put_scalar(reader, field, &scalar);
+    }
+}
+
+typedef bool known_read_fn(struct slice text, struct buffer *wire);
+
+/* A well-known type that is one string. */
+static void read_known(struct reader *reader, known_read_fn *read, const char *what)
+{
+    struct json_value value = take_value(reader);
+    struct slice text = {NULL, 0};
+
+    if (value.kind != JSON_STRING) {
+        add_fault(reader, what, value);
+    } else if (json_string(reader->ctx->arena, value.text, &text) != OK) {
+        reader->no_memory = true;
+    } else if (!read(text, reader->wire)) {
+        add_fault(reader, what, value);
+    }
+}
+
+/* A google.protobuf.Value: any JSON. Struct and ListValue lie one message deeper. */
+static void read_value(struct reader *reader, const struct message_info *message,
+                       size_t lengths_before)
+{
+    static const uint8_t number_by_kind[] = {
+        [JSON_NULL] = VALUE_NULL,     [JSON_FALSE] = VALUE_BOOL,    [JSON_TRUE] = VALUE_BOOL,
+        [JSON_NUMBER] = VALUE_NUMBER, [JSON_STRING] = VALUE_STRING, [JSON_ARRAY] = VALUE_LIST,
+        [JSON_OBJECT] = VALUE_STRUCT,
+    };
+    enum json_kind kind = json_kind_of(peek(reader));
+    const struct field_info *field = contract_find_field(message, number_by_kind[kind]);
+
+    ASSERT(field != NULL);
+    if (kind == JSON_OBJECT || kind == JSON_ARRAY) {
+        open_length(reader, field->number);
+        push_elements(reader, kind == JSON_OBJECT ? FRAME_MAP : FRAME_ARRAY,
+                      &field->message->fields[0], lengths_before);
+        return;
+    }
+    read_scalar(reader, field, true);
+    close_lengths(reader, lengths_before);
+}
+
+static bool has_json_of_its_own(const struct message_info *message)
+{
+    return message->well_known != MESSAGE_PLAIN && message->well_known != MESSAGE_EMPTY;
+}
+
+/* The message that the `@type` of the object at the cursor names; NULL, with a fault, for none. */
+static const struct message_info *find_any_type(struct reader *reader, struct slice *ret_url)
+{
+    size_t end = json_skip_value(reader->text, reader->at);
+    struct json_value object = {JSON_OBJECT,
+                                slice_of(reader->text.data + reader->at, end - reader->at)};
+    struct json_value type = {0};
+    const struct message_info *message = NULL;
+    const uint8_t *slash = NULL;
+
+    if (!json_member(object, SLICE("@type"), &type) || type.kind != JSON_STRING) {
+        add_fault(reader, "must be an object with a member \"@type\" that names its type", object);
+        return NULL;
+    }
+    if (json_string(reader->ctx->arena, type.text, ret_url) != OK) {
+        reader->no_memory = true;
+        return NULL;
+    }
+    slash = ret_url->size > 0 ? memrchr(ret_url->data, '/', ret_url->size) : NULL;
+    if (slash != NULL) {
+        message = contract_find_message(slice_after(*ret_url, (size_t)(slash + 1 - ret_url->data)));
+    }
+    if (message == NULL) {
+        add_fault(reader,
+                  "must name in \"@type\" a message of this server, such as "
+                  "type.googleapis.com/google.rpc.ErrorInfo",
+                  type);
+    }
+    return message;
+}
+
+static void read_any(struct reader *reader, size_t lengths_before)
+{
+    const struct message_info *message = NULL;
+    struct slice url = {NULL, 0};
+    size_t start = reader->at;
+
+    reader->at++;
+    if (peek(reader) == '}') { /* an Any of nothing */
+        reader->at++;
+        close_lengths(reader, lengths_before);
+        return;
+    }
+    reader->at = start;
+    message = find_any_type(reader, &url);
+    if (message == NULL) {
+        (void)take_value(reader);
+        close_lengths(reader, lengths_before);
+        return;
+    }
+    wire_put_bytes(reader->wire, ANY_TYPE_URL, url);
+    open_length(reader, ANY_VALUE);
+    if (has_json_of_its_own(message)) {
+        push(reader, FRAME_ANY_VALUE, lengths_before)->message = message;
+    } else {
+        push_message(reader, message, lengths_before);
+        top(reader)->is_any = true;
+    }
+}
+
+static bool wants(struct reader *reader, uint8_t bracket)
+{
+    if (peek(reader) == bracket) {
+        return true;
+    }
+    add_fault(reader, bracket == '{' ? "must be a JSON object" : "must be a JSON array",
+              take_value(reader));
+    return false;
+}
+
+/* The value at the cursor, for a message whose lengths are open down to `lengths_before`; closes
+ * them, or leaves that to the frame it opens. */
+static void read_message_value(struct reader *reader, const struct message_info *message,
+                               size_t lengths_before)
+{
+    switch (message->well_known) {
+    case MESSAGE_PLAIN:
+    case MESSAGE_EMPTY:
+        if (wants(reader, '{')) {
+            push_message(reader, message, lengths_before);
+            return;
+        }
+        break;
+    case MESSAGE_ANY:
+        if (wants(reader, '{')) {
+            read_any(reader, lengths_before);
+            return;
+        }
+        break;
+    case MESSAGE_STRUCT:
+        if (wants(reader, '{')) {
+            push_elements(reader, FRAME_MAP, &message->fields[0], lengths_before);
+            return;
+        }
+        break;
+    case MESSAGE_LIST_VALUE:
+        if (wants(reader, '[')) {
+            push_elements(reader, FRAME_ARRAY, &message->fields[0], lengths_before);
+            return;
+        }
+        break;
+    case MESSAGE_VALUE:
+        read_value(reader, message, lengths_before);
+        return;
+    case MESSAGE_WRAPPER:
+        read_scalar(reader, &message->fields[0], false);
+        break;
+    case MESSAGE_TIMESTAMP:
+        read_known(reader, known_read_timestamp,
+                   "must be a time as RFC 3339 writes it, such as \"2026-01-02T03:04:05.678Z\", in "
+                   "the years 1 to 9999");
+        break;
+    case MESSAGE_DURATION:
+        read_known(reader, known_read_duration,
+                   "must be seconds followed by `s`, such as \"1.5s\", up to 315576000000");
+        break;
+    case MESSAGE_FIELD_MASK:
+        read_known(reader, known_read_field_mask,
+                   "must be names of fields in lowerCamelCase with commas between them");
+        break;
+    }
+    close_lengths(reader, lengths_before);
+}
+
+/* The value at the cursor for one field, element or entry; what holds it is told by `number`. */
+static void read_field_value(struct reader *reader, const struct field_info *field,
+                             size_t lengths_before, bool keep_default)
+{
+    if (field->type == FIELD_MESSAGE) {
+        open_length(reader, field->number);
+        read_message_value(reader, field->message, lengths_before);
+        return;
+    }
+    read_scalar(reader, field, keep_default);
+    close_lengths(reader, lengths_before);
+}
+
+static const struct field_info *find_named(const struct message_info *message, struct slice quoted,
+                                           uint32_t likely)
+{
+    for (uint32_t i = 0; i < message->count; i++) {
+        uint32_t at = (likely + i) % message->count;
+        const struct field_info *field = &message->fields[at];
+
+        if (json_key_is(quoted, field->json_name) || json_key_is(quoted, field->name)) {
+            return field;
+        }
+    }
+    return NULL;
+}
+
+static void add_unknown(struct reader *reader, const struct message_info *message,
+                        struct slice quoted)
+{
+    struct slice shown = fault_shorten(reader->ctx->fault, quoted);
+    struct buffer names;
+
+    buffer_init(&names, reader->ctx->arena, NAMES_BYTES_MAX);
+    for (uint32_t i = 0; i < message->count && names.size < NAMES_BYTES_MAX; i++) {
+        buffer_append(&names, names.size > 0 ? SLICE(", ") : SLICE(""));
+        buffer_append(&names, message->fields[i].json_name);
+    }
+    fault_add(reader->ctx->fault, path_of(reader), "%.*s has no field %.*s; it has %.*s",
+              SHOWN(message->full_name), SHOWN(shown), names.size > 0 ? (int)names.size : 4,
+              names.size > 0 ? (const char *)names.data : "none");
+}
+
+/* Each field once, and each oneof once; what is absent counts for the field alone. */
+static bool is_first(struct reader *reader, const struct field_info *field, bool is_absent)
+{
+    struct frame *frame = top(reader);
+    uint8_t *seen = reader->seen + frame->seen;
+    uint8_t *oneof = field->oneof >= 0 && !is_absent
+                         ? &seen[(size_t)frame->message->count + (size_t)field->oneof]
+                         : NULL;
+    size_t index = (size_t)(field - frame->message->fields);
+
+    if (seen[index] != 0) {
+        fault_add(reader->ctx->fault, path_of(reader),
+                  "is given twice, as %.*s and %.*s; give it once", SHOWN(field->json_name),
+                  SHOWN(field->name));
+        return false;
+    }
+    seen[index] = 1;
+    if (oneof == NULL) {
+        return true;
+    }
+    if (*oneof != 0) {
+        fault_add(reader->ctx->fault, path_of(reader),
+                  "excludes another field of the same choice that is given too; give one of them");
+        return false;
+    }
+    *oneof = 1;
+    return true;
+}
+
+/* Null is a value of this type, not the absence of one. */
+static bool takes_null(const struct field_info *field)
+{
+    if (field->type == FIELD_MESSAGE) {
+        return field->message->well_known == MESSAGE_VALUE;
+    }
+    return field->type == FIELD_ENUM && proto_json_is_null_value(field->enumeration);
+}
+
+static void read_known_member(struct reader *reader, const struct field_info *field)
+{
+    bool is_absent =
+        json_kind_of(peek(reader)) == JSON_NULL && (field->repeated || !takes_null(field));
+
+    if (!is_first(reader, field, is_absent) || is_absent) {
+        (void)take_value(reader);
+    } else if (!field->repeated) {
+        read_field_value(reader, field, reader->length_count, field->optional);
+    } else if (wants(reader, field->map ? '{' : '[')) {
+        push_elements(reader, field->map ? FRAME_MAP : FRAME_ARRAY, field, reader->length_count);
+    }
+}
+
+static void read_member(struct reader *reader)
+{
+    struct frame *frame = top(reader);
+    struct json_value key = take_value(reader);
+    const struct field_info *field = NULL;
+    uint32_t likely = frame->field == NULL ? 0 : (uint32_t)(frame->field - frame->message->fields);
+
+    if (frame->is_any && json_key_is(key.text, SLICE("@type"))) {
+        (void)take_value(reader);
+        return;
+    }
+    field = find_named(frame->message, key.text, likely);
+    if (field == NULL) {
+        frame->is_started = false;
+        if (reader->strict) {
+            add_unknown(reader, frame->message, key.text);
+        }
+        (void)take_value(reader);
+        return;
+    }
+    frame->field = field;
+    frame->is_started = true;
+    read_known_member(reader, field);
+}
+
+static bool is_null_element(struct reader *reader, const struct field_info *field)
+{
+    if (json_kind_of(peek(reader)) != JSON_NULL || takes_null(field)) {
+        return false;
+    }
+    add_fault(reader, "must have a value", take_value(reader));
+    return true;
+}
+
+static void read_element(struct reader *reader)
+{
+    struct frame *frame = top(reader);
+    const struct field_info *field = frame->field;
+    struct json_value value = {0};
+    struct scalar scalar = {0};
+    struct refusal refusal = {NULL, false};
+
+    frame->count++;
+    frame->is_started = true;
+    if (is_null_element(reader, field)) {
+        return;
+    }
+    if (!field->packed) {
+        read_field_value(reader, field, reader->length_count, true);
+        return;
+    }
+    value = take_value(reader);
+    if (!proto_json_scalar(reader->ctx->arena, field, value, &scalar, &refusal)) {
+        add_refusal(reader, field, value, &refusal);
+        return;
+    }
+    wire_put_packed(reader->wire, scalar_wire_type(field->type), scalar.raw);
+}
+
+static void read_entry(struct reader *reader)
+{
+    struct frame *frame = top(reader);
+    const struct message_info *entry = frame->field->message;
+    struct json_value key = take_value(reader);
+    struct scalar scalar = {0};
+    struct refusal refusal = {NULL, false};
+    size_t lengths_before = reader->length_count;
+
+    frame->key = key.text;
+    frame->count++;
+    frame->is_started = true;
+    if (is_null_element(reader, &entry->fields[1])) {
+        return;
+    }
+    if (!proto_json_key(reader->ctx->arena, &entry->fields[0], key.text, &scalar, &refusal)) {
+        add_refusal(reader, &entry->fields[0], key, &refusal);
+        (void)take_value(reader);
+        return;
+    }
+    open_length(reader, frame->field->number);
+    put_scalar(reader, &entry->fields[0], &scalar);
+    read_field_value(reader, &entry->fields[1], lengths_before, true);
+}
+
+/* A member of the object around an Any's `value`. */
+static void read_any_member(struct reader *reader)
+{
+    struct frame *frame = top(reader);
+    struct json_value key = take_value(reader);
+
+    if (json_key_is(key.text, SLICE("value"))) {
+        frame->is_started = true;
+        read_message_value(reader, frame->message, reader->length_count);
+        return;
+    }
+    frame->is_started = false;
+    if (!json_key_is(key.text, SLICE("@type")) && reader->strict) {
+        add_fault(reader, "must have the members \"@type\" and \"value\" alone", key);
+    }
+    (void)take_value(reader);
+}
+
+static void step(struct reader *reader)
+{
+    uint8_t next = peek(reader);
+
+    if (next == '}' || next == ']') {
+        pop(reader);
+        return;
+    }
+    switch (top(reader)->kind) {
+    case FRAME_MESSAGE:
+        read_member(reader);
+        return;
+    case FRAME_ARRAY:
+        read_element(reader);
+        return;
+    case FRAME_MAP:
+        read_entry(reader);
+        return;
+    case FRAME_ANY_VALUE:
+        read_any_member(reader);
+        return;
+    }
+}
+
+enum err proto_json_read(struct ctx *ctx, const struct message_info *message, struct slice json,
+                         bool strict, struct buffer *wire)
+{
+    const struct json_rules rules = {JSON_DEPTH_MAX, false};
+    struct json_value value = {0};
+    struct json_problem problem = {NULL, 0};
+    struct reader reader;
+    enum err err = json_check(ctx->arena, json, &rules, &value, &problem);
+
+    if (err == ERR_INVALID) {
+        fault_add(ctx->fault, slice_of(NULL, 0), "the text is not JSON: %s at byte %zu",
+                  problem.what, problem.at);
+    }
+    if (err != OK) {
+        return err;
+    }
+    memset(&reader, 0, offsetof(struct reader, frames));
+    reader.ctx = ctx;
+    reader.wire = wire;
+    reader.text = value.text;
+    reader.strict = strict;
+    read_message_value(&reader, message, 0);
+    while (reader.depth > 0 && !reader.no_memory && buffer_ok(wire) &&
+           ctx->fault->total_count <= FAULT_ENTRIES_MAX) {
+        step(&reader);
+    }
+    if (fault_result(ctx->fault) != OK) {
+        return ERR_INVALID;
+    }
+    return reader.no_memory || !buffer_ok(wire) ? ERR_MEMORY : OK;
+}

@@ -732,8 +732,8 @@ enum err proto_json_read(struct ctx *ctx, const struct message_info *message, st
            ctx->fault->total_count <= FAULT_ENTRIES_MAX) {
         step(&reader);
     }
-    if (fault_result(ctx->fault) != OK) {
-        return ERR_INVALID;
+    if (reader.no_memory || !buffer_ok(wire)) {
+        return ERR_MEMORY;
     }
-    return reader.no_memory || !buffer_ok(wire) ? ERR_MEMORY : OK;
+    return fault_result(ctx->fault);
 }

@@ -85,5 +85,6 @@ int main(void)
 
     failed += run_check_tests();
     failed += run_rules_tests();
+    failed += run_proto_json_tests();
     return failed == 0 ? 0 : 1;
 }

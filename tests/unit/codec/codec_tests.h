@@ -45,5 +45,6 @@ extern const struct message_info codec_rules;
 
 int run_check_tests(void);
 int run_rules_tests(void);
+int run_proto_json_tests(void);
 
 #endif

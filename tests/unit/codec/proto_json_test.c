@@ -1,0 +1,505 @@
+/*
+ * proto_json_test.c: proto JSON: rows of text and wire bytes, both ways, and what is refused. The
+ * same code is compared with Python's google.protobuf.json_format by peer/compare_with_python.py.
+ */
+#include "server/codec/proto_json.h"
+
+#include "server/codec/base64.h"
+#include "store/base/wire.h"
+#include "tests/unit/codec/codec_tests.h"
+
+#include "errata/contract_messages.h"
+
+#include <stdio.h>
+
+static const struct proto_json_style one_line = {0};
+
+static enum err read_text(struct world *world, const struct message_info *message,
+                          struct slice text)
+{
+    return proto_json_read(&world->ctx, message, text, true, &world->wire);
+}
+
+/* Text becomes these bytes, and they become `written` (or the text itself). */
+static void expect_both(struct world *world, const struct message_info *message, const char *text,
+                        struct slice wire, const char *written)
+{
+    struct buffer json;
+
+    world_clear(world);
+    if (read_text(world, message, slice_text(text)) != OK) {
+        world_expect_faults(world, "");
+        fail_msg("%s", text);
+    }
+    if (!slice_equal(buffer_slice(&world->wire), wire)) {
+        fail_msg("%s: other bytes", text);
+    }
+    buffer_init(&json, &world->arena, 0);
+    assert_int_equal(proto_json_write(&world->ctx, message, wire, &one_line, &json), OK);
+    written = written == NULL ? text : written;
+    if (!slice_equal(buffer_slice(&json), slice_text(written))) {
+        fail_msg("%.*s, not %s", (int)json.size, (const char *)json.data, written);
+    }
+}
+
+#define EXPECT_ALL(text, wire, written) expect_both(world, &codec_all, text, SLICE(wire), written)
+
+/* Goal: every type is read in each of its spellings and written in one. Method: a row for each. */
+static void test_scalars(void **state)
+{
+    struct world *world = *state;
+
+    EXPECT_ALL("{}", "", NULL);
+    EXPECT_ALL(" { \"f_double\" : 1.5 } ", "\x09\x00\x00\x00\x00\x00\x00\xf8\x3f",
+               "{\"f_double\":1.5}");
+    EXPECT_ALL("{\"f_double\":\"-Infinity\"}", "\x09\x00\x00\x00\x00\x00\x00\xf0\xff", NULL);
+    EXPECT_ALL("{\"f_double\":\"1e2\"}", "\x09\x00\x00\x00\x00\x00\x00\x59\x40",
+               "{\"f_double\":100.0}");
+    EXPECT_ALL("{\"f_float\":0.1}", "\x15\xcd\xcc\xcc\x3d", NULL);
+    EXPECT_ALL("{\"f_float\":\"NaN\"}", "\x15\x00\x00\xc0\x7f", NULL);
+    EXPECT_ALL("{\"f_int64\":\"-9223372036854775808\"}",
+               "\x18\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", NULL);
+    EXPECT_ALL("{\"f_int64\":9007199254740993}", "\x18\x81\x80\x80\x80\x80\x80\x80\x10",
+               "{\"f_int64\":\"9007199254740993\"}");
+    EXPECT_ALL("{\"f_uint64\":18446744073709551615}",
+               "\x20\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
+               "{\"f_uint64\":\"18446744073709551615\"}");
+    EXPECT_ALL("{\"f_int32\":1e2}", "\x28\x64", "{\"f_int32\":100}");
+    EXPECT_ALL("{\"f_int32\":\"1.0\"}", "\x28\x01", "{\"f_int32\":1}");
+    EXPECT_ALL("{\"f_int32\":-1}", "\x28\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", NULL);
+    EXPECT_ALL("{\"f_int32\":0}", "", "{}");
+    EXPECT_ALL("{\"f_fixed64\":\"1\"}", "\x31\x01\x00\x00\x00\x00\x00\x00\x00", NULL);
+    EXPECT_ALL("{\"f_fixed32\":1}", "\x3d\x01\x00\x00\x00", NULL);
+    EXPECT_ALL("{\"f_bool\":true}", "\x40\x01", NULL);
+    EXPECT_ALL("{\"f_bool\":false}", "", "{}");
+    EXPECT_ALL("{\"f_string\":\"a\\n\\u00e9\"}",
+               "\x4a\x04"
+               "a\n\xc3\xa9",
+               "{\"f_string\":\"a\\n\xc3\xa9\"}");
+    EXPECT_ALL("{\"f_message\":{}}", "\x5a\x00", NULL);
+    EXPECT_ALL("{\"f_bytes\":\"-_+/AA\"}", "\x62\x04\xfb\xff\xbf\x00",
+               "{\"f_bytes\":\"+/+/AA==\"}");
+    EXPECT_ALL("{\"f_uint32\":4294967295}", "\x68\xff\xff\xff\xff\x0f", NULL);
+    EXPECT_ALL("{\"f_enum\":\"COLOR_BLUE\"}", "\x70\x05", NULL);
+    EXPECT_ALL("{\"f_enum\":\"BLUE\"}", "\x70\x05", "{\"f_enum\":\"COLOR_BLUE\"}");
+    EXPECT_ALL("{\"f_enum\":-1}", "\x70\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
+               "{\"f_enum\":\"COLOR_ODD\"}");
+    EXPECT_ALL("{\"f_enum\":77}", "\x70\x4d", NULL);
+    EXPECT_ALL("{\"f_sfixed32\":-2}", "\x7d\xfe\xff\xff\xff", NULL);
+    EXPECT_ALL("{\"f_sfixed64\":\"-2\"}", "\x81\x01\xfe\xff\xff\xff\xff\xff\xff\xff", NULL);
+    EXPECT_ALL("{\"f_sint32\":-2147483648}", "\x88\x01\xff\xff\xff\xff\x0f", NULL);
+    EXPECT_ALL("{\"f_sint64\":\"-1\"}", "\x90\x01\x01", NULL);
+}
+
+/* Goal: lists, maps, messages, oneofs and times. Method: a row for each. */
+static void test_containers(void **state)
+{
+    struct world *world = *state;
+
+    EXPECT_ALL("{\"numbers\":[1,\"2\",300]}", "\xa2\x01\x04\x01\x02\xac\x02",
+               "{\"numbers\":[1,2,300]}");
+    EXPECT_ALL("{\"numbers\":[],\"texts\":[],\"trees\":{},\"list\":null}", "", "{}");
+    EXPECT_ALL("{\"loose_numbers\":[\"-1\",\"1\"]}", "\xa8\x01\x01\xa8\x01\x02", NULL);
+    EXPECT_ALL("{\"colors\":[\"RED\",0]}", "\xc2\x01\x02\x01\x00",
+               "{\"colors\":[\"COLOR_RED\",\"COLOR_UNSPECIFIED\"]}");
+    EXPECT_ALL("{\"texts\":[\"\",\"b\"]}",
+               "\xca\x01\x00\xca\x01\x01"
+               "b",
+               NULL);
+    EXPECT_ALL("{\"trees\":{\"k\":{\"name\":\"v\"},\"\":{}}}",
+               "\xda\x01\x08\x0a\x01k\x12\x03\x0a\x01v\xda\x01\x04\x0a\x00\x12\x00",
+               "{\"trees\":{\"\":{},\"k\":{\"name\":\"v\"}}}");
+    EXPECT_ALL("{\"list\":[{},{\"children\":[{\"name\":\"x\"},{}]}]}",
+               "\xe2\x01\x00\xe2\x01\x07\x1a\x03\x0a\x01x\x1a\x00", NULL);
+    EXPECT_ALL("{\"at\":\"1970-01-01T00:00:01.500Z\"}",
+               "\xea\x01\x08\x08\x01\x10\x80\xca\xb5\xee\x01", NULL);
+    EXPECT_ALL("{\"choice_a\":\"\"}", "\xf2\x01\x00", "{\"choiceA\":\"\"}");
+    EXPECT_ALL("{\"choiceA\":null,\"choiceB\":{}}", "\xfa\x01\x00", "{\"choiceB\":{}}");
+}
+
+/* Goal: lengths above one byte are right at each nesting. Method: a text of 300 bytes, three deep. */
+static void test_long_lengths(void **state)
+{
+    struct world *world = *state;
+    char text[400];
+    struct wire_reader reader;
+    struct wire_field field = {0};
+    struct buffer json;
+
+    (void)snprintf(text, sizeof(text),
+                   "{\"f_message\":{\"child\":{\"child\":{\"name\":\"%0300d\"}}}}", 0);
+    assert_int_equal(read_text(world, &codec_all, slice_text(text)), OK);
+    reader = wire_reader_of(buffer_slice(&world->wire));
+    for (size_t size = 300 + 3 * 3; size >= 300; size -= 3) {
+        assert_int_equal(wire_next(&reader, &field), OK);
+        assert_int_equal(field.bytes.size, size);
+        assert_int_equal(reader.rest.size, 0);
+        reader = wire_reader_of(field.bytes);
+    }
+    buffer_init(&json, &world->arena, 0);
+    assert_int_equal(
+        proto_json_write(&world->ctx, &codec_all, buffer_slice(&world->wire), &one_line, &json),
+        OK);
+    assert_true(slice_equal(buffer_slice(&json), slice_text(text)));
+}
+
+static void expect_refused(struct world *world, const struct message_info *message,
+                           const char *text, const char *faults)
+{
+    world_clear(world);
+    if (read_text(world, message, slice_text(text)) != ERR_INVALID) {
+        fail_msg("%s", text);
+    }
+    world_expect_faults(world, faults);
+}
+
+/* Goal: what is wrong is refused, all of it, with its path. Method: a table. */
+static void test_refuses(void **state)
+{
+    static const struct {
+        const char *text;
+        const char *faults;
+    } rows[] = {
+        {"{\"f_int32\":}", ": the text is not JSON"},
+        {"", ": the text is not JSON: no value at all at byte 0"},
+        {"{\"f_int32\":1,\"f_int32\":1}", ": the text is not JSON: a key that stands twice"},
+        {"[]", ": must be a JSON object: []"},
+        {"null", ": must be a JSON object: null"},
+        {"{\"f_int32\":2147483648}", "f_int32: must be an integer from -2147483648 to 2147483647: "
+                                     "2147483648"},
+        {"{\"f_int32\":-2147483649}", "f_int32: must be an integer"},
+        {"{\"f_int32\":1.5}", "f_int32: must be an integer"},
+        {"{\"f_int32\":\"\"}", "f_int32: must be an integer"},
+        {"{\"f_int32\":\" 1\"}", "f_int32: must be an integer"},
+        {"{\"f_int32\":\"1 \"}", "f_int32: must be an integer"},
+        {"{\"f_int32\":\"+1\"}", "f_int32: must be an integer"},
+        {"{\"f_int32\":\"01\"}", "f_int32: must be an integer"},
+        {"{\"f_int32\":\"0x1\"}", "f_int32: must be an integer"},
+        {"{\"f_int32\":true}", "f_int32: must be an integer"},
+        {"{\"f_int32\":[1]}", "f_int32: must be an integer"},
+        {"{\"f_uint32\":-1}", "f_uint32: must be an integer from 0 to 4294967295"},
+        {"{\"f_int64\":9223372036854775808}", "f_int64: must be an integer"},
+        {"{\"f_uint64\":18446744073709551616}", "f_uint64: must be an integer"},
+        {"{\"f_uint64\":1e400}", "f_uint64: must be an integer"},
+        {"{\"f_double\":1e400}", "f_double: is too large for a 64-bit number: 1e400"},
+        {"{\"f_double\":\"inf\"}", "f_double: must be a number, \"NaN\""},
+        {"{\"f_double\":\"\"}", "f_double: must be a number"},
+        {"{\"f_float\":-3.5e38}", "f_float: is too large for a 32-bit number"},
+        {"{\"f_bool\":\"true\"}", "f_bool: must be true or false: \"true\""},
+        {"{\"f_bool\":1}", "f_bool: must be true or false"},
+        {"{\"f_string\":1}", "f_string: must be a string: 1"},
+        {"{\"f_bytes\":\"a\"}", "f_bytes: must be a string of base64"},
+        {"{\"f_bytes\":\"ab=\"}", "f_bytes: must be a string of base64"},
+        {"{\"f_bytes\":\"a*==\"}", "f_bytes: must be a string of base64"},
+        {"{\"f_enum\":\"blue\"}", "f_enum: is no known value: \"blue\"; use ODD, RED, BLUE"},
+        {"{\"f_enum\":1.5}", "f_enum: is no known value: 1.5"},
+        {"{\"f_enum\":true}", "f_enum: is no known value"},
+        {"{\"f_message\":[]}", "f_message: must be a JSON object: []"},
+        {"{\"texts\":\"a\"}", "texts: must be a JSON array: \"a\""},
+        {"{\"texts\":[\"a\",null,1]}",
+         "texts[1]: must have a value: null\ntexts[2]: must be a string"},
+        {"{\"numbers\":[1,\"x\",null]}",
+         "numbers[1]: must be an integer\nnumbers[2]: must have a value"},
+        {"{\"trees\":[]}", "trees: must be a JSON object: []"},
+        {"{\"trees\":{\"k\":null}}", "trees[\"k\"]: must have a value"},
+        {"{\"trees\":{\"k\":{\"name\":1}}}", "trees[\"k\"].name: must be a string"},
+        {"{\"list\":[{},{\"child\":{\"children\":[{\"name\":1}]}}]}",
+         "list[1].child.children[0].name: must be a string"},
+        {"{\"at\":\"2024-02-30T00:00:00Z\"}", "at: must be a time as RFC 3339 writes it"},
+        {"{\"at\":\"2024-02-03t00:00:00Z\"}", "at: must be a time"},
+        {"{\"at\":5}", "at: must be a time"},
+        {"{\"choiceA\":\"x\",\"choice_a\":\"y\"}",
+         "choice_a: is given twice, as choiceA and choice_a"},
+        {"{\"choiceA\":\"x\",\"choiceB\":{}}", "choice_b: excludes another field"},
+        {"{\"nope\":1,\"f_int32\":\"x\",\"f_message\":{\"nope\":2}}",
+         ": codec.All has no field \"nope\"; it has f_double,\nf_int32: must be an integer\n"
+         "f_message: codec.Tree has no field \"nope\"; it has name, child, children"},
+    };
+    struct world *world = *state;
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        expect_refused(world, &codec_all, rows[i].text, rows[i].faults);
+    }
+}
+
+/* Goal: unknown members are passed over where that is wanted, whatever they hold. Method: nested
+ * ones between known ones. */
+static void test_lenient(void **state)
+{
+    struct world *world = *state;
+
+    assert_int_equal(
+        proto_json_read(&world->ctx, &codec_all,
+                        SLICE("{\"x\":{\"f_int32\":[\"}\"]},\"f_int32\":1,\"y\":null}"), false,
+                        &world->wire),
+        OK);
+    assert_true(slice_equal(buffer_slice(&world->wire), SLICE("\x28\x01")));
+}
+
+/* Goal: a hundred levels are read and written, one more is refused. Method: a message in itself. */
+static void test_depth(void **state)
+{
+    struct world *world = *state;
+    struct buffer text;
+    struct buffer json;
+
+    for (size_t depth = 100; depth <= 101; depth++) {
+        world_clear(world);
+        buffer_init(&text, &world->arena, 2000);
+        buffer_init(&json, &world->arena, 2000);
+        for (size_t i = 1; i < depth; i++) {
+            buffer_append(&text, SLICE("{\"child\":"));
+        }
+        buffer_append(&text, SLICE("{}"));
+        for (size_t i = 1; i < depth; i++) {
+            buffer_append(&text, SLICE("}"));
+        }
+        if (depth > 100) {
+            assert_int_equal(read_text(world, &codec_tree, buffer_slice(&text)), ERR_INVALID);
+            continue;
+        }
+        assert_int_equal(read_text(world, &codec_tree, buffer_slice(&text)), OK);
+        assert_int_equal(proto_json_write(&world->ctx, &codec_tree, buffer_slice(&world->wire),
+                                          &one_line, &json),
+                         OK);
+        assert_true(slice_equal(buffer_slice(&json), buffer_slice(&text)));
+        wire_put_bytes(&text, 2, buffer_slice(&world->wire)); /* 101 messages on the wire */
+        assert_int_equal(proto_json_write(&world->ctx, &codec_tree,
+                                          slice_after(buffer_slice(&text), json.size), &one_line,
+                                          &json),
+                         ERR_MALFORMED);
+    }
+}
+
+/* Goal: fields out of order, lists in pieces, messages in pieces, overwritten values and keys come
+ * out as protobuf would merge them. Method: one message with all of that. */
+static void test_merging(void **state)
+{
+    struct world *world = *state;
+    struct buffer *wire = &world->wire;
+    struct buffer json;
+
+    wire_put_bytes(wire, 25, SLICE("first"));
+    wire_put_varint(wire, 5, 1);
+    wire_put_bytes(wire, 11, SLICE("\x0a\x01o\x12\x03\x0a\x01x"));
+    wire_put_bytes(wire, 30, SLICE("gone"));
+    wire_put_bytes(wire, 27, SLICE("\x0a\x01k\x12\x03\x0a\x01o"));
+    wire_put_bytes(wire, 27,
+                   SLICE("\x12\x00\x0a\x01"
+                         "a"));
+    wire_put_bytes(wire, 20, SLICE("\x01\x02"));
+    wire_put_bytes(wire, 25, SLICE("second"));
+    wire_put_varint(wire, 20, 3);
+    wire_put_varint(wire, 5, 2);
+    wire_put_bytes(wire, 11, SLICE("\x0a\x01n\x1a\x00"));
+    wire_put_bytes(wire, 27, SLICE("\x0a\x01k"));
+    wire_put_bytes(wire, 31, slice_of(NULL, 0));
+    wire_put_varint(wire, 777, 5);
+    buffer_init(&json, &world->arena, 0);
+    assert_int_equal(
+        proto_json_write(&world->ctx, &codec_all, buffer_slice(wire), &one_line, &json), OK);
+    assert_true(
+        slice_equal(buffer_slice(&json),
+                    SLICE("{\"f_int32\":2,\"f_message\":{\"name\":\"n\",\"child\":{\"name\":\"x\"},"
+                          "\"children\":[{}]},\"numbers\":[1,2,3],\"texts\":[\"first\",\"second\"],"
+                          "\"trees\":{\"a\":{},\"k\":{}},\"choiceB\":{}}")));
+}
+
+/* Goal: what is no such message has no JSON. Method: a table. */
+static void test_malformed(void **state)
+{
+    static const struct slice rows[] = {
+        {(const uint8_t *)"\x08\x01", 2},
+        {(const uint8_t *)"\x4a\x05x", 3},
+        {(const uint8_t *)"\x4a\x01\xff", 3}, /* no UTF-8 */
+        {(const uint8_t *)"\x5a\x01\xff", 3},
+        {(const uint8_t *)"\xda\x01\x02\x08\x01", 5}, /* an entry with a key of another type */
+        {(const uint8_t *)"\xea\x01\x06\x10\x80\x94\xeb\xdc\x03", 9}, /* nanos of a second */
+        {(const uint8_t *)"\xa2\x01\x01\x80", 4},
+    };
+    struct world *world = *state;
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct buffer json;
+
+        buffer_init(&json, &world->arena, 0);
+        if (proto_json_write(&world->ctx, &codec_all, rows[i], &one_line, &json) != ERR_MALFORMED) {
+            fail_msg("row %zu", i);
+        }
+    }
+}
+
+/* Goal: indented text is what people expect. Method: one of each container. */
+static void test_indent(void **state)
+{
+    struct world *world = *state;
+    const struct proto_json_style style = {.indent = 2};
+    struct buffer json;
+
+    assert_int_equal(read_text(world, &codec_all,
+                               SLICE("{\"numbers\":[1,2],\"f_message\":{},"
+                                     "\"trees\":{\"k\":{\"name\":\"v\"}}}")),
+                     OK);
+    buffer_init(&json, &world->arena, 0);
+    assert_int_equal(
+        proto_json_write(&world->ctx, &codec_all, buffer_slice(&world->wire), &style, &json), OK);
+    assert_true(slice_equal(buffer_slice(&json), SLICE("{\n  \"f_message\": {},\n"
+                                                       "  \"numbers\": [\n    1,\n    2\n  ],\n"
+                                                       "  \"trees\": {\n    \"k\": {\n"
+                                                       "      \"name\": \"v\"\n    }\n  }\n}")));
+}
+
+/* Goal: the well-known types keep their JSON. Method: rows for each, both ways. */
+static void test_well_known(void **state)
+{
+    struct world *world = *state;
+
+    expect_both(world, &contract_google_protobuf_duration, "\"-1.500s\"",
+                SLICE("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x10\x80\xb6\xca\x91\xfe\xff"
+                      "\xff\xff\xff\x01"),
+                NULL);
+    expect_both(world, &contract_google_protobuf_duration, "\"0s\"", SLICE(""), NULL);
+    expect_both(world, &contract_google_protobuf_field_mask, "\"fooBar.baz,q\"",
+                SLICE("\x0a\x0b"
+                      "foo_bar.baz\x0a\x01q"),
+                NULL);
+    expect_both(world, &contract_google_protobuf_field_mask, "\"\"", SLICE(""), NULL);
+    expect_both(world, &contract_google_protobuf_int64_value, "\"5\"", SLICE("\x08\x05"), NULL);
+    expect_both(world, &contract_google_protobuf_string_value, "\"\"", SLICE(""), NULL);
+    expect_both(world, &contract_google_protobuf_value, "null", SLICE("\x08\x00"), NULL);
+    expect_both(world, &contract_google_protobuf_value, "[]", SLICE("\x32\x00"), NULL);
+    expect_both(world, &contract_google_protobuf_value, "[[],{},null,\"x\"]",
+                SLICE("\x32\x11\x0a\x02\x32\x00\x0a\x02\x2a\x00\x0a\x02\x08\x00\x0a\x03\x1a\x01x"),
+                NULL);
+    expect_both(world, &contract_google_protobuf_struct, "{\"a\":{\"b\":true}}",
+                SLICE("\x0a\x10\x0a\x01"
+                      "a\x12\x0b\x2a\x09\x0a\x07\x0a\x01"
+                      "b\x12\x02\x20\x01"),
+                NULL);
+    expect_both(world, &contract_google_protobuf_empty, "{}", SLICE(""), NULL);
+    expect_refused(world, &contract_google_protobuf_duration, "\"1\"", ": must be seconds");
+    expect_refused(world, &contract_google_protobuf_duration, "\"315576000001s\"",
+                   ": must be seconds");
+    expect_refused(world, &contract_google_protobuf_duration, "\"1.0000000001s\"",
+                   ": must be seconds");
+    expect_refused(world, &contract_google_protobuf_field_mask, "\"foo_bar\"", ": must be names");
+    expect_refused(world, &contract_google_protobuf_field_mask, "\"a,\"", ": must be names");
+    expect_refused(world, &contract_google_protobuf_struct, "[]", ": must be a JSON object");
+    expect_refused(world, &contract_google_protobuf_list_value, "{}", ": must be a JSON array");
+}
+
+/* Goal: an Any is told by its type, wherever `@type` stands. Method: plain content, content with
+ * JSON of its own, an Any in an Any, nothing, and what is not known. */
+static void test_any(void **state)
+{
+    struct world *world = *state;
+    const struct message_info *any = &contract_google_protobuf_any;
+    struct buffer json;
+
+    expect_both(world, any, "{}", SLICE(""), NULL);
+    expect_both(world, any,
+                "{\"keyId\":\"x\",\"@type\":\"type.googleapis.com/errata.v1.TokenRevoked\"}",
+                SLICE("\x0a\x2atype.googleapis.com/errata.v1.TokenRevoked\x12\x03\x0a\x01x"),
+                "{\"@type\":\"type.googleapis.com/errata.v1.TokenRevoked\",\"keyId\":\"x\"}");
+    expect_both(world, any, "{\"@type\":\"t/google.protobuf.Duration\",\"value\":\"1s\"}",
+                SLICE("\x0a\x1at/google.protobuf.Duration\x12\x02\x08\x01"), NULL);
+    expect_both(world, any,
+                "{\"@type\":\"t/google.protobuf.Any\",\"value\":{\"@type\":"
+                "\"t/google.protobuf.Struct\",\"value\":{\"a\":[1.0]}}}",
+                SLICE("\x0a\x15t/google.protobuf.Any\x12\x30\x0a\x18t/google.protobuf.Struct"
+                      "\x12\x14\x0a\x12\x0a\x01"
+                      "a\x12\x0d\x32\x0b\x0a\x09\x11\x00\x00\x00\x00\x00\x00\xf0\x3f"),
+                NULL);
+    expect_refused(world, any, "{\"@type\":\"t/no.Such\"}", ": must name in \"@type\"");
+    expect_refused(world, any, "{\"@type\":\"google.protobuf.Duration\"}",
+                   ": must name in \"@type\"");
+    expect_refused(world, any, "{\"a\":1}", ": must be an object with a member \"@type\"");
+    expect_refused(world, any,
+                   "{\"@type\":\"t/google.protobuf.Duration\",\"value\":\"1s\",\"x\":1}",
+                   ": must have the members");
+    buffer_init(&json, &world->arena, 0);
+    assert_int_equal(
+        proto_json_write(&world->ctx, any, SLICE("\x0a\x09t/no.Such"), &one_line, &json),
+        ERR_MALFORMED);
+}
+
+/* Goal: without room both directions say so. Method: small arenas. */
+static void test_no_memory(void **state)
+{
+    struct world *world = *state;
+    static const char text[] = "{\"texts\":[\"aaaaaaaaaaaaaaaa\\n\",\"aaaaaaaaaaaaaaaa\\n\","
+                               "\"aaaaaaaaaaaaaaaa\\n\",\"aaaaaaaaaaaaaaaa\\n\"]}";
+    struct buffer json;
+
+    assert_int_equal(read_text(world, &codec_all, slice_text(text)), OK);
+    for (size_t limit = 0; limit < 1000; limit += 50) {
+        struct arena small;
+        struct fault fault;
+        struct ctx ctx = {.arena = &small, .fault = &fault};
+        struct buffer wire;
+        enum err err = OK;
+
+        arena_init(&small, limit);
+        fault_init(&fault, &small);
+        buffer_init(&wire, &small, 0);
+        err = proto_json_read(&ctx, &codec_all, slice_text(text), true, &wire);
+        assert_true(err == OK ? slice_equal(buffer_slice(&wire), buffer_slice(&world->wire))
+                              : err == ERR_MEMORY);
+        arena_reset(&small);
+        buffer_init(&json, &small, 0);
+        err = proto_json_write(&ctx, &codec_all, buffer_slice(&world->wire), &one_line, &json);
+        assert_int_equal(err, ERR_MEMORY);
+        arena_deinit(&small);
+    }
+}
+
+/* Goal: base64 of every length comes back, in either alphabet. Method: lengths 0 to 50. */
+static void test_base64(void **state)
+{
+    struct world *world = *state;
+
+    for (size_t size = 0; size <= 50; size++) {
+        uint8_t bytes[50];
+        uint8_t back[80];
+        size_t back_size = 0;
+        struct buffer text;
+        struct slice digits = {NULL, 0};
+
+        for (size_t i = 0; i < size; i++) {
+            bytes[i] = (uint8_t)(255 - i * 7);
+        }
+        buffer_init(&text, &world->arena, 1);
+        base64_write(&text, slice_of(bytes, size));
+        assert_int_equal(text.size, (size + 2) / 3 * 4);
+        for (int padded = 1; padded >= 0; padded--) {
+            digits = buffer_slice(&text);
+            while (!padded && digits.size > 0 && digits.data[digits.size - 1] == '=') {
+                digits.size--;
+            }
+            assert_true(base64_read(digits, back, &back_size));
+            assert_int_equal(back_size, size);
+            assert_memory_equal(back, bytes, size);
+        }
+    }
+}
+
+int run_proto_json_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_scalars, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_containers, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_long_lengths, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_refuses, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_lenient, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_depth, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_merging, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_malformed, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_indent, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_well_known, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_any, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_no_memory, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_base64, world_set_up, world_tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -37,6 +37,7 @@ struct call_core *call_open(struct call_server *server, const struct call_protoc
     core->protocol = protocol;
     core->timer_slot = -1;
     core->started_us = server->now_us;
+    core->input.progress_us = server->now_us;
     core->pieces_end = &core->pieces;
     core->next = server->live;
     if (server->live != NULL) {

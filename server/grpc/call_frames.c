@@ -189,6 +189,11 @@ size_t call_take_frames(struct call_core *core, struct slice bytes)
             call_end_message(core);
         }
     }
+    input->progress_bytes += (uint32_t)taken;
+    if (input->progress_bytes >= CALL_BODY_PROGRESS_BYTES) {
+        input->progress_bytes = 0;
+        input->progress_us = core->server->now_us;
+    }
     /* What follows an answer is read and forgotten. */
     return core->ended ? bytes.size : taken;
 }

@@ -74,6 +74,8 @@ struct call_input {
     size_t capacity;
     uint64_t budget_bytes; /* taken from the server's budget for bodies */
     uint32_t message_count;
+    uint32_t progress_bytes; /* arrived since `progress_us` */
+    int64_t progress_us;
     struct slice first; /* of a unary call: kept until the request's end */
 };
 
@@ -149,6 +151,7 @@ struct call_server {
     uint64_t next_number;
     int64_t now_us; /* as last told */
     int64_t wheel_us; /* the wheel has turned up to here */
+    int64_t bodies_checked_us;
     struct call_core *wheel[CALL_WHEEL_SLOTS + 1]; /* the last: those that are due now */
     struct call_stats stats;
     struct h2_shared *h2;
@@ -189,6 +192,8 @@ void call_free_memory(struct call_core *core);
 void call_timer_start(struct call_core *core);
 void call_timer_stop(struct call_core *core);
 void call_server_turn_wheel(struct call_server *server, int64_t now_us);
+/* Ends calls whose request has stopped to arrive. */
+void call_server_check_bodies(struct call_server *server, int64_t now_us);
 
 /* Output side: the queued replies as one run of bytes. */
 size_t call_output_ready(const struct call_core *core, size_t max, bool *ret_end);

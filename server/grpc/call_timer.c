@@ -87,3 +87,27 @@ void call_server_turn_wheel(struct call_server *server, int64_t now_us)
     }
     server->wheel_us = now_us;
 }
+
+static bool call_body_is_late(const struct call_core *core, int64_t now_us)
+{
+    return core->started && !core->ended && !core->request_end &&
+           core->call.method->stream != METHOD_BIDI_STREAM &&
+           now_us - core->input.progress_us >= CALL_BODY_DEADLINE_US;
+}
+
+void call_server_check_bodies(struct call_server *server, int64_t now_us)
+{
+    struct call_core *next = NULL;
+
+    if (now_us - server->bodies_checked_us < CALL_BODY_CHECK_US) {
+        return;
+    }
+    server->bodies_checked_us = now_us;
+    for (struct call_core *core = server->live; core != NULL; core = next) {
+        next = core->next; /* a refused call stays until its stream is closed */
+        if (call_body_is_late(core, now_us)) {
+            server->stats.calls_expired++;
+            call_refuse_err(core, ERR_DEADLINE, "the request's message did not arrive in time");
+        }
+    }
+}

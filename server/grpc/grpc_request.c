@@ -108,7 +108,7 @@ void grpc_take_field(struct call_core *core, struct slice name, struct slice val
     if (grpc_take_known_field(core, name, value)) {
         return;
     }
-    if (call_take_metadata(core, name, value) != OK) {
+    if (call_take_metadata(core, name, grpc_trim(value)) != OK) {
         core->head.no_memory = true;
         return;
     }

@@ -305,6 +305,7 @@ void call_server_tick(struct call_server *server, int64_t now_us)
 {
     server->now_us = now_us;
     call_server_turn_wheel(server, now_us);
+    call_server_check_bodies(server, now_us);
 }
 
 struct call_stats call_server_stats(const struct call_server *server)

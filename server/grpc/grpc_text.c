@@ -16,7 +16,7 @@ bool grpc_name_is_binary(struct slice name)
     return name.size >= 4 && memcmp(name.data + name.size - 4, "-bin", 4) == 0;
 }
 
-static struct slice grpc_trim(struct slice text)
+struct slice grpc_trim(struct slice text)
 {
     while (text.size > 0 && (text.data[0] == ' ' || text.data[0] == '\t')) {
         text = slice_after(text, 1);

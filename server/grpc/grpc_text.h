@@ -10,6 +10,8 @@
 
 /* The name ends in -bin: its value is base64. */
 bool grpc_name_is_binary(struct slice name);
+/* Without blanks at its ends. */
+struct slice grpc_trim(struct slice text);
 /* What stands before the first comma, without blanks around it. */
 struct slice grpc_first_of_list(struct slice list);
 /* `word` is a member of a list separated by commas. */

@@ -20,6 +20,11 @@
 #define CALL_POOL_MAX 512
 /* Replies smaller than this are not worth compressing. */
 #define CALL_COMPRESS_BYTES_MIN 1024
+/* A request that takes one message must bring this much of it in each such time, or its end. Looked
+ * at so often. */
+#define CALL_BODY_DEADLINE_US (60 * INT64_C(1000000))
+#define CALL_BODY_PROGRESS_BYTES (64u * 1024)
+#define CALL_BODY_CHECK_US (5 * INT64_C(1000000))
 /* The longest timeout that is believed; longer ones count as this. */
 #define CALL_TIMEOUT_US_MAX (INT64_C(365) * 24 * 3600 * 1000000)
 
@@ -38,7 +43,7 @@ struct call_stats {
     uint64_t calls_refused; /* answered by the transport itself before that */
     uint64_t calls_ended[GRPC_UNAUTHENTICATED + 1]; /* by code; refused ones too */
     uint64_t calls_cancelled; /* the peer or the connection went */
-    uint64_t calls_expired; /* the deadline passed */
+    uint64_t calls_expired; /* the deadline passed, or the request never came whole */
     uint64_t calls_live;
     uint64_t messages_in;
     uint64_t messages_out;

@@ -33,6 +33,8 @@ static enum err h2_options_new(nghttp2_option **ret_options)
     }
     nghttp2_option_set_no_auto_window_update(options, 1);
     nghttp2_option_set_no_closed_streams(options, 1);
+    /* gRPC metadata with blanks at its ends is odd, but fails nothing. */
+    nghttp2_option_set_no_rfc9113_leading_and_trailing_ws_validation(options, 1);
     nghttp2_option_set_max_outbound_ack(options, H2_OUTBOUND_ACKS_MAX);
     nghttp2_option_set_max_settings(options, H2_SETTINGS_MAX);
     nghttp2_option_set_max_continuations(options, H2_CONTINUATIONS_MAX);
@@ -52,6 +54,7 @@ enum err h2_shared_new(const struct h2_handlers *handlers, struct h2_shared **re
         return ERR_MEMORY;
     }
     shared->handlers = handlers;
+    h2_memory_init(&shared->memory);
     err = h2_callbacks_new(&shared->callbacks);
     if (err == OK) {
         err = h2_options_new(&shared->options);
@@ -84,6 +87,7 @@ void h2_shared_free(struct h2_shared *shared)
     }
     nghttp2_option_del(shared->options);
     nghttp2_session_callbacks_del(shared->callbacks);
+    h2_memory_deinit(&shared->memory);
     free(shared);
 }
 
@@ -125,8 +129,8 @@ enum err h2_conn_new(struct h2_shared *shared, void *user, int64_t now_us,
     h2_guard_init(&conn->guard, now_us);
     h2_bucket_init(&conn->own_resets, H2_RESETS_BURST, H2_RESETS_PER_SECOND, now_us);
     shared->stats.connections_live++;
-    err = h2_err_of_nghttp2(
-        nghttp2_session_server_new2(&conn->session, shared->callbacks, conn, shared->options));
+    err = h2_err_of_nghttp2(nghttp2_session_server_new3(
+        &conn->session, shared->callbacks, conn, shared->options, &shared->memory.functions));
     if (err == OK) {
         err = h2_conn_submit_settings(conn);
     }

@@ -6,6 +6,7 @@
 
 #include "server/http2/h2.h"
 #include "server/http2/h2_guard.h"
+#include "server/http2/h2_memory.h"
 
 #include <nghttp2/nghttp2.h>
 
@@ -13,6 +14,7 @@ struct h2_shared {
     const struct h2_handlers *handlers;
     nghttp2_session_callbacks *callbacks;
     nghttp2_option *options;
+    struct h2_memory memory;
     struct h2_stream *pool; /* closed streams, kept for the next ones */
     uint32_t pool_count;
     struct h2_stats stats;

@@ -340,10 +340,11 @@ static void test_metadata(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: an odd but legal ASCII value fails nothing. Method: tabs, high bytes and percent signs. */
+/* Goal: an odd but legal ASCII value fails nothing. Method: tabs, high bytes, percent signs,
+ * blanks at the ends, which are taken off. */
 static void test_odd_metadata(void **state)
 {
-    const struct wire_field extra[] = {{"x-plain", "a\tb \x80\xff % \"c\""}};
+    const struct wire_field extra[] = {{"x-plain", " a\tb \x80\xff % \"c\"  "}};
     struct wire_world world;
 
     wire_setup(&world, WIRE_MODE(state));
@@ -558,6 +559,29 @@ static void test_deadline_turns(void **state)
     wire_teardown(&world);
 }
 
+/* Goal: a request that stops in the middle does not stay. Method: half a message and a minute; a
+ * trickle does not help; a stream of both directions may wait. */
+static void test_slow_request(void **state)
+{
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_headers(&world, 1, WIRE_ECHO, false, NULL, 0);
+    wire_data(&world, 1, SLICE("\0\0\0\xff\xff"), false);
+    wire_headers(&world, 3, WIRE_BIDI, false, NULL, 0);
+    for (int i = 0; i < 10; i++) {
+        wire_data(&world, 1, SLICE("a"), false);
+        wire_run(&world);
+        wire_pass(&world, 5500000);
+        assert_int_equal(wire_answer(&world, 1)->grpc_status, -1);
+    }
+    wire_pass(&world, 11000000);
+    wire_assert_status(&world, 1, GRPC_DEADLINE_EXCEEDED);
+    assert_int_equal(wire_answer(&world, 3)->grpc_status, -1);
+    assert_int_equal(world.cancels, 1);
+    wire_teardown(&world);
+}
+
 int run_call_tests(void)
 {
     const struct CMUnitTest tests[] = {
@@ -580,6 +604,7 @@ int run_call_tests(void)
         WIRE_TEST(test_disconnect_cancels),
         WIRE_TEST(test_deadline),
         WIRE_TEST(test_deadline_turns),
+        WIRE_TEST(test_slow_request),
     };
 
     return cmocka_run_group_tests_name("calls", tests, NULL, NULL);

@@ -90,11 +90,10 @@ static void fit(const struct table *table, unsigned width, unsigned *widths)
 }
 
 static void print_cell(const struct table *table, struct printer *printer, struct slice cell,
-                       size_t column, unsigned width)
+                       size_t column, unsigned width, bool last)
 {
     struct slice text = print_cut(table->arena, cell, width);
     unsigned blanks = width - print_width(text);
-    bool last = column + 1 == table->column_count;
     bool right = table->columns[column].right;
 
     print_text(printer, "%*s%.*s%*s", right ? (int)blanks : 0, "", (int)text.size,
@@ -104,6 +103,43 @@ static void print_cell(const struct table *table, struct printer *printer, struc
     }
 }
 
+static void print_row(const struct table *table, struct printer *printer, const struct slice *cells,
+                      const unsigned *widths)
+{
+    size_t count = table->column_count;
+
+    /* Blanks at the end of a line help nobody. */
+    while (count > 1 && cells[count - 1].size == 0) {
+        count--;
+    }
+    for (size_t i = 0; i < count; i++) {
+        print_cell(table, printer, cells[i], i, widths[i], i + 1 == count);
+    }
+    print_text(printer, "\n");
+}
+
+static void choose_widths(const struct table *table, const struct printer *printer,
+                          unsigned *widths)
+{
+    measure(table, widths);
+    if (printer->terminal) {
+        fit(table, printer->width, widths);
+    }
+}
+
+static void print_heading(const struct table *table, struct printer *printer,
+                          const unsigned *widths)
+{
+    struct slice titles[TABLE_COLUMNS_MAX];
+
+    for (size_t i = 0; i < table->column_count; i++) {
+        titles[i] = slice_text(table->columns[i].title);
+    }
+    print_text(printer, "%s", printer->colour ? "\x1b[1m" : "");
+    print_row(table, printer, titles, widths);
+    print_text(printer, "%s", printer->colour ? "\x1b[0m" : "");
+}
+
 void table_print(const struct table *table, struct printer *printer)
 {
     unsigned widths[TABLE_COLUMNS_MAX] = {0};
@@ -111,19 +147,17 @@ void table_print(const struct table *table, struct printer *printer)
     if (table->row_count == 0) {
         return;
     }
-    measure(table, widths);
-    if (printer->terminal) {
-        fit(table, printer->width, widths);
-    }
-    print_text(printer, "%s", printer->colour ? "\x1b[1m" : "");
-    for (size_t i = 0; i < table->column_count; i++) {
-        print_cell(table, printer, slice_text(table->columns[i].title), i, widths[i]);
-    }
-    print_text(printer, "%s\n", printer->colour ? "\x1b[0m" : "");
+    choose_widths(table, printer, widths);
+    print_heading(table, printer, widths);
+    table_print_rows(table, printer);
+}
+
+void table_print_rows(const struct table *table, struct printer *printer)
+{
+    unsigned widths[TABLE_COLUMNS_MAX] = {0};
+
+    choose_widths(table, printer, widths);
     for (const struct table_row *row = table->first; row != NULL; row = row->next) {
-        for (size_t i = 0; i < table->column_count; i++) {
-            print_cell(table, printer, row->cells[i], i, widths[i]);
-        }
-        print_text(printer, "\n");
+        print_row(table, printer, row->cells, widths);
     }
 }

@@ -33,7 +33,9 @@ void table_init(struct table *table, struct arena *arena, const struct table_col
                 size_t count);
 /* Adds a row of one cell a column. Cells are cleaned and copied; false without memory. */
 MUST_CHECK bool table_add(struct table *table, const struct slice *cells);
-/* Prints the heading and all rows; nothing where there are none. */
+/* Prints all rows under their heading; nothing where there are none. */
 void table_print(const struct table *table, struct printer *printer);
+/* Prints all rows without a heading: of a list's second page. */
+void table_print_rows(const struct table *table, struct printer *printer);
 
 #endif

@@ -1,0 +1,170 @@
+/*
+ * admin.c: `errata admin` and `errata health`: the server itself.
+ */
+#include "tools/errata/commands.h"
+#include "tools/errata/connect.h"
+#include "tools/errata/input.h"
+#include "tools/errata/reply.h"
+#include "tools/errata/request.h"
+#include "tools/errata/terminal/table.h"
+
+#include "client/header.h"
+
+static void print_member(struct cli *cli, const char *title, struct slice value)
+{
+    print_text(&cli->out, "%-14s ", title);
+    print_coloured(&cli->out, COLOUR_NONE, value);
+    print_text(&cli->out, "\n");
+}
+
+static enum cli_exit print_methods(struct cli *cli, struct json_value reply)
+{
+    static const struct table_column columns[] = {
+        {"METHOD", false, true}, {"CODE", false, true}, {"CALLS", true, true}};
+    struct json_walk walk = reply_walk(reply, "methods");
+    struct json_value row = {JSON_NULL, {NULL, 0}};
+    struct slice key = {NULL, 0};
+    struct table table;
+
+    table_init(&table, &cli->arena, columns, sizeof(columns) / sizeof(columns[0]));
+    while (json_walk_next(&walk, &key, &row)) {
+        struct slice code = reply_text(cli, row, "code");
+        uint32_t number = 0;
+        struct slice cells[] = {reply_text(cli, row, "method"), SLICE("OK"),
+                                reply_text(cli, row, "count")};
+
+        if (code.size > 0 && client_code_read(code, &number)) {
+            cells[1] = slice_text(client_code_name(number));
+        }
+        if (!table_add(&table, cells)) {
+            return cli_local(cli, "out of memory");
+        }
+    }
+    if (table.row_count > 0) {
+        print_text(&cli->out, "\n");
+    }
+    table_print(&table, &cli->out);
+    return CLI_OK;
+}
+
+static enum cli_exit print_counters(struct cli *cli, struct json_value reply)
+{
+    static const struct table_column columns[] = {{"COUNTER", false, true}, {"VALUE", true, true}};
+    struct json_walk walk = reply_walk(reply, "counters");
+    struct json_value row = {JSON_NULL, {NULL, 0}};
+    struct slice key = {NULL, 0};
+    struct table table;
+
+    table_init(&table, &cli->arena, columns, sizeof(columns) / sizeof(columns[0]));
+    while (json_walk_next(&walk, &key, &row)) {
+        struct slice value = reply_text(cli, row, "value");
+        struct slice cells[] = {reply_text(cli, row, "name"), value.size > 0 ? value : SLICE("0")};
+
+        if (!table_add(&table, cells)) {
+            return cli_local(cli, "out of memory");
+        }
+    }
+    if (table.row_count > 0) {
+        print_text(&cli->out, "\n");
+    }
+    table_print(&table, &cli->out);
+    return CLI_OK;
+}
+
+static enum cli_exit run_info(struct cli *cli)
+{
+    struct json_value reply = {JSON_NULL, {NULL, 0}};
+    struct slice json = {NULL, 0};
+    enum cli_exit result =
+        cli_call(cli, "/errata.v1.AdminService/GetServerInfo", SLICE("{}"), &json);
+
+    if (result == CLI_OK) {
+        result = reply_parse(cli, json, &reply);
+    }
+    if (result != CLI_OK) {
+        return result;
+    }
+    if (cli->json) {
+        print_json(&cli->out, json);
+        return CLI_OK;
+    }
+    print_member(cli, "version", reply_text(cli, reply, "version"));
+    print_member(cli, "store format", reply_text(cli, reply, "formatVersion"));
+    print_member(cli, "log engine", reply_text(cli, reply, "logEngine"));
+    print_member(cli, "started", reply_time(cli, reply, "startTime"));
+    result = print_methods(cli, reply);
+    return result == CLI_OK ? print_counters(cli, reply) : result;
+}
+
+/* Asks for one part's health; gives whether it serves. */
+static enum cli_exit check_part(struct cli *cli, const char *part, struct slice *ret_json,
+                                struct slice *ret_word)
+{
+    struct request request;
+    struct json_value reply = {JSON_NULL, {NULL, 0}};
+    enum cli_exit result = CLI_OK;
+
+    request_begin(&request, cli);
+    request_text(&request, "service", slice_text(part));
+    result = cli_call(cli, "/grpc.health.v1.Health/Check", request_end(&request), ret_json);
+    if (result == CLI_OK) {
+        result = reply_parse(cli, *ret_json, &reply);
+    }
+    if (result == CLI_OK) {
+        *ret_word = reply_text(cli, reply, "status");
+    }
+    return result;
+}
+
+static enum cli_exit run_health(struct cli *cli)
+{
+    static const char *const parts[] = {"", "errata.write"};
+    const char *wanted = cli->options.word_count > 0 ? cli->options.words[0] : NULL;
+    bool serving = true;
+
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        const char *part = wanted != NULL ? wanted : parts[i];
+        struct slice json = {NULL, 0};
+        struct slice word = {NULL, 0};
+        enum cli_exit result = check_part(cli, part, &json, &word);
+        bool serves = slice_equal(word, SLICE("SERVING"));
+
+        if (result != CLI_OK) {
+            return result;
+        }
+        serving = serving && serves;
+        if (cli->json) {
+            print_json(&cli->out, json);
+        } else {
+            print_text(&cli->out, "%-14s ", part[0] != '\0' ? part : "server");
+            print_coloured(&cli->out, serves ? COLOUR_GREEN : COLOUR_RED, word);
+            print_text(&cli->out, "\n");
+        }
+        if (wanted != NULL) {
+            break;
+        }
+    }
+    return serving ? CLI_OK : CLI_CALL_FAILED;
+}
+
+const struct command admin_commands[] = {
+    {.group = "admin",
+     .name = "info",
+     .arguments = "",
+     .summary = "what the server is and has done since it started",
+     .help = "Prints the server's version, when it started, its calls by method and code, and its\n"
+             "counters. Needs an ADMIN token.\n"
+             "\nExample:\n  errata admin info --json | jq .counters",
+     .run = run_info},
+    {.name = NULL}};
+
+const struct command health_commands[] = {
+    {.name = "health",
+     .arguments = "[PART]",
+     .summary = "whether the server serves",
+     .help = "Asks the health of the server and of its writes, or of one part: `errata.write`.\n"
+             "Needs no token. Exit code 0 where all that was asked serves, else 1.\n"
+             "\nExample:\n  until errata health --timeout 1s >/dev/null 2>&1; do sleep 1; done",
+     .words_max = 1,
+     .run = run_health},
+    {.name = NULL}};

@@ -1,0 +1,233 @@
+/*
+ * connect.c: see connect.h.
+ */
+#include "tools/errata/connect.h"
+
+#include "server/codec/proto_json.h"
+#include "store/base/assert.h"
+#include "tools/errata/failure.h"
+#include "tools/errata/input.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A token's text is below 100 bytes; a larger file is something else. */
+#define TOKEN_FILE_BYTES_MAX 4096
+/* --metadata and --idempotency-key of one command line. */
+#define METADATA_MAX 32
+
+static const char *setting(const struct cli *cli, const char *option, const char *variable)
+{
+    const char *value = options_get(&cli->options, option);
+
+    return value != NULL ? value : getenv(variable);
+}
+
+/* Splits HOST:PORT or [HOST]:PORT; the host is copied. */
+static bool parse_server(struct cli *cli, const char *server, struct client_channel_config *config)
+{
+    const char *colon = strrchr(server, ':');
+    struct slice host = {NULL, 0};
+    struct slice copy = {NULL, 0};
+    int64_t port = 0;
+
+    if (colon == NULL || !input_number(colon + 1, &port) || port < 1 || port > 65535) {
+        return false;
+    }
+    host = slice_of(server, (size_t)(colon - server));
+    if (host.size >= 2 && host.data[0] == '[' && host.data[host.size - 1] == ']') {
+        host = slice_of(host.data + 1, host.size - 2);
+    }
+    if (host.size == 0 || host.size > CLIENT_HOST_BYTES_MAX ||
+        !arena_copy(&cli->arena, host, &copy)) {
+        return false;
+    }
+    config->host = (const char *)copy.data;
+    config->port = (uint16_t)port;
+    return true;
+}
+
+static enum cli_exit read_token(struct cli *cli, struct slice *ret_token)
+{
+    const char *path = setting(cli, "token-file", "ERRATA_TOKEN_FILE");
+    struct slice text = {NULL, 0};
+    enum cli_exit result = CLI_OK;
+
+    if (path == NULL || path[0] == '\0') {
+        return CLI_OK; /* the server says where a token is needed */
+    }
+    result = input_file(cli, path, TOKEN_FILE_BYTES_MAX, &text);
+    if (result != CLI_OK) {
+        return result;
+    }
+    while (text.size > 0 && (text.data[text.size - 1] == '\n' || text.data[text.size - 1] == '\r' ||
+                             text.data[text.size - 1] == ' ')) {
+        text.size--;
+    }
+    for (size_t i = 0; i < text.size; i++) {
+        if (text.data[i] <= 0x20 || text.data[i] > 0x7e) {
+            return cli_local(cli, "%s holds no token: a token is one line of printable ASCII",
+                             path);
+        }
+    }
+    if (text.size == 0) {
+        return cli_local(cli, "%s is empty: it should hold a token", path);
+    }
+    *ret_token = text;
+    return CLI_OK;
+}
+
+enum cli_exit cli_connect(struct cli *cli)
+{
+    const char *server = setting(cli, "server", "ERRATA_SERVER");
+    struct client_channel_config config = {.user_agent = "errata-cli/" ERRATA_VERSION};
+    enum cli_exit result = CLI_OK;
+
+    if (cli->client != NULL) {
+        return CLI_OK;
+    }
+    server = server != NULL && server[0] != '\0' ? server : CONNECT_SERVER_DEFAULT;
+    if (!parse_server(cli, server, &config)) {
+        return cli_usage(cli, "\"%s\" is no server: give HOST:PORT, such as %s", server,
+                         CONNECT_SERVER_DEFAULT);
+    }
+    result = read_token(cli, &config.token);
+    if (result != CLI_OK) {
+        return result;
+    }
+    if (client_blocking_open(&config, &cli->client) != OK) {
+        return cli_local(cli, "no connection can be made to %s: out of memory or of files", server);
+    }
+    return CLI_OK;
+}
+
+void cli_disconnect(struct cli *cli)
+{
+    client_blocking_close(cli->client);
+    cli->client = NULL;
+}
+
+const struct method_info *cli_method(const char *path)
+{
+    const struct method_info *method = contract_find_method(slice_text(path));
+
+    ASSERT(method != NULL);
+    return method;
+}
+
+enum cli_exit cli_encode(struct cli *cli, const struct method_info *method, struct slice json,
+                         struct slice *ret_wire)
+{
+    struct buffer wire;
+    enum err err = OK;
+
+    buffer_init(&wire, &cli->arena, json.size);
+    err = proto_json_read(&cli->ctx, method->request, json, true, &wire);
+    if (err != OK) {
+        return failure_print_fault(cli, err, "the request was not sent");
+    }
+    *ret_wire = buffer_slice(&wire);
+    return CLI_OK;
+}
+
+enum cli_exit cli_decode(struct cli *cli, const struct method_info *method, struct slice wire,
+                         struct arena *arena, struct slice *ret_json)
+{
+    const struct proto_json_style style = {.indent = cli->indent};
+    struct ctx ctx = cli->ctx;
+    struct buffer json;
+    enum err err = OK;
+
+    ctx.arena = arena;
+    buffer_init(&json, arena, wire.size * 2 + 64);
+    err = proto_json_write(&ctx, method->reply, wire, &style, &json);
+    if (err != OK || !buffer_ok(&json)) {
+        return failure_print_fault(cli, err != OK ? err : ERR_MEMORY,
+                                   "the answer cannot be shown; is the server of another version?");
+    }
+    *ret_json = buffer_slice(&json);
+    return CLI_OK;
+}
+
+static enum cli_exit add_metadata(struct cli *cli, const char *text, struct client_options *options,
+                                  struct client_metadata *list)
+{
+    const char *colon = strchr(text, ':');
+
+    if (colon == NULL || colon == text) {
+        return cli_usage(cli, "--metadata \"%s\": give KEY:VALUE", text);
+    }
+    if (options->metadata_count == METADATA_MAX) {
+        return cli_usage(cli, "more than %d pieces of metadata", METADATA_MAX);
+    }
+    list[options->metadata_count++] =
+        (struct client_metadata){slice_of(text, (size_t)(colon - text)), slice_text(colon + 1)};
+    return CLI_OK;
+}
+
+enum cli_exit cli_call_options(struct cli *cli, const struct method_info *method,
+                               struct client_options *ret_options)
+{
+    struct client_metadata *list =
+        arena_calloc(&cli->arena, METADATA_MAX + 1, sizeof(struct client_metadata));
+    struct client_options options = {.metadata = list};
+    const char *key = options_get(&cli->options, "idempotency-key");
+    const char *text = NULL;
+    enum cli_exit result = CLI_OK;
+
+    if (list == NULL) {
+        return cli_local(cli, "out of memory");
+    }
+    options.timeout_ms = cli->timeout_ms;
+    if (options.timeout_ms == 0 && method->stream == METHOD_UNARY) {
+        options.timeout_ms = CONNECT_TIMEOUT_MS;
+    }
+    for (size_t at = 0; (text = options_next(&cli->options, "metadata", &at)) != NULL;) {
+        result = add_metadata(cli, text, &options, list);
+        if (result != CLI_OK) {
+            return result;
+        }
+    }
+    if (key != NULL) {
+        list[options.metadata_count++] =
+            (struct client_metadata){SLICE("idempotency-key"), slice_text(key)};
+    }
+    *ret_options = options;
+    return CLI_OK;
+}
+
+enum cli_exit cli_call_with(struct cli *cli, const struct client_request *request,
+                            struct arena *arena, struct slice *ret_reply)
+{
+    struct client_result answer = {.reply = {NULL, 0}};
+    enum cli_exit result = cli_connect(cli);
+    enum err err = OK;
+
+    if (result != CLI_OK) {
+        return result;
+    }
+    err = client_call_blocking(cli->client, request, arena, &answer);
+    if (err != OK) {
+        return failure_print_start(cli, err);
+    }
+    if (answer.status.code != 0) {
+        return failure_print_status(cli, &answer.status);
+    }
+    return cli_decode(cli, request->method, answer.reply, arena, ret_reply);
+}
+
+enum cli_exit cli_call(struct cli *cli, const char *path, struct slice json,
+                       struct slice *ret_reply)
+{
+    struct client_options options = {.timeout_ms = 0};
+    struct client_request request = {.method = cli_method(path), .options = &options};
+    enum cli_exit result = cli_encode(cli, request.method, json, &request.message);
+
+    if (result == CLI_OK) {
+        result = cli_call_options(cli, request.method, &options);
+    }
+    if (result != CLI_OK) {
+        return result;
+    }
+    return cli_call_with(cli, &request, &cli->arena, ret_reply);
+}

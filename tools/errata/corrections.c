@@ -1,0 +1,327 @@
+/*
+ * corrections.c: `errata corrections`: capture, list and show what people corrected. Importing is in
+ * import.c.
+ */
+#include "tools/errata/commands.h"
+#include "tools/errata/connect.h"
+#include "tools/errata/import.h"
+#include "tools/errata/input.h"
+#include "tools/errata/paging.h"
+
+/* --- capture --- */
+
+static const struct request_member capture_members[] = {
+    {"type", "event_type", REQUEST_TEXT},
+    {"layout", "layout_fingerprint", REQUEST_TEXT},
+    {"document", "document_id", REQUEST_TEXT},
+    {"draft", "draft_order_id", REQUEST_TEXT},
+    {"actor", "actor_user_id", REQUEST_TEXT},
+    {"before", "before_json", REQUEST_ARGUMENT},
+    {"after", "after_json", REQUEST_ARGUMENT},
+    {"output", "corrected_output_json", REQUEST_ARGUMENT},
+    {"meta", "meta_json", REQUEST_ARGUMENT},
+    {"created-at", "created_at", REQUEST_TIME_AGO},
+    {NULL, NULL, REQUEST_TEXT}};
+
+/* --snippet is --meta with its one best-known member. */
+static enum cli_exit add_snippet(struct request *request, struct cli *cli)
+{
+    const char *given = options_get(&cli->options, "snippet");
+    struct slice snippet = {NULL, 0};
+    struct buffer meta;
+    enum cli_exit result = CLI_OK;
+
+    if (given == NULL) {
+        return CLI_OK;
+    }
+    if (options_has(&cli->options, "meta")) {
+        return cli_usage(cli, "--snippet and --meta: put it into the latter, as \"input_snippet\"");
+    }
+    result = input_argument(cli, given, &snippet);
+    if (result != CLI_OK) {
+        return result;
+    }
+    buffer_init(&meta, &cli->arena, snippet.size + 32);
+    buffer_append(&meta, SLICE("{\"input_snippet\":"));
+    json_write_string(&meta, snippet, false);
+    buffer_append_byte(&meta, '}');
+    request_text(request, "meta_json", buffer_slice(&meta));
+    return CLI_OK;
+}
+
+static enum cli_exit capture_request(struct cli *cli, struct slice *ret_json)
+{
+    struct request request;
+    struct slice event = {NULL, 0};
+    enum cli_exit result = CLI_OK;
+
+    request_begin(&request, cli);
+    if (cli->options.word_count > 0) {
+        if (options_has(&cli->options, "type")) {
+            return cli_usage(cli, "give the event either as JSON or by options, not both");
+        }
+        result = input_argument(cli, cli->options.words[0], &event);
+        request_raw(&request, "event", event);
+    } else if (!options_has(&cli->options, "type")) {
+        return cli_usage(cli, "--type is missing; EXTRACTION_LINE_CORRECTED, for one");
+    } else {
+        request_open(&request, "event");
+        result = request_add_options(&request, cli, capture_members);
+        if (result == CLI_OK) {
+            result = request_add_entity(&request, cli);
+        }
+        if (result == CLI_OK) {
+            result = add_snippet(&request, cli);
+        }
+        request_close(&request);
+    }
+    *ret_json = request_end(&request);
+    return result;
+}
+
+static enum cli_exit run_capture(struct cli *cli)
+{
+    struct json_value reply = {JSON_NULL, {NULL, 0}};
+    struct json_value event = {JSON_NULL, {NULL, 0}};
+    struct slice request = {NULL, 0};
+    struct slice json = {NULL, 0};
+    enum cli_exit result = capture_request(cli, &request);
+
+    if (result == CLI_OK) {
+        result = cli_call(cli, "/errata.v1.CorrectionService/CaptureEvent", request, &json);
+    }
+    if (result == CLI_OK) {
+        result = reply_parse(cli, json, &reply);
+    }
+    if (result != CLI_OK) {
+        return result;
+    }
+    if (cli->json) {
+        print_json(&cli->out, json);
+        return CLI_OK;
+    }
+    event = reply_member(reply, "event");
+    print_coloured(&cli->out, COLOUR_NONE, reply_text(cli, event, "id"));
+    print_text(&cli->out, "\n");
+    if (reply_text(cli, event, "reduced").size > 0) {
+        print_text(&cli->err, "it was larger than 10,240 bytes and was reduced\n");
+    }
+    return CLI_OK;
+}
+
+/* --- list --- */
+
+static void event_cells(struct cli *cli, struct json_value row, struct slice *cells)
+{
+    cells[0] = reply_text(cli, row, "id");
+    cells[1] = reply_time(cli, row, "createdAt");
+    cells[2] = reply_word(cli, row, "eventType", "EVENT_TYPE_");
+    cells[3] = reply_text(cli, row, "layoutFingerprint");
+    cells[4] = reply_text(cli, row, "documentId");
+    cells[5] = reply_text(cli, row, "actorUserId");
+    cells[6] = reply_list(cli, row, "fieldsChanged");
+}
+
+static enum cli_exit run_list(struct cli *cli)
+{
+    static const struct request_member members[] = {{"type", "event_type", REQUEST_TEXT},
+                                                    {"layout", "layout_fingerprint", REQUEST_TEXT},
+                                                    {"document", "document_id", REQUEST_TEXT},
+                                                    {"draft", "draft_order_id", REQUEST_TEXT},
+                                                    {"actor", "actor_user_id", REQUEST_TEXT},
+                                                    {"since", "start_time", REQUEST_TIME_AGO},
+                                                    {"until", "end_time", REQUEST_TIME_AGO},
+                                                    {"field", "field", REQUEST_TEXT},
+                                                    {NULL, NULL, REQUEST_TEXT}};
+    static const struct table_column columns[] = {
+        {"ID", false, true},      {"CREATED", false, true},   {"TYPE", false, false},
+        {"LAYOUT", false, false}, {"DOCUMENT", false, false}, {"ACTOR", false, false},
+        {"FIELDS", false, false}};
+    static const struct paging paging = {.path = "/errata.v1.CorrectionService/ListFeedbackEvents",
+                                         .rows = "events",
+                                         .members = members,
+                                         .columns = columns,
+                                         .column_count = sizeof(columns) / sizeof(columns[0]),
+                                         .cells = event_cells,
+                                         .add_filter = request_add_entity,
+                                         .nothing = "no corrections match"};
+
+    return paging_run(cli, &paging);
+}
+
+/* --- show --- */
+
+static void print_member(struct cli *cli, const char *title, struct slice value)
+{
+    if (value.size == 0) {
+        return;
+    }
+    print_text(&cli->out, "%-10s ", title);
+    print_coloured(&cli->out, COLOUR_NONE, value);
+    print_text(&cli->out, "\n");
+}
+
+static void print_side(struct cli *cli, struct json_value row, const char *side)
+{
+    bool before = strcmp(side, "before") == 0;
+    enum print_colour colour = before ? COLOUR_RED : COLOUR_GREEN;
+    struct slice text = reply_text(cli, row, side);
+
+    if (text.size == 0) {
+        return; /* the member was not there */
+    }
+    print_text(&cli->out, "  ");
+    print_coloured(&cli->out, colour, before ? SLICE("- ") : SLICE("+ "));
+    print_coloured(&cli->out, colour, text);
+    print_text(&cli->out, "\n");
+}
+
+static void print_diff(struct cli *cli, struct json_value event)
+{
+    struct json_walk walk = reply_walk(event, "diff");
+    struct json_value row = {JSON_NULL, {NULL, 0}};
+    struct slice key = {NULL, 0};
+
+    while (json_walk_next(&walk, &key, &row)) {
+        print_coloured(&cli->out, COLOUR_BOLD, reply_text(cli, row, "name"));
+        print_text(&cli->out, "\n");
+        print_side(cli, row, "before");
+        print_side(cli, row, "after");
+    }
+}
+
+static void print_event(struct cli *cli, struct json_value event)
+{
+    struct slice type = reply_text(cli, event, "entityType");
+    struct slice id = reply_text(cli, event, "entityId");
+
+    print_member(cli, "id", reply_text(cli, event, "id"));
+    print_member(cli, "type", reply_word(cli, event, "eventType", "EVENT_TYPE_"));
+    print_member(cli, "created", reply_time(cli, event, "createdAt"));
+    print_member(cli, "actor", reply_text(cli, event, "actorUserId"));
+    print_member(cli, "layout", reply_text(cli, event, "layoutFingerprint"));
+    print_member(cli, "document", reply_text(cli, event, "documentId"));
+    print_member(cli, "draft", reply_text(cli, event, "draftOrderId"));
+    if (type.size + id.size > 0) {
+        print_member(cli, "entity",
+                     arena_printf(&cli->arena, "%.*s/%.*s", (int)type.size, (const char *)type.data,
+                                  (int)id.size, (const char *)id.data));
+    }
+    print_member(cli, "fields", reply_list(cli, event, "fieldsChanged"));
+    print_member(cli, "output", reply_text(cli, event, "correctedOutputJson"));
+    print_member(cli, "meta", reply_text(cli, event, "metaJson"));
+    if (reply_text(cli, event, "reduced").size > 0) {
+        print_member(cli, "reduced", SLICE("yes: it was larger than is kept"));
+    }
+    print_text(&cli->out, "\n");
+    print_diff(cli, event);
+}
+
+static enum cli_exit run_show(struct cli *cli)
+{
+    struct request request;
+    struct json_value reply = {JSON_NULL, {NULL, 0}};
+    struct slice json = {NULL, 0};
+    enum cli_exit result = CLI_OK;
+
+    request_begin(&request, cli);
+    request_text(&request, "id", slice_text(cli->options.words[0]));
+    result = cli_call(cli, "/errata.v1.CorrectionService/GetFeedbackEvent", request_end(&request),
+                      &json);
+    if (result == CLI_OK) {
+        result = reply_parse(cli, json, &reply);
+    }
+    if (result != CLI_OK) {
+        return result;
+    }
+    if (cli->json) {
+        print_json(&cli->out, json);
+    } else {
+        print_event(cli, reply_member(reply, "event"));
+    }
+    return CLI_OK;
+}
+
+static const struct option_spec capture_options[] = {
+    {"type", "TYPE", "such as EXTRACTION_LINE_CORRECTED; `errata methods CaptureEvent` has all"},
+    {"layout", "LAYOUT", "the layout's fingerprint"},
+    {"document", "ID", "the document"},
+    {"draft", "ID", "the draft order"},
+    {"entity", "TYPE/ID", "what was corrected, such as draft_order_line/17"},
+    {"actor", "USER", "who corrected, where the token is bound to nobody"},
+    {"before", "JSON", "what stood before; @FILE and - read it from elsewhere, as below"},
+    {"after", "JSON", "what stands after"},
+    {"output", "JSON", "the whole corrected result, where --after is only a part"},
+    {"meta", "JSON", "anything else"},
+    {"snippet", "TEXT", "the text that the model saw: `input_snippet` of the meta JSON"},
+    {"created-at", "TIME", "when it happened, for history; needs INTEGRATOR or ADMIN"},
+    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
+    {NULL, NULL, NULL}};
+static const struct option_spec import_options[] = {
+    {"batch", "N", "events a call, 1 to 1000 (default 1000)"},
+    {"again", NULL, "store events even where this import was done within 24 hours"},
+    {NULL, NULL, NULL}};
+static const struct option_spec list_options[] = {
+    {"type", "TYPE", "only this type"},
+    {"layout", "LAYOUT", "only this layout"},
+    {"document", "ID", "only this document"},
+    {"draft", "ID", "only this draft order"},
+    {"entity", "TYPE/ID", "only this entity"},
+    {"actor", "USER", "only what this user did"},
+    {"field", "NAME", "only where this field changed"},
+    {"since", "TIME|SPAN", "created then or later: 12h means since twelve hours ago"},
+    {"until", "TIME|SPAN", "created before then"},
+    PAGING_OPTIONS,
+    {NULL, NULL, NULL}};
+
+const struct command correction_commands[] = {
+    {.group = "corrections",
+     .name = "capture",
+     .arguments = "--type TYPE ... | JSON | @FILE | -",
+     .summary = "store a correction and print its id",
+     .help =
+         "Stores one correction, durably, and prints its id. It is given by options, or whole as\n"
+         "the JSON of an event. JSON and TEXT values may be @FILE, or - for standard input.\n"
+         "\nExamples:\n"
+         "  errata corrections capture --type EXTRACTION_LINE_CORRECTED --layout a1b2c3 \\\n"
+         "    --document invoice-17 --entity draft_order_line/3 \\\n"
+         "    --before '{\"qty\": 10}' --after '{\"qty\": 12}' --snippet @page1.txt\n"
+         "  errata corrections capture @event.json",
+     .options = capture_options,
+     .words_max = 1,
+     .run = run_capture},
+    {.group = "corrections",
+     .name = "import",
+     .arguments = "FILE.jsonl | -",
+     .summary = "store many corrections, one JSON object a line",
+     .help =
+         "Stores the events of a file, one JSON object a line, in batches; each batch is stored\n"
+         "whole or not at all. Every event may bring its `created_at`. Running the same import\n"
+         "again within 24 hours stores nothing twice, so an interrupted one is simply repeated.\n"
+         "Progress goes to standard error. Needs an INTEGRATOR or ADMIN token.\n"
+         "\nExample:\n  errata corrections import history.jsonl",
+     .options = import_options,
+     .words_min = 1,
+     .words_max = 1,
+     .run = import_run},
+    {.group = "corrections",
+     .name = "list",
+     .arguments = "",
+     .summary = "list corrections, newest first",
+     .help = "Lists corrections, newest first. Filters are combined. With --json each page of the\n"
+             "answer is one line.\n"
+             "\nExamples:\n"
+             "  errata corrections list --layout a1b2c3 --since 7d\n"
+             "  errata corrections list --field qty --all --json | jq -c .events[]",
+     .options = list_options,
+     .run = run_list},
+    {.group = "corrections",
+     .name = "show",
+     .arguments = "ID",
+     .summary = "show one correction with its diff",
+     .help = "Shows one correction, with what differs between before and after.\n"
+             "\nExample:\n  errata corrections show 0192f0c0-1111-7222-8333-444455556666",
+     .words_min = 1,
+     .words_max = 1,
+     .run = run_show},
+    {.name = NULL}};

@@ -1,0 +1,356 @@
+/*
+ * events.c: `errata events`: the log itself: list, show, and watch as events are written.
+ */
+#include "client/header.h"
+#include "tools/errata/commands.h"
+#include "tools/errata/connect.h"
+#include "tools/errata/failure.h"
+#include "tools/errata/input.h"
+#include "tools/errata/paging.h"
+
+#include <stdio.h>
+#include <time.h>
+
+/* Between two tries to connect again: doubled from the first to the last. */
+#define RETRY_FIRST_MS 250
+#define RETRY_LAST_MS 8000
+/* Tries that bring nothing before the watch gives up: some thirteen minutes. */
+#define RETRY_COUNT_MAX 100
+/* How a stream ended: a status's texts and metadata. */
+#define STATUS_ARENA_BYTES_MAX ((size_t)1024 * 1024)
+
+/* `kind/id` of the main subject. */
+static struct slice main_subject(struct cli *cli, struct json_value event)
+{
+    struct json_walk walk = reply_walk(event, "subjects");
+    struct json_value subject = {JSON_NULL, {NULL, 0}};
+    struct slice key = {NULL, 0};
+    struct slice kind = {NULL, 0};
+    struct slice id = {NULL, 0};
+
+    if (!json_walk_next(&walk, &key, &subject)) {
+        return slice_of(NULL, 0);
+    }
+    kind = reply_text(cli, subject, "kind");
+    id = reply_text(cli, subject, "id");
+    return arena_printf(&cli->arena, "%.*s:%.*s", (int)kind.size, (const char *)kind.data,
+                        (int)id.size, (const char *)id.data);
+}
+
+static void event_cells(struct cli *cli, struct json_value row, struct slice *cells)
+{
+    cells[0] = reply_text(cli, row, "seq");
+    cells[1] = reply_time(cli, row, "recordedAt");
+    cells[2] = reply_word(cli, row, "kind", "EVENT_KIND_");
+    cells[3] = reply_text(cli, row, "actorUserId");
+    cells[4] = main_subject(cli, row);
+    cells[5] = reply_text(cli, row, "id");
+}
+
+/* --subject KIND:ID becomes a member of its own. */
+static enum cli_exit add_subject(struct request *request, struct cli *cli)
+{
+    const char *subject = options_get(&cli->options, "subject");
+    const char *colon = subject != NULL ? strchr(subject, ':') : NULL;
+
+    if (subject == NULL) {
+        return CLI_OK;
+    }
+    if (colon == NULL || colon == subject || colon[1] == '\0') {
+        return cli_usage(cli, "--subject \"%s\": give KIND:ID, such as document:invoice-17",
+                         subject);
+    }
+    request_open(request, "subject");
+    request_text(request, "kind", slice_of(subject, (size_t)(colon - subject)));
+    request_text(request, "id", slice_text(colon + 1));
+    request_close(request);
+    return CLI_OK;
+}
+
+static const struct table_column columns[] = {{"SEQ", true, true},       {"RECORDED", false, true},
+                                              {"KIND", false, true},     {"ACTOR", false, false},
+                                              {"SUBJECT", false, false}, {"ID", false, true}};
+
+static enum cli_exit run_list(struct cli *cli)
+{
+    static const struct request_member members[] = {{"kind", "kind", REQUEST_TEXT},
+                                                    {NULL, NULL, REQUEST_TEXT}};
+    static const struct paging paging = {.path = "/errata.v1.LearningService/ListEvents",
+                                         .rows = "events",
+                                         .members = members,
+                                         .columns = columns,
+                                         .column_count = sizeof(columns) / sizeof(columns[0]),
+                                         .cells = event_cells,
+                                         .add_filter = add_subject,
+                                         .nothing = "no events match"};
+
+    return paging_run(cli, &paging);
+}
+
+static enum cli_exit run_show(struct cli *cli)
+{
+    const char *word = cli->options.words[0];
+    struct request request;
+    struct slice json = {NULL, 0};
+    int64_t seq = 0;
+    enum cli_exit result = CLI_OK;
+
+    cli->indent = cli->out.terminal && !cli->json ? 2 : 0;
+    request_begin(&request, cli);
+    request_text(&request, input_number(word, &seq) ? "seq" : "id", slice_text(word));
+    result = cli_call(cli, "/errata.v1.LearningService/GetEvent", request_end(&request), &json);
+    if (result == CLI_OK) {
+        print_json(&cli->out, json);
+    }
+    return result;
+}
+
+/* --- watch --- */
+
+struct watching {
+    struct cli *cli;
+    const struct method_info *method;
+    int64_t next_seq; /* the first that is wanted */
+    int64_t left; /* events still wanted; -1: all */
+    unsigned failures; /* tries that brought nothing, one after the other */
+    enum cli_exit result;
+    bool finished; /* all that was wanted was printed, or nobody reads the output any more */
+};
+
+static void print_line(struct cli *cli, struct json_value event)
+{
+    struct slice cells[6] = {{NULL, 0}};
+
+    event_cells(cli, event, cells);
+    for (size_t i = 0; i < 5; i++) {
+        print_coloured(&cli->out, i == 0 ? COLOUR_BOLD : COLOUR_NONE, cells[i]);
+        print_text(&cli->out, i < 4 ? "  " : "\n");
+    }
+}
+
+static bool read_seq(struct cli *cli, struct json_value event, int64_t *ret_seq)
+{
+    struct slice seq = reply_text(cli, event, "seq");
+    struct slice text = {NULL, 0};
+
+    return arena_copy(&cli->arena, seq, &text) && input_number((const char *)text.data, ret_seq);
+}
+
+static bool print_event(void *user, struct slice message)
+{
+    struct watching *watching = user;
+    struct cli *cli = watching->cli;
+    struct json_value reply = {JSON_NULL, {NULL, 0}};
+    struct json_value event = {JSON_NULL, {NULL, 0}};
+    struct slice json = {NULL, 0};
+    int64_t number = 0;
+
+    arena_reset(&cli->arena);
+    watching->result = cli_decode(cli, watching->method, message, &cli->arena, &json);
+    if (watching->result == CLI_OK) {
+        watching->result = reply_parse(cli, json, &reply);
+    }
+    if (watching->result != CLI_OK) {
+        return false;
+    }
+    event = reply_member(reply, "event");
+    if (read_seq(cli, event, &number)) {
+        watching->next_seq = number + 1;
+    }
+    if (cli->json) {
+        print_json(&cli->out, json);
+    } else {
+        print_line(cli, event);
+    }
+    watching->failures = 0;
+    watching->left -= watching->left > 0 ? 1 : 0;
+    watching->finished = fflush(cli->out.stream) != 0 || watching->left == 0;
+    return !watching->finished;
+}
+
+static enum cli_exit watch_request(struct watching *watching, struct slice *ret_wire)
+{
+    struct cli *cli = watching->cli;
+    const char *kind = NULL;
+    struct request request;
+    struct buffer kinds;
+
+    request_begin(&request, cli);
+    request_raw(&request, "from_seq",
+                arena_printf(&cli->arena, "%lld", (long long)watching->next_seq));
+    buffer_init(&kinds, &cli->arena, 64);
+    for (size_t at = 0; (kind = options_next(&cli->options, "kind", &at)) != NULL;) {
+        buffer_append_byte(&kinds, kinds.size == 0 ? '[' : ',');
+        json_write_string(&kinds, slice_text(kind), false);
+    }
+    if (kinds.size > 0) {
+        buffer_append_byte(&kinds, ']');
+        request_raw(&request, "kinds", buffer_slice(&kinds));
+    }
+    return cli_encode(cli, watching->method, request_end(&request), ret_wire);
+}
+
+/* Without --from-seq: what is recorded from now on. The number is asked for, so that a connection
+ * lost before the first event loses nothing. */
+static enum cli_exit find_start(struct watching *watching)
+{
+    const char *given = options_get(&watching->cli->options, "from-seq");
+    struct cli *cli = watching->cli;
+    struct json_value reply = {JSON_NULL, {NULL, 0}};
+    struct json_value event = {JSON_NULL, {NULL, 0}};
+    struct json_walk walk;
+    struct slice json = {NULL, 0};
+    struct slice key = {NULL, 0};
+    int64_t newest = 0;
+    enum cli_exit result = CLI_OK;
+
+    if (given != NULL) {
+        return input_number(given, &watching->next_seq) && watching->next_seq > 0
+                   ? CLI_OK
+                   : cli_usage(cli, "--from-seq \"%s\": give a number from 1", given);
+    }
+    result =
+        cli_call(cli, "/errata.v1.LearningService/ListEvents", SLICE("{\"page_size\":1}"), &json);
+    if (result == CLI_OK) {
+        result = reply_parse(cli, json, &reply);
+    }
+    if (result != CLI_OK) {
+        return result;
+    }
+    walk = reply_walk(reply, "events");
+    if (json_walk_next(&walk, &key, &event) && !read_seq(cli, event, &newest)) {
+        return cli_local(cli, "the newest event has no number");
+    }
+    watching->next_seq = newest + 1;
+    return CLI_OK;
+}
+
+/* Watches over one connection, until it ends. */
+static enum cli_exit watch_once(struct watching *watching, struct arena *arena,
+                                struct client_status *ret_status)
+{
+    struct cli *cli = watching->cli;
+    struct client_options options = {.timeout_ms = 0};
+    struct client_request request = {.method = watching->method, .options = &options};
+    struct client_result answer = {.reply = {NULL, 0}};
+    enum cli_exit result = watch_request(watching, &request.message);
+    enum err err = OK;
+
+    if (result == CLI_OK) {
+        result = cli_call_options(cli, request.method, &options);
+    }
+    if (result == CLI_OK) {
+        result = cli_connect(cli);
+    }
+    if (result != CLI_OK) {
+        return result;
+    }
+    err = client_stream_blocking(cli->client, &request, print_event, watching, arena, &answer);
+    if (err != OK) {
+        return failure_print_start(cli, err);
+    }
+    *ret_status = answer.status;
+    return watching->result;
+}
+
+static void wait_to_retry(const struct watching *watching)
+{
+    unsigned doublings = watching->failures < 6 ? watching->failures : 6;
+    long wait_ms = (long)RETRY_FIRST_MS << doublings;
+    struct timespec span = {0, 0};
+
+    wait_ms = wait_ms < RETRY_LAST_MS ? wait_ms : RETRY_LAST_MS;
+    span.tv_sec = wait_ms / 1000;
+    span.tv_nsec = wait_ms % 1000 * 1000000;
+    (void)nanosleep(&span, NULL); /* cut short by a signal: tries earlier */
+}
+
+/* One connection, and what its end means: done, failed, or another try after a while. */
+static enum cli_exit watch_step(struct watching *watching, struct arena *arena)
+{
+    struct cli *cli = watching->cli;
+    struct client_status status = {.code = 0};
+    enum cli_exit result = watch_once(watching, arena, &status);
+
+    if (result != CLI_OK || watching->finished) {
+        return result;
+    }
+    if (status.code == CLIENT_CODE_OK) {
+        watching->finished = true;
+        return CLI_OK;
+    }
+    if (status.code != CLIENT_CODE_UNAVAILABLE || watching->failures == RETRY_COUNT_MAX) {
+        return failure_print_status(cli, &status);
+    }
+    print_text(&cli->err, "connection lost; trying again from event %lld\n",
+               (long long)watching->next_seq);
+    cli_disconnect(cli);
+    wait_to_retry(watching);
+    watching->failures++;
+    return CLI_OK;
+}
+
+static enum cli_exit run_watch(struct cli *cli)
+{
+    const char *count = options_get(&cli->options, "count");
+    struct watching watching = {
+        .cli = cli, .method = cli_method("/errata.v1.LearningService/WatchEvents"), .left = -1};
+    enum cli_exit result = CLI_OK;
+
+    if (count != NULL && (!input_number(count, &watching.left) || watching.left == 0)) {
+        return cli_usage(cli, "--count \"%s\": give a number from 1", count);
+    }
+    result = find_start(&watching);
+    /* Ends with the server's word, an error, --count, or RETRY_COUNT_MAX tries without an event. */
+    while (result == CLI_OK && !watching.finished) {
+        struct arena arena;
+
+        arena_init(&arena, STATUS_ARENA_BYTES_MAX);
+        result = watch_step(&watching, &arena);
+        arena_deinit(&arena);
+    }
+    return result;
+}
+
+static const struct option_spec list_options[] = {
+    {"subject", "KIND:ID", "only events of this subject, such as document:invoice-17"},
+    {"kind", "KIND", "only this kind: FEEDBACK, TOKEN_CREATED, ..."},
+    PAGING_OPTIONS,
+    {NULL, NULL, NULL}};
+static const struct option_spec watch_options[] = {
+    {"from-seq", "SEQ", "begin with this event; else with the next that is recorded"},
+    {"kind", "KIND", "only this kind; may be given several times"},
+    {"count", "N", "end after N events"},
+    {NULL, NULL, NULL}};
+
+const struct command event_commands[] = {
+    {.group = "events",
+     .name = "list",
+     .arguments = "",
+     .summary = "list the event log, newest first",
+     .help = "Lists events of the log, newest first.\n"
+             "\nExample:\n  errata events list --subject document:invoice-17",
+     .options = list_options,
+     .run = run_list},
+    {.group = "events",
+     .name = "show",
+     .arguments = "ID | SEQ",
+     .summary = "show one event as JSON",
+     .help = "Shows one event, by its id or its number in the log.\n"
+             "\nExample:\n  errata events show 17",
+     .words_min = 1,
+     .words_max = 1,
+     .run = run_show},
+    {.group = "events",
+     .name = "watch",
+     .arguments = "",
+     .summary = "print events as they are written, until interrupted",
+     .help =
+         "Prints each event once, in the order of the log, as it is written. When the connection\n"
+         "is lost it connects again and goes on with the event after the last.\n"
+         "\nExamples:\n"
+         "  errata events watch\n"
+         "  errata events watch --from-seq 1 --json | jq -c .event.kind",
+     .options = watch_options,
+     .run = run_watch},
+    {.name = NULL}};

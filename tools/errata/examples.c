@@ -1,0 +1,118 @@
+/*
+ * examples.c: `errata examples`: what a layout's corrections give the next prompt.
+ */
+#include "tools/errata/commands.h"
+#include "tools/errata/connect.h"
+#include "tools/errata/reply.h"
+#include "tools/errata/request.h"
+#include "tools/errata/terminal/table.h"
+
+static const struct request_member members[] = {
+    {"document", "document_id", REQUEST_TEXT},
+    {"limit", "limit", REQUEST_TEXT},
+    {"match", "match_mode", REQUEST_TEXT},
+    {"skip-superseded", "skip_superseded", REQUEST_TRUE},
+    {"distinct-documents", "distinct_documents", REQUEST_TRUE},
+    {"as-of-seq", "as_of_seq", REQUEST_TEXT},
+    {"as-of", "as_of_time", REQUEST_TIME_AGO},
+    {NULL, NULL, REQUEST_TEXT}};
+
+static enum cli_exit print_table(struct cli *cli, struct json_value reply)
+{
+    static const struct table_column columns[] = {
+        {"EXAMPLE", false, true}, {"CREATED", false, true}, {"MATCH", false, true},
+        {"MARKS", false, false},  {"INPUT", false, false},  {"OUTPUT", false, false}};
+    struct json_walk walk = reply_walk(reply, "examples");
+    struct json_value row = {JSON_NULL, {NULL, 0}};
+    struct slice key = {NULL, 0};
+    struct table table;
+
+    table_init(&table, &cli->arena, columns, sizeof(columns) / sizeof(columns[0]));
+    while (json_walk_next(&walk, &key, &row)) {
+        bool partial = reply_text(cli, row, "partial").size > 0;
+        bool superseded = reply_text(cli, row, "superseded").size > 0;
+        const struct slice cells[] = {reply_text(cli, row, "exampleId"),
+                                      reply_time(cli, row, "createdAt"),
+                                      reply_word(cli, row, "matchLevel", "MATCH_LEVEL_"),
+                                      arena_printf(&cli->arena, "%s%s%s", partial ? "partial" : "",
+                                                   partial && superseded ? ", " : "",
+                                                   superseded ? "superseded" : ""),
+                                      reply_text(cli, row, "inputSnippet"),
+                                      reply_text(cli, row, "output")};
+
+        if (!table_add(&table, cells)) {
+            return cli_local(cli, "out of memory");
+        }
+    }
+    if (table.row_count == 0) {
+        struct slice withheld = reply_word(cli, reply, "withheld", "WITHHELD_");
+
+        print_text(&cli->err, "no examples%s%.*s\n", withheld.size > 0 ? ", withheld: " : "",
+                   (int)withheld.size, (const char *)withheld.data);
+    }
+    table_print(&table, &cli->out);
+    return CLI_OK;
+}
+
+static enum cli_exit run_examples(struct cli *cli)
+{
+    bool hints = options_has(&cli->options, "hints");
+    struct request request;
+    struct json_value reply = {JSON_NULL, {NULL, 0}};
+    struct slice json = {NULL, 0};
+    enum cli_exit result = CLI_OK;
+
+    request_begin(&request, cli);
+    request_text(&request, "layout_fingerprint", slice_text(cli->options.words[0]));
+    if (!cli->json || hints) {
+        request_text(&request, "view", hints ? SLICE("HINTS") : SLICE("EXAMPLES"));
+    }
+    result = request_add_options(&request, cli, members);
+    if (result == CLI_OK) {
+        result =
+            cli_call(cli, "/errata.v1.CorrectionService/GetExamples", request_end(&request), &json);
+    }
+    if (result == CLI_OK) {
+        result = reply_parse(cli, json, &reply);
+    }
+    if (result != CLI_OK) {
+        return result;
+    }
+    if (cli->json) {
+        print_json(&cli->out, json);
+        return CLI_OK;
+    }
+    if (!hints) {
+        return print_table(cli, reply);
+    }
+    if (reply_text(cli, reply, "hintExamplesJson").size > 0) {
+        print_json(&cli->out, reply_text(cli, reply, "hintExamplesJson"));
+    }
+    return CLI_OK;
+}
+
+static const struct option_spec options[] = {
+    {"limit", "N", "at most N examples, 1 to 20 (default 3)"},
+    {"hints", NULL, "print `hint_examples`, the JSON text for the prompt, and nothing else"},
+    {"document", "ID", "the document that is to be extracted"},
+    {"match", "MODE", "EXACT, FILL or GUARDED"},
+    {"skip-superseded", NULL, "without those that were corrected again later"},
+    {"distinct-documents", NULL, "at most one a document"},
+    {"as-of-seq", "SEQ", "what would have been answered after that event"},
+    {"as-of", "TIME|SPAN", "what would have been answered then, or that long ago"},
+    {NULL, NULL, NULL}};
+
+const struct command example_commands[] = {
+    {.name = "examples",
+     .arguments = "LAYOUT",
+     .summary = "the newest corrections of a layout, as examples for a prompt",
+     .help = "Prints the newest corrections of a layout, as they are given to the next prompt. A\n"
+             "layout without any is no error.\n"
+             "\nExamples:\n"
+             "  errata examples a1b2c3 --limit 5\n"
+             "  errata examples a1b2c3 --hints > hint_examples.json",
+     .options = options,
+     .words_min = 1,
+     .words_max = 1,
+     .run = run_examples},
+    {.name = NULL}};

@@ -1,0 +1,138 @@
+/*
+ * input.c: see input.h.
+ */
+#include "tools/errata/input.h"
+
+#include "store/base/buffer.h"
+#include "store/base/timestamp.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+/* A thousand years: beyond, sums with the clock could overflow. */
+#define DURATION_MS_MAX INT64_C(31557600000000)
+/* The first piece of a file. */
+#define READ_BYTES 65536
+
+bool input_number(const char *text, int64_t *ret_number)
+{
+    int64_t number = 0;
+
+    if (text[0] == '\0') {
+        return false;
+    }
+    for (; *text != '\0'; text++) {
+        int64_t digit = *text - '0';
+
+        if (digit < 0 || digit > 9 || number > (INT64_MAX - digit) / 10) {
+            return false;
+        }
+        number = number * 10 + digit;
+    }
+    *ret_number = number;
+    return true;
+}
+
+bool input_duration(const char *text, int64_t *ret_ms)
+{
+    static const struct {
+        const char *name;
+        int64_t ms;
+    } units[] = {{"ms", 1},      {"s", 1000},     {"", 1000},      {"m", 60000},
+                 {"h", 3600000}, {"d", 86400000}, {"w", 604800000}};
+    size_t digits = strspn(text, "0123456789");
+    char number[20];
+    int64_t count = 0;
+
+    if (digits == 0 || digits >= sizeof(number)) {
+        return false;
+    }
+    memcpy(number, text, digits);
+    number[digits] = '\0';
+    if (!input_number(number, &count) || count == 0) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        if (strcmp(text + digits, units[i].name) == 0 && count <= DURATION_MS_MAX / units[i].ms) {
+            *ret_ms = count * units[i].ms;
+            return true;
+        }
+    }
+    return false;
+}
+
+enum cli_exit input_file(struct cli *cli, const char *path, size_t bytes_max,
+                         struct slice *ret_text)
+{
+    bool standard = strcmp(path, "-") == 0;
+    FILE *file = standard ? stdin : fopen(path, "rb");
+    struct buffer text;
+    bool failed = false;
+
+    if (file == NULL) {
+        return cli_local(cli, "%s can't be read: %s", path, strerror(errno));
+    }
+    buffer_init(&text, &cli->arena, READ_BYTES);
+    while (text.size <= bytes_max && buffer_reserve(&text, READ_BYTES)) {
+        size_t size = fread(text.data + text.size, 1, READ_BYTES, file);
+
+        text.size += size;
+        if (size == 0) {
+            break;
+        }
+    }
+    failed = ferror(file) != 0 || !buffer_ok(&text);
+    if (!standard) {
+        (void)fclose(file);
+    }
+    if (failed) {
+        return cli_local(cli, "%s can't be read: %s", path, strerror(errno));
+    }
+    if (text.size > bytes_max) {
+        return cli_local(cli, "%s is larger than %zu bytes", path, bytes_max);
+    }
+    *ret_text = buffer_slice(&text);
+    return CLI_OK;
+}
+
+enum cli_exit input_argument(struct cli *cli, const char *argument, struct slice *ret_text)
+{
+    if (strcmp(argument, "-") == 0) {
+        return input_file(cli, "-", INPUT_BYTES_MAX, ret_text);
+    }
+    if (argument[0] == '@') {
+        return input_file(cli, argument + 1, INPUT_BYTES_MAX, ret_text);
+    }
+    *ret_text = slice_text(argument);
+    return CLI_OK;
+}
+
+enum cli_exit input_time(struct cli *cli, const char *option, const char *text, int sign,
+                         struct slice *ret_time)
+{
+    char written[TIMESTAMP_TEXT_BYTES_MAX];
+    int64_t seconds = 0;
+    int64_t distance_ms = 0;
+    int32_t nanos = 0;
+    size_t size = 0;
+
+    if (timestamp_parse(slice_text(text), &seconds, &nanos)) {
+        *ret_time = slice_text(text);
+        return CLI_OK;
+    }
+    if (!input_duration(text, &distance_ms)) {
+        return cli_usage(cli,
+                         "--%s \"%s\" is no time: give a span such as 12h or 90d, or a time such "
+                         "as 2026-11-21T08:30:00Z",
+                         option, text);
+    }
+    seconds = clock_wall_us(cli->ctx.clock) / 1000000 + sign * (distance_ms / 1000);
+    if (seconds < TIMESTAMP_SECONDS_MIN || seconds > TIMESTAMP_SECONDS_MAX) {
+        return cli_usage(cli, "--%s \"%s\" is further than the year 9999 allows", option, text);
+    }
+    size = timestamp_format(seconds, 0, written);
+    if (!arena_copy(&cli->arena, slice_of(written, size), ret_time)) {
+        return cli_local(cli, "out of memory");
+    }
+    return CLI_OK;
+}

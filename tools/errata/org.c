@@ -1,0 +1,81 @@
+/*
+ * org.c: `errata org`: organisations of a server.
+ */
+#include "tools/errata/commands.h"
+#include "tools/errata/connect.h"
+#include "tools/errata/paging.h"
+
+static enum cli_exit run_create(struct cli *cli)
+{
+    struct request request;
+    struct json_value reply = {JSON_NULL, {NULL, 0}};
+    struct slice json = {NULL, 0};
+    enum cli_exit result = CLI_OK;
+
+    request_begin(&request, cli);
+    request_open(&request, "organization");
+    request_text(&request, "name", slice_text(cli->options.words[0]));
+    request_close(&request);
+    result =
+        cli_call(cli, "/errata.v1.AdminService/CreateOrganization", request_end(&request), &json);
+    if (result == CLI_OK) {
+        result = reply_parse(cli, json, &reply);
+    }
+    if (result != CLI_OK) {
+        return result;
+    }
+    if (cli->json) {
+        print_json(&cli->out, json);
+        return CLI_OK;
+    }
+    print_coloured(&cli->out, COLOUR_NONE,
+                   reply_text(cli, reply_member(reply, "organization"), "id"));
+    print_text(&cli->out, "\n");
+    return CLI_OK;
+}
+
+static void org_cells(struct cli *cli, struct json_value row, struct slice *cells)
+{
+    cells[0] = reply_text(cli, row, "id");
+    cells[1] = reply_text(cli, row, "name");
+    cells[2] = reply_time(cli, row, "createdAt");
+}
+
+static enum cli_exit run_list(struct cli *cli)
+{
+    static const struct request_member none[] = {{NULL, NULL, REQUEST_TEXT}};
+    static const struct table_column columns[] = {
+        {"ID", false, true}, {"NAME", false, false}, {"CREATED", false, true}};
+    static const struct paging paging = {
+        "/errata.v1.AdminService/ListOrganizations", "organizations", none, columns,
+        sizeof(columns) / sizeof(columns[0]),        org_cells,       NULL, "no organisations"};
+
+    return paging_run(cli, &paging);
+}
+
+static const struct option_spec create_options[] = {
+    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"}, {NULL, NULL, NULL}};
+static const struct option_spec list_options[] = {PAGING_OPTIONS, {NULL, NULL, NULL}};
+
+const struct command org_commands[] = {
+    {.group = "org",
+     .name = "create",
+     .arguments = "NAME",
+     .summary = "create an organisation and print its id",
+     .help = "Creates an organisation. Needs an ADMIN token with the server flag.\n"
+             "\nExample:\n"
+             "  org=$(errata org create \"Acme Ltd\")\n"
+             "  errata token create --org \"$org\" --role ADMIN",
+     .options = create_options,
+     .words_min = 1,
+     .words_max = 1,
+     .run = run_create},
+    {.group = "org",
+     .name = "list",
+     .arguments = "",
+     .summary = "list organisations",
+     .help = "Lists organisations, oldest first; without the server flag the token's own alone.\n"
+             "\nExample:\n  errata org list",
+     .options = list_options,
+     .run = run_list},
+    {.name = NULL}};

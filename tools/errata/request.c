@@ -1,0 +1,113 @@
+/*
+ * request.c: see request.h.
+ */
+#include "tools/errata/request.h"
+
+#include "store/base/json.h"
+#include "tools/errata/input.h"
+
+static void start_member(struct request *request, const char *member)
+{
+    buffer_printf(&request->json, "%s\"%s\":", request->has_member ? "," : "", member);
+    request->has_member = true;
+}
+
+void request_begin(struct request *request, struct cli *cli)
+{
+    buffer_init(&request->json, &cli->arena, 256);
+    buffer_append_byte(&request->json, '{');
+    request->has_member = false;
+}
+
+void request_text(struct request *request, const char *member, struct slice value)
+{
+    start_member(request, member);
+    json_write_string(&request->json, value, false);
+}
+
+void request_raw(struct request *request, const char *member, struct slice json)
+{
+    start_member(request, member);
+    buffer_append(&request->json, json);
+}
+
+void request_open(struct request *request, const char *member)
+{
+    start_member(request, member);
+    buffer_append_byte(&request->json, '{');
+    request->has_member = false;
+}
+
+void request_close(struct request *request)
+{
+    buffer_append_byte(&request->json, '}');
+    request->has_member = true;
+}
+
+static enum cli_exit add_option(struct request *request, struct cli *cli,
+                                const struct request_member *member, const char *given)
+{
+    struct slice value = slice_text(given);
+    enum cli_exit result = CLI_OK;
+
+    switch (member->kind) {
+    case REQUEST_TRUE:
+        request_raw(request, member->member, SLICE("true"));
+        return CLI_OK;
+    case REQUEST_TEXT:
+        break;
+    case REQUEST_ARGUMENT:
+        result = input_argument(cli, given, &value);
+        break;
+    case REQUEST_TIME_AGO:
+        result = input_time(cli, member->option, given, -1, &value);
+        break;
+    case REQUEST_TIME_AHEAD:
+        result = input_time(cli, member->option, given, 1, &value);
+        break;
+    }
+    if (result == CLI_OK) {
+        request_text(request, member->member, value);
+    }
+    return result;
+}
+
+enum cli_exit request_add_options(struct request *request, struct cli *cli,
+                                  const struct request_member *members)
+{
+    for (; members->option != NULL; members++) {
+        const char *given = options_get(&cli->options, members->option);
+        enum cli_exit result = CLI_OK;
+
+        if (given != NULL) {
+            result = add_option(request, cli, members, given);
+        }
+        if (result != CLI_OK) {
+            return result;
+        }
+    }
+    return CLI_OK;
+}
+
+enum cli_exit request_add_entity(struct request *request, struct cli *cli)
+{
+    const char *entity = options_get(&cli->options, "entity");
+    const char *slash = entity != NULL ? strchr(entity, '/') : NULL;
+
+    if (entity == NULL) {
+        return CLI_OK;
+    }
+    if (slash == NULL || slash == entity || slash[1] == '\0') {
+        return cli_usage(cli, "--entity \"%s\": give TYPE/ID, such as draft_order_line/17", entity);
+    }
+    request_text(request, "entity_type", slice_of(entity, (size_t)(slash - entity)));
+    request_text(request, "entity_id", slice_text(slash + 1));
+    return CLI_OK;
+}
+
+struct slice request_end(struct request *request)
+{
+    buffer_append_byte(&request->json, '}');
+    /* Without memory the text is cut short, and the codec refuses it. */
+    return buffer_slice(&request->json);
+}

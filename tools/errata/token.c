@@ -1,0 +1,162 @@
+/*
+ * token.c: `errata token`: tokens of an organisation.
+ */
+#include "tools/errata/commands.h"
+#include "tools/errata/connect.h"
+#include "tools/errata/paging.h"
+
+static const struct request_member org_member[] = {{"org", "org_id", REQUEST_TEXT},
+                                                   {NULL, NULL, REQUEST_TEXT}};
+
+static enum cli_exit run_create(struct cli *cli)
+{
+    static const struct request_member members[] = {{"role", "role", REQUEST_TEXT},
+                                                    {"user", "user_id", REQUEST_TEXT},
+                                                    {"server-flag", "server", REQUEST_TRUE},
+                                                    {"expires", "expire_time", REQUEST_TIME_AHEAD},
+                                                    {NULL, NULL, REQUEST_TEXT}};
+    struct request request;
+    struct json_value reply = {JSON_NULL, {NULL, 0}};
+    struct slice json = {NULL, 0};
+    struct slice secret = {NULL, 0};
+    enum cli_exit result = CLI_OK;
+
+    if (!options_has(&cli->options, "role")) {
+        return cli_usage(cli, "--role is missing: VIEWER, OPERATOR, REVIEWER, SERVICE, INTEGRATOR "
+                              "or ADMIN");
+    }
+    request_begin(&request, cli);
+    result = request_add_options(&request, cli, org_member);
+    request_open(&request, "token");
+    if (result == CLI_OK) {
+        result = request_add_options(&request, cli, members);
+    }
+    request_close(&request);
+    if (result == CLI_OK) {
+        result = cli_call(cli, "/errata.v1.AdminService/CreateToken", request_end(&request), &json);
+    }
+    if (result == CLI_OK) {
+        result = reply_parse(cli, json, &reply);
+    }
+    if (result != CLI_OK) {
+        return result;
+    }
+    if (cli->json) {
+        print_json(&cli->out, json);
+        return CLI_OK;
+    }
+    secret = reply_text(cli, reply, "secret");
+    print_text(&cli->err,
+               "this token is shown once; keep it in a file that only its user reads:\n");
+    print_coloured(&cli->out, COLOUR_NONE, secret);
+    print_text(&cli->out, "\n");
+    return CLI_OK;
+}
+
+static struct slice token_state(struct cli *cli, struct json_value row)
+{
+    struct slice revoked = reply_time(cli, row, "revokeTime");
+
+    if (revoked.size > 0) {
+        return arena_printf(&cli->arena, "revoked %.*s", (int)revoked.size,
+                            (const char *)revoked.data);
+    }
+    return SLICE("");
+}
+
+static void token_cells(struct cli *cli, struct json_value row, struct slice *cells)
+{
+    cells[0] = reply_text(cli, row, "keyId");
+    cells[1] = reply_word(cli, row, "role", "ROLE_");
+    cells[2] = reply_text(cli, row, "server").size > 0 ? SLICE("yes") : SLICE("");
+    cells[3] = reply_text(cli, row, "userId");
+    cells[4] = reply_time(cli, row, "createdAt");
+    cells[5] = reply_time(cli, row, "expireTime");
+    cells[6] = token_state(cli, row);
+}
+
+static enum cli_exit run_list(struct cli *cli)
+{
+    static const struct table_column columns[] = {
+        {"KEY ID", false, true}, {"ROLE", false, true},    {"SERVER", false, true},
+        {"USER", false, false},  {"CREATED", false, true}, {"EXPIRES", false, true},
+        {"STATE", false, false}};
+    static const struct paging paging = {
+        "/errata.v1.AdminService/ListTokens", "tokens",    org_member, columns,
+        sizeof(columns) / sizeof(columns[0]), token_cells, NULL,       "no tokens"};
+
+    return paging_run(cli, &paging);
+}
+
+static enum cli_exit run_revoke(struct cli *cli)
+{
+    struct request request;
+    struct slice json = {NULL, 0};
+    enum cli_exit result = CLI_OK;
+
+    request_begin(&request, cli);
+    result = request_add_options(&request, cli, org_member);
+    request_text(&request, "key_id", slice_text(cli->options.words[0]));
+    if (result == CLI_OK) {
+        result = cli_call(cli, "/errata.v1.AdminService/RevokeToken", request_end(&request), &json);
+    }
+    if (result != CLI_OK) {
+        return result;
+    }
+    if (cli->json) {
+        print_json(&cli->out, json);
+    } else {
+        print_text(&cli->out, "token %s is revoked\n", cli->options.words[0]);
+    }
+    return CLI_OK;
+}
+
+static const struct option_spec create_options[] = {
+    {"role", "ROLE", "VIEWER, OPERATOR, REVIEWER, SERVICE, INTEGRATOR or ADMIN"},
+    {"user", "USER", "the user it is bound to; OPERATOR and REVIEWER need one"},
+    {"expires", "SPAN|TIME", "when it ends: 90d, or a time; never where this is not given"},
+    {"org", "ORG", "another organisation's id; needs a token with the server flag"},
+    {"server-flag", NULL, "it may name other organisations in AdminService"},
+    {"idempotency-key", "KEY", "a repeat with the same key makes no second token"},
+    {NULL, NULL, NULL}};
+static const struct option_spec list_options[] = {
+    {"org", "ORG", "another organisation's id; needs a token with the server flag"},
+    PAGING_OPTIONS,
+    {NULL, NULL, NULL}};
+static const struct option_spec revoke_options[] = {
+    {"org", "ORG", "another organisation's id; needs a token with the server flag"},
+    {NULL, NULL, NULL}};
+
+const struct command token_commands[] = {
+    {.group = "token",
+     .name = "create",
+     .arguments = "--role ROLE",
+     .summary = "create a token and print it, once",
+     .help =
+         "Creates a token. Its text goes to standard output and is never shown again; the server\n"
+         "keeps a hash. Needs an ADMIN token.\n"
+         "\nExamples:\n"
+         "  errata token create --role SERVICE --expires 90d > service.token\n"
+         "  errata token create --role OPERATOR --user ada",
+     .options = create_options,
+     .run = run_create},
+    {.group = "token",
+     .name = "list",
+     .arguments = "",
+     .summary = "list tokens, revoked and ended ones too",
+     .help = "Lists the tokens of an organisation by key id, without their secrets.\n"
+             "\nExample:\n  errata token list --all",
+     .options = list_options,
+     .run = run_list},
+    {.group = "token",
+     .name = "revoke",
+     .arguments = "KEYID",
+     .summary = "revoke a token at once and for ever",
+     .help = "Revokes a token by its key id: the eight hex digits that stand in its text behind\n"
+             "`errata_`, and in `errata token list`.\n"
+             "\nExample:\n  errata token revoke 0123abcd",
+     .options = revoke_options,
+     .words_min = 1,
+     .words_max = 1,
+     .run = run_revoke},
+    {.name = NULL}};

@@ -1,17 +1,22 @@
 /*
  * record_example.c: records of layouts and their examples. The two that a lookup reads, the head row
- * and the example rows, are decoded by hand: nanopb takes a multiple of the whole lookup's time for
- * them. They are encoded by nanopb, so the bytes are those of record.proto, and a test decodes by
- * both.
+ * and the example rows, are decoded by hand, in the order in which they are written, or else field by
+ * field: nanopb takes a multiple of the whole lookup's time for them. They are encoded by nanopb, so
+ * the bytes are those of record.proto, and a test decodes by both.
  */
 #include "store/record_pb.h"
 
 #include "store/base/assert.h"
 #include "store/base/wire.h"
+#include "store/record_fast.h"
 
 #include <record.pb.h>
 
 #define FAMILY_BYTES 16
+
+/* First bytes of fields, for record_fast.h: number and wire type in one. */
+#define NUMBER_TAG(field) ((uint8_t)((field) << 3 | WIRE_VARINT))
+#define BYTES_TAG(field) ((uint8_t)((field) << 3 | WIRE_BYTES))
 
 /* A packed list of little-endian numbers of 64 bits, as this machine keeps them. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "packed lists are read by copying");
@@ -74,26 +79,69 @@ static bool read_head_field(const struct wire_field *field, struct layout_head_r
     return fits && field->type == wanted;
 }
 
-enum err record_decode_layout_head(struct slice bytes, struct layout_head_record *ret_record)
+/* The head as our encoder writes it; false for any other order of fields. */
+static bool read_head_in_order(struct slice bytes, struct layout_head_record *head,
+                               struct head_lists *lists)
+{
+    struct record_fast reader = record_fast_of(bytes);
+    struct slice seq = {NULL, 0};
+    struct slice created_at_us = {NULL, 0};
+    struct slice superseded_by_seq = {NULL, 0};
+
+    record_fast_bytes(&reader, BYTES_TAG(errata_record_LayoutHead_family_id_tag), &head->family_id);
+    record_fast_number(&reader, NUMBER_TAG(errata_record_LayoutHead_feedback_count_tag),
+                       &head->feedback_count);
+    record_fast_number(&reader, NUMBER_TAG(errata_record_LayoutHead_example_count_tag),
+                       &head->example_count);
+    record_fast_bytes(&reader, BYTES_TAG(errata_record_LayoutHead_mark_seq_tag), &seq);
+    record_fast_bytes(&reader, BYTES_TAG(errata_record_LayoutHead_mark_created_at_us_tag),
+                      &created_at_us);
+    record_fast_bytes(&reader, BYTES_TAG(errata_record_LayoutHead_mark_superseded_by_seq_tag),
+                      &superseded_by_seq);
+    return reader.at == reader.end && read_packed(seq, &lists->seq) &&
+           read_packed(created_at_us, &lists->created_at_us) &&
+           read_packed(superseded_by_seq, &lists->superseded_by_seq);
+}
+
+static void clear_head(struct layout_head_record *head, struct head_lists *lists)
+{
+    head->family_id = slice_of(NULL, 0);
+    head->feedback_count = 0;
+    head->example_count = 0;
+    lists->seq.count = 0;
+    lists->created_at_us.count = 0;
+    lists->superseded_by_seq.count = 0;
+}
+
+/* The head whatever the order of its fields. */
+static enum err read_head_by_field(struct slice bytes, struct layout_head_record *head,
+                                   struct head_lists *lists)
 {
     struct wire_reader reader = wire_reader_of(bytes);
-    struct layout_head_record head;
-    struct head_lists lists;
     struct wire_field field = {0};
     enum err err = OK;
 
-    head.family_id = slice_of(NULL, 0);
-    head.feedback_count = 0;
-    head.example_count = 0;
-    lists.seq.count = 0;
-    lists.created_at_us.count = 0;
-    lists.superseded_by_seq.count = 0;
     for (err = wire_next(&reader, &field); err == OK; err = wire_next(&reader, &field)) {
-        if (!read_head_field(&field, &head, &lists)) {
+        if (!read_head_field(&field, head, lists)) {
             return ERR_CORRUPT;
         }
     }
-    if (err != ERR_NOT_FOUND || lists.seq.count != lists.created_at_us.count ||
+    return err == ERR_NOT_FOUND ? OK : ERR_CORRUPT;
+}
+
+enum err record_decode_layout_head(struct slice bytes, struct layout_head_record *ret_record)
+{
+    struct layout_head_record head;
+    struct head_lists lists;
+
+    clear_head(&head, &lists);
+    if (!read_head_in_order(bytes, &head, &lists)) {
+        clear_head(&head, &lists);
+        if (read_head_by_field(bytes, &head, &lists) != OK) {
+            return ERR_CORRUPT;
+        }
+    }
+    if (lists.seq.count != lists.created_at_us.count ||
         lists.seq.count != lists.superseded_by_seq.count ||
         (head.family_id.size != 0 && head.family_id.size != FAMILY_BYTES)) {
         return ERR_CORRUPT;
@@ -162,20 +210,49 @@ static bool read_example_field(const struct wire_field *field, struct example_re
     return field->type == wanted;
 }
 
-enum err record_decode_example(struct slice bytes, struct example_record *ret_record)
+/* The row as our encoder writes it; false for any other order of fields. */
+static bool read_example_in_order(struct slice bytes, struct example_record *record)
+{
+    struct record_fast reader = record_fast_of(bytes);
+    uint64_t created_at_us = 0;
+
+    record_fast_number(&reader, NUMBER_TAG(errata_record_ExampleRow_seq_tag), &record->seq);
+    record_fast_number(&reader, NUMBER_TAG(errata_record_ExampleRow_created_at_us_tag),
+                       &created_at_us);
+    record->created_at_us = (int64_t)created_at_us;
+    record_fast_bytes(&reader, BYTES_TAG(errata_record_ExampleRow_document_hash_tag),
+                      &record->document_hash);
+    record_fast_bytes(&reader, BYTES_TAG(errata_record_ExampleRow_example_tag), &record->example);
+    record_fast_bytes(&reader, BYTES_TAG(errata_record_ExampleRow_hint_tag), &record->hint);
+    return reader.at == reader.end;
+}
+
+/* The row whatever the order of its fields. */
+static enum err read_example_by_field(struct slice bytes, struct example_record *record)
 {
     struct wire_reader reader = wire_reader_of(bytes);
-    struct example_record record;
     struct wire_field field = {0};
     enum err err = OK;
 
-    memset(&record, 0, sizeof(record));
     for (err = wire_next(&reader, &field); err == OK; err = wire_next(&reader, &field)) {
-        if (!read_example_field(&field, &record)) {
+        if (!read_example_field(&field, record)) {
             return ERR_CORRUPT;
         }
     }
-    if (err != ERR_NOT_FOUND || record.seq == 0 ||
+    return err == ERR_NOT_FOUND ? OK : ERR_CORRUPT;
+}
+
+enum err record_decode_example(struct slice bytes, struct example_record *ret_record)
+{
+    struct example_record record = {0};
+
+    if (!read_example_in_order(bytes, &record)) {
+        memset(&record, 0, sizeof(record));
+        if (read_example_by_field(bytes, &record) != OK) {
+            return ERR_CORRUPT;
+        }
+    }
+    if (record.seq == 0 ||
         (record.document_hash.size != 0 && record.document_hash.size != RECORD_HASH_BYTES)) {
         return ERR_CORRUPT;
     }

@@ -20,7 +20,7 @@ static void print_member(struct cli *cli, const char *title, struct slice value)
 static enum cli_exit print_methods(struct cli *cli, struct json_value reply)
 {
     static const struct table_column columns[] = {
-        {"METHOD", false, true}, {"CODE", false, true}, {"CALLS", true, true}};
+        {"METHOD", false, true, false}, {"CODE", false, true, false}, {"CALLS", true, true, false}};
     struct json_walk walk = reply_walk(reply, "methods");
     struct json_value row = {JSON_NULL, {NULL, 0}};
     struct slice key = {NULL, 0};
@@ -49,7 +49,8 @@ static enum cli_exit print_methods(struct cli *cli, struct json_value reply)
 
 static enum cli_exit print_counters(struct cli *cli, struct json_value reply)
 {
-    static const struct table_column columns[] = {{"COUNTER", false, true}, {"VALUE", true, true}};
+    static const struct table_column columns[] = {{"COUNTER", false, true, false},
+                                                  {"VALUE", true, true, false}};
     struct json_walk walk = reply_walk(reply, "counters");
     struct json_value row = {JSON_NULL, {NULL, 0}};
     struct slice key = {NULL, 0};

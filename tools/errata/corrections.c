@@ -134,9 +134,10 @@ static enum cli_exit run_list(struct cli *cli)
                                                     {"field", "field", REQUEST_TEXT},
                                                     {NULL, NULL, REQUEST_TEXT}};
     static const struct table_column columns[] = {
-        {"ID", false, true},      {"CREATED", false, true},   {"TYPE", false, false},
-        {"LAYOUT", false, false}, {"DOCUMENT", false, false}, {"ACTOR", false, false},
-        {"FIELDS", false, false}};
+        {"ID", false, true, false},       {"CREATED", false, true, false},
+        {"TYPE", false, false, false},    {"LAYOUT", false, false, true},
+        {"DOCUMENT", false, false, true}, {"ACTOR", false, false, true},
+        {"FIELDS", false, false, false}};
     static const struct paging paging = {.path = "/errata.v1.CorrectionService/ListFeedbackEvents",
                                          .rows = "events",
                                          .members = members,

@@ -67,9 +67,9 @@ static enum cli_exit add_subject(struct request *request, struct cli *cli)
     return CLI_OK;
 }
 
-static const struct table_column columns[] = {{"SEQ", true, true},       {"RECORDED", false, true},
-                                              {"KIND", false, true},     {"ACTOR", false, false},
-                                              {"SUBJECT", false, false}, {"ID", false, true}};
+static const struct table_column columns[] = {
+    {"SEQ", true, true, false},    {"RECORDED", false, true, false}, {"KIND", false, true, false},
+    {"ACTOR", false, false, true}, {"SUBJECT", false, false, false}, {"ID", false, true, true}};
 
 static enum cli_exit run_list(struct cli *cli)
 {

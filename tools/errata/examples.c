@@ -20,8 +20,9 @@ static const struct request_member members[] = {
 static enum cli_exit print_table(struct cli *cli, struct json_value reply)
 {
     static const struct table_column columns[] = {
-        {"EXAMPLE", false, true}, {"CREATED", false, true}, {"MATCH", false, true},
-        {"MARKS", false, false},  {"INPUT", false, false},  {"OUTPUT", false, false}};
+        {"EXAMPLE", false, true, false}, {"CREATED", false, true, true},
+        {"MATCH", false, true, false},   {"MARKS", false, false, true},
+        {"INPUT", false, false, false},  {"OUTPUT", false, false, false}};
     struct json_walk walk = reply_walk(reply, "examples");
     struct json_value row = {JSON_NULL, {NULL, 0}};
     struct slice key = {NULL, 0};

@@ -127,8 +127,9 @@ static struct slice kind_text(const struct method_info *method)
 
 static enum cli_exit list_methods(struct cli *cli)
 {
-    static const struct table_column columns[] = {
-        {"METHOD", false, true}, {"KIND", false, true}, {"ROLES", false, false}};
+    static const struct table_column columns[] = {{"METHOD", false, true, false},
+                                                  {"KIND", false, true, false},
+                                                  {"ROLES", false, false, false}};
     struct table table;
 
     table_init(&table, &cli->arena, columns, sizeof(columns) / sizeof(columns[0]));
@@ -313,8 +314,9 @@ static bool add_fields(struct cli *cli, struct table *table, const struct messag
 static enum cli_exit show_message(struct cli *cli, const char *title,
                                   const struct message_info *message, bool of_request)
 {
-    static const struct table_column columns[] = {
-        {"FIELD", false, true}, {"TYPE", false, false}, {"RULES", false, false}};
+    static const struct table_column columns[] = {{"FIELD", false, true, false},
+                                                  {"TYPE", false, false, false},
+                                                  {"RULES", false, false, false}};
     struct table table;
 
     table_init(&table, &cli->arena, columns, sizeof(columns) / sizeof(columns[0]));

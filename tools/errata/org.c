@@ -45,7 +45,7 @@ static enum cli_exit run_list(struct cli *cli)
 {
     static const struct request_member none[] = {{NULL, NULL, REQUEST_TEXT}};
     static const struct table_column columns[] = {
-        {"ID", false, true}, {"NAME", false, false}, {"CREATED", false, true}};
+        {"ID", false, true, false}, {"NAME", false, false, false}, {"CREATED", false, true, false}};
     static const struct paging paging = {
         "/errata.v1.AdminService/ListOrganizations", "organizations", none, columns,
         sizeof(columns) / sizeof(columns[0]),        org_cells,       NULL, "no organisations"};

@@ -78,9 +78,10 @@ static void token_cells(struct cli *cli, struct json_value row, struct slice *ce
 static enum cli_exit run_list(struct cli *cli)
 {
     static const struct table_column columns[] = {
-        {"KEY ID", false, true}, {"ROLE", false, true},    {"SERVER", false, true},
-        {"USER", false, false},  {"CREATED", false, true}, {"EXPIRES", false, true},
-        {"STATE", false, false}};
+        {"KEY ID", false, true, false}, {"ROLE", false, true, false},
+        {"SERVER", false, true, true},  {"USER", false, false, false},
+        {"CREATED", false, true, true}, {"EXPIRES", false, true, false},
+        {"STATE", false, false, false}};
     static const struct paging paging = {
         "/errata.v1.AdminService/ListTokens", "tokens",    org_member, columns,
         sizeof(columns) / sizeof(columns[0]), token_cells, NULL,       "no tokens"};

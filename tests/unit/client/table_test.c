@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 static const struct table_column columns[] = {
-    {"ID", false, true}, {"COUNT", true, true}, {"TEXT", false, false}};
+    {"ID", false, true, false}, {"COUNT", true, true, false}, {"TEXT", false, false, false}};
 
 static void assert_table(unsigned width, const char *expected)
 {
@@ -37,6 +37,26 @@ static void assert_table(unsigned width, const char *expected)
     arena_deinit(&arena);
 }
 
+static void assert_one_row(const struct table_column *some, const struct slice *cells,
+                           unsigned width, const char *expected)
+{
+    char *text = NULL;
+    size_t size = 0;
+    struct printer printer = {
+        .stream = open_memstream(&text, &size), .terminal = width > 0, .width = width};
+    struct table table;
+    struct arena arena;
+
+    arena_init(&arena, 1 << 16);
+    table_init(&table, &arena, some, 3);
+    assert_true(table_add(&table, cells));
+    table_print(&table, &printer);
+    assert_int_equal(fclose(printer.stream), 0);
+    assert_string_equal(text, expected);
+    free(text);
+    arena_deinit(&arena);
+}
+
 /* Goal: columns line up; a terminal's width is kept by cutting what may be cut; scripts get all.
  * Method: the same rows for a pipe, for 40 columns, and for a width that can't be kept. */
 static void layouts(void **state)
@@ -51,6 +71,25 @@ static void layouts(void **state)
     assert_table(10, "ID         COUNT  TEXT\n"
                      "first          7  a text …\n"
                      "second-id  12345  two\\nli…\n");
+}
+
+/* Goal: on a terminal a column that says nothing is left out, and extra ones where a row is too wide,
+ * before anything that matters is cut; a script sees every column.
+ * Method: one row in a column that is empty, one that is extra and one that matters. */
+static void left_out(void **state)
+{
+    static const struct table_column some[] = {{"EMPTY", false, false, false},
+                                               {"EXTRA", false, true, true},
+                                               {"TEXT", false, false, false}};
+    const struct slice cells[] = {SLICE(""), SLICE("twenty columns wide."), SLICE("kept as it is")};
+
+    (void)state;
+    assert_one_row(some, cells, 0,
+                   "EMPTY  EXTRA                 TEXT\n"
+                   "       twenty columns wide.  kept as it is\n");
+    assert_one_row(some, cells, 40,
+                   "EXTRA                 TEXT\ntwenty columns wide.  kept as it is\n");
+    assert_one_row(some, cells, 25, "TEXT\nkept as it is\n");
 }
 
 /* Goal: an empty table prints nothing, not a lonely heading.
@@ -75,7 +114,8 @@ static void empty(void **state)
 
 int run_table_tests(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(layouts), cmocka_unit_test(empty)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(layouts), cmocka_unit_test(left_out),
+                                       cmocka_unit_test(empty)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

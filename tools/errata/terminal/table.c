@@ -43,121 +43,154 @@ bool table_add(struct table *table, const struct slice *cells)
     return true;
 }
 
-static void measure(const struct table *table, unsigned *widths)
+/* How wide each column is printed; -1 for one that is left out. */
+struct layout {
+    int widths[TABLE_COLUMNS_MAX];
+};
+
+static int text_width(struct slice text)
 {
+    return (int)print_width(text);
+}
+
+/* Natural widths; on a terminal a column without a value is left out. */
+static struct layout measure(const struct table *table, const struct printer *printer)
+{
+    struct layout layout;
+
     for (size_t i = 0; i < table->column_count; i++) {
-        widths[i] = print_width(slice_text(table->columns[i].title));
+        layout.widths[i] = printer->terminal ? -1 : 0;
     }
     for (const struct table_row *row = table->first; row != NULL; row = row->next) {
         for (size_t i = 0; i < table->column_count; i++) {
-            unsigned width = print_width(row->cells[i]);
+            int width = text_width(row->cells[i]);
 
-            widths[i] = width > widths[i] ? width : widths[i];
+            if (width > layout.widths[i] && width > 0) {
+                layout.widths[i] = width;
+            }
         }
     }
+    for (size_t i = 0; i < table->column_count; i++) {
+        int title = text_width(slice_text(table->columns[i].title));
+
+        if (layout.widths[i] >= 0 && layout.widths[i] < title) {
+            layout.widths[i] = title;
+        }
+    }
+    return layout;
 }
 
-static unsigned total_width(const struct table *table, const unsigned *widths)
+/* The width of a row, with all that may be cut as narrow as it gets where `narrowest`. */
+static int row_width(const struct table *table, const struct layout *layout, bool narrowest)
 {
-    unsigned total = 0;
+    int total = -GAP;
 
     for (size_t i = 0; i < table->column_count; i++) {
-        total += widths[i] + (i > 0 ? GAP : 0);
+        int width = layout->widths[i];
+
+        if (narrowest && !table->columns[i].whole && width > TABLE_WIDTH_MIN) {
+            width = TABLE_WIDTH_MIN;
+        }
+        total += width >= 0 ? width + GAP : 0;
     }
     return total;
 }
 
-/* Takes one column of width from the widest that may be cut, as long as a row is too wide. */
-static void fit(const struct table *table, unsigned width, unsigned *widths)
+/* Leaves extra columns out, from the right, as long as cutting alone would not do. */
+static void leave_out(const struct table *table, int width, struct layout *layout)
 {
-    unsigned total = total_width(table, widths);
+    for (size_t i = table->column_count; i-- > 0 && row_width(table, layout, true) > width;) {
+        if (table->columns[i].extra) {
+            layout->widths[i] = -1;
+        }
+    }
+}
 
-    for (; total > width; total--) {
+/* Takes one column of width from the widest that may be cut, as long as a row is too wide. */
+static void cut(const struct table *table, int width, struct layout *layout)
+{
+    for (int total = row_width(table, layout, false); total > width; total--) {
         size_t widest = table->column_count;
 
         for (size_t i = 0; i < table->column_count; i++) {
-            bool may_cut = !table->columns[i].whole && widths[i] > TABLE_WIDTH_MIN;
+            bool may_cut = !table->columns[i].whole && layout->widths[i] > TABLE_WIDTH_MIN;
 
-            if (may_cut && (widest == table->column_count || widths[i] > widths[widest])) {
+            if (may_cut &&
+                (widest == table->column_count || layout->widths[i] > layout->widths[widest])) {
                 widest = i;
             }
         }
         if (widest == table->column_count) {
             return;
         }
-        widths[widest]--;
+        layout->widths[widest]--;
     }
 }
 
-static void print_cell(const struct table *table, struct printer *printer, struct slice cell,
-                       size_t column, unsigned width, bool last)
+static struct layout choose_layout(const struct table *table, const struct printer *printer)
 {
-    struct slice text = print_cut(table->arena, cell, width);
-    unsigned blanks = width - print_width(text);
-    bool right = table->columns[column].right;
+    struct layout layout = measure(table, printer);
 
-    print_text(printer, "%*s%.*s%*s", right ? (int)blanks : 0, "", (int)text.size,
-               (const char *)text.data, right || last ? 0 : (int)blanks, "");
-    if (!last) {
-        print_text(printer, "%*s", GAP, "");
+    if (printer->terminal) {
+        leave_out(table, (int)printer->width, &layout);
+        cut(table, (int)printer->width, &layout);
     }
+    return layout;
 }
 
 static void print_row(const struct table *table, struct printer *printer, const struct slice *cells,
-                      const unsigned *widths)
+                      const struct layout *layout)
 {
-    size_t count = table->column_count;
+    int owed = 0; /* blanks before the next cell: none at the end of a line */
 
-    /* Blanks at the end of a line help nobody. */
-    while (count > 1 && cells[count - 1].size == 0) {
-        count--;
-    }
-    for (size_t i = 0; i < count; i++) {
-        print_cell(table, printer, cells[i], i, widths[i], i + 1 == count);
+    for (size_t i = 0; i < table->column_count; i++) {
+        int width = layout->widths[i];
+        struct slice text = {NULL, 0};
+        int blanks = 0;
+
+        if (width < 0) {
+            continue;
+        }
+        text = print_cut(table->arena, cells[i], (unsigned)width);
+        blanks = width - text_width(text);
+        owed += table->columns[i].right ? blanks : 0;
+        if (text.size > 0) {
+            print_text(printer, "%*s%.*s", owed, "", (int)text.size, (const char *)text.data);
+            owed = 0;
+        }
+        owed += GAP + (table->columns[i].right ? 0 : blanks);
     }
     print_text(printer, "\n");
 }
 
-static void choose_widths(const struct table *table, const struct printer *printer,
-                          unsigned *widths)
+static void print_rows(const struct table *table, struct printer *printer,
+                       const struct layout *layout)
 {
-    measure(table, widths);
-    if (printer->terminal) {
-        fit(table, printer->width, widths);
+    for (const struct table_row *row = table->first; row != NULL; row = row->next) {
+        print_row(table, printer, row->cells, layout);
     }
-}
-
-static void print_heading(const struct table *table, struct printer *printer,
-                          const unsigned *widths)
-{
-    struct slice titles[TABLE_COLUMNS_MAX];
-
-    for (size_t i = 0; i < table->column_count; i++) {
-        titles[i] = slice_text(table->columns[i].title);
-    }
-    print_text(printer, "%s", printer->colour ? "\x1b[1m" : "");
-    print_row(table, printer, titles, widths);
-    print_text(printer, "%s", printer->colour ? "\x1b[0m" : "");
 }
 
 void table_print(const struct table *table, struct printer *printer)
 {
-    unsigned widths[TABLE_COLUMNS_MAX] = {0};
+    struct layout layout = choose_layout(table, printer);
+    struct slice titles[TABLE_COLUMNS_MAX];
 
     if (table->row_count == 0) {
         return;
     }
-    choose_widths(table, printer, widths);
-    print_heading(table, printer, widths);
-    table_print_rows(table, printer);
+    for (size_t i = 0; i < table->column_count; i++) {
+        titles[i] = slice_text(table->columns[i].title);
+    }
+    print_text(printer, "%s", printer->colour ? "\x1b[1m" : "");
+    print_row(table, printer, titles, &layout);
+    print_text(printer, "%s", printer->colour ? "\x1b[0m" : "");
+    print_rows(table, printer, &layout);
 }
 
 void table_print_rows(const struct table *table, struct printer *printer)
 {
-    unsigned widths[TABLE_COLUMNS_MAX] = {0};
+    struct layout layout = choose_layout(table, printer);
 
-    choose_widths(table, printer, widths);
-    for (const struct table_row *row = table->first; row != NULL; row = row->next) {
-        print_row(table, printer, row->cells, widths);
-    }
+    print_rows(table, printer, &layout);
 }

@@ -1,6 +1,7 @@
 /*
- * table.h: rows of text in aligned columns under a heading. On a terminal the widest columns are cut
- * until a row fits; elsewhere nothing is cut.
+ * table.h: rows of text in aligned columns under a heading. On a terminal, columns without a value
+ * are left out, and where a row does not fit the extra ones too; then the widest are cut. Elsewhere
+ * everything is printed whole.
  */
 #ifndef ERRATA_TOOLS_ERRATA_TERMINAL_TABLE_H
 #define ERRATA_TOOLS_ERRATA_TERMINAL_TABLE_H
@@ -15,6 +16,7 @@ struct table_column {
     const char *title;
     bool right; /* numbers */
     bool whole; /* never cut: ids that people copy */
+    bool extra; /* left out first, the last one before the others */
 };
 
 struct table_row;

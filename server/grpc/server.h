@@ -17,7 +17,7 @@
 /* What one call's arena may hold: request, what it decodes to, and reply. */
 #define CALL_ARENA_BYTES_MAX (128u << 20)
 /* Calls whose memory is kept for the next ones. */
-#define CALL_POOL_MAX 512
+#define CALL_POOL_MAX 256
 /* Replies smaller than this are not worth compressing. */
 #define CALL_COMPRESS_BYTES_MIN 1024
 /* A request that takes one message must bring this much of it in each such time, or its end. Looked

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define REPLY_BYTES 300000
+#define LARGE_REPLY_BYTES (8u << 20) /* more than the kernel's buffers of a socket hold */
 #define CLIENT_WAIT_S 10
 
 struct bench {
@@ -26,9 +27,11 @@ struct bench {
     bool drain; /* end by drain, with a client that stays */
     bool drained;
     bool closed;
+    size_t reply_bytes;
+    uint64_t queued_bytes_max; /* as each tick saw it */
     void (*client)(struct bench *bench);
     pthread_t thread;
-    char got[1 << 20]; /* what the client read */
+    char got[16 << 20]; /* what the client read */
     size_t got_size;
 };
 
@@ -49,13 +52,13 @@ static void on_nothing(void *user, struct call *call)
 static void on_message(void *user, struct call *call, struct slice message)
 {
     const struct status status = {.code = GRPC_OK};
-    struct buffer *buffer = call_reply_begin(call, REPLY_BYTES);
+    const struct bench *bench = user;
+    struct buffer *buffer = call_reply_begin(call, bench->reply_bytes);
 
-    (void)user;
     (void)message;
-    for (size_t i = 0; i < REPLY_BYTES; i++) {
-        buffer_append_byte(buffer, wire_pattern(i));
-    }
+    assert_true(buffer_reserve(buffer, bench->reply_bytes));
+    memset(buffer->data + buffer->size, 'r', bench->reply_bytes);
+    buffer->size += bench->reply_bytes;
     assert_int_equal(call_reply_end(call), OK);
     call_finish(call, &status);
 }
@@ -74,6 +77,9 @@ static void on_tick(void *user, int64_t now_us)
     struct bench *bench = user;
 
     call_server_tick(bench->calls, now_us);
+    if (net_server_stats(bench->net)->queued_bytes_live > bench->queued_bytes_max) {
+        bench->queued_bytes_max = net_server_stats(bench->net)->queued_bytes_live;
+    }
 }
 
 static void on_closed(void *user)
@@ -116,9 +122,11 @@ static int client_connect(const struct bench *bench)
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(bench->port)};
     struct timeval wait = {.tv_sec = CLIENT_WAIT_S};
     int fd = socket(AF_INET, SOCK_STREAM, 0);
+    int small = 65536; /* so that what is not read is soon the server's to keep */
 
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait)) != 0 ||
+        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small)) != 0 ||
         connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0) {
         return -1;
     }
@@ -192,13 +200,13 @@ static void bench_run(struct bench *bench, void (*client)(struct bench *bench),
     assert_int_equal(uv_loop_close(&bench->loop), 0);
 }
 
-/* Sends a call of REPLY_BYTES and reads as much as the windows allow. */
-static void client_call(struct bench *bench)
+/* Sends a call: its first bytes one by one. */
+static int client_start_call(struct bench *bench)
 {
-    /* Preface; SETTINGS with a window of 1 MiB; WINDOW_UPDATE of the connection; HEADERS of literal
+    /* Preface; SETTINGS with a window of 16 MiB; WINDOW_UPDATE of the connection; HEADERS of literal
      * fields (RFC 7541, 6.2.2); DATA with an empty message. */
-    static const uint8_t request[] = H2_PREFACE "\0\0\6\4\0\0\0\0\0\0\4\0\x10\0\0"
-                                                "\0\0\4\x8\0\0\0\0\0\0\x10\0\0"
+    static const uint8_t request[] = H2_PREFACE "\0\0\6\4\0\0\0\0\0\0\4\1\0\0\0"
+                                                "\0\0\4\x8\0\0\0\0\0\1\0\0\0"
                                                 "\0\0\x4c\1\4\0\0\0\1\x83\x86"
                                                 "\0\5:path\x8/t.T/Big\0\xa:authority\1a"
                                                 "\0\xc"
@@ -208,15 +216,45 @@ static void client_call(struct bench *bench)
     struct slice bytes = slice_of(request, sizeof(request) - 1);
     int fd = client_connect(bench);
 
-    for (size_t i = 0; i < 60 && fd >= 0; i++) { /* the preface and more in single bytes */
+    for (size_t i = 0; i < 60 && fd >= 0; i++) {
         if (!client_send(fd, slice_of(bytes.data + i, 1))) {
-            break;
+            (void)close(fd);
+            return -1;
         }
     }
-    if (fd >= 0 && client_send(fd, slice_after(bytes, 60))) {
-        client_read(bench, fd, REPLY_BYTES + 5 + 19 * 9);
+    if (fd >= 0 && !client_send(fd, slice_after(bytes, 60))) {
+        (void)close(fd);
+        return -1;
     }
-    (void)close(fd);
+    return fd;
+}
+
+/* Bytes of an answer with this reply, at least: each DATA frame has a head of 9. */
+static size_t answer_bytes(size_t reply_bytes)
+{
+    return reply_bytes + 5 + (reply_bytes + 5 + 16383) / 16384 * 9;
+}
+
+static void client_call(struct bench *bench)
+{
+    int fd = client_start_call(bench);
+
+    if (fd >= 0) {
+        client_read(bench, fd, answer_bytes(bench->reply_bytes));
+        (void)close(fd);
+    }
+}
+
+/* Reads nothing until the server has had ticks to see what it queues. */
+static void client_slow(struct bench *bench)
+{
+    int fd = client_start_call(bench);
+
+    if (fd >= 0) {
+        (void)usleep(20 * NET_TICK_MS * 1000);
+        client_read(bench, fd, answer_bytes(bench->reply_bytes));
+        (void)close(fd);
+    }
 }
 
 /* Goal: an answer larger than any buffer comes whole over a socket. Method: the request's first bytes
@@ -227,8 +265,25 @@ static void test_socket_call(void **state)
 
     (void)state;
     assert_non_null(bench);
+    bench->reply_bytes = REPLY_BYTES;
     bench_run(bench, client_call, 10);
-    assert_true(bench->got_size >= REPLY_BYTES + 5 + 19 * 9);
+    assert_true(bench->got_size >= answer_bytes(REPLY_BYTES));
+    free(bench);
+}
+
+/* Goal: a client that does not read bounds what is queued for it, and gets everything when it does.
+ * Method: 8 MiB; the queue is looked at in each tick. */
+static void test_socket_slow_reader(void **state)
+{
+    struct bench *bench = calloc(1, sizeof(*bench));
+
+    (void)state;
+    assert_non_null(bench);
+    bench->reply_bytes = LARGE_REPLY_BYTES;
+    bench_run(bench, client_slow, 10);
+    assert_true(bench->got_size >= answer_bytes(LARGE_REPLY_BYTES));
+    assert_true(bench->queued_bytes_max > 0);
+    assert_true(bench->queued_bytes_max <= NET_QUEUED_BYTES_MAX + NET_DRAIN_BYTES);
     free(bench);
 }
 
@@ -313,9 +368,8 @@ static void test_socket_drain(void **state)
 int run_socket_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_socket_call),
-        cmocka_unit_test(test_socket_http1),
-        cmocka_unit_test(test_socket_limit),
+        cmocka_unit_test(test_socket_call),  cmocka_unit_test(test_socket_slow_reader),
+        cmocka_unit_test(test_socket_http1), cmocka_unit_test(test_socket_limit),
         cmocka_unit_test(test_socket_drain),
     };
 

@@ -182,6 +182,81 @@ static void test_reduce_leaves_out(void **state)
     arena_deinit(&arena);
 }
 
+static uint32_t draw(struct random_seeded *seeded, uint32_t below)
+{
+    uint32_t value = 0;
+
+    random_fill(&seeded->random, &value, sizeof(value));
+    return value % below;
+}
+
+/* A random object that is often too large: long strings, long lists, many members, long names. */
+static struct slice random_object(struct arena *arena, struct random_seeded *seeded)
+{
+    uint32_t members = draw(seeded, draw(seeded, 4) == 0 ? 1200 : 12);
+    struct buffer buffer;
+
+    buffer_init(&buffer, arena, 4096);
+    buffer_append_byte(&buffer, '{');
+    for (uint32_t i = 0; i < members; i++) {
+        uint32_t size = draw(seeded, draw(seeded, 8) == 0 ? 12000 : 20);
+
+        buffer_printf(&buffer, "%s\"m%u%0*d\" : ", i == 0 ? "" : " ,\n", i,
+                      draw(seeded, 200) == 0 ? 3000 : 1, 0);
+        switch (draw(seeded, 4)) {
+        case 0:
+            buffer_printf(&buffer, "\"%0*d\\u00e4\\\"\"", (int)size, 0);
+            break;
+        case 1:
+            buffer_append(&buffer, SLICE("[ 1"));
+            for (uint32_t j = 0; j < size / 4; j++) {
+                buffer_append(&buffer, SLICE(", {\"a\": 1}"));
+            }
+            buffer_append_byte(&buffer, ']');
+            break;
+        default:
+            buffer_printf(&buffer, "%u", draw(seeded, 3));
+            break;
+        }
+    }
+    buffer_append_byte(&buffer, '}');
+    assert_true(buffer_ok(&buffer));
+    return buffer_slice(&buffer);
+}
+
+/* Goal: whatever comes, a reduced text is a JSON object within the limit, and always the same one.
+ * Method: 120 random pairs; reduced_before checks the text, and a second run must agree. */
+static void test_reduce_random(void **state)
+{
+    struct random_seeded seeded;
+    size_t reduced_count = 0;
+
+    (void)state;
+    random_seeded_init(&seeded, 3);
+    for (int round = 0; round < 120; round++) {
+        struct slice found[2] = {{NULL, 0}, {NULL, 0}};
+        struct slice before = {NULL, 0};
+        struct slice after = {NULL, 0};
+        struct sides sides[2];
+        struct arena arena;
+        bool reduced = false;
+
+        arena_init(&arena, ARENA_BYTES);
+        before = random_object(&arena, &seeded);
+        after = random_object(&arena, &seeded);
+        for (int i = 0; i < 2; i++) {
+            sides_init(&sides[i], before, after);
+            found[i] = reduced_before(&sides[i], &reduced);
+        }
+        assert_true(slice_equal(found[0], found[1]));
+        reduced_count += reduced;
+        arena_deinit(&sides[0].arena);
+        arena_deinit(&sides[1].arena);
+        arena_deinit(&arena);
+    }
+    assert_true(reduced_count > 40);
+}
+
 /* Goal: a 10 MB before is reduced in well under a second. Method: 100,000 lines of a draft, measured
  * in processor time (ten times as long with sanitisers). */
 static void test_reduce_10_mb(void **state)
@@ -384,6 +459,7 @@ int run_pure_tests(void)
         cmocka_unit_test(test_reduce_steps),
         cmocka_unit_test(test_reduce_replaces_largest),
         cmocka_unit_test(test_reduce_leaves_out),
+        cmocka_unit_test(test_reduce_random),
         cmocka_unit_test(test_reduce_10_mb),
         cmocka_unit_test(test_fields_changed),
         cmocka_unit_test(test_fields_changed_bound),

@@ -99,6 +99,7 @@ static void h2_fields_convert(const struct h2_field *fields, size_t count, nghtt
     }
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): nghttp2 says the type of `to` */
 static ssize_t h2_stream_read_body(nghttp2_session *session, int32_t id, uint8_t *to, size_t size,
                                    uint32_t *flags, nghttp2_data_source *source, void *user)
 {

@@ -13,6 +13,16 @@ static struct slice stream_request(uint8_t bytes[8], uint32_t count, uint32_t si
     return slice_of(bytes, 8);
 }
 
+static bool is_patterned(const uint8_t *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        if (bytes[i] != wire_pattern(i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Each message of the body has `size` patterned bytes; gives how many are whole. */
 static size_t count_messages(const struct wire_answer *answer, size_t size)
 {
@@ -21,11 +31,7 @@ static size_t count_messages(const struct wire_answer *answer, size_t size)
     for (size_t at = 0; at + 5 + size <= answer->body_size; at += 5 + size) {
         assert_int_equal(answer->body[at], 0);
         assert_int_equal(bytes_get_be32(answer->body + at + 1), size);
-        for (size_t i = 0; i < size; i++) {
-            if (answer->body[at + 5 + i] != wire_pattern(i)) {
-                fail_msg("byte %zu of message %zu is wrong", i, count);
-            }
-        }
+        assert_true(is_patterned(answer->body + at + 5, size));
         count++;
     }
     return count;

@@ -282,8 +282,10 @@ static enum cli_exit watch_step(struct watching *watching, struct arena *arena)
     if (status.code != CLIENT_CODE_UNAVAILABLE || watching->failures == RETRY_COUNT_MAX) {
         return failure_print_status(cli, &status);
     }
-    print_text(&cli->err, "connection lost; trying again from event %lld\n",
-               (long long)watching->next_seq);
+    if (watching->failures == 0) {
+        print_text(&cli->err, "connection lost; trying again from event %lld\n",
+                   (long long)watching->next_seq);
+    }
     cli_disconnect(cli);
     wait_to_retry(watching);
     watching->failures++;

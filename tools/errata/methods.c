@@ -13,20 +13,20 @@
 #define SHOW_DEPTH_MAX 4
 
 /* `Service` of `package.Service`. */
-static struct slice short_service(const struct method_info *method)
+static struct slice without_package(struct slice name)
 {
-    size_t start = method->service.size;
+    size_t start = name.size;
 
-    while (start > 0 && method->service.data[start - 1] != '.') {
+    while (start > 0 && name.data[start - 1] != '.') {
         start--;
     }
-    return slice_after(method->service, start);
+    return slice_after(name, start);
 }
 
 /* `Service/Method` as people type it, in the arena. */
 static struct slice short_name(struct arena *arena, const struct method_info *method)
 {
-    struct slice service = short_service(method);
+    struct slice service = without_package(method->service);
 
     return arena_printf(arena, "%.*s/%.*s", (int)service.size, (const char *)service.data,
                         (int)method->name.size, (const char *)method->name.data);
@@ -125,6 +125,14 @@ static struct slice kind_text(const struct method_info *method)
     return SLICE("");
 }
 
+/* As short as it can be typed and still tell one version of a service from another. */
+static struct slice listed_name(const struct method_info *method)
+{
+    struct slice own = SLICE("/errata.v1.");
+
+    return slice_after(method->path, slice_starts_with(method->path, own) ? own.size : 1);
+}
+
 static enum cli_exit list_methods(struct cli *cli)
 {
     static const struct table_column columns[] = {{"METHOD", false, true, false},
@@ -135,7 +143,7 @@ static enum cli_exit list_methods(struct cli *cli)
     table_init(&table, &cli->arena, columns, sizeof(columns) / sizeof(columns[0]));
     for (uint32_t i = 0; i < contract_method_count; i++) {
         const struct method_info *method = &contract_methods[i];
-        const struct slice cells[] = {slice_after(method->path, 1), kind_text(method),
+        const struct slice cells[] = {listed_name(method), kind_text(method),
                                       roles_text(cli, method)};
 
         if (!table_add(&table, cells)) {
@@ -180,24 +188,36 @@ static const char *type_name(enum field_type type)
     return "";
 }
 
-static void add_type(struct buffer *text, const struct field_info *field)
+static struct slice type_text(struct cli *cli, const struct field_info *field)
 {
-    if (field->type == FIELD_ENUM) {
-        for (uint32_t i = 0; i < field->enumeration->count; i++) {
-            struct slice word = field->enumeration->values[i].short_name;
+    const char *repeated = field->repeated ? ", repeated" : "";
+    struct slice name = slice_text(type_name(field->type));
 
-            if (field->enumeration->values[i].number != 0) {
-                buffer_printf(text, "%s%.*s", i > 1 ? " | " : "", (int)word.size,
-                              (const char *)word.data);
-            }
-        }
+    if (field->type == FIELD_ENUM) {
+        name = without_package(field->enumeration->full_name);
     } else if (field->type == FIELD_MESSAGE) {
-        buffer_append(text, field->message->full_name);
-    } else {
-        buffer_append(text, slice_text(type_name(field->type)));
+        name = without_package(field->message->full_name);
     }
-    if (field->repeated) {
-        buffer_append(text, SLICE(", repeated"));
+    return arena_printf(&cli->arena, "%.*s%s", (int)name.size, (const char *)name.data, repeated);
+}
+
+/* `Type: A, B, C` of an enum, once, for below the table. */
+static void add_words(struct buffer *notes, struct arena *arena, const struct enum_info *info)
+{
+    struct slice name = without_package(info->full_name);
+    struct slice line = arena_printf(arena, "  %.*s: ", (int)name.size, (const char *)name.data);
+
+    if (notes->size > 0 && memmem(notes->data, notes->size, line.data, line.size) != NULL) {
+        return;
+    }
+    buffer_append(notes, line);
+    for (uint32_t i = 0; i < info->count; i++) {
+        struct slice word = info->values[i].short_name;
+
+        if (info->values[i].number != 0) {
+            buffer_printf(notes, "%.*s%s", (int)word.size, (const char *)word.data,
+                          i + 1 < info->count ? ", " : "\n");
+        }
     }
 }
 
@@ -254,19 +274,27 @@ struct shown {
     uint32_t next;
 };
 
-static bool add_field(struct cli *cli, struct table *table, const struct field_info *field,
-                      size_t depth)
-{
-    struct buffer type;
-    struct slice cells[3];
+/* What is being shown. */
+struct showing {
+    struct cli *cli;
+    bool request; /* rules matter, and what the server sets does not stand in it */
+    struct table table;
+    struct buffer notes; /* the words of enums */
+};
 
-    buffer_init(&type, &cli->arena, 64);
-    add_type(&type, field);
-    cells[0] = arena_printf(&cli->arena, "%*s%.*s", (int)depth * 2, "", (int)field->name.size,
-                            (const char *)field->name.data);
-    cells[1] = buffer_slice(&type);
-    cells[2] = rules_text(cli, field);
-    return table_add(table, cells);
+static bool add_field(struct showing *showing, const struct field_info *field, size_t depth)
+{
+    struct arena *arena = &showing->cli->arena;
+    const struct slice cells[] = {arena_printf(arena, "%*s%.*s", (int)depth * 2, "",
+                                               (int)field->name.size,
+                                               (const char *)field->name.data),
+                                  type_text(showing->cli, field),
+                                  showing->request ? rules_text(showing->cli, field) : SLICE("")};
+
+    if (field->type == FIELD_ENUM) {
+        add_words(&showing->notes, arena, field->enumeration);
+    }
+    return table_add(&showing->table, cells);
 }
 
 static bool is_on_stack(const struct shown *stack, size_t depth, const struct message_info *message)
@@ -280,8 +308,7 @@ static bool is_on_stack(const struct shown *stack, size_t depth, const struct me
 }
 
 /* Adds a row a field, and under a message its own, as deep as SHOW_DEPTH_MAX. */
-static bool add_fields(struct cli *cli, struct table *table, const struct message_info *message,
-                       bool of_request)
+static bool add_fields(struct showing *showing, const struct message_info *message)
 {
     struct shown stack[SHOW_DEPTH_MAX] = {{message, 0}};
     size_t depth = 0;
@@ -298,10 +325,10 @@ static bool add_fields(struct cli *cli, struct table *table, const struct messag
             continue;
         }
         field = &top->message->fields[top->next++];
-        if (of_request && field->rules.output_only) {
+        if (showing->request && field->rules.output_only) {
             continue;
         }
-        if (!add_field(cli, table, field, depth)) {
+        if (!add_field(showing, field, depth)) {
             return false;
         }
         if (field->type == FIELD_MESSAGE && field->message->well_known == MESSAGE_PLAIN &&
@@ -311,21 +338,26 @@ static bool add_fields(struct cli *cli, struct table *table, const struct messag
     }
 }
 
-static enum cli_exit show_message(struct cli *cli, const char *title,
-                                  const struct message_info *message, bool of_request)
+static enum cli_exit show_message(struct cli *cli, const struct message_info *message, bool request)
 {
     static const struct table_column columns[] = {{"FIELD", false, true, false},
-                                                  {"TYPE", false, false, false},
+                                                  {"TYPE", false, true, false},
                                                   {"RULES", false, false, false}};
-    struct table table;
+    struct showing showing = {.cli = cli, .request = request};
 
-    table_init(&table, &cli->arena, columns, sizeof(columns) / sizeof(columns[0]));
-    if (!add_fields(cli, &table, message, of_request)) {
+    buffer_init(&showing.notes, &cli->arena, 256);
+    table_init(&showing.table, &cli->arena, columns, sizeof(columns) / sizeof(columns[0]));
+    if (!add_fields(&showing, message)) {
         return cli_local(cli, "out of memory");
     }
-    print_text(&cli->out, "\n%s %.*s%s\n", title, (int)message->full_name.size,
-               (const char *)message->full_name.data, table.row_count == 0 ? " has no fields" : "");
-    table_print(&table, &cli->out);
+    print_text(&cli->out, "\n%s %.*s%s\n", request ? "Request" : "Reply",
+               (int)message->full_name.size, (const char *)message->full_name.data,
+               showing.table.row_count == 0 ? " has no fields" : "");
+    table_print(&showing.table, &cli->out);
+    if (showing.notes.size > 0) {
+        print_text(&cli->out, "Words:\n%.*s", (int)showing.notes.size,
+                   (const char *)showing.notes.data);
+    }
     return CLI_OK;
 }
 
@@ -348,8 +380,8 @@ static enum cli_exit run_methods(struct cli *cli)
     print_coloured(&cli->out, COLOUR_BOLD, slice_after(method->path, 1));
     print_text(&cli->out, "\n%.*s; for %.*s\n", (int)kind.size, (const char *)kind.data,
                (int)roles.size, (const char *)roles.data);
-    result = show_message(cli, "Request", method->request, true);
-    return result == CLI_OK ? show_message(cli, "Reply", method->reply, false) : result;
+    result = show_message(cli, method->request, true);
+    return result == CLI_OK ? show_message(cli, method->reply, false) : result;
 }
 
 const struct command method_commands[] = {

@@ -411,6 +411,66 @@ static void test_garbage(void **state)
     }
 }
 
+static uint64_t next_random(uint64_t *seed)
+{
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    return *seed >> 11;
+}
+
+/* Requests of all kinds, as an honest client sends them. */
+static void write_requests(struct wire_world *world)
+{
+    static const struct wire_field extra[] = {
+        {"grpc-timeout", "1S"}, {"grpc-encoding", "gzip"}, {"x-some-bin", "AAEC"}};
+    uint8_t request[8];
+
+    bytes_put_be32(request, 20);
+    bytes_put_be32(request + 4, 700);
+    wire_preface(world);
+    wire_call(world, 1, WIRE_ECHO, SLICE("some text"));
+    wire_headers(world, 3, WIRE_META, false, extra, 3);
+    wire_message(world, 3, 0, SLICE("x"), true);
+    wire_call(world, 5, WIRE_STREAM, slice_of(request, 8));
+    wire_headers(world, 7, WIRE_BIDI, false, NULL, 0);
+    wire_message(world, 7, 0, SLICE("q"), false);
+    wire_ping(world);
+    wire_window(world, 0, 1000);
+    wire_call(world, 9, WIRE_HOLD, SLICE("h"));
+    wire_reset(world, 7, H2_CANCEL);
+    wire_call(world, 11, WIRE_WRITE, SLICE("w"));
+    wire_call(world, 13, WIRE_FAIL, SLICE("\x03no"));
+    wire_settings(world, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 100);
+}
+
+/* Goal: damaged requests hurt nothing but themselves. Method: honest bytes with one to eight of them
+ * changed, cut or whole, and time that passes; nothing lives after it. */
+static void test_damaged(void **state)
+{
+    uint64_t seed = 0x9e3779b97f4a7c15u;
+
+    for (int round = 0; round < 150; round++) {
+        struct wire_world world;
+        struct call_config config = wire_config(&world);
+        struct wire_bytes *out = &world.client.out;
+        uint64_t damages = next_random(&seed) % 8 + 1;
+
+        wire_setup_with(&world, WIRE_MODE(state), &config);
+        world.client.deaf = true;
+        write_requests(&world);
+        for (uint64_t i = 0; i < damages; i++) {
+            size_t at = 24 + next_random(&seed) % (out->size - 24);
+
+            out->data[at] = (uint8_t)next_random(&seed);
+        }
+        out->size = round % 3 == 0 ? next_random(&seed) % out->size + 1 : out->size;
+        wire_run(&world);
+        wire_pass(&world, 2000000);
+        wire_teardown(&world);
+    }
+}
+
 int run_limit_tests(void)
 {
     const struct CMUnitTest tests[] = {
@@ -432,6 +492,7 @@ int run_limit_tests(void)
         WIRE_TEST(test_shutdown),
         WIRE_TEST(test_shutdown_by_ping),
         WIRE_TEST(test_garbage),
+        WIRE_TEST(test_damaged),
     };
 
     return cmocka_run_group_tests_name("limits", tests, NULL, NULL);

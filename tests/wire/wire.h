@@ -73,6 +73,7 @@ struct wire_client {
     uint64_t window_opened; /* by WINDOW_UPDATE of the connection */
     uint64_t stream_window_opened;
     bool answers_pings;
+    bool deaf; /* reads nothing of what comes: after damaged requests anything may */
     uint32_t pings_received;
 };
 

@@ -343,8 +343,10 @@ static bool drain(struct wire_world *world)
         return false;
     }
     assert_true(size <= sizeof(buffer));
-    wire_bytes_append(&world->client.in, slice_of(buffer, size));
-    wire_client_parse(world);
+    if (!world->client.deaf) {
+        wire_bytes_append(&world->client.in, slice_of(buffer, size));
+        wire_client_parse(world);
+    }
     return true;
 }
 

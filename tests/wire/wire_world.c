@@ -134,7 +134,10 @@ static void start_stream(struct wire_world *world, struct call *call, struct sli
     struct producer *producer = arena_calloc(call->arena, 1, sizeof(*producer));
 
     assert_non_null(producer);
-    assert_int_equal(message.size, 8);
+    if (message.size != 8 || bytes_get_be32(message.data + 4) > 65536) {
+        finish(call, GRPC_INVALID_ARGUMENT, SLICE("eight bytes, of at most 64 KiB a message"));
+        return;
+    }
     producer->left = bytes_get_be32(message.data);
     producer->size = bytes_get_be32(message.data + 4);
     call->user = producer;
@@ -167,7 +170,11 @@ static void on_message(void *user, struct call *call, struct slice message)
         finish(call, GRPC_OK, SLICE(""));
         return;
     case WIRE_FAIL:
-        finish(call, (enum grpc_code)message.data[0], slice_after(message, 1));
+        if (message.size == 0 || message.data[0] == 0 || message.data[0] > GRPC_UNAUTHENTICATED) {
+            finish(call, GRPC_INVALID_ARGUMENT, SLICE("that is no error"));
+        } else {
+            finish(call, (enum grpc_code)message.data[0], slice_after(message, 1));
+        }
         return;
     case WIRE_HOLD:
     case WIRE_WRITE:

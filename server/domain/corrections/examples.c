@@ -7,6 +7,10 @@
 #include "store/base/wire.h"
 #include "store/record.h"
 
+#define CACHE_LINE_BYTES 64
+/* Of each row, from its front: a typical example. */
+#define PREFETCH_BYTES 1344
+
 /* A chosen example: its hint is written after all examples. Slices die with the transaction. */
 struct chosen {
     struct slice hint;
@@ -117,23 +121,65 @@ static enum err take_row(struct lookup *lookup, struct slice value)
     return OK;
 }
 
-static enum err walk(struct lookup *lookup, struct store_cursor *cursor)
+/* A row's bytes stand in pages of their own, which the processor's caches seldom have: asking for the
+ * beginnings of all rows before the first is read lets the waits for them pass side by side. */
+static void prefetch(struct slice value)
 {
-    struct slice key = {NULL, 0};
-    struct slice value = {NULL, 0};
+    size_t size = value.size < PREFETCH_BYTES ? value.size : PREFETCH_BYTES;
+
+    for (size_t at = 0; at < size; at += CACHE_LINE_BYTES) {
+        __builtin_prefetch(value.data + at);
+    }
+}
+
+/* Steps to as many rows as may still be wanted. Gives their number; fewer than asked for are the
+ * last. */
+static enum err gather(struct store_cursor *cursor, size_t wanted, struct slice *rows,
+                       size_t *ret_count)
+{
+    size_t count = 0;
     enum err err = OK;
 
-    for (size_t rows = 0; rows < EXAMPLES_ROWS_MAX && lookup->count < lookup->query->limit;
-         rows++) {
-        err = store_cursor_next(cursor, &key, &value);
+    while (count < wanted && err == OK) {
+        struct slice key = {NULL, 0};
+
+        err = store_cursor_next(cursor, &key, &rows[count]);
         if (err == OK) {
-            err = take_row(lookup, value);
-        }
-        if (err != OK) {
-            return err == ERR_NOT_FOUND ? OK : err;
+            prefetch(rows[count]);
+            count++;
         }
     }
-    return OK;
+    *ret_count = count;
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
+/* `head` is the layout's head row: it is read once the first rows are on their way. */
+static enum err walk(struct lookup *lookup, struct store_cursor *cursor, struct slice head)
+{
+    struct slice rows[EXAMPLES_LIMIT_MAX];
+    size_t passed = 0;
+    size_t wanted = lookup->query->limit;
+    size_t count = 0;
+    enum err err = gather(cursor, wanted, rows, &count);
+
+    if (err == OK) {
+        err = record_decode_layout_head(head, &lookup->head);
+    }
+    while (err == OK && count > 0) {
+        for (size_t i = 0; i < count && err == OK; i++) {
+            err = take_row(lookup, rows[i]);
+        }
+        if (err != OK) {
+            return err;
+        }
+        passed += count;
+        wanted = lookup->query->limit - lookup->count;
+        if (passed >= EXAMPLES_ROWS_MAX) {
+            wanted = 0;
+        }
+        err = gather(cursor, wanted, rows, &count);
+    }
+    return err;
 }
 
 /* The head stands at the front of the cluster; without one there are no examples. */
@@ -151,10 +197,7 @@ static enum err walk_newest(struct lookup *lookup, const struct key *prefix)
     }
     err = store_cursor_next(&cursor, &key, &value);
     if (err == OK) {
-        err = record_decode_layout_head(value, &lookup->head);
-    }
-    if (err == OK) {
-        err = walk(lookup, &cursor);
+        err = walk(lookup, &cursor, value);
     }
     store_cursor_deinit(&cursor);
     return err == ERR_NOT_FOUND ? OK : err;
@@ -173,16 +216,12 @@ static enum err walk_as_of(struct lookup *lookup, const struct key_fingerprint *
     if (err != OK) {
         return err == ERR_NOT_FOUND ? OK : err;
     }
-    err = record_decode_layout_head(value, &lookup->head);
-    if (err != OK) {
-        return err;
-    }
     err = store_cursor_init(&cursor, lookup->txn, TABLE_EXAMPLE, key_slice(prefix),
                             key_slice(&from), STORE_ASCENDING);
     if (err != OK) {
         return err;
     }
-    err = walk(lookup, &cursor);
+    err = walk(lookup, &cursor, value);
     store_cursor_deinit(&cursor);
     return err;
 }

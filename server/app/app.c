@@ -173,10 +173,10 @@ static enum err serve(struct app *app)
         net_server_listen(app->net, app->config->listen_host, app->config->listen_port, address);
 
     if (err != OK) {
-        return fault_say(&app->fault, err, "cannot listen on %s port %u: %s",
-                         app->config->listen_host, (unsigned)app->config->listen_port,
-                         err == ERR_INVALID ? "it is no address of this machine"
-                                            : "is another server using it?");
+        return fault_say(&app->fault, err,
+                         "cannot listen on %s port %u: another program has it, or it is no "
+                         "address of this machine",
+                         app->config->listen_host, (unsigned)app->config->listen_port);
     }
     size = snprintf(line, sizeof(line), "%s\n", address);
     err =

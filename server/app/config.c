@@ -282,7 +282,7 @@ static bool take_flag(struct config *config, int argc, char *const *argv, int *a
         value++;
     } else if (option != NULL && option->kind == OPTION_SWITCH) {
         value = "true";
-    } else if (*at + 1 < argc) {
+    } else if (*at + 1 < argc && strncmp(argv[*at + 1], "--", 2) != 0) {
         value = argv[++*at];
     } else {
         return problem(ret_problem, "'%s' lacks its value", flag);

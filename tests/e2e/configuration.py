@@ -1,0 +1,101 @@
+#!/usr/bin/python3
+"""What erratad is told: flags, the file of the same names, and what it says of wrong ones."""
+import os
+import subprocess
+import tempfile
+import unittest
+
+BIN = os.path.join(os.environ["ERRATA_BIN"], "erratad")
+
+
+def check(*arguments):
+    """Exit status and what was said, of a run that only looks at its configuration."""
+    run = subprocess.run([BIN, *arguments, "--check-config"], capture_output=True, text=True,
+                         timeout=20)
+    return run.returncode, run.stdout + run.stderr
+
+
+class Configuration(unittest.TestCase):
+    def test_right_ones(self):
+        """Goal: what the help shows is taken. Method: each option in each way of writing it."""
+        for arguments in (
+            ["--data", "/tmp/x"],
+            ["--data=/tmp/x", "--listen=[::1]:0"],
+            ["--data", "/tmp/x", "--listen", "localhost:7443", "--log-level", "debug"],
+            ["--data", "/tmp/x", "--log-format=json", "--map-size", "64MiB"],
+            ["--data", "/tmp/x", "--message-bytes-max=1048576", "--connections-max=1"],
+            ["--data", "/tmp/x", "--drain-timeout", "500ms"],
+            ["--data", "/tmp/x", "--listen", "0.0.0.0:1", "--insecure-allow-remote"],
+        ):
+            with self.subTest(arguments=arguments):
+                self.assertEqual(check(*arguments)[0], 0)
+
+    def test_wrong_ones(self):
+        """Goal: each wrong option is refused with a sentence that says what would be right. Method:
+        one wrong thing after another."""
+        for arguments, said in (
+            ([], "--data DIR is missing"),
+            (["--data"], "lacks its value"),
+            (["--data", ""], "no value of data"),
+            (["--dta", "x"], "no option '--dta'"),
+            (["--dat"], "no option '--dat'"),
+            (["data"], "'data' is no option"),
+            (["--data", "x", "--listen", "127.0.0.1"], "ADDRESS:PORT"),
+            (["--data", "x", "--listen", "127.0.0.1:65536"], "ADDRESS:PORT"),
+            (["--data", "x", "--listen", "127.0.0.1:-1"], "ADDRESS:PORT"),
+            (["--data", "x", "--listen", "::1:80"], "ADDRESS:PORT"),
+            (["--data", "x", "--listen", "example.org:80"], "ADDRESS:PORT"),
+            (["--data", "x", "--listen", "0.0.0.0:80"], "--insecure-allow-remote"),
+            (["--data", "x", "--listen", "[::]:80"], "can be reached from other machines"),
+            (["--data", "x", "--map-size", "1"], "16MiB to 512GiB"),
+            (["--data", "x", "--map-size", "1TB"], "16MiB to 512GiB"),
+            (["--data", "x", "--map-size", "99999999999999999999GiB"], "16MiB to 512GiB"),
+            (["--data", "x", "--drain-timeout", "30"], "30s or 2m"),
+            (["--data", "x", "--connections-max", "0"], "1 to 100000"),
+            (["--data", "x", "--log-level", "loud"], "error, warning, info or debug"),
+            (["--data", "x", "--config", "/nonexistent/file"], "cannot be read"),
+        ):
+            with self.subTest(arguments=arguments):
+                status, text = check(*arguments)
+                self.assertEqual(status, 2)
+                self.assertIn(said, text)
+
+    def file(self, text):
+        handle = tempfile.NamedTemporaryFile("w", suffix=".conf")
+        self.addCleanup(handle.close)
+        handle.write(text)
+        handle.flush()
+        return handle.name
+
+    def test_file(self):
+        """Goal: the file knows the flags' names, a flag wins, and an error names its line. Method:
+        files right and wrong."""
+        right = "# where\ndata = /tmp/x\n\n  listen=0.0.0.0:80  \nlog-level = debug\n"
+        self.assertEqual(check("--config", self.file(right))[0], 2)
+        self.assertEqual(check("--config", self.file(right), "--listen", "127.0.0.1:80")[0], 0)
+        self.assertEqual(
+            check("--config", self.file(right + "insecure-allow-remote = true\n"))[0], 0)
+        for text, said in (("data = /tmp/x\nnope = 1\n", "line 2 of the file: there is no option"),
+                           ("data\n", "line 1 of the file: 'data' is not `name = value`"),
+                           ("\n\nlog-level = loud\n", "line 3 of the file: 'loud'"),
+                           ("#" * 70000, "larger than")):
+            with self.subTest(text=text[:40]):
+                status, told = check("--config", self.file(text))
+                self.assertEqual(status, 2)
+                self.assertIn(said, told)
+
+    def test_help_and_version(self):
+        """Goal: help names every option, and needs no data folder. Method: its text."""
+        run = subprocess.run([BIN, "--help"], capture_output=True, text=True, timeout=20)
+        self.assertEqual(run.returncode, 0)
+        for name in ("data", "listen", "config", "check-config", "log-level", "log-format",
+                     "map-size", "message-bytes-max", "connections-max", "drain-timeout",
+                     "insecure-allow-remote"):
+            self.assertIn(f"--{name}", run.stdout)
+        self.assertIn("Examples:", run.stdout)
+        run = subprocess.run([BIN, "--version"], capture_output=True, text=True, timeout=20)
+        self.assertRegex(run.stdout, r"^erratad \d+\.\d+\.\d+\n$")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,102 @@
+/*
+ * pool_tests.c: work off the loop: each job runs once and completes on the loop, and there are never
+ * more than the limit.
+ */
+#include "server/jobs/pool.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include <cmocka.h>
+
+struct job {
+    struct pool *pool;
+    int worked;
+    int done;
+    struct job *next; /* submitted by the completion; or NULL */
+};
+
+static void work(void *data)
+{
+    struct job *job = data;
+
+    job->worked++;
+}
+
+static void done(void *data, enum err result)
+{
+    struct job *job = data;
+
+    assert_int_equal(result, OK);
+    assert_int_equal(job->worked, 1);
+    job->done++;
+    if (job->next != NULL) {
+        assert_int_equal(pool_submit(job->pool, work, done, job->next), OK);
+    }
+}
+
+/* Goal: every job that was taken is worked on and completed once; one above the limit is refused and
+ * costs nothing. Method: a full pool and one more, then the loop. */
+static void test_limit(void **state)
+{
+    static struct job jobs[POOL_JOBS_MAX + 1];
+    struct pool *pool = NULL;
+    uv_loop_t loop;
+
+    (void)state;
+    assert_int_equal(uv_loop_init(&loop), 0);
+    assert_int_equal(pool_new(&loop, &pool), OK);
+    for (size_t i = 0; i < POOL_JOBS_MAX; i++) {
+        jobs[i].pool = pool;
+        assert_int_equal(pool_submit(pool, work, done, &jobs[i]), OK);
+        assert_int_equal(jobs[i].done, 0);
+    }
+    assert_int_equal(pool_submit(pool, work, done, &jobs[POOL_JOBS_MAX]), ERR_BUSY);
+    assert_int_equal(pool_count(pool), POOL_JOBS_MAX);
+    (void)uv_run(&loop, UV_RUN_DEFAULT);
+    assert_int_equal(pool_count(pool), 0);
+    for (size_t i = 0; i < POOL_JOBS_MAX; i++) {
+        assert_int_equal(jobs[i].worked, 1);
+        assert_int_equal(jobs[i].done, 1);
+    }
+    assert_int_equal(jobs[POOL_JOBS_MAX].worked, 0);
+    pool_free(pool);
+    assert_int_equal(uv_loop_close(&loop), 0);
+}
+
+/* Goal: a completion may submit the next job, though the pool was full. Method: a full pool whose
+ * first completion submits one more. */
+static void test_submit_in_completion(void **state)
+{
+    static struct job jobs[POOL_JOBS_MAX];
+    static struct job last;
+    struct pool *pool = NULL;
+    uv_loop_t loop;
+
+    (void)state;
+    assert_int_equal(uv_loop_init(&loop), 0);
+    assert_int_equal(pool_new(&loop, &pool), OK);
+    for (size_t i = 0; i < POOL_JOBS_MAX; i++) {
+        jobs[i].pool = pool;
+        assert_int_equal(pool_submit(pool, work, done, &jobs[i]), OK);
+    }
+    jobs[0].next = &last;
+    (void)uv_run(&loop, UV_RUN_DEFAULT);
+    assert_int_equal(last.done, 1);
+    pool_free(pool);
+    pool_free(NULL);
+    assert_int_equal(uv_loop_close(&loop), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_submit_in_completion),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,1 @@
+errata_test(jobs_tests DIR tests/unit/jobs USES jobs LABELS unit)

@@ -3,14 +3,15 @@
  */
 #include "server/codec/base64.h"
 
-static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+static const uint8_t alphabet[] =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 void base64_write(struct buffer *text, struct slice bytes)
 {
     for (size_t at = 0; at < bytes.size; at += 3) {
         size_t count = bytes.size - at < 3 ? bytes.size - at : 3;
         uint32_t group = (uint32_t)bytes.data[at] << 16;
-        char digits[4];
+        uint8_t digits[4];
 
         if (count > 1) {
             group |= (uint32_t)bytes.data[at + 1] << 8;

@@ -324,11 +324,11 @@ static void read_known(struct reader *reader, known_read_fn *read, const char *w
     struct json_value value = take_value(reader);
     struct slice text = {NULL, 0};
 
-    if (value.kind != JSON_STRING) {
-        add_fault(reader, what, value);
-    } else if (json_string(reader->ctx->arena, value.text, &text) != OK) {
+    if (value.kind == JSON_STRING && json_string(reader->ctx->arena, value.text, &text) != OK) {
         reader->no_memory = true;
-    } else if (!read(text, reader->wire)) {
+        return;
+    }
+    if (value.kind != JSON_STRING || !read(text, reader->wire)) {
         add_fault(reader, what, value);
     }
 }
@@ -618,7 +618,7 @@ static void read_element(struct reader *reader)
 {
     struct frame *frame = top(reader);
     const struct field_info *field = frame->field;
-    struct json_value value = {0};
+    struct json_value value;
     struct scalar scalar = {0};
     struct refusal refusal = {NULL, false};
 

@@ -413,7 +413,7 @@ static void begin_value(struct writer *writer, const struct message_info *messag
                         struct slice bytes)
 {
     size_t first = writer->entry_count;
-    struct entry entry = {0};
+    struct entry entry;
 
     if (!list_fields(writer, message, bytes)) {
         fail(writer);

@@ -69,8 +69,8 @@ static bool is_decimal(struct slice text)
  * equal to itself alone. */
 static bool numbers_equal(struct slice a, struct slice b)
 {
-    struct json_decimal x = {0};
-    struct json_decimal y = {0};
+    struct json_decimal x;
+    struct json_decimal y;
 
     if (slice_equal(a, b)) {
         return true;
@@ -252,7 +252,7 @@ static bool compare_pair(struct comparison *comparison, const struct json_value 
     case JSON_OBJECT:
         break;
     }
-    if (comparison->depth == JSON_DEPTH_MAX) {
+    if (comparison->levels == NULL || comparison->depth == JSON_DEPTH_MAX) {
         return false; /* deeper than any check lets pass */
     }
     level = &comparison->levels[comparison->depth++];

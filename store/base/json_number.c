@@ -64,7 +64,7 @@ struct json_decimal json_decimal_of(struct slice number)
 
 bool json_integer(struct slice number, bool *ret_is_negative, uint64_t *ret_magnitude)
 {
-    struct json_decimal decimal = {0};
+    struct json_decimal decimal;
     uint64_t magnitude = 0;
 
     if (!is_digit(number.data[number.size - 1])) {

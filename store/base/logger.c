@@ -18,8 +18,10 @@
 #define LINE_BYTES_KEPT 8
 #define MESSAGE_BYTES_MAX 2048
 
+/* NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): main sets them once */
 static enum logger_level level_wanted = LOGGER_INFO;
 static enum logger_format format_wanted = LOGGER_TEXT;
+/* NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables) */
 
 struct line {
     char bytes[LINE_BYTES_MAX];

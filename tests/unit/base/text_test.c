@@ -101,17 +101,24 @@ static void test_every_code_point(void **state)
     }
 }
 
-/* Goal: control characters are found, others are not. Method: all below U+0100. */
+/* Goal: control characters are found, others are not. Method: all below U+0100, at each place of
+ * texts of up to three words. */
 static void test_control(void **state)
 {
+    uint8_t bytes[32];
+
     (void)state;
     for (uint32_t point = 0; point < 0x100; point++) {
-        uint8_t bytes[6] = {'a'};
-        size_t size = 1 + text_encode(point, bytes + 1);
         bool expected = point < 0x20 || (point >= 0x7f && point < 0xa0);
 
-        bytes[size++] = 'z';
-        assert_int_equal(text_has_control(slice_of(bytes, size)), expected);
+        for (size_t at = 0; at < 24; at++) {
+            size_t size = 0;
+
+            memset(bytes, 'z', sizeof(bytes));
+            size = text_encode(point, bytes + at);
+            assert_int_equal(text_has_control(slice_of(bytes, sizeof(bytes))), expected);
+            assert_int_equal(text_has_control(slice_of(bytes, at + size)), expected);
+        }
     }
     assert_false(text_has_control(SLICE("\xe2\x82\xac"))); /* tails look like C1 */
     assert_false(text_has_control(slice_of(NULL, 0)));

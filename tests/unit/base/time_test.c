@@ -10,6 +10,7 @@
 #include "store/base/timestamp.h"
 #include "store/base/uuid.h"
 
+#include <ctype.h>
 #include <pthread.h>
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
@@ -182,7 +183,7 @@ static void test_system_random(void **state)
     static uint64_t words[2000];
     uint8_t large[1000] = {0};
     size_t zeros = 0;
-    pthread_t thread;
+    pthread_t thread = 0;
 
     (void)state;
     assert_int_equal(pthread_create(&thread, NULL, fill_pieces, words), 0);
@@ -239,7 +240,7 @@ static void test_uuid_text(void **state)
     uuid_format(uuid, written);
     assert_memory_equal(written, text, UUID_TEXT_BYTES);
     for (size_t i = 0; i < UUID_TEXT_BYTES; i++) {
-        upper[i] = text[i] >= 'a' ? (char)(text[i] - 32) : text[i];
+        upper[i] = (char)toupper(text[i]);
     }
     assert_true(uuid_parse(slice_of(upper, UUID_TEXT_BYTES), &same));
     assert_true(uuid_equal(uuid, same));

@@ -4,7 +4,7 @@
 Goal: both read and write the same, and refuse the same, but for what `python_is_lax` lists.
 Method: seeded random messages with every type of field, both ways; the same with one value replaced
 by an odd one; bytes of random messages, damaged, to the pre-scan, which must not take what Python's
-parser refuses. Called with the program codec_peer and the folder of codec_peer_pb2.py.
+parser refuses, and to the writer; damaged JSON to the reader. Called with the program codec_peer and the folder of codec_peer_pb2.py.
 """
 import json
 import math
@@ -304,11 +304,25 @@ def damaged_bytes(tally):
                 raw[rng.randrange(len(raw))] = rng.randrange(256)
         raws.append(bytes(raw[:rng.randrange(len(raw) + 1)] if rng.random() < 0.2 else raw))
     answers = ask([("check", raw) for raw in raws])
+    jsons = ask([("write", raw) for raw in raws])
     kept = os.dup(2)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # Python's parser tells each bad text there
-    for raw, answer in zip(raws, answers):
+    for raw, answer, shown in zip(raws, answers, jsons):
         tally.expect(answer is None or parses(raw), "check takes", raw.hex())
+        tally.expect(shown is None or (json.loads(shown) is not None), "write", raw.hex())
     os.dup2(kept, 2)
+
+
+def damaged_text(tally):
+    """What we take of damaged JSON is JSON for Python too."""
+    texts = []
+    for _ in range(2000):
+        shown = bytearray(json_format.MessageToJson(random_message(1)).encode())
+        for _ in range(rng.randrange(1, 3)):
+            shown[rng.randrange(len(shown))] = rng.choice(b'{}[]",:0-e\\\xffnt ')
+        texts.append(bytes(shown))
+    for shown, wire in zip(texts, ask([("read", t.replace(b"\n", b" ")) for t in texts])):
+        tally.expect(wire is None or json.loads(shown) is not None, "read takes", shown)
 
 
 def main():
@@ -316,6 +330,7 @@ def main():
     both_ways(tally)
     odd_values(tally)
     damaged_bytes(tally)
+    damaged_text(tally)
     print(f"{tally.passed} passed, {tally.failed} failed")
     return 1 if tally.failed else 0
 

@@ -167,7 +167,8 @@ static int compare_sizes(const void *a, const void *b)
 
 static enum err replace_largest(struct reduction *reduction)
 {
-    struct kept **by_size = arena_calloc(reduction->arena, reduction->count + 1, sizeof(*by_size));
+    struct kept **by_size =
+        arena_calloc(reduction->arena, reduction->count + 1, sizeof(struct kept *));
     size_t total = total_bytes(reduction);
 
     if (by_size == NULL) {
@@ -176,7 +177,7 @@ static enum err replace_largest(struct reduction *reduction)
     for (size_t i = 0; i < reduction->count; i++) {
         by_size[i] = &reduction->kept[i];
     }
-    qsort(by_size, reduction->count, sizeof(*by_size), compare_sizes);
+    qsort(by_size, reduction->count, sizeof(struct kept *), compare_sizes);
     for (size_t i = 0; i < reduction->count && total > REDUCE_BYTES_MAX; i++) {
         size_t replacement = replacement_bytes(by_size[i]->member);
 

@@ -304,8 +304,8 @@ int run_time_tests(void)
         cmocka_unit_test(test_every_day),      cmocka_unit_test(test_timestamp_forms),
         cmocka_unit_test(test_bad_timestamps), cmocka_unit_test(test_seeded),
         cmocka_unit_test(test_system_random),  cmocka_unit_test(test_uuid_fields_and_order),
-        cmocka_unit_test(test_uuid_text),      cmocka_unit_test(test_sha256),
-        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_uuid_text),      cmocka_unit_test(test_bad_uuid_text),
+        cmocka_unit_test(test_sha256),         cmocka_unit_test(test_bytes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

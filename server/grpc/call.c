@@ -119,6 +119,7 @@ void call_let_go(struct call_core *core)
         core->server->stats.calls_cancelled++;
         core->server->stats.calls_ended[GRPC_CANCELLED]++;
         core->ended = true;
+        call_timer_stop(core); /* the services may hold it past its deadline */
     }
     call_cancel(core, ERR_CANCELLED);
     core->closed = true;

@@ -203,6 +203,32 @@ static void test_cancel_while_queued(void **state)
     world_deinit(&world);
 }
 
+/* Goal: a deadline that passes after the peer has gone, while the writer still holds the write, ends
+ * nothing twice. Method: the peer goes, time moves, then the batch. */
+static void test_deadline_after_cancel(void **state)
+{
+    struct world world;
+    struct capture capture;
+    struct exchange exchange;
+    struct exchange_start start;
+
+    (void)state;
+    world_init(&world);
+    capture_init(&capture, "layout", 10);
+    start = capture_start(world.admin, NULL);
+    start.timeout_us = 100000;
+    exchange_open(&exchange, &world, &start);
+    exchange_send(&exchange, &capture.request.base);
+    exchange_close(&exchange);
+    clock_manual_advance(&world.clock, 200000);
+    call_server_tick(world.calls, clock_monotonic_us(world.ctx.clock));
+    assert_int_equal(services_live_count(world.services), 1);
+    world_run(&world);
+    assert_int_equal(services_live_count(world.services), 0);
+    capture_deinit(&capture);
+    world_deinit(&world);
+}
+
 /* Goal: a large body is worked on by the pool and stored all the same; a full pool says when to come
  * back; a peer that goes away meanwhile leaves nothing. Method: bodies of 200 KB and 10 MB. */
 static void test_large_bodies(void **state)

@@ -6,6 +6,8 @@
  */
 #include "server/services/rpc.h"
 
+#include "store/base/assert.h"
+
 #include <stddef.h>
 
 static struct rpc_list *bucket_of(struct services *services, struct org_id org)
@@ -13,24 +15,18 @@ static struct rpc_list *bucket_of(struct services *services, struct org_id org)
     return &services->waiting[org.uuid.bytes[UUID_BYTES - 1] % SERVICES_BUCKETS];
 }
 
-static struct rpc_list *list_of(struct rpc *rpc)
+/* The queue's own list; a stream in none has none. */
+static struct rpc_list *list_of(const struct rpc *rpc, enum rpc_queue queue)
 {
-    switch (rpc->queue) {
-    case RPC_IN_WAITING:
-        return bucket_of(rpc->services, rpc->principal.org);
-    case RPC_IN_READY:
-        return &rpc->services->ready;
-    case RPC_IN_NONE:
-        break;
-    }
-    return NULL;
+    return queue == RPC_IN_READY ? &rpc->services->ready
+                                 : bucket_of(rpc->services, rpc->principal.org);
 }
 
 static void leave_queue(struct rpc *rpc)
 {
-    struct rpc_list *list = list_of(rpc);
+    struct rpc_list *list = list_of(rpc, rpc->queue);
 
-    if (list == NULL) {
+    if (rpc->queue == RPC_IN_NONE) {
         return;
     }
     if (rpc->queue_previous != NULL) {
@@ -48,13 +44,14 @@ static void leave_queue(struct rpc *rpc)
     rpc->queue = RPC_IN_NONE;
 }
 
+/* Into the list of a queue that is one, at its end. */
 static void enter_queue(struct rpc *rpc, enum rpc_queue queue)
 {
-    struct rpc_list *list = NULL;
+    struct rpc_list *list = list_of(rpc, queue);
 
+    ASSERT(queue != RPC_IN_NONE);
     leave_queue(rpc);
     rpc->queue = queue;
-    list = list_of(rpc);
     rpc->queue_previous = list->last;
     if (list->last != NULL) {
         list->last->queue_next = rpc;

@@ -274,8 +274,11 @@ static void test_large_bodies(void **state)
 int run_write_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_idempotency),  cmocka_unit_test(test_bad_keys),
-        cmocka_unit_test(test_deadline),     cmocka_unit_test(test_cancel_while_queued),
+        cmocka_unit_test(test_idempotency),
+        cmocka_unit_test(test_bad_keys),
+        cmocka_unit_test(test_deadline),
+        cmocka_unit_test(test_cancel_while_queued),
+        cmocka_unit_test(test_deadline_after_cancel),
         cmocka_unit_test(test_large_bodies),
     };
 

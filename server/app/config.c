@@ -91,16 +91,21 @@ const char *config_help(void)
     return help;
 }
 
-static bool problem(struct config_problem *problem, const char *format, ...) PRINTF_LIKE(2, 3);
+static void format_problem(struct config_problem *problem, const char *format, va_list values)
+{
+    (void)vsnprintf(problem->text, sizeof(problem->text), format, values);
+}
+
+static bool refuse(struct config_problem *ret_problem, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* Says what is wrong; always false. */
-static bool problem(struct config_problem *ret_problem, const char *format, ...)
+static bool refuse(struct config_problem *ret_problem, const char *format, ...)
 {
-    va_list arguments;
+    va_list values;
 
-    va_start(arguments, format);
-    (void)vsnprintf(ret_problem->text, sizeof(ret_problem->text), format, arguments);
-    va_end(arguments);
+    va_start(values, format);
+    format_problem(ret_problem, format, values);
+    va_end(values);
     return false;
 }
 
@@ -185,8 +190,8 @@ static bool apply(struct config *config, const struct option *option, const char
     if (set_value(config, option, value)) {
         return true;
     }
-    return problem(ret_problem, "%s: '%.64s' is no value of %s; right would be %s", where, value,
-                   option->name, option->right);
+    return refuse(ret_problem, "%s: '%.64s' is no value of %s; right would be %s", where, value,
+                  option->name, option->right);
 }
 
 /* One line of the file: empty, a comment, or `name = value`. */
@@ -204,15 +209,15 @@ static bool apply_line(struct config *config, char *line, unsigned number,
     (void)snprintf(where, sizeof(where), "line %u of the file", number);
     value = strchr(name, '=');
     if (value == NULL) {
-        return problem(ret_problem, "%s: '%.64s' is not `name = value`", where, name);
+        return refuse(ret_problem, "%s: '%.64s' is not `name = value`", where, name);
     }
     *value = '\0';
     value = config_value_trim(value + 1);
     name = config_value_trim(name);
     option = find_option(name, strlen(name));
     if (option == NULL) {
-        return problem(ret_problem, "%s: there is no option '%.64s'; erratad --help lists them",
-                       where, name);
+        return refuse(ret_problem, "%s: there is no option '%.64s'; erratad --help lists them",
+                      where, name);
     }
     return apply(config, option, value, where, ret_problem);
 }
@@ -225,13 +230,13 @@ static bool read_file(struct config *config, struct config_problem *ret_problem)
     unsigned number = 0;
 
     if (file == NULL) {
-        return problem(ret_problem, "the file '%s' cannot be read: %m", config->file);
+        return refuse(ret_problem, "the file '%s' cannot be read: %m", config->file);
     }
     size = fread(text, 1, sizeof(text), file);
     (void)fclose(file);
     if (size > CONFIG_FILE_BYTES_MAX) {
-        return problem(ret_problem, "the file '%s' is larger than %d bytes", config->file,
-                       CONFIG_FILE_BYTES_MAX);
+        return refuse(ret_problem, "the file '%s' is larger than %d bytes", config->file,
+                      CONFIG_FILE_BYTES_MAX);
     }
     text[size] = '\0';
     for (char *line = text; line != NULL;) {
@@ -276,7 +281,7 @@ static bool take_flag(struct config *config, int argc, char *const *argv, int *a
     const struct option *option = find_option(name, name_bytes);
 
     if (option == NULL && !is_file) {
-        return problem(ret_problem, "there is no option '%.64s'; erratad --help lists them", flag);
+        return refuse(ret_problem, "there is no option '%.64s'; erratad --help lists them", flag);
     }
     if (value != NULL) {
         value++;
@@ -285,11 +290,11 @@ static bool take_flag(struct config *config, int argc, char *const *argv, int *a
     } else if (*at + 1 < argc && strncmp(argv[*at + 1], "--", 2) != 0) {
         value = argv[++*at];
     } else {
-        return problem(ret_problem, "'%s' lacks its value", flag);
+        return refuse(ret_problem, "'%s' lacks its value", flag);
     }
     if (is_file) {
         return config_value_text(value, config->file, sizeof(config->file)) ||
-               problem(ret_problem, "--config lacks the path of a file");
+               refuse(ret_problem, "--config lacks the path of a file");
     }
     return first_pass || apply(config, option, value, "the flag", ret_problem);
 }
@@ -302,8 +307,7 @@ static bool read_flags(struct config *config, int argc, char *const *argv, bool 
             continue;
         }
         if (strncmp(argv[at], "--", 2) != 0) {
-            return problem(ret_problem, "'%.64s' is no option; erratad --help lists them",
-                           argv[at]);
+            return refuse(ret_problem, "'%.64s' is no option; erratad --help lists them", argv[at]);
         }
         if (!take_flag(config, argc, argv, &at, first_pass, ret_problem)) {
             return false;
@@ -319,14 +323,14 @@ static bool check_whole(const struct config *config, struct config_problem *ret_
         return true;
     }
     if (config->data[0] == '\0') {
-        return problem(ret_problem, "--data DIR is missing: where is the store to be kept?");
+        return refuse(ret_problem, "--data DIR is missing: where is the store to be kept?");
     }
     if (!config_value_is_loopback(config->listen_host) && !config->insecure_allow_remote) {
-        return problem(ret_problem,
-                       "%s can be reached from other machines, and this server speaks cleartext: "
-                       "listen on 127.0.0.1 or [::1], or say --insecure-allow-remote where the "
-                       "network is protected otherwise",
-                       config->listen_host);
+        return refuse(ret_problem,
+                      "%s can be reached from other machines, and this server speaks cleartext: "
+                      "listen on 127.0.0.1 or [::1], or say --insecure-allow-remote where the "
+                      "network is protected otherwise",
+                      config->listen_host);
     }
     return true;
 }

@@ -142,7 +142,7 @@ enum err admin_service_list_organizations_read(struct service *service, struct s
         return err;
     }
     response.organizations = (Errata__V1__Organization **)arena_calloc(
-        service->ctx->arena, page.size, sizeof(*response.organizations));
+        service->ctx->arena, page.size, sizeof(Errata__V1__Organization *));
     if (response.organizations == NULL) {
         return ERR_MEMORY;
     }
@@ -219,7 +219,7 @@ enum err admin_service_list_tokens_read(struct service *service, struct store_tx
         return err;
     }
     response.tokens = (Errata__V1__Token **)arena_calloc(service->ctx->arena, page.size,
-                                                         sizeof(*response.tokens));
+                                                         sizeof(Errata__V1__Token *));
     if (response.tokens == NULL) {
         return ERR_MEMORY;
     }

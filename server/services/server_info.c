@@ -17,7 +17,7 @@ static enum err put_methods(const struct service *service,
     size_t pairs = (size_t)contract_method_count * ENV_CODES;
 
     response->methods =
-        (Errata__V1__MethodCount **)arena_calloc(arena, pairs, sizeof(*response->methods));
+        (Errata__V1__MethodCount **)arena_calloc(arena, pairs, sizeof(Errata__V1__MethodCount *));
     if (response->methods == NULL) {
         return ERR_MEMORY;
     }
@@ -76,8 +76,8 @@ static enum err put_counters(const struct service *service,
     if (env->read_counters != NULL) {
         count += env->read_counters(env->read_counters_user, counters + count, ENV_COUNTERS_MAX);
     }
-    response->counters = (Errata__V1__ServerCounter **)arena_calloc(service->ctx->arena, count,
-                                                                    sizeof(*response->counters));
+    response->counters = (Errata__V1__ServerCounter **)arena_calloc(
+        service->ctx->arena, count, sizeof(Errata__V1__ServerCounter *));
     if (response->counters == NULL) {
         return ERR_MEMORY;
     }

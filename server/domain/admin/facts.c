@@ -87,9 +87,8 @@ static enum err find_bytes(struct slice message, uint32_t number, struct slice *
 {
     struct wire_reader reader = wire_reader_of(message);
     struct wire_field field;
-    enum err err = OK;
 
-    while ((err = wire_next(&reader, &field)) == OK) {
+    while (wire_next(&reader, &field) == OK) {
         if (field.number == number && field.type == WIRE_BYTES) {
             *ret_bytes = field.bytes;
             return OK;

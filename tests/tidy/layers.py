@@ -22,8 +22,6 @@ LAYERS = {
     "server/domain/layouts": ["server/domain/text", "store/base"],
     "server/domain/admin": ["server/domain/text", *STORE],
     "server/domain/corrections": ["server/domain/text", "server/domain/layouts", *STORE],
-    "server/domain": ["server/domain/text", "server/domain/layouts", "server/domain/admin",
-                      "server/domain/corrections", *STORE],
     "server/domain": ["server/domain/admin", "server/domain/corrections", *STORE],
     "server/net": ["store/base"],
     "server/http2": ["server/net", "store/base"],
@@ -90,7 +88,7 @@ def check_file(root, path, text, findings):
         header = match.group(1) or match.group(2)
         beside = os.path.join(os.path.dirname(path), header)
         if match.group(1) and os.path.exists(os.path.join(root, beside)):
-            header = beside
+            header = os.path.normpath(beside)
         target = folder_of(header)
         if target and target != folder and target not in allowed:
             findings.add(path, number, f"{folder}/ includes {header}: that edge points up or across",

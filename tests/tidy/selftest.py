@@ -76,6 +76,13 @@ def layer_cases():
     yield "services see LMDB", run("server/services/a.c", "#include <lmdb.h>"), "wraps it"
     yield "a back end from services", run("server/services/a.c", '#include "store/lmdb/lmdb.h"'), \
         "points up or across"
+    with tempfile.TemporaryDirectory() as root:
+        os.makedirs(os.path.join(root, "store", "lmdb"))
+        os.makedirs(os.path.join(root, "store", "memory"))
+        open(os.path.join(root, "store", "lmdb", "lmdb.h"), "w", encoding="utf-8").close()
+        around = findings_of(lambda f: layers.check_file(root, "store/memory/a.c",
+                                                         '#include "../lmdb/lmdb.h"\n', f))
+        yield "a way around by ..", around, "points up or across"
     yield "a new folder", run("server/new/a.c", ""), "stands in no layer"
 
 

@@ -4,6 +4,7 @@
 #include "tests/rpc/world.h"
 
 #include "server/auth/first_token.h"
+#include "store/base/assert.h"
 #include "store/base/bytes.h"
 
 #include <setjmp.h>
@@ -335,14 +336,14 @@ const char *world_make_org(struct world *world, const char *name, char admin[WOR
     organization.name = (char *)(uintptr_t)name;
     request.organization = &organization;
     assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
-    assert_non_null(response);
+    ASSERT(response != NULL);
     assert_true(arena_copy(&world->arena, slice_text(response->organization->id), &id));
     token.role = (Errata__V1__Role)ROLE_ADMIN;
     token_request.org_id = (char *)(uintptr_t)id.data;
     token_request.token = &token;
     start.path = "errata.v1.AdminService/CreateToken";
     assert_int_equal(world_call(world, &start, &token_request.base, &token_response), GRPC_OK);
-    assert_non_null(token_response);
+    ASSERT(token_response != NULL);
     keep_secret(token_response, admin);
     return (const char *)id.data;
 }
@@ -362,7 +363,7 @@ void world_make_ending_token(struct world *world, const char *by, int64_t expire
     wanted.expire_time = &end;
     request.token = &wanted;
     assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
-    assert_non_null(response);
+    ASSERT(response != NULL);
     keep_secret(response, token);
 }
 
@@ -383,7 +384,7 @@ void world_make_token(struct world *world, const char *by, enum role role,
     }
     request.token = &wanted;
     assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
-    assert_non_null(response);
+    ASSERT(response != NULL);
     keep_secret(response, token);
 }
 
@@ -407,7 +408,7 @@ Errata__V1__FeedbackEvent *world_capture(struct world *world, const char *token,
     event.after_json = after;
     request.event = &event;
     assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
-    assert_non_null(response);
+    ASSERT(response != NULL);
     return response->event;
 }
 

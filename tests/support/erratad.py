@@ -73,12 +73,21 @@ class Server:
             [*self.prefix, self.program, "--data", self.data, "--listen", "127.0.0.1:0",
              *self.arguments], stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
         end = time.monotonic() + START_SECONDS
-        while not os.path.exists(address_file) or not open(address_file).read().strip():
+        while not self.read_address(address_file):
             if self.process.poll() is not None or time.monotonic() > end:
                 raise RuntimeError(f"erratad did not start: {self.read_log()[-2000:]}")
             time.sleep(0.01)
-        self.address = open(address_file).read().strip()
+        self.address = self.read_address(address_file)
         return self
+
+    @staticmethod
+    def read_address(path):
+        """Where it listens; empty until it has said so."""
+        try:
+            with open(path, encoding="ascii") as f:
+                return f.read().strip()
+        except FileNotFoundError:
+            return ""
 
     @property
     def admin_token(self):

@@ -3,6 +3,8 @@
  */
 #include "client/header.h"
 
+#include "store/base/base64.h"
+
 #include <nghttp2/nghttp2.h>
 #include <stdio.h>
 
@@ -43,71 +45,12 @@ size_t client_percent_decode(struct slice text, uint8_t *bytes)
     return size;
 }
 
-size_t client_base64_encode(struct slice bytes, uint8_t *text)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    uint32_t bits = 0;
-    unsigned bit_count = 0;
-    size_t size = 0;
-
-    for (size_t at = 0; at < bytes.size; at++) {
-        bits = bits << 8 | bytes.data[at];
-        bit_count += 8;
-        while (bit_count >= 6) {
-            bit_count -= 6;
-            text[size++] = (uint8_t)digits[bits >> bit_count & 63];
-        }
-    }
-    if (bit_count > 0) {
-        text[size++] = (uint8_t)digits[bits << (6 - bit_count) & 63];
-    }
-    return size;
-}
-
-static int base64_digit(uint8_t byte)
-{
-    if (byte >= 'A' && byte <= 'Z') {
-        return byte - 'A';
-    }
-    if (byte >= 'a' && byte <= 'z') {
-        return byte - 'a' + 26;
-    }
-    if (byte >= '0' && byte <= '9') {
-        return byte - '0' + 52;
-    }
-    if (byte == '+') {
-        return 62;
-    }
-    return byte == '/' ? 63 : -1;
-}
-
 bool client_base64_decode(struct slice text, uint8_t *bytes, size_t *ret_size)
 {
-    uint32_t bits = 0;
-    unsigned bit_count = 0;
-    size_t size = 0;
-
     while (text.size > 0 && text.data[text.size - 1] == '=') {
         text.size--;
     }
-    if (text.size % 4 == 1) {
-        return false;
-    }
-    for (size_t at = 0; at < text.size; at++) {
-        int digit = base64_digit(text.data[at]);
-
-        if (digit < 0) {
-            return false;
-        }
-        bits = bits << 6 | (uint32_t)digit;
-        bit_count += 6;
-        if (bit_count >= 8) {
-            bit_count -= 8;
-            bytes[size++] = (uint8_t)(bits >> bit_count & 255);
-        }
-    }
-    *ret_size = size;
-    return true;
+    return base64_read(text, BASE64_STANDARD, bytes, ret_size);
 }
 
 void client_timeout_write(int64_t timeout_ms, char text[CLIENT_TIMEOUT_BYTES])

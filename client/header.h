@@ -24,16 +24,12 @@ enum client_code {
 /* Room for a timeout's text with its NUL: eight digits and a unit. */
 #define CLIENT_TIMEOUT_BYTES 10
 
-/* Bytes that base64 of `size` bytes takes, without padding. */
-#define CLIENT_BASE64_BYTES(size) (((size)*4 + 2) / 3)
-
 /* Undoes percent-encoding into `bytes`, which has room for text.size; gives the size. What is no
  * `%` with two hex digits stays as it is: a broken message is still a message. */
 size_t client_percent_decode(struct slice text, uint8_t *bytes);
 
-/* Base64 without padding, into `text`, which has room for CLIENT_BASE64_BYTES(bytes.size). */
-size_t client_base64_encode(struct slice bytes, uint8_t *text);
-/* Undoes base64, padded or not, into `bytes`, which has room for text.size. */
+/* Undoes base64 into `bytes`, which has room for text.size. Padding counts for nothing, whole or not:
+ * what a server sent is read where it can be. */
 MUST_CHECK bool client_base64_decode(struct slice text, uint8_t *bytes, size_t *ret_size);
 
 /* Writes a positive timeout as `grpc-timeout` has it: at most eight digits, rounded up to the unit

@@ -7,6 +7,7 @@
 #include "client/call.h"
 #include "client/header.h"
 #include "store/base/assert.h"
+#include "store/base/base64.h"
 
 #include <nghttp2/nghttp2.h>
 #include <stdio.h>
@@ -392,11 +393,12 @@ static enum err fields_add_metadata(struct request_fields *fields, struct client
         fields_add(fields, metadata->key, metadata->value);
         return OK;
     }
-    text = arena_alloc(&call->arena, CLIENT_BASE64_BYTES(metadata->value.size) + 1);
+    text = arena_alloc(&call->arena, BASE64_DIGITS(metadata->value.size) + 1);
     if (text == NULL) {
         return ERR_MEMORY;
     }
-    fields_add(fields, metadata->key, slice_of(text, client_base64_encode(metadata->value, text)));
+    fields_add(fields, metadata->key,
+               slice_of(text, base64_write(metadata->value, BASE64_STANDARD, text)));
     return OK;
 }
 

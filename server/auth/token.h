@@ -10,7 +10,6 @@
 #include "store/base/sha256.h"
 
 #define TOKEN_SECRET_BYTES 32
-#define TOKEN_SECRET_TEXT_BYTES 43
 #define TOKEN_TEXT_BYTES 59 /* 7 + 8 + 1 + 43, without NUL */
 
 struct token_secret {

@@ -4,7 +4,7 @@
  */
 #include "server/codec/proto_json_internal.h"
 
-#include "server/codec/base64.h"
+#include "store/base/base64.h"
 
 #include <float.h>
 #include <math.h>
@@ -202,11 +202,11 @@ static bool read_bytes(struct arena *arena, struct json_value value, struct scal
     if (json_string(arena, value.text, &text) != OK) {
         return refuse_for_memory(refusal);
     }
-    bytes = arena_alloc(arena, base64_bytes_max(text.size));
+    bytes = arena_alloc(arena, text.size + 1);
     if (bytes == NULL) {
         return refuse_for_memory(refusal);
     }
-    if (!base64_read(text, bytes, &size)) {
+    if (!base64_read(text, BASE64_STANDARD | BASE64_URL | BASE64_PADDED, bytes, &size)) {
         return refuse(refusal, "must be a string of base64");
     }
     ret_scalar->bytes = slice_of(bytes, size);

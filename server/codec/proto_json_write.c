@@ -9,8 +9,8 @@
  */
 #include "server/codec/proto_json_internal.h"
 
-#include "server/codec/base64.h"
 #include "server/codec/check.h"
+#include "store/base/base64.h"
 #include "store/base/text.h"
 
 #include <inttypes.h>
@@ -69,6 +69,13 @@ static void fail(struct writer *writer)
 static void put(struct writer *writer, struct slice text)
 {
     buffer_append(writer->json, text);
+}
+
+static void put_base64(struct buffer *json, struct slice bytes)
+{
+    if (buffer_reserve(json, BASE64_PADDED_BYTES(bytes.size))) {
+        json->size += base64_write(bytes, BASE64_STANDARD | BASE64_PADDED, json->data + json->size);
+    }
 }
 
 static void put_line(struct writer *writer)
@@ -184,7 +191,7 @@ static void put_scalar(struct writer *writer, const struct field_info *field,
         return;
     case FIELD_BYTES:
         put(writer, SLICE("\""));
-        base64_write(writer->json, wire->bytes);
+        put_base64(writer->json, wire->bytes);
         put(writer, SLICE("\""));
         return;
     case FIELD_ENUM:

@@ -4,12 +4,10 @@
 #include "server/grpc/grpc_text.h"
 
 #include "server/grpc/server.h"
+#include "store/base/base64.h"
 
 /* The digits of a timeout that the protocol allows. */
 #define GRPC_TIMEOUT_DIGITS_MAX 8
-
-static const char grpc_base64_digits[] =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 bool grpc_name_is_binary(struct slice name)
 {
@@ -51,54 +49,16 @@ bool grpc_list_has(struct slice list, struct slice word)
     return false;
 }
 
-/* The value of a digit, or -1. */
-static int grpc_base64_value(uint8_t digit)
-{
-    if (digit >= 'A' && digit <= 'Z') {
-        return digit - 'A';
-    }
-    if (digit >= 'a' && digit <= 'z') {
-        return digit - 'a' + 26;
-    }
-    if (digit >= '0' && digit <= '9') {
-        return digit - '0' + 52;
-    }
-    if (digit == '+') {
-        return 62;
-    }
-    return digit == '/' ? 63 : -1;
-}
-
 enum err grpc_base64_decode(struct arena *arena, struct slice text, struct slice *ret_bytes)
 {
-    uint8_t *bytes = NULL;
+    uint8_t *bytes = arena_alloc(arena, text.size + 1);
     size_t size = 0;
-    uint32_t bits = 0;
-    unsigned bit_count = 0;
 
-    if (text.size > 0 && text.size % 4 == 0) { /* only then may it be padded */
-        text.size -= text.data[text.size - 1] == '=';
-        text.size -= text.data[text.size - 1] == '=';
-    }
-    if (text.size % 4 == 1) {
-        return ERR_INVALID;
-    }
-    bytes = arena_alloc(arena, text.size * 3 / 4 + 1);
     if (bytes == NULL) {
         return ERR_MEMORY;
     }
-    for (size_t i = 0; i < text.size; i++) {
-        int value = grpc_base64_value(text.data[i]);
-
-        if (value < 0) {
-            return ERR_INVALID;
-        }
-        bits = bits << 6 | (uint32_t)value;
-        bit_count += 6;
-        if (bit_count >= 8) {
-            bit_count -= 8;
-            bytes[size++] = (uint8_t)(bits >> bit_count);
-        }
+    if (!base64_read(text, BASE64_STANDARD | BASE64_PADDED, bytes, &size)) {
+        return ERR_INVALID;
     }
     *ret_bytes = slice_of(bytes, size);
     return OK;
@@ -106,26 +66,12 @@ enum err grpc_base64_decode(struct arena *arena, struct slice text, struct slice
 
 enum err grpc_base64_encode(struct arena *arena, struct slice bytes, struct slice *ret_text)
 {
-    char *text = arena_alloc(arena, bytes.size / 3 * 4 + 4);
-    size_t size = 0;
-    uint32_t bits = 0;
-    unsigned bit_count = 0;
+    uint8_t *text = arena_alloc(arena, BASE64_DIGITS(bytes.size) + 1);
 
     if (text == NULL) {
         return ERR_MEMORY;
     }
-    for (size_t i = 0; i < bytes.size; i++) {
-        bits = bits << 8 | bytes.data[i];
-        bit_count += 8;
-        while (bit_count >= 6) {
-            bit_count -= 6;
-            text[size++] = grpc_base64_digits[bits >> bit_count & 63];
-        }
-    }
-    if (bit_count > 0) {
-        text[size++] = grpc_base64_digits[bits << (6 - bit_count) & 63];
-    }
-    *ret_text = slice_of(text, size);
+    *ret_text = slice_of(text, base64_write(bytes, BASE64_STANDARD, text));
     return OK;
 }
 

@@ -4,10 +4,9 @@
 #include "server/services/page_token.h"
 
 #include "server/services/env.h"
+#include "store/base/base64.h"
 
 #define MAC_BYTES 16
-
-static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 size_t page_size_of(int32_t page_size)
 {
@@ -45,80 +44,27 @@ static struct sha256_digest mac_of(const struct service *service,
     return sha256_pieces(outer_pieces, sizeof(outer_pieces) / sizeof(outer_pieces[0]));
 }
 
-/* Appends base64url without padding. */
-static void put_base64url(struct buffer *buffer, struct slice bytes)
-{
-    uint32_t bits = 0;
-    unsigned bit_count = 0;
-
-    for (size_t i = 0; i < bytes.size; i++) {
-        bits = bits << 8 | bytes.data[i];
-        bit_count += 8;
-        while (bit_count >= 6) {
-            bit_count -= 6;
-            buffer_append_byte(buffer, (uint8_t)alphabet[bits >> bit_count & 63]);
-        }
-    }
-    if (bit_count > 0) {
-        buffer_append_byte(buffer, (uint8_t)alphabet[bits << (6 - bit_count) & 63]);
-    }
-}
-
 enum err page_token_write(const struct service *service, const struct sha256_digest *filter,
                           struct slice position, struct slice *ret_text)
 {
     struct sha256_digest mac = mac_of(service, filter, position);
     uint8_t bytes[PAGE_POSITION_BYTES_MAX + MAC_BYTES];
-    struct buffer text;
+    uint8_t *text = NULL;
+    size_t size = 0;
 
     if (position.size > PAGE_POSITION_BYTES_MAX) {
         return ERR_INTERNAL;
     }
     memcpy(bytes, mac.bytes, MAC_BYTES);
     memcpy(bytes + MAC_BYTES, position.data, position.size);
-    buffer_init(&text, service->ctx->arena, 128);
-    put_base64url(&text, slice_of(bytes, MAC_BYTES + position.size));
-    buffer_append_byte(&text, 0); /* for protobuf-c; not counted */
-    if (!buffer_ok(&text)) {
+    text = arena_alloc(service->ctx->arena, BASE64_DIGITS(sizeof(bytes)) + 1);
+    if (text == NULL) {
         return ERR_MEMORY;
     }
-    *ret_text = slice_of(text.data, text.size - 1);
+    size = base64_write(slice_of(bytes, MAC_BYTES + position.size), BASE64_URL, text);
+    text[size] = 0; /* for protobuf-c; not counted */
+    *ret_text = slice_of(text, size);
     return OK;
-}
-
-static int digit_of(uint8_t byte)
-{
-    const char *at = byte != 0 ? strchr(alphabet, byte) : NULL;
-
-    return at != NULL ? (int)(at - alphabet) : -1;
-}
-
-/* Reads base64url; false for other characters, too long a text, or left-over bits. */
-static bool read_base64url(struct slice text, uint8_t *bytes, size_t size, size_t *ret_size)
-{
-    uint32_t bits = 0;
-    unsigned bit_count = 0;
-    size_t count = 0;
-
-    for (size_t i = 0; i < text.size; i++) {
-        int digit = digit_of(text.data[i]);
-
-        if (digit < 0) {
-            return false;
-        }
-        bits = (bits << 6 | (uint32_t)digit) & 0xffff;
-        bit_count += 6;
-        if (bit_count < 8) {
-            continue;
-        }
-        if (count == size) {
-            return false;
-        }
-        bit_count -= 8;
-        bytes[count++] = (uint8_t)(bits >> bit_count);
-    }
-    *ret_size = count;
-    return bit_count < 6 && (bits & ((1u << bit_count) - 1)) == 0;
 }
 
 /* In constant time: how far a guess is right shows nowhere. */
@@ -142,7 +88,8 @@ enum err page_token_read(const struct service *service, const struct sha256_dige
     if (text.size == 0) {
         return OK;
     }
-    if (read_base64url(text, bytes, sizeof(bytes), &size) && size >= MAC_BYTES) {
+    if (text.size <= BASE64_DIGITS(sizeof(bytes)) &&
+        base64_read(text, BASE64_URL | BASE64_EXACT, bytes, &size) && size >= MAC_BYTES) {
         struct slice position = slice_of(bytes + MAC_BYTES, size - MAC_BYTES);
         struct sha256_digest mac = mac_of(service, filter, position);
 

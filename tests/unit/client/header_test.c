@@ -34,37 +34,24 @@ static void percent_decoding(void **state)
     assert_decodes("", "");
 }
 
-static void assert_base64(const char *plain, size_t size, const char *encoded)
-{
-    uint8_t bytes[64];
-    size_t decoded = 0;
-
-    assert_int_equal(client_base64_encode(slice_of(plain, size), bytes), strlen(encoded));
-    assert_memory_equal(bytes, encoded, strlen(encoded));
-    assert_true(client_base64_decode(slice_text(encoded), bytes, &decoded));
-    assert_int_equal(decoded, size);
-    assert_memory_equal(bytes, plain, size);
-}
-
-/* Goal: binary metadata is written unpadded and read padded or not; damage is seen.
- * Method: the vectors of RFC 4648, and texts that are none. */
+/* Goal: binary metadata is read padded or not, even where padding is wrong; damage is seen.
+ * Method: one text with more and more padding, and texts that are none. */
 static void base64(void **state)
 {
+    static const char *const texts[] = {"Zg", "Zg=", "Zg==", "Zg==="};
     uint8_t bytes[64];
     size_t size = 0;
 
     (void)state;
-    assert_base64("", 0, "");
-    assert_base64("f", 1, "Zg");
-    assert_base64("fo", 2, "Zm8");
-    assert_base64("foo", 3, "Zm9v");
-    assert_base64("foobar", 6, "Zm9vYmFy");
-    assert_base64("\xff\xfe\x00", 3, "//4A");
-    assert_true(client_base64_decode(SLICE("Zg=="), bytes, &size));
-    assert_int_equal(size, 1);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        assert_true(client_base64_decode(slice_text(texts[i]), bytes, &size));
+        assert_int_equal(size, 1);
+        assert_int_equal(bytes[0], 'f');
+    }
     assert_false(client_base64_decode(SLICE("Z"), bytes, &size));
     assert_false(client_base64_decode(SLICE("Zm9v!A"), bytes, &size));
     assert_false(client_base64_decode(SLICE("Zg=A"), bytes, &size));
+    assert_false(client_base64_decode(SLICE("__4A"), bytes, &size));
 }
 
 static void assert_timeout(int64_t timeout_ms, const char *expected)

@@ -4,7 +4,6 @@
  */
 #include "server/codec/proto_json.h"
 
-#include "server/codec/base64.h"
 #include "store/base/wire.h"
 #include "tests/unit/codec/codec_tests.h"
 
@@ -453,36 +452,6 @@ static void test_no_memory(void **state)
     }
 }
 
-/* Goal: base64 of every length comes back, in either alphabet. Method: lengths 0 to 50. */
-static void test_base64(void **state)
-{
-    struct world *world = *state;
-
-    for (size_t size = 0; size <= 50; size++) {
-        uint8_t bytes[50];
-        uint8_t back[80];
-        size_t back_size = 0;
-        struct buffer text;
-        struct slice digits = {NULL, 0};
-
-        for (size_t i = 0; i < size; i++) {
-            bytes[i] = (uint8_t)(255 - i * 7);
-        }
-        buffer_init(&text, &world->arena, 1);
-        base64_write(&text, slice_of(bytes, size));
-        assert_int_equal(text.size, (size + 2) / 3 * 4);
-        for (int padded = 1; padded >= 0; padded--) {
-            digits = buffer_slice(&text);
-            while (!padded && digits.size > 0 && digits.data[digits.size - 1] == '=') {
-                digits.size--;
-            }
-            assert_true(base64_read(digits, back, &back_size));
-            assert_int_equal(back_size, size);
-            assert_memory_equal(back, bytes, size);
-        }
-    }
-}
-
 int run_proto_json_tests(void)
 {
     const struct CMUnitTest tests[] = {
@@ -498,7 +467,6 @@ int run_proto_json_tests(void)
         cmocka_unit_test_setup_teardown(test_well_known, world_set_up, world_tear_down),
         cmocka_unit_test_setup_teardown(test_any, world_set_up, world_tear_down),
         cmocka_unit_test_setup_teardown(test_no_memory, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_base64, world_set_up, world_tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

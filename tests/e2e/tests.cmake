@@ -1,6 +1,6 @@
 include(${CMAKE_SOURCE_DIR}/tests/support/tests.cmake)
 
-foreach(name corrections access configuration nonsense lifecycle log)
+foreach(name corrections access configuration nonsense lifecycle log secrecy)
     errata_python_test(e2e_${name} FILE tests/e2e/${name}.py LABEL e2e)
 endforeach()
 errata_python_test(e2e_kill9 FILE tools/kill9 LABEL e2e TIMEOUT 180 ARGUMENTS --rounds 5)

@@ -89,6 +89,7 @@ static void on_health_timer(uv_timer_t *handle)
     struct writer_stats stats = writer_read_stats(app->writer);
 
     end_if_broken(app);
+    services_end_expired(app->services);
     if (app->state == APP_SERVING) {
         services_set_health(app->services, HEALTH_PART_WRITE,
                             stats.writable ? HEALTH_SERVING : HEALTH_NOT_SERVING);

@@ -80,6 +80,7 @@ static void identity_of(const struct entry *entry, struct auth_identity *identit
         .role = entry->role,
         .server = entry->server,
         .key_id = entry->key_id,
+        .expire_at_us = entry->expire_at_us,
         .user_id = slice_of(entry->user_id, entry->user_id_bytes),
     };
 }

@@ -26,6 +26,7 @@ struct auth_identity {
     uint32_t role; /* errata.v1.Role; not 0 */
     bool server;
     uint32_t key_id;
+    int64_t expire_at_us; /* 0: never */
     struct slice user_id; /* borrowed from the cache until the next call of this module */
 };
 

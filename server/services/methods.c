@@ -89,6 +89,8 @@ enum err rpc_authenticate(struct rpc *rpc)
             return err;
         }
     }
+    rpc->token_version = version;
+    rpc->token_expire_at_us = identity.expire_at_us;
     rpc->principal.org = identity.org;
     rpc->principal.server = identity.server;
     rpc->principal.key_id = identity.key_id;
@@ -101,6 +103,24 @@ enum err rpc_authenticate(struct rpc *rpc)
     }
     rpc->service.principal = &rpc->principal;
     return OK;
+}
+
+bool rpc_has_expired(const struct rpc *rpc)
+{
+    return rpc->token_expire_at_us != 0 &&
+           rpc->token_expire_at_us <= clock_wall_us(rpc->services->config.clock);
+}
+
+/* Between the headers and the end of a request a minute may pass: a token that was revoked or has
+ * ended meanwhile admits no more. */
+static enum err authenticate_again(struct rpc *rpc)
+{
+    uint64_t version = writer_table_version(rpc->services->config.writer, TABLE_TOKEN);
+
+    if (rpc->method->open || (rpc->token_version == version && !rpc_has_expired(rpc))) {
+        return OK;
+    }
+    return rpc_authenticate(rpc);
 }
 
 /* Whether the role stands in the method's options; a message that names those that do. */
@@ -219,6 +239,7 @@ static void on_message(void *user, struct call *call, struct slice message)
 static void on_half_close(void *user, struct call *call)
 {
     struct rpc *rpc = (struct rpc *)call->user;
+    enum err err = OK;
 
     (void)user;
     if (rpc->method->stream == METHOD_BIDI_STREAM) {
@@ -228,6 +249,11 @@ static void on_half_close(void *user, struct call *call)
     }
     if (UNEXPECTED(!rpc->has_message)) {
         rpc_finish(rpc, ERR_INTERNAL);
+        return;
+    }
+    err = authenticate_again(rpc);
+    if (err != OK) {
+        rpc_finish(rpc, err);
         return;
     }
     rpc_stage(rpc);

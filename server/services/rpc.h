@@ -43,6 +43,8 @@ struct rpc {
     const struct method_handler *handler;
     int64_t started_us; /* monotonic */
     struct principal principal;
+    uint64_t token_version; /* of the TOKEN table, when the principal was made */
+    int64_t token_expire_at_us; /* 0: never */
     struct service service;
     struct ctx ctx;
     struct fault fault;
@@ -91,6 +93,8 @@ struct services {
 /* methods.c */
 /* The identity behind the call, into rpc->principal. */
 MUST_CHECK enum err rpc_authenticate(struct rpc *rpc);
+/* The token has ended since then. */
+bool rpc_has_expired(const struct rpc *rpc);
 /* Ends the call with a status made of `result` and the fault. Nothing touches the rpc after it. */
 void rpc_finish(struct rpc *rpc, enum err result);
 /* The stage is over (on the loop): into the transaction. */

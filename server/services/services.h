@@ -60,6 +60,8 @@ bool services_turn(struct services *services);
 /* Sets a part's health, and tells those who watch it. */
 void services_set_health(struct services *services, enum health_part part,
                          enum health_status status);
+/* Ends the streams of tokens whose time is over; to be called now and then. */
+void services_end_expired(struct services *services);
 /* Refuses new calls and ends streams once they have caught up; unary calls go on. */
 void services_drain(struct services *services);
 /* Calls that have not ended. */

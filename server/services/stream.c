@@ -261,6 +261,15 @@ void services_set_health(struct services *services, enum health_part part,
     }
 }
 
+void services_end_expired(struct services *services)
+{
+    for (struct rpc *rpc = services->live; rpc != NULL; rpc = rpc->next) {
+        if (rpc->state == RPC_STREAMING && rpc->handler->writable != NULL && rpc_has_expired(rpc)) {
+            make_ready(rpc); /* its turn finds that the token is no longer in force */
+        }
+    }
+}
+
 void services_drain(struct services *services)
 {
     services->draining = true;

@@ -203,13 +203,46 @@ static void test_tokens_end(void **state)
     world_deinit(&world);
 }
 
+/* Goal: a call whose headers came before its token was revoked is not served with a request that came
+ * after. Method: revoke between the two; another call beside it is served. */
+static void test_revoked_meanwhile(void **state)
+{
+    struct world world;
+    struct exchange revoked;
+    struct exchange other;
+    char viewer[WORLD_TOKEN_BYTES];
+    char key_id[9];
+    Errata__V1__ListEventsRequest list = ERRATA__V1__LIST_EVENTS_REQUEST__INIT;
+    Errata__V1__RevokeTokenRequest revoke = ERRATA__V1__REVOKE_TOKEN_REQUEST__INIT;
+    struct exchange_start start = {.path = "errata.v1.LearningService/ListEvents"};
+
+    (void)state;
+    world_init(&world);
+    world_make_token(&world, world.admin, ROLE_VIEWER, viewer);
+    start.authorization = viewer;
+    exchange_open(&revoked, &world, &start);
+    start.authorization = world.admin;
+    exchange_open(&other, &world, &start);
+    start.path = "errata.v1.AdminService/RevokeToken";
+    world_key_id_of(viewer, key_id);
+    revoke.key_id = key_id;
+    assert_int_equal(world_call(&world, &start, &revoke.base, NULL), GRPC_OK);
+    exchange_send(&revoked, &list.base);
+    exchange_send(&other, &list.base);
+    world_run(&world);
+    assert_int_equal(revoked.code, GRPC_UNAUTHENTICATED);
+    assert_int_equal(other.code, GRPC_OK);
+    exchange_close(&revoked);
+    exchange_close(&other);
+    world_deinit(&world);
+}
+
 int run_access_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_role_matrix),
-        cmocka_unit_test(test_denied_by_default),
-        cmocka_unit_test(test_bad_tokens),
-        cmocka_unit_test(test_tokens_end),
+        cmocka_unit_test(test_role_matrix),       cmocka_unit_test(test_denied_by_default),
+        cmocka_unit_test(test_bad_tokens),        cmocka_unit_test(test_tokens_end),
+        cmocka_unit_test(test_revoked_meanwhile),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -232,6 +232,43 @@ static void test_watch_ends(void **state)
     world_deinit(&world);
 }
 
+/* Goal: a watcher whose token ends by time is told so, though nothing happens in its organisation.
+ * Method: the clock passes the end, and the services look. */
+static void test_watch_expires(void **state)
+{
+    struct world world;
+    struct exchange ending;
+    struct exchange lasting;
+    struct exchange_start start;
+    char viewer[WORLD_TOKEN_BYTES];
+    Errata__V1__WatchEventsRequest request = ERRATA__V1__WATCH_EVENTS_REQUEST__INIT;
+
+    (void)state;
+    world_init(&world);
+    world_make_ending_token(&world, world.admin, WORLD_START_US + 60 * 1000000, viewer);
+    start = watch_start(viewer);
+    exchange_open(&ending, &world, &start);
+    exchange_send(&ending, &request.base);
+    start = watch_start(world.admin);
+    exchange_open(&lasting, &world, &start);
+    exchange_send(&lasting, &request.base);
+    world_run(&world);
+    clock_manual_advance(&world.clock, 59 * 1000000);
+    services_end_expired(world.services);
+    world_run(&world);
+    assert_false(ending.ended);
+    clock_manual_advance(&world.clock, 1000000);
+    services_end_expired(world.services);
+    world_run(&world);
+    assert_true(ending.ended);
+    assert_int_equal(ending.code, GRPC_UNAUTHENTICATED);
+    assert_false(lasting.ended);
+    exchange_close(&ending);
+    exchange_close(&lasting);
+    world_run(&world);
+    world_deinit(&world);
+}
+
 static int next_health(struct exchange *exchange)
 {
     Grpc__Health__V1__HealthCheckResponse *response =
@@ -275,32 +312,31 @@ static void test_health_watch(void **state)
     world_deinit(&world);
 }
 
-/* Goal: reflection lists the services, gives a symbol's file with its imports, and an error for what
- * is not there without ending the stream. Method: three questions of one stream. */
-static void test_reflection(void **state)
+static void expect_reflection(const char *path)
 {
     struct world world;
     struct exchange exchange;
     char empty[] = "";
     char symbol[] = "errata.v1.CorrectionService";
+    char file[] = "errata/v1/correction_service.proto";
     char missing[] = "errata.v1.Nobody";
-    const struct exchange_start start = {
-        .path = "grpc.reflection.v1.ServerReflection/ServerReflectionInfo"};
+    const struct exchange_start start = {.path = path};
     Grpc__Reflection__V1__ServerReflectionRequest request =
         GRPC__REFLECTION__V1__SERVER_REFLECTION_REQUEST__INIT;
     Grpc__Reflection__V1__ServerReflectionResponse *response = NULL;
     const ProtobufCMessageDescriptor *descriptor =
         &grpc__reflection__v1__server_reflection_response__descriptor;
 
-    (void)state;
     world_init(&world);
     exchange_open(&exchange, &world, &start);
+    request.host = symbol;
     request.message_request_case =
         GRPC__REFLECTION__V1__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_LIST_SERVICES;
     request.list_services = empty;
     exchange_send_part(&exchange, &request.base);
     response = exchange_read(&exchange, descriptor);
     assert_int_equal(response->list_services_response->n_service, 7);
+    assert_string_equal(response->valid_host, symbol);
     request.message_request_case =
         GRPC__REFLECTION__V1__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_FILE_CONTAINING_SYMBOL;
     request.file_containing_symbol = symbol;
@@ -312,6 +348,18 @@ static void test_reflection(void **state)
     exchange_send_part(&exchange, &request.base);
     response = exchange_read(&exchange, descriptor);
     assert_int_equal(response->error_response->error_code, GRPC_NOT_FOUND);
+    request.message_request_case =
+        GRPC__REFLECTION__V1__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_FILE_BY_FILENAME;
+    request.file_by_filename = file;
+    exchange_send_part(&exchange, &request.base);
+    response = exchange_read(&exchange, descriptor);
+    assert_true(response->file_descriptor_response->n_file_descriptor_proto > 3);
+    request.message_request_case =
+        GRPC__REFLECTION__V1__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST__NOT_SET;
+    request.host = empty;
+    exchange_send_part(&exchange, &request.base);
+    response = exchange_read(&exchange, descriptor);
+    assert_int_equal(response->error_response->error_code, GRPC_NOT_FOUND);
     assert_false(exchange.ended);
     call_deliver_end(exchange.core);
     assert_true(exchange.ended);
@@ -320,13 +368,23 @@ static void test_reflection(void **state)
     world_deinit(&world);
 }
 
+/* Goal: reflection lists the services, gives a file by its name or a symbol with its imports, and an
+ * error for what is not there without ending the stream. Method: five questions of one stream, to
+ * either version: their bytes are the same. */
+static void test_reflection(void **state)
+{
+    (void)state;
+    expect_reflection("grpc.reflection.v1.ServerReflection/ServerReflectionInfo");
+    expect_reflection("grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo");
+}
+
 int run_stream_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_watch),       cmocka_unit_test(test_watch_shows),
         cmocka_unit_test(test_slow_reader), cmocka_unit_test(test_many_watchers),
         cmocka_unit_test(test_watch_ends),  cmocka_unit_test(test_health_watch),
-        cmocka_unit_test(test_reflection),
+        cmocka_unit_test(test_reflection),  cmocka_unit_test(test_watch_expires),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

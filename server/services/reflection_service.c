@@ -10,8 +10,9 @@
 #include <grpc/reflection/v1/reflection.handlers.h>
 #include <grpc/reflection/v1alpha/reflection.handlers.h>
 
-/* Field numbers of both reflection.proto files; a request's case is the number of its field. */
+/* Field numbers of both reflection.proto files. */
 enum {
+    REQUEST_HOST = 1,
     REQUEST_FILE_BY_FILENAME = 3,
     REQUEST_FILE_CONTAINING_SYMBOL = 4,
     REQUEST_LIST_SERVICES = 7,
@@ -29,12 +30,12 @@ enum {
 
 #define CODE_NOT_FOUND 5
 
-/* A request of either version. */
+/* A request of either version; borrowed from its bytes. */
 struct query {
-    const ProtobufCMessage *original;
+    struct slice original; /* the request itself */
     struct slice host;
-    unsigned kind; /* number of the field that is set; 0: none */
-    struct slice text; /* of the fields that are texts */
+    uint32_t kind; /* number of the field that asks; 0: none that is answered */
+    struct slice text; /* of the fields that name something */
 };
 
 static bool find_file(const struct query *query, uint16_t *ret_file)
@@ -136,39 +137,61 @@ static enum err put_not_found(struct service *service, const struct query *query
     return OK;
 }
 
-/* What was asked, before what is answered. */
-static enum err put_original(struct service *service, const struct query *query,
-                             struct buffer *body)
+/* Reads the request from its bytes, which both versions have in common; their types are not. */
+static enum err read_query(struct service *service, const ProtobufCMessage *request,
+                           struct query *ret_query)
 {
-    size_t size = protobuf_c_message_get_packed_size(query->original);
+    size_t size = protobuf_c_message_get_packed_size(request);
     uint8_t *bytes = (uint8_t *)arena_alloc(service->ctx->arena, size);
+    struct query query = {.kind = 0};
+    struct wire_reader reader;
+    struct wire_field field;
+    enum err err = OK;
 
     if (bytes == NULL) {
         return ERR_MEMORY;
     }
-    wire_put_bytes(body, RESPONSE_VALID_HOST, query->host);
-    wire_put_bytes(body, RESPONSE_ORIGINAL_REQUEST,
-                   slice_of(bytes, protobuf_c_message_pack(query->original, bytes)));
+    query.original = slice_of(bytes, protobuf_c_message_pack(request, bytes));
+    reader = wire_reader_of(query.original);
+    for (err = wire_next(&reader, &field); err == OK; err = wire_next(&reader, &field)) {
+        if (field.number == REQUEST_HOST) {
+            query.host = field.bytes;
+        } else if (field.number == REQUEST_LIST_SERVICES) {
+            query.kind = field.number;
+        } else if (field.number == REQUEST_FILE_BY_FILENAME ||
+                   field.number == REQUEST_FILE_CONTAINING_SYMBOL) {
+            query.kind = field.number;
+            query.text = field.bytes;
+        }
+    }
+    if (err != ERR_NOT_FOUND) {
+        return err;
+    }
+    *ret_query = query;
     return OK;
 }
 
-static enum err answer(struct service *service, struct stream *stream, const struct query *query)
+/* What was asked, then what is answered. */
+static enum err answer(struct service *service, struct stream *stream,
+                       const ProtobufCMessage *request)
 {
-    struct reply reply = stream_reply_begin(stream, 1024);
+    struct query query = {.kind = 0};
+    enum err err = read_query(service, request, &query);
+    struct reply reply;
     uint16_t file = 0;
-    enum err err = put_original(service, query, reply.body);
 
     if (err != OK) {
         return err;
     }
-    if (query->kind == REQUEST_LIST_SERVICES) {
+    reply = stream_reply_begin(stream, 1024);
+    wire_put_bytes(reply.body, RESPONSE_VALID_HOST, query.host);
+    wire_put_bytes(reply.body, RESPONSE_ORIGINAL_REQUEST, query.original);
+    if (query.kind == REQUEST_LIST_SERVICES) {
         err = put_services(service, reply.body);
-    } else if ((query->kind == REQUEST_FILE_BY_FILENAME ||
-                query->kind == REQUEST_FILE_CONTAINING_SYMBOL) &&
-               find_file(query, &file)) {
+    } else if (query.kind != 0 && find_file(&query, &file)) {
         err = put_files(service, file, reply.body);
     } else {
-        err = put_not_found(service, query, reply.body);
+        err = put_not_found(service, &query, reply.body);
     }
     return err != OK ? err : stream_reply_end(stream);
 }
@@ -187,15 +210,7 @@ enum err grpc_reflection_v1_server_reflection_server_reflection_info_message(
     struct service *service, const Grpc__Reflection__V1__ServerReflectionRequest *request,
     struct stream *stream)
 {
-    struct query query = {&request->base, slice_text(request->host),
-                          (unsigned)request->message_request_case, slice_of(NULL, 0)};
-
-    if (query.kind == REQUEST_FILE_BY_FILENAME) {
-        query.text = slice_text(request->file_by_filename);
-    } else if (query.kind == REQUEST_FILE_CONTAINING_SYMBOL) {
-        query.text = slice_text(request->file_containing_symbol);
-    }
-    return answer(service, stream, &query);
+    return answer(service, stream, &request->base);
 }
 
 void grpc_reflection_v1_server_reflection_server_reflection_info_stopped(struct stream *stream)
@@ -217,15 +232,7 @@ enum err grpc_reflection_v1alpha_server_reflection_server_reflection_info_messag
     struct service *service, const Grpc__Reflection__V1alpha__ServerReflectionRequest *request,
     struct stream *stream)
 {
-    struct query query = {&request->base, slice_text(request->host),
-                          (unsigned)request->message_request_case, slice_of(NULL, 0)};
-
-    if (query.kind == REQUEST_FILE_BY_FILENAME) {
-        query.text = slice_text(request->file_by_filename);
-    } else if (query.kind == REQUEST_FILE_CONTAINING_SYMBOL) {
-        query.text = slice_text(request->file_containing_symbol);
-    }
-    return answer(service, stream, &query);
+    return answer(service, stream, &request->base);
 }
 
 void grpc_reflection_v1alpha_server_reflection_server_reflection_info_stopped(struct stream *stream)

@@ -1,8 +1,8 @@
 /*
  * writer_batch.c: one group commit. All members run in one transaction; a member that fails by its
- * own decision has put nothing and leaves its neighbours alone. A member that fails after a put, or a
- * commit that fails for the size of the whole, throws the transaction away, and the members run again
- * one by one. Runs on the writing side; takes the lock only to count.
+ * own decision has put nothing and leaves its neighbours alone. A member that fails after a put or by
+ * the store, or a commit that fails for the size of the whole, throws the transaction away, and the
+ * members run again one by one. Runs on the writing side; takes the lock only to count.
  */
 #include "store/writer_internal.h"
 
@@ -19,6 +19,12 @@ static bool is_disk_error(enum err err)
     return err == ERR_DISK_FULL || err == ERR_IO || err == ERR_UNAVAILABLE;
 }
 
+/* The back end failed, rather than the request: its transaction is only fit to be thrown away. */
+static bool is_store_error(enum err err)
+{
+    return is_disk_error(err) || err == ERR_CORRUPT;
+}
+
 /* What keeps a request from being started; OK: nothing. */
 static enum err may_start(const struct writer *writer, struct work_request *request)
 {
@@ -32,7 +38,8 @@ static enum err may_start(const struct writer *writer, struct work_request *requ
     return OK;
 }
 
-/* Runs one member. False: it failed with something put, and the transaction must go. */
+/* Runs one member. False: it failed with something put, or by the store, and the transaction must
+ * go. */
 static bool run_member(struct writer *writer, struct work_request *request, struct store_txn *txn)
 {
     uint64_t changes = txn->change_count;
@@ -43,7 +50,8 @@ static bool run_member(struct writer *writer, struct work_request *request, stru
     }
     log_begin_write(txn, NULL);
     request->result = request->run(request, txn);
-    return request->result == OK || txn->change_count == changes;
+    return request->result == OK ||
+           (txn->change_count == changes && !is_store_error(request->result));
 }
 
 /* All members in one transaction; false where it must go. */
@@ -161,8 +169,11 @@ static enum err write_alone(struct writer *writer, struct work_request *request)
         return is_disk_error(err) ? err : OK;
     }
     if (!run_member(writer, request, txn)) {
+        /* One that could not even read says nothing of the writes of others. */
+        bool wrote = txn->change_count > 0;
+
         store_abort(txn);
-        return is_disk_error(request->result) ? request->result : OK;
+        return wrote && is_disk_error(request->result) ? request->result : OK;
     }
     err = commit(writer, txn, 1);
     if (err != OK && request->result == OK) {

@@ -65,6 +65,31 @@ static void test_late_failure(void **state)
     assert_true(writer_read_stats(world->writer).writable);
 }
 
+/* Goal: a transaction in which the store failed is not used again, even if nothing was put. Method:
+ * the third of five fails before its put, as corrupt and by the disk; all run again alone, four are
+ * stored, and writing goes on. */
+static void test_failure_of_the_store_before_a_put(void **state)
+{
+    static const enum err errors[] = {ERR_CORRUPT, ERR_IO};
+    struct writer_world *world = *state;
+
+    for (uint32_t kind = 0; kind < 2; kind++) {
+        for (uint32_t i = 5 * kind; i < 5 * kind + 5; i++) {
+            struct put_request *put = writer_world_put(world, i, 1);
+
+            put->refuse = i % 5 == 2 ? errors[kind] : OK;
+            assert_int_equal(writer_submit(world->writer, &put->request), OK);
+        }
+        writer_world_run(world);
+        for (uint32_t i = 5 * kind; i < 5 * kind + 5; i++) {
+            assert_int_equal(world->puts[i].result, i % 5 == 2 ? errors[kind] : OK);
+            assert_int_equal(world->puts[i].runs, i % 5 <= 2 ? 2 : 1);
+        }
+    }
+    expect_no_lie(world, 10);
+    assert_true(writer_read_stats(world->writer).writable);
+}
+
 /* Goal: a full disk refuses at once, is probed each second, and ends by itself. Method: commits fail
  * with a full disk, then do not. */
 static void test_full_disk(void **state)
@@ -221,6 +246,7 @@ int run_writer_failure_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_late_failure, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_failure_of_the_store_before_a_put, setup, teardown),
         cmocka_unit_test_setup_teardown(test_full_disk, setup, teardown),
         cmocka_unit_test_setup_teardown(test_full_until_the_reserve_fits, setup, teardown),
         cmocka_unit_test_setup_teardown(test_too_large_together, setup, teardown),

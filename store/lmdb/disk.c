@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
@@ -23,8 +24,9 @@ struct network {
 };
 
 static const struct network networks[] = {
-    {0x6969, "nfs"},     {0x517b, "smb"},      {0xff534d42, "cifs"}, {0xfe534d42, "smb2"},
-    {0x5346414f, "afs"}, {0x00c36400, "ceph"}, {0x73757245, "coda"}, {0x01021997, "9p"},
+    {0x6969, "nfs"},        {0x517b, "smb"},      {0xff534d42, "cifs"},  {0xfe534d42, "smb2"},
+    {0x5346414f, "afs"},    {0x00c36400, "ceph"}, {0x73757245, "coda"},  {0x01021997, "9p"},
+    {0x0bd00bd0, "lustre"}, {0x01161970, "gfs2"}, {0x7461636f, "ocfs2"}, {0x47504653, "gpfs"},
 };
 
 enum err disk_find_network(const char *path, const char **ret_name)
@@ -58,14 +60,6 @@ static enum err translate_errno(int code)
     return code == ENOSPC || code == EDQUOT ? ERR_DISK_FULL : ERR_IO;
 }
 
-enum err disk_make_folder(const char *path)
-{
-    if (mkdir(path, 0700) != 0 && errno != EEXIST) {
-        return translate_errno(errno);
-    }
-    return OK;
-}
-
 enum err disk_sync_folder(const char *path)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -79,6 +73,19 @@ enum err disk_sync_folder(const char *path)
     }
     (void)close(fd);
     return err;
+}
+
+enum err disk_make_folder(const char *path)
+{
+    char parent[PATH_MAX];
+
+    if (mkdir(path, 0700) != 0) {
+        return errno == EEXIST ? OK : translate_errno(errno);
+    }
+    if (snprintf(parent, sizeof(parent), "%s/..", path) >= (int)sizeof(parent)) {
+        return ERR_IO;
+    }
+    return disk_sync_folder(parent);
 }
 
 enum err disk_reserve(const char *path, uint64_t bytes)

@@ -1,6 +1,7 @@
 /*
  * entity_rows.c: see entity_rows.h. The new correction is compared with each live row in the
- * direction of time; rows are copied first, since a put ends a walk.
+ * direction of time. Rows are read where they lie, and only those that lose a field are copied, since
+ * a put ends a walk: a thousand rows of two hundred names each are looked at, and few are touched.
  */
 #include "server/domain/corrections/entity_rows.h"
 
@@ -8,13 +9,83 @@
 #include "server/domain/corrections/layout_rows.h"
 #include "store/record.h"
 
-struct live_rows {
-    struct slice values[APPLY_ENTITY_ROWS_MAX]; /* copies in the arena */
+#include <stdlib.h>
+
+/* The fields of the new correction: sorted, so that one is found by halving. */
+struct corrected {
+    struct slice names[RECORD_NAMES_MAX];
+    bool gone[RECORD_NAMES_MAX]; /* a correction that is later had the field as well */
     size_t count;
 };
 
-static enum err read_live_rows(struct ctx *ctx, struct store_txn *txn, const struct key *prefix,
-                               struct live_rows *rows)
+/* What one new correction is compared with, and what came of it. */
+struct meeting {
+    const struct event *event;
+    const struct feedback_view *view;
+    struct corrected corrected;
+    struct entity_record row; /* decoded, one at a time */
+    struct slice losers[APPLY_ENTITY_ROWS_MAX]; /* rows that lose a field; copies in the arena */
+    size_t loser_count;
+};
+
+static int compare_names(const void *a, const void *b)
+{
+    return slice_compare(*(const struct slice *)a, *(const struct slice *)b);
+}
+
+static void sort_corrected(const struct fields_changed *fields, struct corrected *corrected)
+{
+    corrected->count = fields->count;
+    memcpy(corrected->names, fields->names, fields->count * sizeof(struct slice));
+    memset(corrected->gone, 0, sizeof(corrected->gone));
+    qsort(corrected->names, corrected->count, sizeof(struct slice), compare_names);
+}
+
+/* The place of a name among the corrected ones; their count where it is none of them. */
+static size_t find_corrected(const struct corrected *corrected, struct slice name)
+{
+    const struct slice *found =
+        bsearch(&name, corrected->names, corrected->count, sizeof(name), compare_names);
+
+    return found != NULL ? (size_t)(found - corrected->names) : corrected->count;
+}
+
+/* Compares the new correction with a row that stands. */
+static enum err meet_row(struct ctx *ctx, struct meeting *meeting, struct slice value)
+{
+    struct corrected *corrected = &meeting->corrected;
+    struct entity_record *row = &meeting->row;
+    bool loses = false;
+    enum err err = record_decode_entity(value, row);
+
+    if (err != OK) {
+        return err;
+    }
+    for (size_t i = 0; i < row->remaining.count && !loses; i++) {
+        size_t at = find_corrected(corrected, row->remaining.items[i]);
+
+        if (at == corrected->count) {
+            continue;
+        }
+        /* Rows have smaller seqs, so of equal times the new one is the later. */
+        if (row->created_at_us > meeting->event->created_at_us) {
+            corrected->gone[at] = true;
+        } else {
+            loses = true;
+        }
+    }
+    if (!loses) {
+        return OK;
+    }
+    if (!arena_copy(ctx->arena, value, &meeting->losers[meeting->loser_count])) {
+        return ERR_MEMORY;
+    }
+    meeting->loser_count++;
+    return OK;
+}
+
+static enum err meet_rows(struct ctx *ctx, struct store_txn *txn, const struct key *prefix,
+                          struct meeting *meeting)
 {
     const struct slice from_start = {NULL, 0};
     struct store_cursor cursor = {0};
@@ -26,41 +97,14 @@ static enum err read_live_rows(struct ctx *ctx, struct store_txn *txn, const str
     if (err != OK) {
         return err;
     }
-    while (rows->count < APPLY_ENTITY_ROWS_MAX) {
+    for (size_t rows = 0; rows < APPLY_ENTITY_ROWS_MAX && err == OK; rows++) {
         err = store_cursor_next(&cursor, &key, &value);
-        if (err != OK) {
-            break;
+        if (err == OK) {
+            err = meet_row(ctx, meeting, value);
         }
-        if (!arena_copy(ctx->arena, value, &rows->values[rows->count])) {
-            err = ERR_MEMORY;
-            break;
-        }
-        rows->count++;
     }
     store_cursor_deinit(&cursor);
     return err == ERR_NOT_FOUND ? OK : err;
-}
-
-/* Takes the names of `corrected` out of `remaining`; true where some were there. */
-static bool take_out(struct record_names *remaining, const struct slice *corrected, size_t count)
-{
-    size_t kept = 0;
-    bool changed = false;
-
-    for (size_t i = 0; i < remaining->count; i++) {
-        bool gone = false;
-
-        for (size_t j = 0; j < count && !gone; j++) {
-            gone = slice_equal(remaining->items[i], corrected[j]);
-        }
-        if (!gone) {
-            remaining->items[kept] = remaining->items[i];
-            kept++;
-        }
-    }
-    changed = kept != remaining->count;
-    remaining->count = kept;
-    return changed;
 }
 
 static enum err write_row(struct ctx *ctx, struct store_txn *txn, const struct key *key,
@@ -73,59 +117,65 @@ static enum err write_row(struct ctx *ctx, struct store_txn *txn, const struct k
 }
 
 /* An older correction lost fields to the new one: its row shrinks, or goes with a mark. */
-static enum err shrink_row(struct ctx *ctx, struct store_txn *txn, const struct event *event,
-                           const struct feedback_view *view, const struct entity_record *row)
+static enum err shrink_row(struct ctx *ctx, struct store_txn *txn, struct meeting *meeting,
+                           struct slice value)
 {
-    struct key key = key_entity(event->org, view->entity_type, view->entity_id, row->seq);
-    struct example_place place = {
-        .org = event->org, .created_at_us = row->created_at_us, .seq = row->seq};
-    enum err err = OK;
+    const struct event *event = meeting->event;
+    const struct feedback_view *view = meeting->view;
+    struct entity_record *row = &meeting->row;
+    struct example_place place = {.org = event->org};
+    struct key key;
+    size_t kept = 0;
+    enum err err = record_decode_entity(value, row);
 
-    if (row->remaining.count > 0) {
+    if (err != OK) {
+        return err;
+    }
+    for (size_t i = 0; i < row->remaining.count; i++) {
+        struct slice name = row->remaining.items[i];
+
+        if (find_corrected(&meeting->corrected, name) == meeting->corrected.count) {
+            row->remaining.items[kept] = name;
+            kept++;
+        }
+    }
+    row->remaining.count = kept;
+    key = key_entity(event->org, view->entity_type, view->entity_id, row->seq);
+    if (kept > 0) {
         return write_row(ctx, txn, &key, row);
     }
     err = store_del(txn, TABLE_ENTITY, key_slice(&key));
     if (err != OK || row->fingerprint.size != sizeof(place.fingerprint.bytes)) {
         return err;
     }
+    place.created_at_us = row->created_at_us;
+    place.seq = row->seq;
     memcpy(place.fingerprint.bytes, row->fingerprint.data, sizeof(place.fingerprint.bytes));
     return layout_rows_mark(ctx, txn, &place, event->seq);
 }
 
-/* Compares the new correction with one that stands. */
-static enum err meet_row(struct ctx *ctx, struct store_txn *txn, const struct event *event,
-                         const struct feedback_view *view, struct slice value,
-                         struct entity_record *added)
+/* The row of the new correction: its fields, and those that no later one had. */
+static void fill_row(const struct meeting *meeting, const struct key_fingerprint *fingerprint,
+                     struct entity_record *row)
 {
-    struct entity_record row;
-    enum err err = record_decode_entity(value, &row);
+    const struct feedback_view *view = meeting->view;
 
-    if (err != OK) {
-        return err;
-    }
-    /* Rows have smaller seqs, so of equal times the new one is the later. */
-    if (row.created_at_us > event->created_at_us) {
-        (void)take_out(&added->remaining, row.remaining.items, row.remaining.count);
-        return OK;
-    }
-    if (!take_out(&row.remaining, view->fields.names, view->fields.count)) {
-        return OK;
-    }
-    return shrink_row(ctx, txn, event, view, &row);
-}
-
-static void fill_row(const struct event *event, const struct feedback_view *view,
-                     const struct key_fingerprint *fingerprint, struct entity_record *row)
-{
     memset(row, 0, sizeof(*row));
-    row->seq = event->seq;
-    row->created_at_us = event->created_at_us;
+    row->seq = meeting->event->seq;
+    row->created_at_us = meeting->event->created_at_us;
     if (view->layout_fingerprint.size > 0) {
         row->fingerprint = slice_of(fingerprint->bytes, sizeof(fingerprint->bytes));
     }
     row->fields.count = view->fields.count;
     memcpy(row->fields.items, view->fields.names, view->fields.count * sizeof(struct slice));
-    row->remaining = row->fields;
+    for (size_t i = 0; i < view->fields.count; i++) {
+        struct slice name = view->fields.names[i];
+
+        if (!meeting->corrected.gone[find_corrected(&meeting->corrected, name)]) {
+            row->remaining.items[row->remaining.count] = name;
+            row->remaining.count++;
+        }
+    }
 }
 
 enum err entity_rows_add(struct ctx *ctx, struct store_txn *txn, const struct event *event,
@@ -134,22 +184,24 @@ enum err entity_rows_add(struct ctx *ctx, struct store_txn *txn, const struct ev
     struct key prefix = key_entity_prefix(event->org, view->entity_type, view->entity_id);
     struct key key = key_entity(event->org, view->entity_type, view->entity_id, event->seq);
     struct key_fingerprint fingerprint = key_fingerprint_of(view->layout_fingerprint);
-    struct live_rows *rows = arena_alloc(ctx->arena, sizeof(*rows));
-    struct entity_record *added = arena_alloc(ctx->arena, sizeof(*added));
-    enum err err = rows == NULL || added == NULL ? ERR_MEMORY : OK;
+    struct meeting *meeting = arena_alloc(ctx->arena, sizeof(*meeting));
+    enum err err = OK;
 
+    if (meeting == NULL) {
+        return ERR_MEMORY;
+    }
+    meeting->event = event;
+    meeting->view = view;
+    meeting->loser_count = 0;
+    sort_corrected(&view->fields, &meeting->corrected);
+    err = meet_rows(ctx, txn, &prefix, meeting);
+    for (size_t i = 0; i < meeting->loser_count && err == OK; i++) {
+        err = shrink_row(ctx, txn, meeting, meeting->losers[i]);
+    }
     if (err != OK) {
         return err;
     }
-    rows->count = 0;
-    fill_row(event, view, &fingerprint, added);
-    err = read_live_rows(ctx, txn, &prefix, rows);
-    for (size_t i = 0; i < rows->count && err == OK; i++) {
-        err = meet_row(ctx, txn, event, view, rows->values[i], added);
-    }
-    if (err != OK) {
-        return err;
-    }
-    *ret_superseded_by_seq = added->remaining.count == 0 ? event->seq : 0;
-    return added->remaining.count == 0 ? OK : write_row(ctx, txn, &key, added);
+    fill_row(meeting, &fingerprint, &meeting->row);
+    *ret_superseded_by_seq = meeting->row.remaining.count == 0 ? event->seq : 0;
+    return meeting->row.remaining.count == 0 ? OK : write_row(ctx, txn, &key, &meeting->row);
 }

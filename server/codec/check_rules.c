@@ -367,6 +367,11 @@ static void check_timestamp(struct checker *checker, const struct frame *frame)
     if (frame->field == NULL || !frame->field->rules.not_future) {
         return;
     }
+    if (frame->seconds < 0) {
+        fault_add(ctx->fault, check_frame_path(checker),
+                  "lies before 1970; what is recorded here is not that old");
+        return;
+    }
     now_us = clock_wall_us(ctx->clock);
     if (frame->seconds * 1000000 + frame->nanos / 1000 > now_us) {
         size = timestamp_format(frame->seconds, (int32_t)frame->nanos, text);

@@ -55,6 +55,12 @@ correction_service_get_feedback_event_read(struct service *service, struct store
                              detail_for(service), reply->body);
 }
 
+/* The first microsecond that is not before the time: events stand at whole ones. */
+static int64_t microseconds_from(const Google__Protobuf__Timestamp *time)
+{
+    return time->seconds * 1000000 + (time->nanos + 999) / 1000;
+}
+
 static enum err read_filter(struct service *service,
                             const Errata__V1__ListFeedbackEventsRequest *request,
                             struct list_filter *ret_filter)
@@ -78,10 +84,10 @@ static enum err read_filter(struct service *service,
         return ERR_INVALID;
     }
     if (request->start_time != NULL) {
-        filter.start_us = microseconds_of(request->start_time);
+        filter.start_us = microseconds_from(request->start_time);
     }
     if (request->end_time != NULL) {
-        filter.end_us = microseconds_of(request->end_time);
+        filter.end_us = microseconds_from(request->end_time);
     }
     if (filter.start_us > filter.end_us) {
         fault_add(service->ctx->fault, SLICE("start_time"),

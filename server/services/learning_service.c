@@ -71,6 +71,7 @@ struct list {
     size_t page_size;
     size_t count; /* in the page so far */
     size_t rows; /* examined in this call */
+    bool overflows; /* the event examined last belongs to the next page */
     uint32_t kind; /* of events; 0: all */
     bool by_subject;
     enum subject_kind subject_kind;
@@ -94,14 +95,14 @@ static bool is_wanted(const struct list *list, const struct event *event)
 /* The page has no room for more, or the call has looked at enough. */
 static bool is_full(const struct list *list)
 {
-    return list->count == list->page_size || list->rows == PAGE_ROWS_MAX ||
-           list->body->size >= PAGE_BYTES_MAX;
+    return list->count == list->page_size || list->rows == PAGE_ROWS_MAX || list->overflows;
 }
 
-/* Examines one event, and puts it into the page if it is wanted. */
+/* Examines one event, and puts it into the page if it is wanted and fits: a page has at least one. */
 static enum err examine(struct list *list, uint64_t seq)
 {
     struct service *service = list->service;
+    size_t before = list->body->size;
     struct event event;
     enum err err = log_read(list->txn, service->principal->org, seq, &event);
 
@@ -112,9 +113,15 @@ static enum err examine(struct list *list, uint64_t seq)
     if (!is_wanted(list, &event)) {
         return OK;
     }
+    err = event_wire_put(service->ctx->arena, list->body, LIST_EVENTS_RESPONSE_EVENTS_FIELD, &event,
+                         sees_content(service));
+    if (err == OK && list->count > 0 && list->body->size > PAGE_BYTES_MAX) {
+        list->body->size = before;
+        list->overflows = true;
+        return OK;
+    }
     list->count++;
-    return event_wire_put(service->ctx->arena, list->body, LIST_EVENTS_RESPONSE_EVENTS_FIELD,
-                          &event, sees_content(service));
+    return err;
 }
 
 /* The log from its end, or below the seq that the position tells. */
@@ -128,11 +135,12 @@ static enum err list_log(struct list *list, struct slice position, struct key *n
         return err;
     }
     seq = position.size == sizeof(seq) ? bytes_get_be64(position.data) - 1 : head.last_seq;
-    for (; seq > 0 && !is_full(list); seq--) {
+    while (seq > 0 && !is_full(list)) {
         err = examine(list, seq);
         if (err != OK) {
             return err;
         }
+        seq -= !list->overflows;
     }
     if (seq > 0) {
         bytes_put_be64(next->bytes, seq + 1);
@@ -161,13 +169,13 @@ static enum err list_subject(struct list *list, struct slice position, struct ke
         err = store_cursor_next(&cursor, &key, &value);
     }
     while (err == OK && !is_full(list)) {
-        memcpy(next->bytes, key.data, key.size);
-        next->size = key.size;
         err = key_read_newest_first(key, &created_at_us, &seq);
         if (err == OK) {
             err = examine(list, seq);
         }
-        if (err == OK) {
+        if (err == OK && !list->overflows) {
+            memcpy(next->bytes, key.data, key.size);
+            next->size = key.size;
             err = store_cursor_next(&cursor, &key, &value);
         }
     }

@@ -190,8 +190,8 @@ static void test_output_only(void **state)
                 "made_rules.id: is not valid UTF-8\nmade_rules: is set by the server");
 }
 
-/* Goal: times are within 1 to 9999 and, where it is asked, not in the future. Method: at and beyond
- * each limit. */
+/* Goal: times are within 1 to 9999 and, where it is asked, not in the future nor before 1970. Method:
+ * at and beyond each limit. */
 static void test_times(void **state)
 {
     struct world *world = *state;
@@ -208,6 +208,13 @@ static void test_times(void **state)
     world_expect_faults(world, "past: lies in the future: 2026-01-01T00:00:00.000001Z; give\n"
                                "whenever: has 253402300800 seconds since 1970; it must lie in the "
                                "years 1 to 9999");
+    world_clear(world);
+    wire_put_timestamp(wire, 19, 0);
+    assert_int_equal(check_rules(world), OK);
+    world_clear(world);
+    wire_put_timestamp(wire, 19, -1);
+    assert_int_equal(check_rules(world), ERR_INVALID);
+    world_expect_faults(world, "past: lies before 1970");
     expect_text(world, 20, SLICE("\x10\x80\x94\xeb\xdc\x03"),
                 "whenever: has 1000000000 nanos; they must be from 0 to 999999999");
     expect_text(world, 20, SLICE("\x10\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),

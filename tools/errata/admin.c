@@ -1,12 +1,9 @@
 /*
  * admin.c: `errata admin` and `errata health`: the server itself.
  */
+#include "tools/errata/ask.h"
 #include "tools/errata/commands.h"
 #include "tools/errata/connect.h"
-#include "tools/errata/input.h"
-#include "tools/errata/reply.h"
-#include "tools/errata/request.h"
-#include "tools/errata/terminal/table.h"
 
 #include "client/header.h"
 
@@ -17,84 +14,70 @@ static void print_member(struct cli *cli, const char *title, struct slice value)
     print_text(&cli->out, "\n");
 }
 
-static enum cli_exit print_methods(struct cli *cli, struct json_value reply)
+static enum cli_exit print_table(struct cli *cli, struct json_value reply,
+                                 const struct reply_rows *rows)
 {
-    static const struct table_column columns[] = {
-        {"METHOD", false, true, false}, {"CODE", false, true, false}, {"CALLS", true, true, false}};
-    struct json_walk walk = reply_walk(reply, "methods");
-    struct json_value row = {JSON_NULL, {NULL, 0}};
-    struct slice key = {NULL, 0};
     struct table table;
+    enum cli_exit result = reply_table(cli, reply, rows, &table);
 
-    table_init(&table, &cli->arena, columns, sizeof(columns) / sizeof(columns[0]));
-    while (json_walk_next(&walk, &key, &row)) {
-        struct slice code = reply_text(cli, row, "code");
-        uint32_t number = 0;
-        struct slice cells[] = {reply_text(cli, row, "method"), SLICE("OK"),
-                                reply_text(cli, row, "count")};
-
-        if (code.size > 0 && client_code_read(code, &number)) {
-            cells[1] = slice_text(client_code_name(number));
-        }
-        if (!table_add(&table, cells)) {
-            return cli_local(cli, "out of memory");
-        }
-    }
-    if (table.row_count > 0) {
-        print_text(&cli->out, "\n");
-    }
-    table_print(&table, &cli->out);
-    return CLI_OK;
-}
-
-static enum cli_exit print_counters(struct cli *cli, struct json_value reply)
-{
-    static const struct table_column columns[] = {{"COUNTER", false, true, false},
-                                                  {"VALUE", true, true, false}};
-    struct json_walk walk = reply_walk(reply, "counters");
-    struct json_value row = {JSON_NULL, {NULL, 0}};
-    struct slice key = {NULL, 0};
-    struct table table;
-
-    table_init(&table, &cli->arena, columns, sizeof(columns) / sizeof(columns[0]));
-    while (json_walk_next(&walk, &key, &row)) {
-        struct slice value = reply_text(cli, row, "value");
-        struct slice cells[] = {reply_text(cli, row, "name"), value.size > 0 ? value : SLICE("0")};
-
-        if (!table_add(&table, cells)) {
-            return cli_local(cli, "out of memory");
-        }
-    }
-    if (table.row_count > 0) {
-        print_text(&cli->out, "\n");
-    }
-    table_print(&table, &cli->out);
-    return CLI_OK;
-}
-
-static enum cli_exit run_info(struct cli *cli)
-{
-    struct json_value reply = {JSON_NULL, {NULL, 0}};
-    struct slice json = {NULL, 0};
-    enum cli_exit result =
-        cli_call(cli, "/errata.v1.AdminService/GetServerInfo", SLICE("{}"), &json);
-
-    if (result == CLI_OK) {
-        result = reply_parse(cli, json, &reply);
-    }
     if (result != CLI_OK) {
         return result;
     }
-    if (cli->json) {
-        print_json(&cli->out, json);
-        return CLI_OK;
+    if (table.row_count > 0) {
+        print_text(&cli->out, "\n");
     }
+    table_print(&table, &cli->out);
+    return CLI_OK;
+}
+
+static void method_cells(struct cli *cli, struct json_value row, struct slice *cells)
+{
+    struct slice code = reply_text(cli, row, "code");
+    uint32_t number = 0;
+
+    cells[0] = reply_text(cli, row, "method");
+    cells[1] = SLICE("OK");
+    if (code.size > 0 && client_code_read(code, &number)) {
+        cells[1] = slice_text(client_code_name(number));
+    }
+    cells[2] = reply_text(cli, row, "count");
+}
+
+static void counter_cells(struct cli *cli, struct json_value row, struct slice *cells)
+{
+    struct slice value = reply_text(cli, row, "value");
+
+    cells[0] = reply_text(cli, row, "name");
+    cells[1] = value.size > 0 ? value : SLICE("0");
+}
+
+static enum cli_exit print_info(struct cli *cli, struct json_value reply)
+{
+    static const struct table_column method_columns[] = {
+        {"METHOD", false, true, false}, {"CODE", false, true, false}, {"CALLS", true, true, false}};
+    static const struct table_column counter_columns[] = {{"COUNTER", false, true, false},
+                                                          {"VALUE", true, true, false}};
+    static const struct reply_rows methods = {"methods", method_columns,
+                                              sizeof(method_columns) / sizeof(method_columns[0]),
+                                              method_cells};
+    static const struct reply_rows counters = {"counters", counter_columns,
+                                               sizeof(counter_columns) / sizeof(counter_columns[0]),
+                                               counter_cells};
+    enum cli_exit result = CLI_OK;
+
     print_member(cli, "version", reply_text(cli, reply, "version"));
     print_member(cli, "store format", reply_text(cli, reply, "formatVersion"));
     print_member(cli, "log engine", reply_text(cli, reply, "logEngine"));
     print_member(cli, "started", reply_time(cli, reply, "startTime"));
-    result = print_methods(cli, reply);
-    return result == CLI_OK ? print_counters(cli, reply) : result;
+    result = print_table(cli, reply, &methods);
+    return result == CLI_OK ? print_table(cli, reply, &counters) : result;
+}
+
+static enum cli_exit run_info(struct cli *cli)
+{
+    static const struct ask ask = {"/errata.v1.AdminService/GetServerInfo", NULL, print_info};
+
+    return ask_run(cli, &ask);
 }
 
 /* Asks for one part's health; gives whether it serves. */

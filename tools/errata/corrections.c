@@ -2,8 +2,8 @@
  * corrections.c: `errata corrections`: capture, list and show what people corrected. Importing is in
  * import.c.
  */
+#include "tools/errata/ask.h"
 #include "tools/errata/commands.h"
-#include "tools/errata/connect.h"
 #include "tools/errata/import.h"
 #include "tools/errata/input.h"
 #include "tools/errata/paging.h"
@@ -49,64 +49,50 @@ static enum cli_exit add_snippet(struct request *request, struct cli *cli)
     return CLI_OK;
 }
 
-static enum cli_exit capture_request(struct cli *cli, struct slice *ret_json)
+static enum cli_exit fill_capture(struct request *request, struct cli *cli)
 {
-    struct request request;
     struct slice event = {NULL, 0};
     enum cli_exit result = CLI_OK;
 
-    request_begin(&request, cli);
     if (cli->options.word_count > 0) {
         if (options_has(&cli->options, "type")) {
             return cli_usage(cli, "give the event either as JSON or by options, not both");
         }
         result = input_argument(cli, cli->options.words[0], &event);
-        request_raw(&request, "event", event);
+        request_raw(request, "event", event);
     } else if (!options_has(&cli->options, "type")) {
         return cli_usage(cli, "--type is missing; EXTRACTION_LINE_CORRECTED, for one");
     } else {
-        request_open(&request, "event");
-        result = request_add_options(&request, cli, capture_members);
+        request_open(request, "event");
+        result = request_add_options(request, cli, capture_members);
         if (result == CLI_OK) {
-            result = request_add_entity(&request, cli);
+            result = request_add_entity(request, cli);
         }
         if (result == CLI_OK) {
-            result = add_snippet(&request, cli);
+            result = add_snippet(request, cli);
         }
-        request_close(&request);
+        request_close(request);
     }
-    *ret_json = request_end(&request);
     return result;
 }
 
-static enum cli_exit run_capture(struct cli *cli)
+static enum cli_exit print_captured(struct cli *cli, struct json_value reply)
 {
-    struct json_value reply = {JSON_NULL, {NULL, 0}};
-    struct json_value event = {JSON_NULL, {NULL, 0}};
-    struct slice request = {NULL, 0};
-    struct slice json = {NULL, 0};
-    enum cli_exit result = capture_request(cli, &request);
+    struct json_value event = reply_member(reply, "event");
 
-    if (result == CLI_OK) {
-        result = cli_call(cli, "/errata.v1.CorrectionService/CaptureEvent", request, &json);
-    }
-    if (result == CLI_OK) {
-        result = reply_parse(cli, json, &reply);
-    }
-    if (result != CLI_OK) {
-        return result;
-    }
-    if (cli->json) {
-        print_json(&cli->out, json);
-        return CLI_OK;
-    }
-    event = reply_member(reply, "event");
-    print_coloured(&cli->out, COLOUR_NONE, reply_text(cli, event, "id"));
-    print_text(&cli->out, "\n");
+    print_line(&cli->out, reply_text(cli, event, "id"));
     if (reply_text(cli, event, "reduced").size > 0) {
         print_text(&cli->err, "it was larger than 10,240 bytes and was reduced\n");
     }
     return CLI_OK;
+}
+
+static enum cli_exit run_capture(struct cli *cli)
+{
+    static const struct ask ask = {"/errata.v1.CorrectionService/CaptureEvent", fill_capture,
+                                   print_captured};
+
+    return ask_run(cli, &ask);
 }
 
 /* --- list --- */
@@ -138,14 +124,12 @@ static enum cli_exit run_list(struct cli *cli)
         {"TYPE", false, false, false},    {"LAYOUT", false, false, true},
         {"DOCUMENT", false, false, true}, {"ACTOR", false, false, true},
         {"FIELDS", false, false, false}};
-    static const struct paging paging = {.path = "/errata.v1.CorrectionService/ListFeedbackEvents",
-                                         .rows = "events",
-                                         .members = members,
-                                         .columns = columns,
-                                         .column_count = sizeof(columns) / sizeof(columns[0]),
-                                         .cells = event_cells,
-                                         .add_filter = request_add_entity,
-                                         .nothing = "no corrections match"};
+    static const struct paging paging = {
+        .path = "/errata.v1.CorrectionService/ListFeedbackEvents",
+        .rows = {"events", columns, sizeof(columns) / sizeof(columns[0]), event_cells},
+        .members = members,
+        .add_filter = request_add_entity,
+        .nothing = "no corrections match"};
 
     return paging_run(cli, &paging);
 }
@@ -191,8 +175,9 @@ static void print_diff(struct cli *cli, struct json_value event)
     }
 }
 
-static void print_event(struct cli *cli, struct json_value event)
+static enum cli_exit print_event(struct cli *cli, struct json_value reply)
 {
+    struct json_value event = reply_member(reply, "event");
     struct slice type = reply_text(cli, event, "entityType");
     struct slice id = reply_text(cli, event, "entityId");
 
@@ -216,31 +201,21 @@ static void print_event(struct cli *cli, struct json_value event)
     }
     print_text(&cli->out, "\n");
     print_diff(cli, event);
+    return CLI_OK;
+}
+
+static enum cli_exit fill_show(struct request *request, struct cli *cli)
+{
+    request_text(request, "id", slice_text(cli->options.words[0]));
+    return CLI_OK;
 }
 
 static enum cli_exit run_show(struct cli *cli)
 {
-    struct request request;
-    struct json_value reply = {JSON_NULL, {NULL, 0}};
-    struct slice json = {NULL, 0};
-    enum cli_exit result = CLI_OK;
+    static const struct ask ask = {"/errata.v1.CorrectionService/GetFeedbackEvent", fill_show,
+                                   print_event};
 
-    request_begin(&request, cli);
-    request_text(&request, "id", slice_text(cli->options.words[0]));
-    result = cli_call(cli, "/errata.v1.CorrectionService/GetFeedbackEvent", request_end(&request),
-                      &json);
-    if (result == CLI_OK) {
-        result = reply_parse(cli, json, &reply);
-    }
-    if (result != CLI_OK) {
-        return result;
-    }
-    if (cli->json) {
-        print_json(&cli->out, json);
-    } else {
-        print_event(cli, reply_member(reply, "event"));
-    }
-    return CLI_OK;
+    return ask_run(cli, &ask);
 }
 
 static const struct option_spec capture_options[] = {

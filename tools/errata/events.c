@@ -75,14 +75,12 @@ static enum cli_exit run_list(struct cli *cli)
 {
     static const struct request_member members[] = {{"kind", "kind", REQUEST_TEXT},
                                                     {NULL, NULL, REQUEST_TEXT}};
-    static const struct paging paging = {.path = "/errata.v1.LearningService/ListEvents",
-                                         .rows = "events",
-                                         .members = members,
-                                         .columns = columns,
-                                         .column_count = sizeof(columns) / sizeof(columns[0]),
-                                         .cells = event_cells,
-                                         .add_filter = add_subject,
-                                         .nothing = "no events match"};
+    static const struct paging paging = {
+        .path = "/errata.v1.LearningService/ListEvents",
+        .rows = {"events", columns, sizeof(columns) / sizeof(columns[0]), event_cells},
+        .members = members,
+        .add_filter = add_subject,
+        .nothing = "no events match"};
 
     return paging_run(cli, &paging);
 }
@@ -117,7 +115,7 @@ struct watching {
     bool finished; /* all that was wanted was printed, or nobody reads the output any more */
 };
 
-static void print_line(struct cli *cli, struct json_value event)
+static void print_event_line(struct cli *cli, struct json_value event)
 {
     struct slice cells[6] = {{NULL, 0}};
 
@@ -160,7 +158,7 @@ static bool print_event(void *user, struct slice message)
     if (cli->json) {
         print_json(&cli->out, json);
     } else {
-        print_line(cli, event);
+        print_event_line(cli, event);
     }
     watching->failures = 0;
     watching->left -= watching->left > 0 ? 1 : 0;

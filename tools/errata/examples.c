@@ -1,11 +1,8 @@
 /*
  * examples.c: `errata examples`: what a layout's corrections give the next prompt.
  */
+#include "tools/errata/ask.h"
 #include "tools/errata/commands.h"
-#include "tools/errata/connect.h"
-#include "tools/errata/reply.h"
-#include "tools/errata/request.h"
-#include "tools/errata/terminal/table.h"
 
 static const struct request_member members[] = {
     {"document", "document_id", REQUEST_TEXT},
@@ -17,33 +14,33 @@ static const struct request_member members[] = {
     {"as-of", "as_of_time", REQUEST_TIME_AGO},
     {NULL, NULL, REQUEST_TEXT}};
 
+static void example_cells(struct cli *cli, struct json_value row, struct slice *cells)
+{
+    bool partial = reply_text(cli, row, "partial").size > 0;
+    bool superseded = reply_text(cli, row, "superseded").size > 0;
+
+    cells[0] = reply_text(cli, row, "exampleId");
+    cells[1] = reply_time(cli, row, "createdAt");
+    cells[2] = reply_word(cli, row, "matchLevel", "MATCH_LEVEL_");
+    cells[3] = arena_printf(&cli->arena, "%s%s%s", partial ? "partial" : "",
+                            partial && superseded ? ", " : "", superseded ? "superseded" : "");
+    cells[4] = reply_text(cli, row, "inputSnippet");
+    cells[5] = reply_text(cli, row, "output");
+}
+
 static enum cli_exit print_table(struct cli *cli, struct json_value reply)
 {
     static const struct table_column columns[] = {
         {"EXAMPLE", false, true, false}, {"CREATED", false, true, true},
         {"MATCH", false, true, false},   {"MARKS", false, false, true},
         {"INPUT", false, false, false},  {"OUTPUT", false, false, false}};
-    struct json_walk walk = reply_walk(reply, "examples");
-    struct json_value row = {JSON_NULL, {NULL, 0}};
-    struct slice key = {NULL, 0};
+    static const struct reply_rows rows = {"examples", columns,
+                                           sizeof(columns) / sizeof(columns[0]), example_cells};
     struct table table;
+    enum cli_exit result = reply_table(cli, reply, &rows, &table);
 
-    table_init(&table, &cli->arena, columns, sizeof(columns) / sizeof(columns[0]));
-    while (json_walk_next(&walk, &key, &row)) {
-        bool partial = reply_text(cli, row, "partial").size > 0;
-        bool superseded = reply_text(cli, row, "superseded").size > 0;
-        const struct slice cells[] = {reply_text(cli, row, "exampleId"),
-                                      reply_time(cli, row, "createdAt"),
-                                      reply_word(cli, row, "matchLevel", "MATCH_LEVEL_"),
-                                      arena_printf(&cli->arena, "%s%s%s", partial ? "partial" : "",
-                                                   partial && superseded ? ", " : "",
-                                                   superseded ? "superseded" : ""),
-                                      reply_text(cli, row, "inputSnippet"),
-                                      reply_text(cli, row, "output")};
-
-        if (!table_add(&table, cells)) {
-            return cli_local(cli, "out of memory");
-        }
+    if (result != CLI_OK) {
+        return result;
     }
     if (table.row_count == 0) {
         struct slice withheld = reply_word(cli, reply, "withheld", "WITHHELD_");
@@ -55,41 +52,34 @@ static enum cli_exit print_table(struct cli *cli, struct json_value reply)
     return CLI_OK;
 }
 
-static enum cli_exit run_examples(struct cli *cli)
+static enum cli_exit fill_examples(struct request *request, struct cli *cli)
 {
     bool hints = options_has(&cli->options, "hints");
-    struct request request;
-    struct json_value reply = {JSON_NULL, {NULL, 0}};
-    struct slice json = {NULL, 0};
-    enum cli_exit result = CLI_OK;
 
-    request_begin(&request, cli);
-    request_text(&request, "layout_fingerprint", slice_text(cli->options.words[0]));
+    request_text(request, "layout_fingerprint", slice_text(cli->options.words[0]));
     if (!cli->json || hints) {
-        request_text(&request, "view", hints ? SLICE("HINTS") : SLICE("EXAMPLES"));
+        request_text(request, "view", hints ? SLICE("HINTS") : SLICE("EXAMPLES"));
     }
-    result = request_add_options(&request, cli, members);
-    if (result == CLI_OK) {
-        result =
-            cli_call(cli, "/errata.v1.CorrectionService/GetExamples", request_end(&request), &json);
-    }
-    if (result == CLI_OK) {
-        result = reply_parse(cli, json, &reply);
-    }
-    if (result != CLI_OK) {
-        return result;
-    }
-    if (cli->json) {
-        print_json(&cli->out, json);
-        return CLI_OK;
-    }
-    if (!hints) {
+    return request_add_options(request, cli, members);
+}
+
+static enum cli_exit print_examples(struct cli *cli, struct json_value reply)
+{
+    if (!options_has(&cli->options, "hints")) {
         return print_table(cli, reply);
     }
     if (reply_text(cli, reply, "hintExamplesJson").size > 0) {
         print_json(&cli->out, reply_text(cli, reply, "hintExamplesJson"));
     }
     return CLI_OK;
+}
+
+static enum cli_exit run_examples(struct cli *cli)
+{
+    static const struct ask ask = {"/errata.v1.CorrectionService/GetExamples", fill_examples,
+                                   print_examples};
+
+    return ask_run(cli, &ask);
 }
 
 static const struct option_spec options[] = {

@@ -1,44 +1,34 @@
 /*
  * layouts.c: `errata layouts`: fingerprints of layouts.
  */
+#include "tools/errata/ask.h"
 #include "tools/errata/commands.h"
-#include "tools/errata/connect.h"
 #include "tools/errata/input.h"
-#include "tools/errata/reply.h"
-#include "tools/errata/request.h"
+
+static enum cli_exit fill_fingerprint(struct request *request, struct cli *cli)
+{
+    struct slice metadata = {NULL, 0};
+    enum cli_exit result = input_argument(cli, cli->options.words[0], &metadata);
+
+    request_text(request, "metadata_json", metadata);
+    return result;
+}
+
+static enum cli_exit print_fingerprint(struct cli *cli, struct json_value reply)
+{
+    if (options_has(&cli->options, "canonical")) {
+        print_line(&cli->out, reply_text(cli, reply, "canonicalJson"));
+    }
+    print_line(&cli->out, reply_text(cli, reply, "layoutFingerprint"));
+    return CLI_OK;
+}
 
 static enum cli_exit run_fingerprint(struct cli *cli)
 {
-    struct request request;
-    struct json_value reply = {JSON_NULL, {NULL, 0}};
-    struct slice metadata = {NULL, 0};
-    struct slice json = {NULL, 0};
-    enum cli_exit result = input_argument(cli, cli->options.words[0], &metadata);
+    static const struct ask ask = {"/errata.v1.LayoutService/ComputeFingerprint", fill_fingerprint,
+                                   print_fingerprint};
 
-    if (result != CLI_OK) {
-        return result;
-    }
-    request_begin(&request, cli);
-    request_text(&request, "metadata_json", metadata);
-    result =
-        cli_call(cli, "/errata.v1.LayoutService/ComputeFingerprint", request_end(&request), &json);
-    if (result == CLI_OK) {
-        result = reply_parse(cli, json, &reply);
-    }
-    if (result != CLI_OK) {
-        return result;
-    }
-    if (cli->json) {
-        print_json(&cli->out, json);
-        return CLI_OK;
-    }
-    if (options_has(&cli->options, "canonical")) {
-        print_coloured(&cli->out, COLOUR_NONE, reply_text(cli, reply, "canonicalJson"));
-        print_text(&cli->out, "\n");
-    }
-    print_coloured(&cli->out, COLOUR_NONE, reply_text(cli, reply, "layoutFingerprint"));
-    print_text(&cli->out, "\n");
-    return CLI_OK;
+    return ask_run(cli, &ask);
 }
 
 static const struct option_spec fingerprint_options[] = {

@@ -1,37 +1,30 @@
 /*
  * org.c: `errata org`: organisations of a server.
  */
+#include "tools/errata/ask.h"
 #include "tools/errata/commands.h"
-#include "tools/errata/connect.h"
 #include "tools/errata/paging.h"
+
+static enum cli_exit fill_create(struct request *request, struct cli *cli)
+{
+    request_open(request, "organization");
+    request_text(request, "name", slice_text(cli->options.words[0]));
+    request_close(request);
+    return CLI_OK;
+}
+
+static enum cli_exit print_created(struct cli *cli, struct json_value reply)
+{
+    print_line(&cli->out, reply_text(cli, reply_member(reply, "organization"), "id"));
+    return CLI_OK;
+}
 
 static enum cli_exit run_create(struct cli *cli)
 {
-    struct request request;
-    struct json_value reply = {JSON_NULL, {NULL, 0}};
-    struct slice json = {NULL, 0};
-    enum cli_exit result = CLI_OK;
+    static const struct ask ask = {"/errata.v1.AdminService/CreateOrganization", fill_create,
+                                   print_created};
 
-    request_begin(&request, cli);
-    request_open(&request, "organization");
-    request_text(&request, "name", slice_text(cli->options.words[0]));
-    request_close(&request);
-    result =
-        cli_call(cli, "/errata.v1.AdminService/CreateOrganization", request_end(&request), &json);
-    if (result == CLI_OK) {
-        result = reply_parse(cli, json, &reply);
-    }
-    if (result != CLI_OK) {
-        return result;
-    }
-    if (cli->json) {
-        print_json(&cli->out, json);
-        return CLI_OK;
-    }
-    print_coloured(&cli->out, COLOUR_NONE,
-                   reply_text(cli, reply_member(reply, "organization"), "id"));
-    print_text(&cli->out, "\n");
-    return CLI_OK;
+    return ask_run(cli, &ask);
 }
 
 static void org_cells(struct cli *cli, struct json_value row, struct slice *cells)
@@ -47,8 +40,10 @@ static enum cli_exit run_list(struct cli *cli)
     static const struct table_column columns[] = {
         {"ID", false, true, false}, {"NAME", false, false, false}, {"CREATED", false, true, false}};
     static const struct paging paging = {
-        "/errata.v1.AdminService/ListOrganizations", "organizations", none, columns,
-        sizeof(columns) / sizeof(columns[0]),        org_cells,       NULL, "no organisations"};
+        .path = "/errata.v1.AdminService/ListOrganizations",
+        .rows = {"organizations", columns, sizeof(columns) / sizeof(columns[0]), org_cells},
+        .members = none,
+        .nothing = "no organisations"};
 
     return paging_run(cli, &paging);
 }

@@ -86,19 +86,11 @@ static bool next_page(struct cli *cli, struct filter *filter, struct json_value 
 static enum cli_exit show_page(struct cli *cli, const struct paging *paging,
                                struct json_value reply, bool first, int64_t *ret_rows)
 {
-    struct json_walk walk = reply_walk(reply, paging->rows);
-    struct json_value row = {JSON_NULL, {NULL, 0}};
-    struct slice key = {NULL, 0};
-    struct slice cells[TABLE_COLUMNS_MAX];
     struct table table;
+    enum cli_exit result = reply_table(cli, reply, &paging->rows, &table);
 
-    table_init(&table, &cli->arena, paging->columns, paging->column_count);
-    while (json_walk_next(&walk, &key, &row)) {
-        memset(cells, 0, sizeof(cells));
-        paging->cells(cli, row, cells);
-        if (!table_add(&table, cells)) {
-            return cli_local(cli, "out of memory");
-        }
+    if (result != CLI_OK) {
+        return result;
     }
     if (first) {
         table_print(&table, &cli->out);
@@ -129,7 +121,7 @@ static enum cli_exit show(struct cli *cli, const struct paging *paging, struct s
         return show_page(cli, paging, reply, first, ret_rows);
     }
     print_json(&cli->out, json);
-    *ret_rows = count_rows(reply, paging->rows);
+    *ret_rows = count_rows(reply, paging->rows.name);
     return CLI_OK;
 }
 

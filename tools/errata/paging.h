@@ -6,19 +6,14 @@
 
 #include "tools/errata/reply.h"
 #include "tools/errata/request.h"
-#include "tools/errata/terminal/table.h"
 
 /* Pages of one list, with --all: a million rows of the default size. */
 #define PAGES_MAX 20000
 /* How one list is asked for and shown. */
 struct paging {
     const char *path; /* of the method */
-    const char *rows; /* the reply's member that holds them */
+    struct reply_rows rows; /* of each reply */
     const struct request_member *members; /* of the request, beside paging */
-    const struct table_column *columns;
-    size_t column_count;
-    /* Fills the cells of one row. */
-    void (*cells)(struct cli *cli, struct json_value row, struct slice *cells);
     /* Adds members that are more than an option's value; NULL: there are none. */
     enum cli_exit (*add_filter)(struct request *request, struct cli *cli);
     const char *nothing; /* said where there are no rows */

@@ -99,3 +99,24 @@ struct slice reply_list(struct cli *cli, struct json_value object, const char *n
     }
     return buffer_slice(&list);
 }
+
+enum cli_exit reply_table(struct cli *cli, struct json_value object, const struct reply_rows *rows,
+                          struct table *ret_table)
+{
+    struct json_walk walk = reply_walk(object, rows->name);
+    struct json_value row = {JSON_NULL, {NULL, 0}};
+    struct slice key = {NULL, 0};
+    struct slice cells[TABLE_COLUMNS_MAX];
+    struct table table;
+
+    table_init(&table, &cli->arena, rows->columns, rows->column_count);
+    while (json_walk_next(&walk, &key, &row)) {
+        memset(cells, 0, sizeof(cells));
+        rows->cells(cli, row, cells);
+        if (!table_add(&table, cells)) {
+            return cli_local(cli, "out of memory");
+        }
+    }
+    *ret_table = table;
+    return CLI_OK;
+}

@@ -7,6 +7,16 @@
 
 #include "store/base/json.h"
 #include "tools/errata/cli.h"
+#include "tools/errata/terminal/table.h"
+
+/* How an array's members become the rows of a table. */
+struct reply_rows {
+    const char *name; /* of the array */
+    const struct table_column *columns;
+    size_t column_count;
+    /* Fills the cells of one row; they come empty. */
+    void (*cells)(struct cli *cli, struct json_value row, struct slice *cells);
+};
 
 /* Checks the text and gives its value. */
 MUST_CHECK enum cli_exit reply_parse(struct cli *cli, struct slice json,
@@ -24,5 +34,8 @@ struct slice reply_time(struct cli *cli, struct json_value object, const char *n
 struct slice reply_list(struct cli *cli, struct json_value object, const char *name);
 /* Starts a walk over an array member; over nothing where there is none. */
 struct json_walk reply_walk(struct json_value object, const char *name);
+/* The rows of an array member as a table, which is not printed yet. */
+MUST_CHECK enum cli_exit reply_table(struct cli *cli, struct json_value object,
+                                     const struct reply_rows *rows, struct table *ret_table);
 
 #endif

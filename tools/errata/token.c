@@ -1,56 +1,49 @@
 /*
  * token.c: `errata token`: tokens of an organisation.
  */
+#include "tools/errata/ask.h"
 #include "tools/errata/commands.h"
-#include "tools/errata/connect.h"
 #include "tools/errata/paging.h"
 
 static const struct request_member org_member[] = {{"org", "org_id", REQUEST_TEXT},
                                                    {NULL, NULL, REQUEST_TEXT}};
 
-static enum cli_exit run_create(struct cli *cli)
+static enum cli_exit fill_create(struct request *request, struct cli *cli)
 {
     static const struct request_member members[] = {{"role", "role", REQUEST_TEXT},
                                                     {"user", "user_id", REQUEST_TEXT},
                                                     {"server-flag", "server", REQUEST_TRUE},
                                                     {"expires", "expire_time", REQUEST_TIME_AHEAD},
                                                     {NULL, NULL, REQUEST_TEXT}};
-    struct request request;
-    struct json_value reply = {JSON_NULL, {NULL, 0}};
-    struct slice json = {NULL, 0};
-    struct slice secret = {NULL, 0};
     enum cli_exit result = CLI_OK;
 
     if (!options_has(&cli->options, "role")) {
         return cli_usage(cli, "--role is missing: VIEWER, OPERATOR, REVIEWER, SERVICE, INTEGRATOR "
                               "or ADMIN");
     }
-    request_begin(&request, cli);
-    result = request_add_options(&request, cli, org_member);
-    request_open(&request, "token");
+    result = request_add_options(request, cli, org_member);
+    request_open(request, "token");
     if (result == CLI_OK) {
-        result = request_add_options(&request, cli, members);
+        result = request_add_options(request, cli, members);
     }
-    request_close(&request);
-    if (result == CLI_OK) {
-        result = cli_call(cli, "/errata.v1.AdminService/CreateToken", request_end(&request), &json);
-    }
-    if (result == CLI_OK) {
-        result = reply_parse(cli, json, &reply);
-    }
-    if (result != CLI_OK) {
-        return result;
-    }
-    if (cli->json) {
-        print_json(&cli->out, json);
-        return CLI_OK;
-    }
-    secret = reply_text(cli, reply, "secret");
+    request_close(request);
+    return result;
+}
+
+static enum cli_exit print_secret(struct cli *cli, struct json_value reply)
+{
     print_text(&cli->err,
                "this token is shown once; keep it in a file that only its user reads:\n");
-    print_coloured(&cli->out, COLOUR_NONE, secret);
-    print_text(&cli->out, "\n");
+    print_line(&cli->out, reply_text(cli, reply, "secret"));
     return CLI_OK;
+}
+
+static enum cli_exit run_create(struct cli *cli)
+{
+    static const struct ask ask = {"/errata.v1.AdminService/CreateToken", fill_create,
+                                   print_secret};
+
+    return ask_run(cli, &ask);
 }
 
 static struct slice token_state(struct cli *cli, struct json_value row)
@@ -83,50 +76,53 @@ static enum cli_exit run_list(struct cli *cli)
         {"CREATED", false, true, true}, {"EXPIRES", false, true, false},
         {"STATE", false, false, false}};
     static const struct paging paging = {
-        "/errata.v1.AdminService/ListTokens", "tokens",    org_member, columns,
-        sizeof(columns) / sizeof(columns[0]), token_cells, NULL,       "no tokens"};
+        .path = "/errata.v1.AdminService/ListTokens",
+        .rows = {"tokens", columns, sizeof(columns) / sizeof(columns[0]), token_cells},
+        .members = org_member,
+        .nothing = "no tokens"};
 
     return paging_run(cli, &paging);
 }
 
-static enum cli_exit run_revoke(struct cli *cli)
+static enum cli_exit fill_revoke(struct request *request, struct cli *cli)
 {
-    struct request request;
-    struct slice json = {NULL, 0};
-    enum cli_exit result = CLI_OK;
+    enum cli_exit result = request_add_options(request, cli, org_member);
 
-    request_begin(&request, cli);
-    result = request_add_options(&request, cli, org_member);
-    request_text(&request, "key_id", slice_text(cli->options.words[0]));
-    if (result == CLI_OK) {
-        result = cli_call(cli, "/errata.v1.AdminService/RevokeToken", request_end(&request), &json);
-    }
-    if (result != CLI_OK) {
-        return result;
-    }
-    if (cli->json) {
-        print_json(&cli->out, json);
-    } else {
-        print_text(&cli->out, "token %s is revoked\n", cli->options.words[0]);
-    }
+    request_text(request, "key_id", slice_text(cli->options.words[0]));
+    return result;
+}
+
+static enum cli_exit print_revoked(struct cli *cli, struct json_value reply)
+{
+    (void)reply;
+    print_text(&cli->out, "token %s is revoked\n", cli->options.words[0]);
     return CLI_OK;
 }
+
+static enum cli_exit run_revoke(struct cli *cli)
+{
+    static const struct ask ask = {"/errata.v1.AdminService/RevokeToken", fill_revoke,
+                                   print_revoked};
+
+    return ask_run(cli, &ask);
+}
+
+/* Every command of the group takes it. */
+#define ORG_OPTION                                                                                 \
+    {                                                                                              \
+        "org", "ORG", "another organisation's id; needs a token with the server flag"              \
+    }
 
 static const struct option_spec create_options[] = {
     {"role", "ROLE", "VIEWER, OPERATOR, REVIEWER, SERVICE, INTEGRATOR or ADMIN"},
     {"user", "USER", "the user it is bound to; OPERATOR and REVIEWER need one"},
     {"expires", "SPAN|TIME", "when it ends: 90d, or a time; never where this is not given"},
-    {"org", "ORG", "another organisation's id; needs a token with the server flag"},
+    ORG_OPTION,
     {"server-flag", NULL, "it may name other organisations in AdminService"},
     {"idempotency-key", "KEY", "a repeat with the same key makes no second token"},
     {NULL, NULL, NULL}};
-static const struct option_spec list_options[] = {
-    {"org", "ORG", "another organisation's id; needs a token with the server flag"},
-    PAGING_OPTIONS,
-    {NULL, NULL, NULL}};
-static const struct option_spec revoke_options[] = {
-    {"org", "ORG", "another organisation's id; needs a token with the server flag"},
-    {NULL, NULL, NULL}};
+static const struct option_spec list_options[] = {ORG_OPTION, PAGING_OPTIONS, {NULL, NULL, NULL}};
+static const struct option_spec revoke_options[] = {ORG_OPTION, {NULL, NULL, NULL}};
 
 const struct command token_commands[] = {
     {.group = "token",

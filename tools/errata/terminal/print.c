@@ -98,6 +98,12 @@ static bool is_unsafe(uint32_t code)
            (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
 }
 
+void print_line(struct printer *printer, struct slice value)
+{
+    print_coloured(printer, COLOUR_NONE, value);
+    print_text(printer, "\n");
+}
+
 void print_json(struct printer *printer, struct slice json)
 {
     size_t from = 0;

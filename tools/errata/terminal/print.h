@@ -37,6 +37,8 @@ void printer_init(struct printer *printer, FILE *stream, bool no_colour);
 void print_text(struct printer *printer, const char *format, ...) PRINTF_LIKE(2, 3);
 /* One piece in a colour, cleaned. */
 void print_coloured(struct printer *printer, enum print_colour colour, struct slice text);
+/* A value on a line of its own, cleaned. */
+void print_line(struct printer *printer, struct slice value);
 /* A JSON text and a line feed. On a terminal control characters that JSON leaves as they are (DEL,
  * C1, direction marks) become \u escapes; elsewhere it goes out as it is. */
 void print_json(struct printer *printer, struct slice json);

@@ -39,11 +39,16 @@ enum grpc_code {
     GRPC_UNAUTHENTICATED = 16
 };
 
+/* What clients take: gRPC's C core refuses 8 KiB of trailers, and details stand in them in base64. */
+#define CALL_STATUS_MESSAGE_BYTES_MAX 1024
+#define CALL_STATUS_DETAILS_BYTES_MAX 4096
+
 /* How a call ends. Slices are copied. */
 struct status {
     enum grpc_code code;
-    struct slice message; /* UTF-8; empty for OK */
-    struct slice details; /* google.rpc.Status, wire bytes, of the same code; or empty */
+    struct slice message; /* UTF-8; empty for OK; a longer one is cut */
+    struct slice
+        details; /* google.rpc.Status, wire bytes, of the same code; or empty; longer: lost */
 };
 
 /* Output of a stream above this waits for the peer: call_writable is false. */

@@ -80,8 +80,8 @@ static void grpc_add_status(struct grpc_block *block, struct call_core *core)
     if (core->status.code == GRPC_OK) {
         message.size = 0;
     }
-    if (message.size > GRPC_STATUS_MESSAGE_BYTES_MAX) {
-        message = text_first_bytes(message, GRPC_STATUS_MESSAGE_BYTES_MAX);
+    if (message.size > CALL_STATUS_MESSAGE_BYTES_MAX) {
+        message = text_first_bytes(message, CALL_STATUS_MESSAGE_BYTES_MAX);
     }
     field.name = SLICE("grpc-message");
     if (message.size > 0 && grpc_percent_encode(&core->arena, message, &field.value) == OK) {
@@ -89,7 +89,7 @@ static void grpc_add_status(struct grpc_block *block, struct call_core *core)
     }
     field.name = SLICE("grpc-status-details-bin");
     if (core->status.details.size > 0 &&
-        core->status.details.size <= GRPC_STATUS_DETAILS_BYTES_MAX &&
+        core->status.details.size <= CALL_STATUS_DETAILS_BYTES_MAX &&
         grpc_base64_encode(&core->arena, core->status.details, &field.value) == OK) {
         grpc_block_add(block, &field);
     }

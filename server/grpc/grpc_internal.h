@@ -7,10 +7,6 @@
 
 #include "server/grpc/call_internal.h"
 
-/* Texts of a status are cut to what clients take: gRPC's C core refuses 8 KiB of trailers. */
-#define GRPC_STATUS_MESSAGE_BYTES_MAX 1024
-#define GRPC_STATUS_DETAILS_BYTES_MAX 4096
-
 struct grpc_session {
     struct call_server *server;
     struct net_link *link;

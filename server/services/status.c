@@ -24,6 +24,11 @@ enum {
     ERROR_INFO_DOMAIN = 2
 };
 
+/* What stands around the bad fields: an Any, its type's URL, and the heads of both. */
+#define BAD_REQUEST_FRAME_BYTES 80
+/* `... (N fields in all)` with the digits of any N. */
+#define MORE_FIELDS_BYTES 48
+
 /* Appends one detail: an Any of the type with the message's bytes. */
 static void put_detail(struct arena *arena, struct buffer *status, struct slice type_url,
                        const struct buffer *message)
@@ -81,7 +86,8 @@ static void put_bad_request(struct arena *arena, struct buffer *status, const st
         wire_put_bytes(&violation, FIELD_VIOLATION_FIELD, entry->field);
         wire_put_bytes(&violation, FIELD_VIOLATION_DESCRIPTION, entry->description);
         if (!buffer_ok(&violation) ||
-            status->size + request.size + violation.size > STATUS_DETAILS_BYTES_MAX) {
+            status->size + request.size + violation.size + BAD_REQUEST_FRAME_BYTES >
+                CALL_STATUS_DETAILS_BYTES_MAX) {
             break;
         }
         wire_put_bytes(&request, BAD_REQUEST_FIELD_VIOLATIONS, buffer_slice(&violation));
@@ -93,27 +99,29 @@ static void put_bad_request(struct arena *arena, struct buffer *status, const st
 static struct slice message_of(struct arena *arena, enum err result, const struct fault *fault)
 {
     struct buffer message;
+    size_t told = 0;
 
     if (fault == NULL || (fault->message.size == 0 && fault->count == 0)) {
         return slice_text(err_text(result));
     }
     if (fault->message.size != 0) {
-        return text_first_bytes(fault->message, STATUS_MESSAGE_BYTES_MAX);
+        return text_first_bytes(fault->message, CALL_STATUS_MESSAGE_BYTES_MAX);
     }
     buffer_init(&message, arena, 256);
     buffer_append(&message, slice_text(err_text(result)));
-    for (size_t i = 0; i < fault->count && message.size < STATUS_MESSAGE_BYTES_MAX; i++) {
-        const struct fault_entry *entry = &fault->entries[i];
+    for (; told < fault->count && message.size < CALL_STATUS_MESSAGE_BYTES_MAX; told++) {
+        const struct fault_entry *entry = &fault->entries[told];
 
-        buffer_printf(&message, "%s%.*s%s%.*s", i == 0 ? ": " : "; ", (int)entry->field.size,
+        buffer_printf(&message, "%s%.*s%s%.*s", told == 0 ? ": " : "; ", (int)entry->field.size,
                       (const char *)entry->field.data, entry->field.size != 0 ? " " : "",
                       (int)entry->description.size, (const char *)entry->description.data);
     }
     if (!buffer_ok(&message)) {
         return slice_text(err_text(result));
     }
-    if (message.size > STATUS_MESSAGE_BYTES_MAX) {
-        struct slice cut = text_first_bytes(buffer_slice(&message), STATUS_MESSAGE_BYTES_MAX);
+    if (message.size > CALL_STATUS_MESSAGE_BYTES_MAX || told < fault->total_count) {
+        struct slice cut = text_first_bytes(buffer_slice(&message),
+                                            CALL_STATUS_MESSAGE_BYTES_MAX - MORE_FIELDS_BYTES);
         struct slice whole = arena_printf(arena, "%.*s... (%zu fields in all)", (int)cut.size,
                                           (const char *)cut.data, fault->total_count);
 

@@ -9,10 +9,6 @@
 #include "server/grpc/call.h"
 #include "store/base/fault.h"
 
-/* Clients take 8 KiB of headers by default; these stand in them in base64 beside the message. */
-#define STATUS_DETAILS_BYTES_MAX 4096
-#define STATUS_MESSAGE_BYTES_MAX 1024
-
 /* The status of `result`; its slices live in `arena`. `fault` may be NULL. */
 struct status status_of(struct arena *arena, enum err result, const struct fault *fault);
 

@@ -123,7 +123,7 @@ static void test_all_bad_fields(void **state)
 }
 
 /* Goal: a status fits into the headers that clients take, however much is wrong. Method: a hundred
- * bad fields with long sentences. */
+ * bad fields with sentences of each length; the transport drops what is longer. */
 static void test_status_is_bounded(void **state)
 {
     struct arena arena;
@@ -132,19 +132,21 @@ static void test_status_is_bounded(void **state)
     char field[32];
 
     (void)state;
-    arena_init(&arena, 1u << 20);
-    fault_init(&fault, &arena);
-    for (int i = 0; i < 150; i++) {
-        (void)snprintf(field, sizeof(field), "events[%d].event_type", i);
-        fault_add(&fault, slice_text(field), "%0150d is not what it should be", i);
+    for (int width = 1; width < 200; width++) {
+        arena_init(&arena, 1u << 20);
+        fault_init(&fault, &arena);
+        for (int i = 0; i < 150; i++) {
+            (void)snprintf(field, sizeof(field), "events[%d].event_type", i);
+            fault_add(&fault, slice_text(field), "%0*d is not what it should be", width, i);
+        }
+        status = status_of(&arena, ERR_INVALID, &fault);
+        assert_true(status.message.size <= CALL_STATUS_MESSAGE_BYTES_MAX);
+        assert_true(slice_has(status.message, "150 fields in all"));
+        assert_true(status.details.size <= CALL_STATUS_DETAILS_BYTES_MAX);
+        assert_true(slice_has(status.details, "events[5].event_type"));
+        google__rpc__status__free_unpacked(decode(status.details), NULL);
+        arena_deinit(&arena);
     }
-    status = status_of(&arena, ERR_INVALID, &fault);
-    assert_true(status.message.size <= STATUS_MESSAGE_BYTES_MAX + 64);
-    assert_true(slice_has(status.message, "150 fields in all"));
-    assert_true(status.details.size <= STATUS_DETAILS_BYTES_MAX + 1024 + 256);
-    assert_true(slice_has(status.details, "events[0].event_type"));
-    google__rpc__status__free_unpacked(decode(status.details), NULL);
-    arena_deinit(&arena);
 }
 
 /* Goal: bytes that are no message are INTERNAL, what the check refuses is INVALID_ARGUMENT. Method:

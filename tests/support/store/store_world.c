@@ -6,6 +6,8 @@
 #include "store/base/assert.h"
 #include "store/memory/memory.h"
 
+#include <stdlib.h>
+
 void store_world_init(struct store_world *world)
 {
     memset(world, 0, sizeof(*world));
@@ -24,6 +26,23 @@ void store_world_deinit(struct store_world *world)
 {
     store_memory_close(world->backend);
     arena_deinit(&world->arena);
+}
+
+int store_world_set_up(void **state)
+{
+    struct store_world *world = calloc(1, sizeof(*world));
+
+    ASSERT(world != NULL);
+    store_world_init(world);
+    *state = world;
+    return 0;
+}
+
+int store_world_tear_down(void **state)
+{
+    store_world_deinit(*state);
+    free(*state);
+    return 0;
 }
 
 struct org_id store_world_org(uint8_t number)

@@ -21,6 +21,9 @@ struct store_world {
 
 void store_world_init(struct store_world *world);
 void store_world_deinit(struct store_world *world);
+/* The same on the heap, as cmocka's setup and teardown of a test whose state is a world. */
+int store_world_set_up(void **state);
+int store_world_tear_down(void **state);
 /* An organisation whose id is 16 times this byte. */
 struct org_id store_world_org(uint8_t number);
 

@@ -3,6 +3,23 @@
  */
 #include "tests/unit/base/base_tests.h"
 
+#include "store/base/arena.h"
+
+int arena_set_up(void **state)
+{
+    static struct arena arena;
+
+    arena_init(&arena, SIZE_MAX);
+    *state = &arena;
+    return 0;
+}
+
+int arena_tear_down(void **state)
+{
+    arena_deinit(*state);
+    return 0;
+}
+
 int main(void)
 {
     int failed = 0;

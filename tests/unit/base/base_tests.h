@@ -12,6 +12,10 @@
 
 #include <cmocka.h>
 
+/* Setup and teardown of a test whose state is an arena without a cap. */
+int arena_set_up(void **state);
+int arena_tear_down(void **state);
+
 int run_memory_tests(void);
 int run_text_tests(void);
 int run_base64_tests(void);

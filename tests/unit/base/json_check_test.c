@@ -13,21 +13,6 @@
 
 static const struct json_rules plain_rules = {JSON_FIELD_DEPTH_MAX, false};
 
-static int set_up(void **state)
-{
-    static struct arena arena;
-
-    arena_init(&arena, SIZE_MAX);
-    *state = &arena;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    arena_deinit(*state);
-    return 0;
-}
-
 /* Goal: all of RFC 8259 is accepted, with the right kind. Method: a table. */
 static void test_accepts(void **state)
 {
@@ -340,15 +325,16 @@ static void test_large_texts(void **state)
 int run_json_check_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_accepts, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_refuses, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_nul_bytes, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_depth, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_nan, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_duplicates_by_width, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_duplicates_across_levels, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_no_room, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_large_texts, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_accepts, arena_set_up, arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_refuses, arena_set_up, arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_nul_bytes, arena_set_up, arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_depth, arena_set_up, arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_nan, arena_set_up, arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_duplicates_by_width, arena_set_up, arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_duplicates_across_levels, arena_set_up,
+                                        arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_no_room, arena_set_up, arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_large_texts, arena_set_up, arena_tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

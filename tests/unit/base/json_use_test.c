@@ -9,21 +9,6 @@
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
-static int set_up(void **state)
-{
-    static struct arena arena;
-
-    arena_init(&arena, SIZE_MAX);
-    *state = &arena;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    arena_deinit(*state);
-    return 0;
-}
-
 static struct json_value parse(struct arena *arena, const char *text)
 {
     const struct json_rules rules = {JSON_DEPTH_MAX, true};
@@ -338,16 +323,16 @@ static void test_write_double(void **state)
 int run_json_use_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_walk_object, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_walk_array, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_strings, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_member, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_equal, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_equal_wide, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_equal_no_room, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_write_string, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_write_compact, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_write_double, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_walk_object, arena_set_up, arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_walk_array, arena_set_up, arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_strings, arena_set_up, arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_member, arena_set_up, arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_equal, arena_set_up, arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_equal_wide, arena_set_up, arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_equal_no_room, arena_set_up, arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_write_string, arena_set_up, arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_write_compact, arena_set_up, arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_write_double, arena_set_up, arena_tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

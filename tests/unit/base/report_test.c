@@ -15,20 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int set_up(void **state)
-{
-    static struct arena arena;
-
-    arena_init(&arena, SIZE_MAX);
-    *state = &arena;
-    return 0;
-}
-
 static int tear_down(void **state)
 {
-    arena_deinit(*state);
     logger_configure(LOGGER_INFO, LOGGER_TEXT);
-    return 0;
+    return arena_tear_down(state);
 }
 
 /* Goal: every error has a name, a text and a gRPC code. Method: all of them. */
@@ -328,16 +318,16 @@ static void test_assert_aborts(void **state)
 int run_report_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_errors, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_fault_entries, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_fault_no_room, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_fault_say, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_fault_shorten, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_logger_json, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_logger_text, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_logger_cuts, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_unexpected, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_assert_aborts, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_errors, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_fault_entries, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_fault_no_room, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_fault_say, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_fault_shorten, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_logger_json, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_logger_text, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_logger_cuts, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_unexpected, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_assert_aborts, arena_set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

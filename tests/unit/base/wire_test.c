@@ -8,21 +8,6 @@
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
-static int set_up(void **state)
-{
-    static struct arena arena;
-
-    arena_init(&arena, SIZE_MAX);
-    *state = &arena;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    arena_deinit(*state);
-    return 0;
-}
-
 static const uint32_t field_numbers[] = {1, 15, 16, 2047, 2048, 262143, 262144, 0x1fffffff};
 
 /* Goal: varints survive at each change of size, with foretold sizes. Method: 2^(7k) and neighbours,
@@ -222,12 +207,12 @@ static void test_no_room(void **state)
 int run_wire_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_varints, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_message, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_malformed, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_longer_varints, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_timestamps, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_no_room, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_varints, arena_set_up, arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_message, arena_set_up, arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_malformed, arena_set_up, arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_longer_varints, arena_set_up, arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_timestamps, arena_set_up, arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_no_room, arena_set_up, arena_tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

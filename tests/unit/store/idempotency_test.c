@@ -9,26 +9,7 @@
 #include "store/work.h"
 #include "tests/support/store/store_world.h"
 
-#include <stdlib.h>
-
 #define HOUR_US (3600ll * 1000000)
-
-static int setup(void **state)
-{
-    struct store_world *world = calloc(1, sizeof(*world));
-
-    assert_non_null(world);
-    store_world_init(world);
-    *state = world;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    store_world_deinit(*state);
-    free(*state);
-    return 0;
-}
 
 static struct event_idempotency make_key(uint8_t org, uint8_t number)
 {
@@ -161,9 +142,11 @@ static void test_expire(void **state)
 int run_idempotency_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_found_for_a_day, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_empty_result, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_expire, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_found_for_a_day, store_world_set_up,
+                                        store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_empty_result, store_world_set_up,
+                                        store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_expire, store_world_set_up, store_world_tear_down),
     };
 
     return cmocka_run_group_tests_name("idempotency", tests, NULL, NULL);

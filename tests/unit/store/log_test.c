@@ -7,25 +7,6 @@
 #include "store/memory/memory.h"
 #include "tests/support/store/store_world.h"
 
-#include <stdlib.h>
-
-static int setup(void **state)
-{
-    struct store_world *world = calloc(1, sizeof(*world));
-
-    assert_non_null(world);
-    store_world_init(world);
-    *state = world;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    store_world_deinit(*state);
-    free(*state);
-    return 0;
-}
-
 static struct store_txn *begin(struct store_backend *backend, enum store_access access)
 {
     struct store_txn *txn = NULL;
@@ -395,14 +376,18 @@ static void test_replay(void **state)
 int run_log_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_append_and_read, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_time_never_goes_back, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_index_rows, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_wrong_drafts, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_seq_at_time, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_walk, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_chain, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_replay, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_append_and_read, store_world_set_up,
+                                        store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_time_never_goes_back, store_world_set_up,
+                                        store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_index_rows, store_world_set_up, store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_wrong_drafts, store_world_set_up,
+                                        store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_seq_at_time, store_world_set_up,
+                                        store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_walk, store_world_set_up, store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_chain, store_world_set_up, store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_replay, store_world_set_up, store_world_tear_down),
     };
 
     return cmocka_run_group_tests_name("log", tests, NULL, NULL);

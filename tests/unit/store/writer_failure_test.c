@@ -10,23 +10,6 @@
 
 #define SECOND_US 1000000
 
-static int setup(void **state)
-{
-    struct writer_world *world = calloc(1, sizeof(*world));
-
-    assert_non_null(world);
-    writer_world_init(world);
-    *state = world;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    writer_world_deinit(*state);
-    free(*state);
-    return 0;
-}
-
 static void submit_some(struct writer_world *world, uint32_t first, uint32_t count)
 {
     for (uint32_t i = first; i < first + count; i++) {
@@ -245,13 +228,20 @@ static void test_an_error_at_every_call(void **state)
 int run_writer_failure_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_late_failure, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_failure_of_the_store_before_a_put, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_full_disk, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_full_until_the_reserve_fits, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_too_large_together, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_failing_sync, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_broken_store, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_late_failure, writer_world_set_up,
+                                        writer_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_failure_of_the_store_before_a_put, writer_world_set_up,
+                                        writer_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_full_disk, writer_world_set_up,
+                                        writer_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_full_until_the_reserve_fits, writer_world_set_up,
+                                        writer_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_too_large_together, writer_world_set_up,
+                                        writer_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_failing_sync, writer_world_set_up,
+                                        writer_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_broken_store, writer_world_set_up,
+                                        writer_world_tear_down),
         cmocka_unit_test(test_an_error_at_every_call),
     };
 

@@ -7,25 +7,7 @@
 #include "tests/support/store/temp_folder.h"
 #include "tests/unit/store/writer_world.h"
 
-#include <stdlib.h>
 #include <unistd.h>
-
-static int setup(void **state)
-{
-    struct writer_world *world = calloc(1, sizeof(*world));
-
-    assert_non_null(world);
-    writer_world_init(world);
-    *state = world;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    writer_world_deinit(*state);
-    free(*state);
-    return 0;
-}
 
 /* Goal: what waits is written in one commit and answered in order, after it. Method: ten requests of
  * one organisation, one step; the row is there and the table's version has grown when done runs. */
@@ -258,14 +240,21 @@ static void test_thread_over_lmdb(void **state)
 int run_writer_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_one_batch, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_batch_limits, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_own_decision, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_nothing_to_commit, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_deadline_and_cancel, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_drain, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_batches_keep_their_time, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_thread_over_lmdb, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_one_batch, writer_world_set_up,
+                                        writer_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_batch_limits, writer_world_set_up,
+                                        writer_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_own_decision, writer_world_set_up,
+                                        writer_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_nothing_to_commit, writer_world_set_up,
+                                        writer_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_deadline_and_cancel, writer_world_set_up,
+                                        writer_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_drain, writer_world_set_up, writer_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_batches_keep_their_time, writer_world_set_up,
+                                        writer_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_thread_over_lmdb, writer_world_set_up,
+                                        writer_world_tear_down),
     };
 
     return cmocka_run_group_tests_name("writer", tests, NULL, NULL);

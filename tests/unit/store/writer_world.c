@@ -59,6 +59,23 @@ void writer_world_deinit(struct writer_world *world)
     store_world_deinit(&world->store);
 }
 
+int writer_world_set_up(void **state)
+{
+    struct writer_world *world = calloc(1, sizeof(*world));
+
+    ASSERT(world != NULL);
+    writer_world_init(world);
+    *state = world;
+    return 0;
+}
+
+int writer_world_tear_down(void **state)
+{
+    writer_world_deinit(*state);
+    free(*state);
+    return 0;
+}
+
 struct put_request *writer_world_put(struct writer_world *world, uint32_t number, uint8_t org)
 {
     struct put_request *put = &world->puts[number];

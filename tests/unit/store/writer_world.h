@@ -40,6 +40,9 @@ struct writer_world {
 /* A manual writer over a memory store behind a fault store. */
 void writer_world_init(struct writer_world *world);
 void writer_world_deinit(struct writer_world *world);
+/* The same on the heap, as cmocka's setup and teardown of a test whose state is a world. */
+int writer_world_set_up(void **state);
+int writer_world_tear_down(void **state);
 /* Prepares request `number` of the organisation; nothing is submitted. */
 struct put_request *writer_world_put(struct writer_world *world, uint32_t number, uint8_t org);
 enum err writer_world_submit(struct writer_world *world, uint32_t number, uint8_t org);

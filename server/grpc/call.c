@@ -4,6 +4,7 @@
  */
 #include "server/grpc/call_internal.h"
 #include "server/grpc/grpc_text.h"
+#include "server/grpc/status_details.h"
 #include "store/base/assert.h"
 
 #include <stdlib.h>
@@ -209,7 +210,17 @@ void call_end(struct call_core *core, enum grpc_code code)
     call_timer_stop(core);
 }
 
-void call_refuse(struct call_core *core, enum grpc_code code, struct slice message)
+void call_fail(struct call_core *core, enum err err, struct slice message)
+{
+    struct buffer details;
+
+    status_details_begin(&core->arena, err, message, &details);
+    core->status.message = message;
+    core->status.details = buffer_ok(&details) ? buffer_slice(&details) : slice_of(NULL, 0);
+    call_end(core, (enum grpc_code)err_grpc_code(err));
+}
+
+void call_refuse(struct call_core *core, enum err err, struct slice message)
 {
     if (core->ended) {
         return;
@@ -218,17 +229,14 @@ void call_refuse(struct call_core *core, enum grpc_code code, struct slice messa
         core->server->stats.calls_refused++;
     }
     (void)call_output_drop(core);
-    core->status.message = message;
-    core->status.details = slice_of(NULL, 0);
-    call_end(core, code);
+    call_fail(core, err, message);
     core->protocol->finished(core);
     call_cancel(core, ERR_CANCELLED);
 }
 
 void call_refuse_err(struct call_core *core, enum err err, const char *message)
 {
-    call_refuse(core, (enum grpc_code)err_grpc_code(err),
-                slice_text(message != NULL ? message : err_text(err)));
+    call_refuse(core, err, slice_text(message != NULL ? message : err_text(err)));
 }
 
 static bool call_status_copy(struct call_core *core, const struct status *status)

@@ -13,8 +13,7 @@
 /* A refusal with a text of its own; without memory for it, the error's. */
 static void call_refuse_text(struct call_core *core, enum err err, struct slice text)
 {
-    call_refuse(core, (enum grpc_code)err_grpc_code(err),
-                text.size > 0 ? text : slice_text(err_text(err)));
+    call_refuse(core, err, text.size > 0 ? text : slice_text(err_text(err)));
 }
 
 static struct arena *call_input_arena(struct call_core *core)

@@ -178,13 +178,15 @@ void call_start(struct call_core *core);
 void call_deliver(struct call_core *core, struct slice message);
 void call_deliver_end(struct call_core *core);
 /* Answers with an error of the transport's own: what the services finish later goes nowhere. */
-void call_refuse(struct call_core *core, enum grpc_code code, struct slice message);
-/* The same, with an error's code, and its text where `message` is NULL. */
+void call_refuse(struct call_core *core, enum err err, struct slice message);
+/* The same, with the error's own text where `message` is NULL. */
 void call_refuse_err(struct call_core *core, enum err err, const char *message);
 
 /* Tells the services, once, unless they have finished. */
 void call_cancel(struct call_core *core, enum err why);
-/* The call's status is final: counted, and off the wheel. */
+/* The call's status is final: counted, and off the wheel. call_fail makes one of an error, details
+ * and all; `message` lives as long as the call. */
+void call_fail(struct call_core *core, enum err err, struct slice message);
 void call_end(struct call_core *core, enum grpc_code code);
 void call_free_memory(struct call_core *core);
 

@@ -7,12 +7,10 @@
 static void call_expire(struct call_core *core)
 {
     bool may_be_stored = core->half_closed && core->call.method->transaction == METHOD_WRITE;
+    enum err err = may_be_stored ? ERR_DEADLINE_UNKNOWN : ERR_DEADLINE;
 
     core->server->stats.calls_expired++;
-    core->status.message =
-        slice_text(err_text(may_be_stored ? ERR_DEADLINE_UNKNOWN : ERR_DEADLINE));
-    core->status.details = slice_of(NULL, 0);
-    call_end(core, GRPC_DEADLINE_EXCEEDED);
+    call_fail(core, err, slice_text(err_text(err)));
     core->protocol->expired(core);
     call_cancel(core, ERR_DEADLINE);
 }

@@ -3,74 +3,21 @@
  */
 #include "server/services/status.h"
 
+#include "server/grpc/status_details.h"
 #include "store/base/text.h"
 #include "store/base/wire.h"
 
-/* Field numbers of google.protobuf.Any, google.protobuf.Duration and google/rpc/{status,
- * error_details}.proto. */
+/* Field numbers of google/rpc/error_details.proto. */
 enum {
-    ANY_TYPE_URL = 1,
-    ANY_VALUE = 2,
-    DURATION_SECONDS = 1,
-    DURATION_NANOS = 2,
-    STATUS_CODE = 1,
-    STATUS_MESSAGE = 2,
-    STATUS_DETAILS = 3,
     BAD_REQUEST_FIELD_VIOLATIONS = 1,
     FIELD_VIOLATION_FIELD = 1,
-    FIELD_VIOLATION_DESCRIPTION = 2,
-    RETRY_INFO_RETRY_DELAY = 1,
-    ERROR_INFO_REASON = 1,
-    ERROR_INFO_DOMAIN = 2
+    FIELD_VIOLATION_DESCRIPTION = 2
 };
 
 /* What stands around the bad fields: an Any, its type's URL, and the heads of both. */
 #define BAD_REQUEST_FRAME_BYTES 80
-/* `... (N fields in all)` with the digits of any N. */
+/* `... (more than 100 fields in all)`, or the digits of a smaller number. */
 #define MORE_FIELDS_BYTES 48
-
-/* Appends one detail: an Any of the type with the message's bytes. */
-static void put_detail(struct arena *arena, struct buffer *status, struct slice type_url,
-                       const struct buffer *message)
-{
-    struct buffer any;
-
-    if (!buffer_ok(message)) {
-        return;
-    }
-    buffer_init(&any, arena, type_url.size + message->size + 16);
-    wire_put_bytes(&any, ANY_TYPE_URL, type_url);
-    wire_put_bytes(&any, ANY_VALUE, buffer_slice(message));
-    if (buffer_ok(&any)) {
-        wire_put_bytes(status, STATUS_DETAILS, buffer_slice(&any));
-    }
-}
-
-static void put_error_info(struct arena *arena, struct buffer *status, enum err result)
-{
-    struct buffer info;
-
-    buffer_init(&info, arena, 64);
-    wire_put_bytes(&info, ERROR_INFO_REASON, slice_text(err_name(result)));
-    wire_put_bytes(&info, ERROR_INFO_DOMAIN, SLICE("errata"));
-    put_detail(arena, status, SLICE("type.googleapis.com/google.rpc.ErrorInfo"), &info);
-}
-
-static void put_retry_info(struct arena *arena, struct buffer *status, uint32_t retry_ms)
-{
-    struct buffer delay;
-    struct buffer info;
-
-    buffer_init(&delay, arena, 16);
-    wire_put_varint(&delay, DURATION_SECONDS, retry_ms / 1000);
-    wire_put_varint(&delay, DURATION_NANOS, (uint64_t)(retry_ms % 1000) * 1000000);
-    if (!buffer_ok(&delay)) {
-        return;
-    }
-    buffer_init(&info, arena, 24);
-    wire_put_bytes(&info, RETRY_INFO_RETRY_DELAY, buffer_slice(&delay));
-    put_detail(arena, status, SLICE("type.googleapis.com/google.rpc.RetryInfo"), &info);
-}
 
 /* All bad fields that the details have room for; the message counts them all. */
 static void put_bad_request(struct arena *arena, struct buffer *status, const struct fault *fault)
@@ -92,7 +39,7 @@ static void put_bad_request(struct arena *arena, struct buffer *status, const st
         }
         wire_put_bytes(&request, BAD_REQUEST_FIELD_VIOLATIONS, buffer_slice(&violation));
     }
-    put_detail(arena, status, SLICE("type.googleapis.com/google.rpc.BadRequest"), &request);
+    status_details_add(arena, SLICE("type.googleapis.com/google.rpc.BadRequest"), &request, status);
 }
 
 /* The sentence for people: the fault's own, the bad fields, or the error's text. */
@@ -122,8 +69,11 @@ static struct slice message_of(struct arena *arena, enum err result, const struc
     if (message.size > CALL_STATUS_MESSAGE_BYTES_MAX || told < fault->total_count) {
         struct slice cut = text_first_bytes(buffer_slice(&message),
                                             CALL_STATUS_MESSAGE_BYTES_MAX - MORE_FIELDS_BYTES);
-        struct slice whole = arena_printf(arena, "%.*s... (%zu fields in all)", (int)cut.size,
-                                          (const char *)cut.data, fault->total_count);
+        /* Checks stop once there are more bad fields than are kept. */
+        bool is_more = fault->total_count > FAULT_ENTRIES_MAX;
+        struct slice whole = arena_printf(arena, "%.*s... (%s%zu fields in all)", (int)cut.size,
+                                          (const char *)cut.data, is_more ? "more than " : "",
+                                          is_more ? (size_t)FAULT_ENTRIES_MAX : fault->total_count);
 
         return whole.size != 0 ? whole : cut;
     }
@@ -139,13 +89,7 @@ struct status status_of(struct arena *arena, enum err result, const struct fault
         return status;
     }
     status.message = message_of(arena, result, fault);
-    buffer_init(&details, arena, 512);
-    wire_put_varint(&details, STATUS_CODE, (uint64_t)status.code);
-    wire_put_bytes(&details, STATUS_MESSAGE, status.message);
-    put_error_info(arena, &details, result);
-    if (err_retry_ms(result) != 0) {
-        put_retry_info(arena, &details, err_retry_ms(result));
-    }
+    status_details_begin(arena, result, status.message, &details);
     if (result == ERR_INVALID && fault != NULL && fault->count != 0) {
         put_bad_request(arena, &details, fault);
     }

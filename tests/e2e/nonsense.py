@@ -9,7 +9,8 @@ import time
 
 import grpc
 
-from erratad import ServerCase, fields_in, is_stream, main, methods, options
+from erratad import (ServerCase, error_details_pb2, fields_in, is_stream, main, methods, options,
+                     status_pb2)
 
 BAD_TEXT = {
     options.FORMAT_OPAQUE_ID: b"a" * 129,
@@ -37,6 +38,15 @@ def tagged(field, payload):
     if isinstance(payload, int):
         return varint(field.number << 3) + varint(payload)
     return varint(field.number << 3 | 2) + varint(len(payload)) + payload
+
+
+def reason_in(details):
+    """The name of the error, by the ErrorInfo of an encoded google.rpc.Status."""
+    for detail in status_pb2.Status.FromString(details).details:
+        info = error_details_pb2.ErrorInfo()
+        if detail.Unpack(info):
+            return info.reason
+    return None
 
 
 def rules_of(field):
@@ -214,7 +224,17 @@ class Nonsense(ServerCase):
     def test_unknown_methods_and_services(self):
         for path in ("/errata.v1.CorrectionService/NoSuchMethod", "/errata.v1.NoService/Get",
                      "/errata.v1.correctionservice/GetExamples", "/x"):
-            self.assertEqual(self.call(path, b"")[0], grpc.StatusCode.UNIMPLEMENTED, path)
+            code, _, details = self.call(path, b"")
+            self.assertEqual(code, grpc.StatusCode.UNIMPLEMENTED, path)
+            self.assertEqual(reason_in(details), "UNIMPLEMENTED")
+
+    def test_refused_before_it_is_read(self):
+        """What the transport refuses has the details that every failure has."""
+        code, message, details = self.call("/errata.v1.CorrectionService/CaptureEvent",
+                                           bytes((16 << 20) + 1))
+        self.assertEqual(code, grpc.StatusCode.RESOURCE_EXHAUSTED)
+        self.assertIn("16777217", message)
+        self.assertEqual(reason_in(details), "TOO_LARGE")
 
 
 if __name__ == "__main__":

@@ -133,15 +133,18 @@ static void test_status_is_bounded(void **state)
 
     (void)state;
     for (int width = 1; width < 200; width++) {
+        int count = width % 2 == 0 ? 100 : 101;
+
         arena_init(&arena, 1u << 20);
         fault_init(&fault, &arena);
-        for (int i = 0; i < 150; i++) {
+        for (int i = 0; i < count; i++) {
             (void)snprintf(field, sizeof(field), "events[%d].event_type", i);
             fault_add(&fault, slice_text(field), "%0*d is not what it should be", width, i);
         }
         status = status_of(&arena, ERR_INVALID, &fault);
         assert_true(status.message.size <= CALL_STATUS_MESSAGE_BYTES_MAX);
-        assert_true(slice_has(status.message, "150 fields in all"));
+        assert_true(slice_has(status.message, "100 fields in all"));
+        assert_int_equal(slice_has(status.message, "more than"), count > 100);
         assert_true(status.details.size <= CALL_STATUS_DETAILS_BYTES_MAX);
         assert_true(slice_has(status.details, "events[5].event_type"));
         google__rpc__status__free_unpacked(decode(status.details), NULL);

@@ -4,6 +4,7 @@
 #include "client/header.h"
 
 #include "store/base/base64.h"
+#include "store/base/hex.h"
 
 #include <nghttp2/nghttp2.h>
 #include <stdio.h>
@@ -11,28 +12,14 @@
 /* The greatest number that eight digits hold. */
 #define TIMEOUT_VALUE_MAX 99999999
 
-static int hex_digit(uint8_t byte)
-{
-    if (byte >= '0' && byte <= '9') {
-        return byte - '0';
-    }
-    if (byte >= 'a' && byte <= 'f') {
-        return byte - 'a' + 10;
-    }
-    if (byte >= 'A' && byte <= 'F') {
-        return byte - 'A' + 10;
-    }
-    return -1;
-}
-
 size_t client_percent_decode(struct slice text, uint8_t *bytes)
 {
     size_t size = 0;
 
     for (size_t at = 0; at < text.size; at++) {
         if (text.data[at] == '%' && at + 2 < text.size) {
-            int high = hex_digit(text.data[at + 1]);
-            int low = hex_digit(text.data[at + 2]);
+            int high = hex_value(text.data[at + 1]);
+            int low = hex_value(text.data[at + 2]);
 
             if (high >= 0 && low >= 0) {
                 bytes[size++] = (uint8_t)(high * 16 + low);

@@ -8,6 +8,7 @@
 #include "store/base/json_internal.h"
 
 #include "store/base/assert.h"
+#include "store/base/hex.h"
 #include "store/base/text.h"
 
 /* Up to so many keys of an object are compared one by one. */
@@ -125,17 +126,12 @@ static int32_t hex4(struct slice text, size_t at)
         return -1;
     }
     for (size_t i = 0; i < 4; i++) {
-        uint8_t digit = text.data[at + i];
-        uint8_t lower = digit | 0x20;
+        int digit = hex_value(text.data[at + i]);
 
-        value *= 16;
-        if (digit >= '0' && digit <= '9') {
-            value += digit - '0';
-        } else if (lower >= 'a' && lower <= 'f') {
-            value += lower - 'a' + 10;
-        } else {
+        if (digit < 0) {
             return -1;
         }
+        value = value * 16 + digit;
     }
     return value;
 }

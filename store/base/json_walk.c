@@ -5,6 +5,7 @@
  */
 #include "store/base/json_internal.h"
 
+#include "store/base/hex.h"
 #include "store/base/text.h"
 
 enum json_kind json_kind_of(uint8_t first)
@@ -146,15 +147,13 @@ struct slice json_unquoted(struct slice quoted)
     return quoted.size < 2 ? slice_of(NULL, 0) : slice_of(quoted.data + 1, quoted.size - 2);
 }
 
+/* Of digits that the check has seen. */
 static uint32_t hex_unit(const uint8_t *digits)
 {
     uint32_t unit = 0;
 
     for (size_t i = 0; i < 4; i++) {
-        uint8_t digit = digits[i];
-        uint32_t value = digit <= '9' ? (uint32_t)digit - '0' : (uint32_t)(digit | 0x20) - 'a' + 10;
-
-        unit = unit << 4 | value;
+        unit = unit << 4 | (uint32_t)hex_value(digits[i]);
     }
     return unit;
 }

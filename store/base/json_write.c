@@ -5,6 +5,7 @@
  */
 #include "store/base/json_internal.h"
 
+#include "store/base/hex.h"
 #include "store/base/text.h"
 
 #include <float.h>
@@ -19,13 +20,9 @@
 
 static void put_unit(struct buffer *buffer, uint32_t unit)
 {
-    static const char digits[] = "0123456789abcdef";
-    const char text[6] = {'\\',
-                          'u',
-                          digits[unit >> 12 & 15],
-                          digits[unit >> 8 & 15],
-                          digits[unit >> 4 & 15],
-                          digits[unit & 15]};
+    const char text[6] = {
+        '\\',           'u', hex_digit(unit >> 12), hex_digit(unit >> 8), hex_digit(unit >> 4),
+        hex_digit(unit)};
 
     buffer_append(buffer, slice_of(text, sizeof(text)));
 }

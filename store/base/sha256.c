@@ -6,6 +6,7 @@
 #include "store/base/sha256.h"
 
 #include "store/base/assert.h"
+#include "store/base/hex.h"
 
 #include <openssl/sha.h>
 
@@ -31,10 +32,8 @@ struct sha256_digest sha256_pieces(const struct slice *pieces, size_t count)
 
 void sha256_format(const struct sha256_digest *digest, char text[2 * SHA256_BYTES])
 {
-    static const char digits[] = "0123456789abcdef";
-
     for (size_t i = 0; i < SHA256_BYTES; i++) {
-        text[2 * i] = digits[digest->bytes[i] >> 4];
-        text[2 * i + 1] = digits[digest->bytes[i] & 15];
+        text[2 * i] = hex_digit(digest->bytes[i] >> 4);
+        text[2 * i + 1] = hex_digit(digest->bytes[i]);
     }
 }

@@ -3,6 +3,8 @@
  */
 #include "store/base/uuid.h"
 
+#include "store/base/hex.h"
+
 struct uuid uuid_v7(int64_t wall_us, struct random *random)
 {
     struct uuid uuid = {{0}};
@@ -27,25 +29,15 @@ static bool is_dash(size_t at)
 
 void uuid_format(struct uuid uuid, char text[UUID_TEXT_BYTES])
 {
-    static const char digits[] = "0123456789abcdef";
     size_t at = 0;
 
     for (size_t i = 0; i < UUID_BYTES; i++) {
         if (is_dash(at)) {
             text[at++] = '-';
         }
-        text[at++] = digits[uuid.bytes[i] >> 4];
-        text[at++] = digits[uuid.bytes[i] & 15];
+        text[at++] = hex_digit(uuid.bytes[i] >> 4);
+        text[at++] = hex_digit(uuid.bytes[i]);
     }
-}
-
-static int hex_value(uint8_t digit)
-{
-    if (digit >= '0' && digit <= '9') {
-        return digit - '0';
-    }
-    digit |= 0x20;
-    return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
 }
 
 bool uuid_parse(struct slice text, struct uuid *ret_uuid)

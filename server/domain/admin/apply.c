@@ -4,6 +4,7 @@
  */
 #include "server/domain/admin/admin.h"
 #include "server/domain/admin/facts.h"
+#include "store/base/hex.h"
 
 static enum err apply_organization_created(struct ctx *ctx, struct store_txn *txn,
                                            const struct event *event)
@@ -172,10 +173,8 @@ enum err admin_has_organization(struct store_txn *txn, bool *ret_has)
 
 void admin_format_key_id(uint32_t key_id, char text[ADMIN_KEY_ID_TEXT_BYTES])
 {
-    static const char digits[] = "0123456789abcdef";
-
     for (unsigned i = 0; i < ADMIN_KEY_ID_TEXT_BYTES; i++) {
-        text[i] = digits[(key_id >> (28 - 4 * i)) & 15];
+        text[i] = hex_digit(key_id >> (28 - 4 * i));
     }
 }
 
@@ -187,15 +186,12 @@ bool admin_parse_key_id(struct slice text, uint32_t *ret_key_id)
         return false;
     }
     for (size_t i = 0; i < text.size; i++) {
-        uint8_t byte = text.data[i];
+        int value = hex_value(text.data[i]);
 
-        if (byte >= '0' && byte <= '9') {
-            key_id = key_id << 4 | (uint32_t)(byte - '0');
-        } else if (byte >= 'a' && byte <= 'f') {
-            key_id = key_id << 4 | (uint32_t)(byte - 'a' + 10);
-        } else {
-            return false;
+        if (value < 0 || hex_digit((uint32_t)value) != (char)text.data[i]) {
+            return false; /* upper case too: a key id has one text */
         }
+        key_id = key_id << 4 | (uint32_t)value;
     }
     *ret_key_id = key_id;
     return true;

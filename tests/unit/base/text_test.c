@@ -1,9 +1,10 @@
 /*
- * text_test.c: UTF-8. The tables are those of RFC 3629 and of the Unicode standard's table 3-7; each
+ * text_test.c: UTF-8, and hex digits. The tables are those of RFC 3629 and of the Unicode standard's table 3-7; each
  * bad sequence is also tried behind and before runs of ASCII, where the fast path is.
  */
 #include "tests/unit/base/base_tests.h"
 
+#include "store/base/hex.h"
 #include "store/base/text.h"
 
 static const struct slice good_texts[] = {
@@ -153,13 +154,32 @@ static void test_characters(void **state)
     assert_int_equal(text_first_bytes(slice_of(NULL, 0), 5).size, 0);
 }
 
+/* Goal: a hex digit is read in either case, and nothing else is one. Method: every byte. */
+static void test_hex(void **state)
+{
+    static const char lower[] = "0123456789abcdef";
+    static const char upper[] = "0123456789ABCDEF";
+
+    (void)state;
+    for (int byte = 0; byte < 256; byte++) {
+        int wanted = -1;
+
+        for (int value = 0; value < 16; value++) {
+            wanted = byte == lower[value] || byte == upper[value] ? value : wanted;
+        }
+        assert_int_equal(hex_value((uint8_t)byte), wanted);
+    }
+    for (uint32_t value = 0; value < 64; value++) {
+        assert_int_equal(hex_digit(value), lower[value % 16]);
+    }
+}
+
 int run_text_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_utf8),
-        cmocka_unit_test(test_every_code_point),
-        cmocka_unit_test(test_control),
-        cmocka_unit_test(test_characters),
+        cmocka_unit_test(test_utf8),    cmocka_unit_test(test_every_code_point),
+        cmocka_unit_test(test_control), cmocka_unit_test(test_characters),
+        cmocka_unit_test(test_hex),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,7 @@ static const char *const line_names[] = {"line_id", "id", "line_no"};
 /* One item of `lines`. */
 struct line {
     struct json_value value;
-    struct slice name; /* the text of the value that names it; empty: it has none */
+    struct slice name; /* the value that names it, written one way; empty: it has none */
     size_t place;
 };
 
@@ -113,16 +113,45 @@ static enum err add_differing(struct arena *arena, const struct members *members
     return err;
 }
 
-static struct slice name_of_line(struct json_value line)
+/* One text for all ways to write a name: 1 and 1.0 are one, and so are "a" and "\u0061". */
+static enum err write_name(struct arena *arena, struct json_value value, struct slice *ret_name)
+{
+    struct slice text = {NULL, 0};
+    struct buffer buffer = {0};
+    bool is_negative = false;
+    uint64_t magnitude = 0;
+    enum err err = OK;
+
+    *ret_name = value.text;
+    if (value.kind == JSON_NUMBER && json_integer(value.text, &is_negative, &magnitude)) {
+        *ret_name =
+            arena_printf(arena, "%s%llu", is_negative ? "-" : "", (unsigned long long)magnitude);
+        return ret_name->size > 0 ? OK : ERR_MEMORY;
+    }
+    if (value.kind != JSON_STRING || memchr(value.text.data, '\\', value.text.size) == NULL) {
+        return OK;
+    }
+    err = json_string(arena, value.text, &text);
+    if (err != OK) {
+        return err;
+    }
+    buffer_init(&buffer, arena, value.text.size);
+    json_write_string(&buffer, text, false);
+    *ret_name = buffer_slice(&buffer);
+    return buffer_ok(&buffer) ? OK : ERR_MEMORY;
+}
+
+static enum err name_of_line(struct arena *arena, struct json_value line, struct slice *ret_name)
 {
     struct json_value value = {JSON_NULL, {NULL, 0}};
 
     for (size_t i = 0; i < sizeof(line_names) / sizeof(line_names[0]); i++) {
         if (json_member(line, slice_text(line_names[i]), &value) && value.kind != JSON_NULL) {
-            return value.text;
+            return write_name(arena, value, ret_name);
         }
     }
-    return slice_of(NULL, 0);
+    *ret_name = slice_of(NULL, 0);
+    return OK;
 }
 
 static int compare_lines(const void *a, const void *b)
@@ -156,7 +185,14 @@ static enum err read_lines(struct arena *arena, const struct member *member,
     }
     walk = json_walk_start(member != NULL ? member->value : none);
     while (lines.count < count && json_walk_next(&walk, &key, &value)) {
-        lines.items[lines.count] = (struct line){value, name_of_line(value), lines.count};
+        struct line *line = &lines.items[lines.count];
+        enum err err = name_of_line(arena, value, &line->name);
+
+        if (err != OK) {
+            return err;
+        }
+        line->value = value;
+        line->place = lines.count;
         lines.count++;
     }
     qsort(lines.items, lines.count, sizeof(struct line), compare_lines);

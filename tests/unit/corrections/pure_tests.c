@@ -336,6 +336,10 @@ static void test_fields_changed(void **state)
                  "{\"lines\":[{\"qty\":1},{\"sku\":\"b\"}]}", "", "sku");
     check_fields("{\"lines\":[]}", "{\"lines\":[{\"line_no\":1,\"qty\":1,\"uom\":\"m\"}]}", "",
                  "qty uom");
+    check_fields("{\"lines\":[{\"line_no\":1,\"qty\":1,\"sku\":\"z\"}]}",
+                 "{\"lines\":[{\"line_no\":1.0,\"qty\":2,\"sku\":\"z\"}]}", "", "qty");
+    check_fields("{\"lines\":[{\"line_id\":\"a\",\"qty\":1,\"sku\":\"z\"}]}",
+                 "{\"lines\":[{\"line_id\":\"\\u0061\",\"qty\":2,\"sku\":\"z\"}]}", "", "qty");
     check_fields("{\"lines\":[1,2]}", "{\"lines\":[2,1]}", "", "lines");
     check_fields("{\"lines\":{\"a\":1}}", "{\"lines\":[2,1]}", "", "lines");
     check_fields("{\"a\\u0001\":1,\"\":2}", "{}", "", "");

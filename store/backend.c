@@ -90,11 +90,6 @@ enum err store_renew(struct store_txn *txn)
     return err;
 }
 
-struct store_backend *store_txn_backend(const struct store_txn *txn)
-{
-    return txn->backend;
-}
-
 static void note_change(struct store_txn *txn, enum store_table table)
 {
     txn->changes[table]++;

@@ -63,7 +63,6 @@ void store_abort(struct store_txn *take_txn);
 /* Lets go of a read transaction's snapshot, keeping the transaction for store_renew. */
 void store_reset(struct store_txn *txn);
 MUST_CHECK enum err store_renew(struct store_txn *txn);
-struct store_backend *store_txn_backend(const struct store_txn *txn);
 
 /* ERR_NOT_FOUND where there is no such key. */
 MUST_CHECK enum err store_get(struct store_txn *txn, enum store_table table, struct slice key,

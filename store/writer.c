@@ -32,7 +32,6 @@ static void complete(struct writer *writer, const struct batch *batch)
         }
         writer->completed_last = request;
     }
-    writer->running = 0;
     pthread_mutex_unlock(&writer->lock);
     if (batch->count > 0) {
         writer->config.wake(writer->config.user);
@@ -54,7 +53,6 @@ static void gather(struct writer *writer, struct batch *batch)
         bytes += next->bytes;
         batch->requests[batch->count++] = writer_queue_pop(&writer->queue);
     }
-    writer->running = (uint32_t)batch->count;
 }
 
 /* A batch that took too long makes the next ones smaller, one that did not lets them grow. */

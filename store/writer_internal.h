@@ -37,7 +37,6 @@ struct writer {
     struct writer_queue queue;
     struct work_request *completed; /* oldest first */
     struct work_request *completed_last;
-    uint32_t running; /* requests in the batch that is being written */
     enum writer_state state;
     bool draining;
     bool stopping;

@@ -114,7 +114,6 @@ struct h2_handlers {
 
 /* Numbers since start of all connections. */
 struct h2_stats {
-    uint64_t streams_opened;
     uint64_t streams_refused; /* above H2_STREAMS_MAX */
     uint64_t connections_calmed; /* ended with ENHANCE_YOUR_CALM */
     uint64_t streams_live;

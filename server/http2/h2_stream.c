@@ -32,7 +32,6 @@ struct h2_stream *h2_stream_open(struct h2_conn *conn, int32_t id)
     }
     conn->streams = stream;
     conn->stream_count++;
-    shared->stats.streams_opened++;
     shared->stats.streams_live++;
     return stream;
 }

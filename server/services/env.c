@@ -74,7 +74,6 @@ bool env_set_health(struct service_env *env, enum health_part part, enum health_
         return false;
     }
     env->health[part] = status;
-    env->health_version++;
     return true;
 }
 

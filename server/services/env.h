@@ -43,7 +43,6 @@ struct service_env {
     struct store_backend *backend;
     struct writer *writer;
     enum health_status health[HEALTH_PART_COUNT];
-    uint64_t health_version; /* grows with each change of `health` */
     /* Calls by method_info.index and gRPC code; `method_counts[index * ENV_CODES + code]`. */
     uint64_t *method_counts;
     /* The transport's numbers: fills at most `max`, gives how many. NULL where there is none. */

@@ -22,7 +22,7 @@ static const struct slice subject_names[] = {
 
 #define SUBJECT_NAMES_COUNT (sizeof(subject_names) / sizeof(subject_names[0]))
 
-struct slice event_wire_subject_name(enum subject_kind kind)
+static struct slice subject_name(enum subject_kind kind)
 {
     return (size_t)kind < SUBJECT_NAMES_COUNT ? subject_names[kind] : slice_of(NULL, 0);
 }
@@ -53,7 +53,7 @@ static struct slice source_name(enum event_source source)
 
 static void put_subject(struct buffer *body, const struct event_subject *subject)
 {
-    struct slice kind = event_wire_subject_name(subject->kind);
+    struct slice kind = subject_name(subject->kind);
 
     wire_put_header(body, EVENT_SUBJECTS_FIELD,
                     wire_header_bytes(SUBJECT_KIND_FIELD, kind.size) + kind.size +

@@ -12,8 +12,7 @@
  * `with_content` is false. ERR_CORRUPT for stored facts that do not decode. */
 MUST_CHECK enum err event_wire_put(struct arena *arena, struct buffer *body, uint32_t field,
                                    const struct event *event, bool with_content);
-/* The word for a kind of subject, as the contract has it. */
-struct slice event_wire_subject_name(enum subject_kind kind);
+/* The kind of subject of a word of the contract; false where it has no such word. */
 bool event_wire_find_subject(struct slice name, enum subject_kind *ret_kind);
 
 #endif

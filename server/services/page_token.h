@@ -11,7 +11,6 @@
 /* The longest position: a key of the store. */
 #define PAGE_POSITION_BYTES_MAX STORE_KEY_BYTES_MAX
 #define PAGE_SIZE_DEFAULT 50
-#define PAGE_SIZE_MAX 1000
 /* A page ends at this many bytes of answer. */
 #define PAGE_BYTES_MAX (1024 * 1024)
 /* Rows that a filter without an index examines in one call. */

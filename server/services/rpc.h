@@ -63,8 +63,6 @@ struct rpc {
     unsigned turn_messages; /* sent in this turn */
     bool started; /* X_start succeeded: X_stopped is due */
     bool wants_events; /* stream_wait_for_events was called in this turn */
-    bool finished; /* stream_finish was called, with: */
-    enum err finish_result;
 };
 
 /* Streams of an organisation wait in the bucket of its id. */

@@ -71,8 +71,6 @@ bool stream_wants(const struct stream *stream);
 /* Starts and ends one message of the stream. */
 struct reply stream_reply_begin(struct stream *stream, size_t likely_bytes);
 MUST_CHECK enum err stream_reply_end(struct stream *stream);
-/* Ends the stream, with OK or an error; X_stopped follows. */
-void stream_finish(struct stream *stream, enum err result);
 /* Asks for X_writable again after the next commit to the organisation's log. */
 void stream_wait_for_events(struct stream *stream);
 

@@ -96,8 +96,8 @@ static enum err run_writable(struct rpc *rpc)
     return err;
 }
 
-/* Where a stream goes on after its turn; true where it is over, with `ret_result`. */
-static bool take_turn(struct rpc *rpc, enum err *ret_result)
+/* A turn, and where the stream goes on after it; an error ends it. */
+static enum err take_turn(struct rpc *rpc)
 {
     /* A token that has ended or was revoked meanwhile ends the stream. */
     enum err err = rpc->method->open ? OK : rpc_authenticate(rpc);
@@ -105,20 +105,18 @@ static bool take_turn(struct rpc *rpc, enum err *ret_result)
     if (err == OK) {
         err = run_writable(rpc);
     }
-    if (err != OK || rpc->finished) {
-        *ret_result = err != OK ? err : rpc->finish_result;
-        return true;
+    if (err != OK) {
+        return err;
     }
     if (rpc->wants_events && rpc->services->draining) {
-        *ret_result = ERR_DRAINING;
-        return true;
+        return ERR_DRAINING;
     }
     if (rpc->wants_events) {
         enter_queue(rpc, RPC_IN_WAITING);
     } else if (call_writable(rpc->call)) {
         make_ready(rpc);
     }
-    return false;
+    return OK;
 }
 
 /* One turn, in an arena of its own: a stream may live for months. */
@@ -134,7 +132,8 @@ static void run_turn(struct rpc *rpc)
     rpc->wants_events = false;
     rpc->ctx.arena = &turn;
     fault_init(&rpc->fault, &turn);
-    if (take_turn(rpc, &result)) {
+    result = take_turn(rpc);
+    if (result != OK) {
         end_stream(rpc, result);
     } else {
         rpc->ctx.arena = kept;
@@ -157,34 +156,28 @@ void rpc_stream_start(struct rpc *rpc)
     rpc->state = RPC_STREAMING;
     err = rpc->handler->start(&rpc->service, rpc->request, &rpc->stream);
     rpc->started = err == OK;
-    if (err == OK && rpc->finished) {
-        err = rpc->finish_result;
-    } else if (err == OK) {
-        if (rpc->handler->writable != NULL) {
-            make_ready(rpc);
-        }
-        return;
+    if (err != OK) {
+        end_stream(rpc, err);
+    } else if (rpc->handler->writable != NULL) {
+        make_ready(rpc);
     }
-    end_stream(rpc, err);
 }
 
-/* One request of a bidi stream; true where that ended it, with `ret_result`. */
-static bool take_message(struct rpc *rpc, struct slice message, enum err *ret_result)
+/* One request of a bidi stream; an error ends it. */
+static enum err take_message(struct rpc *rpc, struct slice message)
 {
     enum err err = OK;
 
     if (!call_writable(rpc->call)) {
-        *ret_result = fault_say(&rpc->fault, ERR_BUSY,
-                                "the answers to earlier requests of this stream are not read; "
-                                "read them before sending more");
-        return true;
+        return fault_say(&rpc->fault, ERR_BUSY,
+                         "the answers to earlier requests of this stream are not read; "
+                         "read them before sending more");
     }
     err = rpc_decode(rpc, message);
     if (err == OK) {
         err = rpc->handler->message(&rpc->service, rpc->request, &rpc->stream);
     }
-    *ret_result = err != OK ? err : rpc->finish_result;
-    return err != OK || rpc->finished;
+    return err;
 }
 
 void rpc_stream_message(struct rpc *rpc, struct slice message)
@@ -197,7 +190,8 @@ void rpc_stream_message(struct rpc *rpc, struct slice message)
     rpc->turn_messages = 0;
     rpc->ctx.arena = &turn;
     fault_init(&rpc->fault, &turn);
-    if (take_message(rpc, message, &result)) {
+    result = take_message(rpc, message);
+    if (result != OK) {
         end_stream(rpc, result);
     } else {
         rpc->ctx.arena = kept;
@@ -301,8 +295,8 @@ bool stream_wants(const struct stream *stream)
     const struct rpc *rpc =
         (const struct rpc *)((const char *)stream - offsetof(struct rpc, stream));
 
-    return !rpc->finished && rpc->cancel_why == OK &&
-           rpc->turn_messages < SERVICES_TURN_MESSAGES_MAX && call_writable(rpc->call);
+    return rpc->cancel_why == OK && rpc->turn_messages < SERVICES_TURN_MESSAGES_MAX &&
+           call_writable(rpc->call);
 }
 
 struct reply stream_reply_begin(struct stream *stream, size_t likely_bytes)
@@ -316,14 +310,6 @@ enum err stream_reply_end(struct stream *stream)
 
     rpc->turn_messages++;
     return call_reply_end(rpc->call);
-}
-
-void stream_finish(struct stream *stream, enum err result)
-{
-    struct rpc *rpc = rpc_of(stream);
-
-    rpc->finished = true;
-    rpc->finish_result = result;
 }
 
 void stream_wait_for_events(struct stream *stream)

@@ -9,8 +9,6 @@
 
 #include "server/domain/corrections/view.h"
 
-#define LIST_PAGE_DEFAULT 50
-#define LIST_PAGE_MAX 1000
 /* Rows that one call examines at most; a page may be short, or empty, and still go on. */
 #define LIST_ROWS_MAX 2000
 /* A page ends before it is larger than this, but has at least one event. */
@@ -47,7 +45,7 @@ struct list_place {
 struct list_page {
     const struct list_filter *filter;
     struct org_id org;
-    uint32_t page_size; /* 1 to LIST_PAGE_MAX */
+    uint32_t page_size; /* from 1 */
     enum list_detail detail;
     bool has_place; /* `place` says where the page before ended */
     struct list_place place;

@@ -67,6 +67,29 @@ static struct exchange_start capture_start(const char *token, const char *key)
                                    .idempotency_key = key};
 }
 
+/* A world, a capture to be sent to it, and how long its log was. */
+struct scene {
+    struct world world;
+    struct capture capture;
+    uint64_t seq;
+};
+
+static void scene_init(struct scene *scene, size_t before_bytes)
+{
+    world_init(&scene->world);
+    scene->seq = last_seq(&scene->world);
+    capture_init(&scene->capture, "layout", before_bytes);
+}
+
+/* Ends it: nothing lives any more, and so many events were stored in it. */
+static void scene_end(struct scene *scene, uint64_t stored)
+{
+    assert_int_equal(services_live_count(scene->world.services), 0);
+    assert_int_equal(last_seq(&scene->world), scene->seq + stored);
+    capture_deinit(&scene->capture);
+    world_deinit(&scene->world);
+}
+
 /* Goal: a repeat gets the first answer and stores nothing; another request under the key is
  * refused; keys belong to token and method. Method: captures, counted by the log's last seq. */
 static void test_idempotency(void **state)
@@ -111,164 +134,136 @@ static void test_idempotency(void **state)
 /* Goal: a key that is none is refused with what would be right. Method: empty, too long, not ASCII. */
 static void test_bad_keys(void **state)
 {
-    struct world world;
-    struct capture capture;
+    struct scene scene;
     char long_key[130];
-    uint64_t seq = 0;
     const char *const bad[] = {"", long_key, "tab\there", "\xc3\xa4"};
 
     (void)state;
-    world_init(&world);
+    scene_init(&scene, 10);
     memset(long_key, 'k', sizeof(long_key) - 1);
     long_key[129] = '\0';
-    seq = last_seq(&world);
-    capture_init(&capture, "layout", 10);
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        struct exchange_start start = capture_start(world.admin, bad[i]);
-        struct exchange exchange = world_call_whole(&world, &start, &capture.request.base);
+        struct exchange_start start = capture_start(scene.world.admin, bad[i]);
+        struct exchange exchange =
+            world_call_whole(&scene.world, &start, &scene.capture.request.base);
 
         assert_int_equal(exchange.code, GRPC_INVALID_ARGUMENT);
         assert_true(slice_has(exchange.message, "1 to 128 printable ASCII"));
     }
     long_key[128] = '\0';
     {
-        struct exchange_start start = capture_start(world.admin, long_key);
+        struct exchange_start start = capture_start(scene.world.admin, long_key);
 
-        assert_int_equal(world_call(&world, &start, &capture.request.base, NULL), GRPC_OK);
+        assert_int_equal(world_call(&scene.world, &start, &scene.capture.request.base, NULL),
+                         GRPC_OK);
     }
-    assert_int_equal(last_seq(&world), seq + 1);
-    capture_deinit(&capture);
-    world_deinit(&world);
+    scene_end(&scene, 1);
 }
 
 /* Goal: a write whose deadline passed in the queue is not started. Method: time moves between the
  * request and the batch. */
 static void test_deadline(void **state)
 {
-    struct world world;
-    struct capture capture;
+    struct scene scene;
     struct exchange exchange;
     struct exchange_start start;
-    uint64_t seq = 0;
 
     (void)state;
-    world_init(&world);
-    seq = last_seq(&world);
-    capture_init(&capture, "layout", 10);
-    start = capture_start(world.admin, NULL);
+    scene_init(&scene, 10);
+    start = capture_start(scene.world.admin, NULL);
     start.timeout_us = 100000;
-    exchange_open(&exchange, &world, &start);
-    exchange_send(&exchange, &capture.request.base);
-    clock_manual_advance(&world.clock, 200000);
-    call_server_tick(world.calls, clock_monotonic_us(world.ctx.clock));
+    exchange_open(&exchange, &scene.world, &start);
+    exchange_send(&exchange, &scene.capture.request.base);
+    clock_manual_advance(&scene.world.clock, 200000);
+    call_server_tick(scene.world.calls, clock_monotonic_us(scene.world.ctx.clock));
     assert_true(exchange.ended);
     assert_int_equal(exchange.code, GRPC_DEADLINE_EXCEEDED);
     assert_true(slice_has(exchange.message, "may have been stored"));
     exchange_close(&exchange);
-    assert_int_equal(services_live_count(world.services), 1); /* the writer still has it */
-    world_run(&world);
-    assert_int_equal(services_live_count(world.services), 0);
-    assert_int_equal(last_seq(&world), seq);
-    capture_deinit(&capture);
-    world_deinit(&world);
+    assert_int_equal(services_live_count(scene.world.services), 1); /* the writer still has it */
+    world_run(&scene.world);
+    scene_end(&scene, 0);
 }
 
 /* Goal: a peer that goes away takes its queued write along, and harms no neighbour. Method: two
  * writes of one batch, one of them cancelled before it runs. */
 static void test_cancel_while_queued(void **state)
 {
-    struct world world;
-    struct capture capture;
+    struct scene scene;
     struct exchange gone;
     struct exchange stays;
     struct exchange_start start;
-    uint64_t seq = 0;
 
     (void)state;
-    world_init(&world);
-    seq = last_seq(&world);
-    capture_init(&capture, "layout", 10);
-    start = capture_start(world.admin, NULL);
-    exchange_open(&gone, &world, &start);
-    exchange_send(&gone, &capture.request.base);
-    exchange_open(&stays, &world, &start);
-    exchange_send(&stays, &capture.request.base);
+    scene_init(&scene, 10);
+    start = capture_start(scene.world.admin, NULL);
+    exchange_open(&gone, &scene.world, &start);
+    exchange_send(&gone, &scene.capture.request.base);
+    exchange_open(&stays, &scene.world, &start);
+    exchange_send(&stays, &scene.capture.request.base);
     exchange_close(&gone);
-    world_run(&world);
+    world_run(&scene.world);
     assert_true(stays.ended);
     assert_int_equal(stays.code, GRPC_OK);
     exchange_close(&stays);
-    assert_int_equal(last_seq(&world), seq + 1);
-    capture_deinit(&capture);
-    world_deinit(&world);
+    scene_end(&scene, 1);
 }
 
 /* Goal: a deadline that passes after the peer has gone, while the writer still holds the write, ends
  * nothing twice. Method: the peer goes, time moves, then the batch. */
 static void test_deadline_after_cancel(void **state)
 {
-    struct world world;
-    struct capture capture;
+    struct scene scene;
     struct exchange exchange;
     struct exchange_start start;
 
     (void)state;
-    world_init(&world);
-    capture_init(&capture, "layout", 10);
-    start = capture_start(world.admin, NULL);
+    scene_init(&scene, 10);
+    start = capture_start(scene.world.admin, NULL);
     start.timeout_us = 100000;
-    exchange_open(&exchange, &world, &start);
-    exchange_send(&exchange, &capture.request.base);
+    exchange_open(&exchange, &scene.world, &start);
+    exchange_send(&exchange, &scene.capture.request.base);
     exchange_close(&exchange);
-    clock_manual_advance(&world.clock, 200000);
-    call_server_tick(world.calls, clock_monotonic_us(world.ctx.clock));
-    assert_int_equal(services_live_count(world.services), 1);
-    world_run(&world);
-    assert_int_equal(services_live_count(world.services), 0);
-    capture_deinit(&capture);
-    world_deinit(&world);
+    clock_manual_advance(&scene.world.clock, 200000);
+    call_server_tick(scene.world.calls, clock_monotonic_us(scene.world.ctx.clock));
+    assert_int_equal(services_live_count(scene.world.services), 1);
+    world_run(&scene.world);
+    scene_end(&scene, 0);
 }
 
 /* Goal: a large body is worked on by the pool and stored all the same; a full pool says when to come
  * back; a peer that goes away meanwhile leaves nothing. Method: bodies of 200 KB and 10 MB. */
 static void test_large_bodies(void **state)
 {
-    struct world world;
-    struct capture capture;
+    struct scene scene;
     struct exchange exchange;
     struct exchange_start start;
-    uint64_t seq = 0;
 
     (void)state;
-    world_init(&world);
-    seq = last_seq(&world);
-    capture_init(&capture, "layout", 10 * 1024 * 1024);
-    start = capture_start(world.admin, "large");
-    exchange_open(&exchange, &world, &start);
-    exchange_send(&exchange, &capture.request.base);
-    assert_int_equal(world.job_count, 1);
-    world_run(&world);
+    scene_init(&scene, 10 * 1024 * 1024);
+    start = capture_start(scene.world.admin, "large");
+    exchange_open(&exchange, &scene.world, &start);
+    exchange_send(&exchange, &scene.capture.request.base);
+    assert_int_equal(scene.world.job_count, 1);
+    world_run(&scene.world);
     assert_int_equal(exchange.code, GRPC_OK);
     exchange_close(&exchange);
-    assert_int_equal(last_seq(&world), seq + 1);
-    capture_deinit(&capture);
+    assert_int_equal(last_seq(&scene.world), scene.seq + 1);
+    capture_deinit(&scene.capture);
 
-    capture_init(&capture, "layout", 200 * 1024);
-    start = capture_start(world.admin, NULL);
-    world.pool_is_full = true;
-    exchange = world_call_whole(&world, &start, &capture.request.base);
+    capture_init(&scene.capture, "layout", 200 * 1024);
+    start = capture_start(scene.world.admin, NULL);
+    scene.world.pool_is_full = true;
+    exchange = world_call_whole(&scene.world, &start, &scene.capture.request.base);
     assert_int_equal(exchange.code, GRPC_RESOURCE_EXHAUSTED);
     assert_true(slice_has(exchange.details, "google.rpc.RetryInfo"));
-    world.pool_is_full = false;
-    exchange_open(&exchange, &world, &start);
-    exchange_send(&exchange, &capture.request.base);
+    scene.world.pool_is_full = false;
+    exchange_open(&exchange, &scene.world, &start);
+    exchange_send(&exchange, &scene.capture.request.base);
     exchange_close(&exchange);
-    assert_int_equal(services_live_count(world.services), 1);
-    world_run(&world);
-    assert_int_equal(services_live_count(world.services), 0);
-    assert_int_equal(last_seq(&world), seq + 1);
-    capture_deinit(&capture);
-    world_deinit(&world);
+    assert_int_equal(services_live_count(scene.world.services), 1);
+    world_run(&scene.world);
+    scene_end(&scene, 1);
 }
 
 int run_write_tests(void)

@@ -14,31 +14,8 @@
 static const struct table_column columns[] = {
     {"ID", false, true, false}, {"COUNT", true, true, false}, {"TEXT", false, false, false}};
 
-static void assert_table(unsigned width, const char *expected)
-{
-    const struct slice rows[][3] = {
-        {SLICE("first"), SLICE("7"), SLICE("a text that is rather long for a narrow screen")},
-        {SLICE("second-id"), SLICE("12345"), SLICE("two\nlines")}};
-    char *text = NULL;
-    size_t size = 0;
-    struct printer printer = {
-        .stream = open_memstream(&text, &size), .terminal = width > 0, .width = width};
-    struct table table;
-    struct arena arena;
-
-    arena_init(&arena, 1 << 16);
-    table_init(&table, &arena, columns, 3);
-    assert_true(table_add(&table, rows[0]));
-    assert_true(table_add(&table, rows[1]));
-    table_print(&table, &printer);
-    assert_int_equal(fclose(printer.stream), 0);
-    assert_string_equal(text, expected);
-    free(text);
-    arena_deinit(&arena);
-}
-
-static void assert_one_row(const struct table_column *some, const struct slice *cells,
-                           unsigned width, const char *expected)
+static void assert_rows(const struct table_column *some, const struct slice (*rows)[3],
+                        size_t count, unsigned width, const char *expected)
 {
     char *text = NULL;
     size_t size = 0;
@@ -49,12 +26,23 @@ static void assert_one_row(const struct table_column *some, const struct slice *
 
     arena_init(&arena, 1 << 16);
     table_init(&table, &arena, some, 3);
-    assert_true(table_add(&table, cells));
+    for (size_t i = 0; i < count; i++) {
+        assert_true(table_add(&table, rows[i]));
+    }
     table_print(&table, &printer);
     assert_int_equal(fclose(printer.stream), 0);
     assert_string_equal(text, expected);
     free(text);
     arena_deinit(&arena);
+}
+
+static void assert_table(unsigned width, const char *expected)
+{
+    static const struct slice rows[][3] = {
+        {SLICE("first"), SLICE("7"), SLICE("a text that is rather long for a narrow screen")},
+        {SLICE("second-id"), SLICE("12345"), SLICE("two\nlines")}};
+
+    assert_rows(columns, rows, 2, width, expected);
 }
 
 /* Goal: columns line up; a terminal's width is kept by cutting what may be cut; scripts get all.
@@ -81,15 +69,16 @@ static void left_out(void **state)
     static const struct table_column some[] = {{"EMPTY", false, false, false},
                                                {"EXTRA", false, true, true},
                                                {"TEXT", false, false, false}};
-    const struct slice cells[] = {SLICE(""), SLICE("twenty columns wide."), SLICE("kept as it is")};
+    const struct slice rows[][3] = {
+        {SLICE(""), SLICE("twenty columns wide."), SLICE("kept as it is")}};
 
     (void)state;
-    assert_one_row(some, cells, 0,
-                   "EMPTY  EXTRA                 TEXT\n"
-                   "       twenty columns wide.  kept as it is\n");
-    assert_one_row(some, cells, 40,
-                   "EXTRA                 TEXT\ntwenty columns wide.  kept as it is\n");
-    assert_one_row(some, cells, 25, "TEXT\nkept as it is\n");
+    assert_rows(some, rows, 1, 0,
+                "EMPTY  EXTRA                 TEXT\n"
+                "       twenty columns wide.  kept as it is\n");
+    assert_rows(some, rows, 1, 40,
+                "EXTRA                 TEXT\ntwenty columns wide.  kept as it is\n");
+    assert_rows(some, rows, 1, 25, "TEXT\nkept as it is\n");
 }
 
 /* Goal: an empty table prints nothing, not a lonely heading.

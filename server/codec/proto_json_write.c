@@ -380,7 +380,9 @@ static bool list_fields(struct writer *writer, const struct message_info *messag
             return false;
         }
     }
-    sort_entries(writer->entries + first, writer->entry_count - first);
+    if (writer->entry_count > first) {
+        sort_entries(writer->entries + first, writer->entry_count - first);
+    }
     return err == ERR_NOT_FOUND;
 }
 

@@ -267,8 +267,9 @@ void call_finish(struct call *call, const struct status *status)
     if (!core->ended) {
         /* Without memory for its texts the status goes without them. */
         (void)call_status_copy(core, status);
-        if (code == GRPC_OK && call->method->stream == METHOD_UNARY && core->pieces == NULL) {
-            (void)UNEXPECTED("a unary call without a reply");
+        /* A unary call that succeeds has a reply. */
+        if (code == GRPC_OK && call->method->stream == METHOD_UNARY &&
+            UNEXPECTED(core->pieces == NULL)) {
             code = GRPC_INTERNAL;
         }
         if (code != GRPC_OK && call->method->stream == METHOD_UNARY) {

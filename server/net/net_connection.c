@@ -106,7 +106,7 @@ void net_connection_mark_dirty(struct net_connection *connection)
 static void net_on_wake(struct net_link *link)
 {
     struct net_connection *connection =
-        (struct net_connection *)((char *)link - offsetof(struct net_connection, link));
+        (struct net_connection *)(void *)((char *)link - offsetof(struct net_connection, link));
 
     net_connection_mark_dirty(connection);
 }

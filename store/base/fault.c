@@ -43,6 +43,9 @@ static bool has_room(struct fault *fault)
 }
 
 static bool format_text(struct arena *arena, const char *format, va_list values,
+                        struct slice *ret_text) PRINTF_LIKE(2, 0);
+
+static bool format_text(struct arena *arena, const char *format, va_list values,
                         struct slice *ret_text)
 {
     char text[DESCRIPTION_BYTES_MAX];

@@ -11,6 +11,8 @@
     {                                                                                              \
         (const uint8_t *)(text), sizeof(text) - 1                                                  \
     }
+/* Damaged requests ask for as much. */
+#define REPLY_BYTES_MAX (16u << 20)
 #define BIDI_REPLY_BYTES 16384
 
 bool wire_modes[2] = {false, true};
@@ -134,8 +136,11 @@ static void start_stream(struct wire_world *world, struct call *call, struct sli
     struct producer *producer = arena_calloc(call->arena, 1, sizeof(*producer));
 
     assert_non_null(producer);
-    if (message.size != 8 || bytes_get_be32(message.data + 4) > 65536) {
-        finish(call, GRPC_INVALID_ARGUMENT, SLICE("eight bytes, of at most 64 KiB a message"));
+    if (message.size != 8 || bytes_get_be32(message.data + 4) > 65536 ||
+        (uint64_t)bytes_get_be32(message.data) * bytes_get_be32(message.data + 4) >
+            REPLY_BYTES_MAX) {
+        finish(call, GRPC_INVALID_ARGUMENT,
+               SLICE("eight bytes, of at most 64 KiB a message and 16 MiB in all"));
         return;
     }
     producer->left = bytes_get_be32(message.data);
@@ -166,6 +171,10 @@ static void on_message(void *user, struct call *call, struct slice message)
         finish(call, GRPC_OK, SLICE(""));
         return;
     case WIRE_SIZE:
+        if (message.size != 4 || bytes_get_be32(message.data) > REPLY_BYTES_MAX) {
+            finish(call, GRPC_INVALID_ARGUMENT, SLICE("four bytes, of at most 16 MiB"));
+            return;
+        }
         reply_patterned(call, bytes_get_be32(message.data));
         finish(call, GRPC_OK, SLICE(""));
         return;
@@ -245,7 +254,7 @@ void wire_finish_held(struct wire_world *world, uint32_t which, enum grpc_code c
 static void on_wake(struct net_link *link)
 {
     struct wire_world *world =
-        (struct wire_world *)((char *)link - offsetof(struct wire_world, link));
+        (struct wire_world *)(void *)((char *)link - offsetof(struct wire_world, link));
 
     world->woken = true;
 }

@@ -83,8 +83,6 @@ MUST_CHECK enum err json_equal(struct arena *arena, struct json_value a, struct 
 /* Appends text as a JSON string with quotes: escapes `"`, `\`, and control characters; everything
  * else stays UTF-8 (or, with `ascii`, becomes \uXXXX, lower-case, as Python's json.dumps does). */
 void json_write_string(struct buffer *buffer, struct slice text, bool ascii);
-/* Appends a checked value without the white space between its tokens. */
-void json_write_compact(struct buffer *buffer, struct json_value value);
 /* Appends a double by the shortest text that reads back, as Python's repr does; NaN, Infinity and
  * -Infinity as its json.dumps does (no JSON: for texts that allow them). */
 void json_write_double(struct buffer *buffer, double value);

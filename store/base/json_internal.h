@@ -12,8 +12,6 @@ static inline bool json_is_space(uint8_t byte)
     return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
 }
 
-/* Index just behind the closing quote of the string that starts at `at`. */
-size_t json_skip_string(struct slice text, size_t at);
 /* What stands between the quotes. */
 struct slice json_unquoted(struct slice quoted);
 /* Decodes the escape or copies the code point at the start of `rest`, and moves it on; gives the

@@ -35,8 +35,9 @@ static size_t find_byte(struct slice text, size_t from, size_t to, uint8_t byte)
     return found == NULL ? to : (size_t)(found - text.data);
 }
 
-/* The next quote is looked for once, not once an escape: a long text of escapes stays linear. */
-size_t json_skip_string(struct slice text, size_t at)
+/* Index just behind the closing quote of the string that starts at `at`. The next quote is looked for
+ * once, not once an escape: a long text of escapes stays linear. */
+static size_t skip_string(struct slice text, size_t at)
 {
     size_t quote = 0;
 
@@ -63,7 +64,7 @@ static size_t skip_container(struct slice text, size_t at)
         uint8_t byte = text.data[at];
 
         if (byte == '"') {
-            at = json_skip_string(text, at);
+            at = skip_string(text, at);
             continue;
         }
         at++;
@@ -85,7 +86,7 @@ size_t json_skip_value(struct slice text, size_t at)
         return at;
     }
     if (text.data[at] == '"') {
-        return json_skip_string(text, at);
+        return skip_string(text, at);
     }
     if (text.data[at] == '{' || text.data[at] == '[') {
         return skip_container(text, at);
@@ -127,7 +128,7 @@ bool json_walk_next(struct json_walk *walk, struct slice *ret_key, struct json_v
         return false;
     }
     if (walk->is_object) {
-        end = json_skip_string(rest, at);
+        end = skip_string(rest, at);
         key = slice_of(rest.data + at, end - at);
         at = skip_spaces_and(rest, end, ':');
         if (at >= rest.size) {

@@ -114,29 +114,6 @@ void json_write_string(struct buffer *buffer, struct slice text, bool ascii)
     buffer_append_byte(buffer, '"');
 }
 
-void json_write_compact(struct buffer *buffer, struct json_value value)
-{
-    struct slice text = value.text;
-    size_t start = 0;
-    size_t at = 0;
-
-    if (!buffer_reserve(buffer, text.size)) {
-        return;
-    }
-    while (at < text.size) {
-        if (text.data[at] == '"') {
-            at = json_skip_string(text, at);
-        } else if (json_is_space(text.data[at])) {
-            buffer_append(buffer, slice_of(text.data + start, at - start));
-            at++;
-            start = at;
-        } else {
-            at++;
-        }
-    }
-    buffer_append(buffer, slice_of(text.data + start, at - start));
-}
-
 /* A double in decimal: 0.d1d2d3... times 10 to the power of `point`. */
 struct digits {
     char text[DIGITS_MAX + 1];

@@ -125,23 +125,6 @@ bool text_has_control(struct slice text)
     return false;
 }
 
-size_t text_count_characters(struct slice text)
-{
-    size_t count = 0;
-    size_t at = 0;
-
-    for (; text.size - at >= 8; at += 8) {
-        uint64_t word = load8(text.data + at);
-        uint64_t tails = (word >> 7) & (~word >> 6) & UINT64_C(0x0101010101010101);
-
-        count += 8 - (size_t)__builtin_popcountll(tails);
-    }
-    for (; at < text.size; at++) {
-        count += !is_tail(text.data[at]);
-    }
-    return count;
-}
-
 struct slice text_first_characters(struct slice text, size_t characters)
 {
     size_t at = 0;

@@ -10,8 +10,6 @@
 bool text_is_utf8(struct slice text);
 /* A control character of C0 (with tab, line feed, carriage return), DEL or C1 is in valid UTF-8. */
 bool text_has_control(struct slice text);
-/* Code points of valid UTF-8. */
-size_t text_count_characters(struct slice text);
 /* The first `characters` code points of valid UTF-8. */
 struct slice text_first_characters(struct slice text, size_t characters);
 /* The longest prefix of at most `bytes` bytes that ends between code points of valid UTF-8. */

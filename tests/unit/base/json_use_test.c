@@ -256,18 +256,6 @@ static void test_write_string(void **state)
     check_written(state, SLICE("a\xff"), false, "\"a\xef\xbf\xbd\"");
 }
 
-/* Goal: compact writing drops white space between tokens alone. Method: spaces everywhere. */
-static void test_write_compact(void **state)
-{
-    struct buffer buffer;
-
-    buffer_init(&buffer, *state, 0);
-    json_write_compact(&buffer,
-                       parse(*state, "{ \"a b\" : [ 1 ,\t2.50 , \" \\\" x \" ] ,\n\"c\" : { } }"));
-    assert_true(
-        slice_equal(buffer_slice(&buffer), SLICE("{\"a b\":[1,2.50,\" \\\" x \"],\"c\":{}}")));
-}
-
 /* Goal: doubles are written as Python's repr writes them. Method: what is known of both notations,
  * of powers of two and of the ends of the range; thousands more are compared with Python itself. */
 static void test_write_double(void **state)
@@ -331,7 +319,6 @@ int run_json_use_tests(void)
         cmocka_unit_test_setup_teardown(test_equal_wide, arena_set_up, arena_tear_down),
         cmocka_unit_test_setup_teardown(test_equal_no_room, arena_set_up, arena_tear_down),
         cmocka_unit_test_setup_teardown(test_write_string, arena_set_up, arena_tear_down),
-        cmocka_unit_test_setup_teardown(test_write_compact, arena_set_up, arena_tear_down),
         cmocka_unit_test_setup_teardown(test_write_double, arena_set_up, arena_tear_down),
     };
 

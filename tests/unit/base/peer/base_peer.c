@@ -2,6 +2,7 @@
  * base_peer.c: answers questions about JSON line by line, for compare_with_python.py. A line is a
  * word and one or two arguments in hex; the answer is one line. Not a test by itself.
  */
+#include "store/base/hex.h"
 #include "store/base/json.h"
 #include "store/base/text.h"
 
@@ -9,11 +10,6 @@
 #include <stdlib.h>
 
 #define LINE_BYTES_MAX (1 << 20)
-
-static uint8_t hex_digit(char digit)
-{
-    return (uint8_t)(digit <= '9' ? digit - '0' : digit - 'a' + 10);
-}
 
 /* The next word of the line as bytes. */
 static struct slice take_hex(struct arena *arena, char **at)
@@ -25,7 +21,8 @@ static struct slice take_hex(struct arena *arena, char **at)
         abort();
     }
     for (size_t i = 0; i < size; i++) {
-        bytes[i] = (uint8_t)(hex_digit((*at)[2 * i]) << 4 | hex_digit((*at)[2 * i + 1]));
+        bytes[i] =
+            (uint8_t)(hex_value((uint8_t)(*at)[2 * i]) * 16 + hex_value((uint8_t)(*at)[2 * i + 1]));
     }
     *at += 2 * size;
     *at += **at == ' ';
@@ -79,8 +76,6 @@ static void answer(struct arena *arena, char *line)
     if (strncmp(line, "double ", 7) == 0) {
         memcpy(&number, bytes.data, sizeof(number));
         json_write_double(&buffer, number);
-    } else if (strncmp(line, "compact ", 8) == 0 && parse(arena, bytes, &value)) {
-        json_write_compact(&buffer, value);
     } else {
         json_write_string(&buffer, bytes, strncmp(line, "ascii ", 6) == 0);
     }

@@ -6,16 +6,12 @@
  */
 #include "server/codec/check.h"
 #include "server/codec/proto_json.h"
+#include "store/base/hex.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #define LINE_BYTES_MAX (4 << 20)
-
-static uint8_t hex_digit(char digit)
-{
-    return (uint8_t)(digit <= '9' ? digit - '0' : digit - 'a' + 10);
-}
 
 static struct slice take_hex(struct arena *arena, const char *at)
 {
@@ -26,7 +22,8 @@ static struct slice take_hex(struct arena *arena, const char *at)
         abort();
     }
     for (size_t i = 0; i < size; i++) {
-        bytes[i] = (uint8_t)(hex_digit(at[2 * i]) << 4 | hex_digit(at[2 * i + 1]));
+        bytes[i] =
+            (uint8_t)(hex_value((uint8_t)at[2 * i]) * 16 + hex_value((uint8_t)at[2 * i + 1]));
     }
     return slice_of(bytes, size);
 }
@@ -37,8 +34,8 @@ static void put_hex(struct slice bytes)
     size_t size = 0;
 
     for (size_t i = 0; i < bytes.size && size + 2 < sizeof(text); i++) {
-        text[size++] = "0123456789abcdef"[bytes.data[i] >> 4];
-        text[size++] = "0123456789abcdef"[bytes.data[i] & 15];
+        text[size++] = hex_digit(bytes.data[i] >> 4);
+        text[size++] = hex_digit(bytes.data[i]);
     }
     printf("ok %.*s\n", (int)size, text);
 }

@@ -8,8 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The name is libFuzzer's. */
-int LLVMFuzzerTestOneInput(const uint8_t *data,
-                           size_t size); /* NOLINT(readability-identifier-naming) */
+/* NOLINTNEXTLINE(readability-identifier-naming): the name is libFuzzer's. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #endif

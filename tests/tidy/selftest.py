@@ -97,6 +97,9 @@ def word_cases():
     with tempfile.TemporaryDirectory() as folder:
         link = findings_of(lambda f: words.check_links(folder, "README.md", "[a](b.md)", f))
         yield "a dead link", link, "leads nowhere"
+    named = findings_of(lambda f: words.check_scenarios("`e2e/x.py: test_a`, `test_b`",
+                                                        {"test_a"}, f))
+    yield "a test that is not there", named, "no test test_b"
 
 
 def symbol_cases():

@@ -2,7 +2,7 @@
 """tidy_words: words that must not stand in what is committed, and files that must be there.
 
 No note of unfinished work, no host of a package registry, no path of one machine, no generated code;
-the licence and the pages that every folder promises.
+the licence and the pages that every folder promises; links and names of tests that lead somewhere.
 """
 import os
 import re
@@ -51,11 +51,24 @@ def check_links(root, path, text, findings):
                              "name a file or folder that is there")
 
 
+def check_scenarios(text, tests, findings):
+    """Every test that the table of scenarios names is there."""
+    for number, line in enumerate(text.split("\n"), 1):
+        for name in re.findall(r"`(?:[\w/.]+: )?(test_\w+)`", line):
+            if name not in tests:
+                findings.add("tests/README.md", number, f"there is no test {name}",
+                             "name the test that shows the scenario, or say what will bring it")
+
+
 def check(root, build, findings):
     files = sources.tracked(root)
     for path in NEEDED:
         if not os.path.isfile(os.path.join(root, path)):
             findings.add(path, 1, "the file is missing", "write it: other pages lead to it")
+    tests = "".join(sources.read(root, path) for path in files
+                    if path.startswith("tests/") and path.endswith((".py", ".c")))
+    check_scenarios(sources.read(root, "tests/README.md"),
+                    set(re.findall(r"\btest_\w+", tests)), findings)
     for path in files:
         if GENERATED.search(path):
             findings.add(path, 1, "generated code is committed", "let the build make it")

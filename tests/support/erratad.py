@@ -45,7 +45,7 @@ CHANNEL_OPTIONS = (
     ("grpc.use_local_subchannel_pool", 1),  # a connection of its own
     ("grpc.max_receive_message_length", 64 << 20),
     ("grpc.max_send_message_length", 64 << 20),
-    ("grpc.min_reconnect_backoff_ms", 50),
+    ("grpc.min_reconnect_backoff_ms", 20_000),  # an attempt's time limit: machines are busy
     ("grpc.initial_reconnect_backoff_ms", 50),
     ("grpc.max_reconnect_backoff_ms", 500),
 )

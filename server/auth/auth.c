@@ -86,7 +86,7 @@ static void identity_of(const struct entry *entry, struct auth_identity *identit
 }
 
 bool auth_check_cached(struct auth *auth, struct slice authorization, uint64_t version,
-                       int64_t now_us, struct auth_identity *ret_identity)
+                       const struct clock *clock, struct auth_identity *ret_identity)
 {
     const struct entry *entry = NULL;
     struct slice token;
@@ -99,7 +99,7 @@ bool auth_check_cached(struct auth *auth, struct slice authorization, uint64_t v
     }
     entry = entry_of(auth, key_id);
     if (!entry->used || entry->version != version ||
-        (entry->expire_at_us != 0 && entry->expire_at_us <= now_us) ||
+        (entry->expire_at_us != 0 && entry->expire_at_us <= clock_wall_us(clock)) ||
         CRYPTO_memcmp(entry->text, token.data, TOKEN_TEXT_BYTES) != 0) {
         return false;
     }

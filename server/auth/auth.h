@@ -33,10 +33,10 @@ struct auth_identity {
 MUST_CHECK enum err auth_new(struct auth **ret_auth);
 void auth_free(struct auth *auth);
 
-/* The identity, if the cache knows the text: `version` is that of the TOKEN table. False: ask
- * auth_check. */
+/* The identity, if the cache knows the text: `version` is that of the TOKEN table. The clock is asked
+ * only for a token that has an end. False: ask auth_check. */
 bool auth_check_cached(struct auth *auth, struct slice authorization, uint64_t version,
-                       int64_t now_us, struct auth_identity *ret_identity);
+                       const struct clock *clock, struct auth_identity *ret_identity);
 /* The identity of `Bearer <token>` by the store. ERR_UNAUTHENTICATED with a message for whatever is
  * not a token in force; unknown, wrong, revoked and ended ones are told apart by nobody. */
 MUST_CHECK enum err auth_check(struct auth *auth, struct ctx *ctx, struct store_txn *txn,

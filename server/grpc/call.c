@@ -37,7 +37,7 @@ struct call_core *call_open(struct call_server *server, const struct call_protoc
     core->server = server;
     core->protocol = protocol;
     core->timer_slot = -1;
-    core->started_us = server->now_us;
+    core->call.started_us = server->now_us;
     core->input.progress_us = server->now_us;
     core->pieces_end = &core->pieces;
     core->next = server->live;

@@ -57,6 +57,7 @@ struct status {
 struct call {
     const struct method_info *method;
     struct arena *arena; /* the call's; dies with it */
+    int64_t started_us; /* monotonic; when the bytes came that began it */
     int64_t deadline_us; /* monotonic; INT64_MAX: none */
     struct slice authorization; /* the metadata's value, or empty */
     struct slice peer; /* address for the log, such as 127.0.0.1:40112 */

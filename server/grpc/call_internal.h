@@ -105,7 +105,6 @@ struct call_core {
     struct call_core *timer_next; /* in a slot of the wheel */
     struct call_core *timer_previous;
     int32_t timer_slot; /* -1: in none */
-    int64_t started_us;
     struct call_metadata_field *metadata; /* newest first */
     enum call_encoding request_encoding;
     bool accepts_gzip;

@@ -134,7 +134,7 @@ static void grpc_set_deadline(struct call_core *core)
         timeout_us = (int64_t)core->call.method->default_deadline_ms * 1000;
     }
     if (timeout_us != INT64_MAX) {
-        core->call.deadline_us = core->started_us + timeout_us;
+        core->call.deadline_us = core->call.started_us + timeout_us;
     }
 }
 

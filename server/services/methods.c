@@ -83,7 +83,7 @@ enum err rpc_authenticate(struct rpc *rpc)
     enum err err = OK;
 
     if (!auth_check_cached(services->config.auth, rpc->call->authorization, version,
-                           clock_wall_us(services->config.clock), &identity)) {
+                           services->config.clock, &identity)) {
         err = look_up_identity(rpc, version, &identity);
         if (err != OK) {
             return err;
@@ -207,7 +207,6 @@ static void on_start(void *user, struct call *call)
     rpc->state = RPC_RECEIVING;
     rpc->method = call->method;
     rpc->handler = &dispatch_handlers[call->method->index];
-    rpc->started_us = clock_monotonic_us(services->config.clock);
     rpc->ctx =
         (struct ctx){call->arena, services->config.clock, services->config.random, &rpc->fault};
     fault_init(&rpc->fault, call->arena);
@@ -378,7 +377,7 @@ void rpc_finish(struct rpc *rpc, enum err result)
     ASSERT(rpc->state != RPC_ENDED);
     rpc->state = RPC_ENDED;
     env_count_call(services->config.env, rpc->method->index, (uint32_t)status.code);
-    log_call(rpc, result, clock_monotonic_us(services->config.clock) - rpc->started_us);
+    log_call(rpc, result, clock_monotonic_us(services->config.clock) - call->started_us);
     unlink_live(services, rpc);
     call_finish(call, &status); /* copies the status: its texts may stand in these arenas */
     services_give_arena(services, &stage_arena);

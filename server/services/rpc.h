@@ -41,7 +41,6 @@ struct rpc {
     enum err cancel_why; /* OK: not cancelled */
     const struct method_info *method;
     const struct method_handler *handler;
-    int64_t started_us; /* monotonic */
     struct principal principal;
     uint64_t token_version; /* of the TOKEN table, when the principal was made */
     int64_t token_expire_at_us; /* 0: never */

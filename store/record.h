@@ -88,6 +88,16 @@ struct layout_head_record {
     size_t mark_count;
 };
 
+/* The marks of a head row, for a lookup that wants the few of its rows: two lists of one length that
+ * stay where they stand in the row. Not to be copied: lists that came in pieces are joined in it. */
+struct layout_marks {
+    const uint8_t *seq; /* 8 bytes each, little-endian, unaligned */
+    const uint8_t *superseded_by_seq;
+    size_t count;
+    uint64_t joined_seq[RECORD_MARKS_MAX];
+    uint64_t joined_superseded_by_seq[RECORD_MARKS_MAX];
+};
+
 /* EXAMPLE, key_example: what never changes about an example. */
 struct example_record {
     uint64_t seq;
@@ -161,6 +171,11 @@ MUST_CHECK enum err record_decode_envelope(struct slice bytes, struct envelope_r
 MUST_CHECK enum err record_decode_org_head(struct slice bytes, struct org_head_record *ret_record);
 MUST_CHECK enum err record_decode_layout_head(struct slice bytes,
                                               struct layout_head_record *ret_record);
+/* As record_decode_layout_head for which heads are right. */
+MUST_CHECK enum err record_decode_layout_marks(struct slice bytes, struct layout_marks *ret_marks);
+/* Looks for an example's mark from `*place` on and moves `*place` behind it; false: it has none. */
+bool record_find_mark(const struct layout_marks *marks, uint64_t seq, size_t *place,
+                      uint64_t *ret_superseded_by_seq);
 MUST_CHECK enum err record_decode_example(struct slice bytes, struct example_record *ret_record);
 MUST_CHECK enum err record_decode_example_mark(struct slice bytes,
                                                struct example_mark_record *ret_record);

@@ -79,38 +79,61 @@ static bool read_head_field(const struct wire_field *field, struct layout_head_r
     return fits && field->type == wanted;
 }
 
-/* The head as our encoder writes it; false for any other order of fields. */
-static bool read_head_in_order(struct slice bytes, struct layout_head_record *head,
-                               struct head_lists *lists)
+/* A head as it stands in its bytes. */
+struct head_slices {
+    struct slice family_id;
+    uint64_t feedback_count;
+    uint64_t example_count;
+    struct slice seq;
+    struct slice created_at_us;
+    struct slice superseded_by_seq;
+};
+
+/* The head as our encoder writes it; false for any other order of fields, and for what is wrong. */
+static bool read_head_in_order(struct slice bytes, struct head_slices *ret_head)
 {
     struct record_fast reader = record_fast_of(bytes);
-    struct slice seq = {NULL, 0};
-    struct slice created_at_us = {NULL, 0};
-    struct slice superseded_by_seq = {NULL, 0};
+    struct head_slices head = {0};
 
-    record_fast_bytes(&reader, BYTES_TAG(errata_record_LayoutHead_family_id_tag), &head->family_id);
+    record_fast_bytes(&reader, BYTES_TAG(errata_record_LayoutHead_family_id_tag), &head.family_id);
     record_fast_number(&reader, NUMBER_TAG(errata_record_LayoutHead_feedback_count_tag),
-                       &head->feedback_count);
+                       &head.feedback_count);
     record_fast_number(&reader, NUMBER_TAG(errata_record_LayoutHead_example_count_tag),
-                       &head->example_count);
-    record_fast_bytes(&reader, BYTES_TAG(errata_record_LayoutHead_mark_seq_tag), &seq);
+                       &head.example_count);
+    record_fast_bytes(&reader, BYTES_TAG(errata_record_LayoutHead_mark_seq_tag), &head.seq);
     record_fast_bytes(&reader, BYTES_TAG(errata_record_LayoutHead_mark_created_at_us_tag),
-                      &created_at_us);
+                      &head.created_at_us);
     record_fast_bytes(&reader, BYTES_TAG(errata_record_LayoutHead_mark_superseded_by_seq_tag),
-                      &superseded_by_seq);
-    return reader.at == reader.end && read_packed(seq, &lists->seq) &&
-           read_packed(created_at_us, &lists->created_at_us) &&
-           read_packed(superseded_by_seq, &lists->superseded_by_seq);
+                      &head.superseded_by_seq);
+    if (reader.at != reader.end || head.seq.size % sizeof(uint64_t) != 0 ||
+        head.seq.size > RECORD_MARKS_MAX * sizeof(uint64_t) ||
+        head.seq.size != head.created_at_us.size || head.seq.size != head.superseded_by_seq.size ||
+        (head.family_id.size != 0 && head.family_id.size != FAMILY_BYTES)) {
+        return false;
+    }
+    *ret_head = head;
+    return true;
 }
 
-static void clear_head(struct layout_head_record *head, struct head_lists *lists)
+static uint64_t number_at(const uint8_t *list, size_t place)
 {
-    head->family_id = slice_of(NULL, 0);
-    head->feedback_count = 0;
-    head->example_count = 0;
-    lists->seq.count = 0;
-    lists->created_at_us.count = 0;
-    lists->superseded_by_seq.count = 0;
+    uint64_t number = 0;
+
+    memcpy(&number, list + place * sizeof(number), sizeof(number));
+    return number;
+}
+
+static void copy_head(const struct head_slices *head, struct layout_head_record *record)
+{
+    record->family_id = head->family_id;
+    record->feedback_count = head->feedback_count;
+    record->example_count = head->example_count;
+    record->mark_count = head->seq.size / sizeof(uint64_t);
+    for (size_t i = 0; i < record->mark_count; i++) {
+        record->marks[i].seq = number_at(head->seq.data, i);
+        record->marks[i].created_at_us = (int64_t)number_at(head->created_at_us.data, i);
+        record->marks[i].superseded_by_seq = number_at(head->superseded_by_seq.data, i);
+    }
 }
 
 /* The head whatever the order of its fields. */
@@ -131,31 +154,69 @@ static enum err read_head_by_field(struct slice bytes, struct layout_head_record
 
 enum err record_decode_layout_head(struct slice bytes, struct layout_head_record *ret_record)
 {
+    struct head_slices slices;
     struct layout_head_record head;
     struct head_lists lists;
 
-    clear_head(&head, &lists);
-    if (!read_head_in_order(bytes, &head, &lists)) {
-        clear_head(&head, &lists);
-        if (read_head_by_field(bytes, &head, &lists) != OK) {
-            return ERR_CORRUPT;
-        }
+    if (read_head_in_order(bytes, &slices)) {
+        copy_head(&slices, ret_record);
+        return OK;
     }
-    if (lists.seq.count != lists.created_at_us.count ||
+    memset(&head, 0, sizeof(head));
+    memset(&lists, 0, sizeof(lists));
+    if (read_head_by_field(bytes, &head, &lists) != OK ||
+        lists.seq.count != lists.created_at_us.count ||
         lists.seq.count != lists.superseded_by_seq.count ||
         (head.family_id.size != 0 && head.family_id.size != FAMILY_BYTES)) {
         return ERR_CORRUPT;
     }
-    ret_record->family_id = head.family_id;
-    ret_record->feedback_count = head.feedback_count;
-    ret_record->example_count = head.example_count;
-    ret_record->mark_count = lists.seq.count;
+    head.mark_count = lists.seq.count;
     for (size_t i = 0; i < lists.seq.count; i++) {
-        ret_record->marks[i].seq = lists.seq.items[i];
-        ret_record->marks[i].created_at_us = (int64_t)lists.created_at_us.items[i];
-        ret_record->marks[i].superseded_by_seq = lists.superseded_by_seq.items[i];
+        head.marks[i].seq = lists.seq.items[i];
+        head.marks[i].created_at_us = (int64_t)lists.created_at_us.items[i];
+        head.marks[i].superseded_by_seq = lists.superseded_by_seq.items[i];
     }
+    *ret_record = head;
     return OK;
+}
+
+enum err record_decode_layout_marks(struct slice bytes, struct layout_marks *ret_marks)
+{
+    struct head_slices slices;
+    struct layout_head_record head;
+    enum err err = OK;
+
+    if (read_head_in_order(bytes, &slices)) {
+        ret_marks->seq = slices.seq.data;
+        ret_marks->superseded_by_seq = slices.superseded_by_seq.data;
+        ret_marks->count = slices.seq.size / sizeof(uint64_t);
+        return OK;
+    }
+    err = record_decode_layout_head(bytes, &head);
+    if (err != OK) {
+        return err;
+    }
+    for (size_t i = 0; i < head.mark_count; i++) {
+        ret_marks->joined_seq[i] = head.marks[i].seq;
+        ret_marks->joined_superseded_by_seq[i] = head.marks[i].superseded_by_seq;
+    }
+    ret_marks->seq = (const uint8_t *)ret_marks->joined_seq;
+    ret_marks->superseded_by_seq = (const uint8_t *)ret_marks->joined_superseded_by_seq;
+    ret_marks->count = head.mark_count;
+    return OK;
+}
+
+bool record_find_mark(const struct layout_marks *marks, uint64_t seq, size_t *place,
+                      uint64_t *ret_superseded_by_seq)
+{
+    for (size_t i = *place; i < marks->count; i++) {
+        if (number_at(marks->seq, i) == seq) {
+            *ret_superseded_by_seq = number_at(marks->superseded_by_seq, i);
+            *place = i + 1;
+            return true;
+        }
+    }
+    return false;
 }
 
 enum err record_encode_layout_head(struct arena *arena, const struct layout_head_record *record,

@@ -21,7 +21,7 @@ struct lookup {
     struct store_txn *txn;
     const struct examples_query *query;
     struct buffer *body;
-    struct layout_head_record head;
+    struct layout_marks marks;
     size_t mark; /* the first mark that may belong to the next row: both are newest first */
     struct chosen chosen[EXAMPLES_LIMIT_MAX];
     uint32_t count;
@@ -47,12 +47,8 @@ static enum err read_mark(struct lookup *lookup, const struct example_record *ro
     struct key key;
     enum err err = OK;
 
-    for (size_t i = lookup->mark; i < lookup->head.mark_count; i++) {
-        if (lookup->head.marks[i].seq == row->seq) {
-            lookup->mark = i + 1;
-            *ret_superseded_by_seq = lookup->head.marks[i].superseded_by_seq;
-            return OK;
-        }
+    if (record_find_mark(&lookup->marks, row->seq, &lookup->mark, ret_superseded_by_seq)) {
+        return OK;
     }
     key = key_example_mark(lookup->query->org, row->seq);
     err = store_get(lookup->txn, TABLE_EXAMPLE_MARK, key_slice(&key), &value);
@@ -163,7 +159,7 @@ static enum err walk(struct lookup *lookup, struct store_cursor *cursor, struct 
     enum err err = gather(cursor, wanted, rows, &count);
 
     if (err == OK) {
-        err = record_decode_layout_head(head, &lookup->head);
+        err = record_decode_layout_marks(head, &lookup->marks);
     }
     while (err == OK && count > 0) {
         for (size_t i = 0; i < count && err == OK; i++) {
@@ -287,7 +283,7 @@ enum err examples_write(struct store_txn *txn, const struct examples_query *quer
     lookup.txn = txn;
     lookup.query = query;
     lookup.body = body;
-    lookup.head.mark_count = 0;
+    lookup.marks.count = 0;
     lookup.mark = 0;
     lookup.count = 0;
     lookup.as_of_us = 0;

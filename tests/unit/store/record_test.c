@@ -112,6 +112,8 @@ static void test_head_agrees_with_nanopb(void **state)
     for (size_t count = 0; count <= RECORD_MARKS_MAX; count++) {
         struct layout_head_record record = sample_layout_head();
         struct layout_head_record decoded;
+        struct layout_marks marks;
+        size_t place = 0;
         errata_record_LayoutHead message;
         struct slice bytes = {NULL, 0};
 
@@ -129,8 +131,16 @@ static void test_head_agrees_with_nanopb(void **state)
         assert_int_equal(decoded.feedback_count, message.feedback_count);
         assert_int_equal(decoded.example_count, message.example_count);
         assert_int_equal(decoded.mark_count, count);
+        assert_int_equal(record_decode_layout_marks(bytes, &marks), OK);
+        assert_int_equal(marks.count, count);
         assert_int_equal(message.mark_seq_count, count);
         for (size_t i = 0; i < count; i++) {
+            uint64_t superseded_by_seq = 0;
+
+            assert_true(record_find_mark(&marks, message.mark_seq[i], &place, &superseded_by_seq));
+            assert_int_equal(place, i + 1);
+            assert_true(superseded_by_seq == message.mark_superseded_by_seq[i]);
+            assert_false(record_find_mark(&marks, message.mark_seq[i], &place, &superseded_by_seq));
             assert_true(decoded.marks[i].seq == message.mark_seq[i]);
             assert_true(decoded.marks[i].created_at_us == message.mark_created_at_us[i]);
             assert_true(decoded.marks[i].superseded_by_seq == message.mark_superseded_by_seq[i]);
@@ -178,6 +188,9 @@ static void test_other_orders(void **state)
     const struct slice packed = slice_of(numbers, sizeof(numbers));
     struct example_record example;
     struct layout_head_record head;
+    struct layout_marks marks;
+    uint64_t superseded_by_seq = 0;
+    size_t place = 0;
     struct buffer buffer;
     struct arena arena;
 
@@ -206,8 +219,14 @@ static void test_other_orders(void **state)
     assert_int_equal(head.mark_count, 3);
     assert_int_equal(head.marks[2].seq, 1);
     assert_int_equal(head.marks[0].superseded_by_seq, 3);
+    assert_int_equal(record_decode_layout_marks(buffer_slice(&buffer), &marks), OK);
+    assert_int_equal(marks.count, 3);
+    assert_true(record_find_mark(&marks, 2, &place, &superseded_by_seq));
+    assert_int_equal(place, 2);
+    assert_int_equal(superseded_by_seq, 2);
     wire_put_bytes(&buffer, 4, slice_of(numbers, 8));
     assert_int_equal(record_decode_layout_head(buffer_slice(&buffer), &head), ERR_CORRUPT);
+    assert_int_equal(record_decode_layout_marks(buffer_slice(&buffer), &marks), ERR_CORRUPT);
     arena_deinit(&arena);
 }
 

@@ -49,6 +49,10 @@ static enum cli_exit print_table(struct cli *cli, struct json_value reply)
                    (int)withheld.size, (const char *)withheld.data);
     }
     table_print(&table, &cli->out);
+    if (reply_text(cli, reply, "incomplete").size > 0) {
+        print_text(&cli->err,
+                   "older corrections were not looked at: 2,000 did not fit the options\n");
+    }
     return CLI_OK;
 }
 

@@ -26,6 +26,7 @@ struct lookup {
     struct chosen chosen[EXAMPLES_LIMIT_MAX];
     uint32_t count;
     int64_t as_of_us; /* of the as_of event: no example of then is newer */
+    bool incomplete; /* the bound was met with places left and rows behind it */
 };
 
 static bool wants_examples(const struct examples_query *query)
@@ -149,6 +150,17 @@ static enum err gather(struct store_cursor *cursor, size_t wanted, struct slice 
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
+/* At the bound, with places left: whether there are rows that nobody looked at. */
+static enum err look_for_more(struct lookup *lookup, struct store_cursor *cursor)
+{
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    enum err err = store_cursor_next(cursor, &key, &value);
+
+    lookup->incomplete = err == OK;
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
 /* `head` is the layout's head row: it is read once the first rows are on their way. */
 static enum err walk(struct lookup *lookup, struct store_cursor *cursor, struct slice head)
 {
@@ -170,8 +182,8 @@ static enum err walk(struct lookup *lookup, struct store_cursor *cursor, struct 
         }
         passed += count;
         wanted = lookup->query->limit - lookup->count;
-        if (passed >= EXAMPLES_ROWS_MAX) {
-            wanted = 0;
+        if (wanted > 0 && passed >= EXAMPLES_ROWS_MAX) {
+            return look_for_more(lookup, cursor);
         }
         err = gather(cursor, wanted, rows, &count);
     }
@@ -287,6 +299,7 @@ enum err examples_write(struct store_txn *txn, const struct examples_query *quer
     lookup.mark = 0;
     lookup.count = 0;
     lookup.as_of_us = 0;
+    lookup.incomplete = false;
     err = find_examples(&lookup);
     if (err != OK) {
         return err;
@@ -297,5 +310,8 @@ enum err examples_write(struct store_txn *txn, const struct examples_query *quer
     wire_put_varint(body, GET_EXAMPLES_RESPONSE_MATCH_LEVEL_FIELD,
                     lookup.count > 0 ? MATCH_LEVEL_EXACT : MATCH_LEVEL_NONE);
     wire_put_varint(body, GET_EXAMPLES_RESPONSE_ARM_FIELD, EXPERIMENT_ARM_NONE);
+    if (lookup.incomplete) {
+        wire_put_varint(body, GET_EXAMPLES_RESPONSE_INCOMPLETE_FIELD, 1);
+    }
     return buffer_ok(body) ? OK : ERR_MEMORY;
 }

@@ -14,7 +14,8 @@
 
 #define EXAMPLES_LIMIT_DEFAULT 3
 #define EXAMPLES_LIMIT_MAX 20
-/* Rows that one lookup passes over at most: only filters and time travel make it pass any. */
+/* Rows that one lookup passes over at most: only filters and time travel make it pass any. Where it
+ * ends with places left and rows behind it, the answer says `incomplete`. */
 #define EXAMPLES_ROWS_MAX 2000
 
 /* What to answer. */

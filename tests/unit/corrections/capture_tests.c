@@ -286,6 +286,36 @@ static void test_examples(void **state)
     world_deinit(&world);
 }
 
+/* Goal: an answer that met the bound of rows says so, and only then. Method: as many corrections of
+ * one document as the bound, of which one fits, then one more. */
+static void test_examples_incomplete(void **state)
+{
+    struct capture_input input = line_corrected("abc", "{}", "{\"qty\":2}", "");
+    struct examples_query query = {
+        .layout_fingerprint = SLICE("abc"), .limit = 2, .distinct_documents = true};
+    struct store_txn *txn = NULL;
+    struct world world;
+
+    (void)state;
+    world_init(&world, 1);
+    query.org = world.org;
+    input.document_id = SLICE("d");
+    for (size_t count = 1; count <= EXAMPLES_ROWS_MAX + 1; count++) {
+        (void)world_capture(&world, &input, 1);
+        world_forget(&world);
+        if (count < EXAMPLES_ROWS_MAX) {
+            continue;
+        }
+        txn = world_begin(&world, STORE_READ);
+        assert_int_equal(
+            field_of(ask_examples(&world, txn, &query), GET_EXAMPLES_RESPONSE_INCOMPLETE_FIELD, 0)
+                .size,
+            count > EXAMPLES_ROWS_MAX ? 1 : 0);
+        store_abort(txn);
+    }
+    world_deinit(&world);
+}
+
 /* Goal: the layout's head counts events and examples. Method: three events, two of them examples. */
 static void test_layout_counts(void **state)
 {
@@ -408,10 +438,15 @@ static void test_page_bytes(void **state)
 int run_capture_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stored_event),   cmocka_unit_test(test_meta_limits),
-        cmocka_unit_test(test_snippet_is_cut), cmocka_unit_test(test_batch_is_atomic),
-        cmocka_unit_test(test_examples),       cmocka_unit_test(test_layout_counts),
-        cmocka_unit_test(test_counter_bound),  cmocka_unit_test(test_page_bytes),
+        cmocka_unit_test(test_stored_event),
+        cmocka_unit_test(test_meta_limits),
+        cmocka_unit_test(test_snippet_is_cut),
+        cmocka_unit_test(test_batch_is_atomic),
+        cmocka_unit_test(test_examples),
+        cmocka_unit_test(test_layout_counts),
+        cmocka_unit_test(test_examples_incomplete),
+        cmocka_unit_test(test_counter_bound),
+        cmocka_unit_test(test_page_bytes),
     };
 
     return cmocka_run_group_tests_name("corrections: capture", tests, NULL, NULL);

@@ -5,16 +5,22 @@
  */
 #include "server/codec/check_internal.h"
 
+#include "store/base/base64.h"
 #include "store/base/json.h"
 #include "store/base/text.h"
 #include "store/base/timestamp.h"
 #include "store/base/uuid.h"
+
+#include <ctype.h>
 
 /* "%.*s" of a slice. */
 #define SHOWN(slice) (int)(slice).size, (const char *)(slice).data
 
 /* An enum's values are named in a message up to so many bytes. */
 #define NAMES_BYTES_MAX 600
+
+/* A page token begins with the 16 bytes that authenticate it. */
+#define PAGE_TOKEN_DIGITS_MIN BASE64_DIGITS(16)
 
 static struct slice path_of(struct checker *checker, const struct checked_value *value)
 {
@@ -89,6 +95,26 @@ static void check_key_id(struct checker *checker, const struct checked_value *va
     }
 }
 
+/* What no server made is told with the rest; whether this one made it, the method finds out. */
+static void check_page_token(struct checker *checker, const struct checked_value *value)
+{
+    struct slice text = value->bytes;
+    bool is_good = text.size >= PAGE_TOKEN_DIGITS_MIN;
+
+    for (size_t i = 0; is_good && i < text.size; i++) {
+        is_good = text.data[i] < 0x80 &&
+                  (isalnum(text.data[i]) || text.data[i] == '-' || text.data[i] == '_');
+    }
+    if (!is_good) {
+        struct slice shown = shorten(checker, text);
+
+        fault_add(checker->ctx->fault, path_of(checker, value),
+                  "is no page token: `%.*s`; give the next_page_token of the page before, or leave "
+                  "it out for the first page",
+                  SHOWN(shown));
+    }
+}
+
 static const char *kind_name(enum json_kind kind)
 {
     switch (kind) {
@@ -139,7 +165,9 @@ static enum err check_format(struct checker *checker, const struct checked_value
 {
     switch (value->field->rules.format) {
     case FORMAT_ANY:
+        return OK;
     case FORMAT_PAGE_TOKEN:
+        check_page_token(checker, value);
         return OK;
     case FORMAT_OPAQUE_ID:
         check_id(checker, value);

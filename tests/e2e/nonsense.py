@@ -18,6 +18,7 @@ BAD_TEXT = {
     options.FORMAT_JSON_OBJECT: b"[1,",
     options.FORMAT_NAME: b" a name ",
     options.FORMAT_KEY_ID: b"XYZ",
+    options.FORMAT_PAGE_TOKEN: b"nonsense",
 }
 FAULT_ENTRIES_MAX = 100
 MILLISECONDS_MAX = 1000

@@ -122,6 +122,7 @@ static const struct field_info rules_fields[] = {
     {FIELD("whenever", 20, FIELD_MESSAGE), .message = &codec_time},
     {FIELD("inner", 21, FIELD_MESSAGE), .message = &codec_rules},
     {FIELD("items", 22, FIELD_MESSAGE), .repeated = true, .message = &codec_rules},
+    {FIELD("page_token", 23, FIELD_STRING), RULES(.format = FORMAT_PAGE_TOKEN)},
 };
 
 const struct message_info codec_rules = {TEXT("codec.Rules"), rules_fields, COUNT_OF(rules_fields),

@@ -4,6 +4,7 @@
 #include "tests/unit/store/store_tests.h"
 
 #include "store/log.h"
+#include "store/log_engine.h"
 #include "store/memory/memory.h"
 #include "tests/support/store/store_world.h"
 
@@ -373,6 +374,58 @@ static void test_replay(void **state)
     store_memory_close(copy);
 }
 
+/* An engine that keeps what it is told to make durable. */
+struct noting_engine {
+    struct log_engine engine; /* first: what the seam hands back */
+    struct log_range ranges[4];
+    size_t count;
+};
+
+static enum err note_append(const struct log_engine *engine, struct store_txn *txn,
+                            const struct log_range *ranges, size_t count)
+{
+    struct noting_engine *noting = (struct noting_engine *)(uintptr_t)engine;
+
+    (void)txn;
+    assert_true(count <= sizeof(noting->ranges) / sizeof(noting->ranges[0]));
+    memcpy(noting->ranges, ranges, count * sizeof(ranges[0]));
+    noting->count = count;
+    return ERR_EXISTS;
+}
+
+/* Goal: an engine hears of all events of a batch, by organisation, and its refusal is passed on; the
+ * one in the tables has them and no others. Method: three events of two organisations. */
+static void test_engine(void **state)
+{
+    static const struct log_engine_ops ops = {.append = note_append};
+    const struct log_engine *in_tables = log_engine_in_tables();
+    struct store_world *world = *state;
+    struct noting_engine noting = {.engine = {&ops}};
+    struct store_txn *txn = begin(world->backend, STORE_WRITE);
+    struct log_range more;
+    struct event event;
+
+    log_begin_write(txn, NULL);
+    (void)append(world, txn, 1, "content");
+    (void)append(world, txn, 1, "content");
+    (void)append(world, txn, 2, "content");
+    assert_int_equal(log_engine_append(&noting.engine, txn), ERR_EXISTS);
+    assert_int_equal(noting.count, 2);
+    for (uint8_t i = 0; i < 2; i++) {
+        assert_true(uuid_equal(noting.ranges[i].org.uuid, store_world_org((uint8_t)(i + 1)).uuid));
+        assert_int_equal(noting.ranges[i].first_seq, 1);
+        assert_int_equal(noting.ranges[i].count, 2 - i);
+    }
+    assert_int_equal(log_engine_append(in_tables, txn), OK);
+    assert_int_equal(store_commit(txn), OK);
+    txn = begin(world->backend, STORE_READ);
+    assert_int_equal(log_engine_read(in_tables, txn, store_world_org(1), 2, &event), OK);
+    assert_int_equal(event.seq, 2);
+    assert_int_equal(log_engine_read(in_tables, txn, store_world_org(1), 3, &event), ERR_NOT_FOUND);
+    assert_int_equal(log_engine_follow(in_tables, txn, &more), ERR_NOT_FOUND);
+    store_abort(txn);
+}
+
 int run_log_tests(void)
 {
     const struct CMUnitTest tests[] = {
@@ -388,6 +441,7 @@ int run_log_tests(void)
         cmocka_unit_test_setup_teardown(test_walk, store_world_set_up, store_world_tear_down),
         cmocka_unit_test_setup_teardown(test_chain, store_world_set_up, store_world_tear_down),
         cmocka_unit_test_setup_teardown(test_replay, store_world_set_up, store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_engine, store_world_set_up, store_world_tear_down),
     };
 
     return cmocka_run_group_tests_name("log", tests, NULL, NULL);

@@ -18,8 +18,13 @@ struct client_blocking {
 struct waiting {
     struct client_blocking *client;
     struct client_call *call;
-    client_take_reply take; /* NULL: a unary call */
-    void *take_user;
+    client_take_reply take; /* of a server stream; else NULL */
+    client_next_message next; /* of a client stream; else NULL */
+    void *user; /* of either */
+    struct slice message; /* from `next`, not sent yet where has_message */
+    bool has_message;
+    bool sent_all; /* half-closed, or given up */
+    enum err send_err; /* why a message could not be sent */
     struct arena *arena;
     struct client_result result;
     bool out_of_memory;
@@ -32,8 +37,59 @@ static void on_reply(void *user, struct slice message)
 
     if (waiting->take == NULL) {
         waiting->out_of_memory = !arena_copy(waiting->arena, message, &waiting->result.reply);
-    } else if (!waiting->take(waiting->take_user, message)) {
+    } else if (!waiting->take(waiting->user, message)) {
         client_channel_cancel(waiting->client->channel, waiting->call);
+    }
+}
+
+/* A message, or the end of them, was not taken: `err` says why. */
+static void waiting_stop_sending(struct waiting *waiting, enum err err)
+{
+    waiting->sent_all = true;
+    if (err != ERR_CANCELLED) { /* else the call has ended, and its end is told next */
+        waiting->send_err = err;
+        client_channel_cancel(waiting->client->channel, waiting->call);
+    }
+}
+
+/* Asks for the next message, and acts on the answer; true where there is one. */
+static bool waiting_next(struct waiting *waiting)
+{
+    enum client_upload_step step = waiting->next(waiting->user, &waiting->message);
+    enum err err = OK;
+
+    if (step == CLIENT_UPLOAD_MESSAGE) {
+        waiting->has_message = true;
+        return true;
+    }
+    waiting->sent_all = true;
+    if (step == CLIENT_UPLOAD_STOP) {
+        client_channel_cancel(waiting->client->channel, waiting->call);
+        return false;
+    }
+    err = client_channel_half_close(waiting->client->channel, waiting->call);
+    if (err != OK) {
+        waiting_stop_sending(waiting, err);
+    }
+    return false;
+}
+
+/* Sends until there is no room, which is after CLIENT_SEND_BYTES_HIGH, or nothing more to send. */
+static void on_writable(void *user)
+{
+    struct waiting *waiting = user;
+
+    while (!waiting->sent_all && (waiting->has_message || waiting_next(waiting))) {
+        enum err err =
+            client_channel_send(waiting->client->channel, waiting->call, waiting->message);
+
+        if (err == ERR_BUSY) {
+            return;
+        }
+        waiting->has_message = false;
+        if (err != OK) {
+            waiting_stop_sending(waiting, err);
+        }
     }
 }
 
@@ -100,8 +156,11 @@ void client_blocking_close(struct client_blocking *client)
 static enum err wait_for_end(struct waiting *waiting, const struct client_request *request,
                              struct client_result *ret_result)
 {
-    const struct client_handlers handlers = {waiting, on_reply, on_end};
-    enum err err = client_channel_start(waiting->client->channel, request->method, request->message,
+    const struct client_handlers handlers = {
+        .user = waiting, .on_reply = on_reply, .on_end = on_end, .on_writable = on_writable};
+    struct slice message =
+        waiting->next == NULL ? request->message : slice_of(NULL, 0); /* no first message */
+    enum err err = client_channel_start(waiting->client->channel, request->method, message,
                                         request->options, &handlers, &waiting->call);
 
     if (err != OK) {
@@ -110,6 +169,9 @@ static enum err wait_for_end(struct waiting *waiting, const struct client_reques
     /* Ends: a call without a deadline waits for the server, as its caller asked. */
     while (!waiting->ended) {
         (void)uv_run(&waiting->client->loop, UV_RUN_ONCE);
+    }
+    if (waiting->send_err != OK) {
+        return waiting->send_err;
     }
     if (waiting->out_of_memory) {
         return ERR_MEMORY;
@@ -131,8 +193,18 @@ enum err client_stream_blocking(struct client_blocking *client,
                                 const struct client_request *request, client_take_reply take,
                                 void *user, struct arena *arena, struct client_result *ret_result)
 {
-    struct waiting waiting = {.client = client, .take = take, .take_user = user, .arena = arena};
+    struct waiting waiting = {.client = client, .take = take, .user = user, .arena = arena};
 
     ASSERT(request->method->stream == METHOD_SERVER_STREAM);
+    return wait_for_end(&waiting, request, ret_result);
+}
+
+enum err client_upload_blocking(struct client_blocking *client,
+                                const struct client_request *request, client_next_message next,
+                                void *user, struct arena *arena, struct client_result *ret_result)
+{
+    struct waiting waiting = {.client = client, .next = next, .user = user, .arena = arena};
+
+    ASSERT(request->method->stream == METHOD_CLIENT_STREAM);
     return wait_for_end(&waiting, request, ret_result);
 }

@@ -13,15 +13,27 @@ struct client_blocking;
 /* What to call. */
 struct client_request {
     const struct method_info *method;
-    struct slice message; /* the request's bytes */
+    struct slice message; /* the request's bytes; of an upload not used */
     const struct client_options *options; /* NULL: none */
 };
 
 /* How it ended; everything lives in the arena that was given. */
 struct client_result {
     struct client_status status;
-    struct slice reply; /* of a unary call that ended with OK */
+    struct slice reply; /* of a unary call or an upload that ended with OK */
 };
+
+/* What gives the messages of an upload says with each. */
+enum client_upload_step {
+    CLIENT_UPLOAD_MESSAGE, /* here is one */
+    CLIENT_UPLOAD_END, /* there are no more */
+    CLIENT_UPLOAD_STOP /* there would be more, but the call is to end, with CANCELLED */
+};
+
+/* Gives the next message of a client stream, which stays valid until the next call of this or the
+ * upload's end. It is called as fast as the server reads (CLIENT_SEND_BYTES_HIGH ahead), so it is a
+ * place to show progress; and not any more once it has said END or STOP, or the call has ended. */
+typedef enum client_upload_step (*client_next_message)(void *user, struct slice *ret_message);
 
 /* Takes one reply of a stream; false ends the call, with CANCELLED. */
 typedef bool (*client_take_reply)(void *user, struct slice message);
@@ -42,5 +54,12 @@ MUST_CHECK enum err client_stream_blocking(struct client_blocking *client,
                                            const struct client_request *request,
                                            client_take_reply take, void *user, struct arena *arena,
                                            struct client_result *ret_result);
+/* The same for a client stream: `next` gives each message. The server may answer before it has
+ * taken them all, with a refusal for one. ERR_TOO_LARGE and ERR_MEMORY also where a message could
+ * not be sent: the call was cancelled, and there is no result. */
+MUST_CHECK enum err client_upload_blocking(struct client_blocking *client,
+                                           const struct client_request *request,
+                                           client_next_message next, void *user,
+                                           struct arena *arena, struct client_result *ret_result);
 
 #endif

@@ -191,7 +191,7 @@ void call_conclude(struct client_call *call)
                      true);
         return;
     }
-    if (call->code == CLIENT_CODE_OK && call->method->stream == METHOD_UNARY &&
+    if (call->code == CLIENT_CODE_OK && method_has_one_reply(call->method) &&
         call->reply_count == 0) {
         call_set_end(call, CLIENT_CODE_UNIMPLEMENTED, "the server answered OK without a message",
                      true);
@@ -234,9 +234,9 @@ struct slice call_take_bytes(struct client_call *call, struct slice bytes)
             continue;
         }
         call->reply_count++;
-        if (call->method->stream == METHOD_UNARY && call->reply_count > 1) {
+        if (method_has_one_reply(call->method) && call->reply_count > 1) {
             call_set_end(call, CLIENT_CODE_UNIMPLEMENTED,
-                         "the server answered more than one message to a unary call", true);
+                         "the server answered with more than one message", true);
             break;
         }
         call->handlers.on_reply(call->handlers.user, message);

@@ -7,6 +7,7 @@
 #define ERRATA_CLIENT_CALL_H
 
 #include "client/message.h"
+#include "client/outbox.h"
 #include "client/session.h"
 #include "store/base/arena.h"
 
@@ -19,9 +20,12 @@ struct client_call {
     struct client_handlers handlers;
     int64_t deadline_ms; /* 0: never */
     int32_t stream_id;
-    uint8_t *request; /* framed, owned; until it is sent */
-    size_t request_bytes;
-    size_t request_sent;
+    /* The request. */
+    struct client_outbox outbox; /* messages that wait for the server to read */
+    bool gzip; /* they are compressed */
+    bool half_closed; /* none follow those that wait */
+    bool request_ended; /* the last of them was handed to nghttp2, with the stream's end */
+    bool owes_room; /* on_writable is due once fewer than CLIENT_SEND_BYTES_HIGH wait */
     /* The answer. */
     struct arena arena; /* header fields, messages of the status */
     struct client_metadata fields[CLIENT_HEADER_FIELDS_MAX];

@@ -332,7 +332,9 @@ static void channel_resolve(struct tcp_channel *channel)
 static const struct client_channel_ops tcp_ops = {.start = client_channel_start,
                                                   .cancel = client_channel_cancel,
                                                   .pause = client_channel_pause,
-                                                  .resume = client_channel_resume};
+                                                  .resume = client_channel_resume,
+                                                  .send = client_channel_send,
+                                                  .half_close = client_channel_half_close};
 
 static enum err channel_make_session(struct tcp_channel *channel,
                                      const struct client_channel_config *config)
@@ -493,4 +495,23 @@ void client_channel_resume(struct client_channel *channel, struct client_call *c
 {
     client_session_resume(call);
     channel_wake(tcp_of(channel));
+}
+
+enum err client_channel_send(struct client_channel *channel, struct client_call *call,
+                             struct slice message)
+{
+    struct tcp_channel *tcp = tcp_of(channel);
+    enum err err = client_session_send(tcp->session, call, message);
+
+    channel_wake(tcp);
+    return err;
+}
+
+enum err client_channel_half_close(struct client_channel *channel, struct client_call *call)
+{
+    struct tcp_channel *tcp = tcp_of(channel);
+    enum err err = client_session_half_close(tcp->session, call);
+
+    channel_wake(tcp);
+    return err;
 }

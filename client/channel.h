@@ -28,7 +28,7 @@ struct client_channel_config {
     struct slice token; /* bearer token for each call, or empty; copied */
     const char *user_agent; /* NULL: the library's own; copied */
     size_t reply_bytes_max; /* 0: CLIENT_MESSAGE_BYTES_MAX */
-    size_t request_bytes_max; /* 0: CLIENT_MESSAGE_BYTES_MAX */
+    size_t request_bytes_max; /* of one message; 0: CLIENT_MESSAGE_BYTES_MAX */
     int64_t connect_timeout_ms; /* 0: CLIENT_CONNECT_TIMEOUT_MS */
 };
 
@@ -56,5 +56,11 @@ MUST_CHECK enum err client_channel_start(struct client_channel *channel,
 void client_channel_cancel(struct client_channel *channel, struct client_call *call);
 void client_channel_pause(struct client_channel *channel, struct client_call *call);
 void client_channel_resume(struct client_channel *channel, struct client_call *call);
+/* Of a client stream. ERR_INVALID behind the half-close, and for a call that is no client stream;
+ * ERR_TOO_LARGE, ERR_MEMORY: the message was not taken, and the call goes on. */
+MUST_CHECK enum err client_channel_send(struct client_channel *channel, struct client_call *call,
+                                        struct slice message);
+MUST_CHECK enum err client_channel_half_close(struct client_channel *channel,
+                                              struct client_call *call);
 
 #endif

@@ -6,16 +6,13 @@
 
 #include "client/call.h"
 #include "client/header.h"
+#include "client/request.h"
 #include "store/base/assert.h"
-#include "store/base/base64.h"
 
 #include <nghttp2/nghttp2.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Fields that the channel adds to a request: four pseudo ones, te, content-type, user-agent,
- * authorization, grpc-timeout, grpc-encoding, grpc-accept-encoding. */
-#define OWN_FIELDS_MAX 11
 #define ARENA_BYTES_MAX (CLIENT_HEADER_BYTES_MAX * 4)
 
 struct client_session {
@@ -64,7 +61,7 @@ static void call_free(struct client_call *call)
     session->call_count--;
     client_reader_deinit(&call->reader);
     arena_deinit(&call->arena);
-    free(call->request);
+    client_outbox_deinit(&call->outbox);
     free(call->held);
     free(call);
 }
@@ -127,7 +124,7 @@ static void session_answered(struct client_session *session, struct client_call 
         call_conclude(call);
     }
     session_add_news(session, call);
-    if (call->request_sent < call->request_bytes) {
+    if (!call->request_ended) {
         /* It wants no more of the request. */
         session_reset(session, call);
     }
@@ -235,6 +232,12 @@ static int on_stream_close(nghttp2_session *http2, int32_t stream_id, uint32_t h
     return 0;
 }
 
+/* on_writable is due, and there is room. */
+static bool call_owes_room_now(const struct client_call *call)
+{
+    return call->owes_room && !call->half_closed && call->outbox.bytes < CLIENT_SEND_BYTES_HIGH;
+}
+
 static ssize_t on_read_request(nghttp2_session *http2, int32_t stream_id, uint8_t *bytes,
                                size_t capacity, uint32_t *data_flags, nghttp2_data_source *source,
                                void *user)
@@ -244,18 +247,18 @@ static ssize_t on_read_request(nghttp2_session *http2, int32_t stream_id, uint8_
 
     (void)http2;
     (void)stream_id;
-    (void)user;
     if (call->ended) {
         return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
     }
-    size = call->request_bytes - call->request_sent;
-    if (size > capacity) {
-        size = capacity;
+    size = client_outbox_take(&call->outbox, bytes, capacity);
+    if (call_owes_room_now(call)) {
+        session_add_news(user, call);
     }
-    memcpy(bytes, call->request + call->request_sent, size);
-    call->request_sent += size;
-    if (call->request_sent == call->request_bytes) {
+    if (call->half_closed && call->outbox.bytes == 0) {
+        call->request_ended = true;
         *data_flags |= NGHTTP2_DATA_FLAG_EOF;
+    } else if (size == 0) {
+        return NGHTTP2_ERR_DEFERRED; /* until session_resume_request */
     }
     return (ssize_t)size;
 }
@@ -365,79 +368,12 @@ void client_session_free(struct client_session *session)
 
 /* --- starting --- */
 
-/* A request's header fields, and what their values are borrowed from until they are submitted. */
-struct request_fields {
-    nghttp2_nv list[OWN_FIELDS_MAX + CLIENT_METADATA_MAX];
-    size_t count;
-    char timeout[CLIENT_TIMEOUT_BYTES];
-};
-
-static void fields_add(struct request_fields *fields, struct slice name, struct slice value)
-{
-    ASSERT(fields->count < sizeof(fields->list) / sizeof(fields->list[0]));
-    /* nghttp2 copies both; it only lacks the const. */
-    fields->list[fields->count++] =
-        (nghttp2_nv){(uint8_t *)(uintptr_t)name.data, (uint8_t *)(uintptr_t)value.data, name.size,
-                     value.size, NGHTTP2_NV_FLAG_NONE};
-}
-
-static enum err fields_add_metadata(struct request_fields *fields, struct client_call *call,
-                                    const struct client_metadata *metadata)
-{
-    uint8_t *text = NULL;
-
-    if (!client_metadata_valid(metadata)) {
-        return ERR_INVALID;
-    }
-    if (!client_key_is_binary(metadata->key)) {
-        fields_add(fields, metadata->key, metadata->value);
-        return OK;
-    }
-    text = arena_alloc(&call->arena, BASE64_DIGITS(metadata->value.size) + 1);
-    if (text == NULL) {
-        return ERR_MEMORY;
-    }
-    fields_add(fields, metadata->key,
-               slice_of(text, base64_write(metadata->value, BASE64_STANDARD, text)));
-    return OK;
-}
-
-static enum err fields_build(struct request_fields *fields, struct client_call *call,
-                             const struct client_options *options)
-{
-    const struct client_session_config *config = &call->session->config;
-    enum err err = OK;
-
-    fields_add(fields, SLICE(":method"), SLICE("POST"));
-    fields_add(fields, SLICE(":scheme"), SLICE("http"));
-    fields_add(fields, SLICE(":path"), call->method->path);
-    fields_add(fields, SLICE(":authority"), config->authority);
-    fields_add(fields, SLICE("te"), SLICE("trailers"));
-    fields_add(fields, SLICE("content-type"), SLICE("application/grpc"));
-    fields_add(fields, SLICE("user-agent"), config->user_agent);
-    if (options->timeout_ms > 0) {
-        client_timeout_write(options->timeout_ms, fields->timeout);
-        fields_add(fields, SLICE("grpc-timeout"), slice_text(fields->timeout));
-    }
-    if (options->gzip) {
-        fields_add(fields, SLICE("grpc-encoding"), SLICE("gzip"));
-        fields_add(fields, SLICE("grpc-accept-encoding"), SLICE("identity,gzip"));
-    }
-    if (config->token.size > 0) {
-        fields_add(fields, SLICE("authorization"), config->token);
-    }
-    for (size_t i = 0; i < options->metadata_count && err == OK; i++) {
-        err = fields_add_metadata(fields, call, &options->metadata[i]);
-    }
-    return err;
-}
-
 static enum err session_submit(struct client_session *session, struct client_call *call,
                                const struct client_options *options)
 {
-    struct request_fields fields = {.count = 0};
+    struct client_request_fields fields = {.count = 0};
     nghttp2_data_provider provider = {.source = {.ptr = call}, .read_callback = on_read_request};
-    enum err err = fields_build(&fields, call, options);
+    enum err err = client_request_build(&session->config, call, options, &fields);
     int32_t stream_id = 0;
 
     if (err != OK) {
@@ -500,7 +436,8 @@ enum err client_session_start(struct client_session *session,
     if (start->request.size > session->config.request_bytes_max) {
         return ERR_TOO_LARGE;
     }
-    if (options->metadata_count > CLIENT_METADATA_MAX) {
+    if (options->metadata_count > CLIENT_METADATA_MAX ||
+        (start->request.size > 0 && !method_has_one_request(start->method))) {
         return ERR_INVALID;
     }
     if (session->call_count >= CLIENT_CALLS_MAX) {
@@ -510,7 +447,11 @@ enum err client_session_start(struct client_session *session,
     if (call == NULL) {
         return ERR_MEMORY;
     }
-    err = client_message_frame(start->request, options->gzip, &call->request, &call->request_bytes);
+    call->gzip = options->gzip;
+    if (method_has_one_request(call->method)) {
+        call->half_closed = true;
+        err = client_outbox_add(&call->outbox, start->request, call->gzip);
+    }
     if (err == OK) {
         err = session_submit(session, call, options);
     }
@@ -518,7 +459,67 @@ enum err client_session_start(struct client_session *session,
         call_free(call);
         return err;
     }
+    if (!call->half_closed) {
+        call->owes_room = true;
+        session_add_news(session, call);
+    }
     *ret_call = call;
+    return OK;
+}
+
+/* --- messages of a client stream --- */
+
+/* There is something for on_read_request. */
+static void session_resume_request(struct client_session *session, struct client_call *call)
+{
+    if (call->stream_open && !session->dead &&
+        nghttp2_session_resume_data(session->http2, call->stream_id) == NGHTTP2_ERR_NOMEM) {
+        client_session_end(session, call, CLIENT_CODE_RESOURCE_EXHAUSTED,
+                           "out of memory for the request");
+    }
+}
+
+/* Whether the call may send at all. */
+static enum err call_check_sending(const struct client_call *call)
+{
+    if (call->ended || call->answered) {
+        return ERR_CANCELLED;
+    }
+    return call->half_closed ? ERR_INVALID : OK;
+}
+
+enum err client_session_send(struct client_session *session, struct client_call *call,
+                             struct slice message)
+{
+    enum err err = call_check_sending(call);
+
+    if (err != OK) {
+        return err;
+    }
+    if (message.size > session->config.request_bytes_max) {
+        return ERR_TOO_LARGE;
+    }
+    if (call->outbox.bytes >= CLIENT_SEND_BYTES_HIGH) {
+        call->owes_room = true;
+        return ERR_BUSY;
+    }
+    err = client_outbox_add(&call->outbox, message, call->gzip);
+    if (err != OK) {
+        return err;
+    }
+    session_resume_request(session, call);
+    return OK;
+}
+
+enum err client_session_half_close(struct client_session *session, struct client_call *call)
+{
+    enum err err = call_check_sending(call);
+
+    if (err != OK) {
+        return err;
+    }
+    call->half_closed = true;
+    session_resume_request(session, call);
     return OK;
 }
 
@@ -671,6 +672,14 @@ static void session_tell_end(struct client_call *call)
     }
 }
 
+static void session_tell_room(struct client_call *call)
+{
+    call->owes_room = false;
+    if (call->handlers.on_writable != NULL) {
+        call->handlers.on_writable(call->handlers.user);
+    }
+}
+
 void client_session_report(struct client_session *session)
 {
     /* Whoever asks again from inside a callback is told in this turn too; each call ends once, so
@@ -685,6 +694,9 @@ void client_session_report(struct client_session *session)
         call->in_news = false;
         if (!call->ended && call->held_bytes > 0 && !call->paused) {
             session_tell_held(session, call);
+        }
+        if (!call->ended && !call->answered && call_owes_room_now(call)) {
+            session_tell_room(call);
         }
         if (call->ended && !call->in_news) {
             session_tell_end(call);

@@ -3,8 +3,9 @@
  * replies and ends out. Knows nghttp2 and gRPC, no socket, no clock and no libuv (channel.c has
  * those), so that a test can be its peer byte by byte. Not for users: they see channel.h.
  *
- * Ends are queued and told by client_session_report; replies are told while bytes are fed. From
- * either callback every function here may be called but feed, drain, report and free.
+ * Ends, and room for messages of a client stream, are queued and told by client_session_report;
+ * replies are told while bytes are fed. From each callback every function here may be called but
+ * feed, drain, report and free.
  */
 #ifndef ERRATA_CLIENT_SESSION_H
 #define ERRATA_CLIENT_SESSION_H
@@ -35,7 +36,7 @@ struct client_session_config {
     struct slice token; /* bearer token of each call, or empty */
     struct slice user_agent;
     size_t reply_bytes_max; /* of one message */
-    size_t request_bytes_max;
+    size_t request_bytes_max; /* of one message */
 };
 
 /* A call to start: what stub.h's start gets. */
@@ -53,11 +54,19 @@ MUST_CHECK enum err client_session_new(const struct client_session_config *confi
 /* All calls must have ended and been reported. NULL does nothing. */
 void client_session_free(struct client_session *session);
 
-/* ERR_INVALID for metadata that may not be sent, ERR_TOO_LARGE, ERR_MEMORY, ERR_BUSY over
- * CLIENT_CALLS_MAX. What fails later, a dead connection too, is told by on_end. */
+/* ERR_INVALID for metadata that may not be sent, or for a client stream that comes with a request;
+ * ERR_TOO_LARGE, ERR_MEMORY, ERR_BUSY over CLIENT_CALLS_MAX. What fails later, a dead connection too, is told by on_end. */
 MUST_CHECK enum err client_session_start(struct client_session *session,
                                          const struct client_session_call *start,
                                          struct client_call **ret_call);
+/* One message of a client stream, as stub.h's send. ERR_BUSY, ERR_CANCELLED; ERR_INVALID behind the
+ * half-close, and for a call that is no client stream; ERR_TOO_LARGE, ERR_MEMORY: not taken, and
+ * the call goes on. */
+MUST_CHECK enum err client_session_send(struct client_session *session, struct client_call *call,
+                                        struct slice message);
+/* No more messages follow. ERR_CANCELLED, ERR_INVALID likewise. */
+MUST_CHECK enum err client_session_half_close(struct client_session *session,
+                                              struct client_call *call);
 /* Ends a call from this side. A call that has ended already stays as it ended. */
 void client_session_end(struct client_session *session, struct client_call *call, uint32_t code,
                         const char *message);
@@ -75,7 +84,7 @@ size_t client_session_drain(struct client_session *session, uint8_t *bytes, size
 void client_session_fail(struct client_session *session, uint32_t code, const char *message);
 /* Ends calls whose deadline is at or before `now_ms`; gives the earliest deadline left, 0: none. */
 int64_t client_session_expire(struct client_session *session, int64_t now_ms);
-/* Tells replies that were held back, and ends. */
+/* Tells replies that were held back, room for messages, and ends. */
 void client_session_report(struct client_session *session);
 
 /* Something waits for report. */

@@ -9,6 +9,9 @@
 #include "server/codec/contract.h"
 #include "store/base/err.h"
 
+/* Bytes of a client stream that wait to be sent, above which no more are taken. */
+#define CLIENT_SEND_BYTES_HIGH ((size_t)1 << 20)
+
 struct client_metadata {
     struct slice key; /* lower case; -bin keys take raw bytes */
     struct slice value;
@@ -39,6 +42,9 @@ struct client_handlers {
     void (*on_reply)(void *user, struct slice message);
     /* The end, exactly once, never inside the function that started the call. */
     void (*on_end)(void *user, const struct client_status *status);
+    /* Of a client stream: `send` takes messages again; the first time soon after the start, later
+     * each time that it said ERR_BUSY. Never inside a function of the channel. */
+    void (*on_writable)(void *user);
 };
 
 struct client_channel {
@@ -55,6 +61,14 @@ struct client_channel_ops {
     /* Stops on_reply until resume: the server is held back by flow control, not buffered for. */
     void (*pause)(struct client_channel *channel, struct client_call *call);
     void (*resume)(struct client_channel *channel, struct client_call *call);
+    /* Of a client stream, whose start takes an empty request that is not sent: sends one message
+     * (borrowed until this returns). ERR_BUSY where CLIENT_SEND_BYTES_HIGH or more wait for the
+     * server to read: nothing was taken, on_writable follows. ERR_CANCELLED once the call has ended
+     * (on_end tells why). */
+    enum err (*send)(struct client_channel *channel, struct client_call *call,
+                     struct slice message);
+    /* No more messages follow. */
+    enum err (*half_close)(struct client_channel *channel, struct client_call *call);
 };
 
 #endif

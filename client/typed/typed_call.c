@@ -20,7 +20,7 @@ struct typed_call {
     ProtobufCAllocator allocator; /* of replies; counts in left_bytes */
     size_t left_bytes; /* what the reply being unpacked may still take */
     bool exhausted; /* the cap or malloc ended the last unpack */
-    ProtobufCMessage *reply; /* owned; of a unary call, until the end */
+    ProtobufCMessage *reply; /* owned; of a call that has just one, until the end */
     uint32_t fault_code; /* CODE_OK until the stub finds a fault of its own */
     struct slice fault_message; /* a literal */
 };
@@ -77,7 +77,7 @@ static void on_reply(void *user, struct slice message)
         return; /* cancelled; what still arrives goes nowhere */
     }
     if (typed->reply != NULL) {
-        fail(typed, CODE_UNIMPLEMENTED, SLICE("the server answered a unary call twice"));
+        fail(typed, CODE_UNIMPLEMENTED, SLICE("the server answered twice where one reply is due"));
         return;
     }
     reply = unpack(typed, message);
@@ -101,13 +101,13 @@ static void on_reply(void *user, struct slice message)
 static void on_end(void *user, const struct client_status *status)
 {
     struct typed_call *typed = user;
-    bool is_unary = typed->kind->on_reply == NULL;
+    bool has_one_reply = typed->kind->on_reply == NULL;
     struct client_status own;
 
     typed->call = NULL;
-    if (is_unary && typed->fault_code == CODE_OK && status->code == CODE_OK &&
+    if (has_one_reply && typed->fault_code == CODE_OK && status->code == CODE_OK &&
         typed->reply == NULL) {
-        fail(typed, CODE_UNIMPLEMENTED, SLICE("the server ended a unary call without a reply"));
+        fail(typed, CODE_UNIMPLEMENTED, SLICE("the server ended the call without a reply"));
     }
     if (typed->fault_code != CODE_OK) {
         own = *status;
@@ -124,22 +124,52 @@ static void on_end(void *user, const struct client_status *status)
     free(typed);
 }
 
+static void on_writable(void *user)
+{
+    struct typed_call *typed = user;
+
+    if (typed->fault_code == CODE_OK && typed->kind->on_writable != NULL) {
+        typed->kind->on_writable(&typed->to);
+    }
+}
+
+/* A message's bytes, on the heap and the caller's. NULL has none. */
+static enum err pack(const ProtobufCMessage *message, uint8_t **ret_bytes, size_t *ret_size)
+{
+    size_t size = message != NULL ? protobuf_c_message_get_packed_size(message) : 0;
+    uint8_t *bytes = malloc(size > 0 ? size : 1);
+
+    if (bytes == NULL) {
+        return ERR_MEMORY;
+    }
+    if (message != NULL) {
+        (void)protobuf_c_message_pack(message, bytes);
+    }
+    *ret_bytes = bytes;
+    *ret_size = size;
+    return OK;
+}
+
 enum err typed_call_start(struct client_channel *channel, const struct typed_call_kind *kind,
                           const ProtobufCMessage *request, const struct client_options *options,
                           const struct typed_call_user *to, struct client_call **ret_call)
 {
-    size_t size = protobuf_c_message_get_packed_size(request);
-    uint8_t *bytes = malloc(size > 0 ? size : 1);
     struct typed_call *typed = calloc(1, sizeof(*typed));
-    struct client_handlers handlers = {.user = typed, .on_reply = on_reply, .on_end = on_end};
+    const struct client_handlers handlers = {
+        .user = typed, .on_reply = on_reply, .on_end = on_end, .on_writable = on_writable};
+    uint8_t *bytes = NULL;
+    size_t size = 0;
     enum err err = ERR_MEMORY;
 
-    if (bytes == NULL || typed == NULL) {
-        goto out;
+    if (typed == NULL) {
+        return ERR_MEMORY;
     }
     *typed = (struct typed_call){.kind = kind, .to = *to, .channel = channel};
     typed->allocator = (ProtobufCAllocator){capped_alloc, capped_free, typed};
-    (void)protobuf_c_message_pack(request, bytes);
+    err = pack(request, &bytes, &size);
+    if (err != OK) {
+        goto out;
+    }
     err = channel->ops->start(channel, kind->method, slice_of(bytes, size), options, &handlers,
                               &typed->call);
     if (err == OK) {
@@ -148,6 +178,21 @@ enum err typed_call_start(struct client_channel *channel, const struct typed_cal
     }
 out:
     free(typed);
+    free(bytes);
+    return err;
+}
+
+enum err typed_call_send(struct client_channel *channel, struct client_call *call,
+                         const ProtobufCMessage *message)
+{
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    enum err err = pack(message, &bytes, &size);
+
+    if (err != OK) {
+        return err;
+    }
+    err = channel->ops->send(channel, call, slice_of(bytes, size));
     free(bytes);
     return err;
 }

@@ -107,6 +107,7 @@ struct message_info {
 enum method_stream {
     METHOD_UNARY,
     METHOD_SERVER_STREAM,
+    METHOD_CLIENT_STREAM, /* many requests, one reply */
     METHOD_BIDI_STREAM /* reflection alone */
 };
 
@@ -119,7 +120,8 @@ enum method_transaction {
 enum method_stage {
     METHOD_STRAIGHT,
     METHOD_PREPARE,
-    METHOD_PREPARE_ON_POOL
+    METHOD_PREPARE_ON_POOL,
+    METHOD_PREPARE_DOCUMENT
 };
 
 /* A set of roles: bit (1 << number) of errata.v1.Role. */
@@ -141,6 +143,18 @@ struct method_info {
     uint32_t default_deadline_ms; /* 0: none */
     uint16_t index; /* place in contract_methods, and in the dispatch table */
 };
+
+/* A method whose call has just one reply where it succeeds; the others stream them. */
+static inline bool method_has_one_reply(const struct method_info *method)
+{
+    return method->stream == METHOD_UNARY || method->stream == METHOD_CLIENT_STREAM;
+}
+
+/* A method whose call has just one request message; the others take any number. */
+static inline bool method_has_one_request(const struct method_info *method)
+{
+    return method->stream == METHOD_UNARY || method->stream == METHOD_SERVER_STREAM;
+}
 
 /* All methods, by path, ascending. */
 extern const struct method_info contract_methods[];

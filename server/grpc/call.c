@@ -214,7 +214,7 @@ void call_fail(struct call_core *core, enum err err, struct slice message)
 {
     struct buffer details;
 
-    status_details_begin(&core->arena, err, message, &details);
+    status_details_begin(&core->arena, err, slice_of(NULL, 0), message, &details);
     core->status.message = message;
     core->status.details = buffer_ok(&details) ? buffer_slice(&details) : slice_of(NULL, 0);
     call_end(core, (enum grpc_code)err_grpc_code(err));
@@ -267,12 +267,12 @@ void call_finish(struct call *call, const struct status *status)
     if (!core->ended) {
         /* Without memory for its texts the status goes without them. */
         (void)call_status_copy(core, status);
-        /* A unary call that succeeds has a reply. */
-        if (code == GRPC_OK && call->method->stream == METHOD_UNARY &&
+        /* A call of one reply that succeeds has it; nothing of it has gone out yet. */
+        if (code == GRPC_OK && method_has_one_reply(call->method) &&
             UNEXPECTED(core->pieces == NULL)) {
             code = GRPC_INTERNAL;
         }
-        if (code != GRPC_OK && call->method->stream == METHOD_UNARY) {
+        if (code != GRPC_OK && method_has_one_reply(call->method)) {
             (void)call_output_drop(core);
         }
         call_end(core, code);

@@ -6,9 +6,11 @@
  *
  * Life: `on_start` once; then `on_message` for each request message; `on_half_close` when there will
  * be no more; `on_writable` when a streamed answer has room again; `on_cancel` at most once, when
- * the peer, the connection or the deadline ended it. The services end each call with exactly one
- * call_finish, also after on_cancel (what is sent then goes nowhere). Until then the call and its
- * arena stay, even when the connection is gone. After call_finish nothing may touch the call.
+ * the peer, the connection, the deadline or the transport ended it.
+ *
+ * The services end each call with exactly one call_finish, also after on_cancel, behind which no
+ * other event comes (what is sent then goes nowhere). Until then the call and its arena stay, even
+ * when the connection is gone. After call_finish nothing may touch the call.
  * None of the call_* functions calls back into the handlers before it returns.
  */
 #ifndef ERRATA_SERVER_GRPC_CALL_H
@@ -66,15 +68,28 @@ struct call {
     void *user; /* the services' own */
 };
 
-/* Who answers calls. */
+/* Who answers calls. Messages by kind of method:
+ *   unary, server stream   one, when the request has ended: it stays until the call ends
+ *   client stream          any number, none included, each as soon as it is whole and before the
+ *                          next is read; its bytes are gone when on_message returns, so a call has
+ *                          memory for one at a time, and of none once on_half_close comes. Each is
+ *                          bounded by message_bytes_max, and by nothing in sum: that is for the
+ *                          services to bound. Reading goes on as on_message returns; there is no
+ *                          way to hold the peer back but to finish the call
+ *   bidi stream            the same, held back while output is above the mark
+ * A call may be finished at any time, from inside on_message too: no message follows, the status
+ * goes out at once, and what the peer still sends is read and forgotten. Unary calls and client
+ * streams answer with exactly one reply where they succeed (a status other than OK drops one that
+ * was made), and nothing of it is sent before call_finish. */
 struct call_handlers {
     void *user;
     /* The headers are whole. May finish the call at once (no token, wrong role, draining). */
     void (*on_start)(void *user, struct call *call);
-    /* One whole request message, decompressed, borrowed until the call ends (of a bidi stream: until
-     * the function returns). A unary or server-streaming call gets it when the request has ended. */
+    /* One whole request message, decompressed. Borrowed until the call ends; of a client or bidi
+     * stream, until the function returns. */
     void (*on_message)(void *user, struct call *call, struct slice message);
-    /* No more request messages. A unary or server-streaming call has had exactly one. */
+    /* No more request messages. A unary or server-streaming call has had exactly one; a client
+     * stream that has had none is refused by the services, where they want one. */
     void (*on_half_close)(void *user, struct call *call);
     /* The output of a stream fell below the mark; again after each time it was above it. */
     void (*on_writable)(void *user, struct call *call);

@@ -16,9 +16,10 @@ static void call_refuse_text(struct call_core *core, enum err err, struct slice 
     call_refuse(core, err, text.size > 0 ? text : slice_text(err_text(err)));
 }
 
+/* One message lives as long as its call; of many, each makes room for the next. */
 static struct arena *call_input_arena(struct call_core *core)
 {
-    return core->call.method->stream == METHOD_BIDI_STREAM ? &core->input_arena : &core->arena;
+    return method_has_one_request(core->call.method) ? &core->arena : &core->input_arena;
 }
 
 /* The message is refused by its head, before a byte of it is kept. */
@@ -34,7 +35,7 @@ static bool call_check_head(struct call_core *core, uint8_t flags)
     } else if (input->compressed && core->request_encoding != CALL_GZIP) {
         call_refuse_err(core, ERR_MALFORMED,
                         "a message is marked as compressed, but there is no grpc-encoding");
-    } else if (input->message_count > 0 && core->call.method->stream != METHOD_BIDI_STREAM) {
+    } else if (input->message_count > 0 && method_has_one_request(core->call.method)) {
         call_refuse_err(core, ERR_UNIMPLEMENTED,
                         "this method takes one request message, and got a second one");
     } else if (input->message_bytes > server->config.message_bytes_max) {
@@ -65,7 +66,7 @@ static void call_begin_message(struct call_core *core)
     if (!call_check_head(core, flags)) {
         return;
     }
-    if (core->call.method->stream == METHOD_BIDI_STREAM) {
+    if (!method_has_one_request(core->call.method)) {
         arena_reset(&core->input_arena);
     }
     core->server->body_bytes += input->message_bytes;
@@ -147,7 +148,7 @@ static void call_end_message(struct call_core *core)
     if (input->compressed && !call_inflate_message(core, &message)) {
         return;
     }
-    if (core->call.method->stream != METHOD_BIDI_STREAM) {
+    if (method_has_one_request(core->call.method)) {
         input->first = message;
         return;
     }
@@ -208,12 +209,13 @@ void call_take_frames_end(struct call_core *core)
         call_refuse_err(core, ERR_MALFORMED, "the request ended inside a message");
         return;
     }
-    if (core->call.method->stream != METHOD_BIDI_STREAM) {
-        if (input->message_count == 0) {
-            call_refuse_err(core, ERR_UNIMPLEMENTED,
-                            "this method takes one request message, and got none");
-            return;
-        }
+    if (!method_has_one_request(core->call.method)) {
+        arena_deinit(&core->input_arena); /* what follows may take long, and needs none of it */
+    } else if (input->message_count == 0) {
+        call_refuse_err(core, ERR_UNIMPLEMENTED,
+                        "this method takes one request message, and got none");
+        return;
+    } else {
         call_deliver(core, input->first);
     }
     call_deliver_end(core);

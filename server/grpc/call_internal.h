@@ -76,7 +76,7 @@ struct call_input {
     uint32_t message_count;
     uint32_t progress_bytes; /* arrived since `progress_us` */
     int64_t progress_us;
-    struct slice first; /* of a unary call: kept until the request's end */
+    struct slice first; /* of a call with one request: kept until the request's end */
 };
 
 /* What a content type asks for. */
@@ -132,7 +132,7 @@ struct call_core {
     /* What follows is not cleared between calls. */
     struct arena arena;
     struct arena reply_arenas[2]; /* of streams, in turns: the one with no piece left is reset */
-    struct arena input_arena; /* of bidi streams: the message being taken */
+    struct arena input_arena; /* of streamed requests: the message being taken */
     struct arena held_arena; /* of bidi streams: bytes that wait */
     struct h2_field leading[CALL_ADDED_MAX];
     struct h2_field trailing[CALL_ADDED_MAX];

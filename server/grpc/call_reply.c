@@ -1,7 +1,7 @@
 /*
  * call_reply.c: reply messages: written into an arena with room for their head, queued, and taken
- * out by the protocol. The replies of a unary call live in the call's arena; those of a stream in
- * two arenas by turns, so that a stream that lasts for days holds no more than what waits.
+ * out by the protocol. The only reply of a call lives in the call's arena; streamed ones in two
+ * arenas by turns, so that a stream that lasts for days holds no more than what waits.
  */
 #include "server/grpc/call_internal.h"
 #include "store/base/assert.h"
@@ -10,7 +10,7 @@ static struct arena *call_reply_arena(struct call_core *core)
 {
     uint8_t other = core->reply_place ^ 1;
 
-    if (core->call.method->stream == METHOD_UNARY) {
+    if (method_has_one_reply(core->call.method)) {
         return &core->arena;
     }
     if (core->reply_counts[other] == 0) {
@@ -38,7 +38,7 @@ struct buffer *call_reply_begin(struct call *call, size_t likely_bytes)
 enum err call_reply_end(struct call *call)
 {
     struct call_core *core = call_core_of(call);
-    bool is_unary = call->method->stream == METHOD_UNARY;
+    bool is_only = method_has_one_reply(call->method);
     struct call_piece *piece = NULL;
     struct slice bytes = {NULL, 0};
     enum err err = OK;
@@ -51,8 +51,8 @@ enum err call_reply_end(struct call *call)
     if (core->ended) {
         return OK; /* goes nowhere */
     }
-    if (is_unary && UNEXPECTED(core->pieces != NULL)) {
-        return ERR_INTERNAL; /* a unary call has one reply */
+    if (is_only && UNEXPECTED(core->pieces != NULL)) {
+        return ERR_INTERNAL; /* a second one */
     }
     err = call_frame_reply(core, &bytes);
     if (err != OK) {
@@ -63,17 +63,18 @@ enum err call_reply_end(struct call *call)
         return ERR_MEMORY;
     }
     *piece =
-        (struct call_piece){.bytes = bytes, .place = is_unary ? CALL_PLACE_OWN : core->reply_place};
-    if (!is_unary) {
+        (struct call_piece){.bytes = bytes, .place = is_only ? CALL_PLACE_OWN : core->reply_place};
+    if (!is_only) {
         core->reply_counts[core->reply_place]++;
     }
     *core->pieces_end = piece;
     core->pieces_end = &piece->next;
     core->output_bytes += bytes.size;
-    core->full = core->full || core->output_bytes > CALL_OUTPUT_BYTES_HIGH;
+    /* A reply that goes out with its call's end holds nothing back. */
+    core->full = core->full || (!is_only && core->output_bytes > CALL_OUTPUT_BYTES_HIGH);
     core->server->stats.messages_out++;
     core->server->stats.message_bytes_out += bytes.size - CALL_PREFIX_BYTES;
-    if (!is_unary) {
+    if (!is_only) {
         core->protocol->replies(core);
     }
     return OK;

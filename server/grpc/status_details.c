@@ -37,12 +37,12 @@ void status_details_add(struct arena *arena, struct slice type_url, const struct
     }
 }
 
-static void add_error_info(struct arena *arena, enum err err, struct buffer *details)
+static void add_error_info(struct arena *arena, struct slice reason, struct buffer *details)
 {
     struct buffer info;
 
     buffer_init(&info, arena, 64);
-    wire_put_bytes(&info, ERROR_INFO_REASON, slice_text(err_name(err)));
+    wire_put_bytes(&info, ERROR_INFO_REASON, reason);
     wire_put_bytes(&info, ERROR_INFO_DOMAIN, SLICE("errata"));
     status_details_add(arena, SLICE("type.googleapis.com/google.rpc.ErrorInfo"), &info, details);
 }
@@ -63,13 +63,13 @@ static void add_retry_info(struct arena *arena, uint32_t retry_ms, struct buffer
     status_details_add(arena, SLICE("type.googleapis.com/google.rpc.RetryInfo"), &info, details);
 }
 
-void status_details_begin(struct arena *arena, enum err err, struct slice message,
-                          struct buffer *details)
+void status_details_begin(struct arena *arena, enum err err, struct slice reason,
+                          struct slice message, struct buffer *details)
 {
     buffer_init(details, arena, 256 + message.size);
     wire_put_varint(details, STATUS_CODE, (uint64_t)err_grpc_code(err));
     wire_put_bytes(details, STATUS_MESSAGE, message);
-    add_error_info(arena, err, details);
+    add_error_info(arena, reason.size != 0 ? reason : slice_text(err_name(err)), details);
     if (err_retry_ms(err) != 0) {
         add_retry_info(arena, err_retry_ms(err), details);
     }

@@ -23,5 +23,7 @@ endfunction()
 file(GLOB errata_wire_world ${CMAKE_SOURCE_DIR}/tests/wire/wire_world.c
      ${CMAKE_SOURCE_DIR}/tests/wire/wire_client.c)
 errata_fuzz(connection USES grpc net SOURCES ${errata_wire_world} PARTS uv nghttp2 cmocka)
+errata_fuzz(upload USES grpc net SOURCES ${errata_wire_world} PARTS uv nghttp2 cmocka)
 errata_fuzz(request USES codec)
 errata_fuzz(json USES codec)
+errata_fuzz(pdf_answer USES pdf_answer)

@@ -109,14 +109,26 @@ class Refusals(unittest.TestCase):
     def test_refuses_backfill_roles_that_may_not_call(self):
         self.assert_refused("backfill_roles", method(GOOD + " backfill_roles: [ROLE_SERVICE]"))
 
-    def test_refuses_streams_of_requests(self):
-        self.assert_refused("streams its requests", method(request="stream A"))
-        self.assert_refused("streams its requests", method(request="stream A", reply="stream A"))
+    def test_refuses_streams_both_ways(self):
+        self.assert_refused("streams both ways", method(request="stream A", reply="stream A"))
 
-    def test_refuses_a_stream_that_prepares_or_writes(self):
-        self.assert_refused("is a stream", method(GOOD + " stage: STAGE_PREPARE", reply="stream A"))
+    def test_refuses_a_stream_of_requests_without_a_stage(self):
+        self.assert_refused("give it a stage", method(request="stream A"))
+        staged = method(GOOD + " stage: STAGE_PREPARE_DOCUMENT", request="stream A")
+        self.assertEqual(self.run_on(staged), (0, ""))
+
+    def test_refuses_an_open_stream_of_requests(self):
+        self.assert_refused("streams its requests", method(None, request="stream A"),
+                            options=",open=faulty.v1")
+        both = method(None, request="stream A", reply="stream A")
+        self.assertEqual(self.run_on(both, options=",open=faulty.v1")[0], 0)
+
+    def test_refuses_a_stream_of_replies_that_prepares_or_writes(self):
+        for stage in ("STAGE_PREPARE", "STAGE_PREPARE_ON_POOL", "STAGE_PREPARE_DOCUMENT"):
+            self.assert_refused("streams its replies",
+                                method(f"{GOOD} stage: {stage}", reply="stream A"))
         writes = "roles: [ROLE_ADMIN] transaction: TRANSACTION_WRITE"
-        self.assert_refused("is a stream", method(writes, reply="stream A"))
+        self.assert_refused("streams its replies", method(writes, reply="stream A"))
 
     def test_refuses_rules_on_an_open_method(self):
         self.assert_refused("is open to everyone", method(), options=",open=faulty.v1")

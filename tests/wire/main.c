@@ -9,6 +9,7 @@ int main(void)
 
     failed += run_call_tests();
     failed += run_stream_tests();
+    failed += run_upload_tests();
     failed += run_limit_tests();
     failed += run_socket_tests();
     return failed;

@@ -34,8 +34,28 @@ enum wire_method {
     WIRE_META, /* metadata there and back */
     WIRE_STREAM, /* server stream: eight bytes say how many messages of what size */
     WIRE_BIDI, /* for each message one of 16 KiB that starts with it */
+    WIRE_UPLOAD, /* client stream and write: counts what came; enum wire_order is obeyed */
     WIRE_METHODS
 };
+
+/* The first byte of an upload's message may be one of these. Without any, the reply comes at the
+ * half-close. UNAUTHENTICATED as soon as the head is whole, where `authorization` is "no". */
+enum wire_order {
+    WIRE_REFUSE = 'X', /* INVALID_ARGUMENT now */
+    WIRE_ENOUGH = 'O', /* the reply now, and OK */
+    WIRE_WASTE = 'W', /* the reply now, and then INTERNAL */
+    WIRE_HOLD_END = 'H' /* stays open from the half-close until the test finishes it */
+};
+
+/* What came of an upload: the reply's bytes are these three in big endian. */
+struct wire_upload {
+    uint32_t messages;
+    uint32_t bytes;
+    uint32_t sum; /* of all bytes, in their order */
+    bool hold; /* not in the reply */
+};
+
+#define WIRE_UPLOAD_REPLY_BYTES 12
 
 /* What came for one stream. */
 struct wire_answer {
@@ -97,6 +117,7 @@ struct wire_world {
     enum err cancelled_why; /* of the last */
     uint32_t writables;
     size_t output_bytes_max; /* the most that a stream had queued */
+    size_t input_bytes_max; /* the most that an upload's messages had in memory */
 };
 
 /* One field of a request. */
@@ -154,6 +175,11 @@ struct wire_answer *wire_answer(struct wire_world *world, uint32_t stream);
 struct slice wire_reply(struct wire_world *world, uint32_t stream);
 bool wire_has_field(const struct wire_answer *answer, const char *line);
 void wire_bytes_append(struct wire_bytes *bytes, struct slice more);
+/* Counts one more message. */
+void wire_upload_add(struct wire_upload *upload, struct slice message);
+/* The reply of stream `id` says just this. */
+void wire_assert_upload(struct wire_world *world, uint32_t stream,
+                        const struct wire_upload *upload);
 /* Byte `index` of patterned bytes. */
 uint8_t wire_pattern(size_t index);
 
@@ -175,6 +201,7 @@ extern bool wire_modes[2];
 int run_text_tests(void);
 int run_call_tests(void);
 int run_stream_tests(void);
+int run_upload_tests(void);
 int run_limit_tests(void);
 int run_socket_tests(void);
 

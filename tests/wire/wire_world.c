@@ -32,6 +32,10 @@ static const struct method_info methods[WIRE_METHODS] = {
                      .stream = METHOD_SERVER_STREAM,
                      .index = WIRE_STREAM},
     [WIRE_BIDI] = {.path = PATH("/t.T/Bidi"), .stream = METHOD_BIDI_STREAM, .index = WIRE_BIDI},
+    [WIRE_UPLOAD] = {.path = PATH("/t.T/Upload"),
+                     .stream = METHOD_CLIENT_STREAM,
+                     .transaction = METHOD_WRITE,
+                     .index = WIRE_UPLOAD},
 };
 
 /* Of a server stream, in the call's arena. */
@@ -115,11 +119,85 @@ static void answer_meta(struct call *call)
     finish(call, GRPC_OK, SLICE(""));
 }
 
+void wire_upload_add(struct wire_upload *upload, struct slice message)
+{
+    upload->messages++;
+    upload->bytes += (uint32_t)message.size;
+    for (size_t i = 0; i < message.size; i++) {
+        upload->sum = upload->sum * 31 + message.data[i];
+    }
+}
+
+static void upload_write(const struct wire_upload *upload, uint8_t bytes[WIRE_UPLOAD_REPLY_BYTES])
+{
+    bytes_put_be32(bytes, upload->messages);
+    bytes_put_be32(bytes + 4, upload->bytes);
+    bytes_put_be32(bytes + 8, upload->sum);
+}
+
+void wire_assert_upload(struct wire_world *world, uint32_t stream, const struct wire_upload *upload)
+{
+    uint8_t bytes[WIRE_UPLOAD_REPLY_BYTES];
+
+    upload_write(upload, bytes);
+    wire_assert_status(world, stream, GRPC_OK);
+    assert_true(slice_equal(wire_reply(world, stream), slice_of(bytes, sizeof(bytes))));
+}
+
+static void start_upload(struct call *call)
+{
+    if (slice_equal(call->authorization, SLICE("no"))) {
+        finish(call, GRPC_UNAUTHENTICATED, SLICE("no token"));
+        return;
+    }
+    call->user = arena_calloc(call->arena, 1, sizeof(struct wire_upload));
+    assert_non_null(call->user);
+}
+
+static void reply_upload(struct call *call, enum grpc_code code)
+{
+    uint8_t bytes[WIRE_UPLOAD_REPLY_BYTES];
+
+    upload_write(call->user, bytes);
+    reply_with(call, slice_of(bytes, sizeof(bytes)));
+    finish(call, code, code == GRPC_OK ? SLICE("") : SLICE("after all"));
+}
+
+static void take_upload(struct wire_world *world, struct call *call, struct slice message)
+{
+    struct wire_upload *upload = call->user;
+    size_t input_bytes = call_core_of(call)->input_arena.used_bytes;
+
+    if (input_bytes > world->input_bytes_max) {
+        world->input_bytes_max = input_bytes;
+    }
+    wire_upload_add(upload, message);
+    switch (message.size > 0 ? message.data[0] : 0) {
+    case WIRE_REFUSE:
+        finish(call, GRPC_INVALID_ARGUMENT, SLICE("not this one"));
+        return;
+    case WIRE_ENOUGH:
+        reply_upload(call, GRPC_OK);
+        return;
+    case WIRE_WASTE:
+        reply_upload(call, GRPC_INTERNAL);
+        return;
+    case WIRE_HOLD_END:
+        upload->hold = true;
+        return;
+    default: /* any other byte */
+        return;
+    }
+}
+
 static void on_start(void *user, struct call *call)
 {
     struct wire_world *world = user;
 
     world->starts++;
+    if (call->method->index == WIRE_UPLOAD) {
+        start_upload(call);
+    }
     if (call->method->index == WIRE_EARLY) {
         finish(call, GRPC_UNAUTHENTICATED, SLICE("no token"));
     }
@@ -198,6 +276,9 @@ static void on_message(void *user, struct call *call, struct slice message)
     case WIRE_BIDI:
         reply_bidi(call, message);
         return;
+    case WIRE_UPLOAD:
+        take_upload(world, call, message);
+        return;
     case WIRE_EARLY:
     case WIRE_METHODS:
         fail_msg("a message came for method %u", call->method->index);
@@ -211,6 +292,16 @@ static void on_half_close(void *user, struct call *call)
     world->half_closes++;
     if (call->method->index == WIRE_BIDI) {
         finish(call, GRPC_OK, SLICE(""));
+    }
+    if (call->method->index == WIRE_UPLOAD) {
+        const struct wire_upload *upload = call->user;
+
+        assert_int_equal(call_core_of(call)->input_arena.used_bytes, 0);
+        if (upload->hold) {
+            hold(world, call);
+        } else {
+            reply_upload(call, GRPC_OK);
+        }
     }
 }
 

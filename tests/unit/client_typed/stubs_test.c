@@ -4,6 +4,7 @@
  */
 #include "client/stub.h"
 
+#include <errata/v1/layout_service.client.h>
 #include <errata/v1/learning_service.client.h>
 
 #include <setjmp.h>
@@ -24,7 +25,9 @@ struct fake {
     uint8_t request[64];
     size_t request_bytes;
     enum err start_result;
+    enum err send_result;
     uint32_t cancels;
+    uint32_t half_closes;
 };
 
 /* What the stub reported. */
@@ -33,7 +36,9 @@ struct heard {
     uint32_t ends;
     uint32_t code;
     uint64_t seq; /* of the last reply's event */
-    bool had_reply; /* the end of a unary call came with one */
+    bool had_reply; /* the end of a call of one reply came with one */
+    uint32_t rooms;
+    uint32_t page_count; /* of the ingested document */
 };
 
 static struct fake *fake_of(struct client_channel *channel)
@@ -70,7 +75,31 @@ static void fake_cancel(struct client_channel *channel, struct client_call *call
     fake->cancels++;
 }
 
-static const struct client_channel_ops fake_ops = {.start = fake_start, .cancel = fake_cancel};
+static enum err fake_send(struct client_channel *channel, struct client_call *call,
+                          struct slice message)
+{
+    struct fake *fake = fake_of(channel);
+
+    assert_ptr_equal(call, &fake->call);
+    if (fake->send_result == OK) {
+        assert_true(fake->request_bytes + message.size <= sizeof(fake->request));
+        memcpy(fake->request + fake->request_bytes, message.data, message.size);
+        fake->request_bytes += message.size;
+    }
+    return fake->send_result;
+}
+
+static enum err fake_half_close(struct client_channel *channel, struct client_call *call)
+{
+    struct fake *fake = fake_of(channel);
+
+    assert_ptr_equal(call, &fake->call);
+    fake->half_closes++;
+    return fake->send_result;
+}
+
+static const struct client_channel_ops fake_ops = {
+    .start = fake_start, .cancel = fake_cancel, .send = fake_send, .half_close = fake_half_close};
 
 static void fake_reply(struct fake *fake, struct slice message)
 {
@@ -113,6 +142,26 @@ static void heard_end(void *user, const struct client_status *status)
     heard->code = status->code;
 }
 
+static void heard_room(void *user)
+{
+    struct heard *heard = user;
+
+    heard->rooms++;
+}
+
+static void heard_document(void *user, const struct client_status *status,
+                           const Errata__V1__IngestDocumentStreamResponse *reply)
+{
+    struct heard *heard = user;
+
+    heard->ends++;
+    heard->code = status->code;
+    heard->had_reply = reply != NULL;
+    if (reply != NULL && reply->document != NULL) {
+        heard->page_count = reply->document->page_count;
+    }
+}
+
 /* {event: {seq: 7}} of either response. */
 static const uint8_t reply_seq_7_bytes[] = {0x0a, 0x02, 0x10, 0x07};
 /* An event that claims to be longer than the bytes are. */
@@ -152,6 +201,33 @@ static void start_stream(struct fake *fake, struct heard *heard)
     assert_int_equal(client_learning_service_watch_events(&fake->channel, &request, &options,
                                                           &handlers, heard, &call),
                      OK);
+}
+
+static struct client_call *start_upload(struct fake *fake, struct heard *heard)
+{
+    static const struct client_layout_service_ingest_document_stream_handlers handlers = {
+        .on_writable = heard_room, .on_done = heard_document};
+    struct client_call *call = NULL;
+
+    *fake = (struct fake){.channel = {&fake_ops}};
+    *heard = (struct heard){0};
+    assert_int_equal(
+        client_layout_service_ingest_document_stream(&fake->channel, NULL, &handlers, heard, &call),
+        OK);
+    assert_ptr_equal(call, &fake->call);
+    assert_int_equal(fake->request_bytes, 0);
+    return call;
+}
+
+static enum err send_piece(struct fake *fake, struct client_call *call)
+{
+    Errata__V1__IngestDocumentStreamRequest request =
+        ERRATA__V1__INGEST_DOCUMENT_STREAM_REQUEST__INIT;
+    uint8_t content[] = {'%', 'P'};
+
+    request.content.data = content;
+    request.content.len = sizeof(content);
+    return client_layout_service_ingest_document_stream_send(&fake->channel, call, &request);
 }
 
 /* Goal: a unary call sends its request and reports its reply. Method: compares bytes and values. */
@@ -307,6 +383,93 @@ static void test_refused_start_reports_nothing(void **state)
     assert_int_equal(heard.ends, 0);
 }
 
+/* {document: {page_count: 3}}. */
+static struct slice reply_document(uint8_t bytes[32])
+{
+    Errata__V1__IngestDocumentStreamResponse reply =
+        ERRATA__V1__INGEST_DOCUMENT_STREAM_RESPONSE__INIT;
+    Errata__V1__Document document = ERRATA__V1__DOCUMENT__INIT;
+
+    document.page_count = 3;
+    reply.document = &document;
+    assert_true(errata__v1__ingest_document_stream_response__get_packed_size(&reply) <= 32);
+    return slice_of(bytes, errata__v1__ingest_document_stream_response__pack(&reply, bytes));
+}
+
+/* Goal: a client stream sends each message, tells of room, and reports the one reply. Method: two
+ * messages, of which the second is refused for want of room and sent again; the bytes. */
+static void test_upload_sends_messages_and_reports_its_reply(void **state)
+{
+    static const uint8_t wanted[] = {0x1a, 0x02, '%', 'P', 0x1a, 0x02, '%', 'P'};
+    struct fake fake;
+    struct heard heard;
+    struct client_call *call = start_upload(&fake, &heard);
+    uint8_t bytes[32];
+
+    (void)state;
+    assert_true(
+        slice_equal(fake.method->path, SLICE("/errata.v1.LayoutService/IngestDocumentStream")));
+    fake.call.handlers.on_writable(fake.call.handlers.user);
+    assert_int_equal(heard.rooms, 1);
+    assert_int_equal(send_piece(&fake, call), OK);
+    fake.send_result = ERR_BUSY;
+    assert_int_equal(send_piece(&fake, call), ERR_BUSY);
+    fake.send_result = OK;
+    fake.call.handlers.on_writable(fake.call.handlers.user);
+    assert_int_equal(heard.rooms, 2);
+    assert_int_equal(send_piece(&fake, call), OK);
+    assert_int_equal(client_layout_service_ingest_document_stream_half_close(&fake.channel, call),
+                     OK);
+    assert_int_equal(fake.half_closes, 1);
+    assert_int_equal(fake.request_bytes, sizeof(wanted));
+    assert_memory_equal(fake.request, wanted, sizeof(wanted));
+    fake_reply(&fake, reply_document(bytes));
+    assert_int_equal(heard.ends, 0);
+    fake_end(&fake, 0);
+    assert_int_equal(heard.ends, 1);
+    assert_int_equal(heard.code, 0);
+    assert_int_equal(heard.page_count, 3);
+}
+
+/* Goal: what ends an upload early is reported once, and what is sent after it is told so. Method: a
+ * refusal by the server; a reply that does not decode, behind which there is no more talk of room;
+ * OK with no reply and with two. */
+static void test_upload_ends_early(void **state)
+{
+    struct fake fake;
+    struct heard heard;
+    struct client_call *call = start_upload(&fake, &heard);
+    uint8_t bytes[32];
+
+    (void)state;
+    fake.send_result = ERR_CANCELLED;
+    assert_int_equal(send_piece(&fake, call), ERR_CANCELLED);
+    assert_int_equal(client_layout_service_ingest_document_stream_half_close(&fake.channel, call),
+                     ERR_CANCELLED);
+    fake_end(&fake, 3);
+    assert_int_equal(heard.ends, 1);
+    assert_int_equal(heard.code, 3);
+    assert_false(heard.had_reply);
+
+    (void)start_upload(&fake, &heard);
+    fake_reply(&fake, slice_of(reply_broken, sizeof(reply_broken)));
+    assert_int_equal(fake.cancels, 1);
+    fake.call.handlers.on_writable(fake.call.handlers.user);
+    assert_int_equal(heard.rooms, 0);
+    fake_end(&fake, 1);
+    assert_int_equal(heard.code, 13);
+
+    (void)start_upload(&fake, &heard);
+    fake_end(&fake, 0);
+    assert_int_equal(heard.code, 12);
+    (void)start_upload(&fake, &heard);
+    fake_reply(&fake, reply_document(bytes));
+    fake_reply(&fake, reply_document(bytes));
+    fake_end(&fake, 1);
+    assert_int_equal(heard.code, 12);
+    assert_false(heard.had_reply);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -318,6 +481,8 @@ int main(void)
         cmocka_unit_test(test_bloated_reply_is_refused),
         cmocka_unit_test(test_stream_reports_replies_and_end),
         cmocka_unit_test(test_refused_start_reports_nothing),
+        cmocka_unit_test(test_upload_sends_messages_and_reports_its_reply),
+        cmocka_unit_test(test_upload_ends_early),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@ from errata_gen.text import call, comment, guard, head, protobuf_c_descriptor, p
 # Parameters of each function behind `struct service *service`, by struct method_handler's member;
 # REQUEST stands for the typed request.
 PARAMETERS = {
+    "receive": ("struct service *service", "REQUEST", "void **state"),
     "prepare": ("struct service *service", "REQUEST", "void **ret_prepared"),
     "read": ("struct service *service", "struct store_txn *txn", "REQUEST", "void *prepared",
              "struct reply *reply"),
@@ -24,7 +25,8 @@ def functions(method):
         return ["start", "message", "stopped"]
     if method.stream == "METHOD_SERVER_STREAM":
         return ["start", "writable", "stopped"]
-    stages = ["prepare"] if method.stage != "METHOD_STRAIGHT" else []
+    stages = ["receive"] if method.stream == "METHOD_CLIENT_STREAM" else []
+    stages += ["prepare"] if method.stage != "METHOD_STRAIGHT" else []
     return stages + (["write", "answer"] if method.transaction == "METHOD_WRITE" else ["read"])
 
 

@@ -111,7 +111,7 @@ class MethodModel:
     @property
     def stream(self):
         if self.proto.client_streaming:
-            return "METHOD_BIDI_STREAM"
+            return "METHOD_BIDI_STREAM" if self.proto.server_streaming else "METHOD_CLIENT_STREAM"
         return "METHOD_SERVER_STREAM" if self.proto.server_streaming else "METHOD_UNARY"
 
     @property
@@ -121,7 +121,8 @@ class MethodModel:
 
     @property
     def stage(self):
-        names = ("METHOD_STRAIGHT", "METHOD_PREPARE", "METHOD_PREPARE_ON_POOL")
+        names = ("METHOD_STRAIGHT", "METHOD_PREPARE", "METHOD_PREPARE_ON_POOL",
+                 "METHOD_PREPARE_DOCUMENT")
         return names[self.rules.stage if self.rules else 0]
 
 
@@ -243,14 +244,16 @@ class Model:
 
     def _check_method(self, method):
         where = f"{method.service.file.name}: {method.path[1:]}"
-        streams = method.proto.client_streaming or method.proto.server_streaming
-        if method.proto.client_streaming and not (method.open and method.proto.server_streaming):
-            raise Refused(f"{where} streams its requests; only methods of open packages may, and "
-                          "both ways: make it unary or server-streaming")
         if method.open:
+            if method.stream == "METHOD_CLIENT_STREAM":
+                raise Refused(f"{where} is open to everyone and streams its requests for one "
+                              "reply; make it unary, or stream both ways")
             if method.rules:
                 raise Refused(f"{where} is open to everyone and has rules; remove one of the two")
             return
+        if method.stream == "METHOD_BIDI_STREAM":
+            raise Refused(f"{where} streams both ways, which only methods of open packages may; "
+                          "make it stream one way")
         if not method.rules:
             raise Refused(f"{where} has no rules; give it option (errata.v1.method)")
         if not method.rules.roles:
@@ -260,9 +263,13 @@ class Model:
         if 0 in method.rules.roles or set(method.rules.backfill_roles) - set(method.rules.roles):
             raise Refused(f"{where}: `roles` may not name ROLE_UNSPECIFIED, and `backfill_roles` "
                           "must stand in `roles`")
-        if streams and (method.rules.stage or method.transaction == "METHOD_WRITE"):
-            raise Refused(f"{where} is a stream: it can have neither a stage nor a write "
+        if (method.stream == "METHOD_SERVER_STREAM"
+                and (method.rules.stage or method.transaction == "METHOD_WRITE")):
+            raise Refused(f"{where} streams its replies: it can have neither a stage nor a write "
                           "transaction")
+        if method.stream == "METHOD_CLIENT_STREAM" and not method.rules.stage:
+            raise Refused(f"{where} streams its requests: what came of them reaches the reply "
+                          "through a prepare function; give it a stage")
 
     def _check_unique(self):
         seen = {}

@@ -27,19 +27,34 @@ def _methods(service):
     return [method for method in service.methods if method.stream != "METHOD_BIDI_STREAM"]
 
 
-def _is_stream(method):
-    return method.stream == "METHOD_SERVER_STREAM"
+def _is_upload(method):
+    return method.stream == "METHOD_CLIENT_STREAM"
+
+
+def _has_handlers(method):
+    return method.stream != "METHOD_UNARY"
 
 
 def _declaration(method, before):
     name = f"client_{method.prefix}"
-    last = (f"const struct {name}_handlers *handlers" if _is_stream(method)
+    request = [] if _is_upload(method) else [f"const {protobuf_c_type(method.request)} *request"]
+    last = (f"const struct {name}_handlers *handlers" if _has_handlers(method)
             else f"{name}_done_fn *done")
     return call(f"{before}enum err {name}",
-                ["struct client_channel *channel",
-                 f"const {protobuf_c_type(method.request)} *request",
+                ["struct client_channel *channel", *request,
                  "const struct client_options *options", last, "void *user",
                  "struct client_call **ret_call"], "")
+
+
+def _declaration_send(method, before):
+    return call(f"{before}enum err client_{method.prefix}_send",
+                ["struct client_channel *channel", "struct client_call *call",
+                 f"const {protobuf_c_type(method.request)} *request"], "")
+
+
+def _declaration_half_close(method, before):
+    return call(f"{before}enum err client_{method.prefix}_half_close",
+                ["struct client_channel *channel", "struct client_call *call"], "")
 
 
 def _declare(method):
@@ -47,7 +62,15 @@ def _declare(method):
     name = f"client_{method.prefix}"
     about = comment([f"{method.path[1:]}: {method.comment}" if method.comment
                      else f"{method.path[1:]}."])
-    if _is_stream(method):
+    if _is_upload(method):
+        types = (f"struct {name}_handlers {{\n"
+                 "    /* There is room: send messages until one is refused with ERR_BUSY. */\n"
+                 "    void (*on_writable)(void *user);\n"
+                 "    /* The end, exactly once; typed_call.h says what it may report. */\n"
+                 + call("    void (*on_done)", ["void *user", "const struct client_status *status",
+                                                f"const {reply} *reply"], ";", "        ")
+                 + "\n};\n")
+    elif _has_handlers(method):
         types = (f"struct {name}_handlers {{\n"
                  "    /* One reply, borrowed for the length of the callback. */\n"
                  f"    void (*on_reply)(void *user, const {reply} *reply);\n"
@@ -57,7 +80,11 @@ def _declare(method):
         types = call(f"typedef void {name}_done_fn",
                      ["void *user", "const struct client_status *status",
                       f"const {reply} *reply"], ";") + "\n"
-    return f"\n{about}{types}{_declaration(method, 'MUST_CHECK ')};\n"
+    more = ""
+    if _is_upload(method):
+        more = (f"{_declaration_send(method, 'MUST_CHECK ')};\n"
+                f"{_declaration_half_close(method, 'MUST_CHECK ')};\n")
+    return f"\n{about}{types}{_declaration(method, 'MUST_CHECK ')};\n{more}"
 
 
 def _header(file):
@@ -97,9 +124,38 @@ def _stream(method):
             f".on_reply = reply_{method.prefix},\n        .on_end = finish_{method.prefix}")
 
 
+def _upload(method):
+    reply = protobuf_c_type(method.reply)
+    done = f"void (*)(void *, const struct client_status *, const {reply} *)"
+    return (f"static void room_{method.prefix}(const struct typed_call_user *to)\n{{\n"
+            "    void (*on_writable)(void *) = (void (*)(void *))to->functions[0];\n\n"
+            "    on_writable(to->user);\n}\n\n"
+            f"static void finish_{method.prefix}(const struct typed_call_user *to,\n"
+            "    const struct client_status *status, const ProtobufCMessage *reply)\n{\n"
+            "    void (*on_done)(void *, const struct client_status *,\n"
+            f"        const {reply} *) =\n"
+            f"        ({done})\n            to->functions[1];\n\n"
+            f"    on_done(to->user, status, (const {reply} *)reply);\n}}\n\n",
+            ".functions = {(typed_call_fn *)handlers->on_writable,\n"
+            + 44 * " " + "(typed_call_fn *)handlers->on_done}",
+            f".on_end = finish_{method.prefix},\n        .on_writable = room_{method.prefix}")
+
+
+def _define_messages(method):
+    """The two functions of a client stream beside the one that starts it."""
+    return (f"\n{_declaration_send(method, '')}\n{{\n"
+            "    return typed_call_send(channel, call, &request->base);\n}\n"
+            f"\n{_declaration_half_close(method, '')}\n{{\n"
+            "    return channel->ops->half_close(channel, call);\n}\n")
+
+
 def _define(model, method):
     _check_not_recursive(model, method)
-    thunks, user, callbacks = (_stream if _is_stream(method) else _unary)(method)
+    kinds = {"METHOD_UNARY": _unary, "METHOD_SERVER_STREAM": _stream,
+             "METHOD_CLIENT_STREAM": _upload}
+    thunks, user, callbacks = kinds[method.stream](method)
+    request = "NULL" if _is_upload(method) else "&request->base"
+    more = _define_messages(method) if _is_upload(method) else ""
     return (f"{thunks}{_declaration(method, '')}\n{{\n"
             "    static const struct typed_call_kind kind = {\n"
             f"        .method = &contract_methods[{method_constant(method)}],\n"
@@ -107,8 +163,8 @@ def _define(model, method):
             f"        {callbacks}}};\n"
             f"    struct typed_call_user to = {{.user = user,\n"
             f"                                 {user}}};\n\n"
-            "    return typed_call_start(channel, &kind, &request->base, options, &to, ret_call);\n"
-            "}\n")
+            f"    return typed_call_start(channel, &kind, {request}, options, &to, ret_call);\n"
+            f"}}\n{more}")
 
 
 def _source(model, file):

@@ -1,0 +1,29 @@
+/*
+ * outbox.h: what one call has to send: framed messages on the heap, oldest first, taken out in pieces
+ * as the server's window allows. Knows no HTTP/2; who adds looks at `bytes` first, since nothing
+ * here is bounded.
+ */
+#ifndef ERRATA_CLIENT_OUTBOX_H
+#define ERRATA_CLIENT_OUTBOX_H
+
+#include "store/base/err.h"
+#include "store/base/slice.h"
+
+struct outbox_message;
+
+/* Zeroed, it is empty. */
+struct client_outbox {
+    struct outbox_message *first; /* owned, as those behind it */
+    struct outbox_message *last; /* valid where `first` is not NULL */
+    size_t bytes; /* that wait */
+};
+
+/* Frames a message and adds it. ERR_MEMORY, or ERR_TOO_LARGE over 4 GiB. */
+MUST_CHECK enum err client_outbox_add(struct client_outbox *outbox, struct slice message,
+                                      bool gzip);
+/* Takes out what fits, and gives how much. */
+size_t client_outbox_take(struct client_outbox *outbox, uint8_t *bytes, size_t capacity);
+/* Frees what waits. */
+void client_outbox_deinit(struct client_outbox *outbox);
+
+#endif

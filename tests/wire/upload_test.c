@@ -1,0 +1,481 @@
+/*
+ * upload_test.c: client streams: many requests, one reply; and every way in which such a call ends
+ * before its last request.
+ */
+#include "server/grpc/gzip.h"
+#include "store/base/bytes.h"
+#include "tests/wire/wire.h"
+
+#include <stdlib.h>
+
+#define LARGE_BYTES 300000
+
+/* `size` patterned bytes, with 0 first, which is no order; the caller frees. */
+static uint8_t *patterned(size_t size)
+{
+    uint8_t *bytes = malloc(size);
+
+    assert_non_null(bytes);
+    for (size_t i = 0; i < size; i++) {
+        bytes[i] = wire_pattern(i);
+    }
+    return bytes;
+}
+
+/* One message of an upload, counted as the server should. */
+static void send_counted(struct wire_world *world, uint32_t stream, struct wire_upload *upload,
+                         struct slice message)
+{
+    wire_message(world, stream, 0, message, false);
+    wire_upload_add(upload, message);
+}
+
+static void half_close(struct wire_world *world, uint32_t stream)
+{
+    wire_data(world, stream, SLICE(""), true);
+}
+
+/* The call was refused before its request had ended: one block, then RST_STREAM(NO_ERROR), and
+ * nothing of it is left. */
+static void assert_refused(struct wire_world *world, uint32_t stream, int grpc_status)
+{
+    struct wire_answer *answer = wire_answer(world, stream);
+
+    wire_assert_status(world, stream, grpc_status);
+    assert_int_equal(answer->blocks, 1);
+    assert_int_equal(answer->body_size, 0);
+    assert_int_equal(answer->reset, H2_NO_ERROR);
+    assert_int_equal(call_server_stats(world->calls).calls_live, 0);
+    assert_int_equal(call_server_stats(world->calls).body_bytes_live, 0);
+}
+
+/* The connection is as good as new. */
+static void assert_goes_on(struct wire_world *world, uint32_t stream)
+{
+    wire_call(world, stream, WIRE_ECHO, SLICE("still here"));
+    wire_run(world);
+    wire_assert_status(world, stream, GRPC_OK);
+    assert_true(slice_equal(wire_reply(world, stream), SLICE("still here")));
+    assert_int_equal(world->client.goaways, 0);
+}
+
+/* Goal: messages of any size come in order and whole, each before the next is sent, and one reply
+ * ends the call. Method: sizes around the frame's; their count and sum. */
+static void test_upload(void **state)
+{
+    static const size_t sizes[] = {1, 0, 16378, 16379, 16380, 100, 0, LARGE_BYTES, 7};
+    struct wire_world world;
+    struct wire_upload upload = {0};
+    uint8_t *bytes = patterned(LARGE_BYTES);
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_headers(&world, 1, WIRE_UPLOAD, false, NULL, 0);
+    for (uint32_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        send_counted(&world, 1, &upload, slice_of(bytes, sizes[i]));
+        wire_run(&world);
+        assert_int_equal(world.messages, i + 1);
+        assert_int_equal(call_server_stats(world.calls).body_bytes_live, 0);
+        assert_int_equal(wire_answer(&world, 1)->http_status, 0);
+    }
+    assert_int_equal(world.half_closes, 0);
+    half_close(&world, 1);
+    wire_run(&world);
+    assert_int_equal(world.half_closes, 1);
+    wire_assert_upload(&world, 1, &upload);
+    assert_int_equal(wire_answer(&world, 1)->blocks, 2);
+    assert_int_equal(wire_answer(&world, 1)->reset, -1);
+    assert_goes_on(&world, 3);
+    free(bytes);
+    wire_teardown(&world);
+}
+
+/* Goal: several messages may share a frame, and the last one the end of the stream. Method: 1,000
+ * messages of 0 to 9 bytes in frames of 4,000. */
+static void test_many_in_a_frame(void **state)
+{
+    struct wire_world world;
+    struct wire_upload upload = {0};
+    struct wire_bytes all = {NULL, 0, 0};
+    static const uint8_t content[10] = {0};
+
+    wire_setup(&world, WIRE_MODE(state));
+    for (size_t i = 0; i < 1000; i++) {
+        uint8_t head[5] = {0, 0, 0, 0, (uint8_t)(i % 10)};
+
+        wire_bytes_append(&all, slice_of(head, sizeof(head)));
+        wire_bytes_append(&all, slice_of(content, i % 10));
+        wire_upload_add(&upload, slice_of(content, i % 10));
+    }
+    wire_headers(&world, 1, WIRE_UPLOAD, false, NULL, 0);
+    for (size_t at = 0; at < all.size; at += 4000) {
+        size_t size = all.size - at < 4000 ? all.size - at : 4000;
+
+        wire_data(&world, 1, slice_of(all.data + at, size), at + size == all.size);
+    }
+    wire_run(&world);
+    wire_assert_upload(&world, 1, &upload);
+    free(all.data);
+    wire_teardown(&world);
+}
+
+/* Goal: no message at all is a request. Method: the end with the head, and in a frame of its own. */
+static void test_no_messages(void **state)
+{
+    const struct wire_upload none = {0};
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_headers(&world, 1, WIRE_UPLOAD, true, NULL, 0);
+    wire_headers(&world, 3, WIRE_UPLOAD, false, NULL, 0);
+    half_close(&world, 3);
+    wire_run(&world);
+    wire_assert_upload(&world, 1, &none);
+    wire_assert_upload(&world, 3, &none);
+    assert_int_equal(world.messages, 0);
+    assert_int_equal(world.half_closes, 2);
+    wire_teardown(&world);
+}
+
+/* Goal: a message that is cut off fails the call, and is not delivered. Method: the stream's end
+ * within a head, and within the bytes; a whole message before. */
+static void test_cut_off(void **state)
+{
+    static const struct slice pieces[] = {SLICE("\0\0\0"), SLICE("\0\0\0\0\6"
+                                                                 "abc")};
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t stream = i * 2 + 1;
+
+        wire_headers(&world, stream, WIRE_UPLOAD, false, NULL, 0);
+        wire_message(&world, stream, 0, SLICE("whole"), false);
+        wire_data(&world, stream, pieces[i], true);
+        wire_run(&world);
+        wire_assert_status(&world, stream, GRPC_INTERNAL);
+        assert_int_equal(world.messages, i + 1);
+        assert_int_equal(world.cancels, i + 1);
+        assert_int_equal(world.half_closes, 0);
+        assert_int_equal(call_server_stats(world.calls).calls_live, 0);
+    }
+    assert_goes_on(&world, 5);
+    wire_teardown(&world);
+}
+
+/* Goal: each message is bounded, wherever it stands, and so is the sum of what is in memory. Method:
+ * a limit of 1,000 bytes, and of 1,500 for all calls; one message that is larger between two others,
+ * and two at once. */
+static void test_too_large_in_the_middle(void **state)
+{
+    struct wire_world world;
+    struct call_config config = wire_config(&world);
+    uint8_t *bytes = patterned(1001);
+    uint8_t head[5] = {0, 0, 0, 3, 0xe8};
+
+    config.message_bytes_max = 1000;
+    config.body_bytes_max = 1500;
+    wire_setup_with(&world, WIRE_MODE(state), &config);
+    wire_preface(&world);
+    wire_headers(&world, 1, WIRE_UPLOAD, false, NULL, 0);
+    for (int i = 0; i < 10; i++) {
+        wire_message(&world, 1, 0, slice_of(bytes, 1000), false);
+    }
+    wire_message(&world, 1, 0, slice_of(bytes, 1001), false);
+    wire_message(&world, 1, 0, slice_of(bytes, 1000), false);
+    wire_run(&world);
+    assert_refused(&world, 1, GRPC_RESOURCE_EXHAUSTED);
+    assert_int_equal(world.messages, 10);
+    assert_int_equal(world.cancels, 1);
+    assert_int_equal(world.half_closes, 0);
+
+    wire_headers(&world, 3, WIRE_UPLOAD, false, NULL, 0);
+    wire_data(&world, 3, slice_of(head, sizeof(head)), false);
+    wire_headers(&world, 5, WIRE_UPLOAD, false, NULL, 0);
+    wire_data(&world, 5, slice_of(head, sizeof(head)), false);
+    wire_run(&world);
+    wire_assert_status(&world, 5, GRPC_RESOURCE_EXHAUSTED);
+    assert_int_equal(call_server_stats(world.calls).body_bytes_live, 1000);
+    wire_data(&world, 3, slice_of(bytes, 1000), true);
+    wire_run(&world);
+    wire_assert_status(&world, 3, GRPC_OK);
+    assert_goes_on(&world, 7);
+    free(bytes);
+    wire_teardown(&world);
+}
+
+/* Goal: a peer that cancels, or goes, in the middle leaves nothing. Method: RST_STREAM, then a lost
+ * connection, each within a message behind a whole one. */
+static void test_cancel_in_the_middle(void **state)
+{
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    for (uint32_t stream = 1; stream <= 3; stream += 2) {
+        wire_headers(&world, stream, WIRE_UPLOAD, false, NULL, 0);
+        wire_message(&world, stream, 0, SLICE("whole"), false);
+        wire_data(&world, stream,
+                  SLICE("\0\0\1\0\0"
+                        "abc"),
+                  false);
+        wire_run(&world);
+        assert_int_equal(call_server_stats(world.calls).body_bytes_live, 65536);
+        if (stream == 1) {
+            wire_reset(&world, stream, H2_CANCEL);
+            wire_run(&world);
+        } else {
+            wire_disconnect(&world);
+        }
+        assert_int_equal(world.cancelled_why, ERR_CANCELLED);
+        assert_int_equal(call_server_stats(world.calls).calls_live, 0);
+        assert_int_equal(call_server_stats(world.calls).body_bytes_live, 0);
+    }
+    assert_int_equal(world.cancels, 2);
+    assert_int_equal(world.half_closes, 0);
+    wire_teardown(&world);
+}
+
+/* Goal: a call that the services refuse in the middle is answered at once, and a client that goes on
+ * sending costs nothing. Method: refused by a message and before the first; then 4 MB more, of which
+ * the connection's window comes back. */
+static void test_refused_in_the_middle(void **state)
+{
+    static const struct wire_field no_token[] = {{"authorization", "no"}};
+    struct wire_world world;
+    uint8_t *bytes = patterned(100000);
+
+    wire_setup(&world, WIRE_MODE(state));
+    for (uint32_t stream = 1; stream <= 3; stream += 2) {
+        uint64_t opened = world.client.window_opened;
+        uint32_t sent = 0;
+
+        wire_headers(&world, stream, WIRE_UPLOAD, false, no_token, stream == 3);
+        wire_message(&world, stream, 0, SLICE("whole"), false);
+        wire_message(&world, stream, 0, SLICE("X"), false);
+        wire_message(&world, stream, 0, SLICE("one more"), false);
+        wire_run(&world);
+        assert_refused(&world, stream, stream == 1 ? GRPC_INVALID_ARGUMENT : GRPC_UNAUTHENTICATED);
+        assert_int_equal(world.messages, 2);
+        for (; sent < 40 * 100000; sent += 100000) {
+            wire_data(&world, stream, slice_of(bytes, 100000), false);
+            wire_run(&world);
+        }
+        assert_true(world.client.window_opened - opened >= sent - H2_CONNECTION_WINDOW_BYTES);
+    }
+    assert_int_equal(world.cancels, 0);
+    assert_int_equal(world.half_closes, 0);
+    assert_goes_on(&world, 5);
+    free(bytes);
+    wire_teardown(&world);
+}
+
+/* Goal: the end of a request whose call was refused says nothing any more. Method: refusal, another
+ * message and the end in one read, so that the request has ended before the answer goes out. */
+static void test_half_close_behind_refusal(void **state)
+{
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_headers(&world, 1, WIRE_UPLOAD, false, NULL, 0);
+    wire_message(&world, 1, 0, SLICE("X"), false);
+    wire_message(&world, 1, 0, SLICE("Y"), true);
+    wire_feed_only(&world);
+    wire_run(&world);
+    wire_assert_status(&world, 1, GRPC_INVALID_ARGUMENT);
+    assert_int_equal(wire_answer(&world, 1)->reset, -1);
+    assert_int_equal(world.messages, 1);
+    assert_int_equal(world.half_closes, 0);
+    assert_int_equal(world.cancels, 0);
+    wire_headers(&world, 3, WIRE_UPLOAD, false, NULL, 0);
+    wire_message(&world, 3, 0, SLICE("X"), false);
+    wire_run(&world);
+    half_close(&world, 3); /* crosses the RST_STREAM */
+    wire_run(&world);
+    assert_refused(&world, 3, GRPC_INVALID_ARGUMENT);
+    assert_goes_on(&world, 5);
+    wire_teardown(&world);
+}
+
+/* Goal: the services may have enough before the end, and a reply that was made does not go out with
+ * an error. Method: OK in the middle; a reply and then INTERNAL. */
+static void test_early_end(void **state)
+{
+    struct wire_world world;
+    struct wire_upload upload = {0};
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_headers(&world, 1, WIRE_UPLOAD, false, NULL, 0);
+    send_counted(&world, 1, &upload, SLICE("whole"));
+    send_counted(&world, 1, &upload, SLICE("O"));
+    wire_run(&world);
+    wire_assert_upload(&world, 1, &upload);
+    assert_int_equal(wire_answer(&world, 1)->reset, H2_NO_ERROR);
+    wire_headers(&world, 3, WIRE_UPLOAD, false, NULL, 0);
+    wire_message(&world, 3, 0, SLICE("W"), false);
+    wire_run(&world);
+    assert_refused(&world, 3, GRPC_INTERNAL);
+    assert_true(wire_has_field(wire_answer(&world, 3), "grpc-message: after all\n"));
+    assert_goes_on(&world, 5);
+    wire_teardown(&world);
+}
+
+/* Goal: an upload is as long as it likes, in the memory of one message. Method: 20 MB in messages of
+ * 128 KiB, half the stream's window, where all bodies together may have 128 KiB; the windows come
+ * back. */
+static void test_long_upload(void **state)
+{
+    static const size_t message_bytes = H2_STREAM_WINDOW_BYTES / 2;
+    struct wire_world world;
+    struct call_config config = wire_config(&world);
+    struct wire_upload upload = {0};
+    uint8_t *bytes = patterned(message_bytes);
+    /* The sanitizers take their time with single bytes. */
+    size_t count = WIRE_MODE(state) ? 16 : 160;
+
+    config.body_bytes_max = message_bytes;
+    config.arena_bytes_max = 4 * message_bytes;
+    wire_setup_with(&world, WIRE_MODE(state), &config);
+    wire_preface(&world);
+    wire_settings_ack(&world);
+    wire_headers(&world, 1, WIRE_UPLOAD, false, NULL, 0);
+    for (size_t i = 0; i < count; i++) {
+        send_counted(&world, 1, &upload, slice_of(bytes, message_bytes - 5));
+        wire_run(&world);
+        assert_int_equal(world.messages, i + 1);
+    }
+    half_close(&world, 1);
+    wire_run(&world);
+    wire_assert_upload(&world, 1, &upload);
+    assert_true(world.input_bytes_max <= message_bytes + 64);
+    assert_true(world.client.stream_window_opened >=
+                count * message_bytes - H2_STREAM_WINDOW_BYTES);
+    assert_true(world.client.window_opened >= count * message_bytes - H2_CONNECTION_WINDOW_BYTES);
+    free(bytes);
+    wire_teardown(&world);
+}
+
+/* Goal: each message may be compressed or not, and is bounded by what it inflates to. Method: both
+ * kinds in turns; then one that inflates to one byte above the limit. */
+static void test_compressed(void **state)
+{
+    static const struct wire_field encoding[] = {{"grpc-encoding", "gzip"}};
+    struct wire_world world;
+    struct call_config config = wire_config(&world);
+    struct wire_upload upload = {0};
+    uint8_t *bytes = patterned(100001);
+    struct arena arena;
+    struct buffer packed;
+    struct buffer bomb;
+
+    arena_init(&arena, 1 << 20);
+    buffer_init(&packed, &arena, 0);
+    buffer_init(&bomb, &arena, 0);
+    assert_int_equal(gzip_deflate(slice_of(bytes, 100000), &packed), OK);
+    assert_int_equal(gzip_deflate(slice_of(bytes, 100001), &bomb), OK);
+    config.message_bytes_max = 100000;
+    wire_setup_with(&world, WIRE_MODE(state), &config);
+    wire_preface(&world);
+    wire_headers(&world, 1, WIRE_UPLOAD, false, encoding, 1);
+    for (int i = 0; i < 3; i++) {
+        wire_message(&world, 1, 1, buffer_slice(&packed), false);
+        wire_upload_add(&upload, slice_of(bytes, 100000));
+        send_counted(&world, 1, &upload, slice_of(bytes, 10));
+    }
+    half_close(&world, 1);
+    wire_run(&world);
+    wire_assert_upload(&world, 1, &upload);
+    wire_headers(&world, 3, WIRE_UPLOAD, false, encoding, 1);
+    wire_message(&world, 3, 1, buffer_slice(&packed), false);
+    wire_message(&world, 3, 1, buffer_slice(&bomb), false);
+    wire_message(&world, 3, 1, buffer_slice(&packed), false);
+    wire_run(&world);
+    assert_refused(&world, 3, GRPC_RESOURCE_EXHAUSTED);
+    assert_int_equal(world.messages, 7);
+    wire_headers(&world, 5, WIRE_UPLOAD, false, NULL, 0);
+    wire_message(&world, 5, 1, buffer_slice(&packed), false);
+    wire_run(&world);
+    assert_refused(&world, 5, GRPC_INTERNAL); /* no grpc-encoding */
+    arena_deinit(&arena);
+    free(bytes);
+    wire_teardown(&world);
+}
+
+/* Goal: a deadline ends an upload in the middle, and says of one that is whole that it may be
+ * stored. Method: two seconds; one call is still sending, the other one's work is held. */
+static void test_deadline(void **state)
+{
+    static const struct wire_field timeout[] = {{"grpc-timeout", "2S"}};
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_headers(&world, 1, WIRE_UPLOAD, false, timeout, 1);
+    wire_message(&world, 1, 0, SLICE("whole"), false);
+    wire_data(&world, 1, SLICE("\0\0\0\1"), false);
+    wire_run(&world);
+    wire_pass(&world, 1900000);
+    assert_int_equal(world.cancels, 0);
+    wire_pass(&world, 600000);
+    assert_refused(&world, 1, GRPC_DEADLINE_EXCEEDED);
+    assert_int_equal(world.cancels, 1);
+    assert_int_equal(world.cancelled_why, ERR_DEADLINE);
+    assert_false(wire_has_field(wire_answer(&world, 1), "may have been stored"));
+    wire_headers(&world, 3, WIRE_UPLOAD, false, timeout, 1);
+    wire_message(&world, 3, 0, SLICE("H"), true);
+    wire_run(&world);
+    assert_int_equal(world.held_count, 1);
+    wire_pass(&world, 2500000);
+    wire_assert_status(&world, 3, GRPC_DEADLINE_EXCEEDED);
+    assert_true(wire_has_field(wire_answer(&world, 3), "may have been stored"));
+    assert_int_equal(world.cancels, 2);
+    wire_teardown(&world);
+}
+
+/* Goal: a slow upload lives, a stalled one ends. Method: no deadline; CALL_BODY_PROGRESS_BYTES each
+ * 50 s for five minutes, then 70 s of nothing; and one that waits for its work meanwhile. */
+static void test_stalled(void **state)
+{
+    struct wire_world world;
+    uint8_t *bytes = patterned(CALL_BODY_PROGRESS_BYTES);
+
+    wire_setup(&world, WIRE_MODE(state));
+    world.client.answers_pings = true;
+    wire_headers(&world, 1, WIRE_UPLOAD, false, NULL, 0);
+    wire_headers(&world, 3, WIRE_UPLOAD, false, NULL, 0);
+    wire_message(&world, 3, 0, SLICE("H"), true);
+    for (int i = 0; i < 6; i++) {
+        wire_message(&world, 1, 0, slice_of(bytes, CALL_BODY_PROGRESS_BYTES), false);
+        wire_pass(&world, 50000000);
+        assert_false(wire_answer(&world, 1)->ended);
+    }
+    wire_pass(&world, 20000000);
+    wire_assert_status(&world, 1, GRPC_DEADLINE_EXCEEDED);
+    assert_int_equal(wire_answer(&world, 1)->reset, H2_NO_ERROR);
+    assert_int_equal(world.messages, 7);
+    assert_int_equal(world.cancels, 1);
+    assert_false(wire_answer(&world, 3)->ended);
+    wire_finish_held(&world, 0, GRPC_OK);
+    wire_run(&world);
+    wire_assert_status(&world, 3, GRPC_OK);
+    free(bytes);
+    wire_teardown(&world);
+}
+
+int run_upload_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        WIRE_TEST(test_upload),
+        WIRE_TEST(test_many_in_a_frame),
+        WIRE_TEST(test_no_messages),
+        WIRE_TEST(test_cut_off),
+        WIRE_TEST(test_too_large_in_the_middle),
+        WIRE_TEST(test_cancel_in_the_middle),
+        WIRE_TEST(test_refused_in_the_middle),
+        WIRE_TEST(test_half_close_behind_refusal),
+        WIRE_TEST(test_early_end),
+        WIRE_TEST(test_long_upload),
+        WIRE_TEST(test_compressed),
+        WIRE_TEST(test_deadline),
+        WIRE_TEST(test_stalled),
+    };
+
+    return cmocka_run_group_tests_name("uploads", tests, NULL, NULL);
+}

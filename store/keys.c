@@ -178,6 +178,50 @@ struct key key_entity(struct org_id org, struct slice entity_type, struct slice 
     return key;
 }
 
+struct key key_document(struct org_id org, struct slice document_id)
+{
+    struct key key = key_org(org);
+
+    put_hash(&key, document_id);
+    return key;
+}
+
+struct key key_document_time(struct org_id org, int64_t created_at_us, uint64_t seq)
+{
+    return key_backfill(org, created_at_us, seq);
+}
+
+struct key key_document_layout(struct org_id org, const struct key_fingerprint *fingerprint,
+                               int64_t created_at_us, uint64_t seq)
+{
+    return key_example(org, fingerprint, created_at_us, seq);
+}
+
+struct key key_profile(struct org_id org, const struct key_fingerprint *fingerprint)
+{
+    return key_layout_prefix(org, fingerprint);
+}
+
+struct key key_profile_last_seen(struct org_id org, int64_t last_seen_at_us,
+                                 const struct sha256_digest *measured)
+{
+    struct key key = key_org(org);
+
+    put_be64(&key, invert_time(last_seen_at_us));
+    put_bytes(&key, measured->bytes, sizeof(measured->bytes));
+    return key;
+}
+
+struct key key_profile_most_seen(struct org_id org, uint64_t seen_count,
+                                 const struct sha256_digest *measured)
+{
+    struct key key = key_org(org);
+
+    put_be64(&key, ~seen_count);
+    put_bytes(&key, measured->bytes, sizeof(measured->bytes));
+    return key;
+}
+
 struct key key_counter(struct org_id org, uint32_t day, enum counter_dimension dimension,
                        struct slice name)
 {
@@ -257,6 +301,15 @@ enum err key_read_newest_first(struct slice key, int64_t *ret_created_at_us, uin
     tail = key.data + key.size - NEWEST_FIRST_BYTES;
     *ret_created_at_us = (int64_t)(~bytes_get_be64(tail) ^ (1ull << 63));
     *ret_seq = ~bytes_get_be64(tail + sizeof(uint64_t));
+    return OK;
+}
+
+enum err key_read_profile_order(struct slice key, struct sha256_digest *ret_measured)
+{
+    if (key.size != ORG_BYTES + sizeof(uint64_t) + SHA256_BYTES) {
+        return ERR_CORRUPT;
+    }
+    memcpy(ret_measured->bytes, key.data + ORG_BYTES + sizeof(uint64_t), SHA256_BYTES);
     return OK;
 }
 

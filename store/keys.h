@@ -73,6 +73,20 @@ struct key key_example_mark(struct org_id org, uint64_t seq);
 struct key key_entity_prefix(struct org_id org, struct slice entity_type, struct slice entity_id);
 struct key key_entity(struct org_id org, struct slice entity_type, struct slice entity_id,
                       uint64_t seq);
+/* A document by the caller's id. */
+struct key key_document(struct org_id org, struct slice document_id);
+/* All documents of an organisation (prefix: key_org), and those of a layout (prefix:
+ * key_layout_prefix), newest first. */
+struct key key_document_time(struct org_id org, int64_t created_at_us, uint64_t seq);
+struct key key_document_layout(struct org_id org, const struct key_fingerprint *fingerprint,
+                               int64_t created_at_us, uint64_t seq);
+struct key key_profile(struct org_id org, const struct key_fingerprint *fingerprint);
+/* The two orders of profiles (prefix: key_org). `measured` is the digest that a measured fingerprint
+ * is the hex digits of: so ties stand in the order of their fingerprints. */
+struct key key_profile_last_seen(struct org_id org, int64_t last_seen_at_us,
+                                 const struct sha256_digest *measured);
+struct key key_profile_most_seen(struct org_id org, uint64_t seen_count,
+                                 const struct sha256_digest *measured);
 /* `day` counts days since 1970 in UTC. */
 struct key key_counter(struct org_id org, uint32_t day, enum counter_dimension dimension,
                        struct slice name);
@@ -88,7 +102,9 @@ struct key key_global_prefix(void);
 /* What a key tells. ERR_CORRUPT for a key of another shape. */
 MUST_CHECK enum err key_read_event(struct slice key, uint64_t *ret_seq);
 MUST_CHECK enum err key_read_newest_first(struct slice key, int64_t *ret_created_at_us,
-                                          uint64_t *ret_seq); /* subject, backfill, example */
+                                          uint64_t *ret_seq); /* subject, backfill, example,
+                                                                documents' lists */
+MUST_CHECK enum err key_read_profile_order(struct slice key, struct sha256_digest *ret_measured);
 MUST_CHECK enum err key_read_token_by_org(struct slice key, uint32_t *ret_key_id);
 
 #endif

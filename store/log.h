@@ -19,11 +19,12 @@ enum event_kind_number {
     EVENT_FEEDBACK = 1,
     EVENT_ORGANIZATION_CREATED = 2,
     EVENT_TOKEN_CREATED = 3,
-    EVENT_TOKEN_REVOKED = 4
+    EVENT_TOKEN_REVOKED = 4,
+    EVENT_DOCUMENT_INGESTED = 5
 };
 
 /* The last of them: a stored event above it does not decode. */
-#define EVENT_KIND_MAX EVENT_TOKEN_REVOKED
+#define EVENT_KIND_MAX EVENT_DOCUMENT_INGESTED
 
 /* As AnnotatorKind. */
 enum annotator {

@@ -86,14 +86,20 @@ struct layout_head_record {
     uint64_t example_count; /* those of them that count as examples */
     struct layout_mark marks[RECORD_MARKS_MAX]; /* of the newest examples, newest first */
     size_t mark_count;
+    uint64_t first_document_seq; /* of the first document of the layout; 0: none was ingested */
+    uint64_t first_text_seq; /* of the first of them with text on page 1; 0: all are scans */
+    int64_t updated_at_us; /* recorded_at of the last event that names the layout; 0: none */
 };
 
-/* The marks of a head row, for a lookup that wants the few of its rows: two lists of one length that
- * stay where they stand in the row. Not to be copied: lists that came in pieces are joined in it. */
+/* What a lookup needs of a head row: the marks of the few rows that it wants, as two lists of one
+ * length that stay where they stand in the row, and which of the layout's documents are scans. Not
+ * to be copied: lists that came in pieces are joined in it. */
 struct layout_marks {
     const uint8_t *seq; /* 8 bytes each, little-endian, unaligned */
     const uint8_t *superseded_by_seq;
     size_t count;
+    uint64_t first_document_seq; /* as in the head */
+    uint64_t first_text_seq;
     uint64_t joined_seq[RECORD_MARKS_MAX];
     uint64_t joined_superseded_by_seq[RECORD_MARKS_MAX];
 };
@@ -124,6 +130,30 @@ struct entity_record {
     struct slice fingerprint; /* 32 bytes (struct key_fingerprint), or empty: no layout */
     struct record_names fields; /* all that the event changed */
     struct record_names remaining; /* those not corrected again later; none: superseded */
+};
+
+/* DOCUMENT: what others ask about a document; the rest stands in its event. */
+struct document_record {
+    uint64_t seq; /* of the event that its measures stand in */
+    uint64_t first_seq; /* of its first event: an earlier one where that gave no fingerprint */
+    int64_t created_at_us; /* of event `seq` */
+    struct sha256_digest sha256; /* of the PDF's bytes */
+    struct slice layout_fingerprint; /* text, or empty: none */
+    bool scan; /* no text on page 1 */
+};
+
+/* PROFILE: what was added up over the documents of a layout. */
+struct profile_record {
+    struct sha256_digest measured; /* its fingerprint is the hex digits of this */
+    struct uuid id; /* of the event that made it */
+    uint64_t seen_count; /* documents; from 1 */
+    int64_t first_seen_at_us;
+    int64_t last_seen_at_us;
+    uint64_t page_count_sum;
+    uint64_t table_count_sum;
+    uint64_t text_coverage_sum; /* hundredths */
+    uint64_t text_density_sum; /* ten-thousandths */
+    struct slice fp_version; /* of its last document */
 };
 
 /* COUNTER */
@@ -180,6 +210,8 @@ MUST_CHECK enum err record_decode_example(struct slice bytes, struct example_rec
 MUST_CHECK enum err record_decode_example_mark(struct slice bytes,
                                                struct example_mark_record *ret_record);
 MUST_CHECK enum err record_decode_entity(struct slice bytes, struct entity_record *ret_record);
+MUST_CHECK enum err record_decode_document(struct slice bytes, struct document_record *ret_record);
+MUST_CHECK enum err record_decode_profile(struct slice bytes, struct profile_record *ret_record);
 MUST_CHECK enum err record_decode_counter(struct slice bytes, struct counter_record *ret_record);
 MUST_CHECK enum err record_decode_organization(struct slice bytes,
                                                struct organization_record *ret_record);
@@ -206,6 +238,11 @@ MUST_CHECK enum err record_encode_example_mark(struct arena *arena,
                                                struct slice *ret_bytes);
 MUST_CHECK enum err record_encode_entity(struct arena *arena, const struct entity_record *record,
                                          struct slice *ret_bytes);
+MUST_CHECK enum err record_encode_document(struct arena *arena,
+                                           const struct document_record *record,
+                                           struct slice *ret_bytes);
+MUST_CHECK enum err record_encode_profile(struct arena *arena, const struct profile_record *record,
+                                          struct slice *ret_bytes);
 MUST_CHECK enum err record_encode_counter(struct arena *arena, const struct counter_record *record,
                                           struct slice *ret_bytes);
 MUST_CHECK enum err record_encode_organization(struct arena *arena,

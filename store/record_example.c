@@ -73,6 +73,18 @@ static bool read_head_field(const struct wire_field *field, struct layout_head_r
     case errata_record_LayoutHead_mark_superseded_by_seq_tag:
         fits = read_packed(field->bytes, &lists->superseded_by_seq);
         break;
+    case errata_record_LayoutHead_first_document_seq_tag:
+        wanted = WIRE_VARINT;
+        head->first_document_seq = field->value;
+        break;
+    case errata_record_LayoutHead_first_text_seq_tag:
+        wanted = WIRE_VARINT;
+        head->first_text_seq = field->value;
+        break;
+    case errata_record_LayoutHead_updated_at_us_tag:
+        wanted = WIRE_VARINT;
+        head->updated_at_us = (int64_t)field->value;
+        break;
     default:
         return true; /* a field of a later format, which a reader may leave alone */
     }
@@ -87,6 +99,9 @@ struct head_slices {
     struct slice seq;
     struct slice created_at_us;
     struct slice superseded_by_seq;
+    uint64_t first_document_seq;
+    uint64_t first_text_seq;
+    uint64_t updated_at_us;
 };
 
 /* The head as our encoder writes it; false for any other order of fields, and for what is wrong. */
@@ -105,6 +120,12 @@ static bool read_head_in_order(struct slice bytes, struct head_slices *ret_head)
                       &head.created_at_us);
     record_fast_bytes(&reader, BYTES_TAG(errata_record_LayoutHead_mark_superseded_by_seq_tag),
                       &head.superseded_by_seq);
+    record_fast_number(&reader, NUMBER_TAG(errata_record_LayoutHead_first_document_seq_tag),
+                       &head.first_document_seq);
+    record_fast_number(&reader, NUMBER_TAG(errata_record_LayoutHead_first_text_seq_tag),
+                       &head.first_text_seq);
+    record_fast_number(&reader, NUMBER_TAG(errata_record_LayoutHead_updated_at_us_tag),
+                       &head.updated_at_us);
     if (reader.at != reader.end || head.seq.size % sizeof(uint64_t) != 0 ||
         head.seq.size > RECORD_MARKS_MAX * sizeof(uint64_t) ||
         head.seq.size != head.created_at_us.size || head.seq.size != head.superseded_by_seq.size ||
@@ -134,6 +155,9 @@ static void copy_head(const struct head_slices *head, struct layout_head_record 
         record->marks[i].created_at_us = (int64_t)number_at(head->created_at_us.data, i);
         record->marks[i].superseded_by_seq = number_at(head->superseded_by_seq.data, i);
     }
+    record->first_document_seq = head->first_document_seq;
+    record->first_text_seq = head->first_text_seq;
+    record->updated_at_us = (int64_t)head->updated_at_us;
 }
 
 /* The head whatever the order of its fields. */
@@ -190,6 +214,8 @@ enum err record_decode_layout_marks(struct slice bytes, struct layout_marks *ret
         ret_marks->seq = slices.seq.data;
         ret_marks->superseded_by_seq = slices.superseded_by_seq.data;
         ret_marks->count = slices.seq.size / sizeof(uint64_t);
+        ret_marks->first_document_seq = slices.first_document_seq;
+        ret_marks->first_text_seq = slices.first_text_seq;
         return OK;
     }
     err = record_decode_layout_head(bytes, &head);
@@ -203,6 +229,8 @@ enum err record_decode_layout_marks(struct slice bytes, struct layout_marks *ret
     ret_marks->seq = (const uint8_t *)ret_marks->joined_seq;
     ret_marks->superseded_by_seq = (const uint8_t *)ret_marks->joined_superseded_by_seq;
     ret_marks->count = head.mark_count;
+    ret_marks->first_document_seq = head.first_document_seq;
+    ret_marks->first_text_seq = head.first_text_seq;
     return OK;
 }
 
@@ -232,6 +260,9 @@ enum err record_encode_layout_head(struct arena *arena, const struct layout_head
     message.family_id = record->family_id;
     message.feedback_count = record->feedback_count;
     message.example_count = record->example_count;
+    message.first_document_seq = record->first_document_seq;
+    message.first_text_seq = record->first_text_seq;
+    message.updated_at_us = record->updated_at_us;
     message.mark_seq_count = (pb_size_t)record->mark_count;
     message.mark_created_at_us_count = (pb_size_t)record->mark_count;
     message.mark_superseded_by_seq_count = (pb_size_t)record->mark_count;

@@ -188,6 +188,7 @@ static enum err serve(struct app *app)
     move_to(app, APP_SERVING);
     services_set_health(app->services, HEALTH_PART_SERVER, HEALTH_SERVING);
     services_set_health(app->services, HEALTH_PART_WRITE, HEALTH_SERVING);
+    app_pdf_tell_health(app);
     (void)printf("%s\n", address);
     (void)fflush(stdout);
     logger_printf(LOGGER_INFO, "serving on %s", address);
@@ -224,7 +225,7 @@ static void on_warm_done(void *job, enum err result)
     app_close_if_idle(app);
 }
 
-/* The transport's numbers, for GetServerInfo. */
+/* The transport's and the jobs' numbers, for GetServerInfo. */
 static size_t read_counters(void *user, struct env_counter *counters, size_t max)
 {
     const struct app *app = (const struct app *)user;
@@ -258,7 +259,7 @@ static size_t read_counters(void *user, struct env_counter *counters, size_t max
 
     count = count < max ? count : max;
     memcpy(counters, all, count * sizeof(all[0]));
-    return count;
+    return count + app_pdf_read_counters(app, counters + count, max - count);
 }
 
 /* Keeps the first token's text, as a line of its own. */
@@ -315,6 +316,9 @@ static enum err make_services(struct app *app)
     enum err err = pool_new(&app->loop, &app->pool);
 
     if (err == OK) {
+        err = app_pdf_make(app);
+    }
+    if (err == OK) {
         err = auth_new(&app->auth);
     }
     if (err == OK) {
@@ -325,6 +329,7 @@ static enum err make_services(struct app *app)
     }
     services.writer = app->writer;
     services.auth = app->auth;
+    services.documents = app_pdf_documents(app);
     app->env.writer = app->writer;
     app->env.format_version = STORE_FORMAT_VERSION;
     app->env.log_engine = SLICE("lmdb");
@@ -360,6 +365,7 @@ static enum err make_transport(struct app *app)
 static enum err start(struct app *app)
 {
     app_start_handles(app, on_signal, on_health_timer, on_readers_timer);
+    app_pdf_start(app);
     app->warming = true;
     return pool_submit(app->pool, on_warm_work, on_warm_done, app);
 }

@@ -7,6 +7,7 @@
 #include "server/app/config.h"
 #include "server/grpc/server.h"
 #include "server/http2/h2.h"
+#include "server/jobs/pdf/pdf_jobs.h"
 #include "server/jobs/pool.h"
 #include "server/net/server.h"
 #include "server/services/services.h"
@@ -43,11 +44,16 @@ struct app {
     /* From the bottom up; NULL until made. */
     struct store_backend *backend;
     struct pool *pool;
+    struct pdf_jobs *pdf; /* stays NULL without a worker program */
     struct auth *auth;
     struct writer *writer;
     struct services *services;
     struct call_server *calls;
     struct net_server *net;
+    struct document_jobs documents; /* `pdf`, as the services know it */
+    char pdf_program[CONFIG_PATH_BYTES_MAX];
+    bool pdf_started;
+    bool pdf_serving; /* the worker is ready */
     bool net_closed; /* net_server_close has called back */
     bool warming; /* the tables are being read ahead */
     atomic_bool stop_warming;
@@ -67,5 +73,19 @@ void app_deinit(struct app *app);
 /* Ends the loop once everything that was accepted is answered. */
 void app_close_if_idle(struct app *app);
 void app_log_failure(const struct app *app, const char *what, enum err err);
+
+/* app_pdf.c */
+/* Makes what measures documents, where the worker program is there; the log says where it is not. */
+MUST_CHECK enum err app_pdf_make(struct app *app);
+/* What the services get of it; NULL where documents can't be measured. */
+const struct document_jobs *app_pdf_documents(const struct app *app);
+/* Starts the worker. */
+void app_pdf_start(struct app *app);
+/* Ends it, once no call is live; from then on the loop has nothing of it. */
+void app_pdf_stop(struct app *app);
+/* Tells the services whether documents are measured. */
+void app_pdf_tell_health(struct app *app);
+/* Its numbers for GetServerInfo, zeros without it. */
+size_t app_pdf_read_counters(const struct app *app, struct env_counter *counters, size_t max);
 
 #endif

@@ -49,6 +49,7 @@ void app_close_handles(struct app *app)
         return;
     }
     app->handles_closed = true;
+    app_pdf_stop(app);
     uv_close((uv_handle_t *)&app->writer_async, NULL);
     uv_close((uv_handle_t *)&app->turn_idle, NULL);
     if (!app->handles_started) {
@@ -68,6 +69,7 @@ void app_deinit(struct app *app)
     services_free(app->services);
     writer_free(app->writer);
     auth_free(app->auth);
+    pdf_jobs_free(app->pdf);
     pool_free(app->pool);
     ASSERT(uv_loop_close(&app->loop) == 0);
     store_lmdb_close(app->backend);

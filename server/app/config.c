@@ -4,6 +4,7 @@
 #include "server/app/config.h"
 
 #include "server/app/config_value.h"
+#include "server/jobs/pool.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,6 +35,10 @@ struct option {
 #define GIB (1024ull * 1024 * 1024)
 #define MIB (1024ull * 1024)
 
+/* Large bodies and reading ahead have the rest of the pool. */
+#define PDF_SLOTS_MAX (POOL_THREADS - 2)
+_Static_assert(PDF_SLOTS_MAX == 2, "the texts below say so");
+
 static const struct option options[] = {
     {"data", OPTION_PATH, offsetof(struct config, data), 0, 0, "the path of a folder"},
     {"listen", OPTION_LISTEN, 0, 0, 0,
@@ -49,6 +54,9 @@ static const struct option options[] = {
      "1 to 100000"},
     {"drain-timeout", OPTION_DURATION, offsetof(struct config, drain_timeout_ms), 0, 3600000,
      "0 to 1h, such as 500ms, 30s or 2m"},
+    {"pdf-worker", OPTION_PATH, offsetof(struct config, pdf_worker), 0, 0,
+     "the path of the program errata-pdf-worker"},
+    {"pdf-slots", OPTION_COUNT, offsetof(struct config, pdf_slots), 1, PDF_SLOTS_MAX, "1 or 2"},
     {"insecure-allow-remote", OPTION_SWITCH, offsetof(struct config, insecure_allow_remote), 0, 0,
      "true or false"},
 };
@@ -73,6 +81,10 @@ static const char help[] =
     "  --message-bytes-max SIZE   largest request, default 16MiB\n"
     "  --connections-max N        default 10000\n"
     "  --drain-timeout TIME       how long running calls may take at shutdown, default 30s\n"
+    "  --pdf-worker PATH          the program that reads PDFs, default errata-pdf-worker beside "
+    "erratad;\n"
+    "                             without it everything but documents is served\n"
+    "  --pdf-slots N              PDFs measured at once, 1 or 2; default one a core\n"
     "  --insecure-allow-remote    serve cleartext beyond this machine: tokens and data can be "
     "read\n"
     "                             on the way; for networks that are protected otherwise\n"

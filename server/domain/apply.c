@@ -5,6 +5,7 @@
 
 #include "server/domain/admin/admin.h"
 #include "server/domain/corrections/apply.h"
+#include "server/domain/layouts/apply.h"
 
 enum err domain_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
 {
@@ -15,6 +16,8 @@ enum err domain_apply(struct ctx *ctx, struct store_txn *txn, const struct event
     case EVENT_TOKEN_CREATED:
     case EVENT_TOKEN_REVOKED:
         return admin_apply(ctx, txn, event);
+    case EVENT_DOCUMENT_INGESTED:
+        return layouts_apply(ctx, txn, event);
     }
     return ERR_CORRUPT;
 }

@@ -11,6 +11,7 @@
 struct pool_job {
     uv_work_t request; /* first: libuv gives it back */
     struct pool *pool;
+    struct pool_job **free_list; /* where its place goes back to */
     struct pool_job *next_free;
     void (*work)(void *job);
     void (*done)(void *job, enum err result);
@@ -20,8 +21,9 @@ struct pool_job {
 struct pool {
     uv_loop_t *loop;
     struct pool_job *free_jobs;
+    struct pool_job *free_kept;
     size_t count; /* under way */
-    struct pool_job jobs[POOL_JOBS_MAX];
+    struct pool_job jobs[POOL_JOBS_MAX + POOL_JOBS_KEPT];
 };
 
 enum err pool_new(struct uv_loop_s *loop, struct pool **ret_pool)
@@ -32,10 +34,13 @@ enum err pool_new(struct uv_loop_s *loop, struct pool **ret_pool)
         return ERR_MEMORY;
     }
     pool->loop = loop;
-    for (size_t i = 0; i < POOL_JOBS_MAX; i++) {
-        pool->jobs[i].pool = pool;
-        pool->jobs[i].next_free = pool->free_jobs;
-        pool->free_jobs = &pool->jobs[i];
+    for (size_t i = 0; i < POOL_JOBS_MAX + POOL_JOBS_KEPT; i++) {
+        struct pool_job *job = &pool->jobs[i];
+
+        job->pool = pool;
+        job->free_list = i < POOL_JOBS_MAX ? &pool->free_jobs : &pool->free_kept;
+        job->next_free = *job->free_list;
+        *job->free_list = job;
     }
     *ret_pool = pool;
     return OK;
@@ -56,29 +61,43 @@ static void on_after_work(uv_work_t *request, int status)
     void *data = job->job;
 
     /* The place is free before the completion, which may submit the next job. */
-    job->next_free = pool->free_jobs;
-    pool->free_jobs = job;
+    job->next_free = *job->free_list;
+    *job->free_list = job;
     pool->count--;
     done(data, status == 0 ? OK : ERR_CANCELLED);
 }
 
-enum err pool_submit(struct pool *pool, void (*work)(void *job),
-                     void (*done)(void *job, enum err result), void *job)
+/* Takes the place that is given; NULL: there is none. */
+static enum err submit(struct pool_job *free_job, void (*work)(void *job),
+                       void (*done)(void *job, enum err result), void *job)
 {
-    struct pool_job *free_job = pool->free_jobs;
+    struct pool *pool = NULL;
 
     if (free_job == NULL) {
         return ERR_BUSY;
     }
+    pool = free_job->pool;
     free_job->work = work;
     free_job->done = done;
     free_job->job = job;
     if (uv_queue_work(pool->loop, &free_job->request, on_work, on_after_work) != 0) {
         return ERR_INTERNAL;
     }
-    pool->free_jobs = free_job->next_free;
+    *free_job->free_list = free_job->next_free;
     pool->count++;
     return OK;
+}
+
+enum err pool_submit(struct pool *pool, void (*work)(void *job),
+                     void (*done)(void *job, enum err result), void *job)
+{
+    return submit(pool->free_jobs, work, done, job);
+}
+
+enum err pool_submit_kept(struct pool *pool, void (*work)(void *job),
+                          void (*done)(void *job, enum err result), void *job)
+{
+    return submit(pool->free_kept, work, done, job);
 }
 
 size_t pool_count(const struct pool *pool)

@@ -14,6 +14,9 @@
 #define POOL_JOBS_MAX 256
 /* Threads: large bodies take at most a core each, and the loop and the writer need theirs too. */
 #define POOL_THREADS 4
+/* Places beside those, for a user that bounds its own jobs and queues what waits (documents: at most
+ * POOL_THREADS - 2 at once), so that a pool full of others' jobs does not turn it away. */
+#define POOL_JOBS_KEPT POOL_THREADS
 
 struct uv_loop_s;
 struct pool;
@@ -23,6 +26,9 @@ MUST_CHECK enum err pool_new(struct uv_loop_s *loop, struct pool **ret_pool);
  * POOL_JOBS_MAX are under way. */
 MUST_CHECK enum err pool_submit(struct pool *pool, void (*work)(void *job),
                                 void (*done)(void *job, enum err result), void *job);
+/* The same in a kept place; ERR_BUSY when POOL_JOBS_KEPT are under way. */
+MUST_CHECK enum err pool_submit_kept(struct pool *pool, void (*work)(void *job),
+                                     void (*done)(void *job, enum err result), void *job);
 /* Jobs that wait or run. */
 size_t pool_count(const struct pool *pool);
 /* No job may be under way. Takes NULL. */

@@ -195,6 +195,7 @@ enum err correction_service_get_examples_read(struct service *service, struct st
     struct examples_query query = {
         .org = service->principal->org,
         .layout_fingerprint = slice_text(request->layout_fingerprint),
+        .document_id = slice_text(request->document_id),
         .limit = request->limit > 0 ? (uint32_t)request->limit : EXAMPLES_LIMIT_DEFAULT,
         .skip_superseded = request->skip_superseded != 0,
         .distinct_documents = request->distinct_documents != 0,

@@ -9,6 +9,8 @@
 
 struct method_handler {
     const ProtobufCMessageDescriptor *request; /* what to unpack */
+    /* Of a client stream: each request message. */
+    enum err (*receive)(struct service *service, const void *request, void **state);
     enum err (*prepare)(struct service *service, const void *request, void **ret_prepared);
     enum err (*read)(struct service *service, struct store_txn *txn, const void *request,
                      void *prepared, struct reply *reply);

@@ -9,6 +9,7 @@
 static const struct slice part_names[HEALTH_PART_COUNT] = {
     [HEALTH_PART_SERVER] = {(const uint8_t *)"", 0},
     [HEALTH_PART_WRITE] = {(const uint8_t *)"errata.write", 12},
+    [HEALTH_PART_PDF] = {(const uint8_t *)"errata.pdf", 10},
 };
 
 /* Reads the page-token key, or makes one; `ret_made` tells that the transaction is to be committed. */

@@ -26,6 +26,7 @@ enum health_status {
 enum health_part {
     HEALTH_PART_SERVER, /* "": reads are answered */
     HEALTH_PART_WRITE, /* "errata.write": writes are taken */
+    HEALTH_PART_PDF, /* "errata.pdf": documents are measured; the server does not depend on it */
     HEALTH_PART_COUNT
 };
 

@@ -4,6 +4,7 @@
 #include "server/services/event_wire.h"
 
 #include "server/domain/admin/admin.h"
+#include "server/domain/layouts/documents.h"
 #include "store/base/wire.h"
 
 #include <errata/v1/learning_service.fields.h>
@@ -93,8 +94,10 @@ static void put_envelope(struct buffer *body, const struct event *event)
     }
 }
 
-/* The payload: facts and content are two runs that together are the message. */
-static enum err put_payload(struct buffer *body, const struct event *event, bool with_content)
+/* The payload: facts and content are two runs that together are the message; of a document, the
+ * message within it. */
+static enum err put_payload(struct arena *arena, struct buffer *body, const struct event *event,
+                            bool with_content)
 {
     struct slice facts = event->facts;
     struct slice content = with_content ? event->content : slice_of(NULL, 0);
@@ -118,6 +121,9 @@ static enum err put_payload(struct buffer *body, const struct event *event, bool
     case EVENT_TOKEN_REVOKED:
         wire_put_bytes(body, EVENT_TOKEN_REVOKED_FIELD, facts);
         return OK;
+    case EVENT_DOCUMENT_INGESTED:
+        return document_append_ingested(arena, body, EVENT_DOCUMENT_INGESTED_FIELD, event,
+                                        with_content);
     }
     return ERR_CORRUPT;
 }
@@ -130,7 +136,7 @@ enum err event_wire_put(struct arena *arena, struct buffer *body, uint32_t field
 
     buffer_init(&encoded, arena, ENVELOPE_BYTES + event->facts.size + event->content.size);
     put_envelope(&encoded, event);
-    err = put_payload(&encoded, event, with_content);
+    err = put_payload(arena, &encoded, event, with_content);
     if (err != OK) {
         return err;
     }

@@ -162,7 +162,11 @@ static enum err admit(struct rpc *rpc)
     if (err != OK) {
         return err;
     }
-    return check_role(rpc);
+    err = check_role(rpc);
+    if (err != OK || !rpc_takes_document(rpc)) {
+        return err;
+    }
+    return rpc_document_admit(rpc);
 }
 
 static void link_live(struct services *services, struct rpc *rpc)
@@ -210,7 +214,8 @@ static void on_start(void *user, struct call *call)
     rpc->ctx =
         (struct ctx){call->arena, services->config.clock, services->config.random, &rpc->fault};
     fault_init(&rpc->fault, call->arena);
-    rpc->service = (struct service){&rpc->ctx, NULL, call->method, services->config.env};
+    rpc->service =
+        (struct service){.ctx = &rpc->ctx, .method = call->method, .env = services->config.env};
     link_live(services, rpc);
     err = admit(rpc);
     if (err != OK) {
@@ -219,7 +224,22 @@ static void on_start(void *user, struct call *call)
     }
     if (rpc->method->stream == METHOD_BIDI_STREAM) {
         rpc_stream_start(rpc);
+    } else if (rpc->method->stream == METHOD_CLIENT_STREAM) {
+        rpc_receive_start(rpc);
     }
+}
+
+/* One message of a streamed request. */
+static void take_part(struct rpc *rpc, struct slice message)
+{
+    enum err err = authenticate_again(rpc);
+
+    if (err != OK) {
+        rpc_finish(rpc, err);
+        return;
+    }
+    rpc->has_message = true;
+    rpc_receive_message(rpc, message);
 }
 
 static void on_message(void *user, struct call *call, struct slice message)
@@ -231,8 +251,26 @@ static void on_message(void *user, struct call *call, struct slice message)
         rpc_stream_message(rpc, message);
         return;
     }
+    if (rpc->method->stream == METHOD_CLIENT_STREAM) {
+        take_part(rpc, message);
+        return;
+    }
     rpc->message = message;
     rpc->has_message = true;
+}
+
+/* A request without a message: the transport lets only a streamed one through. */
+static enum err refuse_empty(struct rpc *rpc)
+{
+    if (UNEXPECTED(rpc->method->stream != METHOD_CLIENT_STREAM)) {
+        return ERR_INTERNAL;
+    }
+    return fault_say(&rpc->fault, ERR_INVALID,
+                     "the request ended without a message; %.*s takes one %.*s or more, of which "
+                     "the first says what the others belong to",
+                     (int)rpc->method->path.size - 1, (const char *)rpc->method->path.data + 1,
+                     (int)rpc->method->request->full_name.size,
+                     (const char *)rpc->method->request->full_name.data);
 }
 
 static void on_half_close(void *user, struct call *call)
@@ -246,8 +284,8 @@ static void on_half_close(void *user, struct call *call)
         rpc_finish(rpc, OK);
         return;
     }
-    if (UNEXPECTED(!rpc->has_message)) {
-        rpc_finish(rpc, ERR_INTERNAL);
+    if (!rpc->has_message) {
+        rpc_finish(rpc, refuse_empty(rpc));
         return;
     }
     err = authenticate_again(rpc);
@@ -286,6 +324,8 @@ static void on_cancel(void *user, struct call *call, enum err why)
         rpc_write_cancel(rpc);
         return;
     case RPC_ON_POOL: /* its completion sees cancel_why */
+        rpc_document_cancel(rpc);
+        return;
     case RPC_ENDED:
         return;
     }
@@ -343,7 +383,9 @@ static void log_call(const struct rpc *rpc, enum err result, int64_t duration_us
 {
     uint32_t code = err_grpc_code(result);
     bool failed = code == GRPC_INTERNAL || (code == GRPC_UNAVAILABLE && result != ERR_DRAINING);
-    bool slow = duration_us > SERVICES_SLOW_US && rpc->method->stream == METHOD_UNARY;
+    /* Documents wait for their turn, and streams last: that is no news. */
+    bool waits = rpc->method->stream != METHOD_UNARY || rpc_takes_document(rpc);
+    bool slow = duration_us > SERVICES_SLOW_US && !waits;
     enum logger_level level = failed || slow ? LOGGER_INFO : LOGGER_DEBUG;
     char org[UUID_TEXT_BYTES];
 
@@ -375,6 +417,7 @@ void rpc_finish(struct rpc *rpc, enum err result)
     struct arena write_arena = rpc_write_take_arena(rpc);
 
     ASSERT(rpc->state != RPC_ENDED);
+    rpc_document_close(rpc);
     rpc->state = RPC_ENDED;
     env_count_call(services->config.env, rpc->method->index, (uint32_t)status.code);
     log_call(rpc, result, clock_monotonic_us(services->config.clock) - call->started_us);

@@ -1,13 +1,15 @@
 /*
- * rpc.h: one call inside the services, for the pipeline's files alone (methods.c, stage.c, write.c,
- * stream.c). Lives in the call's arena until rpc_finish.
+ * rpc.h: one call inside the services, for the pipeline's files alone (methods.c, receive.c, stage.c,
+ * documents.c, write.c, stream.c). Lives in the call's arena until rpc_finish.
  *
  *   RECEIVING --half-close--> [ON_POOL] --> read and answered         --> ENDED
  *                                       --> WRITING  --commit-->          ENDED
  *                                       --> STREAMING --finish, cancel--> ENDED
  *
  * ON_POOL and WRITING: the pool or the writer owns `ctx`, `service`, the request and the arenas named
- * below; the loop may only set `cancel_why` and the write's cancelled flag until the completion.
+ * below; the loop may only set `cancel_why` and the write's cancelled flag, and cancel the document
+ * job, until the completion. A document job is open from its call's start (a streamed request) or
+ * half-close on, and closed as soon as the pool is done with it, or with the call.
  */
 #ifndef ERRATA_SERVER_SERVICES_RPC_H
 #define ERRATA_SERVER_SERVICES_RPC_H
@@ -47,10 +49,10 @@ struct rpc {
     struct service service;
     struct ctx ctx;
     struct fault fault;
-    struct slice message; /* the request's bytes; the call's */
+    struct slice message; /* the request's bytes; the call's; empty where they are streamed */
     bool has_message;
-    void *request; /* unpacked; in the call's or the stage's arena */
-    void *prepared;
+    void *request; /* unpacked; in the call's or the stage's arena; NULL where they are streamed */
+    void *prepared; /* of a streamed request: what was received, until it is prepared */
     struct arena stage_arena; /* what the pool works in; zeroed where it stayed inline */
     enum err stage_result; /* of the pool */
     struct rpc_write *write; /* of a write, from its stage on */
@@ -103,6 +105,32 @@ void services_end_read(struct services *services);
 struct arena services_take_arena(struct services *services, size_t limit_bytes);
 void services_give_arena(struct services *services, struct arena *arena);
 
+/* receive.c */
+/* A streamed request begins: what its messages need is opened. May end the call. */
+void rpc_receive_start(struct rpc *rpc);
+/* One message of it; an error ends the call. */
+void rpc_receive_message(struct rpc *rpc, struct slice message);
+
+/* documents.c */
+static inline bool rpc_takes_document(const struct rpc *rpc)
+{
+    return rpc->method->stage == METHOD_PREPARE_DOCUMENT;
+}
+/* Whether documents can be taken at all. */
+MUST_CHECK enum err rpc_document_admit(struct rpc *rpc);
+/* Opens the call's document job, with room for `size` bytes. */
+MUST_CHECK enum err rpc_document_open(struct rpc *rpc, size_t size);
+/* Queues `work` as the job's; after an error neither runs. */
+MUST_CHECK enum err rpc_document_submit(struct rpc *rpc, void (*work)(void *job),
+                                        void (*done)(void *job, enum err result));
+/* The job has ended with an error, its work's or its own: the same error, with a sentence where it has
+ * none. */
+enum err rpc_document_explain(struct rpc *rpc, enum err err);
+/* Has a queued or running job end soon. */
+void rpc_document_cancel(struct rpc *rpc);
+/* Closes the job, where there is one; the pool does not have it. */
+void rpc_document_close(struct rpc *rpc);
+
 /* stage.c */
 /* Checks, decodes and prepares; inline, or on the pool. Ends in rpc_continue. */
 void rpc_stage(struct rpc *rpc);
@@ -112,7 +140,7 @@ MUST_CHECK enum err rpc_decode(struct rpc *rpc, struct slice message);
 /* write.c */
 /* Makes rpc->write, with the idempotency key of the call's metadata, checked; on the loop. */
 MUST_CHECK enum err rpc_write_begin(struct rpc *rpc);
-/* Hashes the key and the request; in the stage. */
+/* Hashes the key and the request; in the stage, behind what prepares a streamed request. */
 void rpc_write_hash(struct rpc *rpc);
 /* Hands the write to the writer; its completion ends the call. */
 void rpc_write_submit(struct rpc *rpc);

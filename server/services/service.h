@@ -9,6 +9,9 @@
  *   server stream:                   X_start(service, request, stream)
  *                                    X_writable(service, txn, stream)
  *                                    X_stopped(stream)
+ *   client stream:                   X_receive(service, request, state) for each request, then
+ *                                    as unary, with a NULL request; X_prepare finds in
+ *                                    *ret_prepared what X_receive kept in *state
  *   bidi stream (reflection alone):  X_start(service, NULL, stream)
  *                                    X_message(service, request, stream)
  *                                    X_stopped(stream)
@@ -18,15 +21,17 @@
  * passed check_request, so formats, limits and required fields hold already. A function fails with
  * an error and, where it helps, says why in ctx->fault; the pipeline makes the status of it.
  *
- * _prepare may run on the pool: it touches nothing but its arguments. _write runs on the writer
- * thread, and may run more than once (store/work.h): it decides, appends and applies. _answer makes
- * the reply from the events that _write appended; a repeat under the same idempotency key calls it
- * alone, with result->repeated. What must not be stored or answered twice is _answer's to refuse.
+ * _prepare may run on the pool: it touches nothing but its arguments. _receive runs on the loop, in
+ * an arena that dies with each request. _write runs on the writer thread, and may run more than once
+ * (store/work.h): it decides, appends and applies. _answer makes the reply from the events that
+ * _write appended; a repeat under the same idempotency key calls it alone, with result->repeated.
+ * What must not be stored or answered twice is _answer's to refuse.
  */
 #ifndef ERRATA_SERVER_SERVICES_SERVICE_H
 #define ERRATA_SERVER_SERVICES_SERVICE_H
 
 #include "server/codec/contract.h"
+#include "server/services/document_jobs.h"
 #include "store/base/buffer.h"
 #include "store/base/ctx.h"
 #include "store/work.h"
@@ -47,10 +52,21 @@ struct service_env; /* health, counters, page-token key: server/services/env.h *
 
 struct service {
     struct ctx *ctx; /* arena (the call's), clock, random, fault */
+    /* In X_receive: what lives as long as the call, for what is kept of its requests. */
+    struct arena *kept;
+    /* Of a method whose stage is PREPARE_DOCUMENT, else NULL. X_prepare runs as the job's work, with
+     * room reserved for the request's bytes; cancelling ends it. The job is closed behind it. */
+    const struct document_jobs *documents;
+    struct document_job *job;
+    /* Of a client stream that writes: what an idempotency key binds to; X_prepare sets it. */
+    struct sha256_digest request_sha256;
     const struct principal *principal; /* NULL for open methods */
     const struct method_info *method;
     struct service_env *env;
 };
+
+/* In X_receive: keeps the next bytes of the call's document, or says in the fault why not. */
+MUST_CHECK enum err service_keep_document(struct service *service, struct slice bytes);
 
 /* One reply message: either a protobuf-c message, or bytes appended to `body` as they are. */
 struct reply {

@@ -10,6 +10,7 @@
 
 #include "server/auth/auth.h"
 #include "server/grpc/call.h"
+#include "server/services/document_jobs.h"
 #include "server/services/env.h"
 
 /* Bodies above this are checked, decoded and prepared on the pool: a bare scan of 10 MB takes 16 ms. */
@@ -40,6 +41,7 @@ struct services_config {
     struct service_env *env;
     const struct clock *clock;
     struct random *random; /* safe from any thread */
+    const struct document_jobs *documents; /* NULL: no PDF worker is configured */
     /* Runs `work` on the pool, then `done` on the loop; ERR_BUSY when the pool's queue is full. */
     enum err (*run_on_pool)(void *user, void (*work)(void *job), void (*done)(void *job, enum err),
                             void *job);
@@ -62,7 +64,8 @@ void services_set_health(struct services *services, enum health_part part,
                          enum health_status status);
 /* Ends the streams of tokens whose time is over; to be called now and then. */
 void services_end_expired(struct services *services);
-/* Refuses new calls and ends streams once they have caught up; unary calls go on. */
+/* Refuses new calls and ends streamed answers once they have caught up; unary calls and streamed
+ * requests go on. */
 void services_drain(struct services *services);
 /* Calls that have not ended. */
 size_t services_live_count(const struct services *services);

@@ -1,7 +1,8 @@
 /*
  * stage.c: what happens to a request before its transaction: checked against the contract, decoded
  * into an arena with a cap, prepared by its method. Small ones at once on the loop, large ones and
- * methods marked so on the pool, which touches nothing of the loop's.
+ * methods marked so on the pool, which touches nothing of the loop's; those that take a document as
+ * its job, which waits for its turn.
  */
 #include "server/services/rpc.h"
 
@@ -34,21 +35,22 @@ enum err rpc_decode(struct rpc *rpc, struct slice message)
 
 static enum err run_stage(struct rpc *rpc)
 {
-    enum err err = rpc_decode(rpc, rpc->message);
+    enum err err = OK;
 
-    if (err != OK) {
-        return err;
+    /* The messages of a streamed request were received one by one. */
+    if (rpc->method->stream != METHOD_CLIENT_STREAM) {
+        err = rpc_decode(rpc, rpc->message);
     }
-    if (rpc->write != NULL) {
+    if (err == OK && rpc->handler->prepare != NULL) {
+        err = rpc->handler->prepare(&rpc->service, rpc->request, &rpc->prepared);
+    }
+    if (err == OK && rpc->write != NULL) {
         rpc_write_hash(rpc);
     }
-    if (rpc->handler->prepare == NULL) {
-        return OK;
-    }
-    return rpc->handler->prepare(&rpc->service, rpc->request, &rpc->prepared);
+    return err;
 }
 
-/* A job of the pool. */
+/* A job of the pool, or of a document. */
 static void pool_work(void *job)
 {
     struct rpc *rpc = (struct rpc *)job;
@@ -60,32 +62,67 @@ static void pool_done(void *job, enum err result)
 {
     struct rpc *rpc = (struct rpc *)job;
 
+    enum err err = result != OK ? result : rpc->stage_result;
+
     rpc->state = RPC_RECEIVING;
-    rpc_continue(rpc, result != OK ? result : rpc->stage_result);
+    if (rpc->service.job != NULL) {
+        err = rpc_document_explain(rpc, err);
+        rpc_document_close(rpc); /* its bytes are not needed any more */
+    }
+    rpc_continue(rpc, err);
+}
+
+/* What a request that has come whole needs, where it was not opened at its start. */
+static enum err open_stage(struct rpc *rpc)
+{
+    enum err err = OK;
+
+    if (rpc->method->transaction == METHOD_WRITE && rpc->write == NULL) {
+        err = rpc_write_begin(rpc);
+    }
+    if (err == OK && rpc_takes_document(rpc) && rpc->service.job == NULL) {
+        err = rpc_document_open(rpc, rpc->message.size);
+    }
+    return err;
+}
+
+/* Whether the stage is short enough for the loop. */
+static bool stays_on_loop(const struct rpc *rpc)
+{
+    switch (rpc->method->stage) {
+    case METHOD_STRAIGHT:
+    case METHOD_PREPARE:
+        return rpc->message.size <= SERVICES_INLINE_BYTES_MAX;
+    case METHOD_PREPARE_ON_POOL:
+    case METHOD_PREPARE_DOCUMENT:
+        return false;
+    }
+    return false;
 }
 
 void rpc_stage(struct rpc *rpc)
 {
     struct services *services = rpc->services;
-    enum err err = OK;
+    enum err err = open_stage(rpc);
 
-    if (rpc->method->transaction == METHOD_WRITE) {
-        err = rpc_write_begin(rpc);
-        if (err != OK) {
-            rpc_finish(rpc, err);
-            return;
-        }
+    if (err != OK) {
+        rpc_finish(rpc, err);
+        return;
     }
-    if (rpc->message.size <= SERVICES_INLINE_BYTES_MAX &&
-        rpc->method->stage != METHOD_PREPARE_ON_POOL) {
+    if (stays_on_loop(rpc)) {
         rpc_continue(rpc, run_stage(rpc));
         return;
     }
     rpc->stage_arena = services_take_arena(services, SERVICES_STAGE_BYTES_MAX);
     rpc->ctx.arena = &rpc->stage_arena;
+    rpc->service.kept = NULL; /* the loop's from here on */
     fault_init(&rpc->fault, &rpc->stage_arena);
     rpc->state = RPC_ON_POOL;
-    err = services->config.run_on_pool(services->config.user, pool_work, pool_done, rpc);
+    if (rpc_takes_document(rpc)) {
+        err = rpc_document_submit(rpc, pool_work, pool_done);
+    } else {
+        err = services->config.run_on_pool(services->config.user, pool_work, pool_done, rpc);
+    }
     if (err != OK) {
         rpc->state = RPC_RECEIVING;
         rpc_finish(rpc, err);

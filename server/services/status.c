@@ -80,6 +80,21 @@ static struct slice message_of(struct arena *arena, enum err result, const struc
     return buffer_slice(&message);
 }
 
+/* The fault's own code in upper case, as ErrorInfo wants it; empty where it has none. */
+static struct slice reason_of(struct arena *arena, const struct fault *fault)
+{
+    struct buffer reason;
+
+    if (fault == NULL || fault->reason == NULL) {
+        return slice_of(NULL, 0);
+    }
+    buffer_init(&reason, arena, strlen(fault->reason));
+    for (const char *at = fault->reason; *at != '\0'; at++) {
+        buffer_append_byte(&reason, (uint8_t)(*at >= 'a' && *at <= 'z' ? *at - 'a' + 'A' : *at));
+    }
+    return buffer_ok(&reason) ? buffer_slice(&reason) : slice_of(NULL, 0);
+}
+
 struct status status_of(struct arena *arena, enum err result, const struct fault *fault)
 {
     struct status status = {.code = (enum grpc_code)err_grpc_code(result)};
@@ -89,7 +104,7 @@ struct status status_of(struct arena *arena, enum err result, const struct fault
         return status;
     }
     status.message = message_of(arena, result, fault);
-    status_details_begin(arena, result, status.message, &details);
+    status_details_begin(arena, result, reason_of(arena, fault), status.message, &details);
     if (result == ERR_INVALID && fault != NULL && fault->count != 0) {
         put_bad_request(arena, &details, fault);
     }

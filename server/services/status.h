@@ -1,7 +1,7 @@
 /*
  * status.h: how a failure is told to the caller: the gRPC code, one sentence, and google.rpc.Status
  * with the details that clients look for (google/rpc/error_details.proto): BadRequest with every bad
- * field, RetryInfo where a retry makes sense, ErrorInfo with the error's own name as its reason.
+ * field, RetryInfo where a retry makes sense, ErrorInfo with the fault's reason or the error's name.
  */
 #ifndef ERRATA_SERVER_SERVICES_STATUS_H
 #define ERRATA_SERVER_SERVICES_STATUS_H

@@ -16,6 +16,9 @@
 #define IDEMPOTENCY_KEY_BYTES_MAX 128
 /* What a write counts for in the queue beside its request. */
 #define WRITE_OVERHEAD_BYTES 512
+/* What a document counts for instead of its bytes, which are behind it: its snippet, and the sizes of
+ * most documents' pages. */
+#define WRITE_DOCUMENT_BYTES 16384
 
 struct rpc_write {
     struct work_request work; /* the writer's until its completion */
@@ -83,7 +86,9 @@ void rpc_write_hash(struct rpc *rpc)
     digest = sha256_pieces(pieces, sizeof(pieces) / sizeof(pieces[0]));
     memcpy(write->key.key_hash, digest.bytes, sizeof(write->key.key_hash));
     write->key.org = rpc->principal.org;
-    write->key.request_sha256 = sha256(rpc->message);
+    write->key.request_sha256 = rpc->method->stream == METHOD_CLIENT_STREAM
+                                    ? rpc->service.request_sha256
+                                    : sha256(rpc->message);
 }
 
 /* The write itself: an earlier one under the same key, or the method's own decision. */
@@ -174,7 +179,8 @@ void rpc_write_submit(struct rpc *rpc)
 
     write->arena = services_take_arena(rpc->services, SERVICES_WRITE_BYTES_MAX);
     write->work.org = rpc->principal.org;
-    write->work.bytes = rpc->message.size + WRITE_OVERHEAD_BYTES;
+    write->work.bytes =
+        (rpc_takes_document(rpc) ? WRITE_DOCUMENT_BYTES : rpc->message.size) + WRITE_OVERHEAD_BYTES;
     write->work.deadline_us = rpc->call->deadline_us;
     write->work.run = run_write;
     write->work.done = write_done;

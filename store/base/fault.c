@@ -96,6 +96,22 @@ enum err fault_say(struct fault *fault, enum err err, const char *format, ...)
     return err;
 }
 
+enum err fault_say_reason(struct fault *fault, enum err err, const char *reason, const char *format,
+                          ...)
+{
+    va_list values;
+    struct slice sentence = {0};
+
+    fault->reason = reason;
+    va_start(values, format);
+    if (format_text(fault->arena, format, values, &sentence)) {
+        (void)fault_say(fault, err, "%s: %.*s", reason, (int)sentence.size,
+                        (const char *)sentence.data);
+    }
+    va_end(values);
+    return err;
+}
+
 enum err fault_result(const struct fault *fault)
 {
     return fault->total_count > 0 ? ERR_INVALID : OK;

@@ -23,6 +23,7 @@ struct fault {
     size_t count; /* entries listed */
     size_t total_count; /* entries seen, listed or not */
     struct slice message; /* replaces err_text where it is not empty */
+    const char *reason; /* a literal code, such as too_many_pages; NULL: the error's own name */
 };
 
 void fault_init(struct fault *fault, struct arena *arena);
@@ -30,6 +31,11 @@ void fault_init(struct fault *fault, struct arena *arena);
 void fault_add(struct fault *fault, struct slice field, const char *format, ...) PRINTF_LIKE(3, 4);
 /* Sets the message of a failure that is no bad field, and gives `err` back. */
 enum err fault_say(struct fault *fault, enum err err, const char *format, ...) PRINTF_LIKE(3, 4);
+/* The same of a failure that programs tell from others of its error: by `reason`, a literal of lower
+ * case letters and underscores. The message becomes `reason: what was formatted`; ErrorInfo has the
+ * reason in upper case. */
+enum err fault_say_reason(struct fault *fault, enum err err, const char *reason, const char *format,
+                          ...) PRINTF_LIKE(4, 5);
 /* ERR_INVALID where anything was added, else OK. */
 MUST_CHECK enum err fault_result(const struct fault *fault);
 /* At most 64 bytes of `value`, cut at a code point, with `...` where it was cut and control

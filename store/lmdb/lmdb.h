@@ -16,7 +16,7 @@
 #include <stdatomic.h>
 
 /* The format of what is stored: keys, records, and what apply makes of events. */
-#define STORE_FORMAT_VERSION 1
+#define STORE_FORMAT_VERSION 2
 
 /* Sparse: address space, not disk. Growing it is a restart. */
 #define STORE_LMDB_MAP_BYTES_DEFAULT (256ull << 30)

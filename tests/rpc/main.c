@@ -15,5 +15,8 @@ int main(void)
     failed += run_status_tests();
     failed += run_isolation_tests();
     failed += run_start_tests();
+    failed += run_document_tests();
+    failed += run_document_end_tests();
+    failed += run_layout_tests();
     return failed;
 }

@@ -1,7 +1,7 @@
 /*
  * start_tests.c: the first start, cut off anywhere; and the tables made anew from the log.
  */
-#include "tests/rpc/world.h"
+#include "tests/rpc/ingest.h"
 
 #include "server/auth/first_token.h"
 #include "server/domain/apply.h"
@@ -123,8 +123,23 @@ static size_t compare_rows(struct store_txn *a, struct store_txn *b, enum store_
     return count;
 }
 
-/* Goal: the tables are what their log makes of them, byte for byte. Method: organisations, tokens and
- * corrections through calls; then a second store, from the events alone. */
+/* Ingests a document of one of five layouts; every seventh is cut, every ninth comes twice. */
+static void ingest_one(struct world *world, const char *token, int i)
+{
+    const struct exchange_start start = {.path = i % 2 == 0 ? INGEST_UNARY : INGEST_STREAM,
+                                         .authorization = token};
+    char id[32];
+    int size = snprintf(id, sizeof(id), "document %d", i);
+
+    world->documents.answer.tables.table_count = (uint32_t)i % 5;
+    world->documents.answer.cut = i % 7 == 0 ? PDF_CUT_PATHS : PDF_CUT_NONE;
+    for (int times = i % 9 == 0 ? 2 : 1; times > 0; times--) {
+        assert_int_equal(ingest(world, &start, id, slice_of(id, (size_t)size), NULL), GRPC_OK);
+    }
+}
+
+/* Goal: the tables are what their log makes of them, byte for byte. Method: organisations, tokens,
+ * corrections and documents through calls; then a second store, from the events alone. */
 static void test_replay(void **state)
 {
     struct world world;
@@ -148,6 +163,7 @@ static void test_replay(void **state)
         (void)snprintf(layout, sizeof(layout), "layout %d", i % 3);
         clock_manual_advance(&world.clock, INT64_C(7200) * 1000000);
         (void)world_capture(&world, admin, i % 4 == 0 ? layout : NULL, layout);
+        ingest_one(&world, admin, i);
     }
     assert_int_equal(store_memory_open(&second), OK);
     assert_int_equal(store_begin(world.backend, STORE_READ, &from), OK);

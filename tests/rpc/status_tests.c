@@ -152,6 +152,40 @@ static void test_status_is_bounded(void **state)
     }
 }
 
+/* Goal: a fault's own reason stands in ErrorInfo in upper case, and at the head of the message; the
+ * retry hint stays the error's. Method: an error with a hint and one without. */
+static void test_reason(void **state)
+{
+    static const enum err errs[] = {ERR_INVALID, ERR_BUSY};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct arena arena;
+        struct fault fault;
+        struct status status;
+        Google__Rpc__Status *details = NULL;
+        Google__Rpc__ErrorInfo *info = NULL;
+        const Google__Protobuf__Any *any = NULL;
+
+        arena_init(&arena, 1u << 20);
+        fault_init(&fault, &arena);
+        (void)fault_say_reason(&fault, errs[i], "too_many_pages", "it has 5001");
+        status = status_of(&arena, errs[i], &fault);
+        assert_true(slice_equal(status.message, SLICE("too_many_pages: it has 5001")));
+        details = decode(status.details);
+        any = find_detail(details, "type.googleapis.com/google.rpc.ErrorInfo");
+        assert_non_null(any);
+        info = google__rpc__error_info__unpack(NULL, any->value.len, any->value.data);
+        assert_string_equal(info->reason, "TOO_MANY_PAGES");
+        assert_string_equal(info->domain, "errata");
+        assert_int_equal(find_detail(details, "type.googleapis.com/google.rpc.RetryInfo") != NULL,
+                         errs[i] == ERR_BUSY);
+        google__rpc__error_info__free_unpacked(info, NULL);
+        google__rpc__status__free_unpacked(details, NULL);
+        arena_deinit(&arena);
+    }
+}
+
 /* Goal: bytes that are no message are INTERNAL, what the check refuses is INVALID_ARGUMENT. Method:
  * a cut message, and a text that is not UTF-8. */
 static void test_bytes_that_do_not_decode(void **state)
@@ -185,6 +219,7 @@ int run_status_tests(void)
         cmocka_unit_test(test_every_error),
         cmocka_unit_test(test_all_bad_fields),
         cmocka_unit_test(test_status_is_bounded),
+        cmocka_unit_test(test_reason),
         cmocka_unit_test(test_bytes_that_do_not_decode),
     };
 

@@ -277,6 +277,34 @@ static int next_health(struct exchange *exchange)
     return response != NULL ? (int)response->status : -1;
 }
 
+/* Goal: health knows its parts by name, each by itself: the server does not depend on the PDF worker.
+ * Method: Check of each while the worker is down, and of one that is not there. */
+static void test_health_parts(void **state)
+{
+    static const char *const names[] = {"", "errata.write", "errata.pdf"};
+    struct world world;
+    struct exchange exchange;
+    const struct exchange_start start = {.path = "grpc.health.v1.Health/Check"};
+    Grpc__Health__V1__HealthCheckRequest request = GRPC__HEALTH__V1__HEALTH_CHECK_REQUEST__INIT;
+
+    (void)state;
+    world_init(&world);
+    services_set_health(world.services, HEALTH_PART_PDF, HEALTH_NOT_SERVING);
+    for (size_t i = 0; i < 3; i++) {
+        request.service = (char *)(uintptr_t)names[i];
+        exchange_open(&exchange, &world, &start);
+        exchange_send(&exchange, &request.base);
+        assert_int_equal(exchange.code, GRPC_OK);
+        assert_int_equal(next_health(&exchange), i < 2 ? HEALTH_SERVING : HEALTH_NOT_SERVING);
+        exchange_close(&exchange);
+    }
+    request.service = (char *)(uintptr_t) "errata.fax";
+    exchange = world_call_whole(&world, &start, &request.base);
+    assert_int_equal(exchange.code, GRPC_NOT_FOUND);
+    assert_true(slice_has(exchange.message, "errata.pdf"));
+    world_deinit(&world);
+}
+
 /* Goal: health tells its state at once and each change, and what is unknown. Method: watches of the
  * writer's part and of one that is not there. */
 static void test_health_watch(void **state)
@@ -381,10 +409,11 @@ static void test_reflection(void **state)
 int run_stream_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_watch),       cmocka_unit_test(test_watch_shows),
-        cmocka_unit_test(test_slow_reader), cmocka_unit_test(test_many_watchers),
-        cmocka_unit_test(test_watch_ends),  cmocka_unit_test(test_health_watch),
-        cmocka_unit_test(test_reflection),  cmocka_unit_test(test_watch_expires),
+        cmocka_unit_test(test_watch),         cmocka_unit_test(test_watch_shows),
+        cmocka_unit_test(test_slow_reader),   cmocka_unit_test(test_many_watchers),
+        cmocka_unit_test(test_watch_ends),    cmocka_unit_test(test_health_parts),
+        cmocka_unit_test(test_health_watch),  cmocka_unit_test(test_reflection),
+        cmocka_unit_test(test_watch_expires),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

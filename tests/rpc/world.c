@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -51,7 +52,7 @@ static enum err keep_token(void *user, struct slice text)
     return OK;
 }
 
-static void make_services(struct world *world)
+static void make_services(struct world *world, bool documents)
 {
     const struct writer_config writer = {.backend = world->backend,
                                          .clock = world->ctx.clock,
@@ -64,6 +65,7 @@ static void make_services(struct world *world)
                                        .random = world->ctx.random,
                                        .run_on_pool = run_on_pool,
                                        .want_turn = want_turn,
+                                       .documents = documents ? &world->documents.jobs : NULL,
                                        .user = world};
 
     assert_int_equal(writer_new(&writer, &world->writer), OK);
@@ -75,12 +77,13 @@ static void make_services(struct world *world)
     assert_int_equal(services_new(&world->arena, &services, &world->services), OK);
 }
 
-void world_init(struct world *world)
+static void init(struct world *world, bool documents)
 {
     struct call_config calls;
     bool made = false;
 
     *world = (struct world){0};
+    fake_documents_init(&world->documents);
     arena_init(&world->arena, ARENA_BYTES);
     fault_init(&world->fault, &world->arena);
     clock_manual_init(&world->clock, WORLD_START_US);
@@ -91,17 +94,30 @@ void world_init(struct world *world)
     assert_int_equal(first_token_make(&world->ctx, world->backend, keep_token, world, &made), OK);
     assert_true(made);
     assert_int_equal(env_init(&world->env, &world->arena, &world->ctx, world->backend), OK);
-    make_services(world);
+    make_services(world, documents);
     calls = call_config_default(services_handlers(world->services));
     assert_int_equal(call_server_new(&calls, 0, &world->calls), OK);
     services_set_health(world->services, HEALTH_PART_SERVER, HEALTH_SERVING);
     services_set_health(world->services, HEALTH_PART_WRITE, HEALTH_SERVING);
+    services_set_health(world->services, HEALTH_PART_PDF,
+                        documents ? HEALTH_SERVING : HEALTH_NOT_SERVING);
+}
+
+void world_init(struct world *world)
+{
+    init(world, true);
+}
+
+void world_init_without_documents(struct world *world)
+{
+    init(world, false);
 }
 
 void world_deinit(struct world *world)
 {
     assert_int_equal(services_live_count(world->services), 0);
     assert_int_equal(world->job_count, 0);
+    fake_documents_check_end(&world->documents);
     call_server_free(world->calls);
     services_free(world->services);
     writer_drain(world->writer);
@@ -132,6 +148,7 @@ void world_run(struct world *world)
 
     while (busy) {
         busy = run_jobs(world);
+        busy = fake_documents_run(&world->documents) || busy;
         busy = writer_step(world->writer) > 0 || busy;
         writer_complete(world->writer);
         if (world->wants_turn) {
@@ -198,17 +215,26 @@ void exchange_open(struct exchange *exchange, struct world *world,
 
 void exchange_send_part(struct exchange *exchange, const ProtobufCMessage *request)
 {
+    bool kept = exchange->core->call.method->stream != METHOD_CLIENT_STREAM;
     size_t size = protobuf_c_message_get_packed_size(request);
-    uint8_t *bytes = arena_alloc(&exchange->core->arena, size + 1);
+    uint8_t *bytes = kept ? arena_alloc(&exchange->core->arena, size + 1) : malloc(size + 1);
 
     assert_non_null(bytes);
     call_deliver(exchange->core, slice_of(bytes, protobuf_c_message_pack(request, bytes)));
+    if (!kept) {
+        free(bytes); /* a piece of a streamed request is gone when it was taken */
+    }
+}
+
+void exchange_send_end(struct exchange *exchange)
+{
+    call_deliver_end(exchange->core);
 }
 
 void exchange_send(struct exchange *exchange, const ProtobufCMessage *request)
 {
     exchange_send_part(exchange, request);
-    call_deliver_end(exchange->core);
+    exchange_send_end(exchange);
 }
 
 static void *allocate(void *data, size_t size)
@@ -285,6 +311,11 @@ const ProtobufCMessageDescriptor *world_reply_of(const struct method_info *metho
         &errata__v1__get_examples_response__descriptor,
         &errata__v1__get_event_response__descriptor,
         &errata__v1__list_events_response__descriptor,
+        &errata__v1__ingest_document_response__descriptor,
+        &errata__v1__ingest_document_stream_response__descriptor,
+        &errata__v1__get_document_response__descriptor,
+        &errata__v1__list_documents_response__descriptor,
+        &errata__v1__get_profile_response__descriptor,
     };
 
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {

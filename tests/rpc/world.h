@@ -11,9 +11,11 @@
 #include "server/services/services.h"
 #include "store/base/logger.h"
 #include "store/memory/memory.h"
+#include "tests/rpc/fake_documents.h"
 
 #include <errata/v1/admin_service.pb-c.h>
 #include <errata/v1/correction_service.pb-c.h>
+#include <errata/v1/layout_service.pb-c.h>
 #include <errata/v1/learning_service.pb-c.h>
 #include <errata/v1/role.fields.h>
 
@@ -43,12 +45,15 @@ struct world {
     struct world_job jobs[WORLD_JOBS_MAX];
     size_t job_count;
     bool pool_is_full; /* run_on_pool answers ERR_BUSY */
+    struct fake_documents documents;
     bool wants_turn;
     unsigned turns; /* of services_turn */
     char admin[WORLD_TOKEN_BYTES]; /* `Bearer errata_...` of the first start */
 };
 
 void world_init(struct world *world);
+/* The same without a PDF worker. */
+void world_init_without_documents(struct world *world);
 /* Every call must have ended. */
 void world_deinit(struct world *world);
 /* Runs jobs, batches and turns until nothing is left to do. */
@@ -79,8 +84,10 @@ void exchange_open(struct exchange *exchange, struct world *world,
                    const struct exchange_start *start);
 /* One request message, and no more. */
 void exchange_send(struct exchange *exchange, const ProtobufCMessage *request);
-/* One request message of a bidi stream. */
+/* One request message of a stream. */
 void exchange_send_part(struct exchange *exchange, const ProtobufCMessage *request);
+/* No more of them. */
+void exchange_send_end(struct exchange *exchange);
 /* The next reply, decoded into the world's arena; NULL where none waits. */
 void *exchange_read(struct exchange *exchange, const ProtobufCMessageDescriptor *descriptor);
 /* The peer goes away. */
@@ -118,5 +125,8 @@ int run_stream_tests(void);
 int run_status_tests(void);
 int run_isolation_tests(void);
 int run_start_tests(void);
+int run_document_tests(void);
+int run_document_end_tests(void);
+int run_layout_tests(void);
 
 #endif

@@ -105,6 +105,7 @@ enum err admin_apply(struct ctx *ctx, struct store_txn *txn, const struct event 
     case EVENT_TOKEN_REVOKED:
         return apply_token_revoked(ctx, txn, event);
     case EVENT_FEEDBACK:
+    case EVENT_DOCUMENT_INGESTED:
         break;
     }
     return ERR_INTERNAL;

@@ -6,6 +6,7 @@
 
 #include "server/domain/corrections/apply.h"
 #include "server/domain/corrections/fields_changed.h"
+#include "server/domain/corrections/fill_in.h"
 #include "server/domain/corrections/reduce.h"
 #include "store/base/text.h"
 #include "store/base/wire.h"
@@ -148,6 +149,7 @@ static void put_text(struct buffer *buffer, uint32_t field, struct slice text)
 static enum err encode_runs(struct ctx *ctx, const struct texts *texts,
                             const struct fields_changed *fields, struct capture_event *event)
 {
+    struct json_value snippet = {JSON_NULL, {NULL, 0}};
     struct buffer names = {0};
     struct buffer content = {0};
 
@@ -161,9 +163,13 @@ static enum err encode_runs(struct ctx *ctx, const struct texts *texts,
     put_text(&content, FEEDBACK_EVENT_BEFORE_JSON_FIELD, texts->before);
     put_text(&content, FEEDBACK_EVENT_AFTER_JSON_FIELD, texts->after);
     put_text(&content, FEEDBACK_EVENT_CORRECTED_OUTPUT_JSON_FIELD, texts->corrected_output);
+    event->meta_at = content.size;
     put_text(&content, FEEDBACK_EVENT_META_JSON_FIELD, texts->meta);
     event->fields = buffer_slice(&names);
     event->content = buffer_slice(&content);
+    event->meta_json = texts->meta;
+    event->has_snippet =
+        json_member(members_value_of(texts->meta), SLICE("input_snippet"), &snippet);
     event->reduced = texts->reduced;
     return buffer_ok(&names) && buffer_ok(&content) ? OK : ERR_MEMORY;
 }
@@ -278,25 +284,29 @@ static enum err add_subjects(struct ctx *ctx, const struct capture_input *input,
 static enum err store_one(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                           const struct capture_event *captured, uint64_t *ret_seq)
 {
+    struct capture_event filled = *captured;
     struct event_draft draft = {
         .org = org,
         .kind = EVENT_FEEDBACK,
         .annotator = ANNOTATOR_HUMAN,
         .source = captured->input.has_created_at ? SOURCE_BACKFILL : SOURCE_LIVE,
         .actor_user_id = captured->input.actor_user_id,
-        .content = captured->content,
     };
     struct event event = {0};
-    enum err err = log_next_stamp(ctx, txn, org, &draft.stamp);
+    enum err err = fill_in_event(ctx, txn, org, &filled);
 
+    if (err == OK) {
+        err = log_next_stamp(ctx, txn, org, &draft.stamp);
+    }
     if (err != OK) {
         return err;
     }
+    draft.content = filled.content;
     draft.created_at_us =
-        captured->input.has_created_at ? captured->input.created_at_us : draft.stamp.recorded_at_us;
-    err = encode_facts(ctx, org, &draft.stamp, captured, &draft.facts);
+        filled.input.has_created_at ? filled.input.created_at_us : draft.stamp.recorded_at_us;
+    err = encode_facts(ctx, org, &draft.stamp, &filled, &draft.facts);
     if (err == OK) {
-        err = add_subjects(ctx, &captured->input, &draft);
+        err = add_subjects(ctx, &filled.input, &draft);
     }
     if (err == OK) {
         err = log_append(ctx, txn, &draft, &event);

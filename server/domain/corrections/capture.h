@@ -35,12 +35,16 @@ struct capture_input {
     struct slice details_json; /* another name for meta_json */
 };
 
-/* An event that only lacks what the transaction gives it: seq, id and time. */
+/* An event that only lacks what the transaction gives it: seq, id and time, and what is filled in from
+ * its document. */
 struct capture_event {
     struct capture_input input; /* with the actor resolved */
     struct slice path; /* in the request, such as events[3] */
     struct slice fields; /* fields_changed, wire bytes */
-    struct slice content; /* the content run, wire bytes */
+    struct slice content; /* the content run, wire bytes; meta_json stands last */
+    size_t meta_at; /* where meta_json begins in it; its end: there is none */
+    struct slice meta_json; /* as it is stored */
+    bool has_snippet; /* meta_json has input_snippet, whatever it is */
     bool reduced;
 };
 

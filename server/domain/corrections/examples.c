@@ -4,6 +4,7 @@
  */
 #include "server/domain/corrections/examples.h"
 
+#include "server/domain/layouts/documents.h"
 #include "store/base/wire.h"
 #include "store/record.h"
 
@@ -27,6 +28,8 @@ struct lookup {
     uint32_t count;
     int64_t as_of_us; /* of the as_of event: no example of then is newer */
     bool incomplete; /* the bound was met with places left and rows behind it */
+    bool document_known; /* the document itself told whether it is a scan */
+    bool withheld; /* it is one, or all of the layout's are: there is nothing to answer */
 };
 
 static bool wants_examples(const struct examples_query *query)
@@ -161,6 +164,17 @@ static enum err look_for_more(struct lookup *lookup, struct store_cursor *cursor
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
+/* All documents of the layout were scans, at the time asked for. Each document is counted once and
+ * for ever, so the first of them and the first with text tell. */
+static bool is_scanned_layout(const struct lookup *lookup)
+{
+    const struct layout_marks *marks = &lookup->marks;
+    uint64_t now = lookup->query->has_as_of ? lookup->query->as_of_seq : UINT64_MAX;
+
+    return marks->first_document_seq != 0 && marks->first_document_seq <= now &&
+           (marks->first_text_seq == 0 || marks->first_text_seq > now);
+}
+
 /* `head` is the layout's head row: it is read once the first rows are on their way. */
 static enum err walk(struct lookup *lookup, struct store_cursor *cursor, struct slice head)
 {
@@ -172,6 +186,10 @@ static enum err walk(struct lookup *lookup, struct store_cursor *cursor, struct 
 
     if (err == OK) {
         err = record_decode_layout_marks(head, &lookup->marks);
+    }
+    if (err == OK && !lookup->document_known && is_scanned_layout(lookup)) {
+        lookup->withheld = true;
+        return OK;
     }
     while (err == OK && count > 0) {
         for (size_t i = 0; i < count && err == OK; i++) {
@@ -271,6 +289,18 @@ static enum err find_as_of(struct lookup *lookup, bool *ret_nothing)
     return err;
 }
 
+/* What the document that is to be extracted tells, where it was ingested. */
+static enum err ask_document(struct lookup *lookup)
+{
+    const struct examples_query *query = lookup->query;
+    uint64_t now = query->has_as_of ? query->as_of_seq : UINT64_MAX;
+    enum err err =
+        document_is_scan(lookup->txn, query->org, query->document_id, now, &lookup->withheld);
+
+    lookup->document_known = err == OK;
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
 static enum err find_examples(struct lookup *lookup)
 {
     const struct examples_query *query = lookup->query;
@@ -279,6 +309,12 @@ static enum err find_examples(struct lookup *lookup)
     bool nothing = false;
     enum err err = OK;
 
+    if (query->document_id.size > 0) {
+        err = ask_document(lookup);
+    }
+    if (err != OK || lookup->withheld) {
+        return err;
+    }
     if (!query->has_as_of) {
         return walk_newest(lookup, &prefix);
     }
@@ -300,6 +336,8 @@ enum err examples_write(struct store_txn *txn, const struct examples_query *quer
     lookup.count = 0;
     lookup.as_of_us = 0;
     lookup.incomplete = false;
+    lookup.document_known = false;
+    lookup.withheld = false;
     err = find_examples(&lookup);
     if (err != OK) {
         return err;
@@ -310,6 +348,9 @@ enum err examples_write(struct store_txn *txn, const struct examples_query *quer
     wire_put_varint(body, GET_EXAMPLES_RESPONSE_MATCH_LEVEL_FIELD,
                     lookup.count > 0 ? MATCH_LEVEL_EXACT : MATCH_LEVEL_NONE);
     wire_put_varint(body, GET_EXAMPLES_RESPONSE_ARM_FIELD, EXPERIMENT_ARM_NONE);
+    if (lookup.withheld) {
+        wire_put_varint(body, GET_EXAMPLES_RESPONSE_WITHHELD_FIELD, WITHHELD_SCAN);
+    }
     if (lookup.incomplete) {
         wire_put_varint(body, GET_EXAMPLES_RESPONSE_INCOMPLETE_FIELD, 1);
     }

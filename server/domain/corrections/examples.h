@@ -1,8 +1,9 @@
 /*
  * examples.h: the newest corrections of a layout as few-shot examples: the lookup that everything else
  * exists for. One seek in the layout's cluster, then as many steps as examples; stored bytes are
- * copied into the answer unparsed, and what changes about them comes from the head row. It allocates
- * nothing but the answer's own bytes.
+ * copied into the answer unparsed, and what changes about them comes from the head row, which tells too
+ * whether the layout's documents are all scans; a document that is named is looked up by one more
+ * get. It allocates nothing but the answer's own bytes.
  */
 #ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_EXAMPLES_H
 #define ERRATA_SERVER_DOMAIN_CORRECTIONS_EXAMPLES_H
@@ -22,6 +23,7 @@
 struct examples_query {
     struct org_id org;
     struct slice layout_fingerprint;
+    struct slice document_id; /* that is to be extracted; empty: not told */
     uint32_t limit; /* 1 to EXAMPLES_LIMIT_MAX */
     enum example_view view;
     bool skip_superseded;

@@ -6,37 +6,11 @@
 #include "server/domain/corrections/layout_rows.h"
 
 #include "server/domain/corrections/members.h"
+#include "server/domain/layouts/layout_head.h"
 #include "server/domain/text/hint.h"
 #include "store/base/wire.h"
 
 #include <errata/v1/correction_service.fields.h>
-
-/* Reads a head into memory that outlives the next put; a layout without one has a zero head. */
-static enum err read_head(struct ctx *ctx, struct store_txn *txn, const struct key *key,
-                          struct layout_head_record *ret_head)
-{
-    struct slice value = {NULL, 0};
-    enum err err = store_get(txn, TABLE_EXAMPLE, key_slice(key), &value);
-
-    memset(ret_head, 0, sizeof(*ret_head));
-    if (err != OK) {
-        return err == ERR_NOT_FOUND ? OK : err;
-    }
-    err = record_decode_layout_head(value, ret_head);
-    if (err == OK && !arena_copy(ctx->arena, ret_head->family_id, &ret_head->family_id)) {
-        err = ERR_MEMORY;
-    }
-    return err;
-}
-
-static enum err write_head(struct ctx *ctx, struct store_txn *txn, const struct key *key,
-                           const struct layout_head_record *head)
-{
-    struct slice value = {NULL, 0};
-    enum err err = record_encode_layout_head(ctx->arena, head, &value);
-
-    return err != OK ? err : store_put(txn, TABLE_EXAMPLE, key_slice(key), value);
-}
 
 static enum err write_mark_row(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                const struct layout_mark *mark)
@@ -161,12 +135,13 @@ enum err layout_rows_add(struct ctx *ctx, struct store_txn *txn, const struct ev
     struct key key = key_layout_head(event->org, &fingerprint);
     const struct layout_mark mark = {event->seq, event->created_at_us, superseded_by_seq};
     struct layout_head_record head;
-    enum err err = read_head(ctx, txn, &key, &head);
+    enum err err = layout_head_read(ctx->arena, txn, &key, &head);
 
     if (err != OK) {
         return err;
     }
     head.feedback_count++;
+    head.updated_at_us = event->recorded_at_us;
     if (feedback_is_correction(view->event_type)) {
         head.example_count++;
     }
@@ -176,7 +151,7 @@ enum err layout_rows_add(struct ctx *ctx, struct store_txn *txn, const struct ev
             err = write_example(ctx, txn, event, view, &fingerprint);
         }
     }
-    return err != OK ? err : write_head(ctx, txn, &key, &head);
+    return err != OK ? err : layout_head_write(ctx->arena, txn, &key, &head);
 }
 
 enum err layout_rows_mark(struct ctx *ctx, struct store_txn *txn, const struct example_place *place,
@@ -185,7 +160,7 @@ enum err layout_rows_mark(struct ctx *ctx, struct store_txn *txn, const struct e
     struct key key = key_layout_head(place->org, &place->fingerprint);
     const struct layout_mark mark = {place->seq, place->created_at_us, superseded_by_seq};
     struct layout_head_record head;
-    enum err err = read_head(ctx, txn, &key, &head);
+    enum err err = layout_head_read(ctx->arena, txn, &key, &head);
 
     if (err != OK) {
         return err;
@@ -193,7 +168,7 @@ enum err layout_rows_mark(struct ctx *ctx, struct store_txn *txn, const struct e
     for (size_t i = 0; i < head.mark_count; i++) {
         if (head.marks[i].seq == place->seq) {
             head.marks[i].superseded_by_seq = superseded_by_seq;
-            return write_head(ctx, txn, &key, &head);
+            return layout_head_write(ctx->arena, txn, &key, &head);
         }
     }
     /* An example that is neither among the newest nor older than they are is gone. */

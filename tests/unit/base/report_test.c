@@ -79,6 +79,8 @@ static void test_fault_no_room(void **state)
     assert_int_equal(fault_say(&fault, ERR_BUSY, "busy"), ERR_BUSY);
     assert_int_equal(fault.message.size, 0);
     assert_int_equal(fault_shorten(&fault, SLICE("abc")).size, 0);
+    assert_int_equal(fault_say_reason(&fault, ERR_INVALID, "damaged", "no"), ERR_INVALID);
+    assert_string_equal(fault.reason, "damaged"); /* programs hear it all the same */
     arena_deinit(&none);
 }
 
@@ -100,6 +102,28 @@ static void test_fault_say(void **state)
     fault_add(&fault, SLICE("f"), "x%s", text);
     assert_in_range(fault.entries[0].description.size, 1000, 1024);
     assert_true(text_is_utf8(fault.entries[0].description));
+}
+
+/* Goal: a failure with a reason of its own says it first, and keeps it apart; another message does
+ * not. Method: one of each, and a sentence that is too long. */
+static void test_fault_reason(void **state)
+{
+    struct fault fault;
+    char text[2001];
+
+    fault_init(&fault, *state);
+    (void)fault_say(&fault, ERR_INVALID, "plain");
+    assert_null(fault.reason);
+    assert_int_equal(fault_say_reason(&fault, ERR_INVALID, "no_pages", "it has %d pages", 0),
+                     ERR_INVALID);
+    assert_true(slice_equal(fault.message, SLICE("no_pages: it has 0 pages")));
+    assert_string_equal(fault.reason, "no_pages");
+    memset(text, 'x', sizeof(text) - 1);
+    text[sizeof(text) - 1] = '\0';
+    (void)fault_say_reason(&fault, ERR_INVALID, "damaged", "%s", text);
+    assert_in_range(fault.message.size, 1000, 1024);
+    assert_int_equal(memcmp(fault.message.data, "damaged: xxx", 12), 0);
+    assert_string_equal(fault.reason, "damaged");
 }
 
 /* Goal: values are shown short and clean. Method: each kind of value. */
@@ -322,6 +346,7 @@ int run_report_tests(void)
         cmocka_unit_test_setup_teardown(test_fault_entries, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_fault_no_room, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_fault_say, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_fault_reason, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_fault_shorten, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_logger_json, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_logger_text, arena_set_up, tear_down),

@@ -2,11 +2,9 @@
  * model_tests.c: random workloads against a model that knows nothing of rows: it keeps every event in
  * an array and answers each question by looking at all of them. Seeds are fixed.
  */
-#include "server/domain/corrections/apply.h"
 #include "server/domain/corrections/examples.h"
 #include "server/domain/corrections/list.h"
 #include "store/base/wire.h"
-#include "store/memory/memory.h"
 #include "store/record.h"
 #include "tests/unit/corrections/world.h"
 
@@ -502,24 +500,6 @@ static size_t check_day(struct model *model, struct store_txn *txn, uint32_t day
     return rows;
 }
 
-static size_t count_rows(struct world *world, struct store_txn *txn, enum store_table table)
-{
-    struct key prefix = key_org(world->org);
-    struct store_cursor cursor = {0};
-    struct slice key = {NULL, 0};
-    struct slice value = {NULL, 0};
-    size_t count = 0;
-
-    assert_int_equal(store_cursor_init(&cursor, txn, table, key_slice(&prefix), slice_of(NULL, 0),
-                                       STORE_ASCENDING),
-                     OK);
-    while (store_cursor_next(&cursor, &key, &value) == OK) {
-        count++;
-    }
-    store_cursor_deinit(&cursor);
-    return count;
-}
-
 /* Goal: the counters equal a scan of the events. Method: every day, type and field, and no row
  * more: what is left is one count of distinct names for each day that has any. */
 static void test_counters_equal_scan(void **state)
@@ -541,40 +521,10 @@ static void test_counters_equal_scan(void **state)
             rows += check_day(&model, txn, day);
             rows += count_of(txn, &names) > 0;
         }
-        assert_int_equal(count_rows(&model.world, txn, TABLE_COUNTER), rows);
+        assert_int_equal(world_count_rows(&model.world, txn, TABLE_COUNTER), rows);
         store_abort(txn);
         world_deinit(&model.world);
     }
-}
-
-static void check_table(struct world *world, struct store_txn *a, struct store_txn *b,
-                        enum store_table table)
-{
-    struct key prefix = key_org(world->org);
-    struct store_cursor left = {0};
-    struct store_cursor right = {0};
-    enum err err = OK;
-
-    assert_int_equal(
-        store_cursor_init(&left, a, table, key_slice(&prefix), slice_of(NULL, 0), STORE_ASCENDING),
-        OK);
-    assert_int_equal(
-        store_cursor_init(&right, b, table, key_slice(&prefix), slice_of(NULL, 0), STORE_ASCENDING),
-        OK);
-    while (err == OK) {
-        struct slice keys[2] = {{NULL, 0}, {NULL, 0}};
-        struct slice values[2] = {{NULL, 0}, {NULL, 0}};
-
-        err = store_cursor_next(&left, &keys[0], &values[0]);
-        assert_int_equal(store_cursor_next(&right, &keys[1], &values[1]), err);
-        if (err == OK) {
-            assert_true(slice_equal(keys[0], keys[1]));
-            assert_true(slice_equal(values[0], values[1]));
-        }
-    }
-    assert_int_equal(err, ERR_NOT_FOUND);
-    store_cursor_deinit(&left);
-    store_cursor_deinit(&right);
 }
 
 /* Goal: a replay of the log gives every table again, byte for byte. Method: apply each event to a new
@@ -583,34 +533,10 @@ static void test_replay_is_equal(void **state)
 {
     (void)state;
     for (uint64_t seed = 31; seed < 31 + SEEDS; seed++) {
-        struct store_backend *replayed = NULL;
-        struct store_txn *from = NULL;
-        struct store_txn *to = NULL;
         struct model model;
-        size_t rows = 0;
 
         model_init(&model, seed);
-        assert_int_equal(store_memory_open(&replayed), OK);
-        assert_int_equal(store_begin(replayed, STORE_WRITE, &to), OK);
-        from = world_begin(&model.world, STORE_READ);
-        clock_manual_advance(&model.world.clock, 77 * DAY_US);
-        for (uint64_t seq = 1; seq <= model.count; seq++) {
-            struct event event;
-
-            assert_int_equal(log_read(from, model.world.org, seq, &event), OK);
-            assert_int_equal(log_apply_envelope(&model.world.ctx, to, &event), OK);
-            assert_int_equal(corrections_apply(&model.world.ctx, to, &event), OK);
-        }
-        for (int table = 0; table < TABLE_COUNT; table++) {
-            if (store_table_class((enum store_table)table) == STORE_PROJECTION) {
-                check_table(&model.world, from, to, (enum store_table)table);
-                rows += count_rows(&model.world, to, (enum store_table)table);
-            }
-        }
-        assert_true(rows > 3 * EVENTS);
-        store_abort(from);
-        store_abort(to);
-        store_memory_close(replayed);
+        assert_true(world_check_replay(&model.world, model.count) > 3 * EVENTS);
         world_deinit(&model.world);
     }
 }

@@ -1,2 +1,2 @@
-errata_test(corrections_tests DIR tests/unit/corrections USES domain_corrections store_memory
+errata_test(corrections_tests DIR tests/unit/corrections USES domain_corrections store_memory wire
             LABELS unit)

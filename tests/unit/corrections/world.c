@@ -3,6 +3,8 @@
  */
 #include "tests/unit/corrections/world.h"
 
+#include "server/domain/corrections/apply.h"
+#include "server/domain/layouts/apply.h"
 #include "store/memory/memory.h"
 
 #include <setjmp.h>
@@ -70,9 +72,87 @@ uint64_t world_capture(struct world *world, const struct capture_input *inputs, 
     return seq;
 }
 
+size_t world_count_rows(struct world *world, struct store_txn *txn, enum store_table table)
+{
+    struct key prefix = key_org(world->org);
+    struct store_cursor cursor = {0};
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    size_t count = 0;
+
+    assert_int_equal(store_cursor_init(&cursor, txn, table, key_slice(&prefix), slice_of(NULL, 0),
+                                       STORE_ASCENDING),
+                     OK);
+    while (store_cursor_next(&cursor, &key, &value) == OK) {
+        count++;
+    }
+    store_cursor_deinit(&cursor);
+    return count;
+}
+
+static void check_table(struct world *world, struct store_txn *a, struct store_txn *b,
+                        enum store_table table)
+{
+    struct key prefix = key_org(world->org);
+    struct store_cursor left = {0};
+    struct store_cursor right = {0};
+    enum err err = OK;
+
+    assert_int_equal(
+        store_cursor_init(&left, a, table, key_slice(&prefix), slice_of(NULL, 0), STORE_ASCENDING),
+        OK);
+    assert_int_equal(
+        store_cursor_init(&right, b, table, key_slice(&prefix), slice_of(NULL, 0), STORE_ASCENDING),
+        OK);
+    while (err == OK) {
+        struct slice keys[2] = {{NULL, 0}, {NULL, 0}};
+        struct slice values[2] = {{NULL, 0}, {NULL, 0}};
+
+        err = store_cursor_next(&left, &keys[0], &values[0]);
+        assert_int_equal(store_cursor_next(&right, &keys[1], &values[1]), err);
+        if (err == OK) {
+            assert_true(slice_equal(keys[0], keys[1]));
+            assert_true(slice_equal(values[0], values[1]));
+        }
+    }
+    assert_int_equal(err, ERR_NOT_FOUND);
+    store_cursor_deinit(&left);
+    store_cursor_deinit(&right);
+}
+
+size_t world_check_replay(struct world *world, uint64_t last_seq)
+{
+    struct store_backend *replayed = NULL;
+    struct store_txn *from = world_begin(world, STORE_READ);
+    struct store_txn *to = NULL;
+    size_t rows = 0;
+
+    assert_int_equal(store_memory_open(&replayed), OK);
+    assert_int_equal(store_begin(replayed, STORE_WRITE, &to), OK);
+    clock_manual_advance(&world->clock, INT64_C(77) * 86400 * 1000000);
+    for (uint64_t seq = 1; seq <= last_seq; seq++) {
+        struct event event;
+
+        assert_int_equal(log_read(from, world->org, seq, &event), OK);
+        assert_int_equal(log_apply_envelope(&world->ctx, to, &event), OK);
+        assert_int_equal(corrections_apply(&world->ctx, to, &event), OK);
+        assert_int_equal(layouts_apply(&world->ctx, to, &event), OK);
+    }
+    for (int table = 0; table < TABLE_COUNT; table++) {
+        if (store_table_class((enum store_table)table) == STORE_PROJECTION) {
+            check_table(world, from, to, (enum store_table)table);
+            rows += world_count_rows(world, to, (enum store_table)table);
+        }
+    }
+    store_abort(from);
+    store_abort(to);
+    store_memory_close(replayed);
+    return rows;
+}
+
 bool world_has(struct slice whole, const char *part)
 {
-    return memmem(whole.data, whole.size, part, strlen(part)) != NULL;
+    return whole.size > 0 && memmem(whole.data, whole.size, part, strlen(part)) != NULL;
 }
 
 int main(void)
@@ -81,5 +161,6 @@ int main(void)
 
     failed += run_capture_tests();
     failed += run_model_tests();
+    failed += run_documents_tests();
     return failed;
 }

@@ -32,9 +32,16 @@ uint64_t world_capture(struct world *world, const struct capture_input *inputs, 
 /* True where a text stands in another. */
 bool world_has(struct slice whole, const char *part);
 
+/* How many rows the organisation has in a table. */
+size_t world_count_rows(struct world *world, struct store_txn *txn, enum store_table table);
+/* Applies each event to a new store, with another clock and other randomness, and compares every table
+ * that is made from events, byte for byte; gives how many rows there are. */
+size_t world_check_replay(struct world *world, uint64_t last_seq);
+
 /* The groups of this folder. */
 int run_pure_tests(void);
 int run_capture_tests(void);
 int run_model_tests(void);
+int run_documents_tests(void);
 
 #endif

@@ -1,8 +1,10 @@
 /*
- * layouts_tests.c: the layout fingerprint on known metadata, and, with --lines, a program that
- * reference.py compares with Python itself: one metadata text a line in, one answer a line out.
+ * layouts_tests.c: the layout fingerprint on known metadata; the folder's main; and, with --lines or
+ * --measures, a program that reference.py compares with Python itself: one metadata text, or the
+ * numbers of one measured document, a line in, one answer a line out.
  */
-#include "server/domain/layouts/fingerprint.h"
+#include "server/domain/fingerprint/fingerprint.h"
+#include "tests/unit/layouts/documents_tests.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -120,6 +122,53 @@ static int answer_lines(void)
     return 0;
 }
 
+#define LINE_PAGES_MAX 64
+
+/* Reads `tables covered cells width height...`; the numbers read back exactly. */
+static bool read_measures(const char *line, struct document_page pages[LINE_PAGES_MAX],
+                          struct document_measures *measures)
+{
+    char *at = NULL;
+
+    memset(measures, 0, sizeof(*measures));
+    measures->has_table_count = true;
+    measures->table_count = (uint32_t)strtoul(line, &at, 10);
+    measures->covered_cells = strtoull(at, &at, 10);
+    measures->page_cells = strtoull(at, &at, 10);
+    measures->pages = pages;
+    while (*at == ' ' && measures->page_count < LINE_PAGES_MAX) {
+        pages[measures->page_count].width = strtod(at, &at);
+        pages[measures->page_count].height = strtod(at, &at);
+        measures->page_count++;
+    }
+    return *at == '\n' && measures->page_count > 0;
+}
+
+static int answer_measures(void)
+{
+    char *line = NULL;
+    size_t capacity = 0;
+
+    while (getline(&line, &capacity, stdin) > 0) {
+        struct document_page pages[LINE_PAGES_MAX];
+        struct document_measures measures;
+        struct layout_fingerprint found;
+        struct world world;
+
+        world_init(&world);
+        if (read_measures(line, pages, &measures) &&
+            fingerprint_of_measures(&world.arena, &measures, &found) == OK) {
+            (void)printf("%.64s %.*s\n", found.text, (int)found.canonical_json.size,
+                         (const char *)found.canonical_json.data);
+        } else {
+            (void)printf("refused\n");
+        }
+        arena_deinit(&world.arena);
+    }
+    free(line);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -130,5 +179,9 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "--lines") == 0) {
         return answer_lines();
     }
-    return cmocka_run_group_tests_name("layouts", tests, NULL, NULL);
+    if (argc == 2 && strcmp(argv[1], "--measures") == 0) {
+        return answer_measures();
+    }
+    return cmocka_run_group_tests_name("layouts", tests, NULL, NULL) + run_documents_tests() +
+           run_lists_tests();
 }

@@ -134,6 +134,7 @@ static void test_examples_of_the_file(void **state)
                                      0x1d, 0x1d, 0x1d, 0x1d, 0x1d, 0x1d, 0x1d, 0x1d};
     struct org_id org = {sample_uuid(0x11)};
     struct key_fingerprint fingerprint = key_fingerprint_of(SLICE("acme"));
+    struct sha256_digest measured = sample_digest(0xf1);
     struct key none = {.size = 0};
     struct slice empty = {NULL, 0};
     struct arena arena;
@@ -155,6 +156,12 @@ static void test_examples_of_the_file(void **state)
          sample_of(&arena, "example")},
         {"example_mark", key_example_mark(org, 9), sample_of(&arena, "example_mark")},
         {"entity", key_entity(org, SLICE("line"), SLICE("7"), 9), sample_of(&arena, "entity")},
+        {"document", key_document(org, SLICE("invoice-7")), sample_of(&arena, "document")},
+        {"document_time", key_document_time(org, SAMPLE_TIME_US, 9), empty},
+        {"document_layout", key_document_layout(org, &fingerprint, SAMPLE_TIME_US, 9), empty},
+        {"profile", key_profile(org, &fingerprint), sample_of(&arena, "profile")},
+        {"profile_last_seen", key_profile_last_seen(org, SAMPLE_TIME_US, &measured), empty},
+        {"profile_most_seen", key_profile_most_seen(org, 300, &measured), empty},
         {"counter", key_counter(org, 20455, COUNTER_LINE_FIELD, SLICE("qty")),
          sample_of(&arena, "counter")},
         {"organization", key_organization_global(sample_uuid(0x11)),

@@ -47,6 +47,33 @@ static void test_newest_first(void **state)
     }
 }
 
+/* Goal: profiles stand in their two orders, ties by fingerprint, and their keys tell which they are.
+ * Method: neighbours of a list in the wanted order. */
+static void test_profile_orders(void **state)
+{
+    static const struct {
+        uint64_t number;
+        uint8_t digest;
+    } order[] = {{UINT64_MAX / 2, 9}, {300, 1}, {300, 2}, {2, 0x80}, {1, 0}};
+    struct org_id org = store_world_org(1);
+
+    (void)state;
+    for (size_t i = 0; i + 1 < sizeof(order) / sizeof(order[0]); i++) {
+        struct sha256_digest a = {{order[i].digest}};
+        struct sha256_digest b = {{order[i + 1].digest}};
+        struct sha256_digest read = {{0}};
+        struct key key = key_profile_most_seen(org, order[i].number, &a);
+
+        assert_true(compare(key, key_profile_most_seen(org, order[i + 1].number, &b)) < 0);
+        assert_true(compare(key_profile_last_seen(org, (int64_t)order[i].number, &a),
+                            key_profile_last_seen(org, (int64_t)order[i + 1].number, &b)) < 0);
+        assert_int_equal(key_read_profile_order(key_slice(&key), &read), OK);
+        assert_memory_equal(read.bytes, a.bytes, sizeof(a.bytes));
+        key.size--;
+        assert_int_equal(key_read_profile_order(key_slice(&key), &read), ERR_CORRUPT);
+    }
+}
+
 /* Goal: a key tells its time and seq again. Method: both readers over edges; other shapes refused. */
 static void test_reading_back(void **state)
 {
@@ -95,6 +122,7 @@ static void test_keys_begin_with_their_org(void **state)
 {
     struct org_id org = store_world_org(7);
     struct key_fingerprint fingerprint = key_fingerprint_of(SLICE("layout"));
+    struct sha256_digest measured = {{0xff}};
     uint8_t hash[16] = {1};
     struct key prefix = key_org(org);
     struct key zero = key_global_prefix();
@@ -110,6 +138,12 @@ static void test_keys_begin_with_their_org(void **state)
         key_example_mark(org, 1),
         key_entity_prefix(org, SLICE("a"), SLICE("b")),
         key_entity(org, SLICE("a"), SLICE("b"), 1),
+        key_document(org, SLICE("x")),
+        key_document_time(org, 1, 1),
+        key_document_layout(org, &fingerprint, 1, 1),
+        key_profile(org, &fingerprint),
+        key_profile_last_seen(org, 1, &measured),
+        key_profile_most_seen(org, 1, &measured),
         key_counter(org, 1, COUNTER_LINE_FIELD, SLICE("qty")),
         key_token_by_org(org, 1),
         key_idempotency(org, 1, hash),
@@ -148,7 +182,7 @@ int run_key_tests(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_newest_first),       cmocka_unit_test(test_reading_back),
         cmocka_unit_test(test_head_is_first),      cmocka_unit_test(test_keys_begin_with_their_org),
-        cmocka_unit_test(test_entities_are_apart),
+        cmocka_unit_test(test_entities_are_apart), cmocka_unit_test(test_profile_orders),
     };
 
     return cmocka_run_group_tests_name("keys", tests, NULL, NULL);

@@ -27,6 +27,8 @@ KIND(org_head)
 KIND(layout_head)
 KIND(example)
 KIND(example_mark)
+KIND(document)
+KIND(profile)
 KIND(counter)
 KIND(organization)
 KIND(token)
@@ -73,6 +75,8 @@ const struct record_kind record_kinds[RECORD_KIND_COUNT] = {
     {"example: the layout's head", sample_of_layout_head, layout_head_again},
     {"example", sample_of_example, example_again},
     {"example_mark", sample_of_example_mark, example_mark_again},
+    {"document", sample_of_document, document_again},
+    {"profile", sample_of_profile, profile_again},
     {"counter", sample_of_counter, counter_again},
     {"organization", sample_of_organization, organization_again},
     {"token", sample_of_token, token_again},

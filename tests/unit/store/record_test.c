@@ -118,6 +118,9 @@ static void test_head_agrees_with_nanopb(void **state)
         struct slice bytes = {NULL, 0};
 
         record.mark_count = count;
+        record.first_document_seq = count % 2 == 0 ? 0 : count;
+        record.first_text_seq = count % 3 == 0 ? 0 : UINT64_MAX - count;
+        record.updated_at_us = count % 5 == 0 ? -5 : SAMPLE_TIME_US;
         for (size_t i = 0; i < count; i++) {
             record.marks[i].seq = UINT64_MAX - i;
             record.marks[i].created_at_us = SAMPLE_TIME_US - (int64_t)i;
@@ -134,6 +137,11 @@ static void test_head_agrees_with_nanopb(void **state)
         assert_int_equal(record_decode_layout_marks(bytes, &marks), OK);
         assert_int_equal(marks.count, count);
         assert_int_equal(message.mark_seq_count, count);
+        assert_true(decoded.first_document_seq == message.first_document_seq);
+        assert_true(decoded.first_text_seq == message.first_text_seq);
+        assert_true(decoded.updated_at_us == message.updated_at_us);
+        assert_true(marks.first_document_seq == message.first_document_seq);
+        assert_true(marks.first_text_seq == message.first_text_seq);
         for (size_t i = 0; i < count; i++) {
             uint64_t superseded_by_seq = 0;
 
@@ -214,6 +222,8 @@ static void test_other_orders(void **state)
     wire_put_bytes(&buffer, 4, slice_of(numbers, 8));
     wire_put_bytes(&buffer, 4, slice_of(numbers + 1, 16));
     wire_put_varint(&buffer, 2, 4);
+    wire_put_varint(&buffer, 8, 12);
+    wire_put_varint(&buffer, 7, 11);
     assert_int_equal(record_decode_layout_head(buffer_slice(&buffer), &head), OK);
     assert_int_equal(head.feedback_count, 4);
     assert_int_equal(head.mark_count, 3);
@@ -221,6 +231,8 @@ static void test_other_orders(void **state)
     assert_int_equal(head.marks[0].superseded_by_seq, 3);
     assert_int_equal(record_decode_layout_marks(buffer_slice(&buffer), &marks), OK);
     assert_int_equal(marks.count, 3);
+    assert_int_equal(marks.first_document_seq, 11);
+    assert_int_equal(marks.first_text_seq, 12);
     assert_true(record_find_mark(&marks, 2, &place, &superseded_by_seq));
     assert_int_equal(place, 2);
     assert_int_equal(superseded_by_seq, 2);

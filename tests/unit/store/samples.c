@@ -79,6 +79,9 @@ struct layout_head_record sample_layout_head(void)
         .example_count = 2,
         .marks = {{9, SAMPLE_TIME_US, 0}, {4, -1, 9}},
         .mark_count = 2,
+        .first_document_seq = 3,
+        .first_text_seq = 300,
+        .updated_at_us = SAMPLE_TIME_US,
     };
 
     return record;
@@ -115,6 +118,39 @@ void sample_entity(struct entity_record *ret_record)
     ret_record->fields.count = 2;
     ret_record->remaining.items[0] = SLICE("unit");
     ret_record->remaining.count = 1;
+}
+
+struct document_record sample_document(void)
+{
+    struct document_record record = {
+        .seq = 9,
+        .first_seq = 4,
+        .created_at_us = SAMPLE_TIME_US,
+        .sha256 = sample_digest(0xd0),
+        .layout_fingerprint =
+            SLICE("f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1"),
+        .scan = true,
+    };
+
+    return record;
+}
+
+struct profile_record sample_profile(void)
+{
+    struct profile_record record = {
+        .measured = sample_digest(0xf1),
+        .id = sample_uuid(0x22),
+        .seen_count = 300,
+        .first_seen_at_us = SAMPLE_TIME_US,
+        .last_seen_at_us = SAMPLE_TIME_US + 1,
+        .page_count_sum = 600,
+        .table_count_sum = 300,
+        .text_coverage_sum = 9300,
+        .text_density_sum = 120000,
+        .fp_version = SLICE("1/22.12.0"),
+    };
+
+    return record;
 }
 
 struct counter_record sample_counter(void)

@@ -20,6 +20,8 @@ struct example_record sample_example(void);
 struct example_mark_record sample_example_mark(void);
 /* Into memory of the caller's: it is large. */
 void sample_entity(struct entity_record *ret_record);
+struct document_record sample_document(void);
+struct profile_record sample_profile(void);
 struct counter_record sample_counter(void);
 struct organization_record sample_organization(void);
 struct token_record sample_token(void);

@@ -3,8 +3,8 @@
  * separators with a space, members in the order of their names' code points, everything outside
  * printable ASCII escaped, integers as they are, floats by shortest round trip.
  */
-#ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_CANONICAL_H
-#define ERRATA_SERVER_DOMAIN_LAYOUTS_CANONICAL_H
+#ifndef ERRATA_SERVER_DOMAIN_FINGERPRINT_CANONICAL_H
+#define ERRATA_SERVER_DOMAIN_FINGERPRINT_CANONICAL_H
 
 #include "store/base/json.h"
 

@@ -7,11 +7,13 @@
  *     hashlib.sha256(json.dumps(data, sort_keys=True).encode("utf-8")).hexdigest()
  *
  * Integers and floats stay apart (612 and 612.0 differ), nothing is rounded but the ratio, and what
- * Python would raise on is refused. It measures no document.
+ * Python would raise on is refused. A measured document has its counts as integers and its sizes as
+ * floats of at most 2 decimals; measuring it is others' work.
  */
-#ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_FINGERPRINT_H
-#define ERRATA_SERVER_DOMAIN_LAYOUTS_FINGERPRINT_H
+#ifndef ERRATA_SERVER_DOMAIN_FINGERPRINT_FINGERPRINT_H
+#define ERRATA_SERVER_DOMAIN_FINGERPRINT_FINGERPRINT_H
 
+#include "server/domain/fingerprint/document_measures.h"
 #include "store/base/ctx.h"
 #include "store/base/sha256.h"
 
@@ -27,5 +29,14 @@ struct layout_fingerprint {
  * would raise on: a ratio that is no number, an integer of too many digits. */
 MUST_CHECK enum err fingerprint_compute(struct ctx *ctx, struct slice metadata_json,
                                         struct layout_fingerprint *ret_fingerprint);
+
+/* Python's round(value, 2): the decimal nearest to the binary value, ties as binary falls. */
+double fingerprint_round(double value);
+/* The part of page 1 that its glyphs cover, rounded; 0 where no cells were counted. */
+double fingerprint_coverage(const struct document_measures *measures);
+/* The fingerprint of a document whose tables were counted. ERR_MEMORY alone. */
+MUST_CHECK enum err fingerprint_of_measures(struct arena *arena,
+                                            const struct document_measures *measures,
+                                            struct layout_fingerprint *ret_fingerprint);
 
 #endif

@@ -2,11 +2,12 @@
  * fingerprint.c: see fingerprint.h. The four members stand in the order of their names, so the outer
  * object is written by hand; what is inside them may be any JSON.
  */
-#include "server/domain/layouts/fingerprint.h"
+#include "server/domain/fingerprint/fingerprint.h"
 
-#include "server/domain/layouts/canonical.h"
+#include "server/domain/fingerprint/canonical.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,8 +29,9 @@ static enum err write_member(struct ctx *ctx, struct json_value metadata, const 
     return canonical_write(ctx->arena, buffer, value);
 }
 
-/* Python's round(value, 2): the decimal nearest to the binary value, ties as binary falls. */
-static double round_to_hundredths(double value)
+/* The C library rounds exactly in both directions, as Python does; the program never sets a locale,
+ * so the point is a point. */
+double fingerprint_round(double value)
 {
     char text[ROUNDED_BYTES] = {0};
 
@@ -61,7 +63,7 @@ static enum err write_ratio(struct ctx *ctx, struct json_value metadata, struct 
     }
     number = canonical_read_number(value.text);
     if (number.is_float) {
-        canonical_write_double(buffer, round_to_hundredths(number.value));
+        canonical_write_double(buffer, fingerprint_round(number.value));
         return OK;
     }
     return canonical_write(ctx->arena, buffer, value);
@@ -133,12 +135,24 @@ static enum err check_digits(struct ctx *ctx, struct slice text)
     return OK;
 }
 
+static enum err finish(const struct buffer *buffer, struct layout_fingerprint *ret_fingerprint)
+{
+    struct sha256_digest digest = {{0}};
+
+    if (!buffer_ok(buffer)) {
+        return ERR_MEMORY;
+    }
+    digest = sha256(buffer_slice(buffer));
+    ret_fingerprint->canonical_json = buffer_slice(buffer);
+    sha256_format(&digest, ret_fingerprint->text);
+    return OK;
+}
+
 enum err fingerprint_compute(struct ctx *ctx, struct slice metadata_json,
                              struct layout_fingerprint *ret_fingerprint)
 {
     static const char *const names[] = {"page_count", "page_dimensions", "table_count"};
     struct json_value metadata = {JSON_NULL, {NULL, 0}};
-    struct sha256_digest digest = {{0}};
     struct buffer buffer = {0};
     enum err err = read_metadata(ctx, metadata_json, &metadata);
 
@@ -155,14 +169,35 @@ enum err fingerprint_compute(struct ctx *ctx, struct slice metadata_json,
         err = write_ratio(ctx, metadata, &buffer);
     }
     buffer_append_byte(&buffer, '}');
-    if (err != OK) {
-        return err;
+    return err != OK ? err : finish(&buffer, ret_fingerprint);
+}
+
+double fingerprint_coverage(const struct document_measures *measures)
+{
+    if (measures->page_cells == 0) {
+        return 0;
     }
-    if (!buffer_ok(&buffer)) {
-        return ERR_MEMORY;
+    return fingerprint_round((double)measures->covered_cells / (double)measures->page_cells);
+}
+
+enum err fingerprint_of_measures(struct arena *arena, const struct document_measures *measures,
+                                 struct layout_fingerprint *ret_fingerprint)
+{
+    struct buffer buffer = {0};
+
+    buffer_init(&buffer, arena, 128 + (size_t)measures->page_count * 16);
+    buffer_printf(&buffer, "{\"page_count\": %" PRIu32 ", \"page_dimensions\": [",
+                  measures->page_count);
+    for (uint32_t i = 0; i < measures->page_count; i++) {
+        buffer_append(&buffer, i == 0 ? SLICE("[") : SLICE(", ["));
+        canonical_write_double(&buffer, fingerprint_round(measures->pages[i].width));
+        buffer_append(&buffer, SLICE(", "));
+        canonical_write_double(&buffer, fingerprint_round(measures->pages[i].height));
+        buffer_append_byte(&buffer, ']');
     }
-    digest = sha256(buffer_slice(&buffer));
-    ret_fingerprint->canonical_json = buffer_slice(&buffer);
-    sha256_format(&digest, ret_fingerprint->text);
-    return OK;
+    buffer_printf(&buffer, "], \"table_count\": %" PRIu32 ", \"text_coverage_ratio\": ",
+                  measures->table_count);
+    canonical_write_double(&buffer, fingerprint_coverage(measures));
+    buffer_append_byte(&buffer, '}');
+    return finish(&buffer, ret_fingerprint);
 }

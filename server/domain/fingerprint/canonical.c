@@ -2,7 +2,7 @@
  * canonical.c: see canonical.h. Nesting is followed with a stack of its own; the depth was limited
  * by json_check.
  */
-#include "server/domain/layouts/canonical.h"
+#include "server/domain/fingerprint/canonical.h"
 
 #include "store/base/assert.h"
 

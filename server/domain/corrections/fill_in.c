@@ -1,0 +1,69 @@
+/*
+ * fill_in.c: see fill_in.h. The text becomes the first member of meta_json, whose other members stay as
+ * they were written.
+ */
+#include "server/domain/corrections/fill_in.h"
+
+#include "server/domain/corrections/members.h"
+#include "server/domain/layouts/documents.h"
+#include "store/base/wire.h"
+
+/* The object's text with one more member at its front. An empty object may have white space in it. */
+static enum err add_snippet(struct arena *arena, struct slice meta_json, struct slice snippet,
+                            struct slice *ret_meta)
+{
+    struct json_value object = members_value_of(meta_json);
+    struct json_walk walk = json_walk_start(object);
+    struct json_value value = {JSON_NULL, {NULL, 0}};
+    struct slice key = {NULL, 0};
+    struct buffer buffer = {0};
+
+    buffer_init(&buffer, arena, object.text.size + snippet.size + 32);
+    buffer_append(&buffer, SLICE("{\"input_snippet\":"));
+    json_write_string(&buffer, snippet, false);
+    if (json_walk_next(&walk, &key, &value)) {
+        buffer_append_byte(&buffer, ',');
+    }
+    buffer_append(&buffer, slice_after(object.text, 1));
+    *ret_meta = buffer_slice(&buffer);
+    return buffer_ok(&buffer) ? OK : ERR_MEMORY;
+}
+
+static enum err fill_in_snippet(struct ctx *ctx, struct slice snippet, struct capture_event *event)
+{
+    struct buffer content = {0};
+    enum err err = add_snippet(ctx->arena, event->meta_json, snippet, &event->meta_json);
+
+    if (err != OK) {
+        return err;
+    }
+    buffer_init(&content, ctx->arena, event->meta_at + event->meta_json.size + 16);
+    buffer_append(&content, slice_of(event->content.data, event->meta_at));
+    wire_put_bytes(&content, FEEDBACK_EVENT_META_JSON_FIELD, event->meta_json);
+    event->content = buffer_slice(&content);
+    event->has_snippet = true;
+    return buffer_ok(&content) ? OK : ERR_MEMORY;
+}
+
+enum err fill_in_event(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                       struct capture_event *event)
+{
+    bool has_all = event->input.layout_fingerprint.size > 0 && event->has_snippet;
+    struct document_known known;
+    enum err err = OK;
+
+    if (event->input.document_id.size == 0 || has_all) {
+        return OK;
+    }
+    err = document_find(ctx, txn, org, event->input.document_id, &known);
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? OK : err;
+    }
+    if (event->input.layout_fingerprint.size == 0) {
+        event->input.layout_fingerprint = known.layout_fingerprint;
+    }
+    if (!event->has_snippet && known.input_snippet.size > 0) {
+        err = fill_in_snippet(ctx, known.input_snippet, event);
+    }
+    return err;
+}

@@ -1,0 +1,16 @@
+/*
+ * fill_in.h: what a caller leaves out and the server knows: from the document that an event names, its
+ * layout's fingerprint and the text that the model saw. Decided within the transaction, so that a
+ * document ingested just before counts; what was given is never replaced.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_FILL_IN_H
+#define ERRATA_SERVER_DOMAIN_CORRECTIONS_FILL_IN_H
+
+#include "server/domain/corrections/capture.h"
+
+/* Adds to a prepared event what is known of its document; leaves it alone where none is named or
+ * known. What is added stands in ctx->arena. */
+MUST_CHECK enum err fill_in_event(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                                  struct capture_event *event);
+
+#endif

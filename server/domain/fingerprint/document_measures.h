@@ -1,0 +1,47 @@
+/*
+ * document_measures.h: a document as measured, as plain values: what the worker program told, before
+ * anything is rounded, computed or stored.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_FINGERPRINT_DOCUMENT_MEASURES_H
+#define ERRATA_SERVER_DOMAIN_FINGERPRINT_DOCUMENT_MEASURES_H
+
+#include "store/base/sha256.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Kinds of warnings there are. */
+#define DOCUMENT_WARNINGS_MAX 5
+
+struct document_page {
+    double width; /* points, as measured */
+    double height;
+};
+
+/* A document as measured. Borrowed for as long as the prepared document is used. */
+struct document_measures {
+    struct slice document_id; /* the caller's */
+    struct sha256_digest sha256;
+    uint64_t size_bytes;
+    const struct document_page *pages;
+    uint32_t page_count;
+    uint32_t pages_read;
+    uint32_t text_chars;
+    uint32_t page_one_chars;
+    uint64_t covered_cells;
+    uint64_t page_cells; /* 0: coverage is 0 */
+    struct slice input_snippet;
+    bool has_table_count; /* false: rulings were cut, so that there is no fingerprint */
+    uint32_t table_count;
+    bool damaged;
+    bool page_too_large;
+    bool cmaps_unavailable;
+    struct slice fp_version; /* rules and Poppler version, such as 1/22.12.0 */
+};
+
+/* What a person should know about the document, each a code, a colon and a sentence; literals. Gives
+ * how many there are. */
+size_t document_warnings(const struct document_measures *measures,
+                         struct slice ret_warnings[DOCUMENT_WARNINGS_MAX]);
+
+#endif

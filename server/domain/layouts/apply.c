@@ -1,0 +1,164 @@
+/*
+ * apply.c: see apply.h. A document that was kept without a fingerprint and comes again with one moves:
+ * its row and its place in the list go to the new event, and its layout counts it for the first time.
+ */
+#include "server/domain/layouts/apply.h"
+
+#include "server/domain/layouts/document_facts.h"
+#include "server/domain/layouts/layout_head.h"
+#include "server/domain/layouts/profile_rows.h"
+
+/* What one event needs at most, several times over: rows of a document and of a profile. */
+#define APPLY_BYTES_MAX (1u << 20)
+
+/* The row of an earlier event of the document; a zeroed one where this is its first. */
+static enum err read_earlier(struct store_txn *txn, const struct key *key,
+                             struct document_record *ret_record)
+{
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, TABLE_DOCUMENT, key_slice(key), &value);
+
+    memset(ret_record, 0, sizeof(*ret_record));
+    if (err == OK) {
+        err = record_decode_document(value, ret_record);
+    }
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
+static enum err leave_list(struct store_txn *txn, struct org_id org,
+                           const struct document_record *earlier)
+{
+    struct key key = key_document_time(org, earlier->created_at_us, earlier->seq);
+    enum err err = store_del(txn, TABLE_DOCUMENT_TIME, key_slice(&key));
+
+    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+}
+
+static enum err enter_lists(struct store_txn *txn, const struct event *event,
+                            struct slice layout_fingerprint)
+{
+    const struct slice nothing = {NULL, 0};
+    struct key_fingerprint fingerprint = key_fingerprint_of(layout_fingerprint);
+    struct key time = key_document_time(event->org, event->created_at_us, event->seq);
+    struct key layout =
+        key_document_layout(event->org, &fingerprint, event->created_at_us, event->seq);
+    enum err err = store_put(txn, TABLE_DOCUMENT_TIME, key_slice(&time), nothing);
+
+    if (err == OK && layout_fingerprint.size > 0) {
+        err = store_put(txn, TABLE_DOCUMENT_LAYOUT, key_slice(&layout), nothing);
+    }
+    return err;
+}
+
+static enum err apply_document(struct ctx *ctx, struct store_txn *txn, const struct event *event,
+                               const struct document_facts *facts)
+{
+    struct key key = key_document(event->org, facts->document_id);
+    struct document_record record = {
+        .seq = event->seq,
+        .first_seq = event->seq,
+        .created_at_us = event->created_at_us,
+        .sha256 = facts->sha256,
+        .layout_fingerprint = facts->layout_fingerprint,
+        .scan = facts->scan,
+    };
+    struct document_record earlier;
+    struct slice value = {NULL, 0};
+    enum err err = read_earlier(txn, &key, &earlier);
+
+    if (err == OK && earlier.layout_fingerprint.size > 0) {
+        err = ERR_CORRUPT; /* a document with a fingerprint is never stored again */
+    }
+    if (err == OK && earlier.seq != 0) {
+        record.first_seq = earlier.first_seq;
+        err = leave_list(txn, event->org, &earlier);
+    }
+    if (err == OK) {
+        err = enter_lists(txn, event, facts->layout_fingerprint);
+    }
+    if (err == OK) {
+        err = record_encode_document(ctx->arena, &record, &value);
+    }
+    return err != OK ? err : store_put(txn, TABLE_DOCUMENT, key_slice(&key), value);
+}
+
+static enum err apply_profile(struct ctx *ctx, struct store_txn *txn, const struct event *event,
+                              const struct document_facts *facts,
+                              const struct sha256_digest *measured)
+{
+    const struct profile_addend addend = {
+        .event_id = event->id,
+        .seen_at_us = event->created_at_us,
+        .page_count = facts->page_count,
+        .table_count = facts->table_count,
+        .text_coverage_hundredths = facts->text_coverage_hundredths,
+        .text_density_ten_thousandths = facts->text_density_ten_thousandths,
+        .fp_version = facts->fp_version,
+    };
+    struct profile_record old = {.seen_count = 0};
+    struct profile_record profile;
+    enum err err = profile_row_read(ctx->arena, txn, event->org, measured, &old);
+
+    if (err != OK && err != ERR_NOT_FOUND) {
+        return err;
+    }
+    profile = old;
+    profile_count(&profile, measured, &addend);
+    return profile_row_write(ctx->arena, txn, event->org, &old, &profile);
+}
+
+/* Tells lookups which layouts are scans; written where that is news. */
+static enum err apply_head(struct ctx *ctx, struct store_txn *txn, const struct event *event,
+                           const struct document_facts *facts, const struct sha256_digest *measured)
+{
+    struct key key = profile_head_key(event->org, measured);
+    struct layout_head_record head;
+    bool first = false;
+    bool first_text = false;
+    enum err err = layout_head_read(ctx->arena, txn, &key, &head);
+
+    if (err != OK) {
+        return err;
+    }
+    first = head.first_document_seq == 0;
+    first_text = !facts->scan && head.first_text_seq == 0;
+    head.first_document_seq = first ? event->seq : head.first_document_seq;
+    head.first_text_seq = first_text ? event->seq : head.first_text_seq;
+    return first || first_text ? layout_head_write(ctx->arena, txn, &key, &head) : OK;
+}
+
+static enum err apply_facts(struct ctx *ctx, struct store_txn *txn, const struct event *event)
+{
+    struct document_facts facts;
+    struct sha256_digest measured = {{0}};
+    enum err err = document_facts_read(event->facts, &facts);
+
+    if (err == OK && facts.layout_fingerprint.size > 0 &&
+        !profile_parse_fingerprint(facts.layout_fingerprint, &measured)) {
+        err = ERR_CORRUPT;
+    }
+    if (err == OK) {
+        err = apply_document(ctx, txn, event, &facts);
+    }
+    if (err != OK || facts.layout_fingerprint.size == 0) {
+        return err;
+    }
+    err = apply_profile(ctx, txn, event, &facts, &measured);
+    return err != OK ? err : apply_head(ctx, txn, event, &facts, &measured);
+}
+
+enum err layouts_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
+{
+    struct ctx inner = *ctx;
+    struct arena arena;
+    enum err err = OK;
+
+    if (event->kind != EVENT_DOCUMENT_INGESTED) {
+        return OK;
+    }
+    arena_init(&arena, APPLY_BYTES_MAX);
+    inner.arena = &arena;
+    err = apply_facts(&inner, txn, event);
+    arena_deinit(&arena);
+    return err;
+}

@@ -1,0 +1,86 @@
+/*
+ * documents.h: documents and the profiles of their layouts: what an ingested document becomes in the
+ * log and in the tables, and how both are read. Prepare works on values alone: it rounds, computes
+ * the fingerprint and the warnings. Store decides, appends and applies in one transaction. Profiles
+ * are listed by profiles.h.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_DOCUMENTS_H
+#define ERRATA_SERVER_DOMAIN_LAYOUTS_DOCUMENTS_H
+
+#include "server/domain/fingerprint/document_measures.h"
+#include "store/base/buffer.h"
+#include "store/log.h"
+
+#include <errata/v1/layout_service.fields.h>
+
+/* What a text density of 1 is: characters of page 1. */
+#define DOCUMENT_DENSE_CHARACTERS 2500
+/* A page of a list ends before it is larger than this, but has at least one item. */
+#define DOCUMENT_PAGE_BYTES_MAX (1u << 20)
+
+/* A document that only lacks what the transaction gives it. */
+struct document_event;
+
+/* ERR_MEMORY alone. The result lives in ctx->arena. */
+MUST_CHECK enum err document_prepare(struct ctx *ctx, const struct document_measures *measures,
+                                     struct slice actor_user_id, struct document_event **ret_event);
+/* Stores it, or finds that it stands there already (`ret_seq` is the event that recorded it then).
+ * ERR_EXISTS with a message that names the stored sha256 where other bytes have its id. A document
+ * that was kept without a fingerprint is stored again once it has one. */
+MUST_CHECK enum err document_store(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                                   const struct document_event *event, uint64_t *ret_seq);
+
+/* What other capabilities ask about a document. Slices stand in ctx->arena. */
+struct document_known {
+    uint64_t seq; /* of the event that recorded it */
+    struct slice layout_fingerprint; /* empty: none */
+    struct slice input_snippet; /* empty: no text, or removed by retention */
+    bool scan; /* no text on page 1 */
+};
+
+/* ERR_NOT_FOUND for one that this organisation does not have. */
+MUST_CHECK enum err document_find(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                                  struct slice document_id, struct document_known *ret_known);
+/* Whether page 1 of a document has no text, as after the event `as_of_seq` (UINT64_MAX: now).
+ * ERR_NOT_FOUND for one that this organisation did not have then. */
+MUST_CHECK enum err document_is_scan(struct store_txn *txn, struct org_id org,
+                                     struct slice document_id, uint64_t as_of_seq, bool *ret_scan);
+
+/* The event that a document stands in, by the caller's id or by the server's. ERR_NOT_FOUND for one
+ * that this organisation does not have. */
+MUST_CHECK enum err document_read(struct store_txn *txn, struct org_id org,
+                                  struct slice document_id, struct event *ret_event);
+MUST_CHECK enum err document_read_by_id(struct store_txn *txn, struct org_id org, struct uuid id,
+                                        struct event *ret_event);
+
+/* How much of a document is answered. */
+struct document_detail {
+    bool content; /* with what a VIEWER may not see */
+    bool first_page_alone; /* of page_dimensions */
+};
+
+/* Append, as field `field`: the Document of an EVENT_DOCUMENT_INGESTED event; its LayoutProfile as of
+ * then (nothing where it has none); the whole DocumentIngested. */
+MUST_CHECK enum err document_append(struct buffer *body, uint32_t field, const struct event *event,
+                                    struct document_detail detail);
+MUST_CHECK enum err document_append_profile(struct buffer *body, uint32_t field,
+                                            const struct event *event);
+MUST_CHECK enum err document_append_ingested(struct arena *arena, struct buffer *body,
+                                             uint32_t field, const struct event *event,
+                                             bool with_content);
+
+/* One page of documents, newest first, each with its first page's size alone. */
+struct document_list {
+    struct org_id org;
+    struct slice layout_fingerprint; /* empty: of all layouts, and of none */
+    uint32_t page_size; /* from 1 */
+    bool content;
+    struct slice after; /* `last` of the page before; empty: the first page */
+    struct key last; /* where this page ended */
+};
+
+/* Appends the documents of one page. `ret_more` tells that the list goes on behind list->last. */
+MUST_CHECK enum err document_list_write(struct store_txn *txn, struct document_list *list,
+                                        struct buffer *body, bool *ret_more);
+
+#endif

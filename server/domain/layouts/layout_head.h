@@ -1,0 +1,18 @@
+/*
+ * layout_head.h: the head row of a layout's cluster: the one row that holds what changes about a
+ * layout and a lookup needs. Corrections count events and keep marks in it, documents tell whether
+ * they are scans; each changes its own members alone. Written by apply only.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_LAYOUT_HEAD_H
+#define ERRATA_SERVER_DOMAIN_LAYOUTS_LAYOUT_HEAD_H
+
+#include "store/keys.h"
+#include "store/record.h"
+
+/* Reads a head into memory that outlives the next put; a layout without one has a zero head, OK. */
+MUST_CHECK enum err layout_head_read(struct arena *arena, struct store_txn *txn,
+                                     const struct key *key, struct layout_head_record *ret_head);
+MUST_CHECK enum err layout_head_write(struct arena *arena, struct store_txn *txn,
+                                      const struct key *key, const struct layout_head_record *head);
+
+#endif

@@ -1,0 +1,188 @@
+/*
+ * profile_rows.c: see profile_rows.h.
+ */
+#include "server/domain/layouts/profile_rows.h"
+
+#include "store/base/hex.h"
+#include "store/base/json.h"
+#include "store/base/wire.h"
+
+#include <errata/v1/layout_service.fields.h>
+
+#define FINGERPRINT_DIGITS ((size_t)2 * SHA256_BYTES)
+
+bool profile_parse_fingerprint(struct slice layout_fingerprint, struct sha256_digest *ret_measured)
+{
+    struct sha256_digest digest = {{0}};
+
+    if (layout_fingerprint.size != FINGERPRINT_DIGITS) {
+        return false;
+    }
+    for (size_t i = 0; i < SHA256_BYTES; i++) {
+        int high = hex_value(layout_fingerprint.data[2 * i]);
+        int low = hex_value(layout_fingerprint.data[2 * i + 1]);
+
+        if (high < 0 || low < 0) {
+            return false;
+        }
+        digest.bytes[i] = (uint8_t)(high << 4 | low);
+    }
+    *ret_measured = digest;
+    return true;
+}
+
+static struct key_fingerprint fingerprint_of(const struct sha256_digest *measured)
+{
+    char text[FINGERPRINT_DIGITS];
+
+    sha256_format(measured, text);
+    return key_fingerprint_of(slice_of(text, sizeof(text)));
+}
+
+struct key profile_head_key(struct org_id org, const struct sha256_digest *measured)
+{
+    struct key_fingerprint fingerprint = fingerprint_of(measured);
+
+    return key_layout_head(org, &fingerprint);
+}
+
+enum err profile_row_read(struct arena *arena, struct store_txn *txn, struct org_id org,
+                          const struct sha256_digest *measured, struct profile_record *ret_profile)
+{
+    struct key_fingerprint fingerprint = fingerprint_of(measured);
+    struct key key = key_profile(org, &fingerprint);
+    struct profile_record profile;
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, TABLE_PROFILE, key_slice(&key), &value);
+
+    if (err == OK) {
+        err = record_decode_profile(value, &profile);
+    }
+    if (err != OK) {
+        return err;
+    }
+    if (!arena_copy(arena, profile.fp_version, &profile.fp_version)) {
+        return ERR_MEMORY;
+    }
+    *ret_profile = profile;
+    return OK;
+}
+
+void profile_count(struct profile_record *profile, const struct sha256_digest *measured,
+                   const struct profile_addend *addend)
+{
+    if (profile->seen_count == 0) {
+        profile->measured = *measured;
+        profile->id = addend->event_id;
+        profile->first_seen_at_us = addend->seen_at_us;
+    }
+    profile->seen_count++;
+    profile->last_seen_at_us = addend->seen_at_us;
+    profile->page_count_sum += addend->page_count;
+    profile->table_count_sum += addend->table_count;
+    profile->text_coverage_sum += addend->text_coverage_hundredths;
+    profile->text_density_sum += addend->text_density_ten_thousandths;
+    profile->fp_version = addend->fp_version;
+}
+
+/* Takes a row out of both orders. */
+static enum err leave_orders(struct store_txn *txn, struct org_id org,
+                             const struct profile_record *old)
+{
+    struct key last = key_profile_last_seen(org, old->last_seen_at_us, &old->measured);
+    struct key most = key_profile_most_seen(org, old->seen_count, &old->measured);
+    enum err err = store_del(txn, TABLE_PROFILE_LAST_SEEN, key_slice(&last));
+
+    if (err == OK) {
+        err = store_del(txn, TABLE_PROFILE_MOST_SEEN, key_slice(&most));
+    }
+    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+}
+
+static enum err enter_orders(struct store_txn *txn, struct org_id org,
+                             const struct profile_record *profile)
+{
+    const struct slice nothing = {NULL, 0};
+    struct key last = key_profile_last_seen(org, profile->last_seen_at_us, &profile->measured);
+    struct key most = key_profile_most_seen(org, profile->seen_count, &profile->measured);
+    enum err err = store_put(txn, TABLE_PROFILE_LAST_SEEN, key_slice(&last), nothing);
+
+    return err != OK ? err : store_put(txn, TABLE_PROFILE_MOST_SEEN, key_slice(&most), nothing);
+}
+
+enum err profile_row_write(struct arena *arena, struct store_txn *txn, struct org_id org,
+                           const struct profile_record *old, const struct profile_record *profile)
+{
+    struct key_fingerprint fingerprint = fingerprint_of(&profile->measured);
+    struct key key = key_profile(org, &fingerprint);
+    struct slice value = {NULL, 0};
+    enum err err = record_encode_profile(arena, profile, &value);
+
+    if (err == OK && old->seen_count > 0) {
+        err = leave_orders(txn, org, old);
+    }
+    if (err == OK) {
+        err = enter_orders(txn, org, profile);
+    }
+    return err != OK ? err : store_put(txn, TABLE_PROFILE, key_slice(&key), value);
+}
+
+static void put_mean(struct buffer *buffer, const char *name, uint64_t sum, uint64_t unit,
+                     uint64_t count)
+{
+    buffer_printf(buffer, "%s\"%s\": ", buffer->size > 1 ? ", " : "", name);
+    json_write_double(buffer, (double)sum / ((double)unit * (double)count));
+}
+
+static void write_stats(const struct profile_record *profile, struct buffer *buffer)
+{
+    buffer_append_byte(buffer, '{');
+    put_mean(buffer, "page_count", profile->page_count_sum, 1, profile->seen_count);
+    put_mean(buffer, "text_coverage_ratio", profile->text_coverage_sum, 100, profile->seen_count);
+    put_mean(buffer, "table_count", profile->table_count_sum, 1, profile->seen_count);
+    put_mean(buffer, "text_density", profile->text_density_sum, 10000, profile->seen_count);
+    buffer_append(buffer, SLICE(", \"fp_version\": "));
+    json_write_string(buffer, profile->fp_version, false);
+    buffer_append_byte(buffer, '}');
+}
+
+static void put_count(struct buffer *buffer, uint32_t field, uint64_t count)
+{
+    if (count != 0) {
+        wire_put_varint(buffer, field, count);
+    }
+}
+
+enum err profile_encode(struct arena *arena, const struct profile_record *profile,
+                        const struct layout_head_record *head, struct slice *ret_bytes)
+{
+    int64_t updated_at_us = head->updated_at_us > profile->last_seen_at_us
+                                ? head->updated_at_us
+                                : profile->last_seen_at_us;
+    char fingerprint[FINGERPRINT_DIGITS];
+    char id[UUID_TEXT_BYTES];
+    struct buffer buffer = {0};
+    struct buffer stats = {0};
+
+    uuid_format(profile->id, id);
+    sha256_format(&profile->measured, fingerprint);
+    buffer_init(&stats, arena, 192);
+    write_stats(profile, &stats);
+    buffer_init(&buffer, arena, 256 + stats.size);
+    wire_put_bytes(&buffer, LAYOUT_PROFILE_ID_FIELD, slice_of(id, sizeof(id)));
+    wire_put_bytes(&buffer, LAYOUT_PROFILE_LAYOUT_FINGERPRINT_FIELD,
+                   slice_of(fingerprint, sizeof(fingerprint)));
+    put_count(&buffer, LAYOUT_PROFILE_SEEN_COUNT_FIELD, profile->seen_count);
+    put_count(&buffer, LAYOUT_PROFILE_EXAMPLE_COUNT_FIELD, head->example_count);
+    put_count(&buffer, LAYOUT_PROFILE_FEEDBACK_COUNT_FIELD, head->feedback_count);
+    wire_put_timestamp(&buffer, LAYOUT_PROFILE_FIRST_SEEN_AT_FIELD, profile->first_seen_at_us);
+    wire_put_timestamp(&buffer, LAYOUT_PROFILE_LAST_SEEN_AT_FIELD, profile->last_seen_at_us);
+    wire_put_bytes(&buffer, LAYOUT_PROFILE_STATS_JSON_FIELD, buffer_slice(&stats));
+    wire_put_timestamp(&buffer, LAYOUT_PROFILE_CREATED_AT_FIELD, profile->first_seen_at_us);
+    wire_put_timestamp(&buffer, LAYOUT_PROFILE_UPDATED_AT_FIELD, updated_at_us);
+    if (!buffer_ok(&stats) || !buffer_ok(&buffer)) {
+        return ERR_MEMORY;
+    }
+    *ret_bytes = buffer_slice(&buffer);
+    return OK;
+}

@@ -1,0 +1,286 @@
+/*
+ * pdf_answer_decode.c: the server's side: frames to values. The bytes are hostile: whatever breaks a
+ * rule makes the whole answer ERR_MALFORMED, since of a worker that lies nothing is believed. What
+ * only ends early is believed as far as it came.
+ */
+#include "server/jobs/pdf/answer/pdf_answer_internal.h"
+
+#include <pb_decode.h>
+#include <pb_encode.h>
+
+/* What came last; frames come in this order, each at most once. */
+enum step {
+    STEP_START,
+    STEP_REFUSED,
+    STEP_TEXT,
+    STEP_TABLES,
+    STEP_EXPLANATION,
+    STEP_PICTURE
+};
+
+struct decoder {
+    struct arena *arena;
+    enum step step;
+    struct pdf_answer answer;
+};
+
+/* Named by the generated descriptors. Decoding: notes where the bytes stand, and skips them. The same for a stored record's slices stands
+ * in store/record_pb.c, which this tower does not see. */
+bool pdf_answer_nanopb_callback(pb_istream_t *istream, pb_ostream_t *ostream,
+                                const pb_field_t *field)
+{
+    struct slice *slice = field->pData;
+
+    if (istream != NULL) {
+        *slice = slice_of(istream->state, istream->bytes_left);
+        return pb_read(istream, NULL, istream->bytes_left);
+    }
+    if (slice->size == 0) {
+        return true;
+    }
+    return pb_encode_tag_for_field(ostream, field) &&
+           pb_encode_string(ostream, slice->data, slice->size);
+}
+
+/* A slice that was decoded lies in its frame, unless the field came with another wire type: then it
+ * points to where nanopb kept the number. */
+static bool lies_in(struct slice frame, struct slice part)
+{
+    uintptr_t start = (uintptr_t)frame.data;
+    uintptr_t at = (uintptr_t)part.data;
+
+    return part.size == 0 ||
+           (at >= start && at - start <= frame.size && part.size <= frame.size - (at - start));
+}
+
+/* Takes the next frame off the front; ERR_NOT_FOUND where none is whole. */
+static enum err take_frame(struct slice *rest, struct slice *ret_frame)
+{
+    size_t size = 0;
+
+    if (rest->size < PDF_FRAME_HEADER_BYTES) {
+        return ERR_NOT_FOUND;
+    }
+    for (unsigned i = 0; i < PDF_FRAME_HEADER_BYTES; i++) {
+        size |= (size_t)rest->data[i] << (8 * i);
+    }
+    if (size == 0 || size > PDF_ANSWER_EXPLAINED_BYTES_MAX) {
+        return ERR_MALFORMED;
+    }
+    if (size > rest->size - PDF_FRAME_HEADER_BYTES) {
+        return ERR_NOT_FOUND;
+    }
+    *ret_frame = slice_of(rest->data + PDF_FRAME_HEADER_BYTES, size);
+    *rest = slice_after(*rest, PDF_FRAME_HEADER_BYTES + size);
+    return OK;
+}
+
+/* A copy that is aligned for its kind; NULL for no bytes, or where the arena has no room. */
+static void *copy_list(struct arena *arena, struct slice bytes)
+{
+    void *copy = bytes.size > 0 ? arena_alloc(arena, bytes.size) : NULL;
+
+    if (copy != NULL) {
+        memcpy(copy, bytes.data, bytes.size);
+    }
+    return copy;
+}
+
+static enum err take_refusal(struct decoder *decoder, const errata_worker_Refusal *refusal)
+{
+    if (decoder->step != STEP_START || !pdf_reason_is_refusal(refusal->reason)) {
+        return ERR_MALFORMED;
+    }
+    decoder->answer.reason = (enum pdf_reason)refusal->reason;
+    decoder->step = STEP_REFUSED;
+    return OK;
+}
+
+static enum err take_text(struct decoder *decoder, struct slice frame,
+                          const errata_worker_Text *text)
+{
+    struct pdf_text *ret = &decoder->answer.text;
+
+    if (decoder->step != STEP_START || !lies_in(frame, text->pages) ||
+        !lies_in(frame, text->snippet) || !lies_in(frame, text->poppler_version)) {
+        return ERR_MALFORMED;
+    }
+    if (text->page_count < 1 || text->page_count > PDF_PAGES_MAX ||
+        text->pages.size != text->page_count * sizeof(*ret->pages)) {
+        return ERR_MALFORMED;
+    }
+    *ret = (struct pdf_text){
+        .page_count = text->page_count,
+        .pages = copy_list(decoder->arena, text->pages),
+        .pages_read = text->pages_read,
+        .text_chars = text->text_chars,
+        .page_one_chars = text->page_one_chars,
+        .snippet = text->snippet,
+        .covered_cells = text->covered_cells,
+        .page_cells = text->page_cells,
+        .damaged = text->damaged,
+        .page_too_large = text->page_too_large,
+        .cmaps_unavailable = text->cmaps_unavailable,
+        .poppler_version = text->poppler_version,
+    };
+    if (ret->pages == NULL) {
+        return ERR_MEMORY;
+    }
+    if (!pdf_text_is_right(ret)) {
+        return ERR_MALFORMED;
+    }
+    decoder->answer.reason = PDF_READ;
+    decoder->step = STEP_TEXT;
+    return OK;
+}
+
+static enum err take_tables(struct decoder *decoder, const errata_worker_Tables *tables)
+{
+    struct pdf_tables values = {.table_count = tables->table_count};
+
+    if (decoder->step != STEP_TEXT || !pdf_cut_is_known(tables->cut) ||
+        !pdf_tables_are_right((enum pdf_cut)tables->cut, &values)) {
+        return ERR_MALFORMED;
+    }
+    decoder->answer.cut = (enum pdf_cut)tables->cut;
+    decoder->answer.tables = values;
+    decoder->step = STEP_TABLES;
+    return OK;
+}
+
+/* Reads the tables of an explanation, and counts those that count. */
+static enum err unpack_tables(struct decoder *decoder, struct slice bytes, uint32_t *ret_counted)
+{
+    struct pdf_explanation *ret = &decoder->answer.explanation;
+    size_t count = bytes.size / sizeof(struct pdf_table_bytes);
+    struct pdf_table *tables = NULL;
+    uint32_t counted = 0;
+
+    if (count > 0) {
+        tables = arena_alloc(decoder->arena, count * sizeof(*tables));
+        if (tables == NULL) {
+            return ERR_MEMORY;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct pdf_table_bytes table;
+
+        memcpy(&table, bytes.data + i * sizeof(table), sizeof(table));
+        if (!pdf_table_kind_is_known(table.kind) || table.counted > 1) {
+            return ERR_MALFORMED;
+        }
+        tables[i] = (struct pdf_table){.kind = (enum pdf_table_kind)table.kind,
+                                       .box = table.box,
+                                       .rows = table.rows,
+                                       .cells = table.cells,
+                                       .counted = table.counted == 1};
+        counted += table.counted;
+    }
+    ret->tables = tables;
+    ret->table_count = (uint32_t)count;
+    *ret_counted = counted;
+    return OK;
+}
+
+static enum err take_explanation(struct decoder *decoder, struct slice frame,
+                                 const errata_worker_Explanation *explanation)
+{
+    struct pdf_explanation *ret = &decoder->answer.explanation;
+    struct slice rulings = explanation->rulings;
+    struct slice tables = explanation->tables;
+    uint32_t counted = 0;
+    enum err err = OK;
+
+    if (decoder->step != STEP_TABLES || decoder->answer.cut != PDF_CUT_NONE ||
+        !lies_in(frame, rulings) || !lies_in(frame, tables)) {
+        return ERR_MALFORMED;
+    }
+    if (rulings.size % sizeof(struct pdf_box) != 0 ||
+        rulings.size > PDF_RULINGS_MAX * sizeof(struct pdf_box) ||
+        tables.size % sizeof(struct pdf_table_bytes) != 0 ||
+        tables.size > PDF_TABLES_MAX * sizeof(struct pdf_table_bytes)) {
+        return ERR_MALFORMED;
+    }
+    *ret = (struct pdf_explanation){
+        .glyphs = explanation->glyphs,
+        .words = explanation->words,
+        .path_operations = explanation->path_operations,
+        .rulings_ignored = explanation->rulings_ignored,
+        .rulings = copy_list(decoder->arena, rulings),
+        .ruling_count = (uint32_t)(rulings.size / sizeof(struct pdf_box)),
+    };
+    if (ret->ruling_count > 0 && ret->rulings == NULL) {
+        return ERR_MEMORY;
+    }
+    err = unpack_tables(decoder, tables, &counted);
+    if (err != OK) {
+        return err;
+    }
+    if (counted != decoder->answer.tables.table_count || !pdf_explanation_is_right(ret)) {
+        return ERR_MALFORMED;
+    }
+    decoder->answer.explained = true;
+    decoder->step = STEP_EXPLANATION;
+    return OK;
+}
+
+static enum err take_picture(struct decoder *decoder, struct slice frame,
+                             const errata_worker_Picture *picture)
+{
+    if ((decoder->step != STEP_TABLES && decoder->step != STEP_EXPLANATION) ||
+        !lies_in(frame, picture->png) || !pdf_picture_is_right(picture->png)) {
+        return ERR_MALFORMED;
+    }
+    decoder->answer.picture = picture->png;
+    decoder->step = STEP_PICTURE;
+    return OK;
+}
+
+static enum err take_message(struct decoder *decoder, struct slice bytes)
+{
+    pb_istream_t stream = pb_istream_from_buffer(bytes.data, bytes.size);
+    errata_worker_Frame frame;
+
+    memset(&frame, 0, sizeof(frame)); /* the generated initialisers do not fit slices */
+    if (!pb_decode_ex(&stream, errata_worker_Frame_fields, &frame, PB_DECODE_NOINIT)) {
+        return ERR_MALFORMED;
+    }
+    if (frame.has_refusal + frame.has_text + frame.has_tables + frame.has_explanation +
+            frame.has_picture !=
+        1) {
+        return ERR_MALFORMED;
+    }
+    if (frame.has_refusal) {
+        return take_refusal(decoder, &frame.refusal);
+    }
+    if (frame.has_text) {
+        return take_text(decoder, bytes, &frame.text);
+    }
+    if (frame.has_tables) {
+        return take_tables(decoder, &frame.tables);
+    }
+    return frame.has_explanation ? take_explanation(decoder, bytes, &frame.explanation)
+                                 : take_picture(decoder, bytes, &frame.picture);
+}
+
+enum err pdf_answer_decode(struct arena *arena, struct slice bytes, struct pdf_answer *ret_answer)
+{
+    /* What is answered where nothing comes. */
+    struct decoder decoder = {.arena = arena,
+                              .answer = {.reason = PDF_CRASHED, .cut = PDF_CUT_LIMIT}};
+    struct slice rest = bytes;
+    struct slice frame;
+    enum err err = take_frame(&rest, &frame);
+
+    while (err == OK) {
+        err = take_message(&decoder, frame);
+        if (err == OK) {
+            err = take_frame(&rest, &frame);
+        }
+    }
+    if (err != ERR_NOT_FOUND) {
+        return err;
+    }
+    *ret_answer = decoder.answer;
+    return OK;
+}

@@ -1,0 +1,178 @@
+/*
+ * tables_lattice.c: tables of crossing rulings. Rulings that hang together are one table when they
+ * part the words among them into rows and cells; that drops address boxes and frames.
+ */
+#include "server/jobs/pdf/measure/parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define DOWN_PLACES_MIN 3
+#define ACROSS_PLACES_MIN 2
+/* Rulings this near to each other are at one place: a double line. */
+#define SAME_PLACE_MAX 3.0
+/* As far as two rulings may miss each other and still cross. */
+#define CROSSING_MAX 3.0
+#define WIDTH_MIN 40.0
+#define HEIGHT_MIN 12.0
+#define ROWS_MIN 2
+#define WIDEST_ROW_CELLS_MIN 2
+#define CELLS_PER_ROW_MIN 1.3
+
+struct member {
+    uint32_t group;
+    uint32_t index; /* of both lists together, those across first */
+};
+
+/* Rulings that hang together. */
+struct group {
+    struct ruling_list across;
+    struct ruling_list down;
+};
+
+static int compare_members(const void *left, const void *right)
+{
+    const struct member *a = left;
+    const struct member *b = right;
+
+    if (a->group != b->group) {
+        return a->group < b->group ? -1 : 1;
+    }
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+/* The first of a sorted list that is at `at` or behind it. */
+static size_t find_place(const struct ruling_list *list, double at)
+{
+    size_t low = 0;
+    size_t high = list->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (list->items[middle].at < at) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* The ruling runs from one of the others to another: the tick of an axis doesn't. */
+static bool is_border(const struct ruling *ruling, const struct ruling_list *others)
+{
+    size_t first = find_place(others, ruling->from - CROSSING_MAX);
+    size_t end = find_place(others, ruling->to + CROSSING_MAX);
+
+    return end - first >= 2 && others->items[end - 1].at - others->items[first].at > SAME_PLACE_MAX;
+}
+
+/* At how many places borders of rows or columns are. */
+static size_t count_places(const struct ruling_list *list, const struct ruling_list *others)
+{
+    size_t count = 0;
+    double last = 0;
+
+    for (size_t i = 0; i < list->count; i++) {
+        double at = list->items[i].at;
+
+        if ((count == 0 || at - last > SAME_PLACE_MAX) && is_border(&list->items[i], others)) {
+            count++;
+            last = at;
+        }
+    }
+    return count;
+}
+
+static struct area find_extents(const struct group *group)
+{
+    struct area box = {
+        .x1 = group->down.items[0].at,
+        .y1 = group->across.items[0].at,
+        .x2 = group->down.items[group->down.count - 1].at,
+        .y2 = group->across.items[group->across.count - 1].at,
+    };
+
+    for (size_t i = 0; i < group->across.count; i++) {
+        box.x1 = fmin(box.x1, group->across.items[i].from);
+        box.x2 = fmax(box.x2, group->across.items[i].to);
+    }
+    for (size_t i = 0; i < group->down.count; i++) {
+        box.y1 = fmin(box.y1, group->down.items[i].from);
+        box.y2 = fmax(box.y2, group->down.items[i].to);
+    }
+    return box;
+}
+
+static void try_group(struct table_search *search, const struct group *group)
+{
+    struct table table = {.kind = PDF_TABLE_LATTICE};
+    struct table_shape shape = {0};
+
+    if (count_places(&group->down, &group->across) < DOWN_PLACES_MIN ||
+        count_places(&group->across, &group->down) < ACROSS_PLACES_MIN) {
+        return;
+    }
+    table.box = find_extents(group);
+    if (table.box.x2 - table.box.x1 < WIDTH_MIN || table.box.y2 - table.box.y1 < HEIGHT_MIN) {
+        return;
+    }
+    if (!tables_measure_box(search, &table.box, &group->down, &shape)) {
+        return;
+    }
+    if (shape.rows >= ROWS_MIN && shape.cells_of_widest_row >= WIDEST_ROW_CELLS_MIN &&
+        (double)shape.cells >= CELLS_PER_ROW_MIN * (double)shape.rows) {
+        table.rows = (uint32_t)shape.rows;
+        table.cells = (uint32_t)shape.cells;
+        tables_add(search, &table);
+    }
+}
+
+/* Walks the members of each group; `room` takes the rulings of one, in their lists' order. */
+static void try_members(struct table_search *search, const struct member *members, size_t count,
+                        struct ruling *room)
+{
+    size_t across_count = search->across->count;
+    size_t first = 0;
+
+    while (first < count && search->cut == PDF_CUT_NONE) {
+        struct group group = {.across = {.items = room}};
+        size_t end = first;
+
+        while (end < count && members[end].group == members[first].group) {
+            uint32_t index = members[end].index;
+
+            if (index < across_count) {
+                room[end - first] = search->across->items[index];
+                group.across.count++;
+            } else {
+                room[end - first] = search->down->items[index - across_count];
+                group.down.count++;
+            }
+            end++;
+        }
+        group.down.items = room + group.across.count;
+        try_group(search, &group);
+        first = end;
+    }
+}
+
+void tables_find_lattice(struct table_search *search)
+{
+    size_t count = search->across->count + search->down->count;
+    uint32_t *groups = NULL;
+    struct member *members = arena_calloc(search->arena, count + 1, sizeof *members);
+    struct ruling *room = arena_calloc(search->arena, count + 1, sizeof *room);
+
+    if (members == NULL || room == NULL ||
+        !rulings_find_groups(search->arena, search->across, search->down, &groups)) {
+        search->cut = PDF_CUT_LIMIT;
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        members[i] = (struct member){.group = groups[i], .index = i};
+    }
+    qsort(members, count, sizeof *members, compare_members);
+    try_members(search, members, count, room);
+}

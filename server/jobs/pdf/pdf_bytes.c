@@ -1,0 +1,74 @@
+/*
+ * pdf_bytes.c: a document's bytes in a memfd (memfd_create(2)), which is sealed once it is whole: what
+ * the worker reads can't change under it, and what is hashed here is what it reads.
+ */
+#include "server/jobs/pdf/pdf_worker.h"
+
+#include "store/base/assert.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum err pdf_bytes_open(struct pdf_bytes *bytes)
+{
+    int fd = memfd_create("document", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+    if (fd < 0) {
+        return ERR_MEMORY;
+    }
+    *bytes = (struct pdf_bytes){.fd = fd};
+    return OK;
+}
+
+enum err pdf_bytes_append(struct pdf_bytes *bytes, struct slice more)
+{
+    while (more.size > 0) {
+        ssize_t written = write(bytes->fd, more.data, more.size);
+
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        if (written < 0) {
+            return errno == ENOSPC || errno == ENOMEM ? ERR_MEMORY : ERR_INTERNAL;
+        }
+        bytes->size += (uint64_t)written;
+        more = slice_after(more, (size_t)written);
+    }
+    return OK;
+}
+
+enum err pdf_bytes_seal(struct pdf_bytes *bytes)
+{
+    const int seals = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+
+    return UNEXPECTED(fcntl(bytes->fd, F_ADD_SEALS, seals) != 0) ? ERR_INTERNAL : OK;
+}
+
+/* Mapped privately: of a sealed memfd older kernels refuse a shared mapping, even one for reading. */
+enum err pdf_bytes_hash(const struct pdf_bytes *bytes, struct sha256_digest *ret_sha256)
+{
+    size_t size = (size_t)bytes->size;
+    void *data = NULL;
+
+    if (size == 0) {
+        *ret_sha256 = sha256(slice_of(NULL, 0));
+        return OK;
+    }
+    data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, bytes->fd, 0);
+    if (data == MAP_FAILED) {
+        return ERR_MEMORY;
+    }
+    *ret_sha256 = sha256(slice_of(data, size));
+    (void)munmap(data, size);
+    return OK;
+}
+
+void pdf_bytes_close(struct pdf_bytes *bytes)
+{
+    if (bytes->fd >= 0) {
+        (void)close(bytes->fd);
+    }
+    *bytes = (struct pdf_bytes){.fd = -1};
+}

@@ -1,0 +1,244 @@
+/*
+ * cage_seccomp.c: the system calls that Poppler needs to read a document out of one descriptor and
+ * write an answer into another; the kernel kills a child at any other. Compiled once by libseccomp,
+ * for the machine's own architecture alone (calls of another, such as i386 on x86_64, kill too), and
+ * put in place by each child as plain BPF.
+ *
+ * Arguments count where a call could reach beyond the process: memory is never made executable, files
+ * are only read, signals go to the process itself, limits are only asked for.
+ */
+#include "server/jobs/pdf/worker/cage/cage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <seccomp.h>
+#include <stddef.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Stands in the compiled filter where the child's own process id belongs; above any that Linux gives
+ * (2^22), so that a filter in which it was not replaced allows nothing more. */
+#define OWN_PID_MARK 0x5e1f91d0u
+
+/* Calls that reach nothing outside, whatever their arguments. Some are asked for by the C library in
+ * passing: sysinfo by qsort, uname and sched_getaffinity by fontconfig and glib. */
+static const int harmless[] = {
+    SCMP_SYS(read),
+    SCMP_SYS(pread64),
+    SCMP_SYS(write),
+    SCMP_SYS(writev),
+    SCMP_SYS(lseek),
+    SCMP_SYS(close),
+    SCMP_SYS(dup),
+    SCMP_SYS(fstat),
+    SCMP_SYS(brk),
+    SCMP_SYS(munmap),
+    SCMP_SYS(mremap),
+    SCMP_SYS(madvise),
+    SCMP_SYS(futex),
+    SCMP_SYS(exit),
+    SCMP_SYS(exit_group),
+    SCMP_SYS(rt_sigreturn),
+    SCMP_SYS(rt_sigprocmask),
+    SCMP_SYS(rt_sigaction),
+    SCMP_SYS(clock_gettime),
+    SCMP_SYS(gettimeofday),
+    SCMP_SYS(getrandom),
+    SCMP_SYS(getrusage),
+    SCMP_SYS(sched_yield),
+    SCMP_SYS(restart_syscall),
+    SCMP_SYS(getpid),
+    SCMP_SYS(gettid),
+    SCMP_SYS(uname),
+    SCMP_SYS(sysinfo),
+    SCMP_SYS(sched_getaffinity),
+};
+
+/* Calls that name files without opening them; what they may be asked of is Landlock's to say, and
+ * without Landlock there is no such file. */
+static const int naming[] = {
+    SCMP_SYS(access),     SCMP_SYS(faccessat), SCMP_SYS(faccessat2), SCMP_SYS(stat),
+    SCMP_SYS(lstat),      SCMP_SYS(statx),     SCMP_SYS(readlink),   SCMP_SYS(readlinkat),
+    SCMP_SYS(getdents64), SCMP_SYS(getcwd),
+};
+
+/* Of fcntl: a descriptor's own flags and copies of it. F_SETOWN and F_SETSIG would send signals. */
+static const unsigned fcntl_commands[] = {
+    F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL,
+};
+
+struct rule {
+    int call;
+    uint32_t action;
+    unsigned compared; /* how many of `arguments` */
+    struct scmp_arg_cmp arguments[2];
+};
+
+static struct scmp_arg_cmp is(unsigned argument, uint64_t value)
+{
+    return (struct scmp_arg_cmp){.arg = argument, .op = SCMP_CMP_EQ, .datum_a = value};
+}
+
+static struct scmp_arg_cmp has_bits(unsigned argument, uint64_t mask, uint64_t bits)
+{
+    return (struct scmp_arg_cmp){
+        .arg = argument, .op = SCMP_CMP_MASKED_EQ, .datum_a = mask, .datum_b = bits};
+}
+
+/* Negative numbers stand for calls that this architecture does not have (stat on aarch64). */
+static bool add(scmp_filter_ctx filter, const struct rule *rule)
+{
+    return rule->call < 0 || seccomp_rule_add_array(filter, rule->action, rule->call,
+                                                    rule->compared, rule->arguments) == 0;
+}
+
+static bool add_calls(scmp_filter_ctx filter, uint32_t action, const int *calls, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!add(filter, &(struct rule){.call = calls[i], .action = action})) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool add_rules(scmp_filter_ctx filter, const struct rule *rules, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!add(filter, &rules[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Calls that depend on their arguments, whatever the kind of cage. New processes and threads are
+ * refused by an error rather than by death: glib and the C library live without them. A terminal's
+ * settings are what stdio asks any descriptor for; no other ioctl has an answer. */
+static bool add_guarded(scmp_filter_ctx filter)
+{
+    const struct rule rules[] = {
+        {SCMP_SYS(mmap), SCMP_ACT_ALLOW, 1, {has_bits(2, PROT_EXEC, 0)}},
+        {SCMP_SYS(mprotect), SCMP_ACT_ALLOW, 1, {has_bits(2, PROT_EXEC, 0)}},
+        {SCMP_SYS(tgkill), SCMP_ACT_ALLOW, 1, {is(0, OWN_PID_MARK)}},
+        {SCMP_SYS(prlimit64), SCMP_ACT_ALLOW, 2, {is(0, 0), is(2, 0)}},
+        {SCMP_SYS(ioctl), SCMP_ACT_ERRNO(ENOTTY), 0, {{0}}},
+        {SCMP_SYS(clone), SCMP_ACT_ERRNO(EPERM), 0, {{0}}},
+        {SCMP_SYS(clone3), SCMP_ACT_ERRNO(ENOSYS), 0, {{0}}},
+    };
+    bool ok = add_rules(filter, rules, sizeof(rules) / sizeof(rules[0]));
+
+    for (size_t i = 0; ok && i < sizeof(fcntl_commands) / sizeof(fcntl_commands[0]); i++) {
+        ok = add(filter, &(struct rule){.call = SCMP_SYS(fcntl),
+                                        .action = SCMP_ACT_ALLOW,
+                                        .compared = 1,
+                                        .arguments = {is(1, fcntl_commands[i])}});
+    }
+    return ok;
+}
+
+/* With Landlock: files are opened to be read. O_CREAT is refused by an error, since fontconfig tries
+ * to write its caches; any other opening that is not for reading kills. */
+static bool add_files_landlock(scmp_filter_ctx filter)
+{
+    const uint64_t writing = O_ACCMODE | O_TRUNC | O_APPEND | (O_TMPFILE & ~O_DIRECTORY);
+    const struct rule rules[] = {
+        {SCMP_SYS(openat), SCMP_ACT_ALLOW, 1, {has_bits(2, writing | O_CREAT, O_RDONLY)}},
+        {SCMP_SYS(openat), SCMP_ACT_ERRNO(EACCES), 1, {has_bits(2, O_CREAT, O_CREAT)}},
+        {SCMP_SYS(newfstatat), SCMP_ACT_ALLOW, 0, {{0}}},
+    };
+
+    return add_calls(filter, SCMP_ACT_ALLOW, naming, sizeof(naming) / sizeof(naming[0])) &&
+           add_rules(filter, rules, sizeof(rules) / sizeof(rules[0]));
+}
+
+/* Without: there is no file. fstat is newfstatat with AT_EMPTY_PATH to the C library. */
+static bool add_files_closed(scmp_filter_ctx filter)
+{
+    const struct rule rules[] = {
+        {SCMP_SYS(openat), SCMP_ACT_ERRNO(ENOENT), 0, {{0}}},
+        {SCMP_SYS(newfstatat), SCMP_ACT_ALLOW, 1, {is(3, AT_EMPTY_PATH)}},
+        {SCMP_SYS(newfstatat), SCMP_ACT_ERRNO(ENOENT), 1, {has_bits(3, AT_EMPTY_PATH, 0)}},
+    };
+
+    return add_calls(filter, SCMP_ACT_ERRNO(ENOENT), naming, sizeof(naming) / sizeof(naming[0])) &&
+           add_rules(filter, rules, sizeof(rules) / sizeof(rules[0]));
+}
+
+static bool add_all(scmp_filter_ctx filter, enum pdf_cage kind)
+{
+    return seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS) == 0 &&
+           add_calls(filter, SCMP_ACT_ALLOW, harmless, sizeof(harmless) / sizeof(harmless[0])) &&
+           add_guarded(filter) &&
+           (kind == PDF_CAGE_LANDLOCK ? add_files_landlock(filter) : add_files_closed(filter));
+}
+
+/* libseccomp hands its program to a descriptor only: a file in memory. */
+static enum err export_filter(scmp_filter_ctx filter, struct cage *cage)
+{
+    const int fd = memfd_create("errata-filter", MFD_CLOEXEC);
+    enum err err = ERR_UNAVAILABLE;
+    ssize_t size = 0;
+
+    if (fd < 0) {
+        return ERR_UNAVAILABLE;
+    }
+    if (seccomp_export_bpf(filter, fd) == 0) {
+        size = lseek(fd, 0, SEEK_CUR);
+        err = ERR_INTERNAL;
+    }
+    if (size > 0 && (size_t)size <= sizeof(cage->instructions) &&
+        (size_t)size % sizeof(cage->instructions[0]) == 0 &&
+        pread(fd, cage->instructions, (size_t)size, 0) == size) {
+        cage->instruction_count = (unsigned short)((size_t)size / sizeof(cage->instructions[0]));
+        err = OK;
+    }
+    (void)close(fd);
+    return err;
+}
+
+/* Puts a process id where the mark stands; false where it stands nowhere. */
+static bool replace_mark(struct sock_filter *instructions, size_t count, uint32_t pid)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < count; i++) {
+        if (instructions[i].code == (BPF_JMP | BPF_JEQ | BPF_K) &&
+            instructions[i].k == OWN_PID_MARK) {
+            instructions[i].k = pid;
+            found = true;
+        }
+    }
+    return found;
+}
+
+enum err cage_seccomp_init(struct cage *cage)
+{
+    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
+    enum err err = ERR_INTERNAL;
+
+    if (filter == NULL) {
+        return ERR_UNAVAILABLE;
+    }
+    if (add_all(filter, cage->kind)) {
+        err = export_filter(filter, cage);
+    }
+    seccomp_release(filter);
+    return err;
+}
+
+/* The cage is the child's own copy, so its filter may be changed in place. */
+enum err cage_seccomp_enter(struct cage *cage)
+{
+    const struct sock_fprog program = {.len = cage->instruction_count,
+                                       .filter = cage->instructions};
+
+    if (!replace_mark(cage->instructions, cage->instruction_count, (uint32_t)getpid())) {
+        return ERR_INTERNAL;
+    }
+    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0 ? OK : ERR_UNAVAILABLE;
+}

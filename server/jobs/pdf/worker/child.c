@@ -1,0 +1,200 @@
+/*
+ * child.c: one document, one process. First it keeps only the document and the answer's pipe, then it
+ * enters the cage, and only then reads a byte of the document. Each part of the answer is written as
+ * soon as it is known, so that a limit that kills the child later leaves what came before.
+ *
+ * It ends by _exit: nothing that a hostile document could have prepared for an orderly end is run,
+ * and nothing is freed that the kernel frees at once.
+ */
+#include "server/jobs/pdf/worker/child.h"
+
+#include "server/jobs/pdf/measure/measure.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+/* Where the descriptors stand in the child; the cage's rules are closed as it is entered. */
+enum child_fd {
+    CHILD_DOCUMENT_FD = 3,
+    CHILD_ANSWER_FD = 4,
+    CHILD_RULES_FD = 5
+};
+
+/* Above all of them, so that moving one never closes another. */
+#define CHILD_FD_ASIDE 16
+
+/* Of a plain answer and of an explained one: the frames, and what growing leaves behind. */
+#define CHILD_ARENA_BYTES_MAX (4 * PDF_ANSWER_BYTES_MAX)
+#define CHILD_ARENA_EXPLAINED_BYTES_MAX (4 * PDF_ANSWER_EXPLAINED_BYTES_MAX)
+
+/* Moves descriptors to `to`, `to` + 1 and so on; -1 among them is left out. */
+static bool move_descriptors(const int *from, size_t count, int to)
+{
+    int aside[3] = {-1, -1, -1};
+
+    for (size_t i = 0; i < count; i++) {
+        aside[i] = from[i] < 0 ? -1 : fcntl(from[i], F_DUPFD, CHILD_FD_ASIDE);
+        if (from[i] >= 0 && aside[i] < 0) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (aside[i] >= 0 && dup2(aside[i], to + (int)i) < 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Keeps the standard descriptors, which are /dev/null, and the child's own. The pipe is written
+ * blocking: the child has nothing else to do, and its time is bounded. */
+static bool keep_descriptors(const struct child *child)
+{
+    const int kept[] = {child->document, child->answer, child->cage->ruleset};
+    const bool rules = child->cage->ruleset >= 0;
+    int flags = 0;
+
+    if (!move_descriptors(kept, sizeof(kept) / sizeof(kept[0]), CHILD_DOCUMENT_FD) ||
+        close_range(rules ? CHILD_RULES_FD + 1 : CHILD_RULES_FD, ~0U, 0) != 0) {
+        return false;
+    }
+    child->cage->ruleset = rules ? CHILD_RULES_FD : -1;
+    flags = fcntl(CHILD_ANSWER_FD, F_GETFL);
+    return flags >= 0 && fcntl(CHILD_ANSWER_FD, F_SETFL, flags & ~O_NONBLOCK) == 0;
+}
+
+/* Signals do what they do by themselves; a pipe that nobody reads any more is an error, not a death.
+ * The child dies with the fork server, also where that died before the child could ask for it. */
+static bool reset_process(pid_t parent)
+{
+    static const int handled[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+    sigset_t none;
+
+    for (size_t i = 0; i < sizeof(handled) / sizeof(handled[0]); i++) {
+        (void)signal(handled[i], SIG_DFL);
+    }
+    (void)signal(SIGPIPE, SIG_IGN);
+    (void)sigemptyset(&none);
+    return sigprocmask(SIG_SETMASK, &none, NULL) == 0 &&
+           prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0 && getppid() == parent;
+}
+
+static bool write_all(struct slice bytes)
+{
+    while (bytes.size > 0) {
+        ssize_t written = write(CHILD_ANSWER_FD, bytes.data, bytes.size);
+
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        if (written < 0) {
+            return false;
+        }
+        bytes = slice_after(bytes, (size_t)written);
+    }
+    return true;
+}
+
+/* Writes what the buffer has and empties it. */
+static enum pdf_exit flush(enum err put, struct buffer *buffer)
+{
+    bool written = false;
+
+    if (put != OK) {
+        return put == ERR_MEMORY ? PDF_EXIT_MEMORY : PDF_EXIT_FAILED;
+    }
+    written = write_all(buffer_slice(buffer));
+    buffer->size = 0;
+    return written ? PDF_EXIT_ANSWERED : PDF_EXIT_FAILED;
+}
+
+static uint32_t count_tables(const struct pdf_explanation *explanation)
+{
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < explanation->table_count; i++) {
+        count += explanation->tables[i].counted ? 1 : 0;
+    }
+    return count;
+}
+
+/* The page is over a limit that is counted, so that the same bytes always end here: what is left of it
+ * is not waited for. */
+static void end_cut(void *user, enum pdf_cut cut)
+{
+    const struct pdf_tables none = {.table_count = 0};
+    struct buffer *buffer = user;
+
+    _exit(flush(pdf_answer_put_tables(buffer, cut, &none), buffer));
+}
+
+/* Rulings and tables of page 1, then what was asked for beside. */
+static enum pdf_exit answer_tables(struct measure_document *document, uint32_t flags,
+                                   struct buffer *buffer)
+{
+    struct pdf_explanation explanation = {0};
+    struct pdf_tables tables = {.table_count = 0};
+    struct slice png = {NULL, 0};
+    enum pdf_exit result = PDF_EXIT_ANSWERED;
+    enum pdf_cut cut = PDF_CUT_NONE;
+
+    measure_on_cut(document, end_cut, buffer);
+    cut = measure_tables(document, 0, &explanation);
+    if (cut == PDF_CUT_NONE) {
+        tables.table_count = count_tables(&explanation);
+    }
+    result = flush(pdf_answer_put_tables(buffer, cut, &tables), buffer);
+    if (result == PDF_EXIT_ANSWERED && cut == PDF_CUT_NONE && (flags & PDF_JOB_EXPLAIN) != 0) {
+        result = flush(pdf_answer_put_explanation(buffer, &explanation), buffer);
+    }
+    if (result == PDF_EXIT_ANSWERED && cut == PDF_CUT_NONE && (flags & PDF_JOB_PICTURE) != 0 &&
+        measure_draw(document, &explanation, &png)) {
+        result = flush(pdf_answer_put_picture(buffer, png), buffer);
+    }
+    return result;
+}
+
+static enum pdf_exit answer(const struct child *child, struct buffer *buffer)
+{
+    const struct pdf_control_job *job = child->job;
+    const struct slice password = slice_of(job->password, job->password_bytes);
+    struct measure_document *document = NULL;
+    struct pdf_text text = {0};
+    enum pdf_exit result = PDF_EXIT_ANSWERED;
+    enum pdf_reason reason = measure_open(CHILD_DOCUMENT_FD, password, &document);
+
+    if (reason == PDF_READ) {
+        reason = measure_text(document, &text);
+    }
+    if (reason != PDF_READ) {
+        return flush(pdf_answer_put_refusal(buffer, reason), buffer);
+    }
+    if (child->cage->kind == PDF_CAGE_CLOSED) {
+        text.cmaps_unavailable = true;
+    }
+    result = flush(pdf_answer_put_text(buffer, &text), buffer);
+    if (result != PDF_EXIT_ANSWERED) {
+        return result;
+    }
+    return answer_tables(document, job->flags, buffer);
+}
+
+void child_run(const struct child *child)
+{
+    const struct cage_limits limits = {.memory_bytes = PDF_MEMORY_BYTES,
+                                       .cpu_seconds = PDF_CPU_SECONDS};
+    const bool explained = (child->job->flags & (PDF_JOB_EXPLAIN | PDF_JOB_PICTURE)) != 0;
+    struct arena arena;
+    struct buffer buffer;
+
+    if (!keep_descriptors(child) || !reset_process(child->parent) ||
+        cage_enter(child->cage, &limits) != OK) {
+        _exit(PDF_EXIT_CAGE);
+    }
+    arena_init(&arena, explained ? CHILD_ARENA_EXPLAINED_BYTES_MAX : CHILD_ARENA_BYTES_MAX);
+    buffer_init(&buffer, &arena, 0);
+    _exit(answer(child, &buffer));
+}

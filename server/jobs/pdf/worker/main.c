@@ -1,0 +1,250 @@
+/*
+ * main.c: errata-pdf-worker: reads PDFs for a server that never links what reads them. The server
+ * starts it with its control socket as descriptor 3 (server/jobs/pdf/pdf_control.h) and nobody else
+ * has a use for it. Here the process becomes what the fork server needs: no environment, no rights,
+ * no other descriptors, fonts read, the cage's rules made.
+ */
+#include "server/jobs/pdf/measure/measure.h"
+#include "server/jobs/pdf/worker/fork_server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum exit_code {
+    EXIT_USAGE = 64,
+    EXIT_SYSTEM = 71
+};
+
+/* A test's limit on time may be longer than a server's, up to this. */
+#define WALL_MS_MAX 600000u
+
+enum action {
+    ACTION_SERVE,
+    ACTION_HELP,
+    ACTION_VERSION,
+    ACTION_REFUSE
+};
+
+struct options {
+    uint32_t wall_ms;
+    bool landlock;
+};
+
+static const char help[] =
+    "usage: errata-pdf-worker\n"
+    "\n"
+    "Reads PDF documents for erratad and for `errata layouts explain`, which start it by "
+    "themselves\n"
+    "and talk to it over descriptor 3. Each document is measured in a process of its own that can\n"
+    "read fonts and nothing else. There is no reason to start it by hand.\n"
+    "\n"
+    "  --help     this text\n"
+    "  --version  the version, and that of Poppler\n"
+    "\n"
+    "For tests:\n"
+    "  --wall-ms N         kill a document's process after N ms instead of 8000\n"
+    "  --without-landlock  do as on a kernel without Landlock: nothing can be opened\n";
+
+static bool read_wall(const char *text, uint32_t *ret_wall_ms)
+{
+    char *end = NULL;
+    unsigned long wall = 0;
+
+    errno = 0;
+    wall = strtoul(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || wall < 1 || wall > WALL_MS_MAX) {
+        return false;
+    }
+    *ret_wall_ms = (uint32_t)wall;
+    return true;
+}
+
+static enum action read_options(int argc, char **argv, struct options *options)
+{
+    static const struct option known[] = {
+        {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'v'},
+        {"wall-ms", required_argument, NULL, 'w'},
+        {"without-landlock", no_argument, NULL, 'l'},
+        {NULL, 0, NULL, 0},
+    };
+    int option = 0;
+
+    while ((option = getopt_long(argc, argv, "", known, NULL)) >= 0) {
+        switch (option) {
+        case 'h':
+            return ACTION_HELP;
+        case 'v':
+            return ACTION_VERSION;
+        case 'w':
+            if (!read_wall(optarg, &options->wall_ms)) {
+                (void)fprintf(stderr, "errata-pdf-worker: --wall-ms takes 1 to %u, not '%s'\n",
+                              WALL_MS_MAX, optarg);
+                return ACTION_REFUSE;
+            }
+            break;
+        case 'l':
+            options->landlock = false;
+            break;
+        default: /* getopt_long has said what is wrong */
+            return ACTION_REFUSE;
+        }
+    }
+    if (optind < argc) {
+        (void)fprintf(stderr, "errata-pdf-worker: takes no argument such as '%s'; see --help\n",
+                      argv[optind]);
+        return ACTION_REFUSE;
+    }
+    return ACTION_SERVE;
+}
+
+static bool is_control(int fd)
+{
+    int type = 0;
+    socklen_t size = sizeof(type);
+
+    return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET;
+}
+
+/* The environment of a server holds secrets, and where its fonts are is not for an environment to
+ * say: the same bytes are measured alike whoever started the server. */
+static bool forget_environment(void)
+{
+    for (char **entry = environ; entry != NULL && *entry != NULL; entry++) {
+        explicit_bzero(*entry, strlen(*entry));
+    }
+    return clearenv() == 0 && setenv("LC_ALL", "C", 1) == 0;
+}
+
+/* Standard descriptors that are missing would be taken by what is opened next. */
+static bool fill_standard_descriptors(void)
+{
+    int fd = 0;
+
+    do {
+        fd = open("/dev/null", O_RDWR);
+    } while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd < 0) {
+        return false;
+    }
+    (void)close(fd);
+    return true;
+}
+
+/* Poppler's complaints have no reader: they would stop at a full pipe, and end a child that may not
+ * make a file longer. */
+static bool silence(void)
+{
+    const int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    bool ok = fd >= 0;
+
+    for (int standard = STDIN_FILENO; ok && standard <= STDERR_FILENO; standard++) {
+        ok = dup2(fd, standard) == standard;
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return ok;
+}
+
+/* The server alone ends it, by closing the control socket or by dying: what is sent to a whole group
+ * of processes (a terminal's ^C) must not fail the jobs of a server that is draining. Rights go
+ * before the signal of a parent's death is asked for, since a change of them forgets it. */
+static bool prepare_process(void)
+{
+    static const int ignored[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE};
+    const struct rlimit none = {0, 0};
+
+    for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++) {
+        (void)signal(ignored[i], SIG_IGN);
+    }
+    (void)signal(SIGCHLD, SIG_DFL);
+    if (!fill_standard_descriptors() || close_range(PDF_CONTROL_FD + 1, ~0U, 0) != 0 ||
+        fcntl(PDF_CONTROL_FD, F_SETFD, FD_CLOEXEC) != 0 || !forget_environment() ||
+        setrlimit(RLIMIT_CORE, &none) != 0) {
+        return false;
+    }
+    if (!CAGE_SANITIZED) {
+        cage_give_up_rights();
+        (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    }
+    return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0;
+}
+
+#ifdef __SANITIZE_ADDRESS__
+const char *__lsan_default_suppressions(void);
+
+/* Asked by the leak checker at the end: what fontconfig keeps for its life is no leak of ours. */
+// NOLINTNEXTLINE(bugprone-reserved-identifier): the checker's name
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libfontconfig.so\n";
+}
+#endif
+
+static int serve(const struct options *options)
+{
+    struct cage cage;
+    const struct fork_server_config config = {.control = PDF_CONTROL_FD,
+                                              .wall_ms = options->wall_ms,
+                                              .cage = &cage,
+                                              .clock = clock_system(),
+                                              .poppler_version = measure_poppler_version()};
+    enum err err = OK;
+
+    if (!is_control(PDF_CONTROL_FD)) {
+        (void)fputs("errata-pdf-worker: descriptor 3 is no control socket: erratad starts this "
+                    "program by itself; see --help\n",
+                    stderr);
+        return EXIT_USAGE;
+    }
+    if (!prepare_process()) {
+        (void)fprintf(stderr, "errata-pdf-worker: this process can't be prepared: %s\n",
+                      strerror(errno));
+        return EXIT_SYSTEM;
+    }
+    if (!measure_warm_up()) {
+        (void)fputs("errata-pdf-worker: poppler-data can't be read: some Chinese, Japanese and "
+                    "Korean text will be missing\n",
+                    stderr);
+    }
+    err = cage_init(&cage, options->landlock);
+    if (err != OK) {
+        (void)fputs("errata-pdf-worker: this kernel can't shut a process in (seccomp): no document "
+                    "is read\n",
+                    stderr);
+        return EXIT_SYSTEM;
+    }
+    err = silence() ? fork_server_run(&config) : ERR_UNAVAILABLE;
+    cage_deinit(&cage);
+    return err == OK ? EXIT_SUCCESS : EXIT_SYSTEM;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = {.wall_ms = PDF_WALL_MS, .landlock = true};
+
+    switch (read_options(argc, argv, &options)) {
+    case ACTION_HELP:
+        (void)fputs(help, stdout);
+        return EXIT_SUCCESS;
+    case ACTION_VERSION:
+        (void)printf("errata-pdf-worker " ERRATA_VERSION " (Poppler %s)\n",
+                     measure_poppler_version());
+        return EXIT_SUCCESS;
+    case ACTION_SERVE:
+        return serve(&options);
+    case ACTION_REFUSE:
+        break;
+    }
+    return EXIT_USAGE;
+}

@@ -1,0 +1,337 @@
+/*
+ * document_tests.c: documents through the pipeline: whole and in pieces, what is told where there is
+ * no place or no worker for them, idempotency keys.
+ */
+#include "tests/rpc/ingest.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define CONTENT SLICE("%PDF-1.4 one")
+#define OTHER_CONTENT SLICE("%PDF-1.4 another")
+
+static const char *const paths[] = {INGEST_UNARY, INGEST_STREAM};
+
+#define PATHS_COUNT (sizeof(paths) / sizeof(paths[0]))
+
+static struct exchange_start start_of(const struct world *world, const char *path, const char *key)
+{
+    return (struct exchange_start){
+        .path = path, .authorization = world->admin, .idempotency_key = key};
+}
+
+/* Goal: a document is measured from exactly the bytes sent, whole or in pieces of any size, and its
+ * job is gone with the call. Method: the same bytes by both methods; sha256 and size come from what
+ * reached the job. */
+static void test_both_methods(void **state)
+{
+    struct world world;
+    struct exchange exchange;
+    struct exchange_start start;
+    Errata__V1__Document *whole = NULL;
+    Errata__V1__Document *streamed = NULL;
+
+    (void)state;
+    world_init(&world);
+    start = start_of(&world, INGEST_UNARY, NULL);
+    assert_int_equal(ingest(&world, &start, "whole", CONTENT, &whole), GRPC_OK);
+    ingest_open(&exchange, &world, INGEST_STREAM);
+    assert_int_equal(world.documents.opened, 2); /* before any byte */
+    ingest_send_part(&exchange, "streamed", SLICE(""));
+    for (size_t i = 0; i < CONTENT.size; i++) {
+        ingest_send_part(&exchange, NULL, slice_of(CONTENT.data + i, 1));
+    }
+    assert_int_equal(world.documents.held_bytes, CONTENT.size);
+    exchange_send_end(&exchange);
+    assert_false(exchange.ended);
+    world_run(&world);
+    assert_int_equal(exchange.code, GRPC_OK);
+    streamed = ingest_read(&exchange);
+    exchange_close(&exchange);
+    assert_string_equal(whole->document_id, "whole");
+    assert_string_equal(streamed->document_id, "streamed");
+    assert_int_equal(streamed->size_bytes, CONTENT.size);
+    assert_string_equal(streamed->sha256, whole->sha256);
+    assert_string_equal(streamed->layout_fingerprint, whole->layout_fingerprint);
+    assert_int_equal(ingest_count(&world), 2);
+    assert_int_equal(world.documents.measured, 2);
+    assert_int_equal(world.documents.cancelled, 0);
+    world_deinit(&world);
+}
+
+/* Goal: large pieces are taken as well as large messages, and what was measured is not turned away
+ * behind it for the size of what is no longer there. Method: 15 MiB, twice whole and once as one
+ * piece, in one batch of writes. */
+static void test_large_pieces(void **state)
+{
+    static const char *const methods[] = {INGEST_UNARY, INGEST_UNARY, INGEST_STREAM};
+    static const char *const ids[] = {"one", "two", "three"};
+    const size_t size = 15u << 20;
+    struct world world;
+    struct exchange exchanges[3];
+    uint8_t *bytes = calloc(1, size);
+
+    (void)state;
+    assert_non_null(bytes);
+    world_init(&world);
+    for (size_t i = 0; i < 3; i++) {
+        ingest_open(&exchanges[i], &world, methods[i]);
+        if (i < 2) {
+            ingest_send(&exchanges[i], ids[i], slice_of(bytes, size));
+        } else {
+            ingest_send_part(&exchanges[i], ids[i], slice_of(bytes, size));
+            exchange_send_end(&exchanges[i]);
+        }
+    }
+    world_run(&world);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(exchanges[i].code, GRPC_OK);
+        assert_int_equal(ingest_read(&exchanges[i])->size_bytes, size);
+        exchange_close(&exchanges[i]);
+    }
+    world_deinit(&world);
+    free(bytes);
+}
+
+/* Goal: a streamed request without a message, or whose first one is wrong, hears what would be right,
+ * at once. Method: an early end; a first message without an id, after which the call has ended. */
+static void test_bad_streams(void **state)
+{
+    struct world world;
+    struct exchange exchange;
+
+    (void)state;
+    world_init(&world);
+    ingest_open(&exchange, &world, INGEST_STREAM);
+    exchange_send_end(&exchange);
+    assert_true(exchange.ended);
+    assert_int_equal(exchange.code, GRPC_INVALID_ARGUMENT);
+    assert_true(slice_has(exchange.message, "takes one errata.v1.IngestDocumentStreamRequest"));
+    exchange_close(&exchange);
+
+    ingest_open(&exchange, &world, INGEST_STREAM);
+    ingest_send_part(&exchange, NULL, CONTENT);
+    assert_true(exchange.ended);
+    assert_int_equal(exchange.code, GRPC_INVALID_ARGUMENT);
+    assert_true(slice_has(exchange.details, "google.rpc.BadRequest"));
+    assert_true(slice_has(exchange.message, "document_id"));
+    ingest_send_part(&exchange, "late", CONTENT); /* goes nowhere */
+    exchange_close(&exchange);
+
+    ingest_open(&exchange, &world, INGEST_STREAM);
+    ingest_send_part(&exchange, "a\tb", CONTENT); /* the contract's check sees pieces too */
+    assert_true(exchange.ended);
+    assert_int_equal(exchange.code, GRPC_INVALID_ARGUMENT);
+    exchange_close(&exchange);
+    assert_int_equal(world.documents.opened, 3);
+    assert_int_equal(world.documents.submitted, 0);
+    assert_int_equal(ingest_count(&world), 0);
+    world_deinit(&world);
+}
+
+/* Goal: a server without a PDF worker says so before it takes a byte, and serves the rest. Method: a
+ * world without documents; both methods, then a capture. */
+static void test_no_worker(void **state)
+{
+    struct world world;
+    struct exchange exchange;
+
+    (void)state;
+    world_init_without_documents(&world);
+    for (size_t i = 0; i < PATHS_COUNT; i++) {
+        ingest_open(&exchange, &world, paths[i]);
+        assert_true(exchange.ended);
+        assert_int_equal(exchange.code, GRPC_UNAVAILABLE);
+        assert_true(slice_has(exchange.message, "--pdf-worker"));
+        exchange_close(&exchange);
+    }
+    (void)world_capture(&world, world.admin, NULL, "layout");
+    world_deinit(&world);
+}
+
+/* One way to have no place, and what is answered. */
+struct trouble {
+    size_t result; /* which of the fakes' results, by its offset */
+    enum err err;
+    enum grpc_code code;
+    const char *message;
+    bool retry; /* RetryInfo is due */
+};
+
+static const struct trouble troubles[] = {
+    {offsetof(struct fake_documents, open_result), ERR_BUSY, GRPC_RESOURCE_EXHAUSTED,
+     "documents are under way", true},
+    {offsetof(struct fake_documents, open_result), ERR_UNAVAILABLE, GRPC_UNAVAILABLE, "errata.pdf",
+     true},
+    {offsetof(struct fake_documents, reserve_result), ERR_BUSY, GRPC_RESOURCE_EXHAUSTED,
+     "documents are under way", true},
+    {offsetof(struct fake_documents, reserve_result), ERR_TOO_LARGE, GRPC_RESOURCE_EXHAUSTED,
+     "larger than 64 MiB", false},
+    {offsetof(struct fake_documents, append_result), ERR_MEMORY, GRPC_INTERNAL, "", false},
+    {offsetof(struct fake_documents, submit_result), ERR_BUSY, GRPC_RESOURCE_EXHAUSTED,
+     "documents are under way", true},
+    {offsetof(struct fake_documents, measure_result), ERR_UNAVAILABLE, GRPC_UNAVAILABLE,
+     "errata.pdf", true},
+    {offsetof(struct fake_documents, done_result), ERR_UNAVAILABLE, GRPC_UNAVAILABLE, "errata.pdf",
+     true},
+};
+
+/* Goal: wherever there is no place for a document, the caller hears whether to come back, nothing is
+ * stored, and the job is closed; the next document is taken. Method: each trouble, by both methods. */
+static void test_troubles(void **state)
+{
+    (void)state;
+    for (size_t at = 0; at < 2 * sizeof(troubles) / sizeof(troubles[0]); at++) {
+        const struct trouble *trouble = &troubles[at / 2];
+        struct world world;
+        struct exchange exchange;
+        struct exchange_start start;
+        enum err *result = NULL;
+
+        world_init(&world);
+        start = start_of(&world, paths[at % 2], NULL);
+        result = (enum err *)(void *)((char *)&world.documents + trouble->result);
+        *result = trouble->err;
+        exchange_open(&exchange, &world, &start);
+        if (at % 2 == 0) {
+            ingest_send(&exchange, "document", CONTENT);
+        } else {
+            ingest_send_part(&exchange, "document", CONTENT);
+            exchange_send_end(&exchange);
+        }
+        world_run(&world);
+        assert_true(exchange.ended);
+        assert_int_equal(exchange.code, trouble->code);
+        assert_true(slice_has(exchange.message, trouble->message));
+        assert_int_equal(slice_has(exchange.details, "google.rpc.RetryInfo"), trouble->retry);
+        exchange_close(&exchange);
+        assert_int_equal(services_live_count(world.services), 0);
+        fake_documents_check_end(&world.documents);
+        assert_int_equal(ingest_count(&world), 0);
+        *result = OK;
+        assert_int_equal(ingest(&world, &start, "document", CONTENT, NULL), GRPC_OK);
+        world_deinit(&world);
+    }
+}
+
+/* Goal: what is wrong with the document itself is INVALID_ARGUMENT with its reason for programs, no
+ * retry hint, and nothing stored. Method: a worker that refuses, by both methods. */
+static void test_refused(void **state)
+{
+    struct world world;
+    struct exchange exchange;
+
+    (void)state;
+    world_init(&world);
+    world.documents.answer = (struct pdf_answer){.reason = PDF_TOO_MANY_PAGES};
+    for (size_t i = 0; i < PATHS_COUNT; i++) {
+        ingest_open(&exchange, &world, paths[i]);
+        if (i == 0) {
+            ingest_send(&exchange, "document", CONTENT);
+        } else {
+            ingest_send_part(&exchange, "document", CONTENT);
+            exchange_send_end(&exchange);
+        }
+        world_run(&world);
+        assert_int_equal(exchange.code, GRPC_INVALID_ARGUMENT);
+        assert_int_equal(memcmp(exchange.message.data, "too_many_pages: ", 16), 0);
+        assert_true(slice_has(exchange.details, "TOO_MANY_PAGES"));
+        assert_false(slice_has(exchange.details, "google.rpc.RetryInfo"));
+        exchange_close(&exchange);
+    }
+    assert_int_equal(ingest_count(&world), 0);
+    world_deinit(&world);
+}
+
+/* Goal: a repeat under a key gets the first answer and stores nothing, however its bytes were cut;
+ * other bytes or another id under the key are refused, and a bad key before any byte. Method: both
+ * methods. */
+static void test_idempotency(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < PATHS_COUNT; i++) {
+        struct world world;
+        struct exchange exchange;
+        struct exchange_start start;
+        Errata__V1__Document *first = NULL;
+        Errata__V1__Document *repeat = NULL;
+
+        world_init(&world);
+        start = start_of(&world, paths[i], "key");
+        assert_int_equal(ingest(&world, &start, "document", CONTENT, &first), GRPC_OK);
+        clock_manual_advance(&world.clock, INT64_C(3600) * 1000000);
+        assert_int_equal(ingest(&world, &start, "document", CONTENT, &repeat), GRPC_OK);
+        assert_string_equal(first->id, repeat->id);
+        assert_int_equal(first->created_at->seconds, repeat->created_at->seconds);
+        if (i == 1) {
+            exchange_open(&exchange, &world, &start);
+            ingest_send_part(&exchange, "document", CONTENT);
+            exchange_send_end(&exchange);
+            world_run(&world);
+            assert_int_equal(exchange.code, GRPC_OK);
+            assert_string_equal(ingest_read(&exchange)->id, first->id);
+            exchange_close(&exchange);
+        }
+        assert_int_equal(ingest(&world, &start, "document", OTHER_CONTENT, NULL),
+                         GRPC_ALREADY_EXISTS);
+        assert_int_equal(ingest(&world, &start, "other", CONTENT, NULL), GRPC_ALREADY_EXISTS);
+        assert_int_equal(ingest_count(&world), 1);
+        start.idempotency_key = "another";
+        assert_int_equal(ingest(&world, &start, "other", CONTENT, NULL), GRPC_OK);
+        assert_int_equal(ingest_count(&world), 2);
+        start = start_of(&world, INGEST_STREAM, "");
+        exchange_open(&exchange, &world, &start);
+        assert_true(exchange.ended);
+        assert_int_equal(exchange.code, GRPC_INVALID_ARGUMENT);
+        exchange_close(&exchange);
+        world_deinit(&world);
+    }
+}
+
+/* Goal: who may not ingest is told before a job is opened. Method: each role without the right, and no
+ * token, by both methods. */
+static void test_roles(void **state)
+{
+    static const enum role denied[] = {ROLE_VIEWER, ROLE_INTEGRATOR};
+    struct world world;
+    struct exchange exchange;
+    char token[WORLD_TOKEN_BYTES];
+
+    (void)state;
+    world_init(&world);
+    for (size_t i = 0; i < PATHS_COUNT; i++) {
+        struct exchange_start start = {.path = paths[i]};
+
+        exchange_open(&exchange, &world, &start);
+        assert_true(exchange.ended);
+        assert_int_equal(exchange.code, GRPC_UNAUTHENTICATED);
+        exchange_close(&exchange);
+        for (size_t role = 0; role < sizeof(denied) / sizeof(denied[0]); role++) {
+            world_make_token(&world, world.admin, denied[role], token);
+            start.authorization = token;
+            exchange_open(&exchange, &world, &start);
+            assert_true(exchange.ended);
+            assert_int_equal(exchange.code, GRPC_PERMISSION_DENIED);
+            exchange_close(&exchange);
+        }
+    }
+    assert_int_equal(world.documents.opened, 0);
+    world_deinit(&world);
+}
+
+int run_document_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_both_methods), cmocka_unit_test(test_large_pieces),
+        cmocka_unit_test(test_bad_streams),  cmocka_unit_test(test_no_worker),
+        cmocka_unit_test(test_troubles),     cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_idempotency),  cmocka_unit_test(test_roles),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,45 @@
+/*
+ * fake_documents.h: document jobs without a worker, threads or time, for worlds: they answer what a
+ * test says, run when the world runs, and hold their users to the contract of document_jobs.h.
+ */
+#ifndef ERRATA_TESTS_RPC_FAKE_DOCUMENTS_H
+#define ERRATA_TESTS_RPC_FAKE_DOCUMENTS_H
+
+#include "server/services/document_jobs.h"
+
+#define FAKE_DOCUMENTS_MAX 16
+
+struct fake_documents {
+    struct document_jobs jobs; /* for the services */
+    struct document_job *queue[FAKE_DOCUMENTS_MAX]; /* submitted, and not begun */
+    size_t queued;
+    /* What a test makes of it; all OK and false at first. */
+    enum err open_result;
+    enum err reserve_result;
+    enum err append_result;
+    enum err submit_result;
+    enum err measure_result;
+    enum err done_result; /* not OK: a submitted job ends with it, and its work never runs */
+    struct pdf_answer answer; /* at first: one page of A4 with text and a table */
+    /* Runs while a document is measured, as if on the loop; measuring ends by a cancel in it. */
+    void (*while_measuring)(void *user);
+    void *while_measuring_user;
+    /* What came of it. */
+    unsigned opened;
+    unsigned closed;
+    unsigned submitted;
+    unsigned measured;
+    unsigned cancelled;
+    size_t held_bytes; /* of open jobs */
+    struct org_id org; /* of the last job opened */
+    struct slice password; /* of the last one measured; in `password_bytes` */
+    char password_bytes[128];
+};
+
+void fake_documents_init(struct fake_documents *documents);
+/* Runs what is queued; true where something was. */
+bool fake_documents_run(struct fake_documents *documents);
+/* Every job was closed, once. */
+void fake_documents_check_end(const struct fake_documents *documents);
+
+#endif

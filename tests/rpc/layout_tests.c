@@ -1,0 +1,322 @@
+/*
+ * layout_tests.c: LayoutService through calls: a document is counted once, found by both its ids and
+ * listed, filled into corrections, and seen by its own organisation and the right roles alone.
+ */
+#include "tests/rpc/ingest.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#define CONTENT SLICE("%PDF-1.4 one")
+#define OTHER_CONTENT SLICE("%PDF-1.4 another")
+
+/* Asks for a document, by the caller's id or the server's. */
+static enum grpc_code get_document(struct world *world, const char *token, const char *document_id,
+                                   const char *id, Errata__V1__Document **ret_document)
+{
+    Errata__V1__GetDocumentRequest request = ERRATA__V1__GET_DOCUMENT_REQUEST__INIT;
+    Errata__V1__GetDocumentResponse *response = NULL;
+    const struct exchange_start start = {.path = "errata.v1.LayoutService/GetDocument",
+                                         .authorization = token};
+    enum grpc_code code = GRPC_OK;
+
+    if (document_id != NULL) {
+        request.key_case = ERRATA__V1__GET_DOCUMENT_REQUEST__KEY_DOCUMENT_ID;
+        request.document_id = (char *)(uintptr_t)document_id;
+    } else {
+        request.key_case = ERRATA__V1__GET_DOCUMENT_REQUEST__KEY_ID;
+        request.id = (char *)(uintptr_t)id;
+    }
+    code = world_call(world, &start, &request.base, &response);
+    if (code == GRPC_OK) {
+        *ret_document = response->document;
+    }
+    return code;
+}
+
+static enum grpc_code get_profile(struct world *world, const char *token, const char *fingerprint,
+                                  Errata__V1__LayoutProfile **ret_profile)
+{
+    Errata__V1__GetProfileRequest request = ERRATA__V1__GET_PROFILE_REQUEST__INIT;
+    Errata__V1__GetProfileResponse *response = NULL;
+    const struct exchange_start start = {.path = "errata.v1.LayoutService/GetProfile",
+                                         .authorization = token};
+    enum grpc_code code = GRPC_OK;
+
+    request.layout_fingerprint = (char *)(uintptr_t)fingerprint;
+    code = world_call(world, &start, &request.base, &response);
+    if (code == GRPC_OK) {
+        *ret_profile = response->profile;
+    }
+    return code;
+}
+
+static size_t count_documents(struct world *world, const char *token)
+{
+    Errata__V1__ListDocumentsRequest request = ERRATA__V1__LIST_DOCUMENTS_REQUEST__INIT;
+    Errata__V1__ListDocumentsResponse *response = NULL;
+    const struct exchange_start start = {.path = "errata.v1.LayoutService/ListDocuments",
+                                         .authorization = token};
+
+    assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
+    return response->n_documents;
+}
+
+/* Goal: a layout counts each document once: again with the same bytes is the same answer, with other
+ * bytes it is refused with what is stored, another document counts. Method: ingests by both methods,
+ * and the profile after each. */
+static void test_counted_once(void **state)
+{
+    struct world world;
+    struct exchange exchange;
+    struct exchange_start start = {.path = INGEST_UNARY};
+    Errata__V1__Document *first = NULL;
+    Errata__V1__Document *again = NULL;
+    Errata__V1__LayoutProfile *profile = NULL;
+
+    (void)state;
+    world_init(&world);
+    start.authorization = world.admin;
+    assert_int_equal(ingest(&world, &start, "document", CONTENT, &first), GRPC_OK);
+    start.path = INGEST_STREAM;
+    clock_manual_advance(&world.clock, 1000000);
+    assert_int_equal(ingest(&world, &start, "document", CONTENT, &again), GRPC_OK);
+    assert_string_equal(first->id, again->id);
+    assert_int_equal(get_profile(&world, world.admin, first->layout_fingerprint, &profile),
+                     GRPC_OK);
+    assert_int_equal(profile->seen_count, 1);
+
+    ingest_open(&exchange, &world, INGEST_UNARY);
+    ingest_send(&exchange, "document", OTHER_CONTENT);
+    world_run(&world);
+    assert_int_equal(exchange.code, GRPC_ALREADY_EXISTS);
+    assert_true(slice_has(exchange.message, first->sha256));
+    exchange_close(&exchange);
+
+    assert_int_equal(ingest(&world, &start, "copy", CONTENT, NULL), GRPC_OK);
+    assert_int_equal(get_profile(&world, world.admin, first->layout_fingerprint, &profile),
+                     GRPC_OK);
+    assert_int_equal(profile->seen_count, 2);
+    assert_int_equal(count_documents(&world, world.admin), 2);
+    assert_int_equal(ingest_count(&world), 2);
+    world_deinit(&world);
+}
+
+/* Goal: a document whose rulings were cut is kept without a fingerprint, and measured again when its
+ * bytes come again. Method: a cut answer, then a whole one. */
+static void test_cut_is_measured_again(void **state)
+{
+    struct world world;
+    struct exchange_start start = {.path = INGEST_UNARY};
+    Errata__V1__Document *document = NULL;
+
+    (void)state;
+    world_init(&world);
+    start.authorization = world.admin;
+    world.documents.answer.cut = PDF_CUT_RULINGS;
+    assert_int_equal(ingest(&world, &start, "document", CONTENT, &document), GRPC_OK);
+    assert_int_equal(document->_layout_fingerprint_case,
+                     ERRATA__V1__DOCUMENT___LAYOUT_FINGERPRINT__NOT_SET);
+    assert_true(document->n_warnings > 0);
+    assert_int_equal(memcmp(document->warnings[0], "rulings_limit", 13), 0);
+    world.documents.answer.cut = PDF_CUT_NONE;
+    assert_int_equal(ingest(&world, &start, "document", CONTENT, &document), GRPC_OK);
+    assert_int_equal(document->n_warnings, 0);
+    assert_int_equal(strlen(document->layout_fingerprint), 64);
+    assert_int_equal(get_document(&world, world.admin, "document", NULL, &document), GRPC_OK);
+    assert_int_equal(document->_layout_fingerprint_case,
+                     ERRATA__V1__DOCUMENT___LAYOUT_FINGERPRINT_LAYOUT_FINGERPRINT);
+    assert_int_equal(count_documents(&world, world.admin), 1);
+    world_deinit(&world);
+}
+
+/* Goal: nothing of a document is seen by another organisation, which may use the same ids. Method: a
+ * stranger asks for everything, by ids that are right. */
+static void test_isolation(void **state)
+{
+    struct world world;
+    char stranger[WORLD_TOKEN_BYTES];
+    struct exchange_start start = {.path = INGEST_UNARY};
+    Errata__V1__Document *document = NULL;
+    Errata__V1__Document *other = NULL;
+    Errata__V1__LayoutProfile *profile = NULL;
+
+    (void)state;
+    world_init(&world);
+    (void)world_make_org(&world, "stranger", stranger);
+    start.authorization = world.admin;
+    assert_int_equal(ingest(&world, &start, "document", CONTENT, &document), GRPC_OK);
+    assert_int_equal(get_document(&world, world.admin, NULL, document->id, &other), GRPC_OK);
+    assert_int_equal(get_document(&world, stranger, NULL, document->id, &other), GRPC_NOT_FOUND);
+    assert_int_equal(get_document(&world, stranger, "document", NULL, &other), GRPC_NOT_FOUND);
+    assert_int_equal(get_profile(&world, stranger, document->layout_fingerprint, &profile),
+                     GRPC_NOT_FOUND);
+    assert_int_equal(count_documents(&world, stranger), 0);
+    start.authorization = stranger;
+    assert_int_equal(ingest(&world, &start, "document", OTHER_CONTENT, &other), GRPC_OK);
+    assert_string_not_equal(other->id, document->id);
+    assert_int_equal(get_profile(&world, stranger, document->layout_fingerprint, &profile),
+                     GRPC_OK);
+    assert_int_equal(profile->seen_count, 1);
+    world_deinit(&world);
+}
+
+/* Goal: a VIEWER sees what was measured, and never the text. Method: the same document by two tokens,
+ * by itself and in the list. */
+static void test_viewer_sees_no_text(void **state)
+{
+    struct world world;
+    char viewer[WORLD_TOKEN_BYTES];
+    struct exchange_start start = {.path = INGEST_UNARY};
+    Errata__V1__ListDocumentsRequest list = ERRATA__V1__LIST_DOCUMENTS_REQUEST__INIT;
+    Errata__V1__ListDocumentsResponse *documents = NULL;
+    Errata__V1__Document *document = NULL;
+
+    (void)state;
+    world_init(&world);
+    world_make_token(&world, world.admin, ROLE_VIEWER, viewer);
+    start.authorization = world.admin;
+    assert_int_equal(ingest(&world, &start, "document", CONTENT, &document), GRPC_OK);
+    assert_string_equal(document->input_snippet, "Invoice 4711 of today\n");
+    assert_int_equal(get_document(&world, viewer, "document", NULL, &document), GRPC_OK);
+    assert_int_equal(document->page_count, 1);
+    assert_string_equal(document->input_snippet, "");
+    start.path = "errata.v1.LayoutService/ListDocuments";
+    start.authorization = viewer;
+    assert_int_equal(world_call(&world, &start, &list.base, &documents), GRPC_OK);
+    assert_int_equal(documents->n_documents, 1);
+    assert_string_equal(documents->documents[0]->input_snippet, "");
+    world_deinit(&world);
+}
+
+/* Captures a correction that names a document, and gives it as stored. */
+static Errata__V1__FeedbackEvent *capture(struct world *world, const char *document_id)
+{
+    char before[] = "{\"qty\":10}";
+    char after[] = "{\"qty\":12}";
+    Errata__V1__FeedbackEvent event = ERRATA__V1__FEEDBACK_EVENT__INIT;
+    Errata__V1__CaptureEventRequest request = ERRATA__V1__CAPTURE_EVENT_REQUEST__INIT;
+    Errata__V1__CaptureEventResponse *response = NULL;
+    const struct exchange_start start = {.path = "errata.v1.CorrectionService/CaptureEvent",
+                                         .authorization = world->admin};
+
+    event.event_type = ERRATA__V1__EVENT_TYPE__EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
+    event._document_id_case = ERRATA__V1__FEEDBACK_EVENT___DOCUMENT_ID_DOCUMENT_ID;
+    event.document_id = (char *)(uintptr_t)document_id;
+    event.before_json = before;
+    event.after_json = after;
+    request.event = &event;
+    assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
+    return response->event;
+}
+
+/* Examples for a document by its id alone, or for its layout. */
+static Errata__V1__GetExamplesResponse *get_examples(struct world *world, const char *fingerprint,
+                                                     const char *document_id)
+{
+    Errata__V1__GetExamplesRequest request = ERRATA__V1__GET_EXAMPLES_REQUEST__INIT;
+    Errata__V1__GetExamplesResponse *response = NULL;
+    const struct exchange_start start = {.path = "errata.v1.CorrectionService/GetExamples",
+                                         .authorization = world->admin};
+
+    request.layout_fingerprint = (char *)(uintptr_t)fingerprint;
+    if (document_id != NULL) {
+        request._document_id_case = ERRATA__V1__GET_EXAMPLES_REQUEST___DOCUMENT_ID_DOCUMENT_ID;
+        request.document_id = (char *)(uintptr_t)document_id;
+    }
+    assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
+    return response;
+}
+
+/* Goal: the loop closes: what a correction of an ingested document leaves out is filled in, and the
+ * next document of the layout gets it as an example with the text it belongs to; a scan gets none.
+ * Method: ingest, capture by document id, ingest another, ask; then the same of a document without
+ * text. */
+static void test_filled_from_document(void **state)
+{
+    struct world world;
+    struct exchange_start start = {.path = INGEST_UNARY};
+    Errata__V1__Document *document = NULL;
+    Errata__V1__FeedbackEvent *event = NULL;
+    Errata__V1__GetExamplesResponse *found = NULL;
+
+    (void)state;
+    world_init(&world);
+    start.authorization = world.admin;
+    assert_int_equal(ingest(&world, &start, "first", CONTENT, &document), GRPC_OK);
+    event = capture(&world, "first");
+    assert_string_equal(event->layout_fingerprint, document->layout_fingerprint);
+    assert_non_null(strstr(event->meta_json, "Invoice 4711 of today"));
+    assert_int_equal(ingest(&world, &start, "second", OTHER_CONTENT, &document), GRPC_OK);
+    found = get_examples(&world, document->layout_fingerprint, "second");
+    assert_int_equal(found->n_examples, 1);
+    assert_string_equal(found->examples[0]->input_snippet, "Invoice 4711 of today\n");
+    assert_int_equal(found->withheld, ERRATA__V1__WITHHELD__WITHHELD_UNSPECIFIED);
+
+    world.documents.answer.text.snippet = SLICE("");
+    world.documents.answer.text.text_chars = 0;
+    world.documents.answer.text.page_one_chars = 0;
+    world.documents.answer.text.covered_cells = 0;
+    world.documents.answer.tables.table_count = 0;
+    assert_int_equal(ingest(&world, &start, "scan", CONTENT, &document), GRPC_OK);
+    (void)capture(&world, "scan");
+    found = get_examples(&world, document->layout_fingerprint, "scan");
+    assert_int_equal(found->n_examples, 0);
+    assert_int_equal(found->withheld, ERRATA__V1__WITHHELD__WITHHELD_SCAN);
+    world_deinit(&world);
+}
+
+/* Goal: all documents are listed, each once, newest first, page by page. Method: seven in pages of
+ * three, with the layout as filter. */
+static void test_pages(void **state)
+{
+    struct world world;
+    struct exchange_start start = {.path = INGEST_UNARY};
+    Errata__V1__ListDocumentsRequest list = ERRATA__V1__LIST_DOCUMENTS_REQUEST__INIT;
+    Errata__V1__ListDocumentsResponse *page = NULL;
+    Errata__V1__Document *document = NULL;
+    char id[32];
+    int next = 6;
+
+    (void)state;
+    world_init(&world);
+    start.authorization = world.admin;
+    for (int i = 0; i < 7; i++) {
+        (void)snprintf(id, sizeof(id), "document %d", i);
+        clock_manual_advance(&world.clock, 1000000);
+        assert_int_equal(ingest(&world, &start, id, CONTENT, &document), GRPC_OK);
+    }
+    start.path = "errata.v1.LayoutService/ListDocuments";
+    list.layout_fingerprint = document->layout_fingerprint;
+    list.page_size = 3;
+    do {
+        assert_int_equal(world_call(&world, &start, &list.base, &page), GRPC_OK);
+        assert_true(page->n_documents <= 3);
+        for (size_t i = 0; i < page->n_documents; i++) {
+            (void)snprintf(id, sizeof(id), "document %d", next--);
+            assert_string_equal(page->documents[i]->document_id, id);
+        }
+        list.page_token = page->next_page_token;
+    } while (list.page_token[0] != '\0');
+    assert_int_equal(next, -1);
+    world_deinit(&world);
+}
+
+int run_layout_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_counted_once),
+        cmocka_unit_test(test_cut_is_measured_again),
+        cmocka_unit_test(test_isolation),
+        cmocka_unit_test(test_viewer_sees_no_text),
+        cmocka_unit_test(test_filled_from_document),
+        cmocka_unit_test(test_pages),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,379 @@
+/*
+ * documents_test.c: what an ingested document becomes: its fingerprint, its warnings, one event, and
+ * the same answer for ever.
+ */
+#include "server/domain/fingerprint/fingerprint.h"
+#include "server/domain/layouts/document_facts.h"
+#include "server/domain/layouts/profiles.h"
+#include "store/base/json.h"
+#include "tests/unit/layouts/documents_tests.h"
+#include "tests/unit/layouts/papers.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* The metadata of a measured document as a caller of ComputeFingerprint would write it. */
+static struct slice metadata_of(struct store_world *world, const struct document_measures *measures)
+{
+    struct buffer buffer;
+
+    buffer_init(&buffer, &world->arena, 256);
+    buffer_printf(&buffer, "{\"table_count\":%u,\"text_coverage_ratio\":", measures->table_count);
+    json_write_double(&buffer, measures->page_cells == 0 ? 0.0
+                                                         : (double)measures->covered_cells /
+                                                               (double)measures->page_cells);
+    buffer_printf(&buffer, ",\"page_count\":%u,\"page_dimensions\":[", measures->page_count);
+    for (uint32_t i = 0; i < measures->page_count; i++) {
+        buffer_printf(&buffer, "%s[%.2f,%.2f]", i == 0 ? "" : ",", measures->pages[i].width,
+                      measures->pages[i].height);
+    }
+    buffer_append(&buffer, SLICE("]}"));
+    assert_true(buffer_ok(&buffer));
+    return buffer_slice(&buffer);
+}
+
+/* Goal: a measured document has the fingerprint of its metadata. Method: pages of all kinds, through
+ * both functions. */
+static void test_fingerprint_of_measures(void **state)
+{
+    static const struct document_page pages[] = {
+        {595.2756, 841.8898}, {612, 792}, {0.0010000000000000002, 14400}, {0, 1e-9}, {1.005, 2.675},
+        {100.125, 99999.995}, {2e20, 1},
+    };
+    struct store_world *world = *state;
+
+    for (uint32_t count = 1; count <= sizeof(pages) / sizeof(pages[0]); count++) {
+        struct document_measures measures = paper("a");
+        struct layout_fingerprint measured;
+        struct layout_fingerprint computed;
+        struct sha256_digest digest;
+        char text[2 * SHA256_BYTES];
+
+        measures.pages = pages;
+        measures.page_count = count;
+        measures.table_count = count - 1;
+        measures.covered_cells = count % 2 == 0 ? 0 : 3045 * count;
+        measures.page_cells = count == 5 ? 0 : 1000000;
+        assert_int_equal(fingerprint_of_measures(&world->arena, &measures, &measured), OK);
+        assert_int_equal(fingerprint_compute(&world->ctx, metadata_of(world, &measures), &computed),
+                         OK);
+        assert_true(slice_equal(measured.canonical_json, computed.canonical_json));
+        assert_memory_equal(measured.text, computed.text, sizeof(measured.text));
+        digest = sha256(measured.canonical_json);
+        sha256_format(&digest, text);
+        assert_memory_equal(measured.text, text, sizeof(text));
+    }
+}
+
+/* Goal: the answer tells what was measured, rounded, with the profile behind it. Method: one document,
+ * decoded by protobuf-c. */
+static void test_first_document(void **state)
+{
+    struct store_world *world = *state;
+    struct document_measures measures = paper("invoice-7");
+    struct layout_fingerprint fingerprint;
+    uint64_t seq = paper_ingest(world, &measures);
+    Errata__V1__IngestDocumentResponse *answer = paper_answer(world, seq);
+    const Errata__V1__Document *document = answer->document;
+    const Errata__V1__LayoutProfile *profile = answer->profile;
+
+    assert_int_equal(fingerprint_of_measures(&world->arena, &measures, &fingerprint), OK);
+    assert_memory_equal(document->layout_fingerprint, fingerprint.text, sizeof(fingerprint.text));
+    assert_string_equal(document->document_id, "invoice-7");
+    assert_int_equal(document->page_count, 1);
+    assert_int_equal(document->n_page_dimensions, 1);
+    assert_true(document->page_dimensions[0]->width == 595.28);
+    assert_true(document->page_dimensions[0]->height == 841.89);
+    assert_int_not_equal(document->_table_count_case, 0);
+    assert_int_equal(document->table_count, 1);
+    assert_true(document->text_coverage_ratio == 0.1);
+    assert_int_equal(document->text_chars, 500);
+    assert_int_equal(document->pages_read, 1);
+    assert_int_equal(document->size_bytes, 1234);
+    assert_int_equal(strlen(document->sha256), 64);
+    assert_int_equal(document->n_warnings, 0);
+    assert_string_equal(document->fp_version, "1/22.12.0");
+    assert_string_equal(document->input_snippet, "Invoice 7\nBohrer 12 St\xc3\xbc\x63k\n");
+    assert_int_equal(document->created_at->seconds, STORE_WORLD_START_US / 1000000 + 1);
+    assert_string_equal(profile->id, document->id);
+    assert_string_equal(profile->layout_fingerprint, document->layout_fingerprint);
+    assert_int_equal(profile->seen_count, 1);
+    assert_string_equal(profile->stats_json,
+                        "{\"page_count\": 1.0, \"text_coverage_ratio\": 0.1, \"table_count\": 1.0, "
+                        "\"text_density\": 0.2, \"fp_version\": \"1/22.12.0\"}");
+    assert_int_equal(profile->first_seen_at->seconds, document->created_at->seconds);
+    assert_int_equal(profile->updated_at->seconds, document->created_at->seconds);
+    errata__v1__ingest_document_response__free_unpacked(answer, NULL);
+}
+
+static void expect_warning(const struct document_measures *measures, struct store_world *world,
+                           const char *code)
+{
+    uint64_t seq = paper_ingest(world, measures);
+    Errata__V1__IngestDocumentResponse *answer = paper_answer(world, seq);
+
+    assert_int_equal(answer->document->n_warnings, 1);
+    assert_memory_equal(answer->document->warnings[0], code, strlen(code));
+    assert_int_equal(answer->document->warnings[0][strlen(code)], ':');
+    errata__v1__ingest_document_response__free_unpacked(answer, NULL);
+}
+
+/* Goal: each thing that a person should know is told by its code. Method: one document for each. */
+static void test_warnings(void **state)
+{
+    struct store_world *world = *state;
+    struct document_measures damaged = paper("a");
+    struct document_measures large = paper("b");
+    struct document_measures scan = paper("c");
+    struct document_measures cmaps = paper("d");
+    struct document_measures cut = paper("e");
+
+    damaged.damaged = true;
+    large.page_too_large = true;
+    scan.page_one_chars = 0;
+    cmaps.cmaps_unavailable = true;
+    cut.has_table_count = false;
+    expect_warning(&damaged, world, "damaged");
+    expect_warning(&large, world, "page_too_large");
+    expect_warning(&scan, world, "scan");
+    expect_warning(&cmaps, world, "cmaps_unavailable");
+    expect_warning(&cut, world, "rulings_limit");
+}
+
+/* Goal: what was cut is never hashed. Method: a document without a table count. */
+static void test_without_tables(void **state)
+{
+    struct store_world *world = *state;
+    struct document_measures measures = paper("a");
+    Errata__V1__IngestDocumentResponse *answer = NULL;
+    struct store_txn *txn = NULL;
+    struct event event;
+    uint64_t seq = 0;
+
+    measures.has_table_count = false;
+    seq = paper_ingest(world, &measures);
+    answer = paper_answer(world, seq);
+    assert_int_equal(answer->document->_layout_fingerprint_case, 0);
+    assert_int_equal(answer->document->_table_count_case, 0);
+    assert_null(answer->profile);
+    assert_true(answer->document->input_snippet[0] != '\0');
+    errata__v1__ingest_document_response__free_unpacked(answer, NULL);
+    assert_int_equal(store_begin(world->backend, STORE_READ, &txn), OK);
+    assert_int_equal(log_read(txn, paper_org(), seq, &event), OK);
+    assert_int_equal(event.subject_count, 1);
+    assert_int_equal(event.subjects[0].kind, SUBJECT_DOCUMENT);
+    store_abort(txn);
+}
+
+/* The bytes of what IngestDocument answers. */
+static struct slice answer_bytes(struct store_world *world, uint64_t seq)
+{
+    Errata__V1__IngestDocumentResponse *answer = paper_answer(world, seq);
+    size_t size = errata__v1__ingest_document_response__get_packed_size(answer);
+    uint8_t *bytes = arena_alloc(&world->arena, size);
+
+    assert_non_null(bytes);
+    assert_int_equal(errata__v1__ingest_document_response__pack(answer, bytes), size);
+    errata__v1__ingest_document_response__free_unpacked(answer, NULL);
+    return slice_of(bytes, size);
+}
+
+/* Goal: the same bytes again change nothing and are answered as at first; other bytes are refused.
+ * Method: a document again after others of its layout, cut or not; then with another digest. */
+static void test_again(void **state)
+{
+    struct store_world *world = *state;
+    struct document_measures first = paper("a");
+    struct document_measures other = paper("b");
+    uint64_t seq = paper_ingest(world, &first);
+    uint64_t found = 0;
+    struct slice answer = answer_bytes(world, seq);
+
+    assert_int_equal(paper_ingest(world, &other), seq + 1);
+    assert_int_equal(paper_ingest(world, &first), seq);
+    first.has_table_count = false;
+    assert_int_equal(paper_ingest(world, &first), seq);
+    assert_true(slice_equal(answer_bytes(world, seq), answer));
+    first.sha256.bytes[0] ^= 1;
+    assert_int_equal(paper_store(world, &first, &found), ERR_EXISTS);
+    assert_int_equal(found, 0);
+    assert_non_null(memmem(world->fault.message.data, world->fault.message.size,
+                           "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb", 64));
+    assert_int_equal(paper_last_seq(world), seq + 1);
+}
+
+/* How many documents a profile has seen; 0 where there is none. */
+static uint64_t seen_count(struct store_world *world, const char *layout)
+{
+    struct store_txn *txn = NULL;
+    Errata__V1__GetProfileResponse *answer = NULL;
+    struct buffer body;
+    uint64_t count = 0;
+    enum err err = OK;
+
+    buffer_init(&body, &world->arena, 256);
+    assert_int_equal(store_begin(world->backend, STORE_READ, &txn), OK);
+    err = profile_append(&world->arena, txn, paper_org(), slice_text(layout),
+                         GET_PROFILE_RESPONSE_PROFILE_FIELD, &body);
+    store_abort(txn);
+    if (err == ERR_NOT_FOUND) {
+        return 0;
+    }
+    assert_int_equal(err, OK);
+    answer = errata__v1__get_profile_response__unpack(NULL, body.size, body.data);
+    assert_non_null(answer);
+    count = answer->profile->seen_count;
+    errata__v1__get_profile_response__free_unpacked(answer, NULL);
+    return count;
+}
+
+/* Goal: a document that was kept without a fingerprint gets it later: it moves, keeps its id, and is
+ * counted once. Method: cut, cut again, whole, whole again; found by its id and by that of its second
+ * event. */
+static void test_moves(void **state)
+{
+    struct store_world *world = *state;
+    struct document_measures measures = paper("a");
+    Errata__V1__IngestDocumentResponse *cut = NULL;
+    Errata__V1__IngestDocumentResponse *whole = NULL;
+    struct store_txn *txn = NULL;
+    struct document_list list = {.org = paper_org(), .page_size = 9};
+    Errata__V1__ListDocumentsResponse *listed = NULL;
+    struct event event;
+    struct uuid id;
+    bool more = true;
+
+    measures.has_table_count = false;
+    assert_int_equal(paper_ingest(world, &measures), 1);
+    assert_int_equal(paper_ingest(world, &measures), 1);
+    measures.has_table_count = true;
+    assert_int_equal(paper_ingest(world, &measures), 2);
+    assert_int_equal(paper_ingest(world, &measures), 2);
+    cut = paper_answer(world, 1);
+    whole = paper_answer(world, 2);
+    assert_string_equal(cut->document->id, whole->document->id);
+    assert_int_equal(whole->profile->seen_count, 1);
+    assert_int_equal(seen_count(world, whole->document->layout_fingerprint), 1);
+    listed = paper_list(world, &list, &more);
+    assert_false(more);
+    assert_int_equal(listed->n_documents, 1);
+    assert_string_equal(listed->documents[0]->layout_fingerprint,
+                        whole->document->layout_fingerprint);
+    assert_int_equal(store_begin(world->backend, STORE_READ, &txn), OK);
+    assert_true(uuid_parse(slice_text(cut->document->id), &id));
+    assert_int_equal(document_read_by_id(txn, paper_org(), id, &event), OK);
+    assert_int_equal(event.seq, 2);
+    assert_int_equal(document_read_by_id(txn, paper_org(), event.id, &event), OK);
+    assert_int_equal(event.seq, 2);
+    assert_int_equal(document_read(txn, paper_org(), SLICE("a"), &event), OK);
+    assert_int_equal(event.seq, 2);
+    assert_int_equal(document_read(txn, store_world_org(9), SLICE("a"), &event), ERR_NOT_FOUND);
+    assert_int_equal(document_read_by_id(txn, store_world_org(9), id, &event), ERR_NOT_FOUND);
+    store_abort(txn);
+    errata__v1__list_documents_response__free_unpacked(listed, NULL);
+    errata__v1__ingest_document_response__free_unpacked(cut, NULL);
+    errata__v1__ingest_document_response__free_unpacked(whole, NULL);
+}
+
+/* Goal: the same bytes under another id are another document, counted. Method: two ids, one digest. */
+static void test_other_id(void **state)
+{
+    struct store_world *world = *state;
+    struct document_measures first = paper("a");
+    struct document_measures second = paper("b");
+    Errata__V1__IngestDocumentResponse *answer = NULL;
+
+    second.sha256 = first.sha256;
+    second.page_one_chars = 2500;
+    assert_int_equal(paper_ingest(world, &first), 1);
+    assert_int_equal(paper_ingest(world, &second), 2);
+    answer = paper_answer(world, 2);
+    assert_int_equal(answer->profile->seen_count, 2);
+    assert_non_null(strstr(answer->profile->stats_json, "\"text_density\": 0.6,"));
+    assert_int_equal(seen_count(world, answer->document->layout_fingerprint), 2);
+    assert_int_equal(seen_count(world, "other"), 0);
+    for (char *at = answer->document->layout_fingerprint; *at != '\0'; at++) {
+        *at = (char)(*at >= 'a' ? *at - 'a' + 'A' : *at);
+    }
+    assert_int_equal(seen_count(world, answer->document->layout_fingerprint), 0);
+    errata__v1__ingest_document_response__free_unpacked(answer, NULL);
+}
+
+/* Goal: whether a document is a scan is told as of any event. Method: a scan, kept at first without a
+ * fingerprint, before, between and behind its events. */
+static void test_scan_as_of(void **state)
+{
+    struct store_world *world = *state;
+    struct document_measures measures = paper("a");
+    struct document_measures other = paper("b");
+    struct store_txn *txn = NULL;
+    bool scan = false;
+
+    assert_int_equal(paper_ingest(world, &other), 1);
+    measures.page_one_chars = 0;
+    measures.has_table_count = false;
+    assert_int_equal(paper_ingest(world, &measures), 2);
+    measures.has_table_count = true;
+    assert_int_equal(paper_ingest(world, &measures), 3);
+    assert_int_equal(store_begin(world->backend, STORE_READ, &txn), OK);
+    assert_int_equal(document_is_scan(txn, paper_org(), SLICE("a"), 1, &scan), ERR_NOT_FOUND);
+    for (uint64_t seq = 2; seq < 5; seq++) {
+        scan = false;
+        assert_int_equal(document_is_scan(txn, paper_org(), SLICE("a"), seq, &scan), OK);
+        assert_true(scan);
+    }
+    assert_int_equal(document_is_scan(txn, paper_org(), SLICE("b"), UINT64_MAX, &scan), OK);
+    assert_false(scan);
+    store_abort(txn);
+}
+
+/* Goal: damaged facts are told, not guessed at. Method: each prefix of an event's facts. */
+static void test_damaged_facts(void **state)
+{
+    struct store_world *world = *state;
+    struct document_measures measures = paper("a");
+    struct store_txn *txn = NULL;
+    struct document_facts facts;
+    struct event event;
+    unsigned corrupt = 0;
+
+    measures.page_one_chars = 0;
+    assert_int_equal(paper_ingest(world, &measures), 1);
+    assert_int_equal(store_begin(world->backend, STORE_READ, &txn), OK);
+    assert_int_equal(log_read(txn, paper_org(), 1, &event), OK);
+    for (size_t size = 0; size < event.facts.size; size++) {
+        uint8_t *block = arena_alloc(&world->arena, size > 0 ? size : 1);
+
+        assert_non_null(block);
+        memcpy(block, event.facts.data, size);
+        corrupt += document_facts_read(slice_of(block, size), &facts) == ERR_CORRUPT;
+    }
+    /* The whole document, with or without its profile, and numbers that end early stay readable. */
+    assert_true(corrupt + 8 > event.facts.size);
+    assert_int_equal(document_facts_read(event.facts, &facts), OK);
+    assert_true(facts.scan);
+    store_abort(txn);
+}
+
+int run_documents_tests(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, store_world_set_up, store_world_tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_fingerprint_of_measures),
+        TEST(test_first_document),
+        TEST(test_warnings),
+        TEST(test_without_tables),
+        TEST(test_again),
+        TEST(test_moves),
+        TEST(test_other_id),
+        TEST(test_scan_as_of),
+        TEST(test_damaged_facts),
+    };
+#undef TEST
+
+    return cmocka_run_group_tests_name("documents", tests, NULL, NULL);
+}

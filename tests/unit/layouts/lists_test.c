@@ -1,0 +1,195 @@
+/*
+ * lists_test.c: documents and profiles are listed in their orders, page by page, whole and bounded.
+ */
+#include "server/domain/layouts/profiles.h"
+#include "tests/unit/layouts/documents_tests.h"
+#include "tests/unit/layouts/papers.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#define DOCUMENTS 40
+#define LAYOUTS 3
+
+/* Document `number` of the layout that has as many tables. */
+static uint64_t ingest_number(struct store_world *world, unsigned number, unsigned layout)
+{
+    char name[32] = {0};
+    struct document_measures measures;
+
+    (void)snprintf(name, sizeof(name), "document-%02u", number);
+    measures = paper(name);
+    measures.table_count = layout;
+    return paper_ingest(world, &measures);
+}
+
+/* Goal: a list has every document once, newest first, whatever its page size, of all layouts or of
+ * one. Method: 40 documents of 3 layouts, all page sizes. */
+static void test_documents_in_pages(void **state)
+{
+    struct store_world *world = *state;
+    struct slice layouts[LAYOUTS + 1] = {{NULL, 0}};
+
+    for (unsigned i = 1; i <= DOCUMENTS; i++) {
+        uint64_t seq = ingest_number(world, i, 1 + i % LAYOUTS);
+        Errata__V1__IngestDocumentResponse *answer = paper_answer(world, seq);
+
+        assert_true(arena_copy(&world->arena, slice_text(answer->document->layout_fingerprint),
+                               &layouts[1 + i % LAYOUTS]));
+        errata__v1__ingest_document_response__free_unpacked(answer, NULL);
+    }
+    for (uint32_t page_size = 1; page_size <= DOCUMENTS + 1; page_size++) {
+        for (unsigned layout = 0; layout <= LAYOUTS; layout++) {
+            struct document_list list = {
+                .org = paper_org(), .page_size = page_size, .layout_fingerprint = layouts[layout]};
+            unsigned expected = DOCUMENTS;
+            bool more = true;
+
+            while (more) {
+                Errata__V1__ListDocumentsResponse *page = paper_list(world, &list, &more);
+
+                assert_true(page->n_documents == page_size || !more);
+                for (size_t i = 0; i < page->n_documents; i++, expected--) {
+                    char name[32];
+
+                    while (layout != 0 && 1 + expected % LAYOUTS != layout) {
+                        expected--;
+                    }
+                    (void)snprintf(name, sizeof(name), "document-%02u", expected);
+                    assert_string_equal(page->documents[i]->document_id, name);
+                    assert_string_equal(page->documents[i]->input_snippet, "");
+                }
+                errata__v1__list_documents_response__free_unpacked(page, NULL);
+            }
+            while (layout != 0 && expected > 0 && 1 + expected % LAYOUTS != layout) {
+                expected--;
+            }
+            assert_int_equal(expected, 0);
+        }
+    }
+}
+
+/* Goal: a list answers no more than a page may have, and of a document its first page's size alone.
+ * Method: 300 documents of 5,000 pages with 4.5 KB of text. */
+static void test_large_documents(void **state)
+{
+    struct store_world *world = *state;
+    struct document_list list = {.org = paper_org(), .page_size = 1000, .content = true};
+    static struct document_page pages[5000];
+    static char text[4500];
+    size_t count = 0;
+    bool more = true;
+
+    memset(text, 'x', sizeof(text));
+    for (unsigned i = 0; i < 5000; i++) {
+        pages[i] = (struct document_page){595.28 + i, 842};
+    }
+    for (unsigned i = 0; i < 300; i++) {
+        char name[32] = {0};
+        struct document_measures measures;
+
+        (void)snprintf(name, sizeof(name), "document-%u", i);
+        measures = paper(name);
+        measures.pages = pages;
+        measures.page_count = 5000;
+        measures.has_table_count = i > 0;
+        measures.input_snippet = slice_of(text, sizeof(text));
+        assert_int_equal(paper_ingest(world, &measures), i + 1);
+        if (i == 0) {
+            Errata__V1__IngestDocumentResponse *answer = paper_answer(world, 1);
+
+            assert_int_equal(answer->document->n_page_dimensions, 5000);
+            assert_true(answer->document->page_dimensions[4999]->width == 595.28 + 4999);
+            errata__v1__ingest_document_response__free_unpacked(answer, NULL);
+        }
+        arena_reset(&world->arena);
+    }
+    for (unsigned rounds = 0; more; rounds++) {
+        Errata__V1__ListDocumentsResponse *page = paper_list(world, &list, &more);
+
+        assert_true(rounds < 2);
+        assert_true(errata__v1__list_documents_response__get_packed_size(page) <=
+                    DOCUMENT_PAGE_BYTES_MAX);
+        for (size_t i = 0; i < page->n_documents; i++) {
+            assert_int_equal(page->documents[i]->n_page_dimensions, 1);
+            assert_int_equal(page->documents[i]->page_count, 5000);
+            assert_int_equal(strlen(page->documents[i]->input_snippet), sizeof(text));
+        }
+        count += page->n_documents;
+        errata__v1__list_documents_response__free_unpacked(page, NULL);
+    }
+    assert_int_equal(count, 300);
+}
+
+/* Tells the table counts of all profiles in an order, by pages of `page_size`. */
+static struct slice told_profiles(struct store_world *world, enum profile_order order,
+                                  uint32_t page_size)
+{
+    struct profile_list list = {.org = paper_org(), .order = order, .page_size = page_size};
+    struct buffer told;
+    bool more = true;
+
+    buffer_init(&told, &world->arena, 64);
+    while (more) {
+        Errata__V1__ListProfilesResponse *page = NULL;
+        struct store_txn *txn = NULL;
+        struct buffer body;
+
+        buffer_init(&body, &world->arena, 256);
+        assert_int_equal(store_begin(world->backend, STORE_READ, &txn), OK);
+        assert_int_equal(profile_list_write(&world->arena, txn, &list, &body, &more), OK);
+        store_abort(txn);
+        assert_true(arena_copy(&world->arena, key_slice(&list.last), &list.after));
+        page = errata__v1__list_profiles_response__unpack(NULL, body.size, body.data);
+        assert_non_null(page);
+        assert_true(page->n_profiles == page_size || !more);
+        for (size_t i = 0; i < page->n_profiles; i++) {
+            const char *tables = strstr(page->profiles[i]->stats_json, "\"table_count\": ");
+
+            assert_non_null(tables);
+            buffer_printf(&told, " %c:%llu", tables[15],
+                          (unsigned long long)page->profiles[i]->seen_count);
+        }
+        errata__v1__list_profiles_response__free_unpacked(page, NULL);
+    }
+    return buffer_slice(&told);
+}
+
+/* Goal: profiles stand in both orders, once each. Method: layouts seen in turns, all page sizes. */
+static void test_profiles_in_orders(void **state)
+{
+    static const unsigned layouts[] = {1, 2, 3, 3, 2, 3, 4, 4, 1};
+    struct store_world *world = *state;
+
+    for (unsigned i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
+        (void)ingest_number(world, i, layouts[i]);
+        (void)ingest_number(world, i, layouts[i]); /* again: it counts for nothing */
+    }
+    for (uint32_t page_size = 1; page_size <= 5; page_size++) {
+        struct slice last = told_profiles(world, PROFILE_ORDER_LAST_SEEN, page_size);
+        struct slice most = told_profiles(world, PROFILE_ORDER_MOST_SEEN, page_size);
+
+        assert_true(slice_equal(last, SLICE(" 1:2 4:2 3:3 2:2")));
+        assert_true(slice_equal(last, told_profiles(world, PROFILE_ORDER_UNSPECIFIED, page_size)));
+        assert_true(slice_starts_with(most, SLICE(" 3:3")));
+        assert_int_equal(most.size, last.size);
+    }
+}
+
+int run_lists_tests(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, store_world_set_up, store_world_tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_documents_in_pages),
+        TEST(test_large_documents),
+        TEST(test_profiles_in_orders),
+    };
+#undef TEST
+
+    return cmocka_run_group_tests_name("documents: lists", tests, NULL, NULL);
+}

@@ -1,0 +1,120 @@
+/*
+ * papers.c: see papers.h.
+ */
+#include "tests/unit/layouts/papers.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+struct org_id paper_org(void)
+{
+    return store_world_org(0x11);
+}
+
+struct document_measures paper(const char *document_id)
+{
+    static const struct document_page page = {595.2756, 841.8898};
+
+    return (struct document_measures){
+        .document_id = slice_text(document_id),
+        .sha256 = sha256(slice_text(document_id)),
+        .size_bytes = 1234,
+        .pages = &page,
+        .page_count = 1,
+        .pages_read = 1,
+        .text_chars = 500,
+        .page_one_chars = 500,
+        .covered_cells = 50000,
+        .page_cells = 501752,
+        .input_snippet = SLICE("Invoice 7\nBohrer 12 St\xc3\xbc\x63k\n"),
+        .has_table_count = true,
+        .table_count = 1,
+        .fp_version = SLICE("1/22.12.0"),
+    };
+}
+
+enum err paper_store(struct store_world *world, const struct document_measures *measures,
+                     uint64_t *ret_seq)
+{
+    struct document_event *event = NULL;
+    struct store_txn *txn = NULL;
+    enum err err = OK;
+
+    clock_manual_advance(&world->clock, 1000000);
+    assert_int_equal(document_prepare(&world->ctx, measures, SLICE("anna"), &event), OK);
+    assert_int_equal(store_begin(world->backend, STORE_WRITE, &txn), OK);
+    log_begin_write(txn, NULL);
+    err = document_store(&world->ctx, txn, paper_org(), event, ret_seq);
+    if (err == OK) {
+        assert_int_equal(store_commit(txn), OK);
+    } else {
+        store_abort(txn);
+    }
+    return err;
+}
+
+uint64_t paper_ingest(struct store_world *world, const struct document_measures *measures)
+{
+    uint64_t seq = 0;
+
+    assert_int_equal(paper_store(world, measures, &seq), OK);
+    return seq;
+}
+
+static struct store_txn *begin_read(struct store_world *world)
+{
+    struct store_txn *txn = NULL;
+
+    assert_int_equal(store_begin(world->backend, STORE_READ, &txn), OK);
+    return txn;
+}
+
+uint64_t paper_last_seq(struct store_world *world)
+{
+    struct store_txn *txn = begin_read(world);
+    struct log_head head;
+
+    assert_int_equal(log_read_head(txn, paper_org(), &head), OK);
+    store_abort(txn);
+    return head.last_seq;
+}
+
+Errata__V1__IngestDocumentResponse *paper_answer(struct store_world *world, uint64_t seq)
+{
+    const struct document_detail detail = {.content = true};
+    struct store_txn *txn = begin_read(world);
+    Errata__V1__IngestDocumentResponse *answer = NULL;
+    struct buffer body;
+    struct event event;
+
+    buffer_init(&body, &world->arena, 256);
+    assert_int_equal(log_read(txn, paper_org(), seq, &event), OK);
+    assert_int_equal(
+        document_append(&body, INGEST_DOCUMENT_RESPONSE_DOCUMENT_FIELD, &event, detail), OK);
+    assert_int_equal(document_append_profile(&body, INGEST_DOCUMENT_RESPONSE_PROFILE_FIELD, &event),
+                     OK);
+    store_abort(txn);
+    answer = errata__v1__ingest_document_response__unpack(NULL, body.size, body.data);
+    assert_non_null(answer);
+    return answer;
+}
+
+Errata__V1__ListDocumentsResponse *paper_list(struct store_world *world, struct document_list *list,
+                                              bool *ret_more)
+{
+    struct store_txn *txn = begin_read(world);
+    Errata__V1__ListDocumentsResponse *answer = NULL;
+    struct buffer body;
+
+    buffer_init(&body, &world->arena, 256);
+    assert_int_equal(document_list_write(txn, list, &body, ret_more), OK);
+    store_abort(txn);
+    assert_true(arena_copy(&world->arena, key_slice(&list->last), &list->after));
+    answer = errata__v1__list_documents_response__unpack(NULL, body.size, body.data);
+    assert_non_null(answer);
+    return answer;
+}

@@ -1,0 +1,30 @@
+/*
+ * papers.h: made-up measures of documents, and the calls that the tests of documents share. Everything
+ * that goes wrong in them fails the test.
+ */
+#ifndef ERRATA_TESTS_UNIT_LAYOUTS_PAPERS_H
+#define ERRATA_TESTS_UNIT_LAYOUTS_PAPERS_H
+
+#include "server/domain/layouts/documents.h"
+#include "tests/support/store/store_world.h"
+
+#include <errata/v1/layout_service.pb-c.h>
+
+/* A one-page document with text and one table; its bytes are its id's. */
+struct document_measures paper(const char *document_id);
+/* Prepares and stores in a write of its own; gives the result, and the seq where it is OK. */
+enum err paper_store(struct store_world *world, const struct document_measures *measures,
+                     uint64_t *ret_seq);
+/* The same for one that must be stored; gives the seq. */
+uint64_t paper_ingest(struct store_world *world, const struct document_measures *measures);
+/* The seq of the organisation's last event. */
+uint64_t paper_last_seq(struct store_world *world);
+/* What IngestDocument answers from an event; free with the function of protobuf-c. */
+Errata__V1__IngestDocumentResponse *paper_answer(struct store_world *world, uint64_t seq);
+/* What ListDocuments answers for one page; moves `list` behind it. NULL layout: all. */
+Errata__V1__ListDocumentsResponse *paper_list(struct store_world *world, struct document_list *list,
+                                              bool *ret_more);
+/* The organisation of all papers. */
+struct org_id paper_org(void);
+
+#endif

@@ -53,10 +53,11 @@ static void counter_cells(struct cli *cli, struct json_value row, struct slice *
 
 static enum cli_exit print_info(struct cli *cli, struct json_value reply)
 {
-    static const struct table_column method_columns[] = {
-        {"METHOD", false, true, false}, {"CODE", false, true, false}, {"CALLS", true, true, false}};
-    static const struct table_column counter_columns[] = {{"COUNTER", false, true, false},
-                                                          {"VALUE", true, true, false}};
+    static const struct table_column method_columns[] = {{"METHOD", false, TABLE_NEVER_CUT, false},
+                                                         {"CODE", false, TABLE_NEVER_CUT, false},
+                                                         {"CALLS", true, TABLE_NEVER_CUT, false}};
+    static const struct table_column counter_columns[] = {
+        {"COUNTER", false, TABLE_NEVER_CUT, false}, {"VALUE", true, TABLE_NEVER_CUT, false}};
     static const struct reply_rows methods = {"methods", method_columns,
                                               sizeof(method_columns) / sizeof(method_columns[0]),
                                               method_cells};

@@ -96,6 +96,10 @@ static enum cli_exit run_call(struct cli *cli)
     if (result != CLI_OK) {
         return result;
     }
+    if (request.method->stream == METHOD_CLIENT_STREAM) {
+        return cli_usage(cli, "this method takes a stream, which `errata call` does not send; "
+                              "`errata layouts ingest` does");
+    }
     options.gzip = options_has(&cli->options, "gzip");
     if (repeat != NULL) {
         return latency_run(cli, &request, repeat);

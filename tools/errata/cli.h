@@ -20,7 +20,8 @@ enum cli_exit {
         1, /* the server answered with an error, or the health check with not serving */
     CLI_USAGE = 2,
     CLI_NO_CONNECTION = 3, /* no answer came: no connection, or it was lost */
-    CLI_LOCAL = 4 /* a file could not be read, or the output not be written */
+    CLI_LOCAL = 4, /* a file could not be read, or the output not be written */
+    CLI_INTERRUPTED = 130 /* stopped by SIGINT, where what was done until then is told */
 };
 
 struct command;

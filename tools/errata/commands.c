@@ -28,7 +28,8 @@ static const char exit_codes[] =
     "  1  the server answered with an error, or a part of it is not serving\n"
     "  2  the command line or the request is not valid\n"
     "  3  no answer: the server can't be reached, or the connection was lost\n"
-    "  4  a file can't be read, or the output not be written\n";
+    "  4  a file can't be read, or the output not be written\n"
+    "  130  interrupted\n";
 
 static bool same(const char *a, const char *b)
 {

@@ -77,28 +77,39 @@ static enum cli_exit read_token(struct cli *cli, struct slice *ret_token)
     return CLI_OK;
 }
 
-enum cli_exit cli_connect(struct cli *cli)
+enum cli_exit cli_channel_config(struct cli *cli, struct client_channel_config *ret_config)
 {
     const char *server = setting(cli, "server", "ERRATA_SERVER");
     struct client_channel_config config = {.user_agent = "errata-cli/" ERRATA_VERSION};
     enum cli_exit result = CLI_OK;
 
-    if (cli->client != NULL) {
-        return CLI_OK;
-    }
     server = server != NULL && server[0] != '\0' ? server : CONNECT_SERVER_DEFAULT;
     if (!parse_server(cli, server, &config)) {
         return cli_usage(cli, "\"%s\" is no server: give HOST:PORT, such as %s", server,
                          CONNECT_SERVER_DEFAULT);
     }
     result = read_token(cli, &config.token);
-    if (result != CLI_OK) {
-        return result;
+    if (result == CLI_OK) {
+        *ret_config = config;
     }
-    if (client_blocking_open(&config, &cli->client) != OK) {
-        return cli_local(cli, "no connection can be made to %s: out of memory or of files", server);
+    return result;
+}
+
+enum cli_exit cli_connect(struct cli *cli)
+{
+    struct client_channel_config config = {.host = NULL};
+    enum cli_exit result = CLI_OK;
+
+    if (cli->client != NULL) {
+        return CLI_OK;
     }
-    return CLI_OK;
+    result = cli_channel_config(cli, &config);
+    if (result == CLI_OK && client_blocking_open(&config, &cli->client) != OK) {
+        result =
+            cli_local(cli, "no connection can be made to %s port %u: out of memory or of files",
+                      config.host, (unsigned)config.port);
+    }
+    return result;
 }
 
 void cli_disconnect(struct cli *cli)

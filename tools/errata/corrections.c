@@ -120,10 +120,10 @@ static enum cli_exit run_list(struct cli *cli)
                                                     {"field", "field", REQUEST_TEXT},
                                                     {NULL, NULL, REQUEST_TEXT}};
     static const struct table_column columns[] = {
-        {"ID", false, true, false},       {"CREATED", false, true, false},
-        {"TYPE", false, false, false},    {"LAYOUT", false, false, true},
-        {"DOCUMENT", false, false, true}, {"ACTOR", false, false, true},
-        {"FIELDS", false, false, false}};
+        {"ID", false, TABLE_NEVER_CUT, false},    {"CREATED", false, TABLE_NEVER_CUT, false},
+        {"TYPE", false, TABLE_CUT_END, false},    {"LAYOUT", false, TABLE_CUT_END, true},
+        {"DOCUMENT", false, TABLE_CUT_END, true}, {"ACTOR", false, TABLE_CUT_END, true},
+        {"FIELDS", false, TABLE_CUT_END, false}};
     static const struct paging paging = {
         .path = "/errata.v1.CorrectionService/ListFeedbackEvents",
         .rows = {"events", columns, sizeof(columns) / sizeof(columns[0]), event_cells},

@@ -68,8 +68,9 @@ static enum cli_exit add_subject(struct request *request, struct cli *cli)
 }
 
 static const struct table_column columns[] = {
-    {"SEQ", true, true, false},    {"RECORDED", false, true, false}, {"KIND", false, true, false},
-    {"ACTOR", false, false, true}, {"SUBJECT", false, false, false}, {"ID", false, true, true}};
+    {"SEQ", true, TABLE_NEVER_CUT, false},    {"RECORDED", false, TABLE_NEVER_CUT, false},
+    {"KIND", false, TABLE_NEVER_CUT, false},  {"ACTOR", false, TABLE_CUT_END, true},
+    {"SUBJECT", false, TABLE_CUT_END, false}, {"ID", false, TABLE_NEVER_CUT, true}};
 
 static enum cli_exit run_list(struct cli *cli)
 {

@@ -31,9 +31,9 @@ static void example_cells(struct cli *cli, struct json_value row, struct slice *
 static enum cli_exit print_table(struct cli *cli, struct json_value reply)
 {
     static const struct table_column columns[] = {
-        {"EXAMPLE", false, true, false}, {"CREATED", false, true, true},
-        {"MATCH", false, true, false},   {"MARKS", false, false, true},
-        {"INPUT", false, false, false},  {"OUTPUT", false, false, false}};
+        {"EXAMPLE", false, TABLE_NEVER_CUT, false}, {"CREATED", false, TABLE_NEVER_CUT, true},
+        {"MATCH", false, TABLE_NEVER_CUT, false},   {"MARKS", false, TABLE_CUT_END, true},
+        {"INPUT", false, TABLE_CUT_END, false},     {"OUTPUT", false, TABLE_CUT_END, false}};
     static const struct reply_rows rows = {"examples", columns,
                                            sizeof(columns) / sizeof(columns[0]), example_cells};
     struct table table;

@@ -95,6 +95,25 @@ enum cli_exit input_file(struct cli *cli, const char *path, size_t bytes_max,
     return CLI_OK;
 }
 
+enum cli_exit input_password(struct cli *cli, const char *path, struct arena *arena,
+                             struct slice *ret_password)
+{
+    struct slice text = {NULL, 0};
+    enum cli_exit result = input_file(cli, path, INPUT_PASSWORD_BYTES_MAX + 2, &text);
+
+    if (result != CLI_OK) {
+        return result;
+    }
+    /* One line feed is the editor's; blanks may be the password's own. */
+    text.size -= text.size > 0 && text.data[text.size - 1] == '\n' ? 1 : 0;
+    text.size -= text.size > 0 && text.data[text.size - 1] == '\r' ? 1 : 0;
+    if (text.size > INPUT_PASSWORD_BYTES_MAX) {
+        return cli_local(cli, "%s holds no password of a PDF: that has at most %d bytes", path,
+                         INPUT_PASSWORD_BYTES_MAX);
+    }
+    return arena_copy(arena, text, ret_password) ? CLI_OK : cli_local(cli, "out of memory");
+}
+
 enum cli_exit input_argument(struct cli *cli, const char *argument, struct slice *ret_text)
 {
     if (strcmp(argument, "-") == 0) {

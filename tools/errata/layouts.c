@@ -1,9 +1,19 @@
 /*
- * layouts.c: `errata layouts`: fingerprints of layouts.
+ * layouts.c: `errata layouts`: documents and the profiles of their layouts, read; and fingerprints of
+ * metadata. Ingesting is in ingest.c, explaining in explain.c.
  */
 #include "tools/errata/ask.h"
 #include "tools/errata/commands.h"
+#include "tools/errata/connect.h"
+#include "tools/errata/explain.h"
+#include "tools/errata/ingest.h"
 #include "tools/errata/input.h"
+#include "tools/errata/measures.h"
+#include "tools/errata/paging.h"
+
+#include "server/jobs/pdf/pdf_worker.h"
+
+/* --- fingerprint --- */
 
 static enum cli_exit fill_fingerprint(struct request *request, struct cli *cli)
 {
@@ -31,10 +41,383 @@ static enum cli_exit run_fingerprint(struct cli *cli)
     return ask_run(cli, &ask);
 }
 
+/* --- list --- */
+
+static void document_cells(struct cli *cli, struct json_value row, struct slice *cells)
+{
+    cells[0] = reply_text(cli, row, "documentId");
+    cells[1] = reply_time(cli, row, "createdAt");
+    cells[2] = measures_number(cli, row, "pageCount");
+    cells[3] = measures_first_size(cli, row);
+    cells[4] = reply_text(cli, row, "tableCount");
+    cells[5] = measures_number(cli, row, "textCoverageRatio");
+    cells[6] = reply_text(cli, row, "layoutFingerprint");
+    cells[7] = measures_warning_codes(cli, row);
+    cells[8] = reply_text(cli, row, "id");
+}
+
+static enum cli_exit run_list(struct cli *cli)
+{
+    static const struct request_member members[] = {{"layout", "layout_fingerprint", REQUEST_TEXT},
+                                                    {NULL, NULL, REQUEST_TEXT}};
+    static const struct table_column columns[] = {
+        {"DOCUMENT", false, TABLE_CUT_END, false}, {"CREATED", false, TABLE_NEVER_CUT, true},
+        {"PAGES", true, TABLE_NEVER_CUT, false},   {"PAGE 1", true, TABLE_NEVER_CUT, false},
+        {"TABLES", true, TABLE_NEVER_CUT, false},  {"COVERAGE", true, TABLE_NEVER_CUT, false},
+        {"LAYOUT", false, TABLE_CUT_END, false},   {"NOTE", false, TABLE_CUT_END, false},
+        {"ID", false, TABLE_NEVER_CUT, true}};
+    static const struct paging paging = {
+        .path = "/errata.v1.LayoutService/ListDocuments",
+        .rows = {"documents", columns, sizeof(columns) / sizeof(columns[0]), document_cells},
+        .members = members,
+        .nothing = "no documents match"};
+
+    return paging_run(cli, &paging);
+}
+
+/* --- profiles --- */
+
+static void profile_cells(struct cli *cli, struct json_value row, struct slice *cells)
+{
+    cells[0] = reply_text(cli, row, "layoutFingerprint");
+    cells[1] = measures_number(cli, row, "seenCount");
+    cells[2] = measures_number(cli, row, "exampleCount");
+    cells[3] = reply_time(cli, row, "lastSeenAt");
+    cells[4] = measures_number(cli, row, "feedbackCount");
+    cells[5] = reply_time(cli, row, "firstSeenAt");
+}
+
+static enum cli_exit add_order(struct request *request, struct cli *cli)
+{
+    if (options_has(&cli->options, "most-seen")) {
+        request_text(request, "order", SLICE("MOST_SEEN"));
+    }
+    return CLI_OK;
+}
+
+static enum cli_exit run_profiles(struct cli *cli)
+{
+    static const struct request_member members[] = {{NULL, NULL, REQUEST_TEXT}};
+    static const struct table_column columns[] = {
+        {"LAYOUT", false, TABLE_NEVER_CUT, false},    {"SEEN", true, TABLE_NEVER_CUT, false},
+        {"EXAMPLES", true, TABLE_NEVER_CUT, false},   {"LAST SEEN", false, TABLE_NEVER_CUT, true},
+        {"CORRECTIONS", true, TABLE_NEVER_CUT, true}, {"FIRST SEEN", false, TABLE_NEVER_CUT, true}};
+    static const struct paging paging = {
+        .path = "/errata.v1.LayoutService/ListProfiles",
+        .rows = {"profiles", columns, sizeof(columns) / sizeof(columns[0]), profile_cells},
+        .members = members,
+        .add_filter = add_order,
+        .nothing = "no layouts: no document was ingested yet"};
+
+    return paging_run(cli, &paging);
+}
+
+/* --- profile --- */
+
+/* The server writes doubles in full; a person wants 4 digits of a mean. */
+static void print_mean(struct cli *cli, struct json_value stats, const char *name,
+                       const char *title)
+{
+    double value = 0;
+
+    if (measures_double(cli, stats, name, &value)) {
+        measures_print_member(cli, title, arena_printf(&cli->arena, "%.4g", value));
+    }
+}
+
+static enum cli_exit print_profile(struct cli *cli, struct json_value reply)
+{
+    struct json_value profile = reply_member(reply, "profile");
+    struct slice stats_json = reply_text(cli, profile, "statsJson");
+    struct json_value stats = {JSON_OBJECT, SLICE("{}")};
+    enum cli_exit result = CLI_OK;
+
+    if (stats_json.size > 0) {
+        result = reply_parse(cli, stats_json, &stats);
+    }
+    measures_print_member(cli, "layout", reply_text(cli, profile, "layoutFingerprint"));
+    measures_print_member(cli, "family", reply_text(cli, profile, "layoutFamilyId"));
+    measures_print_member(cli, "id", reply_text(cli, profile, "id"));
+    measures_print_member(cli, "documents", measures_number(cli, profile, "seenCount"));
+    measures_print_member(cli, "first seen", reply_time(cli, profile, "firstSeenAt"));
+    measures_print_member(cli, "last seen", reply_time(cli, profile, "lastSeenAt"));
+    measures_print_member(cli, "corrections", measures_number(cli, profile, "feedbackCount"));
+    measures_print_member(cli, "examples", measures_number(cli, profile, "exampleCount"));
+    measures_print_member(cli, "updated", reply_time(cli, profile, "updatedAt"));
+    measures_print_member(cli, "measured by", reply_text(cli, stats, "fp_version"));
+    print_text(&cli->out, "\nMeans over its documents:\n");
+    print_mean(cli, stats, "page_count", "  pages");
+    print_mean(cli, stats, "table_count", "  tables");
+    print_mean(cli, stats, "text_coverage_ratio", "  coverage");
+    print_mean(cli, stats, "text_density", "  density");
+    return result;
+}
+
+static enum cli_exit fill_profile(struct request *request, struct cli *cli)
+{
+    request_text(request, "layout_fingerprint", slice_text(cli->options.words[0]));
+    return CLI_OK;
+}
+
+static enum cli_exit run_profile(struct cli *cli)
+{
+    static const struct ask ask = {"/errata.v1.LayoutService/GetProfile", fill_profile,
+                                   print_profile};
+
+    return ask_run(cli, &ask);
+}
+
+/* --- show --- */
+
+static void print_sizes(struct cli *cli, struct json_value document)
+{
+    struct json_walk walk = reply_walk(document, "pageDimensions");
+    struct json_value page = {JSON_NULL, {NULL, 0}};
+    struct slice key = {NULL, 0};
+    struct measures_runs runs;
+
+    measures_runs_begin(&runs, cli);
+    while (json_walk_next(&walk, &key, &page)) {
+        measures_runs_add(&runs, measures_page_size(cli, page));
+    }
+    measures_runs_end(&runs);
+}
+
+static struct slice text_measures(struct cli *cli, struct json_value document)
+{
+    struct slice chars = measures_number(cli, document, "textChars");
+    struct slice pages = measures_number(cli, document, "pagesRead");
+    bool one = slice_equal(pages, SLICE("1"));
+
+    return arena_printf(
+        &cli->arena, "%.*s characters on the first %.*s%s", (int)chars.size,
+        (const char *)chars.data, one ? 0 : (int)pages.size + 1,
+        (const char *)arena_printf(&cli->arena, "%.*s ", (int)pages.size, (const char *)pages.data)
+            .data,
+        one ? "page" : "pages");
+}
+
+static void print_document(struct cli *cli, struct json_value document)
+{
+    struct json_walk walk = reply_walk(document, "warnings");
+    struct json_value warning = {JSON_NULL, {NULL, 0}};
+    struct slice key = {NULL, 0};
+    struct slice tables = reply_text(cli, document, "tableCount");
+    struct slice layout = reply_text(cli, document, "layoutFingerprint");
+
+    measures_print_member(cli, "document", reply_text(cli, document, "documentId"));
+    measures_print_member(cli, "id", reply_text(cli, document, "id"));
+    measures_print_member(cli, "created", reply_time(cli, document, "createdAt"));
+    measures_print_member(cli, "bytes", measures_number(cli, document, "sizeBytes"));
+    measures_print_member(cli, "sha256", reply_text(cli, document, "sha256"));
+    measures_print_member(cli, "pages", measures_number(cli, document, "pageCount"));
+    print_sizes(cli, document);
+    measures_print_member(cli, "tables",
+                          tables.size > 0 ? tables : SLICE("not counted: see the warning"));
+    measures_print_member(cli, "coverage", measures_number(cli, document, "textCoverageRatio"));
+    measures_print_member(cli, "text", text_measures(cli, document));
+    measures_print_member(cli, "measured by", reply_text(cli, document, "fpVersion"));
+    measures_print_member(cli, "layout", layout.size > 0 ? layout : SLICE("none"));
+    measures_print_member(cli, "family", reply_text(cli, document, "layoutFamilyId"));
+    while (json_walk_next(&walk, &key, &warning)) {
+        struct slice text = {NULL, 0};
+
+        if (json_string(&cli->arena, warning.text, &text) == OK) {
+            measures_print_member(cli, "warning", text);
+        }
+    }
+}
+
+/* What the document's layout has to offer the next one. */
+static enum cli_exit show_profile(struct cli *cli, struct slice layout)
+{
+    struct request request;
+    struct json_value reply = {JSON_NULL, {NULL, 0}};
+    struct json_value profile = {JSON_NULL, {NULL, 0}};
+    struct slice json = {NULL, 0};
+    enum cli_exit result = CLI_OK;
+
+    request_begin(&request, cli);
+    request_text(&request, "layout_fingerprint", layout);
+    result = cli_call(cli, "/errata.v1.LayoutService/GetProfile", request_end(&request), &json);
+    if (result == CLI_OK) {
+        result = reply_parse(cli, json, &reply);
+    }
+    if (result != CLI_OK) {
+        return result;
+    }
+    profile = reply_member(reply, "profile");
+    measures_print_member(cli, "documents",
+                          measures_with(cli, measures_number(cli, profile, "seenCount"),
+                                        " of this layout were ingested"));
+    measures_print_member(cli, "examples",
+                          measures_with(cli, measures_number(cli, profile, "exampleCount"),
+                                        " wait for the next document of this layout"));
+    return CLI_OK;
+}
+
+static enum cli_exit print_shown(struct cli *cli, struct json_value reply)
+{
+    struct json_value document = reply_member(reply, "document");
+    struct slice layout = reply_text(cli, document, "layoutFingerprint");
+    struct slice snippet = reply_text(cli, document, "inputSnippet");
+    enum cli_exit result = CLI_OK;
+
+    print_document(cli, document);
+    if (layout.size > 0) {
+        result = show_profile(cli, layout);
+    }
+    print_text(&cli->out, "\n%s\n",
+               snippet.size > 0 ? "Its text, the first 1,500 characters:" : "It has no text.");
+    measures_print_text(cli, "  ", snippet, SIZE_MAX);
+    return result;
+}
+
+static enum cli_exit fill_document(struct request *request, struct cli *cli)
+{
+    const char *document = options_get(&cli->options, "document");
+
+    document = document != NULL ? document : cli->options.words[0];
+    request_text(request, options_has(&cli->options, "by-id") ? "id" : "document_id",
+                 slice_text(document));
+    return CLI_OK;
+}
+
+static enum cli_exit run_show(struct cli *cli)
+{
+    static const struct ask ask = {"/errata.v1.LayoutService/GetDocument", fill_document,
+                                   print_shown};
+
+    return ask_run(cli, &ask);
+}
+
+/* A server does not keep PDFs: of its documents there is what it stored. */
+static enum cli_exit run_explain(struct cli *cli)
+{
+    if (!options_has(&cli->options, "document")) {
+        return explain_run(cli);
+    }
+    if (cli->options.word_count > 0) {
+        return cli_usage(cli, "give a file or --document ID, not both");
+    }
+    if (options_has(&cli->options, "png") || options_has(&cli->options, "password-file")) {
+        return cli_usage(cli, "a server keeps no PDFs: --png and --password-file are for a file");
+    }
+    return run_show(cli);
+}
+
+/* --- the group --- */
+
+static const struct option_spec ingest_options[] = {
+    {"document", "ID", "the document's id, of a single file; else the file's name without .pdf"},
+    {"id-prefix", "TEXT", "stands before the name in each id, such as 2026-11/"},
+    {"recursive", NULL, "look into the folders of folders, too"},
+    {"password-file", "FILE", "the file whose one line opens encrypted PDFs"},
+    {"jobs", "N", "files at once, 1 to 16 (default 2); a server measures one a core"},
+    {NULL, NULL, NULL}};
+static const struct option_spec list_options[] = {
+    {"layout", "LAYOUT", "only this layout"}, PAGING_OPTIONS, {NULL, NULL, NULL}};
+static const struct option_spec show_options[] = {
+    {"by-id", NULL, "the word is the server's id of the document, not the caller's"},
+    {NULL, NULL, NULL}};
+static const struct option_spec profiles_options[] = {
+    {"most-seen", NULL, "those with most documents first, not those seen last"},
+    PAGING_OPTIONS,
+    {NULL, NULL, NULL}};
+static const struct option_spec explain_options[] = {
+    {"png", "FILE", "draw page 1 with its lines, tables and covered text"},
+    {"password-file", "FILE", "the file whose one line opens the PDF"},
+    {"worker", "PROGRAM", "the worker program; else " PDF_WORKER_PROGRAM " beside errata"},
+    {"document", "ID", "a document that the server has, instead of a file: what it stored"},
+    {NULL, NULL, NULL}};
 static const struct option_spec fingerprint_options[] = {
     {"canonical", NULL, "print the canonical JSON that was hashed, too"}, {NULL, NULL, NULL}};
 
 const struct command layout_commands[] = {
+    {.group = "layouts",
+     .name = "ingest",
+     .arguments = "FILE|FOLDER ...",
+     .summary = "have PDFs measured and stored, and print what came out",
+     .help =
+         "Sends PDFs of up to 64 MiB to the server, which measures each and counts its layout.\n"
+         "A folder means its *.pdf. Only what was measured is stored, not the PDF. The same file\n"
+         "under the same id again changes nothing, so an interrupted run is simply repeated. A\n"
+         "busy server is waited for.\n"
+         "\nThe table shows pages, the size of page 1 in points, tables on page 1, how much of\n"
+         "page 1 its letters cover, the layout's fingerprint (its beginning), and how many\n"
+         "documents of that layout were seen. Exit code 0: all are stored. With --json one line a\n"
+         "file: {\"file\", \"document\", \"profile\"} or {\"file\", \"error\": {\"code\", "
+         "\"reason\",\n"
+         "\"message\"}}.\n"
+         "\nExamples:\n"
+         "  errata layouts ingest invoice-17.pdf\n"
+         "  errata layouts ingest --recursive --id-prefix acme/ inbox/\n"
+         "  errata layouts ingest scan.pdf --document order-4711 --password-file pw.txt\n"
+         "  errata layouts ingest --json *.pdf | jq -r 'select(.error) | .file'",
+     .options = ingest_options,
+     .words_min = 1,
+     .words_max = SIZE_MAX,
+     .run = ingest_run},
+    {.group = "layouts",
+     .name = "list",
+     .arguments = "",
+     .summary = "list documents, newest first",
+     .help =
+         "Lists the documents that were ingested, newest first.\n"
+         "\nExamples:\n"
+         "  errata layouts list\n"
+         "  errata layouts list --layout 9f86d0... --all --json | jq -r .documents[].documentId",
+     .options = list_options,
+     .run = run_list},
+    {.group = "layouts",
+     .name = "show",
+     .arguments = "DOCUMENT",
+     .summary = "show one document: its measures, its layout and its text",
+     .help =
+         "Shows all that is stored of one document, how often its layout was seen, and how many\n"
+         "examples of that layout wait for the next one.\n"
+         "\nExample:\n  errata layouts show invoice-17",
+     .options = show_options,
+     .words_min = 1,
+     .words_max = 1,
+     .run = run_show},
+    {.group = "layouts",
+     .name = "profiles",
+     .arguments = "",
+     .summary = "list layouts, with how often they were seen",
+     .help = "Lists the layouts of all documents, those seen last first: how many documents were\n"
+             "ingested, and how many corrections count as examples for the next.\n"
+             "\nExample:\n  errata layouts profiles --most-seen --limit 10",
+     .options = profiles_options,
+     .run = run_profiles},
+    {.group = "layouts",
+     .name = "profile",
+     .arguments = "LAYOUT",
+     .summary = "show one layout: its counts, and the means of its documents",
+     .help = "Shows the profile of a layout, by its whole fingerprint.\n"
+             "\nExample:\n"
+             "  errata layouts profile \"$(errata layouts show invoice-17 --json |\n"
+             "    jq -r .document.layoutFingerprint)\"",
+     .words_min = 1,
+     .words_max = 1,
+     .run = run_profile},
+    {.group = "layouts",
+     .name = "explain",
+     .arguments = "FILE | --document ID",
+     .summary = "measure a PDF here, without a server, and say why",
+     .help =
+         "Runs the worker program on a PDF, in the same cage as the server does, and prints what\n"
+         "was measured and why: pages, text, coverage, lines, every table with why it counts or\n"
+         "not, the canonical JSON that is hashed, the fingerprint, and what it cost. Nothing is\n"
+         "stored and no server is asked. With --document it prints what a server stored instead:\n"
+         "PDFs themselves are not kept.\n"
+         "\nExamples:\n"
+         "  errata layouts explain invoice-17.pdf --png page1.png\n"
+         "  errata layouts explain --document invoice-17",
+     .options = explain_options,
+     .words_min = 0,
+     .words_max = 1,
+     .run = run_explain},
     {.group = "layouts",
      .name = "fingerprint",
      .arguments = "JSON | @FILE | -",

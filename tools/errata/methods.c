@@ -119,6 +119,8 @@ static struct slice kind_text(const struct method_info *method)
         return method->transaction == METHOD_WRITE ? SLICE("write") : SLICE("read");
     case METHOD_SERVER_STREAM:
         return SLICE("stream");
+    case METHOD_CLIENT_STREAM:
+        return SLICE("upload");
     case METHOD_BIDI_STREAM:
         return SLICE("both ways");
     }
@@ -135,9 +137,9 @@ static struct slice listed_name(const struct method_info *method)
 
 static enum cli_exit list_methods(struct cli *cli)
 {
-    static const struct table_column columns[] = {{"METHOD", false, true, false},
-                                                  {"KIND", false, true, false},
-                                                  {"ROLES", false, false, false}};
+    static const struct table_column columns[] = {{"METHOD", false, TABLE_NEVER_CUT, false},
+                                                  {"KIND", false, TABLE_NEVER_CUT, false},
+                                                  {"ROLES", false, TABLE_CUT_END, false}};
     struct table table;
 
     table_init(&table, &cli->arena, columns, sizeof(columns) / sizeof(columns[0]));
@@ -340,9 +342,9 @@ static bool add_fields(struct showing *showing, const struct message_info *messa
 
 static enum cli_exit show_message(struct cli *cli, const struct message_info *message, bool request)
 {
-    static const struct table_column columns[] = {{"FIELD", false, true, false},
-                                                  {"TYPE", false, true, false},
-                                                  {"RULES", false, false, false}};
+    static const struct table_column columns[] = {{"FIELD", false, TABLE_NEVER_CUT, false},
+                                                  {"TYPE", false, TABLE_NEVER_CUT, false},
+                                                  {"RULES", false, TABLE_CUT_END, false}};
     struct showing showing = {.cli = cli, .request = request};
 
     buffer_init(&showing.notes, &cli->arena, 256);

@@ -71,10 +71,10 @@ static void token_cells(struct cli *cli, struct json_value row, struct slice *ce
 static enum cli_exit run_list(struct cli *cli)
 {
     static const struct table_column columns[] = {
-        {"KEY ID", false, true, false}, {"ROLE", false, true, false},
-        {"SERVER", false, true, true},  {"USER", false, false, false},
-        {"CREATED", false, true, true}, {"EXPIRES", false, true, false},
-        {"STATE", false, false, false}};
+        {"KEY ID", false, TABLE_NEVER_CUT, false}, {"ROLE", false, TABLE_NEVER_CUT, false},
+        {"SERVER", false, TABLE_NEVER_CUT, true},  {"USER", false, TABLE_CUT_END, false},
+        {"CREATED", false, TABLE_NEVER_CUT, true}, {"EXPIRES", false, TABLE_NEVER_CUT, false},
+        {"STATE", false, TABLE_CUT_END, false}};
     static const struct paging paging = {
         .path = "/errata.v1.AdminService/ListTokens",
         .rows = {"tokens", columns, sizeof(columns) / sizeof(columns[0]), token_cells},

@@ -137,7 +137,8 @@ static struct client_channel *open_channel(uv_loop_t *loop, uint16_t port)
 
 static struct client_call *start(struct client_channel *channel, struct ending *ending)
 {
-    const struct client_handlers handlers = {ending, on_reply, on_end};
+    const struct client_handlers handlers = {
+        .user = ending, .on_reply = on_reply, .on_end = on_end};
     struct client_call *call = NULL;
 
     assert_int_equal(channel->ops->start(channel, &unary, SLICE("x"), NULL, &handlers, &call), OK);

@@ -7,10 +7,13 @@
 int run_header_tests(void);
 int run_message_tests(void);
 int run_session_tests(void);
+int run_upload_tests(void);
 int run_channel_tests(void);
+int run_blocking_tests(void);
 int run_details_tests(void);
 int run_options_tests(void);
 int run_print_tests(void);
 int run_table_tests(void);
+int run_files_tests(void);
 
 #endif

@@ -11,9 +11,12 @@ int main(void)
     failed += run_message_tests();
     failed += run_details_tests();
     failed += run_session_tests();
+    failed += run_upload_tests();
     failed += run_channel_tests();
+    failed += run_blocking_tests();
     failed += run_options_tests();
     failed += run_print_tests();
     failed += run_table_tests();
+    failed += run_files_tests();
     return failed == 0 ? 0 : 1;
 }

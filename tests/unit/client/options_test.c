@@ -8,6 +8,9 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -102,6 +105,39 @@ static void too_many(void **state)
     assert_false(read_words(&options, OPTIONS_GIVEN_MAX + 1, words, 1));
 }
 
+/* Goal: as many words as a shell writes out are taken, in order, with options between them.
+ * Method: ten thousand words, an option with its value behind every hundredth. */
+static void many_words(void **state)
+{
+    enum {
+        WORDS = 10000,
+        ALL = WORDS + 2 * 60
+    };
+    static char texts[WORDS][8];
+    const char **words = calloc(ALL, sizeof(*words));
+    struct options options;
+    size_t count = 0;
+
+    (void)state;
+    assert_non_null(words);
+    for (size_t i = 0; i < WORDS; i++) {
+        (void)snprintf(texts[i], sizeof(texts[i]), "%zu", i);
+        words[count++] = texts[i];
+        if (i % 100 == 0 && count + 2 < ALL - (WORDS - i)) {
+            words[count++] = "--limit";
+            words[count++] = "7";
+        }
+    }
+    assert_true(read_words(&options, count, words, SIZE_MAX));
+    assert_int_equal(options.word_count, WORDS);
+    assert_int_equal(options.given_count, (count - WORDS) / 2);
+    for (size_t i = 0; i < WORDS; i++) {
+        assert_string_equal(options.words[i], texts[i]);
+    }
+    assert_false(read_words(&options, WORDS, words, WORDS - 1));
+    free(words);
+}
+
 /* Goal: distances count letters inserted, deleted, replaced and swapped.
  * Method: one pair for each, in any case. */
 static void distances(void **state)
@@ -143,9 +179,10 @@ static void suggestions(void **state)
 
 int run_options_tests(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_forms), cmocka_unit_test(mistakes),  cmocka_unit_test(stops_at_word),
-        cmocka_unit_test(too_many),  cmocka_unit_test(distances), cmocka_unit_test(suggestions)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_forms),     cmocka_unit_test(mistakes),
+                                       cmocka_unit_test(stops_at_word), cmocka_unit_test(too_many),
+                                       cmocka_unit_test(many_words),    cmocka_unit_test(distances),
+                                       cmocka_unit_test(suggestions)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

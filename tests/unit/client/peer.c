@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 
 #include <cmocka.h>
 
@@ -96,9 +97,11 @@ static int on_data(nghttp2_session *http2, uint8_t flags, int32_t stream_id, con
     (void)http2;
     (void)flags;
     (void)stream_id;
-    assert_true(peer->request_bytes + size <= sizeof(peer->request));
-    memcpy(peer->request + peer->request_bytes, data, size);
+    if (peer->request_bytes + size <= sizeof(peer->request)) {
+        memcpy(peer->request + peer->request_bytes, data, size);
+    }
     peer->request_bytes += size;
+    peer->unread_bytes += size;
     return 0;
 }
 
@@ -112,7 +115,10 @@ static int on_frame(nghttp2_session *http2, const nghttp2_frame *frame, void *us
         peer->reset_by_client = frame->rst_stream.error_code;
         peer->resets_by_client++;
     }
-    if (request && ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0 || peer->script.early)) {
+    if (request && (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0) {
+        peer->request_ended = true;
+        answer(peer, frame->hd.stream_id);
+    } else if (request && peer->script.early && peer->request_bytes >= peer->script.early_bytes) {
         answer(peer, frame->hd.stream_id);
     }
     return 0;
@@ -127,6 +133,7 @@ struct peer *peer_new(const struct peer_script *script, size_t step)
                                                  .request_bytes_max = PEER_BODY_BYTES_MAX};
     struct peer *peer = calloc(1, sizeof(*peer));
     nghttp2_session_callbacks *callbacks = NULL;
+    nghttp2_option *option = NULL;
 
     assert_non_null(peer);
     peer->script = *script;
@@ -136,7 +143,10 @@ struct peer *peer_new(const struct peer_script *script, size_t step)
     nghttp2_session_callbacks_set_on_header_callback(callbacks, on_header);
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, on_data);
     nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, on_frame);
-    assert_int_equal(nghttp2_session_server_new(&peer->http2, callbacks, peer), 0);
+    assert_int_equal(nghttp2_option_new(&option), 0);
+    nghttp2_option_set_no_auto_window_update(option, script->stops_reading);
+    assert_int_equal(nghttp2_session_server_new2(&peer->http2, callbacks, peer, option), 0);
+    nghttp2_option_del(option);
     nghttp2_session_callbacks_del(callbacks);
     assert_int_equal(nghttp2_submit_settings(peer->http2, 0, NULL, 0), 0);
     return peer;
@@ -188,6 +198,45 @@ void peer_pump(struct peer *peer)
         moved = client_to_peer(peer);
         moved = peer_to_client(peer) || moved;
         client_session_report(peer->session);
+    }
+}
+
+void peer_read(struct peer *peer, int32_t stream_id)
+{
+    assert_int_equal(nghttp2_session_consume(peer->http2, stream_id, peer->unread_bytes), 0);
+    peer->unread_bytes = 0;
+}
+
+static void send_all(int connection, const uint8_t *bytes, size_t size)
+{
+    while (size > 0) {
+        ssize_t sent = send(connection, bytes, size, MSG_NOSIGNAL);
+
+        if (sent <= 0) {
+            return; /* the other side is gone: recv says so too */
+        }
+        bytes += sent;
+        size -= (size_t)sent;
+    }
+}
+
+void peer_serve(struct peer *peer, int connection)
+{
+    uint8_t bytes[65536];
+    ssize_t size = 1;
+
+    while (size > 0) {
+        const uint8_t *made = NULL;
+        ssize_t made_bytes = nghttp2_session_mem_send(peer->http2, &made);
+
+        if (made_bytes > 0) {
+            send_all(connection, made, (size_t)made_bytes);
+            continue;
+        }
+        size = recv(connection, bytes, sizeof(bytes), 0);
+        if (size > 0) {
+            assert_int_equal(nghttp2_session_mem_recv(peer->http2, bytes, (size_t)size), size);
+        }
     }
 }
 

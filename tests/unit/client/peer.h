@@ -20,7 +20,9 @@ struct peer_script {
     struct slice body;
     peer_fields trailers; /* NULL: the stream ends with the body, or the headers */
     bool silent; /* never answers */
-    bool early; /* answers before the request is complete */
+    bool early; /* answers before the request is complete, */
+    size_t early_bytes; /* once so many bytes of it came */
+    bool stops_reading; /* gives no window back but by peer_read */
     uint32_t reset; /* HTTP/2 error that answers the request; 0: none */
 };
 
@@ -33,8 +35,10 @@ struct peer {
     bool answered;
     char request_fields[4096]; /* `name: value` lines of the last request */
     size_t request_fields_bytes;
-    uint8_t request[PEER_BODY_BYTES_MAX]; /* bytes of the last request */
-    size_t request_bytes;
+    uint8_t request[PEER_BODY_BYTES_MAX]; /* the first bytes of the last request */
+    size_t request_bytes; /* all that came */
+    bool request_ended;
+    size_t unread_bytes; /* of a peer that stops reading */
     uint32_t reset_by_client; /* error of the last RST_STREAM that came */
     unsigned resets_by_client;
 };
@@ -44,6 +48,11 @@ struct peer *peer_new(const struct peer_script *script, size_t step);
 void peer_free(struct peer *peer);
 /* Moves bytes both ways until neither side has any, and reports. */
 void peer_pump(struct peer *peer);
+/* What a peer that stops reading has not read yet, it reads now. */
+void peer_read(struct peer *peer, int32_t stream_id);
+/* Plays the server on a connected socket, in place of peer_pump, until the other side closes it. The
+ * peer's own session stays unused. */
+void peer_serve(struct peer *peer, int connection);
 /* Sends GOAWAY: requests above `last_stream_id` were not taken. */
 void peer_goaway(struct peer *peer, int32_t last_stream_id);
 

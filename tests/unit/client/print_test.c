@@ -51,6 +51,13 @@ static void cutting(void **state)
     assert_int_equal(print_width(SLICE("abc")), 3);
     assert_int_equal(print_width(SLICE("\xe6\xbc\xa2\xe5\xad\x97")), 4);
     assert_int_equal(print_width(SLICE("e\xcc\x81")), 1);
+    assert_true(slice_equal(print_cut_front(&arena, SLICE("abcdef"), 6), SLICE("abcdef")));
+    assert_true(slice_equal(print_cut_front(&arena, SLICE("abcdef"), 4), SLICE("\xe2\x80\xa6"
+                                                                               "def")));
+    /* A wide character goes whole. */
+    assert_true(slice_equal(print_cut_front(&arena, SLICE("\xe6\xbc\xa2\xe5\xad\x97z"), 4),
+                            SLICE("\xe2\x80\xa6\xe5\xad\x97z")));
+    assert_int_equal(print_cut_front(&arena, SLICE("abc"), 0).size, 0);
     assert_true(slice_equal(print_cut(&arena, SLICE("abcdef"), 6), SLICE("abcdef")));
     assert_true(slice_equal(print_cut(&arena, SLICE("abcdef"), 4), SLICE("abc\xe2\x80\xa6")));
     assert_true(slice_equal(print_cut(&arena, SLICE("\xe6\xbc\xa2\xe5\xad\x97"), 3),

@@ -85,7 +85,8 @@ static void on_end(void *user, const struct client_status *status)
 static void start(struct peer *peer, struct outcome *outcome, const struct method_info *method,
                   struct slice request, const struct client_options *options)
 {
-    const struct client_handlers handlers = {outcome, on_reply, on_end};
+    const struct client_handlers handlers = {
+        .user = outcome, .on_reply = on_reply, .on_end = on_end};
     const struct client_session_call call = {.method = method,
                                              .request = request,
                                              .options = options,
@@ -377,7 +378,8 @@ static void deadlines(void **state)
 
     (void)state;
     for (int i = 0; i < 2; i++) {
-        const struct client_handlers handlers = {&outcomes[i], on_reply, on_end};
+        const struct client_handlers handlers = {
+            .user = &outcomes[i], .on_reply = on_reply, .on_end = on_end};
         const struct client_session_call call = {
             .method = &unary, .handlers = &handlers, .deadline_ms = 1000 + 500 * i};
 
@@ -440,7 +442,7 @@ static void refusals(void **state)
                                         .metadata_count = CLIENT_METADATA_MAX + 1};
     const struct peer_script silent = {.silent = true};
     struct peer *peer = peer_new(&silent, WHOLE);
-    const struct client_handlers handlers = {NULL, on_reply, on_end};
+    const struct client_handlers handlers = {.user = NULL, .on_reply = on_reply, .on_end = on_end};
     struct client_session_call call = {.method = &unary, .handlers = &handlers, .options = &bad};
     struct client_call *started = NULL;
 

@@ -11,8 +11,9 @@
 
 #include <cmocka.h>
 
-static const struct table_column columns[] = {
-    {"ID", false, true, false}, {"COUNT", true, true, false}, {"TEXT", false, false, false}};
+static const struct table_column columns[] = {{"ID", false, TABLE_NEVER_CUT, false},
+                                              {"COUNT", true, TABLE_NEVER_CUT, false},
+                                              {"TEXT", false, TABLE_CUT_END, false}};
 
 static void assert_rows(const struct table_column *some, const struct slice (*rows)[3],
                         size_t count, unsigned width, const char *expected)
@@ -61,14 +62,34 @@ static void layouts(void **state)
                      "second-id  12345  two\\nli…\n");
 }
 
+/* Goal: paths lose their front, where their ends tell them apart.
+ * Method: two paths that differ at their ends, on a terminal that is too narrow for them. */
+static void cut_in_front(void **state)
+{
+    static const struct table_column some[] = {{"FILE", false, TABLE_CUT_FRONT, false},
+                                               {"N", true, TABLE_NEVER_CUT, false},
+                                               {"NOTE", false, TABLE_NEVER_CUT, false}};
+    static const struct slice rows[][3] = {
+        {SLICE("a/long/folder/and/file-1.pdf"), SLICE("1"), SLICE("twenty columns wide.")},
+        {SLICE("a/long/folder/and/file-2.pdf"), SLICE("2"), SLICE("")}};
+
+    (void)state;
+    assert_rows(some, rows, 2, 40,
+                "FILE             N  NOTE\n"
+                "\xe2\x80\xa6"
+                "and/file-1.pdf  1  twenty columns wide.\n"
+                "\xe2\x80\xa6"
+                "and/file-2.pdf  2\n");
+}
+
 /* Goal: on a terminal a column that says nothing is left out, and extra ones where a row is too wide,
  * before anything that matters is cut; a script sees every column.
  * Method: one row in a column that is empty, one that is extra and one that matters. */
 static void left_out(void **state)
 {
-    static const struct table_column some[] = {{"EMPTY", false, false, false},
-                                               {"EXTRA", false, true, true},
-                                               {"TEXT", false, false, false}};
+    static const struct table_column some[] = {{"EMPTY", false, TABLE_CUT_END, false},
+                                               {"EXTRA", false, TABLE_NEVER_CUT, true},
+                                               {"TEXT", false, TABLE_CUT_END, false}};
     const struct slice rows[][3] = {
         {SLICE(""), SLICE("twenty columns wide."), SLICE("kept as it is")}};
 
@@ -103,8 +124,8 @@ static void empty(void **state)
 
 int run_table_tests(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(layouts), cmocka_unit_test(left_out),
-                                       cmocka_unit_test(empty)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(layouts), cmocka_unit_test(cut_in_front),
+                                       cmocka_unit_test(left_out), cmocka_unit_test(empty)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -78,7 +78,7 @@ static bool take_option(struct options *options, const struct option_spec *spec,
 
 static bool take_word(struct options *options, const char *word, size_t words_max)
 {
-    if (options->word_count >= words_max || options->word_count == OPTIONS_WORDS_MAX) {
+    if (options->word_count >= words_max) {
         (void)snprintf(options->problem, sizeof(options->problem), "\"%s\" is one word too many",
                        word);
         return false;
@@ -117,6 +117,9 @@ bool options_read(struct options *options, const struct option_spec *specs,
     bool only_words = false;
     bool read = true;
 
+    if (words_max > 0) {
+        options->words = (const char **)input->next; /* read before they are written over */
+    }
     while (read && input->next != input->end) {
         const char *word = *input->next;
         bool is_option = !only_words && word[0] == '-' && word[1] != '\0';

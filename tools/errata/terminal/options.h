@@ -11,9 +11,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* More options or words than this on one command line are a mistake. */
+/* More options than this on one command line are a mistake. Words are as many as the system passes on:
+ * a shell writes out `*.pdf`. */
 #define OPTIONS_GIVEN_MAX 64
-#define OPTIONS_WORDS_MAX 16
 #define OPTIONS_PROBLEM_BYTES 256
 
 struct option_spec {
@@ -30,7 +30,7 @@ struct option_given {
 struct options {
     struct option_given given[OPTIONS_GIVEN_MAX];
     size_t given_count;
-    const char *words[OPTIONS_WORDS_MAX]; /* borrowed from argv */
+    const char **words; /* borrowed from argv, whose words are moved together */
     size_t word_count;
     char problem[OPTIONS_PROBLEM_BYTES]; /* why reading failed */
 };
@@ -42,7 +42,7 @@ struct options_input {
 };
 
 /* Reads options, of either list, and words until the input ends; with `words_max` 0 until the first
- * word, which is left. False with options->problem. */
+ * word, which is left. Words are taken by one call alone. False with options->problem. */
 MUST_CHECK bool options_read(struct options *options, const struct option_spec *specs,
                              const struct option_spec *more_specs, struct options_input *input,
                              size_t words_max);

@@ -205,3 +205,21 @@ struct slice print_cut(struct arena *arena, struct slice clean, unsigned width)
     buffer_append(&buffer, ellipsis);
     return buffer_ok(&buffer) ? buffer_slice(&buffer) : slice_of(NULL, 0);
 }
+
+struct slice print_cut_front(struct arena *arena, struct slice clean, unsigned width)
+{
+    unsigned left = print_width(clean);
+    struct buffer buffer;
+    size_t start = 0;
+
+    if (width == 0 || left <= width) {
+        return width == 0 ? slice_of(NULL, 0) : clean;
+    }
+    while (start < clean.size && left > width - 1) {
+        left -= (unsigned)utf8proc_charwidth((utf8proc_int32_t)text_next(clean, &start));
+    }
+    buffer_init(&buffer, arena, clean.size - start + ellipsis.size);
+    buffer_append(&buffer, ellipsis);
+    buffer_append(&buffer, slice_after(clean, start));
+    return buffer_ok(&buffer) ? buffer_slice(&buffer) : slice_of(NULL, 0);
+}

@@ -50,5 +50,7 @@ struct slice print_clean(struct arena *arena, struct slice text);
 unsigned print_width(struct slice clean);
 /* The beginning of cleaned text in at most `width` columns, with an ellipsis where it was cut. */
 struct slice print_cut(struct arena *arena, struct slice clean, unsigned width);
+/* The same of its end. */
+struct slice print_cut_front(struct arena *arena, struct slice clean, unsigned width);
 
 #endif

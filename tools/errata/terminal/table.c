@@ -88,7 +88,7 @@ static int row_width(const struct table *table, const struct layout *layout, boo
     for (size_t i = 0; i < table->column_count; i++) {
         int width = layout->widths[i];
 
-        if (narrowest && !table->columns[i].whole && width > TABLE_WIDTH_MIN) {
+        if (narrowest && table->columns[i].cut != TABLE_NEVER_CUT && width > TABLE_WIDTH_MIN) {
             width = TABLE_WIDTH_MIN;
         }
         total += width >= 0 ? width + GAP : 0;
@@ -113,7 +113,8 @@ static void cut(const struct table *table, int width, struct layout *layout)
         size_t widest = table->column_count;
 
         for (size_t i = 0; i < table->column_count; i++) {
-            bool may_cut = !table->columns[i].whole && layout->widths[i] > TABLE_WIDTH_MIN;
+            bool may_cut =
+                table->columns[i].cut != TABLE_NEVER_CUT && layout->widths[i] > TABLE_WIDTH_MIN;
 
             if (may_cut &&
                 (widest == table->column_count || layout->widths[i] > layout->widths[widest])) {
@@ -151,7 +152,9 @@ static void print_row(const struct table *table, struct printer *printer, const 
         if (width < 0) {
             continue;
         }
-        text = print_cut(table->arena, cells[i], (unsigned)width);
+        text = table->columns[i].cut == TABLE_CUT_FRONT
+                   ? print_cut_front(table->arena, cells[i], (unsigned)width)
+                   : print_cut(table->arena, cells[i], (unsigned)width);
         blanks = width - text_width(text);
         owed += table->columns[i].right ? blanks : 0;
         if (text.size > 0) {

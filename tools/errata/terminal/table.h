@@ -12,10 +12,17 @@
 /* A column is not cut below this. */
 #define TABLE_WIDTH_MIN 8
 
+/* What a column loses where a row does not fit. */
+enum table_cut {
+    TABLE_CUT_END,
+    TABLE_CUT_FRONT, /* paths, which are told apart by their ends */
+    TABLE_NEVER_CUT /* ids that people copy */
+};
+
 struct table_column {
     const char *title;
     bool right; /* numbers */
-    bool whole; /* never cut: ids that people copy */
+    enum table_cut cut;
     bool extra; /* left out first, the last one before the others */
 };
 

@@ -1,0 +1,248 @@
+/*
+ * blocking_test.c: uploads by client_upload_blocking over real sockets on the loopback: to a server
+ * that takes them, one that refuses, one that stops reading and one that goes away.
+ */
+#include "client/blocking.h"
+#include "client/header.h"
+#include "tests/unit/client/client_tests.h"
+#include "tests/unit/client/peer.h"
+
+#include <netinet/in.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define MESSAGE_BYTES ((size_t)100000)
+#define REFUSAL_CODE 3
+
+static const struct method_info uploading = {.path = SLICE("/test.Service/Upload"),
+                                             .stream = METHOD_CLIENT_STREAM};
+static const uint8_t content[MESSAGE_BYTES] = {1, 2, 3};
+
+static const char *const grpc_headers[] = {":status", "200", "content-type", "application/grpc",
+                                           NULL};
+static const char *const trailers_ok[] = {"grpc-status", "0", NULL};
+static const char *const refusal[] = {":status",          "200",         "content-type",
+                                      "application/grpc", "grpc-status", "3",
+                                      "grpc-message",     "no%20PDF",    NULL};
+
+/* A server on a thread of its own, for one connection. */
+struct server {
+    int listener;
+    uint16_t port;
+    struct peer *peer; /* the thread's, until server_stop */
+    pthread_t thread;
+};
+
+/* What is uploaded, and what the callback does beside that. */
+struct upload {
+    size_t left;
+    size_t given;
+    size_t stop_at; /* gives up at this message; 0: never */
+    size_t large_at; /* gives one over the limit there */
+    int *cut; /* the listener; its connection is taken and closed at the second message */
+};
+
+static enum client_upload_step next(void *user, struct slice *ret_message)
+{
+    static const uint8_t large[MESSAGE_BYTES + 1];
+    struct upload *upload = user;
+
+    if (upload->left == 0) {
+        return CLIENT_UPLOAD_END;
+    }
+    upload->left--;
+    upload->given++;
+    if (upload->given == upload->stop_at) {
+        return CLIENT_UPLOAD_STOP;
+    }
+    if (upload->cut != NULL && upload->given == 2) {
+        int connection = accept(*upload->cut, NULL, NULL);
+
+        assert_true(connection >= 0);
+        assert_int_equal(close(connection), 0);
+    }
+    *ret_message = upload->given == upload->large_at ? slice_of(large, sizeof(large))
+                                                     : slice_of(content, sizeof(content));
+    return CLIENT_UPLOAD_MESSAGE;
+}
+
+static void listen_somewhere(struct server *server)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t size = sizeof(address);
+
+    server->listener = socket(AF_INET, SOCK_STREAM, 0);
+    assert_true(server->listener >= 0);
+    assert_int_equal(bind(server->listener, (struct sockaddr *)&address, size), 0);
+    assert_int_equal(listen(server->listener, 4), 0);
+    assert_int_equal(getsockname(server->listener, (struct sockaddr *)&address, &size), 0);
+    server->port = ntohs(address.sin_port);
+}
+
+static void *serve(void *user)
+{
+    struct server *server = user;
+    int connection = accept(server->listener, NULL, NULL);
+
+    assert_true(connection >= 0);
+    peer_serve(server->peer, connection);
+    assert_int_equal(close(connection), 0);
+    return NULL;
+}
+
+static void server_start(struct server *server, const struct peer_script *script)
+{
+    listen_somewhere(server);
+    server->peer = peer_new(script, SIZE_MAX);
+    assert_int_equal(pthread_create(&server->thread, NULL, serve, server), 0);
+}
+
+static void server_stop(struct server *server)
+{
+    assert_int_equal(pthread_join(server->thread, NULL), 0);
+    peer_free(server->peer);
+    assert_int_equal(close(server->listener), 0);
+}
+
+/* One upload to `port`, to its end; the texts of the result live in the arena. */
+static enum err upload_once(uint16_t port, struct upload *upload, int64_t timeout_ms,
+                            struct arena *arena, struct client_result *ret_result)
+{
+    const struct client_channel_config config = {
+        .host = "127.0.0.1", .port = port, .request_bytes_max = MESSAGE_BYTES};
+    const struct client_options options = {.timeout_ms = timeout_ms};
+    const struct client_request request = {.method = &uploading, .options = &options};
+    struct client_blocking *client = NULL;
+    enum err err = OK;
+
+    memset(ret_result, 0, sizeof(*ret_result));
+    assert_int_equal(client_blocking_open(&config, &client), OK);
+    err = client_upload_blocking(client, &request, next, upload, arena, ret_result);
+    client_blocking_close(client);
+    return err;
+}
+
+/* Goal: an upload that is larger than every window and buffer arrives whole, and the reply is given.
+ * Method: 20 MB to a server that reads it all; and none at all. */
+static void taken(void **state)
+{
+    const struct peer_script script = {
+        .headers = grpc_headers, .body = SLICE("\0\0\0\0\2ok"), .trailers = trailers_ok};
+    struct client_result result;
+    struct arena arena;
+
+    (void)state;
+    for (size_t count = 0; count <= 200; count += 200) {
+        struct upload upload = {.left = count};
+        struct server server;
+
+        arena_init(&arena, 1 << 20);
+        server_start(&server, &script);
+        assert_int_equal(upload_once(server.port, &upload, 0, &arena, &result), OK);
+        assert_int_equal(result.status.code, CLIENT_CODE_OK);
+        assert_true(slice_equal(result.reply, SLICE("ok")));
+        assert_int_equal(upload.given, count);
+        server_stop(&server);
+        arena_deinit(&arena);
+    }
+}
+
+/* Goal: a refusal in the middle ends the upload with the server's words. Method: trailers alone after
+ * 150,000 bytes of 20 MB. */
+static void refused(void **state)
+{
+    const struct peer_script script = {.headers = refusal, .early = true, .early_bytes = 150000};
+    struct upload upload = {.left = 200};
+    struct client_result result;
+    struct server server;
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, 1 << 20);
+    server_start(&server, &script);
+    assert_int_equal(upload_once(server.port, &upload, 0, &arena, &result), OK);
+    assert_int_equal(result.status.code, REFUSAL_CODE);
+    assert_true(result.status.from_server);
+    assert_true(slice_equal(result.status.message, SLICE("no PDF")));
+    assert_true(upload.left > 0);
+    server_stop(&server);
+    arena_deinit(&arena);
+}
+
+/* Goal: a server that stops reading is not buffered for. Method: nobody accepts the connection; no
+ * more messages are asked for than may wait, until the deadline. */
+static void never_read(void **state)
+{
+    struct upload upload = {.left = 200};
+    struct client_result result;
+    struct server server;
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, 1 << 20);
+    listen_somewhere(&server);
+    assert_int_equal(upload_once(server.port, &upload, 100, &arena, &result), OK);
+    assert_int_equal(result.status.code, CLIENT_CODE_DEADLINE_EXCEEDED);
+    assert_true(upload.given * MESSAGE_BYTES <= CLIENT_SEND_BYTES_HIGH + 65535 + 2 * MESSAGE_BYTES);
+    assert_int_equal(close(server.listener), 0);
+    arena_deinit(&arena);
+}
+
+/* Goal: a server that goes away ends the upload with UNAVAILABLE. Method: the connection is closed
+ * while the second message is asked for. */
+static void goes_away(void **state)
+{
+    struct server server;
+    struct upload upload = {.left = 200, .cut = &server.listener};
+    struct client_result result;
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, 1 << 20);
+    listen_somewhere(&server);
+    assert_int_equal(upload_once(server.port, &upload, 0, &arena, &result), OK);
+    assert_int_equal(result.status.code, CLIENT_CODE_UNAVAILABLE);
+    assert_false(result.status.from_server);
+    assert_int_equal(close(server.listener), 0);
+    arena_deinit(&arena);
+}
+
+/* Goal: the caller may give up, and a message that can't be sent ends the call with the reason.
+ * Method: STOP at the third message; a third message over the limit. */
+static void given_up(void **state)
+{
+    struct server server;
+    struct upload upload = {.left = 5, .stop_at = 3};
+    struct client_result result;
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, 1 << 20);
+    listen_somewhere(&server);
+    assert_int_equal(upload_once(server.port, &upload, 0, &arena, &result), OK);
+    assert_int_equal(result.status.code, CLIENT_CODE_CANCELLED);
+    assert_int_equal(upload.given, 3);
+    upload = (struct upload){.left = 5, .large_at = 3};
+    assert_int_equal(upload_once(server.port, &upload, 0, &arena, &result), ERR_TOO_LARGE);
+    assert_int_equal(upload.given, 3);
+    assert_int_equal(close(server.listener), 0);
+    arena_deinit(&arena);
+}
+
+int run_blocking_tests(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(taken), cmocka_unit_test(refused),
+                                       cmocka_unit_test(never_read), cmocka_unit_test(goes_away),
+                                       cmocka_unit_test(given_up)};
+
+    /* As every program with a channel: a lost connection is an error, not a signal. */
+    assert_true(signal(SIGPIPE, SIG_IGN) != SIG_ERR);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

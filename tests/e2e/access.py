@@ -11,7 +11,8 @@ import uuid
 
 import grpc
 
-from erratad import (ServerCase, admin, correction, feedback, is_stream, learning, main, methods,
+import pdf_data
+from erratad import (ServerCase, admin, correction, feedback, layout, learning, main, methods,
                      options, roles)
 
 LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
@@ -22,7 +23,7 @@ ALL_ROLES = [r for r in roles.Role.values() if r != roles.ROLE_UNSPECIFIED]
 class Roles(ServerCase):
     def call(self, client, path):
         """An empty request; whatever the method says to it, the role is checked before."""
-        return (client.raw_stream if is_stream(path) else client.raw)(path, b"", 0.5)
+        return client.raw_any(path, b"", 0.5)
 
     def test_every_method_names_its_roles(self):
         for path, method, rules in methods():
@@ -109,8 +110,7 @@ class Tokens(ServerCase):
         nobody = self.server.client("")
         nobody.metadata = []
         for path, _, _ in methods():
-            call = nobody.raw_stream if is_stream(path) else nobody.raw
-            self.assertEqual(call(path, b"")[0], grpc.StatusCode.UNAUTHENTICATED, path)
+            self.assertEqual(nobody.raw_any(path, b"")[0], grpc.StatusCode.UNAUTHENTICATED, path)
 
     def test_expiry(self):
         soon = int((time.time() + 1.5) * 1e6)
@@ -197,10 +197,12 @@ class Walls(ServerCase):
             entity_type="line", entity_id=self.canary + "-line",
             actor_user_id=self.canary + "-user",
             after_json='{"%s":1}' % self.canary, before_json="{}")
+        document = self.theirs.ingest(self.canary + "-pdf", pdf_data.small()).document
         self.ids = {
-            "uuid": [event.id, org.id], "key_id": [token.token.key_id],
+            "uuid": [event.id, org.id, document.id], "key_id": [token.token.key_id],
             "opaque": [event.layout_fingerprint, event.document_id, event.draft_order_id,
-                       event.entity_id, event.actor_user_id],
+                       event.entity_id, event.actor_user_id, document.document_id,
+                       document.layout_fingerprint],
         }
 
     def random_like(self, value):
@@ -229,8 +231,7 @@ class Walls(ServerCase):
         if path.endswith(("/RevokeToken",)) and field.name == "org_id":
             request.key_id = "00000000"
         setattr(request, field.name, value)
-        call = self.admin_plain.raw_stream if is_stream(path) else self.admin_plain.raw
-        code, message, body = call(path, request.SerializeToString())
+        code, message, body = self.admin_plain.raw_any(path, request.SerializeToString())
         return code, message.replace(value, "ID"), body.replace(value.encode(), b"ID")
 
     def test_foreign_ids_are_unknown_ids(self):
@@ -257,8 +258,7 @@ class Walls(ServerCase):
             self.admin.create_token(roles.ROLE_ADMIN, org_id=org.id).secret)
         canary = self.canary.encode()
         for path, method, _ in methods():
-            call = looker.raw_stream if is_stream(path) else looker.raw
-            code, message, body = call(path, b"", 1)
+            code, message, body = looker.raw_any(path, b"", 1)
             self.assertNotIn(canary, body + message.encode(), path)
         self.assertNotIn(self.canary, self.server.read_log())
 
@@ -281,6 +281,7 @@ class Walls(ServerCase):
         for i in range(20):
             self.theirs.capture(event_type=LINE, layout_fingerprint="same", document_id="same",
                                 entity_type="line", entity_id="same", after_json='{"qty":-%d}' % i)
+        self.theirs.ingest("same", pdf_data.small(1))
         after = [mine.raw(path, q.SerializeToString()) for path, q in questions]
         self.assertEqual(before, after)
 

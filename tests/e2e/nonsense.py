@@ -136,13 +136,13 @@ def minimal(message):
             wire += tagged(field, minimal(field.message_type))
         elif rules.required:
             wire += tagged(field, GOOD_TEXT.get(rules.format, b"a")
-                           if field.type == field.TYPE_STRING else 1)
+                           if field.type in (field.TYPE_STRING, field.TYPE_BYTES) else 1)
     return wire
 
 
 class Nonsense(ServerCase):
     def call(self, path, wire):
-        return (self.admin.raw_stream if is_stream(path) else self.admin.raw)(path, wire)
+        return self.admin.raw_any(path, wire)
 
     def expect_all(self, path, wire, paths, what):
         start = time.perf_counter()

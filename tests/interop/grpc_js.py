@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 
+import pdf_data
 from erratad import ROOT, Server
 
 NODE = os.path.join(ROOT, "tests", "interop", "node")
@@ -36,9 +37,11 @@ def main():
     folder = os.path.join(BUILD, "interop-node")
     install(folder)
     with Server() as server:
+        server.wait_for_pdf()
         token = os.path.join(server.data, "admin.token")
         run = subprocess.run(["node", "client.js", server.address, token,
-                              os.path.join(ROOT, "proto")], cwd=folder, timeout=120,
+                              os.path.join(ROOT, "proto"),
+                              os.path.join(pdf_data.FOLDER, pdf_data.INVOICE)], cwd=folder, timeout=120,
                              stdin=subprocess.DEVNULL)
         code = server.stop()
         if run.returncode == 0 and code == 0:

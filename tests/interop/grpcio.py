@@ -10,8 +10,9 @@ import time
 
 import grpc
 
+import pdf_data
 from erratad import (ServerCase, correction, feedback, fields_in, health_pb2, layout, learning, main,
-                     status_of)
+                     pieces, status_of)
 
 LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 GET = "/errata.v1.CorrectionService/GetExamples"
@@ -19,7 +20,7 @@ GET = "/errata.v1.CorrectionService/GetExamples"
 
 class Calls(ServerCase):
     def test_every_kind_of_method(self):
-        """Unary read, unary write, no transaction, server stream, and an open service."""
+        """Unary read, unary write, no transaction, server stream, client stream, an open service."""
         event = self.admin.capture(event_type=LINE, layout_fingerprint="kinds", after_json='{"a":1}')
         self.assertEqual(self.admin.examples("kinds").examples[0].example_id, event.id)
         computed = self.admin.layouts.ComputeFingerprint(
@@ -28,6 +29,8 @@ class Calls(ServerCase):
         stream = self.admin.learning.WatchEvents(learning.WatchEventsRequest(from_seq=1), timeout=9)
         self.assertEqual(next(stream).event.seq, 1)
         stream.cancel()
+        uploaded = self.admin.ingest_stream("kinds", pdf_data.small())
+        self.assertEqual(uploaded.document.size_bytes, len(pdf_data.small()))
         self.assertEqual(self.admin.health.Check(health_pb2.HealthCheckRequest()).status,
                          health_pb2.HealthCheckResponse.SERVING)
 
@@ -69,6 +72,55 @@ class Calls(ServerCase):
                                       *(error.trailing_metadata() or ())]}
         self.assertIn("gzip", accepted.get("grpc-accept-encoding", "gzip" + error.details()))
         client.close()
+
+    def test_gzip_in_a_client_stream(self):
+        """Each message is compressed by itself."""
+        client = self.server.client(compression=grpc.Compression.Gzip)
+        content = pdf_data.padded(1 << 20)
+        self.assertEqual(client.ingest_stream("zipped", content).document.size_bytes, 1 << 20)
+        client.close()
+
+    def test_refused_while_it_sends(self):
+        """A client stream that is refused at its first message ends, however much would follow."""
+        sent = []
+
+        def endless():
+            yield layout.IngestDocumentStreamRequest(content=b"x")  # names no document
+            while True:
+                sent.append(1)
+                yield layout.IngestDocumentStreamRequest(content=bytes(64 << 10))
+
+        start = time.monotonic()
+        self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, self.admin.layouts.IngestDocumentStream,
+                         endless(), timeout=20)
+        self.assertLess(time.monotonic() - start, 5)
+        self.assertLess(len(sent), 2000)
+        self.admin.examples("x")
+
+    def test_a_client_stream_that_stalls(self):
+        """Its deadline ends it; a cancelled one is let go; the connection lives on."""
+        stop = threading.Event()
+
+        def stalls():
+            yield layout.IngestDocumentStreamRequest(document_id="stalls", content=b"%PDF-")
+            stop.wait(20)
+
+        self.assert_code(grpc.StatusCode.DEADLINE_EXCEEDED, self.admin.layouts.IngestDocumentStream,
+                         stalls(), timeout=0.5)
+        call = self.admin.layouts.IngestDocumentStream.future(stalls())
+        threading.Timer(0.2, call.cancel).start()
+        with self.assertRaises(grpc.FutureCancelledError):
+            call.result()
+        stop.set()
+        self.admin.examples("x")
+
+    def test_twenty_uploads_on_one_connection(self):
+        """Their messages come mixed; each document is its own."""
+        calls = [self.admin.layouts.IngestDocumentStream.future(
+            pieces(f"mixed-{i}", pdf_data.padded((200 << 10) + i), piece_bytes=10_000), timeout=60)
+            for i in range(20)]
+        self.assertEqual([call.result().document.size_bytes for call in calls],
+                         [(200 << 10) + i for i in range(20)])
 
     def test_error_details(self):
         """google.rpc.Status in grpc-status-details-bin, equal in code and message."""

@@ -38,6 +38,7 @@ from errata.v1 import role_pb2 as roles  # noqa: E402
 from google.rpc import error_details_pb2, status_pb2  # noqa: E402
 from grpc.health.v1 import health_pb2, health_pb2_grpc  # noqa: E402
 
+WORKER = "errata-pdf-worker"
 START_SECONDS = 20
 STOP_SECONDS = 20
 CHANNEL_OPTIONS = (
@@ -51,15 +52,22 @@ CHANNEL_OPTIONS = (
 )
 
 
+def is_sanitized():
+    """Built with a sanitizer: its PDF worker has no cage and no limit of memory, and is slow."""
+    with open(os.path.join(BIN, "erratad"), "rb") as f:
+        return b"__asan_init" in f.read()
+
+
 class Server:
     """One erratad. `data` None: a folder of its own, gone at close()."""
 
-    def __init__(self, data=None, arguments=(), program="erratad", prefix=()):
+    def __init__(self, data=None, arguments=(), program="erratad", prefix=(), environment=None):
         self.own = data is None
         self.data = data or tempfile.mkdtemp(prefix="errata-test-")
         self.arguments = list(arguments)
         self.program = program if os.sep in program else os.path.join(BIN, program)
         self.prefix = list(prefix)
+        self.environment = {**os.environ, **(environment or {})}
         self.process = None
         self.log_path = os.path.join(tempfile.gettempdir(), f"errata-test-{os.getpid()}-{id(self)}")
 
@@ -71,7 +79,8 @@ class Server:
         self.log = open(self.log_path, "ab")
         self.process = subprocess.Popen(
             [*self.prefix, self.program, "--data", self.data, "--listen", "127.0.0.1:0",
-             *self.arguments], stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
+             *self.arguments], stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
+            env=self.environment)
         end = time.monotonic() + START_SECONDS
         while not self.read_address(address_file):
             if self.process.poll() is not None or time.monotonic() > end:
@@ -104,8 +113,36 @@ class Server:
 
     def rss_kb(self):
         """Memory of its own, without the map of the store."""
-        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as f:
-            return int(next(l for l in f if l.startswith("RssAnon")).split()[1])
+        return rss_kb(self.process.pid)
+
+    def worker(self):
+        """The process id of the PDF worker's fork server; None while there is none."""
+        for pid in children(self.process.pid):
+            if process_name(pid).startswith(WORKER[:15]):
+                return pid
+        return None
+
+    def pdf_health(self):
+        """Whether documents are measured: a status of grpc.health.v1."""
+        with grpc.insecure_channel(self.address, options=CHANNEL_OPTIONS) as channel:
+            return health_pb2_grpc.HealthStub(channel).Check(
+                health_pb2.HealthCheckRequest(service="errata.pdf"), timeout=5).status
+
+    def wait_for_pdf(self, seconds=START_SECONDS):
+        """Waits until documents are measured; the server itself does not wait for that."""
+        wait_until(lambda: self.pdf_health() == health_pb2.HealthCheckResponse.SERVING,
+                   "the PDF worker to be ready", seconds)
+        return self
+
+    def counters(self, client):
+        """Name -> value of what GetServerInfo counts."""
+        info = client.admin.GetServerInfo(admin.GetServerInfoRequest())
+        return {counter.name: counter.value for counter in info.counters}
+
+    def jobs(self):
+        """Process ids of the worker's children: a document each."""
+        worker = self.worker()
+        return children(worker) if worker else []
 
     def terminate(self):
         self.process.send_signal(signal.SIGTERM)
@@ -174,6 +211,21 @@ class Client:
         except grpc.RpcError as e:
             return e.code(), e.details(), _details(e)
 
+    def raw_any(self, path, body, timeout=10):
+        """A call of any kind with one request: (code, message, first reply or details)."""
+        if is_client_stream(path):
+            return self.raw_upload(path, [body], timeout)
+        return (self.raw_stream if is_stream(path) else self.raw)(path, body, timeout)
+
+    def raw_upload(self, path, bodies, timeout=10, metadata=()):
+        """A client stream with bytes, in the shape of `raw`."""
+        call = self.plain.stream_unary(path)
+        try:
+            reply = call(iter(bodies), timeout=timeout, metadata=[*self.metadata, *metadata])
+            return grpc.StatusCode.OK, "", reply
+        except grpc.RpcError as e:
+            return e.code(), e.details(), _details(e)
+
     def raw_stream(self, path, body, timeout=10):
         """The first message of a server stream, or its error, in the same shape."""
         call = self.plain.unary_stream(path)(body, timeout=timeout, metadata=self.metadata)
@@ -195,6 +247,24 @@ class Client:
         return self.corrections.GetExamples(
             correction.GetExamplesRequest(layout_fingerprint=layout_fingerprint, **fields))
 
+    def ingest(self, document_id, content, password=None, **call):
+        """Has a PDF measured in one message."""
+        return self.layouts.IngestDocument(layout.IngestDocumentRequest(
+            document_id=document_id, password=password, content=content), **call)
+
+    def ingest_stream(self, document_id, content, password=None, piece_bytes=128 << 10, **call):
+        """Has a PDF measured in pieces; the first names it."""
+        return self.layouts.IngestDocumentStream(
+            pieces(document_id, content, password, piece_bytes), **call)
+
+    def document(self, document_id):
+        return self.layouts.GetDocument(
+            layout.GetDocumentRequest(document_id=document_id)).document
+
+    def profile(self, layout_fingerprint):
+        return self.layouts.GetProfile(
+            layout.GetProfileRequest(layout_fingerprint=layout_fingerprint)).profile
+
     def create_token(self, role, user_id=None, org_id="", server=False, expire_us=None):
         """A token of a role; OPERATOR and REVIEWER get a user where none is named."""
         if user_id is None and role in (roles.ROLE_OPERATOR, roles.ROLE_REVIEWER):
@@ -212,7 +282,15 @@ class Client:
         self.plain.close()
 
 
-class _Authorize(grpc.UnaryUnaryClientInterceptor, grpc.UnaryStreamClientInterceptor):
+def pieces(document_id, content, password=None, piece_bytes=128 << 10):
+    """The messages of a client stream that brings a PDF."""
+    yield layout.IngestDocumentStreamRequest(document_id=document_id, password=password)
+    for start in range(0, len(content), piece_bytes):
+        yield layout.IngestDocumentStreamRequest(content=content[start:start + piece_bytes])
+
+
+class _Authorize(grpc.UnaryUnaryClientInterceptor, grpc.UnaryStreamClientInterceptor,
+                 grpc.StreamUnaryClientInterceptor):
     def __init__(self, metadata):
         self.metadata = metadata
 
@@ -224,6 +302,9 @@ class _Authorize(grpc.UnaryUnaryClientInterceptor, grpc.UnaryStreamClientInterce
 
     def intercept_unary_stream(self, continuation, client_call_details, request):
         return continuation(self._with_token(client_call_details), request)
+
+    def intercept_stream_unary(self, continuation, client_call_details, request_iterator):
+        return continuation(self._with_token(client_call_details), request_iterator)
 
 
 def _details(error):
@@ -254,6 +335,58 @@ def bad_fields(error):
     return fields_in(_details(error))
 
 
+def reason_of(error):
+    """The reason of a failed call's ErrorInfo; empty where it has none."""
+    for detail in status_of(error).details:
+        info = error_details_pb2.ErrorInfo()
+        if detail.Unpack(info):
+            return info.reason
+    return ""
+
+
+def has_retry_info(error):
+    return any(detail.Is(error_details_pb2.RetryInfo.DESCRIPTOR)
+               for detail in status_of(error).details)
+
+
+def wait_until(holds, what, seconds=10, step_seconds=0.02):
+    """Waits until `holds` says something true, which it answers."""
+    end = time.monotonic() + seconds
+    while True:
+        answer = holds()
+        if answer:
+            return answer
+        if time.monotonic() > end:
+            raise TimeoutError(f"waited {seconds} s for {what}")
+        time.sleep(step_seconds)
+
+
+def children(pid):
+    """Process ids of the children of any of its threads."""
+    found = []
+    try:
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as f:
+                found += [int(child) for child in f.read().split()]
+    except OSError:
+        pass  # it ended meanwhile
+    return found
+
+
+def process_name(pid):
+    """As /proc tells it, cut to 15 characters; empty where there is no such process."""
+    try:
+        with open(f"/proc/{pid}/comm", encoding="utf-8") as f:
+            return f.read().strip()
+    except OSError:
+        return ""
+
+
+def rss_kb(pid):
+    with open(f"/proc/{pid}/status", encoding="ascii") as f:
+        return int(next(line for line in f if line.startswith("RssAnon")).split()[1])
+
+
 def methods():
     """Every method of our services: (path, descriptor, rules)."""
     for module in (admin, correction, layout, learning):
@@ -267,6 +400,10 @@ def is_stream(path):
     return path.endswith("/WatchEvents")
 
 
+def is_client_stream(path):
+    return path.endswith("/IngestDocumentStream")
+
+
 class ServerCase(unittest.TestCase):
     """Tests that share one server; it must end by itself, with 0, and without a word of alarm."""
 
@@ -275,6 +412,8 @@ class ServerCase(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.server = Server(arguments=cls.arguments).start()
+        if os.path.exists(os.path.join(BIN, WORKER)):
+            cls.server.wait_for_pdf()
         cls.admin = cls.server.client()
 
     @classmethod

@@ -16,6 +16,15 @@ errata_part(crypto libcrypto)
 errata_part(zlib zlib)
 errata_part(utf8proc libutf8proc)
 errata_part(cmocka cmocka)
+errata_part(poppler poppler-glib)
+errata_part(cairo cairo)
+errata_part(seccomp libseccomp)
+
+add_library(part_m INTERFACE)
+target_link_libraries(part_m INTERFACE m)
+
+add_library(part_dl INTERFACE)
+target_link_libraries(part_dl INTERFACE ${CMAKE_DL_LIBS})
 
 add_library(part_threads INTERFACE)
 target_link_libraries(part_threads INTERFACE Threads::Threads)

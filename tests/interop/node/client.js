@@ -1,7 +1,7 @@
 // grpc-js and proto-loader against erratad: every kind of method, deadlines, cancellation, gzip, error
 // details, binary metadata, large messages, and many calls at once.
 //
-// node client.js ADDRESS TOKEN_FILE PROTO_FOLDER. Each check is a function; the last line counts them.
+// node client.js ADDRESS TOKEN_FILE PROTO_FOLDER PDF. Each check is a function; the last line counts them.
 'use strict';
 
 const assert = require('node:assert');
@@ -9,7 +9,7 @@ const fs = require('node:fs');
 const grpc = require('@grpc/grpc-js');
 const loader = require('@grpc/proto-loader');
 
-const [address, tokenFile, protoFolder] = process.argv.slice(2);
+const [address, tokenFile, protoFolder, pdfFile] = process.argv.slice(2);
 const token = fs.readFileSync(tokenFile, 'ascii').trim();
 const files = ['admin_service', 'correction_service', 'layout_service', 'learning_service']
   .map((name) => `errata/v1/${name}.proto`)
@@ -50,6 +50,25 @@ async function fails(code, promise) {
   assert.ok(error, 'the call did not fail');
   assert.strictEqual(error.code, code, error.details);
   return error;
+}
+
+// A PDF in pieces; a call that may also be cancelled.
+function upload(pieces, { ms = 20000 } = {}) {
+  let stream;
+  const reply = new Promise((resolve, reject) => {
+    stream = layouts.IngestDocumentStream(metadata(), { deadline: Date.now() + ms },
+      (error, answer) => (error ? reject(error) : resolve(answer)));
+  });
+  pieces.forEach((piece) => stream.write(piece));
+  return { stream, reply };
+}
+
+function piecesOf(documentId, content, size) {
+  const all = [{ document_id: documentId }];
+  for (let at = 0; at < content.length; at += size) {
+    all.push({ content: content.subarray(at, at + size) });
+  }
+  return all;
 }
 
 function capture(fields, how) {
@@ -176,6 +195,40 @@ const checks = {
     stream.on('error', () => {});
     stream.cancel();
     assert.deepStrictEqual(seqs, Array.from({ length: 100 }, (_, i) => i + 1));
+  },
+
+  async 'a client stream'() {
+    const content = fs.readFileSync(pdfFile);
+    const { stream, reply } = upload(piecesOf('js', content, 1000));
+    stream.end();
+    const { document, profile } = await reply;
+    assert.strictEqual(document.size_bytes, String(content.length));
+    assert.strictEqual(document.page_count, 1);
+    assert.strictEqual(document.layout_fingerprint.length, 64);
+    assert.strictEqual(profile.seen_count, '1');
+    const read = await call(layouts, 'GetDocument', { document_id: 'js' });
+    assert.deepStrictEqual(read.document, document);
+    const again = await call(layouts, 'IngestDocument', { document_id: 'js', content });
+    assert.deepStrictEqual(again.document, document);
+  },
+
+  async 'a client stream of megabytes, refused by what it is'() {
+    const { stream, reply } = upload(piecesOf('js-zeros', Buffer.alloc(9 << 20), 1 << 17));
+    stream.end();
+    const error = await fails(grpc.status.INVALID_ARGUMENT, reply);
+    assert.match(error.details, /^not_a_pdf: /);
+  },
+
+  async 'a client stream that is refused, cancelled or late'() {
+    const nameless = upload([{ content: Buffer.from('x') }]);
+    nameless.stream.on('error', () => {});
+    await fails(grpc.status.INVALID_ARGUMENT, nameless.reply);
+    const cancelled = upload([{ document_id: 'js-cancelled', content: Buffer.from('%PDF-') }]);
+    setTimeout(() => cancelled.stream.cancel(), 100);
+    await fails(grpc.status.CANCELLED, cancelled.reply);
+    const late = upload([{ document_id: 'js-late' }], { ms: 300 });
+    await fails(grpc.status.DEADLINE_EXCEEDED, late.reply);
+    await fails(grpc.status.NOT_FOUND, call(layouts, 'GetDocument', { document_id: 'js-late' }));
   },
 
   async 'health'() {

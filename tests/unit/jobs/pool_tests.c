@@ -91,11 +91,42 @@ static void test_submit_in_completion(void **state)
     assert_int_equal(uv_loop_close(&loop), 0);
 }
 
+/* Goal: the kept places are there while all others are taken, are bounded too, and go back to where they
+ * belong. Method: a full pool, the kept ones, one more of each; then the same again. */
+static void test_kept(void **state)
+{
+    static struct job jobs[2][POOL_JOBS_MAX + POOL_JOBS_KEPT + 2];
+    struct pool *pool = NULL;
+    uv_loop_t loop;
+
+    (void)state;
+    assert_int_equal(uv_loop_init(&loop), 0);
+    assert_int_equal(pool_new(&loop, &pool), OK);
+    for (size_t round = 0; round < 2; round++) {
+        struct job *job = jobs[round];
+
+        for (size_t i = 0; i < POOL_JOBS_MAX; i++) {
+            assert_int_equal(pool_submit(pool, work, done, job++), OK);
+        }
+        assert_int_equal(pool_submit(pool, work, done, job++), ERR_BUSY);
+        for (size_t i = 0; i < POOL_JOBS_KEPT; i++) {
+            assert_int_equal(pool_submit_kept(pool, work, done, job++), OK);
+        }
+        assert_int_equal(pool_submit_kept(pool, work, done, job++), ERR_BUSY);
+        assert_int_equal(pool_count(pool), POOL_JOBS_MAX + POOL_JOBS_KEPT);
+        (void)uv_run(&loop, UV_RUN_DEFAULT);
+        assert_int_equal(pool_count(pool), 0);
+    }
+    pool_free(pool);
+    assert_int_equal(uv_loop_close(&loop), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_limit),
         cmocka_unit_test(test_submit_in_completion),
+        cmocka_unit_test(test_kept),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

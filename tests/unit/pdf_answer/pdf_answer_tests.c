@@ -1,0 +1,750 @@
+/*
+ * pdf_answer_tests.c: what the PDF worker answers, there and back, and every way in which a worker
+ * can lie about it.
+ */
+#include "tests/unit/pdf_answer/answer_samples.h"
+
+#include "store/base/wire.h"
+
+#include <math.h>
+
+#define ARENA_BYTES ((size_t)64 << 20)
+
+struct world {
+    struct arena arena;
+    struct buffer bytes;
+};
+
+static int set_up(void **state)
+{
+    static struct world world;
+
+    arena_init(&world.arena, ARENA_BYTES);
+    buffer_init(&world.bytes, &world.arena, 0);
+    *state = &world;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct world *world = *state;
+
+    arena_deinit(&world->arena);
+    return 0;
+}
+
+/* Decodes a copy of just its size, so that a sanitizer sees a byte too far. */
+static enum err decode(struct world *world, struct slice bytes, struct pdf_answer *ret_answer)
+{
+    struct slice copy;
+
+    memset(ret_answer, 0xa5, sizeof(*ret_answer));
+    assert_true(arena_copy(&world->arena, bytes, &copy));
+    return pdf_answer_decode(&world->arena, copy, ret_answer);
+}
+
+static enum err decode_all(struct world *world, struct pdf_answer *ret_answer)
+{
+    return decode(world, buffer_slice(&world->bytes), ret_answer);
+}
+
+static void put_sample(struct buffer *bytes)
+{
+    const struct pdf_tables tables = sample_tables();
+
+    assert_int_equal(pdf_answer_put_text(bytes, sample_text()), OK);
+    assert_int_equal(pdf_answer_put_tables(bytes, PDF_CUT_NONE, &tables), OK);
+    assert_int_equal(pdf_answer_put_explanation(bytes, sample_explanation()), OK);
+    assert_int_equal(pdf_answer_put_picture(bytes, sample_picture()), OK);
+}
+
+static void assert_text_equal(const struct pdf_text *a, const struct pdf_text *b)
+{
+    assert_int_equal(a->page_count, b->page_count);
+    assert_memory_equal(a->pages, b->pages, a->page_count * sizeof(*a->pages));
+    assert_int_equal(a->pages_read, b->pages_read);
+    assert_int_equal(a->text_chars, b->text_chars);
+    assert_int_equal(a->page_one_chars, b->page_one_chars);
+    assert_true(slice_equal(a->snippet, b->snippet));
+    assert_int_equal(a->covered_cells, b->covered_cells);
+    assert_int_equal(a->page_cells, b->page_cells);
+    assert_int_equal(a->damaged, b->damaged);
+    assert_int_equal(a->page_too_large, b->page_too_large);
+    assert_int_equal(a->cmaps_unavailable, b->cmaps_unavailable);
+    assert_true(slice_equal(a->poppler_version, b->poppler_version));
+}
+
+static void assert_explanation_equal(const struct pdf_explanation *a,
+                                     const struct pdf_explanation *b)
+{
+    assert_int_equal(a->glyphs, b->glyphs);
+    assert_int_equal(a->words, b->words);
+    assert_int_equal(a->path_operations, b->path_operations);
+    assert_int_equal(a->rulings_ignored, b->rulings_ignored);
+    assert_int_equal(a->ruling_count, b->ruling_count);
+    assert_memory_equal(a->rulings, b->rulings, a->ruling_count * sizeof(*a->rulings));
+    assert_int_equal(a->table_count, b->table_count);
+    for (uint32_t i = 0; i < a->table_count; i++) {
+        assert_int_equal(a->tables[i].kind, b->tables[i].kind);
+        assert_memory_equal(&a->tables[i].box, &b->tables[i].box, sizeof(struct pdf_box));
+        assert_int_equal(a->tables[i].rows, b->tables[i].rows);
+        assert_int_equal(a->tables[i].cells, b->tables[i].cells);
+        assert_int_equal(a->tables[i].counted, b->tables[i].counted);
+    }
+}
+
+/* Goal: what the worker tells arrives as it was. Method: each reason, and an answer with all parts. */
+static void test_round_trip(void **state)
+{
+    struct world *world = *state;
+    struct pdf_answer answer;
+
+    put_sample(&world->bytes);
+    assert_int_equal(decode_all(world, &answer), OK);
+    assert_int_equal(answer.reason, PDF_READ);
+    assert_text_equal(&answer.text, sample_text());
+    assert_int_equal(answer.cut, PDF_CUT_NONE);
+    assert_int_equal(answer.tables.table_count, 1);
+    assert_true(answer.explained);
+    assert_explanation_equal(&answer.explanation, sample_explanation());
+    assert_true(slice_equal(answer.picture, sample_picture()));
+    assert_int_equal(answer.cpu_us, 0);
+    assert_int_equal(answer.memory_bytes, 0);
+    for (int reason = PDF_READ + 1; reason <= PDF_REASON_MAX; reason++) {
+        world->bytes.size = 0;
+        assert_int_equal(pdf_answer_put_refusal(&world->bytes, (enum pdf_reason)reason), OK);
+        assert_int_equal(decode_all(world, &answer), OK);
+        assert_int_equal(answer.reason, reason);
+    }
+    for (int cut = PDF_CUT_NONE; cut <= PDF_CUT_LIMIT; cut++) {
+        world->bytes.size = 0;
+        assert_int_equal(pdf_answer_put_text(&world->bytes, sample_text()), OK);
+        assert_int_equal(pdf_answer_put_tables(&world->bytes, (enum pdf_cut)cut,
+                                               &(struct pdf_tables){.table_count = 3}),
+                         OK);
+        assert_int_equal(decode_all(world, &answer), OK);
+        assert_int_equal(answer.cut, cut);
+        assert_int_equal(answer.tables.table_count, cut == PDF_CUT_NONE ? 3 : 0);
+        assert_false(answer.explained);
+    }
+}
+
+/* Goal: the largest documents that are measured fit into the caps. Method: as many pages, characters,
+ * rulings and tables as there may be. */
+static void test_largest(void **state)
+{
+    struct world *world = *state;
+    struct pdf_page_size *pages = arena_calloc(&world->arena, PDF_PAGES_MAX, sizeof(*pages));
+    struct pdf_box *rulings = arena_calloc(&world->arena, PDF_RULINGS_MAX, sizeof(*rulings));
+    struct pdf_table *tables = arena_calloc(&world->arena, PDF_TABLES_MAX, sizeof(*tables));
+    struct pdf_text text = *sample_text();
+    struct pdf_explanation explanation = *sample_explanation();
+    struct pdf_tables counted = {.table_count = PDF_TABLES_MAX};
+    struct pdf_answer answer;
+    struct buffer snippet;
+
+    buffer_init(&snippet, &world->arena, 0);
+    for (int i = 0; i < PDF_SNIPPET_CHARACTERS_MAX; i++) {
+        buffer_append(&snippet, SLICE("\xf4\x8f\xbf\xbf"));
+    }
+    for (size_t i = 0; i < PDF_TABLES_MAX; i++) {
+        tables[i].kind = PDF_TABLE_RULES;
+        tables[i].counted = true;
+    }
+    text.page_count = PDF_PAGES_MAX;
+    text.pages = pages;
+    text.pages_read = PDF_PAGES_MAX;
+    text.snippet = buffer_slice(&snippet);
+    text.page_cells = PDF_PAGE_CELLS_MAX;
+    text.covered_cells = PDF_PAGE_CELLS_MAX;
+    explanation.rulings = rulings;
+    explanation.ruling_count = PDF_RULINGS_MAX;
+    explanation.tables = tables;
+    explanation.table_count = PDF_TABLES_MAX;
+    assert_int_equal(pdf_answer_put_text(&world->bytes, &text), OK);
+    assert_int_equal(pdf_answer_put_tables(&world->bytes, PDF_CUT_NONE, &counted), OK);
+    assert_true(world->bytes.size <= PDF_ANSWER_BYTES_MAX);
+    assert_int_equal(pdf_answer_put_explanation(&world->bytes, &explanation), OK);
+    assert_true(world->bytes.size <= PDF_ANSWER_EXPLAINED_BYTES_MAX / 4);
+    assert_int_equal(decode_all(world, &answer), OK);
+    assert_text_equal(&answer.text, &text);
+    assert_explanation_equal(&answer.explanation, &explanation);
+}
+
+/* Goal: of an answer that ends early, what came whole is kept, and no byte beyond is read. Method: the
+ * answer cut off at every byte; the frames' ends are found by their lengths. */
+static void test_truncated(void **state)
+{
+    struct world *world = *state;
+    size_t ends[4];
+    size_t at = 0;
+    struct slice whole;
+
+    put_sample(&world->bytes);
+    whole = buffer_slice(&world->bytes);
+    for (size_t i = 0; i < 4; i++) {
+        at += PDF_FRAME_HEADER_BYTES + whole.data[at] + 256u * whole.data[at + 1];
+        ends[i] = at;
+    }
+    assert_int_equal(at, whole.size);
+    for (size_t size = 0; size <= whole.size; size++) {
+        struct pdf_answer answer;
+
+        assert_int_equal(decode(world, slice_of(whole.data, size), &answer), OK);
+        assert_int_equal(answer.reason, size >= ends[0] ? PDF_READ : PDF_CRASHED);
+        assert_int_equal(answer.cut, size >= ends[1] ? PDF_CUT_NONE : PDF_CUT_LIMIT);
+        assert_int_equal(answer.explained, size >= ends[2]);
+        assert_int_equal(answer.picture.size != 0, size >= ends[3]);
+    }
+}
+
+/* What may be wrong in one frame. */
+static void page_count_0(errata_worker_Frame *frame)
+{
+    frame->text.page_count = 0;
+    frame->text.pages = slice_of(NULL, 0);
+}
+
+static void page_count_5001(errata_worker_Frame *frame)
+{
+    static const struct pdf_page_size pages[PDF_PAGES_MAX + 1];
+
+    frame->text.page_count = PDF_PAGES_MAX + 1;
+    frame->text.pages = slice_of(pages, sizeof(pages));
+}
+
+static void pages_fewer(errata_worker_Frame *frame)
+{
+    frame->text.pages.size -= sizeof(struct pdf_page_size);
+}
+
+static void pages_partial(errata_worker_Frame *frame)
+{
+    frame->text.pages.size -= 1;
+}
+
+static void page_with(errata_worker_Frame *frame, double side, bool is_height)
+{
+    static struct pdf_page_size pages[3];
+
+    memcpy(pages, frame->text.pages.data, sizeof(pages));
+    *(is_height ? &pages[1].height : &pages[2].width) = side;
+    frame->text.pages = slice_of(pages, sizeof(pages));
+}
+
+static void page_negative(errata_worker_Frame *frame)
+{
+    page_with(frame, -0.001, false);
+}
+
+static void page_nan(errata_worker_Frame *frame)
+{
+    page_with(frame, (double)NAN, true);
+}
+
+static void page_infinite(errata_worker_Frame *frame)
+{
+    page_with(frame, (double)INFINITY, true);
+}
+
+static void pages_read_0(errata_worker_Frame *frame)
+{
+    frame->text.pages_read = 0;
+}
+
+static void pages_read_many(errata_worker_Frame *frame)
+{
+    frame->text.pages_read = 4;
+}
+
+static void page_one_chars_many(errata_worker_Frame *frame)
+{
+    frame->text.page_one_chars = frame->text.text_chars + 1;
+}
+
+static void snippet_nul(errata_worker_Frame *frame)
+{
+    frame->text.snippet = slice_of("a\0b", 3);
+}
+
+static void snippet_not_utf8(errata_worker_Frame *frame)
+{
+    frame->text.snippet = SLICE("caf\xe9 ");
+}
+
+static void snippet_surrogate(errata_worker_Frame *frame)
+{
+    frame->text.snippet = SLICE("\xed\xa0\x80");
+}
+
+static void snippet_long(errata_worker_Frame *frame)
+{
+    static uint8_t text[PDF_SNIPPET_CHARACTERS_MAX + 1];
+
+    memset(text, 'a', sizeof(text));
+    frame->text.snippet = slice_of(text, sizeof(text));
+}
+
+static void covered_cells_many(errata_worker_Frame *frame)
+{
+    frame->text.covered_cells = frame->text.page_cells + 1;
+}
+
+static void page_cells_many(errata_worker_Frame *frame)
+{
+    frame->text.page_cells = PDF_PAGE_CELLS_MAX + 1;
+}
+
+static void version_empty(errata_worker_Frame *frame)
+{
+    frame->text.poppler_version = slice_of(NULL, 0);
+}
+
+static void version_long(errata_worker_Frame *frame)
+{
+    frame->text.poppler_version = SLICE("22.12.0-22.12.0-22.12.0-22.12.0-");
+}
+
+static void version_control(errata_worker_Frame *frame)
+{
+    frame->text.poppler_version = SLICE("22.12\n0");
+}
+
+static void reason_0(errata_worker_Frame *frame)
+{
+    frame->refusal.reason = PDF_READ;
+}
+
+static void reason_unknown(errata_worker_Frame *frame)
+{
+    frame->refusal.reason = PDF_REASON_MAX + 1;
+}
+
+static void reason_huge(errata_worker_Frame *frame)
+{
+    frame->refusal.reason = UINT32_MAX;
+}
+
+static void cut_unknown(errata_worker_Frame *frame)
+{
+    frame->tables = (errata_worker_Tables){.cut = PDF_CUT_LIMIT + 1};
+}
+
+static void tables_with_cut(errata_worker_Frame *frame)
+{
+    frame->tables.cut = PDF_CUT_PATHS;
+}
+
+static void tables_many(errata_worker_Frame *frame)
+{
+    frame->tables.table_count = PDF_TABLES_MAX + 1;
+}
+
+static void rulings_partial(errata_worker_Frame *frame)
+{
+    frame->explanation.rulings.size -= 4;
+}
+
+static void rulings_many(errata_worker_Frame *frame)
+{
+    static const struct pdf_box boxes[PDF_RULINGS_MAX + 1];
+
+    frame->explanation.rulings = slice_of(boxes, sizeof(boxes));
+}
+
+static void ruling_with(errata_worker_Frame *frame, struct pdf_box box)
+{
+    static struct pdf_box boxes[1];
+
+    boxes[0] = box;
+    frame->explanation.rulings = slice_of(boxes, sizeof(boxes));
+}
+
+static void ruling_nan(errata_worker_Frame *frame)
+{
+    ruling_with(frame, (struct pdf_box){1, NAN, 2, 3});
+}
+
+static void ruling_infinite(errata_worker_Frame *frame)
+{
+    ruling_with(frame, (struct pdf_box){1, 2, INFINITY, 3});
+}
+
+static void ruling_turned(errata_worker_Frame *frame)
+{
+    ruling_with(frame, (struct pdf_box){5, 2, 4, 2});
+}
+
+static void tables_partial(errata_worker_Frame *frame)
+{
+    frame->explanation.tables.size -= 1;
+}
+
+static void listed_tables_many(errata_worker_Frame *frame)
+{
+    static struct pdf_table_bytes tables[PDF_TABLES_MAX + 1];
+
+    for (size_t i = 0; i <= PDF_TABLES_MAX; i++) {
+        tables[i] = (struct pdf_table_bytes){.kind = PDF_TABLE_TEXT, .counted = i == 0};
+    }
+    frame->explanation.tables = slice_of(tables, sizeof(tables));
+}
+
+static void table_with(errata_worker_Frame *frame, uint32_t kind, struct pdf_box box,
+                       uint32_t counted)
+{
+    static struct pdf_table_bytes tables[2];
+
+    memcpy(tables, frame->explanation.tables.data, sizeof(tables));
+    tables[0] = (struct pdf_table_bytes){.kind = kind, .box = box, .counted = counted};
+    frame->explanation.tables = slice_of(tables, sizeof(tables));
+}
+
+static void table_kind_0(errata_worker_Frame *frame)
+{
+    table_with(frame, 0, (struct pdf_box){1, 2, 3, 4}, 1);
+}
+
+static void table_kind_unknown(errata_worker_Frame *frame)
+{
+    table_with(frame, PDF_TABLE_TEXT + 1, (struct pdf_box){1, 2, 3, 4}, 1);
+}
+
+static void table_box_turned(errata_worker_Frame *frame)
+{
+    table_with(frame, PDF_TABLE_TEXT, (struct pdf_box){1, 5, 3, 4}, 1);
+}
+
+static void table_counted_2(errata_worker_Frame *frame)
+{
+    table_with(frame, PDF_TABLE_TEXT, (struct pdf_box){1, 2, 3, 4}, 2);
+}
+
+static void table_uncounted(errata_worker_Frame *frame)
+{
+    table_with(frame, PDF_TABLE_TEXT, (struct pdf_box){1, 2, 3, 4}, 0);
+}
+
+static void picture_with(errata_worker_Frame *frame, size_t at, uint8_t byte)
+{
+    static uint8_t bytes[24];
+
+    memcpy(bytes, frame->picture.png.data, sizeof(bytes));
+    bytes[at] = byte;
+    frame->picture.png = slice_of(bytes, sizeof(bytes));
+}
+
+static void picture_no_png(errata_worker_Frame *frame)
+{
+    picture_with(frame, 1, 'M');
+}
+
+static void picture_no_header(errata_worker_Frame *frame)
+{
+    picture_with(frame, 15, 'X');
+}
+
+static void picture_wide(errata_worker_Frame *frame)
+{
+    picture_with(frame, 16, 1);
+}
+
+static void picture_high(errata_worker_Frame *frame)
+{
+    picture_with(frame, 23, 0xd1);
+}
+
+static void picture_short(errata_worker_Frame *frame)
+{
+    frame->picture.png.size = 23;
+}
+
+static void picture_empty(errata_worker_Frame *frame)
+{
+    frame->picture.png = slice_of(NULL, 0);
+}
+
+static void two_in_one(errata_worker_Frame *frame)
+{
+    frame->has_refusal = true;
+    frame->refusal.reason = PDF_DAMAGED;
+}
+
+static void none_in_one(errata_worker_Frame *frame)
+{
+    memset(frame, 0, sizeof(*frame));
+}
+
+/* The frames in front of each, and what may be wrong with it. */
+enum kind {
+    REFUSAL,
+    TEXT,
+    TABLES,
+    EXPLANATION,
+    PICTURE
+};
+
+static void (*const samples[])(errata_worker_Frame *) = {
+    [REFUSAL] = sample_refusal_frame, [TEXT] = sample_text_frame,
+    [TABLES] = sample_tables_frame,   [EXPLANATION] = sample_explanation_frame,
+    [PICTURE] = sample_picture_frame,
+};
+
+static const struct lie {
+    enum kind kind;
+    void (*tell)(errata_worker_Frame *frame);
+} lies[] = {
+    {REFUSAL, reason_0},
+    {REFUSAL, reason_unknown},
+    {REFUSAL, reason_huge},
+    {TEXT, page_count_0},
+    {TEXT, page_count_5001},
+    {TEXT, pages_fewer},
+    {TEXT, pages_partial},
+    {TEXT, page_negative},
+    {TEXT, page_nan},
+    {TEXT, page_infinite},
+    {TEXT, pages_read_0},
+    {TEXT, pages_read_many},
+    {TEXT, page_one_chars_many},
+    {TEXT, snippet_nul},
+    {TEXT, snippet_not_utf8},
+    {TEXT, snippet_surrogate},
+    {TEXT, snippet_long},
+    {TEXT, covered_cells_many},
+    {TEXT, page_cells_many},
+    {TEXT, version_empty},
+    {TEXT, version_long},
+    {TEXT, version_control},
+    {TEXT, two_in_one},
+    {TABLES, cut_unknown},
+    {TABLES, tables_with_cut},
+    {TABLES, tables_many},
+    {TABLES, none_in_one},
+    {EXPLANATION, rulings_partial},
+    {EXPLANATION, rulings_many},
+    {EXPLANATION, ruling_nan},
+    {EXPLANATION, ruling_infinite},
+    {EXPLANATION, ruling_turned},
+    {EXPLANATION, tables_partial},
+    {EXPLANATION, listed_tables_many},
+    {EXPLANATION, table_kind_0},
+    {EXPLANATION, table_kind_unknown},
+    {EXPLANATION, table_box_turned},
+    {EXPLANATION, table_counted_2},
+    {EXPLANATION, table_uncounted},
+    {PICTURE, picture_no_png},
+    {PICTURE, picture_no_header},
+    {PICTURE, picture_wide},
+    {PICTURE, picture_high},
+    {PICTURE, picture_short},
+    {PICTURE, picture_empty},
+};
+
+#define LIE_COUNT (sizeof(lies) / sizeof(lies[0]))
+
+/* Goal: each rule is checked. Method: an answer that is right up to the frame in question, which is
+ * accepted as it is and refused with one thing wrong. */
+static void test_lies(void **state)
+{
+    struct world *world = *state;
+
+    for (size_t i = 0; i < LIE_COUNT; i++) {
+        errata_worker_Frame frame;
+        struct pdf_answer answer;
+        size_t before = 0;
+
+        world->bytes.size = 0;
+        for (enum kind kind = TEXT; kind < lies[i].kind; kind++) {
+            samples[kind](&frame);
+            put_any_frame(&world->bytes, &frame);
+        }
+        before = world->bytes.size;
+        samples[lies[i].kind](&frame);
+        put_any_frame(&world->bytes, &frame);
+        assert_int_equal(decode_all(world, &answer), OK);
+        world->bytes.size = before;
+        lies[i].tell(&frame);
+        put_any_frame(&world->bytes, &frame);
+        if (decode_all(world, &answer) != ERR_MALFORMED) {
+            fail_msg("lie %zu was believed", i);
+        }
+    }
+}
+
+/* Goal: frames come in their order and once. Method: all runs of up to four frames, and the rule in
+ * another form: each frame's follower. */
+static void test_order(void **state)
+{
+    /* What may stand behind the start (row 0) and behind each kind (rows 1 to 5). */
+    static const bool follows[6][5] = {
+        {true, true, false, false, false},  {false},
+        {false, false, true, false, false}, {false, false, false, true, true},
+        {false, false, false, false, true}, {false},
+    };
+    struct world *world = *state;
+
+    for (unsigned run = 0; run < 6 * 6 * 6 * 6; run++) {
+        unsigned rest = run;
+        unsigned last = 0;
+        bool right = true;
+        struct pdf_answer answer;
+
+        world->bytes.size = 0;
+        for (unsigned i = 0; i < 4 && rest > 0; i++, rest /= 6) {
+            unsigned kind = rest % 6;
+            errata_worker_Frame frame;
+
+            if (kind == 5) {
+                break;
+            }
+            samples[kind](&frame);
+            put_any_frame(&world->bytes, &frame);
+            right = right && follows[last][kind];
+            last = kind + 1;
+        }
+        assert_int_equal(decode_all(world, &answer), right ? OK : ERR_MALFORMED);
+    }
+}
+
+/* Goal: a cut second phase has nothing to explain, and may be drawn. Method: both behind a cut. */
+static void test_behind_cut(void **state)
+{
+    struct world *world = *state;
+    errata_worker_Frame frame;
+    struct pdf_answer answer;
+    size_t before = 0;
+
+    assert_int_equal(pdf_answer_put_text(&world->bytes, sample_text()), OK);
+    assert_int_equal(pdf_answer_put_tables(&world->bytes, PDF_CUT_WORDS, NULL), OK);
+    before = world->bytes.size;
+    sample_explanation_frame(&frame);
+    put_any_frame(&world->bytes, &frame);
+    assert_int_equal(decode_all(world, &answer), ERR_MALFORMED);
+    world->bytes.size = before;
+    sample_picture_frame(&frame);
+    put_any_frame(&world->bytes, &frame);
+    assert_int_equal(decode_all(world, &answer), OK);
+    assert_int_equal(answer.cut, PDF_CUT_WORDS);
+    assert_true(slice_equal(answer.picture, sample_picture()));
+}
+
+/* Appends a frame of raw bytes. */
+static void put_raw(struct buffer *buffer, struct slice message)
+{
+    for (unsigned i = 0; i < PDF_FRAME_HEADER_BYTES; i++) {
+        buffer_append_byte(buffer, (uint8_t)(message.size >> (8 * i)));
+    }
+    buffer_append(buffer, message);
+}
+
+/* Goal: bytes that are no message are refused, those of another wire type among them: their slice would
+ * point to where they were decoded. Method: a few of each by hand. */
+static void test_bytes(void **state)
+{
+    static const uint8_t too_long[] = {0x01, 0x00, 0x80, 0x01, 0x00};
+    static const uint8_t empty[] = {0, 0, 0, 0};
+    struct world *world = *state;
+    struct pdf_answer answer;
+    struct buffer inner;
+    struct buffer outer;
+
+    assert_int_equal(decode(world, slice_of(too_long, sizeof(too_long)), &answer), ERR_MALFORMED);
+    assert_int_equal(decode(world, slice_of(empty, sizeof(empty)), &answer), ERR_MALFORMED);
+    put_raw(&world->bytes, SLICE("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"));
+    assert_int_equal(decode_all(world, &answer), ERR_MALFORMED);
+    world->bytes.size = 0;
+    put_raw(&world->bytes, SLICE("\x0a\x05\x08\x01"));
+    assert_int_equal(decode_all(world, &answer), ERR_MALFORMED);
+    for (uint32_t field = 2; field <= 12; field++) {
+        buffer_init(&inner, &world->arena, 0);
+        buffer_init(&outer, &world->arena, 0);
+        wire_put_varint(&inner, 1, 1);
+        wire_put_bytes(&inner, 2, slice_of(sample_text()->pages, sizeof(struct pdf_page_size)));
+        wire_put_varint(&inner, 3, 1);
+        wire_put_bytes(&inner, 12, SLICE("22.12.0"));
+        wire_put_bytes(&outer, 2, buffer_slice(&inner));
+        world->bytes.size = 0;
+        put_raw(&world->bytes, buffer_slice(&outer));
+        assert_int_equal(decode_all(world, &answer), OK);
+        /* The same with a field of another wire type. */
+        wire_put_raw(&inner, field, WIRE_FIXED64, UINT64_C(0x4141414141414141));
+        outer.size = 0;
+        wire_put_bytes(&outer, 2, buffer_slice(&inner));
+        world->bytes.size = 0;
+        put_raw(&world->bytes, buffer_slice(&outer));
+        assert_int_equal(decode_all(world, &answer), ERR_MALFORMED);
+    }
+}
+
+/* Goal: the worker's own mistakes are not sent. Method: values out of their ranges; the buffer stays as
+ * it was. */
+static void test_encoder(void **state)
+{
+    struct world *world = *state;
+    struct buffer *bytes = &world->bytes;
+    struct pdf_text text = *sample_text();
+    struct pdf_explanation explanation = *sample_explanation();
+    const struct pdf_tables many = {.table_count = PDF_TABLES_MAX + 1};
+    struct arena small;
+    struct buffer narrow;
+
+    assert_int_equal(pdf_answer_put_refusal(bytes, PDF_READ), ERR_INTERNAL);
+    text.pages_read = 0;
+    assert_int_equal(pdf_answer_put_text(bytes, &text), ERR_INTERNAL);
+    assert_int_equal(pdf_answer_put_tables(bytes, PDF_CUT_NONE, &many), ERR_INTERNAL);
+    explanation.ruling_count = PDF_RULINGS_MAX + 1;
+    assert_int_equal(pdf_answer_put_explanation(bytes, &explanation), ERR_INTERNAL);
+    assert_int_equal(pdf_answer_put_picture(bytes, SLICE("GIF89a")), ERR_INTERNAL);
+    assert_int_equal(bytes->size, 0);
+    arena_init(&small, 64);
+    buffer_init(&narrow, &small, 0);
+    assert_int_equal(pdf_answer_put_text(&narrow, sample_text()), ERR_MEMORY);
+    assert_int_equal(pdf_answer_put_explanation(&narrow, sample_explanation()), ERR_MEMORY);
+    arena_deinit(&small);
+}
+
+/* Goal: an answer that the arena has no room for is no lie. Method: an arena of a few bytes. */
+static void test_no_memory(void **state)
+{
+    struct world *world = *state;
+    struct pdf_answer answer;
+    struct arena small;
+
+    put_sample(&world->bytes);
+    arena_init(&small, 16);
+    assert_int_equal(pdf_answer_decode(&small, buffer_slice(&world->bytes), &answer), ERR_MEMORY);
+    arena_deinit(&small);
+}
+
+/* Goal: each reason has a code of its own. Method: all pairs. */
+static void test_codes(void **state)
+{
+    (void)state;
+    assert_string_equal(pdf_reason_code(PDF_TOO_MANY_PAGES), "too_many_pages");
+    for (int a = PDF_READ; a <= PDF_REASON_MAX; a++) {
+        assert_true(strlen(pdf_reason_code((enum pdf_reason)a)) > 0);
+        for (int b = PDF_READ; b < a; b++) {
+            assert_string_not_equal(pdf_reason_code((enum pdf_reason)a),
+                                    pdf_reason_code((enum pdf_reason)b));
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_round_trip, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_largest, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_truncated, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_lies, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_order, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_behind_cut, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_bytes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_encoder, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_no_memory, set_up, tear_down),
+        cmocka_unit_test(test_codes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

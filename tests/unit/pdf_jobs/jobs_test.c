@@ -1,0 +1,468 @@
+/*
+ * jobs_test.c: documents through the jobs, on a real loop and pool with the fake worker: ends, bounds,
+ * turns, cancellation in each state, and a worker that goes away under them.
+ */
+#include "tests/unit/pdf_jobs/pdf_jobs_tests.h"
+
+#include "server/jobs/pdf/pdf_jobs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <uv.h>
+
+#define ARENA_BYTES ((size_t)8 << 20)
+#define DOCUMENTS_MAX 300
+#define HEALTH_MAX 16
+
+struct world {
+    struct programs programs;
+    uv_loop_t loop;
+    uv_timer_t watchdog;
+    struct pool *pool;
+    struct pdf_jobs *jobs;
+    size_t descriptors;
+    size_t done_count;
+    bool health[HEALTH_MAX];
+    size_t health_count;
+};
+
+/* One call's document. */
+struct document {
+    struct world *world;
+    struct pdf_job *job;
+    const char *late; /* appended in work, or NULL */
+    struct arena arena;
+    bool worked;
+    size_t done; /* which one it was, from 1; 0: not yet */
+    enum err result; /* of done */
+    enum err measured; /* of measure */
+    struct sha256_digest sha256;
+    uint64_t size_bytes;
+    struct pdf_answer answer;
+};
+
+static void on_watchdog(uv_timer_t *timer)
+{
+    (void)timer;
+    fail_msg("nothing happened for %d ms", TEST_WAIT_MS);
+}
+
+static void on_health(void *user, bool serving)
+{
+    struct world *world = user;
+
+    assert_true(world->health_count < HEALTH_MAX);
+    world->health[world->health_count++] = serving;
+}
+
+static int set_up(void **state)
+{
+    static struct world world;
+
+    /* The pool's threads and what they open are there before the count. */
+    memset(&world, 0, sizeof(world));
+    assert_int_equal(uv_loop_init(&world.loop), 0);
+    assert_int_equal(uv_timer_init(&world.loop, &world.watchdog), 0);
+    assert_int_equal(pool_new(&world.loop, &world.pool), OK);
+    programs_init(&world.programs);
+    *state = &world;
+    return 0;
+}
+
+static void begin(struct world *world, const char *program, unsigned slots, uint32_t ready_ms)
+{
+    const struct pdf_jobs_config config = {.loop = &world->loop,
+                                           .pool = world->pool,
+                                           .program = program,
+                                           .slots = slots,
+                                           .ready_ms = ready_ms,
+                                           .restart_ms_max = 2 * PDF_RESTART_MS_MIN,
+                                           .on_health = on_health,
+                                           .user = world};
+
+    world->descriptors = open_descriptors();
+    assert_int_equal(pdf_jobs_new(&config, &world->jobs), OK);
+    uv_update_time(&world->loop);
+    pdf_jobs_start(world->jobs);
+}
+
+static int tear_down(void **state)
+{
+    struct world *world = *state;
+
+    pdf_jobs_stop(world->jobs);
+    uv_close((uv_handle_t *)&world->watchdog, NULL);
+    (void)uv_run(&world->loop, UV_RUN_DEFAULT);
+    pdf_jobs_free(world->jobs);
+    assert_int_equal(open_descriptors(), world->descriptors);
+    pool_free(world->pool);
+    assert_int_equal(uv_loop_close(&world->loop), 0);
+    programs_deinit(&world->programs);
+    return 0;
+}
+
+static void run_until_done(struct world *world, size_t count)
+{
+    assert_int_equal(uv_timer_start(&world->watchdog, on_watchdog, TEST_WAIT_MS, 0), 0);
+    while (world->done_count < count) {
+        (void)uv_run(&world->loop, UV_RUN_ONCE);
+    }
+    (void)uv_timer_stop(&world->watchdog);
+}
+
+static void run_until_health(struct world *world, bool serving)
+{
+    assert_int_equal(uv_timer_start(&world->watchdog, on_watchdog, TEST_WAIT_MS, 0), 0);
+    while (world->health_count == 0 || world->health[world->health_count - 1] != serving) {
+        (void)uv_run(&world->loop, UV_RUN_ONCE);
+    }
+    (void)uv_timer_stop(&world->watchdog);
+}
+
+static struct uuid org(uint8_t number)
+{
+    return (struct uuid){{number}};
+}
+
+/* Opens a job whose document holds `text`. */
+static void open_document(struct world *world, uint8_t of_org, const char *text,
+                          struct document *ret_document)
+{
+    struct slice bytes = slice_text(text);
+
+    memset(ret_document, 0, sizeof(*ret_document));
+    ret_document->world = world;
+    assert_int_equal(pdf_job_open(world->jobs, org(of_org), &ret_document->job), OK);
+    assert_int_equal(pdf_job_reserve(ret_document->job, bytes.size), OK);
+    assert_int_equal(pdf_job_append(ret_document->job, bytes), OK);
+}
+
+static void work(void *user)
+{
+    struct document *document = user;
+
+    document->worked = true;
+    arena_init(&document->arena, ARENA_BYTES);
+    if (document->late != NULL) {
+        assert_int_equal(pdf_job_append(document->job, slice_text(document->late)), OK);
+    }
+    document->measured =
+        pdf_job_measure(document->job, slice_of(NULL, 0), &document->arena, &document->sha256,
+                        &document->size_bytes, &document->answer);
+}
+
+static void done(void *user, enum err result)
+{
+    struct document *document = user;
+
+    assert_int_equal(document->done, 0);
+    document->done = ++document->world->done_count;
+    document->result = result;
+    if (document->worked) {
+        arena_deinit(&document->arena);
+    }
+    pdf_job_close(document->job);
+}
+
+static void submit(struct document *document)
+{
+    size_t before = document->world->done_count;
+
+    assert_int_equal(pdf_job_submit(document->job, work, done, document), OK);
+    assert_int_equal(document->world->done_count, before); /* never inside */
+}
+
+/* Goal: a document is measured, with the hash and size of what was appended in several pieces, in `work`
+ * too, and counted. Method: one that is answered, one refused, one cut, one of no bytes at all. */
+static void test_measured(void **state)
+{
+    struct world *world = *state;
+    struct document documents[4];
+    struct sha256_digest expected = sha256(SLICE("text tables"));
+    struct pdf_jobs_stats stats;
+
+    begin(world, FAKE_WORKER, 2, 0);
+    open_document(world, 1, "text ", &documents[0]);
+    documents[0].late = "tables";
+    assert_int_equal(pdf_job_reserve(documents[0].job, 6), OK);
+    open_document(world, 1, "refuse", &documents[1]);
+    open_document(world, 2, "text cut", &documents[2]);
+    open_document(world, 2, "", &documents[3]);
+    assert_int_equal(pdf_jobs_read_stats(world->jobs).jobs_live, 4);
+    assert_int_equal(pdf_jobs_read_stats(world->jobs).held_bytes, 11 + 6 + 8);
+    for (size_t i = 0; i < 4; i++) {
+        submit(&documents[i]);
+    }
+    run_until_done(world, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(documents[i].result, OK);
+        assert_int_equal(documents[i].measured, OK);
+    }
+    assert_int_equal(documents[0].answer.reason, PDF_READ);
+    assert_int_equal(documents[0].answer.tables.table_count, 1);
+    assert_int_equal(documents[0].size_bytes, 11);
+    assert_memory_equal(documents[0].sha256.bytes, expected.bytes, SHA256_BYTES);
+    assert_int_equal(documents[1].answer.reason, PDF_NO_PAGES);
+    assert_int_equal(documents[2].answer.cut, PDF_CUT_RULINGS);
+    assert_int_equal(documents[3].answer.reason, PDF_CRASHED);
+    assert_int_equal(documents[3].size_bytes, 0);
+    stats = pdf_jobs_read_stats(world->jobs);
+    assert_int_equal(stats.jobs_live, 0);
+    assert_int_equal(stats.held_bytes, 0);
+    assert_int_equal(stats.measured_total, 2);
+    assert_int_equal(stats.refused_total, 2);
+    assert_int_equal(stats.cut_total, 1);
+    assert_int_equal(stats.failed_total, 0);
+    assert_int_equal(stats.cancelled_total, 0);
+    assert_int_equal(stats.cpu_us_total, 4 * 1234);
+    assert_int_equal(stats.worker_starts_total, 1);
+    assert_int_equal(world->health_count, 1);
+    assert_true(world->health[0]);
+}
+
+/* Goal: what does not fit is turned away at once, and counted. Method: the jobs of an organisation, and
+ * the bytes of a document and of an organisation. */
+static void test_bounds(void **state)
+{
+    struct world *world = *state;
+    struct pdf_job *jobs[PDF_JOBS_MAX];
+    struct pdf_job *other = NULL;
+    size_t count = 0;
+
+    begin(world, FAKE_WORKER, 1, 0);
+    while (count < PDF_JOBS_MAX && pdf_job_open(world->jobs, org(1), &jobs[count]) == OK) {
+        count++;
+    }
+    assert_int_equal(count, PDF_JOBS_MAX / 2);
+    assert_int_equal(pdf_job_open(world->jobs, org(1), &other), ERR_BUSY);
+    assert_int_equal(pdf_job_reserve(jobs[0], PDF_DOCUMENT_BYTES_MAX + 1), ERR_TOO_LARGE);
+    assert_int_equal(pdf_job_reserve(jobs[0], PDF_DOCUMENT_BYTES_MAX), OK);
+    assert_int_equal(pdf_job_reserve(jobs[0], 1), ERR_TOO_LARGE);
+    assert_int_equal(pdf_job_reserve(jobs[1], PDF_DOCUMENT_BYTES_MAX), OK);
+    assert_int_equal(pdf_job_reserve(jobs[2], 1), ERR_BUSY);
+    assert_int_equal(pdf_job_open(world->jobs, org(2), &other), OK);
+    assert_int_equal(pdf_job_reserve(other, PDF_DOCUMENT_BYTES_MAX), OK);
+    assert_int_equal(pdf_jobs_read_stats(world->jobs).busy_total, 3);
+    pdf_job_close(other);
+    while (count > 0) {
+        pdf_job_close(jobs[--count]);
+    }
+    assert_int_equal(pdf_jobs_read_stats(world->jobs).held_bytes, 0);
+}
+
+/* Goal: an organisation with many documents delays another's first one by one document a slot, and what
+ * has its turn comes in its order. Method: 100 of one and one of another, on one slot. */
+static void test_turns(void **state)
+{
+    static struct document many[100];
+    struct world *world = *state;
+    struct document one;
+
+    begin(world, FAKE_WORKER, 1, 0);
+    run_until_health(world, true);
+    for (size_t i = 0; i < 100; i++) {
+        open_document(world, 1, "refuse", &many[i]);
+        submit(&many[i]);
+    }
+    open_document(world, 2, "refuse", &one);
+    submit(&one);
+    assert_int_equal(pdf_jobs_read_stats(world->jobs).jobs_running, 1);
+    assert_int_equal(pdf_jobs_read_stats(world->jobs).jobs_waiting, 100);
+    run_until_done(world, 101);
+    /* The first runs already; then one of that line has its turn. */
+    assert_int_equal(one.done, 3);
+    for (size_t i = 1; i < 100; i++) {
+        assert_true(many[i].done > many[i - 1].done);
+    }
+}
+
+/* Goal: a job is cancelled in whatever state it is, and tells so later. Method: one that arrives, one
+ * that waits, one that runs and would hang for ever, one that has told already; each twice. */
+static void test_cancel(void **state)
+{
+    struct world *world = *state;
+    struct document arriving;
+    struct document waiting;
+    struct document running;
+    struct document after;
+    struct document unsubmitted;
+
+    begin(world, FAKE_WORKER, 1, 0);
+    run_until_health(world, true);
+    open_document(world, 1, "text hang", &running);
+    open_document(world, 1, "text tables", &waiting);
+    open_document(world, 1, "text tables", &arriving);
+    open_document(world, 1, "text tables", &after);
+    open_document(world, 1, "text tables", &unsubmitted);
+    submit(&running);
+    submit(&waiting);
+    submit(&after);
+    pdf_job_cancel(unsubmitted.job);
+    pdf_job_close(unsubmitted.job);
+    pdf_job_cancel(arriving.job);
+    submit(&arriving);
+    pdf_job_cancel(waiting.job);
+    pdf_job_cancel(waiting.job);
+    pdf_job_cancel(arriving.job);
+    assert_int_equal(world->done_count, 0);
+    run_until_done(world, 2);
+    assert_int_equal(arriving.result, ERR_CANCELLED);
+    assert_int_equal(waiting.result, ERR_CANCELLED);
+    assert_false(arriving.worked || waiting.worked);
+    /* Until its child hangs: cancelled earlier, `work` need not even run. */
+    (void)usleep(100000);
+    assert_int_equal(running.done, 0);
+    pdf_job_cancel(running.job);
+    pdf_job_cancel(running.job);
+    run_until_done(world, 4);
+    assert_true(running.worked);
+    assert_int_equal(running.result, OK);
+    assert_int_equal(running.measured, ERR_CANCELLED);
+    assert_int_equal(after.measured, OK);
+    assert_int_equal(pdf_jobs_read_stats(world->jobs).cancelled_total, 3);
+    assert_int_equal(pdf_jobs_read_stats(world->jobs).measured_total, 1);
+    assert_int_equal(pdf_jobs_read_stats(world->jobs).worker_starts_total, 1);
+}
+
+static void block(void *user)
+{
+    uv_sem_wait(user);
+}
+
+static void unblocked(void *user, enum err result)
+{
+    (void)user;
+    assert_int_equal(result, OK);
+}
+
+/* Goal: a job that has a slot but no thread yet does not begin once it is cancelled. Method: all threads
+ * of the pool held meanwhile. */
+static void test_cancel_before_thread(void **state)
+{
+    struct world *world = *state;
+    struct document document;
+    uv_sem_t gate;
+
+    begin(world, FAKE_WORKER, 1, 0);
+    run_until_health(world, true);
+    assert_int_equal(uv_sem_init(&gate, 0), 0);
+    for (unsigned i = 0; i < POOL_THREADS; i++) {
+        assert_int_equal(pool_submit(world->pool, block, unblocked, &gate), OK);
+    }
+    open_document(world, 1, "text tables", &document);
+    submit(&document);
+    assert_int_equal(pdf_jobs_read_stats(world->jobs).jobs_running, 1);
+    pdf_job_cancel(document.job);
+    for (unsigned i = 0; i < POOL_THREADS; i++) {
+        uv_sem_post(&gate);
+    }
+    run_until_done(world, 1);
+    assert_int_equal(document.result, ERR_CANCELLED);
+    assert_false(document.worked);
+    while (pool_count(world->pool) > 0) {
+        (void)uv_run(&world->loop, UV_RUN_ONCE);
+    }
+    uv_sem_destroy(&gate);
+}
+
+/* Goal: a fork server that dies costs the job that runs; those that wait are measured by the next one,
+ * and health tells both ways. Method: a document that kills it, others behind it; then one that makes it
+ * break the protocol, so that it is replaced. */
+static void test_worker_lost(void **state)
+{
+    static const char *const deadly[] = {"server-dies", "server-closes", "server-lies"};
+    struct world *world = *state;
+    struct document documents[3][4];
+    struct pdf_jobs_stats stats;
+
+    begin(world, FAKE_WORKER, 1, 0);
+    for (size_t round = 0; round < 3; round++) {
+        run_until_health(world, true);
+        for (size_t i = 0; i < 4; i++) {
+            open_document(world, 1, i == 0 ? deadly[round] : "text tables", &documents[round][i]);
+            submit(&documents[round][i]);
+        }
+        run_until_done(world, 4 * (round + 1));
+        assert_int_equal(documents[round][0].result, OK);
+        assert_int_equal(documents[round][0].measured, ERR_UNAVAILABLE);
+        for (size_t i = 1; i < 4; i++) {
+            assert_int_equal(documents[round][i].result, OK);
+            assert_int_equal(documents[round][i].measured, OK);
+        }
+    }
+    stats = pdf_jobs_read_stats(world->jobs);
+    assert_int_equal(stats.failed_total, 3);
+    assert_int_equal(stats.measured_total, 9);
+    assert_int_equal(stats.worker_starts_total, 4);
+    assert_int_equal(world->health_count, 7);
+    for (size_t i = 0; i < 7; i++) {
+        assert_int_equal(world->health[i], i % 2 == 0);
+    }
+}
+
+/* Goal: jobs wait for a worker that starts, and end once none is in sight; then none is taken, until one
+ * is ready again. Method: a program that never is, then a good one under its name. */
+static void test_given_up(void **state)
+{
+    struct world *world = *state;
+    struct document waiting;
+    struct document arriving;
+    struct document next;
+    struct pdf_job *job = NULL;
+    char path[4096];
+
+    (void)snprintf(path, sizeof(path), "%s", programs_make(&world->programs, "never-ready"));
+    begin(world, path, 1, 100);
+    open_document(world, 1, "text tables", &waiting);
+    open_document(world, 1, "text tables", &arriving);
+    submit(&waiting);
+    /* The file goes away, so that it can't even be started. */
+    assert_int_equal(unlink(path), 0);
+    run_until_done(world, 1);
+    assert_int_equal(waiting.result, ERR_UNAVAILABLE);
+    assert_false(waiting.worked);
+    assert_int_equal(world->health_count, 0);
+    assert_int_equal(pdf_job_open(world->jobs, org(1), &job), ERR_UNAVAILABLE);
+    submit(&arriving);
+    run_until_done(world, 2);
+    assert_int_equal(arriving.result, ERR_UNAVAILABLE);
+    assert_int_equal(pdf_jobs_read_stats(world->jobs).failed_total, 2);
+    /* Another name behind the same path: a worker that is ready. */
+    assert_int_equal(symlink(FAKE_WORKER, path), 0);
+    run_until_health(world, true);
+    open_document(world, 1, "text tables", &next);
+    submit(&next);
+    run_until_done(world, 3);
+    assert_int_equal(next.measured, OK);
+}
+
+/* Goal: nothing is taken before the start, and what was made and never started is freed. Method: that. */
+static void test_not_started(void **state)
+{
+    struct world *world = *state;
+    const struct pdf_jobs_config config = {
+        .loop = &world->loop, .pool = world->pool, .program = FAKE_WORKER, .slots = 1};
+    struct pdf_job *job = NULL;
+
+    world->descriptors = open_descriptors();
+    assert_int_equal(pdf_jobs_new(&config, &world->jobs), OK);
+    assert_int_equal(pdf_job_open(world->jobs, org(1), &job), ERR_UNAVAILABLE);
+    pdf_jobs_free(NULL);
+}
+
+int run_jobs_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_measured, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_bounds, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_turns, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_cancel, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_cancel_before_thread, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_worker_lost, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_given_up, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_not_started, set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,40 @@
+/*
+ * pdf_jobs_tests.h: the groups of this folder, and what they share.
+ */
+#ifndef ERRATA_TESTS_UNIT_PDF_JOBS_PDF_JOBS_TESTS_H
+#define ERRATA_TESTS_UNIT_PDF_JOBS_PDF_JOBS_TESTS_H
+
+#include "server/jobs/pdf/pdf_worker.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* No test waits longer for one thing. */
+#define TEST_WAIT_MS 20000
+
+/* A folder beside the fake worker, for programs under other names. */
+struct programs {
+    char folder[4096];
+    char path[4096]; /* the last one made */
+};
+
+void programs_init(struct programs *programs);
+/* The fake worker under a name that says what it does (worker/fake_worker.c); lives until the next. */
+const char *programs_make(struct programs *programs, const char *name);
+void programs_deinit(struct programs *programs);
+
+/* How many descriptors are open. */
+size_t open_descriptors(void);
+/* Sealed bytes that hold `text`. */
+void make_bytes(struct pdf_bytes *ret_bytes, const char *text);
+
+int run_queue_tests(void);
+int run_worker_tests(void);
+int run_supervisor_tests(void);
+int run_jobs_tests(void);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * probes.h: attempts at what the cage forbids, and at what it must leave. Each returns 0 where it
+ * succeeded, else the errno; most do not return.
+ */
+#ifndef ERRATA_TESTS_UNIT_PDF_WORKER_CAGE_PROBES_H
+#define ERRATA_TESTS_UNIT_PDF_WORKER_CAGE_PROBES_H
+
+#include <stddef.h>
+
+/* What became of a probe: an errno (0: it succeeded), or the signal that ended it. */
+#define KILLED(signal) (-(signal))
+/* Ended by some signal. */
+#define KILLED_SOMEHOW (-1000)
+
+struct probe {
+    const char *name;
+    int (*attempt)(void);
+    int with_landlock; /* what must become of it */
+    int closed; /* the same without Landlock */
+};
+
+extern const struct probe probes[];
+extern const size_t probe_count;
+
+/* A file that can be written, open since before the cage was closed. */
+#define PROBE_FILE_FD 10
+
+#endif

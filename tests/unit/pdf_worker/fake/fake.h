@@ -1,0 +1,28 @@
+/*
+ * fake.h: the documents that the fake measuring knows: each says what becomes of its child. Any other
+ * text is a document of one page.
+ */
+#ifndef ERRATA_TESTS_UNIT_PDF_WORKER_FAKE_FAKE_H
+#define ERRATA_TESTS_UNIT_PDF_WORKER_FAKE_FAKE_H
+
+#define FAKE_VERSION "0.0.1"
+/* The head of a PNG of one pixel. */
+#define FAKE_PICTURE "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1"
+
+#define FAKE_PLAIN "plain"
+#define FAKE_REFUSE "refuse"
+#define FAKE_CUT "cut"
+#define FAKE_CUT_EARLY "cut early" /* told of while the page is walked, which then never ends */
+#define FAKE_SLEEP "sleep" /* for ever, ahead of the text */
+#define FAKE_SLEEP_LATER "sleep later" /* behind it */
+#define FAKE_ABORT "abort"
+#define FAKE_TRAP "trap"
+#define FAKE_TRAP_LATER "trap later"
+#define FAKE_SOCKET "socket" /* a forbidden call */
+#define FAKE_FLOOD "flood" /* an answer that no pipe holds */
+/* Told as text_chars. */
+#define FAKE_DESCRIPTORS "descriptors"
+#define FAKE_ENVIRONMENT "environment"
+#define FAKE_PASSWORD "password"
+
+#endif

@@ -1,0 +1,54 @@
+/*
+ * worker_peer.h: a server's side of the worker program for tests, in the plainest way: start it, hand
+ * it documents and descriptors of any kind, wait for what it says. Not the server's own driver, so
+ * that the two are tested against the protocol rather than against each other.
+ */
+#ifndef ERRATA_TESTS_UNIT_PDF_WORKER_PEER_WORKER_PEER_H
+#define ERRATA_TESTS_UNIT_PDF_WORKER_PEER_WORKER_PEER_H
+
+#include "server/jobs/pdf/answer/pdf_answer.h"
+#include "server/jobs/pdf/pdf_control.h"
+
+#include <sys/types.h>
+
+/* How long anything is waited for: a loaded machine is slow, a broken worker says nothing at all. */
+#define PEER_WAIT_MS 30000
+
+struct peer {
+    pid_t pid;
+    int control;
+    struct pdf_control_ready ready;
+};
+
+/* A job under way; what is closed is -1. */
+struct peer_job {
+    int socket; /* our end of the job socket */
+    int answer; /* the read end of the pipe */
+};
+
+/* Starts `program` with the arguments (NULL-terminated, at most 4) and reads READY. */
+bool peer_start(struct peer *peer, const char *program, const char *const *arguments);
+/* Closes the control socket and waits for the end; the wait status, or -1 where it does not end. */
+int peer_stop(struct peer *peer);
+
+/* A descriptor with these bytes, sealed. */
+int peer_document(struct slice bytes);
+/* A JOB with the password; zeroed behind it. */
+struct pdf_control_job peer_message(uint32_t flags, const char *password);
+/* Sends a datagram with descriptors, which stay open here. */
+bool peer_send(const struct peer *peer, struct slice datagram, const int *fds, size_t count);
+/* Sends a job over the bytes. */
+bool peer_send_job(const struct peer *peer, const struct pdf_control_job *message,
+                   struct slice bytes, struct peer_job *ret_job);
+/* Reads the answer up to its end, at most `size` bytes; their count, or -1 when nothing more came in
+ * time. */
+ssize_t peer_read_answer(struct peer_job *job, uint8_t *bytes, size_t size);
+/* Reads END; false where the socket closed without, or in time nothing came. */
+bool peer_read_end(struct peer_job *job, struct pdf_control_end *ret_end);
+void peer_close_job(struct peer_job *job);
+/* True once the other end of a pipe or socket is closed; false where it is not in time. */
+bool peer_wait_closed(int fd);
+/* True once there is something to read, or the end. */
+bool peer_wait_readable(int fd, int timeout_ms);
+
+#endif

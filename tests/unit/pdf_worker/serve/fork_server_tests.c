@@ -1,0 +1,639 @@
+/*
+ * fork_server_tests.c: the worker program as a server sees it: what it says, what becomes of each
+ * kind of child, what it does with nonsense, and that it leaves nothing behind. Mostly with the fake
+ * measuring (fake.h), at the end with the real one.
+ */
+#include "tests/unit/pdf_worker/fake/fake.h"
+#include "tests/unit/pdf_worker/peer/worker_peer.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define CAGED 0
+#else
+#define CAGED 1
+#endif
+
+static struct slice fake_document(const char *text)
+{
+    return slice_text(text);
+}
+
+static const char *fake_program(void)
+{
+    const char *program = getenv("ERRATA_PDF_WORKER_FAKE");
+
+    assert_non_null(program);
+    return program;
+}
+
+static void start_fake(struct peer *peer, const char *const *arguments)
+{
+    assert_true(peer_start(peer, fake_program(), arguments));
+}
+
+static void stop(struct peer *peer)
+{
+    assert_int_equal(peer_stop(peer), 0);
+}
+
+static void send_job(const struct peer *peer, const char *text, struct peer_job *job)
+{
+    const struct pdf_control_job message = peer_message(0, "");
+
+    assert_true(peer_send_job(peer, &message, fake_document(text), job));
+}
+
+/* Reads the answer and the end of a job; the answer lives in the arena. */
+static void finish_job(struct peer_job *job, struct arena *arena, struct pdf_answer *answer,
+                       struct pdf_control_end *end)
+{
+    uint8_t *bytes = arena_alloc(arena, PDF_ANSWER_BYTES_MAX);
+    ssize_t size = 0;
+
+    assert_non_null(bytes);
+    size = peer_read_answer(job, bytes, PDF_ANSWER_BYTES_MAX);
+    assert_true(size >= 0);
+    assert_int_equal(pdf_answer_decode(arena, slice_of(bytes, (size_t)size), answer), OK);
+    assert_true(peer_read_end(job, end));
+    assert_true(peer_wait_closed(job->socket));
+    peer_close_job(job);
+}
+
+static void run_message(const struct peer *peer, const struct pdf_control_job *message,
+                        const char *text, struct pdf_answer *answer, struct pdf_control_end *end)
+{
+    struct peer_job job;
+    struct arena arena;
+
+    arena_init(&arena, 4 * PDF_ANSWER_BYTES_MAX);
+    assert_true(peer_send_job(peer, message, fake_document(text), &job));
+    finish_job(&job, &arena, answer, end);
+    /* Only plain values are looked at behind this. */
+    arena_deinit(&arena);
+}
+
+static void run_job(const struct peer *peer, const char *text, struct pdf_answer *answer,
+                    struct pdf_control_end *end)
+{
+    const struct pdf_control_job message = peer_message(0, "");
+
+    run_message(peer, &message, text, answer, end);
+}
+
+static void assert_serves(const struct peer *peer)
+{
+    struct pdf_answer answer;
+    struct pdf_control_end end;
+
+    run_job(peer, FAKE_PLAIN, &answer, &end);
+    assert_int_equal(end.end, PDF_END_EXITED);
+    assert_int_equal(end.code, PDF_EXIT_ANSWERED);
+    assert_int_equal(answer.reason, PDF_READ);
+}
+
+/* Goal: READY says version, cage and Poppler. Method: read it. */
+static void test_ready(void **state)
+{
+    static const char *const closed[] = {"--without-landlock", NULL};
+    struct peer peer;
+
+    (void)state;
+    start_fake(&peer, NULL);
+    assert_int_equal(peer.ready.type, PDF_CONTROL_READY);
+    assert_int_equal(peer.ready.version, PDF_CONTROL_VERSION);
+    assert_true(CAGED ? peer.ready.cage != PDF_CAGE_NONE : peer.ready.cage == PDF_CAGE_NONE);
+    assert_string_equal(peer.ready.poppler_version, FAKE_VERSION);
+    stop(&peer);
+    start_fake(&peer, closed);
+    assert_int_equal(peer.ready.cage, CAGED ? PDF_CAGE_CLOSED : PDF_CAGE_NONE);
+    stop(&peer);
+}
+
+/* Goal: a job is answered, its end told with what it cost, and then its socket is closed. Method: one
+ * of each kind of document that is answered. */
+static void test_answered(void **state)
+{
+    const struct pdf_control_job explained = peer_message(PDF_JOB_EXPLAIN | PDF_JOB_PICTURE, "");
+    struct peer peer;
+    struct pdf_answer answer;
+    struct pdf_control_end end;
+
+    (void)state;
+    start_fake(&peer, NULL);
+    run_job(&peer, FAKE_PLAIN, &answer, &end);
+    assert_int_equal(end.end, PDF_END_EXITED);
+    assert_int_equal(end.code, PDF_EXIT_ANSWERED);
+    assert_true(end.cpu_us > 0);
+    assert_true(end.memory_bytes > 0);
+    assert_int_equal(answer.reason, PDF_READ);
+    assert_int_equal(answer.cut, PDF_CUT_NONE);
+    assert_false(answer.explained);
+    assert_int_equal(answer.picture.size, 0);
+    run_job(&peer, FAKE_REFUSE, &answer, &end);
+    assert_int_equal(end.code, PDF_EXIT_ANSWERED);
+    assert_int_equal(answer.reason, PDF_DAMAGED);
+    run_job(&peer, FAKE_CUT, &answer, &end);
+    assert_int_equal(end.code, PDF_EXIT_ANSWERED);
+    assert_int_equal(answer.cut, PDF_CUT_RULINGS);
+    run_job(&peer, FAKE_CUT_EARLY, &answer, &end);
+    assert_int_equal(end.code, PDF_EXIT_ANSWERED);
+    assert_int_equal(answer.cut, PDF_CUT_PATHS);
+    run_message(&peer, &explained, FAKE_PLAIN, &answer, &end);
+    assert_int_equal(end.code, PDF_EXIT_ANSWERED);
+    assert_true(answer.explained);
+    assert_int_equal(answer.explanation.words, 7);
+    assert_int_equal(answer.picture.size, sizeof(FAKE_PICTURE) - 1);
+    stop(&peer);
+}
+
+/* Goal: a child has its document, its pipe and nothing more of the server's: descriptors, environment,
+ * another job's password. Method: documents that tell. */
+static void test_child_has_little(void **state)
+{
+    const struct pdf_control_job secret = peer_message(0, "0123456789");
+    struct peer peer;
+    struct peer_job other;
+    struct pdf_answer answer;
+    struct pdf_control_end end;
+
+    (void)state;
+    assert_int_equal(setenv("ERRATA_TEST_SECRET", "not for a child", 1), 0);
+    start_fake(&peer, NULL);
+    send_job(&peer, FAKE_SLEEP, &other);
+    run_job(&peer, FAKE_DESCRIPTORS, &answer, &end);
+    assert_int_equal(answer.text.text_chars, 5);
+    run_job(&peer, FAKE_ENVIRONMENT, &answer, &end);
+    assert_int_equal(answer.text.text_chars, 1); /* LC_ALL */
+    run_message(&peer, &secret, FAKE_PASSWORD, &answer, &end);
+    assert_int_equal(answer.text.text_chars, 10);
+    run_job(&peer, FAKE_PASSWORD, &answer, &end);
+    assert_int_equal(answer.text.text_chars, 0);
+    peer_close_job(&other);
+    stop(&peer);
+}
+
+/* Goal: jobs run side by side. Method: one is answered while two others sleep. */
+static void test_side_by_side(void **state)
+{
+    struct peer peer;
+    struct peer_job sleeping[2];
+
+    (void)state;
+    start_fake(&peer, NULL);
+    send_job(&peer, FAKE_SLEEP, &sleeping[0]);
+    send_job(&peer, FAKE_SLEEP_LATER, &sleeping[1]);
+    assert_serves(&peer);
+    for (size_t i = 0; i < 2; i++) {
+        peer_close_job(&sleeping[i]);
+    }
+    stop(&peer);
+}
+
+/* Goal: closing the job socket kills the child, and the server goes on. Method: the answer's pipe of a
+ * sleeping child closes once its socket is closed. */
+static void test_cancel(void **state)
+{
+    struct peer peer;
+    struct peer_job job;
+
+    (void)state;
+    start_fake(&peer, NULL);
+    send_job(&peer, FAKE_SLEEP, &job);
+    assert_serves(&peer);
+    assert_false(peer_wait_readable(job.answer, 0));
+    (void)close(job.socket);
+    job.socket = -1;
+    assert_true(peer_wait_closed(job.answer));
+    assert_serves(&peer);
+    peer_close_job(&job);
+    stop(&peer);
+}
+
+/* Goal: a child is killed at the wall limit, what it had written stays, and one that waits for its
+ * reader is killed too. Method: a short limit; children that sleep, sleep later, and flood. */
+static void test_wall(void **state)
+{
+    static const char *const brief[] = {"--wall-ms", "200", NULL};
+    struct peer peer;
+    struct peer_job flooding;
+    struct pdf_answer answer;
+    struct pdf_control_end end;
+
+    (void)state;
+    start_fake(&peer, brief);
+    send_job(&peer, FAKE_FLOOD, &flooding);
+    run_job(&peer, FAKE_SLEEP, &answer, &end);
+    assert_int_equal(end.end, PDF_END_WALL);
+    assert_int_equal(end.code, SIGKILL);
+    assert_int_equal(answer.reason, PDF_CRASHED);
+    run_job(&peer, FAKE_SLEEP_LATER, &answer, &end);
+    assert_int_equal(end.end, PDF_END_WALL);
+    assert_int_equal(answer.reason, PDF_READ);
+    assert_int_equal(answer.cut, PDF_CUT_LIMIT);
+    assert_true(peer_read_end(&flooding, &end));
+    assert_int_equal(end.end, PDF_END_WALL);
+    peer_close_job(&flooding);
+    assert_serves(&peer);
+    stop(&peer);
+}
+
+static void assert_signalled(const struct peer *peer, const char *text, int signal)
+{
+    struct pdf_answer answer;
+    struct pdf_control_end end;
+
+    run_job(peer, text, &answer, &end);
+    assert_int_equal(end.end, PDF_END_SIGNALLED);
+    assert_int_equal(end.code, signal);
+}
+
+/* Goal: a child that dies is told as it died, and only its job is lost. Method: children that abort,
+ * trap, and call what is forbidden. */
+static void test_deaths(void **state)
+{
+    struct peer peer;
+    struct pdf_answer answer;
+    struct pdf_control_end end;
+
+    (void)state;
+    start_fake(&peer, NULL);
+    assert_signalled(&peer, FAKE_ABORT, SIGABRT);
+    assert_signalled(&peer, FAKE_TRAP, SIGILL);
+    if (CAGED) {
+        assert_signalled(&peer, FAKE_SOCKET, SIGSYS);
+    }
+    run_job(&peer, FAKE_TRAP_LATER, &answer, &end);
+    assert_int_equal(end.code, SIGILL);
+    assert_int_equal(answer.reason, PDF_READ);
+    assert_int_equal(answer.cut, PDF_CUT_LIMIT);
+    assert_serves(&peer);
+    stop(&peer);
+}
+
+/* Goal: an answer that nobody reads is the child's failure, not its death. Method: the pipe's read end
+ * is closed while the child blocks in it. */
+static void test_unread(void **state)
+{
+    struct peer peer;
+    struct peer_job job;
+    struct pdf_control_end end;
+
+    (void)state;
+    start_fake(&peer, NULL);
+    send_job(&peer, FAKE_FLOOD, &job);
+    assert_true(peer_wait_readable(job.answer, PEER_WAIT_MS));
+    (void)close(job.answer);
+    job.answer = -1;
+    assert_true(peer_read_end(&job, &end));
+    assert_int_equal(end.end, PDF_END_EXITED);
+    assert_int_equal(end.code, PDF_EXIT_FAILED);
+    peer_close_job(&job);
+    stop(&peer);
+}
+
+/* Sends a datagram with `count` pipes' write ends, or, as the third, a job socket. All must be closed
+ * by the worker; the socket must say `not_forked` first where that is so. */
+static void send_wrong(const struct peer *peer, struct slice datagram, size_t count,
+                       bool not_forked)
+{
+    int ours[20] = {0};
+    int theirs[20] = {0};
+    struct pdf_control_end end;
+
+    for (size_t i = 0; i < count; i++) {
+        int pair[2];
+
+        assert_int_equal(
+            i == PDF_JOB_SOCKET ? socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair) : pipe(pair), 0);
+        ours[i] = pair[0];
+        theirs[i] = pair[1];
+    }
+    assert_true(peer_send(peer, datagram, theirs, count));
+    for (size_t i = 0; i < count; i++) {
+        (void)close(theirs[i]);
+    }
+    if (not_forked) {
+        struct peer_job job = {.socket = ours[PDF_JOB_SOCKET], .answer = -1};
+
+        assert_true(peer_read_end(&job, &end));
+        assert_int_equal(end.end, PDF_END_NOT_FORKED);
+    }
+    for (size_t i = 0; i < count; i++) {
+        assert_true(peer_wait_closed(ours[i]));
+        (void)close(ours[i]);
+    }
+}
+
+/* Goal: what is no job of this version starts nothing, is told where there is a socket for it, leaves
+ * no descriptor open and does not end the program. Method: each kind of wrong datagram. */
+static void test_nonsense(void **state)
+{
+    const struct slice nothing = {(const uint8_t *)"", 0};
+    const struct pdf_control_job right = peer_message(0, "");
+    const struct slice whole = slice_of(&right, sizeof(right));
+    struct pdf_control_job wrong = right;
+    uint8_t longer[sizeof(right) + 100];
+    struct peer peer;
+
+    (void)state;
+    start_fake(&peer, NULL);
+    memset(longer, 0, sizeof(longer));
+    memcpy(longer, &right, sizeof(right));
+    send_wrong(&peer, nothing, 0, false);
+    send_wrong(&peer, nothing, 2, false);
+    send_wrong(&peer, SLICE("x"), 0, false);
+    send_wrong(&peer, SLICE("x"), 1, false);
+    send_wrong(&peer, whole, 0, false);
+    send_wrong(&peer, whole, 1, false);
+    send_wrong(&peer, whole, 2, false);
+    send_wrong(&peer, whole, 4, false);
+    send_wrong(&peer, whole, 16, false);
+    send_wrong(&peer, whole, 20, false);
+    send_wrong(&peer, slice_of(longer, sizeof(longer)), 3, true);
+    send_wrong(&peer, slice_of(&right, sizeof(right) - 1), 3, true);
+    send_wrong(&peer, SLICE("garbage"), 3, true);
+    wrong.type = PDF_CONTROL_END;
+    send_wrong(&peer, slice_of(&wrong, sizeof(wrong)), 3, true);
+    wrong = right;
+    wrong.version = PDF_CONTROL_VERSION + 1;
+    send_wrong(&peer, slice_of(&wrong, sizeof(wrong)), 3, true);
+    wrong = right;
+    wrong.flags = 4;
+    send_wrong(&peer, slice_of(&wrong, sizeof(wrong)), 3, true);
+    wrong = right;
+    wrong.password_bytes = PDF_PASSWORD_BYTES_MAX + 1;
+    send_wrong(&peer, slice_of(&wrong, sizeof(wrong)), 3, true);
+    assert_serves(&peer);
+    stop(&peer);
+}
+
+/* How many descriptors the process has; -1 where that may not be seen. */
+static int count_descriptors(pid_t pid)
+{
+    char path[64];
+    DIR *folder = NULL;
+    int count = 0;
+
+    (void)snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+    folder = opendir(path);
+    if (folder == NULL) {
+        return -1;
+    }
+    while (readdir(folder) != NULL) {
+        count++;
+    }
+    (void)closedir(folder);
+    return count;
+}
+
+/* Goal: nothing is left behind by jobs that end in any way. Method: many of them; the descriptors are
+ * as many as before. */
+static void test_leaves_nothing(void **state)
+{
+    struct peer peer;
+    int before = 0;
+
+    (void)state;
+    start_fake(&peer, NULL);
+    assert_serves(&peer);
+    before = count_descriptors(peer.pid);
+    for (int i = 0; i < 20; i++) {
+        struct peer_job job;
+
+        send_job(&peer, FAKE_SLEEP, &job);
+        peer_close_job(&job);
+        send_wrong(&peer, SLICE("garbage"), 3, true);
+        assert_serves(&peer);
+        assert_signalled(&peer, FAKE_TRAP, SIGILL);
+    }
+    assert_serves(&peer);
+    assert_int_equal(count_descriptors(peer.pid), before);
+    stop(&peer);
+}
+
+/* Goal: there are at most PDF_CHILDREN_MAX children, one more is told so, and when the control socket
+ * closes all of them end, and the program too. Method: fill it with sleepers, then close. */
+static void test_full_and_end(void **state)
+{
+    struct peer peer;
+    struct peer_job jobs[PDF_CHILDREN_MAX];
+    struct pdf_answer answer;
+    struct pdf_control_end end;
+
+    (void)state;
+    start_fake(&peer, NULL);
+    for (size_t i = 0; i < PDF_CHILDREN_MAX; i++) {
+        send_job(&peer, FAKE_SLEEP, &jobs[i]);
+    }
+    run_job(&peer, FAKE_PLAIN, &answer, &end);
+    assert_int_equal(end.end, PDF_END_NOT_FORKED);
+    peer_close_job(&jobs[0]);
+    for (int tries = 0; end.end == PDF_END_NOT_FORKED && tries < 1000; tries++) {
+        (void)usleep(5000);
+        run_job(&peer, FAKE_PLAIN, &answer, &end);
+    }
+    assert_int_equal(end.end, PDF_END_EXITED);
+    stop(&peer);
+    for (size_t i = 1; i < PDF_CHILDREN_MAX; i++) {
+        assert_true(peer_wait_closed(jobs[i].answer));
+        peer_close_job(&jobs[i]);
+    }
+}
+
+/* Goal: signals to a whole group of processes do not end the program: a server that drains still has
+ * jobs. Method: send them, then a job. */
+static void test_signals(void **state)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD};
+    struct peer peer;
+
+    (void)state;
+    start_fake(&peer, NULL);
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+        assert_int_equal(kill(peer.pid, signals[i]), 0);
+    }
+    assert_serves(&peer);
+    stop(&peer);
+}
+
+/* A server that starts a worker with a sleeping child and dies. Its control socket stays open: it is
+ * on its way to the test, in a datagram that nobody takes. */
+static NORETURN void die_as_server(int test, int job_socket, int answer)
+{
+    const struct pdf_control_job message = peer_message(0, "");
+    const struct peer to_test = {.control = test};
+    struct peer peer;
+    int fds[PDF_JOB_FDS];
+
+    if (!peer_start(&peer, getenv("ERRATA_PDF_WORKER_FAKE"), NULL)) {
+        _exit(1);
+    }
+    fds[PDF_JOB_DOCUMENT] = peer_document(fake_document(FAKE_SLEEP));
+    fds[PDF_JOB_ANSWER] = answer;
+    fds[PDF_JOB_SOCKET] = job_socket;
+    if (!peer_send(&peer, slice_of(&message, sizeof(message)), fds, PDF_JOB_FDS) ||
+        !peer_send(&to_test, SLICE("x"), &peer.control, 1)) {
+        _exit(1);
+    }
+    (void)kill(getpid(), SIGKILL);
+    _exit(1);
+}
+
+/* Goal: the program and its children do not outlive the server, even where its control socket stays
+ * open somewhere. Method: a process that starts it dies by itself; pipe and job socket close. */
+static void test_dies_with_server(void **state)
+{
+    int job[2];
+    int answer[2];
+    int told[2];
+    int status = 0;
+    pid_t server = 0;
+
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, job), 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, told), 0);
+    assert_int_equal(pipe2(answer, O_CLOEXEC), 0);
+    server = fork();
+    assert_true(server >= 0);
+    if (server == 0) {
+        die_as_server(told[1], job[1], answer[1]);
+    }
+    (void)close(job[1]);
+    (void)close(answer[1]);
+    assert_int_equal(waitpid(server, &status, 0), server);
+    assert_true(WIFSIGNALED(status));
+    assert_true(peer_wait_readable(told[0], 0));
+    assert_true(peer_wait_closed(answer[0]));
+    assert_true(peer_wait_closed(job[0]));
+    (void)close(job[0]);
+    (void)close(answer[0]);
+    (void)close(told[0]);
+    (void)close(told[1]);
+}
+
+static int run_alone(const char *argument)
+{
+    int status = 0;
+    pid_t pid = fork();
+
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        (void)close(PDF_CONTROL_FD);
+        if (freopen("/dev/null", "w", stdout) == NULL ||
+            freopen("/dev/null", "w", stderr) == NULL) {
+            _exit(127);
+        }
+        (void)execl(fake_program(), "errata-pdf-worker", argument, (char *)NULL);
+        _exit(127);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+/* Goal: started by hand it says what it is, and serves nobody. Method: exit codes of each way. */
+static void test_by_hand(void **state)
+{
+    (void)state;
+    assert_int_equal(run_alone("--help"), 0);
+    assert_int_equal(run_alone("--version"), 0);
+    assert_int_equal(run_alone(NULL), 64);
+    assert_int_equal(run_alone("--nonsense"), 64);
+    assert_int_equal(run_alone("a-file.pdf"), 64);
+    assert_int_equal(run_alone("--wall-ms=0"), 64);
+    assert_int_equal(run_alone("--wall-ms=600001"), 64);
+    assert_int_equal(run_alone("--wall-ms=1x"), 64);
+}
+
+/* One page, a line of text and a table of two rows of two cells; Poppler makes the cross-reference
+ * table anew. */
+static const char real_document[] =
+    "%PDF-1.4\n"
+    "1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n"
+    "2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n"
+    "3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 200]/Contents 4 0 R"
+    "/Resources<</Font<</F 5 0 R>>>>>>endobj\n"
+    "4 0 obj<</Length 60>>stream\n"
+    "BT /F 12 Tf 20 150 Td (Invoice 4711) Tj ET                 \n"
+    "endstream endobj\n"
+    "5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\n"
+    "trailer<</Root 1 0 R>>\n"
+    "%%EOF\n";
+
+static void measure_really(const char *const *arguments, bool closed)
+{
+    const struct pdf_control_job message = peer_message(PDF_JOB_EXPLAIN, "");
+    struct peer peer;
+    struct peer_job job;
+    struct pdf_answer answer;
+    struct pdf_control_end end;
+    struct arena arena;
+
+    arena_init(&arena, 4 * PDF_ANSWER_BYTES_MAX);
+    assert_true(peer_start(&peer, getenv("ERRATA_PDF_WORKER"), arguments));
+    assert_true(peer_send_job(&peer, &message, slice_text(real_document), &job));
+    finish_job(&job, &arena, &answer, &end);
+    assert_int_equal(end.end, PDF_END_EXITED);
+    assert_int_equal(end.code, PDF_EXIT_ANSWERED);
+    assert_int_equal(answer.reason, PDF_READ);
+    assert_int_equal(answer.text.page_count, 1);
+    assert_true(answer.text.pages[0].width == 300.0);
+    assert_true(answer.text.pages[0].height == 200.0);
+    assert_true(slice_starts_with(answer.text.snippet, SLICE("Invoice 4711")));
+    assert_true(answer.text.covered_cells > 0);
+    assert_int_equal(answer.cut, PDF_CUT_NONE);
+    assert_int_equal(answer.tables.table_count, 0);
+    assert_true(answer.explained);
+    assert_int_equal(answer.explanation.words, 2);
+    assert_true(!closed || answer.text.cmaps_unavailable);
+    arena_deinit(&arena);
+    stop(&peer);
+}
+
+/* Goal: the real program measures a real document in either cage. Method: one page. */
+static void test_real(void **state)
+{
+    static const char *const without[] = {"--without-landlock", NULL};
+
+    (void)state;
+    measure_really(NULL, false);
+    measure_really(without, CAGED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ready),
+        cmocka_unit_test(test_answered),
+        cmocka_unit_test(test_child_has_little),
+        cmocka_unit_test(test_side_by_side),
+        cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_wall),
+        cmocka_unit_test(test_deaths),
+        cmocka_unit_test(test_unread),
+        cmocka_unit_test(test_nonsense),
+        cmocka_unit_test(test_leaves_nothing),
+        cmocka_unit_test(test_full_and_end),
+        cmocka_unit_test(test_signals),
+        cmocka_unit_test(test_dies_with_server),
+        cmocka_unit_test(test_by_hand),
+        cmocka_unit_test(test_real),
+    };
+
+    (void)signal(SIGPIPE, SIG_IGN);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,31 @@
+# The worker program: its cage, probed from inside a process that is in it; its fork server, spoken to
+# over a socket pair, with a measuring of the test's own in it that sleeps, crashes or lies on demand;
+# and the real program on a real document.
+#
+# There is no cage under a sanitizer: the label `cage` names what tools/check runs on the release build
+# (ctest -L cage). Under a sanitizer pdf_cage_tests is skipped, and the others run without a cage.
+if(TARGET pdf_cage)
+    errata_test(pdf_cage_tests DIR tests/unit/pdf_worker/cage USES pdf_cage PARTS seccomp LABELS cage)
+    set_tests_properties(pdf_cage_tests PROPERTIES SKIP_RETURN_CODE 77)
+endif()
+
+# The program with `measure` replaced.
+if(TARGET pdf_worker)
+    add_executable(pdf_worker_fake ${CMAKE_CURRENT_LIST_DIR}/fake/fake_measure.c
+                   $<TARGET_OBJECTS:pdf_worker>)
+    target_link_libraries(pdf_worker_fake PRIVATE warnings defines)
+    errata_link(pdf_worker_fake "pdf_cage;pdf_answer")
+
+    errata_test(pdf_worker_tests DIR tests/unit/pdf_worker/serve USES pdf_answer LABELS unit cage)
+    target_sources(pdf_worker_tests PRIVATE ${CMAKE_CURRENT_LIST_DIR}/peer/worker_peer.c)
+    add_dependencies(pdf_worker_tests pdf_worker_fake errata-pdf-worker)
+    set_tests_properties(pdf_worker_tests PROPERTIES
+        ENVIRONMENT "ERRATA_PDF_WORKER=$<TARGET_FILE:errata-pdf-worker>;ERRATA_PDF_WORKER_FAKE=$<TARGET_FILE:pdf_worker_fake>")
+
+    # pdf_replay [--without-landlock] [--jobs N] PROGRAM FILES...: documents through the real program,
+    # a line each; fails where a child was killed by the filter or by a fault of its own.
+    add_executable(pdf_replay ${CMAKE_CURRENT_LIST_DIR}/replay/pdf_replay.c
+                   ${CMAKE_CURRENT_LIST_DIR}/peer/worker_peer.c)
+    target_link_libraries(pdf_replay PRIVATE warnings test_warnings defines)
+    errata_link(pdf_replay pdf_answer)
+endif()

@@ -63,11 +63,12 @@ struct client_channel_ops {
     void (*resume)(struct client_channel *channel, struct client_call *call);
     /* Of a client stream, whose start takes an empty request that is not sent: sends one message
      * (borrowed until this returns). ERR_BUSY where CLIENT_SEND_BYTES_HIGH or more wait for the
-     * server to read: nothing was taken, on_writable follows. ERR_CANCELLED once the call has ended
-     * (on_end tells why). */
+     * server to read: nothing was taken, on_writable follows. ERR_CANCELLED once the server has
+     * answered or the call has ended (on_end tells how). ERR_TOO_LARGE, ERR_MEMORY, and ERR_INVALID
+     * behind the half-close: nothing was taken, and the call goes on. */
     enum err (*send)(struct client_channel *channel, struct client_call *call,
                      struct slice message);
-    /* No more messages follow. */
+    /* No more messages follow. ERR_CANCELLED and ERR_INVALID likewise. */
     enum err (*half_close)(struct client_channel *channel, struct client_call *call);
 };
 

@@ -37,7 +37,7 @@ struct client_status {
 struct client_call; /* one call under way; the channel's, valid until on_end returns */
 
 struct client_handlers {
-    void *user; /* passed to both */
+    void *user; /* passed to each */
     /* One reply message's bytes, borrowed for the length of the callback. */
     void (*on_reply)(void *user, struct slice message);
     /* The end, exactly once, never inside the function that started the call. */

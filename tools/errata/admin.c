@@ -103,7 +103,7 @@ static enum cli_exit check_part(struct cli *cli, const char *part, struct slice 
 
 static enum cli_exit run_health(struct cli *cli)
 {
-    static const char *const parts[] = {"", "errata.write"};
+    static const char *const parts[] = {"", "errata.write", "errata.pdf"};
     const char *wanted = cli->options.word_count > 0 ? cli->options.words[0] : NULL;
     bool serving = true;
 
@@ -147,9 +147,12 @@ const struct command health_commands[] = {
     {.name = "health",
      .arguments = "[PART]",
      .summary = "whether the server serves",
-     .help = "Asks the health of the server and of its writes, or of one part: `errata.write`.\n"
-             "Needs no token. Exit code 0 where all that was asked serves, else 1.\n"
-             "\nExample:\n  until errata health --timeout 1s >/dev/null 2>&1; do sleep 1; done",
+     .help =
+         "Asks the health of the server, of its writes and of its reading of PDFs, or of one part\n"
+         "alone: `errata.write`, `errata.pdf`. Needs no token. Exit code 0 where all that was\n"
+         "asked serves, else 1.\n"
+         "\nExample:\n"
+         "  until errata health errata.pdf --timeout 1s >/dev/null 2>&1; do sleep 1; done",
      .words_max = 1,
      .run = run_health},
     {.name = NULL}};

@@ -113,10 +113,10 @@ static const char *verdict(const struct pdf_explanation *explanation, const stru
         return "yes";
     }
     if (table->kind == PDF_TABLE_TEXT && has_ruled_table(explanation)) {
-        return "no: text alone does not count beside a table with lines";
+        return "no: it stands beside a table with lines";
     }
     if (table->kind == PDF_TABLE_TEXT && table->rows < 5) {
-        return "no: text alone counts from 5 rows";
+        return "no: it has under 5 rows and no lines";
     }
     return "no: it overlaps a stronger one";
 }
@@ -163,11 +163,14 @@ static void print_lines(struct cli *cli, const struct pdf_explanation *explanati
     }
     measures_print_member(
         cli, "lines",
+        arena_printf(&cli->arena,
+                     "%u horizontal and %u vertical, after pieces of one line were joined",
+                     (unsigned)across, (unsigned)(explanation->ruling_count - across)));
+    measures_print_member(
+        cli, "",
         arena_printf(
             &cli->arena,
-            "%u horizontal and %u vertical, merged, from %u path operations; %u ignored as "
-            "white, transparent or around the page",
-            (unsigned)across, (unsigned)(explanation->ruling_count - across),
+            "from %u path operations; %u more are ignored: white, clear or around the page",
             (unsigned)explanation->path_operations, (unsigned)explanation->rulings_ignored));
 }
 
@@ -192,10 +195,18 @@ static void print_text_measures(struct cli *cli, const struct explained *explain
 
     measures_print_member(
         cli, "text",
-        arena_printf(&cli->arena, "%u characters on %s%u page%s, %u of them on page 1",
-                     (unsigned)measures->text_chars, measures->pages_read > 1 ? "the first " : "",
-                     (unsigned)measures->pages_read, measures->pages_read > 1 ? "s" : "",
-                     (unsigned)measures->page_one_chars));
+        explained->answer.explained
+            ? arena_printf(&cli->arena, "%u characters on page 1: %u glyphs in %u words",
+                           (unsigned)measures->page_one_chars, (unsigned)explanation->glyphs,
+                           (unsigned)explanation->words)
+            : arena_printf(&cli->arena, "%u characters on page 1",
+                           (unsigned)measures->page_one_chars));
+    if (measures->pages_read > 1) {
+        measures_print_member(
+            cli, "",
+            arena_printf(&cli->arena, "%u characters on the first %u pages, read for the text",
+                         (unsigned)measures->text_chars, (unsigned)measures->pages_read));
+    }
     if (measures->page_cells == 0) {
         measures_print_member(cli, "coverage",
                               SLICE("0, since page 1 has a side of more than 4,000 points"));
@@ -207,12 +218,6 @@ static void print_text_measures(struct cli *cli, const struct explained *explain
                      "%g of page 1: its glyphs cover %llu of its %llu cells of one point",
                      fingerprint_coverage(measures), (unsigned long long)measures->covered_cells,
                      (unsigned long long)measures->page_cells));
-    if (explained->answer.explained) {
-        measures_print_member(cli, "",
-                              arena_printf(&cli->arena, "%u glyphs in %u words",
-                                           (unsigned)explanation->glyphs,
-                                           (unsigned)explanation->words));
-    }
 }
 
 static void print_fingerprint(struct cli *cli, const struct explained *explained)

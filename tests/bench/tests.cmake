@@ -30,6 +30,14 @@ if(TARGET domain_corrections AND TARGET store_lmdb)
     add_dependencies(bench bench_examples_domain)
 endif()
 
+# How well tables are found, on documents whose tables are known.
+if(TARGET pdf_measure)
+    add_executable(bench_pdf_tables EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/bench/pdf_tables.c)
+    target_link_libraries(bench_pdf_tables PRIVATE warnings defines m)
+    errata_link(bench_pdf_tables "pdf_measure")
+    add_dependencies(bench bench_pdf_tables)
+endif()
+
 # The floor program that Errata is measured beside.
 set(floor ${CMAKE_SOURCE_DIR}/tests/bench/floor)
 set(floor_gen ${CMAKE_BINARY_DIR}/gen/floor)

@@ -279,6 +279,15 @@ void cairo_glyph_path(cairo_t *cr, const cairo_glyph_t *glyphs, int num_glyphs)
     }
 }
 
+/* A shading by a function becomes a mesh of as many patches as it takes, ahead of one fill. */
+void cairo_mesh_pattern_begin_patch(cairo_pattern_t *pattern)
+{
+    if (active != NULL && active->mode == TAP_NOTE) {
+        count_operation(active);
+    }
+    REAL(cairo_mesh_pattern_begin_patch)(pattern);
+}
+
 cairo_pattern_t *cairo_pop_group(cairo_t *cr)
 {
     if (active != NULL) {

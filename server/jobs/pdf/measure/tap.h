@@ -25,7 +25,7 @@ struct tap {
     double scale; /* of the page's context: points times scale */
     struct rulings *rulings;
     uint32_t operations_max;
-    uint32_t operations; /* strokes and fills so far */
+    uint32_t operations; /* strokes, fills and patches of meshes so far */
     /* Called once, when there are more: Poppler can't be stopped within a page. May be NULL. */
     void (*on_cut)(void *user, enum pdf_cut cut);
     void *user;

@@ -223,7 +223,7 @@ static enum err begin_upload(struct service *service,
 {
     struct upload *upload = NULL;
 
-    if (request->document_id == NULL) {
+    if (request->document_id == NULL || request->document_id[0] == '\0') {
         fault_add(service->ctx->fault, SLICE("document_id"),
                   "is missing; the first message must name the document");
         return ERR_INVALID;

@@ -78,7 +78,9 @@ class Corpus(unittest.TestCase):
                 document = answered[1]
                 is_scan = any(w.startswith("scan: ") for w in document.warnings)
                 self.assertEqual(is_scan, row["kind"] == "scanned")
-                self.assertEqual(document.text_coverage_ratio == 0, is_scan)
+                self.assertEqual(document.text_chars == 0, is_scan)
+                # Of a page with a line or two, coverage rounds to 0 too.
+                self.assertTrue(document.text_coverage_ratio == 0 or not is_scan)
                 self.assertTrue(document.layout_fingerprint)
 
     def test_tables_of_generated_invoices(self):

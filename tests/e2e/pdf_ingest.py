@@ -332,7 +332,7 @@ class Refused(PdfCase):
         self.bad_stream("document_id", {"content": content})
         self.bad_stream("document_id", {"document_id": ""}, {"content": content})
         self.bad_stream("document_id", {"document_id": "a" * 129}, {"content": content})
-        self.bad_stream("document_id", {"document_id": "a"}, {"document_id": "a", "content": content})
+        self.bad_stream("document_id", {"document_id": "a"}, {"document_id": "b", "content": content})
         self.bad_stream("password", {"document_id": "a"}, {"password": "p", "content": content})
         self.bad_stream("content", {"document_id": "a"})
         self.bad_stream("content", {"document_id": "a"}, {"content": b""})

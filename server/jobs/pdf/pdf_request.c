@@ -238,6 +238,11 @@ static bool never_began(const struct pdf_control_end *end)
            (end->end == PDF_END_EXITED && end->code == PDF_EXIT_CAGE);
 }
 
+static bool was_starved(const struct pdf_control_end *end)
+{
+    return end->end == PDF_END_WALL && end->cpu_us < PDF_STARVED_CPU_US;
+}
+
 /* What came, checked, and what the end makes of it. */
 static enum err conclude(const struct exchange *exchange, struct arena *arena,
                          struct pdf_answer *ret_answer)
@@ -255,6 +260,9 @@ static enum err conclude(const struct exchange *exchange, struct arena *arena,
     }
     if (err != OK && err != ERR_MALFORMED) {
         return err;
+    }
+    if (err == OK && answer.reason == PDF_CRASHED && was_starved(end)) {
+        return ERR_UNAVAILABLE;
     }
     if (err != OK || (answer.explained && (flags & PDF_JOB_EXPLAIN) == 0) ||
         (answer.picture.size > 0 && (flags & PDF_JOB_PICTURE) == 0)) {

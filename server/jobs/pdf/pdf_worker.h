@@ -23,6 +23,10 @@
 #define PDF_STOP_MS 2000
 /* Beyond PDF_WALL_MS, the fork server has so long to say that it stopped a child. */
 #define PDF_WALL_GRACE_MS 2000
+/* A child that was stopped at PDF_WALL_MS before the text, with less of the processor than this, was
+ * kept from it by others (children run when the machine has nothing else to do): that is no fault of
+ * the document's, which could be measured later. */
+#define PDF_STARVED_CPU_US 1000000
 
 /* A document's bytes, written once: a memfd that is sealed before the worker sees it. Not for two
  * threads at once. */

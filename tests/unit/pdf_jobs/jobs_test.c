@@ -33,7 +33,7 @@ struct document {
     struct pdf_job *job;
     const char *late; /* appended in work, or NULL */
     struct arena arena;
-    bool worked;
+    atomic_bool worked;
     size_t done; /* which one it was, from 1; 0: not yet */
     enum err result; /* of done */
     enum err measured; /* of measure */
@@ -310,8 +310,11 @@ static void test_cancel(void **state)
     assert_int_equal(arriving.result, ERR_CANCELLED);
     assert_int_equal(waiting.result, ERR_CANCELLED);
     assert_false(arriving.worked || waiting.worked);
-    /* Until its child hangs: cancelled earlier, `work` need not even run. */
-    (void)usleep(100000);
+    /* Cancelled earlier, `work` need not even run; a while later its child hangs. */
+    while (!running.worked) {
+        (void)usleep(1000);
+    }
+    (void)usleep(50000);
     assert_int_equal(running.done, 0);
     pdf_job_cancel(running.job);
     pdf_job_cancel(running.job);

@@ -161,6 +161,7 @@ static const struct ending {
     {"refuse signal=24", OK, PDF_NO_PAGES, PDF_CUT_LIMIT, 0},
     /* Not the document's fault. */
     {"exit=3", ERR_UNAVAILABLE, PDF_READ, PDF_CUT_NONE, 0}, /* PDF_EXIT_CAGE */
+    {"server-starved", ERR_UNAVAILABLE, PDF_READ, PDF_CUT_NONE, 0},
     {"server-not-forked", ERR_UNAVAILABLE, PDF_READ, PDF_CUT_NONE, 0},
     {"server-closes", ERR_INTERNAL, PDF_READ, PDF_CUT_NONE, 0},
     {"server-lies", ERR_INTERNAL, PDF_READ, PDF_CUT_NONE, 0},

@@ -4,9 +4,10 @@
  * reads no PDF and has no cage.
  *
  * A document is words: what the fork server does (`server-dies`, `server-closes`, `server-lies`,
- * `server-hangs`, `server-wall`, `server-not-forked`), `memory` for a large resident size, then what the
- * child does, one after the other: `text`, `tables`, `cut`, `refuse`, `password`, `asked`, `unasked`,
- * `lie`, `half`, `flood`, `slowly`, `hang`, `exit=N`, `signal=N`. It ends with status 0.
+ * `server-hangs`, `server-wall`, `server-starved`, `server-not-forked`), `memory` for a large resident
+ * size, then what the child does, one after the other: `text`, `tables`, `cut`, `refuse`, `password`,
+ * `asked`, `unasked`, `lie`, `half`, `flood`, `slowly`, `hang`, `exit=N`, `signal=N`. It ends with
+ * status 0.
  */
 #include "server/jobs/pdf/answer/pdf_answer.h"
 #include "server/jobs/pdf/pdf_control.h"
@@ -212,13 +213,13 @@ static bool take_job(struct job *ret_job)
     return true;
 }
 
-static void say_end(int socket, enum pdf_end end, int code, uint64_t memory_bytes)
+static void say_end(int socket, enum pdf_end end, int code, uint64_t cpu_us, uint64_t memory_bytes)
 {
     const struct pdf_control_end message = {.type = PDF_CONTROL_END,
                                             .version = PDF_CONTROL_VERSION,
                                             .end = end,
                                             .code = code,
-                                            .cpu_us = 1234,
+                                            .cpu_us = cpu_us,
                                             .memory_bytes = memory_bytes};
 
     (void)send(socket, &message, sizeof(message), MSG_NOSIGNAL);
@@ -236,11 +237,13 @@ static bool serve_itself(const struct job *job)
         (void)poll(NULL, 0, -1);
     }
     if (has_word(job->text, "server-wall")) {
-        say_end(socket, PDF_END_WALL, SIGKILL, 0);
+        say_end(socket, PDF_END_WALL, SIGKILL, 4000000, 0);
+    } else if (has_word(job->text, "server-starved")) {
+        say_end(socket, PDF_END_WALL, SIGKILL, 1234, 0);
     } else if (has_word(job->text, "server-not-forked")) {
-        say_end(socket, PDF_END_NOT_FORKED, 0, 0);
+        say_end(socket, PDF_END_NOT_FORKED, 0, 0, 0);
     } else if (has_word(job->text, "server-lies")) {
-        say_end(socket, (enum pdf_end)77, 0, 0);
+        say_end(socket, (enum pdf_end)77, 0, 0, 0);
     } else if (!has_word(job->text, "server-closes")) {
         return false;
     }
@@ -297,7 +300,8 @@ static void end(struct child *child)
 
     (void)waitpid(child->pid, &status, 0);
     say_end(child->socket, WIFSIGNALED(status) ? PDF_END_SIGNALLED : PDF_END_EXITED,
-            WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), child->memory_bytes);
+            WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), 1234,
+            child->memory_bytes);
     (void)close(child->socket);
     (void)close(child->end);
     child->pid = 0;

@@ -180,7 +180,7 @@ static bool prepare_process(void)
     return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0;
 }
 
-#ifdef __SANITIZE_ADDRESS__
+#if CAGE_SANITIZED
 const char *__lsan_default_suppressions(void);
 
 /* Asked by the leak checker at the end: what fontconfig keeps for its life is no leak of ours. */

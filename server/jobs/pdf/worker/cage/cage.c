@@ -68,6 +68,7 @@ void cage_give_up_rights(void)
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
     const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0, 0, 0}, {0, 0, 0}};
 
+    (void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     if (geteuid() == 0 && setgroups(0, NULL) == 0 &&
         setresgid(NOBODY_ID, NOBODY_ID, NOBODY_ID) == 0) {
         (void)!setresuid(NOBODY_ID, NOBODY_ID, NOBODY_ID);
@@ -103,17 +104,23 @@ static bool set_limits(const struct limit *limits, size_t count)
     return true;
 }
 
+/* A system that knows no idle class (a container's own kernel) has the weakest of the ordinary one. */
+static bool enter_idle_class(void)
+{
+    const struct sched_param idle = {.sched_priority = 0};
+
+    return sched_setscheduler(0, SCHED_IDLE, &idle) == 0 || setpriority(PRIO_PROCESS, 0, 19) == 0;
+}
+
 /* What holds with a sanitizer too. */
 static bool enter_always(const struct cage_limits *limits)
 {
-    const struct sched_param idle = {.sched_priority = 0};
     const struct limit both[] = {
         {RLIMIT_CPU, limits->cpu_seconds, limits->cpu_seconds + 1},
         {RLIMIT_CORE, 0, 0},
     };
 
-    return set_limits(both, sizeof(both) / sizeof(both[0])) &&
-           sched_setscheduler(0, SCHED_IDLE, &idle) == 0;
+    return set_limits(both, sizeof(both) / sizeof(both[0])) && enter_idle_class();
 }
 
 /* RLIMIT_NPROC does nothing to root; there the filter alone forbids new processes. */

@@ -20,7 +20,14 @@
 /* Of the compiled filter, which has about 200; the kernel takes 4096. */
 #define CAGE_INSTRUCTIONS_MAX 1024
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+/* clang's way to tell of a sanitizer, and gcc's. */
+#ifdef __has_feature
+#define CAGE_HAS_FEATURE(feature) __has_feature(feature)
+#else
+#define CAGE_HAS_FEATURE(feature) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) ||                               \
+    CAGE_HAS_FEATURE(address_sanitizer) || CAGE_HAS_FEATURE(thread_sanitizer)
 #define CAGE_SANITIZED 1
 #else
 #define CAGE_SANITIZED 0

@@ -38,8 +38,9 @@ struct document_jobs {
      * measure. ERR_MEMORY, ERR_INTERNAL. */
     enum err (*append)(struct document_job *job, struct slice bytes);
     /* Queues it: `work` runs on the pool in its turn, then `done` on the loop, never inside this
-     * call; with ERR_CANCELLED where cancel came first and `work` did not run. ERR_BUSY when the
-     * queue is full: neither runs. */
+     * call. `work` did not run where `done` tells ERR_CANCELLED (cancel came first), ERR_UNAVAILABLE
+     * (no worker was there, or soon would be) or ERR_MEMORY. ERR_BUSY when the queue is full: neither
+     * runs. */
     enum err (*submit)(struct document_job *job, void (*work)(void *user),
                        void (*done)(void *user, enum err result), void *user);
     /* Within `work`: blocks until the worker has answered or is stopped. ERR_CANCELLED after cancel;

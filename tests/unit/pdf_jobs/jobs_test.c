@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -440,6 +441,33 @@ static void test_given_up(void **state)
     assert_int_equal(next.measured, OK);
 }
 
+/* Goal: a job that can't have its descriptors ends by itself, and the next one runs. Method: a limit that
+ * leaves none, while it is submitted. */
+static void test_no_descriptors(void **state)
+{
+    static const rlim_t limits[] = {1, 0}; /* 0: the usual one */
+    struct world *world = *state;
+    struct document documents[2];
+    struct rlimit usual;
+
+    begin(world, FAKE_WORKER, 1, 0);
+    run_until_health(world, true);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &usual), 0);
+    for (size_t i = 0; i < 2; i++) {
+        struct rlimit limit = {limits[i] != 0 ? limits[i] : usual.rlim_cur, usual.rlim_max};
+
+        open_document(world, 1, "text tables", &documents[i]);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+        submit(&documents[i]);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &usual), 0);
+        run_until_done(world, i + 1);
+    }
+    assert_int_equal(documents[0].result, ERR_MEMORY);
+    assert_false(documents[0].worked);
+    assert_int_equal(documents[1].result, OK);
+    assert_int_equal(documents[1].measured, OK);
+}
+
 /* Goal: nothing is taken before the start, and what was made and never started is freed. Method: that. */
 static void test_not_started(void **state)
 {
@@ -464,6 +492,7 @@ int run_jobs_tests(void)
         cmocka_unit_test_setup_teardown(test_cancel_before_thread, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_worker_lost, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_given_up, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_no_descriptors, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_not_started, set_up, tear_down),
     };
 

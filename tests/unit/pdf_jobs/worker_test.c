@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -270,6 +271,40 @@ static void test_server_fails(void **state)
     arena_deinit(&arena);
 }
 
+/* Goal: a process that has no descriptors left fails the job alone, and leaves none open. Method: a limit
+ * that leaves none, one, two ... until there are enough. */
+static void test_no_descriptors(void **state)
+{
+    struct pdf_worker worker = start();
+    size_t before = open_descriptors();
+    struct pdf_bytes bytes;
+    const struct pdf_request request = {.control = worker.control, .bytes = &bytes};
+    struct pdf_answer answer;
+    struct rlimit usual;
+    struct arena arena;
+    enum err err = ERR_UNAVAILABLE;
+    rlim_t limit = 0;
+
+    (void)state;
+    arena_init(&arena, ARENA_BYTES);
+    make_bytes(&bytes, "text tables");
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &usual), 0);
+    while (err != OK) {
+        const struct rlimit few = {++limit, usual.rlim_max};
+
+        assert_int_equal(err, ERR_UNAVAILABLE);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+        err = pdf_worker_measure(&request, &arena, &answer);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &usual), 0);
+        assert_int_equal(open_descriptors(), before + 1);
+    }
+    /* Standard ones, the control socket, the document, then a pipe and a pair of sockets. */
+    assert_true(limit >= 3 + 2 + 4);
+    pdf_bytes_close(&bytes);
+    arena_deinit(&arena);
+    pdf_worker_stop(&worker);
+}
+
 static void *cancel_soon(void *data)
 {
     (void)usleep(50000);
@@ -349,10 +384,11 @@ static void test_bytes(void **state)
 int run_worker_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bytes),        cmocka_unit_test(test_start),
-        cmocka_unit_test(test_start_fails),  cmocka_unit_test(test_endings),
-        cmocka_unit_test(test_asked),        cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_server_fails), cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_bytes),          cmocka_unit_test(test_start),
+        cmocka_unit_test(test_start_fails),    cmocka_unit_test(test_endings),
+        cmocka_unit_test(test_asked),          cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_no_descriptors), cmocka_unit_test(test_server_fails),
+        cmocka_unit_test(test_cancel),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

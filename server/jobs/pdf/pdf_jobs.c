@@ -74,6 +74,7 @@ enum err pdf_jobs_new(const struct pdf_jobs_config *config, struct pdf_jobs **re
         free(jobs);
         return ERR_MEMORY;
     }
+    jobs->config.program = jobs->supervisor.program; /* the caller's may go */
     *ret_jobs = jobs;
     return OK;
 }

@@ -10,7 +10,6 @@
 
 #include "server/jobs/pdf/pdf_worker.h"
 #include "server/jobs/pool.h"
-#include "store/base/clock.h"
 #include "store/base/sha256.h"
 #include "store/base/uuid.h"
 

@@ -296,14 +296,14 @@ enum err layout_service_ingest_document_stream_prepare(
     if (upload == NULL) {
         fault_add(service->ctx->fault, SLICE("document_id"),
                   "is missing: the stream had no message; the first one must name the document");
-    } else if (upload->bytes == 0) {
+        return ERR_INVALID;
+    }
+    if (upload->bytes == 0) {
         fault_add(service->ctx->fault, SLICE("content"),
                   "is empty: no message had bytes of the PDF; send them in one or more messages");
+        return ERR_INVALID;
     }
-    err = fault_result(service->ctx->fault);
-    if (err == OK) {
-        err = prepare(service, upload->document_id, upload->password, &content, ret_prepared);
-    }
+    err = prepare(service, upload->document_id, upload->password, &content, ret_prepared);
     if (err == OK) {
         service->request_sha256 = hash_upload(upload, &content);
     }

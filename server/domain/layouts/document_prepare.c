@@ -85,12 +85,26 @@ static enum err encode_facts(struct arena *arena, struct document_event *event)
     return buffer_ok(&buffer) ? OK : ERR_MEMORY;
 }
 
+/* The ends of pages and lines alone are no text. */
+static bool is_white(struct slice text)
+{
+    for (size_t i = 0; i < text.size; i++) {
+        if (text.data[i] != ' ' && (text.data[i] < '\t' || text.data[i] > '\r')) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A scan has no snippet, though each of its pages ends with a line feed. */
 static enum err encode_content(struct arena *arena, struct document_event *event)
 {
+    struct slice snippet = event->measures->input_snippet;
     struct buffer buffer = {0};
 
-    buffer_init(&buffer, arena, event->measures->input_snippet.size + 8);
-    put_text(&buffer, DOCUMENT_INPUT_SNIPPET_FIELD, event->measures->input_snippet);
+    buffer_init(&buffer, arena, snippet.size + 8);
+    put_text(&buffer, DOCUMENT_INPUT_SNIPPET_FIELD,
+             is_white(snippet) ? slice_of(NULL, 0) : snippet);
     event->content = buffer_slice(&buffer);
     return buffer_ok(&buffer) ? OK : ERR_MEMORY;
 }

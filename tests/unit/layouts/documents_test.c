@@ -110,6 +110,25 @@ static void test_first_document(void **state)
     errata__v1__ingest_document_response__free_unpacked(answer, NULL);
 }
 
+/* Goal: a scan has no snippet, though its pages end with line feeds; text keeps its white space.
+ * Method: white space alone, and text between it. */
+static void test_snippet_of_white_space(void **state)
+{
+    struct store_world *world = *state;
+    struct document_measures scan = paper("a");
+    struct document_measures text = paper("b");
+    Errata__V1__IngestDocumentResponse *answer = NULL;
+
+    scan.input_snippet = SLICE("\n \t\f\r\n\v\n");
+    answer = paper_answer(world, paper_ingest(world, &scan));
+    assert_string_equal(answer->document->input_snippet, "");
+    errata__v1__ingest_document_response__free_unpacked(answer, NULL);
+    text.input_snippet = SLICE("\n x\n");
+    answer = paper_answer(world, paper_ingest(world, &text));
+    assert_string_equal(answer->document->input_snippet, "\n x\n");
+    errata__v1__ingest_document_response__free_unpacked(answer, NULL);
+}
+
 static void expect_warning(const struct document_measures *measures, struct store_world *world,
                            const char *code)
 {
@@ -365,6 +384,7 @@ int run_documents_tests(void)
     const struct CMUnitTest tests[] = {
         TEST(test_fingerprint_of_measures),
         TEST(test_first_document),
+        TEST(test_snippet_of_white_space),
         TEST(test_warnings),
         TEST(test_without_tables),
         TEST(test_again),

@@ -4,11 +4,16 @@
 Goal: each command does what it says, exit codes tell what happened, and nothing from outside reaches
 a terminal raw. Method: the program is run; scripts read its JSON, a pseudo-terminal its tables.
 """
+import concurrent.futures
+import contextlib
 import fcntl
+import hashlib
 import json
 import os
 import pathlib
 import pty
+import shutil
+import signal
 import socket
 import struct
 import subprocess
@@ -17,10 +22,66 @@ import termios
 import threading
 import time
 
-from erratad import ServerCase, Server, feedback, main
+import grpc
+from google.protobuf import any_pb2, duration_pb2
+
+from erratad import (ROOT, ServerCase, Server, error_details_pb2, feedback, layout, layout_grpc,
+                     main, status_pb2, wait_until)
 
 ERRATA = os.path.join(os.environ["ERRATA_BIN"], "errata")
 LINE = "EXTRACTION_LINE_CORRECTED"
+PDF = pathlib.Path(ROOT, "tests", "data", "pdf")
+# Three invoices of one supplier, measured alike.
+INVOICES = [str(PDF / "layout" / f"MustangGnuaccountingBeispielRE-{name}.pdf")
+            for name in ("20150613_503", "20151008_504", "20170509_505")]
+# Two of another; only test_documents_are_ingested_and_read stores any of the above in the server that
+# all share.
+SHEETS = [str(PDF / "layout" / f"p1-nics-{day}.pdf") for day in ("2016-04-04", "2016-11-01")]
+COLUMNS = ["FILE", "PAGES", "PAGE 1", "TABLES", "COVERAGE", "LAYOUT", "SEEN", "NOTE"]
+
+
+class BusyServer(layout_grpc.LayoutServiceServicer):
+    """A server of documents whose answers a test chooses: what it is told, each time it is asked."""
+
+    def __init__(self, answer):
+        self.answer = answer  # of a document_id and how often it came: None, or a status
+        self.seen = []
+
+    def IngestDocumentStream(self, request_iterator, context):
+        pieces = list(request_iterator)
+        name = pieces[0].document_id
+        self.seen.append(name)
+        status = self.answer(name, self.seen.count(name))
+        if status:
+            context.set_trailing_metadata([("grpc-status-details-bin",
+                                            status.SerializeToString())])
+            context.abort(list(grpc.StatusCode)[status.code], status.message)
+        content = b"".join(piece.content for piece in pieces)
+        return layout.IngestDocumentStreamResponse(document=layout.Document(
+            document_id=name, page_count=1, size_bytes=len(content),
+            sha256=hashlib.sha256(content).hexdigest()))
+
+
+def busy(code, message, retry_ms):
+    """A status that says when to come again."""
+    detail = any_pb2.Any()
+    detail.Pack(error_details_pb2.RetryInfo(
+        retry_delay=duration_pb2.Duration(nanos=retry_ms * 1_000_000)))
+    return status_pb2.Status(code=code.value[0], message=message, details=[detail])
+
+
+@contextlib.contextmanager
+def busy_server(answer):
+    """Its address, and what it has seen."""
+    servicer = BusyServer(answer)
+    server = grpc.server(concurrent.futures.ThreadPoolExecutor(4))
+    layout_grpc.add_LayoutServiceServicer_to_server(servicer, server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    try:
+        yield f"127.0.0.1:{port}", servicer
+    finally:
+        server.stop(None)
 
 
 class Cli(ServerCase):
@@ -126,6 +187,210 @@ class Cli(ServerCase):
             run = subprocess.run([ERRATA, "health"], stdout=full, stderr=subprocess.PIPE,
                                  env=self.environment(), timeout=30)
         self.assertEqual(run.returncode, 4)
+
+    # --- documents ---
+
+    def fingerprint(self, document_id):
+        shown = json.loads(self.run_cli("layouts", "show", document_id, "--json"))
+        return shown["document"]["layoutFingerprint"]
+
+    def run_both(self, *words, code):
+        """Runs one command; its output and what it said on standard error."""
+        run = subprocess.run([ERRATA, *words], capture_output=True, text=True, timeout=60,
+                             env=self.environment())
+        self.assertEqual(run.returncode, code, f"{words}: {run.stdout}{run.stderr}")
+        return run.stdout, run.stderr
+
+    def test_documents_are_ingested_and_read(self):
+        """Three of a layout: a table, a list, a profile; a correction of one is the next one's example."""
+        out, said = self.run_both("layouts", "ingest", *INVOICES, "--id-prefix", "read/", code=0)
+        lines = out.splitlines()
+        self.assertEqual(" ".join(lines[0].split()), " ".join(COLUMNS))
+        cells = [line.split()[-8:] for line in lines[1:]]
+        self.assertEqual([cell[:6] for cell in cells], [["1", "595", "x", "842", "2", "0.09"]] * 3)
+        self.assertEqual(sorted(cell[7] for cell in cells), ["1", "2", "3"])
+        self.assertIn("3 of 3 stored", said)
+        again, _ = self.run_both("layouts", "ingest", INVOICES[0], "--id-prefix", "read/", code=0)
+        self.assertEqual(again.splitlines()[1].split(), lines[1].split())  # the same answer
+        first = "read/" + pathlib.Path(INVOICES[0]).stem
+        fingerprint = self.fingerprint(first)
+        self.assertTrue(fingerprint.startswith(cells[0][6]))
+        listed = self.run_cli("layouts", "list", "--layout", fingerprint)
+        self.assertEqual(len(listed.splitlines()), 4)
+        made = self.run_cli("corrections", "capture", "--type", LINE, "--document", first,
+                            "--before", '{"qty": "1"}', "--after", '{"qty": "400"}').strip()
+        shown = self.run_cli("layouts", "show", first)
+        self.assertIn("3 of this layout were ingested", shown)
+        self.assertIn("1 wait for the next document", shown)
+        self.assertIn("\n  Rechnung # RE-20150613/503", shown)
+        hints = json.loads(self.run_cli("examples", fingerprint, "--hints"))
+        self.assertIn("Rechnung # RE-20150613/503", hints[0]["input_snippet"])
+        self.assertEqual(hints[0]["output"], {"qty": "400"})
+        self.assertIn(fingerprint, self.run_cli("corrections", "show", made))
+        profiles = self.run_cli("layouts", "profiles", "--most-seen", "--all")
+        row = next(line for line in profiles.splitlines() if fingerprint in line)
+        self.assertEqual(row.split()[1:3], ["3", "1"])
+        self.assertRegex(self.run_cli("layouts", "profile", fingerprint), "documents +3\n")
+        by_id = json.loads(self.run_cli("layouts", "show", first, "--json"))["document"]["id"]
+        self.assertIn(first, self.run_cli("layouts", "show", "--by-id", by_id))
+        self.assertIn("NOT_FOUND", self.run_cli("layouts", "show", "read/none", code=1))
+
+    def test_what_does_not_go_in_says_why(self):
+        """One file of each kind of trouble among good ones: each has its row, and its reason in full."""
+        folder = pathlib.Path(self.folder.name, "trouble")
+        (folder / "deeper").mkdir(parents=True)
+        shutil.copy(SHEETS[0], folder / "good.pdf")
+        shutil.copy(SHEETS[1], folder / "deeper" / "good.pdf")
+        (folder / "empty.pdf").write_bytes(b"")
+        (folder / "words.pdf").write_text("no PDF at all\n")
+        (folder / "notes.txt").write_text("not looked at\n")
+        with open(folder / "large.pdf", "wb") as large:
+            large.truncate((64 << 20) + 1)
+        (folder / "turn\x1b[31m.pdf").write_bytes(b"%PDF-1.4")
+        shutil.copy(PDF / "encrypted" / "enc-R3_V2_U=view_O=master.pdf", folder / "locked.pdf")
+        os.symlink("nowhere", folder / "dangling.pdf")
+        out, said = self.run_both("layouts", "ingest", str(folder), "--id-prefix", "t-", code=1)
+        notes = {line.split()[0].rsplit("/", 1)[1]: line.split("  ")[-1].strip()
+                 for line in out.splitlines()[1:]}
+        self.assertRegex(notes.pop("good.pdf"), "^[0-9]+$")
+        self.assertEqual(notes, {
+            "dangling.pdf": "not sent: unreadable", "empty.pdf": "not sent: unreadable",
+            "large.pdf": "not sent: unreadable", "locked.pdf": "refused: encrypted",
+            "turn\\x1b[31m.pdf": "not sent: unreadable", "words.pdf": "refused: not_a_pdf"})
+        for sentence in ("dangling.pdf: it is a link to nothing", "empty.pdf: it is empty",
+                         "large.pdf: it is larger than 64 MiB", "locked.pdf: encrypted: ",
+                         "words.pdf: not_a_pdf: ", "--password-file FILE", "1 of 7 stored, 6 not"):
+            self.assertIn(sentence, said)
+        self.assertNotIn("\x1b", out + said)
+        word = self.file("word", "view\n")
+        self.run_both("layouts", "ingest", str(folder / "locked.pdf"), "--password-file", word, code=0)
+        _, said = self.run_both("layouts", "ingest", str(folder / "deeper"), "--id-prefix", "t-", code=1)
+        self.assertIn('"t-good" is stored with other bytes', said)
+        self.assertIn("--id-prefix TEXT or --document ID makes another", said)
+        out, _ = self.run_both("layouts", "ingest", str(folder), "--recursive", "--json",
+                               "--id-prefix", "t-", code=1)
+        told = {pathlib.Path(row["file"]).relative_to(folder).as_posix(): row
+                for row in map(json.loads, out.splitlines())}
+        self.assertEqual(told["good.pdf"]["document"]["documentId"], "t-good")
+        self.assertEqual(told["deeper/good.pdf"]["error"]["code"], "ALREADY_EXISTS")
+        self.assertEqual(told["words.pdf"]["error"]["reason"], "not_a_pdf")
+        self.assertEqual(told["empty.pdf"]["error"]["code"], "unreadable")
+        self.run_both("layouts", "ingest", str(folder / "empty.pdf"), code=4)
+        self.run_both("layouts", "ingest", str(folder), "--document", "x", code=2)
+
+    def test_a_busy_server_is_waited_for(self):
+        """Told to come again, it does, with the same bytes; a refusal of all ends at once."""
+        def answer(name, times):
+            if name == "a":
+                return times < 3 and busy(grpc.StatusCode.RESOURCE_EXHAUSTED, "full", 50)
+            return times < 2 and busy(grpc.StatusCode.UNAVAILABLE, "no worker", 10)
+
+        content = os.urandom(700_000)
+        for name in "ab":
+            pathlib.Path(self.folder.name, f"{name}.pdf").write_bytes(content)
+        files = [os.path.join(self.folder.name, f"{name}.pdf") for name in "ab"]
+        with busy_server(answer) as (address, servicer):
+            out, said = self.run_both("--server", address, "layouts", "ingest", *files, "--json",
+                                      code=0)
+        self.assertEqual(sorted(servicer.seen), ["a"] * 3 + ["b"] * 2)
+        for row in map(json.loads, out.splitlines()):
+            self.assertEqual(row["document"]["sha256"], hashlib.sha256(content).hexdigest())
+        self.assertIn("2 of 2 stored", said)
+        with busy_server(lambda *_: status_pb2.Status(
+                code=grpc.StatusCode.PERMISSION_DENIED.value[0], message="no")) as (address, servicer):
+            _, said = self.run_both("--server", address, "layouts", "ingest", *files * 20, code=1)
+        self.assertLessEqual(len(servicer.seen), 2)
+        self.assertIn("PERMISSION_DENIED: no", said)
+        self.assertIn("0 of 40 stored, 40 not sent", said)
+        # Too large for good: no RetryInfo, so no second try.
+        with busy_server(lambda *_: status_pb2.Status(
+                code=grpc.StatusCode.RESOURCE_EXHAUSTED.value[0], message="x")) as (address, servicer):
+            self.run_both("--server", address, "layouts", "ingest", *files, code=1)
+        self.assertEqual(sorted(servicer.seen), ["a", "b"])
+
+    def start_ingesting(self, server, token, count):
+        """Starts `errata layouts ingest` on that many files; the process, once a few are stored."""
+        folder = pathlib.Path(self.folder.name, f"many-{count}-{server.address.rsplit(':', 1)[1]}")
+        folder.mkdir()
+        for number in range(count):
+            os.symlink(INVOICES[0], folder / f"{number}.pdf")
+        process = subprocess.Popen(
+            [ERRATA, "layouts", "ingest", str(folder)], text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, env=self.environment() | {
+                "ERRATA_SERVER": server.address, "ERRATA_TOKEN_FILE": token})
+        client = server.client()
+        wait_until(lambda: len(client.layouts.ListDocuments(
+            layout.ListDocumentsRequest()).documents) >= 3, "a few documents", 30)
+        client.close()
+        return process
+
+    def test_an_interrupted_ingest_tells_how_far_it_came(self):
+        """SIGINT in the middle: a table of what is stored, and 130; once more stores the rest."""
+        with Server() as server:
+            process = self.start_ingesting(server, self.file("int", server.admin_token), 400)
+            process.send_signal(signal.SIGINT)
+            out, said = process.communicate(timeout=30)
+            self.assertEqual(process.returncode, 130, said)
+            stored = int(said.split(" of 400 stored")[0].split()[-1])
+            self.assertEqual(len(out.splitlines()), 1 + stored)
+            self.assertLess(stored, 400)
+            self.assertIn(f"{400 - stored} not sent", said)
+
+    def test_an_ingest_outlives_the_server(self):
+        """Killed in the middle and started again at the same address: every file is stored once."""
+        with Server() as server:
+            port = server.address.rsplit(":", 1)[1]
+            process = self.start_ingesting(server, self.file("outlive", server.admin_token), 100)
+            server.kill9()
+            server.arguments = ["--listen", f"127.0.0.1:{port}"]
+            server.start()
+            out, said = process.communicate(timeout=90)
+            self.assertEqual(process.returncode, 0, said)
+            self.assertEqual(len(out.splitlines()), 1 + 100)
+            client = server.client()
+            documents = client.layouts.ListDocuments(
+                layout.ListDocumentsRequest(page_size=1000)).documents
+            self.assertEqual(len(documents), 100)
+            self.assertEqual(client.profile(documents[0].layout_fingerprint).seen_count, 100)
+            client.close()
+
+    def test_explain(self):
+        """Without a server: the fingerprint that a server computes, every table with why it counts."""
+        nowhere = {"ERRATA_SERVER": "127.0.0.1:1", "ERRATA_TOKEN_FILE": "/nonexistent"}
+        png = os.path.join(self.folder.name, "page.png")
+        told = self.run_cli("layouts", "explain", SHEETS[0], "--png", png, **nowhere)
+        self.assertEqual(pathlib.Path(png).read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
+        explained = json.loads(self.run_cli("layouts", "explain", SHEETS[0], "--json", **nowhere))
+        self.assertEqual(explained["layoutFingerprint"],
+                         hashlib.sha256(json.dumps(explained["metadata"]).encode()).hexdigest())
+        self.run_cli("layouts", "ingest", SHEETS[0], "--document", "explained")
+        self.assertEqual(self.fingerprint("explained"), explained["layoutFingerprint"])
+        self.assertIn(explained["layoutFingerprint"], told)
+        self.assertEqual(sum(table["counted"] for table in explained["tables"]),
+                         explained["metadata"]["table_count"])
+        for table in explained["tables"]:
+            self.assertEqual(table["counted"], table["verdict"] == "yes")
+        stored = self.run_cli("layouts", "explain", "--document", "explained")
+        self.assertIn(explained["layoutFingerprint"], stored)
+        words = self.file("words.pdf", "words")
+        refused = subprocess.run([ERRATA, "layouts", "explain", words], capture_output=True, text=True,
+                                 timeout=30, env=self.environment())
+        self.assertEqual(refused.returncode, 1)
+        self.assertRegex(refused.stdout, "refused +not_a_pdf: it is no PDF")
+        self.assertIn("is no file but a folder",
+                      self.run_cli("layouts", "explain", self.folder.name, code=4))
+        self.assertIn("would overwrite", self.run_cli("layouts", "explain", words, "--png", words,
+                                                      code=2))
+        self.assertIn("can't be started", self.run_cli("layouts", "explain", words, "--worker",
+                                                       "/nonexistent", code=4))
+
+    def test_a_table_of_documents_keeps_to_the_terminal(self):
+        """Long paths lose their fronts; the text of a PDF can't steer the terminal."""
+        sent = self.on_terminal(90, "layouts", "ingest", *SHEETS, "--no-color", "--id-prefix", "w-")
+        table = [line for line in sent.split("\x1b[K")[-1].splitlines() if "1008 x 612" in line]
+        self.assertEqual(len(table), 2)
+        self.assertIn("p1-nics-2016-04-04.pdf", table[0])
+        self.assertLessEqual(max(map(len, table)), 90)
 
     def on_terminal(self, width, *words):
         """What a terminal of that width is sent."""

@@ -17,7 +17,7 @@
 #include <linux/filter.h>
 #include <stdbool.h>
 
-/* Of the compiled filter, which has about 200; the kernel takes 4096. */
+/* Of the compiled filter, which has about 100; the kernel takes 4096. */
 #define CAGE_INSTRUCTIONS_MAX 1024
 
 /* clang's way to tell of a sanitizer, and gcc's. */

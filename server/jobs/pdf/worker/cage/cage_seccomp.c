@@ -161,7 +161,7 @@ static bool add_files_closed(scmp_filter_ctx filter)
 {
     const struct rule rules[] = {
         {SCMP_SYS(openat), SCMP_ACT_ERRNO(ENOENT), 0, {{0}}},
-        {SCMP_SYS(newfstatat), SCMP_ACT_ALLOW, 1, {is(3, AT_EMPTY_PATH)}},
+        {SCMP_SYS(newfstatat), SCMP_ACT_ALLOW, 1, {has_bits(3, AT_EMPTY_PATH, AT_EMPTY_PATH)}},
         {SCMP_SYS(newfstatat), SCMP_ACT_ERRNO(ENOENT), 1, {has_bits(3, AT_EMPTY_PATH, 0)}},
     };
 

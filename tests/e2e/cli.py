@@ -327,14 +327,18 @@ class Cli(ServerCase):
     def test_an_interrupted_ingest_tells_how_far_it_came(self):
         """SIGINT in the middle: a table of what is stored, and 130; once more stores the rest."""
         with Server() as server:
-            process = self.start_ingesting(server, self.file("int", server.admin_token), 400)
+            token = self.file("int", server.admin_token)
+            process = self.start_ingesting(server, token, 150)
             process.send_signal(signal.SIGINT)
             out, said = process.communicate(timeout=30)
             self.assertEqual(process.returncode, 130, said)
-            stored = int(said.split(" of 400 stored")[0].split()[-1])
+            stored = int(said.split(" of 150 stored")[0].split()[-1])
             self.assertEqual(len(out.splitlines()), 1 + stored)
-            self.assertLess(stored, 400)
-            self.assertIn(f"{400 - stored} not sent", said)
+            self.assertLess(stored, 150)
+            self.assertIn(f"{150 - stored} not sent", said)
+            again = self.run_cli(*process.args[1:], ERRATA_SERVER=server.address,
+                                 ERRATA_TOKEN_FILE=token)
+            self.assertEqual(len(again.splitlines()), 1 + 150)
 
     def test_an_ingest_outlives_the_server(self):
         """Killed in the middle and started again at the same address: every file is stored once."""

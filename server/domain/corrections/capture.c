@@ -11,6 +11,9 @@
 #include "store/base/text.h"
 #include "store/base/wire.h"
 
+/* What storing one event needs at most, several times over: its texts, filled in, and their row. */
+#define STORE_BYTES_MAX (4u << 20)
+
 /* The stored JSON texts of an event. */
 struct texts {
     struct slice before;
@@ -320,6 +323,26 @@ static enum err store_one(struct ctx *ctx, struct store_txn *txn, struct org_id 
     return err;
 }
 
+/* Stores them in order, each in memory of its own: a batch takes no more than its largest event. */
+static enum err store_all(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                          const struct capture_event *events, size_t count, uint64_t *ret_first_seq)
+{
+    struct ctx inner = *ctx;
+    struct arena arena;
+    uint64_t seq = 0;
+    enum err err = OK;
+
+    arena_init(&arena, STORE_BYTES_MAX);
+    inner.arena = &arena;
+    for (size_t i = 0; i < count && err == OK; i++) {
+        err = store_one(&inner, txn, org, &events[i], &seq);
+        *ret_first_seq = i == 0 ? seq : *ret_first_seq;
+        arena_reset(&arena);
+    }
+    arena_deinit(&arena);
+    return err;
+}
+
 /* Before the first put: no event may come from the future. */
 static enum err check_times(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                             const struct capture_event *events, size_t count)
@@ -346,11 +369,8 @@ enum err capture_store(struct ctx *ctx, struct store_txn *txn, struct org_id org
     uint64_t first_seq = 0;
     enum err err = check_times(ctx, txn, org, events, count);
 
-    for (size_t i = 0; i < count && err == OK; i++) {
-        uint64_t seq = 0;
-
-        err = store_one(ctx, txn, org, &events[i], &seq);
-        first_seq = i == 0 ? seq : first_seq;
+    if (err == OK) {
+        err = store_all(ctx, txn, org, events, count, &first_seq);
     }
     if (err == OK) {
         *ret_first_seq = first_seq;

@@ -55,12 +55,13 @@ enum err fill_in_event(struct ctx *ctx, struct store_txn *txn, struct org_id org
     if (event->input.document_id.size == 0 || has_all) {
         return OK;
     }
-    err = document_find(ctx, txn, org, event->input.document_id, &known);
+    err = document_find(txn, org, event->input.document_id, &known);
     if (err != OK) {
         return err == ERR_NOT_FOUND ? OK : err;
     }
-    if (event->input.layout_fingerprint.size == 0) {
-        event->input.layout_fingerprint = known.layout_fingerprint;
+    if (event->input.layout_fingerprint.size == 0 &&
+        !arena_copy(ctx->arena, known.layout_fingerprint, &event->input.layout_fingerprint)) {
+        return ERR_MEMORY;
     }
     if (!event->has_snippet && known.input_snippet.size > 0) {
         err = fill_in_snippet(ctx, known.input_snippet, event);

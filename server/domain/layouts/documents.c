@@ -53,10 +53,9 @@ enum err document_read_by_id(struct store_txn *txn, struct org_id org, struct uu
     return err != OK ? err : document_read(txn, org, facts.document_id, ret_event);
 }
 
-enum err document_find(struct ctx *ctx, struct store_txn *txn, struct org_id org,
-                       struct slice document_id, struct document_known *ret_known)
+enum err document_find(struct store_txn *txn, struct org_id org, struct slice document_id,
+                       struct document_known *ret_known)
 {
-    struct document_known known = {.seq = 0};
     struct slice snippet = {NULL, 0};
     struct document_record row;
     struct event event;
@@ -68,17 +67,10 @@ enum err document_find(struct ctx *ctx, struct store_txn *txn, struct org_id org
     if (err == OK) {
         err = document_facts_snippet(event.content, &snippet);
     }
-    if (err != OK) {
-        return err;
+    if (err == OK) {
+        *ret_known = (struct document_known){row.layout_fingerprint, snippet};
     }
-    known.seq = row.seq;
-    known.scan = row.scan;
-    if (!arena_copy(ctx->arena, row.layout_fingerprint, &known.layout_fingerprint) ||
-        !arena_copy(ctx->arena, snippet, &known.input_snippet)) {
-        return ERR_MEMORY;
-    }
-    *ret_known = known;
-    return OK;
+    return err;
 }
 
 /* What the document's first event told: its later one came after the time asked for. */

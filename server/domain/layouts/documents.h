@@ -30,16 +30,14 @@ MUST_CHECK enum err document_prepare(struct ctx *ctx, const struct document_meas
 MUST_CHECK enum err document_store(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                    const struct document_event *event, uint64_t *ret_seq);
 
-/* What other capabilities ask about a document. Slices stand in ctx->arena. */
+/* What other capabilities fill in from a document. Slices are borrowed from the transaction. */
 struct document_known {
-    uint64_t seq; /* of the event that recorded it */
     struct slice layout_fingerprint; /* empty: none */
     struct slice input_snippet; /* empty: no text, or removed by retention */
-    bool scan; /* no text on page 1 */
 };
 
 /* ERR_NOT_FOUND for one that this organisation does not have. */
-MUST_CHECK enum err document_find(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+MUST_CHECK enum err document_find(struct store_txn *txn, struct org_id org,
                                   struct slice document_id, struct document_known *ret_known);
 /* Whether page 1 of a document has no text, as after the event `as_of_seq` (UINT64_MAX: now).
  * ERR_NOT_FOUND for one that this organisation did not have then. */

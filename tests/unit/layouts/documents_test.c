@@ -6,6 +6,7 @@
 #include "server/domain/layouts/document_facts.h"
 #include "server/domain/layouts/profiles.h"
 #include "store/base/json.h"
+#include "store/base/wire.h"
 #include "tests/unit/layouts/documents_tests.h"
 #include "tests/unit/layouts/papers.h"
 
@@ -15,6 +16,8 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+
+#include <errata/v1/learning_service.pb-c.h>
 
 /* The metadata of a measured document as a caller of ComputeFingerprint would write it. */
 static struct slice metadata_of(struct store_world *world, const struct document_measures *measures)
@@ -225,6 +228,62 @@ static void test_again(void **state)
     assert_int_equal(paper_last_seq(world), seq + 1);
 }
 
+static Errata__V1__DocumentIngested *ingested_of(struct store_world *world,
+                                                 const struct event *event, bool with_content)
+{
+    Errata__V1__GetEventResponse *answer = NULL;
+    Errata__V1__DocumentIngested *ingested = NULL;
+    struct buffer event_body;
+    struct buffer body;
+
+    /* As LearningService wraps it: an event with this payload. */
+    buffer_init(&event_body, &world->arena, 256);
+    assert_int_equal(document_append_ingested(&world->arena, &event_body,
+                                              EVENT_DOCUMENT_INGESTED_FIELD, event, with_content),
+                     OK);
+    buffer_init(&body, &world->arena, 256);
+    wire_put_bytes(&body, GET_EVENT_RESPONSE_EVENT_FIELD, buffer_slice(&event_body));
+    answer = errata__v1__get_event_response__unpack(NULL, body.size, body.data);
+    assert_non_null(answer);
+    assert_int_equal(answer->event->payload_case, ERRATA__V1__EVENT__PAYLOAD_DOCUMENT_INGESTED);
+    ingested = answer->event->document_ingested;
+    answer->event->document_ingested = NULL;
+    answer->event->payload_case = ERRATA__V1__EVENT__PAYLOAD__NOT_SET;
+    errata__v1__get_event_response__free_unpacked(answer, NULL);
+    return ingested;
+}
+
+/* Goal: the log tells a document as one message, for those who may not see content without it. Method:
+ * both ways, decoded by protobuf-c, beside what IngestDocument answered. */
+static void test_event_payload(void **state)
+{
+    struct store_world *world = *state;
+    struct document_measures measures = paper("a");
+    Errata__V1__IngestDocumentResponse *answer = NULL;
+    struct store_txn *txn = NULL;
+    struct event event;
+
+    measures.page_one_chars = 7;
+    answer = paper_answer(world, paper_ingest(world, &measures));
+    assert_int_equal(store_begin(world->backend, STORE_READ, &txn), OK);
+    assert_int_equal(log_read(txn, paper_org(), 1, &event), OK);
+    for (int content = 0; content < 2; content++) {
+        Errata__V1__DocumentIngested *ingested = ingested_of(world, &event, content != 0);
+
+        assert_string_equal(ingested->document->input_snippet,
+                            content != 0 ? answer->document->input_snippet : "");
+        assert_string_equal(ingested->document->id, answer->document->id);
+        assert_int_equal(ingested->document->n_page_dimensions, 1);
+        assert_string_equal(ingested->profile->stats_json, answer->profile->stats_json);
+        assert_int_equal(ingested->text_coverage_hundredths, 10);
+        assert_int_equal(ingested->text_density_ten_thousandths, 28);
+        assert_false(ingested->scan);
+        errata__v1__document_ingested__free_unpacked(ingested, NULL);
+    }
+    store_abort(txn);
+    errata__v1__ingest_document_response__free_unpacked(answer, NULL);
+}
+
 /* How many documents a profile has seen; 0 where there is none. */
 static uint64_t seen_count(struct store_world *world, const char *layout)
 {
@@ -392,6 +451,7 @@ int run_documents_tests(void)
         TEST(test_other_id),
         TEST(test_scan_as_of),
         TEST(test_damaged_facts),
+        TEST(test_event_payload),
     };
 #undef TEST
 

@@ -181,6 +181,34 @@ static void test_profiles_in_orders(void **state)
     }
 }
 
+/* Goal: the profile that an event tells is the one that its tables then have. Method: documents of
+ * layouts in turns; the event's bytes beside the row's, after each. */
+static void test_profile_in_event(void **state)
+{
+    struct store_world *world = *state;
+
+    for (unsigned i = 0; i < 30; i++) {
+        uint64_t seq = ingest_number(world, i, 1 + i * i % LAYOUTS);
+        Errata__V1__IngestDocumentResponse *answer = paper_answer(world, seq);
+        struct store_txn *txn = NULL;
+        struct buffer told;
+        struct buffer read;
+        struct event event;
+
+        buffer_init(&told, &world->arena, 256);
+        buffer_init(&read, &world->arena, 256);
+        assert_int_equal(store_begin(world->backend, STORE_READ, &txn), OK);
+        assert_int_equal(log_read(txn, paper_org(), seq, &event), OK);
+        assert_int_equal(document_append_profile(&told, 1, &event), OK);
+        assert_int_equal(profile_append(&world->arena, txn, paper_org(),
+                                        slice_text(answer->document->layout_fingerprint), 1, &read),
+                         OK);
+        assert_true(slice_equal(buffer_slice(&told), buffer_slice(&read)));
+        store_abort(txn);
+        errata__v1__ingest_document_response__free_unpacked(answer, NULL);
+    }
+}
+
 int run_lists_tests(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, store_world_set_up, store_world_tear_down)
@@ -188,6 +216,7 @@ int run_lists_tests(void)
         TEST(test_documents_in_pages),
         TEST(test_large_documents),
         TEST(test_profiles_in_orders),
+        TEST(test_profile_in_event),
     };
 #undef TEST
 

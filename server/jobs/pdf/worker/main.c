@@ -181,14 +181,15 @@ static bool prepare_process(void)
 }
 
 #if CAGE_SANITIZED
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): the checker's name
 const char *__lsan_default_suppressions(void);
 
 /* Asked by the leak checker at the end: what fontconfig keeps for its life is no leak of ours. */
-// NOLINTNEXTLINE(bugprone-reserved-identifier): the checker's name
 const char *__lsan_default_suppressions(void)
 {
     return "leak:libfontconfig.so\n";
 }
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
 #endif
 
 static int serve(const struct options *options)

@@ -69,8 +69,9 @@ void cage_give_up_rights(void)
     const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0, 0, 0}, {0, 0, 0}};
 
     (void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    if (geteuid() == 0 && setgroups(0, NULL) == 0 &&
-        setresgid(NOBODY_ID, NOBODY_ID, NOBODY_ID) == 0) {
+    if (geteuid() == 0) {
+        (void)!setgroups(0, NULL);
+        (void)!setresgid(NOBODY_ID, NOBODY_ID, NOBODY_ID);
         (void)!setresuid(NOBODY_ID, NOBODY_ID, NOBODY_ID);
     }
     (void)syscall(SYS_capset, &header, none);

@@ -455,6 +455,43 @@ static void test_profiles(void **state)
     }
 }
 
+/* The newest captured event of the layout (0: any) up to `seq`; 0 where there is none. */
+static uint64_t captured_before(const struct model *model, unsigned layout, uint64_t seq)
+{
+    while (seq > 0 &&
+           (!model->facts[seq].captured || (layout != 0 && model->facts[seq].layout != layout))) {
+        seq--;
+    }
+    return seq;
+}
+
+/* One page of a list, against the model from `seq` on; gives where the next one begins. */
+static uint64_t check_page(struct model *model, struct list_page *page, unsigned layout,
+                           uint64_t seq, bool *ret_more)
+{
+    struct store_txn *txn = world_begin(&model->world, STORE_READ);
+    Errata__V1__ListFeedbackEventsResponse *answer = NULL;
+    struct buffer body;
+
+    buffer_init(&body, &model->world.arena, 1024);
+    assert_int_equal(list_write(&model->world.ctx, txn, page, &body, ret_more), OK);
+    answer = errata__v1__list_feedback_events_response__unpack(NULL, body.size, body.data);
+    assert_non_null(answer);
+    for (size_t i = 0; i < answer->n_events; i++, seq--) {
+        struct uuid id;
+        uint64_t found = 0;
+
+        seq = captured_before(model, layout, seq);
+        assert_true(uuid_parse(slice_text(answer->events[i]->id), &id));
+        assert_int_equal(log_find(txn, model->world.org, id, &found), OK);
+        assert_int_equal(found, seq);
+    }
+    errata__v1__list_feedback_events_response__free_unpacked(answer, NULL);
+    store_abort(txn);
+    page->has_place = true;
+    return seq;
+}
+
 /* Goal: lists of feedback events pass over documents. Method: each layout, and all, against the
  * model, in pages. */
 static void test_lists_pass_over_documents(void **state)
@@ -477,36 +514,9 @@ static void test_lists_pass_over_documents(void **state)
             bool more = true;
 
             while (more) {
-                struct store_txn *txn = world_begin(&model.world, STORE_READ);
-                Errata__V1__ListFeedbackEventsResponse *answer = NULL;
-                struct buffer body;
-
-                buffer_init(&body, &model.world.arena, 1024);
-                assert_int_equal(list_write(&model.world.ctx, txn, &page, &body, &more), OK);
-                answer =
-                    errata__v1__list_feedback_events_response__unpack(NULL, body.size, body.data);
-                assert_non_null(answer);
-                for (size_t i = 0; i < answer->n_events; i++, seq--) {
-                    struct uuid id;
-                    uint64_t found = 0;
-
-                    while (!model.facts[seq].captured ||
-                           (layout != 0 && model.facts[seq].layout != layout)) {
-                        seq--;
-                    }
-                    assert_true(uuid_parse(slice_text(answer->events[i]->id), &id));
-                    assert_int_equal(log_find(txn, model.world.org, id, &found), OK);
-                    assert_int_equal(found, seq);
-                }
-                errata__v1__list_feedback_events_response__free_unpacked(answer, NULL);
-                store_abort(txn);
-                page.has_place = true;
+                seq = check_page(&model, &page, layout, seq, &more);
             }
-            while (seq > 0 && (!model.facts[seq].captured ||
-                               (layout != 0 && model.facts[seq].layout != layout))) {
-                seq--;
-            }
-            assert_int_equal(seq, 0);
+            assert_int_equal(captured_before(&model, layout, seq), 0);
         }
         world_deinit(&model.world);
     }

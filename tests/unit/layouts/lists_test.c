@@ -28,6 +28,43 @@ static uint64_t ingest_number(struct store_world *world, unsigned number, unsign
     return paper_ingest(world, &measures);
 }
 
+static unsigned layout_of(unsigned number)
+{
+    return 1 + number % LAYOUTS;
+}
+
+/* The newest document of the layout (0: any) up to `number`; 0 where there is none. */
+static unsigned document_before(unsigned layout, unsigned number)
+{
+    while (number > 0 && layout != 0 && layout_of(number) != layout) {
+        number--;
+    }
+    return number;
+}
+
+/* Reads a whole list, by pages. */
+static void check_list(struct store_world *world, struct document_list *list, unsigned layout)
+{
+    unsigned expected = DOCUMENTS;
+    bool more = true;
+
+    while (more) {
+        Errata__V1__ListDocumentsResponse *page = paper_list(world, list, &more);
+
+        assert_true(page->n_documents == list->page_size || !more);
+        for (size_t i = 0; i < page->n_documents; i++, expected--) {
+            char name[32];
+
+            expected = document_before(layout, expected);
+            (void)snprintf(name, sizeof(name), "document-%02u", expected);
+            assert_string_equal(page->documents[i]->document_id, name);
+            assert_string_equal(page->documents[i]->input_snippet, "");
+        }
+        errata__v1__list_documents_response__free_unpacked(page, NULL);
+    }
+    assert_int_equal(document_before(layout, expected), 0);
+}
+
 /* Goal: a list has every document once, newest first, whatever its page size, of all layouts or of
  * one. Method: 40 documents of 3 layouts, all page sizes. */
 static void test_documents_in_pages(void **state)
@@ -36,40 +73,19 @@ static void test_documents_in_pages(void **state)
     struct slice layouts[LAYOUTS + 1] = {{NULL, 0}};
 
     for (unsigned i = 1; i <= DOCUMENTS; i++) {
-        uint64_t seq = ingest_number(world, i, 1 + i % LAYOUTS);
+        uint64_t seq = ingest_number(world, i, layout_of(i));
         Errata__V1__IngestDocumentResponse *answer = paper_answer(world, seq);
 
         assert_true(arena_copy(&world->arena, slice_text(answer->document->layout_fingerprint),
-                               &layouts[1 + i % LAYOUTS]));
+                               &layouts[layout_of(i)]));
         errata__v1__ingest_document_response__free_unpacked(answer, NULL);
     }
     for (uint32_t page_size = 1; page_size <= DOCUMENTS + 1; page_size++) {
         for (unsigned layout = 0; layout <= LAYOUTS; layout++) {
             struct document_list list = {
                 .org = paper_org(), .page_size = page_size, .layout_fingerprint = layouts[layout]};
-            unsigned expected = DOCUMENTS;
-            bool more = true;
 
-            while (more) {
-                Errata__V1__ListDocumentsResponse *page = paper_list(world, &list, &more);
-
-                assert_true(page->n_documents == page_size || !more);
-                for (size_t i = 0; i < page->n_documents; i++, expected--) {
-                    char name[32];
-
-                    while (layout != 0 && 1 + expected % LAYOUTS != layout) {
-                        expected--;
-                    }
-                    (void)snprintf(name, sizeof(name), "document-%02u", expected);
-                    assert_string_equal(page->documents[i]->document_id, name);
-                    assert_string_equal(page->documents[i]->input_snippet, "");
-                }
-                errata__v1__list_documents_response__free_unpacked(page, NULL);
-            }
-            while (layout != 0 && expected > 0 && 1 + expected % LAYOUTS != layout) {
-                expected--;
-            }
-            assert_int_equal(expected, 0);
+            check_list(world, &list, layout);
         }
     }
 }

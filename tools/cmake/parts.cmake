@@ -17,6 +17,8 @@ errata_part(zlib zlib)
 errata_part(utf8proc libutf8proc)
 errata_part(cmocka cmocka)
 errata_part(poppler poppler-glib)
+# What server/jobs/pdf/measure/profiles.c takes over.
+target_link_options(part_poppler INTERFACE LINKER:--export-dynamic-symbol=cmsOpenProfileFromMem)
 errata_part(cairo cairo)
 errata_part(seccomp libseccomp)
 

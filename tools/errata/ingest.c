@@ -54,7 +54,7 @@ struct ingest {
     size_t stored;
     size_t refused; /* by the server */
     size_t unreadable;
-    uint64_t done_bytes; /* of files that have ended */
+    int64_t sent_bytes; /* on their way, and of files that have ended */
     int64_t shown_us; /* when the progress line was written last */
     bool progress; /* a line of it stands on the terminal */
     bool headed; /* a table was printed */
@@ -97,7 +97,7 @@ static void show_progress(struct ingest *ingest, const char *path, bool waiting)
     arena_init(&arena, CLI_ARENA_BYTES_MAX);
     used = snprintf(line, sizeof(line), "%zu of %zu files, %.1f of %.1f MiB%s: ",
                     ingest->stored + ingest->refused + ingest->unreadable, ingest->total,
-                    (double)ingest->done_bytes / 1048576, (double)ingest->total_bytes / 1048576,
+                    (double)ingest->sent_bytes / 1048576, (double)ingest->total_bytes / 1048576,
                     waiting ? ", waiting for the server" : "");
     name = print_clean(&arena, slice_text(path));
     if (used > 0 && (unsigned)used + 1 < err->width) {
@@ -267,7 +267,8 @@ static void done(void *user, const struct upload_file *file, const struct upload
 
     arena_reset(&cli->arena);
     fault_init(&cli->fault, &cli->arena);
-    ingest->done_bytes += file->size_bytes;
+    /* The file may have grown or shrunk since it was found. */
+    ingest->sent_bytes += (int64_t)file->size_bytes - (int64_t)end->moved_bytes;
     switch (end->kind) {
     case UPLOAD_STORED:
         ingest->stored++;
@@ -296,9 +297,12 @@ static void done(void *user, const struct upload_file *file, const struct upload
     show_progress(ingest, file->path, false);
 }
 
-static void moved(void *user, const struct upload_file *file, bool waiting)
+static void moved(void *user, const struct upload_file *file, int64_t bytes)
 {
-    show_progress(user, file->path, waiting);
+    struct ingest *ingest = user;
+
+    ingest->sent_bytes += bytes;
+    show_progress(ingest, file->path, bytes <= 0);
 }
 
 /* The name without folders and `.pdf`, behind the prefix; NULL, or why it makes no id. */

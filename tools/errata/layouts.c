@@ -267,8 +267,13 @@ static enum cli_exit print_shown(struct cli *cli, struct json_value reply)
     if (layout.size > 0) {
         result = show_profile(cli, layout);
     }
-    print_text(&cli->out, "\n%s\n",
-               snippet.size > 0 ? "Its text, the first 1,500 characters:" : "It has no text.");
+    if (snippet.size > 0) {
+        print_text(&cli->out, "\nIts text, the first 1,500 characters:\n");
+    } else if (reply_text(cli, document, "textChars").size > 0) {
+        print_text(&cli->out, "\nIts text was removed, or is not shown to a VIEWER.\n");
+    } else {
+        print_text(&cli->out, "\nIt has no text.\n");
+    }
     measures_print_text(cli, "  ", snippet, SIZE_MAX);
     return result;
 }

@@ -43,6 +43,7 @@ struct upload {
     char *document_id; /* owned: of `file` */
     int fd; /* -1 where EMPTY */
     uint64_t read_bytes;
+    uint64_t moved_bytes; /* that the caller was told of */
     bool named; /* the message that names the document was taken */
     uint8_t *block; /* owned: UPLOAD_PIECE_BYTES to read into */
     struct arena piece_arena;
@@ -182,6 +183,15 @@ static void end_pieces(struct upload *upload)
     }
 }
 
+/* Tells how many bytes more, or less, are on their way. */
+static void move(struct upload *upload, int64_t bytes)
+{
+    const struct uploads_handlers *handlers = &upload->uploads->config->handlers;
+
+    upload->moved_bytes = (uint64_t)((int64_t)upload->moved_bytes + bytes);
+    handlers->moved(handlers->user, &upload->file, bytes);
+}
+
 static void on_writable(void *user)
 {
     struct upload *upload = user;
@@ -205,7 +215,7 @@ static void on_writable(void *user)
         }
         upload->named = true;
         upload->piece = slice_of(NULL, 0);
-        uploads->config->handlers.moved(uploads->config->handlers.user, &upload->file, false);
+        move(upload, (int64_t)(upload->read_bytes - upload->moved_bytes));
     }
 }
 
@@ -287,11 +297,9 @@ static void on_rested(uv_timer_t *timer)
 
 static void rest(struct upload *upload, int64_t pause_ms)
 {
-    struct uploads *uploads = upload->uploads;
-
     upload->state = UPLOAD_RESTING;
     upload->pauses++;
-    uploads->config->handlers.moved(uploads->config->handlers.user, &upload->file, true);
+    move(upload, -(int64_t)upload->moved_bytes);
     ASSERT(uv_timer_start(&upload->timer, on_rested, (uint64_t)pause_ms, 0) == 0);
 }
 
@@ -301,7 +309,8 @@ static void end_call(struct upload *upload, const struct client_status *status)
     struct upload_end end = {.kind = UPLOAD_REFUSED,
                              .reply = upload->reply,
                              .status = status,
-                             .problem = upload->problem};
+                             .problem = upload->problem,
+                             .moved_bytes = upload->moved_bytes};
     int64_t pause_ms = -1;
 
     if (status->from_server || status->code == CLIENT_CODE_OK) {
@@ -367,6 +376,7 @@ static void start_next(struct upload *upload)
         if (open_file(upload, &file)) {
             upload->state = UPLOAD_RESTING;
             upload->pauses = 0;
+            upload->moved_bytes = 0;
             upload->busy_ms = 0;
             upload->lost_ms = 0;
             upload->uploads->live++;

@@ -45,15 +45,17 @@ struct upload_end {
     struct slice reply;
     const struct client_status *status;
     const char *problem;
+    uint64_t moved_bytes; /* that `moved` told of, less those it took back */
 };
 
 struct uploads_handlers {
     void *user;
     /* The next file; false where there are no more. */
     bool (*next)(void *user, struct upload_file *ret_file);
-    /* More of a file was taken, or (`waiting`) the server is waited for. */
-    void (*moved)(void *user, const struct upload_file *file, bool waiting);
-    /* The end of a file, once for each that `next` gave. Without `more` bytes of it counted. */
+    /* So many more bytes of a file were taken. Below 0: the server is waited for, then they are sent
+     * again. */
+    void (*moved)(void *user, const struct upload_file *file, int64_t bytes);
+    /* The end of a file, once for each that `next` gave. */
     void (*done)(void *user, const struct upload_file *file, const struct upload_end *end);
 };
 

@@ -522,6 +522,43 @@ static void test_lists_pass_over_documents(void **state)
     }
 }
 
+/* Goal: a layout with more documents than a call looks at still shows its old events. Method: one event,
+ * then over 2,000 documents; the first page is empty and goes on. */
+static void test_many_documents(void **state)
+{
+    struct capture_input input = {.event_type = EVENT_TYPE_EXTRACTION_FIELD_CORRECTED};
+    struct list_filter filter = {.start_us = INT64_MIN, .end_us = INT64_MAX};
+    struct list_page page = {.filter = &filter, .page_size = 9, .detail = LIST_FACTS};
+    struct store_txn *txn = NULL;
+    struct model model;
+    bool more = false;
+
+    (void)state;
+    model_init(&model, 61);
+    page.org = model.world.org;
+    filter.layout_fingerprint = model.fingerprints[1];
+    input.layout_fingerprint = model.fingerprints[1];
+    model.facts[1] = (struct fact){.captured = true, .example = true, .layout = 1};
+    model.count = world_capture(&model.world, &input, 1);
+    txn = world_begin(&model.world, STORE_WRITE);
+    log_begin_write(txn, NULL);
+    for (unsigned i = 0; i < LIST_ROWS_MAX + 5; i++) {
+        struct document_measures measures = measures_of(&model.world, 4, false);
+        struct document_event *event = NULL;
+        uint64_t seq = 0;
+
+        measures.document_id = arena_printf(&model.world.arena, "more-%u", i);
+        assert_int_equal(document_prepare(&model.world.ctx, &measures, SLICE("anna"), &event), OK);
+        assert_int_equal(document_store(&model.world.ctx, txn, model.world.org, event, &seq), OK);
+    }
+    assert_int_equal(store_commit(txn), OK);
+    assert_int_equal(check_page(&model, &page, 1, 1, &more), 1);
+    assert_true(more);
+    assert_int_equal(check_page(&model, &page, 1, 1, &more), 0);
+    assert_false(more);
+    world_deinit(&model.world);
+}
+
 /* Goal: a replay of a log with documents gives every table again, byte for byte. Method: apply each
  * event to a new store, with another clock and other randomness, and compare all rows. */
 static void test_replay_is_equal(void **state)
@@ -576,9 +613,10 @@ static void test_meta_at_its_limit(void **state)
 int run_documents_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_filled_in),       cmocka_unit_test(test_withheld),
-        cmocka_unit_test(test_profiles),        cmocka_unit_test(test_lists_pass_over_documents),
-        cmocka_unit_test(test_replay_is_equal), cmocka_unit_test(test_meta_at_its_limit),
+        cmocka_unit_test(test_filled_in),         cmocka_unit_test(test_withheld),
+        cmocka_unit_test(test_profiles),          cmocka_unit_test(test_lists_pass_over_documents),
+        cmocka_unit_test(test_many_documents),    cmocka_unit_test(test_replay_is_equal),
+        cmocka_unit_test(test_meta_at_its_limit),
     };
 
     return cmocka_run_group_tests_name("corrections: documents", tests, NULL, NULL);

@@ -6,6 +6,7 @@
  */
 #include "server/jobs/pdf/measure/parts.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* Lines that end this near to each other cross. */
@@ -120,7 +121,7 @@ static void join_across(struct sweep *sweep, uint32_t index)
 {
     const struct ruling *across = &sweep->across->items[index];
     size_t first = find_place(sweep->down, across->from - CROSSING_MAX);
-    size_t end = find_place(sweep->down, across->to + CROSSING_MAX);
+    size_t end = find_place(sweep->down, nextafter(across->to + CROSSING_MAX, INFINITY));
     struct span stack[TREE_STACK_MAX];
     size_t depth = 1;
 

@@ -235,7 +235,9 @@ enum pdf_cut measure_tables(struct measure_document *document, uint32_t page,
         return measure_page(document, document->first_page, document->first_glyphs,
                             ret_explanation);
     }
-    opened = poppler_document_get_page(document->poppler, (int)page);
+    if ((int64_t)page < poppler_document_get_n_pages(document->poppler)) {
+        opened = poppler_document_get_page(document->poppler, (int)page);
+    }
     if (opened == NULL) {
         return PDF_CUT_LIMIT;
     }

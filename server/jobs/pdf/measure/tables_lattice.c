@@ -63,7 +63,7 @@ static size_t find_place(const struct ruling_list *list, double at)
 static bool is_border(const struct ruling *ruling, const struct ruling_list *others)
 {
     size_t first = find_place(others, ruling->from - CROSSING_MAX);
-    size_t end = find_place(others, ruling->to + CROSSING_MAX);
+    size_t end = find_place(others, nextafter(ruling->to + CROSSING_MAX, INFINITY));
 
     return end - first >= 2 && others->items[end - 1].at - others->items[first].at > SAME_PLACE_MAX;
 }

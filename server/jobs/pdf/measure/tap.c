@@ -23,6 +23,11 @@
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): see above
 static struct tap *active;
 
+/* The pattern of every skipped image. Poppler forgets to give it back, so it is one and the same, and
+ * lives as long as the process. */
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): see above
+static cairo_pattern_t *skipped_pattern;
+
 /* The real function of a name; without it Poppler could not have been loaded. */
 #define REAL(function) ((__typeof__(&(function)))find_real(#function))
 
@@ -314,4 +319,15 @@ cairo_surface_t *cairo_image_surface_create(cairo_format_t format, int width, in
         return REAL(cairo_image_surface_create)(format, -1, -1);
     }
     return REAL(cairo_image_surface_create)(format, width, height);
+}
+
+cairo_pattern_t *cairo_pattern_create_for_surface(cairo_surface_t *surface)
+{
+    if (active == NULL || cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS) {
+        return REAL(cairo_pattern_create_for_surface)(surface);
+    }
+    if (skipped_pattern == NULL) {
+        skipped_pattern = REAL(cairo_pattern_create_for_surface)(surface);
+    }
+    return cairo_pattern_reference(skipped_pattern);
 }

@@ -1,0 +1,142 @@
+/*
+ * corpus_test.c: the documents of tests/data/pdf whose tables are known, and files that did harm once.
+ * tests/bench/pdf_tables.c says how good the measuring is; this says that it has not become worse.
+ */
+#include "tests/unit/pdf_measure/pdf_measure_tests.h"
+
+#include "server/jobs/pdf/measure/measure.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define FOLDER "tests/data/pdf/"
+
+static enum pdf_reason open_file(const char *path, struct slice password,
+                                 struct measure_document **ret_document)
+{
+    char whole[512];
+    enum pdf_reason reason = PDF_READ;
+    int fd = -1;
+
+    snprintf(whole, sizeof whole, FOLDER "%s", path);
+    fd = open(whole, O_RDONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    reason = measure_open(fd, password, ret_document);
+    close(fd);
+    return reason;
+}
+
+/* Tables on all pages. */
+static uint32_t count_tables(const char *path)
+{
+    struct measure_document *document = NULL;
+    struct pdf_text text = {0};
+    uint32_t count = 0;
+
+    assert_int_equal(open_file(path, (struct slice){0}, &document), PDF_READ);
+    assert_int_equal(measure_text(document, &text), PDF_READ);
+    for (uint32_t page = 0; page < text.page_count; page++) {
+        struct pdf_explanation explanation = {0};
+
+        assert_int_equal(measure_tables(document, page, &explanation), PDF_CUT_NONE);
+        for (uint32_t i = 0; i < explanation.table_count; i++) {
+            count += explanation.tables[i].counted;
+        }
+    }
+    measure_close(document);
+    return count;
+}
+
+/* Goal: generated invoices have exactly their tables. Method: five documents of each of ten layouts. */
+static void test_invoices(void **state)
+{
+    static const uint32_t tables[10][5] = {
+        {1, 1, 1, 1, 1}, {1, 1, 1, 1, 1}, {1, 1, 1, 1, 1}, {2, 2, 2, 2, 2}, {2, 2, 2, 2, 2},
+        {1, 1, 1, 1, 1}, {1, 1, 1, 1, 1}, {1, 2, 1, 3, 1}, {3, 3, 3, 3, 3}, {1, 1, 1, 1, 1},
+    };
+
+    (void)state;
+    for (int i = 0; i < 50; i++) {
+        char path[64];
+
+        snprintf(path, sizeof path, "layout/gen-L%02d-%d.pdf", i / 5, i % 5);
+        if (count_tables(path) != tables[i / 5][i % 5]) {
+            fail_msg("%s: %u tables, not %u", path, count_tables(path), tables[i / 5][i % 5]);
+        }
+    }
+}
+
+/* Goal: of the 27 documents of a public competition, 23 have exactly their tables. Method: how many each
+ * has; those that are known to be off have charts that look like tables, and a table of wrapped text. */
+static void test_competition(void **state)
+{
+    static const struct {
+        const char *path;
+        uint32_t tables;
+        uint32_t found;
+    } cases[] = {
+        {"eu-001", 7, 7}, {"eu-002", 1, 1}, {"eu-003", 3, 3}, {"eu-004", 12, 12}, {"eu-005", 2, 2},
+        {"eu-006", 4, 4}, {"eu-007", 6, 6}, {"eu-008", 1, 1}, {"eu-009a", 1, 1},  {"eu-010", 1, 1},
+        {"eu-011", 1, 2}, {"eu-012", 5, 6}, {"eu-013", 4, 4}, {"eu-014", 1, 1},   {"eu-015", 5, 4},
+        {"eu-016", 1, 1}, {"eu-017", 1, 2}, {"eu-018", 2, 2}, {"eu-019", 1, 1},   {"eu-020", 3, 3},
+        {"eu-021", 2, 2}, {"eu-022", 1, 1}, {"eu-023", 1, 1}, {"eu-024", 1, 1},   {"eu-025", 5, 5},
+        {"eu-026", 3, 3}, {"eu-027", 1, 1},
+    };
+    size_t exact = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char path[64];
+
+        snprintf(path, sizeof path, "table-truth/%s.pdf", cases[i].path);
+        exact += count_tables(path) == cases[i].tables;
+    }
+    assert_true(exact >= 23);
+}
+
+/* Goal: encrypted documents open with the right password alone; an empty one is not asked for. Method:
+ * one of each. */
+static void test_encrypted(void **state)
+{
+    struct measure_document *document = NULL;
+    static const char path[] = "encrypted/enc-R3_V2_U=view_O=master.pdf";
+
+    (void)state;
+    assert_int_equal(open_file(path, (struct slice){0}, &document), PDF_ENCRYPTED);
+    assert_int_equal(open_file(path, SLICE("wrong"), &document), PDF_ENCRYPTED);
+    assert_int_equal(open_file(path, SLICE("\xff\xfe"), &document), PDF_ENCRYPTED);
+    assert_int_equal(open_file(path, SLICE("view"), &document), PDF_READ);
+    measure_close(document);
+    assert_int_equal(open_file("encrypted/empty_protected.pdf", (struct slice){0}, &document),
+                     PDF_READ);
+    measure_close(document);
+}
+
+/* Goal: turned pages are measured as they are shown, and text that runs down has its tables. Method: two
+ * files with a table each. */
+static void test_rotated(void **state)
+{
+    (void)state;
+    assert_int_equal(count_tables("rotated/gen-L01-0-rot90.pdf"), 1);
+    assert_int_equal(count_tables("rotated/clockwise_table_1.pdf"), 1);
+    assert_int_equal(count_tables("scanned/scan-1.pdf"), 0);
+}
+
+int run_corpus_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_invoices),
+        cmocka_unit_test(test_competition),
+        cmocka_unit_test(test_encrypted),
+        cmocka_unit_test(test_rotated),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,385 @@
+/*
+ * document_test.c: what Poppler reads, measured: sizes, text, snippet, refusals and repairs, on documents
+ * that the tests write.
+ */
+#include "tests/unit/pdf_measure/pdf_measure_tests.h"
+#include "tests/unit/pdf_measure/pdf_writer.h"
+
+#include "server/jobs/pdf/measure/measure.h"
+#include "store/base/text.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const struct slice no_password = {NULL, 0};
+
+/* Opens a file and takes it over. */
+static enum pdf_reason take_open(int fd, struct measure_document **ret_document)
+{
+    enum pdf_reason reason = measure_open(fd, no_password, ret_document);
+
+    close(fd);
+    return reason;
+}
+
+static struct measure_document *open_text(int fd, struct pdf_text *ret_text)
+{
+    struct measure_document *document = NULL;
+
+    assert_int_equal(take_open(fd, &document), PDF_READ);
+    assert_int_equal(measure_text(document, ret_text), PDF_READ);
+    return document;
+}
+
+/* Goal: sizes are the CropBox within the MediaBox, as the page is shown. Method: a page a case. */
+static void test_sizes(void **state)
+{
+    static const struct {
+        const char *entries;
+        double width;
+        double height;
+        bool too_large;
+    } cases[] = {
+        {"/MediaBox [0 0 600 800]", 600, 800, false},
+        {"/MediaBox [0 0 595.276 841.89]", 595.276, 841.89, false},
+        {"/MediaBox [0 0 600 800] /Rotate 90", 800, 600, false},
+        {"/MediaBox [0 0 600 800] /Rotate 180", 600, 800, false},
+        {"/MediaBox [0 0 600 800] /Rotate 270", 800, 600, false},
+        {"/MediaBox [0 0 600 800] /Rotate 37", 600, 800, false},
+        {"/MediaBox [0 0 600 800] /CropBox [20 300 500 780]", 480, 480, false},
+        {"/MediaBox [0 0 600 800] /CropBox [20 300 500 780] /Rotate 90", 480, 480, false},
+        {"/MediaBox [0 0 600 800] /CropBox [-50 -50 300 900]", 300, 800, false},
+        {"/MediaBox [0 0 0 0]", 612, 792, false},
+        {"/MediaBox [0 0 14400 14400]", 14400, 14400, false},
+        {"/MediaBox [0 0 14401 100]", 14401, 100, true},
+        {"/MediaBox [0 0 600 800] /UserUnit 10", 600, 800, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pdf_text text = {0};
+        struct measure_document *document =
+            open_text(pdf_page_file(cases[i].entries, "", NULL), &text);
+
+        assert_int_equal(text.page_count, 1);
+        assert_true(fabs(text.pages[0].width - cases[i].width) < 1e-9);
+        assert_true(fabs(text.pages[0].height - cases[i].height) < 1e-9);
+        assert_int_equal(text.page_too_large, cases[i].too_large);
+        assert_false(text.damaged);
+        measure_close(document);
+    }
+}
+
+/* Goal: text, its length without white space at the ends, and coverage. Method: two words of Courier,
+ * whose glyphs are 7.2 points wide at 12. */
+static void test_text(void **state)
+{
+    struct pdf_text text = {0};
+    struct measure_document *document = open_text(
+        pdf_page_file("/MediaBox [0 0 600 800]",
+                      "BT /F2 12 Tf 100 700 Td (Total) Tj 45 0 Td (12,50 \\200) Tj ET", NULL),
+        &text);
+
+    (void)state;
+    assert_int_equal(text.pages_read, 1);
+    assert_string_equal(text.snippet.data, "Total 12,50 €\n");
+    assert_int_equal(text.snippet.size, strlen("Total 12,50 €\n"));
+    assert_int_equal(text.text_chars, 13);
+    assert_int_equal(text.page_one_chars, 13);
+    assert_int_equal(text.page_cells, 600 * 800);
+    /* Eleven glyphs of seven or eight by about twelve cells. */
+    assert_true(text.covered_cells >= 11 * 7 * 9 && text.covered_cells <= 12 * 8 * 14);
+    assert_string_equal(text.poppler_version.data, measure_poppler_version());
+    assert_false(text.cmaps_unavailable);
+    measure_close(document);
+}
+
+/* Goal: a page without text has an empty snippet but for its line feed. Method: an empty page. */
+static void test_empty_page(void **state)
+{
+    struct pdf_text text = {0};
+    struct pdf_explanation explanation = {0};
+    struct measure_document *document =
+        open_text(pdf_page_file("/MediaBox [0 0 600 800]", "", NULL), &text);
+
+    (void)state;
+    assert_int_equal(text.snippet.size, 1);
+    assert_int_equal(text.page_one_chars, 0);
+    assert_int_equal(text.covered_cells, 0);
+    assert_int_equal(measure_tables(document, 0, &explanation), PDF_CUT_NONE);
+    assert_int_equal(explanation.table_count + explanation.ruling_count + explanation.words, 0);
+    measure_close(document);
+}
+
+/* Pages that each say so many times `word `, without the last space. */
+static int write_pages(int pages, int words)
+{
+    static struct pdf_writer writer;
+    char line[512];
+    int fd = -1;
+    int content = 0;
+
+    pdf_writer_init(&writer);
+    pdf_writer_object(&writer, "<< /Type /Catalog /Pages 2 0 R >>");
+    writer.offsets[writer.count++] = writer.bytes.size;
+    buffer_printf(&writer.bytes, "2 0 obj\n<< /Type /Pages /Count %d /Kids [", pages);
+    for (int i = 0; i < pages; i++) {
+        buffer_printf(&writer.bytes, "%d 0 R ", 5 + i);
+    }
+    buffer_printf(&writer.bytes, "] >>\nendobj\n");
+    pdf_writer_object(&writer, "<< /Type /Font /Subtype /Type1 /BaseFont /Courier >>");
+    memset(line, 0, sizeof line);
+    snprintf(line, sizeof line, "BT /F1 3 Tf 10 100 Td (");
+    for (int i = 0; i < words; i++) {
+        snprintf(line + strlen(line), sizeof line - strlen(line), i == 0 ? "word" : " word");
+    }
+    snprintf(line + strlen(line), sizeof line - strlen(line), ") Tj ET");
+    content = pdf_writer_stream(&writer, "", slice_text(line));
+    for (int i = 0; i < pages; i++) {
+        snprintf(line, sizeof line,
+                 "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 200] /Contents %d 0 R /Resources "
+                 "<< /Font << /F1 3 0 R >> >> >>",
+                 content);
+        pdf_writer_object(&writer, line);
+    }
+    fd = pdf_writer_end(&writer);
+    pdf_writer_deinit(&writer);
+    return fd;
+}
+
+/* Goal: pages are read until 1,500 characters with their line feeds are there, and no further. Method:
+ * pages of 49, 249 and 1 characters. */
+static void test_snippet(void **state)
+{
+    static const struct {
+        int pages;
+        int words;
+        uint32_t read;
+        size_t characters;
+    } cases[] = {
+        {1, 10, 1, 50},     {29, 10, 29, 1450}, {30, 10, 30, 1500},
+        {31, 10, 30, 1500}, {40, 10, 30, 1500}, {9, 20, 9, 900},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pdf_text text = {0};
+        struct measure_document *document =
+            open_text(write_pages(cases[i].pages, cases[i].words), &text);
+
+        assert_int_equal(text.page_count, cases[i].pages);
+        assert_int_equal(text.pages_read, cases[i].read);
+        assert_int_equal(text.snippet.size, cases[i].characters);
+        assert_int_equal(text.text_chars, cases[i].read * (uint32_t)(cases[i].words * 5 - 1));
+        assert_int_equal(text.page_one_chars, cases[i].words * 5 - 1);
+        assert_true(text_is_utf8(text.snippet));
+        measure_close(document);
+    }
+}
+
+/* Goal: the snippet ends after 1,500 characters, not bytes. Method: a page of 20 lines of 100 euro signs
+ * of 3 bytes. */
+static void test_snippet_characters(void **state)
+{
+    struct pdf_writer writer;
+    struct pdf_text text = {0};
+    struct measure_document *document = NULL;
+
+    (void)state;
+    pdf_writer_init(&writer);
+    buffer_printf(&writer.bytes, "BT /F2 5 Tf 10 700 Td 12 TL ");
+    for (int i = 0; i < 20; i++) {
+        buffer_append(&writer.bytes, SLICE("("));
+        for (int j = 0; j < 100; j++) {
+            buffer_append(&writer.bytes, SLICE("\\200"));
+        }
+        buffer_append(&writer.bytes, SLICE(") Tj T* "));
+    }
+    buffer_append(&writer.bytes, slice_of("ET", 3));
+    document = open_text(
+        pdf_page_file("/MediaBox [0 0 600 800]", (const char *)writer.bytes.data + 9, NULL), &text);
+    /* Each line has 100 signs and a line feed; 14 lines and 86 signs are 1,500. */
+    assert_int_equal(text.snippet.size, 14 * 301 + 86 * 3);
+    assert_int_equal(text.text_chars, 20 * 101 - 1);
+    assert_true(text_is_utf8(text.snippet));
+    measure_close(document);
+    pdf_writer_deinit(&writer);
+}
+
+/* Goal: as many pages as the limit are read, one more is refused. Method: documents of 5,000 and 5,001
+ * pages. */
+static void test_pages_limit(void **state)
+{
+    struct measure_document *document = NULL;
+    struct pdf_text text = {0};
+
+    (void)state;
+    document = open_text(write_pages(PDF_PAGES_MAX, 60), &text);
+    assert_int_equal(text.page_count, PDF_PAGES_MAX);
+    assert_int_equal(text.pages_read, 5);
+    measure_close(document);
+    assert_int_equal(take_open(write_pages(PDF_PAGES_MAX + 1, 1), &document), PDF_READ);
+    assert_int_equal(measure_text(document, &text), PDF_TOO_MANY_PAGES);
+    measure_close(document);
+}
+
+static enum pdf_reason read_bytes(const char *bytes)
+{
+    struct measure_document *document = NULL;
+    struct pdf_text text = {0};
+    enum pdf_reason reason = take_open(pdf_file(slice_text(bytes)), &document);
+
+    if (reason == PDF_READ) {
+        reason = measure_text(document, &text);
+        measure_close(document);
+    }
+    return reason;
+}
+
+/* Goal: what can't be read is refused for its reason. Method: a file a reason. */
+static void test_refusals(void **state)
+{
+    (void)state;
+    assert_int_equal(read_bytes(""), PDF_NOT_A_PDF);
+    assert_int_equal(read_bytes("x"), PDF_NOT_A_PDF);
+    assert_int_equal(read_bytes("<!doctype html><title>Not found</title>"), PDF_NOT_A_PDF);
+    assert_int_equal(read_bytes("%PDF-1.4\n"), PDF_DAMAGED);
+    assert_int_equal(read_bytes("%PDF-1.4\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n"),
+                     PDF_DAMAGED);
+    assert_int_equal(read_bytes("%PDF-1.4\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n"
+                                "2 0 obj\n<< /Type /Pages /Kids [] /Count 0 >>\nendobj\n"
+                                "trailer\n<< /Root 1 0 R >>\n"),
+                     PDF_NO_PAGES);
+    assert_int_equal(read_bytes("%PDF-1.4\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n"
+                                "2 0 obj\n<< /Type /Pages /Kids [3 0 R] /Count 2 >>\nendobj\n"
+                                "3 0 obj\n<< /Type /Page /MediaBox [0 0 9 9] >>\nendobj\n"
+                                "trailer\n<< /Root 1 0 R >>\n"),
+                     PDF_PAGE_UNREADABLE);
+}
+
+/* Goal: a file that had to be repaired is told of, one that is right is not. Method: a right file, and
+ * what editors, mail and cut-off downloads do to it. */
+static void test_repairs(void **state)
+{
+    static char bytes[65536];
+    struct pdf_text text = {0};
+    struct measure_document *document = NULL;
+    int fd = pdf_page_file("/MediaBox [0 0 600 800]", "BT /F1 12 Tf (Text) Tj ET", NULL);
+    ssize_t size = pread(fd, bytes, sizeof bytes - 64, 0);
+    char *table = NULL;
+
+    (void)state;
+    close(fd);
+    assert_true(size > 0);
+    document = open_text(pdf_file(slice_of(bytes, (size_t)size)), &text);
+    assert_false(text.damaged);
+    measure_close(document);
+    /* Cut off ahead of the end. */
+    document = open_text(pdf_file(slice_of(bytes, (size_t)size - 16)), &text);
+    assert_true(text.damaged);
+    measure_close(document);
+    /* A wrong number at the end. */
+    table = memmem(bytes, (size_t)size, "startxref\n", 10);
+    assert_non_null(table);
+    table[10] = '9';
+    document = open_text(pdf_file(slice_of(bytes, (size_t)size)), &text);
+    assert_true(text.damaged);
+    assert_int_equal(text.page_one_chars, 4);
+    measure_close(document);
+}
+
+/* Goal: bytes ahead of the header shift all offsets, and more white space in an object shifts those
+ * behind it. Method: both. */
+static void test_shifts(void **state)
+{
+    static char bytes[65536];
+    static char shifted[65536];
+    struct pdf_text text = {0};
+    struct measure_document *document = NULL;
+    int fd = pdf_page_file("/MediaBox [0 0 600 800]", "BT /F1 12 Tf (Text) Tj ET", NULL);
+    size_t size = 0;
+    ssize_t got = pread(fd, bytes, sizeof bytes - 64, 0);
+
+    (void)state;
+    close(fd);
+    assert_true(got > 0);
+    size = (size_t)got;
+    memcpy(shifted, "junk\n", 5);
+    memcpy(shifted + 5, bytes, size);
+    document = open_text(pdf_file(slice_of(shifted, size + 5)), &text);
+    assert_false(text.damaged);
+    measure_close(document);
+    /* Behind the header: the table is where `startxref` doesn't say. */
+    memcpy(shifted, bytes, 9);
+    memcpy(shifted + 9, "\n\n\n\n\n", 5);
+    memcpy(shifted + 14, bytes + 9, size - 9);
+    document = open_text(pdf_file(slice_of(shifted, size + 5)), &text);
+    assert_true(text.damaged);
+    assert_int_equal(text.page_one_chars, 4);
+    measure_close(document);
+}
+
+static size_t count_descriptors(void)
+{
+    size_t count = 0;
+    DIR *folder = opendir("/proc/self/fd");
+
+    assert_non_null(folder);
+    while (readdir(folder) != NULL) {
+        count++;
+    }
+    closedir(folder);
+    return count;
+}
+
+/* Goal: a document keeps no descriptor when it is closed, or was refused; the caller's stays where it
+ * is. Method: descriptors are counted, the offset is asked for. */
+static void test_descriptors(void **state)
+{
+    struct pdf_text text = {0};
+    struct measure_document *document = NULL;
+    size_t before = 0;
+    int fd = pdf_page_file("/MediaBox [0 0 600 800]", "", NULL);
+
+    (void)state;
+    before = count_descriptors();
+    assert_int_equal(measure_open(fd, no_password, &document), PDF_READ);
+    assert_int_equal(measure_text(document, &text), PDF_READ);
+    measure_close(document);
+    assert_int_equal(count_descriptors(), before);
+    close(fd);
+    fd = pdf_file(SLICE("%PDF-1.4 nothing"));
+    assert_int_equal(measure_open(fd, no_password, &document), PDF_DAMAGED);
+    assert_int_equal(count_descriptors(), before);
+    close(fd);
+    measure_close(NULL);
+}
+
+int run_document_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_empty_page),
+        cmocka_unit_test(test_snippet),
+        cmocka_unit_test(test_snippet_characters),
+        cmocka_unit_test(test_pages_limit),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_repairs),
+        cmocka_unit_test(test_shifts),
+        cmocka_unit_test(test_descriptors),
+    };
+
+    if (!measure_warm_up()) {
+        return 1;
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

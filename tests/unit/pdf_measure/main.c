@@ -1,0 +1,31 @@
+/*
+ * main.c: runs the groups of this folder.
+ */
+#include "tests/unit/pdf_measure/pdf_measure_tests.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+const char *__lsan_default_suppressions(void);
+
+/* Asked by the leak checker at the end: what fontconfig keeps for its life is no leak of ours. */
+// NOLINTNEXTLINE(bugprone-reserved-identifier): the checker's name
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libfontconfig.so\n";
+}
+#endif
+
+int main(void)
+{
+    int failed = 0;
+
+    failed += run_text_tests();
+    failed += run_rulings_tests();
+    failed += run_crossings_tests();
+    failed += run_tables_tests();
+    failed += run_text_tables_tests();
+    failed += run_worst_tests();
+    failed += run_document_tests();
+    failed += run_path_tests();
+    failed += run_corpus_tests();
+    return failed != 0;
+}

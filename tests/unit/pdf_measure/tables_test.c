@@ -1,0 +1,333 @@
+/*
+ * tables_test.c: tables with rulings, and which tables count where they overlap. Each case is a table
+ * that is just enough, with one thing taken from it.
+ */
+#include "tests/unit/pdf_measure/pdf_measure_tests.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* A grid at 100, 100 with so many borders, `width` and `height` points apart. */
+struct grid {
+    int across;
+    int down;
+    double width;
+    double height;
+};
+
+static void add_grid(struct page *page, const struct grid *grid)
+{
+    double right = 100 + grid->width * (grid->down - 1);
+    double bottom = 100 + grid->height * (grid->across - 1);
+
+    for (int i = 0; i < grid->across; i++) {
+        page_add_line(page, 100, 100 + grid->height * i, right, 100 + grid->height * i);
+    }
+    for (int i = 0; i < grid->down; i++) {
+        page_add_line(page, 100 + grid->width * i, 100, 100 + grid->width * i, bottom);
+    }
+}
+
+/* Words in the cells of a grid. */
+static void fill_grid(struct page *page, const struct grid *grid, int rows, int columns)
+{
+    for (int i = 0; i < rows * columns; i++) {
+        page_add_word(page, 105 + grid->width * (i % columns),
+                      100 + grid->height * (i / columns) + 4, "ab12");
+    }
+}
+
+/* Goal: a lattice needs three borders down, two across, 40 by 12 points and two rows of cells. Method:
+ * grids around each of these bounds, with a word in every cell. */
+static void test_lattice(void **state)
+{
+    static const struct {
+        struct grid grid;
+        int rows;
+        int columns;
+        size_t tables;
+    } cases[] = {
+        {{3, 3, 60, 20}, 2, 2, 1}, {{2, 3, 60, 40}, 2, 2, 0}, /* one row of words */
+        {{3, 2, 60, 20}, 2, 1, 0}, /* one column */
+        {{3, 3, 20, 20}, 2, 2, 1}, {{3, 3, 19.9, 20}, 2, 2, 0}, /* 40 wide */
+        {{3, 3, 60, 20}, 1, 2, 0}, {{3, 3, 60, 20}, 2, 1, 0}, /* empty parts */
+        {{3, 3, 60, 20}, 0, 0, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct page page;
+
+        page_init(&page);
+        add_grid(&page, &cases[i].grid);
+        fill_grid(&page, &cases[i].grid, cases[i].rows, cases[i].columns);
+        page_measure(&page);
+        assert_int_equal(page_count(&page, PDF_TABLE_LATTICE, true), cases[i].tables);
+        page_deinit(&page);
+    }
+}
+
+/* Goal: two rows of words between two borders are enough, the box is around the borders, and rows and
+ * cells are counted. Method: one tall row of a grid with two rows of words. */
+static void test_lattice_shape(void **state)
+{
+    struct page page;
+    const struct grid grid = {2, 4, 60, 40};
+
+    (void)state;
+    page_init(&page);
+    add_grid(&page, &grid);
+    for (int i = 0; i < 6; i++) {
+        page_add_word(&page, 105 + 60 * (i % 3), 105 + 16 * (i / 3), "ab");
+    }
+    page_measure(&page);
+    assert_int_equal(page_count(&page, PDF_TABLE_LATTICE, true), 1);
+    assert_int_equal(page.search.found.items[0].rows, 2);
+    assert_int_equal(page.search.found.items[0].cells, 6);
+    assert_true(page.search.found.items[0].box.x1 == 100 &&
+                page.search.found.items[0].box.x2 == 280);
+    assert_true(page.search.found.items[0].box.y1 == 100 &&
+                page.search.found.items[0].box.y2 == 140);
+    page_deinit(&page);
+}
+
+/* Goal: at least 1.3 cells a row. Method: ten rows, three or two of which have two cells. */
+static void test_lattice_cells(void **state)
+{
+    (void)state;
+    for (int pairs = 2; pairs <= 3; pairs++) {
+        struct page page;
+        const struct grid grid = {11, 3, 60, 20};
+
+        page_init(&page);
+        add_grid(&page, &grid);
+        fill_grid(&page, &grid, 10, 1);
+        for (int i = 0; i < pairs; i++) {
+            page_add_word(&page, 165, 104 + 20 * i, "cd");
+        }
+        page_measure(&page);
+        assert_int_equal(page_count(&page, PDF_TABLE_LATTICE, false), pairs == 3);
+        page_deinit(&page);
+    }
+}
+
+/* Goal: a border runs from one ruling to another, so ticks and double lines make no column; rulings
+ * part cells that stand close. Method: a frame with a tick, with a double line, and with a border
+ * between words 2 points apart. */
+static void test_lattice_borders(void **state)
+{
+    static const struct {
+        double x;
+        double end;
+        size_t tables;
+    } cases[] = {{150, 110, 0}, {150, 136, 0}, {150, 137, 1}, {102.9, 140, 0}, {103.1, 140, 1}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct page page;
+        const struct grid grid = {2, 2, 100, 40};
+
+        page_init(&page);
+        add_grid(&page, &grid);
+        page_add_line(&page, cases[i].x, 100, cases[i].x, cases[i].end);
+        for (int row = 0; row < 2; row++) {
+            page_add_word(&page, 139, 105 + 16 * row, "ab");
+            page_add_word(&page, 151, 105 + 16 * row, "cd");
+            page_add_word(&page, 180, 105 + 16 * row, "ef");
+        }
+        page_measure(&page);
+        assert_int_equal(page_count(&page, PDF_TABLE_LATTICE, true), cases[i].tables);
+        if (cases[i].tables == 1) {
+            assert_int_equal(page.search.found.items[0].cells, cases[i].x == 150 ? 6 : 4);
+        }
+        page_deinit(&page);
+    }
+}
+
+/* Lines under each other with three words above each but the first. */
+static void add_rules(struct page *page, int count, double distance, double length)
+{
+    for (int i = 0; i < count; i++) {
+        page_add_line(page, 100, 100 + distance * i, 100 + length, 100 + distance * i);
+    }
+    for (int i = 0; i + 1 < count; i++) {
+        page_add_word(page, 105, 104 + distance * i, "ab");
+        page_add_word(page, 125, 104 + distance * i, "cd");
+        page_add_word(page, 150, 104 + distance * i, "12");
+    }
+}
+
+/* Goal: three rules of 80 points at most 90 apart, with two rows of words. Method: both sides of
+ * each bound. */
+static void test_rules(void **state)
+{
+    static const struct {
+        int count;
+        double distance;
+        double length;
+        size_t tables;
+    } cases[] = {{3, 20, 100, 1},   {2, 20, 100, 0}, {3, 90, 100, 1},
+                 {3, 90.1, 100, 0}, {3, 20, 80, 1},  {3, 20, 79.9, 0}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct page page;
+
+        page_init(&page);
+        add_rules(&page, cases[i].count, cases[i].distance, cases[i].length);
+        page_measure(&page);
+        assert_int_equal(page_count(&page, PDF_TABLE_RULES, true), cases[i].tables);
+        assert_int_equal(page_count(&page, PDF_TABLE_LATTICE, false), 0);
+        page_deinit(&page);
+    }
+}
+
+/* Goal: the rules are of one extent, within 3 points at both ends. Method: three rules, the last moved
+ * or cut. */
+static void test_rules_extent(void **state)
+{
+    static const struct {
+        double from;
+        double to;
+        size_t tables;
+    } cases[] = {{103, 203, 1}, {103.1, 200, 0}, {100, 203, 1}, {100, 203.1, 0}, {100, 196.9, 0}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct page page;
+
+        page_init(&page);
+        add_rules(&page, 2, 20, 100);
+        page_add_line(&page, cases[i].from, 140, cases[i].to, 140);
+        for (int word = 0; word < 3; word++) {
+            page_add_word(&page, 105 + 25 * word, 125, "12");
+        }
+        page_measure(&page);
+        assert_int_equal(page_count(&page, PDF_TABLE_RULES, true), cases[i].tables);
+        page_deinit(&page);
+    }
+}
+
+/* Goal: a row of three cells, and two cells a row on average. Method: two and three rows of words
+ * between rules. */
+static void test_rules_cells(void **state)
+{
+    static const struct {
+        int cells[3];
+        size_t tables;
+    } cases[] = {{{3, 3, 3}, 1}, {{2, 2, 2}, 0}, {{3, 2, 1}, 1},
+                 {{3, 1, 1}, 0}, {{4, 1, 1}, 1}, {{6, 0, 0}, 0}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct page page;
+
+        page_init(&page);
+        for (int row = 0; row < 4; row++) {
+            page_add_line(&page, 100, 100 + 20 * row, 300, 100 + 20 * row);
+        }
+        for (int row = 0; row < 3; row++) {
+            for (int cell = 0; cell < cases[i].cells[row]; cell++) {
+                page_add_word(&page, 105 + 30 * cell, 104 + 20 * row, "12");
+            }
+        }
+        page_measure(&page);
+        assert_int_equal(page_count(&page, PDF_TABLE_RULES, true), cases[i].tables);
+        page_deinit(&page);
+    }
+}
+
+static void add_table(struct table_search *search, enum pdf_table_kind kind, const struct area *box)
+{
+    tables_add(search, &(struct table){.kind = kind, .box = *box, .rows = 5, .cells = 15});
+}
+
+/* Goal: of two tables that share over a quarter of the smaller one the stronger kind counts, and the
+ * larger of one kind. Method: boxes of 100 by 100 that share 25 and 26 points of width. */
+static void test_settle(void **state)
+{
+    static const struct {
+        enum pdf_table_kind first;
+        enum pdf_table_kind second;
+        double shared;
+        size_t counted;
+    } cases[] = {
+        {PDF_TABLE_LATTICE, PDF_TABLE_RULES, 25, 2}, {PDF_TABLE_LATTICE, PDF_TABLE_RULES, 26, 1},
+        {PDF_TABLE_RULES, PDF_TABLE_RULES, 25, 2},   {PDF_TABLE_RULES, PDF_TABLE_RULES, 26, 1},
+        {PDF_TABLE_TEXT, PDF_TABLE_TEXT, 25, 2},     {PDF_TABLE_TEXT, PDF_TABLE_TEXT, 26, 1},
+        {PDF_TABLE_LATTICE, PDF_TABLE_TEXT, 0, 1},   {PDF_TABLE_RULES, PDF_TABLE_TEXT, 0, 1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct page page;
+        size_t counted = 0;
+
+        page_init(&page);
+        page.search = (struct table_search){.arena = &page.arena};
+        add_table(&page.search, cases[i].second,
+                  &(struct area){200 - cases[i].shared, 100, 300 - cases[i].shared, 200});
+        add_table(&page.search, cases[i].first, &(struct area){100, 100, 200, 210});
+        tables_settle(&page.search);
+        for (size_t j = 0; j < page.search.found.count; j++) {
+            counted += page.search.found.items[j].counted;
+        }
+        assert_int_equal(counted, cases[i].counted);
+        assert_true(page.search.found.items[0].counted);
+        assert_int_equal(page.search.found.items[0].kind, cases[i].first);
+        page_deinit(&page);
+    }
+}
+
+/* Goal: a page whose text runs down has the tables of the same page turned back; words that run the
+ * other way have no part. Method: a lattice, rules and a line of words across them, turned. */
+static void test_turned(void **state)
+{
+    const struct grid grid = {4, 4, 60, 20};
+    struct area boxes[2];
+
+    (void)state;
+    for (int turned = 0; turned < 2; turned++) {
+        struct page page;
+
+        page_init(&page);
+        add_grid(&page, &grid);
+        fill_grid(&page, &grid, 3, 3);
+        for (int i = 0; i < 4; i++) {
+            /* A word along the side of the table. */
+            struct page *other = &page;
+
+            page_add_word_of_height(other, 85, 100 + 11 * i, 10, "x");
+            other->glyphs_count--;
+        }
+        if (turned == 1) {
+            page_turn(&page);
+        }
+        page_measure(&page);
+        assert_int_equal(words_are_turned(page.words), turned);
+        assert_int_equal(page_count(&page, PDF_TABLE_LATTICE, true), 1);
+        assert_int_equal(page.search.found.items[0].rows, 3);
+        assert_int_equal(page.search.found.items[0].cells, 9);
+        boxes[turned] = page.search.found.items[0].box;
+        page_deinit(&page);
+    }
+    assert_true(boxes[0].x1 == boxes[1].y1 && boxes[0].x2 == boxes[1].y2);
+    assert_true(boxes[0].y1 == boxes[1].x1 && boxes[0].y2 == boxes[1].x2);
+}
+
+int run_tables_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lattice),       cmocka_unit_test(test_lattice_shape),
+        cmocka_unit_test(test_lattice_cells), cmocka_unit_test(test_lattice_borders),
+        cmocka_unit_test(test_rules),         cmocka_unit_test(test_rules_extent),
+        cmocka_unit_test(test_rules_cells),   cmocka_unit_test(test_settle),
+        cmocka_unit_test(test_turned),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

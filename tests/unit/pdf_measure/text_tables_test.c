@@ -1,0 +1,218 @@
+/*
+ * text_tables_test.c: tables without rulings: how rows are chained, which chains are tables, and which
+ * of them count.
+ */
+#include "tests/unit/pdf_measure/pdf_measure_tests.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* Rows of cells, 50 points apart, of words 10 points tall. */
+struct block {
+    int rows;
+    int columns;
+    double pitch; /* from row to row */
+    int words; /* in a cell */
+    int digit_cells; /* so many cells of the block have a digit */
+};
+
+static void add_block(struct page *page, const struct block *block)
+{
+    for (int i = 0; i < block->rows * block->columns; i++) {
+        double y = 100 + block->pitch * (i / block->columns);
+        double x = 100 + 80 * (i % block->columns);
+
+        for (int word = 0; word < block->words; word++) {
+            page_add_word(page, x + 15 * word, y, i < block->digit_cells ? "a1" : "ab");
+        }
+    }
+}
+
+static void check_block(const struct block *block, size_t found, size_t counted)
+{
+    struct page page;
+
+    page_init(&page);
+    add_block(&page, block);
+    page_measure(&page);
+    assert_int_equal(page_count(&page, PDF_TABLE_TEXT, false), found);
+    assert_int_equal(page_count(&page, PDF_TABLE_TEXT, true), counted);
+    page_deinit(&page);
+}
+
+/* Goal: three rows of three columns are a table, and five rows count; cells are short or have digits.
+ * Method: blocks around each bound. */
+static void test_three_columns(void **state)
+{
+    (void)state;
+    check_block(&(struct block){2, 3, 14, 1, 0}, 0, 0);
+    check_block(&(struct block){3, 3, 14, 1, 0}, 1, 0);
+    check_block(&(struct block){4, 3, 14, 1, 0}, 1, 0);
+    check_block(&(struct block){5, 3, 14, 1, 0}, 1, 1);
+    check_block(&(struct block){5, 3, 14, 3, 0}, 1, 1);
+    check_block(&(struct block){5, 3, 14, 4, 0}, 0, 0);
+    /* Five of fifteen cells are 33 per cent, four are 27. */
+    check_block(&(struct block){5, 3, 14, 4, 5}, 1, 1);
+    check_block(&(struct block){5, 3, 14, 4, 4}, 0, 0);
+}
+
+/* Goal: four rows of two columns with 35 per cent of digits are a table; one column is none. Method:
+ * blocks around each bound; seven of twenty cells are 35 per cent. */
+static void test_two_columns(void **state)
+{
+    (void)state;
+    check_block(&(struct block){3, 2, 14, 1, 6}, 0, 0);
+    check_block(&(struct block){4, 2, 14, 1, 8}, 1, 0);
+    check_block(&(struct block){10, 2, 14, 1, 7}, 1, 1);
+    check_block(&(struct block){10, 2, 14, 1, 6}, 0, 0);
+    check_block(&(struct block){10, 2, 14, 9, 20}, 0, 0); /* the words touch: one column */
+    check_block(&(struct block){10, 1, 14, 1, 10}, 0, 0);
+}
+
+/* Goal: rows are near: gaps of 2.6 heights at most. Method: rows 10 tall with gaps of 26 and 26.1. */
+static void test_distance(void **state)
+{
+    (void)state;
+    check_block(&(struct block){5, 3, 36, 1, 0}, 1, 1);
+    check_block(&(struct block){5, 3, 36.1, 1, 0}, 0, 0);
+}
+
+/* Goal: half of the rows have three cells. Method: six rows, two or three of which have two. */
+static void test_narrow_rows(void **state)
+{
+    (void)state;
+    for (int narrow = 3; narrow <= 4; narrow++) {
+        struct page page;
+
+        page_init(&page);
+        for (int row = 0; row < 6; row++) {
+            for (int cell = 0; cell < (row < narrow ? 2 : 3); cell++) {
+                page_add_word(&page, 100 + 80 * cell, 100 + 14 * row, "ab");
+            }
+        }
+        page_measure(&page);
+        assert_int_equal(page_count(&page, PDF_TABLE_TEXT, true), narrow == 3);
+        page_deinit(&page);
+    }
+}
+
+/* Goal: cells line up by the left edge or the right one (3 points), or by their middle (2.5), two of
+ * them and 60 per cent. Method: five rows of three cells; in every second one two cells are moved, or
+ * are wider to one side or to both. */
+static void test_alignment(void **state)
+{
+    static const struct {
+        double left; /* how far the cells' left edges are moved */
+        const char *text;
+        size_t tables;
+    } cases[] = {
+        {0, "abcd", 1},         {3, "abcd", 1},         {3.1, "abcd", 0},
+        {-10, "abcdef", 1}, /* the right edge stays */
+        {-13, "abcdef", 1},     {-13.1, "abcdef", 0},   {-10, "abcdefgh", 1}, /* the middle stays */
+        {-12.5, "abcdefgh", 1}, {-12.6, "abcdefgh", 0}, {-7.5, "abcdefgh", 1},
+        {-7.4, "abcdefgh", 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct page page;
+
+        page_init(&page);
+        for (int row = 0; row < 6; row++) {
+            bool moved = row % 2 == 1;
+
+            for (int cell = 0; cell < 3; cell++) {
+                double x = 100 + 80 * cell + (moved && cell > 0 ? cases[i].left : 0);
+
+                page_add_word(&page, x, 100 + 14 * row, moved && cell > 0 ? cases[i].text : "abcd");
+            }
+        }
+        page_measure(&page);
+        assert_int_equal(page_count(&page, PDF_TABLE_TEXT, true), cases[i].tables);
+        page_deinit(&page);
+    }
+}
+
+/* Goal: of more columns 60 per cent line up. Method: rows of five cells with three or two in line. */
+static void test_shared_cells(void **state)
+{
+    (void)state;
+    for (int shared = 2; shared <= 3; shared++) {
+        struct page page;
+
+        page_init(&page);
+        for (int row = 0; row < 6; row++) {
+            for (int cell = 0; cell < 5; cell++) {
+                double moved = row % 2 == 1 && cell >= shared ? 35 : 0;
+
+                page_add_word(&page, 50 + 80 * cell + moved, 100 + 14 * row, "abcd");
+            }
+        }
+        page_measure(&page);
+        assert_int_equal(page_count(&page, PDF_TABLE_TEXT, true), shared == 3);
+        page_deinit(&page);
+    }
+}
+
+/* Goal: up to two other rows may stand between two rows of a table. Method: rows 4 points tall, with
+ * two and three lines of prose between them, all within the distance. */
+static void test_rows_between(void **state)
+{
+    (void)state;
+    for (int between = 2; between <= 3; between++) {
+        struct page page;
+
+        page_init(&page);
+        for (int row = 0; row < 5; row++) {
+            for (int cell = 0; cell < 3; cell++) {
+                page_add_word_of_height(&page, 100 + 80 * cell, 100 + 30 * row, 10, "ab");
+            }
+            for (int line = 0; line < between; line++) {
+                page_add_word_of_height(&page, 120, 112 + 30 * row + 5 * line, 4, "continued");
+            }
+        }
+        page_measure(&page);
+        assert_int_equal(page_count(&page, PDF_TABLE_TEXT, true), between == 2);
+        page_deinit(&page);
+    }
+}
+
+/* Goal: text-only tables don't count beside a ruled one, wherever it stands. Method: a block of six
+ * rows, with rules under it and without. */
+static void test_beside_rules(void **state)
+{
+    (void)state;
+    for (int ruled = 0; ruled < 2; ruled++) {
+        struct page page;
+
+        page_init(&page);
+        add_block(&page, &(struct block){6, 3, 14, 1, 0});
+        for (int row = 0; row < 4 * ruled; row++) {
+            page_add_line(&page, 100, 500 + 30 * row, 400, 500 + 30 * row);
+            page_add_word(&page, 105, 505 + 30 * row, "ab");
+            page_add_word(&page, 205, 505 + 30 * row, "cd");
+            page_add_word(&page, 305, 505 + 30 * row, "ef");
+        }
+        page_measure(&page);
+        assert_int_equal(page_count(&page, PDF_TABLE_TEXT, true), 1 - ruled);
+        assert_int_equal(page_count(&page, PDF_TABLE_RULES, true), ruled);
+        assert_true(page_count(&page, PDF_TABLE_TEXT, false) >= 1);
+        page_deinit(&page);
+    }
+}
+
+int run_text_tables_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_three_columns), cmocka_unit_test(test_two_columns),
+        cmocka_unit_test(test_distance),      cmocka_unit_test(test_narrow_rows),
+        cmocka_unit_test(test_alignment),     cmocka_unit_test(test_shared_cells),
+        cmocka_unit_test(test_rows_between),  cmocka_unit_test(test_beside_rules),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -88,6 +88,7 @@ class Cli(ServerCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
+        cls.server.wait_for_pdf()  # `errata health` asks for that too
         cls.folder = tempfile.TemporaryDirectory()
         cls.token_file = os.path.join(cls.folder.name, "token")
         pathlib.Path(cls.token_file).write_text(cls.server.admin_token + "\n")

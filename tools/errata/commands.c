@@ -77,6 +77,7 @@ static void print_all_help(struct printer *out)
         "  export ERRATA_TOKEN_FILE=/var/lib/errata/admin.token\n"
         "  errata health\n"
         "  errata token create --role SERVICE --expires 90d\n"
+        "  errata layouts ingest invoices/\n"
         "  errata examples LAYOUT --limit 5\n"
         "  errata call CorrectionService/GetExamples '{\"layout_fingerprint\": \"LAYOUT\"}'\n"
         "\n%s\n`errata COMMAND --help` says more.\n",

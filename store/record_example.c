@@ -16,9 +16,10 @@
 
 /* First bytes of fields, for record_fast.h: number and wire type in one. */
 #define NUMBER_TAG(field) ((uint8_t)((field) << 3 | WIRE_VARINT))
+#define FIXED_TAG(field) ((uint8_t)((field) << 3 | WIRE_FIXED64))
 #define BYTES_TAG(field) ((uint8_t)((field) << 3 | WIRE_BYTES))
 
-/* A packed list of little-endian numbers of 64 bits, as this machine keeps them. */
+/* Fixed numbers and packed lists of them are little-endian, as this machine keeps them. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "packed lists are read by copying");
 
 struct packed {
@@ -74,15 +75,15 @@ static bool read_head_field(const struct wire_field *field, struct layout_head_r
         fits = read_packed(field->bytes, &lists->superseded_by_seq);
         break;
     case errata_record_LayoutHead_first_document_seq_tag:
-        wanted = WIRE_VARINT;
+        wanted = WIRE_FIXED64;
         head->first_document_seq = field->value;
         break;
     case errata_record_LayoutHead_first_text_seq_tag:
-        wanted = WIRE_VARINT;
+        wanted = WIRE_FIXED64;
         head->first_text_seq = field->value;
         break;
     case errata_record_LayoutHead_updated_at_us_tag:
-        wanted = WIRE_VARINT;
+        wanted = WIRE_FIXED64;
         head->updated_at_us = (int64_t)field->value;
         break;
     default:
@@ -120,12 +121,12 @@ static bool read_head_in_order(struct slice bytes, struct head_slices *ret_head)
                       &head.created_at_us);
     record_fast_bytes(&reader, BYTES_TAG(errata_record_LayoutHead_mark_superseded_by_seq_tag),
                       &head.superseded_by_seq);
-    record_fast_number(&reader, NUMBER_TAG(errata_record_LayoutHead_first_document_seq_tag),
-                       &head.first_document_seq);
-    record_fast_number(&reader, NUMBER_TAG(errata_record_LayoutHead_first_text_seq_tag),
-                       &head.first_text_seq);
-    record_fast_number(&reader, NUMBER_TAG(errata_record_LayoutHead_updated_at_us_tag),
-                       &head.updated_at_us);
+    record_fast_fixed(&reader, FIXED_TAG(errata_record_LayoutHead_first_document_seq_tag),
+                      &head.first_document_seq);
+    record_fast_fixed(&reader, FIXED_TAG(errata_record_LayoutHead_first_text_seq_tag),
+                      &head.first_text_seq);
+    record_fast_fixed(&reader, FIXED_TAG(errata_record_LayoutHead_updated_at_us_tag),
+                      &head.updated_at_us);
     if (reader.at != reader.end || head.seq.size % sizeof(uint64_t) != 0 ||
         head.seq.size > RECORD_MARKS_MAX * sizeof(uint64_t) ||
         head.seq.size != head.created_at_us.size || head.seq.size != head.superseded_by_seq.size ||

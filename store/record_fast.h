@@ -48,6 +48,14 @@ static inline void record_fast_number(struct record_fast *reader, uint8_t tag, u
     }
 }
 
+static inline void record_fast_fixed(struct record_fast *reader, uint8_t tag, uint64_t *ret_value)
+{
+    if (reader->end - reader->at > (ptrdiff_t)sizeof(*ret_value) && *reader->at == tag) {
+        memcpy(ret_value, reader->at + 1, sizeof(*ret_value));
+        reader->at += 1 + sizeof(*ret_value);
+    }
+}
+
 static inline void record_fast_bytes(struct record_fast *reader, uint8_t tag,
                                      struct slice *ret_value)
 {

@@ -222,8 +222,8 @@ static void test_other_orders(void **state)
     wire_put_bytes(&buffer, 4, slice_of(numbers, 8));
     wire_put_bytes(&buffer, 4, slice_of(numbers + 1, 16));
     wire_put_varint(&buffer, 2, 4);
-    wire_put_varint(&buffer, 8, 12);
-    wire_put_varint(&buffer, 7, 11);
+    wire_put_raw(&buffer, 8, WIRE_FIXED64, 12);
+    wire_put_raw(&buffer, 7, WIRE_FIXED64, 11);
     assert_int_equal(record_decode_layout_head(buffer_slice(&buffer), &head), OK);
     assert_int_equal(head.feedback_count, 4);
     assert_int_equal(head.mark_count, 3);

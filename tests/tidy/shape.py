@@ -28,8 +28,9 @@ BANNED = {
 }
 
 
-# Callbacks have the shape that the library which calls them wants.
-FOREIGN_CALLBACK = re.compile(r"\(\s*(nghttp2_session|uv_\w+_t) \*")
+# Callbacks have the shape that the library which calls them wants; so has what stands in for a function
+# of cairo's.
+FOREIGN_CALLBACK = re.compile(r"\(\s*(nghttp2_session|uv_\w+_t) \*|^\s*void cairo_\w+\(")
 
 # Transactions that outlive a call: reset after each use, so that none holds a snapshot over a turn.
 KEPT_TRANSACTIONS = {("server/services/rpc.h", "read_txn")}

@@ -84,7 +84,7 @@ static void test_random(void **state)
     random_seeded_init(&random, 1);
     for (int round = 0; round < ROUNDS; round++) {
         struct ruling items[2][RULINGS_MAX];
-        uint32_t expected[2 * RULINGS_MAX];
+        uint32_t expected[2 * RULINGS_MAX] = {0};
         uint32_t *groups = NULL;
         struct arena arena;
         struct ruling_list across = make_list(&random, items[0]);

@@ -36,8 +36,9 @@ static void add_grid(struct page *page, const struct grid *grid)
 static void fill_grid(struct page *page, const struct grid *grid, int rows, int columns)
 {
     for (int i = 0; i < rows * columns; i++) {
-        page_add_word(page, 105 + grid->width * (i % columns),
-                      100 + grid->height * (i / columns) + 4, "ab12");
+        int row = i / columns;
+
+        page_add_word(page, 105 + grid->width * (i % columns), 104 + grid->height * row, "ab12");
     }
 }
 
@@ -82,7 +83,9 @@ static void test_lattice_shape(void **state)
     page_init(&page);
     add_grid(&page, &grid);
     for (int i = 0; i < 6; i++) {
-        page_add_word(&page, 105 + 60 * (i % 3), 105 + 16 * (i / 3), "ab");
+        int row = i / 3;
+
+        page_add_word(&page, 105 + 60 * (i % 3), 105 + 16 * row, "ab");
     }
     page_measure(&page);
     assert_int_equal(page_count(&page, PDF_TABLE_LATTICE, true), 1);

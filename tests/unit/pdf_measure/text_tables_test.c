@@ -23,7 +23,8 @@ struct block {
 static void add_block(struct page *page, const struct block *block)
 {
     for (int i = 0; i < block->rows * block->columns; i++) {
-        double y = 100 + block->pitch * (i / block->columns);
+        int row = i / block->columns;
+        double y = 100 + block->pitch * row;
         double x = 100 + 80 * (i % block->columns);
 
         for (int word = 0; word < block->words; word++) {

@@ -44,8 +44,9 @@ static void init_page(struct page *page, double side)
 static void add_words(struct page *page, size_t columns, double width, double pitch)
 {
     for (size_t i = 0; i < WORDS; i++) {
+        size_t row = i / columns;
         double x = 1 + width * (double)(i % columns);
-        double y = 1 + pitch * (double)(i / columns);
+        double y = 1 + pitch * (double)row;
 
         page_add_word(page, x, y, "1");
     }
@@ -105,7 +106,9 @@ static void test_tables(void **state)
             page_add_line(&page, x + 40.0 * line, 0, x + 40.0 * line, 40);
         }
         for (int word = 0; word < 4; word++) {
-            page_add_word(&page, x + 5 + 40 * (word % 2), 4 + 20 * (word / 2), "12");
+            int row = word / 2;
+
+            page_add_word(&page, x + 5 + 40 * (word % 2), 4 + 20 * row, "12");
         }
     }
     assert_int_equal(measure(&page, "6,666 tables side by side"), PDF_CUT_WORDS);

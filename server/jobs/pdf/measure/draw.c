@@ -208,8 +208,8 @@ static void draw_table(const struct canvas *canvas, const struct pdf_table *tabl
     cairo_set_dash(canvas->cairo, dashes, table->counted ? 0 : 2, 0);
     cairo_stroke(canvas->cairo);
     cairo_set_dash(canvas->cairo, dashes, 0, 0);
-    snprintf(label, sizeof label, "%s%s: %u rows, %u cells", name_of(table->kind),
-             table->counted ? "" : " (set aside)", table->rows, table->cells);
+    (void)snprintf(label, sizeof label, "%s%s: %u rows, %u cells", name_of(table->kind),
+                   table->counted ? "" : " (set aside)", table->rows, table->cells);
     /* Above the box; one set aside has its label below, since it often shares its box. */
     draw_label(canvas, colour, x, table->counted ? y - LABEL_TEXT - 8 : y + height + 1, label);
 }
@@ -262,19 +262,19 @@ static void draw_legend(const struct canvas *canvas, const struct coverage *cove
     cairo_translate(canvas->cairo, 0, canvas->height + LEGEND_HEIGHT / 2.0);
     cairo_scale(canvas->cairo, fit, fit);
     cairo_set_font_size(canvas->cairo, LEGEND_TEXT);
-    snprintf(text, sizeof text, "text %.1f %%",
-             cells > 0 ? (double)coverage->covered / cells * 100 : 0.0);
+    (void)snprintf(text, sizeof text, "text %.1f %%",
+                   cells > 0 ? (double)coverage->covered / cells * 100 : 0.0);
     x = draw_entry(canvas, &coverage_colour, x, text);
     x = draw_entry(canvas, &across_colour, x, "across");
     x = draw_entry(canvas, &down_colour, x, "down");
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         struct colour colour = colour_of(kinds[i]);
 
-        snprintf(text, sizeof text, "%s table", name_of(kinds[i]));
+        (void)snprintf(text, sizeof text, "%s table", name_of(kinds[i]));
         x = draw_entry(canvas, &colour, x, text);
     }
-    snprintf(text, sizeof text, "%u words, %u path operations", explanation->words,
-             explanation->path_operations);
+    (void)snprintf(text, sizeof text, "%u words, %u path operations", explanation->words,
+                   explanation->path_operations);
     draw_entry(canvas, NULL, x, text);
 }
 

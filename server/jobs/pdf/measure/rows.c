@@ -53,7 +53,7 @@ size_t rows_find(const struct word **words, size_t count, struct row *rows)
         add_word(&rows[rows_count - 1], words[i]);
     }
     for (size_t i = 0; i < rows_count; i++) {
-        qsort(rows[i].words, rows[i].count, sizeof *rows[i].words, compare_places);
+        qsort(rows[i].words, rows[i].count, sizeof(const struct word *), compare_places);
     }
     return rows_count;
 }

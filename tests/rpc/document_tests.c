@@ -12,6 +12,9 @@
 
 #include <cmocka.h>
 
+/* The most bytes of one piece, by the contract. */
+#define PIECE_BYTES_MAX ((size_t)4 << 20)
+
 #define CONTENT SLICE("%PDF-1.4 one")
 #define OTHER_CONTENT SLICE("%PDF-1.4 another")
 
@@ -65,8 +68,8 @@ static void test_both_methods(void **state)
 }
 
 /* Goal: large pieces are taken as well as large messages, and what was measured is not turned away
- * behind it for the size of what is no longer there. Method: 15 MiB, twice whole and once as one
- * piece, in one batch of writes. */
+ * behind it for the size of what is no longer there. Method: 15 MiB, twice whole and once in the
+ * largest pieces, in one batch of writes. */
 static void test_large_pieces(void **state)
 {
     static const char *const methods[] = {INGEST_UNARY, INGEST_UNARY, INGEST_STREAM};
@@ -84,7 +87,13 @@ static void test_large_pieces(void **state)
         if (i < 2) {
             ingest_send(&exchanges[i], ids[i], slice_of(bytes, size));
         } else {
-            ingest_send_part(&exchanges[i], ids[i], slice_of(bytes, size));
+            for (size_t at = 0; at < size; at += PIECE_BYTES_MAX) {
+                size_t rest = size - at;
+
+                ingest_send_part(
+                    &exchanges[i], at == 0 ? ids[i] : NULL,
+                    slice_of(bytes + at, rest < PIECE_BYTES_MAX ? rest : PIECE_BYTES_MAX));
+            }
             exchange_send_end(&exchanges[i]);
         }
     }

@@ -6,7 +6,6 @@
 #include "server/domain/layouts/documents.h"
 #include "server/services/service.h"
 
-#include "store/base/bytes.h"
 #include "store/base/wire.h"
 
 #include <inttypes.h>

@@ -4,7 +4,6 @@
  */
 #include "server/domain/fingerprint/fingerprint.h"
 #include "server/domain/layouts/document_event.h"
-#include "server/domain/layouts/profile_rows.h"
 #include "store/base/wire.h"
 
 static void put_text(struct buffer *buffer, uint32_t field, struct slice text)

@@ -405,9 +405,9 @@ static void measure_sample(struct bench *bench, const struct sample *sample)
     measure_close(document);
 }
 
-static void print_scores(const char *title, const struct score *scores)
+static void print_regions(const struct score *scores)
 {
-    printf("%s\n%-16s %5s %5s %5s  %s\n", title, "", "P", "R", "F1", "pages exact, files exact");
+    printf("%-16s %5s %5s %5s  exact counts\n", "regions", "P", "R", "F1");
     for (int i = 0; i < METHODS; i++) {
         const struct score *score = &scores[i];
         double precision = score->found == 0 ? 0 : (double)score->right / score->found;
@@ -451,8 +451,12 @@ int main(int argc, char **argv)
             measure_sample(&bench, &bench.samples[i]);
         }
     }
-    print_scores("regions", bench.regions_score);
-    print_scores("layouts (counts alone)", bench.layouts_score);
+    print_regions(bench.regions_score);
+    printf("layouts\n");
+    for (int i = 0; i < METHODS; i++) {
+        printf("%-16s %u of %u files\n", method_names[i], bench.layouts_score[i].files_exact,
+               bench.layouts_score[i].files);
+    }
     printf("page counts and sizes: %u of %u as in the manifest\n",
            bench.manifest_checked - bench.manifest_wrong, bench.manifest_checked);
     printf("CPU: text %.1f ms a document, tables %.2f ms a page (%u pages)\n",

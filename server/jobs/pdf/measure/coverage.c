@@ -1,11 +1,15 @@
 /*
  * coverage.c: how much of a page its glyphs cover, counted in cells of one point, so that boxes over
- * each other count once. COVERAGE_SIDE_MAX bounds the memory (5 bytes a cell: 80 MB at most) and,
- * with the number of glyphs, the work.
+ * each other count once. COVERAGE_SIDE_MAX bounds the memory (16 MB) and, with the number of glyphs,
+ * the work.
  */
 #include "server/jobs/pdf/measure/parts.h"
 
+#include "store/base/assert.h"
+
 #include <math.h>
+
+#define NO_EDGE (-1)
 
 /* A box in whole cells, within the page. */
 struct cells {
@@ -41,36 +45,86 @@ static struct cells find_cells(const struct area *box, int width, int height)
     return cells;
 }
 
-/* Notes a box by its corners: summed up from above and from the left, they give how many boxes lie over
- * a cell. Glyphs may all be as large as the page, so that painting each would never end. */
-static void note_corners(int32_t *corners, size_t stride, const struct cells *cells)
-{
-    int32_t *top = corners + (size_t)cells->y1 * stride;
-    int32_t *bottom = corners + (size_t)cells->y2 * stride;
+/* Where a box begins or ends, on the way down the page. */
+struct edge {
+    int32_t x1;
+    int32_t x2;
+    int32_t change; /* 1 where it begins, -1 where it ends */
+    int32_t next; /* edge of the same line; NO_EDGE ends the list */
+};
 
-    top[cells->x1]++;
-    top[cells->x2]--;
-    bottom[cells->x1]--;
-    bottom[cells->x2]++;
+/* One sweep down the page, line by line. Glyphs may all be as large as the page, so that painting each
+ * would never end. */
+struct sweep {
+    struct edge *edges;
+    int32_t *firsts; /* edge by line */
+    int32_t
+        *changes; /* of how many boxes lie over a cell of the line, against the cell to its left */
+    uint8_t *bitmap;
+    int width;
+    int height;
+};
+
+static bool init_sweep(struct sweep *sweep, struct arena *arena, size_t glyphs)
+{
+    size_t height = (size_t)sweep->height;
+    size_t width = (size_t)sweep->width;
+
+    sweep->edges = arena_calloc(arena, 2 * glyphs + 1, sizeof *sweep->edges);
+    sweep->firsts = arena_calloc(arena, height + 1, sizeof *sweep->firsts);
+    sweep->changes = arena_calloc(arena, width + 1, sizeof *sweep->changes);
+    sweep->bitmap = arena_calloc(arena, height, width);
+    if (sweep->edges == NULL || sweep->firsts == NULL || sweep->changes == NULL ||
+        sweep->bitmap == NULL) {
+        return false;
+    }
+    for (size_t y = 0; y <= height; y++) {
+        sweep->firsts[y] = NO_EDGE;
+    }
+    return true;
 }
 
-/* Turns the corners into how many boxes lie over each cell, and those into the bitmap. */
-static uint64_t sum_up(int32_t *corners, uint8_t *bitmap, int width, int height)
+static void add_edge(struct sweep *sweep, int32_t index, const struct cells *cells, bool begins)
 {
-    size_t stride = (size_t)width + 1;
+    int32_t *first = &sweep->firsts[begins ? cells->y1 : cells->y2];
+
+    sweep->edges[index] =
+        (struct edge){.x1 = cells->x1, .x2 = cells->x2, .change = begins ? 1 : -1, .next = *first};
+    *first = index;
+}
+
+static uint64_t sum_line(const int32_t *changes, uint8_t *line, int width)
+{
+    int32_t over = 0;
     uint64_t covered = 0;
 
-    for (int y = 0; y < height; y++) {
-        int32_t *line = corners + (size_t)y * stride;
-        uint8_t *out = bitmap + (size_t)y * (size_t)width;
-        int32_t over = 0;
+    for (int x = 0; x < width; x++) {
+        over += changes[x];
+        line[x] = over > 0;
+        covered += line[x];
+    }
+    return covered;
+}
 
-        for (int x = 0; x < width; x++) {
-            over += line[x];
-            line[x] = over + (y == 0 ? 0 : line[x - (ptrdiff_t)stride]);
-            out[x] = line[x] > 0;
-            covered += out[x];
+/* A line without an edge is as the one above it. */
+static uint64_t sweep_lines(struct sweep *sweep)
+{
+    uint64_t covered = 0;
+    uint64_t of_line = 0;
+
+    for (int y = 0; y < sweep->height; y++) {
+        uint8_t *line = sweep->bitmap + (size_t)y * (size_t)sweep->width;
+
+        for (int32_t i = sweep->firsts[y]; i != NO_EDGE; i = sweep->edges[i].next) {
+            sweep->changes[sweep->edges[i].x1] += sweep->edges[i].change;
+            sweep->changes[sweep->edges[i].x2] -= sweep->edges[i].change;
         }
+        if (sweep->firsts[y] != NO_EDGE) {
+            of_line = sum_line(sweep->changes, line, sweep->width);
+        } else if (of_line > 0) {
+            memcpy(line, line - sweep->width, (size_t)sweep->width);
+        }
+        covered += of_line;
     }
     return covered;
 }
@@ -78,35 +132,36 @@ static uint64_t sum_up(int32_t *corners, uint8_t *bitmap, int width, int height)
 bool parts_measure_coverage(struct arena *arena, struct glyph_list glyphs,
                             struct pdf_page_size page, struct coverage *ret_coverage)
 {
-    struct coverage coverage = {0};
-    int32_t *corners = NULL;
-    uint8_t *bitmap = NULL;
-    size_t stride = 0;
+    struct sweep sweep = {0};
+    int32_t edges = 0;
 
     if (page.width > COVERAGE_SIDE_MAX || page.height > COVERAGE_SIDE_MAX || !(page.width > 0) ||
         !(page.height > 0)) {
-        *ret_coverage = coverage;
+        *ret_coverage = (struct coverage){0};
         return true;
     }
-    coverage.width = (int)ceil(page.width);
-    coverage.height = (int)ceil(page.height);
-    stride = (size_t)coverage.width + 1;
-    corners = arena_calloc(arena, ((size_t)coverage.height + 1) * stride, sizeof *corners);
-    bitmap = arena_calloc(arena, (size_t)coverage.height, (size_t)coverage.width);
-    if (corners == NULL || bitmap == NULL) {
+    /* No arena of ours holds as many glyphs. */
+    ASSERT(glyphs.count <= INT32_MAX / 2);
+    sweep.width = (int)ceil(page.width);
+    sweep.height = (int)ceil(page.height);
+    if (!init_sweep(&sweep, arena, glyphs.count)) {
         return false;
     }
     for (size_t i = 0; i < glyphs.count; i++) {
         const struct glyph *glyph = &glyphs.items[i];
 
         if (!parts_is_space(glyph->code_point)) {
-            struct cells cells = find_cells(&glyph->box, coverage.width, coverage.height);
+            struct cells cells = find_cells(&glyph->box, sweep.width, sweep.height);
 
-            note_corners(corners, stride, &cells);
+            add_edge(&sweep, edges++, &cells, true);
+            add_edge(&sweep, edges++, &cells, false);
         }
     }
-    coverage.covered = sum_up(corners, bitmap, coverage.width, coverage.height);
-    coverage.bitmap = bitmap;
-    *ret_coverage = coverage;
+    *ret_coverage = (struct coverage){
+        .covered = sweep_lines(&sweep),
+        .bitmap = sweep.bitmap,
+        .width = sweep.width,
+        .height = sweep.height,
+    };
     return true;
 }

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 /* Raised with any change here: an old worker program beside a new server is refused. */
-#define PDF_CONTROL_VERSION 1
+#define PDF_CONTROL_VERSION 2
 /* The descriptor of the control socket in the fork server. */
 #define PDF_CONTROL_FD 3
 /* Of a password; PDF has no longer ones (ISO 32000-2, 7.6.4.3.3). */
@@ -76,6 +76,9 @@ enum pdf_end {
     PDF_END_NOT_FORKED = 4 /* the fork server could not start it */
 };
 
+/* The system does not tell how long a child has waited. */
+#define PDF_WAITED_UNKNOWN UINT64_MAX
+
 /* Exit statuses of a child. */
 enum pdf_exit {
     PDF_EXIT_ANSWERED = 0,
@@ -90,6 +93,9 @@ struct pdf_control_end {
     uint32_t end; /* enum pdf_end */
     int32_t code;
     uint64_t cpu_us; /* user and system */
+    /* PDF_END_WALL: how long it could have run until then, but stood in line for a processor; never
+     * more than it did. PDF_WAITED_UNKNOWN; 0 at other ends. */
+    uint64_t waited_us;
     uint64_t memory_bytes; /* largest resident size */
 };
 

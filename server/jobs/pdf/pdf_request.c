@@ -238,9 +238,22 @@ static bool never_began(const struct pdf_control_end *end)
            (end->end == PDF_END_EXITED && end->code == PDF_EXIT_CAGE);
 }
 
-static bool was_starved(const struct pdf_control_end *end)
+/* Something is missing that the child was stopped ahead of, rather than told of. */
+static bool was_stopped_short(const struct pdf_answer *answer)
 {
-    return end->end == PDF_END_WALL && end->cpu_us < PDF_STARVED_CPU_US;
+    return answer->reason == PDF_CRASHED ||
+           (answer->reason == PDF_READ && answer->cut == PDF_CUT_LIMIT);
+}
+
+static bool was_starved(const struct pdf_control_end *end, const struct pdf_answer *answer)
+{
+    if (end->end != PDF_END_WALL || !was_stopped_short(answer)) {
+        return false;
+    }
+    if (end->waited_us == PDF_WAITED_UNKNOWN) {
+        return answer->reason == PDF_CRASHED && end->cpu_us < PDF_STARVED_CPU_US;
+    }
+    return end->waited_us >= PDF_STARVED_WAITED_US;
 }
 
 /* What came, checked, and what the end makes of it. */
@@ -261,7 +274,7 @@ static enum err conclude(const struct exchange *exchange, struct arena *arena,
     if (err != OK && err != ERR_MALFORMED) {
         return err;
     }
-    if (err == OK && answer.reason == PDF_CRASHED && was_starved(end)) {
+    if (err == OK && was_starved(end, &answer)) {
         return ERR_UNAVAILABLE;
     }
     if (err != OK || (answer.explained && (flags & PDF_JOB_EXPLAIN) == 0) ||

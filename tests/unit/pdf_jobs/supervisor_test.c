@@ -176,7 +176,7 @@ static void test_not_ready(void **state)
     begin(world, programs_make(&world->programs, "other-version"), 0, 0);
     run_until(world, 1);
     assert_int_equal(world->states[0], PDF_SUPERVISOR_PAUSED);
-    assert_non_null(strstr(world->supervisor.problem, "speaks version 2"));
+    assert_non_null(strstr(world->supervisor.problem, "speaks version 3"));
 }
 
 /* Lines with `text` in a file. */

@@ -62,7 +62,7 @@ static void test_start_fails(void **state)
     } cases[] = {
         {"dies-at-start", "ended with status 13"},
         {"never-ready", "was not ready within 300 ms"},
-        {"other-version", "speaks version 2, this program 1"},
+        {"other-version", "speaks version 3, this program 2"},
         {"other-type", "first message is not"},
         {"odd-cage", "is malformed"},
         {"odd-text", "is malformed"},
@@ -133,6 +133,8 @@ static const struct ending {
     {"memory signal=6", OK, PDF_TEXT_LIMIT, PDF_CUT_LIMIT, 0}, /* SIGABRT */
     {"memory signal=5", OK, PDF_TEXT_LIMIT, PDF_CUT_LIMIT, 0}, /* SIGTRAP */
     {"server-wall", OK, PDF_TEXT_LIMIT, PDF_CUT_LIMIT, 0},
+    {"half server-wall", OK, PDF_TEXT_LIMIT, PDF_CUT_LIMIT, 0},
+    {"server-wall-untold", OK, PDF_TEXT_LIMIT, PDF_CUT_LIMIT, 0},
     {"signal=6", OK, PDF_CRASHED, PDF_CUT_LIMIT, 0},
     {"signal=11", OK, PDF_CRASHED, PDF_CUT_LIMIT, 0}, /* SIGSEGV */
     {"memory signal=11", OK, PDF_CRASHED, PDF_CUT_LIMIT, 0},
@@ -147,6 +149,7 @@ static const struct ending {
     {"text text", OK, PDF_CRASHED, PDF_CUT_LIMIT, 0},
     {"tables", OK, PDF_CRASHED, PDF_CUT_LIMIT, 0},
     {"lie signal=24", OK, PDF_CRASHED, PDF_CUT_LIMIT, 0},
+    {"lie server-starved", OK, PDF_CRASHED, PDF_CUT_LIMIT, 0},
     {"flood", OK, PDF_CRASHED, PDF_CUT_LIMIT, 0},
     {"text tables flood", OK, PDF_CRASHED, PDF_CUT_LIMIT, 0},
     {"text unasked", OK, PDF_CRASHED, PDF_CUT_LIMIT, 0},
@@ -160,9 +163,20 @@ static const struct ending {
     {"text exit=2", OK, PDF_READ, PDF_CUT_LIMIT, 0},
     {"text tables signal=11", OK, PDF_READ, PDF_CUT_NONE, 0},
     {"refuse signal=24", OK, PDF_NO_PAGES, PDF_CUT_LIMIT, 0},
+    {"text server-wall", OK, PDF_READ, PDF_CUT_LIMIT, 0},
+    {"text server-wall-untold", OK, PDF_READ, PDF_CUT_LIMIT, 0},
+    {"text server-starved-untold", OK, PDF_READ, PDF_CUT_LIMIT, 0},
+    /* Nothing is missing. */
+    {"text cut server-starved", OK, PDF_READ, PDF_CUT_RULINGS, 0},
+    {"text tables server-starved", OK, PDF_READ, PDF_CUT_NONE, 0},
+    {"refuse server-starved", OK, PDF_NO_PAGES, PDF_CUT_LIMIT, 0},
     /* Not the document's fault. */
     {"exit=3", ERR_UNAVAILABLE, PDF_READ, PDF_CUT_NONE, 0}, /* PDF_EXIT_CAGE */
     {"server-starved", ERR_UNAVAILABLE, PDF_READ, PDF_CUT_NONE, 0},
+    {"half server-starved", ERR_UNAVAILABLE, PDF_READ, PDF_CUT_NONE, 0},
+    {"text server-starved", ERR_UNAVAILABLE, PDF_READ, PDF_CUT_NONE, 0},
+    {"text half server-starved", ERR_UNAVAILABLE, PDF_READ, PDF_CUT_NONE, 0},
+    {"server-starved-untold", ERR_UNAVAILABLE, PDF_READ, PDF_CUT_NONE, 0},
     {"server-not-forked", ERR_UNAVAILABLE, PDF_READ, PDF_CUT_NONE, 0},
     {"server-closes", ERR_INTERNAL, PDF_READ, PDF_CUT_NONE, 0},
     {"server-lies", ERR_INTERNAL, PDF_READ, PDF_CUT_NONE, 0},

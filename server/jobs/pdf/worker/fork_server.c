@@ -8,10 +8,12 @@
 #include "server/jobs/pdf/worker/child.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -33,6 +35,8 @@ struct place {
     int socket; /* the job's; -1: closed */
     int64_t deadline_us; /* NEVER once it was killed */
     bool over_time; /* killed at its deadline */
+    int64_t killed_at_us; /* then */
+    uint64_t waited_us; /* until then, as far as it is known */
 };
 
 struct fork_server {
@@ -102,6 +106,46 @@ static void place_kill(struct place *place)
     place->deadline_us = NEVER;
 }
 
+/* How long a child has stood in line for a processor, as far as the kernel has added it up; it adds
+ * each time of waiting when it is over. /proc/PID/schedstat has nanoseconds run, nanoseconds waited,
+ * and how often it ran: 0 only where the kernel counts none of it. */
+static uint64_t read_waited_us(pid_t pid)
+{
+    char path[32];
+    char text[80] = {0};
+    char *at = text;
+    uint64_t waited_ns = 0;
+    ssize_t size = -1;
+    int fd = -1;
+
+    (void)snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return PDF_WAITED_UNKNOWN;
+    }
+    size = read(fd, text, sizeof(text) - 1);
+    (void)close(fd);
+    if (size <= 0) {
+        return PDF_WAITED_UNKNOWN;
+    }
+    (void)strtoull(at, &at, 10);
+    waited_ns = strtoull(at, &at, 10);
+    return strtoull(at, &at, 10) != 0 ? waited_ns / 1000 : PDF_WAITED_UNKNOWN;
+}
+
+/* The child is dead, and not reaped yet. Where it was in line when it was killed, that time was added
+ * up only when it got the processor to die on: it counts but for what came behind the kill. */
+static void place_add_last_wait(struct place *place, int64_t now)
+{
+    const uint64_t waited_us = read_waited_us(place->pid);
+    const uint64_t dying_us = (uint64_t)(now - place->killed_at_us);
+
+    if (waited_us != PDF_WAITED_UNKNOWN && place->waited_us != PDF_WAITED_UNKNOWN &&
+        waited_us > dying_us && waited_us - dying_us > place->waited_us) {
+        place->waited_us = waited_us - dying_us;
+    }
+}
+
 static uint64_t microseconds(struct timeval time)
 {
     return (uint64_t)time.tv_sec * 1000000u + (uint64_t)time.tv_usec;
@@ -119,6 +163,7 @@ static void place_finish(struct place *place, int status, const struct rusage *u
         end.code = WTERMSIG(status);
         end.end = place->over_time && end.code == SIGKILL ? PDF_END_WALL : PDF_END_SIGNALLED;
     }
+    end.waited_us = end.end == PDF_END_WALL ? place->waited_us : 0;
     end.cpu_us = microseconds(usage->ru_utime) + microseconds(usage->ru_stime);
     end.memory_bytes = (uint64_t)usage->ru_maxrss * 1024u;
     if (place->socket >= 0) {
@@ -126,6 +171,14 @@ static void place_finish(struct place *place, int status, const struct rusage *u
     }
     place_close_socket(place);
     place->pid = 0;
+}
+
+/* It stays a zombie, which can be asked about. */
+static bool has_ended(pid_t pid)
+{
+    siginfo_t info = {.si_pid = 0};
+
+    return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
 }
 
 /* Reaps what has ended; which children those are is asked one by one, since a signal stands for any
@@ -137,7 +190,13 @@ static void reap(struct fork_server *server)
         struct rusage usage;
         int status = 0;
 
-        if (place->pid != 0 && wait4(place->pid, &status, WNOHANG, &usage) == place->pid) {
+        if (place->pid == 0 || !has_ended(place->pid)) {
+            continue;
+        }
+        if (place->over_time) {
+            place_add_last_wait(place, now_us(server));
+        }
+        if (wait4(place->pid, &status, WNOHANG, &usage) == place->pid) {
             place_finish(place, status, &usage);
         }
     }
@@ -162,6 +221,8 @@ static int kill_late(struct fork_server *server)
 
         if (place->pid != 0 && place->deadline_us <= now) {
             place->over_time = true;
+            place->killed_at_us = now;
+            place->waited_us = read_waited_us(place->pid);
             place_kill(place);
         } else if (place->pid != 0 && place->deadline_us < next) {
             next = place->deadline_us;

@@ -4,10 +4,9 @@
  * reads no PDF and has no cage.
  *
  * A document is words: what the fork server does (`server-dies`, `server-closes`, `server-lies`,
- * `server-hangs`, `server-wall`, `server-starved`, `server-not-forked`), `memory` for a large resident
- * size, then what the child does, one after the other: `text`, `tables`, `cut`, `refuse`, `password`,
- * `asked`, `unasked`, `lie`, `half`, `flood`, `slowly`, `hang`, `exit=N`, `signal=N`. It ends with
- * status 0.
+ * `server-hangs`, `server-not-forked`, or one of `walls`), `memory` for a large resident size, then what
+ * the child does, one after the other: `text`, `tables`, `cut`, `refuse`, `password`, `asked`,
+ * `unasked`, `lie`, `half`, `flood`, `slowly`, `hang`, `exit=N`, `signal=N`. It ends with status 0.
  */
 #include "server/jobs/pdf/answer/pdf_answer.h"
 #include "server/jobs/pdf/pdf_control.h"
@@ -32,6 +31,19 @@ struct job {
     struct pdf_control_job control;
     int fds[PDF_JOB_FDS];
     char text[TEXT_BYTES_MAX + 1];
+};
+
+/* A child that was killed at the wall limit, after all the words of its answer: what it had of the
+ * processor, and how long it waited for it. */
+static const struct wall {
+    const char *word;
+    uint64_t cpu_us;
+    uint64_t waited_us;
+} walls[] = {
+    {"server-wall", 100000, 2999999},
+    {"server-starved", 4000000, 3000000},
+    {"server-wall-untold", 1000000, PDF_WAITED_UNKNOWN},
+    {"server-starved-untold", 999999, PDF_WAITED_UNKNOWN},
 };
 
 struct child {
@@ -159,14 +171,13 @@ static void do_word(int answer, const char *word)
     }
 }
 
-static NORETURN void run_child(struct job *job)
+static void answer_words(struct job *job)
 {
     int answer = job->fds[PDF_JOB_ANSWER];
     size_t piece = has_word(job->text, "slowly") ? 1 : SIZE_MAX;
     char *rest = job->text;
     struct arena arena;
 
-    (void)signal(SIGPIPE, SIG_IGN);
     arena_init(&arena, ARENA_BYTES);
     for (char *word = strsep(&rest, " "); word != NULL; word = strsep(&rest, " ")) {
         struct buffer buffer;
@@ -184,6 +195,13 @@ static NORETURN void run_child(struct job *job)
             bytes = slice_after(bytes, size);
         }
     }
+    arena_deinit(&arena);
+}
+
+static NORETURN void run_child(struct job *job)
+{
+    (void)signal(SIGPIPE, SIG_IGN);
+    answer_words(job);
     _exit(PDF_EXIT_ANSWERED);
 }
 
@@ -225,8 +243,21 @@ static void say_end(int socket, enum pdf_end end, int code, uint64_t cpu_us, uin
     (void)send(socket, &message, sizeof(message), MSG_NOSIGNAL);
 }
 
+static void say_wall(struct job *job, const struct wall *wall)
+{
+    const struct pdf_control_end message = {.type = PDF_CONTROL_END,
+                                            .version = PDF_CONTROL_VERSION,
+                                            .end = PDF_END_WALL,
+                                            .code = SIGKILL,
+                                            .cpu_us = wall->cpu_us,
+                                            .waited_us = wall->waited_us};
+
+    answer_words(job);
+    (void)send(job->fds[PDF_JOB_SOCKET], &message, sizeof(message), MSG_NOSIGNAL);
+}
+
 /* What the fork server does itself; false where a child is to be forked. */
-static bool serve_itself(const struct job *job)
+static bool serve_itself(struct job *job)
 {
     int socket = job->fds[PDF_JOB_SOCKET];
 
@@ -236,11 +267,13 @@ static bool serve_itself(const struct job *job)
     if (has_word(job->text, "server-hangs")) {
         (void)poll(NULL, 0, -1);
     }
-    if (has_word(job->text, "server-wall")) {
-        say_end(socket, PDF_END_WALL, SIGKILL, 4000000, 0);
-    } else if (has_word(job->text, "server-starved")) {
-        say_end(socket, PDF_END_WALL, SIGKILL, 1234, 0);
-    } else if (has_word(job->text, "server-not-forked")) {
+    for (size_t i = 0; i < sizeof(walls) / sizeof(walls[0]); i++) {
+        if (has_word(job->text, walls[i].word)) {
+            say_wall(job, &walls[i]);
+            return true;
+        }
+    }
+    if (has_word(job->text, "server-not-forked")) {
         say_end(socket, PDF_END_NOT_FORKED, 0, 0, 0);
     } else if (has_word(job->text, "server-lies")) {
         say_end(socket, (enum pdf_end)77, 0, 0, 0);

@@ -44,6 +44,15 @@ static void sleep_for_ever(void)
     }
 }
 
+static void spin_for_ever(void)
+{
+    volatile uint64_t turns = 1;
+
+    while (turns != 0) {
+        turns++;
+    }
+}
+
 /* How many descriptors are open. */
 static uint32_t count_descriptors(void)
 {
@@ -105,6 +114,8 @@ enum pdf_reason measure_text(struct measure_document *document, struct pdf_text 
                                   .poppler_version = slice_text(FAKE_VERSION)};
     if (is(document, FAKE_SLEEP)) {
         sleep_for_ever();
+    } else if (is(document, FAKE_SPIN)) {
+        spin_for_ever();
     } else if (is(document, FAKE_ABORT)) {
         abort();
     } else if (is(document, FAKE_TRAP)) {

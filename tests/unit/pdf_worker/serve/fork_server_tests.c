@@ -8,6 +8,8 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -139,6 +141,7 @@ static void test_answered(void **state)
     assert_int_equal(end.code, PDF_EXIT_ANSWERED);
     assert_true(end.cpu_us > 0);
     assert_true(end.memory_bytes > 0);
+    assert_int_equal(end.waited_us, 0);
     assert_int_equal(answer.reason, PDF_READ);
     assert_int_equal(answer.cut, PDF_CUT_NONE);
     assert_false(answer.explained);
@@ -248,6 +251,83 @@ static void test_wall(void **state)
     assert_int_equal(end.end, PDF_END_WALL);
     peer_close_job(&flooding);
     assert_serves(&peer);
+    stop(&peer);
+}
+
+/* Whether the kernel counts how long a process waits for a processor. */
+static bool counts_waiting(void)
+{
+    FILE *file = fopen("/proc/self/schedstat", "r");
+    char text[80] = "";
+    char *at = text;
+    unsigned long long runs = 0;
+
+    if (file != NULL) {
+        (void)!fread(text, 1, sizeof(text) - 1, file);
+        (void)fclose(file);
+    }
+    for (int i = 0; i < 3; i++) {
+        runs = strtoull(at, &at, 10);
+    }
+    return runs != 0;
+}
+
+/* Processes that take all of a processor, until they are killed. */
+static void start_hogs(pid_t *hogs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        hogs[i] = fork();
+        assert_true(hogs[i] >= 0);
+        while (hogs[i] == 0) {
+        }
+    }
+}
+
+static void stop_hogs(const pid_t *hogs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        (void)kill(hogs[i], SIGKILL);
+        (void)waitpid(hogs[i], NULL, 0);
+    }
+}
+
+/* Goal: the end of a child that was kept from the processor until the wall limit says for how long,
+ * also where it waited in one piece to the very end. Method: one processor for a worker and for others
+ * who take all of it. */
+static void test_waiting(void **state)
+{
+    static const char *const brief[] = {"--wall-ms", "1500", NULL};
+    const uint64_t wall_us = 1500000;
+    struct peer peer;
+    struct pdf_answer answer;
+    struct pdf_control_end end;
+    cpu_set_t usual;
+    cpu_set_t one;
+    pid_t hogs[4];
+    size_t cpu = 0;
+
+    (void)state;
+    if (!counts_waiting()) {
+        print_message("this kernel does not count how long a process waits\n");
+        skip();
+    }
+    assert_int_equal(sched_getaffinity(0, sizeof(usual), &usual), 0);
+    while (!CPU_ISSET(cpu, &usual)) {
+        cpu++;
+    }
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+    start_fake(&peer, brief);
+    start_hogs(hogs, 4);
+    assert_int_equal(sched_setaffinity(0, sizeof(usual), &usual), 0);
+    run_job(&peer, FAKE_SPIN, &answer, &end);
+    stop_hogs(hogs, 4);
+    assert_int_equal(end.end, PDF_END_WALL);
+    assert_true(end.waited_us != PDF_WAITED_UNKNOWN);
+    if (end.waited_us < wall_us / 2 || end.waited_us + end.cpu_us > 2 * wall_us) {
+        fail_msg("waited %" PRIu64 " us, ran %" PRIu64, end.waited_us, end.cpu_us);
+    }
     stop(&peer);
 }
 
@@ -623,6 +703,7 @@ int main(void)
         cmocka_unit_test(test_side_by_side),
         cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_wall),
+        cmocka_unit_test(test_waiting),
         cmocka_unit_test(test_deaths),
         cmocka_unit_test(test_unread),
         cmocka_unit_test(test_nonsense),

@@ -123,9 +123,21 @@ static enum err actor_of(const struct service *service, struct slice *ret_actor)
     return ret_actor->size > 0 ? OK : ERR_MEMORY;
 }
 
+/* What an idempotency key binds to: the document's id and bytes. The password is left out: beside what
+ * is known of the document, a stored hash of it would let it be guessed; and whatever opened the same
+ * bytes, they are the same document. */
+static struct sha256_digest hash_document(struct slice document_id,
+                                          const struct sha256_digest *content)
+{
+    /* The id is followed by a fixed number of bytes, so no two pairs give the same. */
+    const struct slice pieces[] = {document_id, slice_of(content->bytes, SHA256_BYTES)};
+
+    return sha256_pieces(pieces, sizeof(pieces) / sizeof(pieces[0]));
+}
+
 /* Measures the job's bytes and prepares the document's event. */
 static enum err prepare(struct service *service, struct slice document_id, struct slice password,
-                        struct sha256_digest *ret_sha256, void **ret_prepared)
+                        void **ret_prepared)
 {
     struct arena *arena = service->ctx->arena;
     struct document_measures *measures = arena_calloc(arena, 1, sizeof(*measures));
@@ -150,7 +162,7 @@ static enum err prepare(struct service *service, struct slice document_id, struc
         err = document_prepare(service->ctx, measures, actor, &event);
     }
     if (err == OK) {
-        *ret_sha256 = measured.sha256;
+        service->request_sha256 = hash_document(document_id, &measured.sha256);
         *ret_prepared = event;
     }
     return err;
@@ -187,13 +199,12 @@ enum err layout_service_ingest_document_prepare(struct service *service,
                                                 const Errata__V1__IngestDocumentRequest *request,
                                                 void **ret_prepared)
 {
-    struct sha256_digest sha256;
     enum err err = service->documents->append(
         service->job, slice_of(request->content.data, request->content.len));
 
     return err != OK ? err
                      : prepare(service, slice_text(request->document_id),
-                               slice_text(request->password), &sha256, ret_prepared);
+                               slice_text(request->password), ret_prepared);
 }
 
 enum err layout_service_ingest_document_write(struct service *service, struct store_txn *txn,
@@ -271,25 +282,11 @@ enum err layout_service_ingest_document_stream_receive(
     return service_keep_document(service, slice_of(request->content.data, request->content.len));
 }
 
-/* What an idempotency key binds to: the document's id and bytes. The password is left out: beside what
- * is known of the document, a stored hash of it would let it be guessed; and whatever opened the same
- * bytes, they are the same document. */
-static struct sha256_digest hash_upload(const struct upload *upload,
-                                        const struct sha256_digest *content)
-{
-    /* The id is followed by a fixed number of bytes, so no two pairs give the same. */
-    const struct slice pieces[] = {upload->document_id, slice_of(content->bytes, SHA256_BYTES)};
-
-    return sha256_pieces(pieces, sizeof(pieces) / sizeof(pieces[0]));
-}
-
 enum err layout_service_ingest_document_stream_prepare(
     struct service *service, const Errata__V1__IngestDocumentStreamRequest *request,
     void **ret_prepared)
 {
     const struct upload *upload = *ret_prepared;
-    struct sha256_digest content;
-    enum err err = OK;
 
     (void)request;
     if (upload == NULL) {
@@ -302,11 +299,7 @@ enum err layout_service_ingest_document_stream_prepare(
                   "is empty: no message had bytes of the PDF; send them in one or more messages");
         return ERR_INVALID;
     }
-    err = prepare(service, upload->document_id, upload->password, &content, ret_prepared);
-    if (err == OK) {
-        service->request_sha256 = hash_upload(upload, &content);
-    }
-    return err;
+    return prepare(service, upload->document_id, upload->password, ret_prepared);
 }
 
 enum err

@@ -58,7 +58,7 @@ struct service {
      * room reserved for the request's bytes; cancelling ends it. The job is closed behind it. */
     const struct document_jobs *documents;
     struct document_job *job;
-    /* Of a client stream that writes: what an idempotency key binds to; X_prepare sets it. */
+    /* Of the same methods, where they write: what an idempotency key binds to; X_prepare sets it. */
     struct sha256_digest request_sha256;
     const struct principal *principal; /* NULL for open methods */
     const struct method_info *method;

@@ -86,9 +86,8 @@ void rpc_write_hash(struct rpc *rpc)
     digest = sha256_pieces(pieces, sizeof(pieces) / sizeof(pieces[0]));
     memcpy(write->key.key_hash, digest.bytes, sizeof(write->key.key_hash));
     write->key.org = rpc->principal.org;
-    write->key.request_sha256 = rpc->method->stream == METHOD_CLIENT_STREAM
-                                    ? rpc->service.request_sha256
-                                    : sha256(rpc->message);
+    write->key.request_sha256 =
+        rpc_takes_document(rpc) ? rpc->service.request_sha256 : sha256(rpc->message);
 }
 
 /* The write itself: an earlier one under the same key, or the method's own decision. */

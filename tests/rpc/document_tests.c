@@ -302,6 +302,63 @@ static void test_idempotency(void **state)
     }
 }
 
+/* A whole document with the password that opens it. */
+static enum grpc_code ingest_with_password(struct world *world, const struct exchange_start *start,
+                                           const char *password,
+                                           Errata__V1__Document **ret_document)
+{
+    Errata__V1__IngestDocumentRequest whole = ERRATA__V1__INGEST_DOCUMENT_REQUEST__INIT;
+    Errata__V1__IngestDocumentStreamRequest piece =
+        ERRATA__V1__INGEST_DOCUMENT_STREAM_REQUEST__INIT;
+    const ProtobufCBinaryData content = {CONTENT.size, (uint8_t *)(uintptr_t)CONTENT.data};
+    struct exchange exchange;
+
+    whole.document_id = (char *)(uintptr_t) "document";
+    whole._password_case = ERRATA__V1__INGEST_DOCUMENT_REQUEST___PASSWORD_PASSWORD;
+    whole.password = (char *)(uintptr_t)password;
+    whole.content = content;
+    piece._document_id_case = ERRATA__V1__INGEST_DOCUMENT_STREAM_REQUEST___DOCUMENT_ID_DOCUMENT_ID;
+    piece.document_id = whole.document_id;
+    piece._password_case = ERRATA__V1__INGEST_DOCUMENT_STREAM_REQUEST___PASSWORD_PASSWORD;
+    piece.password = whole.password;
+    piece.content = content;
+    exchange_open(&exchange, world, start);
+    if (exchange.core->call.method->stream != METHOD_CLIENT_STREAM) {
+        exchange_send(&exchange, &whole.base);
+    } else {
+        exchange_send_part(&exchange, &piece.base);
+        exchange_send_end(&exchange);
+    }
+    world_run(world);
+    if (exchange.code == GRPC_OK) {
+        *ret_document = ingest_read(&exchange);
+    }
+    exchange_close(&exchange);
+    return exchange.code;
+}
+
+/* Goal: nothing of a password is kept, not even within the hash of the request that a key is bound to,
+ * from which it could be guessed. Method: the same bytes under the same key, opened by the user's and
+ * then by the owner's password, are the same request; both methods. */
+static void test_keys_leave_passwords_out(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < PATHS_COUNT; i++) {
+        struct world world;
+        struct exchange_start start;
+        Errata__V1__Document *first = NULL;
+        Errata__V1__Document *repeat = NULL;
+
+        world_init(&world);
+        start = start_of(&world, paths[i], "key");
+        assert_int_equal(ingest_with_password(&world, &start, "user", &first), GRPC_OK);
+        assert_int_equal(ingest_with_password(&world, &start, "owner", &repeat), GRPC_OK);
+        assert_string_equal(first->id, repeat->id);
+        assert_int_equal(ingest_count(&world), 1);
+        world_deinit(&world);
+    }
+}
+
 /* Goal: who may not ingest is told before a job is opened. Method: each role without the right, and no
  * token, by both methods. */
 static void test_roles(void **state)
@@ -339,7 +396,8 @@ int run_document_tests(void)
         cmocka_unit_test(test_both_methods), cmocka_unit_test(test_large_pieces),
         cmocka_unit_test(test_bad_streams),  cmocka_unit_test(test_no_worker),
         cmocka_unit_test(test_troubles),     cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_idempotency),  cmocka_unit_test(test_roles),
+        cmocka_unit_test(test_idempotency),  cmocka_unit_test(test_keys_leave_passwords_out),
+        cmocka_unit_test(test_roles),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,7 +26,8 @@ static enum err find_document(const struct service *service, struct store_txn *t
     struct org_id org = service->principal->org;
     struct uuid id;
 
-    if (request->key_case == ERRATA__V1__GET_DOCUMENT_REQUEST__KEY_DOCUMENT_ID) {
+    if (request->key_case == ERRATA__V1__GET_DOCUMENT_REQUEST__KEY_DOCUMENT_ID &&
+        request->document_id[0] != '\0') {
         return document_read(txn, org, slice_text(request->document_id), ret_event);
     }
     if (request->key_case == ERRATA__V1__GET_DOCUMENT_REQUEST__KEY_ID &&

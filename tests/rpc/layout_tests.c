@@ -154,6 +154,8 @@ static void test_isolation(void **state)
     assert_int_equal(get_document(&world, world.admin, NULL, document->id, &other), GRPC_OK);
     assert_int_equal(get_document(&world, stranger, NULL, document->id, &other), GRPC_NOT_FOUND);
     assert_int_equal(get_document(&world, stranger, "document", NULL, &other), GRPC_NOT_FOUND);
+    assert_int_equal(get_document(&world, world.admin, "", NULL, &other), GRPC_INVALID_ARGUMENT);
+    assert_int_equal(get_document(&world, world.admin, NULL, "", &other), GRPC_INVALID_ARGUMENT);
     assert_int_equal(get_profile(&world, stranger, document->layout_fingerprint, &profile),
                      GRPC_NOT_FOUND);
     assert_int_equal(count_documents(&world, stranger), 0);

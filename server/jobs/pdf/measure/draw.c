@@ -169,19 +169,28 @@ static void draw_rulings(const struct canvas *canvas, const struct pdf_explanati
     }
 }
 
-/* A text on a plate of a colour, its upper left corner at x and y, kept on the page. */
-static void draw_label(const struct canvas *canvas, struct colour colour, double x, double y,
+/* A place for a label: its upper left corner, or its upper right one. */
+struct anchor {
+    double x;
+    double y;
+    bool right;
+};
+
+/* A text on a plate of a colour, kept on the page. */
+static void draw_label(const struct canvas *canvas, struct colour colour, struct anchor anchor,
                        const char *text)
 {
     cairo_text_extents_t extents;
     double width = 0;
     double height = LABEL_TEXT + 7;
+    double x = 0;
+    double y = 0;
 
     cairo_set_font_size(canvas->cairo, LABEL_TEXT);
     cairo_text_extents(canvas->cairo, text, &extents);
     width = extents.x_advance + 12;
-    x = fmax(fmin(x, canvas->width - width), 0);
-    y = fmax(fmin(y, canvas->height - height), 0);
+    x = fmax(fmin(anchor.right ? anchor.x - width : anchor.x, canvas->width - width), 0);
+    y = fmax(fmin(anchor.y, canvas->height - height), 0);
     use_colour(canvas, colour, 0.95);
     cairo_rectangle(canvas->cairo, x, y, width, height);
     cairo_fill(canvas->cairo);
@@ -198,6 +207,7 @@ static void draw_table(const struct canvas *canvas, const struct pdf_table *tabl
     double y = (double)table->box.y1 * canvas->scale;
     double width = ((double)table->box.x2 - (double)table->box.x1) * canvas->scale;
     double height = ((double)table->box.y2 - (double)table->box.y1) * canvas->scale;
+    struct anchor anchor = {0};
     char label[96];
 
     cairo_rectangle(canvas->cairo, x, y, width, height);
@@ -210,8 +220,11 @@ static void draw_table(const struct canvas *canvas, const struct pdf_table *tabl
     cairo_set_dash(canvas->cairo, dashes, 0, 0);
     (void)snprintf(label, sizeof label, "%s%s: %u rows, %u cells", name_of(table->kind),
                    table->counted ? "" : " (set aside)", table->rows, table->cells);
-    /* Above the box; one set aside has its label below, since it often shares its box. */
-    draw_label(canvas, colour, x, table->counted ? y - LABEL_TEXT - 8 : y + height + 1, label);
+    /* Those set aside often share the box of one that counts, and of each other. */
+    anchor.right = !table->counted && table->kind == PDF_TABLE_RULES;
+    anchor.x = anchor.right ? x + width : x;
+    anchor.y = table->counted ? y - LABEL_TEXT - 8 : y + height + 1;
+    draw_label(canvas, colour, anchor, label);
 }
 
 static void draw_tables(const struct canvas *canvas, const struct pdf_explanation *explanation)

@@ -156,6 +156,20 @@ static bool silence(void)
     return ok;
 }
 
+/* Where the machine's memory runs out, it goes before the server, whose open store counts as memory of
+ * its own: the worker is started again, and a document can be sent again. Inherited by the children.
+ * Asked for while the process may still write what is told of it. */
+static void offer_to_go_first(void)
+{
+    static const char most[] = "1000";
+    const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+    if (fd >= 0) {
+        (void)!write(fd, most, sizeof(most) - 1);
+        (void)close(fd);
+    }
+}
+
 /* The server alone ends it, by closing the control socket or by dying: what is sent to a whole group
  * of processes (a terminal's ^C) must not fail the jobs of a server that is draining. Rights go
  * before the signal of a parent's death is asked for, since a change of them forgets it. */
@@ -168,6 +182,7 @@ static bool prepare_process(void)
         (void)signal(ignored[i], SIG_IGN);
     }
     (void)signal(SIGCHLD, SIG_DFL);
+    offer_to_go_first();
     if (!fill_standard_descriptors() || close_range(PDF_CONTROL_FD + 1, ~0U, 0) != 0 ||
         fcntl(PDF_CONTROL_FD, F_SETFD, FD_CLOEXEC) != 0 || !forget_environment() ||
         setrlimit(RLIMIT_CORE, &none) != 0) {
@@ -200,6 +215,8 @@ static int serve(const struct options *options)
                                               .cage = &cage,
                                               .clock = clock_system(),
                                               .poppler_version = measure_poppler_version()};
+    const struct cage_limits limits = {.memory_bytes = PDF_MEMORY_BYTES,
+                                       .cpu_seconds = PDF_CPU_SECONDS};
     enum err err = OK;
 
     if (!is_control(PDF_CONTROL_FD)) {
@@ -223,6 +240,15 @@ static int serve(const struct options *options)
         (void)fputs("errata-pdf-worker: this kernel can't shut a process in (seccomp): no document "
                     "is read\n",
                     stderr);
+        return EXIT_SYSTEM;
+    }
+    if (cage_try(&cage, &limits) != OK) {
+        (void)fputs(
+            "errata-pdf-worker: this system does not let a process be shut in (limits, idle "
+            "class, Landlock, seccomp): no document is read; see what the service manager "
+            "or the container forbids\n",
+            stderr);
+        cage_deinit(&cage);
         return EXIT_SYSTEM;
     }
     err = silence() ? fork_server_run(&config) : ERR_UNAVAILABLE;

@@ -5,8 +5,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -81,17 +83,22 @@ CALL_PROBE(pkey_mprotect)
 CALL_PROBE(init_module)
 CALL_PROBE(reboot)
 
+pid_t probe_parent;
+
 static int kill_parent(void)
 {
-    return told(kill(getppid(), SIGKILL));
+    return told(kill(probe_parent, SIGKILL));
 }
 
 /* The own process may be signalled, so that abort works; nobody else. */
 static int tgkill_parent(void)
 {
-    const long parent = getpgrp(); /* any other process */
+    return told(syscall(SYS_tgkill, probe_parent, probe_parent, SIGKILL));
+}
 
-    return told(syscall(SYS_tgkill, parent == getpid() ? 1 : parent, 1, SIGKILL));
+static int tgkill_itself(void)
+{
+    return told(syscall(SYS_tgkill, getpid(), getpid(), SIGUSR1));
 }
 
 static int abort_itself(void)
@@ -261,6 +268,120 @@ static int set_descriptor_async(void)
     return told(fcntl(PROBE_FILE_FD, F_SETFL, O_ASYNC));
 }
 
+/* A larger pipe is memory that no limit of the process counts. */
+static int grow_pipe(void)
+{
+    return told(fcntl(PROBE_FILE_FD, F_SETPIPE_SZ, 1 << 20));
+}
+
+static int watch_folder(void)
+{
+    return told(fcntl(STDIN_FILENO, F_NOTIFY, DN_ACCESS));
+}
+
+static int lease_file(void)
+{
+    return told(fcntl(PROBE_FILE_FD, F_SETLEASE, F_WRLCK));
+}
+
+static int seal_file(void)
+{
+    return told(fcntl(PROBE_FILE_FD, F_ADD_SEALS, F_SEAL_WRITE));
+}
+
+/* The document is sealed, and what is sealed can't be changed through a mapping either. */
+static int map_document_writable(void)
+{
+    return told(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, PROBE_DOCUMENT_FD, 0) ==
+                        MAP_FAILED
+                    ? -1
+                    : 0);
+}
+
+static int punch_document(void)
+{
+    void *page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, PROBE_DOCUMENT_FD, 0);
+
+    return page == MAP_FAILED ? ENOTSUP : told(madvise(page, 4096, MADV_REMOVE));
+}
+
+static int open_document_for_writing(void)
+{
+    return open_as("/proc/self/fd/11", O_WRONLY);
+}
+
+/* Of the parent, which has the same user as a fork server's children have. */
+static int open_parent(const char *part)
+{
+    char path[64];
+
+    (void)snprintf(path, sizeof(path), "/proc/%d/%s", (int)probe_parent, part);
+    return open_as(path, O_RDONLY);
+}
+
+static int open_parent_memory(void)
+{
+    return open_parent("mem");
+}
+
+static int open_parent_descriptor(void)
+{
+    return open_parent("fd/0");
+}
+
+static int call_futex(int operation)
+{
+    uint32_t word = 1;
+
+    return told(syscall(SYS_futex, &word, operation, 0, NULL, NULL, 0));
+}
+
+static int wait_for_change(void)
+{
+    return call_futex(FUTEX_WAIT | FUTEX_PRIVATE_FLAG); /* the word is not 0: it has changed */
+}
+
+static int wake(void)
+{
+    return call_futex(FUTEX_WAKE | FUTEX_PRIVATE_FLAG);
+}
+
+static int wait_by_clock(void)
+{
+    return call_futex(FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME);
+}
+
+/* Locks with inheritance of priorities, and moving from one to another: for threads alone, and the
+ * part of futex that kernels were taken over by. */
+static int lock_inheriting(void)
+{
+    return call_futex(FUTEX_LOCK_PI | FUTEX_PRIVATE_FLAG);
+}
+
+static int requeue_inheriting(void)
+{
+    return call_futex(FUTEX_CMP_REQUEUE_PI);
+}
+
+static int advise(int advice)
+{
+    void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    return page == MAP_FAILED ? ENOTSUP : told(madvise(page, 4096, advice));
+}
+
+static int give_back(void)
+{
+    return advise(MADV_DONTNEED);
+}
+
+/* Pages that the kernel shares with equal ones of other processes tell by their timing what those
+ * have. */
+static int merge_pages(void)
+{
+    return advise(MADV_MERGEABLE);
+}
+
 static int type_into_terminal(void)
 {
     return told(ioctl(STDIN_FILENO, TIOCSTI, "x"));
@@ -414,6 +535,7 @@ const struct probe probes[] = {
     FORBIDDEN(reboot),
     {"kill the parent", kill_parent, KILLED(SIGSYS), KILLED(SIGSYS)},
     {"tgkill another", tgkill_parent, KILLED(SIGSYS), KILLED(SIGSYS)},
+    {"tgkill itself", tgkill_itself, KILLED(SIGUSR1), KILLED(SIGUSR1)},
     {"abort", abort_itself, KILLED(SIGABRT), KILLED(SIGABRT)},
     {"clone", clone_process, EPERM, EPERM},
     {"fork", fork_process, EPERM, EPERM},
@@ -441,6 +563,22 @@ const struct probe probes[] = {
     {"F_SETOWN", own_descriptor, KILLED(SIGSYS), KILLED(SIGSYS)},
     {"F_SETSIG", signal_by_descriptor, KILLED(SIGSYS), KILLED(SIGSYS)},
     {"F_SETFL", set_descriptor_async, KILLED(SIGSYS), KILLED(SIGSYS)},
+    {"F_SETPIPE_SZ", grow_pipe, KILLED(SIGSYS), KILLED(SIGSYS)},
+    {"F_NOTIFY", watch_folder, KILLED(SIGSYS), KILLED(SIGSYS)},
+    {"F_SETLEASE", lease_file, KILLED(SIGSYS), KILLED(SIGSYS)},
+    {"F_ADD_SEALS", seal_file, KILLED(SIGSYS), KILLED(SIGSYS)},
+    {"map the document to write it", map_document_writable, EPERM, EPERM},
+    {"punch a hole into the document", punch_document, EINVAL, EINVAL},
+    {"open the document for writing", open_document_for_writing, KILLED(SIGSYS), ENOENT},
+    {"open the parent's memory", open_parent_memory, EACCES, ENOENT},
+    {"open the parent's descriptor", open_parent_descriptor, EACCES, ENOENT},
+    {"FUTEX_WAIT", wait_for_change, EAGAIN, EAGAIN},
+    {"FUTEX_WAKE", wake, 0, 0},
+    {"FUTEX_WAIT_BITSET", wait_by_clock, EINVAL, EINVAL},
+    {"FUTEX_LOCK_PI", lock_inheriting, KILLED(SIGSYS), KILLED(SIGSYS)},
+    {"FUTEX_CMP_REQUEUE_PI", requeue_inheriting, KILLED(SIGSYS), KILLED(SIGSYS)},
+    {"MADV_DONTNEED", give_back, 0, 0},
+    {"MADV_MERGEABLE", merge_pages, EINVAL, EINVAL},
     {"TIOCSTI", type_into_terminal, ENOTTY, ENOTTY},
     {"dup", duplicate, 0, 0},
     {"many descriptors", duplicate_many, EMFILE, EMFILE},

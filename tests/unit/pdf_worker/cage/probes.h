@@ -6,6 +6,7 @@
 #define ERRATA_TESTS_UNIT_PDF_WORKER_CAGE_PROBES_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 /* What became of a probe: an errno (0: it succeeded), or the signal that ended it. */
 #define KILLED(signal) (-(signal))
@@ -22,7 +23,12 @@ struct probe {
 extern const struct probe probes[];
 extern const size_t probe_count;
 
+/* Who started the process; a probe can't ask. Set before it starts. */
+extern pid_t probe_parent;
+
 /* A file that can be written, open since before the cage was closed. */
 #define PROBE_FILE_FD 10
+/* One that is sealed, as documents are. */
+#define PROBE_DOCUMENT_FD 11
 
 #endif

@@ -125,6 +125,29 @@ static void test_ready(void **state)
     stop(&peer);
 }
 
+/* Goal: where the machine's memory runs out, the worker and its children go before the server, whose
+ * open store counts as its own. Method: what the kernel was told of the program. */
+static void test_first_to_go(void **state)
+{
+    struct peer peer;
+    char path[64];
+    char text[16] = "";
+    FILE *file = NULL;
+
+    (void)state;
+    start_fake(&peer, NULL);
+    (void)snprintf(path, sizeof(path), "/proc/%d/oom_score_adj", (int)peer.pid);
+    file = fopen(path, "r");
+    if (file == NULL) {
+        stop(&peer);
+        skip(); /* there is no /proc */
+    }
+    assert_true(fread(text, 1, sizeof(text) - 1, file) > 0);
+    (void)fclose(file);
+    assert_string_equal(text, "1000\n");
+    stop(&peer);
+}
+
 /* Goal: a job is answered, its end told with what it cost, and then its socket is closed. Method: one
  * of each kind of document that is answered. */
 static void test_answered(void **state)
@@ -698,6 +721,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ready),
+        cmocka_unit_test(test_first_to_go),
         cmocka_unit_test(test_answered),
         cmocka_unit_test(test_child_has_little),
         cmocka_unit_test(test_side_by_side),

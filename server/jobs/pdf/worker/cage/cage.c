@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* `nobody`, the kernel's own overflow id; no name service is asked. */
@@ -162,4 +163,22 @@ enum err cage_enter(struct cage *cage, const struct cage_limits *limits)
         }
     }
     return cage_seccomp_enter(cage);
+}
+
+enum err cage_try(struct cage *cage, const struct cage_limits *limits)
+{
+    const pid_t pid = fork();
+    pid_t waited = -1;
+    int status = 0;
+
+    if (pid == 0) {
+        _exit(cage_enter(cage, limits) == OK ? 0 : 1);
+    }
+    if (pid < 0) {
+        return ERR_UNAVAILABLE;
+    }
+    do {
+        waited = waitpid(pid, &status, 0);
+    } while (waited < 0 && errno == EINTR);
+    return waited == pid && status == 0 ? OK : ERR_UNAVAILABLE;
 }

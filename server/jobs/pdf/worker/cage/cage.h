@@ -60,6 +60,10 @@ void cage_give_up_rights(void);
  * the cage's own descriptor. Where it fails, the process must end: it is half shut in. */
 MUST_CHECK enum err cage_enter(struct cage *cage, const struct cage_limits *limits);
 
+/* Shuts a child in that ends at once: whether this system lets it, whatever its kernel could do (a
+ * filter of a service manager or of a container may stand in the way). ERR_UNAVAILABLE where not. */
+MUST_CHECK enum err cage_try(struct cage *cage, const struct cage_limits *limits);
+
 /* Parts of the above; of this folder. */
 
 /* Landlock's rules as a descriptor; ERR_NOT_FOUND on a kernel without it. */

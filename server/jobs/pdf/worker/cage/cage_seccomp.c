@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <seccomp.h>
 #include <stddef.h>
@@ -38,8 +39,6 @@ static const int harmless[] = {
     SCMP_SYS(brk),
     SCMP_SYS(munmap),
     SCMP_SYS(mremap),
-    SCMP_SYS(madvise),
-    SCMP_SYS(futex),
     SCMP_SYS(exit),
     SCMP_SYS(exit_group),
     SCMP_SYS(rt_sigreturn),
@@ -66,6 +65,15 @@ static const int naming[] = {
     SCMP_SYS(getdents64), SCMP_SYS(getcwd),
 };
 
+/* Of futex: what locks and conditions of an ordinary kind do. Those with inheritance of priorities are
+ * for nobody here, and the part of the kernel that was broken into most often. */
+static const unsigned futex_operations[] = {
+    FUTEX_WAIT,
+    FUTEX_WAKE,
+    FUTEX_WAIT_BITSET,
+    FUTEX_WAKE_BITSET,
+};
+
 /* Of fcntl: a descriptor's own flags and copies of it. F_SETOWN and F_SETSIG would send signals. */
 static const unsigned fcntl_commands[] = {
     F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL,
@@ -81,6 +89,16 @@ struct rule {
 static struct scmp_arg_cmp is(unsigned argument, uint64_t value)
 {
     return (struct scmp_arg_cmp){.arg = argument, .op = SCMP_CMP_EQ, .datum_a = value};
+}
+
+static struct scmp_arg_cmp at_most(unsigned argument, uint64_t value)
+{
+    return (struct scmp_arg_cmp){.arg = argument, .op = SCMP_CMP_LE, .datum_a = value};
+}
+
+static struct scmp_arg_cmp above(unsigned argument, uint64_t value)
+{
+    return (struct scmp_arg_cmp){.arg = argument, .op = SCMP_CMP_GT, .datum_a = value};
 }
 
 static struct scmp_arg_cmp has_bits(unsigned argument, uint64_t mask, uint64_t bits)
@@ -116,9 +134,35 @@ static bool add_rules(scmp_filter_ctx filter, const struct rule *rules, size_t c
     return true;
 }
 
+/* A call of which only some values of an argument pass. */
+struct choice {
+    int call;
+    unsigned argument;
+    uint32_t mask; /* the bits that are compared */
+    const unsigned *values;
+    size_t count;
+};
+
+static bool add_choice(scmp_filter_ctx filter, const struct choice *choice)
+{
+    for (size_t i = 0; i < choice->count; i++) {
+        const struct rule rule = {choice->call,
+                                  SCMP_ACT_ALLOW,
+                                  1,
+                                  {has_bits(choice->argument, choice->mask, choice->values[i])}};
+
+        if (!add(filter, &rule)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Calls that depend on their arguments, whatever the kind of cage. New processes and threads are
  * refused by an error rather than by death: glib and the C library live without them. A terminal's
- * settings are what stdio asks any descriptor for; no other ioctl has an answer. */
+ * settings are what stdio asks any descriptor for; no other ioctl has an answer. Memory is given back,
+ * but no other advice is taken: pages that are merged with equal ones of other processes would tell by
+ * their timing what those hold. */
 static bool add_guarded(scmp_filter_ctx filter)
 {
     const struct rule rules[] = {
@@ -126,19 +170,20 @@ static bool add_guarded(scmp_filter_ctx filter)
         {SCMP_SYS(mprotect), SCMP_ACT_ALLOW, 1, {has_bits(2, PROT_EXEC, 0)}},
         {SCMP_SYS(tgkill), SCMP_ACT_ALLOW, 1, {is(0, OWN_PID_MARK)}},
         {SCMP_SYS(prlimit64), SCMP_ACT_ALLOW, 2, {is(0, 0), is(2, 0)}},
+        {SCMP_SYS(madvise), SCMP_ACT_ALLOW, 1, {at_most(2, MADV_FREE)}},
+        {SCMP_SYS(madvise), SCMP_ACT_ERRNO(EINVAL), 1, {above(2, MADV_FREE)}},
         {SCMP_SYS(ioctl), SCMP_ACT_ERRNO(ENOTTY), 0, {{0}}},
         {SCMP_SYS(clone), SCMP_ACT_ERRNO(EPERM), 0, {{0}}},
         {SCMP_SYS(clone3), SCMP_ACT_ERRNO(ENOSYS), 0, {{0}}},
     };
-    bool ok = add_rules(filter, rules, sizeof(rules) / sizeof(rules[0]));
+    const struct choice commands = {SCMP_SYS(fcntl), 1, UINT32_MAX, fcntl_commands,
+                                    sizeof(fcntl_commands) / sizeof(fcntl_commands[0])};
+    const struct choice operations = {
+        SCMP_SYS(futex), 1, ~(uint32_t)(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME),
+        futex_operations, sizeof(futex_operations) / sizeof(futex_operations[0])};
 
-    for (size_t i = 0; ok && i < sizeof(fcntl_commands) / sizeof(fcntl_commands[0]); i++) {
-        ok = add(filter, &(struct rule){.call = SCMP_SYS(fcntl),
-                                        .action = SCMP_ACT_ALLOW,
-                                        .compared = 1,
-                                        .arguments = {is(1, fcntl_commands[i])}});
-    }
-    return ok;
+    return add_rules(filter, rules, sizeof(rules) / sizeof(rules[0])) &&
+           add_choice(filter, &commands) && add_choice(filter, &operations);
 }
 
 /* With Landlock: files are opened to be read. O_CREAT is refused by an error, since fontconfig tries

@@ -12,7 +12,11 @@ import subprocess
 
 import sources
 
-PURE = ("domain", "domain_text", "domain_corrections", "domain_layouts", "domain_admin", "codec")
+PURE = ("domain", "domain_text", "domain_corrections", "domain_fingerprint", "domain_layouts",
+        "domain_admin", "codec")
+# All of the server but the worker program.
+SERVER = PURE + ("base", "store", "store_lmdb", "store_memory", "net", "http2", "grpc", "auth",
+                 "services", "jobs", "pdf_answer", "pdf_jobs", "app")
 CLOCK = r"clock_gettime|time|gettimeofday|nanosleep|uv_hrtime|uv_now"
 MEMORY = r"malloc|calloc|realloc|free|strdup|strndup|posix_memalign|aligned_alloc"
 SYSTEM = r"socket|connect|bind|listen|accept4?|send|recv|open(at)?(64)?|read|p?write(64)?|fopen(64)?"
@@ -31,6 +35,7 @@ RULES = [
     (("services", "auth", "grpc", "net", "jobs"), r"nghttp2_\w+", "server/http2"),
     (("services", "auth", "grpc", "net", "jobs", "store", "http2"), r"mdb_\w+", "store/backend.h"),
     (("services",), MEMORY, "the call's arena"),
+    (SERVER, r"(poppler|cairo|Fc|g|seccomp)_\w+", "the worker program: hostile bytes are parsed there"),
 ]
 
 # Calls that a rule would refuse, with the reason that lets them be.
@@ -41,11 +46,13 @@ ALLOWED_CALLS = {
 
 # Mutable data outside functions, by module: what main sets once before any thread starts (the log's
 # level and format), what counts unexpected conditions, the state of one thread's randomness; and
-# what a program keeps for its signal handlers.
+# what a program keeps for its signal handlers; and the tap of cairo's functions in the worker program.
 MUTABLE = {
     "base": r"level_wanted|format_wanted|counter|machine|stock",
     "app": r".*",
     "cli": r".*",
+    # What stands in for cairo's functions gets no pointer of ours; a process measures one document.
+    "pdf_measure": r"active|skipped_pattern|kept|to_latin1",
 }
 
 

@@ -17,6 +17,8 @@ PASSWORDS = {
     "encrypted/enc-R3_V2_U=view_O=master.pdf": ("view", "master"),
     "encrypted/health_protected.pdf": ("userpass", "ownerpass"),
     "encrypted/issue6010_1.pdf": ("abc",),
+    "encrypted/own-r2-latin1.pdf": ("schl\u00fcssel", "owner"),
+    "encrypted/own-r6-utf8.pdf": ("schl\u00fcssel", "\u043f\u0430\u0440\u043e\u043b\u044c"),
     "encrypted/password-example.pdf": ("test",),
 }
 

@@ -119,6 +119,38 @@ static void test_encrypted(void **state)
     measure_close(document);
 }
 
+/* Goal: a password opens whichever encoding it was set in: Latin-1 before PDF 2.0, UTF-8 since. Method:
+ * passwords that differ between the two, of the user and of the owner, and a wrong one like them. */
+static void test_passwords_beyond_ascii(void **state)
+{
+    static const struct {
+        const char *path;
+        const char *password;
+        enum pdf_reason reason;
+    } cases[] = {
+        {"encrypted/own-r2-latin1.pdf", "schl\u00fcssel", PDF_READ},
+        {"encrypted/own-r2-latin1.pdf", "schl\u00f6ssel", PDF_ENCRYPTED},
+        {"encrypted/own-r6-utf8.pdf", "schl\u00fcssel", PDF_READ},
+        {"encrypted/own-r6-utf8.pdf", "\u043f\u0430\u0440\u043e\u043b\u044c", PDF_READ},
+        {"encrypted/own-r6-utf8.pdf", "schl\u00f6ssel", PDF_ENCRYPTED},
+        {"encrypted/own-r6-utf8.pdf", "\u043f\u0430\u0440\u043e\u043b", PDF_ENCRYPTED},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct measure_document *document = NULL;
+        struct pdf_text text = {0};
+
+        assert_int_equal(open_file(cases[i].path, slice_text(cases[i].password), &document),
+                         cases[i].reason);
+        if (cases[i].reason == PDF_READ) {
+            assert_int_equal(measure_text(document, &text), PDF_READ);
+            assert_true(slice_equal(text.snippet, SLICE("Invoice 12345\n")));
+            measure_close(document);
+        }
+    }
+}
+
 /* Goal: turned pages are measured as they are shown, and text that runs down has its tables. Method: two
  * files with a table each. */
 static void test_rotated(void **state)
@@ -132,9 +164,8 @@ static void test_rotated(void **state)
 int run_corpus_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_invoices),
-        cmocka_unit_test(test_competition),
-        cmocka_unit_test(test_encrypted),
+        cmocka_unit_test(test_invoices),  cmocka_unit_test(test_competition),
+        cmocka_unit_test(test_encrypted), cmocka_unit_test(test_passwords_beyond_ascii),
         cmocka_unit_test(test_rotated),
     };
 

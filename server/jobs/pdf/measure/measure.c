@@ -37,14 +37,32 @@ static PopplerDocument *open_poppler(int fd, const char *password, GError **ret_
     return own < 0 ? NULL : poppler_document_new_from_fd(own, password, ret_error);
 }
 
+/* Text whose conversion to Latin-1 gives these bytes again. */
+static GString *text_of_bytes(struct slice bytes)
+{
+    GString *text = g_string_sized_new(2 * bytes.size);
+
+    for (size_t i = 0; i < bytes.size; i++) {
+        g_string_append_unichar(text, bytes.data[i]);
+    }
+    return text;
+}
+
 /* A password is given to Poppler only for a document that wants one: after a wrong one it tries other
- * bytes of it over a stream that it has freed (22.12), and then says anything. */
+ * bytes of it over a stream that it has freed (22.12), and then says anything. So each encoding has a
+ * try of its own: Latin-1, which passwords have before PDF 2.0, and UTF-8, which they have since
+ * (ISO 32000-2, 7.6.4.3.3). Both are the same for ASCII. */
 static PopplerDocument *open_with_password(int fd, struct slice password)
 {
-    char *text = g_strndup((const char *)password.data, password.size);
-    PopplerDocument *poppler = open_poppler(fd, text, NULL);
+    GString *text = g_string_new_len((const char *)password.data, (gssize)password.size);
+    GString *bytes = text_of_bytes(password);
+    PopplerDocument *poppler = open_poppler(fd, text->str, NULL);
 
-    g_free(text);
+    if (poppler == NULL && !g_string_equal(text, bytes)) {
+        poppler = open_poppler(fd, bytes->str, NULL);
+    }
+    g_string_free(text, TRUE);
+    g_string_free(bytes, TRUE);
     return poppler;
 }
 

@@ -5,9 +5,10 @@
  *
  * The fork server says READY once it is warm. Each JOB brings three descriptors: the document (a
  * sealed memfd), the write end of the answer's pipe, and one end of a job socket. The fork server
- * forks a child for it; when the child has ended, it says END on the job socket and closes it. The
- * server closes its own end to have the child killed. When the control socket closes, the fork
- * server kills its children and ends.
+ * forks a child for it; when the child has ended, it says END on the job socket and closes it. (So it
+ * does a second after a child was killed that does not get the processor to die on; the pipe may stay
+ * open then.) The server closes its own end to have the child killed. When the control socket closes,
+ * the fork server kills its children and ends.
  */
 #ifndef ERRATA_SERVER_JOBS_PDF_PDF_CONTROL_H
 #define ERRATA_SERVER_JOBS_PDF_PDF_CONTROL_H
@@ -93,10 +94,10 @@ struct pdf_control_end {
     uint32_t end; /* enum pdf_end */
     int32_t code;
     uint64_t cpu_us; /* user and system */
-    /* PDF_END_WALL: how long it could have run until then, but stood in line for a processor; never
-     * more than it did. PDF_WAITED_UNKNOWN; 0 at other ends. */
+    /* PDF_END_WALL: how long it could have run until then, but stood in line for a processor.
+     * PDF_WAITED_UNKNOWN; 0 at other ends. */
     uint64_t waited_us;
-    uint64_t memory_bytes; /* largest resident size */
+    uint64_t memory_bytes; /* largest resident size; 0 where it was killed and is not dead yet */
 };
 
 #endif

@@ -28,15 +28,26 @@
 #define DESCRIPTORS_MAX 16
 /* How long the end waits for killed children, so that they leave no trace in the process table. */
 #define END_WAIT_MS 1000
+/* A killed child dies when it gets the processor, which on a starved machine is when its turn comes.
+ * Its end is told by then, less than what the server grants beyond the wall limit. */
+#define DYING_MS 1000
 #define NEVER INT64_MAX
+
+/* What the kernel counts of a child's time. */
+struct standing {
+    bool known;
+    uint64_t ran_us;
+    uint64_t waited_us; /* in line for a processor; each time of waiting is added when it is over */
+};
 
 struct place {
     pid_t pid; /* 0: free */
     int socket; /* the job's; -1: closed */
-    int64_t deadline_us; /* NEVER once it was killed */
-    bool over_time; /* killed at its deadline */
-    int64_t killed_at_us; /* then */
-    uint64_t waited_us; /* until then, as far as it is known */
+    int64_t deadline_us; /* of its time; then, where it was killed for that, of its death; NEVER */
+    int64_t started_us;
+    bool over_time; /* killed for its time */
+    int64_t killed_us; /* then */
+    struct standing standing; /* as far as was known then */
 };
 
 struct fork_server {
@@ -106,44 +117,68 @@ static void place_kill(struct place *place)
     place->deadline_us = NEVER;
 }
 
-/* How long a child has stood in line for a processor, as far as the kernel has added it up; it adds
- * each time of waiting when it is over. /proc/PID/schedstat has nanoseconds run, nanoseconds waited,
- * and how often it ran: 0 only where the kernel counts none of it. */
-static uint64_t read_waited_us(pid_t pid)
+/* From /proc/PID/schedstat: nanoseconds run, nanoseconds waited, how often it ran; the last is 0 only
+ * where the kernel counts none of it. */
+static struct standing read_standing(pid_t pid)
 {
+    struct standing standing = {.known = false};
     char path[32];
     char text[80] = {0};
     char *at = text;
-    uint64_t waited_ns = 0;
     ssize_t size = -1;
     int fd = -1;
 
     (void)snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)pid);
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
-        return PDF_WAITED_UNKNOWN;
+        return standing;
     }
     size = read(fd, text, sizeof(text) - 1);
     (void)close(fd);
-    if (size <= 0) {
-        return PDF_WAITED_UNKNOWN;
+    if (size > 0) {
+        standing.ran_us = strtoull(at, &at, 10) / 1000;
+        standing.waited_us = strtoull(at, &at, 10) / 1000;
+        standing.known = strtoull(at, &at, 10) != 0;
     }
-    (void)strtoull(at, &at, 10);
-    waited_ns = strtoull(at, &at, 10);
-    return strtoull(at, &at, 10) != 0 ? waited_ns / 1000 : PDF_WAITED_UNKNOWN;
+    return standing;
 }
 
 /* The child is dead, and not reaped yet. Where it was in line when it was killed, that time was added
- * up only when it got the processor to die on: it counts but for what came behind the kill. */
+ * only when it got the processor to die on: it counts but for what came behind the kill. */
 static void place_add_last_wait(struct place *place, int64_t now)
 {
-    const uint64_t waited_us = read_waited_us(place->pid);
-    const uint64_t dying_us = (uint64_t)(now - place->killed_at_us);
+    const struct standing last = read_standing(place->pid);
+    const uint64_t dying_us = (uint64_t)(now - place->killed_us);
 
-    if (waited_us != PDF_WAITED_UNKNOWN && place->waited_us != PDF_WAITED_UNKNOWN &&
-        waited_us > dying_us && waited_us - dying_us > place->waited_us) {
-        place->waited_us = waited_us - dying_us;
+    if (last.known && last.waited_us > dying_us &&
+        last.waited_us - dying_us > place->standing.waited_us) {
+        place->standing.waited_us = last.waited_us - dying_us;
     }
+}
+
+/* The child was killed long ago and is not dead: it stands in line, or hangs in the kernel, and did so
+ * whenever it did not run. Its end is told as far as it is known; it keeps its place until it is
+ * reaped. */
+static void place_give_up(struct place *place)
+{
+    const uint64_t lived_us = (uint64_t)(place->killed_us - place->started_us);
+    const uint64_t ran_us = place->standing.ran_us;
+    const struct pdf_control_end end = {
+        .type = PDF_CONTROL_END,
+        .version = PDF_CONTROL_VERSION,
+        .end = PDF_END_WALL,
+        .code = SIGKILL,
+        .cpu_us = ran_us,
+        .waited_us = !place->standing.known ? PDF_WAITED_UNKNOWN
+                     : lived_us > ran_us    ? lived_us - ran_us
+                                            : 0,
+    };
+
+    if (place->socket >= 0) {
+        say_end(place->socket, &end);
+    }
+    place_close_socket(place);
+    place->deadline_us = NEVER;
 }
 
 static uint64_t microseconds(struct timeval time)
@@ -163,7 +198,9 @@ static void place_finish(struct place *place, int status, const struct rusage *u
         end.code = WTERMSIG(status);
         end.end = place->over_time && end.code == SIGKILL ? PDF_END_WALL : PDF_END_SIGNALLED;
     }
-    end.waited_us = end.end == PDF_END_WALL ? place->waited_us : 0;
+    if (end.end == PDF_END_WALL) {
+        end.waited_us = place->standing.known ? place->standing.waited_us : PDF_WAITED_UNKNOWN;
+    }
     end.cpu_us = microseconds(usage->ru_utime) + microseconds(usage->ru_stime);
     end.memory_bytes = (uint64_t)usage->ru_maxrss * 1024u;
     if (place->socket >= 0) {
@@ -210,7 +247,17 @@ static void drain_signals(const struct fork_server *server)
     }
 }
 
-/* Kills what is over its time; tells in how many ms the next one is, -1 where there is none. */
+static void place_kill_late(struct place *place, int64_t now)
+{
+    place->over_time = true;
+    place->killed_us = now;
+    place->standing = read_standing(place->pid);
+    place_kill(place);
+    place->deadline_us = now + (int64_t)DYING_MS * 1000;
+}
+
+/* Kills what is over its time, and gives up waiting for the death of what was killed; tells in how
+ * many ms the next one is, -1 where there is none. */
 static int kill_late(struct fork_server *server)
 {
     const int64_t now = now_us(server);
@@ -220,11 +267,13 @@ static int kill_late(struct fork_server *server)
         struct place *place = &server->places[i];
 
         if (place->pid != 0 && place->deadline_us <= now) {
-            place->over_time = true;
-            place->killed_at_us = now;
-            place->waited_us = read_waited_us(place->pid);
-            place_kill(place);
-        } else if (place->pid != 0 && place->deadline_us < next) {
+            if (place->over_time) {
+                place_give_up(place);
+            } else {
+                place_kill_late(place, now);
+            }
+        }
+        if (place->pid != 0 && place->deadline_us < next) {
             next = place->deadline_us;
         }
     }
@@ -285,10 +334,9 @@ static bool start_job(struct fork_server *server, const struct delivery *deliver
     if (pid < 0) {
         return false;
     }
-    *place =
-        (struct place){.pid = pid,
-                       .socket = delivery->descriptors[PDF_JOB_SOCKET],
-                       .deadline_us = now_us(server) + (int64_t)server->config->wall_ms * 1000};
+    *place = (struct place){
+        .pid = pid, .socket = delivery->descriptors[PDF_JOB_SOCKET], .started_us = now_us(server)};
+    place->deadline_us = place->started_us + (int64_t)server->config->wall_ms * 1000;
     return true;
 }
 

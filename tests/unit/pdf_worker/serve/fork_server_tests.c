@@ -314,26 +314,17 @@ static void stop_hogs(const pid_t *hogs, size_t count)
     }
 }
 
-/* Goal: the end of a child that was kept from the processor until the wall limit says for how long,
- * also where it waited in one piece to the very end. Method: one processor for a worker and for others
- * who take all of it. */
-static void test_waiting(void **state)
+#define STARVED_WALL_MS 1500
+#define HOGS_MAX 24
+
+/* Starts a worker on one processor, beside others who take all of that. */
+static void start_starved(struct peer *peer, pid_t *hogs, size_t hog_count)
 {
     static const char *const brief[] = {"--wall-ms", "1500", NULL};
-    const uint64_t wall_us = 1500000;
-    struct peer peer;
-    struct pdf_answer answer;
-    struct pdf_control_end end;
     cpu_set_t usual;
     cpu_set_t one;
-    pid_t hogs[4];
     size_t cpu = 0;
 
-    (void)state;
-    if (!counts_waiting()) {
-        print_message("this kernel does not count how long a process waits\n");
-        skip();
-    }
     assert_int_equal(sched_getaffinity(0, sizeof(usual), &usual), 0);
     while (!CPU_ISSET(cpu, &usual)) {
         cpu++;
@@ -341,16 +332,72 @@ static void test_waiting(void **state)
     CPU_ZERO(&one);
     CPU_SET(cpu, &one);
     assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
-    start_fake(&peer, brief);
-    start_hogs(hogs, 4);
+    start_fake(peer, brief);
+    start_hogs(hogs, hog_count);
     assert_int_equal(sched_setaffinity(0, sizeof(usual), &usual), 0);
-    run_job(&peer, FAKE_SPIN, &answer, &end);
-    stop_hogs(hogs, 4);
-    assert_int_equal(end.end, PDF_END_WALL);
-    assert_true(end.waited_us != PDF_WAITED_UNKNOWN);
-    if (end.waited_us < wall_us / 2 || end.waited_us + end.cpu_us > 2 * wall_us) {
-        fail_msg("waited %" PRIu64 " us, ran %" PRIu64, end.waited_us, end.cpu_us);
+}
+
+static void assert_waited(const struct pdf_control_end *end)
+{
+    assert_int_equal(end->end, PDF_END_WALL);
+    assert_int_equal(end->code, SIGKILL);
+    assert_true(end->waited_us != PDF_WAITED_UNKNOWN);
+    if (end->waited_us < STARVED_WALL_MS * 500 ||
+        end->waited_us + end->cpu_us > STARVED_WALL_MS * 2000) {
+        fail_msg("waited %" PRIu64 " us, ran %" PRIu64, end->waited_us, end->cpu_us);
     }
+}
+
+/* Goal: the end of a child that was kept from the processor until the wall limit says for how long,
+ * also where it waited in one piece to the very end. Method: one processor for a worker and for one
+ * who takes all of it. */
+static void test_waiting(void **state)
+{
+    struct peer peer;
+    struct pdf_answer answer;
+    struct pdf_control_end end;
+    pid_t hog = 0;
+
+    (void)state;
+    if (!counts_waiting()) {
+        print_message("this kernel does not count how long a process waits\n");
+        skip();
+    }
+    start_starved(&peer, &hog, 1);
+    run_job(&peer, FAKE_SPIN, &answer, &end);
+    stop_hogs(&hog, 1);
+    assert_waited(&end);
+    stop(&peer);
+}
+
+/* Goal: a killed child that does not even get the processor to die on does not hold up its end, by
+ * which the fork server would seem to hang. Method: the same with so many others that its turn comes
+ * after several times the wall limit. */
+static void test_late_death(void **state)
+{
+    const int most_ms = STARVED_WALL_MS + 2000; /* and half a second for this process */
+    pid_t hogs[HOGS_MAX];
+    struct peer peer;
+    struct peer_job job;
+    struct pdf_control_end end;
+    bool told = false;
+
+    (void)state;
+    if (!counts_waiting()) {
+        print_message("this kernel does not count how long a process waits\n");
+        skip();
+    }
+    start_starved(&peer, hogs, HOGS_MAX);
+    send_job(&peer, FAKE_SPIN, &job);
+    told = peer_wait_readable(job.socket, most_ms);
+    stop_hogs(hogs, HOGS_MAX);
+    assert_true(told);
+    assert_true(peer_read_end(&job, &end));
+    assert_waited(&end);
+    assert_true(peer_wait_closed(job.socket));
+    assert_true(peer_wait_closed(job.answer));
+    peer_close_job(&job);
+    assert_serves(&peer);
     stop(&peer);
 }
 
@@ -720,23 +767,15 @@ static void test_real(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ready),
-        cmocka_unit_test(test_first_to_go),
-        cmocka_unit_test(test_answered),
-        cmocka_unit_test(test_child_has_little),
-        cmocka_unit_test(test_side_by_side),
-        cmocka_unit_test(test_cancel),
-        cmocka_unit_test(test_wall),
-        cmocka_unit_test(test_waiting),
-        cmocka_unit_test(test_deaths),
-        cmocka_unit_test(test_unread),
-        cmocka_unit_test(test_nonsense),
-        cmocka_unit_test(test_leaves_nothing),
-        cmocka_unit_test(test_full_and_end),
-        cmocka_unit_test(test_signals),
-        cmocka_unit_test(test_dies_with_server),
-        cmocka_unit_test(test_by_hand),
-        cmocka_unit_test(test_real),
+        cmocka_unit_test(test_ready),          cmocka_unit_test(test_first_to_go),
+        cmocka_unit_test(test_answered),       cmocka_unit_test(test_child_has_little),
+        cmocka_unit_test(test_side_by_side),   cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_wall),           cmocka_unit_test(test_waiting),
+        cmocka_unit_test(test_late_death),     cmocka_unit_test(test_deaths),
+        cmocka_unit_test(test_unread),         cmocka_unit_test(test_nonsense),
+        cmocka_unit_test(test_leaves_nothing), cmocka_unit_test(test_full_and_end),
+        cmocka_unit_test(test_signals),        cmocka_unit_test(test_dies_with_server),
+        cmocka_unit_test(test_by_hand),        cmocka_unit_test(test_real),
     };
 
     (void)signal(SIGPIPE, SIG_IGN);

@@ -37,3 +37,25 @@ void sha256_format(const struct sha256_digest *digest, char text[2 * SHA256_BYTE
         text[2 * i + 1] = hex_digit(digest->bytes[i]);
     }
 }
+
+static bool is_lower_hex(uint8_t digit)
+{
+    return (digit >= '0' && digit <= '9') || (digit >= 'a' && digit <= 'f');
+}
+
+bool sha256_parse(struct slice text, struct sha256_digest *ret_digest)
+{
+    struct sha256_digest digest = {{0}};
+
+    if (text.size != (size_t)2 * SHA256_BYTES) {
+        return false;
+    }
+    for (size_t i = 0; i < text.size; i++) {
+        if (!is_lower_hex(text.data[i])) {
+            return false;
+        }
+        digest.bytes[i / 2] = (uint8_t)(digest.bytes[i / 2] << 4 | hex_value(text.data[i]));
+    }
+    *ret_digest = digest;
+    return true;
+}

@@ -17,5 +17,8 @@ struct sha256_digest sha256(struct slice bytes);
 struct sha256_digest sha256_pieces(const struct slice *pieces, size_t count);
 /* 64 lower-case hex digits, without NUL. */
 void sha256_format(const struct sha256_digest *digest, char text[2 * SHA256_BYTES]);
+/* The digest that sha256_format writes as `text`; false for any other text, upper-case digits among
+ * it. */
+bool sha256_parse(struct slice text, struct sha256_digest *ret_digest);
 
 #endif

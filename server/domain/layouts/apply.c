@@ -134,7 +134,7 @@ static enum err apply_facts(struct ctx *ctx, struct store_txn *txn, const struct
     enum err err = document_facts_read(event->facts, &facts);
 
     if (err == OK && facts.layout_fingerprint.size > 0 &&
-        !profile_parse_fingerprint(facts.layout_fingerprint, &measured)) {
+        !sha256_parse(facts.layout_fingerprint, &measured)) {
         err = ERR_CORRUPT;
     }
     if (err == OK) {

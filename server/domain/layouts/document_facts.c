@@ -3,7 +3,6 @@
  */
 #include "server/domain/layouts/document_facts.h"
 
-#include "server/domain/layouts/profile_rows.h"
 #include "store/base/wire.h"
 
 #include <errata/v1/layout_service.fields.h>
@@ -34,7 +33,7 @@ static enum err read_document_field(struct document_facts *facts, const struct w
         return field->type == WIRE_BYTES ? OK : ERR_CORRUPT;
     }
     if (field->number == DOCUMENT_SHA256_FIELD) {
-        return field->type == WIRE_BYTES && profile_parse_fingerprint(field->bytes, &facts->sha256)
+        return field->type == WIRE_BYTES && sha256_parse(field->bytes, &facts->sha256)
                    ? OK
                    : ERR_CORRUPT;
     }

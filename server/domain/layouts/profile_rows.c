@@ -3,37 +3,14 @@
  */
 #include "server/domain/layouts/profile_rows.h"
 
-#include "store/base/hex.h"
 #include "store/base/json.h"
 #include "store/base/wire.h"
 
 #include <errata/v1/layout_service.fields.h>
 
-#define FINGERPRINT_DIGITS ((size_t)2 * SHA256_BYTES)
-
-bool profile_parse_fingerprint(struct slice layout_fingerprint, struct sha256_digest *ret_measured)
-{
-    struct sha256_digest digest = {{0}};
-
-    if (layout_fingerprint.size != FINGERPRINT_DIGITS) {
-        return false;
-    }
-    for (size_t i = 0; i < SHA256_BYTES; i++) {
-        int high = hex_value(layout_fingerprint.data[2 * i]);
-        int low = hex_value(layout_fingerprint.data[2 * i + 1]);
-
-        if (high < 0 || low < 0) {
-            return false;
-        }
-        digest.bytes[i] = (uint8_t)(high << 4 | low);
-    }
-    *ret_measured = digest;
-    return true;
-}
-
 static struct key_fingerprint fingerprint_of(const struct sha256_digest *measured)
 {
-    char text[FINGERPRINT_DIGITS];
+    char text[2 * SHA256_BYTES];
 
     sha256_format(measured, text);
     return key_fingerprint_of(slice_of(text, sizeof(text)));
@@ -159,7 +136,7 @@ enum err profile_encode(struct arena *arena, const struct profile_record *profil
     int64_t updated_at_us = head->updated_at_us > profile->last_seen_at_us
                                 ? head->updated_at_us
                                 : profile->last_seen_at_us;
-    char fingerprint[FINGERPRINT_DIGITS];
+    char fingerprint[2 * SHA256_BYTES];
     char id[UUID_TEXT_BYTES];
     struct buffer buffer = {0};
     struct buffer stats = {0};

@@ -20,8 +20,6 @@ struct profile_addend {
     struct slice fp_version;
 };
 
-/* The digest that a measured fingerprint is the hex digits of; false for any other text. */
-bool profile_parse_fingerprint(struct slice layout_fingerprint, struct sha256_digest *ret_measured);
 /* Reads a row into memory that outlives the next put. ERR_NOT_FOUND where there is none. */
 MUST_CHECK enum err profile_row_read(struct arena *arena, struct store_txn *txn, struct org_id org,
                                      const struct sha256_digest *measured,

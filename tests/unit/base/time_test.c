@@ -283,6 +283,28 @@ static void test_sha256(void **state)
                         sizeof(text));
 }
 
+/* Goal: a digest is read from just the text that is written of it. Method: back and forth, then one
+ * fault at a time. */
+static void test_sha256_parse(void **state)
+{
+    const struct sha256_digest digest = sha256(SLICE("abc"));
+    struct sha256_digest read = {{0}};
+    char text[2 * SHA256_BYTES + 1] = {0};
+
+    (void)state;
+    sha256_format(&digest, text);
+    assert_true(sha256_parse(slice_of(text, 2 * SHA256_BYTES), &read));
+    assert_memory_equal(read.bytes, digest.bytes, SHA256_BYTES);
+    assert_false(sha256_parse(slice_of(text, 2 * SHA256_BYTES - 1), &read));
+    assert_false(sha256_parse(slice_of(text, 2 * SHA256_BYTES + 1), &read));
+    assert_false(sha256_parse(slice_of(NULL, 0), &read));
+    text[0] = 'B';
+    assert_false(sha256_parse(slice_of(text, 2 * SHA256_BYTES), &read));
+    text[0] = 'g';
+    assert_false(sha256_parse(slice_of(text, 2 * SHA256_BYTES), &read));
+    assert_memory_equal(read.bytes, digest.bytes, SHA256_BYTES);
+}
+
 /* Goal: big-endian integers sort as bytes. Method: known bytes, and back. */
 static void test_bytes(void **state)
 {
@@ -305,7 +327,8 @@ int run_time_tests(void)
         cmocka_unit_test(test_bad_timestamps), cmocka_unit_test(test_seeded),
         cmocka_unit_test(test_system_random),  cmocka_unit_test(test_uuid_fields_and_order),
         cmocka_unit_test(test_uuid_text),      cmocka_unit_test(test_bad_uuid_text),
-        cmocka_unit_test(test_sha256),         cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_sha256),         cmocka_unit_test(test_sha256_parse),
+        cmocka_unit_test(test_bytes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,16 +12,13 @@
 #define APPLY_BYTES_MAX (1u << 20)
 
 /* The row of an earlier event of the document; a zeroed one where this is its first. */
-static enum err read_earlier(struct store_txn *txn, const struct key *key,
+static enum err read_earlier(struct store_txn *txn, struct org_id org, struct slice document_id,
                              struct document_record *ret_record)
 {
-    struct slice value = {NULL, 0};
-    enum err err = store_get(txn, TABLE_DOCUMENT, key_slice(key), &value);
+    enum err err = OK;
 
     memset(ret_record, 0, sizeof(*ret_record));
-    if (err == OK) {
-        err = record_decode_document(value, ret_record);
-    }
+    err = document_row_read(txn, org, document_id, ret_record);
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
@@ -64,7 +61,7 @@ static enum err apply_document(struct ctx *ctx, struct store_txn *txn, const str
     };
     struct document_record earlier;
     struct slice value = {NULL, 0};
-    enum err err = read_earlier(txn, &key, &earlier);
+    enum err err = read_earlier(txn, event->org, facts->document_id, &earlier);
 
     if (err == OK && earlier.layout_fingerprint.size > 0) {
         err = ERR_CORRUPT; /* a document with a fingerprint is never stored again */

@@ -15,8 +15,6 @@
 
 /* What a text density of 1 is: characters of page 1. */
 #define DOCUMENT_DENSE_CHARACTERS 2500
-/* A page of a list ends before it is larger than this, but has at least one item. */
-#define DOCUMENT_PAGE_BYTES_MAX (1u << 20)
 
 /* A document that only lacks what the transaction gives it. */
 struct document_event;

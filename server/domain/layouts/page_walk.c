@@ -3,8 +3,6 @@
  */
 #include "server/domain/layouts/page_walk.h"
 
-#include "server/domain/layouts/documents.h"
-
 enum err page_walk_init(struct page_walk *walk, struct store_txn *txn,
                         const struct page_request *request, struct buffer *body)
 {
@@ -23,7 +21,7 @@ static bool keep_current(struct page_walk *walk)
     if (walk->key.size == 0) {
         return true;
     }
-    if (walk->count > 0 && walk->body->size - walk->start > DOCUMENT_PAGE_BYTES_MAX) {
+    if (walk->count > 0 && walk->body->size - walk->start > PAGE_WALK_BYTES_MAX) {
         walk->body->size = walk->before;
         walk->more = true;
         return false;

@@ -9,6 +9,9 @@
 #include "store/base/buffer.h"
 #include "store/keys.h"
 
+/* A page of a list ends before it is larger than this, but has at least one item. */
+#define PAGE_WALK_BYTES_MAX (1u << 20)
+
 /* What a page is of. */
 struct page_request {
     enum store_table table;

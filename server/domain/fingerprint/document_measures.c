@@ -13,9 +13,9 @@ size_t document_warnings(const struct document_measures *measures,
             SLICE("damaged: the file was repaired to be read; parts may be missing");
     }
     if (!measures->has_table_count) {
-        ret_warnings[count++] =
-            SLICE("rulings_limit: page 1 has more lines than are looked at, so its tables were not "
-                  "counted and it has no fingerprint");
+        ret_warnings[count++] = SLICE(
+            "rulings_limit: the search for tables on page 1 met a limit or failed, so they were "
+            "not counted and it has no fingerprint");
     }
     if (measures->page_too_large) {
         ret_warnings[count++] =

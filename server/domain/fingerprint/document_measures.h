@@ -31,7 +31,7 @@ struct document_measures {
     uint64_t covered_cells;
     uint64_t page_cells; /* 0: coverage is 0 */
     struct slice input_snippet;
-    bool has_table_count; /* false: rulings were cut, so that there is no fingerprint */
+    bool has_table_count; /* false: they were cut, so that there is no fingerprint */
     uint32_t table_count;
     bool damaged;
     bool page_too_large;

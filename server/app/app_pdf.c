@@ -63,9 +63,6 @@ static void job_close(struct document_job *job)
     pdf_job_close((struct pdf_job *)job);
 }
 
-/* Two headers that may not see each other. NOLINTNEXTLINE(misc-redundant-expression) */
-_Static_assert(DOCUMENT_BYTES_MAX == PDF_DOCUMENT_BYTES_MAX, "both speak of the same documents");
-
 /* The jobs have told the log already. */
 static void on_health(void *user, bool serving)
 {

@@ -14,9 +14,6 @@
 #include "store/base/sha256.h"
 #include "store/keys.h"
 
-/* The most bytes of one document. */
-#define DOCUMENT_BYTES_MAX ((size_t)64 << 20)
-
 struct document_job; /* the implementor's */
 
 /* What measuring tells. Slices live in the arena that measure was given. */
@@ -32,7 +29,7 @@ struct document_jobs {
      * holds as much as it may, ERR_MEMORY. */
     enum err (*open)(void *user, struct org_id org, struct document_job **ret_job);
     /* Takes room for `size` more bytes, ahead of append. On the loop, before submit.
-     * ERR_TOO_LARGE over DOCUMENT_BYTES_MAX, ERR_BUSY when there is no room for them now. */
+     * ERR_TOO_LARGE over PDF_DOCUMENT_BYTES_MAX, ERR_BUSY when there is no room for them now. */
     enum err (*reserve)(struct document_job *job, size_t size);
     /* Keeps the next bytes, for which room was taken. On the loop before submit, or in `work` before
      * measure. ERR_MEMORY, ERR_INTERNAL. */

@@ -18,7 +18,7 @@ static enum err say_why(struct fault *fault, enum err err)
     }
     if (err == ERR_TOO_LARGE) {
         return fault_say(fault, err, "the document is larger than %zu MiB, the most that is taken",
-                         DOCUMENT_BYTES_MAX >> 20);
+                         PDF_DOCUMENT_BYTES_MAX >> 20);
     }
     if (err == ERR_UNAVAILABLE) {
         return fault_say(fault, err,

@@ -55,7 +55,7 @@ static enum err job_reserve(struct document_job *job, size_t size)
     if (job->documents->reserve_result != OK) {
         return job->documents->reserve_result;
     }
-    if (size > DOCUMENT_BYTES_MAX - job->reserved) {
+    if (size > PDF_DOCUMENT_BYTES_MAX - job->reserved) {
         return ERR_TOO_LARGE;
     }
     job->reserved += size;

@@ -14,8 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What a server takes of one document. */
-#define FILE_BYTES_MAX ((uint64_t)64 << 20)
 #define READ_BYTES ((size_t)64 << 10)
 
 /* --- the file --- */
@@ -30,7 +28,7 @@ static enum cli_exit copy_bytes(struct cli *cli, const char *path, int fd, struc
         if (size < 0) {
             return cli_local(cli, "%s can't be read: %s", path, strerror(errno));
         }
-        if (bytes->size + (uint64_t)size > FILE_BYTES_MAX) {
+        if (bytes->size + (uint64_t)size > PDF_DOCUMENT_BYTES_MAX) {
             return cli_local(cli, "%s is larger than 64 MiB, which is the most that a server takes",
                              path);
         }

@@ -343,7 +343,7 @@ static const char *check_found(struct ingest *ingest, const struct files_found *
     if (found->size_bytes == 0) {
         return "it is empty";
     }
-    if (found->size_bytes > UPLOAD_BYTES_MAX) {
+    if (found->size_bytes > PDF_DOCUMENT_BYTES_MAX) {
         return UPLOAD_TOO_LARGE;
     }
     return make_id(ingest, found->path);

@@ -146,7 +146,7 @@ static bool read_piece(struct upload *upload)
         return false;
     }
     upload->read_bytes += (uint64_t)size;
-    if (upload->read_bytes > UPLOAD_BYTES_MAX) {
+    if (upload->read_bytes > PDF_DOCUMENT_BYTES_MAX) {
         upload->problem = UPLOAD_TOO_LARGE;
         return false;
     }

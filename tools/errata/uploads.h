@@ -6,10 +6,10 @@
 #ifndef ERRATA_TOOLS_ERRATA_UPLOADS_H
 #define ERRATA_TOOLS_ERRATA_UPLOADS_H
 
+#include "server/jobs/pdf/answer/pdf_answer.h"
 #include "tools/errata/cli.h"
 
-/* What the server takes of one document. */
-#define UPLOAD_BYTES_MAX ((uint64_t)64 * 1024 * 1024)
+/* Of a file over PDF_DOCUMENT_BYTES_MAX. */
 #define UPLOAD_TOO_LARGE "it is larger than 64 MiB, which is the most that a server takes"
 /* Bytes a message. */
 #define UPLOAD_PIECE_BYTES ((size_t)256 * 1024)

@@ -13,10 +13,8 @@
 #include "store/base/sha256.h"
 #include "store/base/uuid.h"
 
-/* The most bytes of one document. */
-#define PDF_DOCUMENT_BYTES_MAX ((size_t)64 << 20)
 /* All bytes of documents that arrive, wait or are measured: four of the largest. */
-#define PDF_HELD_BYTES_MAX ((size_t)256 << 20)
+#define PDF_HELD_BYTES_MAX (4 * PDF_DOCUMENT_BYTES_MAX)
 /* Documents that arrive, wait or are measured: what two slots do in a few seconds. */
 #define PDF_JOBS_MAX 256
 /* Of both an organisation gets half at most, and the last quarter is kept for organisations that have

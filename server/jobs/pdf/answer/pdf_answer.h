@@ -16,6 +16,8 @@
 
 /* The rules that documents are measured by; raised when what is measured changes. */
 #define PDF_RULES_VERSION 1
+/* The most bytes of one document, wherever it is taken. */
+#define PDF_DOCUMENT_BYTES_MAX ((size_t)64 << 20)
 #define PDF_PAGES_MAX 5000
 #define PDF_SNIPPET_CHARACTERS_MAX 1500
 /* A picture is made with its longer side at most this. */

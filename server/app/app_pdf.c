@@ -110,7 +110,7 @@ static int check_program(const char *path)
     return access(path, X_OK) == 0 ? 0 : errno;
 }
 
-/* As many as are useful: one a core; large bodies and reading ahead have the rest of the pool. */
+/* As many as are useful: one a core. */
 static unsigned count_slots(const struct config *config)
 {
     unsigned cores = uv_available_parallelism();
@@ -118,7 +118,7 @@ static unsigned count_slots(const struct config *config)
     if (config->pdf_slots != 0) {
         return config->pdf_slots;
     }
-    return cores < POOL_THREADS - 2 ? cores : POOL_THREADS - 2;
+    return cores < PDF_SLOTS_MAX ? cores : PDF_SLOTS_MAX;
 }
 
 enum err app_pdf_make(struct app *app)

@@ -4,7 +4,7 @@
 #include "server/app/config.h"
 
 #include "server/app/config_value.h"
-#include "server/jobs/pool.h"
+#include "server/jobs/pdf/pdf_jobs.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,8 +35,6 @@ struct option {
 #define GIB (1024ull * 1024 * 1024)
 #define MIB (1024ull * 1024)
 
-/* Large bodies and reading ahead have the rest of the pool. */
-#define PDF_SLOTS_MAX (POOL_THREADS - 2)
 _Static_assert(PDF_SLOTS_MAX == 2, "the texts below say so");
 
 static const struct option options[] = {

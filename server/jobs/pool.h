@@ -15,7 +15,7 @@
 /* Threads: large bodies take at most a core each, and the loop and the writer need theirs too. */
 #define POOL_THREADS 4
 /* Places beside those, for a user that bounds its own jobs and queues what waits (documents: at most
- * POOL_THREADS - 2 at once), so that a pool full of others' jobs does not turn it away. */
+ * PDF_SLOTS_MAX at once), so that a pool full of others' jobs does not turn it away. */
 #define POOL_JOBS_KEPT POOL_THREADS
 
 struct uv_loop_s;

@@ -64,7 +64,7 @@ enum err pdf_jobs_new(const struct pdf_jobs_config *config, struct pdf_jobs **re
 {
     struct pdf_jobs *jobs = (struct pdf_jobs *)calloc(1, sizeof(*jobs));
 
-    ASSERT(config->slots >= 1 && config->slots <= POOL_THREADS - 2);
+    ASSERT(config->slots >= 1 && config->slots <= PDF_SLOTS_MAX);
     if (jobs == NULL) {
         return ERR_MEMORY;
     }

@@ -21,6 +21,8 @@
  * no other document here: however much two of them send, a third one's first document is taken. */
 #define PDF_ORG_DIVISOR 2
 #define PDF_KEPT_DIVISOR 4
+/* Documents measured at once, on threads of the pool; large bodies and reading ahead have the rest. */
+#define PDF_SLOTS_MAX (POOL_THREADS - 2)
 /* The worker is started again after this pause, doubled up to the greatest; once it has been ready
  * for the greatest pause, it begins anew. */
 #define PDF_RESTART_MS_MIN 100
@@ -38,7 +40,7 @@ struct pdf_jobs_config {
     struct uv_loop_s *loop;
     struct pool *pool;
     const char *program; /* path of the worker program */
-    unsigned slots; /* documents measured at once: at most POOL_THREADS - 2 */
+    unsigned slots; /* documents measured at once: 1 to PDF_SLOTS_MAX */
     uint32_t ready_ms; /* how long the worker may take until it is ready; 0: PDF_READY_MS */
     uint32_t restart_ms_max; /* the greatest pause; 0: PDF_RESTART_MS_MAX */
     /* On the loop: the worker became ready, or was lost; first called when it is ready. */

@@ -3,6 +3,7 @@
  */
 #include "tools/errata/input.h"
 
+#include "server/jobs/pdf/pdf_control.h"
 #include "store/base/buffer.h"
 #include "store/base/timestamp.h"
 
@@ -99,7 +100,7 @@ enum cli_exit input_password(struct cli *cli, const char *path, struct arena *ar
                              struct slice *ret_password)
 {
     struct slice text = {NULL, 0};
-    enum cli_exit result = input_file(cli, path, INPUT_PASSWORD_BYTES_MAX + 2, &text);
+    enum cli_exit result = input_file(cli, path, PDF_PASSWORD_BYTES_MAX + 2, &text);
 
     if (result != CLI_OK) {
         return result;
@@ -107,9 +108,9 @@ enum cli_exit input_password(struct cli *cli, const char *path, struct arena *ar
     /* One line feed is the editor's; blanks may be the password's own. */
     text.size -= text.size > 0 && text.data[text.size - 1] == '\n' ? 1 : 0;
     text.size -= text.size > 0 && text.data[text.size - 1] == '\r' ? 1 : 0;
-    if (text.size > INPUT_PASSWORD_BYTES_MAX) {
+    if (text.size > PDF_PASSWORD_BYTES_MAX) {
         return cli_local(cli, "%s holds no password of a PDF: that has at most %d bytes", path,
-                         INPUT_PASSWORD_BYTES_MAX);
+                         PDF_PASSWORD_BYTES_MAX);
     }
     return arena_copy(arena, text, ret_password) ? CLI_OK : cli_local(cli, "out of memory");
 }

@@ -10,9 +10,6 @@
 /* A request has at most 16 MiB by a server's default; JSON escapes may double it. */
 #define INPUT_BYTES_MAX ((size_t)64 * 1024 * 1024)
 
-/* Of a PDF's password; there are no longer ones (ISO 32000-2, 7.6.4.3.3). */
-#define INPUT_PASSWORD_BYTES_MAX 127
-
 /* A decimal number from 0; false for anything else. */
 bool input_number(const char *text, int64_t *ret_number);
 /* 500ms, 5s, 2m, 1h, 90d, 2w; a number alone counts seconds. False for anything else and for 0. */
@@ -21,7 +18,7 @@ bool input_duration(const char *text, int64_t *ret_ms);
 /* The whole file, at most `bytes_max`; "-" is standard input. */
 MUST_CHECK enum cli_exit input_file(struct cli *cli, const char *path, size_t bytes_max,
                                     struct slice *ret_text);
-/* The password of a PDF: the file's first line, copied to `arena`. */
+/* The password of a PDF: the whole file but for the line feed at its end, copied to `arena`. */
 MUST_CHECK enum cli_exit input_password(struct cli *cli, const char *path, struct arena *arena,
                                         struct slice *ret_password);
 /* The argument itself, or for @FILE and - what stands there. */

@@ -76,6 +76,16 @@ static bool is_stopped(const struct uploads *uploads)
     return uploads->result.stop != UPLOADS_RAN;
 }
 
+static void drop_file(struct upload *upload)
+{
+    (void)close(upload->fd);
+    upload->fd = -1;
+    free(upload->path);
+    free(upload->document_id);
+    upload->path = NULL;
+    upload->document_id = NULL;
+}
+
 /* Ends a file and empties its place. */
 static void finish(struct upload *upload, const struct upload_end *end)
 {
@@ -83,12 +93,7 @@ static void finish(struct upload *upload, const struct upload_end *end)
 
     ASSERT(upload->state != UPLOAD_EMPTY && upload->call == NULL);
     uploads->config->handlers.done(uploads->config->handlers.user, &upload->file, end);
-    (void)close(upload->fd);
-    upload->fd = -1;
-    free(upload->path);
-    free(upload->document_id);
-    upload->path = NULL;
-    upload->document_id = NULL;
+    drop_file(upload);
     arena_reset(&upload->piece_arena);
     arena_reset(&upload->reply_arena);
     upload->piece = slice_of(NULL, 0);
@@ -350,9 +355,7 @@ static bool open_file(struct upload *upload, const struct upload_file *file)
     upload->path = strdup(file->path);
     upload->document_id = strdup(file->document_id);
     if (upload->path == NULL || upload->document_id == NULL) {
-        free(upload->path);
-        free(upload->document_id);
-        (void)close(upload->fd);
+        drop_file(upload);
         upload->problem = "out of memory";
         return false;
     }

@@ -161,7 +161,6 @@ enum err pdf_worker_read_ready(struct pdf_worker *worker, struct fault *fault)
         !version_is_text(ready.poppler_version, sizeof(ready.poppler_version))) {
         return fault_say(fault, ERR_UNAVAILABLE, "the PDF worker's first message is malformed");
     }
-    worker->ready = true;
     worker->cage = (enum pdf_cage)ready.cage;
     memcpy(worker->poppler_version, ready.poppler_version, sizeof(worker->poppler_version));
     return OK;
@@ -245,7 +244,6 @@ void pdf_worker_stop_within(struct pdf_worker *worker, unsigned grace_ms)
     }
     (void)close(worker->control);
     worker->control = -1;
-    worker->ready = false;
     worker->killed = !wait_end(worker->pid, grace_ms);
     /* Its children are of its group: none is left behind, however it ended. */
     (void)kill(-worker->pid, SIGKILL);

@@ -63,7 +63,7 @@ void pdf_cancel_close(struct pdf_cancel *cancel);
 struct pdf_worker {
     pid_t pid; /* 0: none */
     int control; /* its control socket, close-on-exec, non-blocking for READY; -1: none */
-    bool ready;
+    /* As READY told. */
     enum pdf_cage cage;
     char poppler_version[32]; /* with a NUL; printable */
     /* Once it was stopped: how it ended, as waitpid tells, and whether it had to be killed. */

@@ -25,8 +25,8 @@ struct document_measured {
 
 struct document_jobs {
     void *user;
-    /* On the loop. ERR_UNAVAILABLE while no worker runs, ERR_BUSY when the organisation or the server
-     * holds as much as it may, ERR_MEMORY. */
+    /* On the loop. ERR_UNAVAILABLE while no worker runs or soon will, ERR_BUSY when the organisation or
+     * the server holds as much as it may, ERR_MEMORY. */
     enum err (*open)(void *user, struct org_id org, struct document_job **ret_job);
     /* Takes room for `size` more bytes, ahead of append. On the loop, before submit.
      * ERR_TOO_LARGE over PDF_DOCUMENT_BYTES_MAX, ERR_BUSY when there is no room for them now. */
@@ -41,8 +41,8 @@ struct document_jobs {
     enum err (*submit)(struct document_job *job, void (*work)(void *user),
                        void (*done)(void *user, enum err result), void *user);
     /* Within `work`: blocks until the worker has answered or is stopped. ERR_CANCELLED after cancel;
-     * ERR_UNAVAILABLE where the worker failed for a reason that is not the document's. Every fault
-     * of the document's own is OK with a reason in the answer. */
+     * ERR_UNAVAILABLE where it was not measured for a reason that is not the document's; ERR_MEMORY.
+     * Every fault of the document's own is OK with a reason in the answer. */
     enum err (*measure)(struct document_job *job, struct slice password, struct arena *arena,
                         struct document_measured *ret_measured);
     /* On the loop, at any time: it ends soon. Twice is once. */

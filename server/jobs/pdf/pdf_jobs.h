@@ -56,7 +56,7 @@ struct pdf_jobs_stats {
     uint64_t held_bytes;
     uint64_t measured_total; /* answered, without a reason for refusal */
     uint64_t refused_total; /* with one */
-    uint64_t cut_total; /* measured, but without rulings */
+    uint64_t cut_total; /* measured, but without tables */
     uint64_t cancelled_total;
     uint64_t failed_total; /* the worker's fault, not the document's */
     uint64_t busy_total; /* turned away */

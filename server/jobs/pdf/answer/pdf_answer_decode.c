@@ -24,8 +24,8 @@ struct decoder {
     struct pdf_answer answer;
 };
 
-/* Named by the generated descriptors. Decoding: notes where the bytes stand, and skips them. The same for a stored record's slices stands
- * in store/record_pb.c, which this tower does not see. */
+/* Named by the generated descriptors. Decoding: notes where the bytes stand, and skips them. The same
+ * for a stored record's slices stands in store/record_pb.c, which this tower does not see. */
 bool pdf_answer_nanopb_callback(pb_istream_t *istream, pb_ostream_t *ostream,
                                 const pb_field_t *field)
 {

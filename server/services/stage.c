@@ -61,7 +61,6 @@ static void pool_work(void *job)
 static void pool_done(void *job, enum err result)
 {
     struct rpc *rpc = (struct rpc *)job;
-
     enum err err = result != OK ? result : rpc->stage_result;
 
     rpc->state = RPC_RECEIVING;

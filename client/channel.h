@@ -56,8 +56,8 @@ MUST_CHECK enum err client_channel_start(struct client_channel *channel,
 void client_channel_cancel(struct client_channel *channel, struct client_call *call);
 void client_channel_pause(struct client_channel *channel, struct client_call *call);
 void client_channel_resume(struct client_channel *channel, struct client_call *call);
-/* Of a client stream. ERR_INVALID behind the half-close, and for a call that is no client stream;
- * ERR_TOO_LARGE, ERR_MEMORY: the message was not taken, and the call goes on. */
+/* Of a client stream, as stub.h's send and half_close; ERR_INVALID also for a call that is no client
+ * stream. */
 MUST_CHECK enum err client_channel_send(struct client_channel *channel, struct client_call *call,
                                         struct slice message);
 MUST_CHECK enum err client_channel_half_close(struct client_channel *channel,

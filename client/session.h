@@ -55,7 +55,8 @@ MUST_CHECK enum err client_session_new(const struct client_session_config *confi
 void client_session_free(struct client_session *session);
 
 /* ERR_INVALID for metadata that may not be sent, or for a client stream that comes with a request;
- * ERR_TOO_LARGE, ERR_MEMORY, ERR_BUSY over CLIENT_CALLS_MAX. What fails later, a dead connection too, is told by on_end. */
+ * ERR_TOO_LARGE, ERR_MEMORY, ERR_BUSY over CLIENT_CALLS_MAX. What fails later, a dead connection too,
+ * is told by on_end. */
 MUST_CHECK enum err client_session_start(struct client_session *session,
                                          const struct client_session_call *start,
                                          struct client_call **ret_call);

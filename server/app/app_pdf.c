@@ -72,28 +72,16 @@ static void on_health(void *user, bool serving)
     app_pdf_tell_health(app);
 }
 
-/* Where the worker stands: as configured, else beside the running program. */
+/* As configured, else beside the running program. */
 static bool find_program(struct app *app)
 {
     const char *configured = app->config->pdf_worker;
-    char self[CONFIG_PATH_BYTES_MAX];
-    ssize_t size = 0;
-    int written = 0;
 
-    if (configured[0] != '\0') {
-        (void)snprintf(app->pdf_program, sizeof(app->pdf_program), "%s", configured);
-        return true;
+    if (configured[0] == '\0') {
+        return pdf_worker_find_program(app->pdf_program, sizeof(app->pdf_program));
     }
-    size = readlink("/proc/self/exe", self, sizeof(self));
-    if (size <= 0 || (size_t)size == sizeof(self)) {
-        return false;
-    }
-    while (size > 0 && self[size - 1] != '/') {
-        size--;
-    }
-    written = snprintf(app->pdf_program, sizeof(app->pdf_program), "%.*s%s", (int)size, self,
-                       PDF_WORKER_PROGRAM);
-    return (size_t)written < sizeof(app->pdf_program);
+    (void)snprintf(app->pdf_program, sizeof(app->pdf_program), "%s", configured);
+    return true;
 }
 
 /* 0, or an errno that says why it can't be run. */

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -71,21 +70,17 @@ static enum cli_exit find_program(struct cli *cli, const char **ret_program)
 {
     const char *given = options_get(&cli->options, "worker");
     char path[PATH_MAX];
-    ssize_t size = 0;
 
     if (given != NULL) {
         *ret_program = given;
         return CLI_OK;
     }
-    size = readlink("/proc/self/exe", path, sizeof(path) - 1);
-    if (size <= 0) {
+    if (!pdf_worker_find_program(path, sizeof(path))) {
         return cli_local(cli,
                          "where this program stands is not known: name the worker program with "
                          "--worker PROGRAM");
     }
-    path[size] = '\0';
-    *ret_program =
-        (const char *)arena_printf(&cli->arena, "%s/%s", dirname(path), PDF_WORKER_PROGRAM).data;
+    *ret_program = (const char *)arena_printf(&cli->arena, "%s", path).data;
     return *ret_program != NULL ? CLI_OK : cli_local(cli, "out of memory");
 }
 

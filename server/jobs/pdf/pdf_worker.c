@@ -14,11 +14,28 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+bool pdf_worker_find_program(char *ret_path, size_t size)
+{
+    char self[PATH_MAX];
+    ssize_t folder = readlink("/proc/self/exe", self, sizeof(self));
+    int written = 0;
+
+    if (folder <= 0 || (size_t)folder == sizeof(self)) {
+        return false;
+    }
+    while (folder > 0 && self[folder - 1] != '/') {
+        folder--;
+    }
+    written = snprintf(ret_path, size, "%.*s%s", (int)folder, self, PDF_WORKER_PROGRAM);
+    return written >= 0 && (size_t)written < size;
+}
 
 /* The control socket becomes descriptor 3; of ours only standard error is left, for what the program
  * says of its own start. It lets go of that before it reads a document, since hostile documents choose

@@ -71,6 +71,9 @@ struct pdf_worker {
     bool killed;
 };
 
+/* Where the worker program stands unless told otherwise: beside the running program. False where that is
+ * not known, or is too long for `size` bytes with a NUL. */
+bool pdf_worker_find_program(char *ret_path, size_t size);
 /* Starts `program` with no descriptor but its own and standard error, in a process group
  * of its own (a terminal's Ctrl-C is for us alone). Does not wait for READY. ERR_UNAVAILABLE with a
  * message where it can't be started. */

@@ -137,3 +137,18 @@ enum err document_row_read(struct store_txn *txn, struct org_id org, struct slic
 
     return err != OK ? err : record_decode_document(value, ret_record);
 }
+
+enum err document_event_read(struct store_txn *txn, struct org_id org, uint64_t seq,
+                             struct event *ret_event)
+{
+    struct event event;
+    enum err err = log_read(txn, org, seq, &event);
+
+    if (err == ERR_NOT_FOUND || (err == OK && event.kind != EVENT_DOCUMENT_INGESTED)) {
+        return ERR_CORRUPT;
+    }
+    if (err == OK) {
+        *ret_event = event;
+    }
+    return err;
+}

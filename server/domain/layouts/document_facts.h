@@ -40,5 +40,9 @@ MUST_CHECK enum err document_facts_snippet(struct slice content, struct slice *r
 /* The row of a document, borrowed from the transaction. ERR_NOT_FOUND where there is none. */
 MUST_CHECK enum err document_row_read(struct store_txn *txn, struct org_id org,
                                       struct slice document_id, struct document_record *ret_record);
+/* The event that a document's row names, borrowed likewise: one that is missing, or of another kind, is
+ * ERR_CORRUPT. */
+MUST_CHECK enum err document_event_read(struct store_txn *txn, struct org_id org, uint64_t seq,
+                                        struct event *ret_event);
 
 #endif

@@ -140,13 +140,13 @@ static enum err read_known_id(struct ctx *ctx, struct store_txn *txn, struct org
 {
     struct document_facts facts;
     struct event event;
-    enum err err = log_read(txn, org, seq, &event);
+    enum err err = document_event_read(txn, org, seq, &event);
 
     if (err == OK) {
         err = document_facts_read(event.facts, &facts);
     }
     if (err != OK) {
-        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+        return err;
     }
     return arena_copy(ctx->arena, facts.id, ret_id) ? OK : ERR_MEMORY;
 }

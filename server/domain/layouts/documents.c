@@ -7,29 +7,13 @@
 #include "server/domain/layouts/page_walk.h"
 #include "store/base/wire.h"
 
-/* An event that a row names: one that is missing is no answer but damage. */
-static enum err read_event(struct store_txn *txn, struct org_id org, uint64_t seq,
-                           struct event *ret_event)
-{
-    struct event event;
-    enum err err = log_read(txn, org, seq, &event);
-
-    if (err == ERR_NOT_FOUND || (err == OK && event.kind != EVENT_DOCUMENT_INGESTED)) {
-        return ERR_CORRUPT;
-    }
-    if (err == OK) {
-        *ret_event = event;
-    }
-    return err;
-}
-
 enum err document_read(struct store_txn *txn, struct org_id org, struct slice document_id,
                        struct event *ret_event)
 {
     struct document_record row;
     enum err err = document_row_read(txn, org, document_id, &row);
 
-    return err != OK ? err : read_event(txn, org, row.seq, ret_event);
+    return err != OK ? err : document_event_read(txn, org, row.seq, ret_event);
 }
 
 enum err document_read_by_id(struct store_txn *txn, struct org_id org, struct uuid id,
@@ -62,7 +46,7 @@ enum err document_find(struct store_txn *txn, struct org_id org, struct slice do
     enum err err = document_row_read(txn, org, document_id, &row);
 
     if (err == OK) {
-        err = read_event(txn, org, row.seq, &event);
+        err = document_event_read(txn, org, row.seq, &event);
     }
     if (err == OK) {
         err = document_facts_snippet(event.content, &snippet);
@@ -79,7 +63,7 @@ static enum err read_first_scan(struct store_txn *txn, struct org_id org, uint64
 {
     struct document_facts facts;
     struct event event;
-    enum err err = read_event(txn, org, first_seq, &event);
+    enum err err = document_event_read(txn, org, first_seq, &event);
 
     if (err == OK) {
         err = document_facts_read(event.facts, &facts);
@@ -183,7 +167,7 @@ static enum err take_row(struct store_txn *txn, const struct document_list *list
     enum err err = key_read_newest_first(key, &created_at_us, &seq);
 
     if (err == OK) {
-        err = read_event(txn, list->org, seq, &event);
+        err = document_event_read(txn, list->org, seq, &event);
     }
     return err != OK
                ? err

@@ -21,6 +21,8 @@ _Static_assert((int)INGEST_DOCUMENT_RESPONSE_PROFILE_FIELD ==
                    (int)INGEST_DOCUMENT_STREAM_RESPONSE_PROFILE_FIELD,
                "both methods answer alike");
 
+_Static_assert(PDF_PAGES_MAX == 5000, "a text below says so");
+
 /* What a stream has told so far. Lives as long as the call. */
 struct upload {
     struct slice document_id;

@@ -3,9 +3,12 @@
  */
 #include "tools/errata/measures.h"
 
+#include "server/jobs/pdf/answer/pdf_answer.h"
 #include "store/base/text.h"
 
 #include <stdlib.h>
+
+_Static_assert(PDF_PAGES_MAX == 5000, "a text below says so");
 
 #define KIB 1024.0
 /* The longest reason code, with room. */

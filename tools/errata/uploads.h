@@ -9,6 +9,7 @@
 #include "server/jobs/pdf/answer/pdf_answer.h"
 #include "tools/errata/cli.h"
 
+_Static_assert(PDF_DOCUMENT_BYTES_MAX == 64 * 1024 * 1024, "the text below says so");
 /* Of a file over PDF_DOCUMENT_BYTES_MAX. */
 #define UPLOAD_TOO_LARGE "it is larger than 64 MiB, which is the most that a server takes"
 /* Bytes a message. */

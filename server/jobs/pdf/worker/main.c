@@ -39,6 +39,8 @@ struct options {
     bool landlock;
 };
 
+_Static_assert(PDF_WALL_MS == 8000, "the text below says so");
+
 static const char help[] =
     "usage: errata-pdf-worker\n"
     "\n"

@@ -218,8 +218,8 @@ static bool met_limit(const struct pdf_control_end *end)
     case PDF_END_EXITED:
         return end->code == PDF_EXIT_MEMORY;
     case PDF_END_SIGNALLED:
-        /* SIGKILL: the hard limit of CPU, or the machine out of memory. Abort and trap are how the C++
-         * and GLib allocators give up. */
+        /* SIGKILL: the hard limit of CPU, of a child that ignored the soft one. Abort and trap are how
+         * the C++ and GLib allocators give up. */
         return end->code == SIGXCPU || end->code == SIGKILL ||
                ((end->code == SIGABRT || end->code == SIGTRAP) &&
                 end->memory_bytes >= MEMORY_NEAR_BYTES);
@@ -256,6 +256,15 @@ static bool was_starved(const struct pdf_control_end *end, const struct pdf_answ
     return end->waited_us >= PDF_STARVED_WAITED_US;
 }
 
+/* Killed by neither limit nor fork server: by a machine out of memory, or by hand. The same bytes may
+ * well be measured another time. */
+static bool was_killed_from_outside(const struct pdf_control_end *end,
+                                    const struct pdf_answer *answer)
+{
+    return end->end == PDF_END_SIGNALLED && end->code == SIGKILL &&
+           end->cpu_us < (uint64_t)PDF_CPU_SECONDS * 1000000 && was_stopped_short(answer);
+}
+
 /* What came, checked, and what the end makes of it. */
 static enum err conclude(const struct exchange *exchange, struct arena *arena,
                          struct pdf_answer *ret_answer)
@@ -274,7 +283,7 @@ static enum err conclude(const struct exchange *exchange, struct arena *arena,
     if (err != OK && err != ERR_MALFORMED) {
         return err;
     }
-    if (err == OK && was_starved(end, &answer)) {
+    if (err == OK && (was_starved(end, &answer) || was_killed_from_outside(end, &answer))) {
         return ERR_UNAVAILABLE;
     }
     if (err != OK || (answer.explained && (flags & PDF_JOB_EXPLAIN) == 0) ||

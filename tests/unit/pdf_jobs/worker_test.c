@@ -127,7 +127,7 @@ static const struct ending {
     /* Before the text. */
     {"signal=24", OK, PDF_TEXT_LIMIT, PDF_CUT_LIMIT, 0}, /* SIGXCPU */
     {"half signal=24", OK, PDF_TEXT_LIMIT, PDF_CUT_LIMIT, 0},
-    {"signal=9", OK, PDF_TEXT_LIMIT, PDF_CUT_LIMIT, 0},
+    {"signal=9", ERR_UNAVAILABLE, PDF_READ, PDF_CUT_NONE, 0}, /* from outside: no memory is left */
     {"exit=2", OK, PDF_TEXT_LIMIT, PDF_CUT_LIMIT, 0}, /* PDF_EXIT_MEMORY */
     {"memory signal=6", OK, PDF_TEXT_LIMIT, PDF_CUT_LIMIT, 0}, /* SIGABRT */
     {"memory signal=5", OK, PDF_TEXT_LIMIT, PDF_CUT_LIMIT, 0}, /* SIGTRAP */
@@ -156,6 +156,8 @@ static const struct ending {
     {"text unasked", OK, PDF_CRASHED, PDF_CUT_LIMIT, PDF_JOB_EXPLAIN},
     /* After the text. */
     {"text", OK, PDF_READ, PDF_CUT_LIMIT, 0},
+    {"text signal=9", ERR_UNAVAILABLE, PDF_READ, PDF_CUT_NONE, 0},
+    {"text tables signal=9", OK, PDF_READ, PDF_CUT_NONE, 0},
     {"text signal=24", OK, PDF_READ, PDF_CUT_LIMIT, 0},
     {"text half signal=11", OK, PDF_READ, PDF_CUT_LIMIT, 0},
     {"text memory signal=6", OK, PDF_READ, PDF_CUT_LIMIT, 0},

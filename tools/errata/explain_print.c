@@ -56,11 +56,11 @@ static const char *cut_text(enum pdf_cut cut)
     case PDF_CUT_PATHS:
         return "not counted: page 1 has over 200,000 path operations";
     case PDF_CUT_RULINGS:
-        return "not counted: page 1 has over 20,000 lines one way";
+        return "not counted: page 1 has over 20,000 lines one way, or over 200,000 pieces of them";
     case PDF_CUT_WORDS:
-        return "not counted: page 1 has over 100,000 words";
+        return "not counted: page 1 has over 100,000 words, or fewer in too many possible tables";
     case PDF_CUT_LIMIT:
-        return "not counted: stopped by the limits of time or memory";
+        return "not counted: stopped by the limits of time or memory, or by a crash";
     }
     return "";
 }

@@ -80,8 +80,8 @@ struct pdf_tables {
 enum pdf_cut {
     PDF_CUT_NONE = 0, /* it has one */
     PDF_CUT_PATHS = 1, /* over the path operations of a page */
-    PDF_CUT_RULINGS = 2, /* over the rulings of a page */
-    PDF_CUT_WORDS = 3, /* over the words of a page */
+    PDF_CUT_RULINGS = 2, /* over the rulings of a page, or the pieces of them */
+    PDF_CUT_WORDS = 3, /* over the words of a page, or the looks at them for tables */
     PDF_CUT_LIMIT = 4 /* time or memory, or a crash: nothing came */
 };
 

@@ -151,6 +151,12 @@ static enum err prepare(struct service *service, struct slice document_id, struc
     if (err == OK) {
         err = service->documents->measure(service->job, password, arena, &measured);
     }
+    if (err == ERR_UNAVAILABLE) {
+        return fault_say(service->ctx->fault, err,
+                         "the document could not be measured now: the machine had no processor "
+                         "time or memory for it, or its worker was replaced; send it again after "
+                         "the delay given");
+    }
     if (err == OK) {
         err = refuse(service->ctx, measured.answer.reason, password.size > 0);
     }

@@ -185,7 +185,7 @@ static const struct trouble troubles[] = {
     {offsetof(struct fake_documents, submit_result), ERR_BUSY, GRPC_RESOURCE_EXHAUSTED,
      "documents are under way", true},
     {offsetof(struct fake_documents, measure_result), ERR_UNAVAILABLE, GRPC_UNAVAILABLE,
-     "errata.pdf", true},
+     "send it again", true},
     {offsetof(struct fake_documents, done_result), ERR_UNAVAILABLE, GRPC_UNAVAILABLE, "errata.pdf",
      true},
 };

@@ -249,13 +249,14 @@ class Client:
 
     def ingest(self, document_id, content, password=None, **call):
         """Has a PDF measured in one message."""
-        return self.layouts.IngestDocument(layout.IngestDocumentRequest(
-            document_id=document_id, password=password, content=content), **call)
+        request = layout.IngestDocumentRequest(
+            document_id=document_id, password=password, content=content)
+        return _when_there_is_time(lambda: self.layouts.IngestDocument(request, **call))
 
     def ingest_stream(self, document_id, content, password=None, piece_bytes=128 << 10, **call):
         """Has a PDF measured in pieces; the first names it."""
-        return self.layouts.IngestDocumentStream(
-            pieces(document_id, content, password, piece_bytes), **call)
+        return _when_there_is_time(lambda: self.layouts.IngestDocumentStream(
+            pieces(document_id, content, password, piece_bytes), **call))
 
     def document(self, document_id):
         return self.layouts.GetDocument(
@@ -280,6 +281,19 @@ class Client:
 
     def close(self):
         self.plain.close()
+
+
+def _when_there_is_time(ingest):
+    """PDFs are measured when the machine has nothing else to do: beside other tests one may get no
+    processor for seconds. The server says so, and the document is sent again, as clients do."""
+    until = time.monotonic() + 60
+    while True:
+        try:
+            return ingest()
+        except grpc.RpcError as e:
+            if "no processor time" not in (e.details() or "") or time.monotonic() > until:
+                raise
+            time.sleep(0.2)
 
 
 def pieces(document_id, content, password=None, piece_bytes=128 << 10):

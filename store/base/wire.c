@@ -90,6 +90,20 @@ void wire_put_raw(struct buffer *buffer, uint32_t field, enum wire_type type, ui
     }
 }
 
+void wire_put_bytes_given(struct buffer *buffer, uint32_t field, struct slice value)
+{
+    if (value.size > 0) {
+        wire_put_bytes(buffer, field, value);
+    }
+}
+
+void wire_put_varint_given(struct buffer *buffer, uint32_t field, uint64_t value)
+{
+    if (value != 0) {
+        wire_put_varint(buffer, field, value);
+    }
+}
+
 void wire_put_double(struct buffer *buffer, uint32_t field, double value)
 {
     uint64_t bits = 0;

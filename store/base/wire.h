@@ -19,6 +19,9 @@ enum wire_type {
 /* Appends. A zero or empty value is written all the same: leaving defaults out is the caller's. */
 void wire_put_varint(struct buffer *buffer, uint32_t field, uint64_t value);
 void wire_put_bytes(struct buffer *buffer, uint32_t field, struct slice value);
+/* The same, but leaving the default out: nothing is written for an empty text, or for 0. */
+void wire_put_bytes_given(struct buffer *buffer, uint32_t field, struct slice value);
+void wire_put_varint_given(struct buffer *buffer, uint32_t field, uint64_t value);
 void wire_put_double(struct buffer *buffer, uint32_t field, double value);
 /* A field of any type but BYTES by its raw bits, and an element of a packed field. */
 void wire_put_raw(struct buffer *buffer, uint32_t field, enum wire_type type, uint64_t raw);

@@ -142,13 +142,6 @@ static enum err derive(struct arena *arena, const struct capture_input *input, s
     return err != OK ? err : reduce_output(arena, input, texts);
 }
 
-static void put_text(struct buffer *buffer, uint32_t field, struct slice text)
-{
-    if (text.size > 0) {
-        wire_put_bytes(buffer, field, text);
-    }
-}
-
 static enum err encode_runs(struct ctx *ctx, const struct texts *texts,
                             const struct fields_changed *fields, struct capture_event *event)
 {
@@ -163,11 +156,12 @@ static enum err encode_runs(struct ctx *ctx, const struct texts *texts,
     buffer_init(&content, ctx->arena,
                 texts->before.size + texts->after.size + texts->corrected_output.size +
                     texts->meta.size + 32);
-    put_text(&content, FEEDBACK_EVENT_BEFORE_JSON_FIELD, texts->before);
-    put_text(&content, FEEDBACK_EVENT_AFTER_JSON_FIELD, texts->after);
-    put_text(&content, FEEDBACK_EVENT_CORRECTED_OUTPUT_JSON_FIELD, texts->corrected_output);
+    wire_put_bytes_given(&content, FEEDBACK_EVENT_BEFORE_JSON_FIELD, texts->before);
+    wire_put_bytes_given(&content, FEEDBACK_EVENT_AFTER_JSON_FIELD, texts->after);
+    wire_put_bytes_given(&content, FEEDBACK_EVENT_CORRECTED_OUTPUT_JSON_FIELD,
+                         texts->corrected_output);
     event->meta_at = content.size;
-    put_text(&content, FEEDBACK_EVENT_META_JSON_FIELD, texts->meta);
+    wire_put_bytes_given(&content, FEEDBACK_EVENT_META_JSON_FIELD, texts->meta);
     event->fields = buffer_slice(&names);
     event->content = buffer_slice(&content);
     event->meta_json = texts->meta;
@@ -226,13 +220,14 @@ static enum err encode_facts(struct ctx *ctx, struct org_id org, const struct lo
     buffer_init(&buffer, ctx->arena, 512 + event->fields.size);
     wire_put_bytes(&buffer, FEEDBACK_EVENT_ID_FIELD, slice_of(id, sizeof(id)));
     wire_put_bytes(&buffer, FEEDBACK_EVENT_ORG_ID_FIELD, slice_of(org_text, sizeof(org_text)));
-    put_text(&buffer, FEEDBACK_EVENT_ACTOR_USER_ID_FIELD, input->actor_user_id);
+    wire_put_bytes_given(&buffer, FEEDBACK_EVENT_ACTOR_USER_ID_FIELD, input->actor_user_id);
     wire_put_varint(&buffer, FEEDBACK_EVENT_EVENT_TYPE_FIELD, (uint64_t)input->event_type);
-    put_text(&buffer, FEEDBACK_EVENT_ENTITY_TYPE_FIELD, input->entity_type);
-    put_text(&buffer, FEEDBACK_EVENT_ENTITY_ID_FIELD, input->entity_id);
-    put_text(&buffer, FEEDBACK_EVENT_DRAFT_ORDER_ID_FIELD, input->draft_order_id);
-    put_text(&buffer, FEEDBACK_EVENT_DOCUMENT_ID_FIELD, input->document_id);
-    put_text(&buffer, FEEDBACK_EVENT_LAYOUT_FINGERPRINT_FIELD, input->layout_fingerprint);
+    wire_put_bytes_given(&buffer, FEEDBACK_EVENT_ENTITY_TYPE_FIELD, input->entity_type);
+    wire_put_bytes_given(&buffer, FEEDBACK_EVENT_ENTITY_ID_FIELD, input->entity_id);
+    wire_put_bytes_given(&buffer, FEEDBACK_EVENT_DRAFT_ORDER_ID_FIELD, input->draft_order_id);
+    wire_put_bytes_given(&buffer, FEEDBACK_EVENT_DOCUMENT_ID_FIELD, input->document_id);
+    wire_put_bytes_given(&buffer, FEEDBACK_EVENT_LAYOUT_FINGERPRINT_FIELD,
+                         input->layout_fingerprint);
     buffer_append(&buffer, event->fields);
     wire_put_timestamp(&buffer, FEEDBACK_EVENT_CREATED_AT_FIELD,
                        input->has_created_at ? input->created_at_us : stamp->recorded_at_us);

@@ -69,13 +69,6 @@ static enum err read_snippet(struct arena *arena, struct slice meta_json, struct
     return json_string(arena, value.text, ret_snippet);
 }
 
-static void put_text(struct buffer *buffer, uint32_t field, struct slice text)
-{
-    if (text.size > 0) {
-        wire_put_bytes(buffer, field, text);
-    }
-}
-
 /* The wire bytes of what never changes in an Example. */
 static enum err encode_example(struct ctx *ctx, const struct event *event,
                                const struct feedback_view *view, struct slice snippet,
@@ -90,8 +83,8 @@ static enum err encode_example(struct ctx *ctx, const struct event *event,
     buffer_init(&buffer, ctx->arena, 256 + snippet.size + output.size);
     wire_put_bytes(&buffer, EXAMPLE_EXAMPLE_ID_FIELD, slice_of(id, sizeof(id)));
     wire_put_bytes(&buffer, EXAMPLE_LAYOUT_FINGERPRINT_FIELD, view->layout_fingerprint);
-    put_text(&buffer, EXAMPLE_INPUT_SNIPPET_FIELD, snippet);
-    put_text(&buffer, EXAMPLE_OUTPUT_FIELD, output);
+    wire_put_bytes_given(&buffer, EXAMPLE_INPUT_SNIPPET_FIELD, snippet);
+    wire_put_bytes_given(&buffer, EXAMPLE_OUTPUT_FIELD, output);
     if (partial) {
         wire_put_varint(&buffer, EXAMPLE_PARTIAL_FIELD, 1);
     }

@@ -6,20 +6,6 @@
 #include "server/domain/layouts/document_event.h"
 #include "store/base/wire.h"
 
-static void put_text(struct buffer *buffer, uint32_t field, struct slice text)
-{
-    if (text.size > 0) {
-        wire_put_bytes(buffer, field, text);
-    }
-}
-
-static void put_number(struct buffer *buffer, uint32_t field, uint64_t number)
-{
-    if (number != 0) {
-        wire_put_varint(buffer, field, number);
-    }
-}
-
 static void put_double(struct buffer *buffer, uint32_t field, double number)
 {
     if (number != 0) {
@@ -65,18 +51,18 @@ static enum err encode_facts(struct arena *arena, struct document_event *event)
 
     buffer_init(&buffer, arena, 1024 + (size_t)measures->page_count * 20);
     wire_put_bytes(&buffer, DOCUMENT_DOCUMENT_ID_FIELD, measures->document_id);
-    put_text(&buffer, DOCUMENT_LAYOUT_FINGERPRINT_FIELD, event->layout_fingerprint);
+    wire_put_bytes_given(&buffer, DOCUMENT_LAYOUT_FINGERPRINT_FIELD, event->layout_fingerprint);
     wire_put_varint(&buffer, DOCUMENT_PAGE_COUNT_FIELD, measures->page_count);
     if (measures->has_table_count) {
         wire_put_varint(&buffer, DOCUMENT_TABLE_COUNT_FIELD, measures->table_count);
     }
     put_double(&buffer, DOCUMENT_TEXT_COVERAGE_RATIO_FIELD, fingerprint_coverage(measures));
-    put_number(&buffer, DOCUMENT_TEXT_CHARS_FIELD, measures->text_chars);
-    put_number(&buffer, DOCUMENT_PAGES_READ_FIELD, measures->pages_read);
+    wire_put_varint_given(&buffer, DOCUMENT_TEXT_CHARS_FIELD, measures->text_chars);
+    wire_put_varint_given(&buffer, DOCUMENT_PAGES_READ_FIELD, measures->pages_read);
     put_digest(&buffer, DOCUMENT_SHA256_FIELD, &measures->sha256);
-    put_number(&buffer, DOCUMENT_SIZE_BYTES_FIELD, measures->size_bytes);
+    wire_put_varint_given(&buffer, DOCUMENT_SIZE_BYTES_FIELD, measures->size_bytes);
     put_warnings(&buffer, measures);
-    put_text(&buffer, DOCUMENT_FP_VERSION_FIELD, measures->fp_version);
+    wire_put_bytes_given(&buffer, DOCUMENT_FP_VERSION_FIELD, measures->fp_version);
     for (uint32_t i = 0; i < measures->page_count; i++) {
         put_page(&buffer, &measures->pages[i]);
     }
@@ -102,8 +88,8 @@ static enum err encode_content(struct arena *arena, struct document_event *event
     struct buffer buffer = {0};
 
     buffer_init(&buffer, arena, snippet.size + 8);
-    put_text(&buffer, DOCUMENT_INPUT_SNIPPET_FIELD,
-             is_white(snippet) ? slice_of(NULL, 0) : snippet);
+    wire_put_bytes_given(&buffer, DOCUMENT_INPUT_SNIPPET_FIELD,
+                         is_white(snippet) ? slice_of(NULL, 0) : snippet);
     event->content = buffer_slice(&buffer);
     return buffer_ok(&buffer) ? OK : ERR_MEMORY;
 }

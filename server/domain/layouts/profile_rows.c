@@ -123,13 +123,6 @@ static void write_stats(const struct profile_record *profile, struct buffer *buf
     buffer_append_byte(buffer, '}');
 }
 
-static void put_count(struct buffer *buffer, uint32_t field, uint64_t count)
-{
-    if (count != 0) {
-        wire_put_varint(buffer, field, count);
-    }
-}
-
 enum err profile_encode(struct arena *arena, const struct profile_record *profile,
                         const struct layout_head_record *head, struct slice *ret_bytes)
 {
@@ -149,9 +142,9 @@ enum err profile_encode(struct arena *arena, const struct profile_record *profil
     wire_put_bytes(&buffer, LAYOUT_PROFILE_ID_FIELD, slice_of(id, sizeof(id)));
     wire_put_bytes(&buffer, LAYOUT_PROFILE_LAYOUT_FINGERPRINT_FIELD,
                    slice_of(fingerprint, sizeof(fingerprint)));
-    put_count(&buffer, LAYOUT_PROFILE_SEEN_COUNT_FIELD, profile->seen_count);
-    put_count(&buffer, LAYOUT_PROFILE_EXAMPLE_COUNT_FIELD, head->example_count);
-    put_count(&buffer, LAYOUT_PROFILE_FEEDBACK_COUNT_FIELD, head->feedback_count);
+    wire_put_varint_given(&buffer, LAYOUT_PROFILE_SEEN_COUNT_FIELD, profile->seen_count);
+    wire_put_varint_given(&buffer, LAYOUT_PROFILE_EXAMPLE_COUNT_FIELD, head->example_count);
+    wire_put_varint_given(&buffer, LAYOUT_PROFILE_FEEDBACK_COUNT_FIELD, head->feedback_count);
     wire_put_timestamp(&buffer, LAYOUT_PROFILE_FIRST_SEEN_AT_FIELD, profile->first_seen_at_us);
     wire_put_timestamp(&buffer, LAYOUT_PROFILE_LAST_SEEN_AT_FIELD, profile->last_seen_at_us);
     wire_put_bytes(&buffer, LAYOUT_PROFILE_STATS_JSON_FIELD, buffer_slice(&stats));

@@ -17,14 +17,10 @@
 /* Who does it: the token's user, or the token itself. */
 static struct admin_actor actor_of(const struct service *service)
 {
-    const struct principal *principal = service->principal;
+    bool human = service->principal->user_id.size != 0;
 
-    if (principal->user_id.size != 0) {
-        return (struct admin_actor){principal->user_id, ANNOTATOR_HUMAN, SOURCE_LIVE};
-    }
-    return (struct admin_actor){
-        arena_printf(service->ctx->arena, "token:%08" PRIx32, principal->key_id), ANNOTATOR_CODE,
-        SOURCE_LIVE};
+    return (struct admin_actor){service_actor(service), human ? ANNOTATOR_HUMAN : ANNOTATOR_CODE,
+                                SOURCE_LIVE};
 }
 
 static enum err resolve_org(const struct service *service, struct store_txn *txn,

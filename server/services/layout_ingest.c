@@ -8,8 +8,6 @@
 
 #include "store/base/wire.h"
 
-#include <inttypes.h>
-
 #include <errata/v1/layout_service.fields.h>
 #include <errata/v1/layout_service.handlers.h>
 
@@ -113,18 +111,6 @@ static enum err translate(struct arena *arena, const struct document_measured *m
     return measures->fp_version.size > 0 ? copy_pages(arena, text, measures) : ERR_MEMORY;
 }
 
-/* Who ingests: the token's user, else the token. */
-static enum err actor_of(const struct service *service, struct slice *ret_actor)
-{
-    const struct principal *principal = service->principal;
-
-    *ret_actor = principal->user_id;
-    if (principal->user_id.size == 0) {
-        *ret_actor = arena_printf(service->ctx->arena, "token:%08" PRIx32, principal->key_id);
-    }
-    return ret_actor->size > 0 ? OK : ERR_MEMORY;
-}
-
 /* What an idempotency key binds to: the document's id and bytes. The password is left out: beside what
  * is known of the document, a stored hash of it would let it be guessed; and whatever opened the same
  * bytes, they are the same document. */
@@ -145,8 +131,8 @@ static enum err prepare(struct service *service, struct slice document_id, struc
     struct document_measures *measures = arena_calloc(arena, 1, sizeof(*measures));
     struct document_measured measured;
     struct document_event *event = NULL;
-    struct slice actor = {NULL, 0};
-    enum err err = measures == NULL ? ERR_MEMORY : OK;
+    struct slice actor = service_actor(service);
+    enum err err = measures == NULL || actor.size == 0 ? ERR_MEMORY : OK;
 
     if (err == OK) {
         err = service->documents->measure(service->job, password, arena, &measured);
@@ -162,9 +148,6 @@ static enum err prepare(struct service *service, struct slice document_id, struc
     }
     if (err == OK) {
         err = translate(arena, &measured, document_id, measures);
-    }
-    if (err == OK) {
-        err = actor_of(service, &actor);
     }
     if (err == OK) {
         err = document_prepare(service->ctx, measures, actor, &event);

@@ -9,6 +9,8 @@
 #include "store/base/assert.h"
 #include "store/base/logger.h"
 
+#include <inttypes.h>
+
 static const char *const role_names[] = {
     [ROLE_VIEWER] = "VIEWER",   [ROLE_OPERATOR] = "OPERATOR",     [ROLE_REVIEWER] = "REVIEWER",
     [ROLE_SERVICE] = "SERVICE", [ROLE_INTEGRATOR] = "INTEGRATOR", [ROLE_ADMIN] = "ADMIN",
@@ -464,6 +466,15 @@ void services_free(struct services *services)
     while (services->arena_count > 0) {
         arena_deinit(&services->arenas[--services->arena_count]);
     }
+}
+
+struct slice service_actor(const struct service *service)
+{
+    const struct principal *principal = service->principal;
+
+    return principal->user_id.size > 0
+               ? principal->user_id
+               : arena_printf(service->ctx->arena, "token:%08" PRIx32, principal->key_id);
 }
 
 const struct call_handlers *services_handlers(struct services *services)

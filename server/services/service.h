@@ -68,6 +68,9 @@ struct service {
 /* In X_receive: keeps the next bytes of the call's document, or says in the fault why not. */
 MUST_CHECK enum err service_keep_document(struct service *service, struct slice bytes);
 
+/* Who acts: the token's user, else `token:KEYID`; empty where there is no memory for it. */
+struct slice service_actor(const struct service *service);
+
 /* One reply message: either a protobuf-c message, or bytes appended to `body` as they are. */
 struct reply {
     struct buffer *body;

@@ -82,19 +82,6 @@ static const char *cut_code(enum pdf_cut cut)
     return "";
 }
 
-static const char *kind_text(enum pdf_table_kind kind)
-{
-    switch (kind) {
-    case PDF_TABLE_LATTICE:
-        return "lattice";
-    case PDF_TABLE_RULES:
-        return "rules";
-    case PDF_TABLE_TEXT:
-        return "text";
-    }
-    return "";
-}
-
 /* --- tables --- */
 
 static bool has_ruled_table(const struct pdf_explanation *explanation)
@@ -134,7 +121,7 @@ static void print_tables(struct cli *cli, const struct pdf_explanation *explanat
     table_init(&table, &cli->arena, columns, sizeof(columns) / sizeof(columns[0]));
     for (uint32_t i = 0; i < explanation->table_count && added; i++) {
         const struct pdf_table *found = &explanation->tables[i];
-        const struct slice cells[] = {slice_text(kind_text(found->kind)),
+        const struct slice cells[] = {slice_text(pdf_table_kind_name(found->kind)),
                                       arena_printf(&cli->arena, "%.0f", (double)found->box.x1),
                                       arena_printf(&cli->arena, "%.0f", (double)found->box.y1),
                                       arena_printf(&cli->arena, "%.0f", (double)found->box.x2),
@@ -323,7 +310,7 @@ static void add_table_json(struct buffer *json, const struct pdf_explanation *ex
     buffer_printf(json,
                   "{\"kind\":\"%s\",\"box\":[%.2f,%.2f,%.2f,%.2f],\"rows\":%u,\"cells\":%u,"
                   "\"counted\":%s,\"verdict\":",
-                  kind_text(table->kind), (double)table->box.x1, (double)table->box.y1,
+                  pdf_table_kind_name(table->kind), (double)table->box.x1, (double)table->box.y1,
                   (double)table->box.x2, (double)table->box.y2, (unsigned)table->rows,
                   (unsigned)table->cells, table->counted ? "true" : "false");
     json_write_string(json, slice_text(verdict(explanation, table)), false);

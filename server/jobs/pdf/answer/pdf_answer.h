@@ -134,6 +134,8 @@ struct pdf_answer {
 
 /* The code of a reason, such as `too_many_pages`. */
 const char *pdf_reason_code(enum pdf_reason reason);
+/* What people call a kind of table: `lattice`, `rules`, `text`. */
+const char *pdf_table_kind_name(enum pdf_table_kind kind);
 
 /* The worker's side: appends one frame, in the order above. ERR_MEMORY, ERR_INTERNAL for values out of
  * their ranges; the buffer is then as it was. `tables` is not looked at where there was a cut. */

@@ -39,6 +39,19 @@ const char *pdf_reason_code(enum pdf_reason reason)
     return "crashed";
 }
 
+const char *pdf_table_kind_name(enum pdf_table_kind kind)
+{
+    switch (kind) {
+    case PDF_TABLE_LATTICE:
+        return "lattice";
+    case PDF_TABLE_RULES:
+        return "rules";
+    case PDF_TABLE_TEXT:
+        return "text";
+    }
+    return "";
+}
+
 bool pdf_reason_is_refusal(uint32_t reason)
 {
     return reason > PDF_READ && reason <= PDF_REASON_MAX;

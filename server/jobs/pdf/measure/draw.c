@@ -52,19 +52,6 @@ static struct colour colour_of(enum pdf_table_kind kind)
     return ink_colour;
 }
 
-static const char *name_of(enum pdf_table_kind kind)
-{
-    switch (kind) {
-    case PDF_TABLE_LATTICE:
-        return "lattice";
-    case PDF_TABLE_RULES:
-        return "rules";
-    case PDF_TABLE_TEXT:
-        return "text";
-    }
-    return "";
-}
-
 static void use_colour(const struct canvas *canvas, struct colour colour, double alpha)
 {
     cairo_set_source_rgba(canvas->cairo, colour.red, colour.green, colour.blue, alpha);
@@ -218,7 +205,7 @@ static void draw_table(const struct canvas *canvas, const struct pdf_table *tabl
     cairo_set_dash(canvas->cairo, dashes, table->counted ? 0 : 2, 0);
     cairo_stroke(canvas->cairo);
     cairo_set_dash(canvas->cairo, dashes, 0, 0);
-    (void)snprintf(label, sizeof label, "%s%s: %u rows, %u cells", name_of(table->kind),
+    (void)snprintf(label, sizeof label, "%s%s: %u rows, %u cells", pdf_table_kind_name(table->kind),
                    table->counted ? "" : " (set aside)", table->rows, table->cells);
     /* Those set aside often share the box of one that counts, and of each other. */
     anchor.right = !table->counted && table->kind == PDF_TABLE_RULES;
@@ -283,7 +270,7 @@ static void draw_legend(const struct canvas *canvas, const struct coverage *cove
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         struct colour colour = colour_of(kinds[i]);
 
-        (void)snprintf(text, sizeof text, "%s table", name_of(kinds[i]));
+        (void)snprintf(text, sizeof text, "%s table", pdf_table_kind_name(kinds[i]));
         x = draw_entry(canvas, &colour, x, text);
     }
     (void)snprintf(text, sizeof text, "%u words, %u path operations", explanation->words,

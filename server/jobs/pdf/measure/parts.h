@@ -21,6 +21,12 @@ struct area {
     double y2;
 };
 
+/* As qsort wants it. */
+static inline int compare_doubles(double a, double b)
+{
+    return (a > b) - (a < b);
+}
+
 /* ---- text ---- */
 
 struct glyph {

@@ -15,11 +15,6 @@
 #define WIDEST_ROW_CELLS_MIN 3
 #define CELLS_PER_ROW_MIN 2.0
 
-static int compare_doubles(double a, double b)
-{
-    return (a > b) - (a < b);
-}
-
 static int compare_starts(const void *left, const void *right)
 {
     const struct ruling *a = left;

@@ -53,11 +53,6 @@ static void add_glyph(struct word *word, const struct glyph *glyph, const struct
     word->has_digit = word->has_digit || g_unichar_isdigit(glyph->code_point);
 }
 
-static int compare_doubles(double a, double b)
-{
-    return (a > b) - (a < b);
-}
-
 static int compare_words(const void *left, const void *right)
 {
     const struct word *a = left;

@@ -38,7 +38,7 @@ static void on_reply(void *user, struct slice message)
     if (waiting->take == NULL) {
         waiting->out_of_memory = !arena_copy(waiting->arena, message, &waiting->result.reply);
     } else if (!waiting->take(waiting->user, message)) {
-        client_channel_cancel(waiting->client->channel, waiting->call);
+        client_call_cancel(waiting->client->channel, waiting->call);
     }
 }
 
@@ -48,7 +48,7 @@ static void waiting_stop_sending(struct waiting *waiting, enum err err)
     waiting->sent_all = true;
     if (err != ERR_CANCELLED) { /* else the call has ended, and its end is told next */
         waiting->send_err = err;
-        client_channel_cancel(waiting->client->channel, waiting->call);
+        client_call_cancel(waiting->client->channel, waiting->call);
     }
 }
 
@@ -64,10 +64,10 @@ static bool waiting_next(struct waiting *waiting)
     }
     waiting->sent_all = true;
     if (step == CLIENT_UPLOAD_STOP) {
-        client_channel_cancel(waiting->client->channel, waiting->call);
+        client_call_cancel(waiting->client->channel, waiting->call);
         return false;
     }
-    err = client_channel_half_close(waiting->client->channel, waiting->call);
+    err = client_call_half_close(waiting->client->channel, waiting->call);
     if (err != OK) {
         waiting_stop_sending(waiting, err);
     }
@@ -80,8 +80,7 @@ static void on_writable(void *user)
     struct waiting *waiting = user;
 
     while (!waiting->sent_all && (waiting->has_message || waiting_next(waiting))) {
-        enum err err =
-            client_channel_send(waiting->client->channel, waiting->call, waiting->message);
+        enum err err = client_call_send(waiting->client->channel, waiting->call, waiting->message);
 
         if (err == ERR_BUSY) {
             return;
@@ -122,7 +121,7 @@ static void on_end(void *user, const struct client_status *status)
     waiting->ended = true;
 }
 
-enum err client_blocking_open(const struct client_channel_config *config,
+enum err client_blocking_open(const struct client_connection_config *config,
                               struct client_blocking **ret_client)
 {
     struct client_blocking *client = calloc(1, sizeof(*client));
@@ -132,7 +131,7 @@ enum err client_blocking_open(const struct client_channel_config *config,
         free(client);
         return ERR_MEMORY;
     }
-    err = client_channel_open(&client->loop, config, &client->channel);
+    err = client_connection_open(&client->loop, config, &client->channel);
     if (err != OK) {
         (void)uv_loop_close(&client->loop);
         free(client);
@@ -147,7 +146,7 @@ void client_blocking_close(struct client_blocking *client)
     if (client == NULL) {
         return;
     }
-    client_channel_close(client->channel, NULL, NULL);
+    client_connection_close(client->channel, NULL, NULL);
     (void)uv_run(&client->loop, UV_RUN_DEFAULT);
     ASSERT(uv_loop_close(&client->loop) == 0);
     free(client);
@@ -160,8 +159,8 @@ static enum err wait_for_end(struct waiting *waiting, const struct client_reques
         .user = waiting, .on_reply = on_reply, .on_end = on_end, .on_writable = on_writable};
     struct slice message =
         waiting->next == NULL ? request->message : slice_of(NULL, 0); /* no first message */
-    enum err err = client_channel_start(waiting->client->channel, request->method, message,
-                                        request->options, &handlers, &waiting->call);
+    enum err err = client_call_start(waiting->client->channel, request->method, message,
+                                     request->options, &handlers, &waiting->call);
 
     if (err != OK) {
         return err;

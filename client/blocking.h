@@ -5,7 +5,7 @@
 #ifndef ERRATA_CLIENT_BLOCKING_H
 #define ERRATA_CLIENT_BLOCKING_H
 
-#include "client/channel.h"
+#include "client/connection.h"
 #include "store/base/arena.h"
 
 struct client_blocking;
@@ -38,8 +38,8 @@ typedef enum client_upload_step (*client_next_message)(void *user, struct slice 
 /* Takes one reply of a stream; false ends the call, with CANCELLED. */
 typedef bool (*client_take_reply)(void *user, struct slice message);
 
-/* Starts connecting; errors as client_channel_open. */
-MUST_CHECK enum err client_blocking_open(const struct client_channel_config *config,
+/* Starts connecting; errors as client_connection_open. */
+MUST_CHECK enum err client_blocking_open(const struct client_connection_config *config,
                                          struct client_blocking **ret_client);
 /* Closes the connection and frees everything. NULL does nothing. */
 void client_blocking_close(struct client_blocking *client);

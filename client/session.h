@@ -1,7 +1,7 @@
 /*
  * session.h: the client's side of one HTTP/2 connection, sans-IO: calls in, bytes out; bytes in,
- * replies and ends out. Knows nghttp2 and gRPC, no socket, no clock and no libuv (channel.c has
- * those), so that a test can be its peer byte by byte. Not for users: they see channel.h.
+ * replies and ends out. Knows nghttp2 and gRPC, no socket, no clock and no libuv (connection.c has
+ * those), so that a test can be its peer byte by byte. Not for users: they see connection.h.
  *
  * Ends, and room for messages of a client stream, are queued and told by client_session_report;
  * replies are told while bytes are fed. From each callback every function here may be called but

@@ -1,6 +1,6 @@
 /*
  * stub.h: what generated client stubs stand on: a channel that starts a call of a method with the
- * request's bytes and reports replies and the end by callbacks. channel.h implements it over HTTP/2
+ * request's bytes and reports replies and the end by callbacks. connection.h implements it over HTTP/2
  * and a libuv loop. Stubs are asynchronous; blocking.h has the blocking form.
  */
 #ifndef ERRATA_CLIENT_STUB_H
@@ -52,7 +52,10 @@ struct client_channel {
 };
 
 struct client_channel_ops {
-    /* Starts a call; handlers are copied, the request is borrowed until this returns. */
+    /* Starts a call; handlers are copied, the request is borrowed until this returns. ERR_INVALID for
+     * metadata that may not be sent, ERR_TOO_LARGE for a request over the limit, ERR_BUSY for too many
+     * calls, ERR_UNAVAILABLE after close, ERR_MEMORY: no callback follows. Everything else is told by
+     * on_end. */
     enum err (*start)(struct client_channel *channel, const struct method_info *method,
                       struct slice request, const struct client_options *options,
                       const struct client_handlers *handlers, struct client_call **ret_call);
@@ -65,11 +68,48 @@ struct client_channel_ops {
      * (borrowed until this returns). ERR_BUSY where CLIENT_SEND_BYTES_HIGH or more wait for the
      * server to read: nothing was taken, on_writable follows. ERR_CANCELLED once the server has
      * answered or the call has ended (on_end tells how). ERR_TOO_LARGE, ERR_MEMORY, and ERR_INVALID
-     * behind the half-close: nothing was taken, and the call goes on. */
+     * behind the half-close or for a call that is no client stream: nothing was taken, and the call
+     * goes on. */
     enum err (*send)(struct client_channel *channel, struct client_call *call,
                      struct slice message);
     /* No more messages follow. ERR_CANCELLED and ERR_INVALID likewise. */
     enum err (*half_close)(struct client_channel *channel, struct client_call *call);
 };
+
+/* The operations, for callers without a generated stub. */
+MUST_CHECK static inline enum err
+client_call_start(struct client_channel *channel, const struct method_info *method,
+                  struct slice request, const struct client_options *options,
+                  const struct client_handlers *handlers, struct client_call **ret_call)
+{
+    return channel->ops->start(channel, method, request, options, handlers, ret_call);
+}
+
+static inline void client_call_cancel(struct client_channel *channel, struct client_call *call)
+{
+    channel->ops->cancel(channel, call);
+}
+
+static inline void client_call_pause(struct client_channel *channel, struct client_call *call)
+{
+    channel->ops->pause(channel, call);
+}
+
+static inline void client_call_resume(struct client_channel *channel, struct client_call *call)
+{
+    channel->ops->resume(channel, call);
+}
+
+MUST_CHECK static inline enum err client_call_send(struct client_channel *channel,
+                                                   struct client_call *call, struct slice message)
+{
+    return channel->ops->send(channel, call, message);
+}
+
+MUST_CHECK static inline enum err client_call_half_close(struct client_channel *channel,
+                                                         struct client_call *call)
+{
+    return channel->ops->half_close(channel, call);
+}
 
 #endif

@@ -24,7 +24,8 @@ static const char *setting(const struct cli *cli, const char *option, const char
 }
 
 /* Splits HOST:PORT or [HOST]:PORT; the host is copied. */
-static bool parse_server(struct cli *cli, const char *server, struct client_channel_config *config)
+static bool parse_server(struct cli *cli, const char *server,
+                         struct client_connection_config *config)
 {
     const char *colon = strrchr(server, ':');
     struct slice host = {NULL, 0};
@@ -77,10 +78,10 @@ static enum cli_exit read_token(struct cli *cli, struct slice *ret_token)
     return CLI_OK;
 }
 
-enum cli_exit cli_channel_config(struct cli *cli, struct client_channel_config *ret_config)
+enum cli_exit cli_channel_config(struct cli *cli, struct client_connection_config *ret_config)
 {
     const char *server = setting(cli, "server", "ERRATA_SERVER");
-    struct client_channel_config config = {.user_agent = "errata-cli/" ERRATA_VERSION};
+    struct client_connection_config config = {.user_agent = "errata-cli/" ERRATA_VERSION};
     enum cli_exit result = CLI_OK;
 
     server = server != NULL && server[0] != '\0' ? server : CONNECT_SERVER_DEFAULT;
@@ -97,7 +98,7 @@ enum cli_exit cli_channel_config(struct cli *cli, struct client_channel_config *
 
 enum cli_exit cli_connect(struct cli *cli)
 {
-    struct client_channel_config config = {.host = NULL};
+    struct client_connection_config config = {.host = NULL};
     enum cli_exit result = CLI_OK;
 
     if (cli->client != NULL) {

@@ -14,7 +14,7 @@
 /* Where to connect and with what token, by the global options and the environment. The texts live in
  * the cli's arena. */
 MUST_CHECK enum cli_exit cli_channel_config(struct cli *cli,
-                                            struct client_channel_config *ret_config);
+                                            struct client_connection_config *ret_config);
 /* Connects by the global options and the environment; does nothing where that was done. */
 MUST_CHECK enum cli_exit cli_connect(struct cli *cli);
 /* Drops the connection, so that the next call makes a new one. */

@@ -408,19 +408,20 @@ static void on_end(void *user, const struct client_status *status)
  * nobody uses it any more. */
 static bool have_channel(struct uploads *uploads)
 {
-    struct client_channel_config config = {.host = NULL};
+    struct client_connection_config config = {.host = NULL};
     enum cli_exit result = CLI_OK;
 
     if (uploads->channel != NULL && uploads->calls == 0 &&
-        client_channel_is_closing(uploads->channel)) {
-        client_channel_close(uploads->channel, NULL, NULL);
+        client_connection_is_closing(uploads->channel)) {
+        client_connection_close(uploads->channel, NULL, NULL);
         uploads->channel = NULL;
     }
     if (uploads->channel != NULL) {
         return true;
     }
     result = cli_channel_config(uploads->config->cli, &config);
-    if (result == CLI_OK && client_channel_open(&uploads->loop, &config, &uploads->channel) != OK) {
+    if (result == CLI_OK &&
+        client_connection_open(&uploads->loop, &config, &uploads->channel) != OK) {
         result =
             cli_local(uploads->config->cli, "no connection can be made: out of memory or of files");
     }
@@ -524,7 +525,7 @@ void uploads_run(const struct uploads_config *config, struct arena *arena,
     }
     uv_close((uv_handle_t *)&uploads->interrupt, NULL);
     if (uploads->channel != NULL) {
-        client_channel_close(uploads->channel, NULL, NULL);
+        client_connection_close(uploads->channel, NULL, NULL);
     }
     (void)uv_run(&uploads->loop, UV_RUN_DEFAULT);
     ASSERT(uv_loop_close(&uploads->loop) == 0);

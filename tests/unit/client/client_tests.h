@@ -8,7 +8,7 @@ int run_header_tests(void);
 int run_message_tests(void);
 int run_session_tests(void);
 int run_upload_tests(void);
-int run_channel_tests(void);
+int run_connection_tests(void);
 int run_blocking_tests(void);
 int run_details_tests(void);
 int run_options_tests(void);

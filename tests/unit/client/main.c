@@ -12,7 +12,7 @@ int main(void)
     failed += run_details_tests();
     failed += run_session_tests();
     failed += run_upload_tests();
-    failed += run_channel_tests();
+    failed += run_connection_tests();
     failed += run_blocking_tests();
     failed += run_options_tests();
     failed += run_print_tests();

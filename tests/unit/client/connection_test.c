@@ -1,5 +1,5 @@
 /*
- * channel_test.c: a channel over real sockets on the loopback, against a peer that the test plays by
+ * connection_test.c: a channel over real sockets on the loopback, against a peer that the test plays by
  * hand: what the network does to calls. What gRPC means is in session_test.c.
  */
 #include "client/blocking.h"
@@ -38,7 +38,7 @@ static int listen_somewhere(uint16_t *ret_port)
 static struct client_status call_once(const char *host, uint16_t port, int64_t timeout_ms,
                                       struct arena *arena)
 {
-    const struct client_channel_config config = {.host = host, .port = port};
+    const struct client_connection_config config = {.host = host, .port = port};
     const struct client_options options = {.timeout_ms = timeout_ms};
     const struct client_request request = {.method = &unary, .options = &options};
     struct client_blocking *client = NULL;
@@ -121,17 +121,17 @@ static void on_end(void *user, const struct client_status *status)
     memcpy(ending->message, status->message.data, size);
     ending->message[size] = '\0';
     if (ending->close != NULL) {
-        client_channel_close(ending->close, on_closed, ending);
+        client_connection_close(ending->close, on_closed, ending);
     }
 }
 
 static struct client_channel *open_channel(uv_loop_t *loop, uint16_t port)
 {
-    const struct client_channel_config config = {.host = "127.0.0.1", .port = port};
+    const struct client_connection_config config = {.host = "127.0.0.1", .port = port};
     struct client_channel *channel = NULL;
 
     assert_int_equal(uv_loop_init(loop), 0);
-    assert_int_equal(client_channel_open(loop, &config, &channel), OK);
+    assert_int_equal(client_connection_open(loop, &config, &channel), OK);
     return channel;
 }
 
@@ -175,7 +175,7 @@ static void cut_off(void **state)
     }
     assert_int_equal(ending.code, CLIENT_CODE_UNAVAILABLE);
     assert_non_null(strstr(ending.message, "lost the connection to 127.0.0.1:"));
-    assert_true(client_channel_is_closing(channel));
+    assert_true(client_connection_is_closing(channel));
     late.close = channel;
     (void)start(channel, &late);
     assert_int_equal(late.ends, 0);
@@ -202,7 +202,7 @@ static void closing(void **state)
     (void)state;
     channel = open_channel(&loop, port);
     (void)start(channel, &ending);
-    client_channel_close(channel, on_closed, &ending);
+    client_connection_close(channel, on_closed, &ending);
     assert_int_equal(ending.ends, 0);
     (void)uv_run(&loop, UV_RUN_DEFAULT);
     assert_int_equal(ending.ends, 1);
@@ -229,20 +229,20 @@ static void closing(void **state)
 static void bad_configuration(void **state)
 {
     char name[CLIENT_HOST_BYTES_MAX + 2];
-    struct client_channel_config config = {.host = "", .port = 1};
+    struct client_connection_config config = {.host = "", .port = 1};
     struct client_blocking *client = NULL;
 
     (void)state;
     assert_int_equal(client_blocking_open(&config, &client), ERR_INVALID);
-    config = (struct client_channel_config){.host = "localhost", .port = 0};
+    config = (struct client_connection_config){.host = "localhost", .port = 0};
     assert_int_equal(client_blocking_open(&config, &client), ERR_INVALID);
     memset(name, 'a', sizeof(name) - 1);
     name[sizeof(name) - 1] = '\0';
-    config = (struct client_channel_config){.host = name, .port = 1};
+    config = (struct client_connection_config){.host = name, .port = 1};
     assert_int_equal(client_blocking_open(&config, &client), ERR_INVALID);
 }
 
-int run_channel_tests(void)
+int run_connection_tests(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(nobody_there), cmocka_unit_test(deadline),
                                        cmocka_unit_test(cut_off), cmocka_unit_test(closing),

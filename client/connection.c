@@ -1,0 +1,526 @@
+/*
+ * connection.c: see connection.h. Moves bytes between a session and a TCP handle, finds addresses, and
+ * keeps deadlines. What happens is noted at once and worked off at one place, connection_work, once a
+ * turn or at the end of a read: so writes are gathered and no callback runs inside the call that
+ * caused it.
+ */
+#include "client/connection.h"
+
+#include "client/header.h"
+#include "client/session.h"
+#include "store/base/assert.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <uv.h>
+
+/* One read, and one gathered write. */
+#define IO_BYTES ((size_t)64 * 1024)
+/* Handles of a connection: the socket, the turn's work, deadlines, the connect timeout. */
+#define HANDLE_COUNT 4
+
+enum connection_state {
+    CONNECTION_RESOLVING, /* the name is being looked up, or the next address is to be tried */
+    CONNECTION_CONNECTING,
+    CONNECTION_OPEN,
+    CONNECTION_LOST, /* the session has failed; only close is left */
+    CONNECTION_CLOSING
+};
+
+struct tcp_connection {
+    struct client_channel base; /* first: what users see */
+    enum connection_state state;
+    uv_loop_t *loop;
+    struct client_session *session; /* owned */
+    char host[CLIENT_HOST_BYTES_MAX + 1];
+    char authority[CLIENT_HOST_BYTES_MAX + 16];
+    uint16_t port;
+    int64_t connect_timeout_ms;
+    uv_getaddrinfo_t resolve;
+    struct addrinfo *addresses; /* owned; what getaddrinfo gave */
+    const struct addrinfo *next_address; /* to try; borrowed from `addresses` */
+    unsigned addresses_tried;
+    bool resolving; /* `resolve` is pending */
+    bool socket_closing; /* the socket of a failed try is being closed */
+    uv_tcp_t socket;
+    uv_connect_t connect;
+    uv_write_t write;
+    bool writing; /* `write` is pending; it owns `write_bytes` */
+    uv_idle_t work; /* active while there is something for connection_work */
+    uv_timer_t deadlines;
+    uv_timer_t connect_timer;
+    unsigned handles_open;
+    void (*on_closed)(void *user);
+    void *on_closed_user;
+    uint8_t read_bytes[IO_BYTES];
+    uint8_t write_bytes[IO_BYTES];
+};
+
+static void connection_work(struct tcp_connection *connection);
+static void connection_try_next(struct tcp_connection *connection);
+static void connection_free_when_closed(struct tcp_connection *connection);
+static void on_handle_closed(uv_handle_t *handle);
+
+static struct tcp_connection *tcp_of(struct client_channel *channel)
+{
+    return (struct tcp_connection *)channel;
+}
+
+/* --- the turn's work --- */
+
+static void on_work(uv_idle_t *handle)
+{
+    connection_work(handle->data);
+}
+
+/* Asks for connection_work in the next turn; an idle handle keeps the loop from waiting. */
+static void connection_wake(struct tcp_connection *connection)
+{
+    if (connection->state != CONNECTION_CLOSING) {
+        (void)uv_idle_start(&connection->work, on_work);
+    }
+}
+
+static void on_deadline(uv_timer_t *handle)
+{
+    connection_work(handle->data);
+}
+
+static void connection_keep_deadlines(struct tcp_connection *connection)
+{
+    int64_t now_ms = (int64_t)uv_now(connection->loop);
+    int64_t earliest_ms = client_session_expire(connection->session, now_ms);
+
+    if (connection->state == CONNECTION_CLOSING) {
+        return;
+    }
+    if (earliest_ms == 0) {
+        (void)uv_timer_stop(&connection->deadlines);
+    } else {
+        (void)uv_timer_start(&connection->deadlines, on_deadline, (uint64_t)(earliest_ms - now_ms),
+                             0);
+    }
+}
+
+static void connection_lose(struct tcp_connection *connection, const char *what, const char *why)
+{
+    char text[CLIENT_REASON_BYTES];
+
+    if (connection->state == CONNECTION_LOST || connection->state == CONNECTION_CLOSING) {
+        return;
+    }
+    connection->state = CONNECTION_LOST;
+    (void)uv_timer_stop(&connection->connect_timer);
+    if (!connection->socket_closing) {
+        (void)uv_read_stop((uv_stream_t *)&connection->socket);
+    }
+    (void)snprintf(text, sizeof(text), "%s %s: %s", what, connection->authority, why);
+    client_session_fail(connection->session, CLIENT_CODE_UNAVAILABLE, text);
+    connection_wake(connection);
+}
+
+static void on_written(uv_write_t *write, int status)
+{
+    struct tcp_connection *connection = write->data;
+
+    connection->writing = false;
+    if (status != 0) {
+        connection_lose(connection, "lost the connection to", uv_strerror(status));
+        return;
+    }
+    connection_wake(connection);
+}
+
+/* Sends what the session has, until the socket takes no more. Every turn of the loop empties the
+ * session by a buffer's length, and flow control bounds what it has. */
+static void connection_flush(struct tcp_connection *connection)
+{
+    while (connection->state == CONNECTION_OPEN && !connection->writing) {
+        size_t size = client_session_drain(connection->session, connection->write_bytes, IO_BYTES);
+        uv_buf_t buffer = uv_buf_init((char *)connection->write_bytes, (unsigned)size);
+        int sent = 0;
+
+        if (size == 0) {
+            return;
+        }
+        sent = uv_try_write((uv_stream_t *)&connection->socket, &buffer, 1);
+        if (sent < 0 && sent != UV_EAGAIN) {
+            connection_lose(connection, "lost the connection to", uv_strerror(sent));
+            return;
+        }
+        if (sent == (int)size) {
+            continue;
+        }
+        sent = sent < 0 ? 0 : sent;
+        buffer =
+            uv_buf_init((char *)connection->write_bytes + sent, (unsigned)size - (unsigned)sent);
+        connection->write.data = connection;
+        connection->writing = true;
+        sent = uv_write(&connection->write, (uv_stream_t *)&connection->socket, &buffer, 1,
+                        on_written);
+        if (sent != 0) {
+            connection->writing = false;
+            connection_lose(connection, "lost the connection to", uv_strerror(sent));
+        }
+    }
+}
+
+static void connection_work(struct tcp_connection *connection)
+{
+    (void)uv_idle_stop(&connection->work);
+    connection_keep_deadlines(connection);
+    client_session_report(connection->session);
+    connection_flush(connection);
+    if (connection->state == CONNECTION_OPEN && client_session_is_over(connection->session)) {
+        connection_lose(connection, "lost the connection to",
+                        client_session_is_closing(connection->session)
+                            ? "the server closed it"
+                            : "what it speaks is not HTTP/2");
+    }
+    if (client_session_has_news(connection->session)) {
+        connection_wake(connection);
+    }
+}
+
+/* --- reading --- */
+
+static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
+{
+    struct tcp_connection *connection = handle->data;
+
+    (void)suggested;
+    *buffer = uv_buf_init((char *)connection->read_bytes, IO_BYTES);
+}
+
+static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer)
+{
+    struct tcp_connection *connection = stream->data;
+    enum err err = OK;
+
+    if (size == UV_EOF) {
+        connection_lose(connection, "lost the connection to", "the server closed it");
+    } else if (size < 0) {
+        connection_lose(connection, "lost the connection to", uv_strerror((int)size));
+    } else {
+        err = client_session_feed(connection->session, slice_of(buffer->base, (size_t)size));
+        if (err != OK) {
+            connection_lose(connection, "gave up the connection to",
+                            err == ERR_MALFORMED ? "what it speaks is not HTTP/2" : err_text(err));
+        }
+    }
+    if (connection->state != CONNECTION_CLOSING) {
+        connection_work(connection);
+    }
+}
+
+/* --- connecting --- */
+
+static void on_connect_timeout(uv_timer_t *handle)
+{
+    connection_lose(handle->data, "cannot connect to", "nobody answered in time");
+}
+
+static void connection_connected(struct tcp_connection *connection)
+{
+    int result = 0;
+
+    connection->state = CONNECTION_OPEN;
+    (void)uv_timer_stop(&connection->connect_timer);
+    /* A small call must not wait for the acknowledgement of the one before. */
+    (void)uv_tcp_nodelay(&connection->socket, 1);
+    result = uv_read_start((uv_stream_t *)&connection->socket, on_alloc, on_read);
+    if (result != 0) {
+        connection_lose(connection, "cannot read from", uv_strerror(result));
+        return;
+    }
+    connection_wake(connection);
+}
+
+/* The socket of a failed try is gone: a fresh one for the next address. */
+static void on_socket_retired(uv_handle_t *handle)
+{
+    struct tcp_connection *connection = handle->data;
+
+    if (connection->state == CONNECTION_CLOSING) {
+        on_handle_closed(handle);
+        return;
+    }
+    connection->socket_closing = false;
+    (void)uv_tcp_init(connection->loop, &connection->socket);
+    connection->socket.data = connection;
+    if (connection->state == CONNECTION_RESOLVING) {
+        connection_try_next(connection);
+    }
+}
+
+static void on_connect(uv_connect_t *connect, int status)
+{
+    struct tcp_connection *connection = connect->data;
+
+    if (connection->state != CONNECTION_CONNECTING) {
+        return;
+    }
+    if (status == 0) {
+        connection_connected(connection);
+    } else if (connection->next_address == NULL ||
+               connection->addresses_tried == CLIENT_ADDRESSES_MAX) {
+        connection_lose(connection, "cannot connect to", uv_strerror(status));
+    } else {
+        connection->state = CONNECTION_RESOLVING;
+        connection->socket_closing = true;
+        uv_close((uv_handle_t *)&connection->socket, on_socket_retired);
+    }
+}
+
+static void connection_connect(struct tcp_connection *connection, const struct sockaddr *address)
+{
+    int result = 0;
+
+    connection->state = CONNECTION_CONNECTING;
+    connection->addresses_tried++;
+    connection->connect.data = connection;
+    result = uv_tcp_connect(&connection->connect, &connection->socket, address, on_connect);
+    if (result != 0) {
+        on_connect(&connection->connect, result);
+    }
+}
+
+static void connection_try_next(struct tcp_connection *connection)
+{
+    const struct addrinfo *address = connection->next_address;
+
+    connection->next_address = address->ai_next;
+    connection_connect(connection, address->ai_addr);
+}
+
+static void on_resolved(uv_getaddrinfo_t *resolve, int status, struct addrinfo *addresses)
+{
+    struct tcp_connection *connection = resolve->data;
+
+    connection->resolving = false;
+    connection->addresses = addresses;
+    if (connection->state == CONNECTION_CLOSING) {
+        connection_free_when_closed(connection);
+    } else if (status != 0) {
+        connection_lose(connection, "cannot find", uv_strerror(status));
+    } else if (connection->state == CONNECTION_RESOLVING) {
+        connection->next_address = addresses;
+        connection_try_next(connection);
+    }
+}
+
+static void connection_resolve(struct tcp_connection *connection)
+{
+    static const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+    struct sockaddr_storage address;
+    char port[8];
+    int result = 0;
+
+    if (uv_ip4_addr(connection->host, connection->port, (struct sockaddr_in *)&address) == 0 ||
+        uv_ip6_addr(connection->host, connection->port, (struct sockaddr_in6 *)&address) == 0) {
+        connection_connect(connection, (const struct sockaddr *)&address);
+        return;
+    }
+    (void)snprintf(port, sizeof(port), "%u", (unsigned)connection->port);
+    connection->resolve.data = connection;
+    connection->resolving = true;
+    result = uv_getaddrinfo(connection->loop, &connection->resolve, on_resolved, connection->host,
+                            port, &hints);
+    if (result != 0) {
+        connection->resolving = false;
+        connection_lose(connection, "cannot find", uv_strerror(result));
+    }
+}
+
+/* --- what calls do --- */
+
+static enum err connection_start(struct client_channel *channel, const struct method_info *method,
+                                 struct slice request, const struct client_options *options,
+                                 const struct client_handlers *handlers,
+                                 struct client_call **ret_call)
+{
+    struct tcp_connection *tcp = tcp_of(channel);
+    int64_t timeout_ms = options != NULL ? options->timeout_ms : 0;
+    struct client_session_call start = {
+        .method = method, .request = request, .options = options, .handlers = handlers};
+    enum err err = OK;
+
+    if (tcp->state == CONNECTION_CLOSING) {
+        return ERR_UNAVAILABLE;
+    }
+    if (timeout_ms > 0) {
+        uv_update_time(tcp->loop);
+        start.deadline_ms = (int64_t)uv_now(tcp->loop) + timeout_ms;
+    }
+    err = client_session_start(tcp->session, &start, ret_call);
+    connection_wake(tcp);
+    return err;
+}
+
+static void connection_cancel(struct client_channel *channel, struct client_call *call)
+{
+    struct tcp_connection *tcp = tcp_of(channel);
+
+    client_session_end(tcp->session, call, CLIENT_CODE_CANCELLED, "the call was cancelled");
+    connection_wake(tcp);
+}
+
+static void connection_pause(struct client_channel *channel, struct client_call *call)
+{
+    (void)channel;
+    client_session_pause(call);
+}
+
+static void connection_resume(struct client_channel *channel, struct client_call *call)
+{
+    client_session_resume(call);
+    connection_wake(tcp_of(channel));
+}
+
+static enum err connection_send(struct client_channel *channel, struct client_call *call,
+                                struct slice message)
+{
+    struct tcp_connection *tcp = tcp_of(channel);
+    enum err err = client_session_send(tcp->session, call, message);
+
+    connection_wake(tcp);
+    return err;
+}
+
+static enum err connection_half_close(struct client_channel *channel, struct client_call *call)
+{
+    struct tcp_connection *tcp = tcp_of(channel);
+    enum err err = client_session_half_close(tcp->session, call);
+
+    connection_wake(tcp);
+    return err;
+}
+
+static const struct client_channel_ops tcp_ops = {.start = connection_start,
+                                                  .cancel = connection_cancel,
+                                                  .pause = connection_pause,
+                                                  .resume = connection_resume,
+                                                  .send = connection_send,
+                                                  .half_close = connection_half_close};
+
+/* --- opening and closing --- */
+
+static enum err connection_make_session(struct tcp_connection *connection,
+                                        const struct client_connection_config *config)
+{
+    const char *agent =
+        config->user_agent != NULL ? config->user_agent : "errata-c/" ERRATA_VERSION;
+    const struct client_session_config session = {
+        .authority = slice_text(connection->authority),
+        .token = config->token,
+        .user_agent = slice_text(agent),
+        .reply_bytes_max =
+            config->reply_bytes_max != 0 ? config->reply_bytes_max : CLIENT_MESSAGE_BYTES_MAX,
+        .request_bytes_max =
+            config->request_bytes_max != 0 ? config->request_bytes_max : CLIENT_MESSAGE_BYTES_MAX};
+
+    return client_session_new(&session, &connection->session);
+}
+
+static void connection_init_handles(struct tcp_connection *connection)
+{
+    /* None of these fails for a loop that works: they only link the handle in. */
+    (void)uv_tcp_init(connection->loop, &connection->socket);
+    (void)uv_idle_init(connection->loop, &connection->work);
+    (void)uv_timer_init(connection->loop, &connection->deadlines);
+    (void)uv_timer_init(connection->loop, &connection->connect_timer);
+    connection->socket.data = connection;
+    connection->work.data = connection;
+    connection->deadlines.data = connection;
+    connection->connect_timer.data = connection;
+    connection->handles_open = HANDLE_COUNT;
+}
+
+enum err client_connection_open(struct uv_loop_s *loop,
+                                const struct client_connection_config *config,
+                                struct client_channel **ret_channel)
+{
+    size_t host_bytes = config->host != NULL ? strlen(config->host) : 0;
+    struct tcp_connection *connection = NULL;
+    enum err err = OK;
+
+    if (host_bytes == 0 || host_bytes > CLIENT_HOST_BYTES_MAX || config->port == 0) {
+        return ERR_INVALID;
+    }
+    connection = calloc(1, sizeof(*connection));
+    if (connection == NULL) {
+        return ERR_MEMORY;
+    }
+    connection->base.ops = &tcp_ops;
+    connection->loop = loop;
+    connection->port = config->port;
+    connection->connect_timeout_ms =
+        config->connect_timeout_ms > 0 ? config->connect_timeout_ms : CLIENT_CONNECT_TIMEOUT_MS;
+    memcpy(connection->host, config->host, host_bytes + 1);
+    (void)snprintf(connection->authority, sizeof(connection->authority),
+                   strchr(connection->host, ':') != NULL ? "[%s]:%u" : "%s:%u", connection->host,
+                   (unsigned)connection->port);
+    err = connection_make_session(connection, config);
+    if (err != OK) {
+        free(connection);
+        return err;
+    }
+    connection_init_handles(connection);
+    uv_update_time(loop);
+    (void)uv_timer_start(&connection->connect_timer, on_connect_timeout,
+                         (uint64_t)connection->connect_timeout_ms, 0);
+    connection_resolve(connection);
+    *ret_channel = &connection->base;
+    return OK;
+}
+
+static void connection_free_when_closed(struct tcp_connection *connection)
+{
+    if (connection->handles_open > 0 || connection->resolving) {
+        return;
+    }
+    client_session_report(connection->session);
+    client_session_free(connection->session);
+    uv_freeaddrinfo(connection->addresses);
+    if (connection->on_closed != NULL) {
+        connection->on_closed(connection->on_closed_user);
+    }
+    free(connection);
+}
+
+static void on_handle_closed(uv_handle_t *handle)
+{
+    struct tcp_connection *connection = handle->data;
+
+    connection->handles_open--;
+    connection_free_when_closed(connection);
+}
+
+void client_connection_close(struct client_channel *take_channel, void (*on_closed)(void *user),
+                             void *user)
+{
+    struct tcp_connection *connection = tcp_of(take_channel);
+
+    ASSERT(connection->state != CONNECTION_CLOSING);
+    connection->state = CONNECTION_CLOSING;
+    connection->on_closed = on_closed;
+    connection->on_closed_user = user;
+    client_session_end_all(connection->session, CLIENT_CODE_CANCELLED, "the connection was closed");
+    client_session_fail(connection->session, CLIENT_CODE_CANCELLED, "the connection was closed");
+    if (connection->resolving) {
+        (void)uv_cancel((uv_req_t *)&connection->resolve);
+    }
+    if (!connection->socket_closing) { /* else on_socket_retired follows */
+        uv_close((uv_handle_t *)&connection->socket, on_handle_closed);
+    }
+    uv_close((uv_handle_t *)&connection->work, on_handle_closed);
+    uv_close((uv_handle_t *)&connection->deadlines, on_handle_closed);
+    uv_close((uv_handle_t *)&connection->connect_timer, on_handle_closed);
+}
+
+/* --- what users do --- */
+
+bool client_connection_is_closing(const struct client_channel *channel)
+{
+    return client_session_is_closing(((const struct tcp_connection *)channel)->session);
+}

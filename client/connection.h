@@ -1,0 +1,48 @@
+/*
+ * connection.h: a gRPC channel: one connection to one server over TCP without TLS, on the caller's
+ * libuv loop. Calls start at once and wait while the connection is made. When the connection is
+ * lost, or the server says that it closes, calls end with UNAVAILABLE, and the owner opens another
+ * channel: this one does not come back. Everything happens on the loop's thread; nothing is global.
+ * The program ignores SIGPIPE.
+ */
+#ifndef ERRATA_CLIENT_CONNECTION_H
+#define ERRATA_CLIENT_CONNECTION_H
+
+#include "client/stub.h"
+
+/* A reply that is larger than this ends its call, unless the configuration says otherwise: above
+ * the server's own limit of a request, since a page of a list is at most 1 MiB. */
+#define CLIENT_MESSAGE_BYTES_MAX ((size_t)64 * 1024 * 1024)
+/* How long a connection may take to be made, unless the configuration says otherwise. */
+#define CLIENT_CONNECT_TIMEOUT_MS 10000
+/* The longest host name (RFC 1035) and, with a colon and a port, address. */
+#define CLIENT_HOST_BYTES_MAX 255
+/* Addresses of one name that are tried. */
+#define CLIENT_ADDRESSES_MAX 16
+
+struct uv_loop_s;
+
+struct client_connection_config {
+    const char *host; /* a name or a numeric address, without brackets; copied */
+    uint16_t port;
+    struct slice token; /* bearer token for each call, or empty; copied */
+    const char *user_agent; /* NULL: the library's own; copied */
+    size_t reply_bytes_max; /* 0: CLIENT_MESSAGE_BYTES_MAX */
+    size_t request_bytes_max; /* of one message; 0: CLIENT_MESSAGE_BYTES_MAX */
+    int64_t connect_timeout_ms; /* 0: CLIENT_CONNECT_TIMEOUT_MS */
+};
+
+/* Starts connecting. ERR_INVALID for a host that is no name, ERR_MEMORY; that nobody answers there
+ * is told by the calls. The loop outlives the channel. */
+MUST_CHECK enum err client_connection_open(struct uv_loop_s *loop,
+                                           const struct client_connection_config *config,
+                                           struct client_channel **ret_channel);
+/* Ends the calls that are left with CANCELLED, then frees the channel and calls `on_closed` (which
+ * may be NULL) in a later turn of the loop. May be called from any callback, once. */
+void client_connection_close(struct client_channel *take_channel, void (*on_closed)(void *user),
+                             void *user);
+
+/* No new call can succeed: the connection is lost or the server is closing it. */
+bool client_connection_is_closing(const struct client_channel *channel);
+
+#endif

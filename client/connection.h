@@ -1,9 +1,8 @@
 /*
- * connection.h: a gRPC channel: one connection to one server over TCP without TLS, on the caller's
- * libuv loop. Calls start at once and wait while the connection is made. When the connection is
- * lost, or the server says that it closes, calls end with UNAVAILABLE, and the owner opens another
- * channel: this one does not come back. Everything happens on the loop's thread; nothing is global.
- * The program ignores SIGPIPE.
+ * connection.h: one connection to one server over TCP, on the caller's libuv loop. Calls start at
+ * once and wait while the connection is made. When it is lost, or the server says that it closes,
+ * calls end with UNAVAILABLE: it does not come back, channel.h makes another. Everything happens on
+ * the loop's thread; nothing is global. The program ignores SIGPIPE.
  */
 #ifndef ERRATA_CLIENT_CONNECTION_H
 #define ERRATA_CLIENT_CONNECTION_H
@@ -30,6 +29,10 @@ struct client_connection_config {
     size_t reply_bytes_max; /* 0: CLIENT_MESSAGE_BYTES_MAX */
     size_t request_bytes_max; /* of one message; 0: CLIENT_MESSAGE_BYTES_MAX */
     int64_t connect_timeout_ms; /* 0: CLIENT_CONNECT_TIMEOUT_MS */
+    int64_t
+        keepalive_ms; /* silence, while calls are under way, after which a PING is sent; 0: never */
+    int64_t keepalive_timeout_ms; /* without a sign of life for so long the connection is lost */
+    struct client_connection_listener listener; /* on_state NULL: nobody listens */
 };
 
 /* Starts connecting. ERR_INVALID for a host that is no name, ERR_MEMORY; that nobody answers there
@@ -42,6 +45,8 @@ MUST_CHECK enum err client_connection_open(struct uv_loop_s *loop,
 void client_connection_close(struct client_channel *take_channel, void (*on_closed)(void *user),
                              void *user);
 
+/* The token of calls that start from now on; empty: none. ERR_MEMORY: the old one stays. */
+MUST_CHECK enum err client_connection_set_token(struct client_channel *channel, struct slice token);
 /* No new call can succeed: the connection is lost or the server is closing it. */
 bool client_connection_is_closing(const struct client_channel *channel);
 

@@ -22,6 +22,9 @@ struct client_options {
     const struct client_metadata *metadata; /* borrowed for the length of the starting call */
     size_t metadata_count;
     bool gzip; /* compress the request, and accept a compressed answer */
+    /* The lasting channel's alone; a connection does not look at them. */
+    bool wait_for_ready; /* tries to connect do not count as attempts */
+    bool no_retry; /* one attempt only */
 };
 
 /* How a call ended. Borrowed for the length of the callback. */
@@ -30,6 +33,9 @@ struct client_status {
     struct slice message;
     struct slice details; /* google.rpc.Status, wire bytes, or empty */
     bool from_server; /* the server said so; else this side found it (no connection, deadline) */
+    bool unseen; /* the server has not seen the call: not sent, refused, or behind its GOAWAY */
+    uint32_t attempts; /* of a lasting channel's call; 0: none was sent */
+    struct slice idempotency_key; /* that a lasting channel made for a write, or empty */
     const struct client_metadata *metadata; /* of the answer's headers and trailers, in order */
     size_t metadata_count;
 };
@@ -75,6 +81,24 @@ struct client_channel_ops {
     /* No more messages follow. ERR_CANCELLED and ERR_INVALID likewise. */
     enum err (*half_close)(struct client_channel *channel, struct client_call *call);
 };
+
+/* --- what a connection tells the channel above it --- */
+
+enum client_connection_state {
+    CLIENT_CONNECTION_READY, /* it is made: the socket is open and the server speaks HTTP/2 */
+    CLIENT_CONNECTION_DRAINING, /* the server takes no new calls on it; those under way go on */
+    CLIENT_CONNECTION_LOST /* it is of no more use; its calls have ended or end in this turn */
+};
+
+/* Told of a connection's moves, each at most once and in this order; never inside a function of the
+ * connection. */
+struct client_connection_listener {
+    void *user;
+    void (*on_state)(void *user, struct client_channel *connection,
+                     enum client_connection_state state);
+};
+
+/* --- calls --- */
 
 /* The operations, for callers without a generated stub. */
 MUST_CHECK static inline enum err

@@ -18,7 +18,8 @@ add_library(test_warnings INTERFACE)
 target_compile_options(test_warnings INTERFACE -Wno-null-dereference)
 
 add_library(defines INTERFACE)
-target_include_directories(defines INTERFACE ${CMAKE_SOURCE_DIR})
+target_include_directories(defines INTERFACE ${CMAKE_SOURCE_DIR}
+                           ${CMAKE_SOURCE_DIR}/client/include)
 target_compile_definitions(defines INTERFACE _GNU_SOURCE ERRATA_VERSION="${PROJECT_VERSION}")
 option(ERRATA_ARENA_EMULATOR "each piece of an arena is a block of its own" OFF)
 option(ERRATA_FUZZ "build the fuzzers (clang)" OFF)

@@ -1,0 +1,91 @@
+/*
+ * channel.h: a channel that outlives its connections: it makes one when a call needs it, another when
+ * that is lost or the server closes it, waits between tries, and repeats calls that may be repeated.
+ * client/include/errata/client.h says what users may rely on; this is how it is had, without a socket,
+ * a loop or a clock: connections come from a connector, and time from whoever steps the channel
+ * (channel_loop.h does both over libuv; tests play both).
+ *
+ * It implements stub.h's operations over the connections'. A call here has one attempt on one
+ * connection at a time; the request's bytes are kept until the call can't be repeated any more.
+ */
+#ifndef ERRATA_CLIENT_CHANNEL_H
+#define ERRATA_CLIENT_CHANNEL_H
+
+#include "client/stub.h"
+#include "store/base/random.h"
+
+/* What the public header calls the defaults. */
+#define CLIENT_ATTEMPTS_DEFAULT 8u
+#define CLIENT_BACKOFF_INITIAL_MS 100
+#define CLIENT_BACKOFF_MAX_MS 5000
+#define CLIENT_CALL_TIMEOUT_MS 30000
+#define CLIENT_CHANNEL_CALLS_MAX 10000u
+/* Connections that the server is closing and whose calls are still under way; the oldest of more ends,
+ * and its calls with it. */
+#define CLIENT_DRAINING_MAX 4
+/* Repeats after what the server itself said (it is overloaded): a bucket of this many, one taken for
+ * each, a fifth given back for each call that ends with OK. An empty one ends calls as the server
+ * said: a client must not add to what weighs the server down (gRPC proposal A6). */
+#define CLIENT_RETRY_TOKENS_MAX 100u
+
+/* Where connections come from. */
+struct client_connector {
+    void *user;
+    /* Starts to connect; calls can be started on the connection at once, and wait. The listener is
+     * copied. ERR_MEMORY, ERR_INVALID. */
+    enum err (*open)(void *user, const struct client_connection_listener *listener,
+                     struct client_channel **ret_connection);
+    /* The connection's calls end with CANCELLED before this channel is told of anything else; it says
+     * nothing more. May be called from its listener. */
+    void (*close)(void *user, struct client_channel *take_connection);
+    /* The channel wants to be stepped as soon as possible, but not now: something happened inside one
+     * of its functions. May be called any number of times. */
+    void (*wake)(void *user);
+};
+
+struct client_retry_policy {
+    uint32_t attempts_max; /* of a call, the first one counted */
+    int64_t backoff_initial_ms;
+    int64_t backoff_max_ms;
+};
+
+struct client_channel_config {
+    struct client_connector connector; /* copied */
+    struct client_retry_policy retry;
+    int64_t call_timeout_ms; /* of a unary call that has none */
+    uint32_t calls_max;
+    struct random *random; /* of jitter and idempotency keys; outlives the channel */
+    int64_t now_ms; /* the clock's, at the start; steps go on from there */
+};
+
+enum client_channel_state {
+    CLIENT_CHANNEL_IDLE,
+    CLIENT_CHANNEL_CONNECTING,
+    CLIENT_CHANNEL_READY,
+    CLIENT_CHANNEL_BACKOFF
+};
+
+struct client_channel_statistics {
+    enum client_channel_state state;
+    uint32_t calls_under_way;
+    uint64_t calls;
+    uint64_t attempts;
+    uint64_t connections;
+    uint64_t connections_lost;
+    uint64_t connect_failures;
+};
+
+/* Copies the configuration. ERR_MEMORY. */
+MUST_CHECK enum err client_channel_new(const struct client_channel_config *config,
+                                       struct client_channel **ret_channel);
+/* Does what is due at `now_ms`: starts attempts, ends calls whose deadline passed, tells ends. Gives
+ * when it wants to be stepped at the latest, 0: not before something happens. */
+int64_t client_channel_step(struct client_channel *channel, int64_t now_ms);
+/* Ends every call with CANCELLED and closes the connections; the ends are told by the next step. */
+void client_channel_shut(struct client_channel *channel);
+/* After shut and a step: no call is left. NULL does nothing. */
+void client_channel_free(struct client_channel *channel);
+void client_channel_read_statistics(const struct client_channel *channel,
+                                    struct client_channel_statistics *ret_statistics);
+
+#endif

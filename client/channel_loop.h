@@ -1,0 +1,33 @@
+/*
+ * channel_loop.h: the lasting channel of channel.h over TCP, on the caller's libuv loop: it gives the
+ * channel its connections (connection.h), its clock and its turns. It does not keep the loop alive
+ * while no call is under way.
+ */
+#ifndef ERRATA_CLIENT_CHANNEL_LOOP_H
+#define ERRATA_CLIENT_CHANNEL_LOOP_H
+
+#include "client/channel.h"
+#include "client/connection.h"
+
+struct client_channel_loop_config {
+    struct client_connection_config connection; /* its listener is not looked at */
+    struct client_retry_policy retry; /* zeros: the defaults */
+    int64_t call_timeout_ms; /* 0: the default; -1: none */
+    uint32_t calls_max; /* 0: the default */
+};
+
+/* Copies the configuration; does not connect yet. ERR_INVALID for a host that is no name, ERR_MEMORY. */
+MUST_CHECK enum err client_channel_loop_open(struct uv_loop_s *loop,
+                                             const struct client_channel_loop_config *config,
+                                             struct client_channel **ret_channel);
+/* Ends the calls that are left with CANCELLED, then frees the channel and calls `on_closed` (which
+ * may be NULL) in a later turn of the loop. May be called from any callback, once. */
+void client_channel_loop_close(struct client_channel *take_channel, void (*on_closed)(void *user),
+                               void *user);
+/* The token of calls from now on; empty: none. ERR_MEMORY. */
+MUST_CHECK enum err client_channel_loop_set_token(struct client_channel *channel,
+                                                  struct slice token);
+void client_channel_loop_read_statistics(const struct client_channel *channel,
+                                         struct client_channel_statistics *ret_statistics);
+
+#endif

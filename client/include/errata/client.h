@@ -4,22 +4,6 @@
  * them behind the program's back; details.h reads what an error says beyond its text. The typed stubs,
  * one function a method, stand in <errata/v1/NAME.client.h> and take these channels.
  *
- * A channel is a promise to reach one server. It connects when the first call needs it, keeps the
- * connection for all calls, notices when the other end is gone (keepalive), connects again with
- * back-off and jitter, and repeats what may be repeated:
- *
- *   - a call that the server has not seen (no connection, a stream that it refused, a GOAWAY ahead of
- *     it) is repeated, whatever it is;
- *   - a call that reads is repeated after UNAVAILABLE, and after any error that comes with RetryInfo;
- *   - a call that writes is repeated likewise, since it carries an idempotency key: the server answers
- *     a key that it knows with the first answer, so that nothing is stored twice. The library makes
- *     the key and uses it again in each attempt, unless the caller gives one;
- *   - a stream of replies is repeated until its first reply has been given to the caller, a stream of
- *     requests until its first message was taken.
- *
- * A call ends exactly once, at its deadline at the latest. Its status says whether the server gave it
- * or this side found it, and after how many attempts.
- *
  * Everything of a channel happens on its loop's thread; nothing is global, so any number of loops and
  * channels live beside each other. The program ignores SIGPIPE. Texts are UTF-8 and end with a NUL.
  * Cleartext only: put the server on loopback, or behind a tunnel or a proxy that speaks TLS.
@@ -90,6 +74,24 @@ struct errata_metadata {
 };
 
 /* --- channels --- */
+
+/*
+ * A channel is a promise to reach one server. It connects when the first call needs it, keeps the
+ * connection for all calls, notices when the other end is gone (keepalive), connects again with
+ * back-off and jitter, and repeats what may be repeated:
+ *
+ *   - a call that the server has not seen (no connection, a stream that it refused, a GOAWAY ahead of
+ *     it) is repeated, whatever it is;
+ *   - a call that reads is repeated after UNAVAILABLE, and after any error that comes with RetryInfo;
+ *   - a call that writes is repeated likewise, since it carries an idempotency key: the server answers
+ *     a key that it knows with the first answer, so that nothing is stored twice. The library makes
+ *     the key and uses it again in each attempt, unless the caller gives one;
+ *   - a stream of replies is repeated until its first reply has been given to the caller, a stream of
+ *     requests until its first message was taken.
+ *
+ * A call ends exactly once, at its deadline at the latest. Its status says whether the server gave it
+ * or this side found it, and after how many attempts.
+ */
 
 struct uv_loop_s;
 struct errata_channel;

@@ -1,0 +1,62 @@
+/*
+ * preload.h: fills a fresh data folder with captured corrections, offline, so that a server can be
+ * measured on a store of millions. Each event takes the way of a capture from the domain down
+ * (prepare, decide, append, apply), with a clock and randomness of its own: what stands in the store
+ * afterwards is what capturing the same events would have left there. It is no import tool: it may
+ * assume that nobody else has the folder, and nothing is synced until the end.
+ *
+ * Organisation 0 is `default`, and its token, with the server's rights, stands in DIR/admin.token as
+ * after a first start; the tokens of all organisations, a line each in their order, stand in
+ * DIR/bench.tokens. The layouts of each organisation are named by PRELOAD_LAYOUT_FORMAT from 0 on,
+ * and every event is a line correction of a document and a line of its own. All events have the same
+ * length, so that every answer has the same length too.
+ */
+#ifndef ERRATA_TOOLS_BENCH_PRELOAD_PRELOAD_H
+#define ERRATA_TOOLS_BENCH_PRELOAD_PRELOAD_H
+
+#include "store/base/err.h"
+#include "store/base/fault.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define PRELOAD_EVENTS_MAX UINT64_C(100000000)
+#define PRELOAD_ORGS_MAX 1000
+#define PRELOAD_ORGS_DEFAULT 10
+/* More would make layouts with no three events out of what fits a machine. */
+#define PRELOAD_LAYOUTS_MAX 1000000
+#define PRELOAD_LAYOUTS_DEFAULT 5000
+/* Of one event in an answer of examples; less leaves no room for a text, more is cut by capture. */
+#define PRELOAD_EVENT_BYTES_MIN 300
+#define PRELOAD_EVENT_BYTES_MAX 4000
+#define PRELOAD_EVENT_BYTES_DEFAULT 1242
+
+#define PRELOAD_LAYOUT_FORMAT "bench-layout-%08" PRIu32
+#define PRELOAD_TOKENS_FILE "bench.tokens"
+
+enum preload_way {
+    /* Tables are made beside the store and written in the order of their keys: for millions. */
+    PRELOAD_BULK,
+    /* Every capture goes into the store itself: slow; what the other must equal byte by byte. */
+    PRELOAD_PLAIN
+};
+
+struct preload_options {
+    const char
+        *folder; /* the data folder: made where it is missing, refused where it is not empty */
+    enum preload_way way;
+    uint64_t event_count;
+    uint32_t org_count;
+    uint32_t layout_count; /* of each organisation */
+    uint32_t event_bytes; /* of each event in an answer of examples: a whole `Example` */
+    uint64_t seed; /* ids, tokens and texts come from it: the same seed, the same bytes */
+    int64_t end_us; /* UTC in microseconds since 1970; no event is later */
+    FILE *progress; /* how far it is and how long it will take, for people; NULL: nothing */
+};
+
+/* Fills the folder. ERR_INVALID for options that make no sense, ERR_PRECONDITION for a folder that
+ * is not empty, ERR_DISK_FULL before anything is written where the disk has too little room, else
+ * what the store said; `fault` has the sentence. */
+MUST_CHECK enum err preload_run(const struct preload_options *options, struct fault *fault);
+
+#endif

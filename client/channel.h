@@ -1,9 +1,9 @@
 /*
  * channel.h: a channel that outlives its connections: it makes one when a call needs it, another when
  * that is lost or the server closes it, waits between tries, and repeats calls that may be repeated.
- * client/include/errata/client.h says what users may rely on; this is how it is had, without a socket,
- * a loop or a clock: connections come from a connector, and time from whoever steps the channel
- * (channel_loop.h does both over libuv; tests play both).
+ * client/include/errata/client.h says what users may rely on; this is how it is had, without a socket
+ * or a loop: connections come from a connector, and whoever has the channel steps it when something
+ * is due (channel_loop.h does both over libuv; tests play both).
  *
  * It implements stub.h's operations over the connections'. A call here has one attempt on one
  * connection at a time; the request's bytes are kept until the call can't be repeated any more.
@@ -12,6 +12,7 @@
 #define ERRATA_CLIENT_CHANNEL_H
 
 #include "client/stub.h"
+#include "store/base/clock.h"
 #include "store/base/random.h"
 
 /* What the public header calls the defaults. */
@@ -35,11 +36,12 @@ struct client_connector {
      * copied. ERR_MEMORY, ERR_INVALID. */
     enum err (*open)(void *user, const struct client_connection_listener *listener,
                      struct client_channel **ret_connection);
-    /* The connection's calls end with CANCELLED before this channel is told of anything else; it says
-     * nothing more. May be called from its listener. */
+    /* The listener is not called any more. Calls that are left on the connection end with CANCELLED,
+     * now or later, even behind the channel's own end: each on_end comes once. Called by a step. */
     void (*close)(void *user, struct client_channel *take_connection);
     /* The channel wants to be stepped as soon as possible, but not now: something happened inside one
-     * of its functions. May be called any number of times. */
+     * of its functions or of its connections' callbacks. Also where the first call started and where
+     * the last one ended. May be called any number of times. */
     void (*wake)(void *user);
 };
 
@@ -52,10 +54,11 @@ struct client_retry_policy {
 struct client_channel_config {
     struct client_connector connector; /* copied */
     struct client_retry_policy retry;
-    int64_t call_timeout_ms; /* of a unary call that has none */
+    int64_t call_timeout_ms; /* of a unary call that has none; 0: none */
     uint32_t calls_max;
+    size_t request_bytes_max; /* of one message, as the connections take them */
     struct random *random; /* of jitter and idempotency keys; outlives the channel */
-    int64_t now_ms; /* the clock's, at the start; steps go on from there */
+    const struct clock *clock; /* outlives the channel */
 };
 
 enum client_channel_state {
@@ -78,12 +81,14 @@ struct client_channel_statistics {
 /* Copies the configuration. ERR_MEMORY. */
 MUST_CHECK enum err client_channel_new(const struct client_channel_config *config,
                                        struct client_channel **ret_channel);
-/* Does what is due at `now_ms`: starts attempts, ends calls whose deadline passed, tells ends. Gives
- * when it wants to be stepped at the latest, 0: not before something happens. */
-int64_t client_channel_step(struct client_channel *channel, int64_t now_ms);
-/* Ends every call with CANCELLED and closes the connections; the ends are told by the next step. */
+/* Does what is due: opens and closes connections, starts attempts, ends calls whose deadline passed,
+ * tells ends. Gives in how many milliseconds it wants to be stepped at the latest, -1: not before it
+ * wakes its owner. Not to be called from a callback of a call, a listener or the connector. */
+int64_t client_channel_step(struct client_channel *channel);
+/* Ends every call with CANCELLED; the next step tells the ends and closes the connections. Calls that
+ * start from now on are refused with ERR_UNAVAILABLE. May be called from any callback. */
 void client_channel_shut(struct client_channel *channel);
-/* After shut and a step: no call is left. NULL does nothing. */
+/* After shut and a step that began behind it: no call is left. NULL does nothing. */
 void client_channel_free(struct client_channel *channel);
 void client_channel_read_statistics(const struct client_channel *channel,
                                     struct client_channel_statistics *ret_statistics);

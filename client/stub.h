@@ -18,11 +18,11 @@ struct client_metadata {
 };
 
 struct client_options {
-    int64_t timeout_ms; /* 0: none */
+    int64_t timeout_ms; /* 0: none, or the lasting channel's own; -1: none */
     const struct client_metadata *metadata; /* borrowed for the length of the starting call */
     size_t metadata_count;
     bool gzip; /* compress the request, and accept a compressed answer */
-    /* The lasting channel's alone; a connection does not look at them. */
+    /* The lasting channel's alone; a connection does not look at these. */
     bool wait_for_ready; /* tries to connect do not count as attempts */
     bool no_retry; /* one attempt only */
 };
@@ -35,7 +35,7 @@ struct client_status {
     bool from_server; /* the server said so; else this side found it (no connection, deadline) */
     bool unseen; /* the server has not seen the call: not sent, refused, or behind its GOAWAY */
     uint32_t attempts; /* of a lasting channel's call; 0: none was sent */
-    struct slice idempotency_key; /* that a lasting channel made for a write, or empty */
+    struct slice idempotency_key; /* that a lasting channel's write carried, or empty */
     const struct client_metadata *metadata; /* of the answer's headers and trailers, in order */
     size_t metadata_count;
 };
@@ -87,15 +87,17 @@ struct client_channel_ops {
 enum client_connection_state {
     CLIENT_CONNECTION_READY, /* it is made: the socket is open and the server speaks HTTP/2 */
     CLIENT_CONNECTION_DRAINING, /* the server takes no new calls on it; those under way go on */
-    CLIENT_CONNECTION_LOST /* it is of no more use; its calls have ended or end in this turn */
+    CLIENT_CONNECTION_LOST /* it is of no more use; its calls end in this turn */
 };
 
 /* Told of a connection's moves, each at most once and in this order; never inside a function of the
- * connection. */
+ * connection, and ahead of the ends of calls that come of the move. */
 struct client_connection_listener {
     void *user;
+    /* `reason`: of LOST, what happened, for people ("cannot connect to [::1]:7443: connection
+     * refused"); else empty. Borrowed for the length of the callback. */
     void (*on_state)(void *user, struct client_channel *connection,
-                     enum client_connection_state state);
+                     enum client_connection_state state, struct slice reason);
 };
 
 /* --- calls --- */

@@ -11,9 +11,5 @@ int run_upload_tests(void);
 int run_connection_tests(void);
 int run_blocking_tests(void);
 int run_details_tests(void);
-int run_options_tests(void);
-int run_print_tests(void);
-int run_table_tests(void);
-int run_files_tests(void);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * main.c: unit tests of the client library and of what the errata command shows on a terminal.
+ * main.c: unit tests of the client library.
  */
 #include "tests/unit/client/client_tests.h"
 
@@ -14,9 +14,5 @@ int main(void)
     failed += run_upload_tests();
     failed += run_connection_tests();
     failed += run_blocking_tests();
-    failed += run_options_tests();
-    failed += run_print_tests();
-    failed += run_table_tests();
-    failed += run_files_tests();
     return failed == 0 ? 0 : 1;
 }

@@ -1,2 +1,2 @@
-errata_test(client_tests DIR tests/unit/client USES client terminal PARTS uv nghttp2 zlib
+errata_test(client_tests DIR tests/unit/client USES client PARTS uv nghttp2 zlib
     LABELS unit)

@@ -1,7 +1,7 @@
 /*
  * files_test.c: the PDFs that words of a command line mean.
  */
-#include "tests/unit/client/client_tests.h"
+#include "tests/unit/cli_terminal/cli_terminal_tests.h"
 #include "tools/errata/terminal/files.h"
 
 #include <setjmp.h>

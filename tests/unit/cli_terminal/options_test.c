@@ -1,7 +1,7 @@
 /*
  * options_test.c: command lines, and "did you mean".
  */
-#include "tests/unit/client/client_tests.h"
+#include "tests/unit/cli_terminal/cli_terminal_tests.h"
 #include "tools/errata/terminal/options.h"
 #include "tools/errata/terminal/suggest.h"
 

@@ -1,7 +1,7 @@
 /*
  * print_test.c: text from outside, made safe to show.
  */
-#include "tests/unit/client/client_tests.h"
+#include "tests/unit/cli_terminal/cli_terminal_tests.h"
 #include "tools/errata/terminal/print.h"
 
 #include <setjmp.h>

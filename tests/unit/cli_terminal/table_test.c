@@ -1,7 +1,7 @@
 /*
  * table_test.c: tables, as they look.
  */
-#include "tests/unit/client/client_tests.h"
+#include "tests/unit/cli_terminal/cli_terminal_tests.h"
 #include "tools/errata/terminal/table.h"
 
 #include <setjmp.h>

@@ -1,0 +1,12 @@
+/*
+ * cli_terminal_tests.h: the groups of this folder, each a file; main.c runs them.
+ */
+#ifndef ERRATA_TESTS_UNIT_CLI_TERMINAL_CLI_TERMINAL_TESTS_H
+#define ERRATA_TESTS_UNIT_CLI_TERMINAL_CLI_TERMINAL_TESTS_H
+
+int run_options_tests(void);
+int run_print_tests(void);
+int run_table_tests(void);
+int run_files_tests(void);
+
+#endif

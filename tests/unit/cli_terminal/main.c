@@ -1,0 +1,15 @@
+/*
+ * main.c: unit tests of what the errata command reads from its command line and shows on a terminal.
+ */
+#include "tests/unit/cli_terminal/cli_terminal_tests.h"
+
+int main(void)
+{
+    int failed = 0;
+
+    failed += run_options_tests();
+    failed += run_print_tests();
+    failed += run_table_tests();
+    failed += run_files_tests();
+    return failed == 0 ? 0 : 1;
+}

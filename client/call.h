@@ -6,21 +6,34 @@
 #ifndef ERRATA_CLIENT_CALL_H
 #define ERRATA_CLIENT_CALL_H
 
+#include "client/deadlines.h"
 #include "client/message.h"
 #include "client/outbox.h"
 #include "client/session.h"
 #include "store/base/arena.h"
 
+#include <nghttp2/nghttp2.h>
+
+/* Zeroed, it is empty. */
+struct session_list {
+    struct client_call *first; /* the oldest */
+    struct client_call *last;
+    size_t count;
+};
+
 struct client_call {
-    struct client_call *next; /* in the session's list of all calls */
+    struct session_list *list; /* of the session's, that it is in */
+    struct client_call *next;
     struct client_call *previous;
     struct client_call *next_news; /* in the session's list of calls to report */
     struct client_session *session;
     const struct method_info *method;
     struct client_handlers handlers;
-    int64_t deadline_ms; /* 0: never */
-    int32_t stream_id;
+    struct client_deadline deadline; /* in the session's heap, unless there is none */
+    int32_t stream_id; /* 0 while it waits for a stream */
     /* The request. */
+    nghttp2_nv *request_fields; /* owned: where it waits for a stream; else NULL */
+    size_t request_field_count;
     struct client_outbox outbox; /* messages that wait for the server to read */
     bool gzip; /* they are compressed */
     bool half_closed; /* none follow those that wait */
@@ -50,6 +63,8 @@ struct client_call {
     bool ended; /* code, message and details are final */
     bool from_server;
     bool reported; /* on_end was called */
+    bool headers_sent; /* the first bytes of the request were handed out: the server may see it */
+    bool refused; /* the server has said that it did nothing for it */
     bool was_reset; /* this side has closed the stream */
     bool stream_open; /* nghttp2 may still name this call */
 };

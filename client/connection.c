@@ -1,8 +1,13 @@
 /*
  * connection.c: see connection.h. Moves bytes between a session and a TCP handle, finds addresses, and
- * keeps deadlines. What happens is noted at once and worked off at one place, connection_work, once a
+ * keeps time. What happens is noted at once and worked off at one place, connection_work, once a
  * turn or at the end of a read: so writes are gathered and no callback runs inside the call that
  * caused it.
+ *
+ * Bytes pass between socket and session at two lines alone, in connection_take and connection_flush.
+ * That is where TLS would sit: what was read goes through it before the session is fed, what the
+ * session gives goes through it before it is written, and the handshake comes between "connected"
+ * and reading what the server says. The session would not know.
  */
 #include "client/connection.h"
 
@@ -16,7 +21,10 @@
 
 /* One read, and one gathered write. */
 #define IO_BYTES ((size_t)64 * 1024)
-/* Handles of a connection: the socket, the turn's work, deadlines, the connect timeout. */
+/* How long bytes may wait to be written that no call waits behind; libuv keeps the loop alive for
+ * them, and a server that does not read would keep the program from ending. */
+#define LINGER_MS 1000
+/* Handles of a connection: the socket, the turn's work, the clock, the connect timeout. */
 #define HANDLE_COUNT 4
 
 enum connection_state {
@@ -46,9 +54,15 @@ struct tcp_connection {
     uv_connect_t connect;
     uv_write_t write;
     bool writing; /* `write` is pending; it owns `write_bytes` */
+    int64_t linger_until_ms; /* when a write that nobody waits for is given up; 0: there is none */
     uv_idle_t work; /* active while there is something for connection_work */
-    uv_timer_t deadlines;
+    uv_timer_t clock;
+    int64_t clock_due_ms; /* what `clock` is set to; 0: it does not run */
     uv_timer_t connect_timer;
+    struct client_connection_listener listener;
+    bool told_ready;
+    bool told_draining;
+    bool told_lost;
     unsigned handles_open;
     void (*on_closed)(void *user);
     void *on_closed_user;
@@ -81,24 +95,51 @@ static void connection_wake(struct tcp_connection *connection)
     }
 }
 
-static void on_deadline(uv_timer_t *handle)
+/* The loop has reason to turn while somebody waits for a call's end. */
+static void connection_hold_loop(struct tcp_connection *connection)
 {
-    connection_work(handle->data);
-}
-
-static void connection_keep_deadlines(struct tcp_connection *connection)
-{
-    int64_t now_ms = (int64_t)uv_now(connection->loop);
-    int64_t earliest_ms = client_session_expire(connection->session, now_ms);
+    bool held = client_session_calls_under_way(connection->session) > 0;
+    uv_handle_t *const handles[HANDLE_COUNT] = {
+        (uv_handle_t *)&connection->socket, (uv_handle_t *)&connection->work,
+        (uv_handle_t *)&connection->clock, (uv_handle_t *)&connection->connect_timer};
 
     if (connection->state == CONNECTION_CLOSING) {
         return;
     }
-    if (earliest_ms == 0) {
-        (void)uv_timer_stop(&connection->deadlines);
+    for (size_t i = 0; i < HANDLE_COUNT; i++) {
+        if (held) {
+            uv_ref(handles[i]);
+        } else {
+            uv_unref(handles[i]);
+        }
+    }
+}
+
+static void on_clock(uv_timer_t *handle)
+{
+    struct tcp_connection *connection = handle->data;
+
+    connection->clock_due_ms = 0;
+    connection_work(connection);
+}
+
+/* Sets the clock to the earlier of two times, where 0 is none. */
+static void connection_set_clock(struct tcp_connection *connection, int64_t now_ms, int64_t due_ms,
+                                 int64_t other_ms)
+{
+    if (due_ms == 0 || (other_ms != 0 && other_ms < due_ms)) {
+        due_ms = other_ms;
+    }
+    if (due_ms == connection->clock_due_ms || connection->state == CONNECTION_CLOSING) {
+        return;
+    }
+    connection->clock_due_ms = due_ms;
+    if (due_ms == 0) {
+        (void)uv_timer_stop(&connection->clock);
     } else {
-        (void)uv_timer_start(&connection->deadlines, on_deadline, (uint64_t)(earliest_ms - now_ms),
-                             0);
+        /* Never 0: that would come before what has been received is read. */
+        (void)uv_timer_start(&connection->clock, on_clock,
+                             due_ms > now_ms ? (uint64_t)(due_ms - now_ms) : 1, 0);
     }
 }
 
@@ -165,21 +206,81 @@ static void connection_flush(struct tcp_connection *connection)
     }
 }
 
-static void connection_work(struct tcp_connection *connection)
+/* Says once what has become of the connection; the listener may close it. */
+static void connection_tell(struct tcp_connection *connection, bool *told,
+                            enum client_connection_state state)
 {
-    (void)uv_idle_stop(&connection->work);
-    connection_keep_deadlines(connection);
-    client_session_report(connection->session);
-    connection_flush(connection);
+    struct slice reason = {NULL, 0};
+
+    if (*told || connection->state == CONNECTION_CLOSING) {
+        return;
+    }
+    *told = true;
+    if (state == CLIENT_CONNECTION_LOST) {
+        reason = client_session_reason(connection->session);
+    }
+    if (connection->listener.on_state != NULL) {
+        connection->listener.on_state(connection->listener.user, &connection->base, state, reason);
+    }
+}
+
+static void connection_tell_moves(struct tcp_connection *connection)
+{
+    if (connection->state == CONNECTION_OPEN && client_session_is_ready(connection->session)) {
+        (void)uv_timer_stop(&connection->connect_timer);
+        connection_tell(connection, &connection->told_ready, CLIENT_CONNECTION_READY);
+    }
+    if (connection->state == CONNECTION_OPEN && client_session_is_closing(connection->session)) {
+        connection_tell(connection, &connection->told_draining, CLIENT_CONNECTION_DRAINING);
+    }
+    if (connection->state == CONNECTION_LOST) {
+        connection_tell(connection, &connection->told_lost, CLIENT_CONNECTION_LOST);
+    }
+}
+
+/* The session may find out by itself that the connection is of no more use. */
+static void connection_look_for_end(struct tcp_connection *connection)
+{
     if (connection->state == CONNECTION_OPEN && client_session_is_over(connection->session)) {
         connection_lose(connection, "lost the connection to",
                         client_session_is_closing(connection->session)
                             ? "the server closed it"
                             : "what it speaks is not HTTP/2");
     }
+}
+
+/* Gives up a write that nobody waits for and that the server does not read. Gives until when it
+ * waits, 0: for nothing. */
+static int64_t connection_linger(struct tcp_connection *connection, int64_t now_ms)
+{
+    if (connection->state != CONNECTION_OPEN || !connection->writing ||
+        client_session_calls_under_way(connection->session) > 0) {
+        connection->linger_until_ms = 0;
+    } else if (connection->linger_until_ms == 0) {
+        connection->linger_until_ms = now_ms + LINGER_MS;
+    } else if (connection->linger_until_ms <= now_ms) {
+        connection->linger_until_ms = 0;
+        connection_lose(connection, "gave up the connection to", "the server does not read");
+    }
+    return connection->linger_until_ms;
+}
+
+static void connection_work(struct tcp_connection *connection)
+{
+    int64_t now_ms = (int64_t)uv_now(connection->loop);
+    int64_t due_ms = client_session_tick(connection->session, now_ms);
+
+    (void)uv_idle_stop(&connection->work);
+    connection_look_for_end(connection);
+    connection_tell_moves(connection);
+    client_session_report(connection->session);
+    connection_flush(connection);
+    connection_look_for_end(connection);
+    connection_set_clock(connection, now_ms, due_ms, connection_linger(connection, now_ms));
     if (client_session_has_news(connection->session)) {
         connection_wake(connection);
     }
+    connection_hold_loop(connection);
 }
 
 /* --- reading --- */
@@ -192,21 +293,26 @@ static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
     *buffer = uv_buf_init((char *)connection->read_bytes, IO_BYTES);
 }
 
+static void connection_take(struct tcp_connection *connection, struct slice bytes)
+{
+    enum err err = client_session_feed(connection->session, bytes);
+
+    if (err != OK) {
+        connection_lose(connection, "gave up the connection to",
+                        err == ERR_MALFORMED ? "what it speaks is not HTTP/2" : err_text(err));
+    }
+}
+
 static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer)
 {
     struct tcp_connection *connection = stream->data;
-    enum err err = OK;
 
     if (size == UV_EOF) {
         connection_lose(connection, "lost the connection to", "the server closed it");
     } else if (size < 0) {
         connection_lose(connection, "lost the connection to", uv_strerror((int)size));
     } else {
-        err = client_session_feed(connection->session, slice_of(buffer->base, (size_t)size));
-        if (err != OK) {
-            connection_lose(connection, "gave up the connection to",
-                            err == ERR_MALFORMED ? "what it speaks is not HTTP/2" : err_text(err));
-        }
+        connection_take(connection, slice_of(buffer->base, (size_t)size));
     }
     if (connection->state != CONNECTION_CLOSING) {
         connection_work(connection);
@@ -217,7 +323,12 @@ static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer)
 
 static void on_connect_timeout(uv_timer_t *handle)
 {
-    connection_lose(handle->data, "cannot connect to", "nobody answered in time");
+    struct tcp_connection *connection = handle->data;
+
+    connection_lose(connection, "cannot connect to",
+                    connection->state == CONNECTION_OPEN
+                        ? "it took the connection, and then said nothing"
+                        : "nobody answered in time");
 }
 
 static void connection_connected(struct tcp_connection *connection)
@@ -225,7 +336,6 @@ static void connection_connected(struct tcp_connection *connection)
     int result = 0;
 
     connection->state = CONNECTION_OPEN;
-    (void)uv_timer_stop(&connection->connect_timer);
     /* A small call must not wait for the acknowledgement of the one before. */
     (void)uv_tcp_nodelay(&connection->socket, 1);
     result = uv_read_start((uv_stream_t *)&connection->socket, on_alloc, on_read);
@@ -248,6 +358,7 @@ static void on_socket_retired(uv_handle_t *handle)
     connection->socket_closing = false;
     (void)uv_tcp_init(connection->loop, &connection->socket);
     connection->socket.data = connection;
+    connection_hold_loop(connection);
     if (connection->state == CONNECTION_RESOLVING) {
         connection_try_next(connection);
     }
@@ -354,6 +465,7 @@ static enum err connection_start(struct client_channel *channel, const struct me
     }
     err = client_session_start(tcp->session, &start, ret_call);
     connection_wake(tcp);
+    connection_hold_loop(tcp);
     return err;
 }
 
@@ -417,7 +529,9 @@ static enum err connection_make_session(struct tcp_connection *connection,
         .reply_bytes_max =
             config->reply_bytes_max != 0 ? config->reply_bytes_max : CLIENT_MESSAGE_BYTES_MAX,
         .request_bytes_max =
-            config->request_bytes_max != 0 ? config->request_bytes_max : CLIENT_MESSAGE_BYTES_MAX};
+            config->request_bytes_max != 0 ? config->request_bytes_max : CLIENT_MESSAGE_BYTES_MAX,
+        .keepalive_ms = config->keepalive_ms,
+        .keepalive_timeout_ms = config->keepalive_timeout_ms};
 
     return client_session_new(&session, &connection->session);
 }
@@ -427,11 +541,11 @@ static void connection_init_handles(struct tcp_connection *connection)
     /* None of these fails for a loop that works: they only link the handle in. */
     (void)uv_tcp_init(connection->loop, &connection->socket);
     (void)uv_idle_init(connection->loop, &connection->work);
-    (void)uv_timer_init(connection->loop, &connection->deadlines);
+    (void)uv_timer_init(connection->loop, &connection->clock);
     (void)uv_timer_init(connection->loop, &connection->connect_timer);
     connection->socket.data = connection;
     connection->work.data = connection;
-    connection->deadlines.data = connection;
+    connection->clock.data = connection;
     connection->connect_timer.data = connection;
     connection->handles_open = HANDLE_COUNT;
 }
@@ -465,7 +579,9 @@ enum err client_connection_open(struct uv_loop_s *loop,
         free(connection);
         return err;
     }
+    connection->listener = config->listener;
     connection_init_handles(connection);
+    connection_hold_loop(connection);
     uv_update_time(loop);
     (void)uv_timer_start(&connection->connect_timer, on_connect_timeout,
                          (uint64_t)connection->connect_timeout_ms, 0);
@@ -479,7 +595,6 @@ static void connection_free_when_closed(struct tcp_connection *connection)
     if (connection->handles_open > 0 || connection->resolving) {
         return;
     }
-    client_session_report(connection->session);
     client_session_free(connection->session);
     uv_freeaddrinfo(connection->addresses);
     if (connection->on_closed != NULL) {
@@ -493,6 +608,8 @@ static void on_handle_closed(uv_handle_t *handle)
     struct tcp_connection *connection = handle->data;
 
     connection->handles_open--;
+    /* Now: a name that is still being looked up must not hold back the ends of calls. */
+    client_session_report(connection->session);
     connection_free_when_closed(connection);
 }
 
@@ -514,11 +631,16 @@ void client_connection_close(struct client_channel *take_channel, void (*on_clos
         uv_close((uv_handle_t *)&connection->socket, on_handle_closed);
     }
     uv_close((uv_handle_t *)&connection->work, on_handle_closed);
-    uv_close((uv_handle_t *)&connection->deadlines, on_handle_closed);
+    uv_close((uv_handle_t *)&connection->clock, on_handle_closed);
     uv_close((uv_handle_t *)&connection->connect_timer, on_handle_closed);
 }
 
 /* --- what users do --- */
+
+enum err client_connection_set_token(struct client_channel *channel, struct slice token)
+{
+    return client_session_set_token(tcp_of(channel)->session, token);
+}
 
 bool client_connection_is_closing(const struct client_channel *channel)
 {

@@ -6,6 +6,8 @@
 #include "store/base/assert.h"
 #include "store/base/base64.h"
 
+#include <stdlib.h>
+
 static void fields_add(struct client_request_fields *fields, struct slice name, struct slice value)
 {
     ASSERT(fields->count < sizeof(fields->list) / sizeof(fields->list[0]));
@@ -64,4 +66,37 @@ enum err client_request_build(const struct client_session_config *config, struct
         err = fields_add_metadata(fields, call, &options->metadata[i]);
     }
     return err;
+}
+
+static uint8_t *bytes_place(uint8_t **at, const uint8_t *bytes, size_t size)
+{
+    uint8_t *placed = *at;
+
+    if (size > 0) {
+        memcpy(placed, bytes, size);
+    }
+    *at += size;
+    return placed;
+}
+
+nghttp2_nv *client_request_keep(const struct client_request_fields *fields)
+{
+    size_t size = fields->count * sizeof(nghttp2_nv);
+    nghttp2_nv *kept = NULL;
+    uint8_t *at = NULL;
+
+    for (size_t i = 0; i < fields->count; i++) {
+        size += fields->list[i].namelen + fields->list[i].valuelen;
+    }
+    kept = malloc(size);
+    if (kept == NULL) {
+        return NULL;
+    }
+    at = (uint8_t *)(kept + fields->count);
+    for (size_t i = 0; i < fields->count; i++) {
+        kept[i] = fields->list[i];
+        kept[i].name = bytes_place(&at, kept[i].name, kept[i].namelen);
+        kept[i].value = bytes_place(&at, kept[i].value, kept[i].valuelen);
+    }
+    return kept;
 }

@@ -27,5 +27,7 @@ MUST_CHECK enum err client_request_build(const struct client_session_config *con
                                          struct client_call *call,
                                          const struct client_options *options,
                                          struct client_request_fields *fields);
+/* A copy of the fields in one block of the heap, which the caller frees; NULL without memory. */
+MUST_CHECK nghttp2_nv *client_request_keep(const struct client_request_fields *fields);
 
 #endif

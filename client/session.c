@@ -1,37 +1,59 @@
 /*
- * session.c: see session.h. The nghttp2 callbacks and the life of calls. Callbacks only note what
- * happened; nghttp2 is never entered from inside itself but by its submit functions.
+ * session.c: see session.h. The life of calls: starting, sending, ending, telling. What the server does
+ * to them is in session_frames.c. A call is in one of two lists: it waits for a stream, or it has (or
+ * had) one; it leaves the second when its end was told and its stream is closed.
  */
 #include "client/session.h"
 
-#include "client/call.h"
 #include "client/header.h"
 #include "client/request.h"
+#include "client/session_internal.h"
 #include "store/base/assert.h"
 
-#include <nghttp2/nghttp2.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define ARENA_BYTES_MAX (CLIENT_HEADER_BYTES_MAX * 4)
+/* Calls, with those whose end was told while their streams are still to be closed. */
+#define CALLS_KEPT_MAX ((size_t)2 * CLIENT_CALLS_MAX)
 
-struct client_session {
-    nghttp2_session *http2;
-    uint8_t *texts; /* owned: authority, token and user agent one behind the other */
-    struct client_session_config config; /* its slices are borrowed from `texts` */
-    struct client_call *calls; /* all, newest first */
-    size_t call_count;
-    struct client_call *news_first; /* calls to report, oldest first */
-    struct client_call *news_last;
-    const uint8_t *unsent; /* nghttp2's, until its next mem_send */
-    size_t unsent_bytes;
-    bool closing; /* GOAWAY came */
-    bool dead; /* the connection is gone; nghttp2 is not entered any more */
-    uint32_t dead_code;
-    char dead_message[CLIENT_REASON_BYTES];
-};
+/* --- lists of calls --- */
 
-static void session_add_news(struct client_session *session, struct client_call *call)
+static void list_append(struct session_list *list, struct client_call *call)
+{
+    ASSERT(call->list == NULL);
+    call->list = list;
+    call->next = NULL;
+    call->previous = list->last;
+    if (list->last == NULL) {
+        list->first = call;
+    } else {
+        list->last->next = call;
+    }
+    list->last = call;
+    list->count++;
+}
+
+static void list_remove(struct client_call *call)
+{
+    struct session_list *list = call->list;
+
+    if (call->previous == NULL) {
+        list->first = call->next;
+    } else {
+        call->previous->next = call->next;
+    }
+    if (call->next == NULL) {
+        list->last = call->previous;
+    } else {
+        call->next->previous = call->previous;
+    }
+    list->count--;
+    call->list = NULL;
+}
+
+void session_add_news(struct client_session *session, struct client_call *call)
 {
     if (call->in_news || call->reported) {
         return;
@@ -46,19 +68,29 @@ static void session_add_news(struct client_session *session, struct client_call 
     session->news_last = call;
 }
 
-static void call_free(struct client_call *call)
+static bool call_is_waiting(const struct client_call *call)
 {
-    struct client_session *session = call->session;
+    return call->list == &call->session->waiting;
+}
 
-    if (call->previous == NULL) {
-        session->calls = call->next;
-    } else {
-        call->previous->next = call->next;
-    }
-    if (call->next != NULL) {
-        call->next->previous = call->previous;
-    }
-    session->call_count--;
+/* The call waits no more: its stream is opened, or never will be. */
+static void session_stop_waiting(struct client_session *session, struct client_call *call)
+{
+    list_remove(call);
+    list_append(&session->calls, call);
+}
+
+static void call_forget_request(struct client_call *call)
+{
+    free(call->request_fields);
+    call->request_fields = NULL;
+}
+
+void session_free_call(struct client_session *session, struct client_call *call)
+{
+    list_remove(call);
+    client_deadlines_remove(&session->deadlines, &call->deadline);
+    call_forget_request(call);
     client_reader_deinit(&call->reader);
     arena_deinit(&call->arena);
     client_outbox_deinit(&call->outbox);
@@ -66,8 +98,7 @@ static void call_free(struct client_call *call)
     free(call);
 }
 
-/* Closes the stream from this side. */
-static void session_reset(struct client_session *session, struct client_call *call)
+void session_reset(struct client_session *session, struct client_call *call)
 {
     if (!call->stream_open || call->was_reset || session->dead) {
         return;
@@ -78,228 +109,27 @@ static void session_reset(struct client_session *session, struct client_call *ca
                                     NGHTTP2_CANCEL);
 }
 
-/* The call has its end: the stream is closed from this side, and the end is told later. */
-static void session_settle(struct client_session *session, struct client_call *call)
+void session_settle(struct client_session *session, struct client_call *call)
 {
     ASSERT(call->ended);
+    if (call_is_waiting(call)) {
+        session_stop_waiting(session, call);
+    }
     session_reset(session, call);
     session_add_news(session, call);
 }
 
-/* --- nghttp2's callbacks --- */
-
-static struct client_call *stream_call(nghttp2_session *http2, int32_t stream_id)
+void session_end_waiting(struct client_session *session, uint32_t code, const char *message)
 {
-    return nghttp2_session_get_stream_user_data(http2, stream_id);
-}
+    while (session->waiting.first != NULL) {
+        struct client_call *call = session->waiting.first;
 
-static int on_header(nghttp2_session *http2, const nghttp2_frame *frame, const uint8_t *name,
-                     size_t name_bytes, const uint8_t *value, size_t value_bytes, uint8_t flags,
-                     void *user)
-{
-    struct client_call *call = stream_call(http2, frame->hd.stream_id);
-    enum err err = OK;
-
-    (void)flags;
-    if (call == NULL || call->ended) {
-        return 0;
-    }
-    err = call_take_field(call, slice_of(name, name_bytes), slice_of(value, value_bytes));
-    if (err != OK) {
-        call_set_end(call, CLIENT_CODE_RESOURCE_EXHAUSTED,
-                     "the answer's headers are larger than this client takes", false);
-        session_settle(user, call);
-    }
-    return 0;
-}
-
-/* The server's side of the stream is complete. */
-static void session_answered(struct client_session *session, struct client_call *call)
-{
-    if (call->ended) {
-        return;
-    }
-    call->answered = true;
-    if (call->held_bytes == 0) {
-        call_conclude(call);
-    }
-    session_add_news(session, call);
-    if (!call->request_ended) {
-        /* It wants no more of the request. */
-        session_reset(session, call);
-    }
-}
-
-static int on_frame_recv(nghttp2_session *http2, const nghttp2_frame *frame, void *user)
-{
-    struct client_session *session = user;
-    struct client_call *call = NULL;
-
-    if (frame->hd.type == NGHTTP2_GOAWAY) {
-        session->closing = true;
-        return 0;
-    }
-    call = stream_call(http2, frame->hd.stream_id);
-    if (call == NULL || call->ended) {
-        return 0;
-    }
-    if (frame->hd.type == NGHTTP2_HEADERS && !call->headers_done && call->http_status >= 200 &&
-        !call_headers_done(call)) {
-        session_settle(session, call);
-        return 0;
-    }
-    if ((frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA) &&
-        (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0) {
-        session_answered(session, call);
-    }
-    return 0;
-}
-
-/* Keeps bytes that a paused call can't take; the stream's window bounds them. */
-static enum err call_hold(struct client_call *call, struct slice bytes)
-{
-    uint8_t *held = realloc(call->held, call->held_bytes + bytes.size);
-
-    if (held == NULL) {
-        return ERR_MEMORY;
-    }
-    memcpy(held + call->held_bytes, bytes.data, bytes.size);
-    call->held = held;
-    call->held_bytes += bytes.size;
-    return OK;
-}
-
-static int on_data_chunk_recv(nghttp2_session *http2, uint8_t flags, int32_t stream_id,
-                              const uint8_t *data, size_t size, void *user)
-{
-    struct client_session *session = user;
-    struct client_call *call = stream_call(http2, stream_id);
-    struct slice rest = slice_of(data, size);
-
-    (void)flags;
-    if (nghttp2_session_consume_connection(http2, size) != 0) {
-        return NGHTTP2_ERR_CALLBACK_FAILURE;
-    }
-    if (call == NULL || call->ended) {
-        (void)nghttp2_session_consume_stream(http2, stream_id, size);
-        return 0;
-    }
-    if (call->held_bytes == 0) {
-        rest = call_take_bytes(call, rest);
-        (void)nghttp2_session_consume_stream(http2, stream_id, size - rest.size);
-    }
-    if (!call->ended && rest.size > 0 && call_hold(call, rest) != OK) {
-        call_set_end(call, CLIENT_CODE_RESOURCE_EXHAUSTED, "out of memory for the answer", false);
-    }
-    if (call->ended) {
+        call_set_end(call, code, message, false);
         session_settle(session, call);
     }
-    return 0;
-}
-
-static void call_end_by_reset(struct client_call *call, uint32_t http2_error)
-{
-    char text[128];
-
-    (void)snprintf(text, sizeof(text), "the server reset the stream with HTTP/2 error %s",
-                   nghttp2_http2_strerror(http2_error));
-    call_set_end(call, client_code_of_reset(http2_error), text, false);
-}
-
-static int on_stream_close(nghttp2_session *http2, int32_t stream_id, uint32_t http2_error,
-                           void *user)
-{
-    struct client_session *session = user;
-    struct client_call *call = stream_call(http2, stream_id);
-
-    if (call == NULL) {
-        return 0;
-    }
-    call->stream_open = false;
-    if (call->reported) {
-        call_free(call);
-        return 0;
-    }
-    if (!call->ended && !call->answered) {
-        if (session->closing && http2_error == NGHTTP2_REFUSED_STREAM) {
-            call_set_end(call, CLIENT_CODE_UNAVAILABLE,
-                         "the server is closing this connection and did not take the call", false);
-        } else {
-            call_end_by_reset(call, http2_error);
-        }
-    }
-    session_add_news(session, call);
-    return 0;
-}
-
-/* on_writable is due, and there is room. */
-static bool call_owes_room_now(const struct client_call *call)
-{
-    return call->owes_room && !call->half_closed && call->outbox.bytes < CLIENT_SEND_BYTES_HIGH;
-}
-
-static ssize_t on_read_request(nghttp2_session *http2, int32_t stream_id, uint8_t *bytes,
-                               size_t capacity, uint32_t *data_flags, nghttp2_data_source *source,
-                               void *user)
-{
-    struct client_call *call = source->ptr;
-    size_t size = 0;
-
-    (void)http2;
-    (void)stream_id;
-    if (call->ended) {
-        return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-    }
-    size = client_outbox_take(&call->outbox, bytes, capacity);
-    if (call_owes_room_now(call)) {
-        session_add_news(user, call);
-    }
-    if (call->half_closed && call->outbox.bytes == 0) {
-        call->request_ended = true;
-        *data_flags |= NGHTTP2_DATA_FLAG_EOF;
-    } else if (size == 0) {
-        return NGHTTP2_ERR_DEFERRED; /* until session_resume_request */
-    }
-    return (ssize_t)size;
 }
 
 /* --- a session's life --- */
-
-static enum err session_open_http2(struct client_session *session)
-{
-    static const nghttp2_settings_entry settings[] = {
-        {NGHTTP2_SETTINGS_ENABLE_PUSH, 0},
-        {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, (uint32_t)CLIENT_STREAM_WINDOW_BYTES},
-        {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, (uint32_t)CLIENT_HEADER_BYTES_MAX}};
-    nghttp2_session_callbacks *callbacks = NULL;
-    nghttp2_option *option = NULL;
-    enum err err = ERR_MEMORY;
-
-    if (nghttp2_session_callbacks_new(&callbacks) != 0 || nghttp2_option_new(&option) != 0) {
-        goto out;
-    }
-    nghttp2_option_set_no_auto_window_update(option, 1);
-    nghttp2_session_callbacks_set_on_header_callback(callbacks, on_header);
-    nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, on_frame_recv);
-    nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, on_data_chunk_recv);
-    nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, on_stream_close);
-    if (nghttp2_session_client_new2(&session->http2, callbacks, session, option) != 0) {
-        goto out;
-    }
-    if (nghttp2_submit_settings(session->http2, NGHTTP2_FLAG_NONE, settings,
-                                sizeof(settings) / sizeof(settings[0])) != 0) {
-        goto out;
-    }
-    if (nghttp2_session_set_local_window_size(session->http2, NGHTTP2_FLAG_NONE, 0,
-                                              CLIENT_CONNECTION_WINDOW_BYTES) != 0) {
-        goto out;
-    }
-    err = OK;
-out:
-    nghttp2_option_del(option);
-    nghttp2_session_callbacks_del(callbacks);
-    return err;
-}
 
 static struct slice text_place(uint8_t **at, struct slice text)
 {
@@ -312,31 +142,55 @@ static struct slice text_place(uint8_t **at, struct slice text)
     return placed;
 }
 
+enum err client_session_set_token(struct client_session *session, struct slice token)
+{
+    static const struct slice bearer = SLICE("Bearer ");
+    uint8_t *text = NULL;
+    uint8_t *at = NULL;
+
+    if (token.size > 0) {
+        text = malloc(bearer.size + token.size);
+        if (text == NULL) {
+            return ERR_MEMORY;
+        }
+        at = text;
+        (void)text_place(&at, bearer);
+        (void)text_place(&at, token);
+    }
+    free(session->token);
+    session->token = text;
+    session->config.token = slice_of(text, (size_t)(at - text));
+    return OK;
+}
+
+static enum err session_copy_texts(struct client_session *session,
+                                   const struct client_session_config *config)
+{
+    uint8_t *at = malloc(config->authority.size + config->user_agent.size + 1);
+
+    if (at == NULL) {
+        return ERR_MEMORY;
+    }
+    session->texts = at;
+    session->config.authority = text_place(&at, config->authority);
+    session->config.user_agent = text_place(&at, config->user_agent);
+    return client_session_set_token(session, config->token);
+}
+
 enum err client_session_new(const struct client_session_config *config,
                             struct client_session **ret_session)
 {
-    static const struct slice bearer = SLICE("Bearer ");
     struct client_session *session = calloc(1, sizeof(*session));
-    uint8_t *at = NULL;
-    enum err err = ERR_MEMORY;
+    enum err err = OK;
 
     if (session == NULL) {
         return ERR_MEMORY;
     }
     session->config = *config;
-    session->texts = malloc(config->authority.size + bearer.size + config->token.size +
-                            config->user_agent.size + 1);
-    if (session->texts != NULL) {
-        at = session->texts;
-        session->config.authority = text_place(&at, config->authority);
-        session->config.user_agent = text_place(&at, config->user_agent);
-        if (config->token.size > 0) {
-            const uint8_t *start = at;
-
-            (void)text_place(&at, bearer);
-            (void)text_place(&at, config->token);
-            session->config.token = slice_of(start, (size_t)(at - start));
-        }
+    session->keepalive.silence_ms = config->keepalive_ms;
+    session->keepalive.timeout_ms = config->keepalive_timeout_ms;
+    err = session_copy_texts(session, config);
+    if (err == OK) {
         err = session_open_http2(session);
     }
     if (err != OK) {
@@ -352,29 +206,53 @@ void client_session_free(struct client_session *session)
     if (session == NULL) {
         return;
     }
+    ASSERT(session->waiting.first == NULL);
     /* Reported calls whose streams are still open go with the connection. */
     session->dead = true;
-    for (struct client_call *call = session->calls; call != NULL;) {
-        struct client_call *next = call->next;
-
-        ASSERT(call->reported);
-        call_free(call);
-        call = next;
+    while (session->calls.first != NULL) {
+        ASSERT(session->calls.first->reported);
+        session_free_call(session, session->calls.first);
     }
+    client_deadlines_deinit(&session->deadlines);
     nghttp2_session_del(session->http2);
+    free(session->token);
     free(session->texts);
     free(session);
 }
 
 /* --- starting --- */
 
+/* The server lets another stream be opened. */
+static bool session_has_room(const struct client_session *session)
+{
+    return session->ready && !session->closing && !session->dead &&
+           session->streams < CLIENT_CALLS_MAX &&
+           session->streams < nghttp2_session_get_remote_settings(
+                                  session->http2, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS);
+}
+
+/* Opens streams for calls that wait, as far as there is room. */
+static void session_open_waiting(struct client_session *session)
+{
+    while (session->waiting.first != NULL && session_has_room(session)) {
+        struct client_call *call = session->waiting.first;
+
+        session_stop_waiting(session, call);
+        if (session_open_stream(session, call, call->request_fields, call->request_field_count) !=
+            OK) {
+            call_set_end(call, CLIENT_CODE_RESOURCE_EXHAUSTED, "out of memory for the request",
+                         false);
+            session_add_news(session, call);
+        }
+        call_forget_request(call);
+    }
+}
+
 static enum err session_submit(struct client_session *session, struct client_call *call,
                                const struct client_options *options)
 {
     struct client_request_fields fields = {.count = 0};
-    nghttp2_data_provider provider = {.source = {.ptr = call}, .read_callback = on_read_request};
     enum err err = client_request_build(&session->config, call, options, &fields);
-    int32_t stream_id = 0;
 
     if (err != OK) {
         return err;
@@ -386,21 +264,20 @@ static enum err session_submit(struct client_session *session, struct client_cal
         session_add_news(session, call);
         return OK;
     }
-    stream_id =
-        nghttp2_submit_request(session->http2, NULL, fields.list, fields.count, &provider, call);
-    if (stream_id == NGHTTP2_ERR_NOMEM) {
+    if (session->waiting.first == NULL && session_has_room(session)) {
+        return session_open_stream(session, call, fields.list, fields.count);
+    }
+    call->request_fields = client_request_keep(&fields);
+    if (call->request_fields == NULL) {
         return ERR_MEMORY;
     }
-    if (stream_id < 0) {
-        call_set_end(call, CLIENT_CODE_UNAVAILABLE, "this connection takes no more calls", false);
-        session_add_news(session, call);
-        return OK;
-    }
-    call->stream_id = stream_id;
-    call->stream_open = true;
+    call->request_field_count = fields.count;
+    list_remove(call);
+    list_append(&session->waiting, call);
     return OK;
 }
 
+/* Everything of a call that can't be refused any more but for want of memory. NULL: so it is. */
 static struct client_call *session_new_call(struct client_session *session,
                                             const struct client_session_call *start)
 {
@@ -414,13 +291,16 @@ static struct client_call *session_new_call(struct client_session *session,
     call->session = session;
     call->method = start->method;
     call->handlers = *start->handlers;
-    call->deadline_ms = start->deadline_ms;
-    call->next = session->calls;
-    if (call->next != NULL) {
-        call->next->previous = call;
+    call->half_closed = method_has_one_request(start->method);
+    call->owes_room = !call->half_closed;
+    list_append(&session->calls, call);
+    if (start->deadline_ms != 0) {
+        call->deadline.at_ms = start->deadline_ms;
+        if (client_deadlines_add(&session->deadlines, &call->deadline) != OK) {
+            session_free_call(session, call);
+            return NULL;
+        }
     }
-    session->calls = call;
-    session->call_count++;
     return call;
 }
 
@@ -440,7 +320,8 @@ enum err client_session_start(struct client_session *session,
         (start->request.size > 0 && !method_has_one_request(start->method))) {
         return ERR_INVALID;
     }
-    if (session->call_count >= CLIENT_CALLS_MAX) {
+    if (session->unreported >= CLIENT_CALLS_MAX ||
+        client_session_call_count(session) >= CALLS_KEPT_MAX) {
         return ERR_BUSY;
     }
     call = session_new_call(session, start);
@@ -448,21 +329,17 @@ enum err client_session_start(struct client_session *session,
         return ERR_MEMORY;
     }
     call->gzip = options->gzip;
-    if (method_has_one_request(call->method)) {
-        call->half_closed = true;
+    if (call->half_closed) {
         err = client_outbox_add(&call->outbox, start->request, call->gzip);
     }
     if (err == OK) {
         err = session_submit(session, call, options);
     }
     if (err != OK) {
-        call_free(call);
+        session_free_call(session, call);
         return err;
     }
-    if (!call->half_closed) {
-        call->owes_room = true;
-        session_add_news(session, call);
-    }
+    session->unreported++;
     *ret_call = call;
     return OK;
 }
@@ -537,9 +414,10 @@ void client_session_end(struct client_session *session, struct client_call *call
 
 void client_session_end_all(struct client_session *session, uint32_t code, const char *message)
 {
-    for (struct client_call *call = session->calls; call != NULL; call = call->next) {
+    for (struct client_call *call = session->calls.first; call != NULL; call = call->next) {
         client_session_end(session, call, code, message);
     }
+    session_end_waiting(session, code, message);
 }
 
 void client_session_pause(struct client_call *call)
@@ -562,6 +440,7 @@ enum err client_session_feed(struct client_session *session, struct slice bytes)
     if (session->dead) {
         return ERR_UNAVAILABLE;
     }
+    client_keepalive_hear(&session->keepalive);
     taken = nghttp2_session_mem_recv(session->http2, bytes.data, bytes.size);
     if (taken == NGHTTP2_ERR_NOMEM) {
         return ERR_MEMORY;
@@ -580,7 +459,10 @@ size_t client_session_drain(struct client_session *session, uint8_t *bytes, size
         size_t piece = 0;
 
         if (session->unsent_bytes == 0) {
-            ssize_t made = nghttp2_session_mem_send(session->http2, &session->unsent);
+            ssize_t made = 0;
+
+            session_open_waiting(session);
+            made = nghttp2_session_mem_send(session->http2, &session->unsent);
 
             if (made <= 0) {
                 break; /* nothing to send; without memory the connection dies by its silence */
@@ -604,7 +486,8 @@ void client_session_fail(struct client_session *session, uint32_t code, const ch
     session->dead = true;
     session->dead_code = code;
     (void)snprintf(session->dead_message, sizeof(session->dead_message), "%s", message);
-    for (struct client_call *call = session->calls; call != NULL; call = call->next) {
+    session_end_waiting(session, code, message);
+    for (struct client_call *call = session->calls.first; call != NULL; call = call->next) {
         /* Those that were reported stay until the session is freed: this may run inside nghttp2,
          * which still names them. */
         if (call->reported) {
@@ -618,22 +501,58 @@ void client_session_fail(struct client_session *session, uint32_t code, const ch
     }
 }
 
-int64_t client_session_expire(struct client_session *session, int64_t now_ms)
+/* Ends calls whose deadline passed; gives the earliest that is left, 0: none. */
+static int64_t session_expire(struct client_session *session, int64_t now_ms)
 {
-    int64_t earliest = 0;
+    struct client_deadline *first = client_deadlines_first(&session->deadlines);
 
-    for (struct client_call *call = session->calls; call != NULL; call = call->next) {
-        if (call->deadline_ms == 0 || call->ended) {
-            continue;
-        }
-        if (call->deadline_ms <= now_ms) {
-            client_session_end(session, call, CLIENT_CODE_DEADLINE_EXCEEDED,
-                               "the deadline passed before the answer came");
-        } else if (earliest == 0 || call->deadline_ms < earliest) {
-            earliest = call->deadline_ms;
-        }
+    while (first != NULL && first->at_ms <= now_ms) {
+        struct client_call *call =
+            (struct client_call *)(void *)((char *)first - offsetof(struct client_call, deadline));
+
+        client_deadlines_remove(&session->deadlines, first);
+        client_session_end(session, call, CLIENT_CODE_DEADLINE_EXCEEDED,
+                           "the deadline passed before the answer came");
+        first = client_deadlines_first(&session->deadlines);
     }
-    return earliest;
+    return first != NULL ? first->at_ms : 0;
+}
+
+/* Asks whether the server is there, and fails where it does not say so; as session_expire. */
+static int64_t session_keep_alive(struct client_session *session, int64_t now_ms)
+{
+    bool waited_for = session->ready && session->calls.first != NULL;
+    char text[CLIENT_REASON_BYTES];
+    int64_t next_ms = 0;
+
+    switch (client_keepalive_step(&session->keepalive, now_ms, waited_for, &next_ms)) {
+    case CLIENT_KEEPALIVE_WAIT:
+        break;
+    case CLIENT_KEEPALIVE_ASK:
+        /* Fails only without memory; then the connection is given up as if it had no answer. */
+        (void)nghttp2_submit_ping(session->http2, NGHTTP2_FLAG_NONE, NULL);
+        break;
+    case CLIENT_KEEPALIVE_GONE:
+        (void)snprintf(text, sizeof(text),
+                       "the server does not answer: %.*s sent nothing within %lld ms of a PING",
+                       (int)session->config.authority.size,
+                       (const char *)session->config.authority.data,
+                       (long long)session->keepalive.timeout_ms);
+        client_session_fail(session, CLIENT_CODE_UNAVAILABLE, text);
+        return 0;
+    }
+    return next_ms;
+}
+
+int64_t client_session_tick(struct client_session *session, int64_t now_ms)
+{
+    int64_t deadline_ms = session_expire(session, now_ms);
+    int64_t asking_ms = session->dead ? 0 : session_keep_alive(session, now_ms);
+
+    if (deadline_ms == 0 || asking_ms == 0) {
+        return deadline_ms + asking_ms;
+    }
+    return deadline_ms < asking_ms ? deadline_ms : asking_ms;
 }
 
 /* Tells bytes that were held back, and gives their room back to the server. */
@@ -656,20 +575,30 @@ static void session_tell_held(struct client_session *session, struct client_call
     }
 }
 
-static void session_tell_end(struct client_call *call)
+static void session_tell_end(struct client_session *session, struct client_call *call)
 {
     struct client_status status = {.code = call->code,
                                    .message = call->message,
                                    .details = call->details,
                                    .from_server = call->from_server,
+                                   .unseen = !call->headers_sent || call->refused,
                                    .metadata = call->fields,
                                    .metadata_count = call->field_count};
 
     call->reported = true;
+    ASSERT(session->unreported > 0);
+    session->unreported--;
+    client_deadlines_remove(&session->deadlines, &call->deadline);
     call->handlers.on_end(call->handlers.user, &status);
     if (!call->stream_open) {
-        call_free(call);
+        session_free_call(session, call);
     }
+}
+
+bool call_owes_room_now(const struct client_call *call)
+{
+    return call->owes_room && !call->half_closed && !call_is_waiting(call) &&
+           call->outbox.bytes < CLIENT_SEND_BYTES_HIGH;
 }
 
 static void session_tell_room(struct client_call *call)
@@ -699,7 +628,7 @@ void client_session_report(struct client_session *session)
             session_tell_room(call);
         }
         if (call->ended && !call->in_news) {
-            session_tell_end(call);
+            session_tell_end(session, call);
         }
     }
 }
@@ -707,6 +636,16 @@ void client_session_report(struct client_session *session)
 bool client_session_has_news(const struct client_session *session)
 {
     return session->news_first != NULL;
+}
+
+struct slice client_session_reason(const struct client_session *session)
+{
+    return slice_text(session->dead_message);
+}
+
+bool client_session_is_ready(const struct client_session *session)
+{
+    return session->ready;
 }
 
 bool client_session_is_closing(const struct client_session *session)
@@ -723,5 +662,10 @@ bool client_session_is_over(const struct client_session *session)
 
 size_t client_session_call_count(const struct client_session *session)
 {
-    return session->call_count;
+    return session->calls.count + session->waiting.count;
+}
+
+size_t client_session_calls_under_way(const struct client_session *session)
+{
+    return session->unreported;
 }

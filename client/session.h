@@ -12,8 +12,8 @@
 
 #include "client/stub.h"
 
-/* Calls under way on one connection. The server allows some hundred at a time and nghttp2 keeps the
- * rest waiting; more than this is a caller who lost count. */
+/* Calls under way on one connection. The server allows some hundred at a time, the others wait for
+ * their turn here; more than this is a caller who lost count. */
 #define CLIENT_CALLS_MAX 10000
 /* Header bytes of one answer, trailers included, names and values: 16 KiB of details, as base64,
  * and as much again. */
@@ -37,6 +37,8 @@ struct client_session_config {
     struct slice user_agent;
     size_t reply_bytes_max; /* of one message */
     size_t request_bytes_max; /* of one message */
+    int64_t keepalive_ms; /* keepalive.h's silence_ms; 0: never */
+    int64_t keepalive_timeout_ms;
 };
 
 /* A call to start: what stub.h's start gets. */
@@ -53,6 +55,8 @@ MUST_CHECK enum err client_session_new(const struct client_session_config *confi
                                        struct client_session **ret_session);
 /* All calls must have ended and been reported. NULL does nothing. */
 void client_session_free(struct client_session *session);
+/* The token of calls that start from now on; empty: none. ERR_MEMORY: the old one stays. */
+MUST_CHECK enum err client_session_set_token(struct client_session *session, struct slice token);
 
 /* ERR_INVALID for metadata that may not be sent, or for a client stream that comes with a request;
  * ERR_TOO_LARGE, ERR_MEMORY, ERR_BUSY over CLIENT_CALLS_MAX. What fails later, a dead connection too,
@@ -83,18 +87,27 @@ MUST_CHECK enum err client_session_feed(struct client_session *session, struct s
 size_t client_session_drain(struct client_session *session, uint8_t *bytes, size_t capacity);
 /* Ends all calls, now and later ones: the connection is gone, because of `message`. */
 void client_session_fail(struct client_session *session, uint32_t code, const char *message);
-/* Ends calls whose deadline is at or before `now_ms`; gives the earliest deadline left, 0: none. */
-int64_t client_session_expire(struct client_session *session, int64_t now_ms);
+/* Does what is due at `now_ms`: ends calls whose deadline is at or before it, asks a silent server for
+ * a sign of life while calls are under way, and fails where none came. It also takes down when bytes
+ * came, so it runs in each turn in which some were fed. Gives when it wants to run at the latest, 0:
+ * not before something happens. */
+int64_t client_session_tick(struct client_session *session, int64_t now_ms);
 /* Tells replies that were held back, room for messages, and ends. */
 void client_session_report(struct client_session *session);
 
 /* Something waits for report. */
 bool client_session_has_news(const struct client_session *session);
+/* The server's SETTINGS came: it speaks HTTP/2. Calls wait until then. */
+bool client_session_is_ready(const struct client_session *session);
 /* The server said GOAWAY, or the connection is gone: new calls end with UNAVAILABLE. */
 bool client_session_is_closing(const struct client_session *session);
 /* Nothing more will be read or sent: after GOAWAY the last call ended, or (where the session is not
  * closing) the peer broke HTTP/2 and has been told so. */
 bool client_session_is_over(const struct client_session *session);
+/* Why the connection is gone; empty while it is not. Lives as long as the session. */
+struct slice client_session_reason(const struct client_session *session);
+/* Calls whose end was not told, and with those whose streams are still to be closed. */
+size_t client_session_calls_under_way(const struct client_session *session);
 size_t client_session_call_count(const struct client_session *session);
 
 #endif

@@ -12,6 +12,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -36,6 +37,7 @@ static const char *const refusal[] = {":status",          "200",         "conten
 struct server {
     int listener;
     uint16_t port;
+    atomic_int connection;
     struct peer *peer; /* the thread's, until server_stop */
     pthread_t thread;
 };
@@ -46,7 +48,7 @@ struct upload {
     size_t given;
     size_t stop_at; /* gives up at this message; 0: never */
     size_t large_at; /* gives one over the limit there */
-    int *cut; /* the listener; its connection is taken and closed at the second message */
+    struct server *cut; /* loses its connection at the second message; NULL: none does */
 };
 
 static enum client_upload_step next(void *user, struct slice *ret_message)
@@ -63,10 +65,7 @@ static enum client_upload_step next(void *user, struct slice *ret_message)
         return CLIENT_UPLOAD_STOP;
     }
     if (upload->cut != NULL && upload->given == 2) {
-        int connection = accept(*upload->cut, NULL, NULL);
-
-        assert_true(connection >= 0);
-        assert_int_equal(close(connection), 0);
+        assert_int_equal(shutdown(atomic_load(&upload->cut->connection), SHUT_RDWR), 0);
     }
     *ret_message = upload->given == upload->large_at ? slice_of(large, sizeof(large))
                                                      : slice_of(content, sizeof(content));
@@ -92,6 +91,7 @@ static void *serve(void *user)
     int connection = accept(server->listener, NULL, NULL);
 
     assert_true(connection >= 0);
+    atomic_store(&server->connection, connection);
     peer_serve(server->peer, connection);
     assert_int_equal(close(connection), 0);
     return NULL;
@@ -176,10 +176,11 @@ static void refused(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: a server that stops reading is not buffered for. Method: nobody accepts the connection; no
- * more messages are asked for than may wait, until the deadline. */
+/* Goal: a server that stops reading is not buffered for. Method: it opens no more window than at the
+ * start; no more messages are asked for than may wait, until the deadline. */
 static void never_read(void **state)
 {
+    const struct peer_script script = {.silent = true, .stops_reading = true};
     struct upload upload = {.left = 200};
     struct client_result result;
     struct server server;
@@ -187,11 +188,12 @@ static void never_read(void **state)
 
     (void)state;
     arena_init(&arena, 1 << 20);
-    listen_somewhere(&server);
-    assert_int_equal(upload_once(server.port, &upload, 100, &arena, &result), OK);
+    server_start(&server, &script);
+    assert_int_equal(upload_once(server.port, &upload, 200, &arena, &result), OK);
     assert_int_equal(result.status.code, CLIENT_CODE_DEADLINE_EXCEEDED);
+    assert_true(upload.given * MESSAGE_BYTES > CLIENT_SEND_BYTES_HIGH);
     assert_true(upload.given * MESSAGE_BYTES <= CLIENT_SEND_BYTES_HIGH + 65535 + 2 * MESSAGE_BYTES);
-    assert_int_equal(close(server.listener), 0);
+    server_stop(&server);
     arena_deinit(&arena);
 }
 
@@ -199,18 +201,20 @@ static void never_read(void **state)
  * while the second message is asked for. */
 static void goes_away(void **state)
 {
+    const struct peer_script script = {.silent = true};
     struct server server;
-    struct upload upload = {.left = 200, .cut = &server.listener};
+    struct upload upload = {.left = 200, .cut = &server};
     struct client_result result;
     struct arena arena;
 
     (void)state;
     arena_init(&arena, 1 << 20);
-    listen_somewhere(&server);
+    server_start(&server, &script);
     assert_int_equal(upload_once(server.port, &upload, 0, &arena, &result), OK);
     assert_int_equal(result.status.code, CLIENT_CODE_UNAVAILABLE);
     assert_false(result.status.from_server);
-    assert_int_equal(close(server.listener), 0);
+    assert_true(upload.given > 1);
+    server_stop(&server);
     arena_deinit(&arena);
 }
 
@@ -218,6 +222,7 @@ static void goes_away(void **state)
  * Method: STOP at the third message; a third message over the limit. */
 static void given_up(void **state)
 {
+    const struct peer_script script = {.silent = true};
     struct server server;
     struct upload upload = {.left = 5, .stop_at = 3};
     struct client_result result;
@@ -225,14 +230,17 @@ static void given_up(void **state)
 
     (void)state;
     arena_init(&arena, 1 << 20);
-    listen_somewhere(&server);
+    server_start(&server, &script);
     assert_int_equal(upload_once(server.port, &upload, 0, &arena, &result), OK);
     assert_int_equal(result.status.code, CLIENT_CODE_CANCELLED);
     assert_int_equal(upload.given, 3);
+    server_stop(&server);
+
     upload = (struct upload){.left = 5, .large_at = 3};
+    server_start(&server, &script);
     assert_int_equal(upload_once(server.port, &upload, 0, &arena, &result), ERR_TOO_LARGE);
     assert_int_equal(upload.given, 3);
-    assert_int_equal(close(server.listener), 0);
+    server_stop(&server);
     arena_deinit(&arena);
 }
 

@@ -385,14 +385,14 @@ static void deadlines(void **state)
 
         assert_int_equal(client_session_start(peer->session, &call, &outcomes[i].call), OK);
     }
-    assert_int_equal(client_session_expire(peer->session, 999), 1000);
-    assert_int_equal(client_session_expire(peer->session, 1000), 1500);
+    assert_int_equal(client_session_tick(peer->session, 999), 1000);
+    assert_int_equal(client_session_tick(peer->session, 1000), 1500);
     peer_pump(peer);
     assert_int_equal(outcomes[0].ends, 1);
     assert_int_equal(outcomes[0].status.code, CLIENT_CODE_DEADLINE_EXCEEDED);
     assert_false(outcomes[0].status.from_server);
     assert_int_equal(outcomes[1].ends, 0);
-    assert_int_equal(client_session_expire(peer->session, 2000), 0);
+    assert_int_equal(client_session_tick(peer->session, 2000), 0);
     peer_pump(peer);
     assert_int_equal(outcomes[1].ends, 1);
     peer_free(peer);

@@ -298,8 +298,8 @@ static void deadline(void **state)
     (void)state;
     assert_int_equal(client_session_start(peer->session, &call, &sender.call), OK);
     peer_pump(peer);
-    assert_int_equal(client_session_expire(peer->session, 999), 1000);
-    assert_int_equal(client_session_expire(peer->session, 1000), 0);
+    assert_int_equal(client_session_tick(peer->session, 999), 1000);
+    assert_int_equal(client_session_tick(peer->session, 1000), 0);
     peer_pump(peer);
     assert_over(&sender, CLIENT_CODE_DEADLINE_EXCEEDED);
     peer_free(peer);

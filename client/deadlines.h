@@ -1,0 +1,36 @@
+/*
+ * deadlines.h: the earliest of many deadlines: a binary heap of pointers to what its owners embed, so
+ * that adding and taking one out costs the logarithm of their number. Holds no clock. Internal to the
+ * client.
+ */
+#ifndef ERRATA_CLIENT_DEADLINES_H
+#define ERRATA_CLIENT_DEADLINES_H
+
+#include "store/base/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Zeroed, it is in no heap. It stays where it is while it is in one. */
+struct client_deadline {
+    int64_t at_ms; /* not changed while it is in a heap */
+    size_t place; /* in the heap, from 1; 0: in none */
+};
+
+/* Zeroed, it is empty. Holds as many as its owner adds, who bounds them. */
+struct client_deadlines {
+    struct client_deadline **heap; /* owned; what it points to is not */
+    size_t count;
+    size_t capacity;
+};
+
+/* ERR_MEMORY: it is not in. */
+MUST_CHECK enum err client_deadlines_add(struct client_deadlines *deadlines,
+                                         struct client_deadline *deadline);
+/* Takes it out; does nothing where it is not in. */
+void client_deadlines_remove(struct client_deadlines *deadlines, struct client_deadline *deadline);
+/* The earliest, which stays in; NULL where there is none. */
+struct client_deadline *client_deadlines_first(const struct client_deadlines *deadlines);
+void client_deadlines_deinit(struct client_deadlines *deadlines);
+
+#endif

@@ -1,0 +1,54 @@
+/*
+ * session_internal.h: what session.c and session_frames.c share. session.c has what the caller does:
+ * starting, sending, ending, telling; session_frames.c has what the server does.
+ */
+#ifndef ERRATA_CLIENT_SESSION_INTERNAL_H
+#define ERRATA_CLIENT_SESSION_INTERNAL_H
+
+#include "client/call.h"
+#include "client/keepalive.h"
+
+#include <nghttp2/nghttp2.h>
+
+struct client_session {
+    nghttp2_session *http2;
+    uint8_t *texts; /* owned: authority and user agent one behind the other */
+    uint8_t *token; /* owned: with "Bearer " in front; NULL: none */
+    struct client_session_config config; /* its slices are borrowed from `texts` and `token` */
+    struct session_list calls; /* that nghttp2 knows, or that have ended; oldest first */
+    struct session_list
+        waiting; /* that are to be given to nghttp2 when there is room; oldest first */
+    size_t unreported; /* calls, of both, whose end was not told */
+    size_t streams; /* that are open or about to be */
+    struct client_deadlines deadlines; /* of calls */
+    struct client_keepalive keepalive;
+    struct client_call *news_first; /* calls to report, oldest first */
+    struct client_call *news_last;
+    const uint8_t *unsent; /* nghttp2's, until its next mem_send */
+    size_t unsent_bytes;
+    bool ready; /* the server's SETTINGS came */
+    bool closing; /* GOAWAY came, or there are no more stream ids */
+    bool dead; /* the connection is gone; nghttp2 is not entered any more */
+    uint32_t dead_code;
+    char dead_message[CLIENT_REASON_BYTES];
+};
+
+void session_add_news(struct client_session *session, struct client_call *call);
+/* Takes the call out of everything, and frees it. */
+void session_free_call(struct client_session *session, struct client_call *call);
+/* Closes the stream from this side. */
+void session_reset(struct client_session *session, struct client_call *call);
+/* The call has its end: the stream is closed from this side, and the end is told later. */
+void session_settle(struct client_session *session, struct client_call *call);
+/* Ends the calls that wait to be sent: they never will be. */
+void session_end_waiting(struct client_session *session, uint32_t code, const char *message);
+/* on_writable is due, and there is room. */
+bool call_owes_room_now(const struct client_call *call);
+
+/* Makes the HTTP/2 side of a session. ERR_MEMORY. */
+MUST_CHECK enum err session_open_http2(struct client_session *session);
+/* Gives a call with these fields to nghttp2: its stream is open, or the call has its end. ERR_MEMORY. */
+MUST_CHECK enum err session_open_stream(struct client_session *session, struct client_call *call,
+                                        const nghttp2_nv *fields, size_t count);
+
+#endif

@@ -59,7 +59,8 @@ LAYERS = {
     "tools/bench/load": ["server/codec", "store/base"],
     "tools/bench": ["tools/bench/load", "tools/bench/preload", "tools/errata/terminal",
                     "store/base"],
-    "tools/errata": ["client", "server/jobs/pdf", "server/jobs/pdf/answer",
+    "tools/errata/terminal": ["store/base"],
+    "tools/errata": ["tools/errata/terminal", "client", "server/jobs/pdf", "server/jobs/pdf/answer",
                      "server/domain/fingerprint", *WIRE],
     "tests": None,  # may see everything
 }
@@ -72,7 +73,7 @@ PARTS = {
     r"lmdb\.h": ["store/lmdb"],
     r"openssl/.*": ["store/base", "server/net", "server/auth", "client"],
     r"zlib\.h": ["server/grpc", "client"],
-    r"utf8proc\.h": ["server/domain/text", "tools/errata"],
+    r"utf8proc\.h": ["server/domain/text", "tools/errata/terminal"],
     r"protobuf-c/.*|.*\.pb-c\.h": ["server/services", "client", "client/typed",
                                      "client/captures", "client/examples", "tools/errata",
                                      "tools/bench/load"],
@@ -80,6 +81,7 @@ PARTS = {
     r"poppler.*|cairo.*|glib.*|fontconfig/.*": ["server/jobs/pdf/measure"],
     r"seccomp\.h|linux/(landlock|seccomp|filter)\.h": ["server/jobs/pdf/worker/cage"],
     r"sys/socket\.h|netinet/.*|arpa/.*|netdb\.h": ["server/net", "client", "server/app", "server/jobs/pdf",
+                                                         "tools/bench/load",
                                                          "server/jobs/pdf/worker"],
 }
 

@@ -1,0 +1,359 @@
+/*
+ * arguments.c: see arguments.h. The options by themselves; what is called is read in
+ * arguments_calls.c.
+ */
+#include "tools/bench/arguments_internal.h"
+
+#include "tools/bench/preload/preload.h"
+
+#include <stdlib.h>
+
+#define NS_A_SECOND UINT64_C(1000000000)
+
+const struct option_spec arguments_options[] = {
+    {"server", "HOST:PORT", "the server; else ERRATA_SERVER, else " ARGUMENTS_SERVER_DEFAULT},
+    {"token-file", "FILE", "holds a token; may be repeated; else ERRATA_TOKEN_FILE"},
+    {"tokens", "FILE", "a token a line; connections take them in turn"},
+    {"header", "NAME:VALUE", "sent with each call; may be repeated"},
+    {"mix", "NAME=WEIGHT,...", "calls of the list below, of --call and of --requests"},
+    {"call", "NAME=METHOD@FILE", "a call with a template; or NAME=METHOD{\"json\": ...}"},
+    {"requests", "NAME=METHOD@FILE", "a call with ready-made bodies"},
+    {"descriptors", "FILE", "methods of other services: what protoc --descriptor_set_out writes"},
+    {"layouts", "N", "what ${layout} draws from: 5000"},
+    {"skew", "S", "how much ${layout} prefers some, as zipf: 0, all alike"},
+    {"serial-from", "N", "where ${serial} starts: else by the time, so that no run repeats"},
+    {"idempotency-keys", NULL, "a key of its own with each call"},
+    {"plain", NULL, "no gRPC: POST a body, any bytes with status 200 are right"},
+    {"get", NULL, "with --plain: GET without a body"},
+    {"rate", "R", "open loop: R calls a second in all, whatever the server does"},
+    {"arrival", "fixed|poisson", "how calls of an open loop are spaced: fixed"},
+    {"in-flight", "N", "closed loop: N calls at a time on each connection: 1"},
+    {"connections", "N", "connections: 1"},
+    {"duration", "SPAN", "how long to measure: 10s"},
+    {"calls", "N", "until N calls are answered"},
+    {"warm-up", "SPAN", "the same load before, which does not count: 1s"},
+    {"lag-max", "SPAN", "a generator later than this at p99 makes the run invalid: 1ms"},
+    {"seed", "N", "of all that is drawn: 1"},
+    {"cpu", "N", "run on this core alone"},
+    {"headers", "indexed|literal", "the path and the token in a few bytes, or whole, each time"},
+    {"sweep", "FROM..TO[xF|+R]", "open loop at rising rates, to find the knee"},
+    {"knee-p99", "SPAN", "what the p99 may be; else ten times that of the lowest rate"},
+    {"expect-status", "[NAME=]CODE", "the right status, by name or number: OK"},
+    {"expect-bytes", "[NAME=]A..B", "how long a right answer is, with gRPC's 5 bytes before it"},
+    {"server-pid", "PID", "whose CPU and memory to read; else who listens at the port, if local"},
+    {"json", "FILE", "the report for programs; - is standard output"},
+    {"html", "FILE", "the report as a page that needs nothing else"},
+    {"title", "TEXT", "of the page"},
+    {"quiet", NULL, "no table, no progress"},
+    {"no-color", NULL, "no colours; NO_COLOR in the environment does the same"},
+    {"preload", "EVENTS", "fill a fresh store instead of measuring: 1M"},
+    {"data", "DIR", "with --preload: the data folder, new or empty"},
+    {"organizations", "N", "with --preload: 10"},
+    {"event-bytes", "N", "with --preload: of an event in an answer of examples: 1242"},
+    {"one-by-one", NULL, "with --preload: every event through the store itself, slowly"},
+    {"list-calls", NULL, "the calls of Errata that --mix knows, with their templates"},
+    {"help", NULL, "this page"},
+    {"version", NULL, "the version of this program"},
+    {NULL, NULL, NULL}};
+
+/* An option with a number. */
+struct number_option {
+    const char *name;
+    uint64_t *value;
+    uint64_t min;
+    uint64_t max;
+};
+
+static enum err read_numbers(const struct options *options, const struct number_option *numbers,
+                             size_t count, struct fault *fault)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *text = options_get(options, numbers[i].name);
+        uint64_t number = 0;
+
+        if (text == NULL) {
+            continue;
+        }
+        if (!parse_count(text, &number) || number < numbers[i].min || number > numbers[i].max) {
+            return fault_say(fault, ERR_INVALID, "--%s \"%s\": give a number from %llu to %llu",
+                             numbers[i].name, text, (unsigned long long)numbers[i].min,
+                             (unsigned long long)numbers[i].max);
+        }
+        *numbers[i].value = number;
+    }
+    return OK;
+}
+
+static enum err read_span(const struct options *options, const char *name, uint64_t *value_ns,
+                          struct fault *fault)
+{
+    const char *text = options_get(options, name);
+
+    if (text != NULL && !parse_span(text, value_ns)) {
+        return fault_say(fault, ERR_INVALID,
+                         "--%s \"%s\" is no span: give one such as 500ms, 10s or 2m", name, text);
+    }
+    return OK;
+}
+
+/* One of two words; the first is the default. */
+static enum err read_choice(const struct options *options, const char *name, const char *first,
+                            const char *second, bool *ret_is_second, struct fault *fault)
+{
+    const char *text = options_get(options, name);
+
+    if (text == NULL || strcmp(text, first) == 0) {
+        return OK;
+    }
+    if (strcmp(text, second) == 0) {
+        *ret_is_second = true;
+        return OK;
+    }
+    return fault_say(fault, ERR_INVALID, "--%s \"%s\": give %s or %s", name, text, first, second);
+}
+
+static enum err read_list(const struct options *options, const char *name,
+                          struct arguments_list *list, struct fault *fault)
+{
+    const char *value = NULL;
+    size_t at = 0;
+
+    while ((value = options_next(options, name, &at)) != NULL) {
+        if (list->count == ARGUMENTS_LIST_MAX) {
+            return fault_say(fault, ERR_INVALID, "--%s stands more than %d times", name,
+                             ARGUMENTS_LIST_MAX);
+        }
+        list->values[list->count++] = value;
+    }
+    return OK;
+}
+
+static enum err read_target(struct arguments *arguments, struct fault *fault)
+{
+    const struct options *options = &arguments->options;
+    const char *server = options_get(options, "server");
+    enum err err = read_list(options, "token-file", &arguments->token_files, fault);
+
+    server = server != NULL ? server : getenv("ERRATA_SERVER");
+    arguments->server = server != NULL && *server != '\0' ? server : ARGUMENTS_SERVER_DEFAULT;
+    arguments->tokens = options_get(options, "tokens");
+    if (err == OK && arguments->tokens != NULL && arguments->token_files.count > 0) {
+        err = fault_say(fault, ERR_INVALID, "give --token-file or --tokens, not both");
+    }
+    if (arguments->tokens == NULL && arguments->token_files.count == 0 &&
+        getenv("ERRATA_TOKEN_FILE") != NULL) {
+        arguments->token_files.values[arguments->token_files.count++] = getenv("ERRATA_TOKEN_FILE");
+    }
+    if (err == OK) {
+        err = read_list(options, "header", &arguments->headers, fault);
+    }
+    if (err == OK) {
+        err = read_list(options, "server-pid", &arguments->server_pids, fault);
+    }
+    return err;
+}
+
+static enum err check_sweep_length(const struct sweep_range *range, struct fault *fault)
+{
+    double rate = range->from;
+
+    for (size_t runs = 1; rate < range->to; runs++) {
+        if (runs == ARGUMENTS_SWEEP_RUNS_MAX) {
+            return fault_say(fault, ERR_INVALID,
+                             "--sweep has more than %d runs: give it a larger step",
+                             ARGUMENTS_SWEEP_RUNS_MAX);
+        }
+        rate = range->step == SWEEP_TIMES ? rate * range->by : rate + range->by;
+    }
+    return OK;
+}
+
+/* Which loop: --rate, --sweep or --in-flight, and what goes with each. */
+static enum err read_loop(struct arguments *arguments, struct fault *fault)
+{
+    const struct options *options = &arguments->options;
+    const char *rate = options_get(options, "rate");
+    const char *sweep = options_get(options, "sweep");
+    bool closed = options_has(options, "in-flight");
+
+    if ((rate != NULL) + (sweep != NULL) + closed > 1) {
+        return fault_say(fault, ERR_INVALID,
+                         "give one of --rate (open loop), --in-flight (closed loop) and --sweep");
+    }
+    if (rate != NULL && (!parse_number(rate, &arguments->rate) || arguments->rate <= 0 ||
+                         arguments->rate > ARGUMENTS_RATE_MAX)) {
+        return fault_say(fault, ERR_INVALID, "--rate \"%s\": give calls a second, up to %d", rate,
+                         ARGUMENTS_RATE_MAX);
+    }
+    if (sweep != NULL) {
+        arguments->sweep = true;
+        if (!parse_sweep(sweep, &arguments->sweep_range) ||
+            arguments->sweep_range.to > ARGUMENTS_RATE_MAX) {
+            return fault_say(fault, ERR_INVALID,
+                             "--sweep \"%s\": give rates such as 1000..50000, 1000..50000x1.2 or "
+                             "1000..5000+500",
+                             sweep);
+        }
+        if (arguments->call_limit > 0) {
+            return fault_say(fault, ERR_INVALID,
+                             "--sweep goes by time: give --duration, the length of each run");
+        }
+        return check_sweep_length(&arguments->sweep_range, fault);
+    }
+    if (rate == NULL && options_has(options, "arrival")) {
+        return fault_say(fault, ERR_INVALID, "--arrival is for open loops: give --rate or --sweep");
+    }
+    if (!arguments->sweep && options_has(options, "knee-p99")) {
+        return fault_say(fault, ERR_INVALID, "--knee-p99 is for --sweep");
+    }
+    return OK;
+}
+
+static enum err read_shape(struct arguments *arguments, struct fault *fault)
+{
+    const struct options *options = &arguments->options;
+    uint64_t cpu = 0;
+    const struct number_option numbers[] = {
+        {"in-flight", &arguments->in_flight, 1, ARGUMENTS_IN_FLIGHT_MAX},
+        {"connections", &arguments->connection_count, 1, ARGUMENTS_CONNECTIONS_MAX},
+        {"calls", &arguments->call_limit, 1, UINT64_C(1) << 40},
+        {"seed", &arguments->seed, 0, UINT64_C(1) << 53},
+        {"serial-from", &arguments->serial_from, 0, UINT64_C(1) << 53},
+        {"cpu", &cpu, 0, 1023}};
+    enum err err = read_numbers(options, numbers, sizeof(numbers) / sizeof(numbers[0]), fault);
+
+    arguments->has_serial = options_has(options, "serial-from");
+    arguments->cpu = options_has(options, "cpu") ? (int)cpu : -1;
+    if (err == OK) {
+        err = read_span(options, "duration", &arguments->duration_ns, fault);
+    }
+    if (err == OK) {
+        err = read_span(options, "warm-up", &arguments->warm_up_ns, fault);
+    }
+    if (err == OK) {
+        err = read_span(options, "lag-max", &arguments->lag_max_ns, fault);
+    }
+    if (err == OK) {
+        err = read_span(options, "knee-p99", &arguments->knee_p99_ns, fault);
+    }
+    if (err == OK) {
+        err = read_choice(options, "arrival", "fixed", "poisson", &arguments->poisson, fault);
+    }
+    if (err == OK) {
+        err = read_choice(options, "headers", "indexed", "literal", &arguments->literal_headers,
+                          fault);
+    }
+    if (err == OK && options_has(options, "calls") && !options_has(options, "duration")) {
+        arguments->duration_ns = 0;
+    } else if (err == OK && arguments->duration_ns == 0) {
+        err = fault_say(fault, ERR_INVALID, "--duration is the length of a run: more than 0");
+    }
+    return err != OK ? err : read_loop(arguments, fault);
+}
+
+static enum err read_reports(struct arguments *arguments, struct fault *fault)
+{
+    const struct options *options = &arguments->options;
+
+    arguments->json = options_get(options, "json");
+    arguments->html = options_get(options, "html");
+    arguments->title = options_get(options, "title");
+    arguments->quiet = options_has(options, "quiet");
+    if (arguments->html != NULL && strcmp(arguments->html, "-") == 0) {
+        return fault_say(fault, ERR_INVALID, "--html is a file's name: give one such as load.html");
+    }
+    return OK;
+}
+
+static enum err read_preload(struct arguments *arguments, struct fault *fault)
+{
+    const struct options *options = &arguments->options;
+    const struct number_option numbers[] = {
+        {"preload", &arguments->preload_events, 1, PRELOAD_EVENTS_MAX},
+        {"organizations", &arguments->organization_count, 1, PRELOAD_ORGS_MAX},
+        {"event-bytes", &arguments->event_bytes, PRELOAD_EVENT_BYTES_MIN, PRELOAD_EVENT_BYTES_MAX}};
+    static const char *const others[] = {"data", "organizations", "event-bytes", "one-by-one"};
+
+    if (!options_has(options, "preload")) {
+        for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+            if (options_has(options, others[i])) {
+                return fault_say(fault, ERR_INVALID, "--%s is for --preload", others[i]);
+            }
+        }
+        return OK;
+    }
+    arguments->way = ARGUMENTS_PRELOAD;
+    arguments->data = options_get(options, "data");
+    arguments->preload_plain = options_has(options, "one-by-one");
+    if (arguments->data == NULL) {
+        return fault_say(fault, ERR_INVALID,
+                         "--preload needs the folder that it fills: --data DIR");
+    }
+    return read_numbers(options, numbers, sizeof(numbers) / sizeof(numbers[0]), fault);
+}
+
+/* What a command line that says nothing means. */
+static struct arguments defaults(void)
+{
+    return (struct arguments){.way = ARGUMENTS_MEASURE,
+                              .layout_count = PRELOAD_LAYOUTS_DEFAULT,
+                              .in_flight = 1,
+                              .connection_count = 1,
+                              .duration_ns = 10 * NS_A_SECOND,
+                              .warm_up_ns = NS_A_SECOND,
+                              .lag_max_ns = NS_A_SECOND / 1000,
+                              .seed = 1,
+                              .cpu = -1,
+                              .organization_count = PRELOAD_ORGS_DEFAULT,
+                              .event_bytes = PRELOAD_EVENT_BYTES_DEFAULT};
+}
+
+static enum err read_all(struct arena *arena, struct arguments *arguments, struct fault *fault)
+{
+    const struct number_option layouts = {"layouts", &arguments->layout_count, 1,
+                                          PRELOAD_LAYOUTS_MAX};
+    enum err err = read_numbers(&arguments->options, &layouts, 1, fault);
+
+    if (err == OK) {
+        err = read_preload(arguments, fault);
+    }
+    if (err == OK) {
+        err = read_target(arguments, fault);
+    }
+    if (err == OK) {
+        err = read_shape(arguments, fault);
+    }
+    if (err == OK) {
+        err = read_reports(arguments, fault);
+    }
+    return err != OK ? err : arguments_read_calls(arena, arguments, fault);
+}
+
+enum err arguments_read(struct arena *arena, int count, char **words, struct fault *fault,
+                        struct arguments *ret_arguments)
+{
+    struct options_input input = {words + (count > 0 ? 1 : 0), words + count};
+    struct arguments arguments = defaults();
+    enum err err = OK;
+
+    if (!options_read(&arguments.options, arguments_options, NULL, &input, SIZE_MAX)) {
+        return fault_say(fault, ERR_INVALID, "%s", arguments.options.problem);
+    }
+    arguments.no_colour = options_has(&arguments.options, "no-color");
+    if (options_has(&arguments.options, "help")) {
+        arguments.way = ARGUMENTS_HELP;
+    } else if (options_has(&arguments.options, "version")) {
+        arguments.way = ARGUMENTS_VERSION;
+    } else if (options_has(&arguments.options, "list-calls")) {
+        arguments.way = ARGUMENTS_CALLS;
+    } else if (arguments.options.word_count > 0) {
+        return fault_say(fault, ERR_INVALID, "\"%s\" is no option: all of them begin with --",
+                         arguments.options.words[0]);
+    } else {
+        err = read_all(arena, &arguments, fault);
+    }
+    if (err == OK) {
+        *ret_arguments = arguments;
+    }
+    return err;
+}

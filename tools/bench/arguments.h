@@ -1,0 +1,120 @@
+/*
+ * arguments.h: the command line of errata-bench as values: what to call where, how fast, for how
+ * long, what to expect and what to report. Checked here as far as it can be without reading a file
+ * or opening a connection.
+ */
+#ifndef ERRATA_TOOLS_BENCH_ARGUMENTS_H
+#define ERRATA_TOOLS_BENCH_ARGUMENTS_H
+
+#include "store/base/fault.h"
+#include "tools/bench/load/parse.h"
+#include "tools/errata/terminal/options.h"
+
+/* Calls of one mix: more could not be told apart in a table. */
+#define ARGUMENTS_CALLS_MAX 16
+/* Tokens, header fields and process ids given one by one. */
+#define ARGUMENTS_LIST_MAX 32
+/* As a server of thousands of clients sees; each has a buffer and a socket of its own. */
+#define ARGUMENTS_CONNECTIONS_MAX 10000
+#define ARGUMENTS_IN_FLIGHT_MAX 10000
+/* Faster than any one core sends. */
+#define ARGUMENTS_RATE_MAX 10000000
+/* Runs of a sweep before the knee is refined. */
+#define ARGUMENTS_SWEEP_RUNS_MAX 100
+
+#define ARGUMENTS_SERVER_DEFAULT "127.0.0.1:7443"
+
+enum arguments_source {
+    SOURCE_BUILT_IN, /* a call of mixes.h */
+    SOURCE_TEMPLATE_FILE, /* proto JSON with placeholders */
+    SOURCE_TEMPLATE_TEXT,
+    SOURCE_REQUESTS /* ready-made bodies */
+};
+
+/* What is right for an answer. */
+struct arguments_expect {
+    uint32_t status; /* of gRPC; of HTTP where calls are plain */
+    uint64_t bytes_min; /* of the answer's body, gRPC's prefix of 5 with it */
+    uint64_t bytes_max;
+};
+
+struct arguments_call {
+    const char *name;
+    const char *method; /* "errata.v1.Service/Method" or a path; NULL of a built-in one */
+    enum arguments_source source;
+    const char *text; /* the file's name, or the template itself */
+    uint32_t weight; /* 0: defined, but not in the mix */
+    struct arguments_expect expect;
+};
+
+struct arguments_list {
+    const char *values[ARGUMENTS_LIST_MAX];
+    size_t count;
+};
+
+enum arguments_way {
+    ARGUMENTS_MEASURE,
+    ARGUMENTS_PRELOAD,
+    ARGUMENTS_HELP,
+    ARGUMENTS_VERSION,
+    ARGUMENTS_CALLS /* list the calls of Errata that can be named */
+};
+
+/* All texts are borrowed from argv, the environment or the arena. */
+struct arguments {
+    enum arguments_way way;
+    struct options options;
+
+    const char *server;
+    struct arguments_list token_files;
+    const char *tokens; /* a file with a token a line; NULL: none */
+    struct arguments_list headers; /* "name: value" */
+
+    struct arguments_call calls[ARGUMENTS_CALLS_MAX];
+    size_t call_count;
+    const char *descriptors; /* a FileDescriptorSet; NULL: the contract alone */
+    uint64_t layout_count; /* that ${layout} draws from */
+    double skew; /* of ${layout}; 0: all alike */
+    bool has_serial;
+    uint64_t serial_from;
+    bool idempotency_keys;
+    bool plain;
+    bool get;
+
+    double rate; /* calls a second in all; 0: closed loop */
+    bool poisson;
+    uint64_t in_flight; /* closed loop: on each connection */
+    uint64_t connection_count;
+    uint64_t duration_ns; /* 0: until call_limit */
+    uint64_t call_limit; /* 0: until duration_ns */
+    uint64_t warm_up_ns;
+    uint64_t lag_max_ns;
+    uint64_t seed;
+    int cpu; /* -1: any */
+    bool literal_headers;
+
+    bool sweep;
+    struct sweep_range sweep_range;
+    uint64_t knee_p99_ns; /* 0: ten times the lowest rate's */
+
+    struct arguments_list server_pids;
+    const char *json; /* "-" is standard output */
+    const char *html;
+    const char *title;
+    bool quiet;
+    bool no_colour;
+
+    uint64_t preload_events;
+    const char *data;
+    uint64_t organization_count;
+    uint64_t event_bytes;
+    bool preload_plain;
+};
+
+extern const struct option_spec arguments_options[];
+
+/* Reads argv. ERR_INVALID with a sentence in `fault`; ERR_MEMORY. */
+MUST_CHECK enum err arguments_read(struct arena *arena, int count, char **words,
+                                   struct fault *fault, struct arguments *ret_arguments);
+
+#endif

@@ -1,0 +1,13 @@
+/*
+ * arguments_internal.h: what the two files of the command line share.
+ */
+#ifndef ERRATA_TOOLS_BENCH_ARGUMENTS_INTERNAL_H
+#define ERRATA_TOOLS_BENCH_ARGUMENTS_INTERNAL_H
+
+#include "tools/bench/arguments.h"
+
+/* Reads --mix, --call, --requests, --expect-status, --expect-bytes and what goes with them. */
+MUST_CHECK enum err arguments_read_calls(struct arena *arena, struct arguments *arguments,
+                                         struct fault *fault);
+
+#endif

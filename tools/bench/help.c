@@ -1,0 +1,71 @@
+/*
+ * help.c: see help.h.
+ */
+#include "tools/bench/help.h"
+
+#include "tools/bench/arguments.h"
+#include "tools/bench/mixes.h"
+
+/* Options and what they mean, side by side. */
+#define OPTION_COLUMNS 28
+#define CALL_COLUMNS 16
+
+static const char head[] =
+    "errata-bench: how a gRPC server does under load, and where it ends\n\n"
+    "Usage: errata-bench --server HOST:PORT [--token-file FILE] --mix examples=90,capture=10 \\\n"
+    "           --rate 2000 --duration 30s --connections 10 [OPTIONS]\n"
+    "       errata-bench --preload EVENTS --data DIR [OPTIONS]\n\n"
+    "Open loop (--rate, --sweep): calls start by a schedule, and their time counts from when they\n"
+    "were due, so that a stall of the server is not hidden. Closed loop (--in-flight): each "
+    "answer\n"
+    "starts the next call. Every answer is checked; with one wrong answer the run is invalid.\n\n"
+    "Options:\n";
+
+static const char tail[] =
+    "\nPlaceholders in templates, inside texts or in place of whole numbers; all of a fixed "
+    "width:\n"
+    "  ${uniform:A..B}             a number from A to B; ${uniform:0..999:%08d} says its width\n"
+    "  ${zipf:A..B:S}              the same, A most often; S is the skew, 1 for what people read\n"
+    "  ${serial}                   a number that no other place of this run has\n"
+    "  ${layout}                   a layout of --preload: 00000000 to --layouts - 1\n"
+    "  ${hex:N} ${text:N} ${uuid}  N random hex digits, N letters of text, a random UUID\n"
+    "  $${                         the characters ${\n"
+    "\nExamples:\n"
+    "  errata-bench --preload 1M --data /tmp/bench-data\n"
+    "  errata-bench --tokens /tmp/bench-data/bench.tokens --mix examples --in-flight 10\n"
+    "  errata-bench --mix examples=90,capture=10 --sweep 500..50000 --html load.html\n"
+    "  errata-bench --rate 500 --arrival poisson \\\n"
+    "      --call 'one=errata.v1.LearningService/GetEvent{\"seq\": ${uniform:1..9000}}'\n"
+    "  errata-bench --server host:9000 --descriptors shop.binpb --rate 100 \\\n"
+    "      --call 'find=shop.v1.Items/Find{\"sku\": \"${zipf:0..99999:1.1}\"}'\n"
+    "\nExit codes:\n"
+    "  0  measured, and every answer was right\n"
+    "  1  an invalid run: wrong answers, a lost connection, or a generator that fell behind\n"
+    "  2  the command line, a template or a file is not valid\n"
+    "  3  the server can't be reached\n"
+    "  4  a report can't be written\n"
+    "  130  interrupted; what was measured so far is reported\n";
+
+void help_print(struct printer *out)
+{
+    print_text(out, "%s", head);
+    for (const struct option_spec *option = arguments_options; option->name != NULL; option++) {
+        const char *value = option->value != NULL ? option->value : "";
+        int used = (int)(strlen(option->name) + strlen(value)) + (*value != '\0' ? 1 : 0);
+
+        print_text(out, "  --%s%s%s%*s %s\n", option->name, *value != '\0' ? " " : "", value,
+                   used < OPTION_COLUMNS ? OPTION_COLUMNS - used : 0, "", option->help);
+    }
+    print_text(out, "\nCalls of Errata that --mix knows:\n");
+    for (const struct mix_call *call = mix_calls; call->name != NULL; call++) {
+        print_text(out, "  %-*s %s\n", CALL_COLUMNS, call->name, call->summary);
+    }
+    print_text(out, "%s", tail);
+}
+
+void help_print_calls(struct printer *out)
+{
+    for (const struct mix_call *call = mix_calls; call->name != NULL; call++) {
+        print_text(out, "%s=%s%s\n", call->name, call->method, call->json);
+    }
+}

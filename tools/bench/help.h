@@ -1,0 +1,13 @@
+/*
+ * help.h: what errata-bench says of itself.
+ */
+#ifndef ERRATA_TOOLS_BENCH_HELP_H
+#define ERRATA_TOOLS_BENCH_HELP_H
+
+#include "tools/errata/terminal/print.h"
+
+void help_print(struct printer *out);
+/* The calls that --mix knows, each with its template, in the form that --call takes. */
+void help_print_calls(struct printer *out);
+
+#endif

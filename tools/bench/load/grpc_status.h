@@ -1,0 +1,20 @@
+/*
+ * grpc_status.h: the names of gRPC's status codes, as its documentation has them.
+ */
+#ifndef ERRATA_TOOLS_BENCH_LOAD_GRPC_STATUS_H
+#define ERRATA_TOOLS_BENCH_LOAD_GRPC_STATUS_H
+
+#include "store/base/attributes.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Codes that gRPC gives; a peer may send others. */
+#define GRPC_STATUS_COUNT 17
+
+/* "NOT_FOUND" for 5; NULL for a number that is none of them. */
+const char *grpc_status_name(uint32_t code);
+/* The code of a name, or of its number; false where there is none such. */
+MUST_CHECK bool grpc_status_find(const char *text, uint32_t *ret_code);
+
+#endif

@@ -1,0 +1,21 @@
+/*
+ * mixes.h: the calls of Errata that a mix can name without a template of one's own. Their keys are
+ * those of a store that `--preload` made: layouts `bench-layout-00000042`, events by their numbers.
+ */
+#ifndef ERRATA_TOOLS_BENCH_MIXES_H
+#define ERRATA_TOOLS_BENCH_MIXES_H
+
+struct mix_call {
+    const char *name;
+    const char *method;
+    const char *json; /* a template (load/template.h) */
+    const char *summary;
+};
+
+/* Ends with a call without a name. */
+extern const struct mix_call mix_calls[];
+
+/* NULL where none has that name. */
+const struct mix_call *mix_find(const char *name);
+
+#endif

@@ -1,0 +1,171 @@
+/*
+ * channel_internal.h: what the files of the lasting channel share: channel.c (its life, its steps and
+ * what users do), channel_call.c (a call from its start to its end), channel_link.c (connections).
+ *
+ * A call is in exactly one list, by its state, and always among the deadlines: so a step costs what is
+ * due, not what is under way. Between a call and a connection stands an attempt, which knows both
+ * until either has gone: a call ends without waiting for its connection to say so, and a connection is
+ * closed without waiting for its calls.
+ */
+#ifndef ERRATA_CLIENT_CHANNEL_INTERNAL_H
+#define ERRATA_CLIENT_CHANNEL_INTERNAL_H
+
+#include "client/channel.h"
+#include "client/deadlines.h"
+#include "client/retry.h"
+#include "store/base/uuid.h"
+
+/* Room for the text of why there is no connection: a host name and a few words. */
+#define CHANNEL_REASON_BYTES 512
+/* What a call without a deadline has among the deadlines. */
+#define CHANNEL_NEVER INT64_MAX
+
+enum call_state {
+    CALL_WAITING, /* for a connection */
+    CALL_SLEEPING, /* before it is repeated */
+    CALL_UNDER_WAY, /* has an attempt */
+    CALL_ENDED, /* on_end is due */
+    CALL_LISTS, /* the states above have a list each */
+    CALL_TELLING /* in on_end, and in no list */
+};
+
+/* How a call ended that was ended here, and not by an attempt. */
+enum call_end {
+    CALL_END_CANCELLED,
+    CALL_END_SHUT,
+    CALL_END_LATE, /* its deadline passed while it had an attempt */
+    CALL_END_LATE_WAITING, /* the same while there was no connection for it */
+    CALL_END_UNREACHED, /* no connection could be made */
+    CALL_END_NOT_TAKEN /* a connection did not take it; `refusal` says why */
+};
+
+struct lasting_call {
+    struct client_deadline wake; /* first: the deadline, or when the sleep is over */
+    struct lasting_call *next; /* in the list of its state */
+    struct lasting_call *previous;
+    struct lasting_channel *channel;
+    const struct method_info *method;
+    struct client_handlers handlers;
+    enum call_state state;
+    int64_t deadline_ms; /* CHANNEL_NEVER: none */
+    struct channel_attempt *attempt; /* of CALL_UNDER_WAY */
+    uint32_t attempts; /* started on a connection */
+    uint32_t failures; /* tries to connect that failed while it waited, and count */
+    uint32_t attempts_max; /* of both together */
+    bool wait_for_ready;
+    bool gzip;
+    bool paused;
+    bool seen; /* the server may have seen it */
+    bool replied; /* a reply was told */
+    bool committed; /* it can't be repeated any more, whatever happens */
+    /* Of a client stream. */
+    bool half_closed;
+    bool owes_room; /* on_writable is due once an attempt has room */
+    /* How it ended, of CALL_ENDED. */
+    enum call_end end;
+    enum err refusal;
+    /* What it asks. */
+    uint8_t *request; /* owned; NULL once it can't be repeated */
+    size_t request_bytes;
+    struct slice key; /* idempotency key of a write; one of the metadata's values */
+    size_t metadata_count;
+    struct client_metadata metadata[]; /* their texts stand behind the last one */
+};
+
+struct channel_attempt {
+    struct lasting_call *call; /* NULL once the call has ended or goes on without it */
+    struct channel_link *link; /* NULL once the connection is closed */
+    struct client_call *inner; /* the connection's, until its on_end */
+    struct channel_attempt *next; /* in the link's list */
+    struct channel_attempt *previous;
+};
+
+enum link_state {
+    LINK_CONNECTING,
+    LINK_READY,
+    LINK_RETIRED /* no new calls; closed once those on it have ended */
+};
+
+/* One connection, from its opening to its close. */
+struct channel_link {
+    struct lasting_channel *channel;
+    struct client_channel *connection; /* the connector's, given back by its close */
+    struct channel_attempt *attempts; /* newest first; those of ended calls too */
+    enum link_state state;
+    bool used; /* an attempt was started on it */
+    bool answered; /* the server said something on it */
+    bool full; /* takes no more calls until one ends */
+};
+
+struct call_list {
+    struct lasting_call *first;
+    struct lasting_call *last;
+};
+
+struct lasting_channel {
+    struct client_channel base; /* first: what users see */
+    struct client_channel_config config;
+    struct call_list lists[CALL_LISTS];
+    struct client_deadlines wakes; /* of every call that has not ended */
+    struct client_retry_bucket bucket;
+    struct channel_link *link; /* CONNECTING or READY; NULL: none */
+    /* Oldest first. A link is opened in a step, which ends the oldest of too many before: so there is
+     * room for the one that retires next. */
+    struct channel_link *retired[CLIENT_DRAINING_MAX + 1];
+    size_t retired_count;
+    uint32_t fruitless; /* connections on end on which the server answered nothing */
+    int64_t next_try_ms; /* no connection is opened before */
+    char reason[CHANNEL_REASON_BYTES]; /* why the last one was lost or not made; empty: none was */
+    struct client_channel_statistics statistics;
+    int64_t promised_ms; /* when the last step asked for the next one; CHANNEL_NEVER: not at all */
+    bool shut;
+};
+
+static inline struct lasting_call *lasting_of(struct client_call *call)
+{
+    return (struct lasting_call *)call;
+}
+
+/* --- channel.c --- */
+
+int64_t channel_now_ms(const struct lasting_channel *channel);
+void channel_wake(struct lasting_channel *channel);
+
+/* --- channel_call.c --- */
+
+/* Makes a call that waits; the request and the metadata are copied. ERR_INVALID, ERR_TOO_LARGE,
+ * ERR_MEMORY. */
+MUST_CHECK enum err call_new(struct lasting_channel *channel, const struct method_info *method,
+                             struct slice request, const struct client_options *options,
+                             const struct client_handlers *handlers,
+                             struct lasting_call **ret_call);
+/* Takes it out of everything and frees it. */
+void call_free(struct lasting_call *call);
+/* Puts a call into the list of another state. */
+void call_move(struct lasting_call *call, enum call_state state);
+/* Starts an attempt of a waiting call. ERR_BUSY and ERR_UNAVAILABLE: not on this connection, or not
+ * now; other errors: it will never be taken. */
+MUST_CHECK enum err call_begin_attempt(struct lasting_call *call, struct channel_link *link);
+/* Ends a call that has not ended: the next step tells. */
+void call_end(struct lasting_call *call, enum call_end end);
+/* The call's attempt is over: ends the call, here and now, or has it repeated. */
+void call_attempt_over(struct lasting_call *call, const struct client_status *status,
+                       bool link_is_ready);
+/* A try to connect failed while the call waited for it. */
+void call_count_failure(struct lasting_call *call);
+/* Does what is due of a call that is the first among the deadlines. */
+void call_expire(struct lasting_call *call, int64_t now_ms);
+/* Tells the end of a call of CALL_ENDED, and frees it. */
+void call_tell_end(struct lasting_call *call);
+
+/* --- channel_link.c --- */
+
+/* Opens and closes what is due. */
+void channel_keep_links(struct lasting_channel *channel, int64_t now_ms);
+void channel_close_links(struct lasting_channel *channel);
+/* Some call wants a connection. */
+bool channel_wants_link(const struct lasting_channel *channel);
+/* A call can be started at once, ahead of none that waits. */
+bool channel_is_ready(const struct lasting_channel *channel);
+
+#endif

@@ -1,0 +1,70 @@
+/*
+ * retry.c: see retry.h. The wait is that of gRPC's connection back-off (doc/connection-backoff.md),
+ * the bucket that of its retry throttling (proposal A6).
+ */
+#include "client/retry.h"
+
+#include "client/details.h"
+#include "client/header.h"
+
+#define FIFTHS_MAX (5 * CLIENT_RETRY_TOKENS_MAX)
+/* Growing further than this many times changes nothing: 1.6^64 ms are 300 years. */
+#define GROWTHS_MAX 64u
+/* No wait is longer, whatever the policy says. */
+#define BACKOFF_LIMIT_MS ((int64_t)24 * 3600 * 1000)
+
+int64_t client_backoff_ms(const struct client_retry_policy *policy, uint32_t repeat,
+                          struct random *random)
+{
+    int64_t max_ms =
+        policy->backoff_max_ms < BACKOFF_LIMIT_MS ? policy->backoff_max_ms : BACKOFF_LIMIT_MS;
+    int64_t wait_ms = policy->backoff_initial_ms;
+    uint64_t word = 0;
+
+    for (uint32_t i = 0; i < repeat && i < GROWTHS_MAX && wait_ms < max_ms; i++) {
+        wait_ms = (wait_ms * 8 + 4) / 5;
+    }
+    wait_ms = wait_ms < max_ms ? wait_ms : max_ms;
+    random_fill(random, &word, sizeof(word));
+    return wait_ms - wait_ms / 5 + (int64_t)(word % (uint64_t)(wait_ms / 5 * 2 + 1));
+}
+
+void client_retry_bucket_fill(struct client_retry_bucket *bucket)
+{
+    bucket->fifths = FIFTHS_MAX;
+}
+
+bool client_retry_bucket_take(struct client_retry_bucket *bucket)
+{
+    if (bucket->fifths < 5) {
+        return false;
+    }
+    bucket->fifths -= 5;
+    return true;
+}
+
+void client_retry_bucket_give(struct client_retry_bucket *bucket)
+{
+    if (bucket->fifths < FIFTHS_MAX) {
+        bucket->fifths++;
+    }
+}
+
+enum client_repeat client_repeat_allowed(const struct client_status *status, int64_t *ret_wait_ms)
+{
+    struct client_details details = {.retry_ms = -1};
+
+    *ret_wait_ms = 0;
+    if (status->code == CLIENT_CODE_OK) {
+        return CLIENT_REPEAT_NEVER;
+    }
+    if (status->details.size > 0 && client_details_read(status->details, &details) == OK &&
+        details.retry_ms > 0) {
+        *ret_wait_ms = details.retry_ms;
+    }
+    if (status->unseen) {
+        return CLIENT_REPEAT_ANY;
+    }
+    return status->code == CLIENT_CODE_UNAVAILABLE || details.retry_ms >= 0 ? CLIENT_REPEAT_HARMLESS
+                                                                            : CLIENT_REPEAT_NEVER;
+}

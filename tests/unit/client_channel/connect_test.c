@@ -1,0 +1,365 @@
+/*
+ * connect_test.c: when the channel connects, waits, drains and gives up; a test plays the connections
+ * and moves the clock.
+ */
+#include "tests/unit/client_channel/channel_tests.h"
+#include "tests/unit/client_channel/world.h"
+
+static const struct client_options patient = {.wait_for_ready = true};
+
+/* Answers the oldest call of a connection, so that the server has been heard on it. */
+static void answer_first(struct fake_connection *connection)
+{
+    fake_answer(fake_at(connection, 0), "here");
+    world_run(connection->world);
+}
+
+/* Goal: no connection before the first call, and one for all. */
+static void test_connects_when_a_call_needs_it(void **state)
+{
+    struct world world;
+    struct asked first = {0};
+    struct asked second = {0};
+    struct asked third = {0};
+    struct fake_connection *connection = NULL;
+
+    (void)state;
+    world_start(&world);
+    world_run(&world);
+    assert_int_equal(world.opened, 0);
+    assert_int_equal(world_statistics(&world).state, CLIENT_CHANNEL_IDLE);
+    assert_int_equal(ask(&world, &first, &method_read, NULL), OK);
+    assert_int_equal(world.opened, 0);
+    assert_int_equal(ask(&world, &second, &method_write, NULL), OK);
+    world_run(&world);
+    assert_int_equal(world.opened, 1);
+    assert_int_equal(world_statistics(&world).state, CLIENT_CHANNEL_CONNECTING);
+    assert_int_equal(fake_count(world_newest(&world)), 0);
+
+    connection = world_make_ready(&world);
+    assert_int_equal(world_statistics(&world).state, CLIENT_CHANNEL_READY);
+    assert_int_equal(fake_count(connection), 2);
+    assert_true(fake_at(connection, 0)->method == &method_read);
+    assert_string_equal(fake_at(connection, 0)->request, "please");
+    /* Made: a call is on its way before the next step. */
+    assert_int_equal(ask(&world, &third, &method_read, NULL), OK);
+    assert_int_equal(fake_count(connection), 3);
+    answer_first(connection);
+    answer_first(connection);
+    answer_first(connection);
+    assert_int_equal(first.ends + second.ends + third.ends, 3);
+    assert_string_equal(first.reply, "here");
+    assert_int_equal(first.attempts, 1);
+    assert_true(first.from_server);
+    assert_int_equal(world.opened, 1);
+    world_end(&world);
+}
+
+/* Goal: tries to connect wait 100 ms, 160, 256, ... up to 5 s, each 20% more or less, and no two
+ * channels alike. */
+static void test_backs_off(void **state)
+{
+    static const int64_t waits_ms[] = {100, 160, 256, 410, 656, 1050, 1680, 2688, 4301, 5000, 5000};
+    int64_t first_wait_ms[3] = {0};
+
+    (void)state;
+    for (uint64_t seed = 0; seed < 3; seed++) {
+        struct world world;
+        struct asked asked = {0};
+
+        world_init(&world, seed);
+        world_open(&world);
+        assert_int_equal(ask(&world, &asked, &method_watch, &patient), OK);
+        world_run(&world);
+        for (unsigned i = 0; i < sizeof(waits_ms) / sizeof(waits_ms[0]); i++) {
+            assert_int_equal(world.opened, i + 1);
+            fake_lose(world_newest(&world), true);
+            assert_int_equal(world_statistics(&world).state, CLIENT_CHANNEL_BACKOFF);
+            assert_in_range(world.delay_ms, waits_ms[i] * 4 / 5 - 1, waits_ms[i] * 6 / 5 + 1);
+            first_wait_ms[seed] = i == 0 ? world.delay_ms : first_wait_ms[seed];
+            world_pass(&world, world.delay_ms - 1);
+            assert_int_equal(world.opened, i + 1);
+            world_pass(&world, 1);
+        }
+        assert_int_equal(asked.ends, 0);
+        assert_int_equal(world_statistics(&world).connect_failures, 11);
+        assert_int_equal(world_statistics(&world).attempts, 0);
+        world_end(&world);
+    }
+    assert_false(first_wait_ms[0] == first_wait_ms[1] && first_wait_ms[1] == first_wait_ms[2]);
+}
+
+/* Goal: a server that takes connections and drops them is not hammered; one that answered once is
+ * tried again soon. */
+static void test_only_an_answer_resets_the_wait(void **state)
+{
+    struct world world;
+    struct asked asked = {0};
+    struct asked other = {0};
+    const struct client_options stubborn = {.wait_for_ready = true};
+    int64_t before_ms = 0;
+
+    (void)state;
+    world_init(&world, 1);
+    world.config.retry.attempts_max = 100;
+    world_open(&world);
+    assert_int_equal(ask(&world, &asked, &method_watch, &stubborn), OK);
+    world_run(&world);
+    for (int i = 0; i < 8; i++) {
+        (void)world_make_ready(&world);
+        fake_lose(world_newest(&world), true);
+        assert_true(world.delay_ms > before_ms);
+        before_ms = world.delay_ms;
+        world_pass(&world, world.delay_ms);
+    }
+    assert_true(before_ms > 2000);
+    assert_int_equal(ask(&world, &other, &method_read, NULL), OK);
+    (void)world_make_ready(&world);
+    fake_answer(fake_at(world_newest(&world), 1), "yes");
+    fake_lose(world_newest(&world), true);
+    assert_in_range(world.delay_ms, 80, 120);
+    world_end(&world);
+}
+
+/* Goal: after a loss that no call cares about the channel rests; the next call connects again. */
+static void test_rests_when_nobody_waits(void **state)
+{
+    struct world world;
+    struct asked asked = {0};
+
+    (void)state;
+    world_start(&world);
+    assert_int_equal(ask(&world, &asked, &method_read, NULL), OK);
+    world_run(&world);
+    answer_first(world_make_ready(&world));
+    fake_lose(world_newest(&world), true);
+    assert_int_equal(world_statistics(&world).state, CLIENT_CHANNEL_IDLE);
+    assert_int_equal(world_statistics(&world).connections_lost, 1);
+    assert_int_equal(world.delay_ms, -1);
+    assert_int_equal(world.connection_count, 0);
+
+    assert_int_equal(ask(&world, &asked, &method_read, NULL), OK);
+    world_run(&world);
+    assert_int_equal(world_statistics(&world).state, CLIENT_CHANNEL_BACKOFF);
+    world_pass(&world, 120);
+    assert_int_equal(world.opened, 2);
+    answer_first(world_make_ready(&world));
+    assert_int_equal(asked.code, CLIENT_CODE_OK);
+    world_pass(&world, 60000);
+    fake_lose(world_newest(&world), true);
+    world_pass(&world, 60000);
+    assert_int_equal(ask(&world, &asked, &method_read, NULL), OK);
+    world_run(&world);
+    assert_int_equal(world.opened, 3);
+    world_end(&world);
+}
+
+/* Goal: where the server says GOAWAY, calls under way finish there, new ones go to a new connection at
+ * once, and the old one is closed behind its last call. */
+static void test_drains(void **state)
+{
+    struct world world;
+    struct asked old[2] = {{0}};
+    struct asked refused = {0};
+    struct asked fresh = {0};
+    struct fake_connection *draining = NULL;
+    struct fake_connection *made = NULL;
+
+    (void)state;
+    world_start(&world);
+    assert_int_equal(ask(&world, &old[0], &method_read, NULL), OK);
+    assert_int_equal(ask(&world, &old[1], &method_watch, NULL), OK);
+    assert_int_equal(ask(&world, &refused, &method_write, NULL), OK);
+    world_run(&world);
+    draining = world_make_ready(&world);
+    fake_reply(fake_at(draining, 1), "one");
+    fake_refuse(fake_at(draining, 2));
+    world_run(&world);
+    assert_int_equal(refused.ends, 0);
+    fake_drain(draining);
+    assert_int_equal(ask(&world, &fresh, &method_read, NULL), OK);
+    world_run(&world);
+    assert_int_equal(world.opened, 2);
+    made = world_make_ready(&world);
+    assert_int_equal(fake_count(made), 1);
+    answer_first(made);
+    assert_int_equal(fresh.code, CLIENT_CODE_OK);
+
+    assert_int_equal(world.connection_count, 2);
+    answer_first(draining);
+    fake_reply(fake_at(draining, 0), "two");
+    fake_end(fake_at(draining, 0), CLIENT_CODE_OK);
+    world_run(&world);
+    assert_int_equal(old[0].code, CLIENT_CODE_OK);
+    assert_int_equal(old[1].replies, 2);
+    assert_int_equal(old[1].code, CLIENT_CODE_OK);
+    assert_int_equal(world.connection_count, 1);
+    world_pass(&world, 120);
+    answer_first(made);
+    assert_int_equal(refused.code, CLIENT_CODE_OK);
+    assert_int_equal(refused.attempts, 2);
+    assert_int_equal(world_statistics(&world).connections, 2);
+    assert_int_equal(world_statistics(&world).connections_lost, 1);
+    world_end(&world);
+}
+
+/* Goal: calls that are refused behind a GOAWAY go on at once. */
+static void test_what_a_goaway_refused_goes_on_at_once(void **state)
+{
+    struct world world;
+    struct asked asked = {0};
+    struct asked answered = {0};
+    struct fake_connection *draining = NULL;
+
+    (void)state;
+    world_start(&world);
+    assert_int_equal(ask(&world, &answered, &method_read, NULL), OK);
+    world_run(&world);
+    draining = world_make_ready(&world);
+    answer_first(draining);
+    assert_int_equal(ask(&world, &asked, &method_write, NULL), OK);
+    /* The connection tells its move first, and then the end. */
+    draining->listener.on_state(draining->listener.user, &draining->base,
+                                CLIENT_CONNECTION_DRAINING, SLICE(""));
+    fake_refuse(fake_at(draining, 0));
+    world_run(&world);
+    assert_int_equal(world.opened, 2);
+    assert_int_equal(fake_count(world_make_ready(&world)), 1);
+    answer_first(world_newest(&world));
+    assert_int_equal(asked.code, CLIENT_CODE_OK);
+    assert_int_equal(asked.attempts, 2);
+    world_end(&world);
+}
+
+/* Goal: not more than CLIENT_DRAINING_MAX connections drain; the oldest is given up, and its calls go
+ * on elsewhere where they may. */
+static void test_drains_only_so_many(void **state)
+{
+    struct world world;
+    struct asked watches[CLIENT_DRAINING_MAX + 1] = {{0}};
+    struct asked reads[CLIENT_DRAINING_MAX + 1] = {{0}};
+
+    (void)state;
+    world_start(&world);
+    for (unsigned i = 0; i <= CLIENT_DRAINING_MAX; i++) {
+        assert_int_equal(ask(&world, &watches[i], &method_watch, NULL), OK);
+        assert_int_equal(ask(&world, &reads[i], &method_read, NULL), OK);
+        world_run(&world);
+        assert_int_equal(world.connection_count, i + 1);
+        fake_reply(fake_at(world_make_ready(&world), 0), "first");
+        fake_drain(world_newest(&world));
+    }
+    assert_int_equal(watches[0].ends, 1);
+    assert_int_equal(watches[0].code, CLIENT_CODE_UNAVAILABLE);
+    assert_false(watches[0].unseen);
+    assert_int_equal(reads[0].ends, 0);
+    assert_int_equal(watches[1].ends, 0);
+    world_pass(&world, 120);
+    assert_int_equal(world.connection_count, CLIENT_DRAINING_MAX + 1);
+    answer_first(world_make_ready(&world));
+    assert_int_equal(reads[0].ends, 1);
+    assert_int_equal(reads[0].attempts, 2);
+    world_end(&world);
+}
+
+/* Goal: a connection that can't even be tried counts as a try that failed, and says so. */
+static void test_connections_that_cannot_be_had(void **state)
+{
+    struct world world;
+    struct asked asked = {0};
+
+    (void)state;
+    world_start(&world);
+    world.open_err = ERR_MEMORY;
+    assert_int_equal(ask(&world, &asked, &method_read, NULL), OK);
+    world_pass(&world, 20000);
+    assert_int_equal(asked.ends, 1);
+    assert_int_equal(asked.code, CLIENT_CODE_UNAVAILABLE);
+    assert_string_equal(asked.message, "out of memory for a connection");
+    assert_int_equal(asked.attempts, 0);
+    assert_true(asked.unseen);
+    assert_int_equal(world_statistics(&world).connect_failures, CLIENT_ATTEMPTS_DEFAULT);
+    world_end(&world);
+}
+
+/* Goal: calls above what a connection takes wait for one of it to end, in their order. */
+static void test_a_full_connection(void **state)
+{
+    struct world world;
+    struct asked asked[5] = {{0}};
+    struct fake_connection *connection = NULL;
+
+    (void)state;
+    world_start(&world);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(ask(&world, &asked[i], &method_read, NULL), OK);
+    }
+    world_run(&world);
+    connection = world_newest(&world);
+    connection->room = 2;
+    fake_ready(connection);
+    assert_int_equal(fake_count(connection), 2);
+    assert_int_equal(ask(&world, &asked[3], &method_read, NULL), OK);
+    answer_first(connection);
+    assert_int_equal(fake_count(connection), 2);
+    /* Cancelled ones make room too. */
+    ask_cancel(&asked[1]);
+    world_run(&world);
+    assert_int_equal(fake_count(connection), 2);
+    answer_first(connection);
+    assert_int_equal(asked[2].ends, 1);
+    assert_int_equal(asked[3].ends, 0);
+    /* Full in the very moment of a start. */
+    connection->room = 1;
+    assert_int_equal(ask(&world, &asked[4], &method_read, NULL), OK);
+    world_run(&world);
+    answer_first(connection);
+    answer_first(connection);
+    assert_int_equal(asked[3].code, CLIENT_CODE_OK);
+    assert_int_equal(asked[4].code, CLIENT_CODE_OK);
+    assert_int_equal(asked[4].attempts, 1);
+    world_end(&world);
+}
+
+/* Goal: a connection that the caller no longer needs is kept for the next call. */
+static void test_slow_to_connect(void **state)
+{
+    struct world world;
+    struct asked hasty = {0};
+    struct asked asked = {0};
+    const struct client_options soon = {.timeout_ms = 500};
+
+    (void)state;
+    world_start(&world);
+    assert_int_equal(ask(&world, &hasty, &method_read, &soon), OK);
+    world_pass(&world, 499);
+    assert_int_equal(hasty.ends, 0);
+    world_pass(&world, 1);
+    assert_int_equal(hasty.ends, 1);
+    assert_int_equal(hasty.code, CLIENT_CODE_DEADLINE_EXCEEDED);
+    assert_string_equal(hasty.message, "the deadline passed before a connection took the call");
+    assert_false(hasty.from_server);
+    assert_true(hasty.unseen);
+    assert_int_equal(ask(&world, &asked, &method_read, NULL), OK);
+    world_pass(&world, 3000);
+    assert_int_equal(world.opened, 1);
+    answer_first(world_make_ready(&world));
+    assert_int_equal(asked.code, CLIENT_CODE_OK);
+    world_end(&world);
+}
+
+int run_connect_tests(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_connects_when_a_call_needs_it),
+                                       cmocka_unit_test(test_backs_off),
+                                       cmocka_unit_test(test_only_an_answer_resets_the_wait),
+                                       cmocka_unit_test(test_rests_when_nobody_waits),
+                                       cmocka_unit_test(test_drains),
+                                       cmocka_unit_test(test_what_a_goaway_refused_goes_on_at_once),
+                                       cmocka_unit_test(test_drains_only_so_many),
+                                       cmocka_unit_test(test_connections_that_cannot_be_had),
+                                       cmocka_unit_test(test_a_full_connection),
+                                       cmocka_unit_test(test_slow_to_connect)};
+
+    return cmocka_run_group_tests_name("channel_connect", tests, NULL, NULL);
+}

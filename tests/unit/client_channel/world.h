@@ -1,0 +1,152 @@
+/*
+ * world.h: a lasting channel between a caller and connections that a test plays, with a clock that the
+ * test moves. The world checks what holds in every scenario: callbacks come from outside the caller's
+ * own functions, a call ends once and says nothing afterwards, a connection is used as its contract
+ * says, and nothing is left over.
+ */
+#ifndef ERRATA_TESTS_UNIT_CLIENT_CHANNEL_WORLD_H
+#define ERRATA_TESTS_UNIT_CLIENT_CHANNEL_WORLD_H
+
+#include "client/channel.h"
+#include "client/header.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+/* Connections that a world can have at a time: one that takes calls, those that drain, and one that
+ * is about to be closed. */
+#define WORLD_CONNECTIONS (CLIENT_DRAINING_MAX + 2)
+#define WORLD_TEXT_BYTES 256
+
+struct world;
+struct fake_connection;
+
+/* One attempt, as the connection that it was started on sees it. */
+struct fake_call {
+    struct fake_call *next; /* in the connection's list, oldest first */
+    struct fake_connection *connection;
+    const struct method_info *method;
+    struct client_handlers handlers;
+    int64_t timeout_ms;
+    bool gzip;
+    char request[WORLD_TEXT_BYTES];
+    char key[WORLD_TEXT_BYTES]; /* of `idempotency-key`; empty: none */
+    unsigned keys; /* how many there were */
+    unsigned messages; /* of an upload */
+    bool half_closed;
+    bool paused;
+    bool cancelled; /* its end is due in the connection's next turn */
+    bool over; /* the server has answered: takes no more messages; the test tells the end */
+    bool owes_room; /* on_writable is due in the next turn */
+    bool busy; /* takes no messages */
+};
+
+struct fake_connection {
+    struct client_channel base; /* first: what the channel sees */
+    struct world *world;
+    struct client_connection_listener listener;
+    struct fake_call *calls;
+    unsigned number; /* of all that were opened, from 1 */
+    unsigned room; /* calls that it takes before it says ERR_BUSY */
+    enum err refusal; /* of the next start, unless OK */
+    bool closed; /* by the channel */
+};
+
+struct world {
+    struct clock_manual clock;
+    struct random_seeded random;
+    struct client_channel_config config;
+    struct client_channel *channel;
+    struct fake_connection *connections[WORLD_CONNECTIONS]; /* oldest first */
+    size_t connection_count;
+    unsigned opened;
+    enum err open_err; /* of the next opens, unless OK */
+    bool late_ends; /* calls of a closed connection end in a later turn, not at once */
+    bool woken;
+    bool may_close; /* the channel is in a step */
+    int64_t delay_ms; /* what the last step gave */
+    unsigned inside; /* functions of the channel that the caller is in */
+    unsigned attempts_alive; /* fake calls that have not ended */
+};
+
+/* One call, as its caller sees it. */
+struct asked {
+    struct world *world;
+    struct client_call *call;
+    unsigned replies;
+    unsigned rooms; /* on_writable */
+    unsigned ends;
+    char reply[WORLD_TEXT_BYTES]; /* the last one */
+    char message[WORLD_TEXT_BYTES * 2];
+    char key[WORLD_TEXT_BYTES];
+    uint32_t code;
+    uint32_t attempts;
+    bool from_server;
+    bool unseen;
+    /* What the caller does in its callbacks; NULL: nothing. */
+    void (*in_reply)(struct asked *asked);
+    void (*in_end)(struct asked *asked);
+    void (*in_room)(struct asked *asked);
+    void *more; /* for those */
+};
+
+extern const struct method_info method_read;
+extern const struct method_info method_write;
+extern const struct method_info method_watch; /* a stream of replies that reads */
+extern const struct method_info method_upload; /* a stream of requests that writes */
+
+/* A channel of defaults; `config` may be changed before world_open. */
+void world_init(struct world *world, uint64_t seed);
+void world_open(struct world *world);
+/* Both. */
+void world_start(struct world *world);
+/* Shuts and frees the channel, and checks that nothing is left. */
+void world_end(struct world *world);
+
+/* Steps the channel and turns the connections until nothing is due. */
+void world_run(struct world *world);
+/* Lets time pass as an owner does who steps when the channel asked for it. */
+void world_pass(struct world *world, int64_t ms);
+int64_t world_now_ms(const struct world *world);
+struct client_channel_statistics world_statistics(const struct world *world);
+/* The newest connection that is not closed; there must be one. */
+struct fake_connection *world_newest(struct world *world);
+
+/* Moves of a connection, told to the channel, which is stepped afterwards. */
+void fake_ready(struct fake_connection *connection);
+void fake_drain(struct fake_connection *connection);
+/* Its calls end with UNAVAILABLE; `unseen` as their status says. */
+void fake_lose(struct fake_connection *connection, bool unseen);
+/* The newest connection is made. */
+struct fake_connection *world_make_ready(struct world *world);
+
+unsigned fake_count(const struct fake_connection *connection);
+/* Call number `at` on a connection, the oldest being 0; there must be one. */
+struct fake_call *fake_at(const struct fake_connection *connection, unsigned at);
+void fake_reply(struct fake_call *call, const char *text);
+/* The server ends a call; world_run afterwards is the test's. */
+void fake_end(struct fake_call *call, uint32_t code);
+/* The same with google.rpc.RetryInfo. */
+void fake_end_retry(struct fake_call *call, uint32_t code, uint32_t retry_ms);
+/* The server refused the stream. */
+void fake_refuse(struct fake_call *call);
+/* A reply, and OK. */
+void fake_answer(struct fake_call *call, const char *text);
+
+/* Starts a call; `asked` is set up anew but for what the caller does in callbacks. */
+enum err ask(struct world *world, struct asked *asked, const struct method_info *method,
+             const struct client_options *options);
+enum err ask_bytes(struct world *world, struct asked *asked, const struct method_info *method,
+                   struct slice request, const struct client_options *options);
+/* The caller's other functions. */
+void ask_cancel(struct asked *asked);
+enum err ask_send(struct asked *asked, const char *text);
+enum err ask_half_close(struct asked *asked);
+void ask_pause(struct asked *asked);
+void ask_resume(struct asked *asked);
+void ask_shut(struct world *world);
+
+#endif

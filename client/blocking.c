@@ -98,7 +98,8 @@ static bool waiting_copy_status(struct waiting *waiting, const struct client_sta
     struct client_metadata *metadata =
         arena_calloc(waiting->arena, status->metadata_count + 1, sizeof(*metadata));
     bool copied = metadata != NULL && arena_copy(waiting->arena, status->message, &copy->message) &&
-                  arena_copy(waiting->arena, status->details, &copy->details);
+                  arena_copy(waiting->arena, status->details, &copy->details) &&
+                  arena_copy(waiting->arena, status->idempotency_key, &copy->idempotency_key);
 
     for (size_t i = 0; copied && i < status->metadata_count; i++) {
         copied = arena_copy(waiting->arena, status->metadata[i].key, &metadata[i].key) &&
@@ -106,6 +107,8 @@ static bool waiting_copy_status(struct waiting *waiting, const struct client_sta
     }
     copy->code = status->code;
     copy->from_server = status->from_server;
+    copy->unseen = status->unseen;
+    copy->attempts = status->attempts;
     copy->metadata = copied ? metadata : NULL;
     copy->metadata_count = copied ? status->metadata_count : 0;
     return copied;
@@ -121,7 +124,7 @@ static void on_end(void *user, const struct client_status *status)
     waiting->ended = true;
 }
 
-enum err client_blocking_open(const struct client_connection_config *config,
+enum err client_blocking_open(const struct client_channel_loop_config *config,
                               struct client_blocking **ret_client)
 {
     struct client_blocking *client = calloc(1, sizeof(*client));
@@ -131,7 +134,7 @@ enum err client_blocking_open(const struct client_connection_config *config,
         free(client);
         return ERR_MEMORY;
     }
-    err = client_connection_open(&client->loop, config, &client->channel);
+    err = client_channel_loop_open(&client->loop, config, &client->channel);
     if (err != OK) {
         (void)uv_loop_close(&client->loop);
         free(client);
@@ -146,10 +149,15 @@ void client_blocking_close(struct client_blocking *client)
     if (client == NULL) {
         return;
     }
-    client_connection_close(client->channel, NULL, NULL);
+    client_channel_loop_close(client->channel, NULL, NULL);
     (void)uv_run(&client->loop, UV_RUN_DEFAULT);
     ASSERT(uv_loop_close(&client->loop) == 0);
     free(client);
+}
+
+enum err client_blocking_set_token(struct client_blocking *client, struct slice token)
+{
+    return client_channel_loop_set_token(client->channel, token);
 }
 
 static enum err wait_for_end(struct waiting *waiting, const struct client_request *request,

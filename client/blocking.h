@@ -1,11 +1,12 @@
 /*
- * blocking.h: calls for programs without a loop of their own: one connection, one call at a time,
- * each function returning when the call has ended. Owns its loop; not for several threads at once.
+ * blocking.h: calls for programs without a loop of their own: one channel, one call at a time, each
+ * function returning when the call has ended, which may take several attempts on several connections
+ * (channel.h). Owns its loop; not for several threads at once.
  */
 #ifndef ERRATA_CLIENT_BLOCKING_H
 #define ERRATA_CLIENT_BLOCKING_H
 
-#include "client/connection.h"
+#include "client/channel_loop.h"
 #include "store/base/arena.h"
 
 struct client_blocking;
@@ -38,14 +39,16 @@ typedef enum client_upload_step (*client_next_message)(void *user, struct slice 
 /* Takes one reply of a stream; false ends the call, with CANCELLED. */
 typedef bool (*client_take_reply)(void *user, struct slice message);
 
-/* Starts connecting; errors as client_connection_open. */
-MUST_CHECK enum err client_blocking_open(const struct client_connection_config *config,
+/* Does not connect yet; errors as client_channel_loop_open. */
+MUST_CHECK enum err client_blocking_open(const struct client_channel_loop_config *config,
                                          struct client_blocking **ret_client);
-/* Closes the connection and frees everything. NULL does nothing. */
+/* Closes the channel and frees everything. NULL does nothing. */
 void client_blocking_close(struct client_blocking *client);
+/* The token of calls from now on; empty: none. ERR_MEMORY: the old one stays. */
+MUST_CHECK enum err client_blocking_set_token(struct client_blocking *client, struct slice token);
 
 /* Makes a unary call and waits for its end. OK where the call was made, however it ended: look at
- * ret_result->status. Errors as client_session_start: nothing was sent. */
+ * ret_result->status. Errors as stub.h's start: nothing was sent. */
 MUST_CHECK enum err client_call_blocking(struct client_blocking *client,
                                          const struct client_request *request, struct arena *arena,
                                          struct client_result *ret_result);

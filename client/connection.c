@@ -550,16 +550,23 @@ static void connection_init_handles(struct tcp_connection *connection)
     connection->handles_open = HANDLE_COUNT;
 }
 
+enum err client_connection_check(const struct client_connection_config *config)
+{
+    size_t host_bytes = config->host != NULL ? strlen(config->host) : 0;
+
+    return host_bytes == 0 || host_bytes > CLIENT_HOST_BYTES_MAX || config->port == 0 ? ERR_INVALID
+                                                                                      : OK;
+}
+
 enum err client_connection_open(struct uv_loop_s *loop,
                                 const struct client_connection_config *config,
                                 struct client_channel **ret_channel)
 {
-    size_t host_bytes = config->host != NULL ? strlen(config->host) : 0;
     struct tcp_connection *connection = NULL;
-    enum err err = OK;
+    enum err err = client_connection_check(config);
 
-    if (host_bytes == 0 || host_bytes > CLIENT_HOST_BYTES_MAX || config->port == 0) {
-        return ERR_INVALID;
+    if (err != OK) {
+        return err;
     }
     connection = calloc(1, sizeof(*connection));
     if (connection == NULL) {
@@ -570,7 +577,7 @@ enum err client_connection_open(struct uv_loop_s *loop,
     connection->port = config->port;
     connection->connect_timeout_ms =
         config->connect_timeout_ms > 0 ? config->connect_timeout_ms : CLIENT_CONNECT_TIMEOUT_MS;
-    memcpy(connection->host, config->host, host_bytes + 1);
+    memcpy(connection->host, config->host, strlen(config->host) + 1);
     (void)snprintf(connection->authority, sizeof(connection->authority),
                    strchr(connection->host, ':') != NULL ? "[%s]:%u" : "%s:%u", connection->host,
                    (unsigned)connection->port);

@@ -29,12 +29,15 @@ struct client_connection_config {
     size_t reply_bytes_max; /* 0: CLIENT_MESSAGE_BYTES_MAX */
     size_t request_bytes_max; /* of one message; 0: CLIENT_MESSAGE_BYTES_MAX */
     int64_t connect_timeout_ms; /* 0: CLIENT_CONNECT_TIMEOUT_MS */
-    int64_t
-        keepalive_ms; /* silence, while calls are under way, after which a PING is sent; 0: never */
+    /* Silence, while calls are under way, after which a PING is sent; 0: never. Servers count PINGs
+     * without other traffic: Errata's takes one every 10 s. */
+    int64_t keepalive_ms;
     int64_t keepalive_timeout_ms; /* without a sign of life for so long the connection is lost */
     struct client_connection_listener listener; /* on_state NULL: nobody listens */
 };
 
+/* ERR_INVALID for a host that is no name, or no port. */
+MUST_CHECK enum err client_connection_check(const struct client_connection_config *config);
 /* Starts connecting. ERR_INVALID for a host that is no name, ERR_MEMORY; that nobody answers there
  * is told by the calls. The loop outlives the channel. */
 MUST_CHECK enum err client_connection_open(struct uv_loop_s *loop,

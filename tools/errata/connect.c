@@ -15,6 +15,16 @@
 #define TOKEN_FILE_BYTES_MAX 4096
 /* --metadata and --idempotency-key of one command line. */
 #define METADATA_MAX 32
+/* A call is tried again where the server is restarting, and the command still ends within some two
+ * seconds where nobody listens. */
+#define TRIES_MAX 6
+#define TRIES_PAUSE_FIRST_MS 100
+#define TRIES_PAUSE_LAST_MS 400
+/* One try to connect; and silence, while a call is under way, after which the server is asked whether
+ * it is there, and the time that it has to say so. */
+#define TRY_TIMEOUT_MS 5000
+#define SILENCE_MS 30000
+#define SILENCE_TIMEOUT_MS 10000
 
 static const char *setting(const struct cli *cli, const char *option, const char *variable)
 {
@@ -81,7 +91,10 @@ static enum cli_exit read_token(struct cli *cli, struct slice *ret_token)
 enum cli_exit cli_channel_config(struct cli *cli, struct client_connection_config *ret_config)
 {
     const char *server = setting(cli, "server", "ERRATA_SERVER");
-    struct client_connection_config config = {.user_agent = "errata-cli/" ERRATA_VERSION};
+    struct client_connection_config config = {.user_agent = "errata-cli/" ERRATA_VERSION,
+                                              .connect_timeout_ms = TRY_TIMEOUT_MS,
+                                              .keepalive_ms = SILENCE_MS,
+                                              .keepalive_timeout_ms = SILENCE_TIMEOUT_MS};
     enum cli_exit result = CLI_OK;
 
     server = server != NULL && server[0] != '\0' ? server : CONNECT_SERVER_DEFAULT;
@@ -98,17 +111,21 @@ enum cli_exit cli_channel_config(struct cli *cli, struct client_connection_confi
 
 enum cli_exit cli_connect(struct cli *cli)
 {
-    struct client_connection_config config = {.host = NULL};
+    struct client_channel_loop_config config = {
+        .retry = {.attempts_max = TRIES_MAX,
+                  .backoff_initial_ms = TRIES_PAUSE_FIRST_MS,
+                  .backoff_max_ms = TRIES_PAUSE_LAST_MS},
+        .call_timeout_ms = -1}; /* cli_call_options gives each call its own */
     enum cli_exit result = CLI_OK;
 
     if (cli->client != NULL) {
         return CLI_OK;
     }
-    result = cli_channel_config(cli, &config);
+    result = cli_channel_config(cli, &config.connection);
     if (result == CLI_OK && client_blocking_open(&config, &cli->client) != OK) {
         result =
             cli_local(cli, "no connection can be made to %s port %u: out of memory or of files",
-                      config.host, (unsigned)config.port);
+                      config.connection.host, (unsigned)config.connection.port);
     }
     return result;
 }

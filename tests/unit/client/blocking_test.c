@@ -115,8 +115,8 @@ static void server_stop(struct server *server)
 static enum err upload_once(uint16_t port, struct upload *upload, int64_t timeout_ms,
                             struct arena *arena, struct client_result *ret_result)
 {
-    const struct client_connection_config config = {
-        .host = "127.0.0.1", .port = port, .request_bytes_max = MESSAGE_BYTES};
+    const struct client_channel_loop_config config = {
+        .connection = {.host = "127.0.0.1", .port = port, .request_bytes_max = MESSAGE_BYTES}};
     const struct client_options options = {.timeout_ms = timeout_ms};
     const struct client_request request = {.method = &uploading, .options = &options};
     struct client_blocking *client = NULL;

@@ -38,7 +38,9 @@ static int listen_somewhere(uint16_t *ret_port)
 static struct client_status call_once(const char *host, uint16_t port, int64_t timeout_ms,
                                       struct arena *arena)
 {
-    const struct client_connection_config config = {.host = host, .port = port};
+    const struct client_channel_loop_config config = {
+        .connection = {.host = host, .port = port},
+        .retry = {.attempts_max = 3, .backoff_initial_ms = 1, .backoff_max_ms = 5}};
     const struct client_options options = {.timeout_ms = timeout_ms};
     const struct client_request request = {.method = &unary, .options = &options};
     struct client_blocking *client = NULL;
@@ -229,16 +231,16 @@ static void closing(void **state)
 static void bad_configuration(void **state)
 {
     char name[CLIENT_HOST_BYTES_MAX + 2];
-    struct client_connection_config config = {.host = "", .port = 1};
+    struct client_channel_loop_config config = {.connection = {.host = "", .port = 1}};
     struct client_blocking *client = NULL;
 
     (void)state;
     assert_int_equal(client_blocking_open(&config, &client), ERR_INVALID);
-    config = (struct client_connection_config){.host = "localhost", .port = 0};
+    config.connection = (struct client_connection_config){.host = "localhost", .port = 0};
     assert_int_equal(client_blocking_open(&config, &client), ERR_INVALID);
     memset(name, 'a', sizeof(name) - 1);
     name[sizeof(name) - 1] = '\0';
-    config = (struct client_connection_config){.host = name, .port = 1};
+    config.connection = (struct client_connection_config){.host = name, .port = 1};
     assert_int_equal(client_blocking_open(&config, &client), ERR_INVALID);
 }
 

@@ -111,6 +111,8 @@ static int on_frame(nghttp2_session *http2, const nghttp2_frame *frame, void *us
     bool request = frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA;
 
     (void)http2;
+    peer->requests += frame->hd.type == NGHTTP2_HEADERS;
+    peer->pings += frame->hd.type == NGHTTP2_PING && (frame->hd.flags & NGHTTP2_FLAG_ACK) == 0;
     if (frame->hd.type == NGHTTP2_RST_STREAM) {
         peer->reset_by_client = frame->rst_stream.error_code;
         peer->resets_by_client++;
@@ -130,7 +132,12 @@ struct peer *peer_new(const struct peer_script *script, size_t step)
                                                  .token = SLICE("errata_0_secret"),
                                                  .user_agent = SLICE("tests"),
                                                  .reply_bytes_max = 500000,
-                                                 .request_bytes_max = PEER_BODY_BYTES_MAX};
+                                                 .request_bytes_max = PEER_BODY_BYTES_MAX,
+                                                 .keepalive_ms = script->keepalive_ms,
+                                                 .keepalive_timeout_ms =
+                                                     script->keepalive_timeout_ms};
+    const nghttp2_settings_entry streams = {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS,
+                                            script->streams_max};
     struct peer *peer = calloc(1, sizeof(*peer));
     nghttp2_session_callbacks *callbacks = NULL;
     nghttp2_option *option = NULL;
@@ -148,7 +155,8 @@ struct peer *peer_new(const struct peer_script *script, size_t step)
     assert_int_equal(nghttp2_session_server_new2(&peer->http2, callbacks, peer, option), 0);
     nghttp2_option_del(option);
     nghttp2_session_callbacks_del(callbacks);
-    assert_int_equal(nghttp2_submit_settings(peer->http2, 0, NULL, 0), 0);
+    assert_int_equal(
+        nghttp2_submit_settings(peer->http2, 0, &streams, script->streams_max != 0 ? 1 : 0), 0);
     return peer;
 }
 
@@ -196,7 +204,7 @@ void peer_pump(struct peer *peer)
 
     while (moved) {
         moved = client_to_peer(peer);
-        moved = peer_to_client(peer) || moved;
+        moved = (!peer->mute && peer_to_client(peer)) || moved;
         client_session_report(peer->session);
     }
 }

@@ -24,6 +24,9 @@ struct peer_script {
     size_t early_bytes; /* once so many bytes of it came */
     bool stops_reading; /* gives no window back but by peer_read */
     uint32_t reset; /* HTTP/2 error that answers the request; 0: none */
+    uint32_t streams_max; /* that it takes at a time; 0: any number */
+    int64_t keepalive_ms; /* of the session */
+    int64_t keepalive_timeout_ms;
 };
 
 struct peer {
@@ -31,6 +34,7 @@ struct peer {
     nghttp2_session *http2;
     struct peer_script script;
     size_t step; /* bytes that either side gets at a time */
+    bool mute; /* what it has to say stays with it */
     size_t body_sent;
     bool answered;
     char request_fields[4096]; /* `name: value` lines of the last request */
@@ -41,6 +45,8 @@ struct peer {
     size_t unread_bytes; /* of a peer that stops reading */
     uint32_t reset_by_client; /* error of the last RST_STREAM that came */
     unsigned resets_by_client;
+    unsigned requests; /* HEADERS that came */
+    unsigned pings;
 };
 
 /* A peer and its session; freed by peer_free, which ends what is left. */

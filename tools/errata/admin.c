@@ -53,11 +53,13 @@ static void counter_cells(struct cli *cli, struct json_value row, struct slice *
 
 static enum cli_exit print_info(struct cli *cli, struct json_value reply)
 {
-    static const struct table_column method_columns[] = {{"METHOD", false, TABLE_NEVER_CUT, false},
-                                                         {"CODE", false, TABLE_NEVER_CUT, false},
-                                                         {"CALLS", true, TABLE_NEVER_CUT, false}};
+    static const struct table_column method_columns[] = {
+        {.title = "METHOD", .cut = TABLE_NEVER_CUT},
+        {.title = "CODE", .cut = TABLE_NEVER_CUT},
+        {.title = "CALLS", .right = true, .cut = TABLE_NEVER_CUT}};
     static const struct table_column counter_columns[] = {
-        {"COUNTER", false, TABLE_NEVER_CUT, false}, {"VALUE", true, TABLE_NEVER_CUT, false}};
+        {.title = "COUNTER", .cut = TABLE_NEVER_CUT},
+        {.title = "VALUE", .right = true, .cut = TABLE_NEVER_CUT}};
     static const struct reply_rows methods = {"methods", method_columns,
                                               sizeof(method_columns) / sizeof(method_columns[0]),
                                               method_cells};

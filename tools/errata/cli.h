@@ -8,7 +8,7 @@
 #include "client/blocking.h"
 #include "store/base/ctx.h"
 #include "tools/errata/terminal/options.h"
-#include "tools/errata/terminal/print.h"
+#include "tools/errata/terminal/progress.h"
 
 /* What one run may take: a request, its reply and their JSON, each at most 64 MiB. */
 #define CLI_ARENA_BYTES_MAX ((size_t)1024 * 1024 * 1024)
@@ -31,6 +31,7 @@ struct cli {
     struct options options;
     struct printer out;
     struct printer err;
+    struct progress progress; /* of long work, on `err`; both printers hide it */
     struct arena arena;
     struct fault fault;
     struct ctx ctx; /* over the arena and the fault above */
@@ -53,6 +54,8 @@ struct command {
     enum cli_exit (*run)(struct cli *cli);
 };
 
+/* Starts the line of progress of long work. */
+void cli_progress(struct cli *cli);
 /* Says what is wrong with the command line, and where help is. */
 MUST_CHECK enum cli_exit cli_usage(struct cli *cli, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Says what failed on this side. */

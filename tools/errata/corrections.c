@@ -119,11 +119,13 @@ static enum cli_exit run_list(struct cli *cli)
                                                     {"until", "end_time", REQUEST_TIME_AGO},
                                                     {"field", "field", REQUEST_TEXT},
                                                     {NULL, NULL, REQUEST_TEXT}};
-    static const struct table_column columns[] = {
-        {"ID", false, TABLE_NEVER_CUT, false},    {"CREATED", false, TABLE_NEVER_CUT, false},
-        {"TYPE", false, TABLE_CUT_END, false},    {"LAYOUT", false, TABLE_CUT_END, true},
-        {"DOCUMENT", false, TABLE_CUT_END, true}, {"ACTOR", false, TABLE_CUT_END, true},
-        {"FIELDS", false, TABLE_CUT_END, false}};
+    static const struct table_column columns[] = {{.title = "ID", .cut = TABLE_NEVER_CUT},
+                                                  {.title = "CREATED", .cut = TABLE_NEVER_CUT},
+                                                  {.title = "TYPE"},
+                                                  {.title = "LAYOUT", .extra = 1},
+                                                  {.title = "DOCUMENT", .extra = 1},
+                                                  {.title = "ACTOR", .extra = 1},
+                                                  {.title = "FIELDS"}};
     static const struct paging paging = {
         .path = "/errata.v1.CorrectionService/ListFeedbackEvents",
         .rows = {"events", columns, sizeof(columns) / sizeof(columns[0]), event_cells},

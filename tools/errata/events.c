@@ -68,9 +68,12 @@ static enum cli_exit add_subject(struct request *request, struct cli *cli)
 }
 
 static const struct table_column columns[] = {
-    {"SEQ", true, TABLE_NEVER_CUT, false},    {"RECORDED", false, TABLE_NEVER_CUT, false},
-    {"KIND", false, TABLE_NEVER_CUT, false},  {"ACTOR", false, TABLE_CUT_END, true},
-    {"SUBJECT", false, TABLE_CUT_END, false}, {"ID", false, TABLE_NEVER_CUT, true}};
+    {.title = "SEQ", .right = true, .cut = TABLE_NEVER_CUT},
+    {.title = "RECORDED", .cut = TABLE_NEVER_CUT},
+    {.title = "KIND", .cut = TABLE_NEVER_CUT},
+    {.title = "ACTOR", .extra = 1},
+    {.title = "SUBJECT"},
+    {.title = "ID", .cut = TABLE_NEVER_CUT, .extra = 1}};
 
 static enum cli_exit run_list(struct cli *cli)
 {

@@ -31,9 +31,12 @@ static void example_cells(struct cli *cli, struct json_value row, struct slice *
 static enum cli_exit print_table(struct cli *cli, struct json_value reply)
 {
     static const struct table_column columns[] = {
-        {"EXAMPLE", false, TABLE_NEVER_CUT, false}, {"CREATED", false, TABLE_NEVER_CUT, true},
-        {"MATCH", false, TABLE_NEVER_CUT, false},   {"MARKS", false, TABLE_CUT_END, true},
-        {"INPUT", false, TABLE_CUT_END, false},     {"OUTPUT", false, TABLE_CUT_END, false}};
+        {.title = "EXAMPLE", .cut = TABLE_NEVER_CUT},
+        {.title = "CREATED", .cut = TABLE_NEVER_CUT, .extra = 1},
+        {.title = "MATCH", .cut = TABLE_NEVER_CUT},
+        {.title = "MARKS", .extra = 1},
+        {.title = "INPUT"},
+        {.title = "OUTPUT"}};
     static const struct reply_rows rows = {"examples", columns,
                                            sizeof(columns) / sizeof(columns[0]), example_cells};
     struct table table;

@@ -111,10 +111,14 @@ static const char *verdict(const struct pdf_explanation *explanation, const stru
 static void print_tables(struct cli *cli, const struct pdf_explanation *explanation)
 {
     static const struct table_column columns[] = {
-        {"KIND", false, TABLE_NEVER_CUT, false},  {"LEFT", true, TABLE_NEVER_CUT, false},
-        {"TOP", true, TABLE_NEVER_CUT, false},    {"RIGHT", true, TABLE_NEVER_CUT, false},
-        {"BOTTOM", true, TABLE_NEVER_CUT, false}, {"ROWS", true, TABLE_NEVER_CUT, false},
-        {"CELLS", true, TABLE_NEVER_CUT, false},  {"COUNTS", false, TABLE_CUT_END, false}};
+        {.title = "KIND", .cut = TABLE_NEVER_CUT},
+        {.title = "LEFT", .right = true, .cut = TABLE_NEVER_CUT},
+        {.title = "TOP", .right = true, .cut = TABLE_NEVER_CUT},
+        {.title = "RIGHT", .right = true, .cut = TABLE_NEVER_CUT},
+        {.title = "BOTTOM", .right = true, .cut = TABLE_NEVER_CUT},
+        {.title = "ROWS", .right = true, .cut = TABLE_NEVER_CUT},
+        {.title = "CELLS", .right = true, .cut = TABLE_NEVER_CUT},
+        {.title = "COUNTS"}};
     struct table table;
     bool added = true;
 

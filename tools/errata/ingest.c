@@ -21,8 +21,6 @@
 #define TOLD_MAX 20
 /* Files at once, unless told otherwise: one is measured while the next one is on its way. */
 #define AT_ONCE_DEFAULT 2
-/* Between two looks of the progress line. */
-#define PROGRESS_US 100000
 /* Of the contract: a document_id. */
 #define DOCUMENT_ID_BYTES_MAX 128
 
@@ -55,9 +53,7 @@ struct ingest {
     size_t refused; /* by the server */
     size_t unreadable;
     int64_t sent_bytes; /* on their way, and of files that have ended */
-    int64_t shown_us; /* when the progress line was written last */
-    bool progress; /* a line of it stands on the terminal */
-    bool headed; /* a table was printed */
+    struct table_layout layout; /* of all tables: one heading */
     struct row rows[ROWS_MAX];
     size_t row_count;
     struct arena rows_arena;
@@ -72,41 +68,18 @@ struct ingest {
 
 /* --- progress --- */
 
-static void clear_progress(struct ingest *ingest)
-{
-    if (ingest->progress) {
-        print_text(&ingest->cli->err, "\r\x1b[K");
-        (void)fflush(ingest->cli->err.stream);
-        ingest->progress = false;
-    }
-}
-
 static void show_progress(struct ingest *ingest, const char *path, bool waiting)
 {
-    struct printer *err = &ingest->cli->err;
-    int64_t now_us = clock_monotonic_us(ingest->cli->ctx.clock);
-    char line[128];
-    struct arena arena;
-    struct slice name = {NULL, 0};
-    int used = 0;
+    const struct progress_state state = {
+        .unit = "files",
+        .done = ingest->stored + ingest->refused + ingest->unreadable,
+        .total = ingest->total,
+        .done_bytes = ingest->sent_bytes > 0 ? (uint64_t)ingest->sent_bytes : 0,
+        .total_bytes = ingest->total_bytes,
+        .detail = slice_text(path),
+        .paused = waiting};
 
-    if (!err->terminal || (!waiting && now_us - ingest->shown_us < PROGRESS_US)) {
-        return;
-    }
-    ingest->shown_us = now_us;
-    arena_init(&arena, CLI_ARENA_BYTES_MAX);
-    used = snprintf(line, sizeof(line), "%zu of %zu files, %.1f of %.1f MiB%s: ",
-                    ingest->stored + ingest->refused + ingest->unreadable, ingest->total,
-                    (double)ingest->sent_bytes / 1048576, (double)ingest->total_bytes / 1048576,
-                    waiting ? ", waiting for the server" : "");
-    name = print_clean(&arena, slice_text(path));
-    if (used > 0 && (unsigned)used + 1 < err->width) {
-        name = print_cut(&arena, name, err->width - 1 - (unsigned)used);
-        print_text(err, "\r%s%.*s\x1b[K", line, (int)name.size, (const char *)name.data);
-        (void)fflush(err->stream);
-        ingest->progress = true;
-    }
-    arena_deinit(&arena);
+    progress_show(&ingest->cli->progress, &state);
 }
 
 /* --- rows --- */
@@ -122,30 +95,27 @@ static int compare_rows(const void *a, const void *b)
 static void print_rows(struct ingest *ingest)
 {
     static const struct table_column columns[COLUMN_COUNT] = {
-        [COLUMN_FILE] = {"FILE", false, TABLE_CUT_FRONT, false},
-        [COLUMN_PAGES] = {"PAGES", true, TABLE_NEVER_CUT, false},
-        [COLUMN_SIZE] = {"PAGE 1", true, TABLE_NEVER_CUT, false},
-        [COLUMN_TABLES] = {"TABLES", true, TABLE_NEVER_CUT, false},
-        [COLUMN_COVERAGE] = {"COVERAGE", true, TABLE_NEVER_CUT, true},
-        [COLUMN_LAYOUT] = {"LAYOUT", false, TABLE_NEVER_CUT, false},
-        [COLUMN_SEEN] = {"SEEN", true, TABLE_NEVER_CUT, false},
-        [COLUMN_NOTE] = {"NOTE", false, TABLE_NEVER_CUT, false}};
+        [COLUMN_FILE] = {.title = "FILE", .cut = TABLE_CUT_FRONT},
+        [COLUMN_PAGES] = {.title = "PAGES", .right = true, .cut = TABLE_NEVER_CUT},
+        [COLUMN_SIZE] = {.title = "PAGE 1", .right = true, .cut = TABLE_NEVER_CUT},
+        [COLUMN_TABLES] = {.title = "TABLES", .right = true, .cut = TABLE_NEVER_CUT},
+        [COLUMN_COVERAGE] = {.title = "COVERAGE",
+                             .right = true,
+                             .cut = TABLE_NEVER_CUT,
+                             .extra = 1},
+        [COLUMN_LAYOUT] = {.title = "LAYOUT", .cut = TABLE_NEVER_CUT},
+        [COLUMN_SEEN] = {.title = "SEEN", .right = true, .cut = TABLE_NEVER_CUT},
+        [COLUMN_NOTE] = {.title = "NOTE", .cut = TABLE_NEVER_CUT}};
     struct table table;
     bool added = true;
 
-    clear_progress(ingest);
     qsort(ingest->rows, ingest->row_count, sizeof(ingest->rows[0]), compare_rows);
     table_init(&table, &ingest->rows_arena, columns, COLUMN_COUNT);
     for (size_t i = 0; i < ingest->row_count && added; i++) {
         added = table_add(&table, ingest->rows[i].cells);
     }
-    if (ingest->headed) {
-        table_print_rows(&table, &ingest->cli->out);
-    } else {
-        table_print(&table, &ingest->cli->out);
-    }
+    table_print_page(&table, &ingest->cli->out, &ingest->layout);
     (void)fflush(ingest->cli->out.stream);
-    ingest->headed = true;
     ingest->row_count = 0;
     arena_reset(&ingest->rows_arena);
 }
@@ -253,7 +223,6 @@ static void note_unreadable(struct ingest *ingest, const struct upload_file *fil
     bool sentence = strncmp(problem, "it", 2) == 0;
 
     ingest->unreadable++;
-    clear_progress(ingest);
     add_failure(
         ingest, file, "unreadable",
         arena_printf(&ingest->cli->arena, "%s%s", sentence ? "" : "it can't be read: ", problem));
@@ -272,7 +241,6 @@ static void done(void *user, const struct upload_file *file, const struct upload
     switch (end->kind) {
     case UPLOAD_STORED:
         ingest->stored++;
-        clear_progress(ingest);
         if (cli_decode(cli, cli_method("/errata.v1.LayoutService/IngestDocumentStream"), end->reply,
                        &cli->arena, &json) != CLI_OK) {
             return; /* it has been said; the document is stored all the same */
@@ -285,7 +253,6 @@ static void done(void *user, const struct upload_file *file, const struct upload
         break;
     case UPLOAD_REFUSED:
         ingest->refused++;
-        clear_progress(ingest);
         add_failure(ingest, file, client_code_name(end->status->code), end->status->message);
         break;
     case UPLOAD_UNREADABLE:
@@ -443,7 +410,6 @@ static enum cli_exit conclude(struct ingest *ingest, const struct uploads_result
     if (ingest->row_count > 0) {
         print_rows(ingest);
     }
-    clear_progress(ingest);
     if (!cli->json) {
         print_told(ingest, failed);
     }
@@ -490,6 +456,7 @@ static enum cli_exit run(struct ingest *ingest, struct arena *kept)
     if (read != CLI_OK) {
         return read;
     }
+    cli_progress(cli);
     uploads_run(&config, kept, &result);
     return conclude(ingest, &result);
 }

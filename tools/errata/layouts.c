@@ -61,11 +61,15 @@ static enum cli_exit run_list(struct cli *cli)
     static const struct request_member members[] = {{"layout", "layout_fingerprint", REQUEST_TEXT},
                                                     {NULL, NULL, REQUEST_TEXT}};
     static const struct table_column columns[] = {
-        {"DOCUMENT", false, TABLE_CUT_END, false}, {"CREATED", false, TABLE_NEVER_CUT, true},
-        {"PAGES", true, TABLE_NEVER_CUT, false},   {"PAGE 1", true, TABLE_NEVER_CUT, false},
-        {"TABLES", true, TABLE_NEVER_CUT, false},  {"COVERAGE", true, TABLE_NEVER_CUT, false},
-        {"LAYOUT", false, TABLE_CUT_END, false},   {"NOTE", false, TABLE_CUT_END, false},
-        {"ID", false, TABLE_NEVER_CUT, true}};
+        {.title = "DOCUMENT"},
+        {.title = "CREATED", .cut = TABLE_NEVER_CUT, .extra = 1},
+        {.title = "PAGES", .right = true, .cut = TABLE_NEVER_CUT},
+        {.title = "PAGE 1", .right = true, .cut = TABLE_NEVER_CUT},
+        {.title = "TABLES", .right = true, .cut = TABLE_NEVER_CUT},
+        {.title = "COVERAGE", .right = true, .cut = TABLE_NEVER_CUT},
+        {.title = "LAYOUT"},
+        {.title = "NOTE"},
+        {.title = "ID", .cut = TABLE_NEVER_CUT, .extra = 1}};
     static const struct paging paging = {
         .path = "/errata.v1.LayoutService/ListDocuments",
         .rows = {"documents", columns, sizeof(columns) / sizeof(columns[0]), document_cells},
@@ -99,9 +103,12 @@ static enum cli_exit run_profiles(struct cli *cli)
 {
     static const struct request_member members[] = {{NULL, NULL, REQUEST_TEXT}};
     static const struct table_column columns[] = {
-        {"LAYOUT", false, TABLE_NEVER_CUT, false},    {"SEEN", true, TABLE_NEVER_CUT, false},
-        {"EXAMPLES", true, TABLE_NEVER_CUT, false},   {"LAST SEEN", false, TABLE_NEVER_CUT, true},
-        {"CORRECTIONS", true, TABLE_NEVER_CUT, true}, {"FIRST SEEN", false, TABLE_NEVER_CUT, true}};
+        {.title = "LAYOUT", .cut = TABLE_NEVER_CUT},
+        {.title = "SEEN", .right = true, .cut = TABLE_NEVER_CUT},
+        {.title = "EXAMPLES", .right = true, .cut = TABLE_NEVER_CUT},
+        {.title = "LAST SEEN", .cut = TABLE_NEVER_CUT, .extra = 1},
+        {.title = "CORRECTIONS", .right = true, .cut = TABLE_NEVER_CUT, .extra = 1},
+        {.title = "FIRST SEEN", .cut = TABLE_NEVER_CUT, .extra = 1}};
     static const struct paging paging = {
         .path = "/errata.v1.LayoutService/ListProfiles",
         .rows = {"profiles", columns, sizeof(columns) / sizeof(columns[0]), profile_cells},

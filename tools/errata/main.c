@@ -46,6 +46,14 @@ enum cli_exit cli_local(struct cli *cli, const char *format, ...)
     return CLI_LOCAL;
 }
 
+void cli_progress(struct cli *cli)
+{
+    progress_start(&cli->progress, &cli->err, cli->ctx.clock);
+    cli->err.progress = &cli->progress;
+    /* Elsewhere than on a terminal it is in nobody's way. */
+    cli->out.progress = cli->out.terminal ? &cli->progress : NULL;
+}
+
 static enum cli_exit run(struct cli *cli, int count, char **words)
 {
     enum cli_exit result = command_read(cli, count, words);

@@ -137,9 +137,9 @@ static struct slice listed_name(const struct method_info *method)
 
 static enum cli_exit list_methods(struct cli *cli)
 {
-    static const struct table_column columns[] = {{"METHOD", false, TABLE_NEVER_CUT, false},
-                                                  {"KIND", false, TABLE_NEVER_CUT, false},
-                                                  {"ROLES", false, TABLE_CUT_END, false}};
+    static const struct table_column columns[] = {{.title = "METHOD", .cut = TABLE_NEVER_CUT},
+                                                  {.title = "KIND", .cut = TABLE_NEVER_CUT},
+                                                  {.title = "ROLES"}};
     struct table table;
 
     table_init(&table, &cli->arena, columns, sizeof(columns) / sizeof(columns[0]));
@@ -342,9 +342,9 @@ static bool add_fields(struct showing *showing, const struct message_info *messa
 
 static enum cli_exit show_message(struct cli *cli, const struct message_info *message, bool request)
 {
-    static const struct table_column columns[] = {{"FIELD", false, TABLE_NEVER_CUT, false},
-                                                  {"TYPE", false, TABLE_NEVER_CUT, false},
-                                                  {"RULES", false, TABLE_CUT_END, false}};
+    static const struct table_column columns[] = {{.title = "FIELD", .cut = TABLE_NEVER_CUT},
+                                                  {.title = "TYPE", .cut = TABLE_NEVER_CUT},
+                                                  {.title = "RULES"}};
     struct showing showing = {.cli = cli, .request = request};
 
     buffer_init(&showing.notes, &cli->arena, 256);

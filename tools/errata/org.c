@@ -37,9 +37,9 @@ static void org_cells(struct cli *cli, struct json_value row, struct slice *cell
 static enum cli_exit run_list(struct cli *cli)
 {
     static const struct request_member none[] = {{NULL, NULL, REQUEST_TEXT}};
-    static const struct table_column columns[] = {{"ID", false, TABLE_NEVER_CUT, false},
-                                                  {"NAME", false, TABLE_CUT_END, false},
-                                                  {"CREATED", false, TABLE_NEVER_CUT, false}};
+    static const struct table_column columns[] = {{.title = "ID", .cut = TABLE_NEVER_CUT},
+                                                  {.title = "NAME"},
+                                                  {.title = "CREATED", .cut = TABLE_NEVER_CUT}};
     static const struct paging paging = {
         .path = "/errata.v1.AdminService/ListOrganizations",
         .rows = {"organizations", columns, sizeof(columns) / sizeof(columns[0]), org_cells},

@@ -13,10 +13,11 @@
 #define PAGE_TOKEN_BYTES_MAX 512
 
 /* How far a list has come. */
-struct progress {
+struct pages {
     int64_t wanted; /* rows */
     int64_t seen;
     bool last; /* the last page was shown */
+    struct table_layout layout; /* of all pages: one heading */
 };
 
 /* What is the same for all pages; spans such as "12h ago" are worked out once, since a page token
@@ -84,7 +85,8 @@ static bool next_page(struct cli *cli, struct filter *filter, struct json_value 
 
 /* Prints a page's rows, the first page's under a heading; gives how many there were. */
 static enum cli_exit show_page(struct cli *cli, const struct paging *paging,
-                               struct json_value reply, bool first, int64_t *ret_rows)
+                               struct json_value reply, struct table_layout *layout,
+                               int64_t *ret_rows)
 {
     struct table table;
     enum cli_exit result = reply_table(cli, reply, &paging->rows, &table);
@@ -92,11 +94,7 @@ static enum cli_exit show_page(struct cli *cli, const struct paging *paging,
     if (result != CLI_OK) {
         return result;
     }
-    if (first) {
-        table_print(&table, &cli->out);
-    } else {
-        table_print_rows(&table, &cli->out);
-    }
+    table_print_page(&table, &cli->out, layout);
     *ret_rows = (int64_t)table.row_count;
     return CLI_OK;
 }
@@ -115,10 +113,10 @@ static int64_t count_rows(struct json_value reply, const char *name)
 }
 
 static enum cli_exit show(struct cli *cli, const struct paging *paging, struct slice json,
-                          struct json_value reply, bool first, int64_t *ret_rows)
+                          struct json_value reply, struct table_layout *layout, int64_t *ret_rows)
 {
     if (!cli->json) {
-        return show_page(cli, paging, reply, first, ret_rows);
+        return show_page(cli, paging, reply, layout, ret_rows);
     }
     print_json(&cli->out, json);
     *ret_rows = count_rows(reply, paging->rows.name);
@@ -137,49 +135,47 @@ static enum cli_exit wanted_rows(struct cli *cli, int64_t *ret_rows)
 }
 
 static enum cli_exit run_page(struct cli *cli, const struct paging *paging, struct filter *filter,
-                              struct progress *progress)
+                              struct pages *pages)
 {
     struct json_value reply = {JSON_NULL, {NULL, 0}};
     struct slice json = {NULL, 0};
     int64_t rows = 0;
-    enum cli_exit result =
-        fetch_page(cli, paging, filter, progress->wanted - progress->seen, &json);
+    enum cli_exit result = fetch_page(cli, paging, filter, pages->wanted - pages->seen, &json);
 
     if (result == CLI_OK) {
         result = reply_parse(cli, json, &reply);
     }
     if (result == CLI_OK) {
-        result = show(cli, paging, json, reply, progress->seen == 0, &rows);
+        result = show(cli, paging, json, reply, &pages->layout, &rows);
     }
     if (result != CLI_OK) {
         return result;
     }
-    progress->seen += rows;
-    progress->last = !next_page(cli, filter, reply);
+    pages->seen += rows;
+    pages->last = !next_page(cli, filter, reply);
     return CLI_OK;
 }
 
 enum cli_exit paging_run(struct cli *cli, const struct paging *paging)
 {
-    struct progress progress = {0, 0, false};
+    struct pages pages = {.seen = 0};
     struct filter filter;
     enum cli_exit result = make_filter(cli, paging, &filter);
 
     if (result == CLI_OK) {
-        result = wanted_rows(cli, &progress.wanted);
+        result = wanted_rows(cli, &pages.wanted);
     }
     for (unsigned page = 0;
-         result == CLI_OK && page < PAGES_MAX && !progress.last && progress.seen < progress.wanted;
-         page++) {
-        result = run_page(cli, paging, &filter, &progress);
+         result == CLI_OK && page < PAGES_MAX && !pages.last && pages.seen < pages.wanted; page++) {
+        result = run_page(cli, paging, &filter, &pages);
     }
     arena_deinit(&filter.arena);
     if (result != CLI_OK || cli->json) {
         return result;
     }
-    if (!progress.last) {
+    if (!pages.last) {
         print_text(&cli->err, "there may be more: --limit N or --all shows it\n");
-    } else if (progress.seen == 0) {
+    } else if (pages.seen == 0) {
         print_text(&cli->err, "%s\n", paging->nothing);
     }
     return CLI_OK;

@@ -71,10 +71,13 @@ static void token_cells(struct cli *cli, struct json_value row, struct slice *ce
 static enum cli_exit run_list(struct cli *cli)
 {
     static const struct table_column columns[] = {
-        {"KEY ID", false, TABLE_NEVER_CUT, false}, {"ROLE", false, TABLE_NEVER_CUT, false},
-        {"SERVER", false, TABLE_NEVER_CUT, true},  {"USER", false, TABLE_CUT_END, false},
-        {"CREATED", false, TABLE_NEVER_CUT, true}, {"EXPIRES", false, TABLE_NEVER_CUT, false},
-        {"STATE", false, TABLE_CUT_END, false}};
+        {.title = "KEY ID", .cut = TABLE_NEVER_CUT},
+        {.title = "ROLE", .cut = TABLE_NEVER_CUT},
+        {.title = "SERVER", .cut = TABLE_NEVER_CUT, .extra = 1},
+        {.title = "USER"},
+        {.title = "CREATED", .cut = TABLE_NEVER_CUT, .extra = 1},
+        {.title = "EXPIRES", .cut = TABLE_NEVER_CUT},
+        {.title = "STATE"}};
     static const struct paging paging = {
         .path = "/errata.v1.AdminService/ListTokens",
         .rows = {"tokens", columns, sizeof(columns) / sizeof(columns[0]), token_cells},

@@ -8,5 +8,6 @@ int run_options_tests(void);
 int run_print_tests(void);
 int run_table_tests(void);
 int run_files_tests(void);
+int run_progress_tests(void);
 
 #endif

@@ -11,5 +11,6 @@ int main(void)
     failed += run_print_tests();
     failed += run_table_tests();
     failed += run_files_tests();
+    failed += run_progress_tests();
     return failed == 0 ? 0 : 1;
 }

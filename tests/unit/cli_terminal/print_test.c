@@ -4,10 +4,12 @@
 #include "tests/unit/cli_terminal/cli_terminal_tests.h"
 #include "tools/errata/terminal/print.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -44,6 +46,7 @@ static void cleaning(void **state)
  * Method: letters, wide characters and combining marks at the border. */
 static void cutting(void **state)
 {
+    const struct printer printer = {.terminal = true};
     struct arena arena;
 
     (void)state;
@@ -51,25 +54,93 @@ static void cutting(void **state)
     assert_int_equal(print_width(SLICE("abc")), 3);
     assert_int_equal(print_width(SLICE("\xe6\xbc\xa2\xe5\xad\x97")), 4);
     assert_int_equal(print_width(SLICE("e\xcc\x81")), 1);
-    assert_true(slice_equal(print_cut_front(&arena, SLICE("abcdef"), 6), SLICE("abcdef")));
-    assert_true(slice_equal(print_cut_front(&arena, SLICE("abcdef"), 4), SLICE("\xe2\x80\xa6"
-                                                                               "def")));
+    assert_true(
+        slice_equal(print_cut_front(&printer, &arena, SLICE("abcdef"), 6), SLICE("abcdef")));
+    assert_true(
+        slice_equal(print_cut_front(&printer, &arena, SLICE("abcdef"), 4), SLICE("\xe2\x80\xa6"
+                                                                                 "def")));
     /* A wide character goes whole. */
-    assert_true(slice_equal(print_cut_front(&arena, SLICE("\xe6\xbc\xa2\xe5\xad\x97z"), 4),
-                            SLICE("\xe2\x80\xa6\xe5\xad\x97z")));
-    assert_int_equal(print_cut_front(&arena, SLICE("abc"), 0).size, 0);
-    assert_true(slice_equal(print_cut(&arena, SLICE("abcdef"), 6), SLICE("abcdef")));
-    assert_true(slice_equal(print_cut(&arena, SLICE("abcdef"), 4), SLICE("abc\xe2\x80\xa6")));
-    assert_true(slice_equal(print_cut(&arena, SLICE("\xe6\xbc\xa2\xe5\xad\x97"), 3),
+    assert_true(
+        slice_equal(print_cut_front(&printer, &arena, SLICE("\xe6\xbc\xa2\xe5\xad\x97z"), 4),
+                    SLICE("\xe2\x80\xa6\xe5\xad\x97z")));
+    assert_int_equal(print_cut_front(&printer, &arena, SLICE("abc"), 0).size, 0);
+    assert_true(slice_equal(print_cut(&printer, &arena, SLICE("abcdef"), 6), SLICE("abcdef")));
+    assert_true(
+        slice_equal(print_cut(&printer, &arena, SLICE("abcdef"), 4), SLICE("abc\xe2\x80\xa6")));
+    assert_true(slice_equal(print_cut(&printer, &arena, SLICE("\xe6\xbc\xa2\xe5\xad\x97"), 3),
                             SLICE("\xe6\xbc\xa2\xe2\x80\xa6")));
+    /* A letter and its accent go together; so does a flag, which is two characters. */
+    assert_true(slice_equal(print_cut(&printer, &arena, SLICE("abe\xcc\x81z"), 3),
+                            SLICE("ab\xe2\x80\xa6")));
+    assert_true(
+        slice_equal(print_cut(&printer, &arena, SLICE("\xf0\x9f\x87\xa9\xf0\x9f\x87\xaa-flag"), 2),
+                    SLICE("\xe2\x80\xa6")));
     arena_deinit(&arena);
 }
 
-static void assert_json(bool terminal, const char *json, const char *expected)
+/* Goal: a terminal without UTF-8 gets ASCII alone, cut with an ASCII mark; others get what was stored.
+ * Method: letters of two, three and four bytes, cut and whole. */
+static void letters(void **state)
+{
+    const struct printer ascii = {.terminal = true, .ascii = true};
+    const struct printer utf8 = {.terminal = true};
+    const struct slice text = SLICE("\xc3\xb6\xe6\xbc\xa2\xf0\x9f\x98\x80z");
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, 1 << 16);
+    assert_true(slice_equal(print_letters(&utf8, &arena, text), text));
+    assert_true(
+        slice_equal(print_letters(&ascii, &arena, text), SLICE("\\u00f6\\u6f22\\U01f600z")));
+    assert_true(slice_equal(print_cut(&ascii, &arena, SLICE("abcdef"), 4), SLICE("abc~")));
+    arena_deinit(&arena);
+}
+
+/* Goal: the environment tells which letters a terminal has, by the order of POSIX.
+ * Method: each variable that may say it, on a pseudo-terminal. */
+static void environment(void **state)
+{
+    static const struct {
+        const char *lc_all;
+        const char *lang;
+        bool ascii;
+    } cases[] = {{"", "", false},
+                 {"", "C", true},
+                 {"", "de_DE.UTF-8", false},
+                 {"C", "en_US.UTF-8", true},
+                 {"C.utf8", "C", false},
+                 {"", "de_DE.ISO-8859-1", true}};
+    int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+    FILE *stream = NULL;
+
+    (void)state;
+    assert_true(terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+    stream = fopen(ptsname(terminal), "we");
+    assert_non_null(stream);
+    assert_int_equal(unsetenv("LC_CTYPE"), 0);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct printer printer;
+
+        assert_int_equal(setenv("LC_ALL", cases[i].lc_all, 1), 0);
+        assert_int_equal(setenv("LANG", cases[i].lang, 1), 0);
+        assert_int_equal(setenv("TERM", "xterm", 1), 0);
+        printer_init(&printer, stream, false);
+        assert_true(printer.terminal && printer.cursor);
+        assert_int_equal(printer.ascii, cases[i].ascii);
+        assert_int_equal(setenv("TERM", "dumb", 1), 0);
+        printer_init(&printer, stream, false);
+        assert_false(printer.colour || printer.cursor);
+    }
+    assert_int_equal(fclose(stream), 0);
+    assert_int_equal(close(terminal), 0);
+}
+
+static void assert_json(bool terminal, bool ascii, const char *json, const char *expected)
 {
     char *text = NULL;
     size_t size = 0;
-    struct printer printer = {.stream = open_memstream(&text, &size), .terminal = terminal};
+    struct printer printer = {
+        .stream = open_memstream(&text, &size), .terminal = terminal, .ascii = ascii};
 
     assert_non_null(printer.stream);
     print_json(&printer, slice_text(json));
@@ -83,9 +154,11 @@ static void assert_json(bool terminal, const char *json, const char *expected)
 static void json(void **state)
 {
     (void)state;
-    assert_json(false, "{\"a\":\"\xc2\x9b\"}", "{\"a\":\"\xc2\x9b\"}\n");
-    assert_json(true, "{\"a\":\"\xc2\x9b\"}", "{\"a\":\"\\u009b\"}\n");
-    assert_json(true, "{\n  \"a\": 1\n}", "{\n  \"a\": 1\n}\n");
+    assert_json(false, false, "{\"a\":\"\xc2\x9b\"}", "{\"a\":\"\xc2\x9b\"}\n");
+    assert_json(true, false, "{\"a\":\"\xc2\x9b\"}", "{\"a\":\"\\u009b\"}\n");
+    assert_json(true, true, "{\"a\":\"\xc3\xb6\xf0\x9f\x98\x80\"}",
+                "{\"a\":\"\\u00f6\\ud83d\\ude00\"}\n");
+    assert_json(true, false, "{\n  \"a\": 1\n}", "{\n  \"a\": 1\n}\n");
 }
 
 /* Goal: colours only where asked for.
@@ -108,7 +181,8 @@ static void colours(void **state)
 int run_print_tests(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(cleaning), cmocka_unit_test(cutting),
-                                       cmocka_unit_test(json), cmocka_unit_test(colours)};
+                                       cmocka_unit_test(letters),  cmocka_unit_test(environment),
+                                       cmocka_unit_test(json),     cmocka_unit_test(colours)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,9 +11,10 @@
 
 #include <cmocka.h>
 
-static const struct table_column columns[] = {{"ID", false, TABLE_NEVER_CUT, false},
-                                              {"COUNT", true, TABLE_NEVER_CUT, false},
-                                              {"TEXT", false, TABLE_CUT_END, false}};
+static const struct table_column columns[] = {
+    {.title = "ID", .cut = TABLE_NEVER_CUT},
+    {.title = "COUNT", .right = true, .cut = TABLE_NEVER_CUT},
+    {.title = "TEXT"}};
 
 static void assert_rows(const struct table_column *some, const struct slice (*rows)[3],
                         size_t count, unsigned width, const char *expected)
@@ -66,9 +67,10 @@ static void layouts(void **state)
  * Method: two paths that differ at their ends, on a terminal that is too narrow for them. */
 static void cut_in_front(void **state)
 {
-    static const struct table_column some[] = {{"FILE", false, TABLE_CUT_FRONT, false},
-                                               {"N", true, TABLE_NEVER_CUT, false},
-                                               {"NOTE", false, TABLE_NEVER_CUT, false}};
+    static const struct table_column some[] = {
+        {.title = "FILE", .cut = TABLE_CUT_FRONT},
+        {.title = "N", .right = true, .cut = TABLE_NEVER_CUT},
+        {.title = "NOTE", .cut = TABLE_NEVER_CUT}};
     static const struct slice rows[][3] = {
         {SLICE("a/long/folder/and/file-1.pdf"), SLICE("1"), SLICE("twenty columns wide.")},
         {SLICE("a/long/folder/and/file-2.pdf"), SLICE("2"), SLICE("")}};
@@ -87,9 +89,10 @@ static void cut_in_front(void **state)
  * Method: one row in a column that is empty, one that is extra and one that matters. */
 static void left_out(void **state)
 {
-    static const struct table_column some[] = {{"EMPTY", false, TABLE_CUT_END, false},
-                                               {"EXTRA", false, TABLE_NEVER_CUT, true},
-                                               {"TEXT", false, TABLE_CUT_END, false}};
+    static const struct table_column some[] = {
+        {.title = "EMPTY"},
+        {.title = "EXTRA", .cut = TABLE_NEVER_CUT, .extra = 1},
+        {.title = "TEXT"}};
     const struct slice rows[][3] = {
         {SLICE(""), SLICE("twenty columns wide."), SLICE("kept as it is")}};
 
@@ -100,6 +103,132 @@ static void left_out(void **state)
     assert_rows(some, rows, 1, 40,
                 "EXTRA                 TEXT\ntwenty columns wide.  kept as it is\n");
     assert_rows(some, rows, 1, 25, "TEXT\nkept as it is\n");
+}
+
+/* Goal: what goes first is what its column says, not where it stands; a column keeps the width that it
+ * needs to be of use.
+ * Method: three columns of one width, on terminals that are narrower and narrower. */
+static void ranks(void **state)
+{
+    static const struct table_column some[] = {
+        {.title = "A", .extra = 2}, {.title = "B", .min = 12}, {.title = "C", .extra = 1}};
+    static const struct slice rows[][3] = {{SLICE("aaaaaaaaaaaaaaaaaaaa"),
+                                            SLICE("bbbbbbbbbbbbbbbbbbbb"),
+                                            SLICE("cccccccccccccccccccc")}};
+
+    (void)state;
+    assert_rows(some, rows, 1, 40,
+                "A             B             C\n"
+                "aaaaaaaaaaa\xe2\x80\xa6  bbbbbbbbbbb\xe2\x80\xa6  ccccccccccc\xe2\x80\xa6\n");
+    assert_rows(some, rows, 1, 30,
+                "B               C\n"
+                "bbbbbbbbbbbbb\xe2\x80\xa6  ccccccccccccc\xe2\x80\xa6\n");
+    assert_rows(some, rows, 1, 15, "B\nbbbbbbbbbbbbbb\xe2\x80\xa6\n");
+}
+
+/* Goal: the pages of a list stand in the same columns under one heading; a column that was empty
+ * until now brings another.
+ * Method: three pages: ids grow on the second, a text comes up on the third. */
+static void pages(void **state)
+{
+    static const struct slice rows[][3] = {{SLICE("1"), SLICE("7"), SLICE("")},
+                                           {SLICE("longer"), SLICE("8"), SLICE("")},
+                                           {SLICE("3"), SLICE("9"), SLICE("text")}};
+    char *text = NULL;
+    size_t size = 0;
+    struct printer printer = {
+        .stream = open_memstream(&text, &size), .terminal = true, .width = 40};
+    struct table_layout layout = {.chosen = false};
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct table table;
+        struct arena arena;
+
+        arena_init(&arena, 1 << 16);
+        table_init(&table, &arena, columns, 3);
+        assert_true(table_add(&table, rows[i]));
+        table_print_page(&table, &printer, &layout);
+        arena_deinit(&arena);
+    }
+    assert_int_equal(fclose(printer.stream), 0);
+    assert_string_equal(text, "ID  COUNT\n"
+                              "1       7\n"
+                              "longer      8\n"
+                              "ID      COUNT  TEXT\n"
+                              "3           9  text\n");
+    free(text);
+}
+
+/* Goal: colours surround the letters, not the blanks between columns, and change no width.
+ * Method: a column with a colour, a cell with another, a whole row in a third. */
+static void colours(void **state)
+{
+    static const struct table_column some[] = {{.title = "ID", .colour = COLOUR_DIM},
+                                               {.title = "STATE"}};
+    const struct slice first[] = {SLICE("1"), SLICE("ended")};
+    const struct slice second[] = {SLICE("22"), SLICE("x")};
+    char *text = NULL;
+    size_t size = 0;
+    struct printer printer = {
+        .stream = open_memstream(&text, &size), .terminal = true, .colour = true, .width = 80};
+    struct table table;
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, 1 << 16);
+    table_init(&table, &arena, some, 2);
+    assert_true(table_add(&table, first));
+    table_colour(&table, 1, COLOUR_RED);
+    assert_true(table_add(&table, second));
+    table_colour(&table, TABLE_COLUMNS_MAX, COLOUR_YELLOW);
+    table_print(&table, &printer);
+    assert_int_equal(fclose(printer.stream), 0);
+    assert_string_equal(text, "\x1b[1mID\x1b[0m  \x1b[1mSTATE\x1b[0m\n"
+                              "\x1b[2m1\x1b[0m   \x1b[31mended\x1b[0m\n"
+                              "\x1b[33m22\x1b[0m  \x1b[33mx\x1b[0m\n");
+    free(text);
+    arena_deinit(&arena);
+}
+
+/* Goal: wide letters take the columns that a terminal gives them; without UTF-8 escapes line up too.
+ * Method: two Chinese letters, a pair of emoji and an accent, above plain text. */
+static void wide_letters(void **state)
+{
+    static const struct table_column some[] = {{.title = "NAME"}, {.title = "N", .right = true}};
+    static const struct slice rows[][2] = {{SLICE("\xe6\xbc\xa2\xe5\xad\x97"), SLICE("1")},
+                                           {SLICE("\xf0\x9f\x98\x80!"), SLICE("2")},
+                                           {SLICE("e\xcc\x81t\xc3\xa9"), SLICE("3")}};
+
+    (void)state;
+    for (unsigned ascii = 0; ascii < 2; ascii++) {
+        char *text = NULL;
+        size_t size = 0;
+        struct printer printer = {.stream = open_memstream(&text, &size),
+                                  .terminal = true,
+                                  .ascii = ascii == 1,
+                                  .width = 80};
+        struct table table;
+        struct arena arena;
+
+        arena_init(&arena, 1 << 16);
+        table_init(&table, &arena, some, 2);
+        for (size_t i = 0; i < 3; i++) {
+            assert_true(table_add(&table, rows[i]));
+        }
+        table_print(&table, &printer);
+        assert_int_equal(fclose(printer.stream), 0);
+        assert_string_equal(text, ascii == 0 ? "NAME  N\n"
+                                               "\xe6\xbc\xa2\xe5\xad\x97  1\n"
+                                               "\xf0\x9f\x98\x80!   2\n"
+                                               "e\xcc\x81t\xc3\xa9   3\n"
+                                             : "NAME            N\n"
+                                               "\\u6f22\\u5b57    1\n"
+                                               "\\U01f600!       2\n"
+                                               "e\\u0301t\\u00e9  3\n");
+        free(text);
+        arena_deinit(&arena);
+    }
 }
 
 /* Goal: an empty table prints nothing, not a lonely heading.
@@ -124,8 +253,10 @@ static void empty(void **state)
 
 int run_table_tests(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(layouts), cmocka_unit_test(cut_in_front),
-                                       cmocka_unit_test(left_out), cmocka_unit_test(empty)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(layouts),      cmocka_unit_test(cut_in_front), cmocka_unit_test(left_out),
+        cmocka_unit_test(ranks),        cmocka_unit_test(pages),        cmocka_unit_test(colours),
+        cmocka_unit_test(wide_letters), cmocka_unit_test(empty)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

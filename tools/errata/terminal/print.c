@@ -5,17 +5,19 @@
 
 #include "store/base/buffer.h"
 #include "store/base/text.h"
+#include "tools/errata/terminal/progress.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include <utf8proc.h>
 
 /* Pieces that print_coloured cleans take no more memory than this. */
 #define CLEAN_BYTES_MAX ((size_t)64 * 1024 * 1024)
-/* An ellipsis, U+2026. */
-static const struct slice ellipsis = SLICE("\xe2\x80\xa6");
+
+/* --- what the stream is --- */
 
 static unsigned terminal_width(int descriptor)
 {
@@ -32,31 +34,61 @@ static unsigned terminal_width(int descriptor)
     return width < PRINTER_WIDTH_MIN ? PRINTER_WIDTH_MIN : (unsigned)width;
 }
 
+/* Whether the environment names letters that are not UTF-8, by the order of POSIX. One that names
+ * none, as in a container, says nothing about its terminal, and terminals have UTF-8. The names are
+ * read, since a locale that is not installed here can still be the terminal's. */
+static bool lacks_utf8(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const char *value = getenv(names[i]);
+
+        if (value != NULL && value[0] != '\0') {
+            return strcasestr(value, "UTF-8") == NULL && strcasestr(value, "UTF8") == NULL;
+        }
+    }
+    return false;
+}
+
 void printer_init(struct printer *printer, FILE *stream, bool no_colour)
 {
     const char *no_color = getenv("NO_COLOR"); /* no-color.org: set and not empty */
     const char *term = getenv("TERM");
     int descriptor = fileno(stream);
 
-    printer->stream = stream;
-    printer->terminal = isatty(descriptor) == 1;
-    printer->colour = printer->terminal && !no_colour &&
-                      (no_color == NULL || no_color[0] == '\0') && term != NULL &&
-                      strcmp(term, "dumb") != 0;
+    *printer = (struct printer){.stream = stream, .terminal = isatty(descriptor) == 1};
+    printer->cursor = printer->terminal && term != NULL && strcmp(term, "dumb") != 0;
+    printer->colour = printer->cursor && !no_colour && (no_color == NULL || no_color[0] == '\0');
+    printer->ascii = printer->terminal && lacks_utf8();
     printer->width = printer->terminal ? terminal_width(descriptor) : 0;
+}
+
+/* --- printing --- */
+
+/* Nothing is written behind a line of progress. */
+static void begin(struct printer *printer)
+{
+    if (printer->progress != NULL) {
+        progress_hide(printer->progress);
+    }
 }
 
 void print_text(struct printer *printer, const char *format, ...)
 {
     va_list values;
 
+    begin(printer);
     va_start(values, format);
     (void)vfprintf(printer->stream, format, values);
     va_end(values);
 }
 
-static const char *colour_start(enum print_colour colour)
+const char *print_colour_start(const struct printer *printer, enum print_colour colour)
 {
+    if (!printer->colour) {
+        return "";
+    }
     switch (colour) {
     case COLOUR_NONE:
         return "";
@@ -74,17 +106,28 @@ static const char *colour_start(enum print_colour colour)
     return "";
 }
 
+const char *print_colour_end(const struct printer *printer, enum print_colour colour)
+{
+    return printer->colour && colour != COLOUR_NONE ? "\x1b[0m" : "";
+}
+
 void print_coloured(struct printer *printer, enum print_colour colour, struct slice text)
 {
-    bool coloured = printer->colour && colour != COLOUR_NONE;
     struct arena arena;
-    struct slice clean = {NULL, 0};
+    struct slice shown = {NULL, 0};
 
     arena_init(&arena, CLEAN_BYTES_MAX);
-    clean = print_clean(&arena, text);
-    (void)fprintf(printer->stream, "%s%.*s%s", coloured ? colour_start(colour) : "",
-                  (int)clean.size, (const char *)clean.data, coloured ? "\x1b[0m" : "");
+    shown = print_letters(printer, &arena, print_clean(&arena, text));
+    begin(printer);
+    (void)fprintf(printer->stream, "%s%.*s%s", print_colour_start(printer, colour), (int)shown.size,
+                  (const char *)shown.data, print_colour_end(printer, colour));
     arena_deinit(&arena);
+}
+
+void print_line(struct printer *printer, struct slice value)
+{
+    print_coloured(printer, COLOUR_NONE, value);
+    print_text(printer, "\n");
 }
 
 /* What a terminal may obey or be confused by, as a code point. */
@@ -98,30 +141,39 @@ static bool is_unsafe(uint32_t code)
            (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
 }
 
-void print_line(struct printer *printer, struct slice value)
+/* `\u00e9`, and two of them beyond U+FFFF, as JSON has them. */
+static void print_json_escape(struct printer *printer, uint32_t code)
 {
-    print_coloured(printer, COLOUR_NONE, value);
-    print_text(printer, "\n");
+    if (code > 0xffff) {
+        (void)fprintf(printer->stream, "\\u%04x\\u%04x",
+                      (unsigned)(0xd800 + ((code - 0x10000) >> 10)),
+                      (unsigned)(0xdc00 + ((code - 0x10000) & 0x3ff)));
+    } else {
+        (void)fprintf(printer->stream, "\\u%04x", (unsigned)code);
+    }
 }
 
 void print_json(struct printer *printer, struct slice json)
 {
     size_t from = 0;
 
+    begin(printer);
     /* Line feeds between the members of indented JSON are the writer's own. */
     for (size_t at = 0; printer->terminal && text_is_utf8(json) && at < json.size;) {
         size_t start = at;
         uint32_t code = text_next(json, &at);
 
-        if (code != '\n' && is_unsafe(code)) {
+        if (code != '\n' && (is_unsafe(code) || (printer->ascii && code > 0x7e))) {
             (void)fwrite(json.data + from, 1, start - from, printer->stream);
-            (void)fprintf(printer->stream, "\\u%04x", (unsigned)code);
+            print_json_escape(printer, code);
             from = at;
         }
     }
     (void)fwrite(json.data + from, 1, json.size - from, printer->stream);
     (void)fputc('\n', printer->stream);
 }
+
+/* --- cleaning --- */
 
 static void clean_one(struct buffer *buffer, uint32_t code, struct slice bytes)
 {
@@ -173,6 +225,28 @@ struct slice print_clean(struct arena *arena, struct slice text)
     return buffer_ok(&buffer) ? buffer_slice(&buffer) : slice_of(NULL, 0);
 }
 
+struct slice print_letters(const struct printer *printer, struct arena *arena, struct slice clean)
+{
+    struct buffer buffer;
+
+    if (!printer->ascii) {
+        return clean;
+    }
+    buffer_init(&buffer, arena, clean.size);
+    for (size_t at = 0; at < clean.size;) {
+        uint32_t code = text_next(clean, &at);
+
+        if (code < 0x80) {
+            buffer_append_byte(&buffer, (uint8_t)code);
+        } else {
+            buffer_printf(&buffer, code > 0xffff ? "\\U%06x" : "\\u%04x", (unsigned)code);
+        }
+    }
+    return buffer_ok(&buffer) ? buffer_slice(&buffer) : slice_of(NULL, 0);
+}
+
+/* --- measuring and cutting --- */
+
 unsigned print_width(struct slice clean)
 {
     unsigned width = 0;
@@ -183,9 +257,46 @@ unsigned print_width(struct slice clean)
     return width;
 }
 
-struct slice print_cut(struct arena *arena, struct slice clean, unsigned width)
+/* What a reader takes for one character, from `*at` on: moves it behind, gives the columns. */
+static unsigned next_cluster(struct slice clean, size_t *at)
+{
+    utf8proc_int32_t code = (utf8proc_int32_t)text_next(clean, at);
+    unsigned width = (unsigned)utf8proc_charwidth(code);
+    utf8proc_int32_t state = 0;
+
+    while (*at < clean.size) {
+        size_t after = *at;
+        utf8proc_int32_t next = (utf8proc_int32_t)text_next(clean, &after);
+
+        if (utf8proc_grapheme_break_stateful(code, next, &state)) {
+            break;
+        }
+        width += (unsigned)utf8proc_charwidth(next);
+        code = next;
+        *at = after;
+    }
+    return width;
+}
+
+/* One column wide, whatever the letters. */
+static struct slice ellipsis(const struct printer *printer)
+{
+    return printer->ascii ? SLICE("~") : SLICE("\xe2\x80\xa6");
+}
+
+static struct slice join(struct arena *arena, struct slice first, struct slice second)
 {
     struct buffer buffer;
+
+    buffer_init(&buffer, arena, first.size + second.size);
+    buffer_append(&buffer, first);
+    buffer_append(&buffer, second);
+    return buffer_ok(&buffer) ? buffer_slice(&buffer) : slice_of(NULL, 0);
+}
+
+struct slice print_cut(const struct printer *printer, struct arena *arena, struct slice clean,
+                       unsigned width)
+{
     unsigned used = 0;
     size_t end = 0;
 
@@ -193,33 +304,25 @@ struct slice print_cut(struct arena *arena, struct slice clean, unsigned width)
         return width == 0 ? slice_of(NULL, 0) : clean;
     }
     for (size_t at = 0; at < clean.size; end = at) {
-        unsigned next = (unsigned)utf8proc_charwidth((utf8proc_int32_t)text_next(clean, &at));
-
-        if (used + next > width - 1) {
+        used += next_cluster(clean, &at);
+        if (used > width - 1) {
             break;
         }
-        used += next;
     }
-    buffer_init(&buffer, arena, end + ellipsis.size);
-    buffer_append(&buffer, slice_of(clean.data, end));
-    buffer_append(&buffer, ellipsis);
-    return buffer_ok(&buffer) ? buffer_slice(&buffer) : slice_of(NULL, 0);
+    return join(arena, slice_of(clean.data, end), ellipsis(printer));
 }
 
-struct slice print_cut_front(struct arena *arena, struct slice clean, unsigned width)
+struct slice print_cut_front(const struct printer *printer, struct arena *arena, struct slice clean,
+                             unsigned width)
 {
     unsigned left = print_width(clean);
-    struct buffer buffer;
     size_t start = 0;
 
     if (width == 0 || left <= width) {
         return width == 0 ? slice_of(NULL, 0) : clean;
     }
     while (start < clean.size && left > width - 1) {
-        left -= (unsigned)utf8proc_charwidth((utf8proc_int32_t)text_next(clean, &start));
+        left -= next_cluster(clean, &start);
     }
-    buffer_init(&buffer, arena, clean.size - start + ellipsis.size);
-    buffer_append(&buffer, ellipsis);
-    buffer_append(&buffer, slice_after(clean, start));
-    return buffer_ok(&buffer) ? buffer_slice(&buffer) : slice_of(NULL, 0);
+    return join(arena, ellipsis(printer), slice_after(clean, start));
 }

@@ -1,7 +1,9 @@
 /*
  * print.h: text for people and scripts on a stream. Text from outside is cleaned before a terminal
  * sees it: control characters, direction marks and invalid bytes become visible escapes, so that no
- * stored comment can move the cursor or recolour the screen. Colours only on a terminal.
+ * stored comment can move the cursor or recolour the screen. Colours only on a terminal, and letters
+ * beyond ASCII only on one that does not say it has no UTF-8. A line of progress that stands on the
+ * terminal is taken away before anything else is written.
  */
 #ifndef ERRATA_TOOLS_ERRATA_TERMINAL_PRINT_H
 #define ERRATA_TOOLS_ERRATA_TERMINAL_PRINT_H
@@ -24,14 +26,19 @@ enum print_colour {
     COLOUR_YELLOW
 };
 
+struct progress;
+
 struct printer {
     FILE *stream; /* borrowed */
     bool terminal; /* a person reads it: clean, and cut tables to the width */
     bool colour;
+    bool cursor; /* a terminal that can take its last line back */
+    bool ascii; /* a terminal without UTF-8: other letters are shown as escapes */
     unsigned width; /* columns; of a terminal only */
+    struct progress *progress; /* borrowed: hidden before anything is printed; NULL: none */
 };
 
-/* Looks at the stream and the environment (NO_COLOR, TERM, COLUMNS). */
+/* Looks at the stream and the environment (NO_COLOR, TERM, COLUMNS, LC_ALL, LC_CTYPE, LANG). */
 void printer_init(struct printer *printer, FILE *stream, bool no_colour);
 /* Text of our own, formatted; values from outside go through print_clean. */
 void print_text(struct printer *printer, const char *format, ...) PRINTF_LIKE(2, 3);
@@ -46,11 +53,19 @@ void print_json(struct printer *printer, struct slice json);
 /* Text as one line that a terminal can show: `\n`, `\t`, `\x1b` and the like for what is no visible
  * character. In the arena; the empty slice when it has no room. */
 struct slice print_clean(struct arena *arena, struct slice text);
+/* Cleaned text in the letters that the printer has: as it is, or with escapes such as `\u00e9`. */
+struct slice print_letters(const struct printer *printer, struct arena *arena, struct slice clean);
 /* Columns that cleaned text takes. */
 unsigned print_width(struct slice clean);
-/* The beginning of cleaned text in at most `width` columns, with an ellipsis where it was cut. */
-struct slice print_cut(struct arena *arena, struct slice clean, unsigned width);
+/* The beginning of cleaned text in at most `width` columns, with an ellipsis where it was cut. What a
+ * reader sees as one character (a letter and its accents, a flag) is not cut apart. */
+struct slice print_cut(const struct printer *printer, struct arena *arena, struct slice clean,
+                       unsigned width);
 /* The same of its end. */
-struct slice print_cut_front(struct arena *arena, struct slice clean, unsigned width);
+struct slice print_cut_front(const struct printer *printer, struct arena *arena, struct slice clean,
+                             unsigned width);
+/* What starts and ends a colour: empty where the printer has none. */
+const char *print_colour_start(const struct printer *printer, enum print_colour colour);
+const char *print_colour_end(const struct printer *printer, enum print_colour colour);
 
 #endif

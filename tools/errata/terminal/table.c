@@ -11,6 +11,7 @@
 struct table_row {
     struct table_row *next;
     struct slice cells[TABLE_COLUMNS_MAX];
+    enum print_colour colours[TABLE_COLUMNS_MAX];
 };
 
 void table_init(struct table *table, struct arena *arena, const struct table_column *columns,
@@ -29,6 +30,7 @@ bool table_add(struct table *table, const struct slice *cells)
     }
     for (size_t i = 0; i < table->column_count; i++) {
         row->cells[i] = print_clean(table->arena, cells[i]);
+        row->colours[i] = table->columns[i].colour;
         if (row->cells[i].size == 0 && cells[i].size > 0) {
             return false;
         }
@@ -43,20 +45,31 @@ bool table_add(struct table *table, const struct slice *cells)
     return true;
 }
 
-/* How wide each column is printed; -1 for one that is left out. */
-struct layout {
-    int widths[TABLE_COLUMNS_MAX];
-};
+void table_colour(struct table *table, size_t column, enum print_colour colour)
+{
+    for (size_t i = 0; table->last != NULL && i < table->column_count; i++) {
+        if (i == column || column == TABLE_COLUMNS_MAX) {
+            table->last->colours[i] = colour;
+        }
+    }
+}
+
+/* --- widths --- */
 
 static int text_width(struct slice text)
 {
     return (int)print_width(text);
 }
 
-/* Natural widths; on a terminal a column without a value is left out. */
-static struct layout measure(const struct table *table, const struct printer *printer)
+static int least_width(const struct table_column *column)
 {
-    struct layout layout;
+    return column->min > 0 ? (int)column->min : TABLE_WIDTH_MIN;
+}
+
+/* Natural widths; on a terminal a column without a value is left out. */
+static struct table_layout measure(const struct table *table, const struct printer *printer)
+{
+    struct table_layout layout = {.chosen = true};
 
     for (size_t i = 0; i < table->column_count; i++) {
         layout.widths[i] = printer->terminal ? -1 : 0;
@@ -81,40 +94,60 @@ static struct layout measure(const struct table *table, const struct printer *pr
 }
 
 /* The width of a row, with all that may be cut as narrow as it gets where `narrowest`. */
-static int row_width(const struct table *table, const struct layout *layout, bool narrowest)
+static int row_width(const struct table *table, const struct table_layout *layout, bool narrowest)
 {
     int total = -GAP;
 
     for (size_t i = 0; i < table->column_count; i++) {
         int width = layout->widths[i];
+        int least = least_width(&table->columns[i]);
 
-        if (narrowest && table->columns[i].cut != TABLE_NEVER_CUT && width > TABLE_WIDTH_MIN) {
-            width = TABLE_WIDTH_MIN;
+        if (narrowest && table->columns[i].cut != TABLE_NEVER_CUT && width > least) {
+            width = least;
         }
         total += width >= 0 ? width + GAP : 0;
     }
     return total;
 }
 
-/* Leaves extra columns out, from the right, as long as cutting alone would not do. */
-static void leave_out(const struct table *table, int width, struct layout *layout)
+/* The column that goes next: the last one of the highest rank; column_count where none may go. */
+static size_t next_to_leave(const struct table *table, const struct table_layout *layout)
 {
-    for (size_t i = table->column_count; i-- > 0 && row_width(table, layout, true) > width;) {
-        if (table->columns[i].extra) {
-            layout->widths[i] = -1;
+    size_t found = table->column_count;
+
+    for (size_t i = table->column_count; i-- > 0;) {
+        unsigned rank = table->columns[i].extra;
+
+        if (rank > 0 && layout->widths[i] >= 0 &&
+            (found == table->column_count || rank > table->columns[found].extra)) {
+            found = i;
         }
+    }
+    return found;
+}
+
+/* Leaves columns out as long as cutting alone would not do. */
+static void leave_out(const struct table *table, int width, struct table_layout *layout)
+{
+    while (row_width(table, layout, true) > width) {
+        size_t column = next_to_leave(table, layout);
+
+        if (column == table->column_count) {
+            return;
+        }
+        layout->widths[column] = -1;
     }
 }
 
 /* Takes one column of width from the widest that may be cut, as long as a row is too wide. */
-static void cut(const struct table *table, int width, struct layout *layout)
+static void cut(const struct table *table, int width, struct table_layout *layout)
 {
     for (int total = row_width(table, layout, false); total > width; total--) {
         size_t widest = table->column_count;
 
         for (size_t i = 0; i < table->column_count; i++) {
-            bool may_cut =
-                table->columns[i].cut != TABLE_NEVER_CUT && layout->widths[i] > TABLE_WIDTH_MIN;
+            bool may_cut = table->columns[i].cut != TABLE_NEVER_CUT &&
+                           layout->widths[i] > least_width(&table->columns[i]);
 
             if (may_cut &&
                 (widest == table->column_count || layout->widths[i] > layout->widths[widest])) {
@@ -128,10 +161,26 @@ static void cut(const struct table *table, int width, struct layout *layout)
     }
 }
 
-static struct layout choose_layout(const struct table *table, const struct printer *printer)
+/* The widths of the page before go on: what may be cut keeps them, the rest may grow. Columns that
+ * were left out for want of room, or because they were empty and still are, stay out. */
+static void keep_widths(const struct table *table, const struct printer *printer,
+                        const struct table_layout *before, struct table_layout *layout)
 {
-    struct layout layout = measure(table, printer);
+    for (size_t i = 0; before->chosen && i < table->column_count; i++) {
+        bool fixed = printer->terminal && table->columns[i].cut != TABLE_NEVER_CUT;
 
+        if (before->widths[i] > layout->widths[i] || (fixed && before->widths[i] >= 0)) {
+            layout->widths[i] = before->widths[i];
+        }
+    }
+}
+
+static struct table_layout choose_layout(const struct table *table, const struct printer *printer,
+                                         const struct table_layout *before)
+{
+    struct table_layout layout = measure(table, printer);
+
+    keep_widths(table, printer, before, &layout);
     if (printer->terminal) {
         leave_out(table, (int)printer->width, &layout);
         cut(table, (int)printer->width, &layout);
@@ -139,8 +188,16 @@ static struct layout choose_layout(const struct table *table, const struct print
     return layout;
 }
 
-static void print_row(const struct table *table, struct printer *printer, const struct slice *cells,
-                      const struct layout *layout)
+/* --- printing --- */
+
+static void print_cell(struct printer *printer, struct slice text, enum print_colour colour)
+{
+    print_text(printer, "%s%.*s%s", print_colour_start(printer, colour), (int)text.size,
+               (const char *)text.data, print_colour_end(printer, colour));
+}
+
+static void print_row(const struct table *table, struct printer *printer,
+                      const struct table_row *row, const struct table_layout *layout)
 {
     int owed = 0; /* blanks before the next cell: none at the end of a line */
 
@@ -153,12 +210,13 @@ static void print_row(const struct table *table, struct printer *printer, const 
             continue;
         }
         text = table->columns[i].cut == TABLE_CUT_FRONT
-                   ? print_cut_front(table->arena, cells[i], (unsigned)width)
-                   : print_cut(table->arena, cells[i], (unsigned)width);
+                   ? print_cut_front(printer, table->arena, row->cells[i], (unsigned)width)
+                   : print_cut(printer, table->arena, row->cells[i], (unsigned)width);
         blanks = width - text_width(text);
         owed += table->columns[i].right ? blanks : 0;
         if (text.size > 0) {
-            print_text(printer, "%*s%.*s", owed, "", (int)text.size, (const char *)text.data);
+            print_text(printer, "%*s", owed, "");
+            print_cell(printer, text, row->colours[i]);
             owed = 0;
         }
         owed += GAP + (table->columns[i].right ? 0 : blanks);
@@ -166,34 +224,60 @@ static void print_row(const struct table *table, struct printer *printer, const 
     print_text(printer, "\n");
 }
 
-static void print_rows(const struct table *table, struct printer *printer,
-                       const struct layout *layout)
+static void print_heading(const struct table *table, struct printer *printer,
+                          const struct table_layout *layout)
 {
-    for (const struct table_row *row = table->first; row != NULL; row = row->next) {
-        print_row(table, printer, row->cells, layout);
+    struct table_row heading = {.next = NULL};
+
+    for (size_t i = 0; i < table->column_count; i++) {
+        heading.cells[i] = slice_text(table->columns[i].title);
+        heading.colours[i] = COLOUR_BOLD;
+    }
+    print_row(table, printer, &heading, layout);
+}
+
+/* A terminal without UTF-8 shows other letters as escapes, which are wider. */
+static void use_letters(struct table *table, const struct printer *printer)
+{
+    for (struct table_row *row = table->first; printer->ascii && row != NULL; row = row->next) {
+        for (size_t i = 0; i < table->column_count; i++) {
+            row->cells[i] = print_letters(printer, table->arena, row->cells[i]);
+        }
     }
 }
 
-void table_print(const struct table *table, struct printer *printer)
+static bool shows_others(const struct table *table, const struct table_layout *before,
+                         const struct table_layout *layout)
 {
-    struct layout layout = choose_layout(table, printer);
-    struct slice titles[TABLE_COLUMNS_MAX];
+    for (size_t i = 0; i < table->column_count; i++) {
+        if ((before->widths[i] < 0) != (layout->widths[i] < 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void table_print_page(struct table *table, struct printer *printer, struct table_layout *layout)
+{
+    struct table_layout chosen;
 
     if (table->row_count == 0) {
         return;
     }
-    for (size_t i = 0; i < table->column_count; i++) {
-        titles[i] = slice_text(table->columns[i].title);
+    use_letters(table, printer);
+    chosen = choose_layout(table, printer, layout);
+    if (!layout->chosen || shows_others(table, layout, &chosen)) {
+        print_heading(table, printer, &chosen);
     }
-    print_text(printer, "%s", printer->colour ? "\x1b[1m" : "");
-    print_row(table, printer, titles, &layout);
-    print_text(printer, "%s", printer->colour ? "\x1b[0m" : "");
-    print_rows(table, printer, &layout);
+    for (const struct table_row *row = table->first; row != NULL; row = row->next) {
+        print_row(table, printer, row, &chosen);
+    }
+    *layout = chosen;
 }
 
-void table_print_rows(const struct table *table, struct printer *printer)
+void table_print(struct table *table, struct printer *printer)
 {
-    struct layout layout = choose_layout(table, printer);
+    struct table_layout layout = {.chosen = false};
 
-    print_rows(table, printer, &layout);
+    table_print_page(table, printer, &layout);
 }

@@ -1,7 +1,7 @@
 /*
  * table.h: rows of text in aligned columns under a heading. On a terminal, columns without a value
- * are left out, and where a row does not fit the extra ones too; then the widest are cut. Elsewhere
- * everything is printed whole.
+ * are left out, and where a row does not fit some others too; then the widest are cut. Elsewhere
+ * everything is printed whole. A list that comes in pages is several tables with one layout.
  */
 #ifndef ERRATA_TOOLS_ERRATA_TERMINAL_TABLE_H
 #define ERRATA_TOOLS_ERRATA_TERMINAL_TABLE_H
@@ -9,7 +9,7 @@
 #include "tools/errata/terminal/print.h"
 
 #define TABLE_COLUMNS_MAX 12
-/* A column is not cut below this. */
+/* A column is not cut below this, unless it says otherwise. */
 #define TABLE_WIDTH_MIN 8
 
 /* What a column loses where a row does not fit. */
@@ -23,7 +23,9 @@ struct table_column {
     const char *title;
     bool right; /* numbers */
     enum table_cut cut;
-    bool extra; /* left out first, the last one before the others */
+    unsigned extra; /* left out where a row does not fit, the highest first; 0: never */
+    unsigned min; /* columns that it keeps when it is cut; 0: TABLE_WIDTH_MIN */
+    enum print_colour colour; /* of its cells, unless they have one of their own */
 };
 
 struct table_row;
@@ -37,14 +39,23 @@ struct table {
     size_t row_count;
 };
 
+/* How wide each column is printed. Zeroed before the first table of a list. */
+struct table_layout {
+    int widths[TABLE_COLUMNS_MAX]; /* -1: it is left out */
+    bool chosen;
+};
+
 /* At most TABLE_COLUMNS_MAX columns. */
 void table_init(struct table *table, struct arena *arena, const struct table_column *columns,
                 size_t count);
 /* Adds a row of one cell a column. Cells are cleaned and copied; false without memory. */
 MUST_CHECK bool table_add(struct table *table, const struct slice *cells);
+/* Colours one cell of the row that was added last; or, with TABLE_COLUMNS_MAX, all of them. */
+void table_colour(struct table *table, size_t column, enum print_colour colour);
 /* Prints all rows under their heading; nothing where there are none. */
-void table_print(const struct table *table, struct printer *printer);
-/* Prints all rows without a heading: of a list's second page. */
-void table_print_rows(const struct table *table, struct printer *printer);
+void table_print(struct table *table, struct printer *printer);
+/* Prints one page of a list: with a heading the first time, and where other columns are shown than
+ * before. Columns keep their widths, but for ids that need more. */
+void table_print_page(struct table *table, struct printer *printer, struct table_layout *layout);
 
 #endif

@@ -1,0 +1,48 @@
+/*
+ * progress.h: how far long work has come: one line on a terminal that is written over, with a bar, a
+ * count, a rate and the time that is left. Nothing where the stream is no terminal, and nothing of
+ * work that ends at once. Printers that know of it take the line away before they print.
+ */
+#ifndef ERRATA_TOOLS_ERRATA_TERMINAL_PROGRESS_H
+#define ERRATA_TOOLS_ERRATA_TERMINAL_PROGRESS_H
+
+#include "store/base/clock.h"
+#include "tools/errata/terminal/print.h"
+
+/* Work that ends before this shows no line. */
+#define PROGRESS_FIRST_US 400000
+/* Between two lines. */
+#define PROGRESS_STEP_US 100000
+
+/* How far it is. */
+struct progress_state {
+    const char *unit; /* what is counted, such as "files" */
+    uint64_t done;
+    uint64_t total; /* 0: not known */
+    uint64_t done_bytes; /* for the bar and the time that is left, where the total is given */
+    uint64_t total_bytes; /* 0: the count serves for that */
+    struct slice detail; /* what is at hand, such as a file's name; or empty */
+    bool paused; /* waiting: the line is due now, and its rate says nothing */
+};
+
+struct progress {
+    struct printer *printer; /* borrowed */
+    const struct clock *clock;
+    int64_t start_us;
+    int64_t shown_us;
+    bool visible;
+};
+
+void progress_start(struct progress *progress, struct printer *printer, const struct clock *clock);
+/* Draws the line where it is due. */
+void progress_show(struct progress *progress, const struct progress_state *state);
+/* Takes the line away; the next progress_show draws it again. */
+void progress_hide(struct progress *progress);
+
+/* The line's text after so much time, in at most printer->width - 1 columns, in the arena. */
+struct slice progress_line(const struct printer *printer, struct arena *arena,
+                           const struct progress_state *state, int64_t elapsed_us);
+/* `0.8 s`, `12 s`, `3 min 20 s`, `1 h 5 min`: how long something took; in the arena. */
+struct slice progress_span(struct arena *arena, int64_t span_us);
+
+#endif

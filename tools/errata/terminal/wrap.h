@@ -1,0 +1,29 @@
+/*
+ * wrap.h: our own sentences, wrapped at the width of a screen. What stands in `backquotes` is bold
+ * where there are colours, and is not broken over lines where it fits on one.
+ */
+#ifndef ERRATA_TOOLS_ERRATA_TERMINAL_WRAP_H
+#define ERRATA_TOOLS_ERRATA_TERMINAL_WRAP_H
+
+#include "tools/errata/terminal/print.h"
+
+/* Longer lines are hard to read, however wide the terminal is. */
+#define WRAP_WIDTH_MAX 100
+
+struct wrap {
+    struct printer *printer;
+    unsigned indent; /* of each line but the one that is open */
+    unsigned width;
+    unsigned column; /* of the open line: where the next word goes */
+};
+
+/* The width to wrap at: a terminal's, at most WRAP_WIDTH_MAX, or the usual one. */
+unsigned wrap_width(const struct printer *printer);
+/* Prints ASCII text, and ends its last line. A line feed ends a line, two leave one free. */
+void wrap_text(struct wrap *wrap, const char *text);
+/* A term and what it means: the latter begins at `column`, or on the next line where the term is too
+ * long for that. */
+void wrap_entry(struct printer *printer, const char *term, const char *meaning, unsigned indent,
+                unsigned column);
+
+#endif

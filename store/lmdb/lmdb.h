@@ -46,4 +46,10 @@ void store_lmdb_check_readers(struct store_backend *backend);
  * in memory. For a thread of its own, before readiness; ends early when `stop` is set. */
 MUST_CHECK enum err store_lmdb_warm_up(struct store_backend *backend, const atomic_bool *stop);
 
+/* For a loader that is alone with a store it has just made: from now on commits are written but not
+ * synced. A power cut before store_lmdb_end_bulk leaves a store that must not be opened. */
+void store_lmdb_begin_bulk(struct store_backend *backend);
+/* Syncs everything; commits are durable again. */
+MUST_CHECK enum err store_lmdb_end_bulk(struct store_backend *backend);
+
 #endif

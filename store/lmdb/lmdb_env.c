@@ -16,8 +16,10 @@
 #include <unistd.h>
 
 #define READERS_MAX 64
-/* No write-mapped pages (SIGBUS on a full disk) and no unsynced commits (acknowledged writes lost). */
+/* No write-mapped pages (SIGBUS on a full disk) and no unsynced commits (acknowledged writes lost);
+ * only a bulk load of a new store, which acknowledges nothing, goes without syncs. */
 #define ENV_FLAGS (MDB_NOTLS | MDB_NORDAHEAD)
+#define BULK_FLAGS (MDB_NOSYNC | MDB_NOMEMINIT)
 #define FORMAT_RECORD_ARENA_BYTES 4096
 
 /* A path in the data folder. */
@@ -351,4 +353,20 @@ void store_lmdb_check_readers(struct store_backend *backend)
 
     /* Failing leaves dead readers, which cost space, until the next time. */
     (void)mdb_reader_check(((struct lmdb_backend *)backend)->env, &dead);
+}
+
+void store_lmdb_begin_bulk(struct store_backend *backend)
+{
+    int code = mdb_env_set_flags(((struct lmdb_backend *)backend)->env, BULK_FLAGS, 1);
+
+    ASSERT(code == MDB_SUCCESS); /* it only refuses flags that it does not know */
+}
+
+enum err store_lmdb_end_bulk(struct store_backend *backend)
+{
+    struct lmdb_backend *lmdb = (struct lmdb_backend *)backend;
+    int code = mdb_env_set_flags(lmdb->env, BULK_FLAGS, 0);
+
+    ASSERT(code == MDB_SUCCESS);
+    return lmdb_translate(lmdb, mdb_env_sync(lmdb->env, 1));
 }

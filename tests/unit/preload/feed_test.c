@@ -1,0 +1,199 @@
+/*
+ * feed_test.c: rows on their way into a store: they all arrive, and a store that fails is heard of.
+ * The stores are in memory; the one that fails does so when told. Progress is read as text.
+ */
+#include "tools/bench/preload/feed.h"
+
+#include "store/keys.h"
+#include "store/memory/memory.h"
+#include "tests/support/store/fault_store.h"
+#include "tests/unit/preload/preload_tests.h"
+#include "tools/bench/preload/progress.h"
+#include "tools/bench/preload/stage.h"
+
+#include <stdlib.h>
+
+/* More than all blocks of a feed hold, with the values below. */
+#define ROWS 500
+#define LARGE_BYTES (STORE_VALUE_BYTES_MAX - 1)
+
+struct world {
+    struct store_backend *memory;
+    struct fault_store store;
+    struct org_id org;
+    uint8_t value[LARGE_BYTES];
+};
+
+static int setup(void **state)
+{
+    struct world *world = calloc(1, sizeof(*world));
+
+    assert_non_null(world);
+    assert_int_equal(store_memory_open(&world->memory), OK);
+    fault_store_init(&world->store, world->memory);
+    memset(world->org.uuid.bytes, 0x11, sizeof(world->org.uuid.bytes));
+    memset(world->value, 'x', sizeof(world->value));
+    *state = world;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct world *world = *state;
+
+    store_memory_close(world->memory);
+    free(world);
+    return 0;
+}
+
+static uint64_t count_rows(struct world *world, enum store_table table)
+{
+    struct key prefix = key_org(world->org);
+    const struct slice from_start = {NULL, 0};
+    struct store_txn *txn = NULL;
+    struct store_cursor cursor = {0};
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    uint64_t count = 0;
+
+    assert_int_equal(store_begin(world->memory, STORE_READ, &txn), OK);
+    assert_int_equal(
+        store_cursor_init(&cursor, txn, table, key_slice(&prefix), from_start, STORE_ASCENDING),
+        OK);
+    while (store_cursor_next(&cursor, &key, &value) == OK) {
+        count++;
+    }
+    store_cursor_deinit(&cursor);
+    store_abort(txn);
+    return count;
+}
+
+/* Goal: rows of every length arrive, in more bytes than the queue holds at a time. */
+static void test_all_rows_arrive(void **state)
+{
+    struct world *world = *state;
+    struct feed *feed = NULL;
+
+    assert_int_equal(feed_open(&world->store.backend, &feed), OK);
+    for (uint64_t i = 1; i <= ROWS; i++) {
+        struct key key = key_event(world->org, i);
+        size_t bytes = i % 3 == 0 ? LARGE_BYTES : i % 3;
+
+        assert_int_equal(
+            feed_put(feed, TABLE_EVENT, key_slice(&key), slice_of(world->value, bytes)), OK);
+    }
+    assert_int_equal(count_rows(world, TABLE_EVENT) < ROWS, true); /* the last block waits */
+    assert_int_equal(feed_close(feed), OK);
+    assert_int_equal(count_rows(world, TABLE_EVENT), ROWS);
+}
+
+/* Puts rows until the feed refuses one, or all are in. */
+static enum err put_until_failure(struct world *world, struct feed *feed)
+{
+    enum err err = OK;
+
+    for (uint64_t i = 1; i <= ROWS && err == OK; i++) {
+        struct key key = key_event(world->org, i);
+
+        err = feed_put(feed, TABLE_EVENT, key_slice(&key), slice_of(world->value, LARGE_BYTES));
+    }
+    return err;
+}
+
+/* Goal: whatever fails on the writing thread reaches the putting one, and nothing hangs or leaks. */
+static void test_failures(void **state)
+{
+    static const enum fault_call calls[] = {FAULT_BEGIN, FAULT_CHANGE, FAULT_COMMIT};
+    struct world *world = *state;
+
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        struct feed *feed = NULL;
+
+        fault_store_plan(&world->store, calls[i], i == 1 ? 100 : 0, 1, ERR_DISK_FULL);
+        assert_int_equal(feed_open(&world->store.backend, &feed), OK);
+        assert_int_equal(put_until_failure(world, feed), ERR_DISK_FULL);
+        assert_int_equal(feed_close(feed), ERR_DISK_FULL);
+    }
+}
+
+/* Goal: the commit at the end counts too. */
+static void test_last_commit_fails(void **state)
+{
+    struct world *world = *state;
+    struct key key = key_event(world->org, 1);
+    struct feed *feed = NULL;
+
+    fault_store_plan(&world->store, FAULT_COMMIT, 0, 1, ERR_IO);
+    assert_int_equal(feed_open(&world->store.backend, &feed), OK);
+    assert_int_equal(feed_put(feed, TABLE_EVENT, key_slice(&key), slice_of(world->value, 1)), OK);
+    assert_int_equal(feed_close(feed), ERR_IO);
+    assert_int_equal(count_rows(world, TABLE_EVENT), 0);
+}
+
+/* Goal: a stage lets events pass, keeps the rest, and hands on each row of it once. */
+static void test_stage(void **state)
+{
+    struct world *world = *state;
+    struct stage *stage = NULL;
+    struct feed *feed = NULL;
+    struct store_txn *txn = NULL;
+    struct slice value = {NULL, 0};
+    struct key key = key_event(world->org, 1);
+
+    assert_int_equal(feed_open(world->memory, &feed), OK);
+    assert_int_equal(stage_open(feed, &stage), OK);
+    assert_int_equal(store_begin(stage_backend(stage), STORE_WRITE, &txn), OK);
+    assert_int_equal(store_append(txn, TABLE_EVENT, key_slice(&key), slice_of(world->value, 9)),
+                     OK);
+    for (uint64_t i = 1; i <= 5000; i++) { /* several windows, and one that is not full */
+        key = key_example_mark(world->org, i);
+        assert_int_equal(
+            store_put(txn, TABLE_EXAMPLE_MARK, key_slice(&key), slice_of(world->value, 5)), OK);
+    }
+    assert_int_equal(store_get(txn, TABLE_EXAMPLE_MARK, key_slice(&key), &value), OK);
+    assert_int_equal(value.size, 5);
+    assert_int_equal(stage_drain(stage, txn, world->org), OK);
+    store_abort(txn);
+    stage_close(stage);
+    assert_int_equal(feed_close(feed), OK);
+    assert_int_equal(count_rows(world, TABLE_EVENT), 1);
+    assert_int_equal(count_rows(world, TABLE_EXAMPLE_MARK), 5000);
+}
+
+/* Goal: a line every now and then, with what is left at the speed so far. */
+static void test_progress(void **state)
+{
+    struct clock_manual clock;
+    struct progress progress;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+
+    (void)state;
+    assert_non_null(out);
+    clock_manual_init(&clock, 0);
+    progress_init(&progress, out, &clock.clock, 1000000);
+    progress_add(&progress, 100000);
+    clock_manual_advance(&clock, PROGRESS_LINE_US);
+    progress_add(&progress, 1); /* no line: the clock is not asked for each event */
+    progress_add(&progress, 99999);
+    progress_add(&progress, 50000); /* no line: it is too early */
+    progress_say(&progress, "the end");
+    (void)fclose(out);
+    assert_string_equal(text, "preload: 200000 of 1000000 events (20%), 40000 a second, "
+                              "0 min 20 s left\npreload: the end\n");
+    free(text);
+}
+
+int run_feed_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_all_rows_arrive, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_failures, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_last_commit_fails, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_stage, setup, teardown),
+        cmocka_unit_test(test_progress),
+    };
+
+    return cmocka_run_group_tests_name("feed", tests, NULL, NULL);
+}

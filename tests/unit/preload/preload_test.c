@@ -1,0 +1,416 @@
+/*
+ * preload_test.c: what a load leaves in the store, and when it refuses to begin.
+ * Small loads run both ways into folders of their own, and the tables are read back: the bulk way must
+ * leave what capturing leaves, row by row.
+ */
+#include "tools/bench/preload/preload.h"
+
+#include "store/lmdb/lmdb.h"
+#include "store/log.h"
+#include "store/record.h"
+#include "tests/support/store/temp_folder.h"
+#include "tests/unit/preload/preload_tests.h"
+#include "tools/bench/preload/sizes.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* 2026-11-22T00:00:00Z. */
+#define END_US 1795305600000000ll
+
+struct world {
+    struct temp_folder folder;
+    char path[2][TEMP_FOLDER_PATH_BYTES + 16];
+    struct preload_options options;
+    struct store_backend *stores[2];
+    struct store_txn *txns[2];
+    struct arena arena;
+    struct fault fault;
+};
+
+static int setup(void **state)
+{
+    struct world *world = calloc(1, sizeof(*world));
+    struct temp_folder folder;
+
+    assert_non_null(world);
+    temp_folder_init(&world->folder);
+    folder = world->folder;
+    (void)snprintf(world->path[0], sizeof(world->path[0]), "%s/first", folder.path);
+    (void)snprintf(world->path[1], sizeof(world->path[1]), "%s/second", folder.path);
+    world->options = (struct preload_options){.folder = world->path[0],
+                                              .event_count = 4000,
+                                              .org_count = 3,
+                                              .layout_count = 40,
+                                              .event_bytes = 700,
+                                              .seed = 7,
+                                              .end_us = END_US};
+    arena_init(&world->arena, SIZE_MAX);
+    fault_init(&world->fault, &world->arena);
+    *state = world;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct world *world = *state;
+
+    for (int i = 0; i < 2; i++) {
+        store_abort(world->txns[i]);
+        store_lmdb_close(world->stores[i]);
+    }
+    arena_deinit(&world->arena);
+    temp_folder_deinit(&world->folder);
+    free(world);
+    return 0;
+}
+
+/* Loads one of the two folders and opens what is there for reading. */
+static struct store_txn *load(struct world *world, int which, enum preload_way way)
+{
+    const struct store_lmdb_config config = {.path = world->path[which]};
+
+    world->options.folder = world->path[which];
+    world->options.way = way;
+    assert_int_equal(preload_run(&world->options, &world->fault), OK);
+    assert_int_equal(store_lmdb_open(&config, &world->fault, &world->stores[which]), OK);
+    assert_int_equal(store_begin(world->stores[which], STORE_READ, &world->txns[which]), OK);
+    return world->txns[which];
+}
+
+/* Ids of all organisations, in their order. */
+static size_t read_orgs(struct store_txn *txn, struct org_id *orgs, size_t max)
+{
+    struct key prefix = key_global_prefix();
+    const struct slice from_start = {NULL, 0};
+    struct store_cursor cursor = {0};
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    size_t count = 0;
+
+    assert_int_equal(store_cursor_init(&cursor, txn, TABLE_ORGANIZATION, key_slice(&prefix),
+                                       from_start, STORE_ASCENDING),
+                     OK);
+    while (count < max && store_cursor_next(&cursor, &key, &value) == OK) {
+        memcpy(orgs[count].uuid.bytes, key.data + UUID_BYTES, UUID_BYTES);
+        count++;
+    }
+    store_cursor_deinit(&cursor);
+    return count;
+}
+
+/* Counts the rows of a table that both stores have under a prefix, which must be the same ones. */
+static uint64_t compare_table(struct world *world, enum store_table table, const struct key *prefix)
+{
+    const struct slice from_start = {NULL, 0};
+    struct store_cursor cursors[2] = {{0}, {0}};
+    struct slice keys[2] = {{NULL, 0}, {NULL, 0}};
+    struct slice values[2] = {{NULL, 0}, {NULL, 0}};
+    uint64_t count = 0;
+    enum err errs[2] = {OK, OK};
+
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(store_cursor_init(&cursors[i], world->txns[i], table, key_slice(prefix),
+                                           from_start, STORE_ASCENDING),
+                         OK);
+    }
+    for (;;) {
+        for (int i = 0; i < 2; i++) {
+            errs[i] = store_cursor_next(&cursors[i], &keys[i], &values[i]);
+        }
+        assert_int_equal(errs[0], errs[1]);
+        if (errs[0] != OK) {
+            break;
+        }
+        assert_true(slice_equal(keys[0], keys[1]));
+        assert_true(slice_equal(values[0], values[1]));
+        count++;
+    }
+    assert_int_equal(errs[0], ERR_NOT_FOUND);
+    for (int i = 0; i < 2; i++) {
+        store_cursor_deinit(&cursors[i]);
+    }
+    return count;
+}
+
+/* Goal: the two ways leave the same bytes. Method: every row of every table is compared. */
+static void test_bulk_equals_plain(void **state)
+{
+    struct world *world = *state;
+    struct key global = key_global_prefix();
+    struct org_id orgs[4];
+    uint64_t events = 0;
+    uint64_t examples = 0;
+    uint64_t global_rows = 0;
+
+    load(world, 0, PRELOAD_BULK);
+    load(world, 1, PRELOAD_PLAIN);
+    assert_int_equal(read_orgs(world->txns[0], orgs, 4), 3);
+    for (size_t i = 0; i < TABLE_COUNT; i++) {
+        enum store_table table = (enum store_table)i;
+
+        global_rows += compare_table(world, table, &global);
+        for (size_t org = 0; org < 3; org++) {
+            struct key prefix = key_org(orgs[org]);
+            uint64_t rows = compare_table(world, table, &prefix);
+
+            events += table == TABLE_EVENT ? rows : 0;
+            examples += table == TABLE_EXAMPLE ? rows : 0;
+        }
+    }
+    assert_int_equal(events, 4000 + 2 * 3); /* an organisation and its token are events too */
+    assert_int_equal(examples, 4000 + 40 * 3); /* each layout has a head row */
+    assert_int_equal(global_rows, 3 * 3 + 1); /* organisation, name, token; the format */
+}
+
+/* Goal: another seed gives other bytes. */
+static void test_seed_matters(void **state)
+{
+    struct world *world = *state;
+    struct org_id orgs[2];
+    struct key key;
+    struct slice events[2] = {{NULL, 0}, {NULL, 0}};
+
+    world->options.event_count = 20;
+    load(world, 0, PRELOAD_BULK);
+    world->options.seed++;
+    load(world, 1, PRELOAD_BULK);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(read_orgs(world->txns[i], &orgs[i], 1), 1);
+        key = key_event(orgs[i], 3);
+        assert_int_equal(store_get(world->txns[i], TABLE_EVENT, key_slice(&key), &events[i]), OK);
+    }
+    assert_false(uuid_equal(orgs[0].uuid, orgs[1].uuid));
+    assert_int_equal(events[0].size, events[1].size);
+    assert_false(slice_equal(events[0], events[1]));
+}
+
+static uint64_t count_of_events(struct store_txn *txn, struct org_id org)
+{
+    struct key prefix = key_org(org);
+    const struct slice from_start = {NULL, 0};
+    struct store_cursor cursor = {0};
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    uint64_t count = 0;
+
+    assert_int_equal(store_cursor_init(&cursor, txn, TABLE_COUNTER, key_slice(&prefix), from_start,
+                                       STORE_ASCENDING),
+                     OK);
+    while (store_cursor_next(&cursor, &key, &value) == OK) {
+        struct counter_record record;
+
+        assert_int_equal(record_decode_counter(value, &record), OK);
+        /* The dimension stands behind organisation and day. */
+        count += key.data[UUID_BYTES + 4] == COUNTER_EVENT_TYPE ? record.count : 0;
+    }
+    store_cursor_deinit(&cursor);
+    return count;
+}
+
+/* Goal: what is loaded in bulk is a whole log. Method: each organisation's chain is verified, and its
+ * counters are added up; the events spread evenly over the organisations. */
+static void test_chain_and_counters(void **state)
+{
+    struct world *world = *state;
+    struct org_id orgs[4];
+    struct store_txn *txn = NULL;
+
+    txn = load(world, 0, PRELOAD_BULK);
+    assert_int_equal(read_orgs(txn, orgs, 4), 3);
+    for (size_t i = 0; i < 3; i++) {
+        uint64_t wanted = i == 0 ? 1334 : 1333;
+        struct log_check check = {0};
+        struct log_head head;
+
+        assert_int_equal(log_verify_chain(txn, orgs[i], UINT64_MAX, &check), OK);
+        assert_int_equal(log_read_head(txn, orgs[i], &head), OK);
+        assert_int_equal(check.last_seq, wanted + 2);
+        assert_int_equal(head.last_seq, wanted + 2);
+        assert_true(head.last_recorded_at_us <= END_US);
+        assert_int_equal(count_of_events(txn, orgs[i]), wanted);
+    }
+}
+
+/* Goal: every example has the length that was asked for. */
+static void test_event_bytes(void **state)
+{
+    static const uint32_t lengths[] = {PRELOAD_EVENT_BYTES_MIN, PRELOAD_EVENT_BYTES_DEFAULT,
+                                       PRELOAD_EVENT_BYTES_MAX};
+    struct world *world = *state;
+
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+        struct script *script = malloc(sizeof(*script));
+        struct sizes sizes;
+
+        assert_non_null(script);
+        world->options.event_bytes = lengths[i];
+        script_init(script, &world->options, &world->fault);
+        assert_int_equal(sizes_measure(script, &sizes), OK);
+        assert_int_equal(sizes.example_bytes, lengths[i]);
+        assert_true(sizes.disk_bytes > 4000 * 2 * (uint64_t)lengths[i]);
+        assert_true(sizes.stage_bytes > 4000 / 3 * (uint64_t)lengths[i]);
+        script_deinit(script);
+        free(script);
+    }
+}
+
+static void read_file(const struct world *world, const char *name, char *text, size_t size)
+{
+    char path[TEMP_FOLDER_PATH_BYTES + 64];
+    struct stat info;
+    FILE *file = NULL;
+    size_t used = 0;
+
+    (void)snprintf(path, sizeof(path), "%s/%s", world->path[0], name);
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0600);
+    file = fopen(path, "r");
+    assert_non_null(file);
+    used = fread(text, 1, size - 1, file);
+    text[used] = '\0';
+    (void)fclose(file);
+}
+
+/* Goal: the tokens open their organisations. Method: their hashes are looked for in the store. */
+static void test_tokens(void **state)
+{
+    struct world *world = *state;
+    struct store_txn *txn = NULL;
+    struct org_id orgs[4];
+    char first[TOKEN_TEXT_BYTES + 8];
+    char all[4 * (TOKEN_TEXT_BYTES + 1)];
+
+    txn = load(world, 0, PRELOAD_BULK);
+    assert_int_equal(read_orgs(txn, orgs, 4), 3);
+    read_file(world, "admin.token", first, sizeof(first));
+    read_file(world, PRELOAD_TOKENS_FILE, all, sizeof(all));
+    assert_int_equal(strlen(first), TOKEN_TEXT_BYTES + 1);
+    assert_int_equal(strlen(all), 3 * (TOKEN_TEXT_BYTES + 1));
+    assert_memory_equal(first, all, TOKEN_TEXT_BYTES + 1);
+    for (size_t i = 0; i < 3; i++) {
+        const char *text = all + i * (TOKEN_TEXT_BYTES + 1);
+        struct token_secret secret;
+        struct token_record record;
+        struct sha256_digest hash;
+        struct slice value = {NULL, 0};
+        struct key key;
+        uint32_t key_id = 0;
+
+        assert_true(token_parse(slice_of(text, TOKEN_TEXT_BYTES), &key_id, &secret));
+        key = key_token_global(key_id);
+        assert_int_equal(store_get(txn, TABLE_TOKEN, key_slice(&key), &value), OK);
+        assert_int_equal(record_decode_token(value, &record), OK);
+        hash = token_hash_secret(&secret);
+        assert_memory_equal(record.secret_sha256.bytes, hash.bytes, SHA256_BYTES);
+        assert_true(uuid_equal(record.org, orgs[i].uuid));
+        assert_int_equal(record.server, i == 0);
+    }
+}
+
+static void assert_message(const struct world *world, const char *part)
+{
+    char text[512] = {0};
+
+    (void)snprintf(text, sizeof(text), "%.*s", (int)world->fault.message.size,
+                   (const char *)world->fault.message.data);
+    assert_non_null(strstr(text, part));
+}
+
+/* Goal: a folder with anything in it is left alone. */
+static void test_folder_not_empty(void **state)
+{
+    struct world *world = *state;
+    char path[TEMP_FOLDER_PATH_BYTES + 64];
+    FILE *file = NULL;
+
+    assert_int_equal(mkdir(world->path[0], 0700), 0);
+    (void)snprintf(path, sizeof(path), "%s/notes", world->path[0]);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    (void)fclose(file);
+    assert_int_equal(preload_run(&world->options, &world->fault), ERR_PRECONDITION);
+    assert_message(world, "is not empty");
+    (void)snprintf(path, sizeof(path), "%s/db", world->path[0]);
+    assert_int_not_equal(access(path, F_OK), 0);
+}
+
+/* Goal: options that make no sense are refused with the range that does. */
+static void test_options(void **state)
+{
+    struct world *world = *state;
+    struct preload_options options = world->options;
+
+    options.org_count = 0;
+    assert_int_equal(preload_run(&options, &world->fault), ERR_INVALID);
+    assert_message(world, "organisations: 1 to 1000");
+    options = world->options;
+    options.layout_count = 0;
+    assert_int_equal(preload_run(&options, &world->fault), ERR_INVALID);
+    options = world->options;
+    options.event_count = 2; /* of three organisations */
+    assert_int_equal(preload_run(&options, &world->fault), ERR_INVALID);
+    options = world->options;
+    options.event_bytes = PRELOAD_EVENT_BYTES_MIN - 1;
+    assert_int_equal(preload_run(&options, &world->fault), ERR_INVALID);
+    assert_message(world, "bytes of an event: 300 to 4000, not 299");
+    /* Thirty gigabytes of one organisation's tables in memory. */
+    options = world->options;
+    options.org_count = 1;
+    options.event_count = 30000000;
+    assert_int_equal(preload_run(&options, &world->fault), ERR_INVALID);
+    assert_message(world, "more organisations");
+    assert_int_not_equal(access(world->path[0], F_OK), 0);
+}
+
+/* Goal: a disk that is too small is told of before anything is written. */
+static void test_room(void **state)
+{
+    struct world *world = *state;
+    struct sizes sizes = {.disk_bytes = 5000ull << 20, .stage_bytes = 1};
+
+    assert_int_equal(sizes_check_disk(&sizes, "/data", 5000ull << 20, &world->fault), OK);
+    assert_int_equal(sizes_check_disk(&sizes, "/data", (5000ull << 20) - 1, &world->fault),
+                     ERR_DISK_FULL);
+    assert_message(world, "takes about 5000 MB and the disk has 4999 MB left");
+}
+
+/* Goal: the estimate of the disk is near what a load takes, and not below it. */
+static void test_estimate(void **state)
+{
+    struct world *world = *state;
+    struct script *script = malloc(sizeof(*script));
+    struct store_stats stats;
+    struct sizes sizes;
+    uint64_t store_bytes = 0;
+
+    assert_non_null(script);
+    world->options.event_count = 12000;
+    script_init(script, &world->options, &world->fault);
+    assert_int_equal(sizes_measure(script, &sizes), OK);
+    script_deinit(script);
+    free(script);
+    load(world, 0, PRELOAD_BULK);
+    assert_int_equal(store_stats(world->stores[0], &stats), OK);
+    store_bytes = sizes.disk_bytes - STORE_LMDB_RESERVE_BYTES_DEFAULT;
+    assert_true(stats.map_used_bytes <= store_bytes);
+    assert_true(stats.map_used_bytes >= store_bytes / 2);
+}
+
+int run_preload_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_bulk_equals_plain, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_seed_matters, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_chain_and_counters, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_event_bytes, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_tokens, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_folder_not_empty, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_options, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_room, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_estimate, setup, teardown),
+    };
+
+    return cmocka_run_group_tests_name("preload", tests, NULL, NULL);
+}

@@ -1,0 +1,30 @@
+/*
+ * progress.h: how far a long load is and how long it will still take, as lines for people.
+ */
+#ifndef ERRATA_TOOLS_BENCH_PRELOAD_PROGRESS_H
+#define ERRATA_TOOLS_BENCH_PRELOAD_PROGRESS_H
+
+#include "store/base/clock.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Time between two lines. */
+#define PROGRESS_LINE_US 5000000
+
+struct progress {
+    FILE *out; /* NULL: says nothing */
+    const struct clock *clock;
+    uint64_t total;
+    uint64_t done;
+    int64_t started_us;
+    int64_t next_us; /* when the next line is due */
+};
+
+void progress_init(struct progress *progress, FILE *out, const struct clock *clock, uint64_t total);
+/* So many events more; says so when a line is due. */
+void progress_add(struct progress *progress, uint64_t count);
+/* A line of its own, such as that the disk is being waited for. */
+void progress_say(const struct progress *progress, const char *what);
+
+#endif

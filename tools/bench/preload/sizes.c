@@ -1,0 +1,197 @@
+/*
+ * sizes.c: see sizes.h. A table's share of the disk is counted in pages: LMDB keeps a row whole on one
+ * page, or from half a page on in pages of its own.
+ */
+#include "tools/bench/preload/sizes.h"
+
+#include "server/domain/corrections/capture.h"
+#include "store/lmdb/lmdb.h"
+#include "store/memory/memory.h"
+#include "store/record.h"
+
+#define PAGE_BYTES 4096
+#define PAGE_HEAD_BYTES 16
+#define NODE_HEAD_BYTES 10 /* its place in the page and its lengths */
+/* A longer node lies on pages of its own: two must fit on one. */
+#define NODE_BYTES_MAX ((PAGE_BYTES - PAGE_HEAD_BYTES) / 2)
+/* What a layout's head row takes at most, with all its marks. */
+#define LAYOUT_HEAD_BYTES 1200
+/* A row of a memory back end, besides its key and value. */
+#define STAGE_ROW_BYTES 150
+/* Inner pages, and pages that a commit replaced. */
+#define SLACK_PERCENT 5
+/* Tries until the example has the wanted length: the second is off by the length of a length. */
+#define TRIES_MAX 4
+/* The shortest texts that are tried. */
+#define TEXT_BYTES_MIN 16
+
+/* One row of each table that every event has one in, and whether its pages are full. */
+static const struct {
+    enum store_table table;
+    bool appended;
+} event_rows[] = {
+    {TABLE_EVENT, true},    {TABLE_EVENT_ID, true}, {TABLE_SUBJECT, false},
+    {TABLE_EXAMPLE, false}, {TABLE_ENTITY, false},
+};
+
+#define EVENT_ROW_COUNT (sizeof(event_rows) / sizeof(event_rows[0]))
+
+/* A row of one captured event. */
+struct row {
+    struct slice key;
+    struct slice value;
+};
+
+/* The organisation's last row in a table. */
+static enum err read_row(struct store_txn *txn, enum store_table table, struct org_id org,
+                         struct row *ret_row)
+{
+    struct key prefix = key_org(org);
+    const struct slice from_end = {NULL, 0};
+    struct store_cursor cursor = {0};
+    enum err err =
+        store_cursor_init(&cursor, txn, table, key_slice(&prefix), from_end, STORE_DESCENDING);
+
+    if (err == OK) {
+        err = store_cursor_next(&cursor, &ret_row->key, &ret_row->value);
+    }
+    store_cursor_deinit(&cursor);
+    return err;
+}
+
+/* How many bytes of the disk a row takes. */
+static uint64_t disk_share(const struct row *row, bool appended)
+{
+    uint64_t node = NODE_HEAD_BYTES + row->key.size + row->value.size;
+    uint64_t share = 0;
+
+    if (node > NODE_BYTES_MAX) {
+        uint64_t pages = (PAGE_HEAD_BYTES + row->value.size + PAGE_BYTES - 1) / PAGE_BYTES;
+
+        return pages * PAGE_BYTES + (NODE_HEAD_BYTES + row->key.size) * 3 / 2;
+    }
+    share = PAGE_BYTES / ((PAGE_BYTES - PAGE_HEAD_BYTES) / node);
+    if (!appended && share < PAGE_BYTES) {
+        share = share * 3 / 2; /* pages are two thirds full */
+    }
+    return share;
+}
+
+static enum err count_rows(const struct script *script, struct store_txn *txn,
+                           struct sizes *ret_sizes)
+{
+    const struct preload_options *options = script->options;
+    uint64_t largest = script_event_count(options, 0);
+    uint64_t disk = 0;
+    uint64_t stage = 0;
+
+    for (size_t i = 0; i < EVENT_ROW_COUNT; i++) {
+        struct row row;
+        enum err err = read_row(txn, event_rows[i].table, script->orgs[0], &row);
+
+        if (err != OK) {
+            return err;
+        }
+        disk += disk_share(&row, event_rows[i].appended);
+        stage += event_rows[i].appended ? 0 : STAGE_ROW_BYTES + row.key.size + row.value.size;
+    }
+    disk = disk * options->event_count +
+           (uint64_t)options->org_count * options->layout_count * LAYOUT_HEAD_BYTES;
+    ret_sizes->disk_bytes = disk + disk / 100 * SLACK_PERCENT + STORE_LMDB_RESERVE_BYTES_DEFAULT;
+    ret_sizes->stage_bytes = largest * stage + options->layout_count * (uint64_t)LAYOUT_HEAD_BYTES;
+    return OK;
+}
+
+static void set_texts(struct script *script, size_t bytes)
+{
+    size_t snippet = bytes - bytes / 4;
+
+    if (snippet > CAPTURE_SNIPPET_CHARACTERS_MAX) {
+        snippet = CAPTURE_SNIPPET_CHARACTERS_MAX;
+    }
+    script->texts = (struct script_texts){snippet, bytes - snippet};
+}
+
+/* Captures one event with texts of so many bytes. */
+static enum err capture_one(struct script *script, struct store_txn *txn, size_t text_bytes,
+                            struct sizes *sizes)
+{
+    struct example_record record;
+    struct row row;
+    enum err err = script_make_org(script, txn, 0);
+
+    set_texts(script, text_bytes);
+    if (err == OK) {
+        err = script_capture(script, txn, 0, 0);
+    }
+    if (err == OK) {
+        err = read_row(txn, TABLE_EXAMPLE, script->orgs[0], &row);
+    }
+    if (err == OK) {
+        err = record_decode_example(row.value, &record);
+    }
+    if (err == OK) {
+        sizes->example_bytes = record.example.size;
+    }
+    return err;
+}
+
+/* One try on a store of its own; gives the length for the next one. */
+static enum err try_texts(struct script *script, struct store_backend *memory, size_t *text_bytes,
+                          struct sizes *ret_sizes)
+{
+    struct store_txn *txn = NULL;
+    size_t wanted = *text_bytes + script->options->event_bytes;
+    enum err err = store_begin(memory, STORE_WRITE, &txn);
+
+    if (err == OK) {
+        err = capture_one(script, txn, *text_bytes, ret_sizes);
+    }
+    if (err == OK) {
+        err = count_rows(script, txn, ret_sizes);
+    }
+    store_abort(txn);
+    if (err == OK) {
+        *text_bytes = wanted < ret_sizes->example_bytes + TEXT_BYTES_MIN
+                          ? TEXT_BYTES_MIN
+                          : wanted - ret_sizes->example_bytes;
+    }
+    return err;
+}
+
+enum err sizes_measure(struct script *script, struct sizes *ret_sizes)
+{
+    struct store_backend *memory = NULL;
+    size_t text_bytes = TEXT_BYTES_MIN;
+    enum err err = store_memory_open(&memory);
+
+    for (int i = 0; i < TRIES_MAX && err == OK; i++) {
+        err = try_texts(script, memory, &text_bytes, ret_sizes);
+    }
+    store_memory_close(memory);
+    return err;
+}
+
+enum err sizes_check_stage(const struct sizes *sizes, struct fault *fault)
+{
+    if (sizes->stage_bytes > SIZES_STAGE_BYTES_MAX) {
+        return fault_say(fault, ERR_INVALID,
+                         "an organisation with so many events takes %" PRIu64
+                         " MB of memory while it is loaded, more than %" PRIu64
+                         "; spread them over more organisations",
+                         sizes->stage_bytes >> 20, SIZES_STAGE_BYTES_MAX >> 20);
+    }
+    return OK;
+}
+
+enum err sizes_check_disk(const struct sizes *sizes, const char *folder, uint64_t free_bytes,
+                          struct fault *fault)
+{
+    if (sizes->disk_bytes > free_bytes) {
+        return fault_say(fault, ERR_DISK_FULL,
+                         "%s: the store takes about %" PRIu64 " MB and the disk has %" PRIu64
+                         " MB left; load fewer or smaller events, or use another disk",
+                         folder, sizes->disk_bytes >> 20, free_bytes >> 20);
+    }
+    return OK;
+}

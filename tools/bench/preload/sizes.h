@@ -1,0 +1,28 @@
+/*
+ * sizes.h: how long an event's texts must be for an example of the wanted length, and what a load will
+ * take: both by capturing one event and looking at its rows.
+ */
+#ifndef ERRATA_TOOLS_BENCH_PRELOAD_SIZES_H
+#define ERRATA_TOOLS_BENCH_PRELOAD_SIZES_H
+
+#include "tools/bench/preload/script.h"
+
+/* What the tables of one organisation may take while its events are captured. */
+#define SIZES_STAGE_BYTES_MAX ((uint64_t)3 << 30)
+
+struct sizes {
+    size_t example_bytes; /* of an event in an answer */
+    uint64_t disk_bytes; /* of the whole store */
+    uint64_t stage_bytes; /* of the largest organisation's tables */
+};
+
+/* Sets the script's text lengths and tells what its events will take. The script is fresh, and is to
+ * be made anew afterwards: its randomness and its organisations are used up. */
+MUST_CHECK enum err sizes_measure(struct script *script, struct sizes *ret_sizes);
+/* ERR_INVALID where an organisation's tables would take too much memory. */
+MUST_CHECK enum err sizes_check_stage(const struct sizes *sizes, struct fault *fault);
+/* ERR_DISK_FULL where the store would take more than `free_bytes`. */
+MUST_CHECK enum err sizes_check_disk(const struct sizes *sizes, const char *folder,
+                                     uint64_t free_bytes, struct fault *fault);
+
+#endif

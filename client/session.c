@@ -597,8 +597,7 @@ static void session_tell_end(struct client_session *session, struct client_call 
 
 bool call_owes_room_now(const struct client_call *call)
 {
-    return call->owes_room && !call->half_closed && !call_is_waiting(call) &&
-           call->outbox.bytes < CLIENT_SEND_BYTES_HIGH;
+    return call->owes_room && !call->half_closed && call->outbox.bytes < CLIENT_SEND_BYTES_HIGH;
 }
 
 static void session_tell_room(struct client_call *call)

@@ -48,8 +48,8 @@ struct client_handlers {
     void (*on_reply)(void *user, struct slice message);
     /* The end, exactly once, never inside the function that started the call. */
     void (*on_end)(void *user, const struct client_status *status);
-    /* Of a client stream: `send` takes messages again; the first time soon after the start, later
-     * each time that it said ERR_BUSY. Never inside a function of the channel. */
+    /* Of a client stream: `send` takes messages again; the first time when the call has its place on
+     * a connection, later each time that it said ERR_BUSY. Never inside a function of the channel. */
     void (*on_writable)(void *user);
 };
 

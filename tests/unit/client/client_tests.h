@@ -7,6 +7,8 @@
 int run_header_tests(void);
 int run_message_tests(void);
 int run_session_tests(void);
+int run_unseen_tests(void);
+int run_keepalive_tests(void);
 int run_upload_tests(void);
 int run_connection_tests(void);
 int run_blocking_tests(void);

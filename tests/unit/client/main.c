@@ -11,6 +11,8 @@ int main(void)
     failed += run_message_tests();
     failed += run_details_tests();
     failed += run_session_tests();
+    failed += run_unseen_tests();
+    failed += run_keepalive_tests();
     failed += run_upload_tests();
     failed += run_connection_tests();
     failed += run_blocking_tests();

@@ -1,0 +1,264 @@
+/*
+ * keepalive_test.c: how a session finds out that the other end is gone, on a clock that the test moves;
+ * and the heap of deadlines that such clocks are read from.
+ */
+#include "client/deadlines.h"
+#include "client/header.h"
+#include "client/keepalive.h"
+#include "tests/unit/client/client_tests.h"
+#include "tests/unit/client/peer.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define SILENCE_MS 10000
+#define TIMEOUT_MS 3000
+
+static const struct method_info unary = {.path = SLICE("/errata.v1.CorrectionService/GetExamples"),
+                                         .stream = METHOD_UNARY};
+static const struct peer_script silent = {
+    .silent = true, .keepalive_ms = SILENCE_MS, .keepalive_timeout_ms = TIMEOUT_MS};
+
+struct ending {
+    struct client_call *call;
+    unsigned ends;
+    uint32_t code;
+    bool unseen;
+    bool says_why;
+};
+
+static void on_end(void *user, const struct client_status *status)
+{
+    struct ending *ending = user;
+
+    ending->ends++;
+    ending->code = status->code;
+    ending->unseen = status->unseen;
+    ending->says_why =
+        slice_starts_with(status->message, SLICE("the server does not answer: test:1 "));
+}
+
+static void start(struct peer *peer, struct ending *ending)
+{
+    const struct client_handlers handlers = {.user = ending, .on_end = on_end};
+    const struct client_session_call call = {.method = &unary, .handlers = &handlers};
+
+    *ending = (struct ending){.call = NULL};
+    assert_int_equal(client_session_start(peer->session, &call, &ending->call), OK);
+}
+
+/* The clock says `now_ms`: what is due is done, and said. Gives when the next thing is due. */
+static int64_t at(struct peer *peer, int64_t now_ms)
+{
+    int64_t next_ms = client_session_tick(peer->session, now_ms);
+
+    peer_pump(peer);
+    return next_ms;
+}
+
+/* A peer and a session that have shaken hands when the clock said `now_ms`. */
+static struct peer *meet(const struct peer_script *script, int64_t now_ms)
+{
+    struct peer *peer = peer_new(script, 1);
+
+    peer_pump(peer);
+    assert_int_equal(client_session_tick(peer->session, now_ms), 0);
+    return peer;
+}
+
+/* Goal: a server that keeps silent over a call is asked, again and again, but no sooner than after
+ * the silence; one that answers is not given up.
+ * Method: three silences, each ended by the answer to a PING. */
+static void asks_and_is_answered(void **state)
+{
+    struct peer *peer = meet(&silent, 500);
+    struct ending ending;
+    int64_t heard_ms = 500;
+
+    (void)state;
+    start(peer, &ending);
+    for (unsigned asked = 0; asked < 3; asked++) {
+        assert_int_equal(at(peer, heard_ms + 1), heard_ms + SILENCE_MS);
+        assert_int_equal(at(peer, heard_ms + SILENCE_MS - 1), heard_ms + SILENCE_MS);
+        assert_int_equal(peer->pings, asked);
+        assert_int_equal(at(peer, heard_ms + SILENCE_MS), heard_ms + SILENCE_MS + TIMEOUT_MS);
+        assert_int_equal(peer->pings, asked + 1);
+        heard_ms += SILENCE_MS + 2; /* the answer came while bytes were moved; this is when */
+        assert_int_equal(at(peer, heard_ms), heard_ms + SILENCE_MS);
+    }
+    assert_int_equal(ending.ends, 0);
+    peer_free(peer);
+}
+
+/* Goal: a server that does not answer is given up, with its calls, soon after its time is over.
+ * Method: a peer that falls silent once the call was sent. */
+static void gives_up(void **state)
+{
+    const int64_t over_ms = SILENCE_MS + TIMEOUT_MS;
+    struct peer *peer = meet(&silent, 0);
+    struct ending ending;
+    struct ending late;
+
+    (void)state;
+    start(peer, &ending);
+    peer_pump(peer);
+    (void)at(peer, 0);
+    peer->mute = true;
+    assert_int_equal(at(peer, SILENCE_MS), over_ms);
+    assert_int_equal(peer->pings, 1);
+    assert_int_equal(at(peer, over_ms - 1), over_ms);
+    assert_int_equal(at(peer, over_ms), over_ms + CLIENT_KEEPALIVE_GRACE_MS);
+    assert_int_equal(ending.ends, 0);
+    assert_int_equal(at(peer, over_ms + CLIENT_KEEPALIVE_GRACE_MS), 0);
+    assert_int_equal(ending.ends, 1);
+    assert_int_equal(ending.code, CLIENT_CODE_UNAVAILABLE);
+    assert_true(ending.says_why);
+    assert_false(ending.unseen);
+    assert_true(client_session_is_over(peer->session));
+    assert_true(slice_starts_with(client_session_reason(peer->session),
+                                  SLICE("the server does not answer")));
+    assert_int_equal(peer->pings, 1);
+    start(peer, &late);
+    client_session_report(peer->session);
+    assert_int_equal(late.ends, 1);
+    assert_true(late.unseen);
+    peer_free(peer);
+}
+
+/* Goal: nobody is asked while nobody waits; who starts a call on a connection that was silent for long
+ * asks at once, since it may be gone.
+ * Method: an hour without calls, then one. */
+static void idle(void **state)
+{
+    const int64_t hour_ms = 3600000;
+    struct peer *peer = meet(&silent, 0);
+    struct ending ending;
+
+    (void)state;
+    assert_int_equal(at(peer, SILENCE_MS * 5), 0);
+    assert_int_equal(peer->pings, 0);
+    peer->mute = true;
+    start(peer, &ending);
+    assert_int_equal(at(peer, hour_ms), hour_ms + TIMEOUT_MS);
+    assert_int_equal(peer->pings, 1);
+    assert_int_equal(peer->requests, 1);
+    peer->mute = false;
+    peer_pump(peer);
+    assert_int_equal(at(peer, hour_ms + 5), hour_ms + 5 + SILENCE_MS);
+    assert_int_equal(ending.ends, 0);
+    peer_free(peer);
+}
+
+/* Goal: a program that was stopped, or does not run its loop, takes no server for dead that has
+ * answered meanwhile.
+ * Method: the answer to a PING is read long after its time, but before the clock is read again. */
+static void stopped_program(void **state)
+{
+    const int64_t woke_ms = SILENCE_MS + TIMEOUT_MS * 100;
+    struct peer *peer = meet(&silent, 0);
+    struct ending ending;
+
+    (void)state;
+    start(peer, &ending);
+    (void)at(peer, 0);
+    peer->mute = true;
+    (void)at(peer, SILENCE_MS);
+    assert_int_equal(at(peer, woke_ms), woke_ms + CLIENT_KEEPALIVE_GRACE_MS);
+    peer->mute = false;
+    peer_pump(peer);
+    assert_int_equal(at(peer, woke_ms + CLIENT_KEEPALIVE_GRACE_MS),
+                     woke_ms + CLIENT_KEEPALIVE_GRACE_MS + SILENCE_MS);
+    assert_int_equal(ending.ends, 0);
+    peer_free(peer);
+}
+
+/* Goal: a call that gives up does not hide that the server is gone from the next one.
+ * Method: the call is cancelled while the answer to a PING is due. */
+static void asked_for_nobody(void **state)
+{
+    const int64_t over_ms = SILENCE_MS + TIMEOUT_MS;
+    struct peer *peer = meet(&silent, 0);
+    struct ending ending;
+
+    (void)state;
+    start(peer, &ending);
+    (void)at(peer, 0);
+    peer->mute = true;
+    (void)at(peer, SILENCE_MS);
+    client_session_end(peer->session, ending.call, CLIENT_CODE_CANCELLED, "enough");
+    assert_int_equal(at(peer, SILENCE_MS + 1), over_ms);
+    assert_int_equal(ending.ends, 1);
+    (void)at(peer, over_ms);
+    (void)at(peer, over_ms + CLIENT_KEEPALIVE_GRACE_MS);
+    assert_true(client_session_is_over(peer->session));
+    peer_free(peer);
+}
+
+/* Goal: where it is switched off, nothing is asked and nobody is given up. Method: a day of silence. */
+static void never_asks(void **state)
+{
+    static const struct peer_script off = {.silent = true};
+    struct peer *peer = meet(&off, 0);
+    struct ending ending;
+
+    (void)state;
+    start(peer, &ending);
+    assert_int_equal(at(peer, 86400000), 0);
+    assert_int_equal(peer->pings, 0);
+    assert_int_equal(ending.ends, 0);
+    peer_free(peer);
+}
+
+/* Goal: the heap gives deadlines in their order, whatever was taken out of it meanwhile.
+ * Method: 1,000 in a mixed-up order, equal ones among them; every fourth is taken out, then the rest
+ * one by one. */
+static void heap_of_deadlines(void **state)
+{
+    enum {
+        COUNT = 1000
+    };
+    static struct client_deadline list[COUNT];
+    struct client_deadlines heap = {.heap = NULL};
+    int64_t before_ms = 0;
+    size_t left = 0;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT; i++) {
+        list[i] = (struct client_deadline){.at_ms = (int64_t)(i * 617 % 331)};
+        assert_int_equal(client_deadlines_add(&heap, &list[i]), OK);
+    }
+    for (size_t i = 0; i < COUNT; i += 4) {
+        client_deadlines_remove(&heap, &list[i]);
+        client_deadlines_remove(&heap, &list[i]);
+    }
+    for (left = heap.count; left > 0; left--) {
+        struct client_deadline *first = client_deadlines_first(&heap);
+
+        assert_true(first->at_ms >= before_ms);
+        before_ms = first->at_ms;
+        client_deadlines_remove(&heap, first);
+        assert_int_equal(first->place, 0);
+    }
+    assert_null(client_deadlines_first(&heap));
+    for (size_t i = 0; i < COUNT; i++) {
+        assert_int_equal(list[i].place, 0);
+    }
+    client_deadlines_deinit(&heap);
+}
+
+int run_keepalive_tests(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(asks_and_is_answered),
+                                       cmocka_unit_test(gives_up),
+                                       cmocka_unit_test(idle),
+                                       cmocka_unit_test(stopped_program),
+                                       cmocka_unit_test(asked_for_nobody),
+                                       cmocka_unit_test(never_asks),
+                                       cmocka_unit_test(heap_of_deadlines)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

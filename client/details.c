@@ -14,6 +14,7 @@ enum {
     FIELD_VIOLATION_FIELD = 1,
     FIELD_VIOLATION_DESCRIPTION = 2,
     RETRY_INFO_RETRY_DELAY = 1,
+    ERROR_INFO_REASON = 1,
     DURATION_SECONDS = 1,
     DURATION_NANOS = 2
 };
@@ -92,6 +93,13 @@ static enum err read_retry_info(struct slice message, struct client_details *det
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
+static enum err read_error_info(struct slice message, struct client_details *details)
+{
+    struct slice unused = {NULL, 0};
+
+    return read_pair(message, ERROR_INFO_REASON, &details->reason, 0, &unused);
+}
+
 static enum err read_detail(struct slice any, struct client_details *details)
 {
     struct slice type = {NULL, 0};
@@ -106,6 +114,9 @@ static enum err read_detail(struct slice any, struct client_details *details)
     }
     if (slice_equal(type, SLICE("type.googleapis.com/google.rpc.RetryInfo"))) {
         return read_retry_info(value, details);
+    }
+    if (slice_equal(type, SLICE("type.googleapis.com/google.rpc.ErrorInfo"))) {
+        return read_error_info(value, details);
     }
     return OK;
 }

@@ -1,6 +1,7 @@
 /*
  * details.h: what a failed call's details say, for a program to act on: the bad fields of
- * google.rpc.BadRequest and the delay of google.rpc.RetryInfo. Other details are passed over.
+ * google.rpc.BadRequest, the delay of google.rpc.RetryInfo and the reason of google.rpc.ErrorInfo.
+ * Other details are passed over.
  */
 #ifndef ERRATA_CLIENT_DETAILS_H
 #define ERRATA_CLIENT_DETAILS_H
@@ -21,6 +22,7 @@ struct client_details {
     size_t violation_count; /* listed */
     size_t violation_total; /* seen */
     int64_t retry_ms; /* after which a retry makes sense; -1: not said */
+    struct slice reason; /* one word, such as ENCRYPTED; may be empty */
 };
 
 /* Reads google.rpc.Status from its wire bytes, from which the texts are borrowed. ERR_MALFORMED for

@@ -1,93 +1,42 @@
 /*
- * typed_call.c: one heap object a call, from typed_call_start to the channel's on_end. It may assume
- * what stub.h promises of channels: on_end exactly once and last.
+ * typed_call.c: one heap object a call, from typed_call_start to the call's on_end, which comes exactly
+ * once and last.
  */
 #include "client/typed/typed_call.h"
 
 #include <stdlib.h>
 
-/* gRPC status codes that a stub finds out by itself (grpc/doc/statuscodes.md). */
-#define CODE_OK 0u
-#define CODE_RESOURCE_EXHAUSTED 8u
-#define CODE_UNIMPLEMENTED 12u
-#define CODE_INTERNAL 13u
-
 struct typed_call {
-    const struct typed_call_kind *kind;
-    struct typed_call_user to;
-    struct client_channel *channel;
-    struct client_call *call; /* NULL until the channel has started it */
-    ProtobufCAllocator allocator; /* of replies; counts in left_bytes */
-    size_t left_bytes; /* what the reply being unpacked may still take */
-    bool exhausted; /* the cap or malloc ended the last unpack */
+    const struct typed_kind *kind;
+    struct typed_user to;
+    struct errata_call *call; /* NULL before it has started and once it has ended */
     ProtobufCMessage *reply; /* owned; of a call that has just one, until the end */
-    uint32_t fault_code; /* CODE_OK until the stub finds a fault of its own */
-    struct slice fault_message; /* a literal */
+    struct unpack_fault fault; /* that the stub found by itself */
 };
 
-static void *capped_alloc(void *user, size_t size)
-{
-    struct typed_call *typed = user;
-    void *memory = NULL;
-
-    if (size <= typed->left_bytes) {
-        memory = malloc(size > 0 ? size : 1);
-    }
-    if (memory == NULL) {
-        typed->exhausted = true;
-        return NULL;
-    }
-    typed->left_bytes -= size;
-    return memory;
-}
-
-/* What is given back is not counted: the cap is on what one unpack asks for in all. */
-static void capped_free(void *user, void *memory)
-{
-    (void)user;
-    free(memory);
-}
-
-static ProtobufCMessage *unpack(struct typed_call *typed, struct slice bytes)
-{
-    static const uint8_t nothing[1] = {0};
-
-    typed->left_bytes = TYPED_CALL_REPLY_BYTES_MAX;
-    typed->exhausted = false;
-    return protobuf_c_message_unpack(typed->kind->reply, &typed->allocator, bytes.size,
-                                     bytes.size > 0 ? bytes.data : nothing);
-}
-
 /* Notes the fault, and ends the call where it is still under way. */
-static void fail(struct typed_call *typed, uint32_t code, struct slice message)
+static void fail(struct typed_call *typed, enum errata_code code, const char *message)
 {
-    typed->fault_code = code;
-    typed->fault_message = message;
-    if (typed->call != NULL) {
-        typed->channel->ops->cancel(typed->channel, typed->call);
-    }
+    typed->fault = (struct unpack_fault){code, message};
+    errata_call_cancel(typed->call);
 }
 
-static void on_reply(void *user, struct slice message)
+static void on_reply(void *user, struct errata_bytes message)
 {
     struct typed_call *typed = user;
+    struct unpack_fault fault = {ERRATA_CODE_OK, NULL};
     ProtobufCMessage *reply = NULL;
 
-    if (typed->fault_code != CODE_OK) {
+    if (typed->fault.code != ERRATA_CODE_OK) {
         return; /* cancelled; what still arrives goes nowhere */
     }
     if (typed->reply != NULL) {
-        fail(typed, CODE_UNIMPLEMENTED, SLICE("the server answered twice where one reply is due"));
+        fail(typed, ERRATA_CODE_UNIMPLEMENTED, "the server answered twice where one reply is due");
         return;
     }
-    reply = unpack(typed, message);
-    if (reply == NULL && typed->exhausted) {
-        fail(typed, CODE_RESOURCE_EXHAUSTED,
-             SLICE("the reply takes more memory than a stub gives"));
-        return;
-    }
+    reply = unpack(typed->kind->reply, message, &fault);
     if (reply == NULL) {
-        fail(typed, CODE_INTERNAL, SLICE("the reply's bytes do not decode"));
+        fail(typed, fault.code, fault.message);
         return;
     }
     if (typed->kind->on_reply == NULL) {
@@ -95,32 +44,28 @@ static void on_reply(void *user, struct slice message)
         return;
     }
     typed->kind->on_reply(&typed->to, reply);
-    protobuf_c_message_free_unpacked(reply, &typed->allocator);
+    unpack_free(reply);
 }
 
-static void on_end(void *user, const struct client_status *status)
+static void on_end(void *user, const struct errata_status *status)
 {
     struct typed_call *typed = user;
     bool has_one_reply = typed->kind->on_reply == NULL;
-    struct client_status own;
+    struct errata_status own = *status;
 
     typed->call = NULL;
-    if (has_one_reply && typed->fault_code == CODE_OK && status->code == CODE_OK &&
+    if (has_one_reply && typed->fault.code == ERRATA_CODE_OK && status->code == ERRATA_CODE_OK &&
         typed->reply == NULL) {
-        fail(typed, CODE_UNIMPLEMENTED, SLICE("the server ended the call without a reply"));
+        fail(typed, ERRATA_CODE_UNIMPLEMENTED, "the server ended the call without a reply");
     }
-    if (typed->fault_code != CODE_OK) {
-        own = *status;
-        own.code = typed->fault_code;
-        own.message = typed->fault_message;
-        own.details = slice_of(NULL, 0);
+    if (typed->fault.code != ERRATA_CODE_OK) {
+        own.code = typed->fault.code;
+        own.message = typed->fault.message;
+        own.details = (struct errata_bytes){NULL, 0};
         own.from_server = false;
-        status = &own;
     }
-    typed->kind->on_end(&typed->to, status, status->code == CODE_OK ? typed->reply : NULL);
-    if (typed->reply != NULL) {
-        protobuf_c_message_free_unpacked(typed->reply, &typed->allocator);
-    }
+    typed->kind->on_end(&typed->to, &own, own.code == ERRATA_CODE_OK ? typed->reply : NULL);
+    unpack_free(typed->reply);
     free(typed);
 }
 
@@ -128,71 +73,50 @@ static void on_writable(void *user)
 {
     struct typed_call *typed = user;
 
-    if (typed->fault_code == CODE_OK && typed->kind->on_writable != NULL) {
+    if (typed->fault.code == ERRATA_CODE_OK && typed->kind->on_writable != NULL &&
+        typed->to.on_more != NULL) {
         typed->kind->on_writable(&typed->to);
     }
 }
 
-/* A message's bytes, on the heap and the caller's. NULL has none. */
-static enum err pack(const ProtobufCMessage *message, uint8_t **ret_bytes, size_t *ret_size)
+enum errata_result typed_call_start(struct errata_channel *channel, const struct typed_kind *kind,
+                                    const ProtobufCMessage *request,
+                                    const struct errata_options *options,
+                                    const struct typed_user *to, struct errata_call **ret_call)
 {
-    size_t size = message != NULL ? protobuf_c_message_get_packed_size(message) : 0;
-    uint8_t *bytes = malloc(size > 0 ? size : 1);
+    struct errata_handlers handlers = {
+        .on_reply = on_reply, .on_end = on_end, .on_writable = on_writable};
+    struct errata_bytes bytes = {NULL, 0};
+    enum errata_result result = ERRATA_MEMORY;
 
-    if (bytes == NULL) {
-        return ERR_MEMORY;
+    if (to->on_end == NULL || (kind->on_reply != NULL && to->on_more == NULL)) {
+        return ERRATA_INVALID;
     }
-    if (message != NULL) {
-        (void)protobuf_c_message_pack(message, bytes);
+    handlers.user = malloc(sizeof(struct typed_call));
+    if (handlers.user != NULL && pack(request, &bytes)) {
+        struct typed_call *typed = handlers.user;
+
+        *typed = (struct typed_call){.kind = kind, .to = *to};
+        result = errata_call_start(channel, kind->method, bytes, options, &handlers, &typed->call);
+        if (result == ERRATA_OK && ret_call != NULL) {
+            *ret_call = typed->call;
+        }
     }
-    *ret_bytes = bytes;
-    *ret_size = size;
-    return OK;
+    if (result != ERRATA_OK) {
+        free(handlers.user); /* else on_end frees it */
+    }
+    pack_free(bytes);
+    return result;
 }
 
-enum err typed_call_start(struct client_channel *channel, const struct typed_call_kind *kind,
-                          const ProtobufCMessage *request, const struct client_options *options,
-                          const struct typed_call_user *to, struct client_call **ret_call)
+enum errata_result typed_call_send(struct errata_call *call, const ProtobufCMessage *message)
 {
-    struct typed_call *typed = calloc(1, sizeof(*typed));
-    const struct client_handlers handlers = {
-        .user = typed, .on_reply = on_reply, .on_end = on_end, .on_writable = on_writable};
-    uint8_t *bytes = NULL;
-    size_t size = 0;
-    enum err err = ERR_MEMORY;
+    struct errata_bytes bytes = {NULL, 0};
+    enum errata_result result = ERRATA_MEMORY;
 
-    if (typed == NULL) {
-        return ERR_MEMORY;
+    if (pack(message, &bytes)) {
+        result = errata_call_send(call, bytes);
+        pack_free(bytes);
     }
-    *typed = (struct typed_call){.kind = kind, .to = *to, .channel = channel};
-    typed->allocator = (ProtobufCAllocator){capped_alloc, capped_free, typed};
-    err = pack(request, &bytes, &size);
-    if (err != OK) {
-        goto out;
-    }
-    err = channel->ops->start(channel, kind->method, slice_of(bytes, size), options, &handlers,
-                              &typed->call);
-    if (err == OK) {
-        *ret_call = typed->call;
-        typed = NULL; /* on_end frees it */
-    }
-out:
-    free(typed);
-    free(bytes);
-    return err;
-}
-
-enum err typed_call_send(struct client_channel *channel, struct client_call *call,
-                         const ProtobufCMessage *message)
-{
-    uint8_t *bytes = NULL;
-    size_t size = 0;
-    enum err err = pack(message, &bytes, &size);
-
-    if (err != OK) {
-        return err;
-    }
-    err = channel->ops->send(channel, call, slice_of(bytes, size));
-    free(bytes);
-    return err;
+    return result;
 }

@@ -73,7 +73,8 @@ class Golden(unittest.TestCase):
             for source in sources:
                 done = subprocess.run(
                     ["cc", "-std=gnu17", "-D_GNU_SOURCE", "-fsyntax-only", *WARNINGS, "-x", "c",
-                     f"-I{generator.ROOT}", f"-I{role}", *includes, "-isystem", wire, source],
+                     f"-I{generator.ROOT}", f"-I{generator.ROOT}/client/include", f"-I{role}",
+                     *includes, "-isystem", wire, source],
                     stderr=subprocess.PIPE, text=True, check=False)
                 self.assertEqual(done.returncode, 0, done.stderr)
 
@@ -136,6 +137,15 @@ class Refusals(unittest.TestCase):
 
     def test_refuses_a_stub_whose_reply_holds_itself(self):
         self.assert_refused("within itself", method(reply="Loop"), what="stubs")
+
+    def test_refuses_two_stubs_of_one_name(self):
+        text = method()
+        text += text[text.index("service"):].replace("FaultyService", "OtherService")
+        self.assertEqual(self.run_on(text), (0, ""))
+        self.assert_refused("both have a stub errata_call", text, what="stubs")
+        more = f"rpc CallWait(A) returns (A) {{ option (errata.v1.method) = {{ {GOOD} }}; }}\n  rpc"
+        text = method().replace("rpc", more)
+        self.assert_refused("both have a stub errata_call_wait", text, what="stubs")
 
     def test_refuses_options_that_it_does_not_know(self):
         self.assert_refused("unknown", method(), what="everything")

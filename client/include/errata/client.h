@@ -68,9 +68,12 @@ struct errata_bytes {
     size_t size;
 };
 
+/* A key and its value, beside a call or its answer. Keys are lower-case letters, digits, `-`, `_` and
+ * `.`; a key that ends in `-bin` has any bytes as its value, others printable ASCII without a blank at
+ * either end. */
 struct errata_metadata {
-    const char *key; /* lower case, at most 255 bytes; values of `-bin` keys are raw bytes */
-    struct errata_bytes value; /* of other keys printable ASCII */
+    const char *key;
+    struct errata_bytes value;
 };
 
 /* --- channels --- */
@@ -93,48 +96,63 @@ struct errata_metadata {
  * or this side found it, and after how many attempts.
  */
 
-struct uv_loop_s;
+struct uv_loop_s; /* uv_loop_t of <uv.h> */
 struct errata_channel;
 
-/* Zero and NULL mean the default. Start with errata_channel_config_init. */
+/* Zero and NULL mean the default. Start with errata_channel_config_init. Times are in milliseconds,
+ * at most a day. */
 struct errata_channel_config {
-    const char *server; /* HOST:PORT, [IPV6]:PORT; default 127.0.0.1:7443 */
-    const char *token; /* bearer token; NULL: none. At most one of token and token_file */
-    const char *token_file; /* a file that holds the token; read when the channel is opened */
-    const char
-        *user_agent; /* names the program in the server's log, in front of the library's own */
-    int64_t connect_timeout_ms; /* for one try to connect; default 10,000 */
-    int64_t call_timeout_ms; /* deadline of a unary call whose options have none; default 30,000 */
-    int64_t keepalive_ms; /* silence after which the other end is asked whether it is there, while
-                             calls are under way; default 30,000, at least 10,000; -1: never */
-    int64_t keepalive_timeout_ms; /* how long it may take to say so; default 10,000 */
-    uint32_t
-        attempts_max; /* of one call, the first one counted; default 8; 1: nothing is repeated */
-    int64_t backoff_initial_ms; /* before the first repeat; grows 1.6-fold, +-20%; default 100 */
-    int64_t backoff_max_ms; /* default 5,000 */
-    size_t reply_bytes_max; /* of one message; default 64 MiB */
-    size_t request_bytes_max; /* of one message; default 64 MiB */
-    uint32_t
-        calls_max; /* under way or waiting; more are refused with ERRATA_BUSY; default 10,000 */
+    /* HOST:PORT, HOST, [IPV6]:PORT or [IPV6]; default 127.0.0.1:7443, port 7443 where none is given. */
+    const char *server;
+    /* Bearer token: printable ASCII without blanks, at most 4,096 bytes. NULL: none. At most one of
+     * token and token_file is given. */
+    const char *token;
+    /* A file that holds the token, and a line's end behind it or not; read when the channel is opened. */
+    const char *token_file;
+    /* Names the program in the server's log, in front of the library's own name: printable ASCII, at
+     * most 200 bytes, such as "importer/2.1". */
+    const char *user_agent;
+    /* For one try to connect; default 10,000. */
+    int64_t connect_timeout_ms;
+    /* Deadline of a unary call whose options have none; default 30,000; -1: none. */
+    int64_t call_timeout_ms;
+    /* Silence, while calls are under way, after which the other end is asked whether it is there;
+     * default 30,000, at least 10,000; -1: never. */
+    int64_t keepalive_ms;
+    /* How long it may take to say so; default 10,000. */
+    int64_t keepalive_timeout_ms;
+    /* Of one call, the first one counted; default 8, at most 100; 1: nothing is repeated. */
+    uint32_t attempts_max;
+    /* The wait before the first repeat, and the longest one: each is 1.6 times the one before, give or
+     * take a fifth. Default 100 and 5,000. */
+    int64_t backoff_initial_ms;
+    int64_t backoff_max_ms;
+    /* Of one message; default 64 MiB, below 4 GiB. */
+    size_t reply_bytes_max;
+    size_t request_bytes_max;
+    /* Calls under way or waiting; more are refused with ERRATA_BUSY. Default and at most 10,000. */
+    uint32_t calls_max;
 };
 
 ERRATA_API void errata_channel_config_init(struct errata_channel_config *config);
 
 /* Makes a channel on the caller's loop, which must outlive it. Does not connect yet, and does not
- * keep the loop alive while no call is under way. The configuration is copied. ERRATA_INVALID for an
- * address, a number or a token that can't be right, or a token file that can't be read: `problem`,
- * where it is not NULL, then holds a sentence. */
+ * keep the loop alive while no call is under way. The configuration, NULL for the defaults, is copied.
+ * ERRATA_INVALID for an address, a number or a token that can't be right, or a token file that can't
+ * be read; ERRATA_MEMORY. Where it fails, `problem` holds a sentence that says what is wrong, cut to
+ * `problem_bytes` with its NUL; it may be NULL. */
 ERRATA_MUST_CHECK ERRATA_API enum errata_result
 errata_channel_open(struct uv_loop_s *loop, const struct errata_channel_config *config,
                     char *problem, size_t problem_bytes, struct errata_channel **ret_channel);
 
 /* Ends the calls that are left with CANCELLED, then frees the channel and calls `on_closed` (which
- * may be NULL) in a later turn of the loop. May be called from any callback, once. */
+ * may be NULL) in a later turn of the loop. May be called from any callback, once. NULL does
+ * nothing, and calls nothing. */
 ERRATA_API void errata_channel_close(struct errata_channel *take_channel,
                                      void (*on_closed)(void *user), void *user);
 
 /* The token of calls, attempts and connections from now on; NULL: none. ERRATA_INVALID for what is no
- * token (printable ASCII without blanks), ERRATA_MEMORY. */
+ * token, ERRATA_MEMORY (the old one stays), ERRATA_ENDED after close. */
 ERRATA_MUST_CHECK ERRATA_API enum errata_result
 errata_channel_set_token(struct errata_channel *channel, const char *token);
 
@@ -156,6 +174,7 @@ struct errata_channel_statistics {
     uint64_t connect_failures;
 };
 
+/* All zero after close. */
 ERRATA_API void errata_channel_read_statistics(const struct errata_channel *channel,
                                                struct errata_channel_statistics *ret_statistics);
 
@@ -163,30 +182,40 @@ ERRATA_API void errata_channel_read_statistics(const struct errata_channel *chan
 
 struct errata_call; /* one call under way; valid until its last callback returns */
 
-/* Zero means the default. */
+/* Of one call: pieces of metadata, and the bytes of their keys and values. */
+#define ERRATA_METADATA_MAX 32
+#define ERRATA_METADATA_BYTES_MAX 8192
+#define ERRATA_IDEMPOTENCY_KEY_BYTES_MAX 128
+
+/* Zero means the default; NULL for the options means all of them. Everything is borrowed until the
+ * function that starts the call returns. */
 struct errata_options {
-    int64_t timeout_ms; /* the deadline of the whole call, all attempts; 0: the channel's for unary
-                           calls, none for streams; -1: none */
-    const struct errata_metadata *metadata; /* borrowed until the starting function returns */
-    size_t metadata_count; /* at most 32 */
-    const char *idempotency_key; /* 1 to 128 printable ASCII; NULL: the library makes one for a
-                                    write. Give one that is kept with the work, and a repeat after a
-                                    restart of this program is no second write either */
-    bool wait_for_ready; /* keep waiting for a connection until the deadline, without counting
-                            attempts; else a server that can't be reached ends the call after
-                            attempts_max tries */
+    /* The deadline of the whole call, all attempts; 0: the channel's for unary calls, none for
+     * streams; -1: none. */
+    int64_t timeout_ms;
+    /* Not of gRPC's own keys (`grpc-`, `content-type` ...), nor `idempotency-key`, nor `authorization`
+     * where the channel has a token. */
+    const struct errata_metadata *metadata;
+    size_t metadata_count;
+    /* Printable ASCII without a blank at either end. NULL: the library makes one for a write. Give one
+     * that is kept with the work, and a repeat after a restart of this program is no second write
+     * either: the server knows a key for 24 hours. */
+    const char *idempotency_key;
+    /* Keep waiting for a connection until the deadline, without counting attempts; else a server that
+     * can't be reached ends the call after attempts_max tries. */
+    bool wait_for_ready;
     bool no_retry; /* one attempt only */
     bool gzip; /* compress the request, and accept a compressed answer */
 };
 
-/* How a call ended; valid for the length of the callback. */
+/* How a call ended; valid for the length of the callback, or as long as the answer that has it. */
 struct errata_status {
     enum errata_code code;
     const char *message; /* of the server or of this library; never NULL */
     struct errata_bytes details; /* google.rpc.Status in wire bytes, or empty; errata/details.h */
     bool from_server; /* the server said so; else this side found it (no connection, deadline) */
     uint32_t attempts; /* 0: none was sent */
-    const char *idempotency_key; /* that the write carried; NULL: none */
+    const char *idempotency_key; /* that the call carried; NULL: none */
     const struct errata_metadata *metadata; /* of the answer's headers and trailers, in order */
     size_t metadata_count;
 };
@@ -195,18 +224,19 @@ struct errata_status {
  * the function that started the call. From each any function here may be called. */
 struct errata_handlers {
     void *user;
-    /* One reply message; valid for the length of the callback. */
+    /* One reply message; valid for the length of the callback. May be NULL. */
     void (*on_reply)(void *user, struct errata_bytes message);
-    /* The end, exactly once, and the last callback. */
+    /* The end, exactly once, and the last callback. Never NULL. */
     void (*on_end)(void *user, const struct errata_status *status);
-    /* Of a stream of requests: errata_call_send takes messages again. NULL for other calls. */
+    /* Of a stream of requests: errata_call_send takes messages now. It comes once soon after the
+     * start, and each time after it said ERRATA_BUSY. May be NULL. */
     void (*on_writable)(void *user);
 };
 
 /* Starts a call of a method of Errata's contract, such as "errata.v1.CorrectionService/GetExamples",
- * with the request's bytes (of a stream of requests: none). Everything is copied. ERRATA_INVALID for
- * an unknown or bidirectional method, metadata or a key that may not be sent; ERRATA_TOO_LARGE,
- * ERRATA_BUSY, ERRATA_MEMORY, ERRATA_ENDED after close. */
+ * with the request's bytes (of a stream of requests: none). Everything is copied; `ret_call`, which
+ * may be NULL, is for what follows below. ERRATA_INVALID for an unknown or bidirectional method, for
+ * options as they may not be; ERRATA_TOO_LARGE, ERRATA_BUSY, ERRATA_MEMORY, ERRATA_ENDED after close. */
 ERRATA_MUST_CHECK ERRATA_API enum errata_result
 errata_call_start(struct errata_channel *channel, const char *method, struct errata_bytes request,
                   const struct errata_options *options, const struct errata_handlers *handlers,
@@ -218,7 +248,9 @@ ERRATA_API void errata_call_pause(struct errata_call *call);
 ERRATA_API void errata_call_resume(struct errata_call *call);
 /* Sends one message of a stream of requests, which is copied. ERRATA_BUSY while 1 MiB or more wait for
  * the server to read: nothing was taken, on_writable follows. ERRATA_ENDED once the server has
- * answered or the call has ended; on_end tells how. ERRATA_INVALID behind the half-close. */
+ * answered or the call has ended; on_end tells how. ERRATA_TOO_LARGE, ERRATA_MEMORY, and
+ * ERRATA_INVALID behind the half-close or for a call that is no stream of requests: nothing was taken,
+ * and the call goes on. */
 ERRATA_MUST_CHECK ERRATA_API enum errata_result errata_call_send(struct errata_call *call,
                                                                  struct errata_bytes message);
 /* No more messages follow. ERRATA_ENDED, ERRATA_INVALID likewise. */

@@ -52,7 +52,17 @@ static struct slice retry_info(struct arena *arena)
     return any_of(arena, SLICE("type.googleapis.com/google.rpc.RetryInfo"), buffer_slice(&message));
 }
 
-/* Goal: every bad field and the delay are read, unknown details are passed over, and a list that is
+static struct slice error_info(struct arena *arena)
+{
+    struct buffer message;
+
+    buffer_init(&message, arena, 32);
+    wire_put_bytes(&message, 1, SLICE("ENCRYPTED"));
+    wire_put_bytes(&message, 2, SLICE("errata"));
+    return any_of(arena, SLICE("type.googleapis.com/google.rpc.ErrorInfo"), buffer_slice(&message));
+}
+
+/* Goal: every bad field, the delay and the reason are read, unknown details are passed over, and a list that is
  * too long is counted.
  * Method: a status written with the wire writer, with 101 fields. */
 static void all_details(void **state)
@@ -69,12 +79,14 @@ static void all_details(void **state)
     wire_put_bytes(&status, 3, any_of(&arena, SLICE("type.googleapis.com/other"), SLICE("\xff")));
     wire_put_bytes(&status, 3, bad_request(&arena, CLIENT_VIOLATIONS_MAX + 1));
     wire_put_bytes(&status, 3, retry_info(&arena));
+    wire_put_bytes(&status, 3, error_info(&arena));
     assert_int_equal(client_details_read(buffer_slice(&status), &details), OK);
     assert_int_equal(details.violation_count, CLIENT_VIOLATIONS_MAX);
     assert_int_equal(details.violation_total, CLIENT_VIOLATIONS_MAX + 1);
     assert_true(slice_equal(details.violations[7].field, SLICE("events[7].before_json")));
     assert_true(slice_equal(details.violations[7].description, SLICE("is no JSON object")));
     assert_int_equal(details.retry_ms, 2500);
+    assert_true(slice_equal(details.reason, SLICE("ENCRYPTED")));
     arena_deinit(&arena);
 }
 
@@ -88,6 +100,7 @@ static void none_and_damaged(void **state)
     assert_int_equal(client_details_read(slice_of(NULL, 0), &details), OK);
     assert_int_equal(details.violation_total, 0);
     assert_int_equal(details.retry_ms, -1);
+    assert_int_equal(details.reason.size, 0);
     assert_int_equal(client_details_read(SLICE("\x1a\x05x"), &details), ERR_MALFORMED);
 }
 

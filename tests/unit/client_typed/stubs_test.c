@@ -2,7 +2,8 @@
  * stubs_test.c: the generated client stubs over a channel that the test plays by hand: what they
  * send, what they report, and that nothing leaks (the asan preset says so) however a call ends.
  */
-#include "client/stub.h"
+#include "tests/support/client/fake.h"
+#include "tests/unit/client_typed/typed_tests.h"
 
 #include <errata/v1/layout_service.client.h>
 #include <errata/v1/learning_service.client.h>
@@ -13,154 +14,74 @@
 
 #include <cmocka.h>
 
-struct client_call {
-    struct client_handlers handlers;
-};
-
-/* A channel with one call at a time; the test is the server. */
-struct fake {
-    struct client_channel channel;
-    struct client_call call;
-    const struct method_info *method;
-    uint8_t request[64];
-    size_t request_bytes;
-    enum err start_result;
-    enum err send_result;
-    uint32_t cancels;
-    uint32_t half_closes;
-};
-
-/* What the stub reported. */
-struct heard {
+/* One call of a stub, and what it reported. */
+struct world {
+    struct fake fake;
+    struct errata_channel *channel;
+    struct errata_call *call;
+    struct client_call *played; /* the same from below */
     uint32_t replies;
     uint32_t ends;
-    uint32_t code;
+    enum errata_code code;
+    bool from_server;
     uint64_t seq; /* of the last reply's event */
     bool had_reply; /* the end of a call of one reply came with one */
     uint32_t rooms;
     uint32_t page_count; /* of the ingested document */
 };
 
-static struct fake *fake_of(struct client_channel *channel)
+static void heard_end(void *user, const struct errata_status *status)
 {
-    return (struct fake *)(void *)channel;
+    struct world *world = user;
+
+    world->ends++;
+    world->code = status->code;
+    world->from_server = status->from_server;
 }
 
-static enum err fake_start(struct client_channel *channel, const struct method_info *method,
-                           struct slice request, const struct client_options *options,
-                           const struct client_handlers *handlers, struct client_call **ret_call)
-{
-    struct fake *fake = fake_of(channel);
-
-    (void)options;
-    if (fake->start_result != OK) {
-        return fake->start_result;
-    }
-    assert_true(request.size <= sizeof(fake->request));
-    if (request.size > 0) {
-        memcpy(fake->request, request.data, request.size);
-    }
-    fake->request_bytes = request.size;
-    fake->method = method;
-    fake->call.handlers = *handlers;
-    *ret_call = &fake->call;
-    return OK;
-}
-
-static void fake_cancel(struct client_channel *channel, struct client_call *call)
-{
-    struct fake *fake = fake_of(channel);
-
-    assert_ptr_equal(call, &fake->call);
-    fake->cancels++;
-}
-
-static enum err fake_send(struct client_channel *channel, struct client_call *call,
-                          struct slice message)
-{
-    struct fake *fake = fake_of(channel);
-
-    assert_ptr_equal(call, &fake->call);
-    if (fake->send_result == OK) {
-        assert_true(fake->request_bytes + message.size <= sizeof(fake->request));
-        memcpy(fake->request + fake->request_bytes, message.data, message.size);
-        fake->request_bytes += message.size;
-    }
-    return fake->send_result;
-}
-
-static enum err fake_half_close(struct client_channel *channel, struct client_call *call)
-{
-    struct fake *fake = fake_of(channel);
-
-    assert_ptr_equal(call, &fake->call);
-    fake->half_closes++;
-    return fake->send_result;
-}
-
-static const struct client_channel_ops fake_ops = {
-    .start = fake_start, .cancel = fake_cancel, .send = fake_send, .half_close = fake_half_close};
-
-static void fake_reply(struct fake *fake, struct slice message)
-{
-    fake->call.handlers.on_reply(fake->call.handlers.user, message);
-}
-
-static void fake_end(struct fake *fake, uint32_t code)
-{
-    struct client_status status = {.code = code, .from_server = true};
-
-    fake->call.handlers.on_end(fake->call.handlers.user, &status);
-}
-
-static void heard_event(void *user, const struct client_status *status,
+static void heard_event(void *user, const struct errata_status *status,
                         const Errata__V1__GetEventResponse *reply)
 {
-    struct heard *heard = user;
+    struct world *world = user;
 
-    heard->ends++;
-    heard->code = status->code;
-    heard->had_reply = reply != NULL;
+    heard_end(world, status);
+    world->had_reply = reply != NULL;
     if (reply != NULL && reply->event != NULL) {
-        heard->seq = reply->event->seq;
+        world->seq = reply->event->seq;
     }
 }
 
 static void heard_watched(void *user, const Errata__V1__WatchEventsResponse *reply)
 {
-    struct heard *heard = user;
+    struct world *world = user;
 
-    heard->replies++;
-    heard->seq = reply->event != NULL ? reply->event->seq : 0;
-}
-
-static void heard_end(void *user, const struct client_status *status)
-{
-    struct heard *heard = user;
-
-    heard->ends++;
-    heard->code = status->code;
+    world->replies++;
+    world->seq = reply->event != NULL ? reply->event->seq : 0;
 }
 
 static void heard_room(void *user)
 {
-    struct heard *heard = user;
+    struct world *world = user;
 
-    heard->rooms++;
+    world->rooms++;
 }
 
-static void heard_document(void *user, const struct client_status *status,
+static void heard_document(void *user, const struct errata_status *status,
                            const Errata__V1__IngestDocumentStreamResponse *reply)
 {
-    struct heard *heard = user;
+    struct world *world = user;
 
-    heard->ends++;
-    heard->code = status->code;
-    heard->had_reply = reply != NULL;
+    heard_end(world, status);
+    world->had_reply = reply != NULL;
     if (reply != NULL && reply->document != NULL) {
-        heard->page_count = reply->document->page_count;
+        world->page_count = reply->document->page_count;
     }
 }
+
+static const struct errata_watch_events_handlers watching = {.on_reply = heard_watched,
+                                                             .on_end = heard_end};
+static const struct errata_ingest_document_stream_handlers uploading = {.on_writable = heard_room,
+                                                                        .on_done = heard_document};
 
 /* {event: {seq: 7}} of either response. */
 static const uint8_t reply_seq_7_bytes[] = {0x0a, 0x02, 0x10, 0x07};
@@ -172,154 +93,160 @@ static struct slice reply_seq_7(void)
     return slice_of(reply_seq_7_bytes, sizeof(reply_seq_7_bytes));
 }
 
-static void start_unary(struct fake *fake, struct heard *heard)
+static void world_open(struct world *world)
 {
-    static const struct client_options options = {.timeout_ms = 1000};
-    Errata__V1__GetEventRequest request = ERRATA__V1__GET_EVENT_REQUEST__INIT;
-    struct client_call *call = NULL;
+    memset(world, 0, sizeof(*world));
+    world->channel = fake_open(&world->fake, false);
+    world->played = &world->fake.calls[0];
+}
 
-    *fake = (struct fake){.channel = {&fake_ops}};
-    *heard = (struct heard){0};
+/* The end of what world_open or a start_ began. */
+static void world_close(struct world *world)
+{
+    fake_close(&world->fake, world->channel);
+}
+
+static enum errata_result try_unary(struct world *world)
+{
+    Errata__V1__GetEventRequest request = ERRATA__V1__GET_EVENT_REQUEST__INIT;
+
     request.key_case = ERRATA__V1__GET_EVENT_REQUEST__KEY_SEQ;
     request.seq = 7;
-    assert_int_equal(client_learning_service_get_event(&fake->channel, &request, &options,
-                                                       heard_event, heard, &call),
-                     OK);
-    assert_ptr_equal(call, &fake->call);
+    return errata_get_event(world->channel, &request, NULL, heard_event, world, &world->call);
 }
 
-static void start_stream(struct fake *fake, struct heard *heard)
+static void start_unary(struct world *world)
 {
-    static const struct client_options options = {.timeout_ms = 0};
-    static const struct client_learning_service_watch_events_handlers handlers = {
-        .on_reply = heard_watched, .on_end = heard_end};
+    world_open(world);
+    assert_int_equal(try_unary(world), ERRATA_OK);
+    assert_non_null(world->call);
+}
+
+static void start_stream(struct world *world)
+{
     Errata__V1__WatchEventsRequest request = ERRATA__V1__WATCH_EVENTS_REQUEST__INIT;
-    struct client_call *call = NULL;
 
-    *fake = (struct fake){.channel = {&fake_ops}};
-    *heard = (struct heard){0};
-    assert_int_equal(client_learning_service_watch_events(&fake->channel, &request, &options,
-                                                          &handlers, heard, &call),
-                     OK);
-}
-
-static struct client_call *start_upload(struct fake *fake, struct heard *heard)
-{
-    static const struct client_layout_service_ingest_document_stream_handlers handlers = {
-        .on_writable = heard_room, .on_done = heard_document};
-    struct client_call *call = NULL;
-
-    *fake = (struct fake){.channel = {&fake_ops}};
-    *heard = (struct heard){0};
+    world_open(world);
     assert_int_equal(
-        client_layout_service_ingest_document_stream(&fake->channel, NULL, &handlers, heard, &call),
-        OK);
-    assert_ptr_equal(call, &fake->call);
-    assert_int_equal(fake->request_bytes, 0);
-    return call;
+        errata_watch_events(world->channel, &request, NULL, &watching, world, &world->call),
+        ERRATA_OK);
 }
 
-static enum err send_piece(struct fake *fake, struct client_call *call)
+static void start_upload(struct world *world)
 {
-    Errata__V1__IngestDocumentStreamRequest request =
+    world_open(world);
+    assert_int_equal(
+        errata_ingest_document_stream(world->channel, NULL, &uploading, world, &world->call),
+        ERRATA_OK);
+    assert_int_equal(world->played->request_bytes, 0);
+}
+
+static enum errata_result send_piece(struct world *world)
+{
+    Errata__V1__IngestDocumentStreamRequest message =
         ERRATA__V1__INGEST_DOCUMENT_STREAM_REQUEST__INIT;
     uint8_t content[] = {'%', 'P'};
 
-    request.content.data = content;
-    request.content.len = sizeof(content);
-    return client_layout_service_ingest_document_stream_send(&fake->channel, call, &request);
+    message.content.data = content;
+    message.content.len = sizeof(content);
+    return errata_ingest_document_stream_send(world->call, &message);
 }
 
 /* Goal: a unary call sends its request and reports its reply. Method: compares bytes and values. */
 static void test_unary_call_reports_its_reply(void **state)
 {
     static const uint8_t wanted[] = {0x10, 0x07};
-    struct fake fake;
-    struct heard heard;
+    struct world world;
 
     (void)state;
-    start_unary(&fake, &heard);
-    assert_true(slice_equal(fake.method->path, SLICE("/errata.v1.LearningService/GetEvent")));
-    assert_int_equal(fake.request_bytes, sizeof(wanted));
-    assert_memory_equal(fake.request, wanted, sizeof(wanted));
-    fake_reply(&fake, reply_seq_7());
-    assert_int_equal(heard.ends, 0);
-    fake_end(&fake, 0);
-    assert_int_equal(heard.ends, 1);
-    assert_int_equal(heard.code, 0);
-    assert_int_equal(heard.seq, 7);
+    start_unary(&world);
+    assert_true(
+        slice_equal(world.played->method->path, SLICE("/errata.v1.LearningService/GetEvent")));
+    assert_int_equal(world.played->request_bytes, sizeof(wanted));
+    assert_memory_equal(world.played->request, wanted, sizeof(wanted));
+    fake_reply(world.played, reply_seq_7());
+    assert_int_equal(world.ends, 0);
+    fake_end(world.played, 0);
+    assert_int_equal(world.ends, 1);
+    assert_int_equal(world.code, ERRATA_CODE_OK);
+    assert_int_equal(world.seq, 7);
+    world_close(&world);
 }
 
 /* Goal: an empty message is a reply. Method: an end with OK after no bytes is not one, after zero
  * bytes it is. */
 static void test_empty_reply_is_a_reply(void **state)
 {
-    struct fake fake;
-    struct heard heard;
+    struct world world;
 
     (void)state;
-    start_unary(&fake, &heard);
-    fake_reply(&fake, slice_of(NULL, 0));
-    fake_end(&fake, 0);
-    assert_int_equal(heard.code, 0);
-    assert_true(heard.had_reply);
-    start_unary(&fake, &heard);
-    fake_end(&fake, 0);
-    assert_int_equal(heard.code, 12);
-    assert_false(heard.had_reply);
+    start_unary(&world);
+    fake_reply(world.played, slice_of(NULL, 0));
+    fake_end(world.played, 0);
+    assert_int_equal(world.code, ERRATA_CODE_OK);
+    assert_true(world.had_reply);
+    world_close(&world);
+    start_unary(&world);
+    fake_end(world.played, 0);
+    assert_int_equal(world.code, ERRATA_CODE_UNIMPLEMENTED);
+    assert_false(world.had_reply);
+    assert_false(world.from_server);
+    world_close(&world);
 }
 
 /* Goal: an error carries no reply. Method: the server sends one and fails all the same. */
 static void test_error_comes_without_reply(void **state)
 {
-    struct fake fake;
-    struct heard heard;
+    struct world world;
 
     (void)state;
-    start_unary(&fake, &heard);
-    fake_reply(&fake, reply_seq_7());
-    fake_end(&fake, 5);
-    assert_int_equal(heard.ends, 1);
-    assert_int_equal(heard.code, 5);
-    assert_false(heard.had_reply);
+    start_unary(&world);
+    fake_reply(world.played, reply_seq_7());
+    fake_end(world.played, 5);
+    assert_int_equal(world.ends, 1);
+    assert_int_equal(world.code, ERRATA_CODE_NOT_FOUND);
+    assert_true(world.from_server);
+    assert_false(world.had_reply);
+    world_close(&world);
 }
 
 /* Goal: a second reply to a unary call is a fault. Method: two replies; the call is cancelled. */
 static void test_second_reply_is_refused(void **state)
 {
-    struct fake fake;
-    struct heard heard;
+    struct world world;
 
     (void)state;
-    start_unary(&fake, &heard);
-    fake_reply(&fake, reply_seq_7());
-    fake_reply(&fake, reply_seq_7());
-    assert_int_equal(fake.cancels, 1);
-    fake_end(&fake, 1);
-    assert_int_equal(heard.code, 12);
-    assert_false(heard.had_reply);
+    start_unary(&world);
+    fake_reply(world.played, reply_seq_7());
+    fake_reply(world.played, reply_seq_7());
+    assert_int_equal(world.played->cancels, 1);
+    fake_end(world.played, 1);
+    assert_int_equal(world.code, ERRATA_CODE_UNIMPLEMENTED);
+    assert_false(world.had_reply);
+    world_close(&world);
 }
 
 /* Goal: bytes that are no reply end the call with INTERNAL. Method: broken bytes to both kinds. */
 static void test_broken_reply_is_internal(void **state)
 {
-    struct fake fake;
-    struct heard heard;
+    struct world world;
 
     (void)state;
-    start_unary(&fake, &heard);
-    fake_reply(&fake, slice_of(reply_broken, sizeof(reply_broken)));
-    fake_end(&fake, 1);
-    assert_int_equal(heard.code, 13);
-    start_stream(&fake, &heard);
-    fake_reply(&fake, reply_seq_7());
-    fake_reply(&fake, slice_of(reply_broken, sizeof(reply_broken)));
-    fake_reply(&fake, reply_seq_7());
-    assert_int_equal(fake.cancels, 1);
-    fake_end(&fake, 1);
-    assert_int_equal(heard.replies, 1);
-    assert_int_equal(heard.ends, 1);
-    assert_int_equal(heard.code, 13);
+    start_unary(&world);
+    fake_reply(world.played, slice_of(reply_broken, sizeof(reply_broken)));
+    fake_end(world.played, 1);
+    assert_int_equal(world.code, ERRATA_CODE_INTERNAL);
+    world_close(&world);
+    start_stream(&world);
+    fake_reply(world.played, reply_seq_7());
+    fake_reply(world.played, slice_of(reply_broken, sizeof(reply_broken)));
+    fake_reply(world.played, reply_seq_7());
+    assert_int_equal(world.played->cancels, 1);
+    fake_end(world.played, 1);
+    assert_int_equal(world.replies, 1);
+    assert_int_equal(world.ends, 1);
+    assert_int_equal(world.code, ERRATA_CODE_INTERNAL);
+    world_close(&world);
 }
 
 /* Goal: a reply cannot bloat the client without end. Method: 2 MiB of unknown fields, which would
@@ -328,8 +255,7 @@ static void test_bloated_reply_is_refused(void **state)
 {
     size_t size = 2u << 20;
     uint8_t *bytes = malloc(size);
-    struct fake fake;
-    struct heard heard;
+    struct world world;
 
     (void)state;
     assert_non_null(bytes);
@@ -338,49 +264,79 @@ static void test_bloated_reply_is_refused(void **state)
         bytes[i] = 0x78; /* field 15, a varint that the message has not */
         bytes[i + 1] = 0x01;
     }
-    start_stream(&fake, &heard);
-    fake_reply(&fake, slice_of(bytes, size));
-    assert_int_equal(heard.replies, 0);
-    assert_int_equal(fake.cancels, 1);
-    fake_end(&fake, 1);
-    assert_int_equal(heard.code, 8);
+    start_stream(&world);
+    fake_reply(world.played, slice_of(bytes, size));
+    assert_int_equal(world.replies, 0);
+    assert_int_equal(world.played->cancels, 1);
+    fake_end(world.played, 1);
+    assert_int_equal(world.code, ERRATA_CODE_RESOURCE_EXHAUSTED);
+    world_close(&world);
     free(bytes);
 }
 
 /* Goal: a stream reports each reply and the server's end. Method: two replies, then DEADLINE. */
 static void test_stream_reports_replies_and_end(void **state)
 {
-    struct fake fake;
-    struct heard heard;
+    struct world world;
 
     (void)state;
-    start_stream(&fake, &heard);
-    assert_int_equal(fake.request_bytes, 0);
-    fake_reply(&fake, reply_seq_7());
-    fake_reply(&fake, reply_seq_7());
-    assert_int_equal(heard.replies, 2);
-    assert_int_equal(heard.seq, 7);
-    fake_end(&fake, 4);
-    assert_int_equal(heard.ends, 1);
-    assert_int_equal(heard.code, 4);
-    assert_int_equal(fake.cancels, 0);
+    start_stream(&world);
+    assert_int_equal(world.played->request_bytes, 0);
+    fake_reply(world.played, reply_seq_7());
+    fake_reply(world.played, reply_seq_7());
+    assert_int_equal(world.replies, 2);
+    assert_int_equal(world.seq, 7);
+    fake_end(world.played, 4);
+    assert_int_equal(world.ends, 1);
+    assert_int_equal(world.code, ERRATA_CODE_DEADLINE_EXCEEDED);
+    assert_int_equal(world.played->cancels, 0);
+    world_close(&world);
 }
 
-/* Goal: where starting fails nothing is reported. Method: a channel that refuses. */
+/* Goal: where starting fails nothing is reported. Method: a channel that refuses; callbacks that are
+ * missing. */
 static void test_refused_start_reports_nothing(void **state)
 {
-    static const struct client_options options = {.timeout_ms = 0};
-    struct fake fake = {.channel = {&fake_ops}, .start_result = ERR_UNAVAILABLE};
-    struct heard heard = {0};
-    Errata__V1__GetEventRequest request = ERRATA__V1__GET_EVENT_REQUEST__INIT;
-    struct client_call *call = NULL;
+    static const struct errata_watch_events_handlers deaf = {.on_end = heard_end};
+    static const struct errata_ingest_document_stream_handlers endless = {.on_writable =
+                                                                              heard_room};
+    Errata__V1__WatchEventsRequest watch = ERRATA__V1__WATCH_EVENTS_REQUEST__INIT;
+    Errata__V1__GetEventRequest get = ERRATA__V1__GET_EVENT_REQUEST__INIT;
+    struct world world;
 
     (void)state;
-    assert_int_equal(client_learning_service_get_event(&fake.channel, &request, &options,
-                                                       heard_event, &heard, &call),
-                     ERR_UNAVAILABLE);
-    assert_null(call);
-    assert_int_equal(heard.ends, 0);
+    world_open(&world);
+    world.fake.start_result = ERR_BUSY;
+    assert_int_equal(try_unary(&world), ERRATA_BUSY);
+    world.fake.start_result = OK;
+    assert_int_equal(errata_get_event(world.channel, &get, NULL, NULL, &world, &world.call),
+                     ERRATA_INVALID);
+    assert_int_equal(errata_watch_events(world.channel, &watch, NULL, &deaf, &world, &world.call),
+                     ERRATA_INVALID);
+    assert_int_equal(
+        errata_ingest_document_stream(world.channel, NULL, &endless, &world, &world.call),
+        ERRATA_INVALID);
+    assert_null(world.call);
+    assert_int_equal(world.fake.call_count, 0);
+    assert_int_equal(world.ends, 0);
+    world_close(&world);
+}
+
+/* Goal: who does not want the call need not take it. Method: no ret_call, and a call that goes on to
+ * its end. */
+static void test_call_need_not_be_taken(void **state)
+{
+    Errata__V1__GetEventRequest request = ERRATA__V1__GET_EVENT_REQUEST__INIT;
+    struct world world;
+
+    (void)state;
+    world_open(&world);
+    assert_int_equal(errata_get_event(world.channel, &request, NULL, heard_event, &world, NULL),
+                     ERRATA_OK);
+    fake_reply(world.played, reply_seq_7());
+    fake_end(world.played, 0);
+    assert_int_equal(world.seq, 7);
+    world_close(&world);
 }
 
 /* {document: {page_count: 3}}. */
@@ -396,39 +352,38 @@ static struct slice reply_document(uint8_t bytes[32])
     return slice_of(bytes, errata__v1__ingest_document_stream_response__pack(&reply, bytes));
 }
 
-/* Goal: a client stream sends each message, tells of room, and reports the one reply. Method: two
+/* Goal: a stream of requests sends each message, tells of room, and reports the one reply. Method: two
  * messages, of which the second is refused for want of room and sent again; the bytes. */
 static void test_upload_sends_messages_and_reports_its_reply(void **state)
 {
     static const uint8_t wanted[] = {0x1a, 0x02, '%', 'P', 0x1a, 0x02, '%', 'P'};
-    struct fake fake;
-    struct heard heard;
-    struct client_call *call = start_upload(&fake, &heard);
+    struct world world;
     uint8_t bytes[32];
 
     (void)state;
-    assert_true(
-        slice_equal(fake.method->path, SLICE("/errata.v1.LayoutService/IngestDocumentStream")));
-    fake.call.handlers.on_writable(fake.call.handlers.user);
-    assert_int_equal(heard.rooms, 1);
-    assert_int_equal(send_piece(&fake, call), OK);
-    fake.send_result = ERR_BUSY;
-    assert_int_equal(send_piece(&fake, call), ERR_BUSY);
-    fake.send_result = OK;
-    fake.call.handlers.on_writable(fake.call.handlers.user);
-    assert_int_equal(heard.rooms, 2);
-    assert_int_equal(send_piece(&fake, call), OK);
-    assert_int_equal(client_layout_service_ingest_document_stream_half_close(&fake.channel, call),
-                     OK);
-    assert_int_equal(fake.half_closes, 1);
-    assert_int_equal(fake.request_bytes, sizeof(wanted));
-    assert_memory_equal(fake.request, wanted, sizeof(wanted));
-    fake_reply(&fake, reply_document(bytes));
-    assert_int_equal(heard.ends, 0);
-    fake_end(&fake, 0);
-    assert_int_equal(heard.ends, 1);
-    assert_int_equal(heard.code, 0);
-    assert_int_equal(heard.page_count, 3);
+    start_upload(&world);
+    assert_true(slice_equal(world.played->method->path,
+                            SLICE("/errata.v1.LayoutService/IngestDocumentStream")));
+    fake_room(world.played);
+    assert_int_equal(world.rooms, 1);
+    assert_int_equal(send_piece(&world), ERRATA_OK);
+    world.fake.send_result = ERR_BUSY;
+    assert_int_equal(send_piece(&world), ERRATA_BUSY);
+    world.fake.send_result = OK;
+    fake_room(world.played);
+    assert_int_equal(world.rooms, 2);
+    assert_int_equal(send_piece(&world), ERRATA_OK);
+    assert_int_equal(errata_ingest_document_stream_half_close(world.call), ERRATA_OK);
+    assert_int_equal(world.played->half_closes, 1);
+    assert_int_equal(world.played->request_bytes, sizeof(wanted));
+    assert_memory_equal(world.played->request, wanted, sizeof(wanted));
+    fake_reply(world.played, reply_document(bytes));
+    assert_int_equal(world.ends, 0);
+    fake_end(world.played, 0);
+    assert_int_equal(world.ends, 1);
+    assert_int_equal(world.code, ERRATA_CODE_OK);
+    assert_int_equal(world.page_count, 3);
+    world_close(&world);
 }
 
 /* Goal: what ends an upload early is reported once, and what is sent after it is told so. Method: a
@@ -436,41 +391,60 @@ static void test_upload_sends_messages_and_reports_its_reply(void **state)
  * OK with no reply and with two. */
 static void test_upload_ends_early(void **state)
 {
-    struct fake fake;
-    struct heard heard;
-    struct client_call *call = start_upload(&fake, &heard);
+    struct world world;
     uint8_t bytes[32];
 
     (void)state;
-    fake.send_result = ERR_CANCELLED;
-    assert_int_equal(send_piece(&fake, call), ERR_CANCELLED);
-    assert_int_equal(client_layout_service_ingest_document_stream_half_close(&fake.channel, call),
-                     ERR_CANCELLED);
-    fake_end(&fake, 3);
-    assert_int_equal(heard.ends, 1);
-    assert_int_equal(heard.code, 3);
-    assert_false(heard.had_reply);
+    start_upload(&world);
+    world.fake.send_result = ERR_CANCELLED;
+    assert_int_equal(send_piece(&world), ERRATA_ENDED);
+    assert_int_equal(errata_ingest_document_stream_half_close(world.call), ERRATA_ENDED);
+    fake_end(world.played, 3);
+    assert_int_equal(world.ends, 1);
+    assert_int_equal(world.code, ERRATA_CODE_INVALID_ARGUMENT);
+    assert_false(world.had_reply);
+    world_close(&world);
 
-    (void)start_upload(&fake, &heard);
-    fake_reply(&fake, slice_of(reply_broken, sizeof(reply_broken)));
-    assert_int_equal(fake.cancels, 1);
-    fake.call.handlers.on_writable(fake.call.handlers.user);
-    assert_int_equal(heard.rooms, 0);
-    fake_end(&fake, 1);
-    assert_int_equal(heard.code, 13);
+    start_upload(&world);
+    fake_reply(world.played, slice_of(reply_broken, sizeof(reply_broken)));
+    assert_int_equal(world.played->cancels, 1);
+    fake_room(world.played);
+    assert_int_equal(world.rooms, 0);
+    fake_end(world.played, 1);
+    assert_int_equal(world.code, ERRATA_CODE_INTERNAL);
+    world_close(&world);
 
-    (void)start_upload(&fake, &heard);
-    fake_end(&fake, 0);
-    assert_int_equal(heard.code, 12);
-    (void)start_upload(&fake, &heard);
-    fake_reply(&fake, reply_document(bytes));
-    fake_reply(&fake, reply_document(bytes));
-    fake_end(&fake, 1);
-    assert_int_equal(heard.code, 12);
-    assert_false(heard.had_reply);
+    start_upload(&world);
+    fake_end(world.played, 0);
+    assert_int_equal(world.code, ERRATA_CODE_UNIMPLEMENTED);
+    world_close(&world);
+    start_upload(&world);
+    fake_reply(world.played, reply_document(bytes));
+    fake_reply(world.played, reply_document(bytes));
+    fake_end(world.played, 1);
+    assert_int_equal(world.code, ERRATA_CODE_UNIMPLEMENTED);
+    assert_false(world.had_reply);
+    world_close(&world);
 }
 
-int main(void)
+/* Goal: nobody need hear of room. Method: an upload without that callback. */
+static void test_room_need_not_be_heard(void **state)
+{
+    static const struct errata_ingest_document_stream_handlers deaf = {.on_done = heard_document};
+    struct world world;
+
+    (void)state;
+    world_open(&world);
+    assert_int_equal(errata_ingest_document_stream(world.channel, NULL, &deaf, &world, &world.call),
+                     ERRATA_OK);
+    fake_room(world.played);
+    assert_int_equal(send_piece(&world), ERRATA_OK);
+    fake_end(world.played, 1);
+    assert_int_equal(world.ends, 1);
+    world_close(&world);
+}
+
+int run_stubs_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unary_call_reports_its_reply),
@@ -481,8 +455,10 @@ int main(void)
         cmocka_unit_test(test_bloated_reply_is_refused),
         cmocka_unit_test(test_stream_reports_replies_and_end),
         cmocka_unit_test(test_refused_start_reports_nothing),
+        cmocka_unit_test(test_call_need_not_be_taken),
         cmocka_unit_test(test_upload_sends_messages_and_reports_its_reply),
         cmocka_unit_test(test_upload_ends_early),
+        cmocka_unit_test(test_room_need_not_be_heard),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

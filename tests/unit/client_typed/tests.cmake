@@ -1,1 +1,2 @@
-errata_test(client_typed_tests DIR tests/unit/client_typed USES stubs PARTS protobuf_c LABELS unit)
+errata_test(client_typed_tests DIR tests/unit/client_typed USES stubs test_client PARTS protobuf_c
+    nghttp2 threads LABELS unit)

@@ -1,7 +1,49 @@
-"""NAME.client.h and .c: typed asynchronous client stubs over client/typed/typed_call.h."""
-from errata_gen.contract import method_constant
+"""NAME.client.h and .c: typed client stubs, asynchronous and blocking, over client/typed. The
+headers are installed, so they include public headers alone and say how the stubs are used."""
 from errata_gen.model import Field, Refused
-from errata_gen.text import call, comment, guard, head, protobuf_c_descriptor, protobuf_c_type
+from errata_gen.text import (call, comment, guard, literal, protobuf_c_descriptor, protobuf_c_type,
+                             snake)
+
+MARKS = "ERRATA_MUST_CHECK ERRATA_API enum errata_result\n"
+RESULT = "enum errata_result "
+UNARY, REPLIES, REQUESTS = "METHOD_UNARY", "METHOD_SERVER_STREAM", "METHOD_CLIENT_STREAM"
+
+# What stands in the head of a header: what all stubs share, then each kind that the file has.
+ABOUT = """
+ * Messages are those of <{base}.pb-c.h>, by protobuf-c: a message of one's own starts as its macro
+ * ..__INIT; texts end with a NUL; a field that is `optional`, or one of a `oneof`, counts where its
+ * `_..._case` names it. Requests, options (NULL: the defaults) and handlers are borrowed until the
+ * function returns. A result other than ERRATA_OK means that nothing was started and no callback
+ * follows: as errata_call_start says, and ERRATA_INVALID where a callback is missing.
+ *
+ * errata_X starts a call on a channel and returns; callbacks come on the loop's thread, never
+ * within it. What a callback is given dies when it returns. `ret_call`, which may be NULL, is for
+ * errata_call_cancel, _pause and _resume, until the last callback returns.
+ *
+ * errata_X_wait returns when the call has ended, with an answer that says how: free it with
+ * errata_answer_free. `*ret_reply` is the answer's, and dies with it.
+ *
+ * A status is what the server said, or what this side found: INTERNAL for a reply that does not
+ * decode, RESOURCE_EXHAUSTED for one that unpacks to more than 64 MiB, and what <errata/client.h>
+ * says of channels.
+"""
+ABOUT_KIND = {
+    UNARY: """
+ * One request, one reply: `done` is told the end, with the reply, which is NULL unless the status
+ * is OK.
+""",
+    REPLIES: """
+ * One request, a stream of replies: `on_reply` is given each, then `on_end` the status. In the
+ * blocking form `take` is given each; false ends the call, with CANCELLED.
+""",
+    REQUESTS: """
+ * A stream of requests, one reply: `on_writable` (which may be NULL) says that there is room, soon
+ * after the start and after each ERRATA_BUSY of errata_X_send, which took nothing;
+ * errata_X_half_close says that no more follow; `on_done` is told the end, with the reply, which is
+ * NULL unless the status is OK. The server may end the call before it has read everything: then
+ * both say ERRATA_ENDED. In the blocking form `next` gives each message, which stays valid until it
+ * is asked again, or the end of them.
+"""}
 
 
 def _check_not_recursive(model, method):
@@ -22,167 +64,261 @@ def _check_not_recursive(model, method):
             done.add((name, inner))
 
 
-def _methods(service):
-    """Bidirectional streams have no stub."""
-    return [method for method in service.methods if method.stream != "METHOD_BIDI_STREAM"]
+class Stub:
+    """A method and the names of what is written for it. Bidirectional streams have none."""
+
+    def __init__(self, method):
+        self.method = method
+        self.kind = method.stream
+        self.name = method.prefix if method.open else snake(method.name)
+        self.function = f"errata_{self.name}"
+        self.request = protobuf_c_type(method.request)
+        self.reply = protobuf_c_type(method.reply)
+        self.path = method.path[1:]
+
+    def functions(self):
+        more = ["_send", "_half_close"] if self.kind == REQUESTS else []
+        return [self.function + end for end in ["", "_wait", *more]]
 
 
-def _is_upload(method):
-    return method.stream == "METHOD_CLIENT_STREAM"
+def _stubs(service):
+    return [Stub(method) for method in service.methods if method.stream != "METHOD_BIDI_STREAM"]
 
 
-def _has_handlers(method):
-    return method.stream != "METHOD_UNARY"
+def _check_unique(model):
+    """Stubs of our own are named by the method alone: a program calls few of them, and often."""
+    seen = {}
+    for service in model.services():
+        for stub in _stubs(service):
+            for function in stub.functions():
+                other = seen.setdefault(function, stub)
+                if other is not stub:
+                    raise Refused(f"{stub.path} and {other.path} would both have a stub "
+                                  f"{function}; rename one")
 
 
-def _declaration(method, before):
-    name = f"client_{method.prefix}"
-    request = [] if _is_upload(method) else [f"const {protobuf_c_type(method.request)} *request"]
-    last = (f"const struct {name}_handlers *handlers" if _has_handlers(method)
-            else f"{name}_done_fn *done")
-    return call(f"{before}enum err {name}",
-                ["struct client_channel *channel", *request,
-                 "const struct client_options *options", last, "void *user",
-                 "struct client_call **ret_call"], "")
+def _request_parameter(stub):
+    return [] if stub.kind == REQUESTS else [f"const {stub.request} *request"]
 
 
-def _declaration_send(method, before):
-    return call(f"{before}enum err client_{method.prefix}_send",
-                ["struct client_channel *channel", "struct client_call *call",
-                 f"const {protobuf_c_type(method.request)} *request"], "")
+def _start(stub, before):
+    last = (f"{stub.function}_done_fn *done" if stub.kind == UNARY
+            else f"const struct {stub.function}_handlers *handlers")
+    return call(f"{before}{stub.function}",
+                ["struct errata_channel *channel", *_request_parameter(stub),
+                 "const struct errata_options *options", last, "void *user",
+                 "struct errata_call **ret_call"], "")
 
 
-def _declaration_half_close(method, before):
-    return call(f"{before}enum err client_{method.prefix}_half_close",
-                ["struct client_channel *channel", "struct client_call *call"], "")
+def _send(stub, before):
+    return call(f"{before}{stub.function}_send",
+                ["struct errata_call *call", f"const {stub.request} *message"], "")
 
 
-def _declare(method):
-    reply = protobuf_c_type(method.reply)
-    name = f"client_{method.prefix}"
-    about = comment([f"{method.path[1:]}: {method.comment}" if method.comment
-                     else f"{method.path[1:]}."])
-    if _is_upload(method):
-        types = (f"struct {name}_handlers {{\n"
-                 "    /* There is room: send messages until one is refused with ERR_BUSY. */\n"
-                 "    void (*on_writable)(void *user);\n"
-                 "    /* The end, exactly once; typed_call.h says what it may report. */\n"
-                 + call("    void (*on_done)", ["void *user", "const struct client_status *status",
-                                                f"const {reply} *reply"], ";", "        ")
-                 + "\n};\n")
-    elif _has_handlers(method):
-        types = (f"struct {name}_handlers {{\n"
-                 "    /* One reply, borrowed for the length of the callback. */\n"
-                 f"    void (*on_reply)(void *user, const {reply} *reply);\n"
-                 "    /* The end, exactly once; typed_call.h says what it may report. */\n"
-                 "    void (*on_end)(void *user, const struct client_status *status);\n};\n")
-    else:
-        types = call(f"typedef void {name}_done_fn",
-                     ["void *user", "const struct client_status *status",
-                      f"const {reply} *reply"], ";") + "\n"
+def _half_close(stub, before):
+    return call(f"{before}{stub.function}_half_close",
+                ["struct errata_call *call"], "")
+
+
+def _wait(stub, before):
+    callback = {UNARY: [], REPLIES: [f"{stub.function}_take_fn *take", "void *user"],
+                REQUESTS: [f"{stub.function}_next_fn *next", "void *user"]}[stub.kind]
+    reply = [] if stub.kind == REPLIES else [f"const {stub.reply} **ret_reply"]
+    return call(f"{before}{stub.function}_wait",
+                ["struct errata_blocking *blocking", *_request_parameter(stub),
+                 "const struct errata_options *options", *callback,
+                 "struct errata_answer **ret_answer", *reply], "")
+
+
+def _callback_types(stub):
+    """What stands in front of the function that starts the call."""
+    end = ["void *user", "const struct errata_status *status", f"const {stub.reply} *reply"]
+    if stub.kind == UNARY:
+        return call(f"typedef void {stub.function}_done_fn", end, ";") + "\n"
+    if stub.kind == REPLIES:
+        return (f"struct {stub.function}_handlers {{\n"
+                f"    void (*on_reply)(void *user, const {stub.reply} *reply);\n"
+                "    void (*on_end)(void *user, const struct errata_status *status);\n};\n")
+    return (f"struct {stub.function}_handlers {{\n"
+            "    void (*on_writable)(void *user);\n"
+            + call("    void (*on_done)", end, ";", "        ") + "\n};\n")
+
+
+def _wait_types(stub):
+    """What stands in front of the blocking form."""
+    if stub.kind == REPLIES:
+        return call(f"typedef bool {stub.function}_take_fn",
+                    ["void *user", f"const {stub.reply} *reply"], ";") + "\n"
+    if stub.kind == REQUESTS:
+        return call(f"typedef enum errata_upload_step {stub.function}_next_fn",
+                    ["void *user", f"const {stub.request} **ret_message"], ";") + "\n"
+    return ""
+
+
+def _declare(stub):
+    about = stub.method.comment
     more = ""
-    if _is_upload(method):
-        more = (f"{_declaration_send(method, 'MUST_CHECK ')};\n"
-                f"{_declaration_half_close(method, 'MUST_CHECK ')};\n")
-    return f"\n{about}{types}{_declaration(method, 'MUST_CHECK ')};\n{more}"
+    if stub.kind == REQUESTS:
+        more = f"{MARKS}{_send(stub, '')};\n{MARKS}{_half_close(stub, '')};\n"
+    return ("\n" + comment([f"{stub.path}: {about}" if about else f"{stub.path}."])
+            + f"{_callback_types(stub)}{MARKS}{_start(stub, '')};\n{more}"
+            + f"{_wait_types(stub)}{MARKS}{_wait(stub, '')};\n")
 
 
-def _header(file):
+def _head(path, file, stubs):
+    text = f"/* {path}: client stubs of {file.name}.\n"
+    text += " * Written by protoc-gen-errata; edit the .proto files instead.\n *"
+    text += ABOUT.format(base=file.base)
+    for kind, about in ABOUT_KIND.items():
+        if any(stub.kind == kind for stub in stubs):
+            text += " *" + about
+    return text + " */\n"
+
+
+def _header(file, stubs):
     path = f"{file.base}.client.h"
-    text = head(path, f"client stubs of {file.name}; client/typed/typed_call.h says how they work.")
+    text = _head(path, file, stubs)
     text += f"#ifndef {guard(path)}\n#define {guard(path)}\n\n"
-    text += f'#include "client/stub.h"\n\n#include <{file.base}.pb-c.h>\n'
-    for service in file.services:
-        text += "".join(_declare(method) for method in _methods(service))
-    return path, text + "\n#endif\n"
+    for header in ("errata/blocking.h", "errata/client.h", f"{file.base}.pb-c.h"):
+        text += f"#include <{header}>\n"
+    text += '\n#ifdef __cplusplus\nextern "C" {\n#endif\n'
+    text += "".join(_declare(stub) for stub in stubs)
+    return path, text + "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n"
 
 
-def _unary(method):
-    reply = protobuf_c_type(method.reply)
-    name = f"client_{method.prefix}"
-    return (f"static void finish_{method.prefix}(const struct typed_call_user *to,\n"
-            "    const struct client_status *status, const ProtobufCMessage *reply)\n{\n"
-            f"    {name}_done_fn *done =\n        ({name}_done_fn *)to->functions[0];\n\n"
-            f"    done(to->user, status, (const {reply} *)reply);\n}}\n\n",
-            ".functions = {(typed_call_fn *)done}", f".on_end = finish_{method.prefix}")
+def _thunk(before, name, parameters, lines):
+    """A function that casts what client/typed knows to the caller's own types."""
+    body = "".join(f"    {line}\n" if line else "\n" for line in lines)
+    return call(f"static {before}{name}", ["const struct typed_user *to", *parameters],
+                "") + "\n{\n" + body + "}\n\n"
 
 
-def _stream(method):
-    reply = protobuf_c_type(method.reply)
-    return (f"static void reply_{method.prefix}(const struct typed_call_user *to,\n"
-            "    const ProtobufCMessage *reply)\n{\n"
-            f"    void (*on_reply)(void *, const {reply} *) =\n"
-            f"        (void (*)(void *, const {reply} *))to->functions[0];\n\n"
-            f"    on_reply(to->user, (const {reply} *)reply);\n}}\n\n"
-            f"static void finish_{method.prefix}(const struct typed_call_user *to,\n"
-            "    const struct client_status *status, const ProtobufCMessage *reply)\n{\n"
-            "    void (*on_end)(void *, const struct client_status *) =\n"
-            "        (void (*)(void *, const struct client_status *))to->functions[1];\n\n"
-            "    (void)reply;\n    on_end(to->user, status);\n}\n\n",
-            ".functions = {(typed_call_fn *)handlers->on_reply,\n"
-            + 44 * " " + "(typed_call_fn *)handlers->on_end}",
-            f".on_reply = reply_{method.prefix},\n        .on_end = finish_{method.prefix}")
+def _let(pointer, source, name=None):
+    """Lines that declare a typed callback, from what client/typed keeps; `pointer` holds NAME where
+    the name goes."""
+    declared = pointer.replace("NAME", name or source)
+    cast = f"({pointer.replace('NAME', '')})"
+    for pieces in ([f"{declared} = {cast}to->{source};"],
+                   [f"{declared} =", f"    {cast}to->{source};"],
+                   [f"{declared} =", f"    {cast}", f"        to->{source};"]):
+        if max(map(len, pieces)) <= 95:
+            break
+    return pieces
 
 
-def _upload(method):
-    reply = protobuf_c_type(method.reply)
-    done = f"void (*)(void *, const struct client_status *, const {reply} *)"
-    return (f"static void room_{method.prefix}(const struct typed_call_user *to)\n{{\n"
-            "    void (*on_writable)(void *) = (void (*)(void *))to->functions[0];\n\n"
-            "    on_writable(to->user);\n}\n\n"
-            f"static void finish_{method.prefix}(const struct typed_call_user *to,\n"
-            "    const struct client_status *status, const ProtobufCMessage *reply)\n{\n"
-            "    void (*on_done)(void *, const struct client_status *,\n"
-            f"        const {reply} *) =\n"
-            f"        ({done})\n            to->functions[1];\n\n"
-            f"    on_done(to->user, status, (const {reply} *)reply);\n}}\n\n",
-            ".functions = {(typed_call_fn *)handlers->on_writable,\n"
-            + 44 * " " + "(typed_call_fn *)handlers->on_done}",
-            f".on_end = finish_{method.prefix},\n        .on_writable = room_{method.prefix}")
+def _finish(stub):
+    end = ["const struct errata_status *status", "const ProtobufCMessage *reply"]
+    status = "const struct errata_status *"
+    if stub.kind == REPLIES:
+        return _thunk("void ", f"finish_{stub.name}", end,
+                      _let(f"void (*NAME)(void *, {status})", "on_end")
+                      + ["", "(void)reply;", "on_end(to->user, status);"])
+    if stub.kind == UNARY:
+        lines = _let(f"{stub.function}_done_fn *NAME", "on_end")
+    else:
+        lines = _let(f"void (*NAME)(void *, {status}, const {stub.reply} *)", "on_end")
+    return _thunk("void ", f"finish_{stub.name}", end,
+                  lines + ["", f"on_end(to->user, status, (const {stub.reply} *)reply);"])
 
 
-def _define_messages(method):
-    """The two functions of a client stream beside the one that starts it."""
-    return (f"\n{_declaration_send(method, '')}\n{{\n"
-            "    return typed_call_send(channel, call, &request->base);\n}\n"
-            f"\n{_declaration_half_close(method, '')}\n{{\n"
-            "    return channel->ops->half_close(channel, call);\n}\n")
+def _more(stub):
+    """The thunks of the other callback: asynchronous, then blocking."""
+    if stub.kind == REPLIES:
+        reply = ["const ProtobufCMessage *reply"]
+        return (_thunk("void ", f"reply_{stub.name}", reply,
+                       _let(f"void (*NAME)(void *, const {stub.reply} *)", "on_more")
+                       + ["", f"on_more(to->user, (const {stub.reply} *)reply);"])
+                + _thunk("bool ", f"take_{stub.name}", reply,
+                         _let(f"{stub.function}_take_fn *NAME", "on_more", "take")
+                         + ["", f"return take(to->user, (const {stub.reply} *)reply);"]))
+    if stub.kind == REQUESTS:
+        return (_thunk("void ", f"room_{stub.name}", [],
+                       _let("void (*NAME)(void *)", "on_more") + ["", "on_more(to->user);"])
+                + _thunk("enum errata_upload_step ", f"next_{stub.name}",
+                         ["const ProtobufCMessage **ret_message"],
+                         _let(f"{stub.function}_next_fn *NAME", "on_more", "next")
+                         + [f"const {stub.request} *message = NULL;",
+                          "enum errata_upload_step step = next(to->user, &message);", "",
+                          "*ret_message = (const ProtobufCMessage *)message;",
+                          "return step;"]))
+    return ""
 
 
-def _define(model, method):
-    _check_not_recursive(model, method)
-    kinds = {"METHOD_UNARY": _unary, "METHOD_SERVER_STREAM": _stream,
-             "METHOD_CLIENT_STREAM": _upload}
-    thunks, user, callbacks = kinds[method.stream](method)
-    request = "NULL" if _is_upload(method) else "&request->base"
-    more = _define_messages(method) if _is_upload(method) else ""
-    return (f"{thunks}{_declaration(method, '')}\n{{\n"
-            "    static const struct typed_call_kind kind = {\n"
-            f"        .method = &contract_methods[{method_constant(method)}],\n"
-            f"        .reply = &{protobuf_c_descriptor(method.reply)},\n"
-            f"        {callbacks}}};\n"
-            f"    struct typed_call_user to = {{.user = user,\n"
-            f"                                 {user}}};\n\n"
-            f"    return typed_call_start(channel, &kind, {request}, options, &to, ret_call);\n"
-            f"}}\n{more}")
+def _kind(stub):
+    """The table of what differs from method to method."""
+    members = [f".method = {literal(stub.path)}",
+               f".reply = &{protobuf_c_descriptor(stub.method.reply)}",
+               f".on_end = finish_{stub.name}"]
+    more = {UNARY: [], REPLIES: [f".on_reply = reply_{stub.name}", f".take = take_{stub.name}"],
+            REQUESTS: [f".on_writable = room_{stub.name}", f".next = next_{stub.name}"]}
+    members += more[stub.kind]
+    return (f"static const struct typed_kind kind_{stub.name} = {{\n    "
+            + ",\n    ".join(members) + "};\n\n")
 
 
-def _source(model, file):
+def _define_start(stub):
+    functions = {UNARY: "(typed_fn *)done, NULL",
+                 REPLIES: "(typed_fn *)handlers->on_end,\n"
+                          "                                  (typed_fn *)handlers->on_reply",
+                 REQUESTS: "(typed_fn *)handlers->on_done,\n"
+                           "                                  (typed_fn *)handlers->on_writable"}
+    request = "NULL" if stub.kind == REQUESTS else "&request->base"
+    return (f"{_start(stub, RESULT)}\n{{\n"
+            f"    const struct typed_user to = {{user, {functions[stub.kind]}}};\n\n"
+            + call("    return typed_call_start",
+                   ["channel", f"&kind_{stub.name}", request, "options", "&to", "ret_call"], ";",
+                   "        ") + "\n}\n\n")
+
+
+def _define_messages(stub):
+    """The two functions of a stream of requests beside the one that starts it."""
+    return (f"{_send(stub, RESULT)}\n{{\n    return typed_call_send(call, &message->base);\n}}\n\n"
+            f"{_half_close(stub, RESULT)}\n{{\n    return errata_call_half_close(call);\n}}\n\n")
+
+
+def _define_wait(stub):
+    arguments = ["blocking", f"&kind_{stub.name}"]
+    if stub.kind != REQUESTS:
+        arguments.append("&request->base")
+    arguments.append("options")
+    text = f"{_wait(stub, RESULT)}\n{{\n"
+    if stub.kind != UNARY:
+        callback = "take" if stub.kind == REPLIES else "next"
+        text += f"    const struct typed_user to = {{user, NULL, (typed_fn *){callback}}};\n"
+        arguments.append("&to")
+    arguments.append("ret_answer")
+    if stub.kind == REPLIES:
+        return (text + "\n" + call("    return typed_wait_stream", arguments, ";", "        ")
+                + "\n}\n")
+    function = "typed_wait_call" if stub.kind == UNARY else "typed_wait_upload"
+    return (text + "    const ProtobufCMessage *reply = NULL;\n"
+            + call(f"    enum errata_result result = {function}", [*arguments, "&reply"], ";",
+                   "        ")
+            + "\n\n    if (result == ERRATA_OK) {\n"
+            f"        *ret_reply = (const {stub.reply} *)reply;\n    }}\n"
+            "    return result;\n}\n")
+
+
+def _define(model, stub):
+    _check_not_recursive(model, stub.method)
+    return ("\n" + _finish(stub) + _more(stub) + _kind(stub) + _define_start(stub)
+            + (_define_messages(stub) if stub.kind == REQUESTS else "") + _define_wait(stub))
+
+
+def _source(model, file, stubs):
     path = f"{file.base}.client.c"
-    text = head(path, f"client stubs of {file.name}.")
-    text += f"#include <{file.base}.client.h>\n\n"
-    text += '#include "client/typed/typed_call.h"\n\n#include <errata/contract_methods.h>\n'
-    for service in file.services:
-        text += "".join("\n" + _define(model, method) for method in _methods(service))
-    return path, text
+    text = comment([f"{path}: client stubs of {file.name}.",
+                    "Written by protoc-gen-errata; edit the .proto files instead."])
+    text += f'#include <{file.base}.client.h>\n\n#include "client/typed/typed_wait.h"\n'
+    return path, text + "".join(_define(model, stub) for stub in stubs)
 
 
 def write(model):
     files = {}
     model.methods()
+    _check_unique(model)
     for file in model.files:
-        if file.name not in model.to_generate:
-            continue
-        if any(_methods(service) for service in file.services):
-            files |= dict([_header(file), _source(model, file)])
+        stubs = [stub for service in file.services for stub in _stubs(service)]
+        if file.name in model.to_generate and stubs:
+            files |= dict([_header(file, stubs), _source(model, file, stubs)])
     return files

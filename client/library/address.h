@@ -1,0 +1,24 @@
+/*
+ * address.h: the server's address as people write it.
+ */
+#ifndef ERRATA_CLIENT_LIBRARY_ADDRESS_H
+#define ERRATA_CLIENT_LIBRARY_ADDRESS_H
+
+#include "client/connection.h"
+#include "client/library/problem.h"
+
+/* What `erratad` listens on unless told otherwise. */
+#define ADDRESS_HOST_DEFAULT "127.0.0.1"
+#define ADDRESS_PORT_DEFAULT 7443
+
+struct address {
+    char host[CLIENT_HOST_BYTES_MAX + 1]; /* a name or a numeric address, without brackets */
+    uint16_t port;
+};
+
+/* Reads HOST:PORT, HOST, [IPV6]:PORT or [IPV6]; NULL is the default. False with a problem for what can
+ * be no address; that nobody is there is found out later. */
+MUST_CHECK bool address_read(const char *text, const struct problem *problem,
+                             struct address *ret_address);
+
+#endif

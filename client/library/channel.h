@@ -1,0 +1,35 @@
+/*
+ * channel.h: what a public channel is: any channel of client/stub.h, and how to close it. open.c makes
+ * them over TCP, tests over what they play.
+ */
+#ifndef ERRATA_CLIENT_LIBRARY_CHANNEL_H
+#define ERRATA_CLIENT_LIBRARY_CHANNEL_H
+
+#include "client/channel.h"
+
+#include <errata/client.h>
+
+/* What the channel below can do beside its calls, as client/channel_loop.h has it. */
+struct library_lower_ops {
+    void (*close)(struct client_channel *take_channel, void (*on_closed)(void *user), void *user);
+    enum err (*set_token)(struct client_channel *channel, struct slice token);
+    void (*read_statistics)(const struct client_channel *channel,
+                            struct client_channel_statistics *ret_statistics);
+};
+
+struct errata_channel {
+    struct client_channel *lower; /* owned; closed by `ops` */
+    const struct library_lower_ops *ops;
+    bool has_token;
+    bool closed; /* and freed once the channel below is */
+    size_t call_count; /* that have not ended */
+    void (*on_closed)(void *user);
+    void *on_closed_user;
+};
+
+/* Makes a public channel of `take_lower`, which stays the caller's where there is no memory. */
+MUST_CHECK enum err library_channel_new(struct client_channel *take_lower,
+                                        const struct library_lower_ops *ops, bool has_token,
+                                        struct errata_channel **ret_channel);
+
+#endif

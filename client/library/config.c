@@ -1,0 +1,205 @@
+/*
+ * config.c: see config.h.
+ */
+#include "client/library/config.h"
+
+#include "client/session.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* What a number of the configuration may be. */
+struct range {
+    const char *name;
+    int64_t value; /* 0: the default */
+    int64_t usual;
+    int64_t min;
+    int64_t max;
+    bool or_never; /* -1 is fine too */
+};
+
+void errata_channel_config_init(struct errata_channel_config *config)
+{
+    *config = (struct errata_channel_config){.server = NULL};
+}
+
+/* Puts the number, or its default, where it belongs; false with a problem. */
+static bool read_number(const struct range *range, const struct problem *problem,
+                        int64_t *ret_number)
+{
+    if (range->value == 0) {
+        *ret_number = range->usual;
+        return true;
+    }
+    if (range->value == -1 && range->or_never) {
+        *ret_number = -1;
+        return true;
+    }
+    if (range->value < range->min || range->value > range->max) {
+        problem_say(problem,
+                    "%s is %" PRId64 ": it may be %" PRId64 " to %" PRId64
+                    ", or 0 for the default of %" PRId64 "%s",
+                    range->name, range->value, range->min, range->max, range->usual,
+                    range->or_never ? ", or -1 for none" : "");
+        return false;
+    }
+    *ret_number = range->value;
+    return true;
+}
+
+static bool read_times(const struct errata_channel_config *config, const struct problem *problem,
+                       struct library_config *ret)
+{
+    struct client_connection_config *connection = &ret->lower.connection;
+    const struct range connect = {"connect_timeout_ms",      config->connect_timeout_ms,
+                                  CLIENT_CONNECT_TIMEOUT_MS, 1,
+                                  LIBRARY_TIME_MS_MAX,       false};
+    const struct range call = {"call_timeout_ms",      config->call_timeout_ms,
+                               CLIENT_CALL_TIMEOUT_MS, 1,
+                               LIBRARY_TIME_MS_MAX,    true};
+    const struct range silence = {"keepalive_ms",       config->keepalive_ms,
+                                  LIBRARY_KEEPALIVE_MS, LIBRARY_KEEPALIVE_MS_MIN,
+                                  LIBRARY_TIME_MS_MAX,  true};
+    const struct range answer = {"keepalive_timeout_ms",       config->keepalive_timeout_ms,
+                                 LIBRARY_KEEPALIVE_TIMEOUT_MS, 1,
+                                 LIBRARY_TIME_MS_MAX,          false};
+
+    if (!read_number(&connect, problem, &connection->connect_timeout_ms) ||
+        !read_number(&call, problem, &ret->lower.call_timeout_ms) ||
+        !read_number(&silence, problem, &connection->keepalive_ms) ||
+        !read_number(&answer, problem, &connection->keepalive_timeout_ms)) {
+        return false;
+    }
+    if (connection->keepalive_ms == -1) {
+        connection->keepalive_ms = 0;
+    }
+    return true;
+}
+
+static bool read_retries(const struct errata_channel_config *config, const struct problem *problem,
+                         struct library_config *ret)
+{
+    struct client_retry_policy *retry = &ret->lower.retry;
+    const struct range attempts = {"attempts_max",          config->attempts_max,
+                                   CLIENT_ATTEMPTS_DEFAULT, 1,
+                                   LIBRARY_ATTEMPTS_MAX,    false};
+    const struct range initial = {"backoff_initial_ms",      config->backoff_initial_ms,
+                                  CLIENT_BACKOFF_INITIAL_MS, 1,
+                                  LIBRARY_TIME_MS_MAX,       false};
+    struct range longest = {"backoff_max_ms",      config->backoff_max_ms,
+                            CLIENT_BACKOFF_MAX_MS, 1,
+                            LIBRARY_TIME_MS_MAX,   false};
+    int64_t count = 0;
+
+    if (!read_number(&attempts, problem, &count) ||
+        !read_number(&initial, problem, &retry->backoff_initial_ms)) {
+        return false;
+    }
+    retry->attempts_max = (uint32_t)count;
+    longest.min = retry->backoff_initial_ms;
+    if (longest.usual < longest.min) {
+        longest.usual = longest.min;
+    }
+    return read_number(&longest, problem, &retry->backoff_max_ms);
+}
+
+static bool read_bounds(const struct errata_channel_config *config, const struct problem *problem,
+                        struct library_config *ret)
+{
+    const struct range reply = {"reply_bytes_max",
+                                (int64_t)config->reply_bytes_max,
+                                (int64_t)CLIENT_MESSAGE_BYTES_MAX,
+                                1,
+                                UINT32_MAX,
+                                false};
+    const struct range request = {"request_bytes_max",
+                                  (int64_t)config->request_bytes_max,
+                                  (int64_t)CLIENT_MESSAGE_BYTES_MAX,
+                                  1,
+                                  UINT32_MAX,
+                                  false};
+    const struct range calls = {"calls_max", config->calls_max,        CLIENT_CHANNEL_CALLS_MAX,
+                                1,           CLIENT_CHANNEL_CALLS_MAX, false};
+    int64_t reply_bytes = 0;
+    int64_t request_bytes = 0;
+    int64_t count = 0;
+
+    if (!read_number(&reply, problem, &reply_bytes) ||
+        !read_number(&request, problem, &request_bytes) || !read_number(&calls, problem, &count)) {
+        return false;
+    }
+    ret->lower.connection.reply_bytes_max = (size_t)reply_bytes;
+    ret->lower.connection.request_bytes_max = (size_t)request_bytes;
+    ret->lower.calls_max = (uint32_t)count;
+    return true;
+}
+
+static bool read_token(const struct errata_channel_config *config, const struct problem *problem,
+                       struct library_config *ret)
+{
+    if (config->token != NULL && config->token_file != NULL) {
+        problem_say(problem, "%s",
+                    "both token and token_file are given: one of them is to be NULL");
+        return false;
+    }
+    if (config->token_file != NULL && !token_read_file(config->token_file, problem, ret->token)) {
+        return false;
+    }
+    if (config->token != NULL) {
+        struct slice token = slice_text(config->token);
+
+        if (!token_valid(token)) {
+            problem_say(problem,
+                        "the token is none: a token is 1 to %d bytes of printable ASCII without "
+                        "blanks; NULL is no token",
+                        TOKEN_BYTES_MAX);
+            return false;
+        }
+        memcpy(ret->token, token.data, token.size + 1);
+    }
+    ret->lower.connection.token = slice_text(ret->token);
+    return true;
+}
+
+static bool read_user_agent(const struct errata_channel_config *config,
+                            const struct problem *problem, struct library_config *ret)
+{
+    struct slice name = slice_text(config->user_agent);
+
+    if (name.size == 0) {
+        return true; /* the library's own alone */
+    }
+    for (size_t at = 0; at < name.size; at++) {
+        if (name.data[at] < 0x20 || name.data[at] > 0x7e) {
+            problem_say(problem, "%s", "user_agent is to be printable ASCII, such as importer/2.1");
+            return false;
+        }
+    }
+    if (name.size > LIBRARY_USER_AGENT_BYTES_MAX || name.data[0] == ' ') {
+        problem_say(problem, "user_agent is to be at most %d bytes that begin with no blank",
+                    LIBRARY_USER_AGENT_BYTES_MAX);
+        return false;
+    }
+    (void)snprintf(ret->user_agent, sizeof(ret->user_agent), "%s " LIBRARY_NAME,
+                   config->user_agent);
+    ret->lower.connection.user_agent = ret->user_agent;
+    return true;
+}
+
+bool library_config_read(const struct errata_channel_config *config, const struct problem *problem,
+                         struct library_config *ret_config)
+{
+    static const struct errata_channel_config defaults = {.server = NULL};
+    const struct errata_channel_config *given = config != NULL ? config : &defaults;
+
+    memset(ret_config, 0, sizeof(*ret_config));
+    if (!address_read(given->server, problem, &ret_config->address) ||
+        !read_token(given, problem, ret_config) || !read_user_agent(given, problem, ret_config) ||
+        !read_times(given, problem, ret_config) || !read_retries(given, problem, ret_config) ||
+        !read_bounds(given, problem, ret_config)) {
+        return false;
+    }
+    ret_config->lower.connection.host = ret_config->address.host;
+    ret_config->lower.connection.port = ret_config->address.port;
+    return true;
+}

@@ -1,0 +1,22 @@
+/*
+ * status.h: how a call ended, in the public header's words: texts with a NUL behind them, in one piece
+ * of memory.
+ */
+#ifndef ERRATA_CLIENT_LIBRARY_STATUS_H
+#define ERRATA_CLIENT_LIBRARY_STATUS_H
+
+#include "client/stub.h"
+
+#include <errata/client.h>
+
+struct library_status {
+    struct errata_status status; /* borrows from `memory`, and its bytes from what it was made of */
+    void *memory; /* owned */
+};
+
+/* Never fails: where there is no memory, a text of the library's own stands for the message, and the
+ * key and metadata are left out. */
+void library_status_init(struct library_status *status, const struct client_status *lower);
+void library_status_deinit(struct library_status *status);
+
+#endif

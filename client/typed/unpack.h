@@ -1,0 +1,33 @@
+/*
+ * unpack.h: a typed message out of a peer's bytes, within a bound of memory; and its bytes again.
+ */
+#ifndef ERRATA_CLIENT_TYPED_UNPACK_H
+#define ERRATA_CLIENT_TYPED_UNPACK_H
+
+#include <errata/client.h>
+#include <protobuf-c/protobuf-c.h>
+
+/* What one unpacked reply may take: a page of 1 MiB unpacks to a few; protobuf-c can blow up a
+ * hostile message a hundredfold. */
+#define UNPACK_BYTES_MAX ((size_t)64 << 20)
+
+/* Why bytes did not become a message, as a status says it. */
+struct unpack_fault {
+    enum errata_code code; /* ERRATA_CODE_OK: there is none */
+    const char *message; /* a literal */
+};
+
+/* The message, freed by unpack_free; NULL with a fault: INTERNAL for bytes that do not decode,
+ * RESOURCE_EXHAUSTED for those that would take too much memory. */
+ERRATA_MUST_CHECK ProtobufCMessage *unpack(const ProtobufCMessageDescriptor *descriptor,
+                                           struct errata_bytes bytes,
+                                           struct unpack_fault *ret_fault);
+/* Takes what unpack gave. NULL does nothing. */
+void unpack_free(void *message);
+
+/* A message's bytes, on the heap and the caller's; `data` is NULL where there is no memory. A NULL
+ * message has none. */
+ERRATA_MUST_CHECK bool pack(const ProtobufCMessage *message, struct errata_bytes *ret_bytes);
+void pack_free(struct errata_bytes bytes);
+
+#endif

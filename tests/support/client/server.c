@@ -1,0 +1,73 @@
+/*
+ * server.c: see server.h.
+ */
+#include "tests/support/client/server.h"
+
+#include <netinet/in.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* A socket bound to a port of its own, and its address. */
+static int bind_somewhere(char text[32])
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t size = sizeof(address);
+    int socket_fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    assert_true(socket_fd >= 0);
+    assert_int_equal(bind(socket_fd, (struct sockaddr *)&address, size), 0);
+    assert_int_equal(getsockname(socket_fd, (struct sockaddr *)&address, &size), 0);
+    (void)snprintf(text, 32, "127.0.0.1:%u", (unsigned)ntohs(address.sin_port));
+    return socket_fd;
+}
+
+static void *serve(void *user)
+{
+    struct server *server = user;
+
+    for (size_t i = 0; i < server->connection_count; i++) {
+        int connection = accept(server->listener, NULL, NULL);
+
+        assert_true(connection >= 0);
+        peer_serve(server->peers[i], connection);
+        assert_int_equal(close(connection), 0);
+    }
+    return NULL;
+}
+
+void server_start(struct server *server, const struct peer_script *scripts, size_t count)
+{
+    memset(server, 0, sizeof(*server));
+    assert_true(count <= SERVER_CONNECTIONS_MAX);
+    server->listener = bind_somewhere(server->address);
+    assert_int_equal(listen(server->listener, SERVER_CONNECTIONS_MAX), 0);
+    server->connection_count = count;
+    for (size_t i = 0; i < count; i++) {
+        server->peers[i] = peer_new(&scripts[i], SIZE_MAX);
+    }
+    assert_int_equal(pthread_create(&server->thread, NULL, serve, server), 0);
+}
+
+void server_wait(struct server *server)
+{
+    assert_int_equal(pthread_join(server->thread, NULL), 0);
+}
+
+void server_free(struct server *server)
+{
+    for (size_t i = 0; i < server->connection_count; i++) {
+        peer_free(server->peers[i]);
+    }
+    assert_int_equal(close(server->listener), 0);
+}
+
+void server_nowhere(char address[32])
+{
+    assert_int_equal(close(bind_somewhere(address)), 0);
+}

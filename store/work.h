@@ -81,6 +81,10 @@ size_t writer_step(struct writer *writer);
 /* Takes no more, and finishes what is queued. */
 void writer_drain(struct writer *writer);
 struct writer_stats writer_read_stats(struct writer *writer);
+/* How many batches were committed; grows before their completions run, and before the versions of
+ * their tables do: whoever takes a snapshot behind this number has all that those batches wrote. Any
+ * thread. */
+uint64_t writer_commit_count(const struct writer *writer);
 /* How often a committed batch wrote to this table; grows before the batch's completions run. Lets a
  * cache on the loop know when it is stale. Any thread. */
 uint64_t writer_table_version(const struct writer *writer, enum store_table table);

@@ -291,6 +291,11 @@ struct writer_stats writer_read_stats(struct writer *writer)
     return stats;
 }
 
+uint64_t writer_commit_count(const struct writer *writer)
+{
+    return atomic_load(&writer->commits);
+}
+
 uint64_t writer_table_version(const struct writer *writer, enum store_table table)
 {
     ASSERT(table < TABLE_COUNT);

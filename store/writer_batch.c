@@ -106,6 +106,9 @@ static enum err commit(struct writer *writer, struct store_txn *take_txn, size_t
     } else {
         err = store_commit(take_txn);
     }
+    if (err == OK) {
+        atomic_fetch_add(&writer->commits, 1);
+    }
     for (size_t i = 0; i < TABLE_COUNT && err == OK; i++) {
         if (changes[i] > 0) {
             atomic_fetch_add(&writer->versions[i], 1);

@@ -30,6 +30,7 @@ struct writer {
     uint32_t failures_in_a_row; /* of commits, by the disk */
     int64_t next_probe_us; /* monotonic */
 
+    atomic_uint_fast64_t commits;
     atomic_uint_fast64_t versions[TABLE_COUNT];
 
     pthread_mutex_t lock; /* over all that follows */

@@ -61,6 +61,13 @@ static void on_turn(uv_idle_t *handle)
     }
 }
 
+static void on_turn_end(uv_prepare_t *handle)
+{
+    struct app *app = (struct app *)handle->data;
+
+    services_end_turn(app->services);
+}
+
 static void services_want_turn(void *user)
 {
     struct app *app = (struct app *)user;
@@ -365,6 +372,7 @@ static enum err make_transport(struct app *app)
 static enum err start(struct app *app)
 {
     app_start_handles(app, on_signal, on_health_timer, on_readers_timer);
+    (void)uv_prepare_start(&app->turn_prepare, on_turn_end); /* can't fail with a callback */
     app_pdf_start(app);
     app->warming = true;
     return pool_submit(app->pool, on_warm_work, on_warm_done, app);

@@ -36,6 +36,7 @@ struct app {
     uv_loop_t loop;
     uv_async_t writer_async; /* completions of the writer wait */
     uv_idle_t turn_idle; /* streams wait for their turn */
+    uv_prepare_t turn_prepare; /* the loop is about to wait */
     uv_signal_t signals[2]; /* SIGTERM, SIGINT */
     uv_timer_t health_timer;
     uv_timer_t readers_timer;
@@ -60,7 +61,7 @@ struct app {
     enum err warm_result;
 };
 
-/* The loop, the arenas and the two handles that the parts need. */
+/* The loop, the arenas and the three handles that the parts need; `turn_prepare` is not started. */
 void app_init(struct app *app, void (*on_writer_async)(uv_async_t *handle));
 /* Signals and timers: from here on the loop has something to wait for. */
 void app_start_handles(struct app *app, void (*on_signal)(uv_signal_t *handle, int number),

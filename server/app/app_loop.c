@@ -13,8 +13,10 @@ void app_init(struct app *app, void (*on_writer_async)(uv_async_t *handle))
     ASSERT(uv_loop_init(&app->loop) == 0);
     ASSERT(uv_async_init(&app->loop, &app->writer_async, on_writer_async) == 0);
     ASSERT(uv_idle_init(&app->loop, &app->turn_idle) == 0);
+    ASSERT(uv_prepare_init(&app->loop, &app->turn_prepare) == 0);
     app->writer_async.data = app;
     app->turn_idle.data = app;
+    app->turn_prepare.data = app;
     arena_init(&app->arena, APP_ARENA_BYTES_MAX);
     arena_init(&app->start_arena, APP_ARENA_BYTES_MAX);
     fault_init(&app->fault, &app->start_arena);
@@ -52,6 +54,7 @@ void app_close_handles(struct app *app)
     app_pdf_stop(app);
     uv_close((uv_handle_t *)&app->writer_async, NULL);
     uv_close((uv_handle_t *)&app->turn_idle, NULL);
+    uv_close((uv_handle_t *)&app->turn_prepare, NULL);
     if (!app->handles_started) {
         return;
     }

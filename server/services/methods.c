@@ -20,17 +20,33 @@ static const char *const role_names[] = {
 
 enum err services_begin_read(struct services *services, struct store_txn **ret_txn)
 {
-    enum err err = store_renew(services->read_txn);
+    /* Read before the snapshot is taken: it may seem old too early, never too late. */
+    uint64_t commits = writer_commit_count(services->config.writer);
+    enum err err = OK;
 
+    ASSERT(!services->reading);
+    if (commits != services->read_commits) {
+        store_reset(services->read_txn);
+    }
+    err = store_renew(services->read_txn);
     if (err != OK) {
         return err;
     }
+    services->read_commits = commits;
+    services->reading = true;
     *ret_txn = services->read_txn;
     return OK;
 }
 
 void services_end_read(struct services *services)
 {
+    ASSERT(services->reading);
+    services->reading = false;
+}
+
+void services_end_turn(struct services *services)
+{
+    ASSERT(!services->reading);
     store_reset(services->read_txn);
 }
 

@@ -77,7 +77,9 @@ struct rpc_list {
 struct services {
     struct services_config config;
     struct call_handlers handlers;
-    struct store_txn *read_txn; /* reset between its uses */
+    struct store_txn *read_txn; /* reset at the end of each turn of the loop */
+    uint64_t read_commits; /* of the writer, before the snapshot of `read_txn` was taken */
+    bool reading; /* between services_begin_read and its end */
     struct rpc *live;
     size_t live_count;
     size_t stream_count;
@@ -98,7 +100,8 @@ bool rpc_has_expired(const struct rpc *rpc);
 void rpc_finish(struct rpc *rpc, enum err result);
 /* The stage is over (on the loop): into the transaction. */
 void rpc_continue(struct rpc *rpc, enum err result);
-/* The kept read transaction with a fresh snapshot; every begin has its end in the same turn. */
+/* The kept read transaction, with a snapshot that has all that was committed when it is asked for: the
+ * reads of a turn share one until something is. Every begin has its end before the next. */
 MUST_CHECK enum err services_begin_read(struct services *services, struct store_txn **ret_txn);
 void services_end_read(struct services *services);
 /* An empty arena, and its way back. */

@@ -59,6 +59,8 @@ void services_free(struct services *services);
 const struct call_handlers *services_handlers(struct services *services);
 /* Serves streams that have something to send; true where more are left for the next turn. */
 bool services_turn(struct services *services);
+/* Lets go of the snapshot that the reads of this turn shared; to be called before the loop waits. */
+void services_end_turn(struct services *services);
 /* Sets a part's health, and tells those who watch it. */
 void services_set_health(struct services *services, enum health_part part,
                          enum health_status status);

@@ -18,5 +18,6 @@ int main(void)
     failed += run_document_tests();
     failed += run_document_end_tests();
     failed += run_layout_tests();
+    failed += run_turn_tests();
     return failed;
 }

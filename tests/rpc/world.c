@@ -156,6 +156,7 @@ void world_run(struct world *world)
             world->wants_turn = services_turn(world->services);
             busy = true;
         }
+        services_end_turn(world->services);
     }
 }
 

@@ -128,5 +128,6 @@ int run_start_tests(void);
 int run_document_tests(void);
 int run_document_end_tests(void);
 int run_layout_tests(void);
+int run_turn_tests(void);
 
 #endif

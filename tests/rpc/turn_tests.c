@@ -1,0 +1,135 @@
+/*
+ * turn_tests.c: the snapshot that the reads of a turn of the loop share: it is never older than what
+ * was committed before a read began, and it does not outlast the turn.
+ */
+#include "tests/rpc/world.h"
+
+#include "server/services/rpc.h"
+#include "store/backend_ops.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define LAYOUT "layout"
+
+/* The examples of the layout, by a call within the turn that is under way. */
+static size_t count_examples(struct world *world, const char *token)
+{
+    static char layout[] = LAYOUT;
+    const struct exchange_start start = {.path = "errata.v1.CorrectionService/GetExamples",
+                                         .authorization = token};
+    Errata__V1__GetExamplesRequest request = ERRATA__V1__GET_EXAMPLES_REQUEST__INIT;
+    Errata__V1__GetExamplesResponse *response = NULL;
+    struct exchange exchange;
+
+    request.layout_fingerprint = layout;
+    exchange_open(&exchange, world, &start);
+    exchange_send(&exchange, &request.base);
+    response = exchange_read(&exchange, &errata__v1__get_examples_response__descriptor);
+    assert_non_null(response);
+    exchange_close(&exchange);
+    return response->n_examples;
+}
+
+/* Goal: a read sees what was committed before it began, in the middle of a turn too. Method: a read,
+ * a write and a read again, without the turn's end between them; the third before the loop has been
+ * told of the commit. */
+static void test_read_own_write(void **state)
+{
+    static char layout[] = LAYOUT;
+    static char after[] = "{\"qty\":12}";
+    struct world world;
+    Errata__V1__FeedbackEvent event = ERRATA__V1__FEEDBACK_EVENT__INIT;
+    Errata__V1__CaptureEventRequest request = ERRATA__V1__CAPTURE_EVENT_REQUEST__INIT;
+    struct exchange_start start = {.path = "errata.v1.CorrectionService/CaptureEvent"};
+    struct exchange exchange;
+
+    (void)state;
+    world_init(&world);
+    start.authorization = world.admin;
+    event.event_type = ERRATA__V1__EVENT_TYPE__EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
+    event._layout_fingerprint_case =
+        ERRATA__V1__FEEDBACK_EVENT___LAYOUT_FINGERPRINT_LAYOUT_FINGERPRINT;
+    event.layout_fingerprint = layout;
+    event.after_json = after;
+    request.event = &event;
+    assert_int_equal(count_examples(&world, world.admin), 0);
+    exchange_open(&exchange, &world, &start);
+    exchange_send(&exchange, &request.base);
+    assert_int_equal(count_examples(&world, world.admin), 0);
+    assert_int_equal(writer_step(world.writer), 1);
+    assert_int_equal(count_examples(&world, world.admin), 1);
+    writer_complete(world.writer);
+    assert_true(exchange.ended);
+    assert_int_equal(exchange.code, GRPC_OK);
+    exchange_close(&exchange);
+    world_deinit(&world);
+}
+
+/* Takes all rows of the layout away, behind the writer's back. */
+static void remove_layout(struct world *world, const char *org_text)
+{
+    struct key_fingerprint fingerprint = key_fingerprint_of(SLICE(LAYOUT));
+    struct store_txn *txn = NULL;
+    struct org_id org;
+    struct key prefix;
+    enum err err = OK;
+
+    assert_true(uuid_parse(slice_text(org_text), &org.uuid));
+    prefix = key_layout_prefix(org, &fingerprint);
+    assert_int_equal(store_begin(world->backend, STORE_WRITE, &txn), OK);
+    while (err == OK) {
+        struct store_cursor cursor = {0};
+        struct slice key;
+        struct slice value;
+
+        assert_int_equal(store_cursor_init(&cursor, txn, TABLE_EXAMPLE, key_slice(&prefix),
+                                           slice_of(NULL, 0), STORE_ASCENDING),
+                         OK);
+        err = store_cursor_next(&cursor, &key, &value);
+        store_cursor_deinit(&cursor);
+        if (err == OK) {
+            assert_int_equal(store_del(txn, TABLE_EXAMPLE, key), OK);
+        }
+    }
+    assert_int_equal(err, ERR_NOT_FOUND);
+    assert_int_equal(store_commit(txn), OK);
+}
+
+/* Goal: the reads of a turn share a snapshot, and it ends with the turn. Method: the layout's rows go
+ * without the writer, which nobody but a new snapshot notices. */
+static void test_shared_until_the_end(void **state)
+{
+    struct world world;
+    char admin[WORLD_TOKEN_BYTES];
+    const char *org_text = NULL;
+
+    (void)state;
+    world_init(&world);
+    org_text = world_make_org(&world, "second", admin);
+    (void)world_capture(&world, admin, NULL, LAYOUT);
+    assert_int_equal(count_examples(&world, admin), 1);
+    assert_false(world.services->read_txn->idle);
+    remove_layout(&world, org_text);
+    assert_int_equal(count_examples(&world, admin), 1);
+    services_end_turn(world.services);
+    assert_true(world.services->read_txn->idle);
+    services_end_turn(world.services); /* a turn without reads */
+    assert_int_equal(count_examples(&world, admin), 0);
+    world_deinit(&world);
+}
+
+int run_turn_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_read_own_write),
+        cmocka_unit_test(test_shared_until_the_end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

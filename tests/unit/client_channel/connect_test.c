@@ -96,14 +96,13 @@ static void test_only_an_answer_resets_the_wait(void **state)
     struct world world;
     struct asked asked = {0};
     struct asked other = {0};
-    const struct client_options stubborn = {.wait_for_ready = true};
     int64_t before_ms = 0;
 
     (void)state;
     world_init(&world, 1);
     world.config.retry.attempts_max = 100;
     world_open(&world);
-    assert_int_equal(ask(&world, &asked, &method_watch, &stubborn), OK);
+    assert_int_equal(ask(&world, &asked, &method_watch, &patient), OK);
     world_run(&world);
     for (int i = 0; i < 8; i++) {
         (void)world_make_ready(&world);
@@ -219,8 +218,7 @@ static void test_what_a_goaway_refused_goes_on_at_once(void **state)
     answer_first(draining);
     assert_int_equal(ask(&world, &asked, &method_write, NULL), OK);
     /* The connection tells its move first, and then the end. */
-    draining->listener.on_state(draining->listener.user, &draining->base,
-                                CLIENT_CONNECTION_DRAINING, SLICE(""));
+    fake_tell(draining, CLIENT_CONNECTION_DRAINING, NULL);
     fake_refuse(fake_at(draining, 0));
     world_run(&world);
     assert_int_equal(world.opened, 2);

@@ -92,6 +92,9 @@ static enum err fake_start(struct client_channel *channel, const struct method_i
     }
     *last = call;
     connection->world->attempts_alive++;
+    if (connection->world->on_attempt != NULL) {
+        connection->world->on_attempt(connection->world, call);
+    }
     *ret_call = (struct client_call *)call;
     return OK;
 }
@@ -301,11 +304,16 @@ struct fake_call *fake_at(const struct fake_connection *connection, unsigned at)
     return call;
 }
 
-static void fake_tell(struct fake_connection *connection, enum client_connection_state state,
-                      const char *reason)
+void fake_tell(struct fake_connection *connection, enum client_connection_state state,
+               const char *reason)
 {
     assert_false(connection->closed);
     assert_int_equal(connection->world->inside, 0);
+    /* Each at most once, and in their order. */
+    for (int later = (int)state; later <= (int)CLIENT_CONNECTION_LOST; later++) {
+        assert_false(connection->told[later]);
+    }
+    connection->told[state] = true;
     connection->listener.on_state(connection->listener.user, &connection->base, state,
                                   slice_text(reason));
 }
@@ -378,6 +386,14 @@ void fake_refuse(struct fake_call *call)
                                                  .unseen = true};
 
     fake_end_with(call, &refused);
+}
+
+void fake_vanish(struct fake_call *call)
+{
+    static const struct client_status vanished = {.code = CLIENT_CODE_UNAVAILABLE,
+                                                  .message = SLICE("the connection was lost")};
+
+    fake_end_with(call, &vanished);
 }
 
 void fake_answer(struct fake_call *call, const char *text)

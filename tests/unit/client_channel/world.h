@@ -52,6 +52,7 @@ struct fake_connection {
     unsigned number; /* of all that were opened, from 1 */
     unsigned room; /* calls that it takes before it says ERR_BUSY */
     enum err refusal; /* of the next start, unless OK */
+    bool told[CLIENT_CONNECTION_LOST + 1]; /* the moves that the channel knows */
     bool closed; /* by the channel */
 };
 
@@ -70,6 +71,8 @@ struct world {
     int64_t delay_ms; /* what the last step gave */
     unsigned inside; /* functions of the channel that the caller is in */
     unsigned attempts_alive; /* fake calls that have not ended */
+    /* Looks at each attempt as it starts; NULL: nobody does. */
+    void (*on_attempt)(struct world *world, struct fake_call *call);
 };
 
 /* One call, as its caller sees it. */
@@ -115,7 +118,10 @@ struct client_channel_statistics world_statistics(const struct world *world);
 /* The newest connection that is not closed; there must be one. */
 struct fake_connection *world_newest(struct world *world);
 
-/* Moves of a connection, told to the channel, which is stepped afterwards. */
+/* A move of a connection, told to the channel. */
+void fake_tell(struct fake_connection *connection, enum client_connection_state state,
+               const char *reason);
+/* The same, with a step afterwards. */
 void fake_ready(struct fake_connection *connection);
 void fake_drain(struct fake_connection *connection);
 /* Its calls end with UNAVAILABLE; `unseen` as their status says. */
@@ -133,6 +139,8 @@ void fake_end(struct fake_call *call, uint32_t code);
 void fake_end_retry(struct fake_call *call, uint32_t code, uint32_t retry_ms);
 /* The server refused the stream. */
 void fake_refuse(struct fake_call *call);
+/* Its connection is lost, and nobody knows what the server did. */
+void fake_vanish(struct fake_call *call);
 /* A reply, and OK. */
 void fake_answer(struct fake_call *call, const char *text);
 

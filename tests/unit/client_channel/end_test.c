@@ -1,0 +1,364 @@
+/*
+ * end_test.c: how calls and the channel end: cancelled in each state, late, refused, shut, and from
+ * inside callbacks.
+ */
+#include "tests/unit/client_channel/channel_tests.h"
+#include "tests/unit/client_channel/world.h"
+
+#include <stdlib.h>
+
+#define MANY 10000
+
+static void assert_cancelled(const struct asked *asked, uint32_t attempts)
+{
+    assert_int_equal(asked->ends, 1);
+    assert_int_equal(asked->code, CLIENT_CODE_CANCELLED);
+    assert_string_equal(asked->message, "the call was cancelled");
+    assert_int_equal(asked->attempts, attempts);
+    assert_int_equal(asked->unseen, attempts == 0);
+    assert_false(asked->from_server);
+}
+
+/* Goal: cancel ends a call that waits for a first connection, for the next one, before its repeat, or
+ * for its answer; twice is once, and a cancelled call says nothing more. */
+static void test_cancel_in_each_state(void **state)
+{
+    struct world world;
+    struct asked asked = {0};
+    struct fake_connection *connection = NULL;
+
+    (void)state;
+    world_start(&world);
+    ask_cancel(&(struct asked){.world = &world});
+    assert_int_equal(ask(&world, &asked, &method_read, NULL), OK);
+    ask_cancel(&asked);
+    ask_cancel(&asked);
+    assert_int_equal(asked.ends, 0);
+    world_run(&world);
+    assert_cancelled(&asked, 0);
+    assert_int_equal(world.opened, 0);
+
+    assert_int_equal(ask(&world, &asked, &method_read, NULL), OK);
+    world_run(&world);
+    fake_lose(world_newest(&world), true);
+    ask_cancel(&asked);
+    world_run(&world);
+    assert_cancelled(&asked, 0);
+
+    assert_int_equal(ask(&world, &asked, &method_read, NULL), OK);
+    world_pass(&world, 120);
+    connection = world_make_ready(&world);
+    fake_end(fake_at(connection, 0), CLIENT_CODE_UNAVAILABLE);
+    world_run(&world);
+    ask_cancel(&asked);
+    world_run(&world);
+    assert_cancelled(&asked, 1);
+
+    assert_int_equal(ask(&world, &asked, &method_watch, NULL), OK);
+    fake_reply(fake_at(connection, 0), "one");
+    ask_cancel(&asked);
+    fake_reply(fake_at(connection, 0), "two");
+    fake_end(fake_at(connection, 0), CLIENT_CODE_OK);
+    world_run(&world);
+    assert_cancelled(&asked, 1);
+    assert_int_equal(asked.replies, 1);
+    world_end(&world);
+}
+
+static void cancel_it(struct asked *asked)
+{
+    ask_cancel(asked);
+    ask_pause(asked);
+    ask_resume(asked);
+}
+
+static void ask_again(struct asked *asked)
+{
+    struct asked *more = asked->more;
+
+    cancel_it(asked);
+    assert_int_equal(ask(asked->world, more, &method_read, NULL), OK);
+}
+
+static void shut_it(struct asked *asked)
+{
+    ask_shut(asked->world);
+}
+
+/* Goal: from inside a reply and inside an end calls can be cancelled, paused and started, also where
+ * the channel was full. */
+static void test_callbacks_that_do_things(void **state)
+{
+    struct world world;
+    struct asked third = {0};
+    struct asked second = {.in_reply = ask_again, .more = &third};
+    struct asked first = {.in_end = ask_again, .more = &second};
+    struct fake_connection *connection = NULL;
+
+    (void)state;
+    world_init(&world, 1);
+    world.config.calls_max = 2;
+    world_open(&world);
+    assert_int_equal(ask(&world, &first, &method_read, NULL), OK);
+    world_run(&world);
+    connection = world_make_ready(&world);
+    fake_answer(fake_at(connection, 0), "one");
+    assert_int_equal(first.ends, 1);
+    assert_int_equal(fake_count(connection), 1);
+    fake_reply(fake_at(connection, 0), "two");
+    assert_int_equal(second.replies, 1);
+    assert_int_equal(second.ends, 0);
+    world_run(&world);
+    assert_cancelled(&second, 1);
+    assert_int_equal(ask(&world, &first, &method_read, NULL), OK);
+    assert_int_equal(ask(&world, &second, &method_read, NULL), ERR_BUSY);
+    assert_int_equal(second.ends, 0);
+    fake_answer(fake_at(connection, 0), "three");
+    assert_int_equal(third.ends, 1);
+    /* The first one's end asks the second again, which the first one's place makes room for. */
+    fake_answer(fake_at(connection, 0), "one");
+    assert_int_equal(fake_count(connection), 1);
+    world_end(&world);
+    assert_int_equal(second.ends, 1);
+    assert_string_equal(second.message, "the channel was closed");
+}
+
+static void ask_and_cancel(struct asked *asked)
+{
+    ask_again(asked);
+    ask_cancel(asked->more);
+}
+
+/* Goal: where each end starts a call and cancels it, a step tells one: it comes to its own end. */
+static void test_ends_that_make_ends(void **state)
+{
+    struct world world;
+    struct asked second = {.in_end = ask_and_cancel};
+    struct asked first = {.in_end = ask_and_cancel, .more = &second};
+
+    (void)state;
+    second.more = &first;
+    world_start(&world);
+    assert_int_equal(ask(&world, &first, &method_read, NULL), OK);
+    ask_cancel(&first);
+    for (int i = 0; i < 10; i++) {
+        assert_true(world.woken);
+        world.woken = false;
+        (void)client_channel_step(world.channel);
+        assert_cancelled(i % 2 == 0 ? &first : &second, 0);
+        assert_int_equal(first.ends + second.ends, 1);
+    }
+    first.in_end = NULL;
+    second.in_end = NULL;
+    world_end(&world);
+}
+
+/* Goal: the channel can be shut from any callback, with calls in each state; each ends once, and the
+ * connections go, whenever they tell the ends of what they had. */
+static void test_shut_from_callbacks(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 8; round++) {
+        struct world world;
+        struct asked calls[4] = {{0}};
+        struct asked shutting = {.in_reply = round % 4 == 0 ? shut_it : NULL,
+                                 .in_end = round % 4 == 1 || round % 4 == 3 ? shut_it : NULL,
+                                 .in_room = round % 4 == 2 ? shut_it : NULL};
+        struct fake_connection *connection = NULL;
+
+        world_start(&world);
+        world.late_ends = round >= 4;
+        for (int i = 0; i < 4; i++) {
+            assert_int_equal(ask(&world, &calls[i], i == 1 ? &method_watch : &method_upload, NULL),
+                             OK);
+        }
+        world_run(&world);
+        connection = world_make_ready(&world);
+        fake_drain(connection); /* so that one connection drains */
+        fake_vanish(fake_at(connection, 0)); /* and one call sleeps */
+        assert_int_equal(
+            ask(&world, &shutting, round % 4 == 2 ? &method_upload : &method_watch, NULL), OK);
+        world_pass(&world, 120);
+        connection = world_make_ready(&world);
+        if (round % 4 == 0) {
+            fake_reply(fake_at(connection, 0), "last words");
+        } else if (round % 4 == 1) {
+            fake_end(fake_at(connection, 0), CLIENT_CODE_INTERNAL);
+        } else if (round % 4 == 3) {
+            ask_cancel(&shutting);
+        }
+        world_run(&world);
+        assert_int_equal(world_statistics(&world).calls_under_way, 0);
+        assert_int_equal(world.connection_count, 0);
+        assert_int_equal(shutting.ends, 1);
+        for (int i = 0; i < 4; i++) {
+            assert_int_equal(calls[i].ends, 1);
+            assert_int_equal(calls[i].code, CLIENT_CODE_CANCELLED);
+            assert_string_equal(calls[i].message, "the channel was closed");
+        }
+        assert_int_equal(ask(&world, &shutting, &method_read, NULL), ERR_UNAVAILABLE);
+        world_end(&world);
+        assert_int_equal(shutting.ends, 0);
+    }
+}
+
+/* Goal: the channel is gone before its connections tell the ends of what they had. */
+static void test_connections_that_outlive_the_channel(void **state)
+{
+    struct world world;
+    struct asked asked[2] = {{0}};
+
+    (void)state;
+    world_start(&world);
+    world.late_ends = true;
+    assert_int_equal(ask(&world, &asked[0], &method_read, NULL), OK);
+    assert_int_equal(ask(&world, &asked[1], &method_upload, NULL), OK);
+    world_run(&world);
+    assert_int_equal(fake_count(world_make_ready(&world)), 2);
+    world_end(&world);
+    assert_int_equal(asked[0].ends + asked[1].ends, 2);
+}
+
+/* Goal: what can't be sent is refused at once, whether there is a connection or not. */
+static void test_refused_at_the_start(void **state)
+{
+    static const struct client_metadata wrong = {.key = SLICE("Upper"), .value = SLICE("case")};
+    struct client_metadata many[65];
+    const struct client_options invalid = {.metadata = &wrong, .metadata_count = 1};
+    struct client_options options = {.metadata = many, .metadata_count = 64};
+    uint8_t large[WORLD_TEXT_BYTES] = {0};
+    struct world world;
+    struct asked asked = {0};
+    struct asked taken = {0};
+
+    (void)state;
+    for (int i = 0; i < 65; i++) {
+        many[i] = (struct client_metadata){.key = SLICE("x-many"), .value = SLICE("1")};
+    }
+    world_start(&world);
+    assert_int_equal(ask(&world, &asked, &method_read, &invalid), ERR_INVALID);
+    assert_int_equal(ask(&world, &asked, &method_write, &options), ERR_INVALID);
+    assert_int_equal(ask_bytes(&world, &asked, &method_upload, SLICE("x"), NULL), ERR_INVALID);
+    assert_int_equal(ask_bytes(&world, &asked, &method_read, slice_of(large, sizeof(large)), NULL),
+                     ERR_TOO_LARGE);
+    world_run(&world);
+    assert_int_equal(world.opened, 0);
+    options.metadata_count = 63;
+    assert_int_equal(ask(&world, &taken, &method_write, &options), OK);
+    world_run(&world);
+    (void)world_make_ready(&world);
+    /* And by the connection. */
+    world_newest(&world)->refusal = ERR_TOO_LARGE;
+    assert_int_equal(ask(&world, &asked, &method_read, NULL), ERR_TOO_LARGE);
+    assert_int_equal(world_statistics(&world).calls_under_way, 1);
+    assert_int_equal(world_statistics(&world).calls, 1);
+    world_end(&world);
+    assert_int_equal(asked.ends, 0);
+    assert_int_equal(taken.ends, 1);
+}
+
+/* Goal: a call that waited and that the connection then does not take ends with the reason. */
+static void test_refused_after_waiting(void **state)
+{
+    struct world world;
+    struct asked asked[2] = {{0}};
+
+    (void)state;
+    world_start(&world);
+    assert_int_equal(ask(&world, &asked[0], &method_read, NULL), OK);
+    assert_int_equal(ask(&world, &asked[1], &method_read, NULL), OK);
+    world_run(&world);
+    world_newest(&world)->refusal = ERR_TOO_LARGE;
+    (void)world_make_ready(&world);
+    assert_int_equal(asked[0].ends, 1);
+    assert_int_equal(asked[0].code, CLIENT_CODE_RESOURCE_EXHAUSTED);
+    assert_non_null(strstr(asked[0].message, "the connection did not take the call: "));
+    assert_int_equal(asked[0].attempts, 0);
+    assert_int_equal(asked[1].ends, 0);
+    assert_int_equal(fake_count(world_newest(&world)), 1);
+    /* Where the connection is about to be lost, calls wait for the next. */
+    world_newest(&world)->refusal = ERR_UNAVAILABLE;
+    assert_int_equal(ask(&world, &asked[0], &method_read, NULL), OK);
+    fake_lose(world_newest(&world), true);
+    world_pass(&world, 120);
+    assert_int_equal(fake_count(world_make_ready(&world)), 2);
+    world_end(&world);
+}
+
+/* Goal: ten thousand calls that wait, and ten thousand deadlines one by one, cost their number and not
+ * its square: by the square this takes minutes. */
+static void test_many(void **state)
+{
+    struct world world;
+    struct asked *asked = calloc(MANY + 1, sizeof(*asked));
+    unsigned ends = 0;
+
+    (void)state;
+    assert_non_null(asked);
+    world_start(&world);
+    for (int i = 0; i < MANY; i++) {
+        const struct client_options options = {.timeout_ms = 1 + i * 7919 % MANY};
+
+        assert_int_equal(ask(&world, &asked[i], &method_read, &options), OK);
+    }
+    assert_int_equal(ask(&world, &asked[MANY], &method_read, NULL), ERR_BUSY);
+    for (int ms = 1; ms <= MANY; ms++) {
+        world_pass(&world, 1);
+        assert_int_equal(world_statistics(&world).calls_under_way, MANY - ms);
+    }
+    for (int i = 0; i < MANY; i++) {
+        ends += asked[i].ends;
+        assert_int_equal(asked[i].code, CLIENT_CODE_DEADLINE_EXCEEDED);
+    }
+    assert_int_equal(ends, MANY);
+    world_end(&world);
+    free(asked);
+}
+
+/* Goal: the owner is woken for a deadline that is earlier than the time that it was given, and not for
+ * each call that is started. */
+static void test_wakes_for_what_is_sooner(void **state)
+{
+    const struct client_options soon = {.timeout_ms = 10};
+    struct world world;
+    struct asked asked[4] = {{0}};
+
+    (void)state;
+    world_start(&world);
+    assert_int_equal(ask(&world, &asked[0], &method_read, NULL), OK);
+    assert_true(world.woken);
+    world_run(&world);
+    (void)world_make_ready(&world);
+    assert_int_equal(ask(&world, &asked[1], &method_read, NULL), OK);
+    assert_false(world.woken);
+    assert_int_equal(ask(&world, &asked[2], &method_read, &soon), OK);
+    assert_true(world.woken);
+    world_run(&world);
+    assert_int_equal(world.delay_ms, 10);
+    for (int i = 0; i < 3; i++) {
+        assert_false(world.woken);
+        fake_answer(fake_at(world_newest(&world), 0), "now");
+    }
+    /* The last one's end lets the owner rest. */
+    assert_true(world.woken);
+    world_run(&world);
+    assert_int_equal(world.delay_ms, -1);
+    assert_int_equal(ask(&world, &asked[3], &method_watch, NULL), OK);
+    assert_true(world.woken);
+    world_end(&world);
+}
+
+int run_end_tests(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cancel_in_each_state),
+                                       cmocka_unit_test(test_callbacks_that_do_things),
+                                       cmocka_unit_test(test_ends_that_make_ends),
+                                       cmocka_unit_test(test_shut_from_callbacks),
+                                       cmocka_unit_test(test_connections_that_outlive_the_channel),
+                                       cmocka_unit_test(test_refused_at_the_start),
+                                       cmocka_unit_test(test_refused_after_waiting),
+                                       cmocka_unit_test(test_many),
+                                       cmocka_unit_test(test_wakes_for_what_is_sooner)};
+
+    return cmocka_run_group_tests_name("channel_end", tests, NULL, NULL);
+}

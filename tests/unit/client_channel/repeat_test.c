@@ -1,0 +1,471 @@
+/*
+ * repeat_test.c: which calls are repeated, when, how often and with which idempotency key; a test plays
+ * the server.
+ */
+#include "store/base/uuid.h"
+#include "tests/unit/client_channel/channel_tests.h"
+#include "tests/unit/client_channel/world.h"
+
+#define RESTART_CALLS 200
+
+/* A world with one connection that is made, and one call on it that was answered. */
+static struct fake_connection *start_ready(struct world *world)
+{
+    struct asked asked = {0};
+
+    world_start(world);
+    assert_int_equal(ask(world, &asked, &method_read, NULL), OK);
+    world_run(world);
+    fake_answer(fake_at(world_make_ready(world), 0), "hello");
+    world_run(world);
+    assert_int_equal(asked.ends, 1);
+    return world_newest(world);
+}
+
+/* Goal: an idempotency key is made for writes alone, is a UUID, another for each call, and is told. */
+static void test_keys(void **state)
+{
+    struct world world;
+    struct asked asked[3] = {{0}};
+    struct fake_connection *connection = NULL;
+    struct uuid uuid;
+
+    (void)state;
+    connection = start_ready(&world);
+    assert_int_equal(ask(&world, &asked[0], &method_write, NULL), OK);
+    assert_int_equal(ask(&world, &asked[1], &method_write, NULL), OK);
+    assert_int_equal(ask(&world, &asked[2], &method_read, NULL), OK);
+    assert_true(uuid_parse(slice_text(fake_at(connection, 0)->key), &uuid));
+    assert_true(uuid_parse(slice_text(fake_at(connection, 1)->key), &uuid));
+    assert_string_not_equal(fake_at(connection, 0)->key, fake_at(connection, 1)->key);
+    assert_int_equal(fake_at(connection, 2)->keys, 0);
+    for (int i = 0; i < 3; i++) {
+        char key[WORLD_TEXT_BYTES];
+
+        memcpy(key, fake_at(connection, 0)->key, sizeof(key));
+        fake_answer(fake_at(connection, 0), "done");
+        assert_string_equal(asked[i].key, key);
+    }
+    world_end(&world);
+}
+
+/* Goal: the caller's own key is kept, and told. */
+static void test_the_callers_key(void **state)
+{
+    const struct client_metadata metadata[] = {
+        {.key = SLICE("x-one"), .value = SLICE("1")},
+        {.key = SLICE("idempotency-key"), .value = SLICE("invoice 7")}};
+    const struct client_options options = {.metadata = metadata, .metadata_count = 2};
+    struct world world;
+    struct asked asked = {0};
+    struct fake_connection *connection = NULL;
+
+    (void)state;
+    connection = start_ready(&world);
+    assert_int_equal(ask(&world, &asked, &method_write, &options), OK);
+    assert_int_equal(fake_at(connection, 0)->keys, 1);
+    assert_string_equal(fake_at(connection, 0)->key, "invoice 7");
+    fake_answer(fake_at(connection, 0), "done");
+    assert_string_equal(asked.key, "invoice 7");
+    world_end(&world);
+}
+
+/* Goal: a server that is restarted in the middle of many calls loses none and is asked for no write
+ * under two keys. Some calls are answered, of the others the server has seen half. */
+static void test_a_restarted_server(void **state)
+{
+    struct world world;
+    struct asked asked[RESTART_CALLS] = {{0}};
+    char keys[RESTART_CALLS][UUID_TEXT_BYTES + 1] = {{0}};
+    struct fake_connection *connection = NULL;
+
+    (void)state;
+    connection = start_ready(&world);
+    for (int i = 0; i < RESTART_CALLS; i++) {
+        assert_int_equal(ask(&world, &asked[i], i % 2 == 0 ? &method_write : &method_read, NULL),
+                         OK);
+        memcpy(keys[i], fake_at(connection, (unsigned)i)->key, sizeof(keys[i]));
+    }
+    for (int i = 0; i < RESTART_CALLS / 4; i++) {
+        fake_answer(fake_at(connection, 0), "first");
+    }
+    fake_tell(connection, CLIENT_CONNECTION_LOST, "the server was killed");
+    for (int i = RESTART_CALLS / 4; i < RESTART_CALLS / 2; i++) {
+        fake_vanish(fake_at(connection, 0));
+    }
+    while (connection->calls != NULL) {
+        fake_refuse(fake_at(connection, 0));
+    }
+    world_run(&world);
+    assert_int_equal(world_statistics(&world).calls_under_way, RESTART_CALLS * 3 / 4);
+    /* It comes back at the third try. */
+    world_pass(&world, 120);
+    fake_lose(world_newest(&world), true);
+    world_pass(&world, 200);
+    fake_lose(world_newest(&world), true);
+    world_pass(&world, 320);
+    connection = world_make_ready(&world);
+    world_pass(&world, 1000);
+    assert_int_equal(fake_count(connection), RESTART_CALLS * 3 / 4);
+    while (connection->calls != NULL) {
+        fake_answer(connection->calls, connection->calls->key);
+    }
+    for (int i = 0; i < RESTART_CALLS; i++) {
+        assert_int_equal(asked[i].ends, 1);
+        assert_int_equal(asked[i].code, CLIENT_CODE_OK);
+        assert_int_equal(asked[i].replies, 1);
+        assert_int_equal(asked[i].attempts, i < RESTART_CALLS / 4 ? 1 : 2);
+        assert_string_equal(asked[i].key, keys[i]);
+        assert_string_equal(asked[i].reply, i < RESTART_CALLS / 4 ? "first" : keys[i]);
+    }
+    world_end(&world);
+}
+
+/* Goal: after UNAVAILABLE a call is repeated behind its own wait, which grows; the key stays. */
+static void test_unavailable(void **state)
+{
+    static const int64_t waits_ms[] = {100, 160, 256, 410, 656, 1050, 1680};
+    struct world world;
+    struct asked asked = {0};
+    struct fake_connection *connection = start_ready(&world);
+    char key[WORLD_TEXT_BYTES];
+
+    (void)state;
+    assert_int_equal(ask(&world, &asked, &method_write, NULL), OK);
+    memcpy(key, fake_at(connection, 0)->key, sizeof(key));
+    for (unsigned i = 0; i < CLIENT_ATTEMPTS_DEFAULT - 1; i++) {
+        assert_string_equal(fake_at(connection, 0)->key, key);
+        assert_string_equal(fake_at(connection, 0)->request, "please");
+        fake_end(fake_at(connection, 0), CLIENT_CODE_UNAVAILABLE);
+        world_run(&world);
+        assert_int_equal(fake_count(connection), 0);
+        assert_in_range(world.delay_ms, waits_ms[i] * 4 / 5 - 1, waits_ms[i] * 6 / 5 + 1);
+        world_pass(&world, world.delay_ms);
+    }
+    fake_end(fake_at(connection, 0), CLIENT_CODE_UNAVAILABLE);
+    assert_int_equal(asked.ends, 1);
+    assert_int_equal(asked.code, CLIENT_CODE_UNAVAILABLE);
+    assert_string_equal(asked.message, "the server said so");
+    assert_int_equal(asked.attempts, CLIENT_ATTEMPTS_DEFAULT);
+    assert_true(asked.from_server);
+    assert_false(asked.unseen);
+    world_end(&world);
+}
+
+/* Goal: RetryInfo is waited for, of whatever error, where it is longer than the call's own wait. */
+static void test_retry_info(void **state)
+{
+    struct world world;
+    struct asked asked = {0};
+    struct fake_connection *connection = start_ready(&world);
+
+    (void)state;
+    assert_int_equal(ask(&world, &asked, &method_write, NULL), OK);
+    fake_end_retry(fake_at(connection, 0), CLIENT_CODE_RESOURCE_EXHAUSTED, 700);
+    world_pass(&world, 699);
+    assert_int_equal(fake_count(connection), 0);
+    world_pass(&world, 1);
+    fake_end_retry(fake_at(connection, 0), CLIENT_CODE_UNAVAILABLE, 10);
+    world_run(&world);
+    assert_in_range(world.delay_ms, 127, 193);
+    world_pass(&world, 193);
+    fake_end(fake_at(connection, 0), CLIENT_CODE_RESOURCE_EXHAUSTED);
+    assert_int_equal(asked.code, CLIENT_CODE_RESOURCE_EXHAUSTED);
+    assert_int_equal(asked.attempts, 3);
+    world_end(&world);
+}
+
+/* Goal: what the server said for good is passed on: also ALREADY_EXISTS after an attempt whose answer
+ * was lost, since only the caller knows what that means. */
+static void test_final_answers(void **state)
+{
+    struct world world;
+    struct asked asked = {0};
+    struct fake_connection *connection = start_ready(&world);
+
+    (void)state;
+    for (uint32_t code = 1; code <= 16; code++) {
+        if (code != CLIENT_CODE_UNAVAILABLE) {
+            assert_int_equal(ask(&world, &asked, &method_read, NULL), OK);
+            fake_end(fake_at(connection, 0), code);
+            assert_int_equal(asked.code, code);
+            assert_int_equal(asked.attempts, 1);
+        }
+    }
+    assert_int_equal(ask(&world, &asked, &method_write, NULL), OK);
+    fake_tell(connection, CLIENT_CONNECTION_LOST, "cut");
+    fake_vanish(fake_at(connection, 0));
+    world_pass(&world, 120);
+    fake_end(fake_at(world_make_ready(&world), 0), 6);
+    assert_int_equal(asked.code, 6);
+    assert_int_equal(asked.attempts, 2);
+    assert_true(asked.from_server);
+    world_end(&world);
+}
+
+/* Goal: one attempt is one attempt; but a call that never left waits for the try at hand. */
+static void test_no_retry(void **state)
+{
+    const struct client_options once = {.no_retry = true};
+    struct world world;
+    struct asked asked = {0};
+    struct asked second = {0};
+
+    (void)state;
+    world_start(&world);
+    assert_int_equal(ask(&world, &asked, &method_read, &once), OK);
+    world_pass(&world, 100);
+    fake_answer(fake_at(world_make_ready(&world), 0), "yes");
+    assert_int_equal(asked.code, CLIENT_CODE_OK);
+    assert_int_equal(ask(&world, &asked, &method_read, &once), OK);
+    assert_int_equal(ask(&world, &second, &method_write, &once), OK);
+    fake_end(fake_at(world_newest(&world), 0), CLIENT_CODE_UNAVAILABLE);
+    assert_int_equal(asked.code, CLIENT_CODE_UNAVAILABLE);
+    assert_int_equal(asked.attempts, 1);
+    fake_lose(world_newest(&world), true);
+    assert_int_equal(second.code, CLIENT_CODE_UNAVAILABLE);
+    assert_true(second.unseen);
+    assert_int_equal(second.attempts, 1);
+
+    assert_int_equal(ask(&world, &asked, &method_read, &once), OK);
+    world_pass(&world, 200);
+    assert_int_equal(asked.ends, 0);
+    fake_lose(world_newest(&world), true);
+    assert_int_equal(asked.ends, 1);
+    assert_int_equal(asked.code, CLIENT_CODE_UNAVAILABLE);
+    assert_string_equal(asked.message, "cannot connect to nowhere: nobody listens");
+    assert_int_equal(asked.attempts, 0);
+    world_end(&world);
+}
+
+/* Goal: a server that can't be reached ends a call after attempts_max tries; one that waits for ready
+ * goes on until its deadline, and then tells what it waited for. */
+static void test_unreachable(void **state)
+{
+    const struct client_options patient = {.wait_for_ready = true, .timeout_ms = 60000};
+    struct world world;
+    struct asked asked = {0};
+    struct asked waiting = {0};
+    unsigned tries = 0;
+
+    (void)state;
+    world_start(&world);
+    assert_int_equal(ask(&world, &asked, &method_read, NULL), OK);
+    assert_int_equal(ask(&world, &waiting, &method_read, &patient), OK);
+    world_run(&world);
+    while (waiting.ends == 0 && tries < 100) {
+        if (world.connection_count > 0) {
+            tries++;
+            assert_int_equal(asked.ends, tries > CLIENT_ATTEMPTS_DEFAULT);
+            fake_lose(world_newest(&world), true);
+        }
+        world_pass(&world, 10);
+    }
+    assert_int_equal(asked.code, CLIENT_CODE_UNAVAILABLE);
+    assert_string_equal(asked.message, "cannot connect to nowhere: nobody listens");
+    assert_false(asked.from_server);
+    assert_int_equal(waiting.code, CLIENT_CODE_DEADLINE_EXCEEDED);
+    assert_string_equal(waiting.message,
+                        "the deadline passed before a connection took the call; the last one: "
+                        "cannot connect to nowhere: nobody listens");
+    assert_int_equal(world_now_ms(&world) / 1000, 60);
+    assert_true(tries > CLIENT_ATTEMPTS_DEFAULT + 5);
+    world_end(&world);
+}
+
+/* Goal: where the next wait would pass the deadline, the call ends at once as its last attempt did,
+ * and so does one that waits for a connection. */
+static void test_no_wait_beyond_the_deadline(void **state)
+{
+    const struct client_options soon = {.timeout_ms = 300};
+    struct world world;
+    struct asked asked = {0};
+    struct fake_connection *connection = start_ready(&world);
+
+    (void)state;
+    assert_int_equal(ask(&world, &asked, &method_read, &soon), OK);
+    fake_end_retry(fake_at(connection, 0), CLIENT_CODE_RESOURCE_EXHAUSTED, 300);
+    assert_int_equal(asked.code, CLIENT_CODE_RESOURCE_EXHAUSTED);
+    assert_string_equal(asked.message, "the server said when");
+    assert_int_equal(ask(&world, &asked, &method_read, &soon), OK);
+    fake_end_retry(fake_at(connection, 0), CLIENT_CODE_RESOURCE_EXHAUSTED, 299);
+    world_pass(&world, 299);
+    assert_int_equal(fake_at(connection, 0)->timeout_ms, 1);
+    world_pass(&world, 1);
+    assert_int_equal(asked.code, CLIENT_CODE_DEADLINE_EXCEEDED);
+
+    assert_int_equal(ask(&world, &asked, &method_read, &soon), OK);
+    fake_lose(connection, true);
+    world_pass(&world, 120);
+    fake_lose(world_newest(&world), true);
+    assert_int_equal(asked.ends, 1);
+    assert_int_equal(asked.code, CLIENT_CODE_UNAVAILABLE);
+    assert_string_equal(asked.message, "cannot connect to nowhere: nobody listens");
+    world_end(&world);
+}
+
+/* Goal: an attempt is told what is left of the call's time; unary calls have a deadline unless they say
+ * that they have none. */
+static void test_what_is_left(void **state)
+{
+    const struct client_options none = {.timeout_ms = -1};
+    const struct client_options second = {.timeout_ms = 1000};
+    const struct client_options endless = {.timeout_ms = INT64_MAX};
+    struct world world;
+    struct asked asked[5] = {{0}};
+    struct fake_connection *connection = start_ready(&world);
+
+    (void)state;
+    assert_int_equal(ask(&world, &asked[0], &method_read, NULL), OK);
+    assert_int_equal(ask(&world, &asked[1], &method_read, &none), OK);
+    assert_int_equal(ask(&world, &asked[2], &method_watch, NULL), OK);
+    assert_int_equal(ask(&world, &asked[3], &method_read, &second), OK);
+    assert_int_equal(ask(&world, &asked[4], &method_read, &endless), OK);
+    assert_int_equal(fake_at(connection, 0)->timeout_ms, CLIENT_CALL_TIMEOUT_MS);
+    assert_int_equal(fake_at(connection, 1)->timeout_ms, 0);
+    assert_int_equal(fake_at(connection, 2)->timeout_ms, 0);
+    assert_int_equal(fake_at(connection, 3)->timeout_ms, 1000);
+    assert_int_equal(fake_at(connection, 4)->timeout_ms, 0);
+    world_pass(&world, 400);
+    fake_end_retry(fake_at(connection, 3), CLIENT_CODE_UNAVAILABLE, 200);
+    world_pass(&world, 200);
+    assert_int_equal(fake_at(connection, 4)->timeout_ms, 400);
+    world_pass(&world, 399);
+    assert_int_equal(asked[3].ends, 0);
+    world_pass(&world, 1);
+    assert_int_equal(asked[3].code, CLIENT_CODE_DEADLINE_EXCEEDED);
+    assert_string_equal(asked[3].message, "the deadline passed before the answer came");
+    assert_false(asked[3].unseen);
+    world_pass(&world, CLIENT_CALL_TIMEOUT_MS - 1000);
+    assert_int_equal(asked[0].code, CLIENT_CODE_DEADLINE_EXCEEDED);
+    world_pass(&world, (int64_t)1000 * 3600 * 1000);
+    assert_int_equal(asked[1].ends + asked[2].ends + asked[4].ends, 0);
+    world_end(&world);
+}
+
+/* Goal: a deadline counts from the start of the call, even where the program did not let the channel
+ * be stepped for long before. */
+static void test_a_late_step(void **state)
+{
+    const struct client_options second = {.timeout_ms = 1000};
+    struct world world;
+    struct asked asked = {0};
+
+    (void)state;
+    (void)start_ready(&world);
+    clock_manual_advance(&world.clock, 5000000);
+    assert_int_equal(ask(&world, &asked, &method_read, &second), OK);
+    world_run(&world);
+    assert_int_equal(asked.ends, 0);
+    world_pass(&world, 999);
+    assert_int_equal(asked.ends, 0);
+    world_pass(&world, 1);
+    assert_int_equal(asked.code, CLIENT_CODE_DEADLINE_EXCEEDED);
+    world_end(&world);
+}
+
+/* Goal: repeats after what the server says are paid from the bucket; an empty one ends calls as the
+ * server said. Lost connections cost nothing, and calls that go well fill it again. */
+static void test_bucket(void **state)
+{
+    const struct client_options none = {.timeout_ms = -1};
+    struct world world;
+    struct asked asked = {0};
+    struct fake_connection *connection = start_ready(&world);
+    unsigned repeats = 0;
+
+    (void)state;
+    /* Each of these takes one for its repeat, and gives a fifth of it back. */
+    do {
+        assert_int_equal(ask(&world, &asked, &method_read, &none), OK);
+        fake_end(fake_at(connection, 0), CLIENT_CODE_UNAVAILABLE);
+        if (asked.ends == 0) {
+            repeats++;
+            world_pass(&world, 120);
+            fake_answer(fake_at(connection, 0), "at last");
+        }
+    } while (asked.code == CLIENT_CODE_OK);
+    assert_int_equal(asked.attempts, 1);
+    assert_int_equal(repeats, (5 * CLIENT_RETRY_TOKENS_MAX - 1) / 4);
+    /* A lost connection is not what the server said. */
+    assert_int_equal(ask(&world, &asked, &method_read, &none), OK);
+    fake_tell(connection, CLIENT_CONNECTION_LOST, "cut");
+    fake_vanish(fake_at(connection, 0));
+    world_pass(&world, 120);
+    connection = world_make_ready(&world);
+    fake_answer(fake_at(connection, 0), "again");
+    assert_int_equal(asked.attempts, 2);
+    /* That it went well gave the fifth that was missing: for one repeat, and no second one. */
+    assert_int_equal(ask(&world, &asked, &method_read, &none), OK);
+    fake_end(fake_at(connection, 0), CLIENT_CODE_UNAVAILABLE);
+    assert_int_equal(asked.ends, 0);
+    world_pass(&world, 120);
+    fake_end(fake_at(connection, 0), CLIENT_CODE_UNAVAILABLE);
+    assert_int_equal(asked.ends, 1);
+    assert_int_equal(asked.attempts, 2);
+    world_end(&world);
+}
+
+/* Goal: a stream refused by a server that is there and well is tried again after a wait, of any call,
+ * and at most attempts_max times. */
+static void test_refused_streams(void **state)
+{
+    struct world world;
+    struct asked asked = {0};
+    struct fake_connection *connection = start_ready(&world);
+
+    (void)state;
+    assert_int_equal(ask(&world, &asked, &method_write, NULL), OK);
+    for (unsigned i = 0; i < CLIENT_ATTEMPTS_DEFAULT; i++) {
+        fake_refuse(fake_at(connection, 0));
+        world_run(&world);
+        assert_int_equal(fake_count(connection), 0);
+        world_pass(&world, 2100);
+    }
+    assert_int_equal(asked.ends, 1);
+    assert_int_equal(asked.attempts, CLIENT_ATTEMPTS_DEFAULT);
+    assert_true(asked.unseen);
+    assert_string_equal(asked.message, "the stream was refused");
+    world_end(&world);
+}
+
+/* Goal: a reply whose status was lost is told once; the repeat is asked for the status. */
+static void test_a_reply_without_its_status(void **state)
+{
+    struct world world;
+    struct asked asked = {0};
+    struct fake_connection *connection = start_ready(&world);
+
+    (void)state;
+    assert_int_equal(ask(&world, &asked, &method_write, NULL), OK);
+    fake_reply(fake_at(connection, 0), "stored");
+    fake_tell(connection, CLIENT_CONNECTION_LOST, "cut");
+    fake_vanish(fake_at(connection, 0));
+    world_pass(&world, 120);
+    fake_answer(fake_at(world_make_ready(&world), 0), "stored");
+    assert_int_equal(asked.replies, 1);
+    assert_string_equal(asked.reply, "stored");
+    assert_int_equal(asked.code, CLIENT_CODE_OK);
+    assert_int_equal(asked.attempts, 2);
+    world_end(&world);
+}
+
+int run_repeat_tests(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_keys),
+                                       cmocka_unit_test(test_the_callers_key),
+                                       cmocka_unit_test(test_a_restarted_server),
+                                       cmocka_unit_test(test_unavailable),
+                                       cmocka_unit_test(test_retry_info),
+                                       cmocka_unit_test(test_final_answers),
+                                       cmocka_unit_test(test_no_retry),
+                                       cmocka_unit_test(test_unreachable),
+                                       cmocka_unit_test(test_no_wait_beyond_the_deadline),
+                                       cmocka_unit_test(test_what_is_left),
+                                       cmocka_unit_test(test_a_late_step),
+                                       cmocka_unit_test(test_bucket),
+                                       cmocka_unit_test(test_refused_streams),
+                                       cmocka_unit_test(test_a_reply_without_its_status)};
+
+    return cmocka_run_group_tests_name("channel_repeat", tests, NULL, NULL);
+}

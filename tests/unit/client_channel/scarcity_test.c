@@ -1,0 +1,122 @@
+/*
+ * scarcity_test.c: one scenario, once for each of its allocations with that one failing. The linker
+ * puts the functions here between every module and the allocator (--wrap).
+ */
+#include "tests/unit/client_channel/channel_tests.h"
+#include "tests/unit/client_channel/world.h"
+
+#include <stdlib.h>
+
+#define CALLS 4
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+
+/* How many allocations from now on the one that fails is; 0: none does. The allocator has no parameter
+ * in which to hand it over. */
+static unsigned failing; /* NOLINT(cppcoreguidelines-avoid-non-const-global-variables) */
+
+static bool fails_now(void)
+{
+    if (failing == 0) {
+        return false;
+    }
+    failing--;
+    return failing == 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return fails_now() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return fails_now() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *memory, size_t size)
+{
+    return fails_now() ? NULL : __real_realloc(memory, size);
+}
+
+static bool start_one(struct world *world, struct asked *asked, const struct method_info *method)
+{
+    static const struct client_metadata metadata = {.key = SLICE("x-kind"), .value = SLICE("test")};
+    const struct client_options options = {.metadata = &metadata, .metadata_count = 1};
+    enum err err = ask(world, asked, method, &options);
+
+    assert_true(err == OK || err == ERR_MEMORY);
+    return err == OK;
+}
+
+/* Answers what connections have, with one connection lost on the way. */
+static void serve(struct world *world)
+{
+    for (int i = 0; i < 20; i++) {
+        struct fake_connection *connection = NULL;
+
+        world_pass(world, 200);
+        if (world->connection_count == 0) {
+            continue;
+        }
+        connection = world_newest(world);
+        if (!connection->told[CLIENT_CONNECTION_READY]) {
+            fake_ready(connection);
+        } else if (connection->number == 1) {
+            fake_lose(connection, false);
+        } else if (connection->calls != NULL) {
+            fake_answer(connection->calls, "enough");
+        }
+    }
+}
+
+/* Goal: whatever allocation fails, a call is refused or ends once, the others go on, and nothing
+ * leaks. */
+static void test_each_allocation_fails_once(void **state)
+{
+    static const struct method_info *const methods[CALLS] = {&method_read, &method_write,
+                                                             &method_watch, &method_upload};
+    unsigned rounds = 0;
+    bool over = false;
+
+    (void)state;
+    for (unsigned nth = 1; !over; nth++) {
+        struct world world;
+        struct asked asked[CALLS] = {{0}};
+        bool started[CALLS] = {false};
+        unsigned went_well = 0;
+
+        world_init(&world, 1);
+        failing = nth;
+        if (client_channel_new(&world.config, &world.channel) != OK) {
+            continue;
+        }
+        for (int i = 0; i < CALLS; i++) {
+            started[i] = start_one(&world, &asked[i], methods[i]);
+        }
+        serve(&world);
+        over = failing > 0;
+        failing = 0;
+        for (int i = 0; i < CALLS; i++) {
+            assert_int_equal(asked[i].ends, started[i]);
+            went_well += started[i] && asked[i].code == CLIENT_CODE_OK;
+        }
+        assert_true(went_well >= CALLS - 1);
+        assert_true(!over || went_well == CALLS);
+        world_end(&world);
+        rounds++;
+    }
+    assert_true(rounds > 10);
+}
+
+int run_scarcity_tests(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_allocation_fails_once)};
+
+    return cmocka_run_group_tests_name("channel_scarcity", tests, NULL, NULL);
+}

@@ -1,0 +1,232 @@
+/*
+ * stream_test.c: streams of replies and of requests over more than one attempt: what commits them, and
+ * what a caller did while there was no attempt.
+ */
+#include "tests/unit/client_channel/channel_tests.h"
+#include "tests/unit/client_channel/world.h"
+
+/* Loses the newest connection in such a way that the server may have seen its calls, and makes
+ * another. */
+static struct fake_connection *replace_connection(struct world *world)
+{
+    fake_lose(world_newest(world), false);
+    world_pass(world, 400);
+    return world_make_ready(world);
+}
+
+/* Goal: a stream of replies is repeated until its first reply was passed on, and then no more. */
+static void test_replies_commit(void **state)
+{
+    struct world world;
+    struct asked asked = {0};
+    struct fake_connection *connection = NULL;
+
+    (void)state;
+    world_start(&world);
+    assert_int_equal(ask(&world, &asked, &method_watch, NULL), OK);
+    world_run(&world);
+    (void)world_make_ready(&world);
+    connection = replace_connection(&world);
+    fake_reply(fake_at(connection, 0), "one");
+    fake_reply(fake_at(connection, 0), "two");
+    assert_int_equal(asked.replies, 2);
+    fake_refuse(fake_at(connection, 0));
+    world_run(&world);
+    assert_int_equal(asked.ends, 1);
+    assert_int_equal(asked.code, CLIENT_CODE_UNAVAILABLE);
+    assert_int_equal(asked.attempts, 2);
+    assert_false(asked.unseen);
+    world_end(&world);
+}
+
+/* Goal: an upload can be sent once there is an attempt; until then send says ERR_BUSY, and on_writable
+ * follows once. */
+static void test_room_comes_with_the_attempt(void **state)
+{
+    struct world world;
+    struct asked asked = {0};
+    struct fake_connection *connection = NULL;
+
+    (void)state;
+    world_start(&world);
+    assert_int_equal(ask(&world, &asked, &method_upload, NULL), OK);
+    world_run(&world);
+    assert_int_equal(ask_send(&asked, "piece"), ERR_BUSY);
+    assert_int_equal(asked.rooms, 0);
+    connection = world_make_ready(&world);
+    assert_int_equal(asked.rooms, 1);
+    assert_int_equal(ask_send(&asked, "piece"), OK);
+    fake_at(connection, 0)->busy = true;
+    assert_int_equal(ask_send(&asked, "piece"), ERR_BUSY);
+    fake_at(connection, 0)->busy = false;
+    fake_at(connection, 0)->owes_room = true;
+    world_run(&world);
+    assert_int_equal(asked.rooms, 2);
+    assert_int_equal(ask_send(&asked, "piece"), OK);
+    assert_int_equal(ask_half_close(&asked), OK);
+    assert_int_equal(ask_half_close(&asked), ERR_INVALID);
+    assert_int_equal(ask_send(&asked, "piece"), ERR_INVALID);
+    assert_int_equal(fake_at(connection, 0)->messages, 2);
+    assert_true(fake_at(connection, 0)->half_closed);
+    fake_answer(fake_at(connection, 0), "taken");
+    assert_int_equal(asked.code, CLIENT_CODE_OK);
+    assert_int_equal(asked.replies, 1);
+    world_end(&world);
+}
+
+/* Goal: before its first message was taken an upload is repeated, under the same key; the caller hears
+ * of room again only where it was told that there was none. */
+static void test_uploads_before_the_first_message(void **state)
+{
+    struct world world;
+    struct asked asked = {0};
+    struct fake_connection *connection = NULL;
+    char key[WORLD_TEXT_BYTES];
+
+    (void)state;
+    world_start(&world);
+    assert_int_equal(ask(&world, &asked, &method_upload, NULL), OK);
+    world_run(&world);
+    memcpy(key, fake_at(world_make_ready(&world), 0)->key, sizeof(key));
+    assert_int_equal(asked.rooms, 1);
+    connection = replace_connection(&world);
+    assert_int_equal(asked.rooms, 1);
+    assert_string_equal(fake_at(connection, 0)->key, key);
+    fake_lose(connection, true);
+    assert_int_equal(ask_send(&asked, "piece"), ERR_BUSY);
+    world_pass(&world, 1000);
+    connection = world_make_ready(&world);
+    assert_int_equal(asked.rooms, 2);
+    assert_int_equal(ask_send(&asked, "piece"), OK);
+    /* Now it is committed, even where the server has not seen it. */
+    fake_lose(connection, true);
+    assert_int_equal(asked.ends, 1);
+    assert_int_equal(asked.code, CLIENT_CODE_UNAVAILABLE);
+    assert_int_equal(asked.attempts, 3);
+    world_end(&world);
+}
+
+/* Goal: an upload of nothing that was ended while it waited is ended in each attempt. */
+static void test_half_close_is_remembered(void **state)
+{
+    struct world world;
+    struct asked asked = {0};
+    struct fake_connection *connection = NULL;
+
+    (void)state;
+    world_start(&world);
+    assert_int_equal(ask(&world, &asked, &method_upload, NULL), OK);
+    assert_int_equal(ask_half_close(&asked), OK);
+    assert_int_equal(ask_half_close(&asked), ERR_INVALID);
+    world_run(&world);
+    assert_true(fake_at(world_make_ready(&world), 0)->half_closed);
+    connection = replace_connection(&world);
+    assert_true(fake_at(connection, 0)->half_closed);
+    assert_int_equal(asked.rooms, 0);
+    fake_end(fake_at(connection, 0), CLIENT_CODE_UNKNOWN);
+    assert_int_equal(asked.attempts, 2);
+    world_end(&world);
+}
+
+/* Goal: an attempt that has ended, without its end being told yet, takes nothing; what the caller then
+ * does is for the next attempt, unless the call is committed. */
+static void test_sending_to_an_attempt_that_is_over(void **state)
+{
+    struct world world;
+    struct asked asked = {0};
+    struct asked ending = {0};
+    struct fake_connection *connection = NULL;
+
+    (void)state;
+    world_start(&world);
+    assert_int_equal(ask(&world, &asked, &method_upload, NULL), OK);
+    assert_int_equal(ask(&world, &ending, &method_upload, NULL), OK);
+    world_run(&world);
+    connection = world_make_ready(&world);
+    fake_at(connection, 0)->over = true;
+    fake_at(connection, 1)->over = true;
+    assert_int_equal(ask_send(&asked, "piece"), ERR_BUSY);
+    assert_int_equal(ask_half_close(&ending), OK);
+    fake_vanish(fake_at(connection, 0));
+    fake_refuse(fake_at(connection, 0));
+    world_pass(&world, 120);
+    assert_int_equal(asked.rooms, 2);
+    assert_int_equal(ask_send(&asked, "piece"), OK);
+    assert_int_equal(ending.rooms, 1);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(fake_at(connection, i)->half_closed,
+                         fake_at(connection, i)->messages == 0);
+        fake_at(connection, i)->over = true;
+    }
+    assert_int_equal(ask_send(&asked, "piece"), ERR_CANCELLED);
+    assert_int_equal(ask_half_close(&asked), ERR_CANCELLED);
+    fake_end(fake_at(connection, 0), CLIENT_CODE_OK);
+    fake_end(fake_at(connection, 0), CLIENT_CODE_OK);
+    assert_int_equal(asked.attempts, 2);
+    assert_int_equal(ending.attempts, 2);
+    world_end(&world);
+}
+
+/* Goal: a call that is no upload, a message that is too large, a call that has ended. */
+static void test_what_can_not_be_sent(void **state)
+{
+    struct world world;
+    struct asked read = {0};
+    struct asked upload = {0};
+    char large[WORLD_TEXT_BYTES + 1];
+
+    (void)state;
+    memset(large, 'x', sizeof(large) - 1);
+    large[sizeof(large) - 1] = '\0';
+    world_start(&world);
+    assert_int_equal(ask(&world, &read, &method_read, NULL), OK);
+    assert_int_equal(ask(&world, &upload, &method_upload, NULL), OK);
+    assert_int_equal(ask_send(&read, "piece"), ERR_INVALID);
+    assert_int_equal(ask_half_close(&read), ERR_INVALID);
+    assert_int_equal(ask_send(&upload, large), ERR_TOO_LARGE);
+    ask_cancel(&upload);
+    assert_int_equal(ask_send(&upload, "piece"), ERR_CANCELLED);
+    assert_int_equal(ask_half_close(&upload), ERR_CANCELLED);
+    world_end(&world);
+}
+
+/* Goal: pause and resume hold for the call, whichever attempt it has. */
+static void test_pause_is_remembered(void **state)
+{
+    struct world world;
+    struct asked asked = {0};
+    struct fake_connection *connection = NULL;
+
+    (void)state;
+    world_start(&world);
+    assert_int_equal(ask(&world, &asked, &method_watch, NULL), OK);
+    ask_pause(&asked);
+    ask_resume(&asked);
+    ask_pause(&asked);
+    world_run(&world);
+    assert_true(fake_at(world_make_ready(&world), 0)->paused);
+    connection = replace_connection(&world);
+    assert_true(fake_at(connection, 0)->paused);
+    ask_resume(&asked);
+    assert_false(fake_at(connection, 0)->paused);
+    connection = replace_connection(&world);
+    assert_false(fake_at(connection, 0)->paused);
+    ask_pause(&asked);
+    assert_true(fake_at(connection, 0)->paused);
+    ask_cancel(&asked);
+    ask_resume(&asked);
+    world_end(&world);
+}
+
+int run_stream_tests(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_replies_commit),
+                                       cmocka_unit_test(test_room_comes_with_the_attempt),
+                                       cmocka_unit_test(test_uploads_before_the_first_message),
+                                       cmocka_unit_test(test_half_close_is_remembered),
+                                       cmocka_unit_test(test_sending_to_an_attempt_that_is_over),
+                                       cmocka_unit_test(test_what_can_not_be_sent),
+                                       cmocka_unit_test(test_pause_is_remembered)};
+
+    return cmocka_run_group_tests_name("channel_stream", tests, NULL, NULL);
+}

@@ -60,7 +60,8 @@ LAYERS = {
     "tools/bench": ["tools/bench/load", "tools/bench/preload", "tools/errata/terminal",
                     "store/base"],
     "tools/errata/terminal": ["store/base"],
-    "tools/errata": ["tools/errata/terminal", "client", "server/jobs/pdf", "server/jobs/pdf/answer",
+    "tools/errata/config": ["store/base"],
+    "tools/errata": ["tools/errata/terminal", "tools/errata/config", "client", "server/jobs/pdf", "server/jobs/pdf/answer",
                      "server/domain/fingerprint", *WIRE],
     "tests": None,  # may see everything
 }

@@ -1,0 +1,234 @@
+/*
+ * config_file_test.c: the file of contexts on a real file system, in a folder of its own.
+ */
+#include "tests/unit/cli_config/cli_config_tests.h"
+#include "tools/errata/config/config_file.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+struct world {
+    struct arena arena;
+    struct fault fault;
+    struct contexts contexts;
+    char folder[64];
+    const char *path;
+};
+
+static int world_open(void **state)
+{
+    struct world *world = calloc(1, sizeof(*world));
+
+    assert_non_null(world);
+    arena_init(&world->arena, 1 << 22);
+    fault_init(&world->fault, &world->arena);
+    (void)snprintf(world->folder, sizeof(world->folder), "/tmp/errata-config-XXXXXX");
+    assert_non_null(mkdtemp(world->folder));
+    assert_int_equal(config_file_path(&world->arena, world->folder, "/nowhere", &world->path), OK);
+    *state = world;
+    return 0;
+}
+
+static int world_close(void **state)
+{
+    struct world *world = *state;
+    char command[128];
+
+    (void)snprintf(command, sizeof(command), "rm -r '%s'", world->folder);
+    assert_int_equal(system(command), 0);
+    arena_deinit(&world->arena);
+    free(world);
+    return 0;
+}
+
+static void assert_says(const struct world *world, const char *words)
+{
+    struct slice message = world->fault.message;
+
+    assert_non_null(memmem(message.data, message.size, words, strlen(words)));
+}
+
+static enum err add(void *user, struct contexts *contexts, struct fault *fault)
+{
+    struct context *context = NULL;
+
+    (void)fault;
+    return contexts_put(contexts, slice_text(user), &context);
+}
+
+static enum err change(struct world *world, const char *name)
+{
+    return config_file_change(world->path, &world->arena, &world->fault, add,
+                              (void *)(uintptr_t)name);
+}
+
+static enum err read_file(struct world *world)
+{
+    return config_file_read(world->path, &world->arena, &world->fault, &world->contexts);
+}
+
+static unsigned mode_of(const char *path)
+{
+    struct stat status;
+
+    assert_int_equal(lstat(path, &status), 0);
+    return (unsigned)(status.st_mode & 07777);
+}
+
+static void write_file(const char *path, const char *text, mode_t mode)
+{
+    FILE *file = fopen(path, "we");
+
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(chmod(path, mode), 0);
+}
+
+/* Goal: the file stands where the XDG specification has it.
+ * Method: what the two variables may hold. */
+static void places(void **state)
+{
+    const char *path = NULL;
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, 1 << 16);
+    assert_int_equal(config_file_path(&arena, "/x", "/h", &path), OK);
+    assert_string_equal(path, "/x/errata/config.json");
+    assert_int_equal(config_file_path(&arena, "relative", "/h", &path), OK);
+    assert_string_equal(path, "/h/.config/errata/config.json");
+    assert_int_equal(config_file_path(&arena, NULL, "", &path), ERR_NOT_FOUND);
+    arena_deinit(&arena);
+}
+
+/* Goal: what is stored is read again; file and folder are ours alone; nothing else is left behind.
+ * Method: two changes where there was nothing. */
+static void first_change(void **state)
+{
+    struct world *world = *state;
+    struct slice folder = arena_printf(&world->arena, "%s/errata", world->folder);
+    char command[160];
+
+    assert_int_equal(read_file(world), OK);
+    assert_int_equal(world->contexts.count, 0);
+    assert_int_equal(change(world, "one"), OK);
+    assert_int_equal(change(world, "two"), OK);
+    assert_int_equal(read_file(world), OK);
+    assert_int_equal(world->contexts.count, 2);
+    assert_int_equal(mode_of(world->path), 0600);
+    assert_int_equal(mode_of((const char *)folder.data), 0700);
+    (void)snprintf(command, sizeof(command), "test $(ls -A '%s' | wc -l) = 1",
+                   (const char *)folder.data);
+    assert_int_equal(system(command), 0);
+}
+
+/* Goal: a file that others may read, that is not ours, or that is none, is not used, and not changed.
+ * Method: each of them, and what is said. */
+static void refusals(void **state)
+{
+    struct world *world = *state;
+    struct slice folder = arena_printf(&world->arena, "%s/errata", world->folder);
+
+    assert_int_equal(change(world, "one"), OK);
+    assert_int_equal(chmod(world->path, 0640), 0);
+    assert_int_equal(read_file(world), ERR_DENIED);
+    assert_says(world, "may be read or written by others (mode 0640)");
+    assert_says(world, "chmod 600");
+    assert_int_equal(change(world, "two"), ERR_DENIED);
+    assert_int_equal(chmod(world->path, 0600), 0);
+    assert_int_equal(chmod((const char *)folder.data, 0777), 0);
+    assert_int_equal(change(world, "two"), ERR_DENIED);
+    assert_says(world, "may be written by others");
+    assert_int_equal(chmod((const char *)folder.data, 0700), 0);
+    if (geteuid() == 0) {
+        assert_int_equal(chown(world->path, 65534, 65534), 0);
+        assert_int_equal(read_file(world), ERR_DENIED);
+        assert_says(world, "belongs to another user");
+        assert_int_equal(chown(world->path, 0, 0), 0);
+    }
+    write_file(world->path, "{\"contexts\": 1}", 0600);
+    assert_int_equal(read_file(world), ERR_INVALID);
+    assert_says(world, "config.json can't be used: \"contexts\" is no object");
+    assert_int_equal(change(world, "two"), ERR_INVALID);
+    assert_int_equal(unlink(world->path), 0);
+    assert_int_equal(mkdir(world->path, 0700), 0);
+    assert_int_equal(read_file(world), ERR_DENIED);
+    assert_says(world, "is no file");
+}
+
+/* Goal: a link to a file elsewhere stays a link.
+ * Method: a change through one. */
+static void links(void **state)
+{
+    struct world *world = *state;
+    struct slice folder = arena_printf(&world->arena, "%s/errata", world->folder);
+    struct slice target = arena_printf(&world->arena, "%s/dotfiles.json", world->folder);
+    struct stat status;
+
+    assert_int_equal(mkdir((const char *)folder.data, 0700), 0);
+    write_file((const char *)target.data, "{\"kept\": true}", 0600);
+    assert_int_equal(symlink((const char *)target.data, world->path), 0);
+    assert_int_equal(change(world, "one"), OK);
+    assert_int_equal(lstat(world->path, &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+    assert_int_equal(read_file(world), OK);
+    assert_int_equal(world->contexts.count, 1);
+}
+
+/* Goal: changes at the same time lose nothing.
+ * Method: eight processes add ten contexts each. */
+static void at_once(void **state)
+{
+    enum {
+        PROCESSES = 8,
+        EACH = 10
+    };
+    struct world *world = *state;
+
+    for (int process = 0; process < PROCESSES; process++) {
+        pid_t pid = fork();
+
+        assert_true(pid >= 0);
+        for (int i = 0; pid == 0 && i < EACH; i++) {
+            char name[32];
+
+            (void)snprintf(name, sizeof(name), "c%d-%d", process, i);
+            if (change(world, name) != OK) {
+                _exit(1);
+            }
+        }
+        if (pid == 0) {
+            _exit(0);
+        }
+    }
+    for (int process = 0; process < PROCESSES; process++) {
+        int status = 1;
+
+        assert_true(wait(&status) > 0);
+        assert_int_equal(status, 0);
+    }
+    assert_int_equal(read_file(world), OK);
+    assert_int_equal(world->contexts.count, PROCESSES * EACH);
+}
+
+int run_config_file_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(places),
+        cmocka_unit_test_setup_teardown(first_change, world_open, world_close),
+        cmocka_unit_test_setup_teardown(refusals, world_open, world_close),
+        cmocka_unit_test_setup_teardown(links, world_open, world_close),
+        cmocka_unit_test_setup_teardown(at_once, world_open, world_close)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

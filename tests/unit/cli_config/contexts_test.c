@@ -1,0 +1,180 @@
+/*
+ * contexts_test.c: contexts read from text, changed, and written again.
+ */
+#include "tests/unit/cli_config/cli_config_tests.h"
+#include "tools/errata/config/contexts.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* What a test works with. */
+struct world {
+    struct arena arena;
+    struct fault fault;
+    struct contexts contexts;
+};
+
+static void world_init(struct world *world)
+{
+    arena_init(&world->arena, 1 << 20);
+    fault_init(&world->fault, &world->arena);
+}
+
+static void assert_text(struct slice text, const char *expected)
+{
+    assert_int_equal(text.size, strlen(expected));
+    assert_memory_equal(text.size > 0 ? text.data : (const uint8_t *)"", expected, text.size);
+}
+
+static void read_text(struct world *world, const char *text)
+{
+    assert_int_equal(
+        contexts_read(&world->contexts, &world->arena, slice_text(text), &world->fault), OK);
+}
+
+static void assert_written(struct world *world, const char *expected)
+{
+    struct buffer text;
+
+    buffer_init(&text, &world->arena, 64);
+    contexts_write(&world->contexts, &text);
+    assert_true(buffer_ok(&text));
+    buffer_append_byte(&text, '\0');
+    assert_string_equal((const char *)text.data, expected);
+}
+
+/* Goal: what is written reads back, in order, and members that another version wrote stay as they are.
+ * Method: a file with members of ours and of others at each level, in a writing of its own. */
+static void round_trip(void **state)
+{
+    static const char written[] = "{\n"
+                                  "  \"current\": \"home\",\n"
+                                  "  \"contexts\": {\n"
+                                  "    \"home\": {\n"
+                                  "      \"server\": \"127.0.0.1:7443\",\n"
+                                  "      \"token_file\": \"/etc/admin.token\",\n"
+                                  "      \"tls\": {\"ca\":  [1, 2.50]}\n"
+                                  "    },\n"
+                                  "    \"far\": {\n"
+                                  "      \"server\": \"far:1\",\n"
+                                  "      \"token\": \"errata_01234567_x\"\n"
+                                  "    },\n"
+                                  "    \"bare\": {}\n"
+                                  "  },\n"
+                                  "  \"theme\": \"d\\u00e4rk\"\n"
+                                  "}\n";
+    struct world world;
+
+    (void)state;
+    world_init(&world);
+    read_text(&world, "{\"theme\":\"d\\u00e4rk\", \"contexts\":{\"home\":{\"tls\": {\"ca\":  [1, "
+                      "2.50]},\"token_file\":\"\\/etc/admin.token\",\"server\":\"127.0.0.1:7443\"},"
+                      "\"far\":{\"token\":\"errata_01234567_x\",\"server\":\"far:1\"},\"bare\":{}},"
+                      "\"current\":\"home\"}");
+    assert_text(world.contexts.current, "home");
+    assert_int_equal(world.contexts.count, 3);
+    assert_text(contexts_find(&world.contexts, SLICE("home"))->token_file, "/etc/admin.token");
+    assert_written(&world, written);
+    read_text(&world, written);
+    assert_written(&world, written);
+    arena_deinit(&world.arena);
+}
+
+/* Goal: contexts are added once, and taken out whole.
+ * Method: puts and removals on three; the current one goes too. */
+static void changes(void **state)
+{
+    struct world world;
+    struct context *context = NULL;
+    struct context *again = NULL;
+
+    (void)state;
+    world_init(&world);
+    read_text(&world, "{\"current\": \"b\", \"contexts\": {\"a\": {}, \"b\": {}}}");
+    assert_int_equal(contexts_put(&world.contexts, SLICE("c"), &context), OK);
+    context->server = SLICE("c:1");
+    assert_int_equal(contexts_put(&world.contexts, SLICE("c"), &again), OK);
+    assert_ptr_equal(context, again);
+    contexts_remove(&world.contexts, contexts_find(&world.contexts, SLICE("a")));
+    assert_text(world.contexts.current, "b");
+    contexts_remove(&world.contexts, contexts_find(&world.contexts, SLICE("b")));
+    assert_text(world.contexts.current, "");
+    assert_null(contexts_find(&world.contexts, SLICE("b")));
+    assert_int_equal(world.contexts.count, 1);
+    assert_text(world.contexts.list[0].server, "c:1");
+    arena_deinit(&world.arena);
+}
+
+/* Goal: a file that is none of ours is refused with what is wrong in it.
+ * Method: a text for each. */
+static void refusals(void **state)
+{
+    static const struct {
+        const char *text;
+        const char *why;
+    } cases[] = {{"{", "it is no JSON: "},
+                 {"[]", "it is no JSON object"},
+                 {"{\"current\": 1}", "\"current\" is no text"},
+                 {"{\"contexts\": []}", "\"contexts\" is no object"},
+                 {"{\"contexts\": {\"a\": 1}}", "the context \"a\" is no object"},
+                 {"{\"contexts\": {\"a b\": {}}}", "\"a b\" is no name of a context"},
+                 {"{\"contexts\": {\"a\": {\"server\": null}}}", "\"server\" is no text"},
+                 {"{\"contexts\": {\"a\": {\"token\": \"a\\nb\"}}}", "\"token\" is not printable"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct world world;
+
+        world_init(&world);
+        assert_int_equal(
+            contexts_read(&world.contexts, &world.arena, slice_text(cases[i].text), &world.fault),
+            ERR_INVALID);
+        assert_true(slice_starts_with(world.fault.message, slice_text(cases[i].why)));
+        arena_deinit(&world.arena);
+    }
+}
+
+/* Goal: names and tokens are what can be typed and sent, and no more contexts than the limit.
+ * Method: the borders of each rule. */
+static void limits(void **state)
+{
+    char name[CONTEXT_NAME_BYTES_MAX + 1];
+    struct world world;
+    struct context *context = NULL;
+
+    (void)state;
+    memset(name, 'n', sizeof(name));
+    assert_true(context_name_valid(SLICE("prod-1.eu_x")));
+    assert_true(context_name_valid(slice_of(name, CONTEXT_NAME_BYTES_MAX)));
+    assert_false(context_name_valid(slice_of(name, CONTEXT_NAME_BYTES_MAX + 1)));
+    assert_false(context_name_valid(SLICE("")));
+    assert_false(context_name_valid(SLICE("-a")));
+    assert_false(context_name_valid(SLICE("a/b")));
+    assert_false(context_name_valid(SLICE("\xc3\xa4")));
+    assert_true(context_token_valid(SLICE("errata_x")));
+    assert_false(context_token_valid(SLICE("a b")));
+    assert_false(context_token_valid(SLICE("")));
+    assert_text(context_token_key_id(SLICE("errata_0123abcd_secret")), "0123abcd");
+    assert_text(context_token_key_id(SLICE("errata_0123abcd")), "");
+    assert_text(context_token_key_id(SLICE("another_0123abcd_secret")), "");
+    world_init(&world);
+    assert_int_equal(contexts_init(&world.contexts, &world.arena), OK);
+    for (int i = 0; i < CONTEXTS_MAX; i++) {
+        assert_int_equal(
+            contexts_put(&world.contexts, arena_printf(&world.arena, "c%d", i), &context), OK);
+    }
+    assert_int_equal(contexts_put(&world.contexts, SLICE("more"), &context), ERR_TOO_LARGE);
+    arena_deinit(&world.arena);
+}
+
+int run_contexts_tests(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(round_trip), cmocka_unit_test(changes),
+                                       cmocka_unit_test(refusals), cmocka_unit_test(limits)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,163 @@
+/*
+ * settings_test.c: who wins: command line, environment, context, default.
+ */
+#include "tests/unit/cli_config/cli_config_tests.h"
+#include "tools/errata/config/settings.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static const char file[] = "{\"current\": \"home\", \"contexts\": {"
+                           "\"home\": {\"server\": \"home:1\", \"token_file\": \"/home\"},"
+                           "\"far\": {\"server\": \"far:1\", \"token\": \"secret\"},"
+                           "\"local\": {\"token_file\": \"/local\"},"
+                           "\"open\": {\"server\": \"open:1\"}}}";
+static const char no_current[] = "{\"contexts\": {\"home\": {\"server\": \"home:1\"}}}";
+
+struct expected {
+    const char *server;
+    enum settings_source server_source;
+    const char *token; /* its file, or its text behind a colon */
+    enum settings_source token_source;
+    bool withheld;
+};
+
+static void assert_text(struct slice text, const char *expected)
+{
+    assert_int_equal(text.size, strlen(expected));
+    assert_memory_equal(text.size > 0 ? text.data : (const uint8_t *)"", expected, text.size);
+}
+
+static void assert_settings(const char *text, const struct settings_given *given,
+                            const struct expected *expected)
+{
+    struct arena arena;
+    struct fault fault;
+    struct contexts contexts;
+    struct settings settings;
+
+    arena_init(&arena, 1 << 20);
+    fault_init(&fault, &arena);
+    assert_int_equal(contexts_read(&contexts, &arena, slice_text(text), &fault), OK);
+    assert_int_equal(settings_resolve(given, &contexts, &fault, &settings), OK);
+    assert_text(settings.server, expected->server);
+    assert_int_equal(settings.server_source, expected->server_source);
+    assert_text(settings.token_file, expected->token[0] == ':' ? "" : expected->token);
+    assert_text(settings.token, expected->token[0] == ':' ? expected->token + 1 : "");
+    assert_int_equal(settings.token_source, expected->token_source);
+    assert_int_equal(settings.token_withheld, expected->withheld);
+    arena_deinit(&arena);
+}
+
+/* Goal: the nearer to the person, the stronger; and a token of a context reaches its own server alone.
+ * Method: each combination that could surprise. */
+static void precedence(void **state)
+{
+    static const struct {
+        const char *file;
+        struct settings_given given;
+        struct expected expected;
+    } cases[] = {
+        {"{}", {0}, {"127.0.0.1:7443", SETTINGS_DEFAULT, "", SETTINGS_NOWHERE, false}},
+        {no_current, {0}, {"127.0.0.1:7443", SETTINGS_DEFAULT, "", SETTINGS_NOWHERE, false}},
+        {file, {0}, {"home:1", SETTINGS_CONTEXT, "/home", SETTINGS_CONTEXT, false}},
+        {file,
+         {.context_option = "far"},
+         {"far:1", SETTINGS_CONTEXT, ":secret", SETTINGS_CONTEXT, false}},
+        {file,
+         {.context_option = "local"},
+         {"127.0.0.1:7443", SETTINGS_DEFAULT, "/local", SETTINGS_CONTEXT, false}},
+        {file,
+         {.context_variable = "far", .token_file_variable = ""},
+         {"far:1", SETTINGS_CONTEXT, ":secret", SETTINGS_CONTEXT, false}},
+        {file,
+         {.context_option = "far", .context_variable = "home"},
+         {"far:1", SETTINGS_CONTEXT, ":secret", SETTINGS_CONTEXT, false}},
+        /* The environment goes before the current context ... */
+        {file,
+         {.server_variable = "env:1", .token_file_variable = "/env"},
+         {"env:1", SETTINGS_ENVIRONMENT, "/env", SETTINGS_ENVIRONMENT, false}},
+        {file,
+         {.server_variable = "env:1"},
+         {"env:1", SETTINGS_ENVIRONMENT, "", SETTINGS_NOWHERE, false}},
+        {file,
+         {.server_variable = "env:1", .context_variable = "far"},
+         {"env:1", SETTINGS_ENVIRONMENT, "", SETTINGS_NOWHERE, false}},
+        {file,
+         {.token_file_variable = "/env"},
+         {"home:1", SETTINGS_CONTEXT, "/env", SETTINGS_ENVIRONMENT, false}},
+        /* ... and behind one that the command line names. */
+        {file,
+         {.context_option = "far", .server_variable = "env:1", .token_file_variable = "/env"},
+         {"far:1", SETTINGS_CONTEXT, ":secret", SETTINGS_CONTEXT, false}},
+        {file,
+         {.context_option = "open", .server_variable = "env:1", .token_file_variable = "/env"},
+         {"open:1", SETTINGS_CONTEXT, "/env", SETTINGS_ENVIRONMENT, false}},
+        {file,
+         {.server_option = "opt:1", .server_variable = "env:1", .token_file_option = "/opt"},
+         {"opt:1", SETTINGS_OPTION, "/opt", SETTINGS_OPTION, false}},
+        /* Another server than the context's does not get its token. */
+        {file, {.server_option = "opt:1"}, {"opt:1", SETTINGS_OPTION, "", SETTINGS_NOWHERE, false}},
+        {file,
+         {.server_option = "opt:1", .context_option = "far"},
+         {"opt:1", SETTINGS_OPTION, "", SETTINGS_NOWHERE, true}},
+        {file,
+         {.server_option = "opt:1", .context_option = "far", .token_file_option = "/opt"},
+         {"opt:1", SETTINGS_OPTION, "/opt", SETTINGS_OPTION, false}},
+        {file,
+         {.server_option = "far:1", .context_option = "far"},
+         {"far:1", SETTINGS_OPTION, ":secret", SETTINGS_CONTEXT, false}}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_settings(cases[i].file, &cases[i].given, &cases[i].expected);
+    }
+}
+
+/* Goal: a context that is asked for and is not there is a mistake, never another server.
+ * Method: names by option, by variable and as the current one. */
+static void no_such_context(void **state)
+{
+    static const struct settings_given given[] = {
+        {.context_option = "none"}, {.context_variable = "none"}, {.server_option = NULL}};
+    struct arena arena;
+    struct fault fault;
+    struct contexts contexts;
+    struct settings settings;
+
+    (void)state;
+    arena_init(&arena, 1 << 20);
+    fault_init(&fault, &arena);
+    assert_int_equal(contexts_read(&contexts, &arena, SLICE("{\"current\": \"none\"}"), &fault),
+                     OK);
+    for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++) {
+        assert_int_equal(settings_resolve(&given[i], &contexts, &fault, &settings), ERR_NOT_FOUND);
+        assert_text(fault.message, "there is no context \"none\"");
+    }
+    arena_deinit(&arena);
+}
+
+/* Goal: the file is left alone where it can make no difference.
+ * Method: what is given, and whether it is needed. */
+static void need(void **state)
+{
+    (void)state;
+    assert_true(settings_need_contexts(&(struct settings_given){.token_file_option = "f"}));
+    assert_true(settings_need_contexts(&(struct settings_given){.server_variable = ""}));
+    assert_false(settings_need_contexts(&(struct settings_given){.server_variable = "a:1"}));
+    assert_false(settings_need_contexts(&(struct settings_given){.server_option = "a:1"}));
+    assert_true(settings_need_contexts(
+        &(struct settings_given){.server_option = "a:1", .context_option = "home"}));
+}
+
+int run_settings_tests(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(precedence),
+                                       cmocka_unit_test(no_such_context), cmocka_unit_test(need)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

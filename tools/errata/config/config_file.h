@@ -1,0 +1,37 @@
+/*
+ * config_file.h: the one file that holds contexts, and with them tokens: read only where it is ours
+ * and nobody else may read it, changed under a lock, and replaced as a whole, so that a crash or two
+ * changes at once lose nothing.
+ */
+#ifndef ERRATA_TOOLS_ERRATA_CONFIG_CONFIG_FILE_H
+#define ERRATA_TOOLS_ERRATA_CONFIG_CONFIG_FILE_H
+
+#include "tools/errata/config/contexts.h"
+
+/* A larger file is something else. */
+#define CONFIG_BYTES_MAX ((size_t)1024 * 1024)
+/* How long another change is waited for: each takes a moment. */
+#define CONFIG_LOCK_MS 5000
+
+/* `$XDG_CONFIG_HOME/errata/config.json`, or `$HOME/.config/errata/config.json`, from the values of
+ * these variables (NULL: not set); in the arena. ERR_NOT_FOUND where neither names a folder. */
+MUST_CHECK enum err config_file_path(struct arena *arena, const char *xdg_config_home,
+                                     const char *home, const char **ret_path);
+
+/* Reads the file into contexts that live in the arena; none where there is no file. ERR_DENIED where
+ * others may read it or it is not ours, ERR_INVALID for what it holds, ERR_IO, ERR_MEMORY: with a
+ * sentence in `fault`. */
+MUST_CHECK enum err config_file_read(const char *path, struct arena *arena, struct fault *fault,
+                                     struct contexts *ret_contexts);
+
+/* Changes the contexts it is given; its failures change nothing. */
+typedef enum err (*config_file_change_function)(void *user, struct contexts *contexts,
+                                                struct fault *fault);
+
+/* Reads the file, has it changed and writes it, in one piece; folders that are missing are made, for
+ * us alone. Errors as config_file_read, ERR_BUSY where another change does not end, and those of
+ * `change`. */
+MUST_CHECK enum err config_file_change(const char *path, struct arena *arena, struct fault *fault,
+                                       config_file_change_function change, void *user);
+
+#endif

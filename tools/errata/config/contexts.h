@@ -1,0 +1,64 @@
+/*
+ * contexts.h: contexts, that is servers and their tokens by name, as they stand in the configuration:
+ *
+ *     {"current": "home",
+ *      "contexts": {"home": {"server": "127.0.0.1:7443", "token_file": "/etc/errata/admin.token"},
+ *                   "office": {"server": "errata.example:7443", "token": "errata_..."}}}
+ *
+ * Members that are not known here are kept as they are written, at every level. Pure: no file is read
+ * here (config_file.h does that). Everything lives in the arena that was given.
+ */
+#ifndef ERRATA_TOOLS_ERRATA_CONFIG_CONTEXTS_H
+#define ERRATA_TOOLS_ERRATA_CONFIG_CONTEXTS_H
+
+#include "store/base/buffer.h"
+#include "store/base/fault.h"
+
+/* People have a handful; a file with more is something else. */
+#define CONTEXTS_MAX 256
+/* A name is typed, and stands in tables. */
+#define CONTEXT_NAME_BYTES_MAX 64
+
+struct contexts_member; /* one that is not known here */
+
+struct context {
+    struct slice name;
+    struct slice server; /* HOST:PORT; empty: the default one */
+    struct slice token; /* its text; empty where it stands in a file, or there is none */
+    struct slice token_file; /* an absolute path; or empty */
+    struct contexts_member *others;
+};
+
+struct contexts {
+    struct arena *arena;
+    struct slice current; /* a name, of a context or not; or empty */
+    struct context *list; /* CONTEXTS_MAX places, in the order of the file */
+    size_t count;
+    struct contexts_member *others;
+};
+
+/* None. ERR_MEMORY. */
+MUST_CHECK enum err contexts_init(struct contexts *contexts, struct arena *arena);
+/* Reads the text, which outlives the contexts. ERR_INVALID with a sentence in `fault`; ERR_MEMORY. */
+MUST_CHECK enum err contexts_read(struct contexts *contexts, struct arena *arena, struct slice text,
+                                  struct fault *fault);
+/* Appends the text, indented and with a line feed at its end; look at buffer_ok. */
+void contexts_write(const struct contexts *contexts, struct buffer *text);
+
+/* 1 to 64 letters, digits and ._- of ASCII, with no dash in front. */
+bool context_name_valid(struct slice name);
+/* One line of printable ASCII without blanks. */
+bool context_token_valid(struct slice token);
+/* The eight hex digits that name a token, `errata_<key id>_<secret>`; empty where it has another
+ * shape. */
+struct slice context_token_key_id(struct slice token);
+
+/* NULL where there is none of this name. */
+struct context *contexts_find(const struct contexts *contexts, struct slice name);
+/* The one of this name, or a new one at the end. ERR_TOO_LARGE above CONTEXTS_MAX. */
+MUST_CHECK enum err contexts_put(struct contexts *contexts, struct slice name,
+                                 struct context **ret_context);
+/* Takes it out; where it was the current one there is none. */
+void contexts_remove(struct contexts *contexts, struct context *context);
+
+#endif

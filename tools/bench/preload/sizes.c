@@ -5,9 +5,11 @@
 #include "tools/bench/preload/sizes.h"
 
 #include "server/domain/corrections/capture.h"
+#include "server/domain/corrections/examples.h"
+#include "store/base/assert.h"
+#include "store/base/wire.h"
 #include "store/lmdb/lmdb.h"
 #include "store/memory/memory.h"
-#include "store/record.h"
 
 #define PAGE_BYTES 4096
 #define PAGE_HEAD_BYTES 16
@@ -112,28 +114,47 @@ static void set_texts(struct script *script, size_t bytes)
     script->texts = (struct script_texts){snippet, bytes - snippet};
 }
 
+/* How long the newest example of the first layout is in an answer. */
+static enum err read_example_bytes(struct script *script, struct store_txn *txn, size_t *ret_bytes)
+{
+    const struct examples_query query = {.org = script->orgs[0],
+                                         .layout_fingerprint =
+                                             arena_printf(&script->arena, PRELOAD_LAYOUT_FORMAT, 0),
+                                         .limit = 1,
+                                         .view = EXAMPLE_VIEW_EXAMPLES};
+    struct wire_field field = {.number = 0};
+    struct wire_reader reader;
+    struct buffer body;
+    enum err err = OK;
+
+    buffer_init(&body, &script->arena, PRELOAD_EVENT_BYTES_MAX);
+    err = examples_write(txn, &query, &body);
+    if (err != OK) {
+        return err;
+    }
+    reader = wire_reader_of(buffer_slice(&body));
+    err = wire_next(&reader, &field);
+    if (err == OK && UNEXPECTED(field.number != GET_EXAMPLES_RESPONSE_EXAMPLES_FIELD)) {
+        err = ERR_INTERNAL;
+    }
+    if (err != OK) {
+        return err;
+    }
+    *ret_bytes = field.bytes.size;
+    return OK;
+}
+
 /* Captures one event with texts of so many bytes. */
 static enum err capture_one(struct script *script, struct store_txn *txn, size_t text_bytes,
                             struct sizes *sizes)
 {
-    struct example_record record;
-    struct row row;
     enum err err = script_make_org(script, txn, 0);
 
     set_texts(script, text_bytes);
     if (err == OK) {
         err = script_capture(script, txn, 0, 0);
     }
-    if (err == OK) {
-        err = read_row(txn, TABLE_EXAMPLE, script->orgs[0], &row);
-    }
-    if (err == OK) {
-        err = record_decode_example(row.value, &record);
-    }
-    if (err == OK) {
-        sizes->example_bytes = record.example.size;
-    }
-    return err;
+    return err == OK ? read_example_bytes(script, txn, &sizes->example_bytes) : err;
 }
 
 /* One try on a store of its own; gives the length for the next one. */

@@ -198,31 +198,31 @@ enum err client_channel_new(const struct client_channel_config *config,
     return OK;
 }
 
-void client_channel_free(struct client_channel *base)
+void client_channel_free(struct client_channel *channel)
 {
-    struct lasting_channel *channel = channel_of(base);
+    struct lasting_channel *lasting = channel_of(channel);
 
-    if (channel == NULL) {
+    if (lasting == NULL) {
         return;
     }
-    ASSERT(channel->statistics.calls_under_way == 0);
-    ASSERT(channel->link == NULL);
-    ASSERT(channel->retired_count == 0);
-    client_deadlines_deinit(&channel->wakes);
-    free(channel);
+    ASSERT(lasting->statistics.calls_under_way == 0);
+    ASSERT(lasting->link == NULL);
+    ASSERT(lasting->retired_count == 0);
+    client_deadlines_deinit(&lasting->wakes);
+    free(lasting);
 }
 
-void client_channel_shut(struct client_channel *base)
+void client_channel_shut(struct client_channel *channel)
 {
-    struct lasting_channel *channel = channel_of(base);
+    struct lasting_channel *lasting = channel_of(channel);
 
-    channel->shut = true;
+    lasting->shut = true;
     for (int state = 0; state < CALL_ENDED; state++) {
-        while (channel->lists[state].first != NULL) {
-            call_end(channel->lists[state].first, CALL_END_SHUT);
+        while (lasting->lists[state].first != NULL) {
+            call_end(lasting->lists[state].first, CALL_END_SHUT);
         }
     }
-    channel_wake(channel);
+    channel_wake(lasting);
 }
 
 /* --- steps --- */
@@ -288,24 +288,24 @@ static int64_t channel_next_ms(const struct lasting_channel *channel)
     return next_ms;
 }
 
-int64_t client_channel_step(struct client_channel *base)
+int64_t client_channel_step(struct client_channel *channel)
 {
-    struct lasting_channel *channel = channel_of(base);
-    int64_t now_ms = channel_now_ms(channel);
+    struct lasting_channel *lasting = channel_of(channel);
+    int64_t now_ms = channel_now_ms(lasting);
 
-    channel_expire(channel, now_ms);
-    channel_keep_links(channel, now_ms);
-    channel_start_waiting(channel);
-    channel_tell_ends(channel);
-    if (channel->shut) {
-        channel_close_links(channel);
+    channel_expire(lasting, now_ms);
+    channel_keep_links(lasting, now_ms);
+    channel_start_waiting(lasting);
+    channel_tell_ends(lasting);
+    if (lasting->shut) {
+        channel_close_links(lasting);
     }
-    channel->promised_ms = channel_next_ms(channel);
-    if (channel->promised_ms == CHANNEL_NEVER) {
+    lasting->promised_ms = channel_next_ms(lasting);
+    if (lasting->promised_ms == CHANNEL_NEVER) {
         return -1;
     }
-    now_ms = channel_now_ms(channel);
-    return channel->promised_ms > now_ms ? channel->promised_ms - now_ms : 0;
+    now_ms = channel_now_ms(lasting);
+    return lasting->promised_ms > now_ms ? lasting->promised_ms - now_ms : 0;
 }
 
 /* --- statistics --- */
@@ -323,12 +323,12 @@ static enum client_channel_state channel_find_state(const struct lasting_channel
                                                           : CLIENT_CHANNEL_CONNECTING;
 }
 
-void client_channel_read_statistics(const struct client_channel *base,
+void client_channel_read_statistics(const struct client_channel *channel,
                                     struct client_channel_statistics *ret_statistics)
 {
-    const struct lasting_channel *channel = (const struct lasting_channel *)base;
-    struct client_channel_statistics statistics = channel->statistics;
+    const struct lasting_channel *lasting = (const struct lasting_channel *)channel;
+    struct client_channel_statistics statistics = lasting->statistics;
 
-    statistics.state = channel_find_state(channel);
+    statistics.state = channel_find_state(lasting);
     *ret_statistics = statistics;
 }

@@ -444,6 +444,7 @@ static void attempt_on_end(void *user, const struct client_status *status)
     struct channel_attempt *attempt = user;
     struct channel_link *link = attempt->link;
     struct lasting_call *call = attempt->call;
+    bool link_is_ready = link != NULL && link->state == LINK_READY;
 
     if (link != NULL) {
         attempt_leave(attempt);
@@ -451,7 +452,7 @@ static void attempt_on_end(void *user, const struct client_status *status)
     }
     free(attempt);
     if (call != NULL) {
-        call_attempt_over(call, status, link->state == LINK_READY);
+        call_attempt_over(call, status, link_is_ready);
     }
 }
 

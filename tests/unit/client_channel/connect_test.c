@@ -319,6 +319,29 @@ static void test_a_full_connection(void **state)
     world_end(&world);
 }
 
+/* Goal: calls that wait behind a full connection did not fail to connect where it is lost. */
+static void test_losing_a_full_connection(void **state)
+{
+    const struct client_options once = {.no_retry = true};
+    struct world world;
+    struct asked asked[2] = {{0}};
+
+    (void)state;
+    world_start(&world);
+    assert_int_equal(ask(&world, &asked[0], &method_read, &once), OK);
+    assert_int_equal(ask(&world, &asked[1], &method_read, &once), OK);
+    world_run(&world);
+    world_newest(&world)->room = 1;
+    fake_lose(world_make_ready(&world), true);
+    assert_int_equal(asked[0].ends, 1);
+    assert_int_equal(asked[1].ends, 0);
+    world_pass(&world, 120);
+    answer_first(world_make_ready(&world));
+    assert_int_equal(asked[1].code, CLIENT_CODE_OK);
+    assert_int_equal(asked[1].attempts, 1);
+    world_end(&world);
+}
+
 /* Goal: a connection that the caller no longer needs is kept for the next call. */
 static void test_slow_to_connect(void **state)
 {
@@ -357,6 +380,7 @@ int run_connect_tests(void)
                                        cmocka_unit_test(test_drains_only_so_many),
                                        cmocka_unit_test(test_connections_that_cannot_be_had),
                                        cmocka_unit_test(test_a_full_connection),
+                                       cmocka_unit_test(test_losing_a_full_connection),
                                        cmocka_unit_test(test_slow_to_connect)};
 
     return cmocka_run_group_tests_name("channel_connect", tests, NULL, NULL);

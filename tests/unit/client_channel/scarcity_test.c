@@ -9,12 +9,13 @@
 
 #define CALLS 4
 
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
+/* What the linker calls them: the allocator's own, and those that everybody else comes to. */
+void *plenty_malloc(size_t size) __asm__("__real_malloc");
+void *plenty_calloc(size_t count, size_t size) __asm__("__real_calloc");
+void *plenty_realloc(void *memory, size_t size) __asm__("__real_realloc");
+void *scarce_malloc(size_t size) __asm__("__wrap_malloc");
+void *scarce_calloc(size_t count, size_t size) __asm__("__wrap_calloc");
+void *scarce_realloc(void *memory, size_t size) __asm__("__wrap_realloc");
 
 /* How many allocations from now on the one that fails is; 0: none does. The allocator has no parameter
  * in which to hand it over. */
@@ -29,19 +30,19 @@ static bool fails_now(void)
     return failing == 0;
 }
 
-void *__wrap_malloc(size_t size)
+void *scarce_malloc(size_t size)
 {
-    return fails_now() ? NULL : __real_malloc(size);
+    return fails_now() ? NULL : plenty_malloc(size);
 }
 
-void *__wrap_calloc(size_t count, size_t size)
+void *scarce_calloc(size_t count, size_t size)
 {
-    return fails_now() ? NULL : __real_calloc(count, size);
+    return fails_now() ? NULL : plenty_calloc(count, size);
 }
 
-void *__wrap_realloc(void *memory, size_t size)
+void *scarce_realloc(void *memory, size_t size)
 {
-    return fails_now() ? NULL : __real_realloc(memory, size);
+    return fails_now() ? NULL : plenty_realloc(memory, size);
 }
 
 static bool start_one(struct world *world, struct asked *asked, const struct method_info *method)

@@ -276,11 +276,16 @@ static void test_refused_after_waiting(void **state)
     assert_int_equal(asked[0].attempts, 0);
     assert_int_equal(asked[1].ends, 0);
     assert_int_equal(fake_count(world_newest(&world)), 1);
-    /* Where the connection is about to be lost, calls wait for the next. */
+    /* Where the connection is about to be lost, calls wait for the next: whether they started in that
+     * moment or had waited before. */
     world_newest(&world)->refusal = ERR_UNAVAILABLE;
     assert_int_equal(ask(&world, &asked[0], &method_read, NULL), OK);
     fake_lose(world_newest(&world), true);
     world_pass(&world, 120);
+    world_newest(&world)->refusal = ERR_UNAVAILABLE;
+    assert_int_equal(fake_count(world_make_ready(&world)), 0);
+    fake_lose(world_newest(&world), true);
+    world_pass(&world, 200);
     assert_int_equal(fake_count(world_make_ready(&world)), 2);
     world_end(&world);
 }

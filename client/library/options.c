@@ -103,9 +103,6 @@ bool library_options_read(const struct errata_options *options, bool has_token,
                                                       .wait_for_ready = given->wait_for_ready,
                                                       .no_retry = given->no_retry}};
     ret_options->lower.metadata = ret_options->metadata;
-    if (given->timeout_ms > LIBRARY_TIMEOUT_MS_MAX) {
-        ret_options->lower.timeout_ms = LIBRARY_TIMEOUT_MS_MAX;
-    }
     return given->timeout_ms >= -1 && read_all_metadata(given, has_token, ret_options) &&
            read_key(given, ret_options);
 }

@@ -10,8 +10,6 @@
 
 /* Of a method's path. */
 #define LIBRARY_METHOD_BYTES_MAX 255
-/* Ten years: what is longer counts as this, so that no sum of times overflows. */
-#define LIBRARY_TIMEOUT_MS_MAX INT64_C(315360000000)
 
 /* Borrows from itself and from what the caller gave, while a call is started. */
 struct library_options {

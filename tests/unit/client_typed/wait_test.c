@@ -2,7 +2,7 @@
  * wait_test.c: the blocking forms of the generated stubs, against a scripted server on the loopback:
  * what they send, what they give, and what they make of replies that are none.
  */
-#include "tests/support/client/server.h"
+#include "tests/support/client/loopback.h"
 #include "tests/unit/client_typed/typed_tests.h"
 
 #include <errata/v1/layout_service.client.h>
@@ -25,7 +25,7 @@ static const char *const refusal[] = {":status",          "200",         "conten
                                       "grpc-message",     "no%20such",   NULL};
 
 struct world {
-    struct server server;
+    struct loopback server;
     struct errata_blocking *blocking;
     struct errata_answer *answer;
     size_t left; /* messages to give, or replies to take */
@@ -38,7 +38,7 @@ static void world_open(struct world *world, const struct peer_script *script)
     struct errata_channel_config config;
 
     memset(world, 0, sizeof(*world));
-    server_start(&world->server, script, 1);
+    loopback_start(&world->server, script, 1);
     errata_channel_config_init(&config);
     config.server = world->server.address;
     assert_int_equal(errata_blocking_open(&config, NULL, 0, &world->blocking), ERRATA_OK);
@@ -47,13 +47,13 @@ static void world_open(struct world *world, const struct peer_script *script)
 static void world_close(struct world *world)
 {
     errata_blocking_close(world->blocking);
-    server_wait(&world->server);
+    loopback_wait(&world->server);
 }
 
 static void world_free(struct world *world)
 {
     errata_answer_free(world->answer);
-    server_free(&world->server);
+    loopback_free(&world->server);
 }
 
 static enum errata_code code_of(const struct world *world)

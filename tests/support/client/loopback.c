@@ -1,7 +1,7 @@
 /*
- * server.c: see server.h.
+ * loopback.c: see loopback.h.
  */
-#include "tests/support/client/server.h"
+#include "tests/support/client/loopback.h"
 
 #include <netinet/in.h>
 #include <setjmp.h>
@@ -29,7 +29,7 @@ static int bind_somewhere(char text[32])
 
 static void *serve(void *user)
 {
-    struct server *server = user;
+    struct loopback *server = user;
 
     for (size_t i = 0; i < server->connection_count; i++) {
         int connection = accept(server->listener, NULL, NULL);
@@ -41,12 +41,12 @@ static void *serve(void *user)
     return NULL;
 }
 
-void server_start(struct server *server, const struct peer_script *scripts, size_t count)
+void loopback_start(struct loopback *server, const struct peer_script *scripts, size_t count)
 {
     memset(server, 0, sizeof(*server));
-    assert_true(count <= SERVER_CONNECTIONS_MAX);
+    assert_true(count <= LOOPBACK_CONNECTIONS_MAX);
     server->listener = bind_somewhere(server->address);
-    assert_int_equal(listen(server->listener, SERVER_CONNECTIONS_MAX), 0);
+    assert_int_equal(listen(server->listener, LOOPBACK_CONNECTIONS_MAX), 0);
     server->connection_count = count;
     for (size_t i = 0; i < count; i++) {
         server->peers[i] = peer_new(&scripts[i], SIZE_MAX);
@@ -54,12 +54,12 @@ void server_start(struct server *server, const struct peer_script *scripts, size
     assert_int_equal(pthread_create(&server->thread, NULL, serve, server), 0);
 }
 
-void server_wait(struct server *server)
+void loopback_wait(struct loopback *server)
 {
     assert_int_equal(pthread_join(server->thread, NULL), 0);
 }
 
-void server_free(struct server *server)
+void loopback_free(struct loopback *server)
 {
     for (size_t i = 0; i < server->connection_count; i++) {
         peer_free(server->peers[i]);
@@ -67,7 +67,7 @@ void server_free(struct server *server)
     assert_int_equal(close(server->listener), 0);
 }
 
-void server_nowhere(char address[32])
+void loopback_nowhere(char address[32])
 {
     assert_int_equal(close(bind_somewhere(address)), 0);
 }

@@ -1,0 +1,156 @@
+/*
+ * address_test.c: the server's address as people write it, and what they are told of what is none.
+ */
+#include "client/library/address.h"
+#include "tests/unit/client_library/library_tests.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+/* Goal: every form of an address is read. Method: a table. */
+static void test_addresses(void **state)
+{
+    static const struct {
+        const char *text;
+        const char *host;
+        uint16_t port;
+    } table[] = {
+        {NULL, "127.0.0.1", 7443},
+        {"localhost", "localhost", 7443},
+        {"localhost:1", "localhost", 1},
+        {"errata.example.org:65535", "errata.example.org", 65535},
+        {"errata_1.internal.:7443", "errata_1.internal.", 7443},
+        {"10.0.0.7", "10.0.0.7", 7443},
+        {"10.0.0.7:00080", "10.0.0.7", 80},
+        {"[::1]", "::1", 7443},
+        {"[::1]:9", "::1", 9},
+        {"[fe80::1%eth0]:7443", "fe80::1%eth0", 7443},
+        {"[::ffff:10.0.0.7]:7443", "::ffff:10.0.0.7", 7443},
+        {"xn--bcher-kva.example", "xn--bcher-kva.example", 7443},
+    };
+    const struct problem nobody = {NULL, 0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        struct address address;
+
+        assert_true(address_read(table[i].text, &nobody, &address));
+        assert_string_equal(address.host, table[i].host);
+        assert_int_equal(address.port, table[i].port);
+    }
+}
+
+/* Goal: what can be no address is refused with what to write instead. Method: a table of texts, and of
+ * words that the sentence has. */
+static void test_no_addresses(void **state)
+{
+    static const struct {
+        const char *text;
+        const char *told;
+    } table[] = {
+        {"", "is empty"},
+        {":7443", "names no host"},
+        {"host:", "no port behind its colon"},
+        {"host:0", "from 1 to 65535"},
+        {"host:65536", "from 1 to 65535"},
+        {"host:123456", "no port behind its colon"},
+        {"host:7443x", "no port behind its colon"},
+        {"host:+1", "no port behind its colon"},
+        {"host: 1", "no port behind its colon"},
+        {" host:1", "names no host"},
+        {"my host:1", "names no host"},
+        {"user@host:1", "names no host"},
+        {"-host:1", "names no host"},
+        {"b\303\274cher.example:1", "\"b\303\274cher.example:1\" names no host"},
+        {"bad\377:1", "\"(no text)\" names no host"},
+        {"line\nfeed:1", "\"(no text)\" names no host"},
+        {"::1", "in brackets, as in [::1]:7443"},
+        {"::1:7443", "in brackets"},
+        {"[::1", "in brackets"},
+        {"[::1]7443", "in brackets"},
+        {"[::1]:", "no port behind its colon"},
+        {"[]:7443", "is no IPv6 address"},
+        {"[localhost]:7443", "is no IPv6 address"},
+        {"[::1%]:7443", "is no IPv6 address"},
+        {"[::g]:7443", "is no IPv6 address"},
+        {"https://errata.example.org", "TLS, which this library does not speak"},
+        {"grpcs://errata.example.org:443", "TLS"},
+        {"http://127.0.0.1:7443", "give HOST:PORT alone"},
+        {"dns:///errata.example.org:7443", "give HOST:PORT alone"},
+        {"unix:/run/errata", "give HOST:PORT alone"},
+        {"host:7443/path", "give HOST:PORT alone"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        char told[PROBLEM_BYTES_MAX] = "";
+        struct address address = {.port = 42};
+
+        assert_false(address_read(table[i].text, &(struct problem){told, sizeof(told)}, &address));
+        if (strstr(told, table[i].told) == NULL) {
+            print_error("%s: %s\n", table[i].text, told);
+            fail();
+        }
+        assert_int_equal(address.port, 42);
+    }
+}
+
+/* Goal: long names are taken up to the limit of names, and shown only in part. Method: 255 and 256
+ * letters. */
+static void test_long_names(void **state)
+{
+    char text[CLIENT_HOST_BYTES_MAX + 8];
+    char told[PROBLEM_BYTES_MAX];
+    const struct problem problem = {told, sizeof(told)};
+    struct address address;
+
+    (void)state;
+    memset(text, 'a', sizeof(text));
+    text[CLIENT_HOST_BYTES_MAX] = '\0';
+    assert_true(address_read(text, &problem, &address));
+    text[CLIENT_HOST_BYTES_MAX] = 'a';
+    text[CLIENT_HOST_BYTES_MAX + 1] = '\0';
+    assert_false(address_read(text, &problem, &address));
+    assert_non_null(strstr(told, "256 bytes"));
+    (void)snprintf(text + 200, sizeof(text) - 200, ":x");
+    assert_false(address_read(text, &problem, &address));
+    assert_non_null(strstr(told, "aaa...\""));
+    assert_true(strlen(told) < 200);
+}
+
+/* Goal: a problem fits the room that there is, is cut between characters, and needs none. Method: every
+ * size of room for a sentence with letters of two bytes. */
+static void test_room_for_problems(void **state)
+{
+    static const char whole[] = "\"\303\274\303\274:1\" names no host";
+    struct address address;
+
+    (void)state;
+    for (size_t room = 0; room < sizeof(whole); room++) {
+        char told[sizeof(whole) + 1];
+
+        memset(told, '#', sizeof(told));
+        assert_false(address_read("\303\274\303\274:1", &(struct problem){told, room}, &address));
+        assert_int_equal(told[room], '#');
+        if (room > 0) {
+            size_t kept = strlen(told);
+
+            assert_true(kept + 1 == room || kept + 2 == room);
+            assert_memory_equal(told, whole, kept);
+            assert_int_not_equal((unsigned char)whole[kept] & 0xc0, 0x80);
+        }
+    }
+}
+
+int run_address_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_addresses), cmocka_unit_test(test_no_addresses),
+        cmocka_unit_test(test_long_names), cmocka_unit_test(test_room_for_problems)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

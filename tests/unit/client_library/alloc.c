@@ -1,0 +1,46 @@
+/*
+ * alloc.c: see alloc.h. The linker leads malloc and calloc here (--wrap).
+ */
+#include "tests/unit/client_library/alloc.h"
+
+static _Thread_local size_t left; /* until the one that fails; 0: none does */
+static _Thread_local bool failed;
+
+/* NOLINTBEGIN(bugprone-reserved-identifier): the linker's names for what it wraps */
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+
+static bool fails_now(void)
+{
+    if (left == 0) {
+        return false;
+    }
+    left--;
+    failed = left == 0;
+    return failed;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return fails_now() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return fails_now() ? NULL : __real_calloc(count, size);
+}
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+void alloc_fail(size_t place)
+{
+    left = place;
+    failed = false;
+}
+
+bool alloc_has_failed(void)
+{
+    left = 0;
+    return failed;
+}

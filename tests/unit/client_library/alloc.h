@@ -1,0 +1,17 @@
+/*
+ * alloc.h: a malloc that fails when a test says so. It stands in front of what this executable's own
+ * objects call; what shared libraries allocate goes past it.
+ */
+#ifndef ERRATA_TESTS_UNIT_CLIENT_LIBRARY_ALLOC_H
+#define ERRATA_TESTS_UNIT_CLIENT_LIBRARY_ALLOC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The allocation number `place` of this thread from now on fails, the first being 1, and that one
+ * alone; 0: none does. */
+void alloc_fail(size_t place);
+/* It has failed; and none will any more. */
+bool alloc_has_failed(void);
+
+#endif

@@ -1,0 +1,479 @@
+/*
+ * blocking_test.c: blocking calls in bytes, against a scripted server on the loopback: what they send,
+ * what their answers hold, and what happens where there is no server or no memory.
+ */
+#include "tests/support/client/loopback.h"
+#include "tests/unit/client_library/alloc.h"
+#include "tests/unit/client_library/library_tests.h"
+
+#include <errata/blocking.h>
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define READ "errata.v1.LearningService/GetEvent"
+#define WRITE "errata.v1.CorrectionService/CaptureEvent"
+#define REPLIES "errata.v1.LearningService/WatchEvents"
+#define UPLOAD "errata.v1.LayoutService/IngestDocumentStream"
+
+/* Every allocation of an opening or a call is behind fewer than this. */
+#define ALLOCATIONS_MAX 500
+
+static const char *const headers[] = {
+    ":status", "200", "content-type", "application/grpc", "x-from", "peer", NULL};
+static const char *const trailers_ok[] = {"grpc-status", "0", NULL};
+static const char *const refusal[] = {":status",          "200",         "content-type",
+                                      "application/grpc", "grpc-status", "3",
+                                      "grpc-message",     "no%20PDF",    NULL};
+static const struct peer_script answering = {
+    .headers = headers, .body = SLICE("\0\0\0\0\2ok"), .trailers = trailers_ok};
+static const struct peer_script refusing = {.headers = refusal};
+
+struct world {
+    struct loopback server;
+    struct errata_blocking *blocking;
+    struct errata_answer *answer;
+    size_t wanted; /* replies to take, or messages to give */
+    size_t count; /* of those */
+    enum errata_upload_step last; /* what the end of the messages is told by */
+};
+
+static void open_at(struct world *world, const char *address)
+{
+    const struct errata_channel_config config = {
+        .server = address, .token = "secret", .user_agent = "test/1", .request_bytes_max = 100};
+
+    assert_int_equal(errata_blocking_open(&config, NULL, 0, &world->blocking), ERRATA_OK);
+}
+
+static void world_open(struct world *world, const struct peer_script *script)
+{
+    memset(world, 0, sizeof(*world));
+    loopback_start(&world->server, script, 1);
+    open_at(world, world->server.address);
+}
+
+/* The connection ends, and what came over it can be looked at. */
+static void world_close(struct world *world)
+{
+    errata_blocking_close(world->blocking);
+    loopback_wait(&world->server);
+}
+
+static void world_free(struct world *world)
+{
+    errata_answer_free(world->answer);
+    loopback_free(&world->server);
+}
+
+static const struct errata_status *status_of(const struct world *world)
+{
+    return errata_answer_status(world->answer);
+}
+
+static void assert_sent(const struct world *world, const char *line)
+{
+    if (strstr(world->server.peers[0]->request_fields, line) == NULL) {
+        print_error("not sent: %s\n%s", line, world->server.peers[0]->request_fields);
+        fail();
+    }
+}
+
+/* Goal: a call sends what the configuration and the options say, and its answer outlives the connection.
+ * Method: a write with a key of the caller's; the server's view of it. */
+static void test_call(void **state)
+{
+    static const struct errata_metadata trace = {"x-trace", {"7", 1}};
+    static const struct errata_options options = {
+        .idempotency_key = "order-7", .metadata = &trace, .metadata_count = 1};
+    struct world world;
+
+    (void)state;
+    world_open(&world, &answering);
+    assert_int_equal(errata_blocking_call(world.blocking, WRITE, (struct errata_bytes){"asked", 5},
+                                          &options, &world.answer),
+                     ERRATA_OK);
+    world_close(&world);
+    assert_sent(&world, ":path: /" WRITE "\n");
+    assert_sent(&world, "authorization: Bearer secret\n");
+    assert_sent(&world, "user-agent: test/1 errata-c/" ERRATA_VERSION "\n");
+    assert_sent(&world, "x-trace: 7\n");
+    assert_sent(&world, "idempotency-key: order-7\n");
+    assert_sent(&world, "grpc-timeout: ");
+    assert_memory_equal(world.server.peers[0]->request, "\0\0\0\0\5asked", 10);
+    assert_int_equal(status_of(&world)->code, ERRATA_CODE_OK);
+    assert_true(status_of(&world)->from_server);
+    assert_int_equal(status_of(&world)->attempts, 1);
+    assert_string_equal(status_of(&world)->message, "");
+    assert_string_equal(status_of(&world)->idempotency_key, "order-7");
+    assert_int_equal(errata_answer_reply(world.answer).size, 2);
+    assert_memory_equal(errata_answer_reply(world.answer).data, "ok", 2);
+    assert_true(status_of(&world)->metadata_count >= 1);
+    world_free(&world);
+}
+
+/* Goal: a write gets a key though the caller gives none, a read gets none. Method: what the status says
+ * that it carried. */
+static void test_keys_of_the_library(void **state)
+{
+    struct world world;
+
+    (void)state;
+    world_open(&world, &answering);
+    assert_int_equal(errata_blocking_call(world.blocking, WRITE, (struct errata_bytes){NULL, 0},
+                                          NULL, &world.answer),
+                     ERRATA_OK);
+    assert_int_equal(strlen(status_of(&world)->idempotency_key), 36);
+    errata_answer_free(world.answer);
+    assert_int_equal(errata_blocking_call(world.blocking, READ, (struct errata_bytes){NULL, 0},
+                                          NULL, &world.answer),
+                     ERRATA_OK);
+    assert_null(status_of(&world)->idempotency_key);
+    world_close(&world);
+    world_free(&world);
+}
+
+/* Goal: a refusal is an answer, without a reply. Method: trailers alone. */
+static void test_refusal(void **state)
+{
+    struct world world;
+
+    (void)state;
+    world_open(&world, &refusing);
+    assert_int_equal(errata_blocking_call(world.blocking, READ, (struct errata_bytes){NULL, 0},
+                                          NULL, &world.answer),
+                     ERRATA_OK);
+    world_close(&world);
+    assert_int_equal(status_of(&world)->code, ERRATA_CODE_INVALID_ARGUMENT);
+    assert_string_equal(status_of(&world)->message, "no PDF");
+    assert_int_equal(errata_answer_reply(world.answer).size, 0);
+    world_free(&world);
+}
+
+/* Goal: a new token is sent from the next call on, and none sends none. Method: calls before and after. */
+static void test_token(void **state)
+{
+    struct world world;
+
+    (void)state;
+    world_open(&world, &answering);
+    assert_int_equal(errata_blocking_set_token(world.blocking, "no token"), ERRATA_INVALID);
+    assert_int_equal(errata_blocking_set_token(world.blocking, "renewed"), ERRATA_OK);
+    assert_int_equal(errata_blocking_call(world.blocking, READ, (struct errata_bytes){NULL, 0},
+                                          NULL, &world.answer),
+                     ERRATA_OK);
+    world_close(&world);
+    assert_sent(&world, "authorization: Bearer renewed\n");
+    world_free(&world);
+
+    world_open(&world, &answering);
+    assert_int_equal(errata_blocking_set_token(world.blocking, NULL), ERRATA_OK);
+    assert_int_equal(errata_blocking_call(world.blocking, READ, (struct errata_bytes){NULL, 0},
+                                          NULL, &world.answer),
+                     ERRATA_OK);
+    world_close(&world);
+    assert_null(strstr(world.server.peers[0]->request_fields, "authorization"));
+    world_free(&world);
+}
+
+static bool take(void *user, struct errata_bytes message)
+{
+    struct world *world = user;
+    struct errata_answer *answer = NULL;
+
+    assert_int_equal(message.size, 1);
+    world->count++;
+    assert_int_equal(
+        errata_blocking_call(world->blocking, READ, (struct errata_bytes){NULL, 0}, NULL, &answer),
+        ERRATA_BUSY);
+    return world->count < world->wanted;
+}
+
+/* Goal: replies are taken one by one, and given up where the caller has had its fill; a callback can
+ * make no call of its own. Method: three replies, all and two of them. */
+static void test_stream(void **state)
+{
+    const struct peer_script script = {.headers = headers,
+                                       .body = SLICE("\0\0\0\0\1a\0\0\0\0\1b\0\0\0\0\1c"),
+                                       .trailers = trailers_ok};
+
+    (void)state;
+    for (size_t wanted = 2; wanted <= 9; wanted += 7) {
+        struct world world;
+        const struct errata_taker taker = {&world, take};
+
+        world_open(&world, &script);
+        world.wanted = wanted;
+        assert_int_equal(errata_blocking_stream(world.blocking, REPLIES,
+                                                (struct errata_bytes){NULL, 0}, NULL, &taker,
+                                                &world.answer),
+                         ERRATA_OK);
+        world_close(&world);
+        assert_int_equal(world.count, wanted == 2 ? 2 : 3);
+        assert_int_equal(status_of(&world)->code,
+                         wanted == 2 ? ERRATA_CODE_CANCELLED : ERRATA_CODE_OK);
+        world_free(&world);
+    }
+}
+
+static enum errata_upload_step next(void *user, struct errata_bytes *ret_message)
+{
+    static const char large[101];
+    struct world *world = user;
+
+    if (world->count == world->wanted) {
+        if (world->last != ERRATA_UPLOAD_MESSAGE) {
+            return world->last;
+        }
+        *ret_message = (struct errata_bytes){large, sizeof(large)};
+        return ERRATA_UPLOAD_MESSAGE;
+    }
+    world->count++;
+    *ret_message = (struct errata_bytes){"part", 4};
+    return ERRATA_UPLOAD_MESSAGE;
+}
+
+static enum errata_result upload(struct world *world, enum errata_upload_step last)
+{
+    const struct errata_giver giver = {world, next};
+    enum errata_result result = ERRATA_OK;
+
+    world_open(world, &answering);
+    world->wanted = 2;
+    world->last = last;
+    result = errata_blocking_upload(world->blocking, UPLOAD, NULL, &giver, &world->answer);
+    world_close(world);
+    return result;
+}
+
+/* Goal: messages are sent to their end; the caller may stop, and one that is too large is told. Method:
+ * two messages and each of the three. */
+static void test_upload(void **state)
+{
+    struct world world;
+
+    (void)state;
+    assert_int_equal(upload(&world, ERRATA_UPLOAD_END), ERRATA_OK);
+    assert_int_equal(status_of(&world)->code, ERRATA_CODE_OK);
+    assert_memory_equal(errata_answer_reply(world.answer).data, "ok", 2);
+    assert_memory_equal(world.server.peers[0]->request, "\0\0\0\0\4part\0\0\0\0\4part", 18);
+    world_free(&world);
+    assert_int_equal(upload(&world, ERRATA_UPLOAD_STOP), ERRATA_OK);
+    assert_int_equal(status_of(&world)->code, ERRATA_CODE_CANCELLED);
+    world_free(&world);
+    assert_int_equal(upload(&world, ERRATA_UPLOAD_MESSAGE), ERRATA_TOO_LARGE);
+    assert_null(world.answer);
+    world_free(&world);
+}
+
+/* Goal: what can't be asked is refused before anything is sent. Method: methods of another kind, missing
+ * callbacks, options, a request that is too large. */
+static void test_invalid(void **state)
+{
+    static const struct errata_taker no_taker = {NULL, NULL};
+    static const struct errata_giver no_giver = {NULL, NULL};
+    static const struct errata_taker taker = {NULL, take};
+    static const struct errata_options hurried = {.timeout_ms = -7};
+    static const char large[101];
+    const struct errata_bytes none = {NULL, 0};
+    struct world world = {.count = 0};
+
+    (void)state;
+    open_at(&world, NULL);
+    assert_int_equal(errata_blocking_call(world.blocking, REPLIES, none, NULL, &world.answer),
+                     ERRATA_INVALID);
+    assert_int_equal(errata_blocking_call(world.blocking, "no/method", none, NULL, &world.answer),
+                     ERRATA_INVALID);
+    assert_int_equal(errata_blocking_call(world.blocking, READ, none, &hurried, &world.answer),
+                     ERRATA_INVALID);
+    assert_int_equal(errata_blocking_call(world.blocking, READ, (struct errata_bytes){NULL, 1},
+                                          NULL, &world.answer),
+                     ERRATA_INVALID);
+    assert_int_equal(errata_blocking_call(world.blocking, READ,
+                                          (struct errata_bytes){large, sizeof(large)}, NULL,
+                                          &world.answer),
+                     ERRATA_TOO_LARGE);
+    assert_int_equal(
+        errata_blocking_stream(world.blocking, READ, none, NULL, &taker, &world.answer),
+        ERRATA_INVALID);
+    assert_int_equal(
+        errata_blocking_stream(world.blocking, REPLIES, none, NULL, NULL, &world.answer),
+        ERRATA_INVALID);
+    assert_int_equal(
+        errata_blocking_stream(world.blocking, REPLIES, none, NULL, &no_taker, &world.answer),
+        ERRATA_INVALID);
+    assert_int_equal(errata_blocking_upload(world.blocking, UPLOAD, NULL, NULL, &world.answer),
+                     ERRATA_INVALID);
+    assert_int_equal(errata_blocking_upload(world.blocking, UPLOAD, NULL, &no_giver, &world.answer),
+                     ERRATA_INVALID);
+    assert_null(world.answer);
+    errata_blocking_close(world.blocking);
+    errata_blocking_close(NULL);
+    errata_answer_free(NULL);
+}
+
+/* Goal: where nobody listens the answer says so, after as many tries as the configuration allows. Method:
+ * a port that was given back. */
+static void test_nobody_there(void **state)
+{
+    struct errata_channel_config config = {.attempts_max = 2, .backoff_initial_ms = 1};
+    struct world world = {.count = 0};
+    char address[32];
+
+    (void)state;
+    loopback_nowhere(address);
+    config.server = address;
+    assert_int_equal(errata_blocking_open(&config, NULL, 0, &world.blocking), ERRATA_OK);
+    assert_int_equal(errata_blocking_call(world.blocking, READ, (struct errata_bytes){NULL, 0},
+                                          NULL, &world.answer),
+                     ERRATA_OK);
+    assert_int_equal(status_of(&world)->code, ERRATA_CODE_UNAVAILABLE);
+    assert_false(status_of(&world)->from_server);
+    assert_non_null(strstr(status_of(&world)->message, address));
+    errata_answer_free(world.answer);
+    errata_blocking_close(world.blocking);
+}
+
+/* Goal: a configuration that can't be right is told in words. Method: one, with room for them and
+ * without. */
+static void test_refused_configuration(void **state)
+{
+    const struct errata_channel_config config = {.server = "https://errata"};
+    struct errata_blocking *blocking = NULL;
+    char problem[200] = "";
+
+    (void)state;
+    assert_int_equal(errata_blocking_open(&config, problem, sizeof(problem), &blocking),
+                     ERRATA_INVALID);
+    assert_non_null(strstr(problem, "TLS"));
+    assert_int_equal(errata_blocking_open(&config, NULL, 0, &blocking), ERRATA_INVALID);
+    assert_null(blocking);
+}
+
+/* Writes to a socket that nobody reads any more, which raises SIGPIPE. */
+static bool take_and_break(void *user, struct errata_bytes message)
+{
+    unsigned *broken = user;
+    int ends[2] = {-1, -1};
+
+    (void)message;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    assert_int_equal(close(ends[0]), 0);
+    assert_int_equal(write(ends[1], "x", 1), -1);
+    assert_int_equal(close(ends[1]), 0);
+    (*broken)++;
+    return true;
+}
+
+/* Goal: a lost connection does no harm to a program that knows nothing of SIGPIPE, and leaves its signals
+ * as they were. Method: a write that raises it within a call, under the default action, which would end
+ * this program. */
+static void test_sigpipe(void **state)
+{
+    unsigned broken = 0;
+    const struct errata_taker taker = {&broken, take_and_break};
+    struct world world;
+    sigset_t set;
+
+    (void)state;
+    assert_true(signal(SIGPIPE, SIG_DFL) != SIG_ERR);
+    world_open(&world, &answering);
+    assert_int_equal(errata_blocking_stream(world.blocking, REPLIES, (struct errata_bytes){NULL, 0},
+                                            NULL, &taker, &world.answer),
+                     ERRATA_OK);
+    world_close(&world);
+    assert_int_equal(broken, 1);
+    assert_int_equal(sigpending(&set), 0);
+    assert_int_equal(sigismember(&set, SIGPIPE), 0);
+    assert_int_equal(pthread_sigmask(SIG_BLOCK, NULL, &set), 0);
+    assert_int_equal(sigismember(&set, SIGPIPE), 0);
+    world_free(&world);
+}
+
+/* Goal: a signal that the program itself holds back stays pending. Method: one that is raised before the
+ * call, with another in it. */
+static void test_sigpipe_of_the_program(void **state)
+{
+    unsigned broken = 0;
+    const struct errata_taker taker = {&broken, take_and_break};
+    struct timespec at_once = {0, 0};
+    struct world world;
+    sigset_t pipe;
+    sigset_t pending;
+
+    (void)state;
+    assert_int_equal(sigemptyset(&pipe), 0);
+    assert_int_equal(sigaddset(&pipe, SIGPIPE), 0);
+    assert_int_equal(pthread_sigmask(SIG_BLOCK, &pipe, NULL), 0);
+    assert_true(take_and_break(&broken, (struct errata_bytes){NULL, 0}));
+    world_open(&world, &answering);
+    assert_int_equal(errata_blocking_stream(world.blocking, REPLIES, (struct errata_bytes){NULL, 0},
+                                            NULL, &taker, &world.answer),
+                     ERRATA_OK);
+    world_close(&world);
+    assert_int_equal(sigpending(&pending), 0);
+    assert_int_equal(sigismember(&pending, SIGPIPE), 1);
+    assert_int_equal(sigtimedwait(&pipe, NULL, &at_once), SIGPIPE);
+    assert_int_equal(pthread_sigmask(SIG_UNBLOCK, &pipe, NULL), 0);
+    world_free(&world);
+}
+
+/* Goal: wherever malloc fails, opening says so or a call ends somehow, once, and nothing is lost (the
+ * asan preset says so). Method: each allocation of this thread fails once, until none is left. */
+static void test_no_memory(void **state)
+{
+    size_t place = 1;
+    bool failed = true;
+
+    (void)state;
+    for (; failed && place < ALLOCATIONS_MAX; place++) {
+        struct errata_channel_config config = {.attempts_max = 1};
+        struct errata_answer *answer = NULL;
+        struct errata_blocking *blocking = NULL;
+        enum errata_result result = ERRATA_OK;
+        char address[32];
+
+        loopback_nowhere(address);
+        config.server = address;
+        alloc_fail(place);
+        result = errata_blocking_open(&config, NULL, 0, &blocking);
+        if (result == ERRATA_OK) {
+            result = errata_blocking_call(blocking, WRITE, (struct errata_bytes){"asked", 5}, NULL,
+                                          &answer);
+        }
+        failed = alloc_has_failed();
+        assert_true(result == ERRATA_MEMORY || (result == ERRATA_OK && answer != NULL));
+        errata_answer_free(answer);
+        errata_blocking_close(blocking);
+    }
+    assert_true(place > 5);
+    assert_false(failed);
+}
+
+int run_blocking_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_call),
+        cmocka_unit_test(test_keys_of_the_library),
+        cmocka_unit_test(test_refusal),
+        cmocka_unit_test(test_token),
+        cmocka_unit_test(test_stream),
+        cmocka_unit_test(test_upload),
+        cmocka_unit_test(test_invalid),
+        cmocka_unit_test(test_nobody_there),
+        cmocka_unit_test(test_refused_configuration),
+        cmocka_unit_test(test_sigpipe),
+        cmocka_unit_test(test_sigpipe_of_the_program),
+        cmocka_unit_test(test_no_memory),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,278 @@
+/*
+ * config_test.c: a channel's configuration: defaults, ranges, tokens and the files that hold them.
+ */
+#include "client/library/config.h"
+#include "tests/unit/client_library/library_tests.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* What was told of the last configuration that was refused. */
+static char told[PROBLEM_BYTES_MAX];
+
+static bool reads(const struct errata_channel_config *config, struct library_config *ret_config)
+{
+    told[0] = '\0';
+    return library_config_read(config, &(struct problem){told, sizeof(told)}, ret_config);
+}
+
+static void assert_told(const char *words)
+{
+    if (strstr(told, words) == NULL) {
+        print_error("not told of \"%s\": %s\n", words, told);
+        fail();
+    }
+}
+
+/* Goal: nothing given is the defaults, as the header says them. Method: NULL, and what init makes. */
+static void test_defaults(void **state)
+{
+    struct errata_channel_config empty;
+
+    (void)state;
+    memset(&empty, 0xff, sizeof(empty));
+    errata_channel_config_init(&empty);
+    for (int i = 0; i < 2; i++) {
+        struct library_config config;
+        const struct client_channel_loop_config *lower = &config.lower;
+
+        assert_true(reads(i == 0 ? NULL : &empty, &config));
+        assert_string_equal(lower->connection.host, "127.0.0.1");
+        assert_int_equal(lower->connection.port, 7443);
+        assert_int_equal(lower->connection.token.size, 0);
+        assert_null(lower->connection.user_agent);
+        assert_int_equal(lower->connection.connect_timeout_ms, 10000);
+        assert_int_equal(lower->connection.keepalive_ms, 30000);
+        assert_int_equal(lower->connection.keepalive_timeout_ms, 10000);
+        assert_int_equal(lower->connection.reply_bytes_max, 64 << 20);
+        assert_int_equal(lower->connection.request_bytes_max, 64 << 20);
+        assert_int_equal(lower->call_timeout_ms, 30000);
+        assert_int_equal(lower->retry.attempts_max, 8);
+        assert_int_equal(lower->retry.backoff_initial_ms, 100);
+        assert_int_equal(lower->retry.backoff_max_ms, 5000);
+        assert_int_equal(lower->calls_max, 10000);
+    }
+}
+
+/* Goal: what is given is taken over. Method: each number, none of them its default. */
+static void test_numbers(void **state)
+{
+    const struct errata_channel_config given = {.server = "[::1]:9",
+                                                .connect_timeout_ms = 1,
+                                                .call_timeout_ms = -1,
+                                                .keepalive_ms = -1,
+                                                .keepalive_timeout_ms = 3,
+                                                .attempts_max = 1,
+                                                .backoff_initial_ms = 20000,
+                                                .reply_bytes_max = 4,
+                                                .request_bytes_max = UINT32_MAX,
+                                                .calls_max = 5};
+    struct library_config config;
+
+    (void)state;
+    assert_true(reads(&given, &config));
+    assert_string_equal(config.lower.connection.host, "::1");
+    assert_int_equal(config.lower.connection.port, 9);
+    assert_int_equal(config.lower.connection.connect_timeout_ms, 1);
+    assert_int_equal(config.lower.call_timeout_ms, -1);
+    assert_int_equal(config.lower.connection.keepalive_ms, 0);
+    assert_int_equal(config.lower.connection.keepalive_timeout_ms, 3);
+    assert_int_equal(config.lower.retry.attempts_max, 1);
+    assert_int_equal(config.lower.retry.backoff_initial_ms, 20000);
+    assert_int_equal(config.lower.retry.backoff_max_ms, 20000);
+    assert_int_equal(config.lower.connection.reply_bytes_max, 4);
+    assert_int_equal(config.lower.connection.request_bytes_max, UINT32_MAX);
+    assert_int_equal(config.lower.calls_max, 5);
+}
+
+/* Goal: a number out of its range is refused by its name, with the range. Method: one configuration
+ * each. */
+static void test_numbers_out_of_range(void **state)
+{
+    static const struct {
+        struct errata_channel_config config;
+        const char *told;
+    } table[] = {
+        {{.connect_timeout_ms = -1}, "connect_timeout_ms is -1: it may be 1 to 86400000"},
+        {{.connect_timeout_ms = 86400001}, "connect_timeout_ms"},
+        {{.call_timeout_ms = -2}, "call_timeout_ms is -2"},
+        {{.call_timeout_ms = -2}, "or -1 for none"},
+        {{.keepalive_ms = 9999}, "keepalive_ms is 9999: it may be 10000 to 86400000"},
+        {{.keepalive_ms = INT64_MIN}, "keepalive_ms"},
+        {{.keepalive_timeout_ms = -1}, "keepalive_timeout_ms"},
+        {{.attempts_max = 101}, "attempts_max is 101: it may be 1 to 100"},
+        {{.backoff_initial_ms = -5}, "backoff_initial_ms"},
+        {{.backoff_initial_ms = 200, .backoff_max_ms = 199},
+         "backoff_max_ms is 199: it may be 200 to"},
+        {{.reply_bytes_max = (size_t)UINT32_MAX + 1}, "reply_bytes_max"},
+        {{.request_bytes_max = SIZE_MAX}, "request_bytes_max"},
+        {{.calls_max = 10001}, "calls_max is 10001: it may be 1 to 10000"},
+        {{.server = "a b"}, "names no host"},
+        {{.user_agent = "\303\274"}, "user_agent is to be printable ASCII"},
+        {{.user_agent = " x"}, "begin with no blank"},
+        {{.token = "a", .token_file = "b"}, "both token and token_file"},
+        {{.token = ""}, "the token is none"},
+        {{.token = "two words"}, "the token is none"},
+        {{.token = "line\n"}, "the token is none"},
+        {{.token = "\303\274"}, "the token is none"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        struct library_config config;
+
+        assert_false(reads(&table[i].config, &config));
+        assert_told(table[i].told);
+    }
+}
+
+/* Goal: the program's name stands in front of the library's, up to its limit. Method: one, none, one of
+ * 200 bytes, one of 201. */
+static void test_user_agent(void **state)
+{
+    char name[LIBRARY_USER_AGENT_BYTES_MAX + 2];
+    struct errata_channel_config given = {.user_agent = "importer/2.1"};
+    struct library_config config;
+
+    (void)state;
+    assert_true(reads(&given, &config));
+    assert_string_equal(config.lower.connection.user_agent,
+                        "importer/2.1 errata-c/" ERRATA_VERSION);
+    given.user_agent = "";
+    assert_true(reads(&given, &config));
+    assert_null(config.lower.connection.user_agent);
+    memset(name, 'x', sizeof(name));
+    name[LIBRARY_USER_AGENT_BYTES_MAX] = '\0';
+    given.user_agent = name;
+    assert_true(reads(&given, &config));
+    assert_int_equal(strlen(config.lower.connection.user_agent),
+                     LIBRARY_USER_AGENT_BYTES_MAX + strlen(" errata-c/" ERRATA_VERSION));
+    name[LIBRARY_USER_AGENT_BYTES_MAX] = 'x';
+    name[LIBRARY_USER_AGENT_BYTES_MAX + 1] = '\0';
+    assert_false(reads(&given, &config));
+    assert_told("at most 200 bytes");
+}
+
+/* Goal: a token may have 4,096 bytes and no more. Method: both sides of the limit. */
+static void test_token_size(void **state)
+{
+    static char token[TOKEN_BYTES_MAX + 2];
+    const struct errata_channel_config given = {.token = token};
+    struct library_config config;
+
+    (void)state;
+    memset(token, 't', TOKEN_BYTES_MAX);
+    assert_true(reads(&given, &config));
+    assert_true(slice_equal(config.lower.connection.token, slice_text(token)));
+    token[TOKEN_BYTES_MAX] = 't';
+    assert_false(reads(&given, &config));
+    assert_told("a token is 1 to 4096 bytes");
+}
+
+/* Reads a configuration whose token file holds `bytes`. */
+static bool reads_file(struct slice bytes, struct library_config *ret_config)
+{
+    char path[] = "/tmp/errata_token_XXXXXX";
+    struct errata_channel_config given = {.token_file = path};
+    int file = mkstemp(path);
+    bool took = false;
+
+    assert_true(file >= 0);
+    assert_int_equal(write(file, bytes.data, bytes.size), bytes.size);
+    assert_int_equal(close(file), 0);
+    took = reads(&given, ret_config);
+    assert_int_equal(unlink(path), 0);
+    return took;
+}
+
+/* Goal: a token file is read as editors and echo leave it, and nothing else passes for one. Method:
+ * contents, and what is told of those that are refused. */
+static void test_token_files(void **state)
+{
+    static const struct {
+        struct slice bytes;
+        const char *told; /* NULL: the token is "secret" */
+    } table[] = {
+        {SLICE("secret"), NULL},
+        {SLICE("secret\n"), NULL},
+        {SLICE("secret\r\n"), NULL},
+        {SLICE(""), "is empty: it should hold a token"},
+        {SLICE("\n"), "is empty: it should hold a token"},
+        {SLICE("secret\n\n"), "holds no token"},
+        {SLICE("secret "), "holds no token"},
+        {SLICE("two\nlines\n"), "holds no token"},
+        {SLICE("nul\0"), "holds no token"},
+        {SLICE("\xef\xbb\xbfsecret"), "holds no token"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        struct library_config config;
+
+        assert_int_equal(reads_file(table[i].bytes, &config), table[i].told == NULL);
+        if (table[i].told == NULL) {
+            assert_true(slice_equal(config.lower.connection.token, SLICE("secret")));
+        } else {
+            assert_told(table[i].told);
+            assert_told("/tmp/errata_token_");
+        }
+    }
+}
+
+/* Goal: a file of any size costs no more than a token. Method: files of the limit with a line's end,
+ * one byte over it, and one without end. */
+static void test_token_file_size(void **state)
+{
+    static char token[TOKEN_BYTES_MAX + 3];
+    const struct errata_channel_config endless = {.token_file = "/dev/zero"};
+    struct library_config config;
+
+    (void)state;
+    memset(token, 't', TOKEN_BYTES_MAX + 1);
+    token[TOKEN_BYTES_MAX] = '\r';
+    token[TOKEN_BYTES_MAX + 1] = '\n';
+    assert_true(reads_file(slice_of(token, TOKEN_BYTES_MAX + 2), &config));
+    assert_int_equal(config.lower.connection.token.size, TOKEN_BYTES_MAX);
+    token[TOKEN_BYTES_MAX] = 't';
+    assert_false(reads_file(slice_of(token, TOKEN_BYTES_MAX + 2), &config));
+    assert_told("at most 4096 bytes");
+    assert_false(reads(&endless, &config));
+    assert_told("holds no token");
+}
+
+/* Goal: why a file can't be read is told. Method: one that is not there, and a folder. */
+static void test_token_file_that_is_none(void **state)
+{
+    const struct errata_channel_config missing = {.token_file = "/nowhere/token"};
+    const struct errata_channel_config folder = {.token_file = "/tmp"};
+    struct library_config config;
+
+    (void)state;
+    assert_false(reads(&missing, &config));
+    assert_string_equal(told,
+                        "the token file /nowhere/token can't be read: no such file or directory");
+    assert_false(reads(&folder, &config));
+    assert_told("the token file /tmp can't be read: illegal operation on a directory");
+}
+
+int run_config_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_numbers_out_of_range),
+        cmocka_unit_test(test_user_agent),
+        cmocka_unit_test(test_token_size),
+        cmocka_unit_test(test_token_files),
+        cmocka_unit_test(test_token_file_size),
+        cmocka_unit_test(test_token_file_that_is_none),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,76 @@
+/*
+ * result_test.c: results, codes, and their texts.
+ */
+#include "client/library/result.h"
+#include "tests/unit/client_library/library_tests.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Goal: what the client's functions say becomes what the public header promises. Method: each that
+ * client/stub.h and the channel name. */
+static void test_results_of_the_client(void **state)
+{
+    (void)state;
+    assert_int_equal(library_result(OK), ERRATA_OK);
+    assert_int_equal(library_result(ERR_INVALID), ERRATA_INVALID);
+    assert_int_equal(library_result(ERR_MALFORMED), ERRATA_INVALID);
+    assert_int_equal(library_result(ERR_TOO_LARGE), ERRATA_TOO_LARGE);
+    assert_int_equal(library_result(ERR_BUSY), ERRATA_BUSY);
+    assert_int_equal(library_result(ERR_MEMORY), ERRATA_MEMORY);
+    assert_int_equal(library_result(ERR_CANCELLED), ERRATA_ENDED);
+    assert_int_equal(library_result(ERR_UNAVAILABLE), ERRATA_ENDED);
+}
+
+/* Goal: no error becomes ERRATA_OK. Method: all of them. */
+static void test_no_error_is_ok(void **state)
+{
+    (void)state;
+    for (unsigned err = 1; err <= ERR_COUNT; err++) {
+        assert_int_not_equal(library_result((enum err)err), ERRATA_OK);
+    }
+}
+
+/* Goal: each result and code has a text of its own, and what is none has one too. Method: all, and
+ * numbers beyond. */
+static void test_texts(void **state)
+{
+    (void)state;
+    for (unsigned one = ERRATA_OK; one <= ERRATA_ENDED; one++) {
+        for (unsigned other = ERRATA_OK; other < one; other++) {
+            assert_string_not_equal(errata_result_text((enum errata_result)one),
+                                    errata_result_text((enum errata_result)other));
+        }
+    }
+    assert_string_equal(errata_result_text((enum errata_result)99), "no result of this library");
+    assert_string_equal(errata_result_text((enum errata_result) - 1), "no result of this library");
+    assert_string_equal(errata_code_name(ERRATA_CODE_OK), "OK");
+    assert_string_equal(errata_code_name(ERRATA_CODE_NOT_FOUND), "NOT_FOUND");
+    assert_string_equal(errata_code_name(ERRATA_CODE_UNAUTHENTICATED), "UNAUTHENTICATED");
+    assert_string_equal(errata_code_name((enum errata_code)17), "UNKNOWN");
+    assert_true(strlen(errata_version()) >= strlen("0.0.0"));
+}
+
+/* Goal: the wire's codes are the header's, and numbers that gRPC does not know are UNKNOWN. */
+static void test_codes(void **state)
+{
+    (void)state;
+    for (uint32_t code = 0; code <= 16; code++) {
+        assert_int_equal(library_code(code), code);
+    }
+    assert_int_equal(library_code(17), ERRATA_CODE_UNKNOWN);
+    assert_int_equal(library_code(UINT32_MAX), ERRATA_CODE_UNKNOWN);
+}
+
+int run_result_tests(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_results_of_the_client),
+                                       cmocka_unit_test(test_no_error_is_ok),
+                                       cmocka_unit_test(test_texts), cmocka_unit_test(test_codes)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

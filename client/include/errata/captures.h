@@ -1,12 +1,16 @@
 /*
  * errata/captures.h: corrections that are handed over and forgotten: a queue that takes them at once,
- * from any thread, and sends them in the background, each with an idempotency key of its own, until
- * the server has stored them. It is bounded in number, bytes and age: what it can't keep it drops, and
- * says so, each time and in its statistics. It lives in memory: what is queued when the program dies
- * is lost. A correction that must not be lost is sent by a call, which says when it is durable.
+ * from any thread, and sends them in the background until the server has stored them. It is bounded in
+ * number, bytes and age: what it can't keep it drops, and says so, each time and in its statistics. It
+ * lives in memory: what is queued when the program dies is lost. A correction that must not be lost is
+ * sent by a call, which says when it is durable.
  *
- * The queue keeps the order of captures only roughly: several are under way at a time, and one that is
- * repeated comes behind. The server orders by `created_at` where it is given.
+ * A capture gets its idempotency key when it is added, and every attempt carries that key, so that it
+ * is stored once however often its answer is lost. (The server knows a key by the token that it came
+ * with: a capture whose answer was lost and whose token was replaced then may be stored twice.)
+ *
+ * Captures are sent in the order in which they were added, several at a time; one that is repeated
+ * comes behind. The server orders examples by `created_at`, which it stamps when it stores.
  */
 #ifndef ERRATA_CAPTURES_H
 #define ERRATA_CAPTURES_H
@@ -17,25 +21,42 @@
 extern "C" {
 #endif
 
+struct uv_loop_s;
 struct errata_captures;
 struct Errata__V1__CaptureEventRequest; /* <errata/v1/correction_service.pb-c.h> */
 
+/*
+ * What becomes of a capture whose call did not end with OK:
+ *
+ *   - the server refused it, by INVALID_ARGUMENT, PERMISSION_DENIED, NOT_FOUND, FAILED_PRECONDITION and
+ *     the like: it is dropped;
+ *   - the server can't be reached, does not answer, has too much to do (UNAVAILABLE, DEADLINE_EXCEEDED,
+ *     any error with RetryInfo): it is kept. The whole queue waits, from 0.1 to 5 seconds or as long as
+ *     the server asks for, then tries one capture, and more as they succeed;
+ *   - the server does not accept the token (UNAUTHENTICATED): likewise, since a token can be replaced
+ *     and a correction can't. A queue with a channel of its own reads its token file again;
+ *   - the server failed at this one (INTERNAL, UNKNOWN, ABORTED and the like): it waits by itself,
+ *     for 1, 4, 16 and 60 seconds; the others go on. The fifth time it counts as refused.
+ */
 enum errata_drop {
     ERRATA_DROP_FULL, /* the queue was full: errata_captures_add said ERRATA_BUSY */
-    ERRATA_DROP_REFUSED, /* the server said that it will not take it; the status says why */
+    ERRATA_DROP_REFUSED, /* the server will not take it; the status says why */
     ERRATA_DROP_EXPIRED, /* it was in the queue for age_ms_max and is not stored, as far as is known */
-    ERRATA_DROP_CLOSED /* the queue was closed before it was sent */
+    ERRATA_DROP_CLOSED /* the queue ended; it is not stored, as far as is known */
 };
 
 /* Zero means the default. Start with errata_captures_config_init. */
 struct errata_captures_config {
-    uint32_t events_max; /* default 10,000 */
-    size_t bytes_max; /* of all that are queued; default 64 MiB */
-    uint32_t in_flight_max; /* default 16 */
+    uint32_t events_max; /* default 10,000, at most 10,000,000 */
+    size_t bytes_max; /* of the requests that are queued; default 64 MiB. A capture costs some 150
+                         bytes more, and while it is under way its channel has a copy */
+    uint32_t in_flight_max; /* default 16, at most 1,000 */
     int64_t age_ms_max; /* default 600,000; at most 12 hours, since the server knows a key for 24 */
-    /* Told of each capture that is dropped, but for ERRATA_DROP_FULL, which add says itself. On the
-     * queue's thread; `request` are its wire bytes and `status` how the last attempt ended (NULL where
-     * there was none), valid for the length of the callback. May be NULL. */
+    /* Told of each capture that is dropped, but for ERRATA_DROP_FULL, which add says itself; on the
+     * queue's thread, after it was counted. `request` are its wire bytes. `status` is how its call
+     * ended; of one that was waiting, what was last in the way of any, NULL where nothing was. Both
+     * are valid for the length of the callback. It may add and read statistics; it may not stop the
+     * queue. May be NULL. */
     void (*on_drop)(void *user, enum errata_drop why, struct errata_bytes request,
                     const struct errata_status *status);
     void *user;
@@ -43,20 +64,28 @@ struct errata_captures_config {
 
 ERRATA_API void errata_captures_config_init(struct errata_captures_config *config);
 
-/* A queue with a thread, a loop and a channel of its own, for any program. Errors as
- * errata_channel_open. */
+/* A queue with a thread, a loop and a channel of its own, for any program; NULL configurations are all
+ * defaults. Errors as errata_channel_open. The thread handles no signals. A child made by fork has
+ * the memory of the queue and not its thread: the parent goes on to send what is queued, and the child
+ * leaves the queue alone (it neither adds nor stops), and starts one of its own. */
 ERRATA_MUST_CHECK ERRATA_API enum errata_result
 errata_captures_start(const struct errata_channel_config *channel,
                       const struct errata_captures_config *config, char *problem,
                       size_t problem_bytes, struct errata_captures **ret_captures);
-/* A queue over the caller's channel, on its loop. The channel outlives it. */
+/* A queue over the caller's channel, on the channel's loop, which it keeps alive until it is closed.
+ * The channel outlives it, and may have other calls. ERRATA_INVALID for a number out of its range,
+ * ERRATA_MEMORY. */
 ERRATA_MUST_CHECK ERRATA_API enum errata_result
-errata_captures_open(struct errata_channel *channel, const struct errata_captures_config *config,
+errata_captures_open(struct uv_loop_s *loop, struct errata_channel *channel,
+                     const struct errata_captures_config *config,
                      struct errata_captures **ret_captures);
 
-/* Takes a capture, which is packed and so copied; any thread. ERRATA_BUSY: the queue is full, the
- * capture was dropped and counted. ERRATA_ENDED after stop or close, ERRATA_TOO_LARGE (1 MiB),
- * ERRATA_MEMORY. */
+/* The largest capture that is taken, packed. What is larger is a matter for a call. */
+#define ERRATA_CAPTURE_BYTES_MAX ((size_t)1 << 20)
+
+/* Takes a capture, which is packed and so copied, and returns at once; any thread. ERRATA_BUSY: the
+ * queue is full, the capture was dropped and counted. ERRATA_ENDED after stop or close,
+ * ERRATA_TOO_LARGE, ERRATA_MEMORY. */
 ERRATA_MUST_CHECK ERRATA_API enum errata_result
 errata_captures_add(struct errata_captures *captures,
                     const struct Errata__V1__CaptureEventRequest *request);
@@ -67,19 +96,29 @@ struct errata_captures_statistics {
     uint64_t added;
     uint64_t stored; /* the server said so */
     uint64_t dropped[4]; /* by enum errata_drop */
-    uint64_t repeats; /* attempts beyond the first */
+    uint64_t repeats; /* attempts beyond the first, of all captures */
+    enum errata_code last_code; /* how the last call ended; OK before there was any */
 };
-/* Any thread. added = queued + stored + the dropped ones but those of ERRATA_DROP_FULL. */
+/* Any thread. At any moment
+ *   added = queued + stored + dropped[REFUSED] + dropped[EXPIRED] + dropped[CLOSED];
+ * dropped[FULL] were never added. */
 ERRATA_API void errata_captures_read_statistics(struct errata_captures *captures,
                                                 struct errata_captures_statistics *ret_statistics);
 
+/* Of a queue of errata_captures_start: the token of attempts from now on; NULL: none. Any thread.
+ * ERRATA_INVALID for what is no token or for a queue over the caller's channel, whose token the caller
+ * sets; ERRATA_MEMORY, ERRATA_ENDED after stop. */
+ERRATA_MUST_CHECK ERRATA_API enum errata_result
+errata_captures_set_token(struct errata_captures *captures, const char *token);
+
 /* Of a queue of errata_captures_start: takes no more, sends what is queued for at most `drain_ms`,
  * drops the rest (ERRATA_DROP_CLOSED), ends the thread and frees the queue; returns when that is done.
- * `ret_statistics`, which may be NULL, gets the last figures. */
+ * `ret_statistics`, which may be NULL, gets the last figures. Threads that add meanwhile are told
+ * ERRATA_ENDED; by the time this returns none may still add. Not from on_drop. NULL does nothing. */
 ERRATA_API void errata_captures_stop(struct errata_captures *take_captures, int64_t drain_ms,
                                      struct errata_captures_statistics *ret_statistics);
-/* Of a queue of errata_captures_open, on the loop's thread: the same without waiting; `on_closed`
- * (which may be NULL) comes when it is done. */
+/* Of a queue of errata_captures_open, on the loop's thread, once: the same without waiting. `on_closed`
+ * (which may be NULL) comes in a later turn, when it is done: then the channel may be closed. */
 ERRATA_API void errata_captures_close(
     struct errata_captures *take_captures, int64_t drain_ms,
     void (*on_closed)(void *user, const struct errata_captures_statistics *statistics), void *user);

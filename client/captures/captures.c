@@ -1,0 +1,310 @@
+/*
+ * captures.c: errata/captures.h over a channel, on its loop. What other threads ask for wakes the loop,
+ * and everything else happens in `turn`.
+ */
+#include "client/captures/captures_internal.h"
+
+#include "store/base/assert.h"
+
+#include <errata/v1/correction_service.pb-c.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+#define METHOD "errata.v1.CorrectionService/CaptureEvent"
+
+#define EVENTS_DEFAULT 10000u
+#define EVENTS_MAX 10000000u /* pointers of a list each; more is a mistake of units */
+#define BYTES_DEFAULT ((size_t)64 << 20)
+#define IN_FLIGHT_DEFAULT 16u
+#define IN_FLIGHT_MAX 1000u
+#define AGE_MS_DEFAULT INT64_C(600000)
+/* Half of the time for which the server knows a key. */
+#define AGE_MS_MAX INT64_C(43200000)
+
+void errata_captures_config_init(struct errata_captures_config *config)
+{
+    *config = (struct errata_captures_config){.events_max = EVENTS_DEFAULT,
+                                              .bytes_max = BYTES_DEFAULT,
+                                              .in_flight_max = IN_FLIGHT_DEFAULT,
+                                              .age_ms_max = AGE_MS_DEFAULT};
+}
+
+const char *captures_check_config(const struct errata_captures_config *config)
+{
+    if (config == NULL) {
+        return NULL;
+    }
+    if (config->events_max > EVENTS_MAX) {
+        return "events_max is over 10,000,000";
+    }
+    if (config->in_flight_max > IN_FLIGHT_MAX) {
+        return "in_flight_max is over 1,000";
+    }
+    if (config->age_ms_max < 0 || config->age_ms_max > AGE_MS_MAX) {
+        return "age_ms_max is not between 0 and 43,200,000 (12 hours)";
+    }
+    return NULL;
+}
+
+/* The caller's configuration with its zeros filled in. */
+static struct errata_captures_config complete(const struct errata_captures_config *config)
+{
+    struct errata_captures_config defaults;
+    struct errata_captures_config whole;
+
+    errata_captures_config_init(&defaults);
+    whole = config != NULL ? *config : defaults;
+    whole.events_max = whole.events_max != 0 ? whole.events_max : defaults.events_max;
+    whole.bytes_max = whole.bytes_max != 0 ? whole.bytes_max : defaults.bytes_max;
+    whole.in_flight_max = whole.in_flight_max != 0 ? whole.in_flight_max : defaults.in_flight_max;
+    whole.age_ms_max = whole.age_ms_max != 0 ? whole.age_ms_max : defaults.age_ms_max;
+    return whole;
+}
+
+static int64_t now_ms(const struct errata_captures *captures)
+{
+    return (int64_t)uv_now(captures->timer.loop);
+}
+
+/* The queue is gone; tells the owner. */
+static void on_handle_closed(uv_handle_t *handle)
+{
+    struct errata_captures *captures = handle->data;
+    captures_on_closed_fn *on_closed = captures->on_closed;
+    void *user = captures->on_closed_user;
+    struct errata_captures_statistics statistics;
+
+    captures->handles--;
+    if (captures->handles > 0) {
+        return;
+    }
+    captures_intake_read_statistics(&captures->intake, &statistics);
+    captures_queue_deinit(&captures->queue);
+    captures_intake_deinit(&captures->intake);
+    free(captures);
+    if (on_closed != NULL) {
+        on_closed(user, &statistics);
+    }
+}
+
+static void close_handles(struct errata_captures *captures)
+{
+    uv_close((uv_handle_t *)&captures->wake, on_handle_closed);
+    uv_close((uv_handle_t *)&captures->timer, on_handle_closed);
+}
+
+/* Does what other threads asked for. */
+static void heed(struct errata_captures *captures)
+{
+    char *token = captures_intake_take_token(&captures->intake);
+    int64_t drain_ms = captures_intake_read_stop(&captures->intake);
+
+    if (token != NULL) {
+        enum errata_result result =
+            errata_channel_set_token(captures->channel, token[0] != '\0' ? token : NULL);
+
+        if (result == ERRATA_OK) { /* else there is no memory, and the old one stays */
+            captures_queue_resume(&captures->queue);
+        }
+        captures_intake_free_token(token);
+    }
+    if (drain_ms >= 0 && !captures->stopped) {
+        captures->stopped = true;
+        captures_queue_close(&captures->queue, drain_ms, now_ms(captures));
+    }
+}
+
+static void turn(struct errata_captures *captures);
+
+static void on_timer(uv_timer_t *timer)
+{
+    turn(timer->data);
+}
+
+static void turn(struct errata_captures *captures)
+{
+    int64_t at_ms = 0;
+    int failed = 0;
+
+    if (uv_is_closing((uv_handle_t *)&captures->wake)) {
+        return;
+    }
+    heed(captures);
+    at_ms = captures_queue_step(&captures->queue, now_ms(captures));
+    if (captures->stopped && captures->queue.state == CAPTURES_QUEUE_DONE) {
+        close_handles(captures);
+    } else if (at_ms == 0) {
+        (void)uv_timer_stop(&captures->timer);
+    } else {
+        int64_t wait_ms = at_ms - now_ms(captures);
+
+        failed = uv_timer_start(&captures->timer, on_timer, wait_ms > 0 ? (uint64_t)wait_ms : 1, 0);
+        ASSERT(failed == 0);
+    }
+}
+
+static void on_wake(uv_async_t *wake)
+{
+    turn(wake->data);
+}
+
+/* On any thread, with the intake's lock held. */
+static void send_wake(void *user)
+{
+    struct errata_captures *captures = user;
+    int failed = uv_async_send(&captures->wake);
+
+    ASSERT(failed == 0);
+}
+
+static void on_call_end(void *user, const struct errata_status *status)
+{
+    struct capture *capture = user;
+    struct errata_captures *captures = capture->queue->config.sender.user;
+
+    if (status->code == ERRATA_CODE_UNAUTHENTICATED && captures->thread != NULL) {
+        captures_thread_refresh_token(captures->thread);
+    }
+    captures_queue_end(capture, status, now_ms(captures));
+    turn(captures);
+}
+
+static enum errata_result start_call(void *user, struct capture *capture, const char *key,
+                                     int64_t timeout_ms, struct errata_call **ret_call)
+{
+    struct errata_captures *captures = user;
+    /* Where the server can't be reached the channel tries to connect at its own pace, whatever number
+     * of calls waits for it. */
+    const struct errata_options options = {
+        .timeout_ms = timeout_ms, .idempotency_key = key, .wait_for_ready = true};
+    const struct errata_handlers handlers = {.user = capture, .on_end = on_call_end};
+
+    return errata_call_start(captures->channel, METHOD,
+                             (struct errata_bytes){capture->bytes, capture->size}, &options,
+                             &handlers, ret_call);
+}
+
+static void cancel_call(void *user, struct errata_call *call)
+{
+    (void)user;
+    errata_call_cancel(call);
+}
+
+/* Straight from the kernel: two processes that forked apart must not draw the same. */
+static void draw_seed(uint8_t seed[16])
+{
+    ssize_t drawn = -1;
+
+    do {
+        drawn = getrandom(seed, 16, 0);
+    } while (drawn < 0 && errno == EINTR);
+    ASSERT(drawn == 16); /* up to 256 bytes come whole (getrandom(2)) */
+}
+
+static void init_queue(struct errata_captures *captures,
+                       const struct errata_captures_config *config)
+{
+    struct captures_queue_config queue = {
+        .intake = &captures->intake,
+        .sender = {.user = captures, .start = start_call, .cancel = cancel_call},
+        .random = random_system(),
+        .in_flight_max = config->in_flight_max,
+        .age_ms_max = config->age_ms_max,
+        .on_drop = config->on_drop,
+        .user = config->user};
+
+    draw_seed(queue.key_seed);
+    captures_queue_init(&captures->queue, &queue);
+}
+
+/* A handle that was made must be closed by its loop: so the one that can fail comes first. */
+static bool open_handles(struct errata_captures *captures, uv_loop_t *loop)
+{
+    if (uv_async_init(loop, &captures->wake, on_wake) != 0) {
+        return false;
+    }
+    (void)uv_timer_init(loop, &captures->timer);
+    uv_unref((uv_handle_t *)&captures->timer);
+    captures->wake.data = captures;
+    captures->timer.data = captures;
+    captures->handles = 2;
+    return true;
+}
+
+enum errata_result errata_captures_open(struct uv_loop_s *loop, struct errata_channel *channel,
+                                        const struct errata_captures_config *config,
+                                        struct errata_captures **ret_captures)
+{
+    struct errata_captures_config whole = complete(config);
+    struct captures_intake_config intake = {
+        .events_max = whole.events_max, .bytes_max = whole.bytes_max, .wake = send_wake};
+    struct errata_captures *captures = NULL;
+    enum errata_result result = ERRATA_OK;
+
+    if (loop == NULL || channel == NULL || captures_check_config(config) != NULL) {
+        return ERRATA_INVALID;
+    }
+    captures = calloc(1, sizeof(*captures));
+    if (captures == NULL) {
+        return ERRATA_MEMORY;
+    }
+    captures->channel = channel;
+    intake.user = captures;
+    result = captures_intake_init(&captures->intake, &intake);
+    if (result != ERRATA_OK) {
+        free(captures);
+        return result;
+    }
+    init_queue(captures, &whole);
+    if (!open_handles(captures, loop)) {
+        captures_intake_deinit(&captures->intake);
+        free(captures);
+        return ERRATA_MEMORY;
+    }
+    *ret_captures = captures;
+    return ERRATA_OK;
+}
+
+enum errata_result errata_captures_add(struct errata_captures *captures,
+                                       const struct Errata__V1__CaptureEventRequest *request)
+{
+    struct capture *capture = NULL;
+    enum errata_result result = ERRATA_OK;
+    size_t size = 0;
+
+    if (request == NULL) {
+        return ERRATA_INVALID;
+    }
+    size = errata__v1__capture_event_request__get_packed_size(request);
+    if (size > ERRATA_CAPTURE_BYTES_MAX || size > captures->intake.config.bytes_max) {
+        return ERRATA_TOO_LARGE;
+    }
+    capture = capture_new(size);
+    if (capture == NULL) {
+        return ERRATA_MEMORY;
+    }
+    (void)errata__v1__capture_event_request__pack(request, capture->bytes);
+    result = captures_intake_add(&captures->intake, capture);
+    if (result != ERRATA_OK) {
+        free(capture);
+    }
+    return result;
+}
+
+void errata_captures_read_statistics(struct errata_captures *captures,
+                                     struct errata_captures_statistics *ret_statistics)
+{
+    captures_intake_read_statistics(&captures->intake, ret_statistics);
+}
+
+void errata_captures_close(struct errata_captures *take_captures, int64_t drain_ms,
+                           captures_on_closed_fn *on_closed, void *user)
+{
+    if (take_captures == NULL) {
+        return;
+    }
+    take_captures->on_closed = on_closed;
+    take_captures->on_closed_user = user;
+    captures_intake_ask_stop(&take_captures->intake, drain_ms);
+}

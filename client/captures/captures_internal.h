@@ -1,0 +1,34 @@
+/*
+ * captures_internal.h: a queue of captures over a channel, on the channel's loop; seen by captures.c,
+ * which is all of it for a caller with a loop, and by captures_thread.c, which gives it a loop.
+ */
+#ifndef ERRATA_CLIENT_CAPTURES_CAPTURES_INTERNAL_H
+#define ERRATA_CLIENT_CAPTURES_CAPTURES_INTERNAL_H
+
+#include "client/captures/queue.h"
+
+#include <uv.h>
+
+struct captures_thread;
+
+typedef void captures_on_closed_fn(void *user, const struct errata_captures_statistics *statistics);
+
+struct errata_captures {
+    struct captures_intake intake;
+    struct captures_queue queue;
+    struct errata_channel *channel; /* the caller's, or the thread's */
+    uv_async_t wake; /* keeps the loop alive */
+    uv_timer_t timer; /* of the queue's next step; does not */
+    unsigned handles; /* open, of those two */
+    bool stopped; /* the end was asked for and the queue closed */
+    captures_on_closed_fn *on_closed; /* may be NULL */
+    void *on_closed_user;
+    struct captures_thread *thread; /* NULL: the loop is the caller's */
+};
+
+/* NULL where it can be right; else a sentence, static. */
+const char *captures_check_config(const struct errata_captures_config *config);
+/* Called after a call that ended with UNAUTHENTICATED, on the loop's thread. */
+void captures_thread_refresh_token(struct captures_thread *thread);
+
+#endif

@@ -1,0 +1,185 @@
+/*
+ * captures_thread.c: a queue of captures with a thread, a loop and a channel of its own. The thread
+ * handles no signals, and lives from errata_captures_start to errata_captures_stop.
+ */
+#include "client/captures/captures_internal.h"
+
+#include "client/library/token.h"
+#include "store/base/assert.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct captures_thread {
+    pthread_t thread;
+    uv_loop_t loop;
+    struct errata_channel *channel; /* owned */
+    char *token_file; /* owned; NULL: none */
+    struct errata_captures_statistics statistics; /* the last, once the queue is closed */
+};
+
+/* Once the channel is closed too, nothing is left on the loop, and it ends. */
+static void on_queue_closed(void *user, const struct errata_captures_statistics *statistics)
+{
+    struct captures_thread *thread = user;
+
+    thread->statistics = *statistics;
+    errata_channel_close(thread->channel, NULL, NULL);
+}
+
+static void *run(void *user)
+{
+    struct captures_thread *thread = user;
+
+    (void)pthread_setname_np(pthread_self(), "errata-captures");
+    (void)uv_run(&thread->loop, UV_RUN_DEFAULT);
+    return NULL;
+}
+
+/* Runs the loop until nothing is left on it, and frees everything. */
+static void thread_free(struct captures_thread *thread)
+{
+    int failed = 0;
+
+    (void)uv_run(&thread->loop, UV_RUN_DEFAULT);
+    failed = uv_loop_close(&thread->loop);
+    ASSERT(failed == 0);
+    free(thread->token_file);
+    free(thread);
+}
+
+/* Signals are for the threads that the program made. */
+static bool thread_start(struct captures_thread *thread)
+{
+    sigset_t all;
+    sigset_t before;
+    bool made = false;
+    int failed = 0;
+
+    (void)sigfillset(&all);
+    failed = pthread_sigmask(SIG_SETMASK, &all, &before);
+    ASSERT(failed == 0);
+    failed = pthread_create(&thread->thread, NULL, run, thread);
+    made = failed == 0;
+    failed = pthread_sigmask(SIG_SETMASK, &before, NULL);
+    ASSERT(failed == 0);
+    return made;
+}
+
+/* With a loop and no channel yet. NULL where there is no memory. */
+static struct captures_thread *thread_new(const char *token_file)
+{
+    struct captures_thread *thread = calloc(1, sizeof(*thread));
+
+    if (thread == NULL) {
+        return NULL;
+    }
+    thread->token_file = token_file != NULL ? strdup(token_file) : NULL;
+    if ((token_file != NULL && thread->token_file == NULL) || uv_loop_init(&thread->loop) != 0) {
+        free(thread->token_file);
+        free(thread);
+        return NULL;
+    }
+    return thread;
+}
+
+/* A queue that no thread runs yet; `thread` is freed where it fails. */
+static enum errata_result open_queue(struct captures_thread *thread,
+                                     const struct errata_captures_config *config,
+                                     struct errata_captures **ret_captures)
+{
+    enum errata_result result =
+        errata_captures_open(&thread->loop, thread->channel, config, ret_captures);
+
+    if (result != ERRATA_OK) {
+        errata_channel_close(thread->channel, NULL, NULL);
+        thread_free(thread);
+        return result;
+    }
+    (*ret_captures)->thread = thread;
+    (*ret_captures)->on_closed = on_queue_closed;
+    (*ret_captures)->on_closed_user = thread;
+    return ERRATA_OK;
+}
+
+enum errata_result errata_captures_start(const struct errata_channel_config *channel,
+                                         const struct errata_captures_config *config, char *problem,
+                                         size_t problem_bytes,
+                                         struct errata_captures **ret_captures)
+{
+    const struct problem to = {problem, problem_bytes};
+    const char *wrong = captures_check_config(config);
+    struct errata_captures *captures = NULL;
+    struct captures_thread *thread = NULL;
+    enum errata_result result = ERRATA_OK;
+
+    if (wrong != NULL) {
+        problem_say(&to, "%s", wrong);
+        return ERRATA_INVALID;
+    }
+    thread = thread_new(channel != NULL ? channel->token_file : NULL);
+    if (thread == NULL) {
+        problem_say(&to, "there is no memory, or no file descriptor, left");
+        return ERRATA_MEMORY;
+    }
+    result = errata_channel_open(&thread->loop, channel, problem, problem_bytes, &thread->channel);
+    if (result != ERRATA_OK) {
+        thread_free(thread);
+        return result;
+    }
+    result = open_queue(thread, config, &captures);
+    if (result == ERRATA_OK && !thread_start(thread)) {
+        captures_intake_ask_stop(&captures->intake, 0);
+        thread_free(thread);
+        result = ERRATA_MEMORY;
+    }
+    if (result != ERRATA_OK) {
+        problem_say(&to, "%s", errata_result_text(result));
+        return result;
+    }
+    *ret_captures = captures;
+    return ERRATA_OK;
+}
+
+void captures_thread_refresh_token(struct captures_thread *thread)
+{
+    static const struct problem nobody = {NULL, 0};
+    char token[TOKEN_BYTES_MAX + 1];
+    enum errata_result result = ERRATA_OK;
+
+    if (thread->token_file == NULL || !token_read_file(thread->token_file, &nobody, token)) {
+        return;
+    }
+    result = errata_channel_set_token(thread->channel, token);
+    ASSERT(result == ERRATA_OK || result == ERRATA_MEMORY); /* then the old one stays */
+    explicit_bzero(token, sizeof(token));
+}
+
+enum errata_result errata_captures_set_token(struct errata_captures *captures, const char *token)
+{
+    if (captures->thread == NULL || (token != NULL && !token_valid(slice_text(token)))) {
+        return ERRATA_INVALID;
+    }
+    return captures_intake_ask_token(&captures->intake, token != NULL ? token : "");
+}
+
+void errata_captures_stop(struct errata_captures *take_captures, int64_t drain_ms,
+                          struct errata_captures_statistics *ret_statistics)
+{
+    struct captures_thread *thread = NULL;
+    int failed = 0;
+
+    if (take_captures == NULL) {
+        return;
+    }
+    thread = take_captures->thread;
+    captures_intake_ask_stop(&take_captures->intake, drain_ms); /* and it frees itself */
+    failed = pthread_join(thread->thread, NULL);
+    ASSERT(failed == 0);
+    if (ret_statistics != NULL) {
+        *ret_statistics = thread->statistics;
+    }
+    thread_free(thread);
+}

@@ -1,0 +1,75 @@
+/*
+ * intake.h: the part of a queue of captures that any thread may touch, behind one lock that is held
+ * for a few instructions at a time: what was added and the queue has not taken over yet, the bounds,
+ * the statistics, and what other threads ask of the loop's.
+ */
+#ifndef ERRATA_CLIENT_CAPTURES_INTAKE_H
+#define ERRATA_CLIENT_CAPTURES_INTAKE_H
+
+#include "client/captures/capture.h"
+#include "store/base/attributes.h"
+
+#include <errata/captures.h>
+#include <pthread.h>
+
+struct captures_intake_config {
+    uint32_t events_max;
+    size_t bytes_max;
+    /* There is something to do for the loop's thread. Called with the lock held, and for the last time
+     * when the end is asked for. It does not call back. */
+    void (*wake)(void *user);
+    void *user;
+};
+
+/* How a capture leaves the queue: as an enum errata_drop, or */
+#define CAPTURES_STORED (-1)
+
+struct captures_intake {
+    struct captures_intake_config config;
+    pthread_mutex_t lock; /* of all that follows */
+    struct capture_list added; /* by turn; owned until they are taken over */
+    struct errata_captures_statistics statistics;
+    uint64_t numbers; /* given out */
+    char *token; /* asked to be used from now on, "": none; owned; NULL: nothing asked */
+    int64_t drain_ms; /* with which it was asked to stop; -1: not asked */
+    bool closed; /* takes no more */
+};
+
+/* ERRATA_MEMORY. */
+MUST_CHECK enum errata_result captures_intake_init(struct captures_intake *intake,
+                                                   const struct captures_intake_config *config);
+/* Of an intake out of which all was taken over. */
+void captures_intake_deinit(struct captures_intake *intake);
+
+/* --- any thread --- */
+
+/* Takes the capture, and gives it its number. ERRATA_BUSY: it is full, and has counted so.
+ * ERRATA_ENDED: it is closed. The capture stays the caller's then. */
+MUST_CHECK enum errata_result captures_intake_add(struct captures_intake *intake,
+                                                  struct capture *take_capture);
+void captures_intake_read_statistics(struct captures_intake *intake,
+                                     struct errata_captures_statistics *ret_statistics);
+/* Asks for a token, "" for none. ERRATA_MEMORY, ERRATA_ENDED. */
+MUST_CHECK enum errata_result captures_intake_ask_token(struct captures_intake *intake,
+                                                        const char *token);
+/* Asks for the end, and closes it: once. */
+void captures_intake_ask_stop(struct captures_intake *intake, int64_t drain_ms);
+
+/* --- the loop's thread --- */
+
+/* All that was added since; the caller's. */
+struct capture_list captures_intake_take(struct captures_intake *intake);
+/* The token asked for, the caller's to free; NULL: none was. */
+char *captures_intake_take_token(struct captures_intake *intake);
+/* Leaves nothing of it in memory. NULL does nothing. */
+void captures_intake_free_token(char *token);
+/* How long to drain, where the end was asked for; else -1. */
+int64_t captures_intake_read_stop(struct captures_intake *intake);
+void captures_intake_close(struct captures_intake *intake);
+/* A call of a capture ended with `code`; so many attempts of it were repeats. */
+void captures_intake_count_call(struct captures_intake *intake, uint32_t repeats,
+                                enum errata_code code);
+/* A capture of `size` bytes is out of the queue. */
+void captures_intake_count_out(struct captures_intake *intake, size_t size, int how);
+
+#endif

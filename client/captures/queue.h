@@ -1,0 +1,103 @@
+/*
+ * queue.h: which capture is sent when, and what becomes of it: without a loop, a clock or a channel.
+ * Whoever owns a queue steps it, tells it of calls that ended, and gives it a sender; all on one
+ * thread. What other threads add comes through the intake.
+ *
+ *   intake -> waiting, ready -> under way -> stored, or dropped
+ *                   ^             |
+ *                   |             +-> held: back among the ready ones, and all wait a while
+ *                   +- waiting, for longer each time <- at fault
+ */
+#ifndef ERRATA_CLIENT_CAPTURES_QUEUE_H
+#define ERRATA_CLIENT_CAPTURES_QUEUE_H
+
+#include "client/captures/intake.h"
+#include "store/base/random.h"
+
+/* One call of a capture takes at most this, with all that the channel repeats by itself; a server that
+ * can't be reached is waited for so long before the queue looks up. */
+#define CAPTURES_CALL_TIMEOUT_MS 30000
+/* How long all wait when the server can't take any: 1.6 times longer each time in a row. */
+#define CAPTURES_HOLD_INITIAL_MS 100
+#define CAPTURES_HOLD_MAX_MS 5000
+/* The longest wait that a server may ask for. */
+#define CAPTURES_RETRY_MAX_MS 60000
+/* How often a capture may be at fault. It waits in between: 1, 4, 16 and 60 seconds. */
+#define CAPTURES_FAULTS_MAX 5
+
+/* What is remembered of a status's message, with its NUL. */
+#define CAPTURES_MESSAGE_BYTES 256
+
+/* 16 random bytes in hex, `-`, a number. */
+#define CAPTURES_KEY_PREFIX_BYTES 33
+#define CAPTURES_KEY_BYTES (CAPTURES_KEY_PREFIX_BYTES + 21)
+
+struct captures_sender {
+    void *user;
+    /* Starts a CaptureEvent; captures_queue_end follows in a later turn. The request and the key are
+     * borrowed until this returns. Errors as errata_call_start: nothing follows. */
+    enum errata_result (*start)(void *user, struct capture *capture, const char *key,
+                                int64_t timeout_ms, struct errata_call **ret_call);
+    /* Its end follows in a later turn. */
+    void (*cancel)(void *user, struct errata_call *call);
+};
+
+struct captures_queue_config {
+    struct captures_intake *intake; /* outlives the queue */
+    struct captures_sender sender;
+    struct random *random; /* of waits; outlives the queue */
+    uint8_t key_seed[16]; /* of no other queue, ever */
+    uint32_t in_flight_max;
+    int64_t age_ms_max;
+    void (*on_drop)(void *user, enum errata_drop why, struct errata_bytes request,
+                    const struct errata_status *status); /* may be NULL */
+    void *user;
+};
+
+enum captures_queue_state {
+    CAPTURES_QUEUE_OPEN,
+    CAPTURES_QUEUE_DRAINING, /* takes no more, sends what it has */
+    CAPTURES_QUEUE_DROPPING, /* drops the rest, and waits for the ends of calls */
+    CAPTURES_QUEUE_DONE /* has nothing left */
+};
+
+/* How the last call that failed ended. */
+struct captures_failure {
+    enum errata_code code; /* OK: none did */
+    bool from_server;
+    char message[CAPTURES_MESSAGE_BYTES];
+};
+
+struct captures_queue {
+    struct captures_queue_config config;
+    char key_prefix[CAPTURES_KEY_PREFIX_BYTES];
+    enum captures_queue_state state;
+    struct capture_list all; /* by age, oldest first: waiting or under way; owned */
+    /* By turn: those that are ready, then those at fault for the first time, the second ...; each list
+     * is in the order in which they are due. */
+    struct capture_list waiting[CAPTURES_FAULTS_MAX];
+    uint32_t in_flight;
+    uint32_t window; /* how many may be: grows with each success, 1 again when the server can't */
+    int64_t hold_ms; /* of the last hold in a row; 0: none */
+    int64_t resume_ms; /* nothing is sent before; 0: no hold */
+    int64_t drop_ms; /* when a draining queue drops the rest */
+    struct captures_failure failure;
+};
+
+/* Copies the configuration. */
+void captures_queue_init(struct captures_queue *queue, const struct captures_queue_config *config);
+/* Of a queue that is done. */
+void captures_queue_deinit(struct captures_queue *queue);
+
+/* Does what is due. Gives when it wants to be stepped at the latest, 0: not before something happens.
+ * on_drop may be called. */
+int64_t captures_queue_step(struct captures_queue *queue, int64_t now_ms);
+/* The call of a capture has ended. A step follows. on_drop may be called. */
+void captures_queue_end(struct capture *take_capture, const struct errata_status *status,
+                        int64_t now_ms);
+/* The server may take more than it did: a new token, say. A step follows. */
+void captures_queue_resume(struct captures_queue *queue);
+/* Takes no more, and is done at `now_ms` + `drain_ms` or when it has nothing left; steps follow. */
+void captures_queue_close(struct captures_queue *queue, int64_t drain_ms, int64_t now_ms);
+
+#endif

@@ -1,0 +1,23 @@
+/*
+ * verdict.h: what the end of a capture's call means for it, and for the others behind it.
+ */
+#ifndef ERRATA_CLIENT_CAPTURES_VERDICT_H
+#define ERRATA_CLIENT_CAPTURES_VERDICT_H
+
+#include <errata/client.h>
+
+enum captures_verdict {
+    CAPTURES_VERDICT_STORED,
+    /* The server will not take it, now or later. */
+    CAPTURES_VERDICT_REFUSED,
+    /* It could not be taken, for a reason that lies with the server, the way to it or the token: the
+     * others would fare no better, and all wait. */
+    CAPTURES_VERDICT_HOLD,
+    /* Something went wrong that may lie in this one: it waits, and the others go on. */
+    CAPTURES_VERDICT_FAULT
+};
+
+/* `ret_retry_ms` is what the server said about when a repeat makes sense; -1: nothing. */
+enum captures_verdict captures_judge(const struct errata_status *status, int64_t *ret_retry_ms);
+
+#endif

@@ -1,0 +1,443 @@
+/*
+ * queue_test.c: one test a rule of the queue: what is sent when, and what becomes of it.
+ */
+#include "tests/unit/client_captures/captures_tests.h"
+#include "tests/unit/client_captures/world.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct world_limits plain = {0};
+
+static struct world *new_world(void)
+{
+    return world_new(&plain, 1);
+}
+
+/* Captures 1 to `count`, and a step. */
+static void add_all(struct world *world, uint32_t count)
+{
+    for (uint32_t tag = 1; tag <= count; tag++) {
+        assert_int_equal(world_add(world, tag), ERRATA_OK);
+    }
+    world_step(world);
+}
+
+static void assert_dropped(struct world *world, uint32_t tag, enum errata_drop why,
+                           enum errata_code code)
+{
+    const struct world_drop *drop = world_drop_of(world, tag);
+
+    assert_non_null(drop);
+    assert_int_equal(drop->why, why);
+    assert_true(drop->has_status);
+    assert_int_equal(drop->code, code);
+}
+
+/* Goal: captures go out in the order in which they came, a few at a time, and are stored. Method: six
+ * captures and room for four; ends one by one. */
+static void test_in_order_a_few_at_a_time(void **state)
+{
+    struct world *world = new_world();
+    struct errata_captures_statistics statistics;
+
+    (void)state;
+    add_all(world, 6);
+    assert_int_equal(world_count_under_way(world), 4);
+    for (uint32_t tag = 1; tag <= 4; tag++) {
+        assert_non_null(world_find(world, tag));
+    }
+    world_end(world, 2, ERRATA_CODE_OK);
+    assert_non_null(world_find(world, 5));
+    world_end(world, 1, ERRATA_CODE_OK);
+    assert_non_null(world_find(world, 6));
+    for (uint32_t tag = 3; tag <= 6; tag++) {
+        world_end(world, tag, ERRATA_CODE_OK);
+    }
+    world_statistics(world, &statistics);
+    assert_int_equal(statistics.stored, 6);
+    assert_int_equal(statistics.queued, 0);
+    assert_int_equal(statistics.repeats, 0);
+    assert_int_equal(world->drop_count, 0);
+    assert_int_equal(world->due_ms, 0);
+    world_free(world);
+}
+
+/* Goal: another thread wakes the loop once for all that it adds, and again after it was taken over.
+ * Method: counting wakes. */
+static void test_one_wake_for_many(void **state)
+{
+    struct world *world = new_world();
+
+    (void)state;
+    assert_int_equal(world_add(world, 1), ERRATA_OK);
+    assert_int_equal(world_add(world, 2), ERRATA_OK);
+    assert_int_equal(world->wakes, 1);
+    world_step(world);
+    assert_int_equal(world_add(world, 3), ERRATA_OK);
+    assert_int_equal(world->wakes, 2);
+    world_free(world);
+}
+
+/* Goal: a full queue says so and counts it, by number and by bytes; what leaves makes room. Method:
+ * three captures and one more; then one that is too large beside the others. */
+static void test_full(void **state)
+{
+    const struct world_limits limits = {.events_max = 3, .bytes_max = 100};
+    struct world *world = world_new(&limits, 1);
+    struct errata_captures_statistics statistics;
+
+    (void)state;
+    add_all(world, 3);
+    assert_int_equal(world_add(world, 4), ERRATA_BUSY);
+    world_end(world, 1, ERRATA_CODE_OK);
+    assert_int_equal(world_add_bytes(world, 4, 69), ERRATA_BUSY);
+    assert_int_equal(world_add_bytes(world, 4, 68), ERRATA_OK);
+    world_statistics(world, &statistics);
+    assert_int_equal(statistics.dropped[ERRATA_DROP_FULL], 2);
+    assert_int_equal(statistics.added, 4);
+    assert_int_equal(statistics.queued, 3);
+    assert_int_equal(statistics.queued_bytes, 100);
+    assert_int_equal(world->drop_count, 0);
+    world_free(world);
+}
+
+/* Goal: what the server refuses is dropped at once, told why, and holds up nothing. Method: every
+ * code that refuses, one after the other, beside a capture that is stored. */
+static void test_refused(void **state)
+{
+    static const enum errata_code codes[] = {
+        ERRATA_CODE_INVALID_ARGUMENT,    ERRATA_CODE_NOT_FOUND,    ERRATA_CODE_ALREADY_EXISTS,
+        ERRATA_CODE_PERMISSION_DENIED,   ERRATA_CODE_OUT_OF_RANGE, ERRATA_CODE_RESOURCE_EXHAUSTED,
+        ERRATA_CODE_FAILED_PRECONDITION, ERRATA_CODE_UNIMPLEMENTED};
+    struct world *world = new_world();
+    struct errata_captures_statistics statistics;
+
+    (void)state;
+    for (uint32_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+        assert_int_equal(world_add(world, 10 + i), ERRATA_OK);
+        assert_int_equal(world_add(world, 20 + i), ERRATA_OK);
+        world_step(world);
+        world_end(world, 10 + i, codes[i]);
+        assert_dropped(world, 10 + i, ERRATA_DROP_REFUSED, codes[i]);
+        assert_string_equal(world_drop_of(world, 10 + i)->message, errata_code_name(codes[i]));
+        world_end(world, 20 + i, ERRATA_CODE_OK);
+    }
+    world_statistics(world, &statistics);
+    assert_int_equal(statistics.stored, 8);
+    assert_int_equal(statistics.dropped[ERRATA_DROP_REFUSED], 8);
+    assert_int_equal(statistics.queued, 0);
+    world_free(world);
+}
+
+/* Goal: a server that can't take captures is asked by one call at a time, ever more seldom, and gets
+ * all again once it can. Method: UNAVAILABLE twenty times, then OK; the waits in between. */
+static void test_unavailable_holds_all(void **state)
+{
+    struct world *world = new_world();
+    struct errata_captures_statistics statistics;
+    int64_t least_ms = CAPTURES_HOLD_INITIAL_MS * 4 / 5;
+
+    (void)state;
+    add_all(world, 30);
+    for (uint32_t tag = 1; tag <= 4; tag++) {
+        world_end(world, tag, ERRATA_CODE_UNAVAILABLE);
+    }
+    for (uint32_t tag = 5; tag < 25; tag++) {
+        int64_t wait_ms = world->due_ms - world->now_ms;
+
+        assert_int_equal(world_count_under_way(world), 0);
+        assert_true(wait_ms >= least_ms);
+        assert_true(wait_ms <= CAPTURES_HOLD_MAX_MS * 6 / 5);
+        world_pass(world, wait_ms);
+        assert_int_equal(world_count_under_way(world), 1);
+        assert_non_null(world_find(world, tag));
+        world_end(world, tag, ERRATA_CODE_UNAVAILABLE);
+        least_ms = least_ms * 6 / 5 < 4000 ? least_ms * 6 / 5 : 4000;
+    }
+    assert_true(world->due_ms - world->now_ms >= 4000);
+    world_pass(world, world->due_ms - world->now_ms);
+    world_end(world, 25, ERRATA_CODE_OK);
+    assert_int_equal(world_count_under_way(world), 2);
+    world_end(world, 26, ERRATA_CODE_OK);
+    assert_int_equal(world_count_under_way(world), 3);
+    world_end(world, 27, ERRATA_CODE_OK);
+    assert_int_equal(world_count_under_way(world), 4);
+    world_statistics(world, &statistics);
+    assert_int_equal(statistics.queued, 27);
+    assert_int_equal(statistics.stored, 3);
+    assert_int_equal(statistics.last_code, ERRATA_CODE_OK);
+    assert_int_equal(world->drop_count, 0);
+    world_free(world);
+}
+
+/* Goal: calls that fail together are one failure; the next hold after a success is short again.
+ * Method: four calls fail in the same moment. */
+static void test_failures_together_are_one(void **state)
+{
+    struct world *world = new_world();
+
+    (void)state;
+    add_all(world, 4);
+    for (uint32_t tag = 1; tag <= 4; tag++) {
+        world_end(world, tag, ERRATA_CODE_DEADLINE_EXCEEDED);
+    }
+    assert_true(world->due_ms - world->now_ms <= CAPTURES_HOLD_INITIAL_MS * 6 / 5);
+    world_pass(world, 120);
+    world_end(world, 1, ERRATA_CODE_OK);
+    world_end(world, 2, ERRATA_CODE_UNAVAILABLE);
+    world_end(world, 3, ERRATA_CODE_OK);
+    assert_int_equal(world_count_under_way(world), 0);
+    assert_true(world->due_ms - world->now_ms <= CAPTURES_HOLD_INITIAL_MS * 6 / 5);
+    world_free(world);
+}
+
+/* Goal: the delay that a server asks for is kept, up to a minute. Method: RESOURCE_EXHAUSTED with
+ * RetryInfo of 2.5 seconds, INVALID_ARGUMENT with one of an hour. */
+static void test_retry_info(void **state)
+{
+    struct world *world = new_world();
+
+    (void)state;
+    add_all(world, 1);
+    world_end_retry(world, 1, ERRATA_CODE_RESOURCE_EXHAUSTED, 2500);
+    assert_int_equal(world->due_ms - world->now_ms, 2500);
+    world_pass(world, 2499);
+    assert_int_equal(world_count_under_way(world), 0);
+    world_pass(world, 1);
+    assert_int_equal(world_count_under_way(world), 1);
+    world_end_retry(world, 1, ERRATA_CODE_INVALID_ARGUMENT, 3600000);
+    assert_int_equal(world->due_ms - world->now_ms, CAPTURES_RETRY_MAX_MS);
+    world_pass(world, CAPTURES_RETRY_MAX_MS);
+    world_end(world, 1, ERRATA_CODE_OK);
+    assert_int_equal(world->drop_count, 0);
+    world_free(world);
+}
+
+/* Goal: a token that is not accepted costs no capture, and a new one sends them at once. Method:
+ * UNAUTHENTICATED until the hold is long, then a resume. */
+static void test_unauthenticated_is_kept(void **state)
+{
+    struct world *world = new_world();
+
+    (void)state;
+    add_all(world, 3);
+    for (uint32_t tag = 1; tag <= 3; tag++) {
+        world_end(world, tag, ERRATA_CODE_UNAUTHENTICATED);
+    }
+    for (uint32_t i = 0; i < 12; i++) {
+        world_pass(world, world->due_ms - world->now_ms);
+        world_end(world, 1 + i % 3, ERRATA_CODE_UNAUTHENTICATED);
+    }
+    assert_true(world->due_ms - world->now_ms >= 4000);
+    captures_queue_resume(&world->queue);
+    world_step(world);
+    assert_int_equal(world_count_under_way(world), 1);
+    for (uint32_t tag = 1; tag <= 3; tag++) {
+        world_end(world, tag, ERRATA_CODE_OK);
+    }
+    assert_int_equal(world->drop_count, 0);
+    world_free(world);
+}
+
+/* Goal: a capture that the server fails at waits by itself, longer each time, and is dropped the fifth
+ * time; the others go on. Method: each code of a failure, with others stored in between. */
+static void test_faults(void **state)
+{
+    static const enum errata_code codes[] = {ERRATA_CODE_INTERNAL, ERRATA_CODE_UNKNOWN,
+                                             ERRATA_CODE_ABORTED, ERRATA_CODE_DATA_LOSS,
+                                             ERRATA_CODE_INTERNAL};
+    static const int64_t waits_ms[] = {1000, 4000, 16000, 60000};
+    struct world *world = new_world();
+    struct errata_captures_statistics statistics;
+
+    (void)state;
+    add_all(world, 1);
+    for (uint32_t i = 0; i < 4; i++) {
+        world_end(world, 1, codes[i]);
+        assert_int_equal(world->due_ms - world->now_ms, waits_ms[i]);
+        assert_int_equal(world_add(world, 2 + i), ERRATA_OK);
+        world_step(world);
+        world_end(world, 2 + i, ERRATA_CODE_OK);
+        world_pass(world, waits_ms[i] - 1);
+        assert_null(world_find(world, 1));
+        world_pass(world, 1);
+    }
+    world_end(world, 1, codes[4]);
+    assert_dropped(world, 1, ERRATA_DROP_REFUSED, ERRATA_CODE_INTERNAL);
+    world_statistics(world, &statistics);
+    assert_int_equal(statistics.stored, 4);
+    assert_int_equal(statistics.repeats, 4);
+    world_free(world);
+}
+
+/* Goal: a capture that always brings the server down does not hold up the others. Method: UNAVAILABLE
+ * for one, each time it is sent, OK for fifty others. */
+static void test_one_bad_capture_blocks_nobody(void **state)
+{
+    struct world *world = new_world();
+    struct errata_captures_statistics statistics;
+
+    (void)state;
+    add_all(world, 51);
+    for (unsigned turns = 0; turns < 1000; turns++) {
+        for (uint32_t tag = 2; tag <= 51; tag++) {
+            if (world_find(world, tag) != NULL) {
+                world_end(world, tag, ERRATA_CODE_OK);
+            }
+        }
+        if (world_find(world, 1) != NULL) {
+            world_end(world, 1, ERRATA_CODE_UNAVAILABLE);
+        }
+        world_pass(world, 100);
+    }
+    world_statistics(world, &statistics);
+    assert_int_equal(statistics.stored, 50);
+    assert_int_equal(statistics.queued, 1);
+    /* 100 seconds, at a hold of 4 seconds or more in the end. */
+    assert_true(world->call_count < 50 + 40);
+    world_free(world);
+}
+
+/* Goal: nothing is sent beyond its age, and what is under way then ends. Method: an age of a minute, two
+ * captures whose second calls begin halfway; one is cancelled, one ends by its deadline. */
+static void test_age_of_those_under_way(void **state)
+{
+    const struct world_limits limits = {.age_ms_max = 60000, .in_flight_max = 2};
+    struct world *world = world_new(&limits, 1);
+
+    (void)state;
+    add_all(world, 2);
+    assert_int_equal(world_find(world, 1)->timeout_ms, CAPTURES_CALL_TIMEOUT_MS);
+    world_pass(world, 30000);
+    world_end(world, 1, ERRATA_CODE_INTERNAL);
+    world_end(world, 2, ERRATA_CODE_INTERNAL);
+    world_pass(world, 1000);
+    assert_int_equal(world_find(world, 1)->timeout_ms, 29000);
+    world_pass(world, 28999);
+    assert_false(world_find(world, 1)->cancelled);
+    world_pass(world, 1);
+    assert_true(world_find(world, 1)->cancelled);
+    world_end(world, 1, ERRATA_CODE_CANCELLED);
+    world_end(world, 2, ERRATA_CODE_DEADLINE_EXCEEDED);
+    assert_dropped(world, 1, ERRATA_DROP_EXPIRED, ERRATA_CODE_CANCELLED);
+    assert_dropped(world, 2, ERRATA_DROP_EXPIRED, ERRATA_CODE_DEADLINE_EXCEEDED);
+    world_free(world);
+}
+
+/* Goal: what waits is dropped the moment it is too old, told what was in the way; younger ones stay.
+ * Method: one held by the server for longer than its age, one behind a call that does not end. */
+static void test_age_of_those_that_wait(void **state)
+{
+    const struct world_limits limits = {.age_ms_max = 5000, .in_flight_max = 1};
+    struct world *world = world_new(&limits, 1);
+
+    (void)state;
+    add_all(world, 2);
+    world_pass(world, 1);
+    assert_int_equal(world_add(world, 3), ERRATA_OK);
+    world_step(world);
+    world_pass(world, 4998);
+    assert_int_equal(world->drop_count, 0);
+    world_pass(world, 1);
+    assert_int_equal(world->drop_count, 1);
+    assert_int_equal(world_drop_of(world, 2)->why, ERRATA_DROP_EXPIRED);
+    assert_false(world_drop_of(world, 2)->has_status);
+    world_end(world, 1, ERRATA_CODE_OK);
+    world_end_retry(world, 3, ERRATA_CODE_UNAVAILABLE, 60000);
+    world_pass(world, 1);
+    assert_dropped(world, 3, ERRATA_DROP_EXPIRED, ERRATA_CODE_UNAVAILABLE);
+    assert_string_equal(world_drop_of(world, 3)->message, "later");
+    assert_int_equal(world_drop_of(world, 3)->attempts, 1);
+    world_free(world);
+}
+
+/* Goal: a capture keeps its key, and repeats are counted across calls. Method: calls of three attempts,
+ * of none and of one; the world checks the key. */
+static void test_keys_and_repeats(void **state)
+{
+    static const uint32_t attempts[] = {0, 3, 0, 1};
+    static const uint64_t repeats[] = {0, 2, 2, 3};
+    struct world *world = new_world();
+    struct errata_captures_statistics statistics;
+
+    (void)state;
+    add_all(world, 1);
+    for (size_t i = 0; i < 4; i++) {
+        struct errata_status status = {
+            .code = ERRATA_CODE_UNAVAILABLE, .message = "", .attempts = attempts[i]};
+
+        world_end_with(world, 1, &status);
+        world_step(world);
+        world_statistics(world, &statistics);
+        assert_int_equal(statistics.repeats, repeats[i]);
+        assert_int_equal(statistics.last_code, ERRATA_CODE_UNAVAILABLE);
+        world_pass(world, 1000);
+    }
+    assert_int_equal(world->call_count, 5);
+    assert_int_equal(strlen(world->keys[1]), 34);
+    world_free(world);
+}
+
+/* Goal: queues of other seeds make other keys. Method: the first key of two. */
+static void test_keys_of_two_queues(void **state)
+{
+    struct world *one = world_new(&plain, 1);
+    struct world *other = world_new(&plain, 2);
+
+    (void)state;
+    add_all(one, 1);
+    add_all(other, 1);
+    assert_string_not_equal(one->keys[1], other->keys[1]);
+    world_free(one);
+    world_free(other);
+}
+
+/* Goal: a channel that has no room is tried again after a hold; what it will never take is dropped, and
+ * says why. Method: each refusal to start. */
+static void test_channel_refuses_to_start(void **state)
+{
+    struct world *world = new_world();
+
+    (void)state;
+    world->start_result = ERRATA_BUSY;
+    add_all(world, 2);
+    assert_int_equal(world_count_under_way(world), 0);
+    assert_true(world->due_ms > world->now_ms);
+    world->start_result = ERRATA_OK;
+    world_pass(world, 120);
+    world_end(world, 1, ERRATA_CODE_OK);
+    world_end(world, 2, ERRATA_CODE_OK);
+    world->start_result = ERRATA_TOO_LARGE;
+    assert_int_equal(world_add(world, 3), ERRATA_OK);
+    world_step(world);
+    assert_dropped(world, 3, ERRATA_DROP_REFUSED, ERRATA_CODE_RESOURCE_EXHAUSTED);
+    world_free(world);
+}
+
+int run_queue_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_in_order_a_few_at_a_time),
+        cmocka_unit_test(test_one_wake_for_many),
+        cmocka_unit_test(test_full),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_unavailable_holds_all),
+        cmocka_unit_test(test_failures_together_are_one),
+        cmocka_unit_test(test_retry_info),
+        cmocka_unit_test(test_unauthenticated_is_kept),
+        cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_one_bad_capture_blocks_nobody),
+        cmocka_unit_test(test_age_of_those_under_way),
+        cmocka_unit_test(test_age_of_those_that_wait),
+        cmocka_unit_test(test_keys_and_repeats),
+        cmocka_unit_test(test_keys_of_two_queues),
+        cmocka_unit_test(test_channel_refuses_to_start),
+    };
+
+    return cmocka_run_group_tests_name("queue", tests, NULL, NULL);
+}

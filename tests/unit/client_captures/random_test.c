@@ -1,0 +1,162 @@
+/*
+ * random_test.c: long runs of whatever may happen to a queue, by a seed. The world checks after each
+ * move that the statistics add up, bounds hold and keys stay; in the end each capture had one fate.
+ */
+#include "tests/unit/client_captures/captures_tests.h"
+#include "tests/unit/client_captures/world.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#define MOVES 1500
+
+struct run {
+    struct world *world;
+    struct random_seeded random; /* of the moves; the world has its own */
+    uint32_t next_tag;
+    bool fates[WORLD_TAGS_MAX]; /* by tag: stored; drops are the world's */
+    uint64_t refused_adds;
+};
+
+static uint32_t draw(struct run *run, uint32_t below)
+{
+    uint32_t drawn = 0;
+
+    random_fill(&run->random.random, &drawn, sizeof(drawn));
+    return drawn % below;
+}
+
+static void add_some(struct run *run)
+{
+    for (uint32_t i = draw(run, 6); i > 0 && run->next_tag < WORLD_TAGS_MAX; i--) {
+        size_t size = sizeof(uint32_t) + draw(run, 200);
+        enum errata_result result = world_add_bytes(run->world, run->next_tag, size);
+
+        if (result == ERRATA_OK) {
+            run->next_tag++;
+        } else {
+            assert_true(result == ERRATA_BUSY || run->world->intake.closed);
+            run->refused_adds += result == ERRATA_BUSY;
+        }
+    }
+}
+
+static void end_one(struct run *run)
+{
+    struct world_call *call = &run->world->calls[draw(run, WORLD_CALLS_MAX)];
+    struct errata_status status = {.message = "drawn",
+                                   .from_server = draw(run, 4) != 0,
+                                   .attempts = draw(run, 4),
+                                   .code = (enum errata_code)draw(run, 17)};
+
+    if (call->capture == NULL) {
+        return;
+    }
+    if (draw(run, 2) == 0) {
+        status.code = ERRATA_CODE_OK;
+    }
+    run->fates[call->tag] = status.code == ERRATA_CODE_OK;
+    world_end_with(run->world, call->tag, &status);
+}
+
+static void move(struct run *run)
+{
+    switch (draw(run, 8)) {
+    case 0:
+        add_some(run);
+        break;
+    case 1:
+        world_pass(run->world, draw(run, 200));
+        break;
+    case 2:
+        world_pass(run->world, draw(run, 20000));
+        break;
+    case 3:
+        run->world->start_result = draw(run, 4) == 0 ? ERRATA_BUSY : ERRATA_OK;
+        break;
+    case 4:
+        captures_queue_resume(&run->world->queue);
+        break;
+    default:
+        end_one(run);
+        if (draw(run, 2) == 0) {
+            world_step(run->world);
+        }
+    }
+}
+
+static void check_fates(struct run *run)
+{
+    struct errata_captures_statistics statistics;
+    uint64_t stored = 0;
+
+    for (uint32_t tag = 1; tag < run->next_tag; tag++) {
+        bool dropped = world_drop_of(run->world, tag) != NULL;
+
+        assert_true(run->fates[tag] != dropped); /* exactly one of the two */
+        stored += run->fates[tag];
+    }
+    world_statistics(run->world, &statistics);
+    assert_int_equal(statistics.added, run->next_tag - 1);
+    assert_int_equal(statistics.stored, stored);
+    assert_int_equal(statistics.dropped[ERRATA_DROP_FULL], run->refused_adds);
+    assert_int_equal(statistics.queued, 0);
+}
+
+static void run_once(uint64_t seed)
+{
+    static const struct world_limits limits = {
+        .events_max = 40, .bytes_max = 5000, .in_flight_max = 6, .age_ms_max = 90000};
+    static struct run run;
+
+    run = (struct run){.world = world_new(&limits, seed), .next_tag = 1};
+    random_seeded_init(&run.random, seed + 1);
+    for (unsigned i = 0; i < MOVES; i++) {
+        move(&run);
+    }
+    world_close(run.world, draw(&run, 30000));
+    for (unsigned i = 0; i < MOVES && run.world->queue.state != CAPTURES_QUEUE_DONE; i++) {
+        move(&run);
+    }
+    world_close(run.world, 0);
+    world_step(run.world);
+    for (size_t i = 0; i < WORLD_CALLS_MAX; i++) {
+        struct world_call *call = &run.world->calls[i];
+
+        if (call->capture != NULL) {
+            world_end(run.world, call->tag, ERRATA_CODE_CANCELLED);
+        }
+    }
+    assert_int_equal(run.world->queue.state, CAPTURES_QUEUE_DONE);
+    check_fates(&run);
+    world_free(run.world);
+}
+
+struct random_runs {
+    unsigned long seed;
+    unsigned rounds;
+};
+
+/* Goal: whatever happens in whatever order, each capture is stored or dropped exactly once, and the
+ * statistics say so at any moment. Method: moves drawn by a seed. */
+static void test_random_runs(void **state)
+{
+    const struct random_runs *runs = *state;
+
+    for (unsigned i = 0; i < runs->rounds; i++) {
+        run_once(runs->seed + i);
+    }
+}
+
+int run_random_tests(unsigned long seed, unsigned rounds)
+{
+    struct random_runs runs = {seed, rounds};
+    const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(test_random_runs, &runs)};
+
+    printf("seed %lu, %u rounds\n", seed, rounds);
+    return cmocka_run_group_tests_name("random", tests, NULL, NULL);
+}

@@ -1,0 +1,37 @@
+/*
+ * server.h: a server of CaptureEvent over TCP, on a thread of its own, that a test can take away and
+ * bring back at the same address. It remembers each capture by its idempotency key, as the real one
+ * does, and whether a key ever came with two captures, or a capture with two keys.
+ */
+#ifndef ERRATA_TESTS_UNIT_CLIENT_CAPTURES_SERVER_H
+#define ERRATA_TESTS_UNIT_CLIENT_CAPTURES_SERVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SERVER_CAPTURES_MAX 20000
+
+/* What it does with a request; in percent, the rest is answered with OK. */
+struct server_habits {
+    unsigned unavailable; /* says so, with the capture stored or not */
+    unsigned hang_up; /* stores it, and ends the connection without an answer */
+    const char *token; /* anything else is UNAUTHENTICATED; NULL: anything goes */
+};
+
+struct server;
+
+/* Does not listen yet. */
+struct server *server_new(const struct server_habits *habits);
+/* Listens, at the same port as the last time. */
+void server_up(struct server *server);
+/* Ends its connections and listens no more. */
+void server_down(struct server *server);
+void server_free(struct server *server);
+
+/* HOST:PORT. */
+const char *server_address(const struct server *server);
+/* Of a server that is down: captures that it stored; and mix-ups of keys and captures. */
+unsigned server_count_stored(const struct server *server);
+unsigned server_count_wrong(const struct server *server);
+
+#endif

@@ -1,0 +1,339 @@
+/*
+ * thread_test.c: a queue with a thread of its own, over real connections to a server that comes and
+ * goes: nothing is lost, nothing is stored twice, and the figures add up on any thread.
+ */
+#include "tests/unit/client_captures/captures_tests.h"
+#include "tests/unit/client_captures/server.h"
+
+#include <errata/captures.h>
+#include <errata/v1/correction_service.pb-c.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define THREADS 4
+#define ADDS 400
+
+/* What on_drop was told, on the queue's thread. */
+struct told {
+    _Atomic unsigned drops[4];
+    _Atomic int last_code;
+};
+
+struct adder {
+    struct errata_captures *captures;
+    pthread_t thread;
+    unsigned number;
+    unsigned full; /* refused for want of room */
+    unsigned wrong; /* what should not be */
+};
+
+static void on_drop(void *user, enum errata_drop why, struct errata_bytes request,
+                    const struct errata_status *status)
+{
+    struct told *told = user;
+
+    told->drops[why]++;
+    told->last_code = status != NULL ? (int)status->code : -1;
+    if (request.size == 0) {
+        told->drops[why] += 1000; /* each has its bytes */
+    }
+}
+
+static enum errata_result add(struct errata_captures *captures, const char *draft)
+{
+    Errata__V1__CaptureEventRequest request = ERRATA__V1__CAPTURE_EVENT_REQUEST__INIT;
+    Errata__V1__FeedbackEvent event = ERRATA__V1__FEEDBACK_EVENT__INIT;
+
+    event.event_type = ERRATA__V1__EVENT_TYPE__EVENT_TYPE_EXTRACTION_FIELD_CORRECTED;
+    event._draft_order_id_case = ERRATA__V1__FEEDBACK_EVENT___DRAFT_ORDER_ID_DRAFT_ORDER_ID;
+    event.draft_order_id = (char *)(uintptr_t)draft;
+    request.event = &event;
+    return errata_captures_add(captures, &request);
+}
+
+static bool adds_up(struct errata_captures *captures)
+{
+    struct errata_captures_statistics now;
+
+    errata_captures_read_statistics(captures, &now);
+    return now.added == now.queued + now.stored + now.dropped[ERRATA_DROP_REFUSED] +
+                            now.dropped[ERRATA_DROP_EXPIRED] + now.dropped[ERRATA_DROP_CLOSED];
+}
+
+static void *run_adder(void *user)
+{
+    struct adder *adder = user;
+    char draft[40];
+
+    for (unsigned i = 0; i < ADDS; i++) {
+        enum errata_result result = ERRATA_OK;
+
+        (void)snprintf(draft, sizeof(draft), "thread %u, capture %u", adder->number, i);
+        result = add(adder->captures, draft);
+        adder->full += result == ERRATA_BUSY;
+        adder->wrong += result != ERRATA_OK && result != ERRATA_BUSY;
+        adder->wrong += !adds_up(adder->captures);
+        if (i % 16 == 0) {
+            usleep(1000);
+        }
+    }
+    return NULL;
+}
+
+static struct errata_captures *start(const struct server *server, struct told *told,
+                                     const char *token)
+{
+    struct errata_channel_config channel;
+    struct errata_captures_config config;
+    struct errata_captures *captures = NULL;
+    char problem[200] = "";
+
+    errata_channel_config_init(&channel);
+    channel.server = server_address(server);
+    channel.token = token;
+    channel.backoff_initial_ms = 5;
+    channel.backoff_max_ms = 20;
+    errata_captures_config_init(&config);
+    config.events_max = 500;
+    config.on_drop = on_drop;
+    config.user = told;
+    assert_int_equal(errata_captures_start(&channel, &config, problem, sizeof(problem), &captures),
+                     ERRATA_OK);
+    assert_string_equal(problem, "");
+    return captures;
+}
+
+/* Waits, for at most a minute, until so many are stored. */
+static void wait_for_stored(struct errata_captures *captures, uint64_t count)
+{
+    struct errata_captures_statistics now = {0};
+
+    for (unsigned i = 0; i < 12000 && now.stored < count; i++) {
+        usleep(5000);
+        errata_captures_read_statistics(captures, &now);
+    }
+    assert_true(now.stored >= count);
+}
+
+/* Goal: every capture that was taken is stored exactly once, under one key, however often the server
+ * goes away, says UNAVAILABLE or hangs up without an answer. Method: four threads add; the server is
+ * down in the beginning and five times after. */
+static void test_server_comes_and_goes(void **state)
+{
+    static const struct server_habits habits = {.unavailable = 3, .hang_up = 1};
+    struct server *server = server_new(&habits);
+    struct told told = {.last_code = 0};
+    struct errata_captures *captures = start(server, &told, NULL);
+    struct adder adders[THREADS] = {{NULL}};
+    struct errata_captures_statistics last;
+    unsigned full = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < THREADS; i++) {
+        adders[i] = (struct adder){.captures = captures, .number = i};
+        assert_int_equal(pthread_create(&adders[i].thread, NULL, run_adder, &adders[i]), 0);
+    }
+    for (unsigned i = 0; i < 5; i++) {
+        usleep(20000);
+        server_up(server);
+        usleep(30000);
+        server_down(server);
+    }
+    for (unsigned i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(adders[i].thread, NULL), 0);
+        assert_int_equal(adders[i].wrong, 0);
+        full += adders[i].full;
+    }
+    server_up(server);
+    errata_captures_stop(captures, 60000, &last);
+    server_down(server);
+    assert_int_equal(last.added, THREADS * ADDS - full);
+    assert_int_equal(last.stored, last.added);
+    assert_int_equal(last.queued, 0);
+    assert_int_equal(last.dropped[ERRATA_DROP_FULL], full);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(told.drops[i], 0);
+    }
+    assert_int_equal(server_count_stored(server), last.stored);
+    assert_int_equal(server_count_wrong(server), 0);
+    server_free(server);
+}
+
+/* Goal: an end without a server takes as long as the drain, drops the rest and says so. Method: ten
+ * captures that nobody takes. */
+static void test_stop_without_server(void **state)
+{
+    static const struct server_habits habits = {0};
+    struct server *server = server_new(&habits);
+    struct told told = {.last_code = 0};
+    struct errata_captures *captures = start(server, &told, NULL);
+    struct errata_captures_statistics last;
+
+    (void)state;
+    for (unsigned i = 0; i < 10; i++) {
+        assert_int_equal(add(captures, "d"), ERRATA_OK);
+    }
+    errata_captures_stop(captures, 50, &last);
+    assert_int_equal(last.dropped[ERRATA_DROP_CLOSED], 10);
+    assert_int_equal(told.drops[ERRATA_DROP_CLOSED], 10);
+    captures = start(server, &told, NULL);
+    errata_captures_stop(captures, 0, NULL);
+    server_free(server);
+}
+
+/* Goal: captures outlive a token that is not accepted, and go on under the next. Method: a wrong token,
+ * replaced when the server has refused it. */
+static void test_token_is_replaced(void **state)
+{
+    static const struct server_habits habits = {.token = "Bearer right"};
+    struct server *server = server_new(&habits);
+    struct told told = {.last_code = 0};
+    struct errata_captures *captures = start(server, &told, "wrong");
+    struct errata_captures_statistics now = {0};
+
+    (void)state;
+    server_up(server);
+    assert_int_equal(add(captures, "1"), ERRATA_OK);
+    assert_int_equal(add(captures, "2"), ERRATA_OK);
+    while (now.last_code != ERRATA_CODE_UNAUTHENTICATED) {
+        usleep(1000);
+        errata_captures_read_statistics(captures, &now);
+    }
+    assert_int_equal(errata_captures_set_token(captures, "not a token"), ERRATA_INVALID);
+    assert_int_equal(errata_captures_set_token(captures, "right"), ERRATA_OK);
+    wait_for_stored(captures, 2);
+    assert_int_equal(errata_captures_set_token(captures, NULL), ERRATA_OK);
+    errata_captures_stop(captures, 1000, &now);
+    assert_int_equal(now.stored, 2);
+    assert_int_equal(told.drops[ERRATA_DROP_REFUSED], 0);
+    server_free(server);
+}
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Goal: a token file that was written anew is read when the server does not accept the old token.
+ * Method: another token in the same file; then a file that holds none. */
+static void test_token_file_is_read_again(void **state)
+{
+    static const struct server_habits habits = {.token = "Bearer right"};
+    struct server *server = server_new(&habits);
+    struct errata_channel_config channel;
+    struct errata_captures *captures = NULL;
+    struct errata_captures_statistics now = {0};
+    char path[] = "/tmp/errata-token-XXXXXX";
+    int file = mkstemp(path);
+
+    (void)state;
+    assert_true(file >= 0);
+    close(file);
+    write_file(path, "wrong\n");
+    errata_channel_config_init(&channel);
+    channel.server = server_address(server);
+    channel.token_file = path;
+    assert_int_equal(errata_captures_start(&channel, NULL, NULL, 0, &captures), ERRATA_OK);
+    server_up(server);
+    assert_int_equal(add(captures, "1"), ERRATA_OK);
+    while (now.last_code != ERRATA_CODE_UNAUTHENTICATED) {
+        usleep(1000);
+        errata_captures_read_statistics(captures, &now);
+    }
+    write_file(path, "no token at all\n");
+    usleep(200000);
+    write_file(path, "right\n");
+    wait_for_stored(captures, 1);
+    errata_captures_stop(captures, 0, NULL);
+    assert_int_equal(unlink(path), 0);
+    server_free(server);
+}
+
+/* Goal: what can't be right is told in words, and starts nothing. Method: an address, a bound, a token
+ * file that is not there. */
+static void test_start_refuses(void **state)
+{
+    struct errata_channel_config channel;
+    struct errata_captures_config config;
+    struct errata_captures *captures = NULL;
+    char problem[200] = "";
+
+    (void)state;
+    errata_channel_config_init(&channel);
+    errata_captures_config_init(&config);
+    channel.server = "no port:at all";
+    assert_int_equal(errata_captures_start(&channel, &config, problem, sizeof(problem), &captures),
+                     ERRATA_INVALID);
+    assert_true(strlen(problem) > 10);
+    channel.server = NULL;
+    channel.token_file = "/nowhere/at/all";
+    assert_int_equal(errata_captures_start(&channel, &config, NULL, 0, &captures), ERRATA_INVALID);
+    channel.token_file = NULL;
+    config.age_ms_max = 86400000;
+    assert_int_equal(errata_captures_start(&channel, &config, problem, sizeof(problem), &captures),
+                     ERRATA_INVALID);
+    assert_non_null(strstr(problem, "age_ms_max"));
+    assert_null(captures);
+}
+
+static _Atomic int handled_on_main;
+static pthread_t main_thread;
+
+static void on_signal(int signal)
+{
+    (void)signal;
+    handled_on_main = pthread_equal(pthread_self(), main_thread) != 0 ? 1 : -1;
+}
+
+/* Goal: signals are handled by the program's own threads. Method: a signal to the process while the
+ * main thread blocks it stays pending until that thread takes it. */
+static void test_signals_are_the_programs(void **state)
+{
+    static const struct server_habits habits = {0};
+    struct server *server = server_new(&habits);
+    struct told told = {.last_code = 0};
+    struct errata_captures *captures = start(server, &told, NULL);
+    struct sigaction action = {.sa_handler = on_signal};
+    sigset_t one;
+
+    (void)state;
+    main_thread = pthread_self();
+    assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
+    assert_int_equal(sigemptyset(&one), 0);
+    assert_int_equal(sigaddset(&one, SIGUSR1), 0);
+    assert_int_equal(pthread_sigmask(SIG_BLOCK, &one, NULL), 0);
+    assert_int_equal(kill(getpid(), SIGUSR1), 0);
+    usleep(20000);
+    assert_int_equal(handled_on_main, 0);
+    assert_int_equal(pthread_sigmask(SIG_UNBLOCK, &one, NULL), 0);
+    assert_int_equal(handled_on_main, 1);
+    errata_captures_stop(captures, 0, NULL);
+    server_free(server);
+}
+
+int run_thread_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_server_comes_and_goes),
+        cmocka_unit_test(test_stop_without_server),
+        cmocka_unit_test(test_token_is_replaced),
+        cmocka_unit_test(test_token_file_is_read_again),
+        cmocka_unit_test(test_start_refuses),
+        cmocka_unit_test(test_signals_are_the_programs),
+    };
+
+    return cmocka_run_group_tests_name("thread", tests, NULL, NULL);
+}

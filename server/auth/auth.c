@@ -9,6 +9,16 @@
 #include <openssl/crypto.h>
 #include <stdlib.h>
 
+#define SCHEME_BYTES (sizeof("Bearer ") - 1)
+/* The digits of the key id within a token's text, as one word. */
+#define KEY_ID_AT (sizeof("errata_") - 1)
+_Static_assert(ADMIN_KEY_ID_TEXT_BYTES == sizeof(uint64_t), "a key id's digits are one word");
+/* The upper bits of a product with an odd factor without a pattern spread the digits well (Knuth, The Art of Computer
+ * Programming 3, 6.4). */
+#define HASH_FACTOR UINT64_C(0x9e3779b97f4a7c15)
+#define HASH_SHIFT 56
+_Static_assert(AUTH_CACHE_ENTRIES == 1u << (64 - HASH_SHIFT), "a hash is an entry's index");
+
 /* One token that was right. */
 struct entry {
     bool used;
@@ -46,16 +56,16 @@ void auth_free(struct auth *auth)
     }
 }
 
-/* The token behind the scheme `Bearer`, which is written in any case (RFC 9110, 11.1). */
-static bool strip_scheme(struct slice authorization, struct slice *ret_token)
+/* `Bearer `, in any case (RFC 9110, 11.1). */
+static bool is_bearer(const uint8_t *text)
 {
     static const char scheme[] = "bearer ";
 
-    if (authorization.size != sizeof(scheme) - 1 + TOKEN_TEXT_BYTES) {
-        return false;
+    if (memcmp(text, "Bearer ", SCHEME_BYTES) == 0) {
+        return true;
     }
-    for (size_t i = 0; i + 1 < sizeof(scheme); i++) {
-        uint8_t byte = authorization.data[i];
+    for (size_t i = 0; i < SCHEME_BYTES; i++) {
+        uint8_t byte = text[i];
 
         if (byte >= 'A' && byte <= 'Z') {
             byte = (uint8_t)(byte + ('a' - 'A'));
@@ -64,13 +74,26 @@ static bool strip_scheme(struct slice authorization, struct slice *ret_token)
             return false;
         }
     }
-    *ret_token = slice_after(authorization, sizeof(scheme) - 1);
     return true;
 }
 
-static struct entry *entry_of(struct auth *auth, uint32_t key_id)
+/* The token behind the scheme. */
+static bool strip_scheme(struct slice authorization, struct slice *ret_token)
 {
-    return &auth->entries[key_id % AUTH_CACHE_ENTRIES];
+    if (authorization.size != SCHEME_BYTES + TOKEN_TEXT_BYTES || !is_bearer(authorization.data)) {
+        return false;
+    }
+    *ret_token = slice_after(authorization, SCHEME_BYTES);
+    return true;
+}
+
+/* The place of a token's text: by its key id, whatever that part of the text is. */
+static struct entry *entry_of(struct auth *auth, struct slice token)
+{
+    uint64_t digits = 0;
+
+    memcpy(&digits, token.data + KEY_ID_AT, sizeof(digits));
+    return &auth->entries[(digits * HASH_FACTOR) >> HASH_SHIFT];
 }
 
 static void identity_of(const struct entry *entry, struct auth_identity *identity)
@@ -90,17 +113,14 @@ bool auth_check_cached(struct auth *auth, struct slice authorization, uint64_t v
 {
     const struct entry *entry = NULL;
     struct slice token;
-    uint32_t key_id = 0;
 
-    if (!strip_scheme(authorization, &token) ||
-        !admin_parse_key_id(slice_of(token.data + sizeof("errata_") - 1, ADMIN_KEY_ID_TEXT_BYTES),
-                            &key_id)) {
+    if (!strip_scheme(authorization, &token)) {
         return false;
     }
-    entry = entry_of(auth, key_id);
+    entry = entry_of(auth, token);
     if (!entry->used || entry->version != version ||
         (entry->expire_at_us != 0 && entry->expire_at_us <= clock_wall_us(clock)) ||
-        CRYPTO_memcmp(entry->text, token.data, TOKEN_TEXT_BYTES) != 0) {
+        !token_texts_equal(entry->text, token.data)) {
         return false;
     }
     identity_of(entry, ret_identity);
@@ -164,7 +184,7 @@ enum err auth_check(struct auth *auth, struct ctx *ctx, struct store_txn *txn,
     if (record.user_id.size > AUTH_USER_ID_BYTES_MAX) {
         return ERR_CORRUPT;
     }
-    entry = entry_of(auth, key_id);
+    entry = entry_of(auth, token);
     *entry = (struct entry){
         .used = true,
         .version = version,

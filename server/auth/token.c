@@ -11,6 +11,7 @@
 #define PREFIX "errata_"
 #define PREFIX_BYTES (sizeof(PREFIX) - 1)
 #define SECRET_AT (PREFIX_BYTES + ADMIN_KEY_ID_TEXT_BYTES + 1)
+#define LAST_WORD_AT (TOKEN_TEXT_BYTES - sizeof(uint64_t))
 
 struct token_secret token_make_secret(struct random *random)
 {
@@ -50,6 +51,24 @@ bool token_parse(struct slice text, uint32_t *ret_key_id, struct token_secret *r
     *ret_key_id = key_id;
     *ret_secret = secret;
     return true;
+}
+
+bool token_texts_equal(const void *a, const void *b)
+{
+    const uint8_t *left = a;
+    const uint8_t *right = b;
+    uint64_t differences = 0;
+
+    /* Eight bytes at a time; the last word overlaps the one before it. */
+    for (size_t at = 0; at < TOKEN_TEXT_BYTES; at += sizeof(uint64_t)) {
+        size_t from = at < LAST_WORD_AT ? at : LAST_WORD_AT;
+        uint64_t words[2];
+
+        memcpy(&words[0], left + from, sizeof(words[0]));
+        memcpy(&words[1], right + from, sizeof(words[1]));
+        differences |= words[0] ^ words[1];
+    }
+    return differences == 0;
 }
 
 void token_cleanse(void *bytes, size_t size)

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -177,6 +178,35 @@ static void test_bad_tokens(void **state)
     world_deinit(&world);
 }
 
+/* Goal: tokens that share a place of the cache all get in, each as itself. Method: one more than it
+ * has places, by turns; an administrator's call, which none of the others may make. */
+static void test_more_tokens_than_places(void **state)
+{
+    enum {
+        COUNT = AUTH_CACHE_ENTRIES + 1
+    };
+    struct world world;
+    char(*viewers)[WORLD_TOKEN_BYTES] = calloc(COUNT, sizeof(*viewers));
+    const struct method_info *list =
+        contract_find_method(SLICE("/errata.v1.LearningService/ListEvents"));
+    const struct method_info *info =
+        contract_find_method(SLICE("/errata.v1.AdminService/GetServerInfo"));
+
+    (void)state;
+    assert_non_null(viewers);
+    world_init(&world);
+    for (size_t i = 0; i < COUNT; i++) {
+        world_make_token(&world, world.admin, ROLE_VIEWER, viewers[i]);
+    }
+    for (size_t i = 0; i < (size_t)2 * COUNT; i++) {
+        assert_int_equal(call_with(&world, list, viewers[i % COUNT]), GRPC_OK);
+        assert_int_equal(call_with(&world, info, viewers[i % COUNT]), GRPC_PERMISSION_DENIED);
+        assert_int_equal(call_with(&world, info, world.admin), GRPC_OK);
+    }
+    world_deinit(&world);
+    free(viewers);
+}
+
 /* Goal: a revoked token ends with the commit, though it was cached; an expired one ends by the
  * clock alone. Method: calls before and after. */
 static void test_tokens_end(void **state)
@@ -246,9 +276,9 @@ static void test_revoked_meanwhile(void **state)
 int run_access_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_role_matrix),       cmocka_unit_test(test_denied_by_default),
-        cmocka_unit_test(test_bad_tokens),        cmocka_unit_test(test_tokens_end),
-        cmocka_unit_test(test_revoked_meanwhile),
+        cmocka_unit_test(test_role_matrix), cmocka_unit_test(test_denied_by_default),
+        cmocka_unit_test(test_bad_tokens),  cmocka_unit_test(test_more_tokens_than_places),
+        cmocka_unit_test(test_tokens_end),  cmocka_unit_test(test_revoked_meanwhile),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,10 +40,10 @@ static const struct slice grpc_code_texts[] = {
 _Static_assert(sizeof(grpc_code_texts) / sizeof(grpc_code_texts[0]) == GRPC_UNAUTHENTICATED + 1,
                "each code has its text");
 
-/* The fields of one block, as they are gathered. */
+/* The fields of one block, as they are gathered; what is behind `count` is nobody's, and left as it is. */
 struct grpc_block {
-    struct h2_field fields[H2_FIELDS_MAX];
     size_t count;
+    struct h2_field fields[H2_FIELDS_MAX];
 };
 
 static void grpc_block_add(struct grpc_block *block, const struct h2_field *field)
@@ -108,8 +108,9 @@ struct h2_stream *grpc_stream_of(const struct call_core *core)
 
 static void grpc_respond_with_body(struct call_core *core)
 {
-    struct grpc_block block = {.count = 0};
+    struct grpc_block block;
 
+    block.count = 0;
     core->responded = true;
     grpc_add_head(&block, core);
     if (call_compresses(core)) {
@@ -120,8 +121,9 @@ static void grpc_respond_with_body(struct call_core *core)
 
 static void grpc_respond_trailers_only(struct call_core *core)
 {
-    struct grpc_block block = {.count = 0};
+    struct grpc_block block;
 
+    block.count = 0;
     core->responded = true;
     grpc_add_head(&block, core);
     grpc_add_status(&block, core);
@@ -130,8 +132,9 @@ static void grpc_respond_trailers_only(struct call_core *core)
 
 void grpc_send_trailers(struct call_core *core)
 {
-    struct grpc_block block = {.count = 0};
+    struct grpc_block block;
 
+    block.count = 0;
     grpc_add_status(&block, core);
     h2_stream_send_trailers(grpc_stream_of(core), block.fields, block.count);
 }

@@ -62,6 +62,8 @@ static void grpc_take_path(struct call_core *core, struct slice value)
 static bool grpc_take_known_field(struct call_core *core, struct slice name, struct slice value)
 {
     switch (name.size) {
+    case 2:
+        return slice_equal(name, SLICE("te"));
     case 5:
         if (slice_equal(name, SLICE(":path"))) {
             grpc_take_path(core, value);

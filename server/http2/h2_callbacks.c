@@ -11,9 +11,19 @@ static const struct h2_field h2_too_large_fields[] = {
     {{(const uint8_t *)":status", 7}, {(const uint8_t *)"431", 3}},
 };
 
-static struct h2_stream *h2_find_stream(nghttp2_session *session, int32_t id)
+/* A request's events come in a row: nghttp2 is asked for the first of them alone. */
+static struct h2_stream *h2_find_stream(struct h2_conn *conn, int32_t id)
 {
-    return nghttp2_session_get_stream_user_data(session, id);
+    struct h2_stream *stream = conn->recent;
+
+    if (stream != NULL && stream->id == id) {
+        return stream;
+    }
+    stream = nghttp2_session_get_stream_user_data(conn->session, id);
+    if (stream != NULL) {
+        conn->recent = stream;
+    }
+    return stream;
 }
 
 static int h2_fail_stream(nghttp2_session *session, int32_t id, enum h2_code code)
@@ -53,8 +63,9 @@ static int h2_on_header(nghttp2_session *session, const nghttp2_frame *frame, co
                         void *user)
 {
     struct h2_conn *conn = user;
-    struct h2_stream *stream = h2_find_stream(session, frame->hd.stream_id);
+    struct h2_stream *stream = h2_find_stream(conn, frame->hd.stream_id);
 
+    (void)session;
     (void)flags;
     if (stream == NULL || stream->fields_end || stream->fields_refused) {
         return 0; /* trailers of a request mean nothing here */
@@ -87,7 +98,7 @@ static int h2_on_data_chunk(nghttp2_session *session, uint8_t flags, int32_t id,
                             const uint8_t *data, size_t size, void *user)
 {
     struct h2_conn *conn = user;
-    struct h2_stream *stream = h2_find_stream(session, id);
+    struct h2_stream *stream = h2_find_stream(conn, id);
 
     (void)flags;
     if (stream == NULL || stream->fields_refused) {
@@ -113,7 +124,7 @@ static void h2_end_fields(struct h2_conn *conn, struct h2_stream *stream)
 
 static int h2_on_stream_frame(struct h2_conn *conn, const nghttp2_frame *frame)
 {
-    struct h2_stream *stream = h2_find_stream(conn->session, frame->hd.stream_id);
+    struct h2_stream *stream = h2_find_stream(conn, frame->hd.stream_id);
 
     if (stream == NULL) {
         return 0;
@@ -148,7 +159,7 @@ static int h2_on_frame_recv(nghttp2_session *session, const nghttp2_frame *frame
 
 static void h2_note_data_sent(struct h2_conn *conn, const nghttp2_frame *frame)
 {
-    struct h2_stream *stream = h2_find_stream(conn->session, frame->hd.stream_id);
+    struct h2_stream *stream = h2_find_stream(conn, frame->hd.stream_id);
     size_t size = frame->hd.length;
 
     if (size >= H2_EARNING_DATA_BYTES) {
@@ -166,9 +177,13 @@ static void h2_note_data_sent(struct h2_conn *conn, const nghttp2_frame *frame)
 
 static int h2_note_headers_sent(struct h2_conn *conn, const nghttp2_frame *frame)
 {
-    struct h2_stream *stream = h2_find_stream(conn->session, frame->hd.stream_id);
+    struct h2_stream *stream = NULL;
 
-    if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0 || stream == NULL || stream->request_end) {
+    if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) {
+        return 0;
+    }
+    stream = h2_find_stream(conn, frame->hd.stream_id);
+    if (stream == NULL || stream->request_end) {
         return 0;
     }
     /* Answered before the request's end. Submitted here, it cannot overtake the answer. */
@@ -204,10 +219,11 @@ static int h2_on_frame_send(nghttp2_session *session, const nghttp2_frame *frame
 
 static int h2_on_stream_close(nghttp2_session *session, int32_t id, uint32_t code, void *user)
 {
-    struct h2_stream *stream = h2_find_stream(session, id);
+    struct h2_conn *conn = user;
+    struct h2_stream *stream = h2_find_stream(conn, id);
 
+    (void)session;
     (void)code;
-    (void)user;
     if (stream != NULL) {
         h2_stream_close(stream);
     }

@@ -48,6 +48,7 @@ struct h2_conn {
     void *user;
     nghttp2_session *session;
     struct h2_stream *streams; /* open ones */
+    struct h2_stream *recent; /* the one that nghttp2 told of last; NULL: none, or it is closed */
     uint32_t stream_count;
     uint32_t drained_wanted; /* streams with `wants_drained` */
     struct h2_output output;

@@ -31,6 +31,7 @@ struct h2_stream *h2_stream_open(struct h2_conn *conn, int32_t id)
         conn->streams->previous = stream;
     }
     conn->streams = stream;
+    conn->recent = stream;
     conn->stream_count++;
     shared->stats.streams_live++;
     return stream;
@@ -47,6 +48,9 @@ void h2_stream_close(struct h2_stream *stream)
     }
     if (stream->wants_drained) {
         conn->drained_wanted--;
+    }
+    if (conn->recent == stream) {
+        conn->recent = NULL;
     }
     if (stream->previous != NULL) {
         stream->previous->next = stream->next;
@@ -111,6 +115,7 @@ static ssize_t h2_stream_read_body(nghttp2_session *session, int32_t id, uint8_t
     (void)id;
     (void)to; /* the bytes go straight into the output: h2_send_data */
     ASSERT(ready <= size);
+    conn->recent = stream; /* its frame's events follow */
     if (ready == 0 && !end) {
         stream->blocked_since_us = INT64_MAX;
         return NGHTTP2_ERR_DEFERRED;

@@ -19,23 +19,54 @@ static inline struct record_fast record_fast_of(struct slice bytes)
     return (struct record_fast){bytes.data, bytes.data + bytes.size};
 }
 
-/* A varint of at most 9 bytes (63 bits); a longer one is left to the general way. */
+/* The lower seven bits of each of eight bytes, pushed together. */
+static inline uint64_t record_fast_join(uint64_t word)
+{
+    word &= UINT64_C(0x7f7f7f7f7f7f7f7f);
+    word = (word & UINT64_C(0x007f007f007f007f)) | (word & UINT64_C(0x7f007f007f007f00)) >> 1;
+    word = (word & UINT64_C(0x00003fff00003fff)) | (word & UINT64_C(0x3fff00003fff0000)) >> 2;
+    return (word & UINT64_C(0x000000000fffffff)) | (word & UINT64_C(0x0fffffff00000000)) >> 4;
+}
+
+/* Near the message's end: one of one byte, */
+static inline bool record_fast_short_varint(struct record_fast *reader, uint64_t *ret_value)
+{
+    if (reader->at == reader->end || *reader->at >= 0x80) {
+        return false;
+    }
+    *ret_value = *reader->at++;
+    return true;
+}
+
+/* A varint of at most 8 bytes (56 bits) with 7 bytes or more of the message behind its first; any other is left to
+ * the general way. */
 static inline bool record_fast_varint(struct record_fast *reader, uint64_t *ret_value)
 {
     const uint8_t *at = reader->at;
-    uint64_t value = 0;
+    uint64_t word = 0;
+    uint64_t ends = 0; /* the upper bit of each byte that is a varint's last */
 
-    for (unsigned shift = 0; shift < 63 && at < reader->end; shift += 7) {
-        uint8_t byte = *at++;
-
-        value |= (uint64_t)(byte & 0x7f) << shift;
-        if (byte < 0x80) {
-            reader->at = at;
-            *ret_value = value;
-            return true;
-        }
+    if (reader->end - at < (ptrdiff_t)sizeof(word)) {
+        return record_fast_short_varint(reader, ret_value);
     }
-    return false;
+    if (at[0] < 0x80) {
+        *ret_value = at[0];
+        reader->at = at + 1;
+        return true;
+    }
+    if (at[1] < 0x80) {
+        *ret_value = (uint64_t)(at[0] & 0x7f) | (uint64_t)at[1] << 7;
+        reader->at = at + 2;
+        return true;
+    }
+    memcpy(&word, at, sizeof(word));
+    ends = ~word & UINT64_C(0x8080808080808080);
+    if (ends == 0) {
+        return false;
+    }
+    *ret_value = record_fast_join(word & (ends ^ (ends - 1)));
+    reader->at = at + (unsigned)__builtin_ctzll(ends) / 8 + 1;
+    return true;
 }
 
 /* Takes the field if its tag byte is next; the value is untouched where it is not. */

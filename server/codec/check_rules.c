@@ -442,6 +442,9 @@ void check_message_end(struct checker *checker)
         return;
     }
     for (uint32_t i = 0; i < message->count; i++) {
+        if (frame->seen[i] == SEEN_NOTHING && !message->fields[i].rules.required) {
+            continue; /* as most fields of most messages are */
+        }
         check_field_end(checker, &message->fields[i], frame->seen[i]);
     }
 }

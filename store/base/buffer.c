@@ -45,34 +45,16 @@ static bool grow(struct buffer *buffer, size_t needed)
     return true;
 }
 
-bool buffer_reserve(struct buffer *buffer, size_t more)
+bool buffer_reserve_slowly(struct buffer *buffer, size_t more)
 {
     if (buffer->failed) {
         return false;
-    }
-    if (more <= buffer->capacity - buffer->size) {
-        return true;
     }
     if (more > SIZE_MAX / 4 - buffer->size || !grow(buffer, buffer->size + more)) {
         buffer->failed = true;
         return false;
     }
     return true;
-}
-
-void buffer_append(struct buffer *buffer, struct slice bytes)
-{
-    if (bytes.size > 0 && buffer_reserve(buffer, bytes.size)) {
-        memcpy(buffer->data + buffer->size, bytes.data, bytes.size);
-        buffer->size += bytes.size;
-    }
-}
-
-void buffer_append_byte(struct buffer *buffer, uint8_t byte)
-{
-    if (buffer_reserve(buffer, 1)) {
-        buffer->data[buffer->size++] = byte;
-    }
 }
 
 void buffer_printf(struct buffer *buffer, const char *format, ...)

@@ -18,15 +18,37 @@ struct buffer {
 
 /* Starts an empty buffer with room for `capacity` bytes (0: none yet). */
 void buffer_init(struct buffer *buffer, struct arena *arena, size_t capacity);
-/* Makes room for `more` bytes; false, and failed, where there is none. */
-bool buffer_reserve(struct buffer *buffer, size_t more);
-void buffer_append(struct buffer *buffer, struct slice bytes);
-void buffer_append_byte(struct buffer *buffer, uint8_t byte);
+/* What buffer_reserve does where there is no room yet. */
+bool buffer_reserve_slowly(struct buffer *buffer, size_t more);
 void buffer_printf(struct buffer *buffer, const char *format, ...) PRINTF_LIKE(2, 3);
 
 static inline bool buffer_ok(const struct buffer *buffer)
 {
     return !buffer->failed;
+}
+
+/* Makes room for `more` bytes; false, and failed, where there is none. */
+static inline bool buffer_reserve(struct buffer *buffer, size_t more)
+{
+    if (!buffer->failed && more <= buffer->capacity - buffer->size) {
+        return true;
+    }
+    return buffer_reserve_slowly(buffer, more);
+}
+
+static inline void buffer_append(struct buffer *buffer, struct slice bytes)
+{
+    if (bytes.size > 0 && buffer_reserve(buffer, bytes.size)) {
+        memcpy(buffer->data + buffer->size, bytes.data, bytes.size);
+        buffer->size += bytes.size;
+    }
+}
+
+static inline void buffer_append_byte(struct buffer *buffer, uint8_t byte)
+{
+    if (buffer_reserve(buffer, 1)) {
+        buffer->data[buffer->size++] = byte;
+    }
 }
 
 /* What was written; dies with the arena, and is stale after the next append. */

@@ -103,10 +103,27 @@ static bool is_plain8(uint64_t word)
     return (marks & HIGH_BITS) == 0;
 }
 
+/* All of the text is ASCII without control characters, as most ids and names are: eight bytes at a time,
+ * of which the last eight overlap those before. */
+static bool is_plain(struct slice text)
+{
+    size_t last = text.size - 8;
+
+    for (size_t at = 0; at < last; at += 8) {
+        if (!is_plain8(load8(text.data + at))) {
+            return false;
+        }
+    }
+    return is_plain8(load8(text.data + last));
+}
+
 bool text_has_control(struct slice text)
 {
     size_t at = 0;
 
+    if (text.size >= 8 && is_plain(text)) {
+        return false;
+    }
     while (at < text.size) {
         uint8_t byte = text.data[at];
 

@@ -188,6 +188,52 @@ static void test_example_agrees_with_nanopb(void **state)
     arena_deinit(&arena);
 }
 
+/* The row, and what is left of it without its last bytes, are read as nanopb reads them. */
+static void compare_with_nanopb(struct slice bytes)
+{
+    struct example_record decoded;
+    errata_record_ExampleRow message;
+    enum err err = OK;
+
+    memset(&message, 0, sizeof(message));
+    err = record_pb_decode(bytes, &errata_record_ExampleRow_msg, &message);
+    if (err != OK || message.seq == 0) {
+        assert_int_equal(record_decode_example(bytes, &decoded), ERR_CORRUPT);
+        return;
+    }
+    assert_int_equal(record_decode_example(bytes, &decoded), OK);
+    assert_true(decoded.seq == message.seq);
+    assert_true(decoded.created_at_us == message.created_at_us);
+    assert_true(slice_equal(decoded.hint, message.hint));
+}
+
+/* Goal: numbers of every length are read, wherever they stand. Method: powers of two and their
+ * neighbours, as both of a row's numbers, lengths around those where one byte more is needed, near the
+ * row's end and far from it; nanopb's reading is the measure. */
+static void test_example_numbers(void **state)
+{
+    static uint8_t text[20000];
+    static const size_t sizes[] = {0, 1, 6, 7, 8, 9, 127, 128, 16383, 16384, sizeof(text)};
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, SIZE_MAX);
+    for (size_t i = 0; i < (size_t)64 * 3 * (sizeof(sizes) / sizeof(sizes[0])); i++) {
+        uint64_t number = (UINT64_C(1) << (i % 64)) + i / 64 % 3 - 1;
+        struct example_record record = {.seq = number == 0 ? 1 : number,
+                                        .created_at_us = (int64_t)number,
+                                        .hint = slice_of(text, sizes[i / 192])};
+        struct slice bytes = {NULL, 0};
+
+        assert_int_equal(record_encode_example(&arena, &record, &bytes), OK);
+        for (size_t cut = 0; cut < 12 && cut < bytes.size; cut++) {
+            compare_with_nanopb(slice_of(bytes.data, bytes.size - cut));
+        }
+        arena_reset(&arena);
+    }
+    arena_deinit(&arena);
+}
+
 /* Goal: fields in another order, or given twice, mean the same. Method: each record's fields written
  * backwards behind a wrong first one; packed lists in two pieces. */
 static void test_other_orders(void **state)
@@ -287,6 +333,7 @@ int run_record_tests(void)
         cmocka_unit_test(test_numbers_are_no_bytes),
         cmocka_unit_test(test_head_agrees_with_nanopb),
         cmocka_unit_test(test_example_agrees_with_nanopb),
+        cmocka_unit_test(test_example_numbers),
         cmocka_unit_test(test_other_orders),
         cmocka_unit_test(test_limits),
     };

@@ -521,7 +521,7 @@ static int64_t session_expire(struct client_session *session, int64_t now_ms)
 /* Asks whether the server is there, and fails where it does not say so; as session_expire. */
 static int64_t session_keep_alive(struct client_session *session, int64_t now_ms)
 {
-    bool waited_for = session->ready && session->calls.first != NULL;
+    bool waited_for = session->ready && client_session_call_count(session) > 0;
     char text[CLIENT_REASON_BYTES];
     int64_t next_ms = 0;
 

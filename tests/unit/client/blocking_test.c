@@ -5,17 +5,13 @@
 #include "client/blocking.h"
 #include "client/header.h"
 #include "tests/unit/client/client_tests.h"
-#include "tests/unit/client/peer.h"
+#include "tests/unit/client/server.h"
 
-#include <netinet/in.h>
-#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stddef.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -32,15 +28,6 @@ static const char *const trailers_ok[] = {"grpc-status", "0", NULL};
 static const char *const refusal[] = {":status",          "200",         "content-type",
                                       "application/grpc", "grpc-status", "3",
                                       "grpc-message",     "no%20PDF",    NULL};
-
-/* A server on a thread of its own, for one connection. */
-struct server {
-    int listener;
-    uint16_t port;
-    atomic_int connection;
-    struct peer *peer; /* the thread's, until server_stop */
-    pthread_t thread;
-};
 
 /* What is uploaded, and what the callback does beside that. */
 struct upload {
@@ -70,45 +57,6 @@ static enum client_upload_step next(void *user, struct slice *ret_message)
     *ret_message = upload->given == upload->large_at ? slice_of(large, sizeof(large))
                                                      : slice_of(content, sizeof(content));
     return CLIENT_UPLOAD_MESSAGE;
-}
-
-static void listen_somewhere(struct server *server)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
-    socklen_t size = sizeof(address);
-
-    server->listener = socket(AF_INET, SOCK_STREAM, 0);
-    assert_true(server->listener >= 0);
-    assert_int_equal(bind(server->listener, (struct sockaddr *)&address, size), 0);
-    assert_int_equal(listen(server->listener, 4), 0);
-    assert_int_equal(getsockname(server->listener, (struct sockaddr *)&address, &size), 0);
-    server->port = ntohs(address.sin_port);
-}
-
-static void *serve(void *user)
-{
-    struct server *server = user;
-    int connection = accept(server->listener, NULL, NULL);
-
-    assert_true(connection >= 0);
-    atomic_store(&server->connection, connection);
-    peer_serve(server->peer, connection);
-    assert_int_equal(close(connection), 0);
-    return NULL;
-}
-
-static void server_start(struct server *server, const struct peer_script *script)
-{
-    listen_somewhere(server);
-    server->peer = peer_new(script, SIZE_MAX);
-    assert_int_equal(pthread_create(&server->thread, NULL, serve, server), 0);
-}
-
-static void server_stop(struct server *server)
-{
-    assert_int_equal(pthread_join(server->thread, NULL), 0);
-    peer_free(server->peer);
-    assert_int_equal(close(server->listener), 0);
 }
 
 /* One upload to `port`, to its end; the texts of the result live in the arena. */
@@ -144,7 +92,7 @@ static void taken(void **state)
         struct server server;
 
         arena_init(&arena, 1 << 20);
-        server_start(&server, &script);
+        server_start(&server, &script, 1);
         assert_int_equal(upload_once(server.port, &upload, 0, &arena, &result), OK);
         assert_int_equal(result.status.code, CLIENT_CODE_OK);
         assert_true(slice_equal(result.reply, SLICE("ok")));
@@ -166,7 +114,7 @@ static void refused(void **state)
 
     (void)state;
     arena_init(&arena, 1 << 20);
-    server_start(&server, &script);
+    server_start(&server, &script, 1);
     assert_int_equal(upload_once(server.port, &upload, 0, &arena, &result), OK);
     assert_int_equal(result.status.code, REFUSAL_CODE);
     assert_true(result.status.from_server);
@@ -188,7 +136,7 @@ static void never_read(void **state)
 
     (void)state;
     arena_init(&arena, 1 << 20);
-    server_start(&server, &script);
+    server_start(&server, &script, 1);
     assert_int_equal(upload_once(server.port, &upload, 200, &arena, &result), OK);
     assert_int_equal(result.status.code, CLIENT_CODE_DEADLINE_EXCEEDED);
     assert_true(upload.given * MESSAGE_BYTES > CLIENT_SEND_BYTES_HIGH);
@@ -209,7 +157,7 @@ static void goes_away(void **state)
 
     (void)state;
     arena_init(&arena, 1 << 20);
-    server_start(&server, &script);
+    server_start(&server, &script, 1);
     assert_int_equal(upload_once(server.port, &upload, 0, &arena, &result), OK);
     assert_int_equal(result.status.code, CLIENT_CODE_UNAVAILABLE);
     assert_false(result.status.from_server);
@@ -230,14 +178,14 @@ static void given_up(void **state)
 
     (void)state;
     arena_init(&arena, 1 << 20);
-    server_start(&server, &script);
+    server_start(&server, &script, 1);
     assert_int_equal(upload_once(server.port, &upload, 0, &arena, &result), OK);
     assert_int_equal(result.status.code, CLIENT_CODE_CANCELLED);
     assert_int_equal(upload.given, 3);
     server_stop(&server);
 
     upload = (struct upload){.left = 5, .large_at = 3};
-    server_start(&server, &script);
+    server_start(&server, &script, 1);
     assert_int_equal(upload_once(server.port, &upload, 0, &arena, &result), ERR_TOO_LARGE);
     assert_int_equal(upload.given, 3);
     server_stop(&server);

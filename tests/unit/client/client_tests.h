@@ -11,6 +11,7 @@ int run_unseen_tests(void);
 int run_keepalive_tests(void);
 int run_upload_tests(void);
 int run_connection_tests(void);
+int run_channel_loop_tests(void);
 int run_blocking_tests(void);
 int run_details_tests(void);
 

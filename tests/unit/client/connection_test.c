@@ -5,34 +5,23 @@
 #include "client/blocking.h"
 #include "client/header.h"
 #include "tests/unit/client/client_tests.h"
+#include "tests/unit/client/server.h"
 
-#include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <uv.h>
 
 #include <cmocka.h>
 
+/* More than the sockets of both sides hold. */
+#define STUCK_BYTES ((size_t)32 * 1024 * 1024)
+
 static const struct method_info unary = {.path = SLICE("/test.Service/Unary"),
                                          .stream = METHOD_UNARY};
-
-/* A socket that listens on a free port of 127.0.0.1. */
-static int listen_somewhere(uint16_t *ret_port)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
-    socklen_t size = sizeof(address);
-    int listener = socket(AF_INET, SOCK_STREAM, 0);
-
-    assert_true(listener >= 0);
-    assert_int_equal(bind(listener, (struct sockaddr *)&address, size), 0);
-    assert_int_equal(listen(listener, 4), 0);
-    assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &size), 0);
-    *ret_port = ntohs(address.sin_port);
-    return listener;
-}
 
 /* One call to `host` at `port`, to its end. */
 static struct client_status call_once(const char *host, uint16_t port, int64_t timeout_ms,
@@ -58,7 +47,7 @@ static struct client_status call_once(const char *host, uint16_t port, int64_t t
 static void nobody_there(void **state)
 {
     uint16_t port = 0;
-    int listener = listen_somewhere(&port);
+    int listener = server_listen(&port);
     struct client_status status;
     struct arena arena;
 
@@ -79,7 +68,7 @@ static void nobody_there(void **state)
 static void deadline(void **state)
 {
     uint16_t port = 0;
-    int listener = listen_somewhere(&port);
+    int listener = server_listen(&port);
     struct client_status status;
     struct arena arena;
 
@@ -153,7 +142,7 @@ static struct client_call *start(struct client_channel *channel, struct ending *
 static void cut_off(void **state)
 {
     uint16_t port = 0;
-    int listener = listen_somewhere(&port);
+    int listener = server_listen(&port);
     struct ending ending = {.ends = 0};
     struct ending late = {.ends = 0};
     struct client_channel *channel = NULL;
@@ -195,7 +184,7 @@ static void cut_off(void **state)
 static void closing(void **state)
 {
     uint16_t port = 0;
-    int listener = listen_somewhere(&port);
+    int listener = server_listen(&port);
     struct ending ending = {.ends = 0};
     struct client_channel *channel = NULL;
     struct client_call *call = NULL;
@@ -226,6 +215,294 @@ static void closing(void **state)
     assert_int_equal(close(listener), 0);
 }
 
+/* --- what a connection tells --- */
+
+static const char *const grpc_headers[] = {":status", "200", "content-type", "application/grpc",
+                                           NULL};
+static const char *const trailers_ok[] = {"grpc-status", "0", NULL};
+
+/* What was told, a letter each, and the call of it. */
+struct told {
+    char moves[16]; /* R ready, D draining, L lost, E the end of the call, in order */
+    char reason[256]; /* of L */
+    unsigned inside; /* functions of the connection that are being called */
+    uint32_t code;
+    bool unseen;
+    bool closes; /* at L */
+    bool closed;
+};
+
+static void tell(struct told *told, char move)
+{
+    size_t count = strlen(told->moves);
+
+    assert_int_equal(told->inside, 0);
+    assert_true(count < sizeof(told->moves) - 1);
+    told->moves[count] = move;
+}
+
+static void on_told_closed(void *user)
+{
+    struct told *told = user;
+
+    told->closed = true;
+}
+
+static void on_state(void *user, struct client_channel *connection,
+                     enum client_connection_state state, struct slice reason)
+{
+    static const char letters[] = {'R', 'D', 'L'};
+    struct told *told = user;
+
+    tell(told, letters[state]);
+    assert_int_equal(reason.size > 0, state == CLIENT_CONNECTION_LOST);
+    if (state == CLIENT_CONNECTION_LOST) {
+        memcpy(told->reason, reason.data, reason.size);
+        if (told->closes) {
+            client_connection_close(connection, on_told_closed, told);
+        }
+    }
+}
+
+static void on_told_end(void *user, const struct client_status *status)
+{
+    struct told *told = user;
+
+    tell(told, 'E');
+    told->code = status->code;
+    told->unseen = status->unseen;
+}
+
+static struct client_channel *open_told(uv_loop_t *loop, struct client_connection_config *config,
+                                        struct told *told)
+{
+    struct client_channel *connection = NULL;
+
+    memset(told, 0, sizeof(*told));
+    config->host = "127.0.0.1";
+    config->listener = (struct client_connection_listener){told, on_state};
+    assert_int_equal(uv_loop_init(loop), 0);
+    told->inside++;
+    assert_int_equal(client_connection_open(loop, config, &connection), OK);
+    told->inside--;
+    return connection;
+}
+
+static void start_told(struct client_channel *connection, struct told *told)
+{
+    const struct client_handlers handlers = {
+        .user = told, .on_reply = on_reply, .on_end = on_told_end};
+    struct client_call *call = NULL;
+
+    told->inside++;
+    assert_int_equal(client_call_start(connection, &unary, SLICE("x"), NULL, &handlers, &call), OK);
+    told->inside--;
+}
+
+static void close_told(uv_loop_t *loop, struct client_channel *connection, struct told *told)
+{
+    if (!told->closes) {
+        client_connection_close(connection, on_told_closed, told);
+    }
+    (void)uv_run(loop, UV_RUN_DEFAULT);
+    assert_true(told->closed);
+    assert_int_equal(uv_loop_close(loop), 0);
+}
+
+/* Goal: ready, draining and lost are told once each, in this order, and never from inside a function.
+ * Method: a server that answers and leaves; the connection is closed from inside the last word. */
+static void tells_its_life(void **state)
+{
+    const struct peer_script leaving = {.headers = grpc_headers,
+                                        .body = SLICE("\0\0\0\0\1x"),
+                                        .trailers = trailers_ok,
+                                        .leaves = true};
+    struct client_channel *connection = NULL;
+    struct client_connection_config config = {.host = NULL};
+    struct server server;
+    struct told told;
+    uv_loop_t loop;
+    char moves[sizeof(told.moves)] = {0};
+    size_t kept = 0;
+
+    (void)state;
+    server_start(&server, &leaving, 1);
+    config.port = server.port;
+    connection = open_told(&loop, &config, &told);
+    told.closes = true;
+    start_told(connection, &told);
+    while (!told.closed) {
+        (void)uv_run(&loop, UV_RUN_ONCE);
+    }
+    close_told(&loop, connection, &told);
+    server_stop(&server);
+    for (size_t i = 0; i < strlen(told.moves); i++) {
+        if (told.moves[i] != 'E') {
+            moves[kept++] = told.moves[i];
+        }
+    }
+    assert_string_equal(moves, "RDL");
+    assert_int_equal(strlen(told.moves), 4);
+    assert_int_equal(told.code, CLIENT_CODE_OK);
+}
+
+/* Runs a connection with one call until it is lost; `config` has its port. */
+static void run_until_lost(struct client_connection_config *config, struct told *told)
+{
+    struct client_channel *connection = NULL;
+    uv_loop_t loop;
+
+    connection = open_told(&loop, config, told);
+    start_told(connection, told);
+    while (strlen(told->moves) == 0 || told->moves[strlen(told->moves) - 1] != 'E') {
+        (void)uv_run(&loop, UV_RUN_ONCE);
+    }
+    close_told(&loop, connection, told);
+}
+
+/* Goal: why there is no connection is told ahead of the end of its calls, which nobody has seen; and a
+ * port that takes connections but says nothing, or nonsense, is never ready.
+ * Method: a port where nobody listens, one where nobody accepts, one that speaks HTTP/1. */
+static void never_ready(void **state)
+{
+    struct client_connection_config config = {.connect_timeout_ms = 30};
+    struct told told;
+    uint16_t port = 0;
+    int listener = server_listen(&port);
+    int speaker = -1;
+
+    (void)state;
+    config.port = port;
+    run_until_lost(&config, &told);
+    assert_string_equal(told.moves, "LE");
+    assert_non_null(strstr(told.reason, "it took the connection, and then said nothing"));
+    assert_int_equal(told.code, CLIENT_CODE_UNAVAILABLE);
+    assert_true(told.unseen);
+    assert_int_equal(close(listener), 0);
+    run_until_lost(&config, &told);
+    assert_string_equal(told.moves, "LE");
+    assert_non_null(strstr(told.reason, "cannot connect to 127.0.0.1:"));
+    assert_non_null(strstr(told.reason, "refused"));
+    assert_true(told.unseen);
+
+    listener = server_listen(&config.port);
+    config.connect_timeout_ms = 5000;
+    {
+        uv_loop_t loop;
+        struct client_channel *connection = open_told(&loop, &config, &told);
+
+        start_told(connection, &told);
+        speaker = accept(listener, NULL, NULL);
+        assert_int_equal(send(speaker, "HTTP/1.1 400 Bad Request\r\n\r\n", 28, 0), 28);
+        while (strlen(told.moves) < 2) {
+            (void)uv_run(&loop, UV_RUN_ONCE);
+        }
+        close_told(&loop, connection, &told);
+    }
+    assert_string_equal(told.moves, "LE");
+    assert_non_null(strstr(told.reason, "what it speaks is not HTTP/2"));
+    assert_true(told.unseen);
+    assert_int_equal(close(speaker), 0);
+    assert_int_equal(close(listener), 0);
+}
+
+/* Goal: a server that freezes is found out, and its call has been seen.
+ * Method: one that reads a request and then neither reads nor writes. */
+static void frozen(void **state)
+{
+    const struct peer_script freezing = {.silent = true, .trouble = PEER_FREEZES};
+    struct client_connection_config config = {.keepalive_ms = 30, .keepalive_timeout_ms = 30};
+    struct server server;
+    struct told told;
+
+    (void)state;
+    server_start(&server, &freezing, 1);
+    config.port = server.port;
+    run_until_lost(&config, &told);
+    server_stop(&server);
+    assert_string_equal(told.moves, "RLE");
+    assert_non_null(strstr(told.reason, "the server does not answer"));
+    assert_false(told.unseen);
+}
+
+/* Goal: without a call the loop has nothing to wait for, though the connection stays.
+ * Method: before, between and after two calls the loop ends by itself. */
+static void holds_no_loop(void **state)
+{
+    const struct peer_script answering = {
+        .headers = grpc_headers, .body = SLICE("\0\0\0\0\1x"), .trailers = trailers_ok};
+    struct client_connection_config config = {.host = NULL};
+    struct client_channel *connection = NULL;
+    struct server server;
+    struct told told;
+    uv_loop_t loop;
+
+    (void)state;
+    server_start(&server, &answering, 1);
+    config.port = server.port;
+    connection = open_told(&loop, &config, &told);
+    (void)uv_run(&loop, UV_RUN_DEFAULT);
+    start_told(connection, &told);
+    (void)uv_run(&loop, UV_RUN_DEFAULT);
+    assert_string_equal(told.moves, "RE");
+    start_told(connection, &told);
+    (void)uv_run(&loop, UV_RUN_DEFAULT);
+    assert_string_equal(told.moves, "REE");
+    assert_int_equal(told.code, CLIENT_CODE_OK);
+    close_told(&loop, connection, &told);
+    server_stop(&server);
+}
+
+static void on_room(void *user)
+{
+    (void)user;
+}
+
+/* Goal: bytes that nobody reads, of a call that nobody waits for, do not hold the loop for long.
+ * Method: an upload that is larger than all buffers, to a server that freezes; it is cancelled. */
+static void stuck_bytes(void **state)
+{
+    static const struct method_info uploading = {.path = SLICE("/test.Service/Upload"),
+                                                 .stream = METHOD_CLIENT_STREAM};
+    const struct peer_script freezing = {
+        .silent = true, .trouble = PEER_FREEZES, .window_bytes = STUCK_BYTES * 2};
+    struct client_connection_config config = {.host = NULL};
+    uint8_t *content = calloc(1, STUCK_BYTES);
+    struct client_channel *connection = NULL;
+    struct client_call *call = NULL;
+    struct server server;
+    struct told told;
+    uv_loop_t loop;
+
+    (void)state;
+    assert_non_null(content);
+    server_start(&server, &freezing, 1);
+    config.port = server.port;
+    connection = open_told(&loop, &config, &told);
+    told.closes = true;
+    assert_int_equal(
+        client_call_start(connection, &uploading, SLICE(""), NULL,
+                          &(const struct client_handlers){&told, on_reply, on_told_end, on_room},
+                          &call),
+        OK);
+    assert_int_equal(client_call_send(connection, call, slice_of(content, STUCK_BYTES)), OK);
+    while (strlen(told.moves) < 1) {
+        (void)uv_run(&loop, UV_RUN_ONCE);
+    }
+    for (unsigned turn = 0; turn < 100; turn++) {
+        (void)uv_run(&loop, UV_RUN_NOWAIT);
+    }
+    client_call_cancel(connection, call);
+    (void)uv_run(&loop, UV_RUN_DEFAULT);
+    assert_string_equal(told.moves, "REL");
+    assert_non_null(strstr(told.reason, "the server does not read"));
+    close_told(&loop, connection, &told);
+    /* What it did not read stands before the end of the connection. */
+    assert_int_equal(shutdown(atomic_load(&server.connection), SHUT_RDWR), 0);
+    server_stop(&server);
+    free(content);
+}
+
 /* Goal: a configuration that can't work is refused at once.
  * Method: no host, no port, a name that is too long. */
 static void bad_configuration(void **state)
@@ -246,9 +523,12 @@ static void bad_configuration(void **state)
 
 int run_connection_tests(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(nobody_there), cmocka_unit_test(deadline),
-                                       cmocka_unit_test(cut_off), cmocka_unit_test(closing),
-                                       cmocka_unit_test(bad_configuration)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nobody_there),   cmocka_unit_test(deadline),
+        cmocka_unit_test(cut_off),        cmocka_unit_test(closing),
+        cmocka_unit_test(tells_its_life), cmocka_unit_test(never_ready),
+        cmocka_unit_test(frozen),         cmocka_unit_test(holds_no_loop),
+        cmocka_unit_test(stuck_bytes),    cmocka_unit_test(bad_configuration)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

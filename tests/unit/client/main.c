@@ -15,6 +15,7 @@ int main(void)
     failed += run_keepalive_tests();
     failed += run_upload_tests();
     failed += run_connection_tests();
+    failed += run_channel_loop_tests();
     failed += run_blocking_tests();
     return failed == 0 ? 0 : 1;
 }

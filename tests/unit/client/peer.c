@@ -3,6 +3,7 @@
  */
 #include "tests/unit/client/peer.h"
 
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,10 +59,14 @@ static void answer(struct peer *peer, int32_t stream_id)
     bool headers_alone = peer->script.body.size == 0 && peer->script.trailers == NULL;
     size_t count = make_fields(peer->script.headers, fields);
 
-    if (peer->script.silent || peer->answered) {
+    if (peer->script.silent || peer->answered_stream == stream_id) {
         return;
     }
-    peer->answered = true;
+    peer->answered_stream = stream_id;
+    peer->body_sent = 0;
+    if (peer->script.leaves) {
+        peer_goaway(peer, stream_id);
+    }
     if (peer->script.reset != 0) {
         assert_int_equal(nghttp2_submit_rst_stream(peer->http2, 0, stream_id, peer->script.reset),
                          0);
@@ -126,6 +131,28 @@ static int on_frame(nghttp2_session *http2, const nghttp2_frame *frame, void *us
     return 0;
 }
 
+/* Its SETTINGS. */
+static void peer_greet(struct peer *peer)
+{
+    nghttp2_settings_entry settings[2];
+    size_t count = 0;
+
+    if (peer->script.streams_max != 0) {
+        settings[count++] = (nghttp2_settings_entry){NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS,
+                                                     peer->script.streams_max};
+    }
+    if (peer->script.window_bytes != 0) {
+        settings[count++] = (nghttp2_settings_entry){NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE,
+                                                     (uint32_t)peer->script.window_bytes};
+    }
+    assert_int_equal(nghttp2_submit_settings(peer->http2, 0, settings, count), 0);
+    if (peer->script.window_bytes != 0) {
+        assert_int_equal(nghttp2_session_set_local_window_size(peer->http2, 0, 0,
+                                                               (int32_t)peer->script.window_bytes),
+                         0);
+    }
+}
+
 struct peer *peer_new(const struct peer_script *script, size_t step)
 {
     const struct client_session_config config = {.authority = SLICE("test:1"),
@@ -136,8 +163,6 @@ struct peer *peer_new(const struct peer_script *script, size_t step)
                                                  .keepalive_ms = script->keepalive_ms,
                                                  .keepalive_timeout_ms =
                                                      script->keepalive_timeout_ms};
-    const nghttp2_settings_entry streams = {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS,
-                                            script->streams_max};
     struct peer *peer = calloc(1, sizeof(*peer));
     nghttp2_session_callbacks *callbacks = NULL;
     nghttp2_option *option = NULL;
@@ -155,8 +180,7 @@ struct peer *peer_new(const struct peer_script *script, size_t step)
     assert_int_equal(nghttp2_session_server_new2(&peer->http2, callbacks, peer, option), 0);
     nghttp2_option_del(option);
     nghttp2_session_callbacks_del(callbacks);
-    assert_int_equal(
-        nghttp2_submit_settings(peer->http2, 0, &streams, script->streams_max != 0 ? 1 : 0), 0);
+    peer_greet(peer);
     return peer;
 }
 
@@ -228,12 +252,27 @@ static void send_all(int connection, const uint8_t *bytes, size_t size)
     }
 }
 
+/* Waits until the other side closes the connection, of which nothing is read. */
+static void wait_for_close(int connection)
+{
+    struct pollfd place = {.fd = connection, .events = POLLRDHUP};
+
+    assert_int_equal(poll(&place, 1, -1), 1);
+}
+
 void peer_serve(struct peer *peer, int connection)
 {
     uint8_t bytes[65536];
     ssize_t size = 1;
 
     while (size > 0) {
+        if (peer->script.trouble == PEER_FREEZES && peer->requests > 0) {
+            wait_for_close(connection);
+            return;
+        }
+        if (peer->script.trouble == PEER_HANGS_UP && peer->request_ended) {
+            return;
+        }
         const uint8_t *made = NULL;
         ssize_t made_bytes = nghttp2_session_mem_send(peer->http2, &made);
 

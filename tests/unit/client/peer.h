@@ -15,6 +15,13 @@
 /* Name, value, name, value, ..., NULL. */
 typedef const char *const *peer_fields;
 
+/* What a peer does to its connection. */
+enum peer_trouble {
+    PEER_STAYS,
+    PEER_HANGS_UP, /* closes it once the request is complete */
+    PEER_FREEZES /* from the request's first bytes on reads and writes nothing, and keeps it open */
+};
+
 struct peer_script {
     peer_fields headers;
     struct slice body;
@@ -24,6 +31,9 @@ struct peer_script {
     size_t early_bytes; /* once so many bytes of it came */
     bool stops_reading; /* gives no window back but by peer_read */
     uint32_t reset; /* HTTP/2 error that answers the request; 0: none */
+    bool leaves; /* says GOAWAY before it answers */
+    enum peer_trouble trouble; /* of peer_serve, once there is a request */
+    size_t window_bytes; /* that it opens at the start; 0: as everybody does */
     uint32_t streams_max; /* that it takes at a time; 0: any number */
     int64_t keepalive_ms; /* of the session */
     int64_t keepalive_timeout_ms;
@@ -36,7 +46,7 @@ struct peer {
     size_t step; /* bytes that either side gets at a time */
     bool mute; /* what it has to say stays with it */
     size_t body_sent;
-    bool answered;
+    int32_t answered_stream; /* the last one */
     char request_fields[4096]; /* `name: value` lines of the last request */
     size_t request_fields_bytes;
     uint8_t request[PEER_BODY_BYTES_MAX]; /* the first bytes of the last request */
@@ -56,8 +66,8 @@ void peer_free(struct peer *peer);
 void peer_pump(struct peer *peer);
 /* What a peer that stops reading has not read yet, it reads now. */
 void peer_read(struct peer *peer, int32_t stream_id);
-/* Plays the server on a connected socket, in place of peer_pump, until the other side closes it. The
- * peer's own session stays unused. */
+/* Plays the server on a connected socket, in place of peer_pump, until the other side closes it, or the
+ * script says so. The peer's own session stays unused. */
 void peer_serve(struct peer *peer, int connection);
 /* Sends GOAWAY: requests above `last_stream_id` were not taken. */
 void peer_goaway(struct peer *peer, int32_t last_stream_id);

@@ -376,7 +376,6 @@ static void refusals(void **state)
     assert_over(&sender, CLIENT_CODE_OK);
     assert_int_equal(sender.rooms, 0); /* nothing to be sent any more */
     assert_int_equal(peer->request_bytes, 8);
-    peer->answered = false;
     peer->body_sent = 0;
     call.method = &unary;
     assert_int_equal(client_session_start(session, &call, &other.call), OK);

@@ -1,0 +1,31 @@
+/*
+ * server.h: scripted peers behind a real socket of the loopback, on a thread of their own: one after
+ * another takes a connection and serves it to its end.
+ */
+#ifndef ERRATA_TESTS_UNIT_CLIENT_SERVER_H
+#define ERRATA_TESTS_UNIT_CLIENT_SERVER_H
+
+#include "tests/unit/client/peer.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct server {
+    int listener;
+    uint16_t port;
+    const struct peer_script *scripts; /* borrowed: of the first connection, the second, ... */
+    unsigned script_count;
+    atomic_int connection; /* the one that is served */
+    atomic_uint served; /* connections whose end has come */
+    char request_fields[4096]; /* of the last peer's last request; after server_stop */
+    pthread_t thread;
+};
+
+/* A socket that listens on a free port of 127.0.0.1, where nobody accepts. */
+int server_listen(uint16_t *ret_port);
+/* Starts to take as many connections as there are scripts. */
+void server_start(struct server *server, const struct peer_script *scripts, unsigned count);
+/* Waits until the connection at hand has ended, and takes no others. */
+void server_stop(struct server *server);
+
+#endif

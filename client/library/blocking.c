@@ -96,7 +96,7 @@ void answer_keep(struct errata_answer *answer, void *take_thing, void (*free_thi
 enum errata_result errata_blocking_open(const struct errata_channel_config *config, char *problem,
                                         size_t problem_bytes, struct errata_blocking **ret_blocking)
 {
-    const struct problem said = {problem, problem_bytes};
+    const struct problem said = problem_in(problem, problem_bytes);
     struct library_config checked;
     struct errata_blocking *blocking = NULL;
     enum err err = ERR_MEMORY;

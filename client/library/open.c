@@ -14,7 +14,7 @@ enum errata_result errata_channel_open(struct uv_loop_s *loop,
                                        const struct errata_channel_config *config, char *problem,
                                        size_t problem_bytes, struct errata_channel **ret_channel)
 {
-    const struct problem said = {problem, problem_bytes};
+    const struct problem said = problem_in(problem, problem_bytes);
     struct library_config checked;
     struct client_channel *lower = NULL;
     enum err err = OK;

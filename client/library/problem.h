@@ -24,6 +24,15 @@ struct problem_shown {
     char text[PROBLEM_SHOWN_BYTES_MAX + 4]; /* with dots where it is cut, and a NUL */
 };
 
+static inline struct problem problem_in(char *text, size_t bytes)
+{
+    struct problem problem;
+
+    problem.text = text;
+    problem.bytes = bytes;
+    return problem;
+}
+
 /* Writes the sentence, cut between characters where there is no room for it. */
 void problem_say(const struct problem *problem, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Cuts what is long, and hides what is no text. */

@@ -51,7 +51,7 @@ bool token_read_file(const char *path, const struct problem *problem,
     bool valid = false;
 
     if (!read_some(path, bytes, sizeof(bytes), &size)) {
-        problem_say(problem, "the token file %s can't be read: %s", shown.text,
+        problem_say(problem, "the token file \"%s\" can't be read: %s", shown.text,
                     uv_strerror(uv_translate_sys_error(errno)));
         return false;
     }
@@ -64,10 +64,10 @@ bool token_read_file(const char *path, const struct problem *problem,
         memcpy(ret_token, bytes, size);
         ret_token[size] = '\0';
     } else if (size == 0) {
-        problem_say(problem, "the token file %s is empty: it should hold a token", shown.text);
+        problem_say(problem, "the token file \"%s\" is empty: it should hold a token", shown.text);
     } else {
         problem_say(problem,
-                    "the token file %s holds no token: a token is one line of printable ASCII "
+                    "the token file \"%s\" holds no token: a token is one line of printable ASCII "
                     "without blanks, at most %d bytes",
                     shown.text, TOKEN_BYTES_MAX);
     }

@@ -5,7 +5,7 @@
 #   wire_fields  field numbers and enums, headers alone: <errata/v1/NAME.fields.h>
 #   contract     the tables of server/codec/contract.h, <errata/contract_messages.h>
 #   dispatch     <errata/v1/NAME.handlers.h>, the table of server/services/dispatch.h
-#   stubs        <errata/v1/NAME.client.h>
+#   stubs        <errata/v1/NAME.client.h>, <errata/v1/NAME.set.h>
 #
 # Stored records have a generator and rules of their own: record.cmake.
 
@@ -36,19 +36,20 @@ set(errata_open_packages grpc.health.v1 grpc.reflection.v1 grpc.reflection.v1alp
 list(TRANSFORM errata_open_packages PREPEND open=)
 list(JOIN errata_open_packages "," errata_open_option)
 
-# The files among `protos` that declare a service. Asked again when one changes.
-function(errata_find_services ret protos)
+# The files among `protos` with a line of the given form. Asked again when one changes.
+function(errata_find_protos ret form protos)
     set(found "")
     foreach(proto ${protos})
         set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${errata_proto}/${proto})
-        file(STRINGS ${errata_proto}/${proto} lines REGEX "^service ")
+        file(STRINGS ${errata_proto}/${proto} lines REGEX ${form})
         if(lines)
             list(APPEND found ${proto})
         endif()
     endforeach()
     set(${ret} ${found} PARENT_SCOPE)
 endfunction()
-errata_find_services(errata_service_protos "${errata_own_protos};${errata_vendored_protos}")
+errata_find_protos(errata_service_protos "^service "
+                   "${errata_own_protos};${errata_vendored_protos}")
 
 # The paths that `protos` become under `folder` with each of the suffixes.
 function(errata_outputs ret folder protos)
@@ -134,9 +135,12 @@ errata_generated(dispatch
 set(errata_stub_protos ${errata_service_protos})
 list(FILTER errata_stub_protos EXCLUDE REGEX "^grpc/reflection/")
 errata_outputs(stubs_outputs stubs "${errata_stub_protos}" .client.c .client.h)
+# Files with messages that have a text, or a member that may be absent.
+errata_find_protos(errata_set_protos "^ +(string|optional|oneof) " "${errata_own_protos}")
+errata_outputs(setters_outputs stubs "${errata_set_protos}" .set.h)
 errata_plugin_command(stubs_command stubs stubs)
 errata_generated(stubs
-    OUTPUTS ${stubs_outputs}
+    OUTPUTS ${stubs_outputs} ${setters_outputs}
     COMMAND ${stubs_command} ${errata_protos}
     DEPENDS ${errata_proto_files} ${errata_plugin_files}
     USES client_typed wire wire_fields contract PARTS protobuf_c)

@@ -6,7 +6,7 @@
 static _Thread_local size_t left; /* until the one that fails; 0: none does */
 static _Thread_local bool failed;
 
-/* NOLINTBEGIN(bugprone-reserved-identifier): the linker's names for what it wraps */
+/* NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): the linker's names for what it wraps */
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__wrap_malloc(size_t size);
@@ -31,7 +31,7 @@ void *__wrap_calloc(size_t count, size_t size)
 {
     return fails_now() ? NULL : __real_calloc(count, size);
 }
-/* NOLINTEND(bugprone-reserved-identifier) */
+/* NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming) */
 
 void alloc_fail(size_t place)
 {

@@ -30,8 +30,9 @@ static void heard_end(void *user, const struct errata_status *status)
 static enum errata_result start(struct errata_channel *channel,
                                 const struct errata_options *options, enum errata_code *code)
 {
-    const struct errata_handlers handlers = {.user = code, .on_end = heard_end};
+    struct errata_handlers handlers = {.on_end = heard_end};
 
+    handlers.user = code;
     return errata_call_start(channel, UNARY, (struct errata_bytes){NULL, 0}, options, &handlers,
                              NULL);
 }

@@ -255,10 +255,10 @@ static void test_token_file_that_is_none(void **state)
 
     (void)state;
     assert_false(reads(&missing, &config));
-    assert_string_equal(told,
-                        "the token file /nowhere/token can't be read: no such file or directory");
+    assert_string_equal(
+        told, "the token file \"/nowhere/token\" can't be read: no such file or directory");
     assert_false(reads(&folder, &config));
-    assert_told("the token file /tmp can't be read: illegal operation on a directory");
+    assert_told("the token file \"/tmp\" can't be read: illegal operation on a directory");
 }
 
 int run_config_tests(void)

@@ -5,6 +5,7 @@
 #include "tests/support/client/fake.h"
 #include "tests/unit/client_typed/typed_tests.h"
 
+#include <errata/v1/feedback_event.set.h>
 #include <errata/v1/layout_service.client.h>
 #include <errata/v1/learning_service.client.h>
 
@@ -110,8 +111,7 @@ static enum errata_result try_unary(struct world *world)
 {
     Errata__V1__GetEventRequest request = ERRATA__V1__GET_EVENT_REQUEST__INIT;
 
-    request.key_case = ERRATA__V1__GET_EVENT_REQUEST__KEY_SEQ;
-    request.seq = 7;
+    errata_get_event_request_set_seq(&request, 7);
     return errata_get_event(world->channel, &request, NULL, heard_event, world, &world->call);
 }
 
@@ -444,6 +444,31 @@ static void test_room_need_not_be_heard(void **state)
     world_close(&world);
 }
 
+/* Goal: members that may be absent are set, taken away, and replace each other in a oneof. Method: a text
+ * and a number that exclude each other, a text by itself, and the wire's bytes of an absent one. */
+static void test_members_that_may_be_absent(void **state)
+{
+    Errata__V1__GetEventRequest request = ERRATA__V1__GET_EVENT_REQUEST__INIT;
+    Errata__V1__FeedbackEvent event = ERRATA__V1__FEEDBACK_EVENT__INIT;
+
+    (void)state;
+    assert_false(errata_get_event_request_has_id(&request));
+    errata_get_event_request_set_id(&request, "an id");
+    assert_true(errata_get_event_request_has_id(&request));
+    assert_string_equal(request.id, "an id");
+    errata_get_event_request_set_seq(&request, 0);
+    assert_true(errata_get_event_request_has_seq(&request));
+    assert_false(errata_get_event_request_has_id(&request));
+    assert_int_equal(errata__v1__get_event_request__get_packed_size(&request), 2);
+
+    errata_feedback_event_set_document_id(&event, "");
+    assert_true(errata_feedback_event_has_document_id(&event));
+    assert_int_equal(errata__v1__feedback_event__get_packed_size(&event), 2);
+    errata_feedback_event_set_document_id(&event, NULL);
+    assert_false(errata_feedback_event_has_document_id(&event));
+    assert_int_equal(errata__v1__feedback_event__get_packed_size(&event), 0);
+}
+
 int run_stubs_tests(void)
 {
     const struct CMUnitTest tests[] = {
@@ -459,6 +484,7 @@ int run_stubs_tests(void)
         cmocka_unit_test(test_upload_sends_messages_and_reports_its_reply),
         cmocka_unit_test(test_upload_ends_early),
         cmocka_unit_test(test_room_need_not_be_heard),
+        cmocka_unit_test(test_members_that_may_be_absent),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

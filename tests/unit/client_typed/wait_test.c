@@ -66,8 +66,7 @@ static const Errata__V1__GetEventResponse *get_event(struct world *world)
     Errata__V1__GetEventRequest request = ERRATA__V1__GET_EVENT_REQUEST__INIT;
     const Errata__V1__GetEventResponse *reply = NULL;
 
-    request.key_case = ERRATA__V1__GET_EVENT_REQUEST__KEY_SEQ;
-    request.seq = 7;
+    errata_get_event_request_set_seq(&request, 7);
     assert_int_equal(errata_get_event_wait(world->blocking, &request, NULL, &world->answer, &reply),
                      ERRATA_OK);
     return reply;

@@ -1,5 +1,7 @@
-"""NAME.client.h and .c: typed client stubs, asynchronous and blocking, over client/typed. The
-headers are installed, so they include public headers alone and say how the stubs are used."""
+"""NAME.client.h and .c: typed client stubs, asynchronous and blocking, over client/typed; and
+NAME.set.h, which they include (setters.py). The headers are installed, so they include public headers
+alone and say how the stubs are used."""
+from errata_gen import setters
 from errata_gen.model import Field, Refused
 from errata_gen.text import (call, comment, guard, literal, protobuf_c_descriptor, protobuf_c_type,
                              snake)
@@ -11,10 +13,11 @@ UNARY, REPLIES, REQUESTS = "METHOD_UNARY", "METHOD_SERVER_STREAM", "METHOD_CLIEN
 # What stands in the head of a header: what all stubs share, then each kind that the file has.
 ABOUT = """
  * Messages are those of <{base}.pb-c.h>, by protobuf-c: a message of one's own starts as its macro
- * ..__INIT; texts end with a NUL; a field that is `optional`, or one of a `oneof`, counts where its
- * `_..._case` names it. Requests, options (NULL: the defaults) and handlers are borrowed until the
- * function returns. A result other than ERRATA_OK means that nothing was started and no callback
- * follows: as errata_call_start says, and ERRATA_INVALID where a callback is missing.
+ * ..__INIT; texts end with a NUL; a member that may be absent (`optional`, or one of a `oneof`) is
+ * set and asked for by the functions of <NAME.set.h>, which is included. Requests, options (NULL:
+ * the defaults) and handlers are borrowed until the function returns. A result other than ERRATA_OK
+ * means that nothing was started and no callback follows: as errata_call_start says, and
+ * ERRATA_INVALID where a callback is missing.
  *
  * errata_X starts a call on a channel and returns; callbacks come on the loop's thread, never
  * within it. What a callback is given dies when it returns. `ret_call`, which may be NULL, is for
@@ -175,11 +178,12 @@ def _head(path, file, stubs):
     return text + " */\n"
 
 
-def _header(file, stubs):
+def _header(model, file, stubs):
     path = f"{file.base}.client.h"
     text = _head(path, file, stubs)
     text += f"#ifndef {guard(path)}\n#define {guard(path)}\n\n"
-    for header in ("errata/blocking.h", "errata/client.h", f"{file.base}.pb-c.h"):
+    for header in ("errata/blocking.h", "errata/client.h", f"{file.base}.pb-c.h",
+                   *setters.headers_for(model, file)):
         text += f"#include <{header}>\n"
     text += '\n#ifdef __cplusplus\nextern "C" {\n#endif\n'
     text += "".join(_declare(stub) for stub in stubs)
@@ -314,11 +318,11 @@ def _source(model, file, stubs):
 
 
 def write(model):
-    files = {}
+    files = setters.write(model)
     model.methods()
     _check_unique(model)
     for file in model.files:
         stubs = [stub for service in file.services for stub in _stubs(service)]
         if file.name in model.to_generate and stubs:
-            files |= dict([_header(file, stubs), _source(model, file, stubs)])
+            files |= dict([_header(model, file, stubs), _source(model, file, stubs)])
     return files

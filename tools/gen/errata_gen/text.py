@@ -38,6 +38,11 @@ def protobuf_c_descriptor(full_name):
     return "__".join(_protobuf_c_lower(piece) for piece in full_name.split(".")) + "__descriptor"
 
 
+def protobuf_c_constant(full_name):
+    """What stands in front of a message's constants: ERRATA__V1__FEEDBACK_EVENT."""
+    return "__".join(_protobuf_c_lower(piece).upper() for piece in full_name.split("."))
+
+
 def literal(text):
     """A C string literal of ASCII text (names of the contract are ASCII)."""
     if not text.isascii() or any(letter in text for letter in '"\\\n'):

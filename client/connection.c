@@ -224,13 +224,14 @@ static void connection_tell(struct tcp_connection *connection, bool *told,
     }
 }
 
+/* One read may bring all of a connection's life: what was told of it is complete nevertheless. */
 static void connection_tell_moves(struct tcp_connection *connection)
 {
-    if (connection->state == CONNECTION_OPEN && client_session_is_ready(connection->session)) {
+    if (client_session_is_ready(connection->session)) {
         (void)uv_timer_stop(&connection->connect_timer);
         connection_tell(connection, &connection->told_ready, CLIENT_CONNECTION_READY);
     }
-    if (connection->state == CONNECTION_OPEN && client_session_is_closing(connection->session)) {
+    if (client_session_is_draining(connection->session)) {
         connection_tell(connection, &connection->told_draining, CLIENT_CONNECTION_DRAINING);
     }
     if (connection->state == CONNECTION_LOST) {

@@ -647,6 +647,11 @@ bool client_session_is_ready(const struct client_session *session)
     return session->ready;
 }
 
+bool client_session_is_draining(const struct client_session *session)
+{
+    return session->closing;
+}
+
 bool client_session_is_closing(const struct client_session *session)
 {
     return session->closing || session->dead;

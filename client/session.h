@@ -99,7 +99,9 @@ void client_session_report(struct client_session *session);
 bool client_session_has_news(const struct client_session *session);
 /* The server's SETTINGS came: it speaks HTTP/2. Calls wait until then. */
 bool client_session_is_ready(const struct client_session *session);
-/* The server said GOAWAY, or the connection is gone: new calls end with UNAVAILABLE. */
+/* The server said GOAWAY: it takes no new calls. */
+bool client_session_is_draining(const struct client_session *session);
+/* The same, or the connection is gone: new calls end with UNAVAILABLE. */
 bool client_session_is_closing(const struct client_session *session);
 /* Nothing more will be read or sent: after GOAWAY the last call ended, or (where the session is not
  * closing) the peer broke HTTP/2 and has been told so. */

@@ -14,7 +14,7 @@
 
 #include <stdlib.h>
 
-/* An answer's reply, and as much again for its headers and trailers. */
+/* An answer holds one reply and one call's headers and trailers: the channel bounds both. */
 #define ANSWER_BYTES_MAX (SIZE_MAX / 2)
 
 struct errata_blocking {

@@ -167,7 +167,8 @@ static bool read_user_agent(const struct errata_channel_config *config,
     struct slice name = slice_text(config->user_agent);
 
     if (name.size == 0) {
-        return true; /* the library's own alone */
+        ret->lower.connection.user_agent = LIBRARY_NAME;
+        return true;
     }
     for (size_t at = 0; at < name.size; at++) {
         if (name.data[at] < 0x20 || name.data[at] > 0x7e) {

@@ -21,7 +21,7 @@
 #define LIBRARY_TIME_MS_MAX INT64_C(86400000)
 #define LIBRARY_ATTEMPTS_MAX 100
 #define LIBRARY_USER_AGENT_BYTES_MAX 200
-/* What stands behind the program's own name. */
+/* The library's name in the server's log; the program's own stands in front of it. */
 #define LIBRARY_NAME "errata-c/" ERRATA_VERSION
 
 /* Borrows from itself: it is filled where it stays, until the channel is open. */

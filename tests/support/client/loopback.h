@@ -14,6 +14,7 @@
 /* Serves so many connections, one after the other, each by a script of its own. */
 struct loopback {
     char address[32]; /* 127.0.0.1:PORT */
+    uint16_t port;
     int listener;
     size_t connection_count;
     struct peer *peers[LOOPBACK_CONNECTIONS_MAX]; /* the thread's, until loopback_wait */
@@ -21,6 +22,8 @@ struct loopback {
 };
 
 void loopback_start(struct loopback *server, const struct peer_script *scripts, size_t count);
+/* Connects and hangs up: so loopback_wait returns though nobody else may have come. */
+void loopback_knock(const struct loopback *server);
 /* Waits until the last connection has been closed from the other side. What came over it can be looked
  * at then. */
 void loopback_wait(struct loopback *server);

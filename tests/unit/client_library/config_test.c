@@ -46,7 +46,7 @@ static void test_defaults(void **state)
         assert_string_equal(lower->connection.host, "127.0.0.1");
         assert_int_equal(lower->connection.port, 7443);
         assert_int_equal(lower->connection.token.size, 0);
-        assert_null(lower->connection.user_agent);
+        assert_string_equal(lower->connection.user_agent, "errata-c/" ERRATA_VERSION);
         assert_int_equal(lower->connection.connect_timeout_ms, 10000);
         assert_int_equal(lower->connection.keepalive_ms, 30000);
         assert_int_equal(lower->connection.keepalive_timeout_ms, 10000);
@@ -146,7 +146,7 @@ static void test_user_agent(void **state)
                         "importer/2.1 errata-c/" ERRATA_VERSION);
     given.user_agent = "";
     assert_true(reads(&given, &config));
-    assert_null(config.lower.connection.user_agent);
+    assert_string_equal(config.lower.connection.user_agent, "errata-c/" ERRATA_VERSION);
     memset(name, 'x', sizeof(name));
     name[LIBRARY_USER_AGENT_BYTES_MAX] = '\0';
     given.user_agent = name;

@@ -1,14 +1,14 @@
-"""NAME.set.h: of each message of ours, functions for the members that may be absent, and for texts.
-protobuf-c keeps beside a member that may be absent which one is there, to be said and asked by a long
-name; and its texts are not const, so that a literal is none in C++."""
+"""NAME.set.h: of each message of ours, functions for the members that may be absent, and for
+texts. protobuf-c keeps beside a member that may be absent which one is there, to be said and asked
+by a long name; and its texts are not const, so that a literal is none in C++."""
 from errata_gen.model import Field
-from errata_gen.text import (call, comment, guard, protobuf_c_constant, protobuf_c_type, snake)
+from errata_gen.text import (EDIT, call, comment, guard, protobuf_c_constant, protobuf_c_type,
+                             snake)
 
-ABOUT = """
- * X_set_Y puts a value in its place and says that it is there, instead of any other of its `oneof`;
- * NULL takes it away again. What is pointed to is borrowed as long as the message is used. X_has_Y
- * asks whether a member that may be absent is there; other texts are "" where nothing is said.
-"""
+ABOUT = ("X_set_Y puts a value in its place and says that it is there, instead of any other of its "
+         "`oneof`; NULL takes it away again. What is pointed to is borrowed as long as the message "
+         "is used. X_has_Y asks whether a member that may be absent is there; other texts are \"\" "
+         "where nothing is said.")
 
 SCALARS = {
     Field.TYPE_DOUBLE: "double", Field.TYPE_FLOAT: "float", Field.TYPE_BOOL: "protobuf_c_boolean",
@@ -92,9 +92,7 @@ def _functions(message, field):
 
 def _header(file):
     path = path_of(file)
-    text = f"/* {path}: how to set members of the messages of {file.name}.\n"
-    text += " * Written by protoc-gen-errata; edit the .proto files instead.\n *"
-    text += ABOUT + " */\n"
+    text = comment([f"{path}: how to set members of the messages of {file.name}.", EDIT, "", ABOUT])
     text += f"#ifndef {guard(path)}\n#define {guard(path)}\n\n"
     text += "".join(f"#include <{name}>\n" for name in (f"{file.base}.pb-c.h", "stdbool.h",
                                                         "stddef.h", "stdint.h"))

@@ -1,52 +1,48 @@
 """NAME.client.h and .c: typed client stubs, asynchronous and blocking, over client/typed; and
-NAME.set.h, which they include (setters.py). The headers are installed, so they include public headers
-alone and say how the stubs are used."""
+NAME.set.h, which they include (setters.py). The headers are installed, so they include public
+headers alone and say how the stubs are used."""
 from errata_gen import setters
 from errata_gen.model import Field, Refused
-from errata_gen.text import (call, comment, guard, literal, protobuf_c_descriptor, protobuf_c_type,
-                             snake)
+from errata_gen.text import (EDIT, call, comment, guard, literal, protobuf_c_descriptor,
+                             protobuf_c_type, snake)
 
 MARKS = "ERRATA_MUST_CHECK ERRATA_API enum errata_result\n"
 RESULT = "enum errata_result "
 UNARY, REPLIES, REQUESTS = "METHOD_UNARY", "METHOD_SERVER_STREAM", "METHOD_CLIENT_STREAM"
 
 # What stands in the head of a header: what all stubs share, then each kind that the file has.
-ABOUT = """
- * Messages are those of <{base}.pb-c.h>, by protobuf-c: a message of one's own starts as its macro
- * ..__INIT; texts end with a NUL; a member that may be absent (`optional`, or one of a `oneof`) is
- * set and asked for by the functions of <NAME.set.h>, which is included. Requests, options (NULL:
- * the defaults) and handlers are borrowed until the function returns. A result other than ERRATA_OK
- * means that nothing was started and no callback follows: as errata_call_start says, and
- * ERRATA_INVALID where a callback is missing.
- *
- * errata_X starts a call on a channel and returns; callbacks come on the loop's thread, never
- * within it. What a callback is given dies when it returns. `ret_call`, which may be NULL, is for
- * errata_call_cancel, _pause and _resume, until the last callback returns.
- *
- * errata_X_wait returns when the call has ended, with an answer that says how: free it with
- * errata_answer_free. `*ret_reply` is the answer's, and dies with it.
- *
- * A status is what the server said, or what this side found: INTERNAL for a reply that does not
- * decode, RESOURCE_EXHAUSTED for one that unpacks to more than 64 MiB, and what <errata/client.h>
- * says of channels.
-"""
+ABOUT = [
+    "Messages are those of <{base}.pb-c.h>, by protobuf-c: a message of one's own starts as "
+    "its macro ..__INIT; texts end with a NUL; a member that may be absent (`optional`, or one "
+    "of a `oneof`) is set and asked for by the functions of <NAME.set.h>, which is included. "
+    "Requests, options (NULL: the defaults) and handlers are borrowed until the function "
+    "returns. A result other than ERRATA_OK means that nothing was started and no callback "
+    "follows: as errata_call_start says, and ERRATA_INVALID where a callback is missing.",
+    "errata_X starts a call on a channel and returns; callbacks come on the loop's thread, "
+    "never within it. What a callback is given dies when it returns. `ret_call`, which may be "
+    "NULL, is for errata_call_cancel, _pause and _resume, until the last callback returns.",
+    "errata_X_wait returns when the call has ended, with an answer that says how: free it with "
+    "errata_answer_free. `*ret_reply` is the answer's, and dies with it.",
+    "A status is what the server said, or what this side found: INTERNAL for a reply that does "
+    "not decode, RESOURCE_EXHAUSTED for one that unpacks to more than 64 MiB, and what "
+    "<errata/client.h> says of channels.",
+]
 ABOUT_KIND = {
-    UNARY: """
- * One request, one reply: `done` is told the end, with the reply, which is NULL unless the status
- * is OK.
-""",
-    REPLIES: """
- * One request, a stream of replies: `on_reply` is given each, then `on_end` the status. In the
- * blocking form `take` is given each; false ends the call, with CANCELLED.
-""",
-    REQUESTS: """
- * A stream of requests, one reply: `on_writable` (which may be NULL) says that there is room, soon
- * after the start and after each ERRATA_BUSY of errata_X_send, which took nothing;
- * errata_X_half_close says that no more follow; `on_done` is told the end, with the reply, which is
- * NULL unless the status is OK. The server may end the call before it has read everything: then
- * both say ERRATA_ENDED. In the blocking form `next` gives each message, which stays valid until it
- * is asked again, or the end of them.
-"""}
+    UNARY:
+        "One request, one reply: `done` is told the end, with the reply, which is NULL unless "
+        "the status is OK.",
+    REPLIES:
+        "One request, a stream of replies: `on_reply` is given each, then `on_end` the status. "
+        "In the blocking form `take` is given each; false ends the call, with CANCELLED.",
+    REQUESTS:
+        "A stream of requests, one reply: `on_writable` (which may be NULL) says that there is "
+        "room, soon after the start and after each ERRATA_BUSY of errata_X_send, which took "
+        "nothing; errata_X_half_close says that no more follow; `on_done` is told the end, "
+        "with the reply, which is NULL unless the status is OK. The server may end the call "
+        "before it has read everything: then both say ERRATA_ENDED. In the blocking form "
+        "`next` gives each message, which stays valid until it is asked again, or the end of "
+        "them.",
+}
 
 
 def _check_not_recursive(model, method):
@@ -169,13 +165,11 @@ def _declare(stub):
 
 
 def _head(path, file, stubs):
-    text = f"/* {path}: client stubs of {file.name}.\n"
-    text += " * Written by protoc-gen-errata; edit the .proto files instead.\n *"
-    text += ABOUT.format(base=file.base)
-    for kind, about in ABOUT_KIND.items():
-        if any(stub.kind == kind for stub in stubs):
-            text += " *" + about
-    return text + " */\n"
+    lines = [f"{path}: client stubs of {file.name}.", EDIT]
+    for about in ABOUT + [ABOUT_KIND[kind] for kind in ABOUT_KIND
+                          if any(stub.kind == kind for stub in stubs)]:
+        lines += ["", about.format(base=file.base)]
+    return comment(lines)
 
 
 def _header(model, file, stubs):
@@ -311,8 +305,7 @@ def _define(model, stub):
 
 def _source(model, file, stubs):
     path = f"{file.base}.client.c"
-    text = comment([f"{path}: client stubs of {file.name}.",
-                    "Written by protoc-gen-errata; edit the .proto files instead."])
+    text = comment([f"{path}: client stubs of {file.name}.", EDIT])
     text += f'#include <{file.base}.client.h>\n\n#include "client/typed/typed_wait.h"\n'
     return path, text + "".join(_define(model, stub) for stub in stubs)
 

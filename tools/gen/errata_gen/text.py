@@ -1,6 +1,8 @@
 """Names and literals in C: how names of the contract become ours, and how protobuf-c spells them."""
 import re
 
+EDIT = "Written by protoc-gen-errata; edit the .proto files instead."
+
 
 def snake(name):
     """CamelCase to snake_case: GetExamples -> get_examples, ListPDFFiles -> list_pdf_files."""
@@ -59,7 +61,7 @@ def array(values, per_line, indent="    "):
 
 
 def comment(paragraphs, indent=""):
-    """A C comment of texts, each wrapped to 98 columns."""
+    """A C comment of texts, each wrapped to 98 columns; an empty one is an empty line."""
     width = 98 - len(indent) - 3
     lines = []
     for paragraph in paragraphs:
@@ -72,14 +74,13 @@ def comment(paragraphs, indent=""):
         lines.append(line)
     if not lines:
         return ""
-    body = ("\n" + indent + " * ").join(lines)
+    body = "\n".join([lines[0], *[f"{indent} * {line}".rstrip() for line in lines[1:]]])
     return f"{indent}/* {body} */\n"
 
 
 def head(name, what):
     """The comment at the head of a generated file."""
-    return comment([f"{name}: {what}",
-                    "Written by protoc-gen-errata; edit the .proto files instead."])
+    return comment([f"{name}: {what}", EDIT])
 
 
 def call(before, parts, after, indent="    "):

@@ -209,13 +209,15 @@ static enum err grpc_open(void *user, struct net_link *link, int64_t now_us, voi
     return OK;
 }
 
-static void grpc_feed(void *user, struct slice bytes, int64_t now_us)
+static size_t grpc_feed(void *user, struct slice bytes, int64_t now_us)
 {
     struct grpc_session *session = user;
 
     session->server->now_us = now_us;
-    h2_conn_feed(session->conn, bytes, now_us);
+    return h2_conn_feed(session->conn, bytes, now_us);
 }
+
+_Static_assert(NET_DRAIN_BYTES_MIN >= H2_DRAIN_BYTES_MIN, "what net offers is enough for a frame");
 
 static size_t grpc_drain(void *user, uint8_t *to, size_t size)
 {

@@ -200,26 +200,28 @@ static void h2_conn_fail_feed(struct h2_conn *conn, int code)
     }
 }
 
-void h2_conn_feed(struct h2_conn *conn, struct slice bytes, int64_t now_us)
+size_t h2_conn_feed(struct h2_conn *conn, struct slice bytes, int64_t now_us)
 {
     const char *complaint = NULL;
+    size_t size = 0;
     ssize_t taken = 0;
 
     conn->now_us = now_us;
     if (conn->failed || conn->done) {
-        return;
+        return bytes.size;
     }
     conn->depth++;
-    complaint = h2_guard_feed(&conn->guard, bytes, now_us);
+    complaint = h2_guard_feed(&conn->guard, bytes, H2_FEED_REQUESTS_MAX, now_us, &size);
     if (complaint != NULL) {
         h2_conn_fail(conn, H2_ENHANCE_YOUR_CALM, complaint);
     } else {
-        taken = nghttp2_session_mem_recv(conn->session, bytes.data, bytes.size);
+        taken = nghttp2_session_mem_recv(conn->session, bytes.data, size);
         if (taken < 0) {
             h2_conn_fail_feed(conn, (int)taken);
         }
     }
     conn->depth--;
+    return size;
 }
 
 /* The first frame out is our SETTINGS. What it tells the peer is H2_STREAMS_MAX; what nghttp2

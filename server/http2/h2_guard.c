@@ -74,32 +74,56 @@ static const char *h2_guard_judge(struct h2_guard *guard, int64_t now_us)
     return h2_bucket_take(&guard->idle_frames, now_us) ? NULL : "too_many_idle_frames";
 }
 
-const char *h2_guard_feed(struct h2_guard *guard, struct slice bytes, int64_t now_us)
+/* The frame's head is whole. */
+static const char *h2_guard_take_head(struct h2_guard *guard, int64_t now_us)
+{
+    uint8_t type = guard->head[3];
+
+    guard->head_bytes = 0;
+    guard->payload_bytes_left =
+        (uint32_t)guard->head[0] << 16 | (uint32_t)guard->head[1] << 8 | guard->head[2];
+    guard->ends_request = (type == NGHTTP2_HEADERS || type == NGHTTP2_DATA) &&
+                          (guard->head[4] & NGHTTP2_FLAG_END_STREAM) != 0;
+    return h2_guard_judge(guard, now_us);
+}
+
+/* Reads on within the preface, a payload or a head; gives how many bytes it took. */
+static size_t h2_guard_step(struct h2_guard *guard, struct slice bytes)
+{
+    size_t step = 0;
+
+    if (guard->preface_bytes_left > 0) {
+        step = bytes.size < guard->preface_bytes_left ? bytes.size : guard->preface_bytes_left;
+        guard->preface_bytes_left = (uint8_t)(guard->preface_bytes_left - step);
+    } else if (guard->payload_bytes_left > 0) {
+        step = bytes.size < guard->payload_bytes_left ? bytes.size : guard->payload_bytes_left;
+        guard->payload_bytes_left -= (uint32_t)step;
+    } else {
+        step = H2_FRAME_HEAD_BYTES - guard->head_bytes;
+        step = bytes.size < step ? bytes.size : step;
+        memcpy(guard->head + guard->head_bytes, bytes.data, step);
+        guard->head_bytes = (uint8_t)(guard->head_bytes + step);
+    }
+    return step;
+}
+
+const char *h2_guard_feed(struct h2_guard *guard, struct slice bytes, uint32_t requests_max,
+                          int64_t now_us, size_t *ret_taken)
 {
     const char *complaint = NULL;
+    uint32_t requests = 0;
+    size_t taken = 0;
 
-    while (bytes.size > 0 && complaint == NULL) {
-        size_t step = 0;
-
-        if (guard->preface_bytes_left > 0) {
-            step = bytes.size < guard->preface_bytes_left ? bytes.size : guard->preface_bytes_left;
-            guard->preface_bytes_left = (uint8_t)(guard->preface_bytes_left - step);
-        } else if (guard->payload_bytes_left > 0) {
-            step = bytes.size < guard->payload_bytes_left ? bytes.size : guard->payload_bytes_left;
-            guard->payload_bytes_left -= (uint32_t)step;
-        } else {
-            step = H2_FRAME_HEAD_BYTES - guard->head_bytes;
-            step = bytes.size < step ? bytes.size : step;
-            memcpy(guard->head + guard->head_bytes, bytes.data, step);
-            guard->head_bytes = (uint8_t)(guard->head_bytes + step);
-        }
-        bytes = slice_after(bytes, step);
+    while (taken < bytes.size && complaint == NULL && requests < requests_max) {
+        taken += h2_guard_step(guard, slice_after(bytes, taken));
         if (guard->head_bytes == H2_FRAME_HEAD_BYTES) {
-            guard->head_bytes = 0;
-            guard->payload_bytes_left =
-                (uint32_t)guard->head[0] << 16 | (uint32_t)guard->head[1] << 8 | guard->head[2];
-            complaint = h2_guard_judge(guard, now_us);
+            complaint = h2_guard_take_head(guard, now_us);
+        }
+        if (guard->ends_request && guard->payload_bytes_left == 0) {
+            guard->ends_request = false;
+            requests++;
         }
     }
+    *ret_taken = taken;
     return complaint;
 }

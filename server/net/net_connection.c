@@ -205,30 +205,84 @@ static void net_connection_end(struct net_connection *connection)
     }
 }
 
-void net_connection_flush(struct net_connection *connection)
+/* Writes what was gathered. False where the connection is gone by that. */
+static bool net_connection_write_gathered(struct net_connection *connection)
 {
     struct net_server *server = connection->server;
+    struct slice bytes = slice_of(server->write_buffer, server->gathered_bytes);
 
-    for (int round = 0; round < NET_FLUSH_ROUNDS_MAX; round++) {
-        size_t size = 0;
+    server->gathered_bytes = 0;
+    if (bytes.size > 0 && net_connection_write(connection, bytes) != OK) {
+        net_connection_close(connection);
+        return false;
+    }
+    return true;
+}
 
-        if (connection->queued_bytes > NET_QUEUED_BYTES_MAX) {
-            return; /* net_on_written marks it again */
-        }
-        size =
-            connection->protocol->drain(connection->session, server->write_buffer, NET_DRAIN_BYTES);
-        if (size == 0) {
-            if (connection->protocol->finished(connection->session)) {
-                net_connection_end(connection);
-            }
-            return;
-        }
-        if (net_connection_write(connection, slice_of(server->write_buffer, size)) != OK) {
-            net_connection_close(connection);
+/* How far gathering came. */
+enum net_gathered {
+    NET_GATHERED_ALL, /* the session has no more for now */
+    NET_GATHERED_FULL, /* the buffer is full: to be written before there is more */
+    NET_GATHERED_HELD /* earlier output waits for the socket: net_on_written goes on */
+};
+
+/* Takes out what the session has, as far as there is room for it. */
+static enum net_gathered net_connection_gather(struct net_connection *connection)
+{
+    struct net_server *server = connection->server;
+    size_t room = sizeof(server->write_buffer) - server->gathered_bytes;
+    size_t size = 0;
+
+    if (connection->queued_bytes > 0) {
+        return NET_GATHERED_HELD;
+    }
+    if (room < NET_DRAIN_BYTES_MIN) {
+        return NET_GATHERED_FULL;
+    }
+    size = connection->protocol->drain(connection->session,
+                                       server->write_buffer + server->gathered_bytes, room);
+    server->gathered_bytes += size;
+    return room - size < NET_DRAIN_BYTES_MIN ? NET_GATHERED_FULL : NET_GATHERED_ALL;
+}
+
+void net_connection_flush(struct net_connection *connection)
+{
+    enum net_gathered gathered = NET_GATHERED_FULL;
+
+    for (int round = 0; round < NET_FLUSH_ROUNDS_MAX && gathered == NET_GATHERED_FULL; round++) {
+        gathered = net_connection_gather(connection);
+        if (!net_connection_write_gathered(connection)) {
             return;
         }
     }
-    net_connection_mark_dirty(connection);
+    if (gathered == NET_GATHERED_FULL) {
+        net_connection_mark_dirty(connection);
+    } else if (gathered == NET_GATHERED_ALL &&
+               connection->protocol->finished(connection->session)) {
+        net_connection_end(connection);
+    }
+}
+
+/* Gives the session what came, piece by piece, and gathers the answers to each before the next, so
+ * that the answers to many requests at once do not all stand in memory beside each other. They are
+ * written together all the same: behind the last piece, or where the buffer is full. */
+static void net_connection_feed(struct net_connection *connection, struct slice bytes)
+{
+    int64_t now_us = net_now_us(connection->server);
+
+    ASSERT(connection->server->gathered_bytes == 0);
+    while (bytes.size > 0) {
+        size_t taken = connection->protocol->feed(connection->session, bytes, now_us);
+
+        ASSERT(taken > 0);
+        ASSERT(taken <= bytes.size);
+        bytes = slice_after(bytes, taken);
+        if (bytes.size > 0 && net_connection_gather(connection) == NET_GATHERED_FULL &&
+            !net_connection_write_gathered(connection)) {
+            return;
+        }
+    }
+    net_connection_flush(connection);
 }
 
 /* The protocol is known: `rest` follows the first bytes. */
@@ -243,12 +297,10 @@ static void net_connection_start(struct net_connection *connection,
     }
     connection->protocol = protocol;
     connection->state = NET_OPEN;
-    protocol->feed(connection->session, slice_of(connection->first_bytes, connection->first_count),
-                   now_us);
-    if (rest.size > 0) {
-        protocol->feed(connection->session, rest, now_us);
+    net_connection_feed(connection, slice_of(connection->first_bytes, connection->first_count));
+    if (rest.size > 0 && connection->state == NET_OPEN) {
+        net_connection_feed(connection, rest);
     }
-    net_connection_flush(connection);
 }
 
 static void net_connection_answer_unknown(struct net_connection *connection)
@@ -317,8 +369,7 @@ static void net_on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffe
         net_connection_match(connection, bytes);
         return;
     case NET_OPEN:
-        connection->protocol->feed(connection->session, bytes, net_now_us(connection->server));
-        net_connection_flush(connection);
+        net_connection_feed(connection, bytes);
         return;
     case NET_ENDING:
     case NET_CLOSING:

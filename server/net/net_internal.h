@@ -65,14 +65,15 @@ struct net_server {
     void (*on_closed)(void *user);
     void *on_closed_user;
     struct net_stats stats;
+    size_t gathered_bytes; /* of write_buffer: output of the connection that has its turn */
     uint8_t read_buffer[NET_READ_BYTES];
-    uint8_t write_buffer[NET_DRAIN_BYTES];
+    uint8_t write_buffer[NET_WRITE_BYTES];
 };
 
 int64_t net_now_us(const struct net_server *server);
 /* Takes the next connection of a listener. */
 void net_connection_accept(struct net_server *server, uv_stream_t *listener);
-/* Writes what the session has, as far as rounds and the queue allow. */
+/* Writes what the session has, as far as the turn's bytes and the queue allow. */
 void net_connection_flush(struct net_connection *connection);
 void net_connection_mark_dirty(struct net_connection *connection);
 void net_connection_leave_dirty(struct net_connection *connection);

@@ -9,8 +9,8 @@
 #include "store/base/err.h"
 #include "store/base/slice.h"
 
-/* The room that net gives `drain`. */
-#define NET_DRAIN_BYTES (64u * 1024)
+/* The room that net gives `drain` at least: a whole frame of HTTP/2 and its head. */
+#define NET_DRAIN_BYTES_MIN (17u * 1024)
 /* The most bytes that `match` ever needs to decide. */
 #define NET_MATCH_BYTES_MAX 64
 
@@ -33,8 +33,11 @@ struct net_protocol {
     enum net_match (*match)(struct slice first_bytes);
     MUST_CHECK enum err (*open)(void *user, struct net_link *link, int64_t now_us,
                                 void **ret_session);
-    void (*feed)(void *session, struct slice bytes, int64_t now_us);
-    /* Writes at most `size` bytes (NET_DRAIN_BYTES), gives how many; 0: none for now. */
+    /* Takes bytes, at least one of them, and gives how many: what those made is drained before the
+     * rest is fed. */
+    size_t (*feed)(void *session, struct slice bytes, int64_t now_us);
+    /* Writes at most `size` bytes (NET_DRAIN_BYTES_MIN at least), gives how many; there is no more for
+     * now where they leave room for NET_DRAIN_BYTES_MIN. */
     size_t (*drain)(void *session, uint8_t *to, size_t size);
     void (*tick)(void *session, int64_t now_us);
     /* Takes no more requests, and ends when the open ones have ended. */

@@ -21,10 +21,12 @@
 #define NET_BACKLOG 512
 /* One read; the one buffer for it is shared by all connections. */
 #define NET_READ_BYTES (128u * 1024)
-/* Output that waits for a peer's socket; above it the session is not asked for more. */
-#define NET_QUEUED_BYTES_MAX (256u * 1024)
-/* Drains of one connection in one loop turn: a fast reader of an endless answer shares the loop. */
-#define NET_FLUSH_ROUNDS_MAX 8
+/* One write, and so the most that may wait for a peer's socket: while anything does, the session is
+ * not asked for more. The one buffer for it is shared by all connections. Fewer bytes wake the reader
+ * on the other side more often, which costs more than the bytes do. */
+#define NET_WRITE_BYTES (256u * 1024)
+/* Writes of one connection in one loop turn: a fast reader of an endless answer shares the loop. */
+#define NET_FLUSH_ROUNDS_MAX 2
 /* First bytes, until the protocol is known. */
 #define NET_MATCH_DEADLINE_US (10 * INT64_C(1000000))
 /* Output that waits for a peer's socket must move within this time. */

@@ -22,6 +22,8 @@
 #define WIRE_STREAMS_MAX 2048
 #define WIRE_FIELDS_MAX 24
 #define WIRE_HELD_MAX 512
+/* What the world reads at once. */
+#define WIRE_DRAIN_BYTES ((size_t)64 * 1024)
 
 /* Methods of the test server: index of method_info and path. */
 enum wire_method {
@@ -116,6 +118,7 @@ struct wire_world {
     uint32_t cancels;
     enum err cancelled_why; /* of the last */
     uint32_t writables;
+    uint64_t live_max; /* calls that lived behind a piece that was fed */
     size_t output_bytes_max; /* the most that a stream had queued */
     size_t input_bytes_max; /* the most that an upload's messages had in memory */
 };

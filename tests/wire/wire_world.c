@@ -427,22 +427,10 @@ void wire_teardown(struct wire_world *world)
     nghttp2_hd_inflate_del(world->client.inflater);
 }
 
-void wire_feed_only(struct wire_world *world)
-{
-    struct wire_bytes out = world->client.out;
-    size_t step = world->bytewise ? 1 : out.size;
-
-    world->client.out = (struct wire_bytes){NULL, 0, 0};
-    for (size_t at = 0; at < out.size; at += step) {
-        world->protocol.feed(world->session, slice_of(out.data + at, step), world->now_us);
-    }
-    free(out.data);
-}
-
 /* Takes what the server has; false where it has nothing. */
 static bool drain(struct wire_world *world)
 {
-    static uint8_t buffer[NET_DRAIN_BYTES];
+    static uint8_t buffer[WIRE_DRAIN_BYTES];
     size_t size = world->protocol.drain(world->session, buffer, sizeof(buffer));
 
     world->woken = false;
@@ -457,12 +445,46 @@ static bool drain(struct wire_world *world)
     return true;
 }
 
+static void note_live(struct wire_world *world)
+{
+    uint64_t live = call_server_stats(world->calls).calls_live;
+
+    world->live_max = live > world->live_max ? live : world->live_max;
+}
+
+/* Feeds what the client has written; between the pieces that the server takes it is drained or not. */
+static void feed(struct wire_world *world, bool drained)
+{
+    struct wire_bytes out = world->client.out;
+    size_t at = 0;
+
+    world->client.out = (struct wire_bytes){NULL, 0, 0};
+    while (at < out.size) {
+        size_t step = world->bytewise ? 1 : out.size - at;
+        size_t taken =
+            world->protocol.feed(world->session, slice_of(out.data + at, step), world->now_us);
+
+        assert_in_range(taken, 1, step);
+        at += taken;
+        note_live(world);
+        if (drained && at < out.size && !world->bytewise) {
+            (void)drain(world);
+        }
+    }
+    free(out.data);
+}
+
+void wire_feed_only(struct wire_world *world)
+{
+    feed(world, false);
+}
+
 void wire_run(struct wire_world *world)
 {
     bool moved = true;
 
     while (moved) {
-        wire_feed_only(world);
+        feed(world, true);
         moved = drain(world);
         moved = moved || world->client.out.size > 0;
     }

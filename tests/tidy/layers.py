@@ -61,8 +61,10 @@ LAYERS = {
                     "store/base"],
     "tools/errata/terminal": ["store/base"],
     "tools/errata/config": ["store/base"],
-    "tools/errata": ["tools/errata/terminal", "tools/errata/config", "client", "server/jobs/pdf", "server/jobs/pdf/answer",
-                     "server/domain/fingerprint", *WIRE],
+    "tools/errata/help": ["tools/errata/terminal", "store/base"],
+    "tools/errata": ["tools/errata/terminal", "tools/errata/config", "tools/errata/help", "client",
+                     "server/jobs/pdf", "server/jobs/pdf/answer", "server/domain/fingerprint",
+                     *WIRE],
     "tests": None,  # may see everything
 }
 

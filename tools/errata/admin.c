@@ -4,6 +4,7 @@
 #include "tools/errata/ask.h"
 #include "tools/errata/commands.h"
 #include "tools/errata/connect.h"
+#include "tools/errata/where.h"
 
 #include "client/header.h"
 
@@ -103,33 +104,74 @@ static enum cli_exit check_part(struct cli *cli, const char *part, struct slice 
     return result;
 }
 
+/* One part, asked and told; with --json it becomes one of the list. */
+static enum cli_exit tell_part(struct cli *cli, const char *part, struct buffer *json,
+                               bool *serving)
+{
+    struct slice reply = {NULL, 0};
+    struct slice word = {NULL, 0};
+    enum cli_exit result = check_part(cli, part, &reply, &word);
+    bool serves = slice_equal(word, SLICE("SERVING"));
+
+    if (result != CLI_OK) {
+        return result;
+    }
+    *serving = *serving && serves;
+    if (cli->json) {
+        buffer_printf(json, "%s{\"part\":\"%s\",\"status\":\"%.*s\"}",
+                      json->data[json->size - 1] == '[' ? "" : ",", part, (int)word.size,
+                      (const char *)word.data);
+    } else {
+        print_text(&cli->out, "%-14s ", part[0] != '\0' ? part : "server");
+        print_coloured(&cli->out, serves ? COLOUR_GREEN : COLOUR_RED, word);
+        print_text(&cli->out, "\n");
+    }
+    return CLI_OK;
+}
+
+/* Which server the answers are from. */
+static void tell_server(struct cli *cli, struct buffer *json)
+{
+    const char *source =
+        where_source(cli, cli->settings.server_source, "--server", "ERRATA_SERVER");
+
+    if (cli->json) {
+        buffer_append(json, SLICE("{\"server\":"));
+        json_write_string(json, cli->settings.server, false);
+        buffer_printf(json, ",\"serverFrom\":\"%s\",\"parts\":[", source);
+    } else {
+        print_text(&cli->out, "%-14s ", "asked");
+        print_coloured(&cli->out, COLOUR_BOLD, cli->settings.server);
+        print_text(&cli->out, "  %s(from %s)%s\n", print_colour_start(&cli->out, COLOUR_DIM),
+                   source, print_colour_end(&cli->out, COLOUR_DIM));
+    }
+}
+
 static enum cli_exit run_health(struct cli *cli)
 {
     static const char *const parts[] = {"", "errata.write", "errata.pdf"};
     const char *wanted = cli->options.word_count > 0 ? cli->options.words[0] : NULL;
+    size_t count = wanted != NULL ? 1 : sizeof(parts) / sizeof(parts[0]);
     bool serving = true;
+    struct buffer json;
+    enum cli_exit result = where_resolve(cli);
 
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        const char *part = wanted != NULL ? wanted : parts[i];
-        struct slice json = {NULL, 0};
-        struct slice word = {NULL, 0};
-        enum cli_exit result = check_part(cli, part, &json, &word);
-        bool serves = slice_equal(word, SLICE("SERVING"));
-
-        if (result != CLI_OK) {
-            return result;
+    buffer_init(&json, &cli->arena, 256);
+    for (size_t i = 0; i < count && result == CLI_OK; i++) {
+        if (i == 0) {
+            result = cli_connect(cli);
+            tell_server(cli, &json);
         }
-        serving = serving && serves;
-        if (cli->json) {
-            print_json(&cli->out, json);
-        } else {
-            print_text(&cli->out, "%-14s ", part[0] != '\0' ? part : "server");
-            print_coloured(&cli->out, serves ? COLOUR_GREEN : COLOUR_RED, word);
-            print_text(&cli->out, "\n");
+        if (result == CLI_OK) {
+            result = tell_part(cli, wanted != NULL ? wanted : parts[i], &json, &serving);
         }
-        if (wanted != NULL) {
-            break;
-        }
+    }
+    if (result != CLI_OK) {
+        return result;
+    }
+    if (cli->json) {
+        buffer_printf(&json, "],\"serving\":%s}", serving ? "true" : "false");
+        print_json(&cli->out, buffer_slice(&json));
     }
     return serving ? CLI_OK : CLI_CALL_FAILED;
 }
@@ -137,24 +179,31 @@ static enum cli_exit run_health(struct cli *cli)
 const struct command admin_commands[] = {
     {.group = "admin",
      .name = "info",
-     .arguments = "",
-     .summary = "what the server is and has done since it started",
-     .help = "Prints the server's version, when it started, its calls by method and code, and its\n"
-             "counters. Needs an ADMIN token.\n"
-             "\nExample:\n  errata admin info --json | jq .counters",
+     .summary = "what the server is, and what it has done since it started",
+     .help =
+         "Prints the server's version, when it started, its calls by method and code, and its "
+         "counters. Needs an ADMIN token; calls and counters are those of all organisations, so "
+         "they want one with the server flag.",
+     .examples =
+         {{"errata admin info", NULL},
+          {"errata admin info --json | jq '.counters[] | select(.name | startswith(\"pdf\"))'",
+           "what became of documents"}},
      .run = run_info},
     {.name = NULL}};
 
 const struct command health_commands[] = {
     {.name = "health",
      .arguments = "[PART]",
-     .summary = "whether the server serves",
+     .summary = "whether the server is there, and serves",
      .help =
-         "Asks the health of the server, of its writes and of its reading of PDFs, or of one part\n"
-         "alone: `errata.write`, `errata.pdf`. Needs no token. Exit code 0 where all that was\n"
-         "asked serves, else 1.\n"
-         "\nExample:\n"
-         "  until errata health errata.pdf --timeout 1s >/dev/null 2>&1; do sleep 1; done",
+         "Says which server is asked, and asks it for the health of the whole, of its writes "
+         "(`errata.write`) and of its reading of PDFs (`errata.pdf`), or of one part alone. Needs "
+         "no token.",
+     .examples = {{"errata health", NULL},
+                  {"until errata health errata.pdf --timeout 1s >/dev/null 2>&1; do sleep 1; done",
+                   "in a script that has just started a server"}},
+     .exits = "0 where all that was asked serves, 1 where a part of it does not, 3 where nobody "
+              "answers.",
      .words_max = 1,
      .run = run_health},
     {.name = NULL}};

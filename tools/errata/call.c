@@ -117,19 +117,23 @@ static const struct option_spec call_options[] = {
 
 const struct command call_commands[] = {
     {.name = "call",
-     .arguments = "SERVICE/METHOD [JSON | @FILE | -]",
+     .arguments = "METHOD [JSON|@FILE|-]",
      .summary = "call any method, with its request as JSON",
-     .help = "Calls a unary or a server-streaming method. SERVICE may be short, and a METHOD that\n"
-             "only one service has may stand alone. The request is proto JSON: members by either\n"
-             "spelling, enum values by their full names or short words; none means {}. Members\n"
-             "that the method does not know are refused. The reply is printed as JSON, on one\n"
-             "line but for a terminal; a stream prints one line a reply, until it ends or is "
-             "interrupted.\n"
-             "\nExamples:\n"
-             "  errata call GetExamples '{\"layout_fingerprint\": \"a1b2\", \"limit\": 5}'\n"
-             "  errata call errata.v1.CorrectionService/CaptureEvent @event.json\n"
-             "  errata call LearningService/WatchEvents '{\"from_seq\": 1}' | jq .event.seq\n"
-             "  errata call GetExamples '{\"layout_fingerprint\": \"a1b2\"}' --repeat 10000",
+     .help =
+         "Calls a method that answers once, or with a stream. METHOD is "
+         "`errata.v1.CorrectionService/GetExamples`, `CorrectionService/GetExamples`, or "
+         "`GetExamples` where one service alone has it. The request is proto JSON: members by "
+         "either spelling, enum values by their full names or short words; without one it is "
+         "{}. Members that the method does not know are refused. `errata methods METHOD` shows "
+         "them.\n\nThe reply is printed as JSON, on one line but for a terminal; a stream prints "
+         "one line a reply, until it ends or is interrupted.",
+     .examples = {{"errata call GetExamples '{\"layout_fingerprint\": \"a1b2c3\", \"limit\": 5}'",
+                   NULL},
+                  {"errata call CorrectionService/CaptureEvent @event.json", NULL},
+                  {"errata call LearningService/WatchEvents '{\"from_seq\": 1}' | jq .event.seq",
+                   "until it is interrupted"},
+                  {"errata call GetExamples '{\"layout_fingerprint\": \"a1b2c3\"}' --repeat 1000",
+                   "how long a lookup takes"}},
      .options = call_options,
      .words_min = 1,
      .words_max = 2,

@@ -1,209 +1,170 @@
 /*
- * commands.c: see commands.h. Finding a command, and help at every level.
+ * commands.c: see commands.h.
  */
 #include "tools/errata/commands.h"
 
-#include "tools/errata/terminal/suggest.h"
+#include "store/base/buffer.h"
+#include "tools/errata/help/help.h"
+#include "tools/errata/values.h"
 
-#include <stdarg.h>
-
-const struct option_spec command_global_options[] = {
-    {"server", "HOST:PORT", "the server; else ERRATA_SERVER, else 127.0.0.1:7443"},
-    {"token-file", "FILE", "the file that holds the token; else ERRATA_TOKEN_FILE"},
-    {"json", NULL, "print replies as proto JSON, one a line, and errors as JSON"},
+static const struct option_spec global_options[] = {
+    {"server", "HOST:PORT", "the server that is asked (see `errata help contexts`)"},
+    {"token-file", "FILE", "the file that holds the token"},
+    {"context", "CONTEXT", "the server and the token that are kept under this name"},
+    {"json", NULL, "replies as proto JSON, one a line, and failures as JSON"},
     {"timeout", "SPAN", "how long a call may take, such as 500ms or 2m; 30s unless it streams"},
     {"no-color", NULL, "no colours; NO_COLOR in the environment does the same"},
     {"help", NULL, "what this command does, with examples"},
     {"version", NULL, "the version of this program"},
     {NULL, NULL, NULL}};
 
-static const struct command *const groups[] = {
-    call_commands,    method_commands, token_commands,  org_commands,   correction_commands,
-    example_commands, event_commands,  layout_commands, admin_commands, health_commands};
-#define GROUP_COUNT (sizeof(groups) / sizeof(groups[0]))
+static const struct command_group groups[] = {
+    {"First steps", NULL, NULL, health_commands},
+    {"First steps", "context", "servers and their tokens by name", context_commands},
+    {"First steps", NULL, NULL, completion_commands},
+    {"Corrections", "corrections", "what people corrected", correction_commands},
+    {"Corrections", NULL, NULL, example_commands},
+    {"Layouts", "layouts", "documents and their layouts", layout_commands},
+    {"Tokens and organisations", "token", "who may call", token_commands},
+    {"Tokens and organisations", "org", "organisations of a server", org_commands},
+    {"Operations", "events", "the log of all that happened", event_commands},
+    {"Operations", "admin", "the server itself", admin_commands},
+    {"Any method", NULL, NULL, call_commands},
+    {"Any method", NULL, NULL, method_commands},
+    {NULL, NULL, NULL, NULL}};
 
-static const char exit_codes[] =
-    "Exit codes:\n"
-    "  0  done\n"
-    "  1  the server answered with an error, or a part of it is not serving\n"
-    "  2  the command line or the request is not valid\n"
-    "  3  no answer: the server can't be reached, or the connection was lost\n"
-    "  4  a file can't be read, or the output not be written\n"
-    "  130  interrupted\n";
+const struct command_set command_set = {
+    .program = "errata",
+    .summary = "what people corrected, kept and given back",
+    .about = "Errata keeps what people correct in the output of models, and gives it back where it "
+             "helps the next answer. This program speaks to its server, `erratad`: it captures and "
+             "lists corrections, has documents measured, manages tokens, and calls any method.",
+    .groups = groups,
+    .options = global_options,
+    .topics = command_topics,
+    .word = values_word};
 
 static bool same(const char *a, const char *b)
 {
     return a != NULL && b != NULL && strcmp(a, b) == 0;
 }
 
-/* --- help --- */
+/* --- names that are none --- */
 
-static void print_options(struct printer *out, const struct option_spec *options)
+/* `errata X Y` of each group X that has a command Y, in the cli's arena. */
+static struct slice commands_named(struct cli *cli, const char *name)
 {
-    for (; options != NULL && options->name != NULL; options++) {
-        int used = (int)strlen(options->name) + (options->value != NULL ? 1 : 0) +
-                   (options->value != NULL ? (int)strlen(options->value) : 0);
+    struct command_walk walk = {0, 0};
+    const struct command *command = NULL;
+    struct buffer list;
 
-        print_text(out, "  --%s%s%s%*s  %s\n", options->name, options->value != NULL ? " " : "",
-                   options->value != NULL ? options->value : "", used < 24 ? 24 - used : 0, "",
-                   options->help);
-    }
-}
-
-static void print_command_line(struct printer *out, const struct command *command)
-{
-    int used =
-        (int)strlen(command->name) + (command->group != NULL ? (int)strlen(command->group) + 1 : 0);
-
-    print_text(out, "  %s%s%s%*s  %s\n", command->group != NULL ? command->group : "",
-               command->group != NULL ? " " : "", command->name, used < 24 ? 24 - used : 0, "",
-               command->summary);
-}
-
-static void print_all_help(struct printer *out)
-{
-    print_text(out, "errata: the command line of Errata, which keeps what people corrected\n\n"
-                    "Usage: errata [OPTIONS] COMMAND [ARGUMENTS]\n\nCommands:\n");
-    for (size_t i = 0; i < GROUP_COUNT; i++) {
-        for (const struct command *command = groups[i]; command->name != NULL; command++) {
-            print_command_line(out, command);
+    buffer_init(&list, &cli->arena, 128);
+    while ((command = command_next(&command_set, &walk)) != NULL) {
+        if (command->group != NULL && same(command->name, name)) {
+            buffer_printf(&list, "%s`errata %s %s`", list.size > 0 ? ", " : "", command->group,
+                          name);
         }
     }
-    print_text(out, "\nOptions of every command:\n");
-    print_options(out, command_global_options);
-    print_text(
-        out,
-        "\nExamples:\n"
-        "  export ERRATA_TOKEN_FILE=/var/lib/errata/admin.token\n"
-        "  errata health\n"
-        "  errata token create --role SERVICE --expires 90d\n"
-        "  errata layouts ingest invoices/\n"
-        "  errata examples LAYOUT --limit 5\n"
-        "  errata call CorrectionService/GetExamples '{\"layout_fingerprint\": \"LAYOUT\"}'\n"
-        "\n%s\n`errata COMMAND --help` says more.\n",
-        exit_codes);
+    return buffer_slice(&list);
 }
 
-static void print_group_help(struct printer *out, const char *group)
+/* `next` is the word behind, or NULL: both may be in the wrong order. */
+static enum cli_exit unknown_first(struct cli *cli, const char *typed, const char *next,
+                                   bool topics)
 {
-    print_text(out, "Usage: errata %s COMMAND [ARGUMENTS]\n\nCommands:\n", group);
-    for (size_t i = 0; i < GROUP_COUNT; i++) {
-        for (const struct command *command = groups[i]; command->name != NULL; command++) {
-            if (same(command->group, group)) {
-                print_command_line(out, command);
-            }
-        }
+    struct slice near = command_nearest(&command_set, NULL, typed, topics);
+    struct slice named = commands_named(cli, typed);
+
+    if (next != NULL && command_find(&command_set, next, typed) != NULL) {
+        return cli_usage(cli, "the group comes first: `errata %s %s`", next, typed);
     }
-    print_text(out, "\n`errata %s COMMAND --help` says more.\n", group);
-}
-
-static void print_command_help(struct printer *out, const struct command *command)
-{
-    print_text(out, "Usage: errata %s%s%s%s%s [OPTIONS]\n\n%s\n",
-               command->group != NULL ? command->group : "", command->group != NULL ? " " : "",
-               command->name, command->arguments[0] != '\0' ? " " : "", command->arguments,
-               command->help);
-    if (command->options != NULL) {
-        print_text(out, "\nOptions:\n");
-        print_options(out, command->options);
+    if (named.size > 0) {
+        return cli_usage(cli, "\"%s\" of what? %.*s", typed, (int)named.size,
+                         (const char *)named.data);
     }
-    print_text(out, "\nOptions of every command:\n");
-    print_options(out, command_global_options);
-}
-
-/* --- finding --- */
-
-static bool group_exists(const char *name)
-{
-    for (size_t i = 0; i < GROUP_COUNT; i++) {
-        if (same(groups[i]->group, name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static const struct command *find_command(const char *group, const char *name)
-{
-    for (size_t i = 0; i < GROUP_COUNT; i++) {
-        for (const struct command *command = groups[i]; command->name != NULL; command++) {
-            bool same_group = group == NULL ? command->group == NULL : same(command->group, group);
-
-            if (same_group && same(command->name, name)) {
-                return command;
-            }
-        }
-    }
-    return NULL;
-}
-
-/* The nearest first word (without a group), or the nearest name in a group. */
-static struct slice nearest(const char *group, const char *typed)
-{
-    struct suggest suggest;
-
-    suggest_init(&suggest, slice_text(typed));
-    for (size_t i = 0; i < GROUP_COUNT; i++) {
-        for (const struct command *command = groups[i]; command->name != NULL; command++) {
-            if (group == NULL) {
-                suggest_offer(&suggest,
-                              slice_text(command->group != NULL ? command->group : command->name));
-            } else if (same(command->group, group)) {
-                suggest_offer(&suggest, slice_text(command->name));
-            }
-        }
-    }
-    return suggest.best;
-}
-
-static enum cli_exit unknown_command(struct cli *cli, const char *group, const char *typed)
-{
-    struct slice near = nearest(group, typed);
-
     if (near.size > 0) {
-        return cli_usage(cli, "there is no command \"%s%s%s\"; did you mean \"%s%s%s\"?",
-                         group != NULL ? group : "", group != NULL ? " " : "", typed,
-                         group != NULL ? group : "", group != NULL ? " " : "",
+        return cli_usage(cli, "there is no command \"%s\"; did you mean \"%s\"?", typed,
                          (const char *)near.data);
     }
-    return cli_usage(cli, "there is no command \"%s%s%s\"", group != NULL ? group : "",
-                     group != NULL ? " " : "", typed);
+    return cli_usage(cli, "there is no command \"%s\"; `errata` lists them all", typed);
 }
 
-/* Takes the words that name a command, with global options around them. Leaves cli->command NULL
- * where help for all, or for a group, is what is wanted; `ret_group` says which. */
-static enum cli_exit read_name(struct cli *cli, struct options_input *input, const char **ret_group)
+static enum cli_exit unknown_second(struct cli *cli, const char *group, const char *typed)
 {
-    const char *word = NULL;
+    struct slice near = command_nearest(&command_set, group, typed, false);
 
-    if (!options_read(&cli->options, command_global_options, NULL, input, 0)) {
+    if (near.size > 0) {
+        return cli_usage(cli, "there is no command \"%s %s\"; did you mean \"%s %s\"?", group,
+                         typed, group, (const char *)near.data);
+    }
+    return cli_usage(cli, "there is no command \"%s %s\"; `errata %s` lists those there are", group,
+                     typed, group);
+}
+
+/* --- reading --- */
+
+/* What the command line names. */
+struct named {
+    const struct command_topic *topic; /* behind `help`; or NULL */
+    bool help; /* `help` came first */
+};
+
+/* Takes a word where there is one, with global options before it; NULL at the end. */
+static enum cli_exit take_word(struct cli *cli, struct options_input *input, const char **ret_word)
+{
+    *ret_word = NULL;
+    if (!options_read(&cli->options, global_options, NULL, input, 0)) {
         return cli_usage(cli, "%s", cli->options.problem);
     }
-    if (input->next == input->end) {
-        return CLI_OK;
+    if (input->next != input->end) {
+        *ret_word = *input->next++;
     }
-    word = *input->next++;
-    if (!group_exists(word)) {
-        cli->command = find_command(NULL, word);
-        return cli->command != NULL ? CLI_OK : unknown_command(cli, NULL, word);
-    }
-    *ret_group = word;
-    if (!options_read(&cli->options, command_global_options, NULL, input, 0)) {
-        return cli_usage(cli, "%s", cli->options.problem);
-    }
-    if (input->next == input->end) {
-        return CLI_OK;
-    }
-    cli->command = find_command(word, *input->next);
-    if (cli->command == NULL) {
-        return unknown_command(cli, word, *input->next);
-    }
-    input->next++;
     return CLI_OK;
 }
 
-/* Answers --help, --version and a command line without a command. */
-static enum cli_exit answer_help(struct cli *cli, const char *group)
+static enum cli_exit read_second(struct cli *cli, struct options_input *input)
+{
+    const char *word = NULL;
+    enum cli_exit result = take_word(cli, input, &word);
+
+    if (result != CLI_OK || word == NULL || same(word, "help")) {
+        return result;
+    }
+    cli->command = command_find(&command_set, cli->group->name, word);
+    return cli->command != NULL ? CLI_OK : unknown_second(cli, cli->group->name, word);
+}
+
+/* Takes the words that name a command. Leaves cli->command NULL where there are none: help is what is
+ * wanted then. */
+static enum cli_exit read_name(struct cli *cli, struct options_input *input, struct named *named)
+{
+    const char *word = NULL;
+    enum cli_exit result = take_word(cli, input, &word);
+
+    if (result == CLI_OK && same(word, "help")) {
+        named->help = true;
+        result = take_word(cli, input, &word);
+    }
+    if (result != CLI_OK || word == NULL) {
+        return result;
+    }
+    cli->group = command_find_group(&command_set, word);
+    if (cli->group != NULL) {
+        return read_second(cli, input);
+    }
+    named->topic = named->help ? command_find_topic(&command_set, word) : NULL;
+    if (named->topic != NULL) {
+        return CLI_OK;
+    }
+    cli->command = command_find(&command_set, NULL, word);
+    return cli->command != NULL
+               ? CLI_OK
+               : unknown_first(cli, word, input->next != input->end ? *input->next : NULL,
+                               named->help);
+}
+
+/* Answers --version, help at every level, and a command line that names no command. */
+static void answer(struct cli *cli, const struct named *named)
 {
     const struct command *command = cli->command;
 
@@ -211,52 +172,87 @@ static enum cli_exit answer_help(struct cli *cli, const char *group)
     if (options_has(&cli->options, "version")) {
         print_text(&cli->out, "errata %s\n", ERRATA_VERSION);
     } else if (command != NULL) {
-        print_command_help(&cli->out, command);
-    } else if (options_has(&cli->options, "help")) {
-        group != NULL ? print_group_help(&cli->out, group) : print_all_help(&cli->out);
+        help_print_command(&command_set, &cli->out, command);
+    } else if (named->topic != NULL) {
+        help_print_topic(&command_set, &cli->out, named->topic);
+    } else if (cli->group != NULL) {
+        help_print_group(&command_set, &cli->out, cli->group);
+    } else if (named->help || options_has(&cli->options, "help")) {
+        help_print_all(&command_set, &cli->out);
     } else {
-        group != NULL ? print_group_help(&cli->err, group) : print_all_help(&cli->err);
-        return CLI_USAGE;
+        help_print_overview(&command_set, &cli->out);
+    }
+}
+
+/* The name of the first value that was not given. */
+static struct slice missing_value(const struct cli *cli)
+{
+    struct command_values values = {cli->command->arguments, false};
+    struct slice value = {NULL, 0};
+
+    for (size_t i = 0; command_next_value(&values, &value) && i < cli->options.word_count; i++) {
+    }
+    return value;
+}
+
+static enum cli_exit check_words(struct cli *cli)
+{
+    const struct command *command = cli->command;
+
+    if (cli->options.word_count > command->words_max) {
+        const char *extra = cli->options.words[command->words_max];
+        const char *before =
+            command->words_max > 0 ? cli->options.words[command->words_max - 1] : "";
+
+        return cli_usage(cli, "\"%s\" is one word too many%s", extra,
+                         before[0] == '{' ? ": JSON with blanks needs quotes around it, '{...}'"
+                                          : "");
+    }
+    if (cli->options.word_count < command->words_min) {
+        struct slice missing = missing_value(cli);
+
+        return cli_usage(cli, "%.*s is missing: errata %s%s%s %s", (int)missing.size,
+                         (const char *)missing.data, command->group != NULL ? command->group : "",
+                         command->group != NULL ? " " : "", command->name, command->arguments);
     }
     return CLI_OK;
+}
+
+/* Whether a flag stands on the line: how its own mistakes are told must be known before it is read. */
+static bool has_flag(int count, char **words, const char *flag)
+{
+    for (int i = 1; i < count && !same(words[i], "--"); i++) {
+        if (same(words[i], flag)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 enum cli_exit command_read(struct cli *cli, int count, char **words)
 {
     struct options_input input = {words + (count > 0 ? 1 : 0), words + count};
-    const char *group = NULL;
-    bool read = false;
+    struct named named = {.topic = NULL};
     enum cli_exit result = CLI_OK;
+    bool read = false;
 
-    /* `errata help X` is `errata X --help`. */
-    if (count > 1 && same(words[1], "help")) {
-        static const struct option_spec help = {"help", NULL, NULL};
-
-        cli->options.given[cli->options.given_count++] = (struct option_given){&help, ""};
-        input.next++;
+    cli->json = has_flag(count, words, "--json");
+    if (has_flag(count, words, "--no-color")) {
+        cli->out.colour = false;
+        cli->err.colour = false;
     }
-    result = read_name(cli, &input, &group);
+    result = read_name(cli, &input, &named);
     if (result != CLI_OK) {
         return result;
     }
-    if (cli->command == NULL) {
-        return answer_help(cli, group);
+    if (cli->command == NULL || named.help) {
+        answer(cli, &named);
+        return CLI_OK;
     }
-    read = options_read(&cli->options, cli->command->options, command_global_options, &input,
-                        cli->command->words_max > 0 ? cli->command->words_max : SIZE_MAX);
+    read = options_read(&cli->options, cli->command->options, global_options, &input, SIZE_MAX);
     if (options_has(&cli->options, "help") || options_has(&cli->options, "version")) {
-        return answer_help(cli, group);
+        answer(cli, &named);
+        return CLI_OK;
     }
-    if (!read) {
-        return cli_usage(cli, "%s", cli->options.problem);
-    }
-    if (cli->options.word_count > cli->command->words_max) {
-        return cli_usage(cli, "\"%s\" is one word too many",
-                         cli->options.words[cli->command->words_max]);
-    }
-    if (cli->options.word_count < cli->command->words_min) {
-        return cli_usage(cli, "something is missing: errata %s%s%s %s", group != NULL ? group : "",
-                         group != NULL ? " " : "", cli->command->name, cli->command->arguments);
-    }
-    return CLI_OK;
+    return read ? check_words(cli) : cli_usage(cli, "%s", cli->options.problem);
 }

@@ -1,6 +1,6 @@
 /*
- * commands.h: all commands, one list a group, and how a command line finds its command. A list ends
- * with a command without a name.
+ * commands.h: all commands of `errata`, one list a group, and how a command line finds its command. A
+ * list ends with a command without a name.
  */
 #ifndef ERRATA_TOOLS_ERRATA_COMMANDS_H
 #define ERRATA_TOOLS_ERRATA_COMMANDS_H
@@ -17,12 +17,17 @@ extern const struct command event_commands[];
 extern const struct command layout_commands[];
 extern const struct command admin_commands[];
 extern const struct command health_commands[];
+extern const struct command context_commands[];
+extern const struct command completion_commands[];
 
-/* Options that every command takes, before or behind its name. */
-extern const struct option_spec command_global_options[];
+/* Pages about more than one command. */
+extern const struct command_topic command_topics[];
+
+/* All of it. */
+extern const struct command_set command_set;
 
 /* Reads the whole command line into cli->options, and finds its command. CLI_OK with cli->command
- * NULL where `--help`, `--version` or nothing was asked for and has been answered. */
+ * NULL where help or the version was asked for and has been given. */
 MUST_CHECK enum cli_exit command_read(struct cli *cli, int count, char **words);
 
 #endif

@@ -6,13 +6,8 @@
 #include "server/codec/proto_json.h"
 #include "store/base/assert.h"
 #include "tools/errata/failure.h"
-#include "tools/errata/input.h"
+#include "tools/errata/where.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
-/* A token's text is below 100 bytes; a larger file is something else. */
-#define TOKEN_FILE_BYTES_MAX 4096
 /* --metadata and --idempotency-key of one command line. */
 #define METADATA_MAX 32
 /* A call is tried again where the server is restarting, and the command still ends within some two
@@ -26,84 +21,19 @@
 #define SILENCE_MS 30000
 #define SILENCE_TIMEOUT_MS 10000
 
-static const char *setting(const struct cli *cli, const char *option, const char *variable)
-{
-    const char *value = options_get(&cli->options, option);
-
-    return value != NULL ? value : getenv(variable);
-}
-
-/* Splits HOST:PORT or [HOST]:PORT; the host is copied. */
-static bool parse_server(struct cli *cli, const char *server,
-                         struct client_connection_config *config)
-{
-    const char *colon = strrchr(server, ':');
-    struct slice host = {NULL, 0};
-    struct slice copy = {NULL, 0};
-    int64_t port = 0;
-
-    if (colon == NULL || !input_number(colon + 1, &port) || port < 1 || port > 65535) {
-        return false;
-    }
-    host = slice_of(server, (size_t)(colon - server));
-    if (host.size >= 2 && host.data[0] == '[' && host.data[host.size - 1] == ']') {
-        host = slice_of(host.data + 1, host.size - 2);
-    }
-    if (host.size == 0 || host.size > CLIENT_HOST_BYTES_MAX ||
-        !arena_copy(&cli->arena, host, &copy)) {
-        return false;
-    }
-    config->host = (const char *)copy.data;
-    config->port = (uint16_t)port;
-    return true;
-}
-
-static enum cli_exit read_token(struct cli *cli, struct slice *ret_token)
-{
-    const char *path = setting(cli, "token-file", "ERRATA_TOKEN_FILE");
-    struct slice text = {NULL, 0};
-    enum cli_exit result = CLI_OK;
-
-    if (path == NULL || path[0] == '\0') {
-        return CLI_OK; /* the server says where a token is needed */
-    }
-    result = input_file(cli, path, TOKEN_FILE_BYTES_MAX, &text);
-    if (result != CLI_OK) {
-        return result;
-    }
-    while (text.size > 0 && (text.data[text.size - 1] == '\n' || text.data[text.size - 1] == '\r' ||
-                             text.data[text.size - 1] == ' ')) {
-        text.size--;
-    }
-    for (size_t i = 0; i < text.size; i++) {
-        if (text.data[i] <= 0x20 || text.data[i] > 0x7e) {
-            return cli_local(cli, "%s holds no token: a token is one line of printable ASCII",
-                             path);
-        }
-    }
-    if (text.size == 0) {
-        return cli_local(cli, "%s is empty: it should hold a token", path);
-    }
-    *ret_token = text;
-    return CLI_OK;
-}
-
 enum cli_exit cli_channel_config(struct cli *cli, struct client_connection_config *ret_config)
 {
-    const char *server = setting(cli, "server", "ERRATA_SERVER");
     struct client_connection_config config = {.user_agent = "errata-cli/" ERRATA_VERSION,
                                               .connect_timeout_ms = TRY_TIMEOUT_MS,
                                               .keepalive_ms = SILENCE_MS,
                                               .keepalive_timeout_ms = SILENCE_TIMEOUT_MS};
-    enum cli_exit result = CLI_OK;
+    enum cli_exit result = where_resolve(cli);
 
-    server = server != NULL && server[0] != '\0' ? server : CONNECT_SERVER_DEFAULT;
-    if (!parse_server(cli, server, &config)) {
-        return cli_usage(cli, "\"%s\" is no server: give HOST:PORT, such as %s", server,
-                         CONNECT_SERVER_DEFAULT);
-    }
-    result = read_token(cli, &config.token);
     if (result == CLI_OK) {
+        result = where_split_server(cli, cli->settings.server, &config.host, &config.port);
+    }
+    if (result == CLI_OK) {
+        config.token = cli->token;
         *ret_config = config;
     }
     return result;

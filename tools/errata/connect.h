@@ -7,15 +7,13 @@
 
 #include "tools/errata/cli.h"
 
-#define CONNECT_SERVER_DEFAULT "127.0.0.1:7443"
 /* How long a unary call may take unless --timeout says otherwise. */
 #define CONNECT_TIMEOUT_MS 30000
 
-/* Where to connect and with what token, by the global options and the environment. The texts live in
- * the cli's arena. */
+/* Where to connect and with what token (where.h). The texts live as long as the program. */
 MUST_CHECK enum cli_exit cli_channel_config(struct cli *cli,
                                             struct client_connection_config *ret_config);
-/* Connects by the global options and the environment; does nothing where that was done. */
+/* Connects there; does nothing where that was done. */
 MUST_CHECK enum cli_exit cli_connect(struct cli *cli);
 /* Drops the connection, so that the next call makes a new one. */
 void cli_disconnect(struct cli *cli);

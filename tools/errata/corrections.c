@@ -221,18 +221,19 @@ static enum cli_exit run_show(struct cli *cli)
 }
 
 static const struct option_spec capture_options[] = {
-    {"type", "TYPE", "such as EXTRACTION_LINE_CORRECTED; `errata methods CaptureEvent` has all"},
-    {"layout", "LAYOUT", "the layout's fingerprint"},
-    {"document", "ID", "the document"},
+    {"type", "TYPE", "what happened"},
+    {"layout", "LAYOUT",
+     "the layout's fingerprint; known by itself where the document was ingested"},
+    {"document", "DOCUMENT", "the document"},
     {"draft", "ID", "the draft order"},
     {"entity", "TYPE/ID", "what was corrected, such as draft_order_line/17"},
     {"actor", "USER", "who corrected, where the token is bound to nobody"},
-    {"before", "JSON", "what stood before; @FILE and - read it from elsewhere, as below"},
-    {"after", "JSON", "what stands after"},
-    {"output", "JSON", "the whole corrected result, where --after is only a part"},
-    {"meta", "JSON", "anything else"},
-    {"snippet", "TEXT", "the text that the model saw: `input_snippet` of the meta JSON"},
-    {"created-at", "TIME", "when it happened, for history; needs INTEGRATOR or ADMIN"},
+    {"before", "JSON|@FILE|-", "what stood before"},
+    {"after", "JSON|@FILE|-", "what stands after"},
+    {"output", "JSON|@FILE|-", "the whole corrected result, where --after is only a part"},
+    {"meta", "JSON|@FILE|-", "anything else"},
+    {"snippet", "TEXT|@FILE|-", "the text that the model saw: `input_snippet` of the meta JSON"},
+    {"created-at", "TIME|SPAN", "when it happened, for history; needs INTEGRATOR or ADMIN"},
     {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
     {NULL, NULL, NULL}};
 static const struct option_spec import_options[] = {
@@ -242,7 +243,7 @@ static const struct option_spec import_options[] = {
 static const struct option_spec list_options[] = {
     {"type", "TYPE", "only this type"},
     {"layout", "LAYOUT", "only this layout"},
-    {"document", "ID", "only this document"},
+    {"document", "DOCUMENT", "only this document"},
     {"draft", "ID", "only this draft order"},
     {"entity", "TYPE/ID", "only this entity"},
     {"actor", "USER", "only what this user did"},
@@ -255,50 +256,49 @@ static const struct option_spec list_options[] = {
 const struct command correction_commands[] = {
     {.group = "corrections",
      .name = "capture",
-     .arguments = "--type TYPE ... | JSON | @FILE | -",
+     .arguments = "[JSON|@FILE|-]",
      .summary = "store a correction and print its id",
-     .help =
-         "Stores one correction, durably, and prints its id. It is given by options, or whole as\n"
-         "the JSON of an event. JSON and TEXT values may be @FILE, or - for standard input.\n"
-         "\nExamples:\n"
-         "  errata corrections capture --type EXTRACTION_LINE_CORRECTED --layout a1b2c3 \\\n"
-         "    --document invoice-17 --entity draft_order_line/3 \\\n"
-         "    --before '{\"qty\": 10}' --after '{\"qty\": 12}' --snippet @page1.txt\n"
-         "  errata corrections capture @event.json",
+     .help = "Stores one correction, durably, and prints its id. It is given by options, of which "
+             "`--type` must be there, or whole, as the JSON of an event (`errata methods "
+             "CaptureEvent` shows its fields).",
+     .examples = {{"errata corrections capture --type EXTRACTION_LINE_CORRECTED \\\n"
+                   "  --layout a1b2c3 --document invoice-17 --entity draft_order_line/3 \\\n"
+                   "  --before '{\"qty\": 10}' --after '{\"qty\": 12}' --snippet '12 pcs of HX'",
+                   "the quantity of a line was read wrongly"},
+                  {"errata corrections capture @event.json", NULL}},
      .options = capture_options,
      .words_max = 1,
      .run = run_capture},
     {.group = "corrections",
      .name = "import",
-     .arguments = "FILE.jsonl | -",
+     .arguments = "FILE|-",
      .summary = "store many corrections, one JSON object a line",
      .help =
-         "Stores the events of a file, one JSON object a line, in batches; each batch is stored\n"
-         "whole or not at all. Every event may bring its `created_at`. Running the same import\n"
-         "again within 24 hours stores nothing twice, so an interrupted one is simply repeated.\n"
-         "Progress goes to standard error. Needs an INTEGRATOR or ADMIN token.\n"
-         "\nExample:\n  errata corrections import history.jsonl",
+         "Stores the events of a file, one JSON object a line, in batches; each batch is stored "
+         "whole or not at all. Every event may bring its `created_at`. Running the same import "
+         "again within 24 hours stores nothing twice, so an interrupted one is simply repeated. "
+         "Needs an INTEGRATOR or ADMIN token.",
+     .examples = {{"errata corrections import history.jsonl", NULL},
+                  {"gzip -dc history.jsonl.gz | errata corrections import -", NULL}},
      .options = import_options,
      .words_min = 1,
      .words_max = 1,
      .run = import_run},
     {.group = "corrections",
      .name = "list",
-     .arguments = "",
      .summary = "list corrections, newest first",
-     .help = "Lists corrections, newest first. Filters are combined. With --json each page of the\n"
-             "answer is one line.\n"
-             "\nExamples:\n"
-             "  errata corrections list --layout a1b2c3 --since 7d\n"
-             "  errata corrections list --field qty --all --json | jq -c .events[]",
+     .help = "Lists corrections, newest first. Filters are combined.",
+     .examples = {{"errata corrections list --layout a1b2c3 --since 7d", NULL},
+                  {"errata corrections list --field qty --all --json | jq -c .events[]",
+                   "all that changed a quantity, one a line"}},
      .options = list_options,
      .run = run_list},
     {.group = "corrections",
      .name = "show",
-     .arguments = "ID",
+     .arguments = "CORRECTION",
      .summary = "show one correction with its diff",
-     .help = "Shows one correction, with what differs between before and after.\n"
-             "\nExample:\n  errata corrections show 0192f0c0-1111-7222-8333-444455556666",
+     .help = "Shows one correction by its id, with what differs between before and after.",
+     .examples = {{"errata corrections show 0192f0c0-1111-7222-8333-444455556666", NULL}},
      .words_min = 1,
      .words_max = 1,
      .run = run_show},

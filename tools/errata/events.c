@@ -317,44 +317,46 @@ static enum cli_exit run_watch(struct cli *cli)
 }
 
 static const struct option_spec list_options[] = {
-    {"subject", "KIND:ID", "only events of this subject, such as document:invoice-17"},
-    {"kind", "KIND", "only this kind: FEEDBACK, TOKEN_CREATED, ..."},
+    {"subject", "KIND:ID",
+     "only events of this subject: document:invoice-17, layout:..., draft_order:..., entity:..., "
+     "organization:... or token:..."},
+    {"kind", "KIND", "only this kind"},
     PAGING_OPTIONS,
     {NULL, NULL, NULL}};
 static const struct option_spec watch_options[] = {
     {"from-seq", "SEQ", "begin with this event; else with the next that is recorded"},
-    {"kind", "KIND", "only this kind; may be given several times"},
+    {"kind", "KIND", "only this kind, may be given several times"},
     {"count", "N", "end after N events"},
     {NULL, NULL, NULL}};
 
 const struct command event_commands[] = {
     {.group = "events",
      .name = "list",
-     .arguments = "",
      .summary = "list the event log, newest first",
-     .help = "Lists events of the log, newest first.\n"
-             "\nExample:\n  errata events list --subject document:invoice-17",
+     .help =
+         "Lists events of the log, newest first: corrections, documents, tokens, organisations.",
+     .examples = {{"errata events list --subject document:invoice-17", "all about one document"},
+                  {"errata events list --kind token_created --all", "who was let in"}},
      .options = list_options,
      .run = run_list},
     {.group = "events",
      .name = "show",
-     .arguments = "ID | SEQ",
+     .arguments = "SEQ|EVENT",
      .summary = "show one event as JSON",
-     .help = "Shows one event, by its id or its number in the log.\n"
-             "\nExample:\n  errata events show 17",
+     .help = "Shows one event, by its number in the log or by its id.",
+     .examples = {{"errata events show 1", "the first event of an organisation"}},
      .words_min = 1,
      .words_max = 1,
      .run = run_show},
     {.group = "events",
      .name = "watch",
-     .arguments = "",
      .summary = "print events as they are written, until interrupted",
      .help =
-         "Prints each event once, in the order of the log, as it is written. When the connection\n"
-         "is lost it connects again and goes on with the event after the last.\n"
-         "\nExamples:\n"
-         "  errata events watch\n"
-         "  errata events watch --from-seq 1 --json | jq -c .event.kind",
+         "Prints each event once, in the order of the log, as it is written. When the connection "
+         "is lost it connects again, and goes on with the event after the last.",
+     .examples = {{"errata events watch", NULL},
+                  {"errata events watch --from-seq 1 --count 3", "the first three"},
+                  {"errata events watch --kind feedback --json | jq -c .event.subjects", NULL}},
      .options = watch_options,
      .run = run_watch},
     {.name = NULL}};

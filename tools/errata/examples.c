@@ -92,8 +92,8 @@ static enum cli_exit run_examples(struct cli *cli)
 static const struct option_spec options[] = {
     {"limit", "N", "at most N examples, 1 to 20 (default 3)"},
     {"hints", NULL, "print `hint_examples`, the JSON text for the prompt, and nothing else"},
-    {"document", "ID", "the document that is to be extracted"},
-    {"match", "MODE", "EXACT, FILL or GUARDED"},
+    {"document", "DOCUMENT", "the document that is to be extracted"},
+    {"match", "MODE", "how the layout has to match"},
     {"skip-superseded", NULL, "without those that were corrected again later"},
     {"distinct-documents", NULL, "at most one a document"},
     {"as-of-seq", "SEQ", "what would have been answered after that event"},
@@ -103,12 +103,13 @@ static const struct option_spec options[] = {
 const struct command example_commands[] = {
     {.name = "examples",
      .arguments = "LAYOUT",
-     .summary = "the newest corrections of a layout, as examples for a prompt",
-     .help = "Prints the newest corrections of a layout, as they are given to the next prompt. A\n"
-             "layout without any is no error.\n"
-             "\nExamples:\n"
-             "  errata examples a1b2c3 --limit 5\n"
-             "  errata examples a1b2c3 --hints > hint_examples.json",
+     .summary = "the newest corrections of a layout, as the next prompt gets them",
+     .help = "Prints the newest corrections of a layout, as they are given to the next prompt. A "
+             "layout without any is no error.",
+     .examples = {{"errata examples a1b2c3 --limit 5", NULL},
+                  {"errata examples a1b2c3 --hints > hint_examples.json",
+                   "the text for the prompt"},
+                  {"errata examples a1b2c3 --as-of 7d", "what it was a week ago"}},
      .options = options,
      .words_min = 1,
      .words_max = 1,

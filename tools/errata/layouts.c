@@ -339,8 +339,8 @@ static const struct option_spec profiles_options[] = {
 static const struct option_spec explain_options[] = {
     {"png", "FILE", "draw page 1 with its lines, tables and covered text"},
     {"password-file", "FILE", "the file whose one line opens the PDF"},
-    {"worker", "PROGRAM", "the worker program; else " PDF_WORKER_PROGRAM " beside errata"},
-    {"document", "ID", "a document that the server has, instead of a file: what it stored"},
+    {"worker", "FILE", "the worker program; else " PDF_WORKER_PROGRAM " beside errata"},
+    {"document", "DOCUMENT", "a document that the server has, instead of a file: what it stored"},
     {NULL, NULL, NULL}};
 static const struct option_spec fingerprint_options[] = {
     {"canonical", NULL, "print the canonical JSON that was hashed, too"}, {NULL, NULL, NULL}};
@@ -348,37 +348,36 @@ static const struct option_spec fingerprint_options[] = {
 const struct command layout_commands[] = {
     {.group = "layouts",
      .name = "ingest",
-     .arguments = "FILE|FOLDER ...",
+     .arguments = "FILE|FOLDER...",
      .summary = "have PDFs measured and stored, and print what came out",
      .help =
-         "Sends PDFs of up to 64 MiB to the server, which measures each and counts its layout.\n"
-         "A folder means its *.pdf. Only what was measured is stored, not the PDF. The same file\n"
-         "under the same id again changes nothing, so an interrupted run is simply repeated. A\n"
-         "busy server is waited for.\n"
-         "\nThe table shows pages, the size of page 1 in points, tables on page 1, how much of\n"
-         "page 1 its letters cover, the layout's fingerprint (its beginning), and how many\n"
-         "documents of that layout were seen. Exit code 0: all are stored. With --json one line a\n"
-         "file: {\"file\", \"document\", \"profile\"} or {\"file\", \"error\": {\"code\", "
-         "\"reason\",\n"
-         "\"message\"}}.\n"
-         "\nExamples:\n"
-         "  errata layouts ingest invoice-17.pdf\n"
-         "  errata layouts ingest --recursive --id-prefix acme/ inbox/\n"
-         "  errata layouts ingest scan.pdf --document order-4711 --password-file pw.txt\n"
-         "  errata layouts ingest --json *.pdf | jq -r 'select(.error) | .file'",
+         "Sends PDFs of up to 64 MiB to the server, which measures each and counts its layout. A "
+         "folder means its *.pdf. Only what was measured is stored, not the PDF. The same file "
+         "under the same id again changes nothing, so an interrupted run is simply repeated. A "
+         "busy server is waited for.\n\nThe table shows pages, the size of page 1 in points, "
+         "tables on page 1, how much of page 1 its letters cover, the layout's fingerprint (its "
+         "beginning), and how many documents of that layout were seen. With `--json` there is one "
+         "line a file: {\"file\", \"document\", \"profile\"} or {\"file\", \"error\": "
+         "{\"code\", \"reason\", \"message\"}}.",
+     .examples = {{"errata layouts ingest invoice-17.pdf", NULL},
+                  {"errata layouts ingest --recursive --id-prefix acme/ inbox/", NULL},
+                  {"errata layouts ingest scan.pdf --document order-4711 --password-file pw.txt",
+                   "an encrypted one"},
+                  {"errata layouts ingest --json inbox/ | jq -r 'select(.error) | .file'",
+                   "which did not go in"}},
+     .exits = "0 where all are stored, 1 where the server refused some, 4 where some could not be "
+              "read, 130 where it was interrupted.",
      .options = ingest_options,
      .words_min = 1,
      .words_max = SIZE_MAX,
      .run = ingest_run},
     {.group = "layouts",
      .name = "list",
-     .arguments = "",
      .summary = "list documents, newest first",
-     .help =
-         "Lists the documents that were ingested, newest first.\n"
-         "\nExamples:\n"
-         "  errata layouts list\n"
-         "  errata layouts list --layout 9f86d0... --all --json | jq -r .documents[].documentId",
+     .help = "Lists the documents that were ingested, newest first.",
+     .examples = {{"errata layouts list", NULL},
+                  {"errata layouts list --all --json | jq -r .documents[].documentId",
+                   "ids alone"}},
      .options = list_options,
      .run = run_list},
     {.group = "layouts",
@@ -386,62 +385,58 @@ const struct command layout_commands[] = {
      .arguments = "DOCUMENT",
      .summary = "show one document: its measures, its layout and its text",
      .help =
-         "Shows all that is stored of one document, how often its layout was seen, and how many\n"
-         "examples of that layout wait for the next one.\n"
-         "\nExample:\n  errata layouts show invoice-17",
+         "Shows all that is stored of one document, how often its layout was seen, and how many "
+         "examples of that layout wait for the next one.",
+     .examples = {{"errata layouts show invoice-17", NULL}},
      .options = show_options,
      .words_min = 1,
      .words_max = 1,
      .run = run_show},
     {.group = "layouts",
      .name = "profiles",
-     .arguments = "",
      .summary = "list layouts, with how often they were seen",
-     .help = "Lists the layouts of all documents, those seen last first: how many documents were\n"
-             "ingested, and how many corrections count as examples for the next.\n"
-             "\nExample:\n  errata layouts profiles --most-seen --limit 10",
+     .help = "Lists the layouts of all documents, those seen last first: how many documents were "
+             "ingested, and how many corrections count as examples for the next.",
+     .examples = {{"errata layouts profiles --most-seen --limit 10", NULL}},
      .options = profiles_options,
      .run = run_profiles},
     {.group = "layouts",
      .name = "profile",
      .arguments = "LAYOUT",
      .summary = "show one layout: its counts, and the means of its documents",
-     .help = "Shows the profile of a layout, by its whole fingerprint.\n"
-             "\nExample:\n"
-             "  errata layouts profile \"$(errata layouts show invoice-17 --json |\n"
-             "    jq -r .document.layoutFingerprint)\"",
+     .help = "Shows the profile of a layout, by its whole fingerprint.",
+     .examples = {{"errata layouts profile \"$(errata layouts show invoice-17 --json |\n"
+                   "  jq -r .document.layoutFingerprint)\"",
+                   "the layout of a document"}},
      .words_min = 1,
      .words_max = 1,
      .run = run_profile},
     {.group = "layouts",
      .name = "explain",
-     .arguments = "FILE | --document ID",
+     .arguments = "[FILE]",
      .summary = "measure a PDF here, without a server, and say why",
      .help =
-         "Runs the worker program on a PDF, in the same cage as the server does, and prints what\n"
-         "was measured and why: pages, text, coverage, lines, every table with why it counts or\n"
-         "not, the canonical JSON that is hashed, the fingerprint, and what it cost. Nothing is\n"
-         "stored and no server is asked. With --document it prints what a server stored instead:\n"
-         "PDFs themselves are not kept.\n"
-         "\nExamples:\n"
-         "  errata layouts explain invoice-17.pdf --png page1.png\n"
-         "  errata layouts explain --document invoice-17",
+         "Runs the worker program on a PDF, in the same cage as the server does, and prints what "
+         "was measured and why: pages, text, coverage, lines, every table with why it counts or "
+         "not, the canonical JSON that is hashed, the fingerprint, and what it cost. Nothing is "
+         "stored and no server is asked. With `--document` it prints what a server stored "
+         "instead: PDFs themselves are not kept.",
+     .examples = {{"errata layouts explain invoice-17.pdf --png page1.png", NULL},
+                  {"errata layouts explain --document invoice-17", NULL}},
      .options = explain_options,
-     .words_min = 0,
      .words_max = 1,
      .run = run_explain},
     {.group = "layouts",
      .name = "fingerprint",
-     .arguments = "JSON | @FILE | -",
+     .arguments = "JSON|@FILE|-",
      .summary = "compute the fingerprint of a layout from its metadata",
      .help =
-         "Prints the SHA-256 of the canonical JSON of `page_count`, `page_dimensions`,\n"
-         "`table_count` and `text_coverage_ratio`. Nothing is stored. Numbers count as they are\n"
-         "written: 612 and 612.0 give different fingerprints.\n"
-         "\nExample:\n"
-         "  errata layouts fingerprint '{\"page_count\": 1, \"page_dimensions\": [[595.0, "
-         "842.0]],\n"
-         "    \"table_count\": 1, \"text_coverage_ratio\": 0.31}'",
+         "Prints the SHA-256 of the canonical JSON of `page_count`, `page_dimensions`, "
+         "`table_count` and `text_coverage_ratio`. Nothing is stored. Numbers count as they are "
+         "written: 612 and 612.0 give different fingerprints.",
+     .examples = {{"errata layouts fingerprint '{\"page_count\": 1, \"page_dimensions\":\n"
+                   "  [[595.0, 842.0]], \"table_count\": 1, \"text_coverage_ratio\": 0.31}'",
+                   NULL}},
      .options = fingerprint_options,
      .words_min = 1,
      .words_max = 1,

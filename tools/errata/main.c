@@ -7,65 +7,16 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-static void print_problem(struct cli *cli, const char *format, va_list values)
-{
-    char text[512];
-
-    (void)vsnprintf(text, sizeof(text), format, values);
-    print_coloured(&cli->err, COLOUR_RED, SLICE("errata"));
-    print_text(&cli->err, ": ");
-    print_coloured(&cli->err, COLOUR_NONE, slice_text(text));
-    print_text(&cli->err, "\n");
-}
-
-enum cli_exit cli_usage(struct cli *cli, const char *format, ...)
-{
-    const struct command *command = cli->command;
-    va_list values;
-
-    va_start(values, format);
-    print_problem(cli, format, values);
-    va_end(values);
-    print_text(&cli->err, "`errata%s%s%s%s --help` says more.\n",
-               command != NULL && command->group != NULL ? " " : "",
-               command != NULL && command->group != NULL ? command->group : "",
-               command != NULL ? " " : "", command != NULL ? command->name : "");
-    return CLI_USAGE;
-}
-
-enum cli_exit cli_local(struct cli *cli, const char *format, ...)
-{
-    va_list values;
-
-    va_start(values, format);
-    print_problem(cli, format, values);
-    va_end(values);
-    return CLI_LOCAL;
-}
-
-void cli_progress(struct cli *cli)
-{
-    progress_start(&cli->progress, &cli->err, cli->ctx.clock);
-    cli->err.progress = &cli->progress;
-    /* Elsewhere than on a terminal it is in nobody's way. */
-    cli->out.progress = cli->out.terminal ? &cli->progress : NULL;
-}
 
 static enum cli_exit run(struct cli *cli, int count, char **words)
 {
     enum cli_exit result = command_read(cli, count, words);
     const char *timeout = options_get(&cli->options, "timeout");
-    bool no_colour = options_has(&cli->options, "no-color");
 
     if (result != CLI_OK || cli->command == NULL) {
         return result;
     }
-    printer_init(&cli->out, stdout, no_colour);
-    printer_init(&cli->err, stderr, no_colour);
-    cli->json = options_has(&cli->options, "json");
     if (timeout != NULL && !input_duration(timeout, &cli->timeout_ms)) {
         return cli_usage(cli, "--timeout \"%s\" is no span: give one such as 500ms, 5s or 2m",
                          timeout);
@@ -94,12 +45,14 @@ int main(int count, char **words)
     /* A closed pipe is an error of the write, not the end of the program. */
     (void)signal(SIGPIPE, SIG_IGN);
     arena_init(&cli.arena, CLI_ARENA_BYTES_MAX);
+    arena_init(&cli.kept, CLI_ARENA_BYTES_MAX);
     fault_init(&cli.fault, &cli.arena);
     cli.ctx = (struct ctx){&cli.arena, clock_system(), random_system(), &cli.fault};
     printer_init(&cli.out, stdout, false);
     printer_init(&cli.err, stderr, false);
     result = flush_output(&cli, run(&cli, count, words));
     cli_disconnect(&cli);
+    arena_deinit(&cli.kept);
     arena_deinit(&cli.arena);
     return (int)result;
 }

@@ -390,12 +390,9 @@ const struct command method_commands[] = {
     {.name = "methods",
      .arguments = "[METHOD]",
      .summary = "list the methods, or show one with the fields of its request",
-     .help = "Lists what `errata call` can call, with the roles that may. For one method it shows\n"
-             "the fields of its request and reply with types and rules. Needs no server.\n"
-             "\nExamples:\n"
-             "  errata methods\n"
-             "  errata methods CaptureEvent",
-     .words_min = 0,
+     .help = "Lists what `errata call` can call, with the roles that may. For one method it shows "
+             "the fields of its request and reply, with types and rules. No server is asked.",
+     .examples = {{"errata methods", NULL}, {"errata methods CaptureEvent", NULL}},
      .words_max = 1,
      .run = run_methods},
     {.name = NULL}};

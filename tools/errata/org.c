@@ -58,20 +58,23 @@ const struct command org_commands[] = {
      .name = "create",
      .arguments = "NAME",
      .summary = "create an organisation and print its id",
-     .help = "Creates an organisation. Needs an ADMIN token with the server flag.\n"
-             "\nExample:\n"
-             "  org=$(errata org create \"Acme Ltd\")\n"
-             "  errata token create --org \"$org\" --role ADMIN",
+     .help =
+         "Creates an organisation and prints its id, with which its first token is made. Needs an "
+         "ADMIN token with the server flag, such as the first one of a server.",
+     .examples = {{"org=$(errata org create \"Acme Ltd\")\n"
+                   "errata token create --org \"$org\" --role ADMIN --file acme-admin.token",
+                   "an organisation, and its administrator"}},
      .options = create_options,
      .words_min = 1,
      .words_max = 1,
      .run = run_create},
     {.group = "org",
      .name = "list",
-     .arguments = "",
      .summary = "list organisations",
-     .help = "Lists organisations, oldest first; without the server flag the token's own alone.\n"
-             "\nExample:\n  errata org list",
+     .help = "Lists organisations, oldest first; with a token that has no server flag, its own "
+             "alone.",
+     .examples = {{"errata org list", NULL},
+                  {"errata org list --all --json | jq -r .organizations[].id", "ids alone"}},
      .options = list_options,
      .run = run_list},
     {.name = NULL}};

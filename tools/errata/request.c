@@ -5,6 +5,7 @@
 
 #include "store/base/json.h"
 #include "tools/errata/input.h"
+#include "tools/errata/values.h"
 
 static void start_member(struct request *request, const char *member)
 {
@@ -55,6 +56,7 @@ static enum cli_exit add_option(struct request *request, struct cli *cli,
         request_raw(request, member->member, SLICE("true"));
         return CLI_OK;
     case REQUEST_TEXT:
+        result = values_read(cli, member->option, given, &value);
         break;
     case REQUEST_ARGUMENT:
         result = input_argument(cli, given, &value);

@@ -117,9 +117,10 @@ static enum cli_exit run_revoke(struct cli *cli)
     }
 
 static const struct option_spec create_options[] = {
-    {"role", "ROLE", "VIEWER, OPERATOR, REVIEWER, SERVICE, INTEGRATOR or ADMIN"},
+    {"role", "ROLE", "what it may do"},
     {"user", "USER", "the user it is bound to; OPERATOR and REVIEWER need one"},
     {"expires", "SPAN|TIME", "when it ends: 90d, or a time; never where this is not given"},
+    {"file", "FILE", "write it into this new file, that only you can read"},
     ORG_OPTION,
     {"server-flag", NULL, "it may name other organisations in AdminService"},
     {"idempotency-key", "KEY", "a repeat with the same key makes no second token"},
@@ -133,28 +134,32 @@ const struct command token_commands[] = {
      .arguments = "--role ROLE",
      .summary = "create a token and print it, once",
      .help =
-         "Creates a token. Its text goes to standard output and is never shown again; the server\n"
-         "keeps a hash. Needs an ADMIN token.\n"
-         "\nExamples:\n"
-         "  errata token create --role SERVICE --expires 90d > service.token\n"
-         "  errata token create --role OPERATOR --user ada",
+         "Creates a token. Its text goes to standard output, or into a file of `--file`, and is "
+         "never shown again: the server keeps a hash. Needs an ADMIN token. `errata methods` "
+         "lists what each role may call.",
+     .examples = {{"errata token create --role SERVICE --expires 90d --file service.token",
+                   "for a program"},
+                  {"errata token create --role OPERATOR --user ada --file ada.token",
+                   "for a person who corrects"}},
      .options = create_options,
      .run = run_create},
     {.group = "token",
      .name = "list",
-     .arguments = "",
      .summary = "list tokens, revoked and ended ones too",
-     .help = "Lists the tokens of an organisation by key id, without their secrets.\n"
-             "\nExample:\n  errata token list --all",
+     .help = "Lists the tokens of an organisation by key id, without their secrets.",
+     .examples =
+         {{"errata token list --all", NULL},
+          {"errata token list --all --json | jq -r '.tokens[] | select(.revokeTime) | .keyId'",
+           "those that were revoked"}},
      .options = list_options,
      .run = run_list},
     {.group = "token",
      .name = "revoke",
      .arguments = "KEYID",
      .summary = "revoke a token at once and for ever",
-     .help = "Revokes a token by its key id: the eight hex digits that stand in its text behind\n"
-             "`errata_`, and in `errata token list`.\n"
-             "\nExample:\n  errata token revoke 0123abcd",
+     .help = "Revokes a token by its key id: the eight hex digits that stand in its text behind "
+             "`errata_`, and in `errata token list`.",
+     .examples = {{"errata token revoke 0123abcd", NULL}},
      .options = revoke_options,
      .words_min = 1,
      .words_max = 1,

@@ -1,0 +1,20 @@
+/*
+ * manual.h: the manual page of a program, in mdoc(7), from its tables.
+ */
+#ifndef ERRATA_TOOLS_ERRATA_HELP_MANUAL_H
+#define ERRATA_TOOLS_ERRATA_HELP_MANUAL_H
+
+#include "tools/errata/help/command.h"
+#include "tools/errata/terminal/print.h"
+
+struct manual {
+    const struct command_set *set;
+    const char *date; /* of the page, such as "November 22, 2026" */
+    const char *version;
+    const struct command_example *examples; /* of the program as a whole */
+    const char *see_also; /* lines of mdoc */
+};
+
+void manual_print(const struct manual *manual, struct printer *out);
+
+#endif

@@ -1,0 +1,93 @@
+/*
+ * say.c: what a command says beside its output, see cli.h: on standard error, in words or with --json
+ * as one JSON object a line.
+ */
+#include "store/base/json.h"
+#include "tools/errata/cli.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* A sentence, with values in it. */
+#define SENTENCE_BYTES_MAX 2048
+
+void cli_progress(struct cli *cli)
+{
+    progress_start(&cli->progress, &cli->err, cli->ctx.clock);
+    cli->err.progress = &cli->progress;
+    /* Elsewhere than on a terminal it is in nobody's way. */
+    cli->out.progress = cli->out.terminal ? &cli->progress : NULL;
+}
+
+/* One object with two texts at most. */
+static void print_object(struct cli *cli, const char *code, const char *member, const char *text)
+{
+    struct arena arena;
+    struct buffer json;
+
+    arena_init(&arena, (size_t)64 * 1024);
+    buffer_init(&json, &arena, 512);
+    buffer_append_byte(&json, '{');
+    if (code != NULL) {
+        buffer_printf(&json, "\"code\":\"%s\",", code);
+    }
+    buffer_printf(&json, "\"%s\":", member);
+    json_write_string(&json, slice_text(text), true);
+    buffer_append_byte(&json, '}');
+    print_json(&cli->err, buffer_slice(&json));
+    arena_deinit(&arena);
+}
+
+static void print_problem(struct cli *cli, const char *code, const char *format, va_list values)
+{
+    char text[SENTENCE_BYTES_MAX];
+
+    (void)vsnprintf(text, sizeof(text), format, values);
+    if (cli->json) {
+        print_object(cli, code, "message", text);
+        return;
+    }
+    print_coloured(&cli->err, COLOUR_RED, SLICE("errata"));
+    print_text(&cli->err, ": ");
+    print_line(&cli->err, slice_text(text));
+}
+
+enum cli_exit cli_usage(struct cli *cli, const char *format, ...)
+{
+    va_list values;
+
+    va_start(values, format);
+    print_problem(cli, "USAGE", format, values);
+    va_end(values);
+    if (!cli->json) {
+        print_text(&cli->err, "`errata help%s%s%s%s` says more.\n", cli->group != NULL ? " " : "",
+                   cli->group != NULL ? cli->group->name : "", cli->command != NULL ? " " : "",
+                   cli->command != NULL ? cli->command->name : "");
+    }
+    return CLI_USAGE;
+}
+
+enum cli_exit cli_local(struct cli *cli, const char *format, ...)
+{
+    va_list values;
+
+    va_start(values, format);
+    print_problem(cli, "LOCAL", format, values);
+    va_end(values);
+    return CLI_LOCAL;
+}
+
+void cli_note(struct cli *cli, const char *format, ...)
+{
+    char text[SENTENCE_BYTES_MAX];
+    va_list values;
+
+    va_start(values, format);
+    (void)vsnprintf(text, sizeof(text), format, values);
+    va_end(values);
+    if (cli->json) {
+        print_object(cli, NULL, "note", text);
+    } else {
+        print_line(&cli->err, slice_text(text));
+    }
+}

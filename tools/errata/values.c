@@ -1,0 +1,145 @@
+/*
+ * values.c: see values.h.
+ */
+#include "tools/errata/values.h"
+
+#include "server/codec/contract.h"
+#include "store/base/buffer.h"
+#include "tools/errata/help/shells.h"
+#include "tools/errata/terminal/suggest.h"
+
+#include <ctype.h>
+
+static const struct {
+    const char *name;
+    const char *enumeration;
+} enums[] = {{"TYPE", "errata.v1.EventType"},
+             {"ROLE", "errata.v1.Role"},
+             {"KIND", "errata.v1.EventKind"},
+             {"MODE", "errata.v1.MatchMode"}};
+
+static const struct command_word parts[] = {
+    {SLICE("errata.write"), SLICE("whether writes are taken")},
+    {SLICE("errata.pdf"), SLICE("whether documents are measured")}};
+
+/* The enum that a name stands for; NULL: none. */
+static const struct enum_info *find_enum(struct slice name)
+{
+    for (size_t i = 0; i < sizeof(enums) / sizeof(enums[0]); i++) {
+        for (uint32_t j = 0;
+             slice_equal(name, slice_text(enums[i].name)) && j < contract_enum_count; j++) {
+            if (slice_equal(contract_enums[j]->full_name, slice_text(enums[i].enumeration))) {
+                return contract_enums[j];
+            }
+        }
+    }
+    return NULL;
+}
+
+/* Values but 0, which says nothing. */
+static bool enum_word(const struct enum_info *info, size_t index, struct command_word *ret_word)
+{
+    size_t first = info->values[0].number == 0 ? 1 : 0;
+
+    if (index + first >= info->count) {
+        return false;
+    }
+    *ret_word = (struct command_word){info->values[index + first].short_name, {NULL, 0}};
+    return true;
+}
+
+bool values_word(struct slice name, size_t index, struct command_word *ret_word)
+{
+    const struct enum_info *info = find_enum(name);
+
+    if (info != NULL) {
+        return enum_word(info, index, ret_word);
+    }
+    if (slice_equal(name, SLICE("PART")) && index < sizeof(parts) / sizeof(parts[0])) {
+        *ret_word = parts[index];
+        return true;
+    }
+    if (slice_equal(name, SLICE("SHELL"))) {
+        size_t count = 0;
+
+        while (shells[count].name != NULL) {
+            count++;
+        }
+        if (index < count) {
+            *ret_word = (struct command_word){slice_text(shells[index].name), {NULL, 0}};
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Letters count whatever their case, and a dash is an underscore. */
+static bool means(struct slice given, struct slice word)
+{
+    if (given.size != word.size) {
+        return false;
+    }
+    for (size_t i = 0; i < given.size; i++) {
+        int letter = given.data[i] == '-' ? '_' : toupper(given.data[i]);
+
+        if (letter != toupper(word.data[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static enum cli_exit no_such_word(struct cli *cli, const char *option, const char *given,
+                                  const struct enum_info *info)
+{
+    struct command_word word;
+    struct suggest suggest;
+    struct buffer words;
+
+    suggest_init(&suggest, slice_text(given));
+    buffer_init(&words, &cli->arena, 128);
+    for (size_t i = 0; enum_word(info, i, &word); i++) {
+        suggest_offer(&suggest, word.word);
+        buffer_append(&words, i > 0 ? SLICE(", ") : SLICE(""));
+        buffer_append(&words, word.word);
+    }
+    if (suggest.best.size > 0) {
+        return cli_usage(cli, "--%s \"%s\": did you mean %.*s? It is one of %.*s", option, given,
+                         (int)suggest.best.size, (const char *)suggest.best.data, (int)words.size,
+                         (const char *)words.data);
+    }
+    return cli_usage(cli, "--%s \"%s\": it is one of %.*s", option, given, (int)words.size,
+                     (const char *)words.data);
+}
+
+static const struct option_spec *find_option(const struct cli *cli, const char *name)
+{
+    for (size_t i = 0; i < cli->options.given_count; i++) {
+        if (strcmp(cli->options.given[i].spec->name, name) == 0) {
+            return cli->options.given[i].spec;
+        }
+    }
+    return NULL;
+}
+
+enum cli_exit values_read(struct cli *cli, const char *option, const char *given,
+                          struct slice *ret_word)
+{
+    const struct option_spec *spec = find_option(cli, option);
+    const struct enum_info *info =
+        spec != NULL && spec->value != NULL ? find_enum(slice_text(spec->value)) : NULL;
+    struct slice text = slice_text(given);
+
+    if (info == NULL) {
+        *ret_word = text;
+        return CLI_OK;
+    }
+    for (uint32_t i = 0; i < info->count; i++) {
+        if (info->values[i].number != 0 &&
+            (means(text, info->values[i].short_name) || means(text, info->values[i].name))) {
+            *ret_word = info->values[i].short_name;
+            return CLI_OK;
+        }
+    }
+    return no_such_word(cli, option, given, info);
+}

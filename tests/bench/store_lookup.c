@@ -1,320 +1,333 @@
 /*
- * store_lookup.c: what the store costs over raw LMDB, in one run over one file: the newest three rows
- * of a layout, by LMDB's own calls, by the store's, and by the store's with the records decoded, in
- * turns; and how many events a second commits of 1, 10, 100 and 256 hold. Not a test: it prints.
- * Usage: bench_store_lookup NEW_FOLDER [LAYOUTS [LOOKUPS]]
+ * store_lookup.c: what the newest three examples of a layout cost without a server, in one run over
+ * stores that stand: by lmdb_read's own lookup on the floor's store, and for each data folder by
+ * LMDB's calls alone on Errata's file, and by the lookup that the service makes, which writes an
+ * answer. Each copies three examples. Ways and stores take turns, for cold layouts (any of all) and
+ * hot ones (the first few). Not a test: it prints one JSON object a line, with the processor time of
+ * a lookup in nanoseconds, a number a round.
+ *
+ * Usage: bench_store_lookup FLOOR_STORE LAYOUTS_AN_ORG ROUNDS LOOKUPS DATA_FOLDER...
  */
-#include "store/base/ctx.h"
+#include "server/domain/corrections/examples.h"
 #include "store/lmdb/lmdb_internal.h"
-#include "store/log.h"
-#include "store/record.h"
+#include "tools/bench/preload/preload.h"
+#include <lm.h> /* of the floor, which is not held to our warnings */
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#define EXAMPLES_A_LAYOUT 5
-#define EXAMPLE_BYTES 1200
 #define LIMIT 3
-#define ROUNDS 7
-#define FILL_LAYOUTS_A_COMMIT 500
-#define COMMIT_SECONDS 2
-#define START_US INT64_C(1770000000000000)
+#define PREFIX_BYTES 48 /* of a layout's cluster, in both stores */
+#define ORGS_MAX 1000
+#define STORES_MAX 4
+#define ROUNDS_MAX 100
+#define HOT_LAYOUTS 100
+#define FLOOR_LAYOUTS ((size_t)NORG * NFP)
+#define ANSWER_BYTES_MAX 65536
+#define LAYOUT_NAME_BYTES 21
 
-struct bench {
-    struct store_backend *backend;
+/* One layout, as the ways of asking for it need it. */
+struct layout {
     struct org_id org;
-    uint32_t layouts;
-    uint32_t lookups;
-    struct key *prefixes; /* one a layout */
-    struct arena arena;
-    struct fault fault;
-    struct random_seeded random;
-    struct ctx ctx;
-    uint8_t out[4 * EXAMPLE_BYTES]; /* where rows are copied to, as an answer would */
-    uint64_t sum; /* keeps decoding from being left out */
+    struct key prefix;
+    char name[LAYOUT_NAME_BYTES + 11]; /* the format's longest */
 };
 
-/* One newest-three lookup of a layout; gives the rows it found. */
-typedef unsigned lookup_fn(struct bench *bench, void *handle, const struct key *prefix);
+struct store {
+    const char *folder;
+    struct store_backend *backend; /* NULL: the floor's */
+    struct store_txn *txn; /* reads; reset between lookups */
+    MDB_env *env; /* of LMDB's own calls */
+    MDB_txn *raw_txn; /* the same */
+    MDB_cursor *raw_cursor;
+    struct layout *layouts;
+    size_t layout_count;
+};
+
+struct bench {
+    struct store stores[STORES_MAX + 1]; /* the floor's first */
+    size_t store_count;
+    size_t rounds;
+    size_t lookups; /* a round */
+    struct arena arena;
+    struct fault fault;
+    uint64_t draws;
+    uint8_t out[ANSWER_BYTES_MAX]; /* where examples are copied to, as an answer would */
+};
+
+/* Gives how many bytes it copied. */
+typedef size_t lookup_fn(struct bench *bench, struct store *store, const struct layout *layout);
+
+static _Noreturn void fail(const char *what, const char *why)
+{
+    fprintf(stderr, "bench_store_lookup: %s: %s\n", what, why);
+    exit(2);
+}
 
 static void must(const char *what, enum err err)
 {
     if (err != OK) {
-        fprintf(stderr, "bench_store_lookup: %s: %s\n", what, err_name(err));
-        exit(2);
+        fail(what, err_name(err));
     }
 }
 
-static void must_lmdb(int code)
+static size_t copy(struct bench *bench, size_t used, const void *data, size_t size)
 {
-    if (code != MDB_SUCCESS) {
-        fprintf(stderr, "bench_store_lookup: %s\n", mdb_strerror(code));
-        exit(2);
+    if (size > sizeof(bench->out) - used) {
+        fail("lookup", "an answer is longer than expected");
     }
+    memcpy(bench->out + used, data, size);
+    return used + size;
 }
 
-static uint32_t draw(struct bench *bench)
+/* The newest rows by LMDB alone. In Errata's cluster the head row comes first and is passed over; of
+ * its rows half is copied: an example is about half of its row, its piece of prompt the other. */
+static size_t walk_raw(struct bench *bench, struct store *store, const struct layout *layout,
+                       bool head)
 {
-    uint32_t number = 0;
-
-    random_fill(&bench->random.random, &number, sizeof(number));
-    return number;
-}
-
-static void put_layout(struct bench *bench, struct store_txn *txn, uint32_t layout)
-{
-    static uint8_t text[EXAMPLE_BYTES];
-    char name[32];
-    int size = snprintf(name, sizeof(name), "layout-%08u", layout);
-    struct key_fingerprint fingerprint = key_fingerprint_of(slice_of(name, (size_t)size));
-    struct example_record record = {.example = slice_of(text, sizeof(text)), .hint = SLICE("{}")};
-
-    bench->prefixes[layout] = key_layout_prefix(bench->org, &fingerprint);
-    memset(text, 'x', sizeof(text));
-    for (uint32_t i = 0; i < EXAMPLES_A_LAYOUT; i++) {
-        struct key key;
-        struct slice bytes = {NULL, 0};
-
-        record.seq = (uint64_t)layout * EXAMPLES_A_LAYOUT + i + 1;
-        record.created_at_us = START_US + (int64_t)record.seq;
-        key = key_example(bench->org, &fingerprint, record.created_at_us, record.seq);
-        must("encode", record_encode_example(&bench->arena, &record, &bytes));
-        must("put", store_put(txn, TABLE_EXAMPLE, key_slice(&key), bytes));
-        arena_reset(&bench->arena);
-    }
-}
-
-static void fill(struct bench *bench)
-{
-    for (uint32_t layout = 0; layout < bench->layouts;) {
-        struct store_txn *txn = NULL;
-
-        must("begin", store_begin(bench->backend, STORE_WRITE, &txn));
-        for (int i = 0; i < FILL_LAYOUTS_A_COMMIT && layout < bench->layouts; i++, layout++) {
-            put_layout(bench, txn, layout);
-        }
-        must("commit", store_commit(txn));
-    }
-}
-
-struct raw {
-    MDB_txn *txn;
-    MDB_cursor *cursor;
-};
-
-static unsigned lookup_raw(struct bench *bench, void *handle, const struct key *prefix)
-{
-    struct raw *raw = handle;
-    MDB_val key = {prefix->size, (void *)(uintptr_t)prefix->bytes};
+    MDB_val key = {layout->prefix.size, (void *)(uintptr_t)layout->prefix.bytes};
     MDB_val value = {0, NULL};
     size_t used = 0;
     unsigned rows = 0;
     int code = MDB_SUCCESS;
 
-    must_lmdb(mdb_txn_renew(raw->txn));
-    must_lmdb(mdb_cursor_renew(raw->txn, raw->cursor));
-    code = mdb_cursor_get(raw->cursor, &key, &value, MDB_SET_RANGE);
+    CHK(mdb_txn_renew(store->raw_txn));
+    CHK(mdb_cursor_renew(store->raw_txn, store->raw_cursor));
+    code = mdb_cursor_get(store->raw_cursor, &key, &value, MDB_SET_RANGE);
+    if (head && code == MDB_SUCCESS) {
+        code = mdb_cursor_get(store->raw_cursor, &key, &value, MDB_NEXT);
+    }
     while (code == MDB_SUCCESS && rows < LIMIT &&
-           memcmp(key.mv_data, prefix->bytes, prefix->size) == 0) {
-        memcpy(bench->out + used, value.mv_data, value.mv_size);
-        used += value.mv_size;
+           memcmp(key.mv_data, layout->prefix.bytes, PREFIX_BYTES) == 0) {
+        used = copy(bench, used, value.mv_data, head ? value.mv_size / 2 : value.mv_size);
         if (++rows < LIMIT) {
-            code = mdb_cursor_get(raw->cursor, &key, &value, MDB_NEXT);
+            code = mdb_cursor_get(store->raw_cursor, &key, &value, MDB_NEXT);
         }
     }
-    mdb_txn_reset(raw->txn);
-    return rows;
+    mdb_txn_reset(store->raw_txn);
+    return rows == LIMIT ? used : 0;
 }
 
-/* The store's lookup; with `decode` each record is decoded and its message copied, else its row. */
-static unsigned lookup_store(struct bench *bench, struct store_txn *txn, const struct key *prefix,
-                             bool decode)
+static size_t look_up_floor(struct bench *bench, struct store *store, const struct layout *layout)
 {
+    return walk_raw(bench, store, layout, false);
+}
+
+static size_t look_up_raw(struct bench *bench, struct store *store, const struct layout *layout)
+{
+    return walk_raw(bench, store, layout, true);
+}
+
+static size_t look_up_examples(struct bench *bench, struct store *store,
+                               const struct layout *layout)
+{
+    const struct examples_query query = {.org = layout->org,
+                                         .layout_fingerprint = slice_text(layout->name),
+                                         .limit = LIMIT,
+                                         .view = EXAMPLE_VIEW_EXAMPLES};
+    struct buffer body;
+    size_t size = 0;
+
+    must("renew", store_renew(store->txn));
+    buffer_init(&body, &bench->arena, 8192);
+    must("examples", examples_write(store->txn, &query, &body));
+    size = body.size;
+    store_reset(store->txn);
+    arena_reset(&bench->arena);
+    return size;
+}
+
+/* Nanoseconds of processor time a lookup, over layouts drawn from the first `among`. */
+static double measure(struct bench *bench, lookup_fn *look_up, struct store *store, size_t among)
+{
+    double start_s = cpu_s();
+
+    for (size_t i = 0; i < bench->lookups; i++) {
+        size_t drawn = (size_t)(xs64(&bench->draws) >> 11) % among;
+
+        if (look_up(bench, store, &store->layouts[drawn]) == 0) {
+            fail(store->folder, "a layout has fewer than three examples");
+        }
+    }
+    return (cpu_s() - start_s) * 1e9 / (double)bench->lookups;
+}
+
+struct way {
+    const char *name;
+    lookup_fn *look_up;
+    size_t store;
+};
+
+static size_t list_ways(const struct bench *bench, struct way *ways)
+{
+    size_t count = 0;
+
+    ways[count++] = (struct way){"floor", look_up_floor, 0};
+    for (size_t i = 1; i < bench->store_count; i++) {
+        ways[count++] = (struct way){"lmdb", look_up_raw, i};
+        ways[count++] = (struct way){"errata", look_up_examples, i};
+    }
+    return count;
+}
+
+static void print_way(const struct bench *bench, const struct way *way, const char *heat,
+                      const double *ns)
+{
+    printf("{\"way\": \"%s\", \"folder\": \"%s\", \"heat\": \"%s\", \"ns\": [", way->name,
+           bench->stores[way->store].folder, heat);
+    for (size_t i = 0; i < bench->rounds; i++) {
+        printf("%s%.1f", i == 0 ? "" : ", ", ns[i]);
+    }
+    printf("]}\n");
+}
+
+static void compare(struct bench *bench, const char *heat, size_t among)
+{
+    struct way ways[2 * STORES_MAX + 1];
+    double ns[2 * STORES_MAX + 1][ROUNDS_MAX];
+    size_t count = list_ways(bench, ways);
+
+    /* The round before the first brings pages and caches into the state that the others find. */
+    for (size_t round = 0; round <= bench->rounds; round++) {
+        for (size_t i = 0; i < count; i++) {
+            struct store *store = &bench->stores[ways[i].store];
+            size_t limit = among < store->layout_count ? among : store->layout_count;
+            double taken_ns = measure(bench, ways[i].look_up, store, limit);
+
+            if (round > 0) {
+                ns[i][round - 1] = taken_ns;
+            }
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        print_way(bench, &ways[i], heat, ns[i]);
+    }
+}
+
+static struct layout *make_layouts(size_t count)
+{
+    struct layout *layouts = calloc(count, sizeof(*layouts));
+
+    if (layouts == NULL) {
+        fail("layouts", "no memory");
+    }
+    return layouts;
+}
+
+static void open_cursor(struct store *store, MDB_dbi dbi)
+{
+    CHK(mdb_txn_begin(store->env, NULL, MDB_RDONLY, &store->raw_txn));
+    CHK(mdb_cursor_open(store->raw_txn, dbi, &store->raw_cursor));
+    mdb_txn_reset(store->raw_txn);
+}
+
+static void open_floor(struct store *store, const char *folder)
+{
+    MDB_txn *txn = NULL;
+    MDB_dbi dbi = 0;
+
+    store->folder = folder;
+    store->layout_count = FLOOR_LAYOUTS;
+    store->layouts = make_layouts(store->layout_count);
+    for (uint32_t i = 0; i < FLOOR_LAYOUTS; i++) {
+        struct key *prefix = &store->layouts[i].prefix;
+
+        prefix->size = PREFIX_BYTES;
+        org_bytes(i / NFP, prefix->bytes);
+        fp_bytes(i / NFP, i % NFP, prefix->bytes + 16);
+    }
+    CHK(mdb_env_create(&store->env));
+    CHK(mdb_env_set_mapsize(store->env, 32ull << 30));
+    CHK(mdb_env_open(store->env, folder, MDB_RDONLY | MDB_NOTLS | MDB_NORDAHEAD, 0644));
+    CHK(mdb_txn_begin(store->env, NULL, MDB_RDONLY, &txn));
+    CHK(mdb_dbi_open(txn, NULL, 0, &dbi));
+    CHK(mdb_txn_commit(txn));
+    open_cursor(store, dbi);
+}
+
+static size_t read_orgs(struct store_txn *txn, struct org_id *orgs)
+{
+    struct key prefix = key_global_prefix();
     struct store_cursor cursor;
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
-    size_t used = 0;
-    unsigned rows = 0;
+    size_t count = 0;
 
-    must("renew", store_renew(txn));
-    must("cursor", store_cursor_init(&cursor, txn, TABLE_EXAMPLE, key_slice(prefix),
+    must("cursor", store_cursor_init(&cursor, txn, TABLE_ORGANIZATION, key_slice(&prefix),
                                      slice_of(NULL, 0), STORE_ASCENDING));
-    while (rows < LIMIT && store_cursor_next(&cursor, &key, &value) == OK) {
-        if (decode) {
-            struct example_record record;
-
-            must("decode", record_decode_example(value, &record));
-            bench->sum += record.seq;
-            value = record.example;
-        }
-        memcpy(bench->out + used, value.data, value.size);
-        used += value.size;
-        rows++;
+    while (count < ORGS_MAX && store_cursor_next(&cursor, &key, &value) == OK) {
+        memcpy(orgs[count].uuid.bytes, key.data + UUID_BYTES, UUID_BYTES);
+        count++;
     }
     store_cursor_deinit(&cursor);
-    store_reset(txn);
-    return rows;
+    return count;
 }
 
-static unsigned lookup_rows(struct bench *bench, void *handle, const struct key *prefix)
+static void open_store(struct bench *bench, struct store *store, const char *folder,
+                       uint32_t layouts)
 {
-    return lookup_store(bench, handle, prefix, false);
-}
+    const struct store_lmdb_config config = {.path = folder};
+    static struct org_id orgs[ORGS_MAX];
+    size_t org_count = 0;
 
-static unsigned lookup_records(struct bench *bench, void *handle, const struct key *prefix)
-{
-    return lookup_store(bench, handle, prefix, true);
-}
-
-/* Nanoseconds a lookup, over layouts drawn from the first `among`. */
-static double measure(struct bench *bench, lookup_fn *lookup, void *handle, uint32_t among)
-{
-    int64_t start_us = clock_monotonic_us(clock_system());
-
-    for (uint32_t i = 0; i < bench->lookups; i++) {
-        if (lookup(bench, handle, &bench->prefixes[draw(bench) % among]) != LIMIT) {
-            must("lookup", ERR_CORRUPT);
-        }
+    store->folder = folder;
+    if (store_lmdb_open(&config, &bench->fault, &store->backend) != OK) {
+        fail(folder, (const char *)bench->fault.message.data);
     }
-    return (double)(clock_monotonic_us(clock_system()) - start_us) * 1000.0 / bench->lookups;
-}
+    must("begin", store_begin(store->backend, STORE_READ, &store->txn));
+    org_count = read_orgs(store->txn, orgs);
+    store_reset(store->txn);
+    store->layout_count = org_count * layouts;
+    store->layouts = make_layouts(store->layout_count);
+    for (size_t i = 0; i < store->layout_count; i++) {
+        struct layout *layout = &store->layouts[i];
+        struct key_fingerprint fingerprint;
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-
-    return x < y ? -1 : x > y;
-}
-
-static double median(double *values)
-{
-    qsort(values, ROUNDS, sizeof(*values), compare_doubles);
-    return values[ROUNDS / 2];
-}
-
-static void print_lookups(const char *name, double raw, double rows, double records)
-{
-    printf("%-24s raw %6.0f ns   store %6.0f ns (%.2f x)   decoded %6.0f ns (%.2f x)\n", name, raw,
-           rows, rows / raw, records, records / raw);
-}
-
-static void compare_lookups(struct bench *bench, const char *name, uint32_t among)
-{
-    struct lmdb_backend *lmdb = (struct lmdb_backend *)bench->backend;
-    struct store_txn *txn = NULL;
-    struct raw raw;
-    double ns[3][ROUNDS];
-
-    must("begin", store_begin(bench->backend, STORE_READ, &txn));
-    store_reset(txn);
-    must_lmdb(mdb_txn_begin(lmdb->env, NULL, MDB_RDONLY, &raw.txn));
-    must_lmdb(mdb_cursor_open(raw.txn, lmdb->tables[TABLE_EXAMPLE], &raw.cursor));
-    mdb_txn_reset(raw.txn);
-    for (int round = 0; round < ROUNDS; round++) {
-        ns[0][round] = measure(bench, lookup_raw, &raw, among);
-        ns[1][round] = measure(bench, lookup_rows, txn, among);
-        ns[2][round] = measure(bench, lookup_records, txn, among);
+        (void)snprintf(layout->name, sizeof(layout->name), PRELOAD_LAYOUT_FORMAT,
+                       (uint32_t)(i % layouts));
+        fingerprint = key_fingerprint_of(slice_text(layout->name));
+        layout->org = orgs[i / layouts];
+        layout->prefix = key_layout_prefix(layout->org, &fingerprint);
     }
-    mdb_cursor_close(raw.cursor);
-    mdb_txn_abort(raw.txn);
-    store_abort(txn);
-    print_lookups(name, median(ns[0]), median(ns[1]), median(ns[2]));
+    store->env = ((struct lmdb_backend *)store->backend)->env;
+    open_cursor(store, ((struct lmdb_backend *)store->backend)->tables[TABLE_EXAMPLE]);
 }
 
-static void append_event(struct bench *bench, struct store_txn *txn)
+static void close_store(struct store *store)
 {
-    static const uint8_t content[900];
-    struct event_draft draft = {
-        .org = bench->org,
-        .kind = EVENT_FEEDBACK,
-        .annotator = ANNOTATOR_HUMAN,
-        .source = SOURCE_LIVE,
-        .actor_user_id = SLICE("operator-1"),
-        .subject_count = 1,
-        .facts = slice_of(content, 100),
-        .content = slice_of(content, sizeof(content)),
-    };
-    struct key key;
-    struct example_record record = {.example = slice_of(content, sizeof(content))};
-    struct key_fingerprint fingerprint;
-    struct slice bytes = {NULL, 0};
-    struct event event;
-    uint32_t layout = draw(bench) % bench->layouts;
-
-    draft.subjects[0].kind = SUBJECT_LAYOUT;
-    draft.subjects[0].id = slice_of(&layout, sizeof(layout));
-    must("stamp", log_next_stamp(&bench->ctx, txn, bench->org, &draft.stamp));
-    draft.created_at_us = draft.stamp.recorded_at_us;
-    must("append", log_append(&bench->ctx, txn, &draft, &event));
-    memcpy(fingerprint.bytes, bench->prefixes[layout].bytes + 16, sizeof(fingerprint.bytes));
-    record.seq = event.seq;
-    record.created_at_us = event.created_at_us;
-    key = key_example(bench->org, &fingerprint, event.created_at_us, event.seq);
-    must("encode", record_encode_example(&bench->arena, &record, &bytes));
-    must("put", store_put(txn, TABLE_EXAMPLE, key_slice(&key), bytes));
-}
-
-static void measure_commits(struct bench *bench, unsigned batch)
-{
-    int64_t start_us = clock_monotonic_us(clock_system());
-    int64_t passed_us = 0;
-    uint64_t events = 0;
-    uint64_t commits = 0;
-
-    while (passed_us < COMMIT_SECONDS * INT64_C(1000000)) {
-        struct store_txn *txn = NULL;
-
-        must("begin", store_begin(bench->backend, STORE_WRITE, &txn));
-        for (unsigned i = 0; i < batch; i++) {
-            append_event(bench, txn);
-            events++;
-            arena_reset(&bench->arena);
-        }
-        must("commit", store_commit(txn));
-        commits++;
-        passed_us = clock_monotonic_us(clock_system()) - start_us;
+    mdb_cursor_close(store->raw_cursor);
+    mdb_txn_abort(store->raw_txn);
+    store_abort(store->txn);
+    if (store->backend != NULL) {
+        store_lmdb_close(store->backend);
+    } else {
+        mdb_env_close(store->env);
     }
-    printf("%3u events a commit: %8.0f events/s, %7.2f ms a commit\n", batch,
-           (double)events * 1e6 / (double)passed_us, (double)passed_us / 1e3 / (double)commits);
+    free(store->layouts);
 }
 
 int main(int argc, char **argv)
 {
-    static const unsigned batches[] = {1, 10, 100, 256};
-    struct bench bench = {.layouts = 50000, .lookups = 200000};
-    struct store_lmdb_config config = {.map_bytes = 16ull << 30};
+    static struct bench bench; /* an answer's 64 KB in it */
+    uint32_t layouts = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 0;
 
-    if (argc < 2) {
-        fprintf(stderr, "usage: %s NEW_FOLDER [LAYOUTS [LOOKUPS]]\n", argv[0]);
+    bench.rounds = argc > 3 ? strtoul(argv[3], NULL, 10) : 0;
+    bench.lookups = argc > 4 ? strtoul(argv[4], NULL, 10) : 0;
+    if (argc < 6 || argc > 5 + STORES_MAX || layouts == 0 || bench.lookups == 0 ||
+        bench.rounds == 0 || bench.rounds > ROUNDS_MAX) {
+        fprintf(stderr, "usage: bench_store_lookup FLOOR_STORE LAYOUTS_AN_ORG ROUNDS LOOKUPS "
+                        "DATA_FOLDER...\n");
         return 2;
     }
-    config.path = argv[1];
-    bench.layouts = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : bench.layouts;
-    bench.lookups = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : bench.lookups;
-    bench.prefixes = calloc(bench.layouts, sizeof(*bench.prefixes));
-    if (bench.prefixes == NULL || bench.layouts == 0 || bench.lookups == 0) {
-        return 2;
-    }
-    memset(&bench.org, 1, sizeof(bench.org));
     arena_init(&bench.arena, SIZE_MAX);
     fault_init(&bench.fault, &bench.arena);
-    random_seeded_init(&bench.random, 1);
-    bench.ctx.arena = &bench.arena;
-    bench.ctx.clock = clock_system();
-    bench.ctx.random = &bench.random.random;
-    bench.ctx.fault = &bench.fault;
-    must("open", store_lmdb_open(&config, &bench.fault, &bench.backend));
-    fill(&bench);
-    compare_lookups(&bench, "hot (100 layouts)", bench.layouts < 100 ? bench.layouts : 100);
-    compare_lookups(&bench, "all layouts", bench.layouts);
-    for (size_t i = 0; i < sizeof(batches) / sizeof(batches[0]); i++) {
-        measure_commits(&bench, batches[i]);
+    bench.draws = 88172645463325252u;
+    open_floor(&bench.stores[bench.store_count++], argv[1]);
+    for (int i = 5; i < argc; i++) {
+        open_store(&bench, &bench.stores[bench.store_count++], argv[i], layouts);
     }
-    printf("(%" PRIu64 ")\n", bench.sum);
-    store_lmdb_close(bench.backend);
+    compare(&bench, "cold", SIZE_MAX);
+    compare(&bench, "hot", HOT_LAYOUTS);
+    for (size_t i = 0; i < bench.store_count; i++) {
+        close_store(&bench.stores[i]);
+    }
     arena_deinit(&bench.arena);
-    free(bench.prefixes);
     return 0;
 }

@@ -13,11 +13,13 @@ if(TARGET domain_corrections AND TARGET auth AND TARGET store_lmdb)
     add_dependencies(bench bench_preload)
 endif()
 
-# The store alone, beside raw LMDB.
-if(TARGET store_lmdb)
+# Lookups without a server, beside the floor's and raw LMDB.
+if(TARGET domain_corrections AND TARGET store_lmdb)
     add_executable(bench_store_lookup EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/bench/store_lookup.c)
     target_link_libraries(bench_store_lookup PRIVATE warnings defines)
-    errata_link(bench_store_lookup "store_lmdb")
+    target_include_directories(bench_store_lookup SYSTEM PRIVATE
+                               ${CMAKE_SOURCE_DIR}/tests/bench/floor)
+    errata_link(bench_store_lookup "domain_corrections;store_lmdb")
     add_dependencies(bench bench_store_lookup)
 endif()
 
@@ -55,6 +57,8 @@ foreach(program floor_server lmdb_read)
     target_link_libraries(${program} PRIVATE part_uv part_nghttp2 part_protobuf_c part_lmdb)
 endforeach()
 add_executable(pin EXCLUDE_FROM_ALL ${floor}/pin.c)
+target_compile_definitions(pin PRIVATE _GNU_SOURCE)
+target_link_libraries(pin PRIVATE part_lmdb)
 add_dependencies(bench floor_server lmdb_read pin)
 
 # The transport alone, for the same comparison.

@@ -1,0 +1,137 @@
+# Installation: cmake --install BUILD --prefix PREFIX
+#
+#   bin/                  erratad, errata, errata-bench; errata-pdf-worker, which erratad starts from
+#                         its own folder
+#   lib/                  liberrata.so.0, liberrata.a
+#   include/liberrata/    <errata/*.h>, the stubs <errata/v1/NAME.client.h>, the messages
+#                         <errata/v1/NAME.pb-c.h> and those of Google's that they name
+#   lib/pkgconfig, lib/cmake/errata   for whoever builds with it; both find the prefix from where they
+#                         stand, so that an installed tree can be moved
+#   share/                licence, notice, README; manual pages and completions of the command
+#
+# The library's objects are compiled once more, position independent and with hidden symbols: those of
+# the programs stay as they are. It is of no use under a sanitizer, where there is nothing to install.
+if(CMAKE_C_FLAGS MATCHES "-fsanitize|--coverage|-fanalyzer" OR NOT TARGET client_captures)
+    return()
+endif()
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+# --- the library ---
+
+# What users call, whole; of all else in the closure, what that needs.
+set(library_roots client_library client_captures client_typed stubs)
+errata_closure(library_modules "${library_roots}")
+# Messages that the stubs, and the details of errors, are made of.
+set(library_messages "${errata_gen}/wire/(errata/v1|google/rpc|grpc/health/v1)/"
+                     "${errata_gen}/wire/google/protobuf/(any|descriptor|duration|timestamp)\\.")
+list(JOIN library_messages "|" library_messages)
+
+# The C files of modules.
+function(errata_sources ret modules)
+    set(files "")
+    foreach(name ${modules})
+        if(TARGET ${name})
+            get_target_property(module_files ${name} SOURCES)
+            list(FILTER module_files INCLUDE REGEX "\\.c$")
+            list(APPEND files ${module_files})
+        endif()
+    endforeach()
+    set(${ret} ${files} PARENT_SCOPE)
+endfunction()
+
+# errata_library_part(NAME KIND visibility files...)
+function(errata_library_part name kind visibility)
+    add_library(${name} ${kind} ${ARGN})
+    set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON
+                          C_VISIBILITY_PRESET ${visibility})
+    target_link_libraries(${name} PRIVATE defines)
+    target_compile_options(${name} PRIVATE -ffunction-sections -fdata-sections)
+    errata_use(${name} "${library_roots}")
+endfunction()
+
+errata_sources(library_all "${library_modules}")
+errata_sources(library_surface "${library_roots}")
+list(REMOVE_ITEM library_all ${library_surface})
+set(library_generated ${library_all} ${library_surface})
+list(FILTER library_generated INCLUDE REGEX "/gen/(wire|stubs)/")
+list(REMOVE_ITEM library_all ${library_generated})
+list(REMOVE_ITEM library_surface ${library_generated})
+list(FILTER library_generated INCLUDE REGEX "${library_messages}|/gen/stubs/")
+# Generated code does not say who may see it.
+errata_library_part(library_messages OBJECT default ${library_generated})
+errata_library_part(library_surface OBJECT hidden ${library_surface})
+errata_library_part(library_inside STATIC hidden ${library_all})
+
+add_library(liberrata SHARED $<TARGET_OBJECTS:library_messages> $<TARGET_OBJECTS:library_surface>)
+set(library_map ${CMAKE_SOURCE_DIR}/tools/cmake/liberrata.map)
+set_target_properties(liberrata PROPERTIES
+    OUTPUT_NAME errata VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib LINKER_LANGUAGE C LINK_DEPENDS ${library_map})
+target_link_libraries(liberrata PRIVATE library_inside part_uv part_nghttp2 part_zlib
+                      part_protobuf_c part_threads)
+target_link_options(liberrata PRIVATE LINKER:--version-script=${library_map} LINKER:--no-undefined
+                    LINKER:--gc-sections LINKER:--as-needed LINKER:-z,relro,-z,now)
+
+# One object in the static library, in which all that the shared one hides is local: a program may have
+# an arena_init of its own. The patterns are those of the map.
+file(STRINGS ${library_map} library_public REGEX "^    [a-z_0-9]+\\*;$")
+list(TRANSFORM library_public REPLACE "^ *(.*);$" "--keep-global-symbol=\\1")
+set(library_object ${CMAKE_BINARY_DIR}/lib/errata.o)
+set(library_archive ${CMAKE_BINARY_DIR}/lib/liberrata.a)
+add_custom_command(
+    OUTPUT ${library_archive}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/lib
+    COMMAND ${CMAKE_LINKER} -r -o ${library_object} $<TARGET_OBJECTS:library_messages>
+            $<TARGET_OBJECTS:library_surface> $<TARGET_FILE:library_inside>
+    COMMAND ${CMAKE_OBJCOPY} --wildcard ${library_public} ${library_object}
+    COMMAND ${CMAKE_COMMAND} -E rm -f ${library_archive}
+    COMMAND ${CMAKE_AR} rcs ${library_archive} ${library_object}
+    DEPENDS library_messages library_surface library_inside ${library_map}
+            $<TARGET_OBJECTS:library_messages> $<TARGET_OBJECTS:library_surface>
+    COMMENT "Linking C static library lib/liberrata.a"
+    COMMAND_EXPAND_LISTS VERBATIM)
+add_custom_target(liberrata_static ALL DEPENDS ${library_archive})
+
+# --- what tells others of it ---
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/errata)
+set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH pkgconfig_to_prefix /${pkgconfig_dir} /)
+string(REGEX REPLACE "/$" "" pkgconfig_to_prefix ${pkgconfig_to_prefix})
+configure_file(${CMAKE_SOURCE_DIR}/tools/cmake/errata.pc.in ${CMAKE_BINARY_DIR}/errata.pc @ONLY)
+configure_package_config_file(
+    ${CMAKE_SOURCE_DIR}/tools/cmake/errataConfig.cmake.in ${CMAKE_BINARY_DIR}/errataConfig.cmake
+    INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO
+    PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR)
+# Below 1.0 a minor version may break what stood before.
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/errataConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
+
+# --- where it all goes ---
+
+# Builds what is installed, and no more.
+add_custom_target(installable DEPENDS liberrata liberrata_static)
+foreach(program erratad errata errata-bench errata-pdf-worker)
+    if(TARGET ${program})
+        install(TARGETS ${program} RUNTIME)
+        add_dependencies(installable ${program})
+    endif()
+endforeach()
+install(TARGETS liberrata LIBRARY)
+install(FILES ${library_archive} TYPE LIB)
+set(headers_dir ${CMAKE_INSTALL_INCLUDEDIR}/liberrata)
+install(DIRECTORY client/include/errata DESTINATION ${headers_dir} FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY ${errata_gen}/stubs/ DESTINATION ${headers_dir} FILES_MATCHING PATTERN "*.h")
+foreach(source ${library_generated})
+    if(source MATCHES "^${errata_gen}/wire/((.*)/[^/]*)\\.c$")
+        install(FILES ${errata_gen}/wire/${CMAKE_MATCH_1}.h
+                DESTINATION ${headers_dir}/${CMAKE_MATCH_2})
+    endif()
+endforeach()
+install(FILES ${setters_outputs} DESTINATION ${headers_dir}/errata/v1)
+install(FILES ${CMAKE_BINARY_DIR}/errata.pc DESTINATION ${pkgconfig_dir})
+install(FILES ${CMAKE_BINARY_DIR}/errataConfig.cmake ${CMAKE_BINARY_DIR}/errataConfigVersion.cmake
+        DESTINATION ${package_dir})
+install(FILES LICENSE NOTICE README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/errata)
+install(DIRECTORY client/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/errata)

@@ -36,7 +36,7 @@ static const struct option_spec exit_codes[] = {
     {NULL, NULL, NULL}};
 
 const struct command_topic command_topics[] = {
-    {"contexts", "which server is asked, and with which token", "CONTEXTS",
+    {"contexts", "which server is asked, and with which token", "SERVERS AND TOKENS",
      "A context is a server and its token under a name. They are kept in a file that is yours "
      "alone "
      "(`errata help files`); `errata context add` makes one, `errata context use` makes it the "

@@ -9,7 +9,7 @@
 #include <ctype.h>
 
 /* Lines of the source are broken behind this. */
-#define LINE_COLUMNS 70
+#define LINE_COLUMNS 68
 /* All texts of one command. */
 #define PIECE_BYTES_MAX ((size_t)4 * 1024 * 1024)
 
@@ -20,40 +20,29 @@ struct filling {
     bool bold; /* within backquotes */
 };
 
-/* One letter, escaped where mdoc gives it a meaning. */
-static void put_letter(struct printer *out, char letter)
+/* One letter, escaped where mdoc gives it a meaning; gives the bytes of the source. */
+static unsigned put_letter(struct printer *out, char letter)
 {
-    switch (letter) {
-    case '\\':
-        print_text(out, "\\e");
-        break;
-    case '-':
-        print_text(out, "\\-");
-        break;
-    case '"':
-        print_text(out, "\\(dq");
-        break;
-    case '~':
-        print_text(out, "\\(ti");
-        break;
-    case '^':
-        print_text(out, "\\(ha");
-        break;
-    case '\'':
-        print_text(out, "\\(aq");
-        break;
-    case '`':
-        print_text(out, "\\(ga");
-        break;
-    default: /* letters: as they are */
-        print_text(out, "%c", letter);
+    static const struct {
+        char letter;
+        const char *escaped;
+    } escapes[] = {{'\\', "\\e"},  {'-', "\\-"},    {'"', "\\(dq"}, {'~', "\\(ti"},
+                   {'^', "\\(ha"}, {'\'', "\\(aq"}, {'`', "\\(ga"}};
+
+    for (size_t i = 0; i < sizeof(escapes) / sizeof(escapes[0]); i++) {
+        if (letter == escapes[i].letter) {
+            print_text(out, "%s", escapes[i].escaped);
+            return (unsigned)strlen(escapes[i].escaped);
+        }
     }
+    print_text(out, "%c", letter);
+    return 1;
 }
 
 static void put_escaped(struct printer *out, struct slice text)
 {
     for (size_t i = 0; i < text.size; i++) {
-        put_letter(out, (char)text.data[i]);
+        (void)put_letter(out, (char)text.data[i]);
     }
 }
 
@@ -80,11 +69,12 @@ static void put_word(struct filling *filling, struct slice word)
         if (word.data[i] == '`') {
             filling->bold = !filling->bold;
             print_text(out, "%s", filling->bold ? "\\fB" : "\\fP");
+            filling->column += 3;
         } else {
-            put_letter(out, (char)word.data[i]);
+            filling->column += put_letter(out, (char)word.data[i]);
         }
     }
-    filling->column += (unsigned)word.size + 1;
+    filling->column++;
 }
 
 static bool ends_sentence(struct slice word, const char *rest)
@@ -196,13 +186,9 @@ static void put_command(const struct command_set *set, struct printer *out,
         put_sentences(out, command->exits);
     }
     if (command->options != NULL) {
-        print_text(out, ".Pp\n");
         put_options(set, out, command->options);
     }
-    if (command->examples[0].line != NULL) {
-        print_text(out, ".Pp\n");
-        put_examples(out, command->examples);
-    }
+    put_examples(out, command->examples);
     arena_deinit(&arena);
 }
 

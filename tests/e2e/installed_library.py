@@ -112,15 +112,18 @@ class Tree(unittest.TestCase):
         self.assertTrue(os.access(installed.path("bin", "errata-bench"), os.X_OK))
 
     def test_files(self):
-        """Links of the shared library, and what comes along."""
+        """Links of the shared library, and what comes along, where systems look for it."""
         self.assertEqual(os.readlink(installed.path("lib", "liberrata.so")), "liberrata.so.0")
-        for name in ("LICENSE", "NOTICE", "README.md"):
-            self.assertTrue(os.path.isfile(installed.path("share", "doc", "errata", name)), name)
+        for name in ("doc/errata/LICENSE", "doc/errata/NOTICE", "doc/errata/README.md",
+                     "man/man1/errata.1", "man/man1/erratad.1", "man/man1/errata-bench.1",
+                     "bash-completion/completions/errata", "zsh/site-functions/_errata",
+                     "fish/vendor_completions.d/errata.fish"):
+            self.assertGreater(os.path.getsize(installed.path("share", name)), 100, name)
 
     def test_nothing_leads_back(self):
         """No text file of the tree names the source or the build folder."""
         for path in glob.glob(installed.path("**"), recursive=True):
-            if os.path.isfile(path) and path.endswith((".pc", ".cmake", ".h", ".txt", "Makefile")):
+            if os.path.isfile(path) and path.endswith((".pc", ".cmake", ".h", ".txt", "Makefile", ".1", "errata.fish")):
                 with open(path, encoding="utf-8") as f:
                     text = f.read()
                 self.assertNotIn(ROOT + "/", text, path)

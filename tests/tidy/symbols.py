@@ -49,6 +49,7 @@ ALLOWED_CALLS = {
 # what a program keeps for its signal handlers; and the tap of cairo's functions in the worker program.
 MUTABLE = {
     "base": r"level_wanted|format_wanted|counter|machine|stock",
+    "library_inside": r"level_wanted|format_wanted|counter|machine|stock",  # base, in liberrata
     "app": r".*",
     "cli": r".*",
     # What stands in for cairo's functions gets no pointer of ours; a process measures one document.

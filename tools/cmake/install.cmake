@@ -135,3 +135,5 @@ install(FILES ${CMAKE_BINARY_DIR}/errataConfig.cmake ${CMAKE_BINARY_DIR}/errataC
         DESTINATION ${package_dir})
 install(FILES LICENSE NOTICE README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/errata)
 install(DIRECTORY client/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/errata)
+install(DIRECTORY ${CMAKE_BINARY_DIR}/share/ DESTINATION ${CMAKE_INSTALL_DATADIR})
+add_dependencies(installable share)

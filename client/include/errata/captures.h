@@ -48,7 +48,7 @@ enum errata_drop {
 /* Zero means the default. Start with errata_captures_config_init. */
 struct errata_captures_config {
     uint32_t events_max; /* default 10,000, at most 10,000,000 */
-    size_t bytes_max; /* of the requests that are queued; default 64 MiB. A capture costs some 150
+    size_t bytes_max; /* of the requests that are queued; default 64 MiB. A capture costs some 120
                          bytes more, and while it is under way its channel has a copy */
     uint32_t in_flight_max; /* default 16, at most 1,000 */
     int64_t age_ms_max; /* default 600,000; at most 12 hours, since the server knows a key for 24 */
@@ -65,9 +65,10 @@ struct errata_captures_config {
 ERRATA_API void errata_captures_config_init(struct errata_captures_config *config);
 
 /* A queue with a thread, a loop and a channel of its own, for any program; NULL configurations are all
- * defaults. Errors as errata_channel_open. The thread handles no signals. A child made by fork has
- * the memory of the queue and not its thread: the parent goes on to send what is queued, and the child
- * leaves the queue alone (it neither adds nor stops), and starts one of its own. */
+ * defaults. Errors as errata_channel_open. The thread handles no signals, and the program need not
+ * ignore SIGPIPE for it. A child made by fork has the memory of the queue and not its thread: the
+ * parent goes on to send what is queued, while the child leaves the queue alone (it neither adds nor
+ * stops) and starts one of its own. */
 ERRATA_MUST_CHECK ERRATA_API enum errata_result
 errata_captures_start(const struct errata_channel_config *channel,
                       const struct errata_captures_config *config, char *problem,

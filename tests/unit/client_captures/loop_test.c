@@ -7,6 +7,7 @@
 
 #include <errata/captures.h>
 #include <errata/v1/correction_service.pb-c.h>
+#include <errata/v1/feedback_event.set.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -166,8 +167,7 @@ static enum errata_result add(struct errata_captures *captures, const char *docu
     Errata__V1__FeedbackEvent event = ERRATA__V1__FEEDBACK_EVENT__INIT;
 
     event.event_type = ERRATA__V1__EVENT_TYPE__EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
-    event._document_id_case = ERRATA__V1__FEEDBACK_EVENT___DOCUMENT_ID_DOCUMENT_ID;
-    event.document_id = (char *)(uintptr_t)document;
+    errata_feedback_event_set_document_id(&event, document);
     request.event = &event;
     return errata_captures_add(captures, &request);
 }

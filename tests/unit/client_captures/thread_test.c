@@ -7,6 +7,7 @@
 
 #include <errata/captures.h>
 #include <errata/v1/correction_service.pb-c.h>
+#include <errata/v1/feedback_event.set.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -54,8 +55,7 @@ static enum errata_result add(struct errata_captures *captures, const char *draf
     Errata__V1__FeedbackEvent event = ERRATA__V1__FEEDBACK_EVENT__INIT;
 
     event.event_type = ERRATA__V1__EVENT_TYPE__EVENT_TYPE_EXTRACTION_FIELD_CORRECTED;
-    event._draft_order_id_case = ERRATA__V1__FEEDBACK_EVENT___DRAFT_ORDER_ID_DRAFT_ORDER_ID;
-    event.draft_order_id = (char *)(uintptr_t)draft;
+    errata_feedback_event_set_draft_order_id(&event, draft);
     request.event = &event;
     return errata_captures_add(captures, &request);
 }

@@ -4,12 +4,17 @@
  */
 #include "tools/bench/arguments.h"
 #include "tools/bench/help.h"
+#include "tools/bench/measure.h"
+#include "tools/bench/preload/preload.h"
 
+#include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* Command line, templates and reports. */
-#define ARENA_BYTES_MAX ((size_t)1 << 30)
+#define ARENA_BYTES_MAX ((size_t)4 << 30)
 
 /* The exit codes of the help page. */
 enum bench_exit {
@@ -21,58 +26,212 @@ enum bench_exit {
     BENCH_INTERRUPTED = 130
 };
 
-static enum bench_exit fail(struct printer *err, const struct fault *fault, enum err code)
-{
-    struct slice text = fault->message.size > 0 ? fault->message : slice_text(err_text(code));
-
-    print_coloured(err, COLOUR_RED, SLICE("errata-bench"));
-    print_text(err, ": ");
-    print_coloured(err, COLOUR_NONE, text);
-    print_text(err, "\n`errata-bench --help` says more.\n");
-    return BENCH_USAGE;
-}
-
-static enum bench_exit run(struct arena *arena, int count, char **words)
-{
+struct bench {
+    struct arena arena;
+    struct fault fault;
+    struct ctx ctx;
     struct arguments arguments;
     struct printer out;
-    struct printer error;
-    struct fault fault;
-    enum err err = OK;
+    struct printer err;
+};
 
-    fault_init(&fault, arena);
-    err = arguments_read(arena, count, words, &fault, &arguments);
-    printer_init(&out, stdout, err == OK && arguments.no_colour);
-    printer_init(&error, stderr, err == OK && arguments.no_colour);
-    if (err != OK) {
-        return fail(&error, &fault, err);
+/* The first signal ends the measure, which is then reported; the second one ends the program. */
+static volatile sig_atomic_t stop;
+
+static void on_signal(int number)
+{
+    stop = 1;
+    (void)signal(number, SIG_DFL);
+}
+
+/* --- errors --- */
+
+static enum bench_exit fail(struct bench *bench, enum err code)
+{
+    const struct fault *fault = &bench->fault;
+    struct slice text = fault->message.size > 0 ? fault->message : slice_text(err_text(code));
+
+    print_coloured(&bench->err, COLOUR_RED, SLICE("errata-bench"));
+    print_text(&bench->err, ": ");
+    print_coloured(&bench->err, COLOUR_NONE, text);
+    print_text(&bench->err, "\n");
+    if (code == ERR_INVALID) {
+        print_text(&bench->err, "`errata-bench --help` says more.\n");
     }
-    switch (arguments.way) {
+    return code == ERR_UNAVAILABLE ? BENCH_NO_SERVER : BENCH_USAGE;
+}
+
+/* --- measuring --- */
+
+/* Writes a whole file; "-" is standard output. */
+static enum bench_exit write_file(struct bench *bench, const char *path, struct slice text)
+{
+    bool standard = strcmp(path, "-") == 0;
+    FILE *file = standard ? stdout : fopen(path, "we");
+    bool written = file != NULL && fwrite(text.data, 1, text.size, file) == text.size;
+
+    if (file != NULL && !standard) {
+        written = fclose(file) == 0 && written;
+    }
+    if (written) {
+        return BENCH_OK;
+    }
+    print_text(&bench->err, "errata-bench: %s can't be written: %s\n", path, strerror(errno));
+    return BENCH_OUTPUT;
+}
+
+static enum bench_exit write_reports(struct bench *bench, const struct report *report)
+{
+    const struct arguments *arguments = &bench->arguments;
+    enum bench_exit result = BENCH_OK;
+    struct buffer text;
+
+    if (arguments->json != NULL) {
+        buffer_init(&text, &bench->arena, 65536);
+        report_write_json(report, &bench->arena, &text);
+        buffer_append_byte(&text, '\n');
+        result = buffer_ok(&text) ? write_file(bench, arguments->json, buffer_slice(&text))
+                                  : fail(bench, ERR_MEMORY);
+    }
+    if (arguments->html != NULL && result == BENCH_OK) {
+        buffer_init(&text, &bench->arena, 262144);
+        report_write_html(report, &bench->arena, &text);
+        result = buffer_ok(&text) ? write_file(bench, arguments->html, buffer_slice(&text))
+                                  : fail(bench, ERR_MEMORY);
+    }
+    return result;
+}
+
+/* The table goes to standard output, unless the JSON does. */
+static enum bench_exit tell(struct bench *bench, const struct report *report)
+{
+    const struct arguments *arguments = &bench->arguments;
+    bool json_out = arguments->json != NULL && strcmp(arguments->json, "-") == 0;
+    enum bench_exit result = BENCH_OK;
+
+    if (!arguments->quiet) {
+        report_print(report, &bench->arena, json_out ? &bench->err : &bench->out);
+    }
+    result = write_reports(bench, report);
+    if (result != BENCH_OK) {
+        return result;
+    }
+    if (report->stopped) {
+        return BENCH_INTERRUPTED;
+    }
+    return report_is_valid(report) ? BENCH_OK : BENCH_INVALID;
+}
+
+static enum err pin(struct bench *bench)
+{
+    cpu_set_t set;
+
+    if (bench->arguments.cpu < 0) {
+        return OK;
+    }
+    CPU_ZERO(&set);
+    CPU_SET((size_t)bench->arguments.cpu, &set);
+    return sched_setaffinity(0, sizeof(set), &set) == 0
+               ? OK
+               : fault_say(&bench->fault, ERR_INVALID, "--cpu %d: %s", bench->arguments.cpu,
+                           strerror(errno));
+}
+
+static enum bench_exit run_measure(struct bench *bench)
+{
+    struct plan *plan = arena_calloc(&bench->arena, 1, sizeof(*plan));
+    struct sweep *sweep = arena_calloc(&bench->arena, 1, sizeof(*sweep));
+    struct report *report = arena_calloc(&bench->arena, 1, sizeof(*report));
+    enum bench_exit result = BENCH_OK;
+    enum err err = ERR_MEMORY;
+
+    if (plan == NULL || sweep == NULL || report == NULL) {
+        return fail(bench, err);
+    }
+    err = plan_make(&bench->ctx, &bench->arguments, plan);
+    if (err == OK) {
+        err = pin(bench);
+    }
+    if (err == OK) {
+        *report = (struct report){.arguments = &bench->arguments,
+                                  .plan = plan,
+                                  .started_us = clock_wall_us(bench->ctx.clock)};
+        environment_read(&bench->arena, &report->environment);
+        (void)signal(SIGINT, on_signal);
+        (void)signal(SIGTERM, on_signal);
+        err = measure(&bench->ctx, report, sweep, &bench->err, &stop);
+    }
+    result = err == OK ? tell(bench, report) : fail(bench, err);
+    report_deinit(report);
+    plan_deinit(plan);
+    return result;
+}
+
+/* --- the rest --- */
+
+static enum bench_exit run_preload(struct bench *bench)
+{
+    const struct arguments *arguments = &bench->arguments;
+    const struct preload_options options = {.folder = arguments->data,
+                                            .way = arguments->preload_plain ? PRELOAD_PLAIN
+                                                                            : PRELOAD_BULK,
+                                            .event_count = arguments->preload_events,
+                                            .org_count = (uint32_t)arguments->organization_count,
+                                            .layout_count = (uint32_t)arguments->layout_count,
+                                            .event_bytes = (uint32_t)arguments->event_bytes,
+                                            .seed = arguments->seed,
+                                            .end_us = clock_wall_us(bench->ctx.clock),
+                                            .progress = arguments->quiet ? NULL : stderr};
+    enum err err = preload_run(&options, &bench->fault);
+
+    return err == OK ? BENCH_OK : fail(bench, err);
+}
+
+static enum bench_exit run(struct bench *bench, int count, char **words)
+{
+    enum err err = arguments_read(&bench->arena, count, words, &bench->fault, &bench->arguments);
+
+    printer_init(&bench->out, stdout, bench->arguments.no_colour);
+    printer_init(&bench->err, stderr, bench->arguments.no_colour);
+    if (err != OK) {
+        return fail(bench, err);
+    }
+    switch (bench->arguments.way) {
+    case ARGUMENTS_MEASURE:
+        return run_measure(bench);
+    case ARGUMENTS_PRELOAD:
+        return run_preload(bench);
     case ARGUMENTS_HELP:
-        help_print(&out);
+        help_print(&bench->out);
         return BENCH_OK;
     case ARGUMENTS_VERSION:
-        print_text(&out, "errata-bench %s\n", ERRATA_VERSION);
+        print_text(&bench->out, "errata-bench %s\n", ERRATA_VERSION);
         return BENCH_OK;
     case ARGUMENTS_CALLS:
-        help_print_calls(&out);
+        help_print_calls(&bench->out);
         return BENCH_OK;
-    case ARGUMENTS_MEASURE:
-    case ARGUMENTS_PRELOAD:
-        break;
     }
-    return fail(&error, &fault, ERR_UNIMPLEMENTED);
+    return BENCH_USAGE;
 }
 
 int main(int count, char **words)
 {
-    struct arena arena;
-    enum bench_exit result = BENCH_OK;
+    struct bench *bench = calloc(1, sizeof(*bench));
+    enum bench_exit result = BENCH_USAGE;
 
+    if (bench == NULL) {
+        return (int)result;
+    }
     /* A closed pipe is an error of the write, not the end of the program. */
     (void)signal(SIGPIPE, SIG_IGN);
-    arena_init(&arena, ARENA_BYTES_MAX);
-    result = run(&arena, count, words);
-    arena_deinit(&arena);
+    arena_init(&bench->arena, ARENA_BYTES_MAX);
+    fault_init(&bench->fault, &bench->arena);
+    bench->ctx = (struct ctx){&bench->arena, clock_system(), random_system(), &bench->fault};
+    result = run(bench, count, words);
+    if (result == BENCH_OK && fflush(stdout) != 0 && errno != EPIPE) {
+        result = BENCH_OUTPUT;
+    }
+    arena_deinit(&bench->arena);
+    free(bench);
     return (int)result;
 }

@@ -1,0 +1,20 @@
+/*
+ * environment.h: the machine that a report is of.
+ */
+#ifndef ERRATA_TOOLS_BENCH_ENVIRONMENT_H
+#define ERRATA_TOOLS_BENCH_ENVIRONMENT_H
+
+#include "store/base/arena.h"
+
+/* Texts are in the arena; what is not known is empty or 0. */
+struct environment {
+    struct slice cpu; /* its model */
+    long cores;
+    uint64_t memory_bytes;
+    struct slice kernel;
+    struct slice system; /* the distribution */
+};
+
+void environment_read(struct arena *arena, struct environment *ret_environment);
+
+#endif

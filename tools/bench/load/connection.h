@@ -1,0 +1,86 @@
+/*
+ * connection.h: one HTTP/2 connection of the load (RFC 9113), without a socket and without a clock:
+ * bytes go in and out. The frames are written and read here by hand, since that is what a generator
+ * spends its time on; header blocks are read by libnghttp2's HPACK and written by hpack.h.
+ *
+ * Calls that the server has no free stream for wait here in order, as they do in clients; their time
+ * counts from when they were due all the same.
+ */
+#ifndef ERRATA_TOOLS_BENCH_LOAD_CONNECTION_H
+#define ERRATA_TOOLS_BENCH_LOAD_CONNECTION_H
+
+#include "tools/bench/load/hpack.h"
+#include "tools/bench/load/kind.h"
+
+/* Where a server sets no limit: as many calls in flight as one connection ever needs. */
+#define CONNECTION_STREAMS_MAX 100000
+/* Calls that wait for a stream, 16 bytes each. What comes on top is not sent, and counted so. */
+#define CONNECTION_WAITING_MAX ((size_t)1 << 22)
+/* While more than this waits for the socket, no new call begins. */
+#define CONNECTION_OUT_BYTES_MAX ((size_t)256 * 1024)
+/* What the server may send before it must wait: a generator that holds back its server measures
+ * itself. */
+#define CONNECTION_WINDOW ((uint32_t)1 << 30)
+/* Header fields of the caller's own. */
+#define CONNECTION_EXTRA_MAX 32
+/* A reply's header fields, of which none matters beyond this. */
+#define CONNECTION_MESSAGE_BYTES_MAX 256
+/* Of a key that goes with one call. */
+#define CONNECTION_KEY_BYTES 40
+
+struct connection;
+
+/* What all connections of a run share; borrowed. */
+struct connection_shared {
+    const struct load_kind *kinds;
+    size_t kind_count;
+    struct template_source *source;
+    enum hpack_way way;
+    bool plain; /* no gRPC */
+    bool get;
+    bool idempotency_keys;
+    uint64_t run_id; /* in keys, so that no two runs share one */
+    struct slice authority;
+    struct hpack_field extra[CONNECTION_EXTRA_MAX];
+    size_t extra_count;
+    /* A call has ended. Starts no call by itself. */
+    void (*on_answer)(void *owner, size_t connection, const struct answer *answer);
+    void *owner;
+};
+
+/* Made for `index`; `authorization` is "Bearer ..." or empty, and borrowed. ERR_MEMORY, or
+ * ERR_INVALID with a sentence for header fields that are too many. */
+MUST_CHECK enum err connection_new(const struct connection_shared *shared, size_t index,
+                                   struct slice authorization, struct fault *fault,
+                                   struct connection **ret_connection);
+void connection_free(struct connection *take_connection);
+
+/* The server has said what it allows: calls may start. */
+bool connection_is_ready(const struct connection *connection);
+/* What is to be sent now; valid until the next call of anything here. */
+struct slice connection_output(const struct connection *connection);
+void connection_sent(struct connection *connection, size_t size);
+/* Bytes from the server. ERR_PRECONDITION where the connection can go on no more; connection_problem
+ * says why. */
+MUST_CHECK enum err connection_feed(struct connection *connection, struct slice bytes);
+const char *connection_problem(const struct connection *connection);
+
+/* Starts a call, or lets it wait; false where too many wait already. */
+MUST_CHECK bool connection_start(struct connection *connection, uint32_t kind, uint64_t due_ns);
+/* Sends what there is room for now: bodies that the server's windows held back, and waiting calls.
+ * Called after anything else. ERR_PRECONDITION as connection_feed. */
+MUST_CHECK enum err connection_advance(struct connection *connection);
+/* It takes no more calls, and has answered all it took. */
+bool connection_is_over(const struct connection *connection);
+/* Ends every call in flight as lost; those that wait are only counted, by connection_waiting. */
+void connection_abandon(struct connection *connection);
+
+size_t connection_in_flight(const struct connection *connection);
+size_t connection_waiting(const struct connection *connection);
+/* Takes the oldest waiting call back; false where none waits. */
+bool connection_take_waiting(struct connection *connection, uint64_t *ret_due_ns,
+                             uint32_t *ret_kind);
+/* Streams that the server allows at a time. */
+uint32_t connection_streams_allowed(const struct connection *connection);
+
+#endif

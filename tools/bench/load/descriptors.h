@@ -1,0 +1,35 @@
+/*
+ * descriptors.h: methods of services that are not of this contract: a FileDescriptorSet, as
+ * `protoc --include_imports --descriptor_set_out` writes it, made into the tables that the JSON
+ * codec works by. Types of google.protobuf are those of the contract, so that proto JSON knows them.
+ */
+#ifndef ERRATA_TOOLS_BENCH_LOAD_DESCRIPTORS_H
+#define ERRATA_TOOLS_BENCH_LOAD_DESCRIPTORS_H
+
+#include "server/codec/contract.h"
+#include "store/base/ctx.h"
+
+/* More than the largest public sets have. */
+#define DESCRIPTORS_MESSAGES_MAX 100000
+#define DESCRIPTORS_METHODS_MAX 65535
+
+/* All in the arena that they were read into. */
+struct descriptors {
+    struct message_info *messages; /* by full name, ascending */
+    size_t message_count;
+    struct enum_info *enums; /* by full name, ascending */
+    size_t enum_count;
+    struct method_info *methods; /* by path, ascending */
+    size_t method_count;
+};
+
+/* Reads the bytes of a set. ERR_INVALID with a sentence in the fault, which calls it `name`. */
+MUST_CHECK enum err descriptors_read(struct ctx *ctx, const char *name, struct slice bytes,
+                                     struct descriptors *ret_descriptors);
+/* NULL where there is none. */
+const struct method_info *descriptors_find_method(const struct descriptors *descriptors,
+                                                  struct slice path);
+const struct message_info *descriptors_find_message(const struct descriptors *descriptors,
+                                                    struct slice full_name);
+
+#endif

@@ -1,0 +1,335 @@
+/*
+ * engine.c: see engine.h. A turn: start what is due, send it, wait until the next call is due or an
+ * answer comes, read. The last moments before a call is due are spent awake, since waking up takes
+ * some 50 us; answers are read meanwhile.
+ */
+#include "tools/bench/load/engine.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NS_A_SECOND UINT64_C(1000000000)
+/* A sleep ends this long before the next call is due. */
+#define AWAKE_NS UINT64_C(80000)
+/* The longest sleep: signals and the clock are looked at after it. */
+#define SLEEP_NS_MAX UINT64_C(100000000)
+#define EVENTS_MAX 256
+#define READ_BYTES ((size_t)256 * 1024)
+
+struct engine {
+    const struct engine_options *options;
+    struct target target;
+    struct run *run;
+    int epoll;
+    int *fds; /* of the connections; owned */
+    bool *wants_out; /* the socket took no more; owned */
+    uint8_t *in; /* READ_BYTES, shared; owned */
+    struct process_list tree; /* the server's processes and their children */
+    struct process_usage server_before;
+    struct process_usage client_before;
+    uint64_t usage_from_ns;
+    bool server_known;
+    uint64_t progress_ns; /* when progress was told last */
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * NS_A_SECOND + (uint64_t)now.tv_nsec;
+}
+
+/* --- sockets --- */
+
+static void watch(struct engine *engine, size_t connection, bool out)
+{
+    struct epoll_event event = {.events = EPOLLIN | (out ? EPOLLOUT : 0), .data.u64 = connection};
+
+    if (epoll_ctl(engine->epoll, EPOLL_CTL_MOD, engine->fds[connection], &event) == 0) {
+        engine->wants_out[connection] = out;
+    }
+}
+
+/* Sends what the socket takes. */
+static void flush(struct engine *engine, size_t connection)
+{
+    struct connection *at = engine->run->connections[connection];
+    struct slice output = connection_output(at);
+
+    while (output.size > 0) {
+        ssize_t sent = send(engine->fds[connection], output.data, output.size, MSG_NOSIGNAL);
+
+        if (sent < 0 && errno != EAGAIN && errno != EINTR) {
+            run_lose(engine->run, connection, strerror(errno), now_ns());
+            return;
+        }
+        if (sent < 0 && errno == EAGAIN) {
+            break;
+        }
+        connection_sent(at, sent > 0 ? (size_t)sent : 0);
+        output = connection_output(at);
+    }
+    if ((output.size > 0) != engine->wants_out[connection]) {
+        watch(engine, connection, output.size > 0);
+    }
+}
+
+/* Reads once: level-triggered, so what is left is told again. */
+static void read_some(struct engine *engine, size_t connection)
+{
+    ssize_t size = recv(engine->fds[connection], engine->in, READ_BYTES, 0);
+
+    if (size < 0 && (errno == EAGAIN || errno == EINTR)) {
+        return;
+    }
+    if (size <= 0) {
+        const char *said = connection_problem(engine->run->connections[connection]);
+
+        run_lose(engine->run, connection,
+                 size < 0          ? strerror(errno)
+                 : said[0] != '\0' ? said
+                                   : "the server closed the connection",
+                 now_ns());
+        return;
+    }
+    run_feed(engine->run, connection, slice_of(engine->in, (size_t)size), now_ns());
+}
+
+static void wait_and_read(struct engine *engine, uint64_t wait_ns)
+{
+    struct epoll_event events[EVENTS_MAX];
+    const struct timespec wait = {.tv_sec = (time_t)(wait_ns / NS_A_SECOND),
+                                  .tv_nsec = (long)(wait_ns % NS_A_SECOND)};
+    int count = epoll_pwait2(engine->epoll, events, EVENTS_MAX, &wait, NULL);
+
+    for (int i = 0; i < count; i++) {
+        size_t connection = (size_t)events[i].data.u64;
+
+        if ((events[i].events & ~(uint32_t)EPOLLOUT) != 0) {
+            read_some(engine, connection);
+        } else {
+            run_advance(engine->run, connection, now_ns());
+        }
+        flush(engine, connection);
+    }
+}
+
+static enum err connect_all(struct engine *engine, struct fault *fault)
+{
+    for (size_t i = 0; i < engine->run->options.connection_count; i++) {
+        struct epoll_event event = {.events = EPOLLIN, .data.u64 = i};
+        enum err err =
+            target_connect(&engine->target, engine->options->server, fault, &engine->fds[i]);
+
+        if (err != OK) {
+            return err;
+        }
+        if (epoll_ctl(engine->epoll, EPOLL_CTL_ADD, engine->fds[i], &event) != 0) {
+            return fault_say(fault, ERR_UNAVAILABLE, "epoll: %s", strerror(errno));
+        }
+        flush(engine, i);
+    }
+    return OK;
+}
+
+/* Waits until the server has said on each connection what it allows. */
+static enum err await_ready(struct engine *engine, struct fault *fault)
+{
+    uint64_t end_ns = now_ns() + ENGINE_READY_NS;
+
+    while (!run_is_ready(engine->run)) {
+        if (engine->run->problem[0] != '\0') {
+            return fault_say(fault, ERR_UNAVAILABLE, "%s: %s", engine->options->server,
+                             engine->run->problem);
+        }
+        if (now_ns() > end_ns) {
+            return fault_say(fault, ERR_UNAVAILABLE,
+                             "%s takes connections but does not answer as HTTP/2",
+                             engine->options->server);
+        }
+        wait_and_read(engine, SLEEP_NS_MAX);
+    }
+    return OK;
+}
+
+/* --- usage --- */
+
+static void find_processes(struct engine *engine, struct engine_result *result)
+{
+    result->server_processes = *engine->options->server_processes;
+    if (result->server_processes.count == 0 && engine->target.local) {
+        process_find_listeners(engine->target.port, &result->server_processes);
+    }
+    engine->tree = result->server_processes;
+    process_add_children(&engine->tree);
+}
+
+/* Calls are due meanwhile: what takes long, such as looking at all processes, was done before. */
+static void note_start(struct engine *engine)
+{
+    engine->server_known = process_read(&engine->tree, &engine->server_before);
+    process_read_own(&engine->client_before);
+    engine->usage_from_ns = now_ns();
+}
+
+static struct engine_usage difference(const struct process_usage *before,
+                                      const struct process_usage *after, double seconds)
+{
+    struct engine_usage usage = {.known = true, .seconds = seconds, .at_end = *after};
+
+    /* A process that ended unwaited for takes what it used with it. */
+    usage.cpu_ns = after->cpu_ns > before->cpu_ns ? after->cpu_ns - before->cpu_ns : 0;
+    usage.user_ns = after->user_ns > before->user_ns ? after->user_ns - before->user_ns : 0;
+    usage.system_ns =
+        after->system_ns > before->system_ns ? after->system_ns - before->system_ns : 0;
+    usage.switches = after->switches > before->switches ? after->switches - before->switches : 0;
+    return usage;
+}
+
+static void note_end(struct engine *engine, struct engine_result *result)
+{
+    struct process_usage server;
+    struct process_usage client;
+    double seconds = (double)(now_ns() - engine->usage_from_ns) / 1e9;
+
+    engine->tree = result->server_processes;
+    process_add_children(&engine->tree);
+    process_read_own(&client);
+    result->client = difference(&engine->client_before, &client, seconds);
+    if (engine->server_known && process_read(&engine->tree, &server)) {
+        result->server = difference(&engine->server_before, &server, seconds);
+    }
+}
+
+/* --- the loop --- */
+
+static void tell_progress(struct engine *engine, uint64_t now)
+{
+    const struct engine_options *options = engine->options;
+
+    if (options->on_progress != NULL && now >= engine->progress_ns + NS_A_SECOND) {
+        engine->progress_ns = now;
+        options->on_progress(options->user, engine->run);
+    }
+}
+
+/* How long to sleep until `next_ns`, of what little is worth sleeping. */
+static uint64_t sleep_ns(uint64_t next_ns, uint64_t now)
+{
+    uint64_t wait_ns = next_ns > now ? next_ns - now : 0;
+
+    wait_ns = wait_ns > AWAKE_NS ? wait_ns - AWAKE_NS : 0;
+    return wait_ns < SLEEP_NS_MAX ? wait_ns : SLEEP_NS_MAX;
+}
+
+static void loop(struct engine *engine, struct engine_result *result)
+{
+    struct run *run = engine->run;
+    bool measuring = false;
+
+    run_begin(run, now_ns());
+    while (run->phase != RUN_ENDED) {
+        uint64_t next_ns = run_turn(run, now_ns());
+        size_t connection = 0;
+
+        while (run_take_dirty(run, &connection)) {
+            flush(engine, connection);
+        }
+        if (!measuring && run->phase >= RUN_MEASURED) {
+            measuring = true;
+            note_start(engine);
+        }
+        if (*engine->options->stop != 0 && !result->stopped) {
+            result->stopped = true;
+            run_stop(run, now_ns());
+        }
+        if (run->phase != RUN_ENDED) {
+            wait_and_read(engine, sleep_ns(next_ns, now_ns()));
+        }
+        tell_progress(engine, run->now_ns);
+    }
+    if (measuring) {
+        note_end(engine, result);
+    }
+}
+
+static enum err open_engine(struct engine *engine, struct fault *fault)
+{
+    size_t count = engine->options->run.connection_count;
+    enum err err = target_find(engine->options->server, fault, &engine->target);
+
+    if (err != OK) {
+        return err;
+    }
+    engine->in = malloc(READ_BYTES);
+    engine->fds = calloc(count, sizeof(*engine->fds));
+    engine->wants_out = calloc(count, sizeof(*engine->wants_out));
+    if (engine->in == NULL || engine->fds == NULL || engine->wants_out == NULL) {
+        return ERR_MEMORY;
+    }
+    memset(engine->fds, 0xff, count * sizeof(*engine->fds));
+    engine->epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (engine->epoll < 0) {
+        return fault_say(fault, ERR_UNAVAILABLE, "epoll: %s", strerror(errno));
+    }
+    return OK;
+}
+
+static void close_engine(struct engine *engine)
+{
+    for (size_t i = 0; engine->fds != NULL && i < engine->options->run.connection_count; i++) {
+        if (engine->fds[i] >= 0) {
+            (void)close(engine->fds[i]);
+        }
+    }
+    if (engine->epoll >= 0) {
+        (void)close(engine->epoll);
+    }
+    free(engine->in);
+    free(engine->fds);
+    free(engine->wants_out);
+}
+
+enum err engine_run(const struct engine_options *options, struct fault *fault,
+                    struct engine_result *ret_result)
+{
+    struct engine engine = {.options = options, .run = &ret_result->run, .epoll = -1};
+    enum err err = OK;
+
+    *ret_result = (struct engine_result){.streams_allowed = UINT32_MAX};
+    err = run_init(&ret_result->run, &options->run, &options->shared, options->tokens,
+                   options->token_count, fault);
+    if (err == OK) {
+        err = open_engine(&engine, fault);
+    }
+    if (err == OK) {
+        err = connect_all(&engine, fault);
+    }
+    if (err == OK) {
+        err = await_ready(&engine, fault);
+    }
+    if (err == OK) {
+        find_processes(&engine, ret_result);
+        loop(&engine, ret_result);
+        for (size_t i = 0; i < options->run.connection_count; i++) {
+            uint32_t allowed = connection_streams_allowed(ret_result->run.connections[i]);
+
+            ret_result->streams_allowed =
+                allowed < ret_result->streams_allowed ? allowed : ret_result->streams_allowed;
+        }
+    }
+    close_engine(&engine);
+    if (err != OK) {
+        engine_result_deinit(ret_result);
+    }
+    return err;
+}
+
+void engine_result_deinit(struct engine_result *result)
+{
+    run_deinit(&result->run);
+}

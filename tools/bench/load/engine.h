@@ -1,0 +1,57 @@
+/*
+ * engine.h: a run on real sockets, in one thread with epoll: connects, lets the run go (run.h), and
+ * looks at what the server and this program use of the machine meanwhile.
+ */
+#ifndef ERRATA_TOOLS_BENCH_LOAD_ENGINE_H
+#define ERRATA_TOOLS_BENCH_LOAD_ENGINE_H
+
+#include "tools/bench/load/process.h"
+#include "tools/bench/load/run.h"
+#include "tools/bench/load/target.h"
+
+#include <signal.h>
+
+/* How long the server may take to say what it allows. */
+#define ENGINE_READY_NS UINT64_C(5000000000)
+
+struct engine_options {
+    const char *server; /* as it was given */
+    struct run_options run;
+    struct connection_shared shared;
+    const struct slice *tokens; /* "Bearer ..." */
+    size_t token_count;
+    const struct process_list *server_processes; /* empty: whoever listens at the port */
+    const volatile sig_atomic_t *stop; /* not 0: end the measure now */
+    /* About once a second, while it runs. */
+    void (*on_progress)(void *user, const struct run *run);
+    void *user;
+};
+
+/* What was used between the start of the measure and its last answer. */
+struct engine_usage {
+    bool known;
+    uint64_t cpu_ns;
+    uint64_t user_ns;
+    uint64_t system_ns;
+    uint64_t switches;
+    double seconds; /* how long that was */
+    struct process_usage at_end;
+};
+
+struct engine_result {
+    struct run run;
+    struct engine_usage server;
+    struct engine_usage client;
+    struct process_list server_processes;
+    uint32_t streams_allowed; /* the fewest that a connection may have */
+    bool stopped; /* by options->stop */
+};
+
+/* Makes one run. ERR_UNAVAILABLE where the server can't be reached, ERR_INVALID, ERR_MEMORY, each
+ * with a sentence; a run that came about is OK, whatever its answers were. */
+MUST_CHECK enum err engine_run(const struct engine_options *options, struct fault *fault,
+                               struct engine_result *ret_result);
+/* Takes a zeroed one. */
+void engine_result_deinit(struct engine_result *result);
+
+#endif

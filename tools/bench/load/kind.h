@@ -1,0 +1,46 @@
+/*
+ * kind.h: one call of a mix: where it goes, what it sends, what is right for its answer, and how an
+ * answer can be wrong. A run has up to LOAD_KINDS_MAX of them; each call of the run is of one kind.
+ */
+#ifndef ERRATA_TOOLS_BENCH_LOAD_KIND_H
+#define ERRATA_TOOLS_BENCH_LOAD_KIND_H
+
+#include "tools/bench/load/requests.h"
+#include "tools/bench/load/template.h"
+
+#define LOAD_KINDS_MAX 16
+
+/* All pointers are borrowed for the run. */
+struct load_kind {
+    const char *name;
+    struct slice path; /* "/errata.v1.CorrectionService/GetExamples" */
+    uint32_t weight;
+    const struct template *template; /* one of the two; neither: no body */
+    const struct requests *requests;
+    uint32_t status; /* the right one: of gRPC, or of HTTP in a plain run */
+    uint64_t bytes_min; /* of a right answer's body */
+    uint64_t bytes_max;
+};
+
+/* Why an answer is wrong. */
+enum answer_wrong {
+    ANSWER_RIGHT,
+    ANSWER_STATUS, /* another gRPC status than expected: `code` */
+    ANSWER_NO_STATUS, /* the stream ended without one */
+    ANSWER_HTTP_STATUS, /* `code` */
+    ANSWER_FRAMING, /* not one whole, uncompressed message */
+    ANSWER_BYTES, /* `code` of them */
+    ANSWER_RESET, /* RST_STREAM with `code` */
+    ANSWER_LOST /* the connection ended, or time did */
+};
+
+struct answer {
+    uint32_t kind; /* index in the run's kinds */
+    uint64_t due_ns; /* when the call was to start */
+    uint64_t body_bytes;
+    enum answer_wrong wrong;
+    uint64_t code;
+    struct slice message; /* grpc-message as it came, percent-encoded; dies with the callback */
+};
+
+#endif

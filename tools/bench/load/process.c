@@ -1,0 +1,286 @@
+/*
+ * process.c: see process.h. Formats: proc(5).
+ */
+#include "tools/bench/load/process.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PATH_BYTES 128
+#define TEXT_BYTES 4096
+/* Sockets that listen at one port: one a process at most, where they share it. */
+#define LISTENERS_MAX 64
+#define TCP_LISTEN 0x0A
+#define NS_A_SECOND UINT64_C(1000000000)
+
+/* Reads the beginning of a small file; empty where it is not there. */
+static const char *read_text(const char *path, char *text)
+{
+    FILE *file = fopen(path, "re");
+    size_t size = file != NULL ? fread(text, 1, TEXT_BYTES - 1, file) : 0;
+
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    text[size] = '\0';
+    return text;
+}
+
+static uint64_t number_behind(const char *text, const char *name)
+{
+    const char *at = strstr(text, name);
+
+    return at != NULL ? strtoull(at + strlen(name), NULL, 10) : 0;
+}
+
+/* The number of a folder of /proc; 0 for other names. */
+static int pid_of(const char *name)
+{
+    char *end = NULL;
+    long pid = isdigit((unsigned char)name[0]) ? strtol(name, &end, 10) : 0;
+
+    return end != NULL && *end == '\0' && pid > 0 && pid < INT32_MAX ? (int)pid : 0;
+}
+
+static bool has(const struct process_list *list, int pid)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->pids[i] == pid) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add(struct process_list *list, int pid)
+{
+    if (list->count < PROCESS_TREE_MAX && !has(list, pid)) {
+        list->pids[list->count++] = pid;
+    }
+}
+
+/* --- who listens --- */
+
+/* Inodes of the sockets that listen at a port, of one of the two tables. */
+static size_t find_sockets(const char *table, uint16_t port, unsigned long *inodes, size_t count)
+{
+    FILE *file = fopen(table, "re");
+    char line[512];
+
+    if (file == NULL) {
+        return count;
+    }
+    while (fgets(line, sizeof(line), file) != NULL && count < LISTENERS_MAX) {
+        unsigned local_port = 0;
+        unsigned state = 0;
+        unsigned long inode = 0;
+
+        if (sscanf(line, " %*d: %*[0-9A-F]:%x %*[0-9A-F]:%*x %x %*s %*s %*s %*d %*d %lu",
+                   &local_port, &state, &inode) == 3 &&
+            local_port == port && state == TCP_LISTEN) {
+            inodes[count++] = inode;
+        }
+    }
+    (void)fclose(file);
+    return count;
+}
+
+static bool holds_one(int pid, const unsigned long *inodes, size_t count)
+{
+    char path[PATH_BYTES];
+    DIR *folder = NULL;
+    struct dirent *entry = NULL;
+    bool found = false;
+
+    (void)snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+    folder = opendir(path);
+    while (folder != NULL && !found && (entry = readdir(folder)) != NULL) {
+        char target[64];
+        unsigned long inode = 0;
+        ssize_t size = readlinkat(dirfd(folder), entry->d_name, target, sizeof(target) - 1);
+
+        target[size > 0 ? size : 0] = '\0';
+        if (sscanf(target, "socket:[%lu]", &inode) != 1) {
+            continue;
+        }
+        for (size_t i = 0; i < count; i++) {
+            found = found || inodes[i] == inode;
+        }
+    }
+    if (folder != NULL) {
+        (void)closedir(folder);
+    }
+    return found;
+}
+
+void process_find_listeners(uint16_t port, struct process_list *list)
+{
+    unsigned long inodes[LISTENERS_MAX];
+    size_t count = find_sockets("/proc/net/tcp", port, inodes, 0);
+    DIR *folder = opendir("/proc");
+    struct dirent *entry = NULL;
+
+    count = find_sockets("/proc/net/tcp6", port, inodes, count);
+    while (folder != NULL && count > 0 && (entry = readdir(folder)) != NULL) {
+        int pid = pid_of(entry->d_name);
+
+        if (pid != 0 && holds_one(pid, inodes, count)) {
+            add(list, pid);
+        }
+    }
+    if (folder != NULL) {
+        (void)closedir(folder);
+    }
+}
+
+/* --- children --- */
+
+static int parent_of(int pid)
+{
+    char path[PATH_BYTES];
+    char text[TEXT_BYTES];
+    const char *behind_name = NULL;
+    int parent = 0;
+
+    (void)snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+    behind_name = strrchr(read_text(path, text), ')');
+    return behind_name != NULL && sscanf(behind_name, ") %*c %d", &parent) == 1 ? parent : 0;
+}
+
+/* Goes over all processes until nobody new is found: a child's number may be below its parent's. */
+void process_add_children(struct process_list *list)
+{
+    size_t before = 0;
+
+    do {
+        DIR *folder = opendir("/proc");
+        struct dirent *entry = NULL;
+
+        before = list->count;
+        while (folder != NULL && (entry = readdir(folder)) != NULL) {
+            int pid = pid_of(entry->d_name);
+
+            if (pid != 0 && !has(list, pid) && has(list, parent_of(pid))) {
+                add(list, pid);
+            }
+        }
+        if (folder != NULL) {
+            (void)closedir(folder);
+        }
+    } while (list->count > before);
+}
+
+/* --- usage --- */
+
+/* Threads that live: time on a CPU in nanoseconds, and context switches. */
+static void add_threads(int pid, uint64_t *cpu_ns, uint64_t *switches)
+{
+    char path[PATH_BYTES];
+    char text[TEXT_BYTES];
+    struct dirent *entry = NULL;
+    DIR *folder = NULL;
+
+    (void)snprintf(path, sizeof(path), "/proc/%d/task", pid);
+    folder = opendir(path);
+    while (folder != NULL && (entry = readdir(folder)) != NULL) {
+        int thread = pid_of(entry->d_name);
+
+        if (thread == 0) {
+            continue;
+        }
+        (void)snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", pid, thread);
+        *cpu_ns += strtoull(read_text(path, text), NULL, 10);
+        (void)snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, thread);
+        (void)read_text(path, text);
+        *switches += number_behind(text, "\nvoluntary_ctxt_switches:");
+        *switches += number_behind(text, "\nnonvoluntary_ctxt_switches:");
+    }
+    if (folder != NULL) {
+        (void)closedir(folder);
+    }
+}
+
+static void add_memory(int pid, struct process_usage *usage)
+{
+    char path[PATH_BYTES];
+    char text[TEXT_BYTES];
+
+    (void)snprintf(path, sizeof(path), "/proc/%d/status", pid);
+    (void)read_text(path, text);
+    usage->rss_anon_bytes += number_behind(text, "\nRssAnon:") * 1024;
+    usage->rss_file_bytes += number_behind(text, "\nRssFile:") * 1024;
+    usage->rss_peak_bytes += number_behind(text, "\nVmHWM:") * 1024;
+}
+
+/* What `stat` counts holds threads that ended too, but in ticks; the threads' own time is exact. Both
+ * are at most the truth, so the greater one is nearer. Children that were waited for are in ticks. */
+static bool add_process(int pid, struct process_usage *usage)
+{
+    uint64_t tick_ns = NS_A_SECOND / (uint64_t)sysconf(_SC_CLK_TCK);
+    char path[PATH_BYTES];
+    char text[TEXT_BYTES];
+    const char *behind_name = NULL;
+    unsigned long long user = 0;
+    unsigned long long system = 0;
+    unsigned long long child_user = 0;
+    unsigned long long child_system = 0;
+    uint64_t exact_ns = 0;
+    uint64_t ticks_ns = 0;
+
+    (void)snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+    behind_name = strrchr(read_text(path, text), ')');
+    if (behind_name == NULL ||
+        sscanf(behind_name, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu",
+               &user, &system, &child_user, &child_system) != 4) {
+        return false;
+    }
+    add_threads(pid, &exact_ns, &usage->switches);
+    add_memory(pid, usage);
+    ticks_ns = (user + system) * tick_ns;
+    usage->cpu_ns +=
+        (exact_ns > ticks_ns ? exact_ns : ticks_ns) + (child_user + child_system) * tick_ns;
+    usage->user_ns += (user + child_user) * tick_ns;
+    usage->system_ns += (system + child_system) * tick_ns;
+    usage->process_count++;
+    return true;
+}
+
+bool process_read(const struct process_list *list, struct process_usage *ret_usage)
+{
+    struct process_usage usage = {0};
+
+    for (size_t i = 0; i < list->count; i++) {
+        (void)add_process(list->pids[i], &usage);
+    }
+    if (usage.process_count == 0) {
+        return false;
+    }
+    *ret_usage = usage;
+    return true;
+}
+
+void process_read_own(struct process_usage *ret_usage)
+{
+    struct rusage usage;
+    struct timespec cpu;
+
+    *ret_usage = (struct process_usage){.process_count = 1};
+    if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu) == 0) {
+        ret_usage->cpu_ns = (uint64_t)cpu.tv_sec * NS_A_SECOND + (uint64_t)cpu.tv_nsec;
+    }
+    if (getrusage(RUSAGE_SELF, &usage) == 0) {
+        ret_usage->user_ns =
+            (uint64_t)usage.ru_utime.tv_sec * NS_A_SECOND + (uint64_t)usage.ru_utime.tv_usec * 1000;
+        ret_usage->system_ns =
+            (uint64_t)usage.ru_stime.tv_sec * NS_A_SECOND + (uint64_t)usage.ru_stime.tv_usec * 1000;
+        ret_usage->switches = (uint64_t)(usage.ru_nvcsw + usage.ru_nivcsw);
+        ret_usage->rss_peak_bytes = (uint64_t)usage.ru_maxrss * 1024;
+    }
+}

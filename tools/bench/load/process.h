@@ -1,0 +1,46 @@
+/*
+ * process.h: what the measured server uses of the machine, as Linux tells in /proc: CPU of a process
+ * and its children, those that ended among them, memory and context switches. Also finds who listens
+ * at a port.
+ */
+#ifndef ERRATA_TOOLS_BENCH_LOAD_PROCESS_H
+#define ERRATA_TOOLS_BENCH_LOAD_PROCESS_H
+
+#include "store/base/attributes.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Processes that were named or found, and with their children. */
+#define PROCESS_ROOTS_MAX 32
+#define PROCESS_TREE_MAX 4096
+
+struct process_list {
+    int pids[PROCESS_TREE_MAX];
+    size_t count;
+};
+
+/* Sums over the processes of a list. */
+struct process_usage {
+    uint64_t cpu_ns; /* as exactly as the scheduler knows it */
+    uint64_t user_ns; /* in steps of a clock tick, 10 ms */
+    uint64_t system_ns;
+    uint64_t switches; /* context switches of living threads */
+    uint64_t rss_anon_bytes;
+    uint64_t rss_file_bytes;
+    uint64_t rss_peak_bytes;
+    size_t process_count; /* that could be read */
+};
+
+/* Adds the processes that listen at a TCP port here, as far as this user may see them. */
+void process_find_listeners(uint16_t port, struct process_list *list);
+/* Adds all children of those that are in the list, and theirs. */
+void process_add_children(struct process_list *list);
+/* What the processes of the list have used since they began, with their children that ended. Those
+ * that are gone are passed over; false where none can be read. */
+MUST_CHECK bool process_read(const struct process_list *list, struct process_usage *ret_usage);
+/* The same of this process. */
+void process_read_own(struct process_usage *ret_usage);
+
+#endif

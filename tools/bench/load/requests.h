@@ -1,0 +1,30 @@
+/*
+ * requests.h: bodies that were made beforehand, for what a template can't say. A file has, again and
+ * again: a group (4 bytes, big-endian), a length (4 bytes), and as many bytes, which are the body as
+ * it goes over the wire, gRPC's prefix with it. A group is an organisation: connection k draws from
+ * group k modulo their number.
+ */
+#ifndef ERRATA_TOOLS_BENCH_LOAD_REQUESTS_H
+#define ERRATA_TOOLS_BENCH_LOAD_REQUESTS_H
+
+#include "store/base/fault.h"
+
+#define REQUESTS_GROUPS_MAX 1000
+
+struct requests_group {
+    struct slice *bodies; /* owned; what they name is in `bytes` */
+    size_t count;
+};
+
+struct requests {
+    uint8_t *bytes; /* the file; owned */
+    struct requests_group groups[REQUESTS_GROUPS_MAX];
+    size_t group_count;
+};
+
+/* Reads a file. ERR_INVALID with a sentence, ERR_MEMORY. */
+MUST_CHECK enum err requests_read(const char *path, struct fault *fault, struct requests **ret);
+/* Takes NULL. */
+void requests_free(struct requests *take_requests);
+
+#endif

@@ -1,0 +1,144 @@
+/*
+ * run.h: one run of a load, without sockets and with the time as a parameter: which call starts when
+ * on which connection, and what is known of the answers. The run warms up, measures, and then waits
+ * for what is still in flight; calls belong to the measure by when they were due.
+ *
+ * Open loop: a call that is due is started whatever was answered, and its time counts from when it
+ * was due; so a stall of the server, or of this program, is in the times of all calls that came due
+ * meanwhile ("coordinated omission" is to leave them out). Closed loop: an answer starts the next.
+ */
+#ifndef ERRATA_TOOLS_BENCH_LOAD_RUN_H
+#define ERRATA_TOOLS_BENCH_LOAD_RUN_H
+
+#include "tools/bench/load/connection.h"
+#include "tools/bench/load/histogram.h"
+#include "tools/bench/load/schedule.h"
+
+/* Kinds of wrong answers that are told apart. */
+#define RUN_WRONG_MAX 32
+/* Points of the curves over time: one a second, a short run's closer, a long run's farther apart. */
+#define RUN_INTERVALS_MIN 20
+#define RUN_INTERVALS_MAX 600
+#define RUN_INTERVAL_NS UINT64_C(1000000000)
+#define RUN_INTERVAL_NS_MIN UINT64_C(100000000)
+/* Calls started in one turn, before answers are looked at again. */
+#define RUN_BURST_MAX 256
+/* How long the last answers may take. */
+#define RUN_LINGER_NS UINT64_C(10000000000)
+/* How long after the end calls that were due before are still started. */
+#define RUN_LATE_NS UINT64_C(100000000)
+#define RUN_PROBLEM_BYTES 160
+
+struct run_options {
+    size_t connection_count;
+    double rate; /* calls a second over all connections; 0: closed loop */
+    bool poisson;
+    uint64_t in_flight; /* closed loop: on each connection */
+    uint64_t duration_ns; /* 0: until call_limit */
+    uint64_t call_limit; /* 0: until duration_ns */
+    uint64_t warm_up_ns;
+    uint64_t seed;
+};
+
+/* What is known of the measured calls of one kind. */
+struct run_tally {
+    uint64_t started;
+    uint64_t answered;
+    uint64_t right;
+    uint64_t body_bytes;
+    struct histogram latency;
+};
+
+struct run_wrong {
+    uint32_t kind;
+    enum answer_wrong wrong;
+    uint64_t code;
+    uint64_t count;
+    uint8_t message[CONNECTION_MESSAGE_BYTES_MAX]; /* of the first one, percent-encoded */
+    size_t message_size;
+};
+
+/* Calls that ended in one interval, by whatever phase they began in. */
+struct run_interval {
+    uint64_t count;
+    struct histogram latency; /* coarse */
+};
+
+enum run_phase {
+    RUN_WARM_UP,
+    RUN_MEASURED,
+    RUN_DRAINING, /* nothing new starts */
+    RUN_ENDED
+};
+
+struct run {
+    struct run_options options;
+    struct connection_shared shared;
+    struct connection **connections; /* owned */
+    size_t *refill; /* closed loop: calls that may start, by connection; owned */
+    size_t *dirty; /* connections with output since the last turn; owned */
+    bool *is_dirty; /* owned */
+    size_t dirty_count;
+
+    enum run_phase phase;
+    uint64_t now_ns; /* of the turn */
+    uint64_t measured_from_ns;
+    uint64_t end_ns; /* UINT64_MAX while only call_limit ends it */
+    uint64_t last_answer_ns;
+    struct schedule schedule;
+    struct draw draw; /* of kinds */
+    uint64_t weight_sum;
+    uint64_t next_connection;
+    uint64_t in_flight_count; /* calls handed to connections and not ended */
+
+    struct run_tally tallies[LOAD_KINDS_MAX];
+    struct histogram lag; /* of measured calls of an open loop */
+    uint64_t measured_started;
+    uint64_t measured_answered;
+    uint64_t ended_since_measured; /* calls of any phase, from the start of the measure on */
+    uint64_t ended_in_measure; /* and of these the ones within it */
+    uint64_t unsent; /* measured calls that waited for a stream to the end */
+    uint64_t unstarted; /* that this program did not come to */
+    uint64_t interval_ns;
+    size_t interval_count;
+    struct run_interval *intervals; /* owned */
+    struct run_wrong wrongs[RUN_WRONG_MAX];
+    size_t wrong_count;
+    uint64_t wrong_total; /* measured answers that were wrong, listed or not */
+    char problem[RUN_PROBLEM_BYTES]; /* why a connection was lost: the run ends with it */
+};
+
+/* Makes the connections, which keep a pointer to the run: it stays where it is. `shared` is copied,
+ * and its owner and callback are filled in. The token of connection k is k modulo their number;
+ * without any, none is sent. */
+MUST_CHECK enum err run_init(struct run *run, const struct run_options *options,
+                             const struct connection_shared *shared, const struct slice *tokens,
+                             size_t token_count, struct fault *fault);
+/* Takes a zeroed one. */
+void run_deinit(struct run *run);
+/* Frees the connections of a run that has ended; what it found out stays. */
+void run_disconnect(struct run *run);
+
+bool run_is_ready(const struct run *run);
+/* All connections are ready: the warm-up begins. */
+void run_begin(struct run *run, uint64_t now_ns);
+/* Starts what is due and moves on through the phases. Gives when there is something to do next. */
+uint64_t run_turn(struct run *run, uint64_t now_ns);
+/* Bytes from the server. Without effect once a connection was lost. */
+void run_feed(struct run *run, size_t connection, struct slice bytes, uint64_t now_ns);
+/* A connection has ended, or has room again for what it has to send. */
+void run_lose(struct run *run, size_t connection, const char *problem, uint64_t now_ns);
+void run_advance(struct run *run, size_t connection, uint64_t now_ns);
+/* The next connection with something new to send; false where there is none. */
+bool run_take_dirty(struct run *run, size_t *ret_connection);
+/* Ends the measure now: somebody has seen enough. */
+void run_stop(struct run *run, uint64_t now_ns);
+
+/* How long was measured. */
+double run_seconds(const struct run *run);
+/* Calls answered a second of it. */
+double run_rate(const struct run *run);
+/* All kinds together; the caller deinits its histogram. */
+MUST_CHECK enum err run_total(const struct run *run, struct run_tally *ret_total);
+
+#endif

@@ -1,0 +1,85 @@
+/*
+ * template.h: requests that differ in some places alone. A template is proto JSON (or, for calls
+ * that are no gRPC, any text) with placeholders `${...}`; it becomes wire bytes once, and each
+ * request is a copy of them with the places written anew. So every place has a fixed width: numbers
+ * in texts are padded with zeros, and numbers of their own to the longest varint of their range,
+ * which protobuf's readers all take.
+ */
+#ifndef ERRATA_TOOLS_BENCH_LOAD_TEMPLATE_H
+#define ERRATA_TOOLS_BENCH_LOAD_TEMPLATE_H
+
+#include "server/codec/contract.h"
+#include "store/base/ctx.h"
+#include "tools/bench/load/draw.h"
+
+/* Places of one template: each is found by reading the whole text once more. */
+#define TEMPLATE_PLACES_MAX 512
+/* Of one place of ${hex:N} or ${text:N}. */
+#define TEMPLATE_WIDTH_MAX 32768
+/* Digits of the greatest number, 2^63. */
+#define TEMPLATE_DIGITS_MAX 19
+/* Digits of ${serial}: microseconds since 1970 have these many until 2286. */
+#define TEMPLATE_SERIAL_DIGITS 16
+/* Letters that ${text:N} is cut from. */
+#define TEMPLATE_NOISE_BYTES 65536
+
+/* gRPC's, before a message: a flag and a length. */
+#define GRPC_PREFIX_BYTES 5
+
+/* What ${layout} stands for. */
+struct template_keys {
+    uint64_t layout_count;
+    double skew; /* 0: all alike */
+};
+
+enum template_kind {
+    TEMPLATE_UNIFORM,
+    TEMPLATE_ZIPF,
+    TEMPLATE_SERIAL,
+    TEMPLATE_HEX,
+    TEMPLATE_TEXT,
+    TEMPLATE_UUID
+};
+
+enum template_form {
+    TEMPLATE_DECIMAL,
+    TEMPLATE_HEXADECIMAL,
+    TEMPLATE_VARINT /* a number of its own on the wire */
+};
+
+struct template_place {
+    enum template_kind kind;
+    enum template_form form; /* of numbers */
+    size_t at; /* in the request */
+    size_t width;
+    uint64_t from; /* of numbers: from + what is drawn below count */
+    uint64_t count;
+    struct draw_zipf zipf;
+};
+
+struct template
+{
+    struct slice body; /* of a gRPC call with its prefix; in the arena */
+    struct template_place *places;
+    size_t place_count;
+};
+
+/* What requests are drawn from. One for a whole run, so that no two places get the same serial. */
+struct template_source {
+    struct draw draw;
+    uint64_t serial; /* the next one */
+    uint8_t noise[TEMPLATE_NOISE_BYTES];
+};
+
+void template_source_init(struct template_source *source, uint64_t seed, uint64_t serial);
+
+/* Compiles a text into the arena of `ctx`; `message` is what the JSON says, NULL for a text that goes
+ * out as it is. ERR_INVALID with a sentence in the fault. */
+MUST_CHECK enum err template_compile(struct ctx *ctx, const struct message_info *message,
+                                     struct slice text, const struct template_keys *keys,
+                                     struct template *ret_template);
+/* Writes the next request: as many bytes as the template's body has. */
+void template_render(const struct template *template, struct template_source *source,
+                     uint8_t *bytes);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * template_internal.h: what the reader of placeholders and the compiler share.
+ */
+#ifndef ERRATA_TOOLS_BENCH_LOAD_TEMPLATE_INTERNAL_H
+#define ERRATA_TOOLS_BENCH_LOAD_TEMPLATE_INTERNAL_H
+
+#include "store/base/buffer.h"
+#include "tools/bench/load/template.h"
+
+/* A text cut at its placeholders: text, placeholder, text, ... Both lists are in the arena. */
+struct template_parts {
+    struct slice texts[TEMPLATE_PLACES_MAX + 1];
+    struct slice written[TEMPLATE_PLACES_MAX]; /* each placeholder as it stands there */
+    struct template_place places[TEMPLATE_PLACES_MAX]; /* `at` not yet known */
+    size_t count; /* of placeholders */
+};
+
+/* Cuts a text; its pieces are borrowed from it. ERR_INVALID with a sentence. */
+MUST_CHECK enum err template_cut(struct ctx *ctx, struct slice text,
+                                 const struct template_keys *keys,
+                                 struct template_parts *ret_parts);
+
+/* What a template is made from: every placeholder with its first sample, or one of them with the
+ * second, which differs from the first in its last character alone, and as a varint in its first
+ * byte alone. */
+void template_put_sample(struct buffer *text, const struct template_place *place, bool second);
+/* The numbers behind the two samples. */
+uint64_t template_sample(const struct template_place *place, bool second);
+
+#endif

@@ -1,0 +1,33 @@
+/*
+ * plan.h: a command line made into something that can be run: files read, templates compiled, tokens
+ * and header fields checked. Opens no connection.
+ */
+#ifndef ERRATA_TOOLS_BENCH_PLAN_H
+#define ERRATA_TOOLS_BENCH_PLAN_H
+
+#include "tools/bench/arguments.h"
+#include "tools/bench/load/engine.h"
+
+/* Organisations of one run. */
+#define PLAN_TOKENS_MAX 10000
+
+/* Texts are in the arena that it was made in; requests are owned. */
+struct plan {
+    struct load_kind kinds[LOAD_KINDS_MAX]; /* of the mix: those with a weight */
+    struct slice templates[LOAD_KINDS_MAX]; /* as written; empty for ready-made bodies */
+    size_t kind_count;
+    struct requests *requests[LOAD_KINDS_MAX];
+    struct slice *tokens; /* "Bearer ..." */
+    size_t token_count;
+    struct process_list server_processes; /* as named */
+    struct template_source *source;
+    struct engine_options engine; /* but for the rate, progress and stop */
+};
+
+/* ERR_INVALID with a sentence in the fault, ERR_MEMORY. */
+MUST_CHECK enum err plan_make(struct ctx *ctx, const struct arguments *arguments,
+                              struct plan *ret_plan);
+/* Takes a zeroed one. */
+void plan_deinit(struct plan *plan);
+
+#endif

@@ -1,0 +1,47 @@
+/*
+ * report.h: what was measured, and the three ways to tell it: a table for people, JSON for programs
+ * (README.md has its keys), a page that needs nothing else.
+ */
+#ifndef ERRATA_TOOLS_BENCH_REPORT_H
+#define ERRATA_TOOLS_BENCH_REPORT_H
+
+#include "store/base/buffer.h"
+#include "tools/bench/environment.h"
+#include "tools/bench/load/judge.h"
+#include "tools/bench/load/sweep.h"
+#include "tools/bench/plan.h"
+#include "tools/errata/terminal/print.h"
+
+struct report_run {
+    struct engine_result result;
+    struct run_tally total;
+    struct judgement judgement;
+};
+
+/* Texts are in the arena that the report was made in. */
+struct report {
+    const struct arguments *arguments; /* borrowed, as the plan */
+    const struct plan *plan;
+    int64_t started_us; /* UTC */
+    struct environment environment;
+    struct report_run *runs[SWEEP_RUNS_MAX]; /* owned */
+    size_t run_count;
+    const struct sweep *sweep; /* NULL: there was one run */
+    bool has_knee;
+    size_t knee; /* index of its run */
+    bool stopped; /* somebody had seen enough */
+};
+
+/* The run that speaks for the whole: that of the knee, or the only one. NULL where none was made. */
+const struct report_run *report_main_run(const struct report *report);
+/* Valid: the only run, or a sweep that found its knee. */
+bool report_is_valid(const struct report *report);
+void report_deinit(struct report *report);
+
+void report_print(const struct report *report, struct arena *arena, struct printer *out);
+/* Appends the JSON text. */
+void report_write_json(const struct report *report, struct arena *arena, struct buffer *json);
+/* Appends the page. */
+void report_write_html(const struct report *report, struct arena *arena, struct buffer *html);
+
+#endif

@@ -7,6 +7,16 @@ errata_python_test(e2e_kill9 FILE tools/kill9 LABEL e2e TIMEOUT 180 ARGUMENTS --
 errata_python_test(e2e_disk_full FILE tests/e2e/disk_full.py LABEL e2e)
 errata_python_test(e2e_failing_disk FILE tests/e2e/failing_disk.py LABEL e2e)
 errata_python_test(e2e_cli FILE tests/e2e/cli.py LABEL e2e)
+errata_python_test(e2e_cli_completion FILE tests/e2e/cli_completion.py LABEL e2e)
+
+# The C client library, by a program that makes the calls that a test asks for.
+if(TARGET client)
+    add_executable(client_driver ${CMAKE_CURRENT_LIST_DIR}/client_driver.c)
+    target_link_libraries(client_driver PRIVATE warnings test_warnings defines)
+    errata_link(client_driver "client")
+    errata_python_test(e2e_client_restart FILE tests/e2e/client_restart.py LABEL e2e)
+    errata_python_test(e2e_client_trouble FILE tests/e2e/client_trouble.py LABEL e2e)
+endif()
 
 # Documents are measured when the machine has nothing else to do: these have it to themselves.
 if(TARGET errata-pdf-worker)
@@ -19,4 +29,9 @@ if(TARGET errata-pdf-worker)
             set_tests_properties(e2e_pdf_${name} PROPERTIES PROCESSORS 2)
         endif()
     endforeach()
+endif()
+
+# Programs that know the installed tree alone; there is none under a sanitizer.
+if(TARGET installable)
+    errata_python_test(e2e_installed_library FILE tests/e2e/installed_library.py LABEL e2e TIMEOUT 240)
 endif()

@@ -1,0 +1,93 @@
+#!/usr/bin/python3
+"""The C client library while the server, or the program that uses it, dies and comes back.
+
+Goal: no call is lost and none is done twice, whoever dies; a server that leaves kindly costs none a
+failure. Method: bin/client_driver has captures under way, against erratad on one port and one folder.
+"""
+import socket
+import unittest
+
+from client_driver import OK, Driver, Proxy, capture_call, run, stored_names
+from erratad import Server, main
+
+CALLS = 4000 # more than are done before who is killed is killed
+AT_ONCE = 32
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+class Restart(unittest.TestCase):
+    def setUp(self):
+        self.server = Server(arguments=["--listen", f"127.0.0.1:{free_port()}"]).start()
+
+    def tearDown(self):
+        self.server.close()
+
+    def drive(self, calls, address=None, **options):
+        return Driver(address or self.server.address, self.server.admin_token, calls,
+                      at_once=AT_ONCE, **options)
+
+    def expect_all(self, outcomes, names):
+        """Every call ended well, and each event is there once."""
+        self.assertEqual([o for o in outcomes if o.code != OK], [])
+        self.assertEqual([o.number for o in outcomes], list(range(len(names))))
+        client = self.server.client()
+        self.assertEqual(sorted(stored_names(client)), sorted(names))
+        client.close()
+
+    def test_killed_twice(self):
+        """By SIGKILL, in the middle of writes: with keys of the library, and of the caller."""
+        names = [f"e{n}" for n in range(CALLS)]
+        driver = self.drive([capture_call(name, f"key-{name}" if n % 2 else "-")
+                             for n, name in enumerate(names)],
+                            wait_for_ready=1, timeout_ms=20000, backoff_ms=20, backoff_max_ms=200)
+        for ended in (CALLS // 8, CALLS // 3):
+            driver.wait_for(ended)
+            self.server.kill9()
+            self.server.start()
+        outcomes = driver.wait()
+        self.expect_all(outcomes, names)
+        self.assertTrue(any(o.attempts > 1 for o in outcomes))
+        self.assertTrue(all(o.key == f"key-e{o.number}" for o in outcomes if o.number % 2))
+        self.assertEqual(len({o.key for o in outcomes}), CALLS)
+        self.assertEqual(driver.statistics["lost"], 2)
+
+    def test_leaves_and_comes_back(self):
+        """By SIGTERM: with nothing but the defaults, nobody notices."""
+        names = [f"e{n}" for n in range(CALLS)]
+        driver = self.drive([capture_call(name) for name in names])
+        driver.wait_for(CALLS // 8)
+        self.assertEqual(self.server.stop(), 0)
+        self.server.start()
+        outcomes = driver.wait()
+        self.expect_all(outcomes, names)
+        self.assertEqual(driver.statistics["connections"], 2)
+
+    def test_the_answer_is_lost(self):
+        """The event is stored, its answer does not arrive: the repeat stores nothing."""
+        with Proxy(self.server.address) as proxy:
+            proxy.cuts = 2
+            outcomes, statistics = run(proxy.address, self.server.admin_token,
+                                       [capture_call("e0"), capture_call("e1", "mine")],
+                                       backoff_ms=5)
+            self.expect_all(outcomes, ["e0", "e1"])
+            self.assertEqual([o.attempts for o in outcomes], [3, 1])
+            self.assertEqual(outcomes[1].key, "mine")
+            self.assertEqual(statistics["lost"], 2)
+
+    def test_the_program_is_killed(self):
+        """Whoever keeps the keys with the work may do all of it again."""
+        names = [f"e{n}" for n in range(CALLS)]
+        calls = [capture_call(name, f"work-{name}") for name in names]
+        driver = self.drive(calls)
+        driver.wait_for(CALLS // 8)
+        driver.kill()
+        self.assertLess(len(driver.outcomes), CALLS)
+        self.expect_all(self.drive(calls).wait(), names)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,159 @@
+#!/usr/bin/python3
+"""The C client library and networks and servers that misbehave.
+
+Goal: each call ends once, in time, and says what happened; what may be repeated is, with back-off.
+Method: bin/client_driver against erratad behind a proxy that freezes, delays, dribbles and cuts, and
+against ports that are no server at all.
+"""
+import random
+import time
+import unittest
+
+from client_driver import (DEADLINE_EXCEEDED, OK, UNAVAILABLE, Driver, Peer, Proxy, capture_call,
+                           lookup_call, run)
+from erratad import ServerCase, main, wait_until
+
+KEEPALIVE = {"keepalive_ms": 250, "keepalive_timeout_ms": 250}
+# From a silence to its end: both times, the grace, and a machine that is busy.
+KEEPALIVE_MS = 500 + 20 + 1500
+
+
+class Network(ServerCase):
+    """A real server, behind a proxy."""
+
+    def setUp(self):
+        self.proxy = Proxy(self.server.address)
+        self.admin.capture(event_type="EVENT_TYPE_EXTRACTION_LINE_CORRECTED",
+                           layout_fingerprint="driver", after_json='{"qty":1}')
+
+    def tearDown(self):
+        self.proxy.close()
+
+    def run_calls(self, calls, **options):
+        return run(self.proxy.address, self.server.admin_token, calls, **options)
+
+    def test_half_open(self):
+        """Nothing comes any more, not even an end: calls go on over another connection."""
+        driver = Driver(self.proxy.address, self.server.admin_token, [lookup_call()] * 200,
+                        at_once=4, pause_ms=10, backoff_ms=5, **KEEPALIVE)
+        driver.wait_for(50)
+        self.proxy.freeze()
+        outcomes = driver.wait()
+        self.assertEqual({o.code for o in outcomes}, {OK})
+        repeated = [o for o in outcomes if o.attempts > 1]
+        self.assertIn(len(repeated), range(1, 5)) # those that were not between two calls
+        for outcome in repeated:
+            self.assertGreaterEqual(outcome.ms, 450)
+            self.assertLess(outcome.ms, KEEPALIVE_MS)
+        self.assertEqual(driver.statistics["lost"], 1)
+
+    def test_half_open_once_only(self):
+        """With a single attempt, a call that may have been seen ends as UNAVAILABLE, and says why."""
+        driver = Driver(self.proxy.address, self.server.admin_token, [capture_call("x")] * 100,
+                        attempts=1, pause_ms=10, **KEEPALIVE)
+        driver.wait_for(20)
+        self.proxy.freeze()
+        failed = [o for o in driver.wait() if o.code != OK]
+        self.assertEqual([(o.code, o.attempts, o.from_server, o.unseen) for o in failed],
+                         [(UNAVAILABLE, 1, False, False)])
+        self.assertIn("does not answer", failed[0].message)
+        self.assertLess(failed[0].ms, KEEPALIVE_MS)
+
+    def test_nothing_gets_through(self):
+        """New connections are as dead: a call ends at its deadline, or when tries are used up."""
+        self.proxy.freezes_all = True
+        outcomes, _ = self.run_calls([lookup_call()], timeout_ms=400)
+        self.assertEqual(outcomes[0].code, DEADLINE_EXCEEDED)
+        self.assertLess(outcomes[0].ms, 1400)
+        outcomes, statistics = self.run_calls([lookup_call()], connect_timeout_ms=100, attempts=3,
+                                              backoff_ms=20)
+        self.assertEqual(outcomes[0].code, UNAVAILABLE)
+        self.assertTrue(outcomes[0].unseen)
+        self.assertIn("then said nothing", outcomes[0].message)
+        self.assertEqual(statistics["failures"], 3)
+        self.assertEqual(statistics["attempts"], 0)
+
+    def test_late_answers(self):
+        """A deadline holds, and an answer that comes behind it disturbs nobody."""
+        driver = Driver(self.proxy.address, self.server.admin_token, [lookup_call()] * 100,
+                        timeout_ms=300, pause_ms=10)
+        driver.wait_for(20)
+        self.proxy.delay_s = 0.5
+        wait_until(lambda: driver.outcomes[-1].code == DEADLINE_EXCEEDED, "a late answer")
+        self.proxy.delay_s = 0
+        outcomes = driver.wait()
+        late = [o for o in outcomes if o.code == DEADLINE_EXCEEDED]
+        for outcome in late:
+            self.assertFalse(outcome.from_server)
+            self.assertTrue(290 <= outcome.ms < 1300, outcome)
+        self.assertEqual({o.code for o in outcomes[-3:]}, {OK})
+        self.assertEqual(driver.statistics["connections"], 1)
+
+    def test_byte_by_byte(self):
+        self.proxy.dribble = True
+        outcomes, _ = self.run_calls([lookup_call()] * 3, timeout_ms=9000)
+        self.assertEqual([(o.code, o.replies) for o in outcomes], [(OK, 1)] * 3)
+
+    def test_reset_in_an_answer(self):
+        """A call that reads is asked again, and gives one reply; one that may not be ends."""
+        self.proxy.cuts = 2
+        outcomes, statistics = self.run_calls([lookup_call()], backoff_ms=5)
+        self.assertEqual([(o.code, o.attempts, o.replies) for o in outcomes], [(OK, 3, 1)])
+        self.assertEqual(statistics["lost"], 2)
+        self.proxy.cuts = 1
+        outcomes, _ = self.run_calls([lookup_call()], attempts=1)
+        self.assertEqual([(o.code, o.replies, o.unseen) for o in outcomes],
+                         [(UNAVAILABLE, 0, False)])
+
+
+def hang_up(connection):
+    connection.close()
+
+
+def say_nothing(connection):
+    while connection.recv(65536):
+        pass
+
+
+def speak_http1(connection):
+    connection.sendall(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n")
+    say_nothing(connection)
+
+
+def babble(connection):
+    connection.sendall(random.Random(7).randbytes(4096))
+    say_nothing(connection)
+
+
+class NoServer(unittest.TestCase):
+    """Ports where something listens that is no server."""
+
+    def test_each_ends_with_the_reason(self):
+        for serve, reason in ((hang_up, "lost the connection"), (speak_http1, "not HTTP/2"),
+                              (babble, "not HTTP/2"), (say_nothing, "then said nothing")):
+            with self.subTest(serve.__name__), Peer(serve) as peer:
+                outcomes, statistics = run(peer.address, "token", [capture_call("x")] * 2,
+                                           attempts=3, backoff_ms=10, connect_timeout_ms=150)
+                for outcome in outcomes:
+                    self.assertEqual((outcome.code, outcome.from_server, outcome.unseen),
+                                     (UNAVAILABLE, False, True), outcome)
+                    self.assertIn(reason, outcome.message)
+                self.assertEqual(statistics["failures"], len(peer.times))
+                self.assertEqual(statistics["attempts"], 0)
+
+    def test_it_is_tried_ever_more_rarely(self):
+        """Whoever waits for a server that hangs up does not hammer at it."""
+        with Peer(hang_up) as peer:
+            began = time.monotonic()
+            outcomes, _ = run(peer.address, "token", [lookup_call()] * 20, at_once=20,
+                              wait_for_ready=1, timeout_ms=2500, backoff_ms=50, backoff_max_ms=800)
+            self.assertEqual({o.code for o in outcomes}, {DEADLINE_EXCEEDED})
+            self.assertLess(time.monotonic() - began, 4.5)
+            # Waits of 50, 80, 128, 205, 328, 524, 800 and 800 ms, each a fifth shorter or longer.
+            self.assertTrue(5 <= len(peer.times) <= 10, len(peer.times))
+            waits = [later - earlier for earlier, later in zip(peer.times, peer.times[1:])]
+            self.assertGreater(waits[4], waits[0] * 2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,247 @@
+"""The C client library under test: runs bin/client_driver, and stands between it and a server.
+
+Driver makes calls over the lasting channel and collects how each ended. Proxy forwards bytes to a real
+server until a test says otherwise. Peer is no server at all: a port where a function of the test's own
+has each connection.
+"""
+import os
+import select
+import socket
+import struct
+import subprocess
+import threading
+import time
+from typing import NamedTuple
+
+from erratad import BIN, STOP_SECONDS, correction, feedback, learning, wait_until
+
+LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+CAPTURE = "/errata.v1.CorrectionService/CaptureEvent"
+LOOKUP = "/errata.v1.CorrectionService/GetExamples"
+OK, DEADLINE_EXCEEDED, UNAVAILABLE = 0, 4, 14
+DATA_FRAME = 0
+
+
+class Outcome(NamedTuple):
+    number: int
+    code: int
+    attempts: int
+    from_server: bool
+    unseen: bool
+    replies: int
+    ms: int
+    key: str
+    message: str
+
+
+def capture_call(name, key="-"):
+    """One event whose entity is `name`, as a call of the driver."""
+    request = correction.CaptureEventRequest(event=feedback.FeedbackEvent(
+        event_type=LINE, layout_fingerprint="driver", entity_type="line", entity_id=name,
+        after_json='{"name":"%s"}' % name))
+    return CAPTURE, key, request.SerializeToString()
+
+
+def lookup_call():
+    request = correction.GetExamplesRequest(layout_fingerprint="driver")
+    return LOOKUP, "-", request.SerializeToString()
+
+
+def stored_names(client):
+    """The entities of all captured events, in the order of the log."""
+    names, token = [], ""
+    while True:
+        page = client.learning.ListEvents(learning.ListEventsRequest(page_size=1000,
+                                                                     page_token=token))
+        names += [event.feedback_event.entity_id for event in page.events
+                  if event.kind == learning.EVENT_KIND_FEEDBACK]
+        token = page.next_page_token
+        if not token:
+            return names
+
+
+class Driver:
+    """Runs the calls; options are those of client_driver.c, with _ for -."""
+
+    def __init__(self, address, token, calls, **options):
+        self.outcomes = []
+        self.statistics = {}
+        arguments = [os.path.join(BIN, "client_driver"), "--server", address, "--token", token]
+        for name, value in options.items():
+            arguments += ["--" + name.replace("_", "-"), str(value)]
+        self.process = subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True)
+        for path, key, request in calls:
+            self.process.stdin.write(f"{path} {key} {request.hex()}\n")
+        self.process.stdin.close()
+        self.reader = threading.Thread(target=self.read)
+        self.reader.start()
+
+    def read(self):
+        for line in self.process.stdout:
+            words = line.rstrip("\n").split(" ", 8)
+            if words[0] == "channel":
+                self.statistics = dict(zip(words[1::2], map(int, words[2::2])))
+            elif len(words) == 9: # one that was killed leaves half a line
+                numbers = [int(word) for word in words[:7]]
+                self.outcomes.append(Outcome(*numbers, *words[7:]))
+
+    def wait_for(self, count):
+        """Until so many calls have ended."""
+        wait_until(lambda: len(self.outcomes) >= count or self.process.poll() is not None,
+                   f"{count} calls to end", seconds=20, step_seconds=0.005)
+
+    def kill(self):
+        self.process.kill()
+        self.reader.join()
+        self.close()
+
+    def wait(self):
+        """Until it ends by itself; the outcomes by number."""
+        self.reader.join(STOP_SECONDS)
+        said = "it hangs" if self.reader.is_alive() else self.process.stderr.read()
+        self.kill()
+        assert self.process.returncode == 0, f"{self.process.returncode}: {said}"
+        return sorted(self.outcomes)
+
+    def close(self):
+        self.process.wait()
+        self.process.stdout.close()
+        self.process.stderr.close()
+
+
+def run(address, token, calls, **options):
+    """Runs calls to their end: the outcomes, and what the channel counted."""
+    driver = Driver(address, token, calls, **options)
+    return driver.wait(), driver.statistics
+
+
+class Peer:
+    """Listens on a port of its own; `serve` has each connection, on a thread, until it returns."""
+
+    def __init__(self, serve):
+        self.serve = serve
+        self.times = [] # when each connection came
+        self.open = []
+        self.closed = False
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.address = "127.0.0.1:%d" % self.listener.getsockname()[1]
+        self.thread = threading.Thread(target=self.accept)
+        self.thread.start()
+
+    def accept(self):
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return # closed
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self.times.append(time.monotonic())
+            self.open.append(connection)
+            threading.Thread(target=self.have, args=(connection,), daemon=True).start()
+
+    def have(self, connection):
+        try:
+            self.serve(connection)
+        except (OSError, ValueError):
+            pass # the other side is gone, or close() was called
+
+    def close(self):
+        self.closed = True
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        self.thread.join()
+        for connection in self.open:
+            connection.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def reset(connection):
+    """Closes it by RST."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.close()
+
+
+class Proxy(Peer):
+    """Forwards to a server. What is set here holds for bytes that come from then on."""
+
+    def __init__(self, target):
+        host, port = target.rsplit(":", 1)
+        self.target = (host, int(port))
+        self.delay_s = 0 # of bytes to the client
+        self.dribble = False # they go one at a time
+        self.cuts = 0 # connections to reset in the middle of the first DATA frame of an answer
+        self.frozen = set() # connections of which nothing is forwarded any more, nor closed
+        self.freezes_all = False
+        super().__init__(self.forward)
+
+    def freeze(self):
+        """From now on nothing of the connections that are open gets through; no end does either."""
+        self.frozen.update(self.open)
+
+    def is_frozen(self, connection):
+        return not self.closed and (self.freezes_all or connection in self.frozen)
+
+    def forward(self, connection):
+        """Both ways on one thread: a socket that another one reads can't be reset."""
+        server = socket.create_connection(self.target)
+        server.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        cutter = Cutter() if self.cuts > 0 else None
+        self.cuts -= cutter is not None
+        with server, connection:
+            sinks = {server: connection, connection: server}
+            while sinks and not self.closed:
+                for source in select.select(list(sinks), [], [])[0]:
+                    data = source.recv(65536)
+                    while self.is_frozen(connection):
+                        time.sleep(0.05)
+                    if not data:
+                        sinks.pop(source).shutdown(socket.SHUT_WR)
+                    elif source is connection:
+                        server.sendall(data)
+                    elif not self.answer(connection, data, cutter):
+                        return
+
+    def answer(self, connection, data, cutter):
+        """Sends what came from the server; false where that is the end of the connection."""
+        cut = cutter.find(data) if cutter is not None else None
+        if cut is not None:
+            connection.sendall(data[:cut])
+            reset(connection)
+            return False
+        time.sleep(self.delay_s)
+        self.send(connection, data, self.dribble)
+        return True
+
+    @staticmethod
+    def send(sink, data, dribble):
+        if not dribble:
+            sink.sendall(data)
+            return
+        for i in range(len(data)):
+            sink.sendall(data[i:i + 1])
+            time.sleep(0.0005)
+
+
+class Cutter:
+    """Follows the frames of a server (RFC 9113, 4.1), until the first DATA frame."""
+
+    def __init__(self):
+        self.bytes = b"" # from the start of a frame
+
+    def find(self, data):
+        """Where to cut `data`: behind the first byte of a DATA frame's payload. None: not yet."""
+        self.bytes += data
+        while len(self.bytes) > 9:
+            length = int.from_bytes(self.bytes[:3], "big")
+            if self.bytes[3] == DATA_FRAME:
+                return len(data) - len(self.bytes) + 10
+            if len(self.bytes) < 9 + length:
+                return None
+            self.bytes = self.bytes[9 + length:]
+        return None

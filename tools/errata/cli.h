@@ -28,6 +28,7 @@ struct cli {
     bool json; /* --json: replies as they are */
     unsigned indent; /* of decoded JSON; 0: one line */
     int64_t timeout_ms; /* of a call; 0: the command's own */
+    bool once; /* calls are not tried again, whatever happens */
     bool resolved; /* the settings below have been worked out */
     struct settings settings; /* in `kept` */
     struct slice token; /* that calls carry, or empty; in `kept` */

@@ -20,7 +20,7 @@ static const struct option_spec global_options[] = {
 
 static const struct command_group groups[] = {
     {"First steps", NULL, NULL, health_commands},
-    {"First steps", "context", "servers and their tokens by name", context_commands},
+    {"First steps", "context", "servers and tokens by name", context_commands},
     {"First steps", NULL, NULL, completion_commands},
     {"Corrections", "corrections", "what people corrected", correction_commands},
     {"Corrections", NULL, NULL, example_commands},

@@ -88,16 +88,17 @@ static struct slice two_texts(struct cli *cli, struct slice first, const char *b
 
 static struct slice layout_meaning(struct cli *cli, struct json_value row)
 {
-    return arena_printf(&cli->arena, "seen %.*s times, last %.*s",
-                        (int)reply_text(cli, row, "seenCount").size,
-                        (const char *)reply_text(cli, row, "seenCount").data,
-                        (int)reply_time(cli, row, "lastSeenAt").size,
-                        (const char *)reply_time(cli, row, "lastSeenAt").data);
+    struct slice seen = reply_text(cli, row, "seenCount");
+
+    return arena_printf(&cli->arena, "%.*s document%s, last %.*s", (int)seen.size,
+                        (const char *)seen.data, slice_equal(seen, SLICE("1")) ? "" : "s",
+                        (int)reply_ago(cli, row, "lastSeenAt").size,
+                        (const char *)reply_ago(cli, row, "lastSeenAt").data);
 }
 
 static struct slice document_meaning(struct cli *cli, struct json_value row)
 {
-    return reply_time(cli, row, "createdAt");
+    return reply_ago(cli, row, "createdAt");
 }
 
 static struct slice correction_meaning(struct cli *cli, struct json_value row)
@@ -242,6 +243,7 @@ static enum cli_exit run_complete(struct cli *cli)
         return CLI_OK;
     }
     cli->timeout_ms = COMPLETE_CALL_MS;
+    cli->once = true;
     completion_run(&completion, words, count);
     return CLI_OK;
 }

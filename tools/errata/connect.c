@@ -129,7 +129,7 @@ enum cli_exit cli_call_options(struct cli *cli, const struct method_info *method
 {
     struct client_metadata *list =
         arena_calloc(&cli->arena, METADATA_MAX + 1, sizeof(struct client_metadata));
-    struct client_options options = {.metadata = list};
+    struct client_options options = {.metadata = list, .no_retry = cli->once};
     const char *key = options_get(&cli->options, "idempotency-key");
     const char *text = NULL;
     enum cli_exit result = CLI_OK;

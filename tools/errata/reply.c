@@ -3,6 +3,9 @@
  */
 #include "tools/errata/reply.h"
 
+#include "store/base/timestamp.h"
+#include "tools/errata/terminal/times.h"
+
 /* 2026-11-21T08:30:00 */
 #define TIME_TO_SECONDS_BYTES 19
 
@@ -70,6 +73,35 @@ struct slice reply_time(struct cli *cli, struct json_value object, const char *n
     }
     return arena_printf(&cli->arena, "%.10s %.8s", (const char *)text.data,
                         (const char *)text.data + 11);
+}
+
+struct slice reply_ago(struct cli *cli, struct json_value object, const char *name)
+{
+    struct slice text = reply_text(cli, object, name);
+    int64_t seconds = 0;
+    int32_t nanos = 0;
+
+    if (!timestamp_parse(text, &seconds, &nanos)) {
+        return text;
+    }
+    return times_ago(&cli->arena, clock_wall_us(cli->ctx.clock) / 1000000, seconds);
+}
+
+struct slice reply_moment(struct cli *cli, struct json_value object, const char *name)
+{
+    return cli->out.terminal ? reply_ago(cli, object, name) : reply_time(cli, object, name);
+}
+
+struct slice reply_full_time(struct cli *cli, struct json_value object, const char *name)
+{
+    struct slice time = reply_time(cli, object, name);
+    struct slice ago = reply_ago(cli, object, name);
+
+    if (time.size == 0 || !cli->out.terminal) {
+        return time;
+    }
+    return arena_printf(&cli->arena, "%.*s UTC, %.*s", (int)time.size, (const char *)time.data,
+                        (int)ago.size, (const char *)ago.data);
 }
 
 struct json_walk reply_walk(struct json_value object, const char *name)

@@ -30,6 +30,12 @@ struct slice reply_word(struct cli *cli, struct json_value object, const char *n
                         const char *prefix);
 /* A time to the second, with a blank between day and time. */
 struct slice reply_time(struct cli *cli, struct json_value object, const char *name);
+/* How long ago something was (or in how long it will be), by this machine's clock. */
+struct slice reply_ago(struct cli *cli, struct json_value object, const char *name);
+/* For a cell of a table: how long ago on a terminal, where people read; elsewhere the time. */
+struct slice reply_moment(struct cli *cli, struct json_value object, const char *name);
+/* For a line of its own: the time, and on a terminal how long ago that was. */
+struct slice reply_full_time(struct cli *cli, struct json_value object, const char *name);
 /* The strings of an array, separated by commas. */
 struct slice reply_list(struct cli *cli, struct json_value object, const char *name);
 /* Starts a walk over an array member; over nothing where there is none. */

@@ -49,7 +49,10 @@ static void ask_for_files(struct completion *completion, struct slice before)
     struct slice prefix = before.size > completion->taken ? slice_after(before, completion->taken)
                                                           : slice_of(NULL, 0);
 
-    print_text(completion->out, ":files %.*s\n", (int)prefix.size, (const char *)prefix.data);
+    if (!completion->files) {
+        print_text(completion->out, ":files %.*s\n", (int)prefix.size, (const char *)prefix.data);
+        completion->files = true;
+    }
 }
 
 /* `@FILE`: a file behind an `@`, once that is typed. */

@@ -23,6 +23,7 @@ struct completion {
     struct slice before; /* of the word at the cursor: what stands before the value, `--role=` */
     struct slice typed; /* of the value */
     size_t taken; /* bytes of the word that the shell has already, and must not get again */
+    bool files; /* the shell was asked for files: once is enough */
     struct options options; /* given so far: they say which server is asked */
     const struct command *command; /* read so far; or NULL */
     const struct command_group *group; /* or NULL */

@@ -154,7 +154,7 @@ void help_print_overview(const struct command_set *set, struct printer *out)
     const char *section = NULL;
 
     print_usage(set, out);
-    print_text(out, "       %s help [COMMAND | TOPIC]\n", set->program);
+    print_text(out, "       %s help [COMMAND | TOPIC]\n\n", set->program);
     for (const struct command_group *group = set->groups; group->commands != NULL; group++) {
         if (section == NULL || strcmp(section, group->section) != 0) {
             print_heading(out, group->section);
@@ -261,8 +261,7 @@ void help_print_command(const struct command_set *set, struct printer *out,
         print_heading(out, "Exit codes");
         print_sentences(out, command->exits);
     }
-    print_text(out, "\nOptions of every command, such as --json and --context: `%s help`.\n",
-               set->program);
+    print_text(out, "\nMore options, those of every command: `%s help`.\n", set->program);
 }
 
 void help_print_topic(const struct command_set *set, struct printer *out,

@@ -1,0 +1,233 @@
+#!/usr/bin/python3
+"""Completion in real shells: bash, zsh and fish on a pseudo-terminal, each with its own script.
+
+Goal: what is typed and completed is what the program then reads, in each shell alike; a server that
+is not there costs nobody time. Method: a line is typed with a tab, and the shell then prints the line
+it holds; what no shell needs is asked of `__complete`. A shell that is not installed is left out.
+"""
+import os
+import pathlib
+import pty
+import re
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+from erratad import ServerCase, feedback, main
+
+ERRATA = os.path.join(os.environ["ERRATA_BIN"], "errata")
+SECONDS = 20  # a shell's answer: machines are busy
+# How each shell is started, and takes its completion into use.
+SHELLS = {
+    "bash": (["bash", "--norc", "--noprofile", "-i"],
+             "bind 'set enable-bracketed-paste off'; source <(errata completion bash)"),
+    "zsh": (["zsh", "-f", "-i"],
+            "autoload -U compinit; compinit -D; unsetopt BEEP PROMPT_SP AUTO_REMOVE_SLASH; zstyle ':completion:*' menu no; "
+            "source <(errata completion zsh)"),
+    "fish": (["fish", "--no-config", "-i"], "errata completion fish | source"),
+}
+
+
+class Shell:
+    """An interactive shell on a terminal."""
+
+    def __init__(self, name, environment, folder):
+        self.name = name
+        words, set_up = SHELLS[name]
+        self.pid, self.terminal = pty.fork()
+        if self.pid == 0:
+            os.chdir(folder)
+            os.execvpe(words[0], words, environment)
+        self.read_until(None)
+        self.run(set_up)
+
+    def read_until(self, pattern, seconds=SECONDS):
+        """What comes until it matches; without a pattern, until nothing comes for a while."""
+        out, end = "", time.monotonic() + seconds
+        while time.monotonic() < end:
+            wait = 0.4 if pattern is None else end - time.monotonic()
+            if not select.select([self.terminal], [], [], max(wait, 0))[0]:
+                break
+            out += os.read(self.terminal, 65536).decode(errors="replace")
+            if pattern and (match := re.search(pattern, out)):
+                return match
+        if pattern:
+            raise AssertionError(f"{self.name}: no {pattern!r} in {out!r}")
+        return out
+
+    def send(self, text):
+        os.write(self.terminal, text.encode())
+
+    def run(self, line):
+        """Runs a command line; the result of the words that it is told to print behind it."""
+        self.send(f"{line}; echo do''ne\r")
+        self.read_until("done")
+        self.read_until(None)
+
+    def complete(self, typed):
+        """The line as it stands after a tab."""
+        # Control-A goes to the line's front, where the line becomes the argument of `echo`.
+        self.send(typed + "\t\x01echo 'li''ne'=\x05=\r")
+        return self.read_until("line=(.*?)=\r?\n").group(1)
+
+    def close(self):
+        os.kill(self.pid, signal.SIGKILL)
+        os.close(self.terminal)
+        os.waitpid(self.pid, 0)
+
+
+class Completion(ServerCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.path = pathlib.Path(cls.folder.name)
+        (cls.path / "token").write_text(cls.server.admin_token)
+        (cls.path / "inbox").mkdir()
+        (cls.path / "inbox" / "order.pdf").write_text("no PDF")
+        (cls.path / "event.json").write_text("{}")
+        cls.run_cli("context", "add", "home", "--server", cls.server.address, "--token-file", "token")
+        cls.run_cli("context", "add", "harbour", "--server", "127.0.0.1:1")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+        super().tearDownClass()
+
+    @classmethod
+    def environment(cls):
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(("ERRATA_", "COLUMNS"))}
+        return kept | {"HOME": cls.folder.name, "XDG_CONFIG_HOME": cls.folder.name, "TERM": "xterm",
+                       "PATH": f"{os.path.dirname(ERRATA)}:{os.environ['PATH']}", "PS1": "$ ",
+                       "ASAN_OPTIONS": "detect_leaks=0"}
+
+    @classmethod
+    def run_cli(cls, *words):
+        run = subprocess.run([ERRATA, *words], capture_output=True, text=True, timeout=30,
+                             cwd=cls.folder.name, env=cls.environment())
+        if run.returncode:
+            raise AssertionError(f"{words}: {run.stdout}{run.stderr}")
+        return run.stdout
+
+    def candidates(self, *words):
+        return [line.split("\t")[0] for line in self.run_cli("__complete", "fish", "--",
+                                                             *words).splitlines()]
+
+    # --- what may come next ---
+
+    def test_commands_and_options(self):
+        """The tables are walked as the program walks them; nothing is offered where nothing fits."""
+        self.assertEqual(self.candidates("lay"), ["layouts"])
+        self.assertIn("help", self.candidates(""))
+        self.assertFalse([word for word in self.candidates("") if word.startswith("_")])
+        self.assertEqual(self.candidates("--json", "token", "r"), ["revoke"])
+        self.assertEqual(self.candidates("token", "create", "--ex"), ["--expires"])
+        self.assertEqual(self.candidates("token", "create", "--no"), ["--no-color"])
+        self.assertEqual(self.candidates("help", "corrections", "im"), ["import"])
+        self.assertEqual(self.candidates("help", "exit"), ["exit-codes"])
+        self.assertEqual(self.candidates("nonsense", ""), [])
+        self.assertEqual(self.candidates("health", "errata.pdf", ""), [])
+
+    def test_values(self):
+        """Words of the contract whatever their case, contexts, methods, files where files go."""
+        self.assertEqual(self.candidates("token", "create", "--role", "ad"), ["ADMIN"])
+        self.assertEqual(self.candidates("token", "create", "--role=AD"), ["--role=ADMIN"])
+        self.assertEqual(len(self.candidates("corrections", "list", "--type", "")), 5)
+        self.assertEqual(self.candidates("events", "watch", "--kind", "doc"), ["DOCUMENT_INGESTED"])
+        self.assertEqual(self.candidates("examples", "x", "--match", "g"), ["GUARDED"])
+        self.assertEqual(self.candidates("--context", "h"), ["home", "harbour"])
+        self.assertEqual(self.candidates("context", "use", "ho"), ["home"])
+        self.assertEqual(self.candidates("call", "GetEx"), ["GetExamples"])
+        self.assertEqual(self.candidates("call", "CorrectionService/Cap"),
+                         ["CorrectionService/CaptureEvent"])
+        self.assertIn("Check", self.candidates("call", ""))
+        self.assertEqual(self.candidates("layouts", "ingest", "a", ""), [":files "])
+        self.assertEqual(self.candidates("corrections", "capture", "--before", "@"), [":files @"])
+        self.assertEqual(self.candidates("corrections", "capture", "--before", ""), [])
+        self.assertEqual(self.candidates("--token-file=to"), [":files --token-file="])
+
+    def test_what_the_server_knows(self):
+        """Ids come from the server that the line names; text from there can't break the line."""
+        event = self.admin.capture(event_type=feedback.EVENT_TYPE_CUSTOMER_SELECTED,
+                                   document_id="a\u202eb").id
+        self.assertIn(event, self.candidates("corrections", "show", ""))
+        key_id = self.server.admin_token.split("_")[1]
+        self.assertEqual(self.candidates("token", "revoke", key_id[:3]), [key_id])
+        self.assertEqual(self.candidates("--context", "harbour", "token", "revoke", ""), [])
+        self.assertEqual(self.candidates("--token-file", "event.json", "token", "revoke", ""), [])
+        out = self.run_cli("__complete", "fish", "--", "corrections", "show", event)
+        self.assertEqual(out, f"{event}\tCUSTOMER_SELECTED, a\\u202eb\n")
+
+    def test_a_server_that_hangs_costs_no_time(self):
+        """Nobody answers, or nothing comes: the shell goes on within a moment."""
+        with socket.socket() as silent:
+            silent.bind(("127.0.0.1", 0))
+            silent.listen()
+            address = f"127.0.0.1:{silent.getsockname()[1]}"
+            for server in (address, "127.0.0.1:1", "no.such.host.example:1"):
+                start = time.monotonic()
+                self.assertEqual(self.candidates("--server", server, "token", "revoke", ""), [])
+                self.assertLess(time.monotonic() - start, 3)  # 0.3 on a machine that is not busy
+
+    def test_bash_lines(self):
+        """Bash breaks words where it likes; the answer is what belongs behind its part."""
+        def answer(rest, line):
+            return self.run_cli("__complete", "bash", "--", rest, line).splitlines()
+
+        self.assertEqual(answer("AD", "errata token create --role=AD"), ["ADMIN\t"])
+        self.assertEqual(answer("", "errata token create --role="), answer(
+            "", "./errata token create --role "))
+        self.assertEqual(answer("ev", "errata corrections capture @ev"), [":files "])
+        self.assertEqual(answer("ev", "errata corrections capture --before=@ev"), [":files "])
+        self.assertEqual(answer("'lay", "errata 'lay"), ["layouts\tdocuments and their layouts"])
+        self.assertEqual(answer("la", "errata \"--json\" 'token' \\create --role la"), [])
+
+    # --- in the shells ---
+
+    def check_shell(self, name):
+        if not shutil.which(name):
+            self.skipTest(f"{name} is not installed")
+        shell = Shell(name, self.environment(), self.folder.name)
+        key_id = self.server.admin_token.split("_")[1]
+        cases = {
+            "errata lay": "errata layouts ",
+            "errata layouts ing": "errata layouts ingest ",
+            "errata token create --rol": "errata token create --role ",
+            "errata token create --role SERV": "errata token create --role SERVICE ",
+            "errata token create --role=SERV": "errata token create --role=SERVICE ",
+            "errata context use har": "errata context use harbour ",
+            "errata call GetExam": "errata call GetExamples ",
+            "errata call CorrectionService/Cap": "errata call CorrectionService/CaptureEvent ",
+            "errata layouts ingest inb": "errata layouts ingest inbox/",
+            "errata layouts ingest inbox/o": "errata layouts ingest inbox/order.pdf ",
+            "errata corrections capture @ev": "errata corrections capture @event.json ",
+            "errata --token-file=tok": "errata --token-file=token ",
+            f"errata token revoke {key_id[:4]}": f"errata token revoke {key_id} ",
+        }
+        try:
+            for typed, completed in cases.items():
+                self.assertEqual(shell.complete(typed).rstrip(), completed.rstrip(), f"{name}: {typed}")
+            shell.send("errata token create --role \t" + ("" if name == "fish" else "\t"))
+            shell.read_until("INTEGRATOR")
+        finally:
+            shell.close()
+
+    def test_bash(self):
+        """Each kind of word, in bash."""
+        self.check_shell("bash")
+
+    def test_zsh(self):
+        """The same, in zsh."""
+        self.check_shell("zsh")
+
+    def test_fish(self):
+        """The same, in fish."""
+        self.check_shell("fish")
+
+
+if __name__ == "__main__":
+    main()

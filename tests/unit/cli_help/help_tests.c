@@ -1,0 +1,373 @@
+/*
+ * help_tests.c: help, completion and the manual page of a program that has two groups, made up here: so
+ * nothing of the real one's words has to stand in a test.
+ */
+#include "tools/errata/help/completion.h"
+#include "tools/errata/help/help.h"
+#include "tools/errata/help/manual.h"
+#include "tools/errata/help/shells.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/* --- the program --- */
+
+static const struct option_spec global_options[] = {
+    {"json", NULL, "as JSON"}, {"at", "PLACE", "where"}, {NULL, NULL, NULL}};
+static const struct option_spec eat_options[] = {
+    {"with", "TOOL", "what it is eaten with"}, {"from", "FILE", "a bowl"}, {NULL, NULL, NULL}};
+
+static const struct command fruit[] = {
+    {.group = "fruit",
+     .name = "eat",
+     .arguments = "KIND [FILE|-]",
+     .summary = "eat one",
+     .help = "Eats one. It `may be sour` and is gone behind that.\n\nPits stay.",
+     .examples = {{"shop fruit eat apple", NULL}, {"shop fruit eat \\\n  plum", "over two lines"}},
+     .exits = "1 where it was sour.",
+     .options = eat_options,
+     .words_min = 1,
+     .words_max = 2},
+    {.group = "fruit", .name = "list", .summary = "list them", .help = "Lists them."},
+    {.group = "fruit", .name = "rot", .summary = "hidden", .help = "-", .hidden = true},
+    {.name = NULL}};
+static const struct command single[] = {
+    {.name = "wave", .arguments = "WORD...", .summary = "wave", .help = "Waves.", .words_max = 9},
+    {.name = NULL}};
+static const struct command_group groups[] = {{"Food", "fruit", "apples and more", fruit},
+                                              {"Manners", NULL, NULL, single},
+                                              {NULL, NULL, NULL, NULL}};
+static const struct option_spec codes[] = {{"0", NULL, "well"}, {NULL, NULL, NULL}};
+static const struct command_topic topics[] = {
+    {"codes", "what codes say", "EXIT STATUS", "Few.", codes}, {NULL, NULL, NULL, NULL, NULL}};
+
+static bool word(struct slice name, size_t index, struct command_word *ret_word)
+{
+    static const struct command_word tools[] = {{SLICE("FORK"), SLICE("with tines")},
+                                                {SLICE("SPOON"), {NULL, 0}}};
+
+    if (!slice_equal(name, SLICE("TOOL")) || index > 1) {
+        return false;
+    }
+    *ret_word = tools[index];
+    return true;
+}
+
+static const struct command_set set = {
+    "shop", "a shop", "It `sells` things. Also fruit.", groups, global_options, topics, word};
+
+/* --- what is printed --- */
+
+struct page {
+    char *text;
+    size_t size;
+    struct printer out;
+};
+
+static void page_open(struct page *page, unsigned width)
+{
+    *page = (struct page){.text = NULL};
+    page->out = (struct printer){
+        .stream = open_memstream(&page->text, &page->size), .terminal = width > 0, .width = width};
+    assert_non_null(page->out.stream);
+}
+
+static void assert_page(struct page *page, const char *expected)
+{
+    assert_int_equal(fclose(page->out.stream), 0);
+    assert_string_equal(page->text, expected);
+    free(page->text);
+}
+
+/* Goal: names are found, and those that are none have a neighbour.
+ * Method: each level, with letters that are missing; what is hidden is nobody's neighbour. */
+static void names(void **state)
+{
+    struct command_walk walk = {0, 0};
+    unsigned count = 0;
+
+    (void)state;
+    assert_ptr_equal(command_find(&set, "fruit", "eat"), &fruit[0]);
+    assert_ptr_equal(command_find(&set, NULL, "wave"), &single[0]);
+    assert_null(command_find(&set, NULL, "eat"));
+    assert_ptr_equal(command_find_group(&set, "fruit"), &groups[0]);
+    assert_ptr_equal(command_find_topic(&set, "codes"), &topics[0]);
+    assert_true(slice_equal(command_nearest(&set, NULL, "friut", false), SLICE("fruit")));
+    assert_true(slice_equal(command_nearest(&set, NULL, "code", true), SLICE("codes")));
+    assert_int_equal(command_nearest(&set, NULL, "code", false).size, 0);
+    assert_true(slice_equal(command_nearest(&set, "fruit", "lst", false), SLICE("list")));
+    assert_int_equal(command_nearest(&set, "fruit", "rto", false).size, 0);
+    while (command_next(&set, &walk) != NULL) {
+        count++;
+    }
+    assert_int_equal(count, 4);
+}
+
+/* Goal: usage says which values there are.
+ * Method: all that may stand in it: options, brackets, choices and dots. */
+static void values(void **state)
+{
+    static const char *const expected[] = {"METHOD", "JSON|@FILE|-", "FILE"};
+    struct command_values walk = {"--role ROLE METHOD [JSON|@FILE|-] [FILE...]", false};
+    struct slice value = {NULL, 0};
+    struct slice choice = {NULL, 0};
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(command_next_value(&walk, &value));
+        assert_true(slice_equal(value, slice_text(expected[i])));
+        assert_int_equal(walk.repeated, i == 2);
+    }
+    assert_false(command_next_value(&walk, &value));
+    value = SLICE("JSON|@FILE|-");
+    assert_true(command_next_choice(&value, &choice) && slice_equal(choice, SLICE("JSON")));
+    assert_true(command_next_choice(&value, &choice) && slice_equal(choice, SLICE("@FILE")));
+    assert_true(command_next_choice(&value, &choice) && slice_equal(choice, SLICE("-")));
+    assert_false(command_next_choice(&value, &choice));
+}
+
+/* Goal: each page says what its tables hold, and no more.
+ * Method: every page, as a pipe gets it. */
+static void pages(void **state)
+{
+    struct page page;
+
+    (void)state;
+    page_open(&page, 0);
+    help_print_overview(&set, &page.out);
+    assert_page(&page, "shop: a shop\n"
+                       "\n"
+                       "Usage: shop COMMAND [ARGUMENTS] [OPTIONS]\n"
+                       "       shop help [COMMAND | TOPIC]\n"
+                       "\n"
+                       "Food\n"
+                       "  fruit         apples and more: eat, list\n"
+                       "Manners\n"
+                       "  wave          wave\n");
+    page_open(&page, 0);
+    help_print_all(&set, &page.out);
+    assert_page(&page, "shop: a shop\n"
+                       "\n"
+                       "Usage: shop COMMAND [ARGUMENTS] [OPTIONS]\n"
+                       "\n"
+                       "It `sells` things. Also fruit.\n"
+                       "\n"
+                       "Food\n"
+                       "  fruit eat               eat one\n"
+                       "  fruit list              list them\n"
+                       "\n"
+                       "Manners\n"
+                       "  wave                    wave\n"
+                       "\n"
+                       "Options of every command\n"
+                       "  --json                  as JSON\n"
+                       "  --at PLACE              where\n"
+                       "\n"
+                       "More\n"
+                       "  help codes              what codes say\n"
+                       "\n"
+                       "`shop help COMMAND` tells all of one, with examples to paste.\n");
+    page_open(&page, 0);
+    help_print_group(&set, &page.out, &groups[0]);
+    assert_page(&page, "shop fruit: apples and more\n"
+                       "\n"
+                       "Usage: shop fruit COMMAND [ARGUMENTS] [OPTIONS]\n"
+                       "\n"
+                       "Commands\n"
+                       "  fruit eat               eat one\n"
+                       "  fruit list              list them\n"
+                       "\n"
+                       "`shop help fruit COMMAND` tells all of one, with examples to paste.\n");
+    page_open(&page, 0);
+    help_print_topic(&set, &page.out, &topics[0]);
+    assert_page(&page, "what codes say\n"
+                       "\n"
+                       "Few.\n"
+                       "\n"
+                       "  0                       well\n");
+}
+
+/* Goal: a command's page has all of it, with examples as they are typed, and fits a narrow terminal.
+ * Method: the same command for a pipe and for 50 columns. */
+static void command_page(void **state)
+{
+    struct page page;
+
+    (void)state;
+    page_open(&page, 0);
+    help_print_command(&set, &page.out, &fruit[0]);
+    assert_page(&page, "shop fruit eat: eat one\n"
+                       "\n"
+                       "Usage: shop fruit eat KIND [FILE|-] [OPTIONS]\n"
+                       "\n"
+                       "Eats one. It `may be sour` and is gone behind that.\n"
+                       "\n"
+                       "Pits stay.\n"
+                       "\n"
+                       "Options\n"
+                       "  --with TOOL             what it is eaten with: FORK, SPOON\n"
+                       "  --from FILE             a bowl\n"
+                       "\n"
+                       "Examples\n"
+                       "  shop fruit eat apple\n"
+                       "  # over two lines\n"
+                       "  shop fruit eat \\\n"
+                       "    plum\n"
+                       "\n"
+                       "Exit codes\n"
+                       "1 where it was sour.\n"
+                       "\n"
+                       "More options, those of every command: `shop help`.\n");
+    page_open(&page, 50);
+    help_print_command(&set, &page.out, &fruit[1]);
+    assert_page(&page, "shop fruit list: list them\n"
+                       "\n"
+                       "Usage: shop fruit list\n"
+                       "\n"
+                       "Lists them.\n"
+                       "\n"
+                       "More options, those of every command: `shop help`.\n");
+}
+
+/* --- completion --- */
+
+static void offer(void *user, struct completion *completion, struct slice name)
+{
+    (void)user;
+    if (slice_equal(name, SLICE("PLACE"))) {
+        completion_offer(completion, SLICE("home"), SLICE("mine\nalone"));
+        completion_offer(completion, SLICE("a\tb"), SLICE("can't be typed"));
+    }
+}
+
+static void assert_completed(const char *line, const char *expected)
+{
+    struct page page;
+    struct arena arena;
+    char *words[COMPLETION_WORDS_MAX];
+    size_t count = 0;
+
+    page_open(&page, 0);
+    arena_init(&arena, 1 << 20);
+    count = completion_split(&arena, line, words);
+    assert_true(count > 0);
+    struct completion completion = {.set = &set, .out = &page.out, .arena = &arena, .offer = offer};
+    completion_run(&completion, words, count);
+    assert_page(&page, expected);
+    arena_deinit(&arena);
+}
+
+/* Goal: what may come next, at every place of a line, and nothing where nothing may.
+ * Method: a line for each place. */
+static void candidates(void **state)
+{
+    (void)state;
+    assert_completed("",
+                     "fruit\tapples and more\nwave\twave\nhelp\tall of a command, or of a topic\n");
+    assert_completed("fru", "fruit\tapples and more\n");
+    assert_completed("fruit ", "eat\teat one\nlist\tlist them\n");
+    assert_completed("--json fruit l", "list\tlist them\n");
+    assert_completed("help c", "codes\twhat codes say\n");
+    assert_completed("help fruit e", "eat\teat one\n");
+    assert_completed("fruit eat --w", "--with\twhat it is eaten with\n");
+    assert_completed("fruit eat -", "--with\twhat it is eaten with\n--from\ta bowl\n"
+                                    "--json\tas JSON\n--at\twhere\n");
+    assert_completed("fruit eat --with ", "FORK\twith tines\nSPOON\t\n");
+    assert_completed("fruit eat --with=sp", "--with=SPOON\t\n");
+    assert_completed("--at ", "home\tmine\\nalone\n");
+    assert_completed("fruit eat apple ", ":files \n");
+    assert_completed("fruit eat --from=x", ":files --from=\n");
+    assert_completed("fruit eat apple bowl ", "");
+    assert_completed("fruit eat -- --w", "");
+    assert_completed("fruit list ", "");
+    assert_completed("none ", "");
+    assert_completed("fruit none ", "");
+    assert_completed("--none x", "");
+}
+
+static void assert_split(const char *line, size_t count, const char *const *expected)
+{
+    char *words[COMPLETION_WORDS_MAX];
+    struct arena arena;
+
+    arena_init(&arena, 1 << 20);
+    assert_int_equal(completion_split(&arena, line, words), count);
+    for (size_t i = 0; i < count; i++) {
+        assert_string_equal(words[i], expected[i]);
+    }
+    arena_deinit(&arena);
+}
+
+/* Goal: a line becomes the words that a shell would make of it, the last one as far as it was typed.
+ * Method: quotes, backslashes, blanks at the end, an open quote; and more words than are read. */
+static void splitting(void **state)
+{
+    static const char *const all[] = {"a", "b c", "d\"e", "f g", "h'i", ""};
+    static const char *const open[] = {"x", "y z"};
+    char many[2 * COMPLETION_WORDS_MAX + 3];
+
+    (void)state;
+    assert_split("a 'b c' \"d\\\"e\" f\\ g \th\"'\"i ", 6, all);
+    assert_split("x \"y z", 2, open);
+    for (size_t i = 0; i < sizeof(many) - 1; i++) {
+        many[i] = i % 2 == 0 ? 'w' : ' ';
+    }
+    many[sizeof(many) - 1] = '\0';
+    assert_split(many, 0, NULL);
+}
+
+/* --- the manual page --- */
+
+/* Goal: the page has every command, escaped for mdoc.
+ * Method: the whole page. */
+static void manual(void **state)
+{
+    static const struct command_example examples[] = {{"shop wave -n 'x'", "both hands"},
+                                                      {NULL, NULL}};
+    const struct manual made = {&set, "May 1, 2026", "1.0", examples, ".Xr mall 1\n"};
+    struct page page;
+
+    (void)state;
+    page_open(&page, 0);
+    manual_print(&made, &page.out);
+    assert_int_equal(fclose(page.out.stream), 0);
+    assert_non_null(strstr(page.text, ".Dd May 1, 2026\n.Dt SHOP 1\n.Os \"Errata 1.0\"\n"
+                                      ".Sh NAME\n.Nm shop\n.Nd a shop\n"));
+    assert_non_null(strstr(page.text, "It \\fBsells\\fP things.\nAlso fruit.\n"));
+    assert_non_null(strstr(page.text, ".Ss Food\n.Bl -tag -width Ds\n"
+                                      ".It \"\\fBfruit eat\\fP [OPTIONS] KIND [FILE|\\-]\"\n"));
+    assert_non_null(strstr(page.text, "Pits stay.\n.Pp\n1 where it was sour.\n"));
+    assert_non_null(strstr(page.text, ".It \"\\fB\\-\\-with TOOL\\fP\"\n"
+                                      "what it is eaten with: FORK, SPOON\n"));
+    assert_non_null(strstr(page.text, "shop fruit eat \\e\n  plum\n.Ed\n"));
+    assert_non_null(strstr(page.text, ".Sh EXIT STATUS\nFew.\n.Bl -tag -width Ds\n"));
+    assert_non_null(strstr(page.text, "# both hands\nshop wave \\-n \\(aqx\\(aq\n"));
+    assert_null(strstr(page.text, "rot"));
+    free(page.text);
+}
+
+/* Goal: the shells that are named have scripts.
+ * Method: each name, and one that is none. */
+static void scripts(void **state)
+{
+    (void)state;
+    assert_non_null(strstr(shell_find("bash")->script, "complete -F"));
+    assert_non_null(strstr(shell_find("zsh")->script, "#compdef errata"));
+    assert_non_null(strstr(shell_find("fish")->script, "complete -c errata"));
+    assert_null(shell_find("csh"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(names),      cmocka_unit_test(values),
+                                       cmocka_unit_test(pages),      cmocka_unit_test(command_page),
+                                       cmocka_unit_test(candidates), cmocka_unit_test(splitting),
+                                       cmocka_unit_test(manual),     cmocka_unit_test(scripts)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

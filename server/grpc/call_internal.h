@@ -147,6 +147,7 @@ struct call_server {
     struct call_core *pool;
     uint32_t pool_count;
     uint64_t body_bytes; /* of request messages that are arriving or being handled */
+    const struct method_info *recent_method; /* of the last call; NULL where it had none */
     uint64_t next_number;
     int64_t now_us; /* as last told */
     int64_t wheel_us; /* the wheel has turned up to here */

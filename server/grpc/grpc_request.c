@@ -53,9 +53,15 @@ static void grpc_take_timeout(struct call_core *core, struct slice value)
     }
 }
 
+/* Calls of one method come in a row: the table is searched for the first of them alone. */
 static void grpc_take_path(struct call_core *core, struct slice value)
 {
-    core->call.method = core->server->config.find_method(value);
+    struct call_server *server = core->server;
+
+    if (server->recent_method == NULL || !slice_equal(server->recent_method->path, value)) {
+        server->recent_method = server->config.find_method(value);
+    }
+    core->call.method = server->recent_method;
 }
 
 /* Fields that mean something to the transport; false for the others. */

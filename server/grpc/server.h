@@ -30,7 +30,8 @@
 
 struct call_config {
     const struct call_handlers *handlers; /* outlives the server */
-    const struct method_info *(*find_method)(struct slice path); /* contract_find_method */
+    /* contract_find_method; what it finds stays for ever. */
+    const struct method_info *(*find_method)(struct slice path);
     size_t message_bytes_max;
     size_t arena_bytes_max;
     uint64_t body_bytes_max;

@@ -396,20 +396,28 @@ void rpc_continue(struct rpc *rpc, enum err result)
     }
 }
 
+static bool is_slow(const struct rpc *rpc)
+{
+    int64_t now_us = clock_monotonic_coarse_us(rpc->services->config.clock);
+
+    /* Documents wait for their turn, and streams last: that is no news. */
+    return now_us - rpc->call->started_us > SERVICES_SLOW_US &&
+           rpc->method->stream == METHOD_UNARY && !rpc_takes_document(rpc);
+}
+
 /* One line a call at debug, and always one for a fault of ours or a slow call; never payloads. */
-static void log_call(const struct rpc *rpc, enum err result, int64_t duration_us)
+static void log_call(const struct rpc *rpc, enum err result)
 {
     uint32_t code = err_grpc_code(result);
     bool failed = code == GRPC_INTERNAL || (code == GRPC_UNAVAILABLE && result != ERR_DRAINING);
-    /* Documents wait for their turn, and streams last: that is no news. */
-    bool waits = rpc->method->stream != METHOD_UNARY || rpc_takes_document(rpc);
-    bool slow = duration_us > SERVICES_SLOW_US && !waits;
-    enum logger_level level = failed || slow ? LOGGER_INFO : LOGGER_DEBUG;
+    enum logger_level level = failed || is_slow(rpc) ? LOGGER_INFO : LOGGER_DEBUG;
+    int64_t duration_us = 0;
     char org[UUID_TEXT_BYTES];
 
     if (!logger_wants(level)) {
         return;
     }
+    duration_us = clock_monotonic_us(rpc->services->config.clock) - rpc->call->started_us;
     uuid_format(rpc->principal.org.uuid, org);
 
     const struct logger_field fields[] = {
@@ -438,7 +446,7 @@ void rpc_finish(struct rpc *rpc, enum err result)
     rpc_document_close(rpc);
     rpc->state = RPC_ENDED;
     env_count_call(services->config.env, rpc->method->index, (uint32_t)status.code);
-    log_call(rpc, result, clock_monotonic_us(services->config.clock) - call->started_us);
+    log_call(rpc, result);
     unlink_live(services, rpc);
     call_finish(call, &status); /* copies the status: its texts may stand in these arenas */
     services_give_arena(services, &stage_arena);

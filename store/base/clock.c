@@ -28,9 +28,16 @@ static int64_t system_monotonic_us(const struct clock *clock)
     return read_us(CLOCK_MONOTONIC);
 }
 
+static int64_t system_monotonic_coarse_us(const struct clock *clock)
+{
+    (void)clock;
+    return read_us(CLOCK_MONOTONIC_COARSE);
+}
+
 const struct clock *clock_system(void)
 {
-    static const struct clock machine = {system_wall_us, system_monotonic_us};
+    static const struct clock machine = {system_wall_us, system_monotonic_us,
+                                         system_monotonic_coarse_us};
 
     return &machine;
 }
@@ -48,7 +55,7 @@ static int64_t manual_monotonic_us(const struct clock *clock)
 void clock_manual_init(struct clock_manual *manual, int64_t wall_us)
 {
     *manual = (struct clock_manual){
-        .clock = {manual_wall_us, manual_monotonic_us},
+        .clock = {manual_wall_us, manual_monotonic_us, manual_monotonic_us},
         .wall_us = wall_us,
     };
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -266,6 +267,50 @@ static void test_large_bodies(void **state)
     scene_end(&scene, 1);
 }
 
+/* What is logged at level info while a capture takes so long. */
+static size_t read_log_of(int64_t duration_us, char *text, size_t size)
+{
+    struct scene scene;
+    struct exchange exchange;
+    struct exchange_start start;
+    FILE *log = tmpfile();
+    int own = dup(STDERR_FILENO);
+    ssize_t got = 0;
+
+    assert_non_null(log);
+    scene_init(&scene, 10);
+    start = capture_start(scene.world.admin, NULL);
+    exchange_open(&exchange, &scene.world, &start);
+    exchange_send(&exchange, &scene.capture.request.base);
+    clock_manual_advance(&scene.world.clock, duration_us);
+    logger_configure(LOGGER_INFO, LOGGER_TEXT);
+    assert_true(dup2(fileno(log), STDERR_FILENO) >= 0);
+    world_run(&scene.world);
+    assert_true(dup2(own, STDERR_FILENO) >= 0);
+    logger_configure(LOGGER_ERROR, LOGGER_TEXT);
+    (void)close(own);
+    got = pread(fileno(log), text, size - 1, 0);
+    (void)fclose(log);
+    assert_true(got >= 0);
+    text[got] = '\0';
+    exchange_close(&exchange);
+    scene_end(&scene, 1);
+    return (size_t)got;
+}
+
+/* Goal: a slow call is told in the log, with how long it took; others are not. Method: a write that
+ * waits in the queue for as long as calls may take, and for one microsecond more. */
+static void test_slow_calls_are_told(void **state)
+{
+    char text[1024];
+
+    (void)state;
+    assert_int_equal(read_log_of(SERVICES_SLOW_US, text, sizeof(text)), 0);
+    assert_true(read_log_of(SERVICES_SLOW_US + 1, text, sizeof(text)) > 0);
+    assert_non_null(strstr(text, "CorrectionService/CaptureEvent"));
+    assert_non_null(strstr(text, "duration_us=1000001"));
+}
+
 int run_write_tests(void)
 {
     const struct CMUnitTest tests[] = {
@@ -275,6 +320,7 @@ int run_write_tests(void)
         cmocka_unit_test(test_cancel_while_queued),
         cmocka_unit_test(test_deadline_after_cancel),
         cmocka_unit_test(test_large_bodies),
+        cmocka_unit_test(test_slow_calls_are_told),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

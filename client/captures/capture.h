@@ -30,7 +30,7 @@ struct capture {
     int64_t due_ms; /* not to be sent before */
     uint32_t attempts; /* sent, of all its calls */
     uint32_t faults; /* calls that went wrong for what may lie in itself */
-    bool cancelled; /* its call is to end: on_end follows */
+    bool cancelled; /* for its age, or the queue's end: it leaves once its call has ended */
     size_t size;
     uint8_t bytes[]; /* of the CaptureEventRequest */
 };

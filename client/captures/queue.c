@@ -372,7 +372,6 @@ void captures_queue_end(struct capture *take_capture, const struct errata_status
 {
     struct capture *capture = take_capture;
     struct captures_queue *queue = capture->queue;
-    bool was_cancelled = capture->cancelled;
     int64_t retry_ms = -1;
     enum captures_verdict verdict = captures_judge(status, &retry_ms);
 
@@ -380,7 +379,6 @@ void captures_queue_end(struct capture *take_capture, const struct errata_status
     queue->in_flight--;
     capture->call = NULL;
     count_call(queue, capture, status);
-    capture->cancelled = false;
     switch (verdict) {
     case CAPTURES_VERDICT_STORED:
         note_server_works(queue);
@@ -391,7 +389,7 @@ void captures_queue_end(struct capture *take_capture, const struct errata_status
         leave(queue, capture, ERRATA_DROP_REFUSED, status);
         break;
     case CAPTURES_VERDICT_HOLD:
-        if (!was_cancelled) { /* else it ended for its age, which says nothing of the server */
+        if (!capture->cancelled) { /* else it ended for its age: that says nothing of the server */
             hold(queue, retry_ms, now_ms);
         }
         keep_or_drop(queue, capture, status, now_ms, now_ms);

@@ -329,6 +329,56 @@ static void test_age_of_those_under_way(void **state)
     world_free(world);
 }
 
+/* Goal: a call that is cancelled for its capture's age says nothing of the server: the others go on at
+ * once, and are not told of it. Method: a capture that ages under way, and two younger ones. */
+static void test_age_of_one_holds_nobody(void **state)
+{
+    const struct world_limits limits = {.age_ms_max = 10000, .in_flight_max = 1};
+    struct world *world = world_new(&limits, 1);
+
+    (void)state;
+    add_all(world, 1);
+    world_pass(world, 5000);
+    assert_int_equal(world_add(world, 2), ERRATA_OK);
+    assert_int_equal(world_add(world, 3), ERRATA_OK);
+    world_step(world);
+    world_pass(world, 5000);
+    assert_true(world_find(world, 1)->cancelled);
+    world_end(world, 1, ERRATA_CODE_CANCELLED);
+    assert_non_null(world_find(world, 2));
+    world_pass(world, 5000);
+    assert_int_equal(world_drop_of(world, 3)->why, ERRATA_DROP_EXPIRED);
+    assert_false(world_drop_of(world, 3)->has_status);
+    world_free(world);
+}
+
+/* Goal: a capture that was at fault gets its turn however many new ones come. Method: one call at a
+ * time, and a new capture each time that one ends. */
+static void test_fault_is_not_overtaken_for_ever(void **state)
+{
+    const struct world_limits limits = {.in_flight_max = 1};
+    struct world *world = world_new(&limits, 1);
+
+    (void)state;
+    add_all(world, 1);
+    world_end(world, 1, ERRATA_CODE_INTERNAL);
+    for (uint32_t tag = 2; tag < 5; tag++) {
+        assert_int_equal(world_add(world, tag), ERRATA_OK);
+        world_step(world);
+        world_pass(world, 600);
+        assert_int_equal(world_add(world, tag + 100), ERRATA_OK);
+        world_step(world);
+        world_end(world, tag, ERRATA_CODE_OK);
+        if (world_find(world, 1) != NULL) {
+            break;
+        }
+        world_end(world, tag + 100, ERRATA_CODE_OK);
+    }
+    assert_int_equal(world->now_ms, 1000 + 1200);
+    assert_non_null(world_find(world, 1));
+    world_free(world);
+}
+
 /* Goal: what waits is dropped the moment it is too old, told what was in the way; younger ones stay.
  * Method: one held by the server for longer than its age, one behind a call that does not end. */
 static void test_age_of_those_that_wait(void **state)
@@ -433,6 +483,8 @@ int run_queue_tests(void)
         cmocka_unit_test(test_faults),
         cmocka_unit_test(test_one_bad_capture_blocks_nobody),
         cmocka_unit_test(test_age_of_those_under_way),
+        cmocka_unit_test(test_age_of_one_holds_nobody),
+        cmocka_unit_test(test_fault_is_not_overtaken_for_ever),
         cmocka_unit_test(test_age_of_those_that_wait),
         cmocka_unit_test(test_keys_and_repeats),
         cmocka_unit_test(test_keys_of_two_queues),

@@ -16,6 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -324,6 +326,56 @@ static void test_signals_are_the_programs(void **state)
     server_free(server);
 }
 
+/* A child's own queue; its exit code. */
+static int run_child(const struct server *server, struct told *told)
+{
+    struct errata_captures *captures = start(server, told, NULL);
+    struct errata_captures_statistics last;
+
+    if (add(captures, "child") != ERRATA_OK) {
+        return 1;
+    }
+    errata_captures_stop(captures, 60000, &last);
+    return last.stored == 1 && last.queued == 0 ? 0 : 2;
+}
+
+/* Goal: a process that forks keeps its queue, and its child may have one of its own; they share no key.
+ * Method: a capture that is queued at the fork, and one of the child's. The thread sanitizer has no
+ * threads behind a fork. */
+static void test_fork(void **state)
+{
+    static const struct server_habits habits = {0};
+    struct server *server = NULL;
+    struct told told = {.last_code = 0};
+    struct errata_captures *captures = NULL;
+    struct errata_captures_statistics last;
+    int status = -1;
+    pid_t child = -1;
+
+    (void)state;
+#ifdef __SANITIZE_THREAD__
+    skip();
+#endif
+    server = server_new(&habits);
+    captures = start(server, &told, NULL);
+    assert_int_equal(add(captures, "parent"), ERRATA_OK);
+    child = fork();
+    if (child == 0) {
+        _exit(run_child(server, &told));
+    }
+    assert_true(child > 0);
+    server_up(server);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    errata_captures_stop(captures, 60000, &last);
+    assert_int_equal(last.stored, 1);
+    server_down(server);
+    assert_int_equal(server_count_stored(server), 2);
+    assert_int_equal(server_count_wrong(server), 0);
+    server_free(server);
+}
+
 int run_thread_tests(void)
 {
     const struct CMUnitTest tests[] = {
@@ -333,6 +385,7 @@ int run_thread_tests(void)
         cmocka_unit_test(test_token_file_is_read_again),
         cmocka_unit_test(test_start_refuses),
         cmocka_unit_test(test_signals_are_the_programs),
+        cmocka_unit_test(test_fork),
     };
 
     return cmocka_run_group_tests_name("thread", tests, NULL, NULL);

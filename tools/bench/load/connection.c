@@ -674,6 +674,11 @@ size_t connection_waiting(const struct connection *connection)
     return connection->waiting.count;
 }
 
+bool connection_has_unsent(const struct connection *connection)
+{
+    return connection->unsent_first != NULL;
+}
+
 bool connection_start(struct connection *connection, uint32_t kind, uint64_t due_ns)
 {
     if (connection->waiting.count > 0 || !may_start(connection)) {

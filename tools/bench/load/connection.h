@@ -77,6 +77,8 @@ void connection_abandon(struct connection *connection);
 
 size_t connection_in_flight(const struct connection *connection);
 size_t connection_waiting(const struct connection *connection);
+/* A body waits for a window, or for room in the output. */
+bool connection_has_unsent(const struct connection *connection);
 /* Takes the oldest waiting call back; false where none waits. */
 bool connection_take_waiting(struct connection *connection, uint64_t *ret_due_ns,
                              uint32_t *ret_kind);

@@ -72,6 +72,11 @@ static void flush(struct engine *engine, size_t connection)
         }
         connection_sent(at, sent > 0 ? (size_t)sent : 0);
         output = connection_output(at);
+        if (output.size == 0 && connection_has_unsent(at)) {
+            /* A body longer than the output holds: nothing else would ask for the rest of it. */
+            run_advance(engine->run, connection, now_ns());
+            output = connection_output(at);
+        }
     }
     if ((output.size > 0) != engine->wants_out[connection]) {
         watch(engine, connection, output.size > 0);

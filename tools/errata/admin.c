@@ -8,13 +8,6 @@
 
 #include "client/header.h"
 
-static void print_member(struct cli *cli, const char *title, struct slice value)
-{
-    print_text(&cli->out, "%-14s ", title);
-    print_coloured(&cli->out, COLOUR_NONE, value);
-    print_text(&cli->out, "\n");
-}
-
 static enum cli_exit print_table(struct cli *cli, struct json_value reply,
                                  const struct reply_rows *rows)
 {
@@ -61,18 +54,22 @@ static enum cli_exit print_info(struct cli *cli, struct json_value reply)
     static const struct table_column counter_columns[] = {
         {.title = "COUNTER", .cut = TABLE_NEVER_CUT},
         {.title = "VALUE", .right = true, .cut = TABLE_NEVER_CUT}};
-    static const struct reply_rows methods = {"methods", method_columns,
-                                              sizeof(method_columns) / sizeof(method_columns[0]),
-                                              method_cells};
-    static const struct reply_rows counters = {"counters", counter_columns,
-                                               sizeof(counter_columns) / sizeof(counter_columns[0]),
-                                               counter_cells};
+    static const struct reply_rows methods = {.name = "methods",
+                                              .columns = method_columns,
+                                              .column_count = sizeof(method_columns) /
+                                                              sizeof(method_columns[0]),
+                                              .cells = method_cells};
+    static const struct reply_rows counters = {.name = "counters",
+                                               .columns = counter_columns,
+                                               .column_count = sizeof(counter_columns) /
+                                                               sizeof(counter_columns[0]),
+                                               .cells = counter_cells};
     enum cli_exit result = CLI_OK;
 
-    print_member(cli, "version", reply_text(cli, reply, "version"));
-    print_member(cli, "store format", reply_text(cli, reply, "formatVersion"));
-    print_member(cli, "log engine", reply_text(cli, reply, "logEngine"));
-    print_member(cli, "started", reply_time(cli, reply, "startTime"));
+    reply_print_member(cli, "version", reply_text(cli, reply, "version"));
+    reply_print_member(cli, "store format", reply_text(cli, reply, "formatVersion"));
+    reply_print_member(cli, "log engine", reply_text(cli, reply, "logEngine"));
+    reply_print_member(cli, "started", reply_full_time(cli, reply, "startTime"));
     result = print_table(cli, reply, &methods);
     return result == CLI_OK ? print_table(cli, reply, &counters) : result;
 }
@@ -154,17 +151,14 @@ static enum cli_exit run_health(struct cli *cli)
     size_t count = wanted != NULL ? 1 : sizeof(parts) / sizeof(parts[0]);
     bool serving = true;
     struct buffer json;
-    enum cli_exit result = where_resolve(cli);
+    enum cli_exit result = cli_connect(cli);
 
     buffer_init(&json, &cli->arena, 256);
     for (size_t i = 0; i < count && result == CLI_OK; i++) {
         if (i == 0) {
-            result = cli_connect(cli);
             tell_server(cli, &json);
         }
-        if (result == CLI_OK) {
-            result = tell_part(cli, wanted != NULL ? wanted : parts[i], &json, &serving);
-        }
+        result = tell_part(cli, wanted != NULL ? wanted : parts[i], &json, &serving);
     }
     if (result != CLI_OK) {
         return result;

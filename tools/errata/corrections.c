@@ -81,8 +81,12 @@ static enum cli_exit print_captured(struct cli *cli, struct json_value reply)
     struct json_value event = reply_member(reply, "event");
 
     print_line(&cli->out, reply_text(cli, event, "id"));
+    if (!options_has(&cli->options, "created-at") &&
+        !options_has(&cli->options, "idempotency-key")) {
+        reply_note_clock(cli, event, "createdAt");
+    }
     if (reply_text(cli, event, "reduced").size > 0) {
-        print_text(&cli->err, "it was larger than 10,240 bytes and was reduced\n");
+        cli_note(cli, "it was larger than 10,240 bytes and was reduced");
     }
     return CLI_OK;
 }
@@ -100,12 +104,12 @@ static enum cli_exit run_capture(struct cli *cli)
 static void event_cells(struct cli *cli, struct json_value row, struct slice *cells)
 {
     cells[0] = reply_text(cli, row, "id");
-    cells[1] = reply_time(cli, row, "createdAt");
+    cells[1] = reply_moment(cli, row, "createdAt");
     cells[2] = reply_word(cli, row, "eventType", "EVENT_TYPE_");
-    cells[3] = reply_text(cli, row, "layoutFingerprint");
+    cells[3] = reply_list(cli, row, "fieldsChanged");
     cells[4] = reply_text(cli, row, "documentId");
     cells[5] = reply_text(cli, row, "actorUserId");
-    cells[6] = reply_list(cli, row, "fieldsChanged");
+    cells[6] = reply_text(cli, row, "layoutFingerprint");
 }
 
 static enum cli_exit run_list(struct cli *cli)
@@ -119,16 +123,20 @@ static enum cli_exit run_list(struct cli *cli)
                                                     {"until", "end_time", REQUEST_TIME_AGO},
                                                     {"field", "field", REQUEST_TEXT},
                                                     {NULL, NULL, REQUEST_TEXT}};
-    static const struct table_column columns[] = {{.title = "ID", .cut = TABLE_NEVER_CUT},
-                                                  {.title = "CREATED", .cut = TABLE_NEVER_CUT},
-                                                  {.title = "TYPE"},
-                                                  {.title = "LAYOUT", .extra = 1},
-                                                  {.title = "DOCUMENT", .extra = 1},
-                                                  {.title = "ACTOR", .extra = 1},
-                                                  {.title = "FIELDS"}};
+    static const struct table_column columns[] = {
+        {.title = "ID", .cut = TABLE_NEVER_CUT},
+        {.title = "CREATED", .cut = TABLE_NEVER_CUT},
+        {.title = "TYPE", .cut = TABLE_CUT_FRONT, .min = 16, .extra = 1},
+        {.title = "FIELDS"},
+        {.title = "DOCUMENT", .min = 12, .extra = 2},
+        {.title = "ACTOR", .extra = 3},
+        {.title = "LAYOUT", .min = 12, .extra = 4}};
     static const struct paging paging = {
         .path = "/errata.v1.CorrectionService/ListFeedbackEvents",
-        .rows = {"events", columns, sizeof(columns) / sizeof(columns[0]), event_cells},
+        .rows = {.name = "events",
+                 .columns = columns,
+                 .column_count = sizeof(columns) / sizeof(columns[0]),
+                 .cells = event_cells},
         .members = members,
         .add_filter = request_add_entity,
         .nothing = "no corrections match"};
@@ -137,16 +145,6 @@ static enum cli_exit run_list(struct cli *cli)
 }
 
 /* --- show --- */
-
-static void print_member(struct cli *cli, const char *title, struct slice value)
-{
-    if (value.size == 0) {
-        return;
-    }
-    print_text(&cli->out, "%-10s ", title);
-    print_coloured(&cli->out, COLOUR_NONE, value);
-    print_text(&cli->out, "\n");
-}
 
 static void print_side(struct cli *cli, struct json_value row, const char *side)
 {
@@ -183,23 +181,24 @@ static enum cli_exit print_event(struct cli *cli, struct json_value reply)
     struct slice type = reply_text(cli, event, "entityType");
     struct slice id = reply_text(cli, event, "entityId");
 
-    print_member(cli, "id", reply_text(cli, event, "id"));
-    print_member(cli, "type", reply_word(cli, event, "eventType", "EVENT_TYPE_"));
-    print_member(cli, "created", reply_time(cli, event, "createdAt"));
-    print_member(cli, "actor", reply_text(cli, event, "actorUserId"));
-    print_member(cli, "layout", reply_text(cli, event, "layoutFingerprint"));
-    print_member(cli, "document", reply_text(cli, event, "documentId"));
-    print_member(cli, "draft", reply_text(cli, event, "draftOrderId"));
+    reply_print_member(cli, "id", reply_text(cli, event, "id"));
+    reply_print_member(cli, "type", reply_word(cli, event, "eventType", "EVENT_TYPE_"));
+    reply_print_member(cli, "created", reply_full_time(cli, event, "createdAt"));
+    reply_print_member(cli, "actor", reply_text(cli, event, "actorUserId"));
+    reply_print_member(cli, "layout", reply_text(cli, event, "layoutFingerprint"));
+    reply_print_member(cli, "document", reply_text(cli, event, "documentId"));
+    reply_print_member(cli, "draft", reply_text(cli, event, "draftOrderId"));
     if (type.size + id.size > 0) {
-        print_member(cli, "entity",
-                     arena_printf(&cli->arena, "%.*s/%.*s", (int)type.size, (const char *)type.data,
-                                  (int)id.size, (const char *)id.data));
+        reply_print_member(cli, "entity",
+                           arena_printf(&cli->arena, "%.*s/%.*s", (int)type.size,
+                                        (const char *)type.data, (int)id.size,
+                                        (const char *)id.data));
     }
-    print_member(cli, "fields", reply_list(cli, event, "fieldsChanged"));
-    print_member(cli, "output", reply_text(cli, event, "correctedOutputJson"));
-    print_member(cli, "meta", reply_text(cli, event, "metaJson"));
+    reply_print_member(cli, "fields", reply_list(cli, event, "fieldsChanged"));
+    reply_print_member(cli, "output", reply_text(cli, event, "correctedOutputJson"));
+    reply_print_member(cli, "meta", reply_text(cli, event, "metaJson"));
     if (reply_text(cli, event, "reduced").size > 0) {
-        print_member(cli, "reduced", SLICE("yes: it was larger than is kept"));
+        reply_print_member(cli, "reduced", SLICE("yes: it was larger than is kept"));
     }
     print_text(&cli->out, "\n");
     print_diff(cli, event);

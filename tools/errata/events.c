@@ -7,6 +7,7 @@
 #include "tools/errata/failure.h"
 #include "tools/errata/input.h"
 #include "tools/errata/paging.h"
+#include "tools/errata/values.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -42,8 +43,8 @@ static void event_cells(struct cli *cli, struct json_value row, struct slice *ce
     cells[0] = reply_text(cli, row, "seq");
     cells[1] = reply_time(cli, row, "recordedAt");
     cells[2] = reply_word(cli, row, "kind", "EVENT_KIND_");
-    cells[3] = reply_text(cli, row, "actorUserId");
-    cells[4] = main_subject(cli, row);
+    cells[3] = main_subject(cli, row);
+    cells[4] = reply_text(cli, row, "actorUserId");
     cells[5] = reply_text(cli, row, "id");
 }
 
@@ -68,12 +69,12 @@ static enum cli_exit add_subject(struct request *request, struct cli *cli)
 }
 
 static const struct table_column columns[] = {
-    {.title = "SEQ", .right = true, .cut = TABLE_NEVER_CUT},
-    {.title = "RECORDED", .cut = TABLE_NEVER_CUT},
-    {.title = "KIND", .cut = TABLE_NEVER_CUT},
+    {.title = "SEQ", .right = true, .cut = TABLE_NEVER_CUT, .min = 4},
+    {.title = "RECORDED (UTC)", .cut = TABLE_NEVER_CUT},
+    {.title = "KIND", .cut = TABLE_NEVER_CUT, .min = 17},
+    {.title = "SUBJECT", .min = 16},
     {.title = "ACTOR", .extra = 1},
-    {.title = "SUBJECT"},
-    {.title = "ID", .cut = TABLE_NEVER_CUT, .extra = 1}};
+    {.title = "ID", .cut = TABLE_NEVER_CUT, .extra = 2}};
 
 static enum cli_exit run_list(struct cli *cli)
 {
@@ -81,7 +82,10 @@ static enum cli_exit run_list(struct cli *cli)
                                                     {NULL, NULL, REQUEST_TEXT}};
     static const struct paging paging = {
         .path = "/errata.v1.LearningService/ListEvents",
-        .rows = {"events", columns, sizeof(columns) / sizeof(columns[0]), event_cells},
+        .rows = {.name = "events",
+                 .columns = columns,
+                 .column_count = sizeof(columns) / sizeof(columns[0]),
+                 .cells = event_cells},
         .members = members,
         .add_filter = add_subject,
         .nothing = "no events match"};
@@ -117,17 +121,23 @@ struct watching {
     unsigned failures; /* tries that brought nothing, one after the other */
     enum cli_exit result;
     bool finished; /* all that was wanted was printed, or nobody reads the output any more */
+    struct table_layout layout; /* of the rows that were printed */
 };
 
-static void print_event_line(struct cli *cli, struct json_value event)
+/* Each event is a page of its own, in the columns of those before. */
+static enum cli_exit print_row(struct watching *watching, struct json_value event)
 {
-    struct slice cells[6] = {{NULL, 0}};
+    struct cli *cli = watching->cli;
+    struct slice cells[TABLE_COLUMNS_MAX] = {{NULL, 0}};
+    struct table table;
 
     event_cells(cli, event, cells);
-    for (size_t i = 0; i < 5; i++) {
-        print_coloured(&cli->out, i == 0 ? COLOUR_BOLD : COLOUR_NONE, cells[i]);
-        print_text(&cli->out, i < 4 ? "  " : "\n");
+    table_init(&table, &cli->arena, columns, sizeof(columns) / sizeof(columns[0]));
+    if (!table_add(&table, cells)) {
+        return cli_local(cli, "out of memory");
     }
+    table_print_page(&table, &cli->out, &watching->layout);
+    return CLI_OK;
 }
 
 static bool read_seq(struct cli *cli, struct json_value event, int64_t *ret_seq)
@@ -162,7 +172,7 @@ static bool print_event(void *user, struct slice message)
     if (cli->json) {
         print_json(&cli->out, json);
     } else {
-        print_event_line(cli, event);
+        watching->result = print_row(watching, event);
     }
     watching->failures = 0;
     watching->left -= watching->left > 0 ? 1 : 0;
@@ -182,8 +192,14 @@ static enum cli_exit watch_request(struct watching *watching, struct slice *ret_
                 arena_printf(&cli->arena, "%lld", (long long)watching->next_seq));
     buffer_init(&kinds, &cli->arena, 64);
     for (size_t at = 0; (kind = options_next(&cli->options, "kind", &at)) != NULL;) {
+        struct slice word = {NULL, 0};
+        enum cli_exit result = values_read(cli, "kind", kind, &word);
+
+        if (result != CLI_OK) {
+            return result;
+        }
         buffer_append_byte(&kinds, kinds.size == 0 ? '[' : ',');
-        json_write_string(&kinds, slice_text(kind), false);
+        json_write_string(&kinds, word, false);
     }
     if (kinds.size > 0) {
         buffer_append_byte(&kinds, ']');
@@ -285,8 +301,8 @@ static enum cli_exit watch_step(struct watching *watching, struct arena *arena)
         return failure_print_status(cli, &status);
     }
     if (watching->failures == 0) {
-        print_text(&cli->err, "connection lost; trying again from event %lld\n",
-                   (long long)watching->next_seq);
+        cli_note(cli, "connection lost; trying again from event %lld",
+                 (long long)watching->next_seq);
     }
     cli_disconnect(cli);
     wait_to_retry(watching);

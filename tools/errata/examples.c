@@ -20,7 +20,7 @@ static void example_cells(struct cli *cli, struct json_value row, struct slice *
     bool superseded = reply_text(cli, row, "superseded").size > 0;
 
     cells[0] = reply_text(cli, row, "exampleId");
-    cells[1] = reply_time(cli, row, "createdAt");
+    cells[1] = reply_moment(cli, row, "createdAt");
     cells[2] = reply_word(cli, row, "matchLevel", "MATCH_LEVEL_");
     cells[3] = arena_printf(&cli->arena, "%s%s%s", partial ? "partial" : "",
                             partial && superseded ? ", " : "", superseded ? "superseded" : "");
@@ -31,14 +31,16 @@ static void example_cells(struct cli *cli, struct json_value row, struct slice *
 static enum cli_exit print_table(struct cli *cli, struct json_value reply)
 {
     static const struct table_column columns[] = {
-        {.title = "EXAMPLE", .cut = TABLE_NEVER_CUT},
-        {.title = "CREATED", .cut = TABLE_NEVER_CUT, .extra = 1},
-        {.title = "MATCH", .cut = TABLE_NEVER_CUT},
-        {.title = "MARKS", .extra = 1},
-        {.title = "INPUT"},
-        {.title = "OUTPUT"}};
-    static const struct reply_rows rows = {"examples", columns,
-                                           sizeof(columns) / sizeof(columns[0]), example_cells};
+        {.title = "EXAMPLE", .cut = TABLE_NEVER_CUT, .extra = 1},
+        {.title = "CREATED", .cut = TABLE_NEVER_CUT, .extra = 4},
+        {.title = "MATCH", .cut = TABLE_NEVER_CUT, .extra = 3},
+        {.title = "MARKS", .cut = TABLE_NEVER_CUT, .extra = 2, .colour = COLOUR_YELLOW},
+        {.title = "INPUT", .min = 16},
+        {.title = "OUTPUT", .min = 16}};
+    static const struct reply_rows rows = {.name = "examples",
+                                           .columns = columns,
+                                           .column_count = sizeof(columns) / sizeof(columns[0]),
+                                           .cells = example_cells};
     struct table table;
     enum cli_exit result = reply_table(cli, reply, &rows, &table);
 
@@ -48,13 +50,12 @@ static enum cli_exit print_table(struct cli *cli, struct json_value reply)
     if (table.row_count == 0) {
         struct slice withheld = reply_word(cli, reply, "withheld", "WITHHELD_");
 
-        print_text(&cli->err, "no examples%s%.*s\n", withheld.size > 0 ? ", withheld: " : "",
-                   (int)withheld.size, (const char *)withheld.data);
+        cli_note(cli, "no examples%s%.*s", withheld.size > 0 ? ", withheld: " : "",
+                 (int)withheld.size, (const char *)withheld.data);
     }
     table_print(&table, &cli->out);
     if (reply_text(cli, reply, "incomplete").size > 0) {
-        print_text(&cli->err,
-                   "older corrections were not looked at: 2,000 did not fit the options\n");
+        cli_note(cli, "older corrections were not looked at: 2,000 did not fit the options");
     }
     return CLI_OK;
 }

@@ -152,12 +152,12 @@ static void print_lines(struct cli *cli, const struct pdf_explanation *explanati
     for (uint32_t i = 0; i < explanation->ruling_count; i++) {
         across += explanation->rulings[i].y1 == explanation->rulings[i].y2 ? 1 : 0;
     }
-    measures_print_member(
+    reply_print_member(
         cli, "lines",
         arena_printf(&cli->arena,
                      "%u horizontal and %u vertical, after pieces of one line were joined",
                      (unsigned)across, (unsigned)(explanation->ruling_count - across)));
-    measures_print_member(
+    reply_print_member(
         cli, "",
         arena_printf(
             &cli->arena,
@@ -169,8 +169,8 @@ static void print_pages(struct cli *cli, const struct document_measures *measure
 {
     struct measures_runs runs;
 
-    measures_print_member(cli, "pages",
-                          arena_printf(&cli->arena, "%u", (unsigned)measures->page_count));
+    reply_print_member(cli, "pages",
+                       arena_printf(&cli->arena, "%u", (unsigned)measures->page_count));
     measures_runs_begin(&runs, cli);
     for (uint32_t i = 0; i < measures->page_count; i++) {
         measures_runs_add(&runs, measures_size(cli, fingerprint_round(measures->pages[i].width),
@@ -184,7 +184,7 @@ static void print_text_measures(struct cli *cli, const struct explained *explain
     const struct document_measures *measures = &explained->measures;
     const struct pdf_explanation *explanation = &explained->answer.explanation;
 
-    measures_print_member(
+    reply_print_member(
         cli, "text",
         explained->answer.explained
             ? arena_printf(&cli->arena, "%u characters on page 1: %u glyphs in %u words",
@@ -193,17 +193,17 @@ static void print_text_measures(struct cli *cli, const struct explained *explain
             : arena_printf(&cli->arena, "%u characters on page 1",
                            (unsigned)measures->page_one_chars));
     if (measures->pages_read > 1) {
-        measures_print_member(
+        reply_print_member(
             cli, "",
             arena_printf(&cli->arena, "%u characters on the first %u pages, read for the text",
                          (unsigned)measures->text_chars, (unsigned)measures->pages_read));
     }
     if (measures->page_cells == 0) {
-        measures_print_member(cli, "coverage",
-                              SLICE("0, since page 1 has a side of more than 4,000 points"));
+        reply_print_member(cli, "coverage",
+                           SLICE("0, since page 1 has a side of more than 4,000 points"));
         return;
     }
-    measures_print_member(
+    reply_print_member(
         cli, "coverage",
         arena_printf(&cli->arena,
                      "%g of page 1: its glyphs cover %llu of its %llu cells of one point",
@@ -217,17 +217,17 @@ static void print_fingerprint(struct cli *cli, const struct explained *explained
     struct slice canonical = explained->fingerprint.canonical_json;
 
     if (!measures->has_table_count) {
-        measures_print_member(cli, "layout", SLICE("none: what was cut short is never hashed"));
+        reply_print_member(cli, "layout", SLICE("none: what was cut short is never hashed"));
         return;
     }
-    measures_print_member(
-        cli, "hashed",
-        canonical.size <= CANONICAL_SHOWN_BYTES
-            ? canonical
-            : arena_printf(&cli->arena, "%.*s... (%zu bytes; --json has them all)",
-                           CANONICAL_SHOWN_BYTES, (const char *)canonical.data, canonical.size));
-    measures_print_member(
-        cli, "layout", slice_of(explained->fingerprint.text, sizeof(explained->fingerprint.text)));
+    reply_print_member(cli, "hashed",
+                       canonical.size <= CANONICAL_SHOWN_BYTES
+                           ? canonical
+                           : arena_printf(&cli->arena, "%.*s... (%zu bytes; --json has them all)",
+                                          CANONICAL_SHOWN_BYTES, (const char *)canonical.data,
+                                          canonical.size));
+    reply_print_member(cli, "layout",
+                       slice_of(explained->fingerprint.text, sizeof(explained->fingerprint.text)));
 }
 
 static void print_warnings(struct cli *cli, const struct document_measures *measures)
@@ -236,7 +236,7 @@ static void print_warnings(struct cli *cli, const struct document_measures *meas
     size_t count = document_warnings(measures, warnings);
 
     for (size_t i = 0; i < count; i++) {
-        measures_print_member(cli, "warning", warnings[i]);
+        reply_print_member(cli, "warning", warnings[i]);
     }
 }
 
@@ -244,17 +244,17 @@ static void print_cost(struct cli *cli, const struct explained *explained)
 {
     const struct pdf_answer *answer = &explained->answer;
 
-    measures_print_member(cli, "cost",
-                          arena_printf(&cli->arena,
-                                       "%.1f ms of CPU and %.*s of memory, %.1f ms in all",
-                                       (double)answer->cpu_us / 1000,
-                                       (int)measures_bytes(cli, answer->memory_bytes).size,
-                                       (const char *)measures_bytes(cli, answer->memory_bytes).data,
-                                       (double)explained->took_us / 1000));
-    measures_print_member(cli, "cage", slice_text(cage_text(explained->cage)));
-    measures_print_member(cli, "measured by",
-                          arena_printf(&cli->arena, "rules %d, Poppler %s", PDF_RULES_VERSION,
-                                       explained->poppler_version));
+    reply_print_member(cli, "cost",
+                       arena_printf(&cli->arena,
+                                    "%.1f ms of CPU and %.*s of memory, %.1f ms in all",
+                                    (double)answer->cpu_us / 1000,
+                                    (int)measures_bytes(cli, answer->memory_bytes).size,
+                                    (const char *)measures_bytes(cli, answer->memory_bytes).data,
+                                    (double)explained->took_us / 1000));
+    reply_print_member(cli, "cage", slice_text(cage_text(explained->cage)));
+    reply_print_member(cli, "measured by",
+                       arena_printf(&cli->arena, "rules %d, Poppler %s", PDF_RULES_VERSION,
+                                    explained->poppler_version));
 }
 
 static void print_refusal(struct cli *cli, const struct explained *explained)
@@ -265,7 +265,7 @@ static void print_refusal(struct cli *cli, const struct explained *explained)
     print_coloured(&cli->out, COLOUR_RED, SLICE("refused      "));
     print_text(&cli->out, " %s: %s\n", pdf_reason_code(reason), reason_text(reason));
     if (advice != NULL) {
-        measures_print_member(cli, "what to do", slice_text(advice));
+        reply_print_member(cli, "what to do", slice_text(advice));
     }
 }
 
@@ -275,10 +275,10 @@ void explain_print(struct cli *cli, const struct explained *explained)
     char sha256[2 * SHA256_BYTES];
 
     sha256_format(&explained->sha256, sha256);
-    measures_print_member(cli, "file", slice_text(explained->path));
-    measures_print_member(
+    reply_print_member(cli, "file", slice_text(explained->path));
+    reply_print_member(
         cli, "bytes", arena_printf(&cli->arena, "%llu", (unsigned long long)explained->size_bytes));
-    measures_print_member(cli, "sha256", slice_of(sha256, sizeof(sha256)));
+    reply_print_member(cli, "sha256", slice_of(sha256, sizeof(sha256)));
     if (answer->reason != PDF_READ) {
         print_refusal(cli, explained);
         print_cost(cli, explained);
@@ -289,7 +289,7 @@ void explain_print(struct cli *cli, const struct explained *explained)
     if (answer->explained) {
         print_lines(cli, &answer->explanation);
     }
-    measures_print_member(
+    reply_print_member(
         cli, "tables",
         answer->cut != PDF_CUT_NONE
             ? slice_text(cut_text(answer->cut))

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 /* `import-` and a digest in hex. */
 #define KEY_BYTES (7 + 2 * SHA256_BYTES)
@@ -27,6 +28,9 @@ struct import {
     uint64_t stored;
     int64_t batch_events;
     bool again;
+    uint64_t read_bytes;
+    uint64_t file_bytes; /* 0: not known */
+    bool closed; /* nobody reads the output any more */
 };
 
 /* One batch, in the cli's arena, which is emptied between batches. */
@@ -52,6 +56,7 @@ static enum cli_exit next_line(struct import *import, size_t *ret_bytes)
                                                        import->path, strerror(errno));
         }
         import->line_number++;
+        import->read_bytes += (uint64_t)size;
         if ((size_t)size > IMPORT_LINE_BYTES_MAX) {
             return cli_local(import->cli, "%s line %llu is larger than %zu bytes", import->path,
                              (unsigned long long)import->line_number, IMPORT_LINE_BYTES_MAX);
@@ -155,32 +160,34 @@ static enum cli_exit send_batch(struct import *import, const struct batch *batch
         result = cli_call_with(cli, &request, &cli->arena, &reply);
     }
     if (result != CLI_OK) {
-        print_text(&cli->err,
-                   "nothing of lines %llu to %llu was stored; events[0] is line %llu; "
-                   "%llu events before them are stored\n",
-                   (unsigned long long)batch->first_line, (unsigned long long)batch->last_line,
-                   (unsigned long long)batch->first_line, (unsigned long long)import->stored);
+        cli_note(cli,
+                 "nothing of lines %llu to %llu was stored; events[0] is line %llu; %llu events "
+                 "before them are stored",
+                 (unsigned long long)batch->first_line, (unsigned long long)batch->last_line,
+                 (unsigned long long)batch->first_line, (unsigned long long)import->stored);
         return result;
     }
     if (cli->json) {
         print_json(&cli->out, reply);
+        import->closed = fflush(cli->out.stream) != 0;
     }
     return CLI_OK;
 }
 
-static void print_progress(const struct import *import)
+static void show_progress(const struct import *import)
 {
-    struct printer *err = &import->cli->err;
+    const struct progress_state state = {.unit = "events",
+                                         .done = import->stored,
+                                         .done_bytes = import->read_bytes,
+                                         .total_bytes = import->file_bytes};
 
-    print_text(err, err->terminal ? "\r%llu events are stored" : "%llu events are stored\n",
-               (unsigned long long)import->stored);
-    (void)fflush(err->stream);
+    progress_show(&import->cli->progress, &state);
 }
 
 static enum cli_exit import_all(struct import *import)
 {
     /* The file's end ends the loop: each turn takes at least one line. */
-    for (;;) {
+    while (!import->closed) {
         struct batch batch;
         enum cli_exit result = CLI_OK;
 
@@ -194,7 +201,37 @@ static enum cli_exit import_all(struct import *import)
             return result;
         }
         import->stored += (uint64_t)batch.count;
-        print_progress(import);
+        show_progress(import);
+    }
+    return CLI_OK;
+}
+
+static enum cli_exit open_file(struct import *import)
+{
+    struct stat status;
+
+    import->file = strcmp(import->path, "-") == 0 ? stdin : fopen(import->path, "rbe");
+    if (import->file == NULL) {
+        return cli_local(import->cli, "%s can't be read: %s", import->path, strerror(errno));
+    }
+    if (fstat(fileno(import->file), &status) == 0 && S_ISREG(status.st_mode)) {
+        import->file_bytes = (uint64_t)status.st_size;
+    }
+    return CLI_OK;
+}
+
+/* How it went: the arena is empty by then. */
+static void conclude(struct import *import, enum cli_exit result, int64_t took_us)
+{
+    struct cli *cli = import->cli;
+    struct slice span = progress_span(&cli->arena, took_us);
+
+    progress_hide(&cli->progress);
+    if (result == CLI_OK && import->stored == 0) {
+        cli_note(cli, "%s holds no events", import->path);
+    } else if (result == CLI_OK) {
+        cli_note(cli, "%llu events are stored, in %.*s", (unsigned long long)import->stored,
+                 (int)span.size, (const char *)span.data);
     }
 }
 
@@ -205,6 +242,7 @@ enum cli_exit import_run(struct cli *cli)
                             .path = cli->options.words[0],
                             .batch_events = IMPORT_BATCH_EVENTS_MAX,
                             .again = options_has(&cli->options, "again")};
+    int64_t start_us = 0;
     enum cli_exit result = CLI_OK;
 
     if (batch != NULL && (!input_number(batch, &import.batch_events) || import.batch_events < 1 ||
@@ -217,17 +255,14 @@ enum cli_exit import_run(struct cli *cli)
     if (result != CLI_OK) {
         return result;
     }
-    import.file = strcmp(import.path, "-") == 0 ? stdin : fopen(import.path, "rb");
-    if (import.file == NULL) {
-        return cli_local(cli, "%s can't be read: %s", import.path, strerror(errno));
+    result = open_file(&import);
+    if (result != CLI_OK) {
+        return result;
     }
+    start_us = clock_monotonic_us(cli->ctx.clock);
+    cli_progress(cli);
     result = import_all(&import);
-    if (cli->err.terminal && import.stored > 0) {
-        print_text(&cli->err, "\n");
-    }
-    if (result == CLI_OK && import.stored == 0) {
-        print_text(&cli->err, "%s holds no events\n", import.path);
-    }
+    conclude(&import, result, clock_monotonic_us(cli->ctx.clock) - start_us);
     free(import.line);
     if (import.file != stdin) {
         (void)fclose(import.file);

@@ -46,7 +46,7 @@ static enum cli_exit run_fingerprint(struct cli *cli)
 static void document_cells(struct cli *cli, struct json_value row, struct slice *cells)
 {
     cells[0] = reply_text(cli, row, "documentId");
-    cells[1] = reply_time(cli, row, "createdAt");
+    cells[1] = reply_moment(cli, row, "createdAt");
     cells[2] = measures_number(cli, row, "pageCount");
     cells[3] = measures_first_size(cli, row);
     cells[4] = reply_text(cli, row, "tableCount");
@@ -61,18 +61,21 @@ static enum cli_exit run_list(struct cli *cli)
     static const struct request_member members[] = {{"layout", "layout_fingerprint", REQUEST_TEXT},
                                                     {NULL, NULL, REQUEST_TEXT}};
     static const struct table_column columns[] = {
-        {.title = "DOCUMENT"},
-        {.title = "CREATED", .cut = TABLE_NEVER_CUT, .extra = 1},
+        {.title = "DOCUMENT", .min = 16},
+        {.title = "CREATED", .cut = TABLE_NEVER_CUT, .extra = 3},
         {.title = "PAGES", .right = true, .cut = TABLE_NEVER_CUT},
-        {.title = "PAGE 1", .right = true, .cut = TABLE_NEVER_CUT},
+        {.title = "PAGE 1", .right = true, .cut = TABLE_NEVER_CUT, .extra = 4},
         {.title = "TABLES", .right = true, .cut = TABLE_NEVER_CUT},
-        {.title = "COVERAGE", .right = true, .cut = TABLE_NEVER_CUT},
-        {.title = "LAYOUT"},
-        {.title = "NOTE"},
-        {.title = "ID", .cut = TABLE_NEVER_CUT, .extra = 1}};
+        {.title = "COVERAGE", .right = true, .cut = TABLE_NEVER_CUT, .extra = 2},
+        {.title = "LAYOUT", .min = 12},
+        {.title = "NOTE", .extra = 1, .colour = COLOUR_YELLOW},
+        {.title = "ID", .cut = TABLE_NEVER_CUT, .extra = 5}};
     static const struct paging paging = {
         .path = "/errata.v1.LayoutService/ListDocuments",
-        .rows = {"documents", columns, sizeof(columns) / sizeof(columns[0]), document_cells},
+        .rows = {.name = "documents",
+                 .columns = columns,
+                 .column_count = sizeof(columns) / sizeof(columns[0]),
+                 .cells = document_cells},
         .members = members,
         .nothing = "no documents match"};
 
@@ -86,9 +89,9 @@ static void profile_cells(struct cli *cli, struct json_value row, struct slice *
     cells[0] = reply_text(cli, row, "layoutFingerprint");
     cells[1] = measures_number(cli, row, "seenCount");
     cells[2] = measures_number(cli, row, "exampleCount");
-    cells[3] = reply_time(cli, row, "lastSeenAt");
+    cells[3] = reply_moment(cli, row, "lastSeenAt");
     cells[4] = measures_number(cli, row, "feedbackCount");
-    cells[5] = reply_time(cli, row, "firstSeenAt");
+    cells[5] = reply_moment(cli, row, "firstSeenAt");
 }
 
 static enum cli_exit add_order(struct request *request, struct cli *cli)
@@ -103,15 +106,18 @@ static enum cli_exit run_profiles(struct cli *cli)
 {
     static const struct request_member members[] = {{NULL, NULL, REQUEST_TEXT}};
     static const struct table_column columns[] = {
-        {.title = "LAYOUT", .cut = TABLE_NEVER_CUT},
+        {.title = "LAYOUT", .min = 64},
         {.title = "SEEN", .right = true, .cut = TABLE_NEVER_CUT},
         {.title = "EXAMPLES", .right = true, .cut = TABLE_NEVER_CUT},
         {.title = "LAST SEEN", .cut = TABLE_NEVER_CUT, .extra = 1},
-        {.title = "CORRECTIONS", .right = true, .cut = TABLE_NEVER_CUT, .extra = 1},
-        {.title = "FIRST SEEN", .cut = TABLE_NEVER_CUT, .extra = 1}};
+        {.title = "CORRECTIONS", .right = true, .cut = TABLE_NEVER_CUT, .extra = 2},
+        {.title = "FIRST SEEN", .cut = TABLE_NEVER_CUT, .extra = 3}};
     static const struct paging paging = {
         .path = "/errata.v1.LayoutService/ListProfiles",
-        .rows = {"profiles", columns, sizeof(columns) / sizeof(columns[0]), profile_cells},
+        .rows = {.name = "profiles",
+                 .columns = columns,
+                 .column_count = sizeof(columns) / sizeof(columns[0]),
+                 .cells = profile_cells},
         .members = members,
         .add_filter = add_order,
         .nothing = "no layouts: no document was ingested yet"};
@@ -128,7 +134,7 @@ static void print_mean(struct cli *cli, struct json_value stats, const char *nam
     double value = 0;
 
     if (measures_double(cli, stats, name, &value)) {
-        measures_print_member(cli, title, arena_printf(&cli->arena, "%.4g", value));
+        reply_print_member(cli, title, arena_printf(&cli->arena, "%.4g", value));
     }
 }
 
@@ -142,16 +148,16 @@ static enum cli_exit print_profile(struct cli *cli, struct json_value reply)
     if (stats_json.size > 0) {
         result = reply_parse(cli, stats_json, &stats);
     }
-    measures_print_member(cli, "layout", reply_text(cli, profile, "layoutFingerprint"));
-    measures_print_member(cli, "family", reply_text(cli, profile, "layoutFamilyId"));
-    measures_print_member(cli, "id", reply_text(cli, profile, "id"));
-    measures_print_member(cli, "documents", measures_number(cli, profile, "seenCount"));
-    measures_print_member(cli, "first seen", reply_time(cli, profile, "firstSeenAt"));
-    measures_print_member(cli, "last seen", reply_time(cli, profile, "lastSeenAt"));
-    measures_print_member(cli, "corrections", measures_number(cli, profile, "feedbackCount"));
-    measures_print_member(cli, "examples", measures_number(cli, profile, "exampleCount"));
-    measures_print_member(cli, "updated", reply_time(cli, profile, "updatedAt"));
-    measures_print_member(cli, "measured by", reply_text(cli, stats, "fp_version"));
+    reply_print_member(cli, "layout", reply_text(cli, profile, "layoutFingerprint"));
+    reply_print_member(cli, "family", reply_text(cli, profile, "layoutFamilyId"));
+    reply_print_member(cli, "id", reply_text(cli, profile, "id"));
+    reply_print_member(cli, "documents", measures_number(cli, profile, "seenCount"));
+    reply_print_member(cli, "first seen", reply_full_time(cli, profile, "firstSeenAt"));
+    reply_print_member(cli, "last seen", reply_full_time(cli, profile, "lastSeenAt"));
+    reply_print_member(cli, "corrections", measures_number(cli, profile, "feedbackCount"));
+    reply_print_member(cli, "examples", measures_number(cli, profile, "exampleCount"));
+    reply_print_member(cli, "updated", reply_full_time(cli, profile, "updatedAt"));
+    reply_print_member(cli, "measured by", reply_text(cli, stats, "fp_version"));
     print_text(&cli->out, "\nMeans over its documents:\n");
     print_mean(cli, stats, "page_count", "  pages");
     print_mean(cli, stats, "table_count", "  tables");
@@ -212,25 +218,25 @@ static void print_document(struct cli *cli, struct json_value document)
     struct slice tables = reply_text(cli, document, "tableCount");
     struct slice layout = reply_text(cli, document, "layoutFingerprint");
 
-    measures_print_member(cli, "document", reply_text(cli, document, "documentId"));
-    measures_print_member(cli, "id", reply_text(cli, document, "id"));
-    measures_print_member(cli, "created", reply_time(cli, document, "createdAt"));
-    measures_print_member(cli, "bytes", measures_number(cli, document, "sizeBytes"));
-    measures_print_member(cli, "sha256", reply_text(cli, document, "sha256"));
-    measures_print_member(cli, "pages", measures_number(cli, document, "pageCount"));
+    reply_print_member(cli, "document", reply_text(cli, document, "documentId"));
+    reply_print_member(cli, "id", reply_text(cli, document, "id"));
+    reply_print_member(cli, "created", reply_full_time(cli, document, "createdAt"));
+    reply_print_member(cli, "bytes", measures_number(cli, document, "sizeBytes"));
+    reply_print_member(cli, "sha256", reply_text(cli, document, "sha256"));
+    reply_print_member(cli, "pages", measures_number(cli, document, "pageCount"));
     print_sizes(cli, document);
-    measures_print_member(cli, "tables",
-                          tables.size > 0 ? tables : SLICE("not counted: see the warning"));
-    measures_print_member(cli, "coverage", measures_number(cli, document, "textCoverageRatio"));
-    measures_print_member(cli, "text", text_measures(cli, document));
-    measures_print_member(cli, "measured by", reply_text(cli, document, "fpVersion"));
-    measures_print_member(cli, "layout", layout.size > 0 ? layout : SLICE("none"));
-    measures_print_member(cli, "family", reply_text(cli, document, "layoutFamilyId"));
+    reply_print_member(cli, "tables",
+                       tables.size > 0 ? tables : SLICE("not counted: see the warning"));
+    reply_print_member(cli, "coverage", measures_number(cli, document, "textCoverageRatio"));
+    reply_print_member(cli, "text", text_measures(cli, document));
+    reply_print_member(cli, "measured by", reply_text(cli, document, "fpVersion"));
+    reply_print_member(cli, "layout", layout.size > 0 ? layout : SLICE("none"));
+    reply_print_member(cli, "family", reply_text(cli, document, "layoutFamilyId"));
     while (json_walk_next(&walk, &key, &warning)) {
         struct slice text = {NULL, 0};
 
         if (json_string(&cli->arena, warning.text, &text) == OK) {
-            measures_print_member(cli, "warning", text);
+            reply_print_member(cli, "warning", text);
         }
     }
 }
@@ -254,12 +260,12 @@ static enum cli_exit show_profile(struct cli *cli, struct slice layout)
         return result;
     }
     profile = reply_member(reply, "profile");
-    measures_print_member(cli, "documents",
-                          measures_with(cli, measures_number(cli, profile, "seenCount"),
-                                        " of this layout were ingested"));
-    measures_print_member(cli, "examples",
-                          measures_with(cli, measures_number(cli, profile, "exampleCount"),
-                                        " wait for the next document of this layout"));
+    reply_print_member(cli, "documents",
+                       measures_with(cli, measures_number(cli, profile, "seenCount"),
+                                     " of this layout were ingested"));
+    reply_print_member(cli, "examples",
+                       measures_with(cli, measures_number(cli, profile, "exampleCount"),
+                                     " wait for the next document of this layout"));
     return CLI_OK;
 }
 

@@ -19,14 +19,6 @@ struct slice measures_size(struct cli *cli, double width, double height)
     return arena_printf(&cli->arena, "%.10g x %.10g", width, height);
 }
 
-void measures_print_member(struct cli *cli, const char *title, struct slice value)
-{
-    if (value.size > 0) {
-        print_text(&cli->out, "%-13s ", title);
-        print_line(&cli->out, value);
-    }
-}
-
 struct slice measures_with(struct cli *cli, struct slice text, const char *more)
 {
     return arena_printf(&cli->arena, "%.*s%s", (int)text.size, (const char *)text.data, more);
@@ -50,10 +42,10 @@ static void print_run(struct measures_runs *runs)
         runs->first_page == runs->last_page
             ? arena_printf(arena, "%u", (unsigned)runs->first_page)
             : arena_printf(arena, "%u-%u", (unsigned)runs->first_page, (unsigned)runs->last_page);
-    measures_print_member(runs->cli, runs->lines == 1 ? "page size" : "",
-                          arena_printf(arena, "%.*s points: page %.*s", (int)runs->size.size,
-                                       (const char *)runs->size.data, (int)pages.size,
-                                       (const char *)pages.data));
+    reply_print_member(runs->cli, runs->lines == 1 ? "page size" : "",
+                       arena_printf(arena, "%.*s points: page %.*s", (int)runs->size.size,
+                                    (const char *)runs->size.data, (int)pages.size,
+                                    (const char *)pages.data));
 }
 
 void measures_runs_add(struct measures_runs *runs, struct slice size)
@@ -73,7 +65,7 @@ void measures_runs_end(struct measures_runs *runs)
         print_run(runs);
     }
     if (runs->lines > MEASURES_RUNS_MAX) {
-        measures_print_member(
+        reply_print_member(
             runs->cli, "",
             arena_printf(&runs->cli->arena, "and %u more", runs->lines - MEASURES_RUNS_MAX));
     }

@@ -14,8 +14,6 @@
 
 /* `595 x 842` of points, without the zeros of a fraction. */
 struct slice measures_size(struct cli *cli, double width, double height);
-/* A line `title  value`, cleaned; nothing where the value is empty. */
-void measures_print_member(struct cli *cli, const char *title, struct slice value);
 /* A text and what follows it. */
 struct slice measures_with(struct cli *cli, struct slice text, const char *more);
 

@@ -31,7 +31,7 @@ static void org_cells(struct cli *cli, struct json_value row, struct slice *cell
 {
     cells[0] = reply_text(cli, row, "id");
     cells[1] = reply_text(cli, row, "name");
-    cells[2] = reply_time(cli, row, "createdAt");
+    cells[2] = reply_moment(cli, row, "createdAt");
 }
 
 static enum cli_exit run_list(struct cli *cli)
@@ -42,7 +42,10 @@ static enum cli_exit run_list(struct cli *cli)
                                                   {.title = "CREATED", .cut = TABLE_NEVER_CUT}};
     static const struct paging paging = {
         .path = "/errata.v1.AdminService/ListOrganizations",
-        .rows = {"organizations", columns, sizeof(columns) / sizeof(columns[0]), org_cells},
+        .rows = {.name = "organizations",
+                 .columns = columns,
+                 .column_count = sizeof(columns) / sizeof(columns[0]),
+                 .cells = org_cells},
         .members = none,
         .nothing = "no organisations"};
 

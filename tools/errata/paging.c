@@ -17,6 +17,7 @@ struct pages {
     int64_t wanted; /* rows */
     int64_t seen;
     bool last; /* the last page was shown */
+    bool closed; /* nobody reads the output any more */
     struct table_layout layout; /* of all pages: one heading */
 };
 
@@ -134,6 +135,16 @@ static enum cli_exit wanted_rows(struct cli *cli, int64_t *ret_rows)
     return CLI_OK;
 }
 
+/* Where the rows themselves pass by on the terminal, they are the progress. */
+static void show_progress(struct cli *cli, const struct pages *pages)
+{
+    const struct progress_state state = {.unit = "rows", .done = (uint64_t)pages->seen};
+
+    if (!cli->out.terminal) {
+        progress_show(&cli->progress, &state);
+    }
+}
+
 static enum cli_exit run_page(struct cli *cli, const struct paging *paging, struct filter *filter,
                               struct pages *pages)
 {
@@ -153,7 +164,20 @@ static enum cli_exit run_page(struct cli *cli, const struct paging *paging, stru
     }
     pages->seen += rows;
     pages->last = !next_page(cli, filter, reply);
+    pages->closed = fflush(cli->out.stream) != 0;
+    show_progress(cli, pages);
     return CLI_OK;
+}
+
+/* What the rows do not say: that there are none, or more. */
+static void conclude(struct cli *cli, const struct paging *paging, const struct pages *pages)
+{
+    if (pages->seen == 0 && pages->last) {
+        cli_note(cli, "%s", paging->nothing);
+    } else if (!pages->last) {
+        cli_note(cli, "%lld rows; there may be more: --all shows them, --limit N so many",
+                 (long long)pages->seen);
+    }
 }
 
 enum cli_exit paging_run(struct cli *cli, const struct paging *paging)
@@ -165,18 +189,16 @@ enum cli_exit paging_run(struct cli *cli, const struct paging *paging)
     if (result == CLI_OK) {
         result = wanted_rows(cli, &pages.wanted);
     }
-    for (unsigned page = 0;
-         result == CLI_OK && page < PAGES_MAX && !pages.last && pages.seen < pages.wanted; page++) {
+    cli_progress(cli);
+    for (unsigned page = 0; result == CLI_OK && page < PAGES_MAX && !pages.last && !pages.closed &&
+                            pages.seen < pages.wanted;
+         page++) {
         result = run_page(cli, paging, &filter, &pages);
     }
+    progress_hide(&cli->progress);
     arena_deinit(&filter.arena);
-    if (result != CLI_OK || cli->json) {
-        return result;
+    if (result == CLI_OK && !cli->json && !pages.closed) {
+        conclude(cli, paging, &pages);
     }
-    if (!pages.last) {
-        print_text(&cli->err, "there may be more: --limit N or --all shows it\n");
-    } else if (pages.seen == 0) {
-        print_text(&cli->err, "%s\n", paging->nothing);
-    }
-    return CLI_OK;
+    return result;
 }

@@ -104,6 +104,37 @@ struct slice reply_full_time(struct cli *cli, struct json_value object, const ch
                         (int)ago.size, (const char *)ago.data);
 }
 
+void reply_print_member(struct cli *cli, const char *title, struct slice value)
+{
+    if (value.size > 0) {
+        print_text(&cli->out, "%s%-13s%s ", print_colour_start(&cli->out, COLOUR_DIM), title,
+                   print_colour_end(&cli->out, COLOUR_DIM));
+        print_line(&cli->out, value);
+    }
+}
+
+void reply_note_clock(struct cli *cli, struct json_value object, const char *name)
+{
+    int64_t now = clock_wall_us(cli->ctx.clock) / 1000000;
+    int64_t stamped = 0;
+    int32_t nanos = 0;
+    int64_t ahead = 0;
+
+    if (!timestamp_parse(reply_text(cli, object, name), &stamped, &nanos)) {
+        return;
+    }
+    ahead = stamped - now;
+    if (ahead > TIMES_SKEW_SECONDS || ahead < -TIMES_SKEW_SECONDS) {
+        struct slice span =
+            progress_span(&cli->arena, (ahead > 0 ? ahead : -ahead) * INT64_C(1000000));
+
+        cli_note(cli,
+                 "the server's clock is %.*s %s of this machine's, by which spans such as 90d "
+                 "count",
+                 (int)span.size, (const char *)span.data, ahead > 0 ? "ahead" : "behind");
+    }
+}
+
 struct json_walk reply_walk(struct json_value object, const char *name)
 {
     struct json_value value = {JSON_ARRAY, SLICE("[]")};
@@ -147,6 +178,9 @@ enum cli_exit reply_table(struct cli *cli, struct json_value object, const struc
         rows->cells(cli, row, cells);
         if (!table_add(&table, cells)) {
             return cli_local(cli, "out of memory");
+        }
+        if (rows->colour != NULL) {
+            rows->colour(cli, row, &table);
         }
     }
     *ret_table = table;

@@ -16,6 +16,8 @@ struct reply_rows {
     size_t column_count;
     /* Fills the cells of one row; they come empty. */
     void (*cells)(struct cli *cli, struct json_value row, struct slice *cells);
+    /* Colours the row that was added last; NULL: it has the colours of its columns. */
+    void (*colour)(struct cli *cli, struct json_value row, struct table *table);
 };
 
 /* Checks the text and gives its value. */
@@ -38,6 +40,11 @@ struct slice reply_moment(struct cli *cli, struct json_value object, const char 
 struct slice reply_full_time(struct cli *cli, struct json_value object, const char *name);
 /* The strings of an array, separated by commas. */
 struct slice reply_list(struct cli *cli, struct json_value object, const char *name);
+/* Prints a line `title  value`, cleaned; nothing where the value is empty. */
+void reply_print_member(struct cli *cli, const char *title, struct slice value);
+/* Says so where a time that the server has just stamped is more than a minute off this machine's clock:
+ * spans on the command line count by the latter. */
+void reply_note_clock(struct cli *cli, struct json_value object, const char *name);
 /* Starts a walk over an array member; over nothing where there is none. */
 struct json_walk reply_walk(struct json_value object, const char *name);
 /* The rows of an array member as a table, which is not printed yet. */

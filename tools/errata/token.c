@@ -5,6 +5,12 @@
 #include "tools/errata/commands.h"
 #include "tools/errata/paging.h"
 
+#include "store/base/timestamp.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
 static const struct request_member org_member[] = {{"org", "org_id", REQUEST_TEXT},
                                                    {NULL, NULL, REQUEST_TEXT}};
 
@@ -30,42 +36,136 @@ static enum cli_exit fill_create(struct request *request, struct cli *cli)
     return result;
 }
 
+/* Into the file that run_create has made. */
+static enum cli_exit write_secret(struct cli *cli, const char *path, struct json_value reply)
+{
+    struct slice secret = reply_text(cli, reply, "secret");
+    struct slice key_id = reply_text(cli, reply_member(reply, "token"), "keyId");
+    FILE *file = fopen(path, "we");
+    bool written = file != NULL && fwrite(secret.data, 1, secret.size, file) == secret.size &&
+                   fputc('\n', file) == '\n';
+
+    written = file != NULL && fclose(file) == 0 && written;
+    if (!written) {
+        return cli_local(cli,
+                         "%s can't be written: %s; the token is lost: `errata token revoke %.*s`",
+                         path, strerror(errno), (int)key_id.size, (const char *)key_id.data);
+    }
+    cli_note(cli, "the token %.*s is in %s, which only you can read", (int)key_id.size,
+             (const char *)key_id.data, path);
+    return CLI_OK;
+}
+
 static enum cli_exit print_secret(struct cli *cli, struct json_value reply)
 {
-    print_text(&cli->err,
-               "this token is shown once; keep it in a file that only its user reads:\n");
+    const char *path = options_get(&cli->options, "file");
+
+    reply_note_clock(cli, reply_member(reply, "token"), "createdAt");
+    if (path != NULL) {
+        return write_secret(cli, path, reply);
+    }
+    cli_note(cli, "this token is shown once; keep it in a file that only its user reads:");
     print_line(&cli->out, reply_text(cli, reply, "secret"));
     return CLI_OK;
+}
+
+/* The file is made before the token, which must not be lost for want of a place. */
+static enum cli_exit create_into(struct cli *cli, const struct ask *ask, const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    enum cli_exit result = CLI_OK;
+
+    if (fd < 0) {
+        return cli_local(cli, "%s can't be made: %s", path, strerror(errno));
+    }
+    (void)close(fd);
+    result = ask_run(cli, ask);
+    if (result != CLI_OK) {
+        (void)unlink(path);
+    }
+    return result;
 }
 
 static enum cli_exit run_create(struct cli *cli)
 {
     static const struct ask ask = {"/errata.v1.AdminService/CreateToken", fill_create,
                                    print_secret};
+    const char *path = options_get(&cli->options, "file");
 
-    return ask_run(cli, &ask);
+    if (path != NULL && cli->json) {
+        return cli_usage(cli, "--json prints the token: leave --file or --json out");
+    }
+    return path != NULL ? create_into(cli, &ask, path) : ask_run(cli, &ask);
 }
 
-static struct slice token_state(struct cli *cli, struct json_value row)
-{
-    struct slice revoked = reply_time(cli, row, "revokeTime");
+/* Tokens that end this soon are worth a look. */
+#define ENDS_SOON_SECONDS (7 * 86400)
 
-    if (revoked.size > 0) {
-        return arena_printf(&cli->arena, "revoked %.*s", (int)revoked.size,
-                            (const char *)revoked.data);
+enum token_state {
+    TOKEN_LIVES,
+    TOKEN_ENDS_SOON,
+    TOKEN_ENDED,
+    TOKEN_REVOKED
+};
+
+static enum token_state token_state(struct cli *cli, struct json_value row)
+{
+    int64_t now = clock_wall_us(cli->ctx.clock) / 1000000;
+    int64_t end = 0;
+    int32_t nanos = 0;
+
+    if (reply_text(cli, row, "revokeTime").size > 0) {
+        return TOKEN_REVOKED;
     }
-    return SLICE("");
+    if (!timestamp_parse(reply_text(cli, row, "expireTime"), &end, &nanos)) {
+        return TOKEN_LIVES;
+    }
+    if (end <= now) {
+        return TOKEN_ENDED;
+    }
+    return end <= now + ENDS_SOON_SECONDS ? TOKEN_ENDS_SOON : TOKEN_LIVES;
+}
+
+static const char *state_word(enum token_state state)
+{
+    switch (state) {
+    case TOKEN_LIVES:
+    case TOKEN_ENDS_SOON:
+        return "live";
+    case TOKEN_ENDED:
+        return "ended";
+    case TOKEN_REVOKED:
+        return "revoked";
+    }
+    return "";
 }
 
 static void token_cells(struct cli *cli, struct json_value row, struct slice *cells)
 {
     cells[0] = reply_text(cli, row, "keyId");
     cells[1] = reply_word(cli, row, "role", "ROLE_");
-    cells[2] = reply_text(cli, row, "server").size > 0 ? SLICE("yes") : SLICE("");
-    cells[3] = reply_text(cli, row, "userId");
-    cells[4] = reply_time(cli, row, "createdAt");
-    cells[5] = reply_time(cli, row, "expireTime");
-    cells[6] = token_state(cli, row);
+    cells[2] = reply_text(cli, row, "userId");
+    cells[3] = slice_text(state_word(token_state(cli, row)));
+    cells[4] = reply_moment(cli, row, "expireTime");
+    cells[5] = reply_moment(cli, row, "createdAt");
+    cells[6] = reply_text(cli, row, "server").size > 0 ? SLICE("yes") : SLICE("");
+    cells[7] = reply_moment(cli, row, "revokeTime");
+}
+
+/* What no longer works steps back; what soon will not stands out. */
+static void colour_token(struct cli *cli, struct json_value row, struct table *table)
+{
+    switch (token_state(cli, row)) {
+    case TOKEN_LIVES:
+        break;
+    case TOKEN_ENDS_SOON:
+        table_colour(table, 4, COLOUR_YELLOW);
+        break;
+    case TOKEN_ENDED:
+    case TOKEN_REVOKED:
+        table_colour(table, TABLE_COLUMNS_MAX, COLOUR_DIM);
+        break;
+    }
 }
 
 static enum cli_exit run_list(struct cli *cli)
@@ -73,14 +173,19 @@ static enum cli_exit run_list(struct cli *cli)
     static const struct table_column columns[] = {
         {.title = "KEY ID", .cut = TABLE_NEVER_CUT},
         {.title = "ROLE", .cut = TABLE_NEVER_CUT},
-        {.title = "SERVER", .cut = TABLE_NEVER_CUT, .extra = 1},
         {.title = "USER"},
-        {.title = "CREATED", .cut = TABLE_NEVER_CUT, .extra = 1},
+        {.title = "STATE", .cut = TABLE_NEVER_CUT},
         {.title = "EXPIRES", .cut = TABLE_NEVER_CUT},
-        {.title = "STATE"}};
+        {.title = "CREATED", .cut = TABLE_NEVER_CUT, .extra = 1},
+        {.title = "SERVER", .cut = TABLE_NEVER_CUT, .extra = 2},
+        {.title = "REVOKED", .cut = TABLE_NEVER_CUT, .extra = 3}};
     static const struct paging paging = {
         .path = "/errata.v1.AdminService/ListTokens",
-        .rows = {"tokens", columns, sizeof(columns) / sizeof(columns[0]), token_cells},
+        .rows = {.name = "tokens",
+                 .columns = columns,
+                 .column_count = sizeof(columns) / sizeof(columns[0]),
+                 .cells = token_cells,
+                 .colour = colour_token},
         .members = org_member,
         .nothing = "no tokens"};
 

@@ -7,7 +7,9 @@
 #include "tools/errata/input.h"
 #include "tools/errata/terminal/suggest.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* --- the file of contexts --- */
 
@@ -198,7 +200,16 @@ enum cli_exit where_read_token(struct cli *cli, const char *path, struct slice *
     struct slice text = {NULL, 0};
     enum cli_exit result = input_file(cli, path, WHERE_TOKEN_BYTES_MAX, &text);
 
-    return result == CLI_OK ? where_check_token(cli, path, text, ret_token) : result;
+    if (result == CLI_OK) {
+        return where_check_token(cli, path, text, ret_token);
+    }
+    if (access(path, R_OK) != 0 && errno == EACCES) {
+        cli_note(cli,
+                 "hint: only its owner reads it; `sudo cat %s | errata context add NAME "
+                 "--server HOST:PORT --token-stdin` keeps a copy of the token for you",
+                 path);
+    }
+    return result;
 }
 
 /* Whose file can't be read is worth a word, where nobody named it on this command line. */

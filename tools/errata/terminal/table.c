@@ -86,6 +86,9 @@ static struct table_layout measure(const struct table *table, const struct print
     for (size_t i = 0; i < table->column_count; i++) {
         int title = text_width(slice_text(table->columns[i].title));
 
+        if (table->columns[i].cut == TABLE_NEVER_CUT && title < (int)table->columns[i].min) {
+            title = (int)table->columns[i].min;
+        }
         if (layout.widths[i] >= 0 && layout.widths[i] < title) {
             layout.widths[i] = title;
         }
@@ -139,15 +142,16 @@ static void leave_out(const struct table *table, int width, struct table_layout 
     }
 }
 
-/* Takes one column of width from the widest that may be cut, as long as a row is too wide. */
-static void cut(const struct table *table, int width, struct table_layout *layout)
+/* Takes one column of width from the widest that may be cut, as long as a row is too wide. Where that
+ * is not enough, columns are cut as narrow as the others. */
+static void cut(const struct table *table, int width, bool as_others, struct table_layout *layout)
 {
     for (int total = row_width(table, layout, false); total > width; total--) {
         size_t widest = table->column_count;
 
         for (size_t i = 0; i < table->column_count; i++) {
-            bool may_cut = table->columns[i].cut != TABLE_NEVER_CUT &&
-                           layout->widths[i] > least_width(&table->columns[i]);
+            int least = as_others ? TABLE_WIDTH_MIN : least_width(&table->columns[i]);
+            bool may_cut = table->columns[i].cut != TABLE_NEVER_CUT && layout->widths[i] > least;
 
             if (may_cut &&
                 (widest == table->column_count || layout->widths[i] > layout->widths[widest])) {
@@ -183,7 +187,8 @@ static struct table_layout choose_layout(const struct table *table, const struct
     keep_widths(table, printer, before, &layout);
     if (printer->terminal) {
         leave_out(table, (int)printer->width, &layout);
-        cut(table, (int)printer->width, &layout);
+        cut(table, (int)printer->width, false, &layout);
+        cut(table, (int)printer->width, true, &layout);
     }
     return layout;
 }

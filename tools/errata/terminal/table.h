@@ -24,7 +24,9 @@ struct table_column {
     bool right; /* numbers */
     enum table_cut cut;
     unsigned extra; /* left out where a row does not fit, the highest first; 0: never */
-    unsigned min; /* columns that it keeps when it is cut; 0: TABLE_WIDTH_MIN */
+    /* Columns that it keeps when it is cut, as long as others can go (0: TABLE_WIDTH_MIN); and that one
+     * which is never cut has, whatever stands in it, so that rows to come line up. */
+    unsigned min;
     enum print_colour colour; /* of its cells, unless they have one of their own */
 };
 

@@ -210,7 +210,7 @@ static enum err loop_make_channel(struct channel_loop *loop,
             config->call_timeout_ms != 0 ? config->call_timeout_ms : CLIENT_CALL_TIMEOUT_MS,
         .calls_max = config->calls_max != 0 ? config->calls_max : CLIENT_CHANNEL_CALLS_MAX,
         .request_bytes_max = config->connection.request_bytes_max,
-        .random = random_system(),
+        .random = random_kernel(), /* the program may fork, and the child have a channel too */
         .clock = clock_system()};
 
     if (channel.retry.attempts_max == 0) {

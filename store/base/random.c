@@ -3,7 +3,7 @@
  * a time, since a system call for each id costs more than the id. What was fetched and not handed
  * out yet is thread-local and hidden in one function: a shared buffer would need a lock, and a
  * buffer of the caller's would make every copy of a struct a copy of future secrets. Bytes are wiped
- * as they are handed out. A child made by fork must exec before it asks.
+ * as they are handed out. A child made by fork must exec before it asks, or ask random_kernel.
  */
 #include "store/base/random.h"
 
@@ -61,6 +61,20 @@ struct random *random_system(void)
     static struct random machine = {system_fill};
 
     return &machine;
+}
+
+static void kernel_fill(struct random *random, void *bytes, size_t size)
+{
+    (void)random;
+    fetch(bytes, size);
+}
+
+struct random *random_kernel(void)
+{
+    /* Never written, as above. */
+    static struct random kernel = {kernel_fill};
+
+    return &kernel;
 }
 
 /* SplitMix64: Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators, 2014. */

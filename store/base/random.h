@@ -14,6 +14,9 @@ struct random {
 
 /* The kernel's randomness, buffered by thread-local state of the caller's own: safe to share. */
 struct random *random_system(void);
+/* The same without the buffer, a system call each time: for what may be asked behind a fork, where a
+ * buffer would give parent and children the same bytes. */
+struct random *random_kernel(void);
 
 /* SplitMix64 from a seed: the same bytes every time. For tests and simulation only. */
 struct random_seeded {

@@ -6,12 +6,14 @@
 #include "client/channel_loop.h"
 
 #include "client/header.h"
+#include "store/base/random.h"
 #include "tests/unit/client/client_tests.h"
 #include "tests/unit/client/server.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -320,13 +322,78 @@ static void another_token(void **state)
     assert_non_null(strstr(server.request_fields, "authorization: Bearer third\n"));
 }
 
+/* Of an idempotency key, which is a UUID of version 7: what is drawn, behind the time. */
+#define KEY_DRAWN_AT 19
+#define KEY_DRAWN_BYTES 17
+
+static void on_write_end(void *user, const struct client_status *status)
+{
+    char *key = user;
+
+    if (status->idempotency_key.size == KEY_DRAWN_AT + KEY_DRAWN_BYTES) {
+        memcpy(key, status->idempotency_key.data + KEY_DRAWN_AT, KEY_DRAWN_BYTES);
+    }
+}
+
+/* What a child of this process draws for the key of its first write; it needs no server for that. */
+static void draw_in_child(uint16_t port, char ret_drawn[KEY_DRAWN_BYTES])
+{
+    static const struct method_info writing = {
+        .path = SLICE("/test.Service/Write"), .stream = METHOD_UNARY, .transaction = METHOD_WRITE};
+    const struct client_options options = {.no_retry = true};
+    const struct client_handlers handlers = {.user = ret_drawn, .on_end = on_write_end};
+    struct client_call *call = NULL;
+    struct caller caller;
+    int ends[2];
+    int status = 0;
+    pid_t child = 0;
+
+    assert_int_equal(pipe(ends), 0);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        memset(ret_drawn, 0, KEY_DRAWN_BYTES);
+        open_channel(&caller, (struct client_channel_loop_config){.connection = {.port = port}});
+        if (client_call_start(caller.channel, &writing, SLICE("x"), &options, &handlers, &call) ==
+            OK) {
+            (void)uv_run(&caller.loop, UV_RUN_DEFAULT);
+        }
+        _exit(write(ends[1], ret_drawn, KEY_DRAWN_BYTES) == KEY_DRAWN_BYTES ? 0 : 1);
+    }
+    assert_int_equal(read(ends[0], ret_drawn, KEY_DRAWN_BYTES), KEY_DRAWN_BYTES);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(close(ends[0]), 0);
+    assert_int_equal(close(ends[1]), 0);
+}
+
+/* Goal: processes that forked apart give their writes different keys: the server takes two writes with
+ * one key as one, so that the second would be lost.
+ * Method: a process that has drawn before forks twice, and each child writes. */
+static void keys_behind_a_fork(void **state)
+{
+    static const char none[KEY_DRAWN_BYTES] = {0};
+    char first[KEY_DRAWN_BYTES];
+    char second[KEY_DRAWN_BYTES];
+    uint16_t port = 0;
+    uint64_t word = 0;
+
+    (void)state;
+    assert_int_equal(close(server_listen(&port)), 0);
+    random_fill(random_system(), &word, sizeof(word));
+    draw_in_child(port, first);
+    draw_in_child(port, second);
+    assert_memory_not_equal(first, none, sizeof(none));
+    assert_memory_not_equal(first, second, sizeof(first));
+}
+
 int run_channel_loop_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(comes_back),        cmocka_unit_test(holds_no_loop),
         cmocka_unit_test(lost_while_asleep), cmocka_unit_test(no_server),
         cmocka_unit_test(closing),           cmocka_unit_test(closing_while_looking_up),
-        cmocka_unit_test(another_token)};
+        cmocka_unit_test(another_token),     cmocka_unit_test(keys_behind_a_fork)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

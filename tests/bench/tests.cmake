@@ -1,17 +1,5 @@
-# What tests/bench/run needs. The load generator is built with everything else, so that it does not
-# rot; the rest is built by the target `bench` alone.
-add_executable(bench_load ${CMAKE_SOURCE_DIR}/tests/bench/load.c
-               ${CMAKE_SOURCE_DIR}/tests/bench/load_connection.c)
-target_link_libraries(bench_load PRIVATE warnings defines part_nghttp2)
-add_custom_target(bench DEPENDS bench_load)
-
-# Fills a store with captured corrections.
-if(TARGET domain_corrections AND TARGET auth AND TARGET store_lmdb)
-    add_executable(bench_preload EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/bench/preload.c)
-    target_link_libraries(bench_preload PRIVATE warnings defines)
-    errata_link(bench_preload "auth;domain;store_lmdb")
-    add_dependencies(bench bench_preload)
-endif()
+# What tools/bench-peers needs, besides the programs of the project: built by the target `bench` alone.
+add_custom_target(bench)
 
 # Lookups without a server, beside the floor's and raw LMDB.
 if(TARGET domain_corrections AND TARGET store_lmdb)

@@ -1,4 +1,4 @@
-"""What a document costs: the parts `pdf` and `lookup-under-pdf` of tests/bench/run.
+"""What a document costs: the parts `pdf` and `lookup-under-pdf`.
 
 CPU of a document is what its child took, as the server counts it (GetServerInfo: pdf_cpu_us_total);
 the fork server's and erratad's own come beside. Children run in the idle class: on a machine that does
@@ -12,13 +12,15 @@ import tempfile
 import threading
 import time
 
-ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", ".."))
-sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
+from . import machine, wire
+from .load import CAPTURE, EXAMPLES, LOOKUP_RATE, closed, opened, requests
+from .stores import LAYOUTS, ORGS
 
-INGEST = "/errata.v1.LayoutService/IngestDocument"
-CONNECTIONS, STREAMS = 4, 4  # so many documents in flight keep both slots busy
+sys.path.insert(0, os.path.join(machine.ROOT, "tests", "support"))
+
+METHOD = "errata.v1.LayoutService/IngestDocument"
+CONNECTIONS, IN_FLIGHT = 4, 4  # so many documents in flight keep both slots busy
 READABLE = ("layout", "invoice", "table-truth", "form", "rotated", "boxes", "script", "scanned")
-TICK = os.sysconf("SC_CLK_TCK")
 
 
 def invoices(pdf_data, generated=None):
@@ -30,21 +32,6 @@ def invoices(pdf_data, generated=None):
 
 def all_readable(pdf_data):
     return [row["path"] for row in pdf_data.rows(*READABLE)]
-
-
-def own_cpu_seconds(pid):
-    """User and system time of a process, without its children's."""
-    with open(f"/proc/{pid}/stat", encoding="ascii") as f:
-        fields = f.read().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / TICK
-
-
-def status_kb(pid, name):
-    try:
-        with open(f"/proc/{pid}/status", encoding="ascii") as f:
-            return int(next(line for line in f if line.startswith(name + ":")).split()[1])
-    except (OSError, StopIteration):
-        return 0  # it ended meanwhile
 
 
 def worker_of(pid):
@@ -66,7 +53,7 @@ class ChildrensPeak(threading.Thread):
     def run(self):
         while not self.ended.wait(0.002):
             for pid in self.server.jobs():
-                self.kb = max(self.kb, status_kb(pid, "VmHWM"))
+                self.kb = max(self.kb, machine.status_kb(pid, "VmHWM"))
 
 
 def percentile(values, part):
@@ -74,16 +61,34 @@ def percentile(values, part):
     return values[min(int(len(values) * part), len(values) - 1)]
 
 
-class PdfCost:
-    """A server of its own for each table row; `request_writer` and `load` are those of run."""
+def write_documents(path, name, contents, groups):
+    """Each in each group, under five names where there is one group: a name is a document, measured
+    whenever it comes and counted once."""
+    wire.write_requests(path, (
+        (group, wire.text(1, f"{name}-{copy}-{number}") + wire.text(3, content))
+        for group in range(groups) for copy in range(5 if groups == 1 else 1)
+        for number, content in enumerate(contents)))
 
-    def __init__(self, bench, rounds):
+
+class Loaded:
+    """What a load is told of a server of the end-to-end tests."""
+
+    def __init__(self, server, tokens):
+        self.port = int(server.address.rsplit(":", 1)[1])
+        self.pid = server.process.pid
+        self.tokens = tokens
+
+
+class Documents:
+    """The parts; the servers of the first are its own."""
+
+    def __init__(self, parts):
         import erratad
         import pdf_data
         self.erratad = erratad
         self.pdf_data = pdf_data
-        self.bench = bench
-        self.rounds = rounds
+        self.parts = parts
+        self.path = parts.stores.path("documents")
         self.rows = []
 
     def serve(self, cores):
@@ -96,7 +101,7 @@ class PdfCost:
         client = server.client()
         contents = [self.pdf_data.read(path) for path in paths]
         cpu_us, wall_us = [], []
-        for round_number in range(self.rounds + 1):
+        for round_number in range(self.parts.options.rounds + 1):
             for number, content in enumerate(contents):
                 before = server.counters(client)["pdf_cpu_us_total"]
                 start = time.perf_counter()
@@ -115,7 +120,7 @@ class PdfCost:
 
     def saturated(self, label, paths, cores):
         """Documents a second with the queue never empty, and what each process took for them."""
-        self.write_requests("pdf.requests", paths, groups=1)
+        write_documents(self.path, label, [self.pdf_data.read(path) for path in paths], groups=1)
         server = self.serve(cores)
         client = server.client()
         peak = ChildrensPeak(server)
@@ -124,12 +129,13 @@ class PdfCost:
         with tempfile.NamedTemporaryFile("w", encoding="ascii") as tokens:
             tokens.write(server.admin_token + "\n")
             tokens.flush()
-            self.load(server, "pdf.requests", tokens.name, "--count", 200)
-            before = (own_cpu_seconds(pid), own_cpu_seconds(worker),
+            loaded = Loaded(server, tokens.name)
+            self.ingest(loaded, calls=200)
+            before = (machine.cpu_seconds(pid), machine.cpu_seconds(worker),
                       server.counters(client)["pdf_cpu_us_total"])
-            out = self.load(server, "pdf.requests", tokens.name, "--seconds", 8)
+            out = self.ingest(loaded, seconds=self.parts.seconds)
         documents = out["answered"]
-        after = (own_cpu_seconds(pid), own_cpu_seconds(worker),
+        after = (machine.cpu_seconds(pid), machine.cpu_seconds(worker),
                  server.counters(client)["pdf_cpu_us_total"])
         peak.ended.set()
         peak.join()
@@ -139,24 +145,24 @@ class PdfCost:
                  fork_server_us=(after[1] - before[1]) / documents * 1e6,
                  server_us=(after[0] - before[0]) / documents * 1e6,
                  server_mb=server.rss_kb() / 1024,
-                 fork_server_mb=status_kb(worker, "VmRSS") / 1024,
+                 fork_server_mb=machine.status_kb(worker, "VmRSS") / 1024,
                  child_peak_mb=peak.kb / 1024)
         client.close()
         server.close()
 
-    def write_requests(self, name, paths, groups):
-        self.bench.write_documents(name, [self.pdf_data.read(path) for path in paths], groups)
-
-    def load(self, server, requests, tokens, *arguments):
-        port = int(server.address.rsplit(":", 1)[1])
-        return self.bench.run_load(port, INGEST, requests, "--connections", CONNECTIONS, "--streams",
-                                   STREAMS, "--tokens", tokens, *arguments, prefix=[])
+    def ingest(self, loaded, **length):
+        """Documents until the length is over, without warming up: each is one that counts."""
+        shape = closed(CONNECTIONS, IN_FLIGHT, **length)
+        return self.parts.load.run(loaded, requests(METHOD, self.path), shape, "--warm-up", 0,
+                                   prefix=[])["runs"][0]
 
     def add(self, **row):
+        row = {"connections": 0, "in_flight": 0, "round": 0, **row}
         print(json.dumps(row), flush=True)
         self.rows.append(row)
 
-    def run(self):
+    def cost(self):
+        """CPU of a document, documents a second, memory; false where one was answered wrongly."""
         sets = (("generated one-page invoices", invoices(self.pdf_data, True)),
                 ("real one-page invoices", invoices(self.pdf_data, False)),
                 ("all readable documents", all_readable(self.pdf_data)))
@@ -165,10 +171,11 @@ class PdfCost:
         for label, paths in sets:
             for cores in ("0", "0,1"):
                 self.saturated(label, paths, cores)
-        self.print_tables()
         return all(row.get("right") == row["documents"] for row in self.rows if "rate" in row)
 
     def print_tables(self):
+        if not self.rows:
+            return
         print("\n| documents | number | child CPU ms p50 | p90 | p99 | mean | wall ms p50 | p99 |"
               "\n|---|---|---|---|---|---|---|---|")
         for row in (r for r in self.rows if "cpu_p50_us" in r):
@@ -183,3 +190,38 @@ class PdfCost:
                   f"| {row['fork_server_us'] / 1000:.2f} | {row['server_us'] / 1000:.2f} "
                   f"| {row['server_mb']:.0f} | {row['fork_server_mb']:.0f} "
                   f"| {row['child_peak_mb']:.0f} |")
+
+    def lookup_under_pdf(self):
+        """Latency of lookups beside documents. The worker and its children may run on both cores, as
+        they would."""
+        parts = self.parts
+        write_documents(self.path, "ten", [self.pdf_data.read(path) for path
+                                           in invoices(self.pdf_data)], ORGS)
+        worker = worker_of(parts.errata.pid)
+        machine.quietly("chrt", "-o", "-p", 0, worker)
+        machine.quietly("taskset", "-p", "-c", "0,1", worker)
+        parts.begin_captures()
+        for number in parts.rounds():
+            for name, is_real_time in (("real-time", True), ("ordinary class", False)):
+                machine.set_class(parts.errata.pid, is_real_time)
+                for beside in ("idle", "PDF queue full", "PDF queue full, 100 captures in flight"):
+                    self.look_up_beside(name, beside, number + 1)
+        machine.set_class(parts.errata.pid, True)
+
+    def look_up_beside(self, name, beside, seed):
+        parts, load = self.parts, self.parts.load
+        shape = closed(10, 10, seconds=parts.seconds + 3)
+        running = []
+        if beside != "idle":
+            running.append(load.start(parts.errata, requests(METHOD, self.path), shape))
+        if "captures" in beside:
+            running.append(load.start(parts.errata, CAPTURE, shape, "--layouts", LAYOUTS, "--seed",
+                                      seed + 76))
+        time.sleep(1.5)
+        row = load.measure(f"GetExamples at {LOOKUP_RATE:,}/s, {name}, {beside}", parts.errata, EXAMPLES,
+                           opened(10, LOOKUP_RATE, parts.seconds), "--layouts", LAYOUTS, "--seed", seed)
+        if running:
+            row["cpu_us"] = None  # others' is in it
+            row["documents_rate"] = load.finish(running[0])["runs"][0]["rate"]
+        for started in running[1:]:
+            load.finish(started)

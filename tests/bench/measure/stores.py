@@ -1,0 +1,90 @@
+"""The stores that are measured on: made when they are needed, removed when the run ends."""
+import os
+import shutil
+import subprocess
+import time
+
+ORGS, LAYOUTS = 10, 5000  # layouts an organisation: 50,000 in all, as the floor program has
+FLOOR_ORGS, FLOOR_LAYOUTS = 1000, 50
+FLOOR_EVENTS = 1_000_000
+FLOOR_ANSWER = 3735  # message bytes of the floor program's answer: three stored events
+EVENT_BYTES = 1241  # of an example: with these three make the floor's answer, but for a byte
+SMALL_EVENT_BYTES = 300  # ten million larger ones would not fit a small disk
+PREFIX_BYTES = 5  # gRPC's, before each message
+LEAST_EVENTS = 3 * ORGS * LAYOUTS  # an answer has three examples
+
+
+class Stores:
+    """Folders below one; `keep` leaves them for the next run."""
+
+    def __init__(self, folder, programs, keep, fresh):
+        self.folder = folder
+        self.programs = programs
+        self.keep = keep
+        self.made = []
+        os.makedirs(folder, exist_ok=True)
+        if fresh:
+            self.remove_all()
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def errata(self, events, event_bytes):
+        """A data folder as so many captures leave it. One that was captured into is made anew: the
+        newest examples then have other lengths."""
+        name = f"store-{events}-{event_bytes}"
+        data = self.path(name)
+        if self.was_captured_into(data) or not os.path.exists(os.path.join(data, "bench.tokens")):
+            shutil.rmtree(data, ignore_errors=True)
+            started = time.monotonic()
+            subprocess.run([self.programs("errata-bench"), "--preload", str(events), "--data", data,
+                            "--organizations", str(ORGS), "--layouts", str(LAYOUTS),
+                            "--event-bytes", str(event_bytes)], check=True)
+            size = os.path.getsize(os.path.join(data, "db", "data.mdb"))
+            print(f"loaded {events:,} events of {event_bytes} bytes in "
+                  f"{time.monotonic() - started:.0f} s: {size / 2**30:.1f} GB", flush=True)
+            self.read_in_pages(os.path.join(data, "db", "data.mdb"))
+        self.made.append(name)
+        return data
+
+    @staticmethod
+    def note_captures(data):
+        with open(os.path.join(data, "captured"), "w", encoding="ascii"):
+            pass
+
+    @staticmethod
+    def was_captured_into(data):
+        return os.path.exists(os.path.join(data, "captured"))
+
+    @staticmethod
+    def read_in_pages(path):
+        """A file written in bulk stands in the page cache in large folios, and ext4 then walks a whole
+        folio for each 4 KB that a capture writes; a store that grew by captures has single pages."""
+        with open(path, "rb", buffering=0) as f:
+            os.posix_fadvise(f.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+            os.posix_fadvise(f.fileno(), 0, 0, os.POSIX_FADV_RANDOM)
+            piece = bytearray(1 << 20)
+            while f.readinto(piece):
+                pass
+
+    def floor(self):
+        """The floor program's store."""
+        subprocess.run([self.programs("lmdb_read"), self.path("floor"), str(FLOOR_EVENTS), "0", "0"],
+                       check=True)
+        self.made.append("floor")
+        return self.path("floor")
+
+    def remove(self, data):
+        if not self.keep:
+            shutil.rmtree(data, ignore_errors=True)
+
+    def remove_all(self):
+        for name in os.listdir(self.folder):
+            if name.startswith("store-") or name == "floor":
+                shutil.rmtree(self.path(name))
+
+    def close(self):
+        """Removes what this run made, or what it found and used."""
+        for name in self.made:
+            self.remove(self.path(name))
+        self.made = []

@@ -407,5 +407,5 @@ void captures_queue_close(struct captures_queue *queue, int64_t drain_ms, int64_
         return;
     }
     queue->state = drain_ms > 0 ? CAPTURES_QUEUE_DRAINING : CAPTURES_QUEUE_DROPPING;
-    queue->drop_ms = now_ms + drain_ms;
+    queue->drop_ms = drain_ms < INT64_MAX - now_ms ? now_ms + drain_ms : INT64_MAX;
 }

@@ -46,6 +46,27 @@ static void test_drained(void **state)
     world_free(world);
 }
 
+/* Goal: whoever drains for as long as it takes says so by the longest time there is. Method: that time,
+ * and six captures, which are sent late. */
+static void test_drained_without_end(void **state)
+{
+    struct world *world = world_with(6);
+    struct errata_captures_statistics statistics;
+
+    (void)state;
+    world_pass(world, 1);
+    world_close(world, INT64_MAX);
+    world_pass(world, 20000);
+    assert_int_equal(world->queue.state, CAPTURES_QUEUE_DRAINING);
+    for (uint32_t tag = 1; tag <= 6; tag++) {
+        world_end(world, tag, ERRATA_CODE_OK);
+    }
+    assert_int_equal(world->queue.state, CAPTURES_QUEUE_DONE);
+    world_statistics(world, &statistics);
+    assert_int_equal(statistics.stored, 6);
+    world_free(world);
+}
+
 /* Goal: when the time to drain is over, the rest is dropped and calls are cancelled; a call that ends
  * with OK all the same was stored. Method: six captures, four under way, none ends in time. */
 static void test_dropped_after_the_drain(void **state)
@@ -216,9 +237,13 @@ static void test_long_message(void **state)
 int run_close_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_drained),           cmocka_unit_test(test_dropped_after_the_drain),
-        cmocka_unit_test(test_closed_while_held), cmocka_unit_test(test_channel_has_ended),
-        cmocka_unit_test(test_drop_adds),         cmocka_unit_test(test_drop_closes),
+        cmocka_unit_test(test_drained),
+        cmocka_unit_test(test_drained_without_end),
+        cmocka_unit_test(test_dropped_after_the_drain),
+        cmocka_unit_test(test_closed_while_held),
+        cmocka_unit_test(test_channel_has_ended),
+        cmocka_unit_test(test_drop_adds),
+        cmocka_unit_test(test_drop_closes),
         cmocka_unit_test(test_long_message),
     };
 

@@ -6,17 +6,8 @@
 
 #include "store/base/slice.h"
 
-/* Copies a text to `*at`, where text.size + 1 bytes are free, and moves that behind its NUL. */
-static inline const char *place_text(char **at, struct slice text)
-{
-    char *place = *at;
-
-    if (text.size > 0) {
-        memcpy(place, text.data, text.size);
-    }
-    place[text.size] = '\0';
-    *at = place + text.size + 1;
-    return place;
-}
+/* Copies a text to `*at`, where text.size + 1 bytes are free, and moves that behind its NUL. The text
+ * may be what a server sent: a byte that is no UTF-8, or a NUL, becomes a `?`. */
+const char *place_text(char **at, struct slice text);
 
 #endif

@@ -278,6 +278,22 @@ static void test_status(void **state)
     world_close(&world);
 }
 
+/* Goal: a status's text is UTF-8 and ends where its NUL stands, whatever the server sent. Method: a NUL,
+ * a lone byte, a sequence that is cut short, and one that is whole. */
+static void test_text_of_a_status(void **state)
+{
+    const struct client_status lower = {.code = 3,
+                                        .message = SLICE("a\0b\xff"
+                                                         "c\xc3\xa9\xe2\x82")};
+    struct world world;
+
+    (void)state;
+    world_call(&world, UNARY);
+    fake_end_with(world.played, &lower);
+    assert_string_equal(world.message, "a?b?c\xc3\xa9??");
+    world_close(&world);
+}
+
 /* Goal: cancel, pause and resume reach the channel while the call is under way, and do nothing in its
  * last callback. Method: each before the end, and all of them in it; cancel in on_reply, and of NULL. */
 static void test_cancel_pause_resume(void **state)
@@ -357,10 +373,15 @@ static void test_close_in_a_callback(void **state)
 int run_call_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_call),    cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_invalid), cmocka_unit_test(test_options),
-        cmocka_unit_test(test_status),  cmocka_unit_test(test_cancel_pause_resume),
-        cmocka_unit_test(test_upload),  cmocka_unit_test(test_close_in_a_callback),
+        cmocka_unit_test(test_call),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_invalid),
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_status),
+        cmocka_unit_test(test_cancel_pause_resume),
+        cmocka_unit_test(test_text_of_a_status),
+        cmocka_unit_test(test_upload),
+        cmocka_unit_test(test_close_in_a_callback),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,6 +24,7 @@ import os
 import re
 import subprocess
 import sys
+import traceback
 
 from . import goals, machine, report
 from .load import Load
@@ -160,8 +161,12 @@ def main():
     if set(options.parts) & set(DOCUMENTS):
         from .documents import Documents  # needs gRPC for Python
         documents = Documents(parts)
+    right = False
     try:
         right = measure(options, parts, documents)
+    except Exception as failure:  # what was measured before is reported all the same
+        traceback.print_exc()
+        load.problems.append(f"cut short: {failure}")
     finally:
         servers.close()
         stores.close()

@@ -15,8 +15,12 @@
 #include "client/session.h"
 #include "store/base/assert.h"
 
+#include <errno.h>
+#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
 #include <uv.h>
 
 /* One read, and one gathered write. */
@@ -24,12 +28,13 @@
 /* How long bytes may wait to be written that no call waits behind; libuv keeps the loop alive for
  * them, and a server that does not read would keep the program from ending. */
 #define LINGER_MS 1000
-/* Handles of a connection: the socket, the turn's work, the clock, the connect timeout. */
+/* Handles of a connection, beside that of a try to connect: the socket, the turn's work, the clock,
+ * the connect timeout. */
 #define HANDLE_COUNT 4
 
 enum connection_state {
-    CONNECTION_RESOLVING, /* the name is being looked up, or the next address is to be tried */
-    CONNECTION_CONNECTING,
+    CONNECTION_RESOLVING, /* the name is being looked up */
+    CONNECTION_CONNECTING, /* one address after the other is tried */
     CONNECTION_OPEN,
     CONNECTION_LOST, /* the session has failed; only close is left */
     CONNECTION_CLOSING
@@ -44,14 +49,18 @@ struct tcp_connection {
     char authority[CLIENT_HOST_BYTES_MAX + 16];
     uint16_t port;
     int64_t connect_timeout_ms;
+    int64_t connect_due_ms; /* what `connect_timer` is set to */
     uv_getaddrinfo_t resolve;
     struct addrinfo *addresses; /* owned; what getaddrinfo gave */
-    const struct addrinfo *next_address; /* to try; borrowed from `addresses` */
+    struct addrinfo numeric; /* in its place, where the host is an address */
+    struct sockaddr_storage numeric_address;
+    const struct addrinfo *next_address; /* to try; one of these */
     unsigned addresses_tried;
     bool resolving; /* `resolve` is pending */
-    bool socket_closing; /* the socket of a failed try is being closed */
+    int trying; /* the socket of the try that is under way, until it is `socket`'s; -1: none */
+    int try_result; /* how it went */
+    uv_poll_t try; /* there while `trying` is: unlike libuv's own, it need not hold the loop */
     uv_tcp_t socket;
-    uv_connect_t connect;
     uv_write_t write;
     bool writing; /* `write` is pending; it owns `write_bytes` */
     int64_t linger_until_ms; /* when a write that nobody waits for is given up; 0: there is none */
@@ -71,7 +80,7 @@ struct tcp_connection {
 };
 
 static void connection_work(struct tcp_connection *connection);
-static void connection_try_next(struct tcp_connection *connection);
+static void connection_try(struct tcp_connection *connection);
 static void connection_free_when_closed(struct tcp_connection *connection);
 static void on_handle_closed(uv_handle_t *handle);
 
@@ -95,23 +104,29 @@ static void connection_wake(struct tcp_connection *connection)
     }
 }
 
+static void connection_hold(uv_handle_t *handle, bool held)
+{
+    if (held) {
+        uv_ref(handle);
+    } else {
+        uv_unref(handle);
+    }
+}
+
 /* The loop has reason to turn while somebody waits for a call's end. */
 static void connection_hold_loop(struct tcp_connection *connection)
 {
     bool held = client_session_calls_under_way(connection->session) > 0;
-    uv_handle_t *const handles[HANDLE_COUNT] = {
-        (uv_handle_t *)&connection->socket, (uv_handle_t *)&connection->work,
-        (uv_handle_t *)&connection->clock, (uv_handle_t *)&connection->connect_timer};
 
     if (connection->state == CONNECTION_CLOSING) {
         return;
     }
-    for (size_t i = 0; i < HANDLE_COUNT; i++) {
-        if (held) {
-            uv_ref(handles[i]);
-        } else {
-            uv_unref(handles[i]);
-        }
+    connection_hold((uv_handle_t *)&connection->socket, held);
+    connection_hold((uv_handle_t *)&connection->work, held);
+    connection_hold((uv_handle_t *)&connection->clock, held);
+    connection_hold((uv_handle_t *)&connection->connect_timer, held);
+    if (connection->trying >= 0) {
+        connection_hold((uv_handle_t *)&connection->try, held);
     }
 }
 
@@ -152,8 +167,9 @@ static void connection_lose(struct tcp_connection *connection, const char *what,
     }
     connection->state = CONNECTION_LOST;
     (void)uv_timer_stop(&connection->connect_timer);
-    if (!connection->socket_closing) {
-        (void)uv_read_stop((uv_stream_t *)&connection->socket);
+    (void)uv_read_stop((uv_stream_t *)&connection->socket);
+    if (connection->trying >= 0) {
+        (void)uv_poll_stop(&connection->try);
     }
     (void)snprintf(text, sizeof(text), "%s %s: %s", what, connection->authority, why);
     client_session_fail(connection->session, CLIENT_CODE_UNAVAILABLE, text);
@@ -322,87 +338,122 @@ static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer)
 
 /* --- connecting --- */
 
+static void on_connect_timeout(uv_timer_t *handle);
+
+static void connection_start_timeout(struct tcp_connection *connection)
+{
+    connection->connect_due_ms = (int64_t)uv_now(connection->loop) + connection->connect_timeout_ms;
+    (void)uv_timer_start(&connection->connect_timer, on_connect_timeout,
+                         (uint64_t)connection->connect_timeout_ms, 0);
+}
+
 static void on_connect_timeout(uv_timer_t *handle)
 {
     struct tcp_connection *connection = handle->data;
+    int64_t late_ms = (int64_t)uv_now(connection->loop) - connection->connect_due_ms;
 
+    if (late_ms > connection->connect_timeout_ms) {
+        /* The program did not run its loop, and so did not look: that says nothing of the server. */
+        connection_start_timeout(connection);
+        return;
+    }
     connection_lose(connection, "cannot connect to",
                     connection->state == CONNECTION_OPEN
                         ? "it took the connection, and then said nothing"
                         : "nobody answered in time");
 }
 
+/* The try has made a connection. */
 static void connection_connected(struct tcp_connection *connection)
 {
-    int result = 0;
+    int result = uv_tcp_open(&connection->socket, connection->trying);
 
-    connection->state = CONNECTION_OPEN;
-    /* A small call must not wait for the acknowledgement of the one before. */
-    (void)uv_tcp_nodelay(&connection->socket, 1);
-    result = uv_read_start((uv_stream_t *)&connection->socket, on_alloc, on_read);
+    if (result == 0) {
+        connection->trying = -1;
+        connection->state = CONNECTION_OPEN;
+        /* A small call must not wait for the acknowledgement of the one before. */
+        (void)uv_tcp_nodelay(&connection->socket, 1);
+        result = uv_read_start((uv_stream_t *)&connection->socket, on_alloc, on_read);
+    }
     if (result != 0) {
         connection_lose(connection, "cannot read from", uv_strerror(result));
-        return;
     }
     connection_wake(connection);
 }
 
-/* The socket of a failed try is gone: a fresh one for the next address. */
-static void on_socket_retired(uv_handle_t *handle)
+static void on_try_closed(uv_handle_t *handle)
 {
     struct tcp_connection *connection = handle->data;
 
-    if (connection->state == CONNECTION_CLOSING) {
-        on_handle_closed(handle);
-        return;
-    }
-    connection->socket_closing = false;
-    (void)uv_tcp_init(connection->loop, &connection->socket);
-    connection->socket.data = connection;
-    connection_hold_loop(connection);
-    if (connection->state == CONNECTION_RESOLVING) {
-        connection_try_next(connection);
-    }
-}
-
-static void on_connect(uv_connect_t *connect, int status)
-{
-    struct tcp_connection *connection = connect->data;
-
-    if (connection->state != CONNECTION_CONNECTING) {
-        return;
-    }
-    if (status == 0) {
+    if (connection->state == CONNECTION_CONNECTING && connection->try_result == 0) {
         connection_connected(connection);
-    } else if (connection->next_address == NULL ||
-               connection->addresses_tried == CLIENT_ADDRESSES_MAX) {
-        connection_lose(connection, "cannot connect to", uv_strerror(status));
-    } else {
-        connection->state = CONNECTION_RESOLVING;
-        connection->socket_closing = true;
-        uv_close((uv_handle_t *)&connection->socket, on_socket_retired);
     }
+    if (connection->trying >= 0) {
+        (void)close(connection->trying);
+        connection->trying = -1;
+    }
+    connection_try(connection);
+    on_handle_closed(handle);
 }
 
-static void connection_connect(struct tcp_connection *connection, const struct sockaddr *address)
+/* The try has come to something. */
+static void on_tried(uv_poll_t *handle, int status, int events)
 {
+    struct tcp_connection *connection = handle->data;
+    int error = 0;
+    socklen_t size = sizeof(error);
+
+    (void)events;
+    /* libuv calls every failure of a socket EBADF; the socket itself knows which one it was. */
+    if (getsockopt(connection->trying, SOL_SOCKET, SO_ERROR, &error, &size) != 0) {
+        error = errno;
+    }
+    connection->try_result = error != 0 ? uv_translate_sys_error(error) : status;
+    uv_close((uv_handle_t *)handle, on_try_closed);
+}
+
+/* Starts a try; 0, or libuv's error where there is none to wait for. */
+static int connection_begin_try(struct tcp_connection *connection, const struct addrinfo *address)
+{
+    int trying = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     int result = 0;
 
-    connection->state = CONNECTION_CONNECTING;
-    connection->addresses_tried++;
-    connection->connect.data = connection;
-    result = uv_tcp_connect(&connection->connect, &connection->socket, address, on_connect);
-    if (result != 0) {
-        on_connect(&connection->connect, result);
+    if (trying < 0) {
+        return uv_translate_sys_error(errno);
     }
+    if (connect(trying, address->ai_addr, address->ai_addrlen) != 0 && errno != EINPROGRESS &&
+        errno != EINTR) {
+        result = uv_translate_sys_error(errno);
+    } else {
+        result = uv_poll_init(connection->loop, &connection->try, trying);
+    }
+    if (result != 0) {
+        (void)close(trying);
+        return result;
+    }
+    connection->trying = trying;
+    connection->try.data = connection;
+    connection->handles_open++;
+    /* Fails for no socket that was just taken. */
+    (void)uv_poll_start(&connection->try, UV_WRITABLE, on_tried);
+    return 0;
 }
 
-static void connection_try_next(struct tcp_connection *connection)
+/* Tries the next address, unless a try is under way or none is needed. */
+static void connection_try(struct tcp_connection *connection)
 {
-    const struct addrinfo *address = connection->next_address;
+    while (connection->state == CONNECTION_CONNECTING && connection->trying < 0) {
+        const struct addrinfo *address = connection->next_address;
 
-    connection->next_address = address->ai_next;
-    connection_connect(connection, address->ai_addr);
+        if (address == NULL || connection->addresses_tried == CLIENT_ADDRESSES_MAX) {
+            connection_lose(connection, "cannot connect to", uv_strerror(connection->try_result));
+            return;
+        }
+        connection->next_address = address->ai_next;
+        connection->addresses_tried++;
+        connection->try_result = connection_begin_try(connection, address);
+    }
+    connection_hold_loop(connection);
 }
 
 static void on_resolved(uv_getaddrinfo_t *resolve, int status, struct addrinfo *addresses)
@@ -417,20 +468,39 @@ static void on_resolved(uv_getaddrinfo_t *resolve, int status, struct addrinfo *
         connection_lose(connection, "cannot find", uv_strerror(status));
     } else if (connection->state == CONNECTION_RESOLVING) {
         connection->next_address = addresses;
-        connection_try_next(connection);
+        connection->state = CONNECTION_CONNECTING;
+        connection_try(connection);
     }
+}
+
+/* The host's address, where it is one. */
+static bool connection_read_address(struct tcp_connection *connection)
+{
+    struct sockaddr_storage *address = &connection->numeric_address;
+
+    if (uv_ip4_addr(connection->host, connection->port, (struct sockaddr_in *)address) == 0) {
+        connection->numeric.ai_addrlen = sizeof(struct sockaddr_in);
+    } else if (uv_ip6_addr(connection->host, connection->port, (struct sockaddr_in6 *)address) ==
+               0) {
+        connection->numeric.ai_addrlen = sizeof(struct sockaddr_in6);
+    } else {
+        return false;
+    }
+    connection->numeric.ai_family = address->ss_family;
+    connection->numeric.ai_addr = (struct sockaddr *)address;
+    connection->next_address = &connection->numeric;
+    return true;
 }
 
 static void connection_resolve(struct tcp_connection *connection)
 {
     static const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
-    struct sockaddr_storage address;
     char port[8];
     int result = 0;
 
-    if (uv_ip4_addr(connection->host, connection->port, (struct sockaddr_in *)&address) == 0 ||
-        uv_ip6_addr(connection->host, connection->port, (struct sockaddr_in6 *)&address) == 0) {
-        connection_connect(connection, (const struct sockaddr *)&address);
+    if (connection_read_address(connection)) {
+        connection->state = CONNECTION_CONNECTING;
+        connection_try(connection);
         return;
     }
     (void)snprintf(port, sizeof(port), "%u", (unsigned)connection->port);
@@ -576,6 +646,7 @@ enum err client_connection_open(struct uv_loop_s *loop,
     connection->base.ops = &tcp_ops;
     connection->loop = loop;
     connection->port = config->port;
+    connection->trying = -1;
     connection->connect_timeout_ms =
         config->connect_timeout_ms > 0 ? config->connect_timeout_ms : CLIENT_CONNECT_TIMEOUT_MS;
     memcpy(connection->host, config->host, strlen(config->host) + 1);
@@ -591,8 +662,7 @@ enum err client_connection_open(struct uv_loop_s *loop,
     connection_init_handles(connection);
     connection_hold_loop(connection);
     uv_update_time(loop);
-    (void)uv_timer_start(&connection->connect_timer, on_connect_timeout,
-                         (uint64_t)connection->connect_timeout_ms, 0);
+    connection_start_timeout(connection);
     connection_resolve(connection);
     *ret_channel = &connection->base;
     return OK;
@@ -616,6 +686,9 @@ static void on_handle_closed(uv_handle_t *handle)
     struct tcp_connection *connection = handle->data;
 
     connection->handles_open--;
+    if (connection->state != CONNECTION_CLOSING) {
+        return;
+    }
     /* Now: a name that is still being looked up must not hold back the ends of calls. */
     client_session_report(connection->session);
     connection_free_when_closed(connection);
@@ -635,9 +708,10 @@ void client_connection_close(struct client_channel *take_channel, void (*on_clos
     if (connection->resolving) {
         (void)uv_cancel((uv_req_t *)&connection->resolve);
     }
-    if (!connection->socket_closing) { /* else on_socket_retired follows */
-        uv_close((uv_handle_t *)&connection->socket, on_handle_closed);
+    if (connection->trying >= 0 && !uv_is_closing((uv_handle_t *)&connection->try)) {
+        uv_close((uv_handle_t *)&connection->try, on_try_closed);
     }
+    uv_close((uv_handle_t *)&connection->socket, on_handle_closed);
     uv_close((uv_handle_t *)&connection->work, on_handle_closed);
     uv_close((uv_handle_t *)&connection->clock, on_handle_closed);
     uv_close((uv_handle_t *)&connection->connect_timer, on_handle_closed);

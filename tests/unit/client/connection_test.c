@@ -7,6 +7,7 @@
 #include "tests/unit/client/client_tests.h"
 #include "tests/unit/client/server.h"
 
+#include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -453,6 +454,70 @@ static void holds_no_loop(void **state)
     server_stop(&server);
 }
 
+/* Goal: nor does a connection that can't be made hold the loop.
+ * Method: a listener whose queue is full, so that the kernel drops who comes. */
+static void holds_no_loop_early(void **state)
+{
+    struct client_connection_config config = {.host = NULL};
+    struct client_channel *connection = NULL;
+    struct client_call *call = NULL;
+    int crowd[3];
+    int listener = server_listen(&config.port);
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    struct told told;
+    uv_loop_t loop;
+    uint64_t before_ms = 0;
+
+    (void)state;
+    assert_int_equal(listen(listener, 0), 0);
+    address.sin_port = htons(config.port);
+    for (size_t i = 0; i < sizeof(crowd) / sizeof(crowd[0]); i++) {
+        crowd[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        (void)connect(crowd[i], (struct sockaddr *)&address, sizeof(address));
+    }
+    connection = open_told(&loop, &config, &told);
+    before_ms = uv_now(&loop);
+    assert_int_equal(
+        client_call_start(
+            connection, &unary, SLICE("x"), &(const struct client_options){.timeout_ms = 20},
+            &(const struct client_handlers){&told, on_reply, on_told_end, NULL}, &call),
+        OK);
+    (void)uv_run(&loop, UV_RUN_DEFAULT);
+    assert_string_equal(told.moves, "E");
+    assert_int_equal(told.code, CLIENT_CODE_DEADLINE_EXCEEDED);
+    assert_true(uv_now(&loop) - before_ms < CLIENT_CONNECT_TIMEOUT_MS / 2);
+    close_told(&loop, connection, &told);
+    for (size_t i = 0; i < sizeof(crowd) / sizeof(crowd[0]); i++) {
+        assert_int_equal(close(crowd[i]), 0);
+    }
+    assert_int_equal(close(listener), 0);
+}
+
+/* Goal: a program that does not run its loop for a while takes no server for one that did not answer.
+ * Method: the loop stands still for longer than the connection may take, as it is being made. */
+static void late_to_look(void **state)
+{
+    const struct peer_script silent = {.silent = true};
+    struct client_connection_config config = {.connect_timeout_ms = 100};
+    struct client_channel *connection = NULL;
+    struct server server;
+    struct told told;
+    uv_loop_t loop;
+
+    (void)state;
+    server_start(&server, &silent, 1);
+    config.port = server.port;
+    connection = open_told(&loop, &config, &told);
+    assert_int_equal(usleep(250000), 0);
+    start_told(connection, &told);
+    while (strlen(told.moves) == 0) {
+        (void)uv_run(&loop, UV_RUN_ONCE);
+    }
+    assert_string_equal(told.moves, "R");
+    close_told(&loop, connection, &told);
+    server_stop(&server);
+}
+
 static void on_room(void *user)
 {
     (void)user;
@@ -523,12 +588,18 @@ static void bad_configuration(void **state)
 
 int run_connection_tests(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nobody_there),   cmocka_unit_test(deadline),
-        cmocka_unit_test(cut_off),        cmocka_unit_test(closing),
-        cmocka_unit_test(tells_its_life), cmocka_unit_test(never_ready),
-        cmocka_unit_test(frozen),         cmocka_unit_test(holds_no_loop),
-        cmocka_unit_test(stuck_bytes),    cmocka_unit_test(bad_configuration)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(nobody_there),
+                                       cmocka_unit_test(deadline),
+                                       cmocka_unit_test(cut_off),
+                                       cmocka_unit_test(closing),
+                                       cmocka_unit_test(tells_its_life),
+                                       cmocka_unit_test(never_ready),
+                                       cmocka_unit_test(frozen),
+                                       cmocka_unit_test(holds_no_loop),
+                                       cmocka_unit_test(holds_no_loop_early),
+                                       cmocka_unit_test(late_to_look),
+                                       cmocka_unit_test(stuck_bytes),
+                                       cmocka_unit_test(bad_configuration)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

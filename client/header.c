@@ -146,9 +146,16 @@ bool client_key_is_binary(struct slice key)
 
 static bool key_is_reserved(struct slice key)
 {
-    static const struct slice names[] = {
-        SLICE("te"),         SLICE("content-type"),      SLICE("user-agent"), SLICE("host"),
-        SLICE("connection"), SLICE("transfer-encoding"), SLICE("upgrade"),    SLICE("keep-alive")};
+    static const struct slice names[] = {SLICE("te"),
+                                         SLICE("content-type"),
+                                         SLICE("content-length"),
+                                         SLICE("user-agent"),
+                                         SLICE("host"),
+                                         SLICE("connection"),
+                                         SLICE("proxy-connection"),
+                                         SLICE("transfer-encoding"),
+                                         SLICE("upgrade"),
+                                         SLICE("keep-alive")};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (slice_equal(key, names[i])) {

@@ -120,6 +120,8 @@ static void metadata(void **state)
     assert_false(sendable(":path", "a"));
     assert_false(sendable("grpc-timeout", "1S"));
     assert_false(sendable("te", "gzip"));
+    assert_false(sendable("content-length", "6"));
+    assert_false(sendable("proxy-connection", "close"));
     assert_false(sendable("x", "a\r\nb: c"));
     assert_false(sendable("x", "\x80"));
     assert_false(sendable("x y", "a"));

@@ -27,6 +27,10 @@ if(ERRATA_ARENA_EMULATOR)
     target_compile_definitions(defines INTERFACE ERRATA_ARENA_EMULATOR=1)
 endif()
 
+# Programs are optimised over all of their files when they are linked. Objects are compiled for both
+# ways: tests, of which there are many, are linked the short one (tests/CMakeLists.txt).
+option(ERRATA_LINK_TIME_OPTIMIZATION "programs are optimised as wholes" OFF)
+
 # Notes what a module brings along: its own objects, and the parts it links.
 function(errata_note_module name)
     cmake_parse_arguments(M "" "" "USES;PARTS" ${ARGN})
@@ -91,6 +95,9 @@ function(errata_module name)
     endif()
     add_library(${name} OBJECT ${files})
     target_link_libraries(${name} PRIVATE warnings defines)
+    if(ERRATA_LINK_TIME_OPTIMIZATION)
+        target_compile_options(${name} PRIVATE -flto -ffat-lto-objects)
+    endif()
     errata_use(${name} ${name})
 endfunction()
 
@@ -102,6 +109,9 @@ function(errata_program name module)
     add_executable(${name} ${main})
     target_link_libraries(${name} PRIVATE defines)
     errata_link(${name} ${module})
+    if(ERRATA_LINK_TIME_OPTIMIZATION)
+        target_link_options(${name} PRIVATE -flto=auto)
+    endif()
 endfunction()
 
 function(errata_test name)

@@ -203,10 +203,10 @@ static void compare(struct bench *bench, const char *heat, size_t among)
 
 static struct layout *make_layouts(size_t count)
 {
-    struct layout *layouts = calloc(count, sizeof(*layouts));
+    struct layout *layouts = count == 0 ? NULL : calloc(count, sizeof(*layouts));
 
     if (layouts == NULL) {
-        fail("layouts", "no memory");
+        fail("layouts", "there are none, or no memory for them");
     }
     return layouts;
 }

@@ -217,7 +217,7 @@ enum err feed_close(struct feed *take_feed)
     pthread_cond_broadcast(&take_feed->changed);
     pthread_mutex_unlock(&take_feed->lock);
     pthread_join(take_feed->thread, NULL);
-    err = take_feed->err;
+    err = err != OK ? err : take_feed->err;
     pthread_cond_destroy(&take_feed->changed);
     pthread_mutex_destroy(&take_feed->lock);
     free(take_feed);

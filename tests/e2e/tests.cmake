@@ -9,6 +9,10 @@ errata_python_test(e2e_failing_disk FILE tests/e2e/failing_disk.py LABEL e2e)
 errata_python_test(e2e_cli FILE tests/e2e/cli.py LABEL e2e)
 errata_python_test(e2e_cli_completion FILE tests/e2e/cli_completion.py LABEL e2e)
 
+if(TARGET errata-bench)
+    errata_python_test(e2e_bench FILE tests/e2e/bench.py LABEL e2e)
+endif()
+
 # The C client library, by a program that makes the calls that a test asks for.
 if(TARGET client)
     add_executable(client_driver ${CMAKE_CURRENT_LIST_DIR}/client_driver.c)

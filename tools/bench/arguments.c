@@ -40,7 +40,7 @@ const struct option_spec arguments_options[] = {
     {"knee-p99", "SPAN", "what the p99 may be; else ten times that of the lowest rate"},
     {"expect-status", "[NAME=]CODE", "the right status, by name or number: OK"},
     {"expect-bytes", "[NAME=]A..B", "how long a right answer is, with gRPC's 5 bytes before it"},
-    {"server-pid", "PID", "whose CPU and memory to read; else who listens at the port, if local"},
+    {"server-pid", "PID", "whose CPU and memory to read; else who listens at the port"},
     {"json", "FILE", "the report for programs; - is standard output"},
     {"html", "FILE", "the report as a page that needs nothing else"},
     {"title", "TEXT", "of the page"},

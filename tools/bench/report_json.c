@@ -70,11 +70,17 @@ static void put_double(struct buffer *json, const char *name, double number, int
 }
 
 /* A span in microseconds: in tenths, and below 100 us in hundredths. */
-static void put_span(struct buffer *json, const char *name, uint64_t span_ns)
+static void put_us(struct buffer *json, uint64_t span_ns)
 {
     double us = (double)span_ns / 1e3;
 
-    put_double(json, name, us, us < 100 ? 2 : 1);
+    put_number(json, us, us < 100 ? 2 : 1);
+}
+
+static void put_span(struct buffer *json, const char *name, uint64_t span_ns)
+{
+    key(json, name);
+    put_us(json, span_ns);
 }
 
 static void put_sentences(struct buffer *json, const char *name,
@@ -133,13 +139,13 @@ static void put_percentiles(struct buffer *json, const struct histogram *latency
         buffer_append_byte(json, '[');
         put_number(json, 1 - slower, 9);
         buffer_append_byte(json, ',');
-        put_number(json, (double)span_ns / 1e3, 2);
+        put_us(json, span_ns);
         buffer_append_byte(json, ']');
         slower /= pow(10, 0.05);
     }
     comma(json);
     buffer_append(json, SLICE("[1,"));
-    put_number(json, (double)latency->max_ns / 1e3, 2);
+    put_us(json, latency->max_ns);
     buffer_append(json, SLICE("]]"));
 }
 
@@ -382,6 +388,15 @@ static void put_given(struct buffer *json, const char *name, double number, bool
     }
 }
 
+static void put_given_count(struct buffer *json, const char *name, uint64_t count, bool given)
+{
+    if (given) {
+        put_count(json, name, count);
+    } else {
+        put_null(json, name);
+    }
+}
+
 static void put_settings(struct buffer *json, const struct report *report)
 {
     const struct arguments *arguments = report->arguments;
@@ -392,17 +407,17 @@ static void put_settings(struct buffer *json, const struct report *report)
     put_text(json, "loop", is_open ? SLICE("open") : SLICE("closed"));
     put_given(json, "rate", arguments->rate, arguments->rate > 0);
     put_text(json, "arrival", arguments->poisson ? SLICE("poisson") : SLICE("fixed"));
-    put_given(json, "in_flight", (double)arguments->in_flight, !is_open);
+    put_given_count(json, "in_flight", arguments->in_flight, !is_open);
     put_count(json, "connections", arguments->connection_count);
     put_count(json, "tokens", report->plan->token_count);
     put_given(json, "duration_seconds", (double)arguments->duration_ns / 1e9,
               arguments->duration_ns > 0);
     put_double(json, "warm_up_seconds", (double)arguments->warm_up_ns / 1e9, 3);
-    put_given(json, "calls_limit", (double)arguments->call_limit, arguments->call_limit > 0);
+    put_given_count(json, "calls_limit", arguments->call_limit, arguments->call_limit > 0);
     put_span(json, "lag_max_us", arguments->lag_max_ns);
     put_count(json, "seed", arguments->seed);
     put_text(json, "headers", arguments->literal_headers ? SLICE("literal") : SLICE("indexed"));
-    put_given(json, "cpu", (double)arguments->cpu, arguments->cpu >= 0);
+    put_given_count(json, "cpu", (uint64_t)arguments->cpu, arguments->cpu >= 0);
     put_bool(json, "plain", arguments->plain);
     put_bool(json, "idempotency_keys", arguments->idempotency_keys);
     put_mix(json, report->plan);
@@ -428,7 +443,7 @@ static void put_sweep(struct buffer *json, const struct report *report)
     put_span(json, "p99_limit_us", sweep->p99_limit_ns);
     put_given(json, "knee_rate", report->has_knee ? sweep->points[report->knee].offered : 0,
               report->has_knee);
-    put_given(json, "knee_run", (double)report->knee, report->has_knee);
+    put_given_count(json, "knee_run", report->knee, report->has_knee);
     begin(json, "sustained", '[');
     for (size_t i = 0; i < sweep->point_count; i++) {
         comma(json);

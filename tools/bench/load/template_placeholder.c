@@ -243,7 +243,9 @@ static enum err add_placeholder(struct ctx *ctx, struct slice text, size_t at,
     const uint8_t *end = memchr(rest.data, '}', rest.size);
     struct slice written = {NULL, 0};
 
-    if (end == NULL || end - rest.data > PLACEHOLDER_BYTES_MAX) {
+    /* The text around it may have a brace of its own, but behind a quote. */
+    if (end == NULL || end - rest.data > PLACEHOLDER_BYTES_MAX ||
+        memchr(rest.data, '"', (size_t)(end - rest.data)) != NULL) {
         rest.size = rest.size < 20 ? rest.size : 20;
         return fault_say(ctx->fault, ERR_INVALID,
                          "\"%.*s\" begins a placeholder that does not end; $${ stands for ${",

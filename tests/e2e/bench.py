@@ -1,0 +1,584 @@
+#!/usr/bin/python3
+"""errata-bench against real servers: what it measures is true, and what is wrong it says.
+
+Goal: whoever measures can trust the report: calls that were counted were made, a stall is in the
+times, wrong answers and mistakes of the command line are told in a sentence. Method: erratad, and a
+server of grpcio's for a service of its own, under small loads; the machine may be busy, so that only
+what does not depend on its speed is compared.
+"""
+import concurrent.futures
+import html.parser
+import json
+import os
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+import grpc
+from google.protobuf import descriptor_pb2
+
+from erratad import (BIN, Server, admin, correction, learning, main)
+
+BENCH = os.path.join(BIN, "errata-bench")
+PATIENT = ("--lag-max", "60s")  # other tests may have the machine
+LATENCIES = {"min", "mean", "p50", "p90", "p99", "p99_9", "p99_99", "max"}
+TALLY = {"started", "answered", "right", "wrong", "rate", "reply_bytes", "latency_us", "percentiles"}
+RUN = {"valid", "problems", "notes", "offered_rate", "rate", "seconds", "started", "answered", "right",
+       "wrong", "unsent", "lag_us", "total", "calls", "wrong_answers", "server", "client", "series",
+       "histogram"}
+REPORT = {"schema", "title", "version", "valid", "problems", "notes", "started_at", "environment",
+          "settings", "runs", "sweep"}
+SETTINGS = {"server", "loop", "rate", "arrival", "in_flight", "connections", "tokens",
+            "duration_seconds", "warm_up_seconds", "calls_limit", "lag_max_us", "seed", "headers", "cpu",
+            "plain", "idempotency_keys", "mix"}
+USAGE = {"cpu_us_per_call", "user_us_per_call", "system_us_per_call", "cpu_percent",
+         "context_switches_per_call"}
+EXAMPLES = "errata.v1.CorrectionService/GetExamples"
+CAPTURE = "errata.v1.CorrectionService/CaptureEvent"
+
+
+class Case(unittest.TestCase):
+    """One server and one folder for all tests of a class."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="errata-bench-")
+        cls.server = Server().start()
+        cls.client = cls.server.client()
+        cls.token = os.path.join(cls.server.data, "admin.token")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.client.close()
+        cls.server.close()
+        shutil.rmtree(cls.folder)
+
+    def path(self, name, content=None):
+        path = os.path.join(self.folder, name)
+        if content is not None:
+            with open(path, "wb") as f:
+                f.write(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    def command(self, *arguments, server=None, token=None):
+        return [BENCH, "--server", server or self.server.address, "--token-file",
+                token or self.token, "--warm-up", "0", *PATIENT, *map(str, arguments)]
+
+    def bench(self, *arguments, code=0, server=None, token=None):
+        """Runs it; what it printed."""
+        done = subprocess.run(self.command(*arguments, server=server, token=token),
+                              capture_output=True, text=True, timeout=100, check=False)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+    def report(self, *arguments, **kwargs):
+        return json.loads(self.bench("--json", "-", *arguments, **kwargs).stdout)
+
+    def calls_of(self, method):
+        """How often the server was called, by its own count."""
+        info = self.client.admin.GetServerInfo(admin.GetServerInfoRequest())
+        return sum(m.count for m in info.methods if m.method == method and m.code == 0)
+
+
+class Measures(Case):
+    def check_tally(self, tally):
+        self.assertLessEqual(TALLY, set(tally))
+        self.assertEqual(set(tally["latency_us"]), LATENCIES)
+        latency = tally["latency_us"]
+        ordered = [latency[name] for name in ("min", "p50", "p90", "p99", "p99_9", "p99_99", "max")]
+        self.assertEqual(ordered, sorted(ordered))
+        self.assertGreater(latency["min"], 0)
+        self.assertEqual(tally["percentiles"][-1], [1, latency["max"]])
+        curve = [us for _, us in tally["percentiles"]]
+        self.assertEqual(curve, sorted(curve))
+
+    def check_report(self, report):
+        """Every promised key is there, and the figures agree with each other."""
+        self.assertEqual(set(report), REPORT)
+        self.assertEqual(report["schema"], "errata-bench/1")
+        self.assertEqual(set(report["settings"]), SETTINGS)
+        self.assertRegex(report["started_at"], r"^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+        self.assertEqual(report["environment"]["cores"], os.cpu_count())
+        for run in report["runs"]:
+            self.assertEqual(set(run), RUN)
+            self.check_tally(run["total"])
+            for call in run["calls"]:
+                self.check_tally(call)
+            self.assertEqual(sum(c["right"] for c in run["calls"]), run["right"])
+            self.assertEqual(sum(count for _, _, count in run["histogram"]), run["answered"])
+            self.assertLessEqual(USAGE, set(run["client"]))
+
+    def test_open_loop_of_a_mix(self):
+        before = self.calls_of(EXAMPLES), self.calls_of(CAPTURE)
+        report = self.report("--mix", "examples=80,capture=20", "--rate", 200, "--duration", "3s",
+                             "--connections", 4)
+        self.check_report(report)
+        self.assertTrue(report["valid"])
+        run, = report["runs"]
+        self.assertEqual(run["offered_rate"], 200)
+        self.assertEqual((run["started"], run["right"], run["wrong"]), (600, 600, 0))
+        examples, capture = run["calls"]
+        self.assertEqual((examples["name"], examples["method"]), ("examples", EXAMPLES))
+        self.assertTrue(60 < capture["started"] < 180, capture["started"])
+        self.assertEqual(self.calls_of(EXAMPLES) - before[0], examples["right"])
+        self.assertEqual(self.calls_of(CAPTURE) - before[1], capture["right"])
+        self.assertGreater(capture["reply_bytes"], 500)
+        self.assertEqual(run["lag_us"].keys(), {"p50", "p99", "max"})
+        self.assertTrue(all(s["rate"] >= 0 for s in run["series"]))
+        self.assertEqual(len(run["series"]), 30)
+
+    def test_closed_loop(self):
+        before = self.calls_of(EXAMPLES)
+        report = self.report("--in-flight", 3, "--connections", 2, "--calls", 500)
+        self.check_report(report)
+        run, = report["runs"]
+        self.assertIsNone(run["offered_rate"])
+        self.assertEqual((run["started"], run["right"], run["unsent"]), (500, 500, 0))
+        self.assertEqual(self.calls_of(EXAMPLES) - before, 500)
+
+    def test_warm_up_does_not_count(self):
+        before = self.calls_of(EXAMPLES)
+        report = self.report("--rate", 100, "--warm-up", "1s", "--duration", "1s")
+        self.assertEqual(report["runs"][0]["started"], 100)
+        self.assertEqual(self.calls_of(EXAMPLES) - before, 200)
+
+    def test_server_usage(self):
+        """The process that listens is found, or the one that is named is taken."""
+        for arguments in ((), ("--server-pid", self.server.process.pid)):
+            usage = self.report("--calls", 300, *arguments)["runs"][0]["server"]
+            self.assertEqual(usage["pids"], [self.server.process.pid])
+            self.assertGreater(usage["cpu_us_per_call"], 0.5)
+            self.assertGreater(usage["rss_anon_bytes"], 100_000)
+            self.assertGreaterEqual(usage["rss_peak_bytes"], usage["rss_anon_bytes"])
+
+    def test_table(self):
+        printed = self.bench("--mix", "examples,server-info", "--calls", 200).stdout
+        self.assertRegex(printed, r"(?m)^call +calls +calls/s +mean +p50 .* max +bytes +wrong$")
+        for name in ("examples", "server-info", "all"):
+            self.assertRegex(printed, rf"(?m)^{name} +\d+ ")
+        self.assertRegex(printed, r"(?m)^server  .* of CPU a call")
+        self.assertRegex(printed, r"(?m)^valid  every answer was right$")
+        self.assertEqual(self.bench("--calls", 20, "--quiet").stdout, "")
+
+    def test_header_ways(self):
+        """Both ways of writing header fields are understood, with keys and fields of one's own."""
+        for way in ("indexed", "literal"):
+            report = self.report("--headers", way, "--mix", "capture,examples", "--calls", 200,
+                                 "--idempotency-keys", "--header", "x-own: 7")
+            self.assertEqual(report["runs"][0]["right"], 200)
+            self.assertEqual(report["settings"]["headers"], way)
+
+    def test_every_built_in_call(self):
+        """Each does what it is for on a server with a few events; layouts without documents are not
+        found."""
+        names = re.findall(r"(?m)^([a-z-]+)=", self.bench("--list-calls").stdout)
+        self.assertGreater(len(names), 10)
+        for seq in range(3):
+            self.client.capture(event_type=3, entity_id=f"e{seq}", layout_fingerprint="a")
+        captured = self.client.learning.ListEvents(learning.ListEventsRequest(page_size=1))
+        last = captured.events[0].seq
+        for name in names:
+            with self.subTest(name):
+                expect = ("--expect-status", f"{name}=NOT_FOUND") if name == "get-layout" else ()
+                if name == "get-event":
+                    self.bench("--calls", 10, "--call",
+                               f'e=errata.v1.LearningService/GetEvent{{"seq": ${{uniform:1..{last}}}}}')
+                else:
+                    self.bench("--mix", name, "--calls", 10, *expect)
+
+    def test_sweep(self):
+        report = self.report("--sweep", "50..200x2", "--duration", "500ms", "--knee-p99", "50s")
+        self.check_report(report)
+        sweep = report["sweep"]
+        self.assertTrue(report["valid"])
+        self.assertEqual(len(sweep["sustained"]), len(report["runs"]))
+        self.assertEqual(sweep["knee_rate"], report["runs"][sweep["knee_run"]]["offered_rate"])
+        self.assertEqual({run["offered_rate"] for run in report["runs"]} - {50, 100, 200}, set())
+        self.assertEqual(sweep["p99_limit_us"], 50_000_000)
+        self.assertEqual(sweep["knee_rate"], 200)
+
+
+class Times(Case):
+    def test_stall(self):
+        """The server stands still for a second in the middle: in an open loop the calls that came due
+        meanwhile have waited, one after the other; a closed loop has a single slow call."""
+        results = {}
+        for name, loop in (("open", ("--rate", 200)), ("closed", ("--in-flight", 1))):
+            bench = subprocess.Popen(self.command(*loop, "--duration", "4s", "--json", "-"),
+                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            time.sleep(1.5)
+            self.server.process.send_signal(signal.SIGSTOP)
+            time.sleep(1)
+            self.server.process.send_signal(signal.SIGCONT)
+            out, error = bench.communicate(timeout=60)
+            self.assertEqual(bench.returncode, 0, error)
+            results[name] = json.loads(out)["runs"][0]
+        latency = results["open"]["total"]["latency_us"]
+        self.assertGreater(latency["max"], 900_000)
+        self.assertGreater(latency["p99_9"], 900_000)
+        self.assertGreater(latency["p90"], 300_000)
+        self.assertLess(latency["p50"], 300_000)
+        self.assertEqual(results["open"]["right"], 800)
+        closed = results["closed"]["total"]["latency_us"]
+        self.assertGreater(closed["max"], 900_000)
+        self.assertLess(closed["p90"], 300_000)
+
+    def test_interrupted(self):
+        """The first SIGINT ends the measure; what was measured is reported."""
+        bench = subprocess.Popen(self.command("--rate", 100, "--duration", "60s", "--json", "-"),
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(2)
+        bench.send_signal(signal.SIGINT)
+        out, error = bench.communicate(timeout=30)
+        self.assertEqual(bench.returncode, 130, error)
+        run = json.loads(out)["runs"][0]
+        self.assertTrue(20 < run["right"] < 1000, run["right"])
+        self.assertEqual(run["right"], run["started"])
+        self.assertTrue(any("interrupted" in note for note in run["notes"]))
+
+    def test_own_delay(self):
+        """A generator that gets no time says that its run is not valid."""
+        bench = subprocess.Popen(
+            [BENCH, "--server", self.server.address, "--token-file", self.token, "--warm-up", "0",
+             "--rate", "200", "--duration", "3s"], stdout=subprocess.PIPE, text=True)
+        time.sleep(1)
+        bench.send_signal(signal.SIGSTOP)
+        time.sleep(1)
+        bench.send_signal(signal.SIGCONT)
+        out, _ = bench.communicate(timeout=30)
+        self.assertEqual(bench.returncode, 1, out)
+        self.assertRegex(out, r"INVALID  this program fell behind")
+
+
+class Requests(Case):
+    def test_templates(self):
+        """Each capture has keys of its own, and all of them arrive."""
+        template = self.path("capture.json", """{"event": {
+            "eventType": "EXTRACTION_LINE_CORRECTED", "actorUserId": "u-${hex:4}",
+            "documentId": "doc-${serial}", "entityId": "${uuid}",
+            "layoutFingerprint": "t-${zipf:1..20:1.1:%02d}", "afterJson": "{\\"n\\": ${uniform:10..99}}"}}""")
+        self.bench("--call", f"mine={CAPTURE}@{template}", "--calls", 300)
+        events, token = [], ""
+        while True:
+            page = self.client.corrections.ListFeedbackEvents(
+                correction.ListFeedbackEventsRequest(page_size=200, page_token=token))
+            events += [e for e in page.events if e.layout_fingerprint.startswith("t-")]
+            token = page.next_page_token
+            if not token:
+                break
+        self.assertEqual(len(events), 300)
+        self.assertEqual(len({e.document_id for e in events}), 300)
+        self.assertEqual(len({e.entity_id for e in events}), 300)
+        layouts = [int(e.layout_fingerprint[2:]) for e in events]
+        self.assertTrue(set(layouts) <= set(range(1, 21)))
+        self.assertGreater(layouts.count(1), layouts.count(15))
+        self.assertTrue(all(10 <= json.loads(e.after_json)["n"] <= 99 for e in events))
+
+    def test_ready_made_bodies(self):
+        """Groups go with connections, and so do tokens: each organisation gets its own requests."""
+        other = self.client.create_org("bench")
+        token = self.client.create_token(1 + 5, org_id=other.id)  # ROLE_ADMIN
+        tokens = self.path("tokens", f"{self.server.admin_token}\n{token.secret}\n")
+        requests = b""
+        for group in range(2):
+            for i in range(5):
+                message = correction.CaptureEventRequest(event={
+                    "event_type": 3, "entity_id": f"g{group}-{i}", "layout_fingerprint": "ready"})
+                body = message.SerializeToString()
+                body = b"\0" + struct.pack(">I", len(body)) + body
+                requests += struct.pack(">II", group, len(body)) + body
+        path = self.path("ready.requests", requests)
+        done = subprocess.run(
+            [BENCH, "--server", self.server.address, "--tokens", tokens, "--requests",
+             f"ready={CAPTURE}@{path}", "--calls", "40", "--connections", "2", "--warm-up", "0",
+             "--rate", "100", *PATIENT], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        theirs = self.server.client(token.secret)
+        for client, group in ((self.client, 0), (theirs, 1)):
+            events = client.corrections.ListFeedbackEvents(correction.ListFeedbackEventsRequest(
+                page_size=100, layout_fingerprint="ready")).events
+            self.assertEqual(len(events), 20)
+            self.assertEqual({e.entity_id[:2] for e in events}, {f"g{group}"})
+        theirs.close()
+
+    def test_expectations(self):
+        self.bench("--mix", "get-layout", "--expect-status", "get-layout=NOT_FOUND", "--calls", 20)
+        self.bench("--mix", "examples", "--expect-bytes", "5..60", "--calls", 20)
+        report = self.report("--expect-bytes", "examples=1000..2000", "--calls", 20, code=1)
+        self.assertFalse(report["valid"])
+        wrong, = report["runs"][0]["wrong_answers"]
+        self.assertRegex(wrong["what"], r"^\d+ bytes$")
+        self.assertEqual((wrong["call"], wrong["count"]), ("examples", 20))
+
+    def test_plain(self):
+        """Without gRPC's headers the server answers with an HTTP status."""
+        self.bench("--plain", "--call", 'x=/no/path{"a": ${serial}}', "--expect-status", 415,
+                   "--calls", 10)
+
+    def test_wrong_token(self):
+        token = self.path("wrong.token", "errata_00000000_" + "A" * 43)
+        done = self.bench("--calls", 50, "--json", self.path("wrong.json"), code=1, token=token)
+        self.assertRegex(done.stdout, r"INVALID  50 of 50 answers to examples were wrong: "
+                                      r"UNAUTHENTICATED, \S+")
+        with open(self.path("wrong.json"), encoding="utf-8") as f:
+            report = json.load(f)
+        self.assertFalse(report["valid"])
+        self.assertEqual(report["runs"][0]["wrong_answers"][0]["what"], "UNAUTHENTICATED")
+        self.assertEqual(report["runs"][0]["right"], 0)
+
+    def test_server_that_ends(self):
+        """A server that dies in the middle: the run ends at once and says why."""
+        with Server() as server:
+            token = self.path("dying.token", server.admin_token)
+            bench = subprocess.Popen(
+                self.command("--rate", 200, "--duration", "60s", server=server.address, token=token),
+                stdout=subprocess.PIPE, text=True)
+            time.sleep(1.5)
+            server.kill9()
+            out, _ = bench.communicate(timeout=20)
+            self.assertEqual(bench.returncode, 1, out)
+            self.assertRegex(out, r"INVALID  a connection was lost: ")
+
+
+class Shop(grpc.GenericRpcHandler):
+    """shop.v1.Items/Find: answers its request back, and remembers it."""
+
+    def __init__(self):
+        self.requests = []
+        self.metadata = []
+        self.lock = threading.Lock()
+
+    def service(self, details):
+        if details.method != "/shop.v1.Items/Find":
+            return None
+        metadata = dict(details.invocation_metadata)
+
+        def find(request, _):
+            with self.lock:
+                self.requests.append(request)
+                self.metadata.append(metadata)
+            return request
+
+        return grpc.unary_unary_rpc_method_handler(find)
+
+
+class OtherServices(Case):
+    """A service that is not Errata's, on grpcio's server."""
+
+    def setUp(self):
+        set_of_files = descriptor_pb2.FileDescriptorSet()
+        file = set_of_files.file.add(name="shop.proto", package="shop.v1", syntax="proto3")
+        message = file.message_type.add(name="FindRequest")
+        kind = descriptor_pb2.FieldDescriptorProto
+        for number, (name, field_type) in enumerate((("sku", kind.TYPE_STRING),
+                                                     ("max_items", kind.TYPE_UINT32)), 1):
+            message.field.add(name=name, number=number, type=field_type,
+                              label=kind.LABEL_OPTIONAL, json_name=re.sub(
+                                  r"_(.)", lambda m: m.group(1).upper(), name))
+        service = file.service.add(name="Items")
+        service.method.add(name="Find", input_type=".shop.v1.FindRequest",
+                           output_type=".shop.v1.FindRequest")
+        self.descriptors = self.path("shop.binpb", set_of_files.SerializeToString())
+        self.shop = Shop()
+        self.grpc_server = grpc.server(concurrent.futures.ThreadPoolExecutor(4))
+        self.grpc_server.add_generic_rpc_handlers((self.shop,))
+        port = self.grpc_server.add_insecure_port("127.0.0.1:0")
+        self.grpc_server.start()
+        self.address = f"127.0.0.1:{port}"
+
+    def tearDown(self):
+        self.grpc_server.stop(0).wait()
+
+    def test_by_descriptors(self):
+        for way in ("indexed", "literal"):
+            self.shop.requests.clear()
+            self.bench("--descriptors", self.descriptors, "--call",
+                       'find=shop.v1.Items/Find{"sku": "s${serial}", "maxItems": ${uniform:1..300}}',
+                       "--calls", 200, "--in-flight", 8, "--headers", way, "--header", "X-Own: 7",
+                       "--expect-bytes", "5..100", server=self.address)
+            self.assertEqual(len(set(self.shop.requests)), 200)
+            self.assertTrue(all(re.fullmatch(rb"\n\x11s\d{16}\x10[\x80-\xff][\0-\x02]", r)
+                                for r in self.shop.requests))
+            self.assertEqual({m["x-own"] for m in self.shop.metadata}, {"7"})
+            self.assertTrue(self.shop.metadata[0]["user-agent"].startswith("errata-bench/"))
+            with open(self.token, encoding="ascii") as f:
+                self.assertEqual(self.shop.metadata[-1]["authorization"], f"Bearer {f.read().strip()}")
+
+    def test_unknown(self):
+        done = self.bench("--descriptors", self.descriptors, "--call", "f=shop.v1.Items/Fnd{}",
+                          code=2, server=self.address)
+        self.assertRegex(done.stderr, r"there is no method shop\.v1\.Items/Fnd; did you mean "
+                                      r"shop\.v1\.Items/Find\?")
+        done = self.bench("--descriptors", self.descriptors, "--call", 'f=shop.v1.Items/Find{"s": 1}',
+                          code=2, server=self.address)
+        self.assertRegex(done.stderr, r'the template of "f": .*no field "s"; it has sku, maxItems')
+
+
+class Page(html.parser.HTMLParser):
+    """What a page consists of."""
+
+    def __init__(self):
+        super().__init__()
+        self.tags = []
+        self.attributes = []
+        self.scripts = []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag == "script":
+            self.scripts.append([dict(attrs), ""])
+
+    def handle_data(self, data):
+        if self.scripts and self.tags[-1] == "script":
+            self.scripts[-1][1] += data
+
+
+class Html(Case):
+    def make(self, *arguments):
+        path = self.path("page.html")
+        self.bench("--html", path, "--json", self.path("page.json"), *arguments)
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+        with open(self.path("page.json"), encoding="utf-8") as f:
+            return text, json.load(f)
+
+    def test_self_contained(self):
+        """One file that asks nobody for anything, with the same report in it."""
+        title = 'Load </script><script>alert("1")</script> & more'
+        text, report = self.make("--title", title, "--mix", "examples=9,capture=1", "--rate", 100,
+                                 "--duration", "1s")
+        page = Page()
+        page.feed(text)
+        page.close()
+        self.assertNotRegex(text, r"https?://|@import|url\(")
+        self.assertFalse({"link", "img", "iframe", "object", "base"} & set(page.tags))
+        self.assertFalse([a for a in page.attributes if a[0] in ("src", "href", "srcset", "action")])
+        policy = next(dict(page.attributes)["content"] for a in page.attributes
+                      if a == ("http-equiv", "Content-Security-Policy"))
+        self.assertTrue(policy)
+        data = [json.loads(script) for attributes, script in page.scripts
+                if attributes.get("type") == "application/json"]
+        self.assertEqual(data, [report])
+        self.assertEqual(report["title"], title)
+        self.assertEqual(len(page.scripts), 2)
+
+    @unittest.skipUnless(shutil.which("chromium"), "no Chromium here")
+    def test_drawn(self):
+        """A browser draws every chart, of one run and of a sweep, without an error."""
+        for arguments, charts in ((("--rate", 100, "--duration", "1s"), 4),
+                                  (("--sweep", "50..100x2", "--duration", "500ms", "--knee-p99", "50s"),
+                                   6),
+                                  (("--calls", 1), 4)):
+            self.make(*arguments)
+            drawn = subprocess.run(
+                ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom",
+                 "--enable-logging=stderr", f"file://{self.path('page.html')}"],
+                capture_output=True, text=True, timeout=60, check=False)
+            shown = re.sub(r"<script.*?</script>", "", drawn.stdout, flags=re.S)
+            self.assertEqual(shown.count("<svg"), charts)
+            self.assertNotRegex(shown, "NaN|undefined|Infinity")
+            self.assertNotRegex(drawn.stderr, r"Uncaught|Refused to")
+
+
+class CommandLine(Case):
+    def test_refused(self):
+        """Each mistake is told in a sentence that says what would be right."""
+        for arguments, sentence in (
+                (("--rate", "x"), r'--rate "x": give calls a second'),
+                (("--rate", 5, "--in-flight", 5), "give one of --rate"),
+                (("--sweep", "5"), r'--sweep "5": give rates such as'),
+                (("--sweep", "1..100000+1"), "more than 100 runs"),
+                (("--arrival", "poisson"), "--arrival is for open loops"),
+                (("--rate", 5, "--arrival", "random"), "give fixed or poisson"),
+                (("--duration", "5 s"), "is no span"),
+                (("--duration", "0"), "more than 0"),
+                (("--connections", 0), "give a number from 1 to"),
+                (("--mix", "exampels=5"), 'did you mean "examples"'),
+                (("--mix", "examples=0"), "has no weight"),
+                (("--mix", "examples,examples"), "twice"),
+                (("--mix", ""), "give calls and weights"),
+                (("--call", "x"), "give it as NAME=METHOD@FILE"),
+                (("--call", "x=a.B/C@"), "give it as NAME=METHOD@FILE"),
+                (("--call", "x=a.B/C@/no/such/file"), "/no/such/file can't be read"),
+                (("--call", 'x=errata.v1.CorrectionService/GetExample{}'),
+                 "did you mean errata.v1.CorrectionService/GetExamples"),
+                (("--call", f'x={EXAMPLES}{{"layoutFingerprint": "${{uniform:9..1}}"}}'),
+                 r"\$\{uniform:9\.\.1\} is no placeholder: known are"),
+                (("--call", f'x={EXAMPLES}{{"limit": "many"}}'), 'the template of "x": limit'),
+                (("--requests", f"x={EXAMPLES}@/dev/null"), "has no request in it"),
+                (("--descriptors", "/dev/null"), "/dev/null: it has no method"),
+                (("--descriptors", BENCH), "is no FileDescriptorSet"),
+                (("--expect-status", "MAYBE"), "a status such as NOT_FOUND"),
+                (("--expect-bytes", "nothing=1..2"), 'there is no call "nothing"'),
+                (("--header", "no colon"), "give it as NAME:VALUE"),
+                (("--server-pid", 999999999), "there is no such process"),
+                (("--get",), "--get is for --plain"),
+                (("--data", "/tmp"), "--data is for --preload"),
+                (("--knee-p99", "5ms"), "--knee-p99 is for --sweep"),
+                (("--html", "-"), "--html is a file's name"),
+                (("--raet", 5), "did you mean --rate"),
+                (("words",), "is no option"),
+                (("--server", "nowhere"), "give HOST:PORT"),
+                (("--tokens", self.token, "--mix", "examples"), "--token-file or --tokens, not both")):
+            with self.subTest(arguments):
+                done = self.bench(*arguments, code=2)
+                self.assertRegex(done.stderr, sentence)
+                self.assertEqual(done.stdout, "")
+
+    def test_nobody_there(self):
+        done = self.bench("--calls", 1, server="127.0.0.1:1", code=3)
+        self.assertRegex(done.stderr, r"127\.0\.0\.1:1 can't be reached: Connection refused")
+        done = self.bench("--calls", 1, server="no-such-host.invalid:80", code=3)
+        self.assertRegex(done.stderr, r"no-such-host\.invalid can't be found")
+
+    def test_not_http2(self):
+        """Somebody who speaks something else is told from a server."""
+        import socket
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            def answer():
+                connection, _ = listener.accept()
+                with connection:
+                    connection.recv(100)
+                    connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+            thread = threading.Thread(target=answer)
+            thread.start()
+            done = self.bench("--calls", 1, server=f"127.0.0.1:{listener.getsockname()[1]}", code=3)
+            thread.join()
+        self.assertRegex(done.stderr, "more than it may|closed the connection")
+
+    def test_unwritable(self):
+        for option in ("--json", "--html"):
+            done = self.bench("--calls", 5, option, "/no/such/folder/file", code=4)
+            self.assertRegex(done.stderr, "/no/such/folder/file can't be written: No such file")
+
+    def test_help(self):
+        """Help names every option and call; it fits a hundred columns."""
+        text = self.bench("--help").stdout
+        for name in ("--mix", "--sweep", "--preload", "get-layout", "${zipf:A..B:S}", "Exit codes"):
+            self.assertIn(name, text)
+        self.assertLessEqual(max(map(len, text.split("\n"))), 100)
+        self.assertRegex(self.bench("--version").stdout, r"^errata-bench \d+\.\d+\.\d+\n$")
+
+    def test_preload(self):
+        """A store that it filled is served, and has the layouts that its mix asks for."""
+        data = self.path("preloaded")
+        self.bench("--preload", 600, "--data", data, "--organizations", 2, "--layouts", 20)
+        with Server(data=data) as server:
+            done = subprocess.run(
+                [BENCH, "--server", server.address, "--tokens", os.path.join(data, "bench.tokens"),
+                 "--connections", "2", "--layouts", "20", "--mix", "examples=5,list-feedback=1",
+                 "--expect-bytes", "examples=3000..4000", "--calls", "300", "--warm-up", "0",
+                 "--json", "-", *PATIENT], capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertEqual(json.loads(done.stdout)["settings"]["tokens"], 2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,104 @@
+/*
+ * files_test.c: Goal: files of ready-made bodies are read as they are described, and damaged ones
+ * refused. Method: small files in the folder of temporary files.
+ */
+#include "tests/unit/bench_load/bench_load_tests.h"
+#include "tools/bench/load/file.h"
+#include "tools/bench/load/requests.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static const char *write_file(const void *bytes, size_t size)
+{
+    static char path[] = "/tmp/errata-bench-test-XXXXXX";
+    int fd = 0;
+
+    memcpy(path + sizeof(path) - 7, "XXXXXX", 6);
+    fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, bytes, size), size);
+    close(fd);
+    return path;
+}
+
+static void test_groups(void **state)
+{
+    static const uint8_t bytes[] = "\0\0\0\1\0\0\0\3abc\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\1z";
+    struct world *world = *state;
+    struct requests *requests = NULL;
+    const char *path = write_file(bytes, sizeof(bytes) - 1);
+
+    assert_int_equal(requests_read(path, &world->fault, &requests), OK);
+    unlink(path);
+    assert_int_equal(requests->group_count, 2);
+    assert_int_equal(requests->groups[0].count, 1);
+    assert_int_equal(requests->groups[0].bodies[0].size, 0);
+    assert_int_equal(requests->groups[1].count, 2);
+    assert_true(slice_equal(requests->groups[1].bodies[0], SLICE("abc")));
+    assert_true(slice_equal(requests->groups[1].bodies[1], SLICE("z")));
+    requests_free(requests);
+}
+
+static void refuse(struct world *world, const char *bytes, size_t size, const char *what)
+{
+    struct requests *requests = NULL;
+    const char *path = write_file(bytes, size);
+
+    assert_int_equal(requests_read(path, &world->fault, &requests), ERR_INVALID);
+    unlink(path);
+    assert_non_null(
+        memmem(world->fault.message.data, world->fault.message.size, what, strlen(what)));
+    fault_init(&world->fault, &world->arena);
+}
+
+static void test_damaged(void **state)
+{
+    struct world *world = *state;
+    struct requests *requests = NULL;
+
+    refuse(world, "", 0, "has no request in it");
+    refuse(world, "\0\0\0", 3, "cut short");
+    refuse(world, "\0\0\0\0\0\0\0\2a", 9, "cut short");
+    refuse(world, "\0\0\3\xe8\0\0\0\0", 8, "above 999");
+    refuse(world, "\0\0\0\1\0\0\0\0", 8, "group 0 has no request");
+    assert_int_equal(requests_read("/nowhere/to/be/found", &world->fault, &requests), ERR_INVALID);
+    world_expect_fault(world, "/nowhere/to/be/found can't be read: No such file");
+    assert_int_equal(requests_read("/", &world->fault, &requests), ERR_INVALID);
+    world_expect_fault(world, "/ can't be read: Is a directory");
+}
+
+/* Larger than the pieces that it is read by. */
+static void test_whole_file(void **state)
+{
+    struct world *world = *state;
+    size_t size = 1000003;
+    uint8_t *bytes = malloc(size);
+    uint8_t *again = NULL;
+    size_t again_size = 0;
+    const char *path = NULL;
+
+    assert_non_null(bytes);
+    for (size_t i = 0; i < size; i++) {
+        bytes[i] = (uint8_t)(i * 7);
+    }
+    path = write_file(bytes, size);
+    assert_int_equal(file_read(path, &world->fault, &again, &again_size), OK);
+    unlink(path);
+    assert_int_equal(again_size, size);
+    assert_memory_equal(again, bytes, size);
+    assert_int_equal(again[size], 0);
+    free(again);
+    free(bytes);
+}
+
+int run_files_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_groups, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_damaged, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_whole_file, world_set_up, world_tear_down)};
+
+    return cmocka_run_group_tests_name("files", tests, NULL, NULL);
+}

@@ -1,0 +1,69 @@
+/*
+ * peer.h: a server for a connection under test, in memory: libnghttp2's server side, which checks
+ * every frame that it gets. It answers requests when it is told to, as its script says.
+ */
+#ifndef ERRATA_TESTS_UNIT_BENCH_LOAD_PEER_H
+#define ERRATA_TESTS_UNIT_BENCH_LOAD_PEER_H
+
+#include "store/base/slice.h"
+
+#include <nghttp2/nghttp2.h>
+
+#define PEER_PENDING_MAX 4096
+#define PEER_OUT_BYTES (1 << 20)
+#define PEER_FIELDS_BYTES 4096
+
+struct peer_script {
+    uint32_t streams_max; /* 0: any number */
+    int64_t table_bytes; /* SETTINGS_HEADER_TABLE_SIZE; -1: the default */
+    uint32_t stream_window; /* 0: the default */
+    bool holds_windows; /* gives no connection window back but by peer_open_windows */
+    size_t padding; /* of HEADERS and DATA */
+    size_t long_field_bytes; /* a field so long that a block needs CONTINUATION frames */
+    const char *http_status; /* NULL: 200 */
+    const char *status; /* grpc-status; NULL: 0, "": none */
+    const char *message; /* grpc-message */
+    bool trailers_only;
+    size_t body_bytes; /* of the message that is answered */
+    size_t body_lacks; /* so many bytes less than its prefix says */
+    uint8_t body_flag; /* its first byte */
+    uint32_t reset; /* RST_STREAM with this instead of an answer; 0: none */
+};
+
+struct peer_request {
+    int32_t stream;
+    size_t sent; /* of the answer's body */
+    bool ended;
+};
+
+struct peer {
+    nghttp2_session *session;
+    struct peer_script script;
+    struct peer_request requests[PEER_PENDING_MAX]; /* complete and not answered, oldest first */
+    size_t pending;
+    size_t first;
+    uint8_t out[PEER_OUT_BYTES];
+    size_t out_size;
+    char fields[PEER_FIELDS_BYTES]; /* `name: value` lines of the last request */
+    size_t fields_size;
+    uint8_t body[65536]; /* the first bytes of the last request's body */
+    size_t body_size; /* all that came */
+    size_t request_count;
+    size_t reset_count; /* RST_STREAM frames that came */
+    size_t window_update_count;
+};
+
+void peer_open(struct peer *peer, const struct peer_script *script);
+void peer_close(struct peer *peer);
+/* Bytes from the client; fails the test where they are no HTTP/2. */
+void peer_feed(struct peer *peer, struct slice bytes);
+/* Answers the oldest `count` requests that wait; all with SIZE_MAX. */
+void peer_answer(struct peer *peer, size_t count);
+/* What it has to say: to be taken whole. */
+struct slice peer_take(struct peer *peer);
+void peer_open_windows(struct peer *peer);
+void peer_go_away(struct peer *peer, uint32_t error);
+/* Answers the oldest request before it has ended. */
+void peer_answer_early(struct peer *peer, int32_t stream);
+
+#endif

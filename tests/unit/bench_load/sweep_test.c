@@ -1,0 +1,135 @@
+/*
+ * sweep_test.c: Goal: a sweep finds the knee of a server whose curve is known, in few runs, and one
+ * hiccup decides nothing. Method: servers as functions of the offered rate.
+ */
+#include "tests/unit/bench_load/bench_load_tests.h"
+#include "tools/bench/load/sweep.h"
+
+#define MS UINT64_C(1000000)
+
+/* A server that answers at most so many calls a second, with a queue in front of it. */
+struct model {
+    double capacity;
+    uint64_t idle_p99_ns;
+    size_t hiccup_run; /* this run shows nonsense; SIZE_MAX: none */
+    bool always_wrong;
+};
+
+static struct sweep_point measure(const struct model *model, double rate, size_t run)
+{
+    double load = rate / model->capacity;
+    struct sweep_point point = {.offered = rate, .achieved = rate, .valid = !model->always_wrong};
+
+    point.p99_ns = load < 0.999 ? (uint64_t)((double)model->idle_p99_ns / (1 - load)) : 900 * MS;
+    if (load >= 1) {
+        point.achieved = model->capacity;
+    }
+    if (run == model->hiccup_run) {
+        point.p99_ns = 5000 * MS;
+    }
+    return point;
+}
+
+/* Runs a sweep over the model; gives the number of runs. */
+static size_t run_sweep(struct sweep *sweep, const char *range_text, uint64_t limit_ns,
+                        const struct model *model)
+{
+    struct sweep_range range;
+    double rate = 0;
+    size_t runs = 0;
+
+    assert_true(parse_sweep(range_text, &range));
+    sweep_init(sweep, &range, limit_ns);
+    while (sweep_next(sweep, &rate)) {
+        struct sweep_point point = measure(model, rate, runs++);
+
+        sweep_note(sweep, &point);
+        assert_true(runs < 60);
+    }
+    assert_int_equal(sweep->point_count, runs);
+    return runs;
+}
+
+static double knee_rate(const struct sweep *sweep)
+{
+    size_t index = 0;
+
+    assert_true(sweep_knee(sweep, &index));
+    assert_true(sweep->points[index].sustained);
+    return sweep->points[index].offered;
+}
+
+/* At nine tenths of what it can do, this server's p99 is ten times that of an idle one. */
+static void test_by_the_lowest_rate(void **state)
+{
+    const struct model model = {.capacity = 10000, .idle_p99_ns = MS, .hiccup_run = SIZE_MAX};
+    struct sweep sweep;
+    size_t runs = run_sweep(&sweep, "100..100000x2", 0, &model);
+
+    (void)state;
+    assert_in_range((uint64_t)knee_rate(&sweep), 9010 / 1.05, 9020);
+    assert_true(runs < 25);
+    assert_in_range(sweep.p99_limit_ns, 10100000, 10102000);
+}
+
+static void test_by_a_given_limit(void **state)
+{
+    const struct model model = {.capacity = 10000, .idle_p99_ns = MS, .hiccup_run = SIZE_MAX};
+    struct sweep sweep;
+
+    (void)state;
+    (void)run_sweep(&sweep, "1000..20000+1000", 2 * MS, &model);
+    assert_in_range((uint64_t)knee_rate(&sweep), 4762, 5000);
+}
+
+/* Whatever the latencies are, what is not answered is not sustained. */
+static void test_by_what_was_answered(void **state)
+{
+    struct sweep sweep;
+    const struct model model = {.capacity = 3000, .idle_p99_ns = 1000, .hiccup_run = SIZE_MAX};
+
+    (void)state;
+    (void)run_sweep(&sweep, "1000..9000", UINT64_MAX, &model);
+    assert_in_range((uint64_t)knee_rate(&sweep), 2857, 3031);
+}
+
+/* Each single run of a sweep may go wrong without a change to where the knee is. */
+static void test_hiccups(void **state)
+{
+    struct model model = {.capacity = 10000, .idle_p99_ns = MS, .hiccup_run = SIZE_MAX};
+    struct sweep sweep;
+    size_t runs = run_sweep(&sweep, "100..100000x2", 11 * MS, &model);
+
+    (void)state;
+    for (size_t i = 0; i < runs; i++) {
+        model.hiccup_run = i;
+        (void)run_sweep(&sweep, "100..100000x2", 11 * MS, &model);
+        assert_in_range((uint64_t)knee_rate(&sweep), 9090 / 1.06, 9095);
+    }
+}
+
+/* Nothing is too much for it: the knee is the last rate. One that fails at once has none. */
+static void test_ends(void **state)
+{
+    struct model model = {.capacity = 1e9, .idle_p99_ns = MS, .hiccup_run = SIZE_MAX};
+    struct sweep sweep;
+    size_t index = 0;
+
+    (void)state;
+    assert_int_equal(run_sweep(&sweep, "100..1000+300", 0, &model), 4);
+    assert_float_equal(knee_rate(&sweep), 1000, 1e-9);
+    assert_int_equal(run_sweep(&sweep, "100..100", 0, &model), 1);
+    model.always_wrong = true;
+    assert_int_equal(run_sweep(&sweep, "100..1000+300", 0, &model), SWEEP_ATTEMPTS);
+    assert_false(sweep_knee(&sweep, &index));
+}
+
+int run_sweep_tests(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_by_the_lowest_rate),
+                                       cmocka_unit_test(test_by_a_given_limit),
+                                       cmocka_unit_test(test_by_what_was_answered),
+                                       cmocka_unit_test(test_hiccups), cmocka_unit_test(test_ends)};
+
+    return cmocka_run_group_tests_name("sweep", tests, NULL, NULL);
+}

@@ -1,0 +1,319 @@
+/*
+ * template_test.c: Goal: each request of a template is what the JSON codec would have made of the
+ * text with the placeholders filled in, every placeholder draws from what it says, and what can't be
+ * patched is refused with a sentence. Method: requests are written back as JSON and looked at.
+ */
+#include "tests/unit/bench_load/bench_load_tests.h"
+
+#include "server/codec/proto_json.h"
+#include "store/base/bytes.h"
+#include "tools/bench/load/methods.h"
+
+#include <ctype.h>
+#include <stdio.h>
+
+static const struct template_keys keys = {5000, 0};
+static struct template_source source;
+
+static struct slice path_of(const char *method)
+{
+    static char path[128];
+
+    return slice_of(path, (size_t)snprintf(path, sizeof(path), "/errata.v1.%s", method));
+}
+
+static void compile(struct world *world, const char *method, const char *json,
+                    struct template *template)
+{
+    if (methods_compile(&world->ctx, NULL, path_of(method), slice_text(json), &keys, template) !=
+        OK) {
+        print_error("%.*s\n", (int)world->fault.message.size,
+                    (const char *)world->fault.message.data);
+        fail();
+    }
+    template_source_init(&source, 1, 1000);
+}
+
+/* The next request as JSON, with its prefix checked. */
+static const char *next_json(struct world *world, const char *method,
+                             const struct template *template)
+{
+    const struct proto_json_style style = {0};
+    uint8_t *bytes = arena_alloc(&world->arena, template->body.size);
+    struct buffer json;
+
+    assert_non_null(bytes);
+    template_render(template, &source, bytes);
+    assert_int_equal(bytes[0], 0);
+    assert_int_equal(bytes_get_be32(bytes + 1), template->body.size - GRPC_PREFIX_BYTES);
+    buffer_init(&json, &world->arena, 256);
+    assert_int_equal(proto_json_write(&world->ctx, contract_find_method(path_of(method))->request,
+                                      slice_of(bytes + GRPC_PREFIX_BYTES,
+                                               template->body.size - GRPC_PREFIX_BYTES),
+                                      &style, &json),
+                     OK);
+    buffer_append_byte(&json, '\0');
+    return (const char *)json.data;
+}
+
+static void refuse(struct world *world, const char *method, const char *json, const char *start)
+{
+    struct template template;
+
+    assert_int_equal(
+        methods_compile(&world->ctx, NULL, path_of(method), slice_text(json), &keys, &template),
+        ERR_INVALID);
+    world_expect_fault(world, start);
+}
+
+static void test_numbers_in_texts(void **state)
+{
+    struct world *world = *state;
+    struct template template;
+    unsigned low = 1000;
+    unsigned high = 0;
+
+    compile(world, "CorrectionService/GetExamples",
+            "{\"layoutFingerprint\": \"x-${uniform:7..412:%06d}-${uniform:0..255:%04x}\"}",
+            &template);
+    for (size_t i = 0; i < 20000; i++) {
+        unsigned number = 0;
+        unsigned hex = 0;
+        int end = 0;
+        const char *json = next_json(world, "CorrectionService/GetExamples", &template);
+
+        assert_int_equal(
+            sscanf(json, "{\"layoutFingerprint\":\"x-%06u-%04x\"}%n", &number, &hex, &end), 2);
+        assert_int_equal(json[end], '\0');
+        assert_int_equal(end, 37);
+        assert_in_range(number, 7, 412);
+        assert_in_range(hex, 0, 255);
+        low = number < low ? number : low;
+        high = number > high ? number : high;
+        if (i % 1000 == 0) {
+            arena_reset(&world->arena);
+            compile(world, "CorrectionService/GetExamples",
+                    "{\"layoutFingerprint\": \"x-${uniform:7..412:%06d}-${uniform:0..255:%04x}\"}",
+                    &template);
+            source.draw.state = i;
+        }
+    }
+    assert_int_equal(low, 7);
+    assert_int_equal(high, 412);
+}
+
+/* Numbers of their own become varints of one width, whatever they are. */
+static void test_numbers_of_their_own(void **state)
+{
+    struct world *world = *state;
+    struct template template;
+    bool seen[4] = {false};
+
+    compile(world, "LearningService/GetEvent", "{\"seq\": ${uniform:1..100000}}", &template);
+    assert_int_equal(template.body.size, GRPC_PREFIX_BYTES + 1 + 3);
+    for (size_t i = 0; i < 3000; i++) {
+        unsigned number = 0;
+
+        assert_int_equal(sscanf(next_json(world, "LearningService/GetEvent", &template),
+                                "{\"seq\":\"%u\"}", &number),
+                         1);
+        assert_in_range(number, 1, 100000);
+        seen[number < 128 ? 1 : number < 16384 ? 2 : 3] = true;
+    }
+    assert_true(seen[1] && seen[2] && seen[3]);
+    compile(world, "LearningService/GetEvent", "{\"seq\": \"${uniform:5..5}\"}", &template);
+    assert_string_equal(next_json(world, "LearningService/GetEvent", &template), "{\"seq\":\"5\"}");
+    compile(world, "CorrectionService/GetExamples",
+            "{\"layoutFingerprint\":\"a\",\"limit\":${uniform:0..1},\"view\":\"HINTS\"}",
+            &template);
+    assert_int_equal(template.place_count, 1);
+}
+
+static void test_serials(void **state)
+{
+    struct world *world = *state;
+    struct template template;
+
+    compile(world, "CorrectionService/CaptureEvent",
+            "{\"event\":{\"entityId\":\"${serial}\",\"documentId\":\"${serial:%05d}\"}}",
+            &template);
+    assert_string_equal(next_json(world, "CorrectionService/CaptureEvent", &template),
+                        "{\"event\":{\"entityId\":\"0000000000001000\",\"documentId\":\"01001\"}}");
+    assert_string_equal(next_json(world, "CorrectionService/CaptureEvent", &template),
+                        "{\"event\":{\"entityId\":\"0000000000001002\",\"documentId\":\"01003\"}}");
+}
+
+static void expect_uuid(const char *text)
+{
+    for (size_t i = 0; i < 36; i++) {
+        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+
+        assert_true(dash ? text[i] == '-' : isxdigit((unsigned char)text[i]) != 0);
+    }
+    assert_int_equal(text[14], '4');
+    assert_non_null(strchr("89ab", text[19]));
+}
+
+static void test_texts(void **state)
+{
+    struct world *world = *state;
+    struct template template;
+    char first[256];
+    const char *json = NULL;
+
+    compile(world, "CorrectionService/CaptureEvent",
+            "{\"event\":{\"entityId\":\"${uuid}\",\"documentId\":\"${hex:21}\","
+            "\"afterJson\":\"{\\\"t\\\":\\\"${text:60}\\\"}\"}}",
+            &template);
+    json = next_json(world, "CorrectionService/CaptureEvent", &template);
+    expect_uuid(json + strlen("{\"event\":{\"entityId\":\""));
+    assert_int_equal(strspn(strstr(json, "documentId\":\"") + 13, "0123456789abcdef"), 21);
+    assert_int_equal(strspn(strstr(json, "\\\"t\\\":\\\"") + 8, "abcdefghijklmnopqrstuvwxyz "), 60);
+    (void)snprintf(first, sizeof(first), "%s", json);
+    json = next_json(world, "CorrectionService/CaptureEvent", &template);
+    assert_string_not_equal(json, first);
+}
+
+static void test_layouts(void **state)
+{
+    static const struct template_keys skewed = {100, 1.2};
+    struct world *world = *state;
+    struct template template;
+    unsigned often = 0;
+
+    assert_int_equal(methods_compile(&world->ctx, NULL, path_of("CorrectionService/GetExamples"),
+                                     SLICE("{\"layoutFingerprint\":\"bench-layout-${layout}\"}"),
+                                     &skewed, &template),
+                     OK);
+    template_source_init(&source, 1, 0);
+    for (size_t i = 0; i < 1000; i++) {
+        unsigned number = 0;
+
+        assert_int_equal(sscanf(next_json(world, "CorrectionService/GetExamples", &template),
+                                "{\"layoutFingerprint\":\"bench-layout-%08u\"}", &number),
+                         1);
+        assert_in_range(number, 0, 99);
+        often += number == 0 ? 1 : 0;
+    }
+    assert_in_range(often, 200, 350); /* 1 / sum of k^-1.2 is 0.28 */
+}
+
+static void test_escapes_and_none(void **state)
+{
+    struct world *world = *state;
+    struct template template;
+
+    compile(world, "CorrectionService/GetExamples", "{\"layoutFingerprint\":\"$${layout} $ {\"}",
+            &template);
+    assert_int_equal(template.place_count, 0);
+    assert_string_equal(next_json(world, "CorrectionService/GetExamples", &template),
+                        "{\"layoutFingerprint\":\"${layout} $ {\"}");
+    compile(world, "AdminService/GetServerInfo", "{}", &template);
+    assert_int_equal(template.body.size, GRPC_PREFIX_BYTES);
+}
+
+/* A text that is no gRPC goes out as it stands. */
+static void test_plain(void **state)
+{
+    struct world *world = *state;
+    struct template template;
+    uint8_t bytes[16];
+
+    assert_int_equal(
+        methods_compile_plain(&world->ctx, SLICE("id=${serial:%03d}&x"), &keys, &template), OK);
+    template_source_init(&source, 1, 41);
+    assert_int_equal(template.body.size, 8);
+    template_render(&template, &source, bytes);
+    assert_memory_equal(bytes, "id=041&x", 8);
+}
+
+static void test_refused(void **state)
+{
+    static const char *const unknown[] = {"${}",
+                                          "${nothing}",
+                                          "${uniform}",
+                                          "${uniform:5}",
+                                          "${uniform:5..4}",
+                                          "${uniform:1..2:%d}",
+                                          "${uniform:1..200:%02d}",
+                                          "${uniform:1..2:%05f}",
+                                          "${zipf:0..9}",
+                                          "${zipf:0..9:0}",
+                                          "${zipf:0..9:x}",
+                                          "${hex:0}",
+                                          "${hex:99999}",
+                                          "${hex}",
+                                          "${uuid:3}",
+                                          "${layout:%09d}",
+                                          "${serial:5}",
+                                          "${uniform:-1..5}",
+                                          "${uniform: 1..5}"};
+    struct world *world = *state;
+
+    for (size_t i = 0; i < COUNT(unknown); i++) {
+        char json[128];
+        char start[64];
+
+        (void)snprintf(json, sizeof(json), "{\"layoutFingerprint\":\"%s\"}", unknown[i]);
+        (void)snprintf(start, sizeof(start), "%s is no placeholder: known are", unknown[i]);
+        refuse(world, "CorrectionService/GetExamples", json, start);
+    }
+    refuse(world, "CorrectionService/GetExamples", "{\"layoutFingerprint\":\"${uniform:1..2\"}",
+           "\"${uniform:1..2\"}\" begins a placeholder that does not end");
+}
+
+/* Where a placeholder would not come out as it went in. */
+static void test_misplaced(void **state)
+{
+    struct world *world = *state;
+
+    refuse(world, "CorrectionService/ListFeedbackEvents",
+           "{\"startTime\":\"2026-01-01T00:00:${uniform:10..59}Z\"}",
+           "${uniform:10..59} stands where it does not go over the wire as it is");
+    refuse(world, "LayoutService/IngestDocument", "{\"documentId\":\"a\",\"content\":\"${hex:8}\"}",
+           "${hex:8} stands where");
+    refuse(world, "CorrectionService/GetExamples", "{\"layout${uniform:1..9}\":\"a\"}",
+           "errata.v1.GetExamplesRequest has no field \"layout9\"");
+    refuse(world, "CorrectionService/GetExamples", "{\"limit\":${uniform:0..9999999999}}",
+           "limit: ");
+    refuse(world, "CorrectionService/GetExamples", "{\"limit\":", "");
+    refuse(world, "CorrectionService/GetExamples", "{\"layout_fingerprint\": 5}",
+           "layout_fingerprint: ");
+    refuse(world, "LearningService/WatchEvents", "{}",
+           "errata.v1.LearningService/WatchEvents streams");
+}
+
+static void test_unknown_methods(void **state)
+{
+    struct world *world = *state;
+    struct template template;
+    struct slice path;
+
+    assert_int_equal(methods_compile(&world->ctx, NULL, path_of("LearningService/GetEvents"),
+                                     SLICE("{}"), &keys, &template),
+                     ERR_NOT_FOUND);
+    world_expect_fault(world, "there is no method errata.v1.LearningService/GetEvents");
+    assert_int_equal(methods_make_path(&world->ctx, "", &path), ERR_INVALID);
+    assert_int_equal(methods_make_path(&world->ctx, "a b", &path), ERR_INVALID);
+    assert_int_equal(methods_make_path(&world->ctx, "/a.B/C", &path), OK);
+    assert_true(slice_equal(path, SLICE("/a.B/C")));
+    assert_int_equal(methods_make_path(&world->ctx, "a.B/C", &path), OK);
+    assert_true(slice_equal(path, SLICE("/a.B/C")));
+}
+
+int run_template_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_numbers_in_texts, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_numbers_of_their_own, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_serials, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_texts, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_layouts, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_escapes_and_none, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_plain, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_refused, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_misplaced, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_unknown_methods, world_set_up, world_tear_down)};
+
+    return cmocka_run_group_tests_name("template", tests, NULL, NULL);
+}

@@ -151,8 +151,9 @@ static void answer(struct connection *connection, int32_t stream_id, struct stre
         answer_error(connection->http2, stream_id, "14");
     } else {
         store(server, stream);
-        connection->hang_up = drawn < habits->unavailable + habits->hang_up;
-        if (!connection->hang_up) {
+        if (drawn < habits->unavailable + habits->hang_up) {
+            connection->hang_up = true;
+        } else {
             answer_ok(connection->http2, stream_id);
         }
     }

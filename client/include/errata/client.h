@@ -151,8 +151,10 @@ errata_channel_open(struct uv_loop_s *loop, const struct errata_channel_config *
 ERRATA_API void errata_channel_close(struct errata_channel *take_channel,
                                      void (*on_closed)(void *user), void *user);
 
-/* The token of calls, attempts and connections from now on; NULL: none. ERRATA_INVALID for what is no
- * token, ERRATA_MEMORY (the old one stays), ERRATA_ENDED after close. */
+/* The token of calls, attempts and connections from now on; NULL: none. The server knows an idempotency
+ * key by the token that it came with: a write that is under way now may be stored twice where its
+ * answer is lost. ERRATA_INVALID for what is no token, ERRATA_MEMORY (the old one stays),
+ * ERRATA_ENDED after close. */
 ERRATA_MUST_CHECK ERRATA_API enum errata_result
 errata_channel_set_token(struct errata_channel *channel, const char *token);
 

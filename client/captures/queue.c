@@ -82,9 +82,10 @@ static void leave(struct captures_queue *queue, struct capture *capture, int how
     free(capture);
 }
 
-/* Drops one that waits, with what was last in the way of any. */
-static void drop_waiting(struct captures_queue *queue, struct capture *capture,
-                         enum errata_drop why)
+/* Drops a capture whose own end says nothing, with what was last in the way of any; where nothing
+ * was, with `otherwise`. */
+static void leave_for_others(struct captures_queue *queue, struct capture *capture,
+                             enum errata_drop why, const struct errata_status *otherwise)
 {
     const struct captures_failure *failure = &queue->failure;
     struct errata_status status = {.code = failure->code,
@@ -92,8 +93,14 @@ static void drop_waiting(struct captures_queue *queue, struct capture *capture,
                                    .from_server = failure->from_server,
                                    .attempts = capture->attempts};
 
+    leave(queue, capture, why, failure->code != ERRATA_CODE_OK ? &status : otherwise);
+}
+
+static void drop_waiting(struct captures_queue *queue, struct capture *capture,
+                         enum errata_drop why)
+{
     capture_list_remove(waiting_list(queue, capture), capture);
-    leave(queue, capture, why, failure->code != ERRATA_CODE_OK ? &status : NULL);
+    leave_for_others(queue, capture, why, NULL);
 }
 
 /* Four to six fifths of it. */
@@ -345,12 +352,15 @@ static void count_call(struct captures_queue *queue, struct capture *capture,
 static void keep_or_drop(struct captures_queue *queue, struct capture *capture,
                          const struct errata_status *status, int64_t due_ms, int64_t now_ms)
 {
-    if (queue->state == CAPTURES_QUEUE_DROPPING) {
-        leave(queue, capture, ERRATA_DROP_CLOSED, status);
-    } else if (now_ms - capture->taken_ms >= queue->config.age_ms_max) {
-        leave(queue, capture, ERRATA_DROP_EXPIRED, status);
-    } else {
+    bool closed = queue->state == CAPTURES_QUEUE_DROPPING;
+    enum errata_drop why = closed ? ERRATA_DROP_CLOSED : ERRATA_DROP_EXPIRED;
+
+    if (!closed && now_ms - capture->taken_ms < queue->config.age_ms_max) {
         wait_for_turn(queue, capture, due_ms);
+    } else if (capture->cancelled && status->code == ERRATA_CODE_CANCELLED) {
+        leave_for_others(queue, capture, why, status);
+    } else {
+        leave(queue, capture, why, status);
     }
 }
 

@@ -78,7 +78,10 @@ class Installed:
 
     def build_with_make(self, name, *options):
         source = self.copy_examples(name)
-        run("make", "-C", source, "CFLAGS=-g -Wall -Wextra -Werror", *options, env=self.environment)
+        path = self.environment["PKG_CONFIG_PATH"]
+        plain = {name: value for name, value in self.environment.items() if value != path}
+        run("make", "-C", source, f"PKG_CONFIG_PATH={path}", "CFLAGS=-g -Wall -Wextra -Werror",
+            *options, env=plain)
         return source
 
     def close(self):

@@ -54,9 +54,10 @@ struct errata_captures_config {
     int64_t age_ms_max; /* default 600,000; at most 12 hours, since the server knows a key for 24 */
     /* Told of each capture that is dropped, but for ERRATA_DROP_FULL, which add says itself; on the
      * queue's thread, after it was counted. `request` are its wire bytes. `status` is how its call
-     * ended; of one that was waiting, what was last in the way of any, NULL where nothing was. Both
-     * are valid for the length of the callback. It may add and read statistics; it may not stop the
-     * queue. May be NULL. */
+     * ended; of one that was waiting, or whose call was cancelled for the drop, what was last in the
+     * way of any. It is NULL where it was not sent and nothing was in the way. Both are valid for the
+     * length of the callback, which may add, read statistics and close the queue, and may not stop
+     * it. May be NULL. */
     void (*on_drop)(void *user, enum errata_drop why, struct errata_bytes request,
                     const struct errata_status *status);
     void *user;

@@ -324,7 +324,7 @@ static void test_age_of_those_under_way(void **state)
     assert_true(world_find(world, 1)->cancelled);
     world_end(world, 1, ERRATA_CODE_CANCELLED);
     world_end(world, 2, ERRATA_CODE_DEADLINE_EXCEEDED);
-    assert_dropped(world, 1, ERRATA_DROP_EXPIRED, ERRATA_CODE_CANCELLED);
+    assert_dropped(world, 1, ERRATA_DROP_EXPIRED, ERRATA_CODE_INTERNAL);
     assert_dropped(world, 2, ERRATA_DROP_EXPIRED, ERRATA_CODE_DEADLINE_EXCEEDED);
     world_free(world);
 }
@@ -345,6 +345,7 @@ static void test_age_of_one_holds_nobody(void **state)
     world_pass(world, 5000);
     assert_true(world_find(world, 1)->cancelled);
     world_end(world, 1, ERRATA_CODE_CANCELLED);
+    assert_dropped(world, 1, ERRATA_DROP_EXPIRED, ERRATA_CODE_CANCELLED);
     assert_non_null(world_find(world, 2));
     world_pass(world, 5000);
     assert_int_equal(world_drop_of(world, 3)->why, ERRATA_DROP_EXPIRED);

@@ -10,6 +10,11 @@
 
 #include <nghttp2/nghttp2.h>
 
+/* Consumed bytes are told to nghttp2 in steps of so many, since most requests are smaller and need no
+ * window of their own. It opens a window by halves, of which this is a small part. */
+#define H2_TOLD_BYTES (16u * 1024)
+_Static_assert(H2_TOLD_BYTES <= H2_STREAM_WINDOW_BYTES / 8, "a window opens before it is used up");
+
 struct h2_shared {
     const struct h2_handlers *handlers;
     nghttp2_session_callbacks *callbacks;
@@ -29,6 +34,7 @@ struct h2_stream {
     uint32_t generation;
     uint32_t header_list_bytes; /* as RFC 9113 counts them */
     uint32_t unconsumed_bytes; /* received, and held against the window */
+    uint32_t untold_bytes; /* consumed, which nghttp2 does not know yet; below H2_TOLD_BYTES */
     uint32_t progress_bytes; /* of output, since `blocked_since_us` */
     int64_t blocked_since_us; /* output waits since; INT64_MAX: none does */
     bool fields_end; /* the request's first header block is whole */
@@ -51,6 +57,7 @@ struct h2_conn {
     struct h2_stream *recent; /* the one that nghttp2 told of last; NULL: none, or it is closed */
     uint32_t stream_count;
     uint32_t drained_wanted; /* streams with `wants_drained` */
+    uint32_t untold_bytes; /* of all requests: consumed, which nghttp2 does not know yet */
     struct h2_output output;
     struct slice pending; /* of a frame that did not fit; nghttp2's until the next mem_send */
     struct h2_guard guard;

@@ -198,14 +198,37 @@ bool h2_stream_blocked(const struct h2_stream *stream)
            nghttp2_session_get_remote_window_size(session) <= 0;
 }
 
+/* What nghttp2 makes of it (WINDOW_UPDATE) is output. */
+static void h2_stream_tell_consumed(struct h2_stream *stream)
+{
+    struct h2_conn *conn = stream->conn;
+    int code = 0;
+
+    if (stream->untold_bytes >= H2_TOLD_BYTES) {
+        code = nghttp2_session_consume_stream(conn->session, stream->id, stream->untold_bytes);
+        stream->untold_bytes = 0;
+    }
+    if (code == 0 && conn->untold_bytes >= H2_TOLD_BYTES) {
+        code = nghttp2_session_consume_connection(conn->session, conn->untold_bytes);
+        conn->untold_bytes = 0;
+    }
+    if (code != 0) {
+        h2_conn_fail(conn, H2_INTERNAL_ERROR, "out_of_memory");
+    }
+    h2_conn_note_output(conn);
+}
+
 void h2_stream_consume(struct h2_stream *stream, size_t bytes)
 {
+    struct h2_conn *conn = stream->conn;
+
     ASSERT(bytes <= stream->unconsumed_bytes);
     stream->unconsumed_bytes -= (uint32_t)bytes;
-    if (nghttp2_session_consume(stream->conn->session, stream->id, bytes) != 0) {
-        h2_conn_fail(stream->conn, H2_INTERNAL_ERROR, "out_of_memory");
+    stream->untold_bytes += (uint32_t)bytes;
+    conn->untold_bytes += (uint32_t)bytes;
+    if (stream->untold_bytes >= H2_TOLD_BYTES || conn->untold_bytes >= H2_TOLD_BYTES) {
+        h2_stream_tell_consumed(stream);
     }
-    h2_conn_note_output(stream->conn);
 }
 
 void h2_stream_reset(struct h2_stream *stream, enum h2_code code)

@@ -135,15 +135,11 @@ void wire_put_timestamp(struct buffer *buffer, uint32_t field, int64_t time_us)
 }
 
 /* Bytes that the varint at the start of `rest` takes; 0 where there is none. */
-static size_t read_varint(struct slice rest, uint64_t *ret_value)
+static size_t read_long_varint(struct slice rest, uint64_t *ret_value)
 {
     uint64_t value = 0;
     size_t limit = rest.size < VARINT_BYTES_MAX ? rest.size : VARINT_BYTES_MAX;
 
-    if (limit > 0 && rest.data[0] < 0x80) {
-        *ret_value = rest.data[0];
-        return 1;
-    }
     for (size_t i = 0; i < limit; i++) {
         uint8_t byte = rest.data[i];
 
@@ -156,6 +152,16 @@ static size_t read_varint(struct slice rest, uint64_t *ret_value)
         }
     }
     return 0;
+}
+
+/* The same, with most of them at hand: those of one byte. */
+static inline size_t read_varint(struct slice rest, uint64_t *ret_value)
+{
+    if (rest.size > 0 && rest.data[0] < 0x80) {
+        *ret_value = rest.data[0];
+        return 1;
+    }
+    return read_long_varint(rest, ret_value);
 }
 
 /* `size` little-endian bytes. */
@@ -202,7 +208,7 @@ static bool read_value(struct slice *rest, struct wire_field *field)
 
 enum err wire_next(struct wire_reader *reader, struct wire_field *ret_field)
 {
-    struct wire_field field = {0};
+    struct wire_field field;
     struct slice rest = reader->rest;
     uint64_t tag = 0;
     size_t used = 0;
@@ -210,6 +216,8 @@ enum err wire_next(struct wire_reader *reader, struct wire_field *ret_field)
     if (rest.size == 0) {
         return ERR_NOT_FOUND;
     }
+    field.value = 0;
+    field.bytes = slice_of(NULL, 0);
     used = read_varint(rest, &tag);
     if (used == 0 || used > TAG_BYTES_MAX || tag > UINT32_MAX || tag >> 3 == 0) {
         return ERR_MALFORMED;

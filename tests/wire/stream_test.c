@@ -287,6 +287,28 @@ static void test_interleaved(void **state)
     wire_teardown(&world);
 }
 
+/* Goal: the connection's window opens as small requests are taken, none of which needs it by itself.
+ * Method: 2,400 KB in calls of 4,000 bytes. */
+static void test_many_small_requests(void **state)
+{
+    static const uint8_t body[4000];
+    struct wire_world world;
+    uint64_t sent = 0;
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_window(&world, 0, 16 << 20);
+    for (uint32_t i = 0; i < 600; i++) {
+        wire_call(&world, i * 2 + 1, WIRE_ECHO, slice_of(body, sizeof(body)));
+        wire_run(&world);
+        wire_assert_status(&world, i * 2 + 1, GRPC_OK);
+        sent += sizeof(body) + 5;
+        assert_true(world.client.window_opened + 65535 >= sent);
+    }
+    assert_true(world.client.window_opened >= sent - H2_CONNECTION_WINDOW_BYTES / 2);
+    assert_int_equal(world.client.stream_window_opened, 0);
+    wire_teardown(&world);
+}
+
 /* Goal: the answers to many requests that come at once do not all stand in memory. Method: a hundred
  * requests in one read; those that live are counted behind each piece that the server takes. */
 static void test_many_at_once(void **state)
@@ -314,12 +336,19 @@ static void test_many_at_once(void **state)
 int run_stream_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        WIRE_TEST(test_stream),           WIRE_TEST(test_empty_stream),
-        WIRE_TEST(test_slow_reader),      WIRE_TEST(test_window_exhausted),
-        WIRE_TEST(test_blocked_deadline), WIRE_TEST(test_blocked_stream_deadline),
-        WIRE_TEST(test_stream_reset),     WIRE_TEST(test_bidi),
-        WIRE_TEST(test_bidi_held),        WIRE_TEST(test_large_request),
-        WIRE_TEST(test_interleaved),      WIRE_TEST(test_many_at_once),
+        WIRE_TEST(test_stream),
+        WIRE_TEST(test_empty_stream),
+        WIRE_TEST(test_slow_reader),
+        WIRE_TEST(test_window_exhausted),
+        WIRE_TEST(test_blocked_deadline),
+        WIRE_TEST(test_blocked_stream_deadline),
+        WIRE_TEST(test_stream_reset),
+        WIRE_TEST(test_bidi),
+        WIRE_TEST(test_bidi_held),
+        WIRE_TEST(test_large_request),
+        WIRE_TEST(test_interleaved),
+        WIRE_TEST(test_many_at_once),
+        WIRE_TEST(test_many_small_requests),
     };
 
     return cmocka_run_group_tests_name("streams", tests, NULL, NULL);

@@ -101,6 +101,13 @@ def answers_of_row(row):
     return {"cut"} if "path budget" in note else SHOWN
 
 
+def has_run(pid):
+    """Whether a process has used any processor time that the kernel counts: a tick."""
+    with open(f"/proc/{pid}/stat", encoding="ascii") as f:
+        fields = f.read().rsplit(")", 1)[1].split()
+    return int(fields[11]) + int(fields[12]) > 0
+
+
 class Watcher(threading.Thread):
     """Looks at the worker's children while it runs: how old they get, and how they are scheduled."""
 
@@ -129,9 +136,11 @@ class Watcher(threading.Thread):
             self.rss_kb = max(self.rss_kb, self.server.rss_kb())
 
     def note_policy(self, pid):
+        """A child makes itself idle first of all; on a busy machine it may wait long for its first turn."""
         try:
-            self.policies[os.sched_getscheduler(pid)] += 1
-        except ProcessLookupError:
+            if has_run(pid):
+                self.policies[os.sched_getscheduler(pid)] += 1
+        except (ProcessLookupError, FileNotFoundError):
             pass  # it ended meanwhile
 
 

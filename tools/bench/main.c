@@ -36,6 +36,7 @@ struct bench {
 };
 
 /* The first signal ends the measure, which is then reported; the second one ends the program. */
+/* NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): a signal reaches nothing else */
 static volatile sig_atomic_t stop;
 
 static void on_signal(int number)

@@ -108,32 +108,47 @@ static enum err read_tokens(struct ctx *ctx, const struct arguments *arguments, 
 
 /* --- header fields --- */
 
+/* A name in lower case; false for what is none. */
+static bool copy_name(const char *text, size_t size, uint8_t *name)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-_.";
+
+    for (size_t i = 0; i < size; i++) {
+        name[i] = (uint8_t)(text[i] >= 'A' && text[i] <= 'Z' ? text[i] - 'A' + 'a' : text[i]);
+        if (memchr(letters, name[i], sizeof(letters) - 1) == NULL) {
+            return false;
+        }
+    }
+    return size > 0;
+}
+
+static bool is_visible(struct slice value)
+{
+    for (size_t i = 0; i < value.size; i++) {
+        if (value.data[i] < ' ' || value.data[i] >= 0x7f) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* "name: value" as HTTP/2 has it: lower case, no white space around the value. */
 static enum err add_header(struct ctx *ctx, struct connection_shared *shared, const char *text)
 {
     const char *colon = strchr(text, ':');
-    struct hpack_field *field = &shared->extra[shared->extra_count];
     struct slice value = colon != NULL ? trim(slice_text(colon + 1)) : slice_of(NULL, 0);
     size_t size = colon != NULL ? (size_t)(colon - text) : 0;
     uint8_t *name = arena_alloc(ctx->arena, size + 1);
-    bool valid = size > 0;
 
     if (name == NULL) {
         return ERR_MEMORY;
     }
-    for (size_t i = 0; i < size; i++) {
-        name[i] = (uint8_t)tolower((unsigned char)text[i]);
-        valid = valid && (isalnum(name[i]) != 0 || strchr("-_.", name[i]) != NULL);
-    }
-    for (size_t i = 0; i < value.size; i++) {
-        valid = valid && value.data[i] >= ' ' && value.data[i] < 0x7f;
-    }
-    if (!valid) {
+    if (!copy_name(text, size, name) || !is_visible(value)) {
         return fault_say(ctx->fault, ERR_INVALID,
                          "--header \"%s\": give it as NAME:VALUE, such as x-tenant:7", text);
     }
-    *field = (struct hpack_field){.name = slice_of(name, size), .value = value};
-    shared->extra_count++;
+    shared->extra[shared->extra_count++] =
+        (struct hpack_field){.name = slice_of(name, size), .value = value};
     return OK;
 }
 

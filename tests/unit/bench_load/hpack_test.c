@@ -30,7 +30,10 @@ static void expect_fields(nghttp2_hd_inflater *inflater, const uint8_t *block, s
         block += used;
         size -= (size_t)used;
         if ((flags & NGHTTP2_HD_INFLATE_EMIT) != 0) {
-            assert_true(found < count);
+            if (found == count) {
+                fail_msg("more fields than were given");
+                return;
+            }
             assert_true(slice_equal(slice_of(pair.name, pair.namelen), fields[found].name));
             assert_true(slice_equal(slice_of(pair.value, pair.valuelen), fields[found].value));
             found++;
@@ -96,7 +99,7 @@ static size_t make_fields(struct hpack_field *fields, const char *path, const ch
 static void test_indexed(void **state)
 {
     static const char *const paths[] = {"/a.B/One", "/a.B/Two", "/a.B/Three"};
-    struct hpack_field fields[HPACK_FIELDS_MAX];
+    struct hpack_field fields[HPACK_FIELDS_MAX] = {{.varies = false}};
     struct pair pair;
 
     (void)state;
@@ -127,7 +130,7 @@ static void test_limits(void **state)
 
     (void)state;
     for (size_t w = 0; w < COUNT(ways); w++) {
-        struct hpack_field fields[HPACK_FIELDS_MAX];
+        struct hpack_field fields[HPACK_FIELDS_MAX] = {{.varies = false}};
         struct pair pair;
 
         pair_open(&pair, ways[w]);
@@ -147,7 +150,7 @@ static void test_limits(void **state)
 /* A limit that is there before the first request; the table of size 0 takes nothing. */
 static void test_no_table(void **state)
 {
-    struct hpack_field fields[HPACK_FIELDS_MAX];
+    struct hpack_field fields[HPACK_FIELDS_MAX] = {{.varies = false}};
     struct pair pair;
     size_t sizes[3];
 

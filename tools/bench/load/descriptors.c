@@ -31,14 +31,18 @@ struct found {
     bool proto3;
 };
 
+struct found_list {
+    struct found *items;
+    size_t count;
+    size_t room;
+};
+
 struct builder {
     struct ctx *ctx;
     const char *name; /* of the set, for sentences */
     struct descriptors *out;
-    struct found *messages; /* in the order of out->messages */
-    struct found *enums;
-    size_t message_room;
-    size_t enum_room;
+    struct found_list messages; /* in the order of out->messages */
+    struct found_list enums;
 };
 
 static int compare_found(const void *a, const void *b)
@@ -143,20 +147,23 @@ const struct method_info *descriptors_find_method(const struct descriptors *desc
 
 /* --- the first pass: names --- */
 
-/* Appends to a list that doubles; false without memory. */
-static bool add_found(struct found **list, size_t *count, size_t *room, const struct found *found)
+/* Appends to a list that doubles, in the arena; false without memory. */
+static bool add_found(struct builder *builder, struct found_list *list, const struct found *found)
 {
-    if (*count == *room) {
-        size_t more = *room == 0 ? 64 : 2 * *room;
-        struct found *larger = realloc(*list, more * sizeof(*larger));
+    if (list->count == list->room) {
+        size_t room = list->room == 0 ? 64 : 2 * list->room;
+        struct found *larger = arena_calloc(builder->ctx->arena, room, sizeof(*larger));
 
         if (larger == NULL) {
             return false;
         }
-        *list = larger;
-        *room = more;
+        if (list->count > 0) {
+            memcpy(larger, list->items, list->count * sizeof(*larger));
+        }
+        list->items = larger;
+        list->room = room;
     }
-    (*list)[(*count)++] = *found;
+    list->items[list->count++] = *found;
     return true;
 }
 
@@ -166,7 +173,7 @@ static bool add_enums(struct builder *builder, struct slice scope, enum_proto **
         const struct found found = {.full_name = join(builder, scope, enums[i]->name),
                                     .enumeration = enums[i]};
 
-        if (!add_found(&builder->enums, &builder->out->enum_count, &builder->enum_room, &found)) {
+        if (!add_found(builder, &builder->enums, &found)) {
             return false;
         }
     }
@@ -181,9 +188,8 @@ static bool add_messages(struct builder *builder, struct slice scope, message_pr
                                     .message = messages[i],
                                     .proto3 = proto3};
 
-        if (builder->out->message_count == DESCRIPTORS_MESSAGES_MAX ||
-            !add_found(&builder->messages, &builder->out->message_count, &builder->message_room,
-                       &found)) {
+        if (builder->messages.count == DESCRIPTORS_MESSAGES_MAX ||
+            !add_found(builder, &builder->messages, &found)) {
             return false;
         }
     }
@@ -203,8 +209,8 @@ static enum err name_all(struct builder *builder, const file_set *set)
             return ERR_MEMORY;
         }
     }
-    for (size_t i = 0; i < builder->out->message_count; i++) {
-        const struct found at = builder->messages[i];
+    for (size_t i = 0; i < builder->messages.count; i++) {
+        const struct found at = builder->messages.items[i];
 
         if (!add_messages(builder, at.full_name, at.message->nested_type, at.message->n_nested_type,
                           at.proto3) ||
@@ -212,9 +218,12 @@ static enum err name_all(struct builder *builder, const file_set *set)
             return ERR_MEMORY;
         }
     }
-    if (builder->out->message_count > 0) {
-        qsort(builder->messages, builder->out->message_count, sizeof(struct found), compare_found);
+    if (builder->messages.count > 0) {
+        qsort(builder->messages.items, builder->messages.count, sizeof(struct found),
+              compare_found);
     }
+    builder->out->message_count = builder->messages.count;
+    builder->out->enum_count = builder->enums.count;
     return OK;
 }
 
@@ -309,7 +318,7 @@ static bool is_map_entry(const struct builder *builder, const struct message_inf
     if (message < first || message >= first + builder->out->message_count) {
         return false; /* the contract's: none of those is an entry */
     }
-    proto = builder->messages[message - first].message;
+    proto = builder->messages.items[message - first].message;
     return proto->options != NULL && proto->options->map_entry;
 }
 
@@ -349,13 +358,13 @@ static enum err fill_types(struct builder *builder)
         return ERR_MEMORY;
     }
     for (size_t i = 0; i < out->message_count; i++) {
-        out->messages[i].full_name = builder->messages[i].full_name;
+        out->messages[i].full_name = builder->messages.items[i].full_name;
     }
     for (size_t i = 0; i < out->enum_count && err == OK; i++) {
-        err = fill_enum(builder, &builder->enums[i], &out->enums[i]);
+        err = fill_enum(builder, &builder->enums.items[i], &out->enums[i]);
     }
     for (size_t i = 0; i < out->message_count && err == OK; i++) {
-        err = fill_message(builder, &builder->messages[i], &out->messages[i]);
+        err = fill_message(builder, &builder->messages.items[i], &out->messages[i]);
     }
     return err;
 }
@@ -462,8 +471,6 @@ enum err descriptors_read(struct ctx *ctx, const char *name, struct slice bytes,
     if (err == OK) {
         err = fill_methods(&builder, set);
     }
-    free(builder.messages);
-    free(builder.enums);
     google__protobuf__file_descriptor_set__free_unpacked(set, NULL);
     if (err == OK) {
         *ret_descriptors = descriptors;

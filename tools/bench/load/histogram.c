@@ -22,10 +22,15 @@ static size_t bucket_of(unsigned bits, uint64_t value)
 static uint64_t bucket_start(unsigned bits, size_t bucket, uint64_t *ret_width)
 {
     size_t half = (size_t)1 << (bits - 1);
-    size_t above = bucket < 2 * half ? 0 : bucket / half - 1;
+    unsigned above = 0;
 
+    /* Each power of two above the exact values has half as many buckets as there are of those. */
+    while (bucket >= 2 * half && above < HISTOGRAM_VALUE_BITS) {
+        bucket -= half;
+        above++;
+    }
     *ret_width = UINT64_C(1) << above;
-    return (uint64_t)(bucket - above * half) << above;
+    return (uint64_t)bucket << above;
 }
 
 enum err histogram_init(struct histogram *histogram, unsigned bits)

@@ -18,6 +18,9 @@
 /* Sockets that listen at one port: one a process at most, where they share it. */
 #define LISTENERS_MAX 64
 #define TCP_LISTEN 0x0A
+/* Words of `stat` behind the one that ends the name. */
+#define STAT_PARENT 2
+#define STAT_TIMES 12
 #define NS_A_SECOND UINT64_C(1000000000)
 
 /* Reads the beginning of a small file; empty where it is not there. */
@@ -38,6 +41,16 @@ static uint64_t number_behind(const char *text, const char *name)
     const char *at = strstr(text, name);
 
     return at != NULL ? strtoull(at + strlen(name), NULL, 10) : 0;
+}
+
+/* Goes behind so many words. */
+static const char *skip_words(const char *text, size_t count)
+{
+    for (text += strspn(text, " "); count > 0; count--) {
+        text += strcspn(text, " ");
+        text += strspn(text, " ");
+    }
+    return text;
 }
 
 /* The number of a folder of /proc; 0 for other names. */
@@ -68,6 +81,20 @@ static void add(struct process_list *list, int pid)
 
 /* --- who listens --- */
 
+/* The inode of a line's socket where it listens at the port, else 0. Words: number, local address
+ * with the port behind its colon, peer's address, state, three more, user, timeout, inode. */
+static unsigned long listening_inode(const char *line, uint16_t port)
+{
+    const char *local = skip_words(line, 1);
+    const char *colon = strchr(local, ':');
+
+    if (colon == NULL || strtoul(colon + 1, NULL, 16) != port ||
+        strtoul(skip_words(line, 3), NULL, 16) != TCP_LISTEN) {
+        return 0;
+    }
+    return strtoul(skip_words(line, 9), NULL, 10);
+}
+
 /* Inodes of the sockets that listen at a port, of one of the two tables. */
 static size_t find_sockets(const char *table, uint16_t port, unsigned long *inodes, size_t count)
 {
@@ -78,13 +105,9 @@ static size_t find_sockets(const char *table, uint16_t port, unsigned long *inod
         return count;
     }
     while (fgets(line, sizeof(line), file) != NULL && count < LISTENERS_MAX) {
-        unsigned local_port = 0;
-        unsigned state = 0;
-        unsigned long inode = 0;
+        unsigned long inode = listening_inode(line, port);
 
-        if (sscanf(line, " %*d: %*[0-9A-F]:%x %*[0-9A-F]:%*x %x %*s %*s %*s %*d %*d %lu",
-                   &local_port, &state, &inode) == 3 &&
-            local_port == port && state == TCP_LISTEN) {
+        if (inode != 0) {
             inodes[count++] = inode;
         }
     }
@@ -103,15 +126,11 @@ static bool holds_one(int pid, const unsigned long *inodes, size_t count)
     folder = opendir(path);
     while (folder != NULL && !found && (entry = readdir(folder)) != NULL) {
         char target[64];
-        unsigned long inode = 0;
         ssize_t size = readlinkat(dirfd(folder), entry->d_name, target, sizeof(target) - 1);
 
         target[size > 0 ? size : 0] = '\0';
-        if (sscanf(target, "socket:[%lu]", &inode) != 1) {
-            continue;
-        }
         for (size_t i = 0; i < count; i++) {
-            found = found || inodes[i] == inode;
+            found = found || number_behind(target, "socket:[") == inodes[i];
         }
     }
     if (folder != NULL) {
@@ -147,11 +166,10 @@ static int parent_of(int pid)
     char path[PATH_BYTES];
     char text[TEXT_BYTES];
     const char *behind_name = NULL;
-    int parent = 0;
 
     (void)snprintf(path, sizeof(path), "/proc/%d/stat", pid);
     behind_name = strrchr(read_text(path, text), ')');
-    return behind_name != NULL && sscanf(behind_name, ") %*c %d", &parent) == 1 ? parent : 0;
+    return behind_name != NULL ? (int)strtol(skip_words(behind_name, STAT_PARENT), NULL, 10) : 0;
 }
 
 /* Goes over all processes until nobody new is found: a child's number may be below its parent's. */
@@ -227,27 +245,24 @@ static bool add_process(int pid, struct process_usage *usage)
     char path[PATH_BYTES];
     char text[TEXT_BYTES];
     const char *behind_name = NULL;
-    unsigned long long user = 0;
-    unsigned long long system = 0;
-    unsigned long long child_user = 0;
-    unsigned long long child_system = 0;
+    uint64_t times[4]; /* user, system, children's user, children's system */
     uint64_t exact_ns = 0;
     uint64_t ticks_ns = 0;
 
     (void)snprintf(path, sizeof(path), "/proc/%d/stat", pid);
     behind_name = strrchr(read_text(path, text), ')');
-    if (behind_name == NULL ||
-        sscanf(behind_name, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu",
-               &user, &system, &child_user, &child_system) != 4) {
+    if (behind_name == NULL) {
         return false;
+    }
+    for (size_t i = 0; i < 4; i++) {
+        times[i] = strtoull(skip_words(behind_name, STAT_TIMES + i), NULL, 10) * tick_ns;
     }
     add_threads(pid, &exact_ns, &usage->switches);
     add_memory(pid, usage);
-    ticks_ns = (user + system) * tick_ns;
-    usage->cpu_ns +=
-        (exact_ns > ticks_ns ? exact_ns : ticks_ns) + (child_user + child_system) * tick_ns;
-    usage->user_ns += (user + child_user) * tick_ns;
-    usage->system_ns += (system + child_system) * tick_ns;
+    ticks_ns = times[0] + times[1];
+    usage->cpu_ns += (exact_ns > ticks_ns ? exact_ns : ticks_ns) + times[2] + times[3];
+    usage->user_ns += times[0] + times[2];
+    usage->system_ns += times[1] + times[3];
     usage->process_count++;
     return true;
 }

@@ -31,6 +31,7 @@ function tick(us) {
 }
 
 const span = (us) => (us === null ? "" : spanParts(us).join(" "));
+const short = (number) => (number < 1000 ? `${+number.toPrecision(3)}` : `${+(number / 1000).toPrecision(3)}k`);
 const grouped = (number) => Math.round(number).toString().replace(/\B(?=(\d{3})+$)/g, ",");
 const rate = (number) => (number < 99.95 ? number.toFixed(1) : grouped(number));
 const bytes = (number) => (number < 9.95e6 ? (number / 1e6).toFixed(1) : grouped(number / 1e6)) + " MB";
@@ -61,9 +62,14 @@ function linearTicks(max, count) {
   return ticks;
 }
 
-// 1, 2 and 5 of each decade, or its 1 alone where there are many.
+// Round values of a logarithmic axis: few of each decade where there are many, and evenly spaced ones
+// where there is not even one.
 function logTicks(low, high) {
   const decades = Math.log10(high / low);
+  if (decades < 0.7) {
+    const even = linearTicks(high - low, 5), first = Math.ceil(low / even[1]) * even[1];
+    return even.map((v) => first + v).filter((v) => v <= high);
+  }
   const factors = decades > 3.5 ? [1] : decades > 1.8 ? [1, 3] : [1, 2, 5];
   const ticks = [];
   for (let d = Math.floor(Math.log10(low)); d <= Math.ceil(Math.log10(high)); d++) {
@@ -274,11 +280,11 @@ function drawSweep() {
   const spans = points.flatMap((p) => lines.map(([, key]) => p.run.total.latency_us[key]));
   const domain = logDomain([...spans, sweep.p99_limit_us]);
   const rates = logDomain(points.map((p) => p.run.offered_rate));
-  const x = {scale: logarithmic, domain: rates, ticks: logTicks(...rates), format: (v) => (v < 1000 ? `${v}` : `${v / 1000}k`) + "/s"};
+  const x = {scale: logarithmic, domain: rates, ticks: logTicks(...rates), format: (v) => `${short(v)}/s`};
   const tips = line.map((p) => ({x: p.run.offered_rate, text: tipOf(p)}));
   const knee = (sx, frame) => {
     if (sweep.knee_rate === null) return "";
-    const at = sx(sweep.knee_rate), end = at > frame.right - 120;
+    const at = sx(sweep.knee_rate), end = at > frame.left + 130; // what is behind it is crowded
     return `<line class="mark" x1="${at}" x2="${at}" y1="${frame.top}" y2="${frame.bottom}"/>` +
       `<text class="mark-text" x="${at + (end ? -6 : 6)}" y="${frame.top + 10}" text-anchor="${end ? "end" : "start"}">knee ${rate(sweep.knee_rate)}/s</text>`;
   };
@@ -296,7 +302,7 @@ function drawSweep() {
   const answered = logDomain(points.map((p) => p.run.rate).concat([most]));
   chart("sweep-rate", {
     name: "Calls answered a second", height: 180, legend: [["answered", colour(0)], ["offered", "var(--soft)"]], x, tips,
-    y: {scale: logarithmic, domain: answered, ticks: logTicks(...answered), format: (v) => (v < 1000 ? `${v}` : `${v / 1000}k`)},
+    y: {scale: logarithmic, domain: answered, ticks: logTicks(...answered), format: short},
     draw: (sx, sy, frame) => knee(sx, frame) +
       curve(line.map((p) => [sx(p.run.offered_rate), sy(p.run.offered_rate)]), "var(--soft)", 'stroke-dasharray="3 4"') +
       curve(line.map((p) => [sx(p.run.offered_rate), sy(p.run.rate)]), colour(0)) +
@@ -329,7 +335,7 @@ function figure(name, value, unit) {
 
 function fillFigures(run) {
   const latency = run.total.latency_us;
-  const figures = [figure(report.sweep ? (shown === report.sweep.knee_run ? "knee" : "this run") : "answered", rate(run.rate), "calls/s")];
+  const figures = [figure(report.sweep ? (shown === report.sweep.knee_run ? "knee" : "this run") : "answered", rate(report.sweep ? run.offered_rate : run.rate), "calls/s")];
   for (const [name, key] of [["p50", "p50"], ["p99", "p99"], ["p99.9", "p99_9"], ["slowest", "max"]]) {
     figures.push(figure(name, ...spanParts(latency[key])));
   }

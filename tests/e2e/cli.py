@@ -222,7 +222,7 @@ class Cli(ServerCase):
                             "--before", '{"qty": "1"}', "--after", '{"qty": "400"}').strip()
         shown = self.run_cli("layouts", "show", first)
         self.assertIn("3 of this layout were ingested", shown)
-        self.assertIn("1 wait for the next document", shown)
+        self.assertIn("1 waits for the next document", shown)
         self.assertIn("\n  Rechnung # RE-20150613/503", shown)
         hints = json.loads(self.run_cli("examples", fingerprint, "--hints"))
         self.assertIn("Rechnung # RE-20150613/503", hints[0]["input_snippet"])

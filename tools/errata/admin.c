@@ -4,6 +4,8 @@
 #include "tools/errata/ask.h"
 #include "tools/errata/commands.h"
 #include "tools/errata/connect.h"
+#include "tools/errata/input.h"
+#include "tools/errata/measures.h"
 #include "tools/errata/where.h"
 
 #include "client/header.h"
@@ -26,39 +28,75 @@ static enum cli_exit print_table(struct cli *cli, struct json_value reply,
 
 static void method_cells(struct cli *cli, struct json_value row, struct slice *cells)
 {
+    struct slice own = SLICE("errata.v1.");
+    struct slice method = reply_text(cli, row, "method");
     struct slice code = reply_text(cli, row, "code");
     uint32_t number = 0;
 
-    cells[0] = reply_text(cli, row, "method");
+    cells[0] = slice_starts_with(method, own) ? slice_after(method, own.size) : method;
     cells[1] = SLICE("OK");
     if (code.size > 0 && client_code_read(code, &number)) {
         cells[1] = slice_text(client_code_name(number));
     }
-    cells[2] = reply_text(cli, row, "count");
+    cells[2] = reply_count(cli, row, "count");
+}
+
+static void colour_method(struct cli *cli, struct json_value row, struct table *table)
+{
+    if (reply_text(cli, row, "code").size > 0) {
+        table_colour(table, 1, COLOUR_YELLOW);
+    }
+}
+
+static bool ends_with(struct slice text, const char *end)
+{
+    size_t size = strlen(end);
+
+    return text.size >= size && memcmp(text.data + text.size - size, end, size) == 0;
+}
+
+/* Large bytes and microseconds in words; their names end in their units. */
+static struct slice counter_meaning(struct cli *cli, struct slice name, struct slice value)
+{
+    struct slice copy = {NULL, 0};
+    int64_t number = 0;
+
+    if (!cli->out.terminal || !arena_copy(&cli->arena, value, &copy) ||
+        !input_number((const char *)copy.data, &number)) {
+        return slice_of(NULL, 0);
+    }
+    if (number >= 1024 && (ends_with(name, "_bytes") || ends_with(name, "_bytes_total"))) {
+        return measures_bytes(cli, (uint64_t)number);
+    }
+    if (number >= 100000 && (ends_with(name, "_us") || ends_with(name, "_us_total"))) {
+        return progress_span(&cli->arena, number);
+    }
+    return slice_of(NULL, 0);
 }
 
 static void counter_cells(struct cli *cli, struct json_value row, struct slice *cells)
 {
-    struct slice value = reply_text(cli, row, "value");
-
     cells[0] = reply_text(cli, row, "name");
-    cells[1] = value.size > 0 ? value : SLICE("0");
+    cells[1] = reply_count(cli, row, "value");
+    cells[2] = counter_meaning(cli, cells[0], reply_text(cli, row, "value"));
 }
 
 static enum cli_exit print_info(struct cli *cli, struct json_value reply)
 {
     static const struct table_column method_columns[] = {
-        {.title = "METHOD", .cut = TABLE_NEVER_CUT},
+        {.title = "METHOD", .cut = TABLE_CUT_FRONT},
         {.title = "CODE", .cut = TABLE_NEVER_CUT},
         {.title = "CALLS", .right = true, .cut = TABLE_NEVER_CUT}};
     static const struct table_column counter_columns[] = {
         {.title = "COUNTER", .cut = TABLE_NEVER_CUT},
-        {.title = "VALUE", .right = true, .cut = TABLE_NEVER_CUT}};
+        {.title = "VALUE", .right = true, .cut = TABLE_NEVER_CUT},
+        {.title = "ABOUT", .right = true, .cut = TABLE_NEVER_CUT, .colour = COLOUR_DIM}};
     static const struct reply_rows methods = {.name = "methods",
                                               .columns = method_columns,
                                               .column_count = sizeof(method_columns) /
                                                               sizeof(method_columns[0]),
-                                              .cells = method_cells};
+                                              .cells = method_cells,
+                                              .colour = colour_method};
     static const struct reply_rows counters = {.name = "counters",
                                                .columns = counter_columns,
                                                .column_count = sizeof(counter_columns) /

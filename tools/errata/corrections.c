@@ -6,6 +6,7 @@
 #include "tools/errata/commands.h"
 #include "tools/errata/import.h"
 #include "tools/errata/input.h"
+#include "tools/errata/measures.h"
 #include "tools/errata/paging.h"
 
 /* --- capture --- */
@@ -101,15 +102,25 @@ static enum cli_exit run_capture(struct cli *cli)
 
 /* --- list --- */
 
+/* On a terminal without the word that most types begin with; --type takes them so, too. */
+static struct slice type_cell(struct cli *cli, struct json_value row)
+{
+    const struct slice prefix = SLICE("EXTRACTION_");
+    struct slice type = reply_word(cli, row, "eventType", "EVENT_TYPE_");
+
+    return cli->out.terminal && slice_starts_with(type, prefix) ? slice_after(type, prefix.size)
+                                                                : type;
+}
+
 static void event_cells(struct cli *cli, struct json_value row, struct slice *cells)
 {
     cells[0] = reply_text(cli, row, "id");
     cells[1] = reply_moment(cli, row, "createdAt");
-    cells[2] = reply_word(cli, row, "eventType", "EVENT_TYPE_");
+    cells[2] = type_cell(cli, row);
     cells[3] = reply_list(cli, row, "fieldsChanged");
     cells[4] = reply_text(cli, row, "documentId");
     cells[5] = reply_text(cli, row, "actorUserId");
-    cells[6] = reply_text(cli, row, "layoutFingerprint");
+    cells[6] = measures_layout_cell(cli, row);
 }
 
 static enum cli_exit run_list(struct cli *cli)
@@ -124,9 +135,9 @@ static enum cli_exit run_list(struct cli *cli)
                                                     {"field", "field", REQUEST_TEXT},
                                                     {NULL, NULL, REQUEST_TEXT}};
     static const struct table_column columns[] = {
-        {.title = "ID", .cut = TABLE_NEVER_CUT},
+        {.title = "ID", .cut = TABLE_NEVER_CUT, .colour = COLOUR_DIM},
         {.title = "CREATED", .cut = TABLE_NEVER_CUT},
-        {.title = "TYPE", .cut = TABLE_CUT_FRONT, .min = 16, .extra = 1},
+        {.title = "TYPE", .cut = TABLE_NEVER_CUT, .extra = 1},
         {.title = "FIELDS"},
         {.title = "DOCUMENT", .min = 12, .extra = 2},
         {.title = "ACTOR", .extra = 3},

@@ -74,7 +74,7 @@ static const struct table_column columns[] = {
     {.title = "KIND", .cut = TABLE_NEVER_CUT, .min = 17},
     {.title = "SUBJECT", .min = 16},
     {.title = "ACTOR", .extra = 1},
-    {.title = "ID", .cut = TABLE_NEVER_CUT, .extra = 2}};
+    {.title = "ID", .cut = TABLE_NEVER_CUT, .extra = 2, .colour = COLOUR_DIM}};
 
 static enum cli_exit run_list(struct cli *cli)
 {

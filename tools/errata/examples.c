@@ -19,24 +19,24 @@ static void example_cells(struct cli *cli, struct json_value row, struct slice *
     bool partial = reply_text(cli, row, "partial").size > 0;
     bool superseded = reply_text(cli, row, "superseded").size > 0;
 
-    cells[0] = reply_text(cli, row, "exampleId");
-    cells[1] = reply_moment(cli, row, "createdAt");
-    cells[2] = reply_word(cli, row, "matchLevel", "MATCH_LEVEL_");
-    cells[3] = arena_printf(&cli->arena, "%s%s%s", partial ? "partial" : "",
+    cells[0] = reply_moment(cli, row, "createdAt");
+    cells[1] = reply_word(cli, row, "matchLevel", "MATCH_LEVEL_");
+    cells[2] = arena_printf(&cli->arena, "%s%s%s", partial ? "partial" : "",
                             partial && superseded ? ", " : "", superseded ? "superseded" : "");
-    cells[4] = reply_text(cli, row, "inputSnippet");
-    cells[5] = reply_text(cli, row, "output");
+    cells[3] = reply_one_line(cli, row, "inputSnippet");
+    cells[4] = reply_text(cli, row, "output");
+    cells[5] = reply_text(cli, row, "exampleId");
 }
 
 static enum cli_exit print_table(struct cli *cli, struct json_value reply)
 {
     static const struct table_column columns[] = {
-        {.title = "EXAMPLE", .cut = TABLE_NEVER_CUT, .extra = 1},
-        {.title = "CREATED", .cut = TABLE_NEVER_CUT, .extra = 4},
-        {.title = "MATCH", .cut = TABLE_NEVER_CUT, .extra = 3},
-        {.title = "MARKS", .cut = TABLE_NEVER_CUT, .extra = 2, .colour = COLOUR_YELLOW},
-        {.title = "INPUT", .min = 16},
-        {.title = "OUTPUT", .min = 16}};
+        {.title = "CREATED", .cut = TABLE_NEVER_CUT, .extra = 3},
+        {.title = "MATCH", .cut = TABLE_NEVER_CUT, .extra = 2},
+        {.title = "MARKS", .cut = TABLE_NEVER_CUT, .extra = 1, .colour = COLOUR_YELLOW},
+        {.title = "INPUT", .min = 20},
+        {.title = "OUTPUT", .min = 20},
+        {.title = "EXAMPLE", .cut = TABLE_NEVER_CUT, .extra = 4, .colour = COLOUR_DIM}};
     static const struct reply_rows rows = {.name = "examples",
                                            .columns = columns,
                                            .column_count = sizeof(columns) / sizeof(columns[0]),

@@ -100,7 +100,7 @@ static const char *verdict(const struct pdf_explanation *explanation, const stru
         return "yes";
     }
     if (table->kind == PDF_TABLE_TEXT && has_ruled_table(explanation)) {
-        return "no: it stands beside a table with lines";
+        return "no: beside a table with lines";
     }
     if (table->kind == PDF_TABLE_TEXT && table->rows < 5) {
         return "no: it has under 5 rows and no lines";

@@ -7,14 +7,14 @@
 #include "client/header.h"
 #include "store/base/json.h"
 #include "store/base/timestamp.h"
+#include "tools/errata/terminal/wrap.h"
 #include "tools/errata/where.h"
 
 static void print_headline(struct cli *cli, struct slice name, struct slice message)
 {
     print_coloured(&cli->err, COLOUR_RED, name);
-    print_text(&cli->err, ": ");
-    print_coloured(&cli->err, COLOUR_NONE, message);
-    print_text(&cli->err, "\n");
+    print_text(&cli->err, ":");
+    wrap_message(&cli->err, (unsigned)name.size + 1, 0, message);
 }
 
 static void print_field(struct cli *cli, struct slice field, struct slice description)
@@ -235,8 +235,8 @@ enum cli_exit failure_print_status(struct cli *cli, const struct client_status *
                            : status->message);
         print_details(cli, &details);
         if (advice.size > 0) {
-            print_text(&cli->err, "hint: ");
-            print_line(&cli->err, advice);
+            print_text(&cli->err, "hint:");
+            wrap_message(&cli->err, (unsigned)strlen("hint:"), 0, advice);
         }
     }
     return status->code == CLIENT_CODE_UNAVAILABLE && !status->from_server ? CLI_NO_CONNECTION
@@ -271,8 +271,8 @@ enum cli_exit failure_print_fault(struct cli *cli, enum err err, const char *wha
         return usage ? CLI_USAGE : CLI_LOCAL;
     }
     print_coloured(&cli->err, COLOUR_RED, slice_text(what));
-    print_text(&cli->err, ": ");
-    print_line(&cli->err, message);
+    print_text(&cli->err, ":");
+    wrap_message(&cli->err, (unsigned)strlen(what) + 1, 0, message);
     for (size_t i = 0; i < fault->count; i++) {
         print_field(cli, fault->entries[i].field, fault->entries[i].description);
     }

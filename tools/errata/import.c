@@ -178,8 +178,8 @@ static void show_progress(const struct import *import)
 {
     const struct progress_state state = {.unit = "events",
                                          .done = import->stored,
-                                         .done_bytes = import->read_bytes,
-                                         .total_bytes = import->file_bytes};
+                                         .done_steps = import->read_bytes,
+                                         .total_steps = import->file_bytes};
 
     progress_show(&import->cli->progress, &state);
 }

@@ -8,9 +8,11 @@
 #include "store/base/text.h"
 #include "tools/errata/connect.h"
 #include "tools/errata/failure.h"
+#include "tools/errata/ingest_progress.h"
 #include "tools/errata/input.h"
 #include "tools/errata/measures.h"
 #include "tools/errata/terminal/files.h"
+#include "tools/errata/terminal/wrap.h"
 #include "tools/errata/uploads.h"
 
 #include <stdlib.h>
@@ -39,6 +41,14 @@ enum column {
 struct row {
     size_t index;
     struct slice cells[COLUMN_COUNT];
+    bool failed;
+};
+
+/* Why files did not go in. */
+struct told {
+    struct slice path; /* of the first; in told_arena */
+    struct slice message;
+    size_t files;
 };
 
 struct ingest {
@@ -47,40 +57,24 @@ struct ingest {
     const char *only_id; /* --document; NULL: ids are made of names */
     const char *prefix;
     size_t total; /* files there are */
-    uint64_t total_bytes;
     size_t found; /* given to be sent, or told of */
     size_t stored;
     size_t refused; /* by the server */
     size_t unreadable;
-    int64_t sent_bytes; /* on their way, and of files that have ended */
+    struct ingest_progress progress;
     struct table_layout layout; /* of all tables: one heading */
     struct row rows[ROWS_MAX];
     size_t row_count;
     struct arena rows_arena;
     bool encrypted; /* a file was refused for its password */
     bool taken; /* a file was refused for its id */
-    struct slice told[TOLD_MAX]; /* in told_arena */
+    struct told told[TOLD_MAX];
     size_t told_count;
+    size_t told_files; /* that these are about */
     struct arena told_arena;
     struct slice id; /* of the file that is being given; NUL-terminated in id_bytes */
     char id_bytes[DOCUMENT_ID_BYTES_MAX + 1];
 };
-
-/* --- progress --- */
-
-static void show_progress(struct ingest *ingest, const char *path, bool waiting)
-{
-    const struct progress_state state = {
-        .unit = "files",
-        .done = ingest->stored + ingest->refused + ingest->unreadable,
-        .total = ingest->total,
-        .done_bytes = ingest->sent_bytes > 0 ? (uint64_t)ingest->sent_bytes : 0,
-        .total_bytes = ingest->total_bytes,
-        .detail = slice_text(path),
-        .paused = waiting};
-
-    progress_show(&ingest->cli->progress, &state);
-}
 
 /* --- rows --- */
 
@@ -95,17 +89,17 @@ static int compare_rows(const void *a, const void *b)
 static void print_rows(struct ingest *ingest)
 {
     static const struct table_column columns[COLUMN_COUNT] = {
-        [COLUMN_FILE] = {.title = "FILE", .cut = TABLE_CUT_FRONT},
-        [COLUMN_PAGES] = {.title = "PAGES", .right = true, .cut = TABLE_NEVER_CUT},
-        [COLUMN_SIZE] = {.title = "PAGE 1", .right = true, .cut = TABLE_NEVER_CUT},
-        [COLUMN_TABLES] = {.title = "TABLES", .right = true, .cut = TABLE_NEVER_CUT},
+        [COLUMN_FILE] = {.title = "FILE", .cut = TABLE_CUT_FRONT, .min = 28},
+        [COLUMN_PAGES] = {.title = "PAGES", .right = true, .cut = TABLE_NEVER_CUT, .extra = 2},
+        [COLUMN_SIZE] = {.title = "PAGE 1", .right = true, .cut = TABLE_NEVER_CUT, .extra = 4},
+        [COLUMN_TABLES] = {.title = "TABLES", .right = true, .cut = TABLE_NEVER_CUT, .extra = 1},
         [COLUMN_COVERAGE] = {.title = "COVERAGE",
                              .right = true,
                              .cut = TABLE_NEVER_CUT,
-                             .extra = 1},
+                             .extra = 5},
         [COLUMN_LAYOUT] = {.title = "LAYOUT", .cut = TABLE_NEVER_CUT},
-        [COLUMN_SEEN] = {.title = "SEEN", .right = true, .cut = TABLE_NEVER_CUT},
-        [COLUMN_NOTE] = {.title = "NOTE", .cut = TABLE_NEVER_CUT}};
+        [COLUMN_SEEN] = {.title = "SEEN", .right = true, .cut = TABLE_NEVER_CUT, .extra = 3},
+        [COLUMN_NOTE] = {.title = "NOTE", .cut = TABLE_NEVER_CUT, .colour = COLOUR_YELLOW}};
     struct table table;
     bool added = true;
 
@@ -113,6 +107,9 @@ static void print_rows(struct ingest *ingest)
     table_init(&table, &ingest->rows_arena, columns, COLUMN_COUNT);
     for (size_t i = 0; i < ingest->row_count && added; i++) {
         added = table_add(&table, ingest->rows[i].cells);
+        if (ingest->rows[i].failed) {
+            table_colour(&table, COLUMN_NOTE, COLOUR_RED);
+        }
     }
     table_print_page(&table, &ingest->cli->out, &ingest->layout);
     (void)fflush(ingest->cli->out.stream);
@@ -121,11 +118,12 @@ static void print_rows(struct ingest *ingest)
 }
 
 /* A row of one file; the cells are copied. Out of memory a cell stays empty. */
-static void add_row(struct ingest *ingest, size_t index, const struct slice *cells)
+static void add_row(struct ingest *ingest, size_t index, const struct slice *cells, bool failed)
 {
     struct row *row = &ingest->rows[ingest->row_count++];
 
     row->index = index;
+    row->failed = failed;
     for (size_t i = 0; i < COLUMN_COUNT; i++) {
         if (!arena_copy(&ingest->rows_arena, cells[i], &row->cells[i])) {
             row->cells[i] = slice_of(NULL, 0);
@@ -153,6 +151,26 @@ static void print_json_error(struct ingest *ingest, const char *path, const char
     print_json(&cli->out, buffer_slice(&json));
 }
 
+/* Keeps a sentence for below the table, once for all files that it is about. */
+static void note_told(struct ingest *ingest, const char *path, struct slice message)
+{
+    struct told told = {.files = 1};
+
+    for (size_t i = 0; i < ingest->told_count; i++) {
+        if (slice_equal(ingest->told[i].message, message)) {
+            ingest->told[i].files++;
+            ingest->told_files++;
+            return;
+        }
+    }
+    if (ingest->told_count < TOLD_MAX &&
+        arena_copy(&ingest->told_arena, slice_text(path), &told.path) &&
+        arena_copy(&ingest->told_arena, message, &told.message)) {
+        ingest->told[ingest->told_count++] = told;
+        ingest->told_files++;
+    }
+}
+
 /* A file that did not go in: a row with the reason in short, and a sentence for below. */
 static void add_failure(struct ingest *ingest, const struct upload_file *file, const char *code,
                         struct slice message)
@@ -171,12 +189,8 @@ static void add_failure(struct ingest *ingest, const struct upload_file *file, c
     reason = reason.size > 0 ? reason : slice_text(code);
     cells[COLUMN_NOTE] = arena_printf(&cli->arena, "%s: %.*s", by_server ? "refused" : "not sent",
                                       (int)reason.size, (const char *)reason.data);
-    add_row(ingest, file->index, cells);
-    if (ingest->told_count < TOLD_MAX) {
-        ingest->told[ingest->told_count++] =
-            arena_printf(&ingest->told_arena, "%s: %.*s", file->path, (int)message.size,
-                         (const char *)message.data);
-    }
+    add_row(ingest, file->index, cells, true);
+    note_told(ingest, file->path, message);
 }
 
 static void add_stored(struct ingest *ingest, const struct upload_file *file, struct slice json)
@@ -197,7 +211,7 @@ static void add_stored(struct ingest *ingest, const struct upload_file *file, st
     cells[COLUMN_LAYOUT] = measures_short_layout(cli, document);
     cells[COLUMN_SEEN] = reply_text(cli, reply_member(reply, "profile"), "seenCount");
     cells[COLUMN_NOTE] = measures_warning_codes(cli, document);
-    add_row(ingest, file->index, cells);
+    add_row(ingest, file->index, cells, false);
 }
 
 /* The reply with the file's name in front, on one line. */
@@ -236,8 +250,7 @@ static void done(void *user, const struct upload_file *file, const struct upload
 
     arena_reset(&cli->arena);
     fault_init(&cli->fault, &cli->arena);
-    /* The file may have grown or shrunk since it was found. */
-    ingest->sent_bytes += (int64_t)file->size_bytes - (int64_t)end->moved_bytes;
+    ingest_progress_end(&ingest->progress, file);
     switch (end->kind) {
     case UPLOAD_STORED:
         ingest->stored++;
@@ -261,15 +274,22 @@ static void done(void *user, const struct upload_file *file, const struct upload
     case UPLOAD_UNSENT:
         break; /* counted by what is missing */
     }
-    show_progress(ingest, file->path, false);
+    ingest_progress_show(&ingest->progress, cli);
 }
 
 static void moved(void *user, const struct upload_file *file, int64_t bytes)
 {
     struct ingest *ingest = user;
 
-    ingest->sent_bytes += bytes;
-    show_progress(ingest, file->path, bytes <= 0);
+    ingest_progress_move(&ingest->progress, file, bytes);
+    ingest_progress_show(&ingest->progress, ingest->cli);
+}
+
+static void ticked(void *user)
+{
+    const struct ingest *ingest = user;
+
+    ingest_progress_show(&ingest->progress, ingest->cli);
 }
 
 /* The name without folders and `.pdf`, behind the prefix; NULL, or why it makes no id. */
@@ -326,10 +346,12 @@ static bool next(void *user, struct upload_file *ret_file)
         const char *problem = check_found(ingest, &found);
 
         if (problem == NULL) {
+            ingest_progress_start(&ingest->progress, &file);
             *ret_file = file;
             return true;
         }
         arena_reset(&ingest->cli->arena);
+        ingest_progress_end(&ingest->progress, &file);
         note_unreadable(ingest, &file, problem);
     }
     return false;
@@ -349,10 +371,10 @@ static enum cli_exit count_files(struct ingest *ingest, bool recursive)
     }
     while (ingest->total <= FILES_MAX && files_next(ingest->files, &found)) {
         ingest->total++;
-        ingest->total_bytes += found.problem == NULL ? found.size_bytes : 0;
     }
     files_close(ingest->files);
     ingest->files = NULL;
+    ingest->progress.total = ingest->total;
     if (ingest->total > FILES_MAX) {
         return cli_usage(cli, "these are more than %d files: give them in parts", FILES_MAX);
     }
@@ -386,10 +408,17 @@ static void print_told(struct ingest *ingest, size_t failed)
     struct cli *cli = ingest->cli;
 
     for (size_t i = 0; i < ingest->told_count; i++) {
-        print_line(&cli->err, ingest->told[i]);
+        const struct told *told = &ingest->told[i];
+        struct slice who = told->files == 1
+                               ? told->path
+                               : arena_printf(&ingest->told_arena, "%zu files", told->files);
+
+        print_coloured(&cli->err, COLOUR_BOLD, who);
+        print_text(&cli->err, ":");
+        wrap_message(&cli->err, print_width(who) + 1, 2, told->message);
     }
-    if (failed > ingest->told_count) {
-        cli_note(cli, "and %zu more; --json tells of each", failed - ingest->told_count);
+    if (failed > ingest->told_files) {
+        cli_note(cli, "and %zu more; --json tells of each", failed - ingest->told_files);
     }
     if (ingest->encrypted) {
         cli_note(cli, "hint: --password-file FILE opens encrypted PDFs");
@@ -456,7 +485,8 @@ static enum cli_exit run(struct ingest *ingest, struct arena *kept)
     struct cli *cli = ingest->cli;
     struct uploads_result result = {.stop = UPLOADS_RAN};
     struct uploads_config config = {
-        .cli = cli, .handlers = {.user = ingest, .next = next, .moved = moved, .done = done}};
+        .cli = cli,
+        .handlers = {.user = ingest, .next = next, .moved = moved, .ticked = ticked, .done = done}};
     const char *password_file = options_get(&cli->options, "password-file");
     enum cli_exit read = read_jobs(cli, &config.at_once);
 

@@ -51,7 +51,7 @@ static void document_cells(struct cli *cli, struct json_value row, struct slice 
     cells[3] = measures_first_size(cli, row);
     cells[4] = reply_text(cli, row, "tableCount");
     cells[5] = measures_number(cli, row, "textCoverageRatio");
-    cells[6] = reply_text(cli, row, "layoutFingerprint");
+    cells[6] = measures_layout_cell(cli, row);
     cells[7] = measures_warning_codes(cli, row);
     cells[8] = reply_text(cli, row, "id");
 }
@@ -69,7 +69,7 @@ static enum cli_exit run_list(struct cli *cli)
         {.title = "COVERAGE", .right = true, .cut = TABLE_NEVER_CUT, .extra = 2},
         {.title = "LAYOUT", .min = 12},
         {.title = "NOTE", .extra = 1, .colour = COLOUR_YELLOW},
-        {.title = "ID", .cut = TABLE_NEVER_CUT, .extra = 5}};
+        {.title = "ID", .cut = TABLE_NEVER_CUT, .extra = 5, .colour = COLOUR_DIM}};
     static const struct paging paging = {
         .path = "/errata.v1.LayoutService/ListDocuments",
         .rows = {.name = "documents",
@@ -196,11 +196,16 @@ static void print_sizes(struct cli *cli, struct json_value document)
     measures_runs_end(&runs);
 }
 
+static bool is_one(struct slice number)
+{
+    return slice_equal(number, SLICE("1"));
+}
+
 static struct slice text_measures(struct cli *cli, struct json_value document)
 {
     struct slice chars = measures_number(cli, document, "textChars");
     struct slice pages = measures_number(cli, document, "pagesRead");
-    bool one = slice_equal(pages, SLICE("1"));
+    bool one = is_one(pages);
 
     return arena_printf(
         &cli->arena, "%.*s characters on the first %.*s%s", (int)chars.size,
@@ -248,6 +253,8 @@ static enum cli_exit show_profile(struct cli *cli, struct slice layout)
     struct json_value reply = {JSON_NULL, {NULL, 0}};
     struct json_value profile = {JSON_NULL, {NULL, 0}};
     struct slice json = {NULL, 0};
+    struct slice seen = {NULL, 0};
+    struct slice examples = {NULL, 0};
     enum cli_exit result = CLI_OK;
 
     request_begin(&request, cli);
@@ -260,12 +267,17 @@ static enum cli_exit show_profile(struct cli *cli, struct slice layout)
         return result;
     }
     profile = reply_member(reply, "profile");
+    seen = measures_number(cli, profile, "seenCount");
+    examples = measures_number(cli, profile, "exampleCount");
     reply_print_member(cli, "documents",
-                       measures_with(cli, measures_number(cli, profile, "seenCount"),
-                                     " of this layout were ingested"));
+                       measures_with(cli, seen,
+                                     is_one(seen) ? " of this layout was ingested"
+                                                  : " of this layout were ingested"));
     reply_print_member(cli, "examples",
-                       measures_with(cli, measures_number(cli, profile, "exampleCount"),
-                                     " wait for the next document of this layout"));
+                       measures_with(cli, examples,
+                                     is_one(examples)
+                                         ? " waits for the next document of this layout"
+                                         : " wait for the next document of this layout"));
     return CLI_OK;
 }
 

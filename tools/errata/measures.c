@@ -4,6 +4,7 @@
 #include "tools/errata/measures.h"
 
 #include "server/jobs/pdf/answer/pdf_answer.h"
+#include "store/base/sha256.h"
 #include "store/base/text.h"
 
 #include <stdlib.h>
@@ -119,6 +120,15 @@ struct slice measures_short_layout(struct cli *cli, struct json_value document)
     return text_is_utf8(layout) ? text_first_characters(layout, MEASURES_SHORT_BYTES) : layout;
 }
 
+struct slice measures_layout_cell(struct cli *cli, struct json_value row)
+{
+    struct slice layout = reply_text(cli, row, "layoutFingerprint");
+
+    return cli->out.terminal && layout.size == 2 * SHA256_BYTES
+               ? slice_of(layout.data, MEASURES_SHORT_BYTES)
+               : layout;
+}
+
 struct slice measures_warning_codes(struct cli *cli, struct json_value document)
 {
     struct json_walk walk = reply_walk(document, "warnings");
@@ -170,7 +180,10 @@ struct slice measures_bytes(struct cli *cli, uint64_t bytes)
     if (kib < KIB) {
         return arena_printf(&cli->arena, "%.0f KiB", kib);
     }
-    return arena_printf(&cli->arena, "%.1f MiB", kib / KIB);
+    if (kib < KIB * KIB) {
+        return arena_printf(&cli->arena, "%.1f MiB", kib / KIB);
+    }
+    return arena_printf(&cli->arena, "%.1f GiB", kib / KIB / KIB);
 }
 
 struct slice measures_reason(struct slice message)

@@ -41,11 +41,13 @@ struct slice measures_first_size(struct cli *cli, struct json_value document);
 struct slice measures_number(struct cli *cli, struct json_value object, const char *name);
 /* The beginning of the fingerprint; `-` where a document has none. */
 struct slice measures_short_layout(struct cli *cli, struct json_value document);
+/* For a cell of a table: a fingerprint's beginning on a terminal; elsewhere, and of other names, all. */
+struct slice measures_layout_cell(struct cli *cli, struct json_value row);
 /* The codes of a document's warnings, such as `scan, damaged`. */
 struct slice measures_warning_codes(struct cli *cli, struct json_value document);
 /* A text of several lines, each cleaned and behind `indent`, at most `lines_max` of them. */
 void measures_print_text(struct cli *cli, const char *indent, struct slice text, size_t lines_max);
-/* `12.3 MiB`, `45 KiB` or `678 B`. */
+/* `1.2 GiB`, `12.3 MiB`, `45 KiB` or `678 B`. */
 struct slice measures_bytes(struct cli *cli, uint64_t bytes);
 /* The reason code that a refusal's message begins with; empty where it begins with none. */
 struct slice measures_reason(struct slice message);

@@ -1,32 +1,22 @@
 /*
- * methods.c: see methods.h, and `errata methods`: what can be called, and what a request holds,
- * from the contract's tables.
+ * methods.c: see methods.h, and `errata methods`: what can be called, from the contract's tables. What
+ * requests and replies hold is in message.c.
  */
 #include "tools/errata/methods.h"
 
-#include "store/base/buffer.h"
+#include "store/base/json.h"
 #include "tools/errata/commands.h"
+#include "tools/errata/message.h"
 #include "tools/errata/terminal/suggest.h"
 #include "tools/errata/terminal/table.h"
 
-/* Messages within messages are shown this deep. */
-#define SHOW_DEPTH_MAX 4
-
-/* `Service` of `package.Service`. */
-static struct slice without_package(struct slice name)
-{
-    size_t start = name.size;
-
-    while (start > 0 && name.data[start - 1] != '.') {
-        start--;
-    }
-    return slice_after(name, start);
-}
+/* A terminal as wide as this has room for the names of all roles. */
+#define FULL_ROLES_WIDTH 126
 
 /* `Service/Method` as people type it, in the arena. */
 static struct slice short_name(struct arena *arena, const struct method_info *method)
 {
-    struct slice service = without_package(method->service);
+    struct slice service = message_short_name(method->service);
 
     return arena_printf(arena, "%.*s/%.*s", (int)service.size, (const char *)service.data,
                         (int)method->name.size, (const char *)method->name.data);
@@ -135,230 +125,119 @@ static struct slice listed_name(const struct method_info *method)
     return slice_after(method->path, slice_starts_with(method->path, own) ? own.size : 1);
 }
 
-static enum cli_exit list_methods(struct cli *cli)
+/* A letter a role, in the order of the roles: `- O R S b A`. */
+static struct slice role_letters(struct cli *cli, const struct method_info *method)
 {
-    static const struct table_column columns[] = {{.title = "METHOD", .cut = TABLE_NEVER_CUT},
-                                                  {.title = "KIND", .cut = TABLE_NEVER_CUT},
-                                                  {.title = "ROLES"}};
-    struct table table;
+    struct buffer text;
 
-    table_init(&table, &cli->arena, columns, sizeof(columns) / sizeof(columns[0]));
+    if (method->open) {
+        return SLICE("anybody");
+    }
+    buffer_init(&text, &cli->arena, 16);
+    for (size_t role = 1; role < sizeof(role_names) / sizeof(role_names[0]); role++) {
+        char letter = '-';
+
+        if ((method->backfill_roles >> role & 1) != 0) {
+            letter = 'b';
+        } else if ((method->roles >> role & 1) != 0) {
+            letter = role_names[role][0];
+        }
+        buffer_printf(&text, "%s%c", role > 1 ? " " : "", letter);
+    }
+    return buffer_slice(&text);
+}
+
+/* The table, with roles in short where there is no room for their names. */
+static enum cli_exit make_list(struct cli *cli, bool letters, struct table *table)
+{
+    static const struct table_column columns[] = {
+        {.title = "METHOD", .cut = TABLE_CUT_FRONT, .min = 36},
+        {.title = "KIND", .cut = TABLE_NEVER_CUT, .extra = 1},
+        {.title = "ROLES", .cut = TABLE_NEVER_CUT}};
+
+    table_init(table, &cli->arena, columns, sizeof(columns) / sizeof(columns[0]));
     for (uint32_t i = 0; i < contract_method_count; i++) {
         const struct method_info *method = &contract_methods[i];
         const struct slice cells[] = {listed_name(method), kind_text(method),
-                                      roles_text(cli, method)};
+                                      letters ? role_letters(cli, method)
+                                              : roles_text(cli, method)};
 
-        if (!table_add(&table, cells)) {
+        if (!table_add(table, cells)) {
             return cli_local(cli, "out of memory");
         }
     }
-    table_print(&table, &cli->out);
     return CLI_OK;
 }
 
-static const char *type_name(enum field_type type)
+static void add_method_json(struct buffer *json, const struct method_info *method)
 {
-    switch (type) {
-    case FIELD_DOUBLE:
-        return "double";
-    case FIELD_FLOAT:
-        return "float";
-    case FIELD_INT64:
-    case FIELD_SFIXED64:
-    case FIELD_SINT64:
-        return "int64";
-    case FIELD_UINT64:
-    case FIELD_FIXED64:
-        return "uint64";
-    case FIELD_INT32:
-    case FIELD_SFIXED32:
-    case FIELD_SINT32:
-        return "int32";
-    case FIELD_UINT32:
-    case FIELD_FIXED32:
-        return "uint32";
-    case FIELD_BOOL:
-        return "bool";
-    case FIELD_STRING:
-        return "string";
-    case FIELD_BYTES:
-        return "bytes (base64)";
-    case FIELD_MESSAGE:
-    case FIELD_ENUM:
-        break;
-    }
-    return "";
-}
+    bool first = true;
 
-static struct slice type_text(struct cli *cli, const struct field_info *field)
-{
-    const char *repeated = field->repeated ? ", repeated" : "";
-    struct slice name = slice_text(type_name(field->type));
-
-    if (field->type == FIELD_ENUM) {
-        name = without_package(field->enumeration->full_name);
-    } else if (field->type == FIELD_MESSAGE) {
-        name = without_package(field->message->full_name);
-    }
-    return arena_printf(&cli->arena, "%.*s%s", (int)name.size, (const char *)name.data, repeated);
-}
-
-/* `Type: A, B, C` of an enum, once, for below the table. */
-static void add_words(struct buffer *notes, struct arena *arena, const struct enum_info *info)
-{
-    struct slice name = without_package(info->full_name);
-    struct slice line = arena_printf(arena, "  %.*s: ", (int)name.size, (const char *)name.data);
-
-    if (notes->size > 0 && memmem(notes->data, notes->size, line.data, line.size) != NULL) {
-        return;
-    }
-    buffer_append(notes, line);
-    for (uint32_t i = 0; i < info->count; i++) {
-        struct slice word = info->values[i].short_name;
-
-        if (info->values[i].number != 0) {
-            buffer_printf(notes, "%.*s%s", (int)word.size, (const char *)word.data,
-                          i + 1 < info->count ? ", " : "\n");
+    buffer_append(json, SLICE("{\"method\":"));
+    json_write_string(json, slice_after(method->path, 1), false);
+    buffer_append(json, SLICE(",\"kind\":"));
+    json_write_string(json, kind_text(method), false);
+    buffer_append(json, SLICE(",\"roles\":["));
+    for (size_t role = 1; role < sizeof(role_names) / sizeof(role_names[0]); role++) {
+        if ((method->roles >> role & 1) != 0) {
+            buffer_printf(json, "%s\"%s\"", first ? "" : ",", role_names[role]);
+            first = false;
         }
     }
+    buffer_printf(json, "],\"anybody\":%s,\"request\":", method->open ? "true" : "false");
+    json_write_string(json, method->request->full_name, false);
+    buffer_append(json, SLICE(",\"reply\":"));
+    json_write_string(json, method->reply->full_name, false);
+    buffer_append_byte(json, '}');
 }
 
-static const char *format_text(enum field_format format)
+/* A method and the messages that it is made of. */
+static void print_method_json(struct cli *cli, const struct method_info *method)
 {
-    switch (format) {
-    case FORMAT_ANY:
-        return NULL;
-    case FORMAT_OPAQUE_ID:
-        return "id, 1 to 128 bytes";
-    case FORMAT_UUID:
-        return "UUID";
-    case FORMAT_JSON_OBJECT:
-        return "a JSON object as text";
-    case FORMAT_NAME:
-        return "name, 1 to 128 bytes";
-    case FORMAT_PAGE_TOKEN:
-        return "page token";
-    case FORMAT_KEY_ID:
-        return "eight hex digits";
-    }
-    return NULL;
+    struct buffer json;
+
+    buffer_init(&json, &cli->arena, 4096);
+    add_method_json(&json, method);
+    json.size--; /* its brace: more follows */
+    buffer_append(&json, SLICE(",\"messages\":{"));
+    message_add_json(&json, method);
+    buffer_append(&json, SLICE("}}"));
+    print_json(&cli->out, buffer_slice(&json));
 }
 
-static struct slice rules_text(struct cli *cli, const struct field_info *field)
+static void print_methods_json(struct cli *cli)
 {
-    const struct field_rules *rules = &field->rules;
-    const char *format = format_text(rules->format);
-    struct buffer text;
+    struct buffer json;
 
-    buffer_init(&text, &cli->arena, 64);
-    buffer_printf(&text, "%s", rules->required ? "required, " : "");
-    buffer_printf(&text, "%s", rules->not_future ? "not in the future, " : "");
-    buffer_printf(&text, "%s", field->oneof >= 0 ? "one of several, " : "");
-    if (format != NULL) {
-        buffer_printf(&text, "%s, ", format);
+    buffer_init(&json, &cli->arena, 4096);
+    buffer_append(&json, SLICE("{\"methods\":["));
+    for (uint32_t i = 0; i < contract_method_count; i++) {
+        buffer_append(&json, i > 0 ? SLICE(",") : SLICE(""));
+        add_method_json(&json, &contract_methods[i]);
     }
-    if (rules->max_value != 0) {
-        buffer_printf(&text, "%lld to %lld, ", (long long)rules->min_value,
-                      (long long)rules->max_value);
-    }
-    if (rules->max_bytes != 0) {
-        buffer_printf(&text, "at most %u bytes, ", rules->max_bytes);
-    }
-    if (rules->max_items != 0) {
-        buffer_printf(&text, "at most %u items, ", rules->max_items);
-    }
-    return slice_of(text.data, text.size > 2 ? text.size - 2 : 0);
+    buffer_append(&json, SLICE("]}"));
+    print_json(&cli->out, buffer_slice(&json));
 }
 
-/* A message whose fields are being shown, and which comes next. */
-struct shown {
-    const struct message_info *message;
-    uint32_t next;
-};
-
-/* What is being shown. */
-struct showing {
-    struct cli *cli;
-    bool request; /* rules matter, and what the server sets does not stand in it */
+static enum cli_exit list_methods(struct cli *cli)
+{
+    bool letters = cli->out.terminal && cli->out.width < FULL_ROLES_WIDTH;
     struct table table;
-    struct buffer notes; /* the words of enums */
-};
+    enum cli_exit result = CLI_OK;
 
-static bool add_field(struct showing *showing, const struct field_info *field, size_t depth)
-{
-    struct arena *arena = &showing->cli->arena;
-    const struct slice cells[] = {arena_printf(arena, "%*s%.*s", (int)depth * 2, "",
-                                               (int)field->name.size,
-                                               (const char *)field->name.data),
-                                  type_text(showing->cli, field),
-                                  showing->request ? rules_text(showing->cli, field) : SLICE("")};
-
-    if (field->type == FIELD_ENUM) {
-        add_words(&showing->notes, arena, field->enumeration);
+    if (cli->json) {
+        print_methods_json(cli);
+        return CLI_OK;
     }
-    return table_add(&showing->table, cells);
-}
-
-static bool is_on_stack(const struct shown *stack, size_t depth, const struct message_info *message)
-{
-    for (size_t i = 0; i <= depth; i++) {
-        if (stack[i].message == message) {
-            return true;
-        }
+    result = make_list(cli, letters, &table);
+    if (result != CLI_OK) {
+        return result;
     }
-    return false;
-}
-
-/* Adds a row a field, and under a message its own, as deep as SHOW_DEPTH_MAX. */
-static bool add_fields(struct showing *showing, const struct message_info *message)
-{
-    struct shown stack[SHOW_DEPTH_MAX] = {{message, 0}};
-    size_t depth = 0;
-
-    for (;;) {
-        struct shown *top = &stack[depth];
-        const struct field_info *field = NULL;
-
-        if (top->next == top->message->count) {
-            if (depth == 0) {
-                return true;
-            }
-            depth--;
-            continue;
-        }
-        field = &top->message->fields[top->next++];
-        if (showing->request && field->rules.output_only) {
-            continue;
-        }
-        if (!add_field(showing, field, depth)) {
-            return false;
-        }
-        if (field->type == FIELD_MESSAGE && field->message->well_known == MESSAGE_PLAIN &&
-            depth + 1 < SHOW_DEPTH_MAX && !is_on_stack(stack, depth, field->message)) {
-            stack[++depth] = (struct shown){field->message, 0};
-        }
-    }
-}
-
-static enum cli_exit show_message(struct cli *cli, const struct message_info *message, bool request)
-{
-    static const struct table_column columns[] = {{.title = "FIELD", .cut = TABLE_NEVER_CUT},
-                                                  {.title = "TYPE", .cut = TABLE_NEVER_CUT},
-                                                  {.title = "RULES"}};
-    struct showing showing = {.cli = cli, .request = request};
-
-    buffer_init(&showing.notes, &cli->arena, 256);
-    table_init(&showing.table, &cli->arena, columns, sizeof(columns) / sizeof(columns[0]));
-    if (!add_fields(&showing, message)) {
-        return cli_local(cli, "out of memory");
-    }
-    print_text(&cli->out, "\n%s %.*s%s\n", request ? "Request" : "Reply",
-               (int)message->full_name.size, (const char *)message->full_name.data,
-               showing.table.row_count == 0 ? " has no fields" : "");
-    table_print(&showing.table, &cli->out);
-    if (showing.notes.size > 0) {
-        print_text(&cli->out, "Words:\n%.*s", (int)showing.notes.size,
-                   (const char *)showing.notes.data);
+    table_print(&table, &cli->out);
+    if (letters) {
+        print_text(&cli->err, "\n");
+        cli_note(cli, "Roles, in this order: VIEWER, OPERATOR, REVIEWER, SERVICE, INTEGRATOR, "
+                      "ADMIN; b: with `created_at` given.");
     }
     return CLI_OK;
 }
@@ -377,13 +256,17 @@ static enum cli_exit run_methods(struct cli *cli)
     if (result != CLI_OK || method == NULL) {
         return result;
     }
+    if (cli->json) {
+        print_method_json(cli, method);
+        return CLI_OK;
+    }
     roles = roles_text(cli, method);
     kind = kind_text(method);
     print_coloured(&cli->out, COLOUR_BOLD, slice_after(method->path, 1));
     print_text(&cli->out, "\n%.*s; for %.*s\n", (int)kind.size, (const char *)kind.data,
                (int)roles.size, (const char *)roles.data);
-    result = show_message(cli, method->request, true);
-    return result == CLI_OK ? show_message(cli, method->reply, false) : result;
+    result = message_print(cli, method->request, true);
+    return result == CLI_OK ? message_print(cli, method->reply, false) : result;
 }
 
 const struct command method_commands[] = {

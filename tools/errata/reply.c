@@ -5,6 +5,10 @@
 
 #include "store/base/timestamp.h"
 #include "tools/errata/terminal/times.h"
+#include "tools/errata/terminal/wrap.h"
+
+/* Where the values of a page's lines begin, less a blank. */
+#define MEMBER_COLUMNS 13
 
 /* 2026-11-21T08:30:00 */
 #define TIME_TO_SECONDS_BYTES 19
@@ -53,6 +57,27 @@ struct slice reply_text(struct cli *cli, struct json_value object, const char *n
     return value_text(cli, value);
 }
 
+struct slice reply_one_line(struct cli *cli, struct json_value object, const char *name)
+{
+    struct slice text = reply_text(cli, object, name);
+    struct buffer line;
+    bool blank = true;
+
+    if (!cli->out.terminal) {
+        return text;
+    }
+    buffer_init(&line, &cli->arena, text.size);
+    for (size_t i = 0; i < text.size; i++) {
+        bool is_blank = memchr(" \t\r\n", text.data[i], 4) != NULL;
+
+        if (!is_blank || !blank) {
+            buffer_append_byte(&line, is_blank ? ' ' : text.data[i]);
+        }
+        blank = is_blank;
+    }
+    return buffer_slice(&line);
+}
+
 struct slice reply_word(struct cli *cli, struct json_value object, const char *name,
                         const char *prefix)
 {
@@ -62,6 +87,27 @@ struct slice reply_word(struct cli *cli, struct json_value object, const char *n
         word = slice_after(word, strlen(prefix));
     }
     return word;
+}
+
+struct slice reply_count(struct cli *cli, struct json_value object, const char *name)
+{
+    struct slice text = reply_text(cli, object, name);
+    struct buffer grouped;
+
+    if (text.size == 0) {
+        return SLICE("0");
+    }
+    if (!cli->out.terminal) {
+        return text;
+    }
+    buffer_init(&grouped, &cli->arena, text.size * 2);
+    for (size_t i = 0; i < text.size; i++) {
+        if (i > 0 && (text.size - i) % 3 == 0) {
+            buffer_append_byte(&grouped, ',');
+        }
+        buffer_append_byte(&grouped, text.data[i]);
+    }
+    return buffer_slice(&grouped);
 }
 
 struct slice reply_time(struct cli *cli, struct json_value object, const char *name)
@@ -107,9 +153,9 @@ struct slice reply_full_time(struct cli *cli, struct json_value object, const ch
 void reply_print_member(struct cli *cli, const char *title, struct slice value)
 {
     if (value.size > 0) {
-        print_text(&cli->out, "%s%-13s%s ", print_colour_start(&cli->out, COLOUR_DIM), title,
-                   print_colour_end(&cli->out, COLOUR_DIM));
-        print_line(&cli->out, value);
+        print_text(&cli->out, "%s%-*s%s", print_colour_start(&cli->out, COLOUR_DIM), MEMBER_COLUMNS,
+                   title, print_colour_end(&cli->out, COLOUR_DIM));
+        wrap_message(&cli->out, MEMBER_COLUMNS, MEMBER_COLUMNS + 1, value);
     }
 }
 

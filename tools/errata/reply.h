@@ -27,9 +27,13 @@ MUST_CHECK enum cli_exit reply_parse(struct cli *cli, struct slice json,
 struct json_value reply_member(struct json_value object, const char *name);
 /* A member as text: a string's content, a number or a word as written, empty where there is none. */
 struct slice reply_text(struct cli *cli, struct json_value object, const char *name);
+/* The same for a cell of a table: on a terminal, line feeds and runs of blanks become one blank. */
+struct slice reply_one_line(struct cli *cli, struct json_value object, const char *name);
 /* An enum value without its type's prefix, such as EVENT_TYPE_. */
 struct slice reply_word(struct cli *cli, struct json_value object, const char *name,
                         const char *prefix);
+/* A count, 0 where it is left out; on a terminal with commas between thousands. */
+struct slice reply_count(struct cli *cli, struct json_value object, const char *name);
 /* A time to the second, with a blank between day and time. */
 struct slice reply_time(struct cli *cli, struct json_value object, const char *name);
 /* How long ago something was (or in how long it will be), by this machine's clock. */

@@ -4,6 +4,7 @@
  */
 #include "store/base/json.h"
 #include "tools/errata/cli.h"
+#include "tools/errata/terminal/wrap.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -48,8 +49,8 @@ static void print_problem(struct cli *cli, const char *code, const char *format,
         return;
     }
     print_coloured(&cli->err, COLOUR_RED, SLICE("errata"));
-    print_text(&cli->err, ": ");
-    print_line(&cli->err, slice_text(text));
+    print_text(&cli->err, ":");
+    wrap_message(&cli->err, (unsigned)strlen("errata:"), 0, slice_text(text));
 }
 
 enum cli_exit cli_usage(struct cli *cli, const char *format, ...)
@@ -60,9 +61,9 @@ enum cli_exit cli_usage(struct cli *cli, const char *format, ...)
     print_problem(cli, "USAGE", format, values);
     va_end(values);
     if (!cli->json) {
-        print_text(&cli->err, "`errata help%s%s%s%s` says more.\n", cli->group != NULL ? " " : "",
-                   cli->group != NULL ? cli->group->name : "", cli->command != NULL ? " " : "",
-                   cli->command != NULL ? cli->command->name : "");
+        cli_note(cli, "`errata help%s%s%s%s` says more.", cli->group != NULL ? " " : "",
+                 cli->group != NULL ? cli->group->name : "", cli->command != NULL ? " " : "",
+                 cli->command != NULL ? cli->command->name : "");
     }
     return CLI_USAGE;
 }
@@ -88,6 +89,6 @@ void cli_note(struct cli *cli, const char *format, ...)
     if (cli->json) {
         print_object(cli, NULL, "note", text);
     } else {
-        print_line(&cli->err, slice_text(text));
+        wrap_message(&cli->err, 0, 0, slice_text(text));
     }
 }

@@ -62,6 +62,7 @@ struct uploads {
     const struct uploads_config *config;
     uv_loop_t loop;
     uv_signal_t interrupt;
+    uv_timer_t tick;
     struct client_channel *channel; /* owned; NULL: none */
     size_t calls; /* under way on the channel */
     size_t live; /* places that are not EMPTY */
@@ -135,6 +136,13 @@ static void on_interrupt(uv_signal_t *handle, int number)
 {
     (void)number;
     stop(handle->data, UPLOADS_INTERRUPTED);
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+    const struct uploads *uploads = timer->data;
+
+    uploads->config->handlers.ticked(uploads->config->handlers.user);
 }
 
 /* --- one call --- */
@@ -506,6 +514,9 @@ void uploads_run(const struct uploads_config *config, struct arena *arena,
     uploads->arena = arena;
     ASSERT(uv_signal_init(&uploads->loop, &uploads->interrupt) == 0);
     uploads->interrupt.data = uploads;
+    ASSERT(uv_timer_init(&uploads->loop, &uploads->tick) == 0);
+    uploads->tick.data = uploads;
+    ASSERT(uv_timer_start(&uploads->tick, on_tick, UPLOADS_TICK_MS, UPLOADS_TICK_MS) == 0);
     (void)uv_signal_start(&uploads->interrupt, on_interrupt, SIGINT);
     for (size_t i = 0; i < config->at_once; i++) {
         ready = init_place(uploads, &uploads->places[i]) && ready;
@@ -524,6 +535,7 @@ void uploads_run(const struct uploads_config *config, struct arena *arena,
         deinit_place(&uploads->places[i]);
     }
     uv_close((uv_handle_t *)&uploads->interrupt, NULL);
+    uv_close((uv_handle_t *)&uploads->tick, NULL);
     if (uploads->channel != NULL) {
         client_connection_close(uploads->channel, NULL, NULL);
     }

@@ -16,6 +16,8 @@ _Static_assert(PDF_DOCUMENT_BYTES_MAX == 64 * 1024 * 1024, "the text below says 
 #define UPLOAD_PIECE_BYTES ((size_t)256 * 1024)
 /* Files at once: more than a server measures at once only wait there. */
 #define UPLOADS_MAX 16
+/* Between two ticks: a file that takes long to measure must not look like a standstill. */
+#define UPLOADS_TICK_MS 200
 /* How long one upload may take, unless --timeout says otherwise: the method's own default. */
 #define UPLOAD_TIMEOUT_MS 300000
 /* Pauses of one file where the server is busy: doubled from the first to the last (or longer, where
@@ -56,6 +58,8 @@ struct uploads_handlers {
     /* So many more bytes of a file were taken. Below 0: the server is waited for, then they are sent
      * again. */
     void (*moved)(void *user, const struct upload_file *file, int64_t bytes);
+    /* Time goes on: called every UPLOADS_TICK_MS, whatever the files do. */
+    void (*ticked)(void *user);
     /* The end of a file, once for each that `next` gave. */
     void (*done)(void *user, const struct upload_file *file, const struct upload_end *end);
 };

@@ -89,6 +89,38 @@ static bool means(struct slice given, struct slice word)
     return true;
 }
 
+/* The given word is what another ends in, behind an underscore. */
+static bool is_end_of(struct slice given, struct slice word)
+{
+    size_t before = word.size > given.size + 1 ? word.size - given.size : 0;
+
+    return before > 0 && given.size > 0 && word.data[before - 1] == '_' &&
+           means(given, slice_after(word, before));
+}
+
+/* The one value that the text names; NULL where there is none, or several. */
+static const struct enum_value_info *find_value(const struct enum_info *info, struct slice given)
+{
+    const struct enum_value_info *found = NULL;
+    unsigned ends = 0;
+
+    for (uint32_t i = 0; i < info->count; i++) {
+        const struct enum_value_info *value = &info->values[i];
+
+        if (value->number == 0) {
+            continue;
+        }
+        if (means(given, value->short_name) || means(given, value->name)) {
+            return value;
+        }
+        if (is_end_of(given, value->short_name)) {
+            found = value;
+            ends++;
+        }
+    }
+    return ends == 1 ? found : NULL;
+}
+
 static enum cli_exit no_such_word(struct cli *cli, const char *option, const char *given,
                                   const struct enum_info *info)
 {
@@ -128,18 +160,16 @@ enum cli_exit values_read(struct cli *cli, const char *option, const char *given
     const struct option_spec *spec = find_option(cli, option);
     const struct enum_info *info =
         spec != NULL && spec->value != NULL ? find_enum(slice_text(spec->value)) : NULL;
-    struct slice text = slice_text(given);
+    const struct enum_value_info *value = NULL;
 
     if (info == NULL) {
-        *ret_word = text;
+        *ret_word = slice_text(given);
         return CLI_OK;
     }
-    for (uint32_t i = 0; i < info->count; i++) {
-        if (info->values[i].number != 0 &&
-            (means(text, info->values[i].short_name) || means(text, info->values[i].name))) {
-            *ret_word = info->values[i].short_name;
-            return CLI_OK;
-        }
+    value = find_value(info, slice_text(given));
+    if (value == NULL) {
+        return no_such_word(cli, option, given, info);
     }
-    return no_such_word(cli, option, given, info);
+    *ret_word = value->short_name;
+    return CLI_OK;
 }

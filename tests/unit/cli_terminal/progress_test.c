@@ -35,8 +35,8 @@ static void lines(void **state)
     const struct progress_state half = {.unit = "files",
                                         .done = 36,
                                         .total = 72,
-                                        .done_bytes = 25,
-                                        .total_bytes = 100,
+                                        .done_steps = 25,
+                                        .total_steps = 100,
                                         .detail = SLICE("a/long/folder/invoice-36.pdf")};
     const struct progress_state open = {.unit = "rows", .done = 5000};
     const struct progress_state slow = {.unit = "files", .done = 3, .total = 10};
@@ -49,15 +49,15 @@ static void lines(void **state)
     assert_progress(70, &half, 4000000,
                     "###......... 36 of 72 files, 9.0/s, 0:12 left  ~folder/invoice-36.pdf");
     assert_progress(60, &half, 4000000,
-                    "###....... 36 of 72 files, 9.0/s, 0:12 left  ~nvoice-36.pdf");
+                    "##........ 36 of 72 files, 9.0/s, 0:12 left  ~nvoice-36.pdf");
     assert_progress(40, &half, 4000000, "36 of 72 files, 9.0/s, 0:12 left");
     assert_progress(20, &half, 4000000, "36 of 72 files, 9.~");
     assert_progress(80, &half, 500000,
                     "#####................ 36 of 72 files  "
                     "a/long/folder/invoice-36.pdf");
     assert_progress(80, &open, 2000000, "5000 rows, 2500/s");
-    assert_progress(80, &slow, 60000000, "#####.......... 3 of 10 files, 3/min, 2:20 left");
-    assert_progress(80, &waits, 60000000, "####......... 3 of 10 files, waiting for the server");
+    assert_progress(80, &slow, 60000000, "####........... 3 of 10 files, 3/min, 2:20 left");
+    assert_progress(80, &waits, 60000000, "###.......... 3 of 10 files, waiting for the server");
 }
 
 /* Goal: a line comes up for long work alone, on a terminal alone, at most ten times a second, and is

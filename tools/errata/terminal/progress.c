@@ -34,8 +34,8 @@ struct slice progress_span(struct arena *arena, int64_t span_us)
 /* How much of the whole is done, 0 to 1; below 0 where the whole is not known. */
 static double fraction(const struct progress_state *state)
 {
-    double done = (double)(state->total_bytes > 0 ? state->done_bytes : state->done);
-    double whole = (double)(state->total_bytes > 0 ? state->total_bytes : state->total);
+    double done = (double)(state->total_steps > 0 ? state->done_steps : state->done);
+    double whole = (double)(state->total_steps > 0 ? state->total_steps : state->total);
 
     if (whole <= 0) {
         return -1;
@@ -75,6 +75,9 @@ static void add_left(struct buffer *line, double done, int64_t elapsed_us)
         return;
     }
     left = (long long)((double)elapsed_us * (1 - done) / done / 1e6 + 0.5);
+    if (left == 0) {
+        return;
+    }
     if (left >= 3600) {
         buffer_printf(line, ", %lld:%02lld:%02lld left", left / 3600, left / 60 % 60, left % 60);
     } else {
@@ -85,7 +88,7 @@ static void add_left(struct buffer *line, double done, int64_t elapsed_us)
 /* The bar, with a blank behind it. */
 static void add_bar(struct buffer *line, bool ascii, double done, unsigned cells)
 {
-    unsigned full = (unsigned)(done * cells + 0.5);
+    unsigned full = (unsigned)(done * cells); /* full when all is done */
 
     for (unsigned i = 0; i < cells; i++) {
         if (ascii) {

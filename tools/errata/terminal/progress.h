@@ -19,8 +19,8 @@ struct progress_state {
     const char *unit; /* what is counted, such as "files" */
     uint64_t done;
     uint64_t total; /* 0: not known */
-    uint64_t done_bytes; /* for the bar and the time that is left, where the total is given */
-    uint64_t total_bytes; /* 0: the count serves for that */
+    uint64_t done_steps; /* finer than the count: for the bar, and the time that is left */
+    uint64_t total_steps; /* 0: the count serves for that */
     struct slice detail; /* what is at hand, such as a file's name; or empty */
     bool paused; /* waiting: the line is due now, and its rate says nothing */
 };

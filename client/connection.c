@@ -28,9 +28,9 @@
 /* How long bytes may wait to be written that no call waits behind; libuv keeps the loop alive for
  * them, and a server that does not read would keep the program from ending. */
 #define LINGER_MS 1000
-/* Handles of a connection, beside that of a try to connect: the socket, the turn's work, the clock,
- * the connect timeout. */
-#define HANDLE_COUNT 4
+/* Handles of a connection, beside that of a try to connect: the socket, two of the turn's work, the
+ * clock, the connect timeout. */
+#define HANDLE_COUNT 5
 
 enum connection_state {
     CONNECTION_RESOLVING, /* the name is being looked up */
@@ -64,7 +64,8 @@ struct tcp_connection {
     uv_write_t write;
     bool writing; /* `write` is pending; it owns `write_bytes` */
     int64_t linger_until_ms; /* when a write that nobody waits for is given up; 0: there is none */
-    uv_idle_t work; /* active while there is something for connection_work */
+    uv_check_t work; /* active while there is something for connection_work */
+    uv_idle_t awake; /* with it: the loop does not wait meanwhile */
     uv_timer_t clock;
     int64_t clock_due_ms; /* what `clock` is set to; 0: it does not run */
     uv_timer_t connect_timer;
@@ -91,16 +92,23 @@ static struct tcp_connection *tcp_of(struct client_channel *channel)
 
 /* --- the turn's work --- */
 
-static void on_work(uv_idle_t *handle)
+static void on_work(uv_check_t *handle)
 {
     connection_work(handle->data);
 }
 
-/* Asks for connection_work in the next turn; an idle handle keeps the loop from waiting. */
+static void on_awake(uv_idle_t *handle)
+{
+    (void)handle;
+}
+
+/* Asks for connection_work, once what the server has said was read: a program that comes back to its
+ * loop after a while may find that it has gone, and then no call is sent to it. */
 static void connection_wake(struct tcp_connection *connection)
 {
     if (connection->state != CONNECTION_CLOSING) {
-        (void)uv_idle_start(&connection->work, on_work);
+        (void)uv_check_start(&connection->work, on_work);
+        (void)uv_idle_start(&connection->awake, on_awake);
     }
 }
 
@@ -123,6 +131,7 @@ static void connection_hold_loop(struct tcp_connection *connection)
     }
     connection_hold((uv_handle_t *)&connection->socket, held);
     connection_hold((uv_handle_t *)&connection->work, held);
+    connection_hold((uv_handle_t *)&connection->awake, held);
     connection_hold((uv_handle_t *)&connection->clock, held);
     connection_hold((uv_handle_t *)&connection->connect_timer, held);
     if (connection->trying >= 0) {
@@ -287,7 +296,8 @@ static void connection_work(struct tcp_connection *connection)
     int64_t now_ms = (int64_t)uv_now(connection->loop);
     int64_t due_ms = client_session_tick(connection->session, now_ms);
 
-    (void)uv_idle_stop(&connection->work);
+    (void)uv_check_stop(&connection->work);
+    (void)uv_idle_stop(&connection->awake);
     connection_look_for_end(connection);
     connection_tell_moves(connection);
     client_session_report(connection->session);
@@ -611,11 +621,13 @@ static void connection_init_handles(struct tcp_connection *connection)
 {
     /* None of these fails for a loop that works: they only link the handle in. */
     (void)uv_tcp_init(connection->loop, &connection->socket);
-    (void)uv_idle_init(connection->loop, &connection->work);
+    (void)uv_check_init(connection->loop, &connection->work);
+    (void)uv_idle_init(connection->loop, &connection->awake);
     (void)uv_timer_init(connection->loop, &connection->clock);
     (void)uv_timer_init(connection->loop, &connection->connect_timer);
     connection->socket.data = connection;
     connection->work.data = connection;
+    connection->awake.data = connection;
     connection->clock.data = connection;
     connection->connect_timer.data = connection;
     connection->handles_open = HANDLE_COUNT;
@@ -713,6 +725,7 @@ void client_connection_close(struct client_channel *take_channel, void (*on_clos
     }
     uv_close((uv_handle_t *)&connection->socket, on_handle_closed);
     uv_close((uv_handle_t *)&connection->work, on_handle_closed);
+    uv_close((uv_handle_t *)&connection->awake, on_handle_closed);
     uv_close((uv_handle_t *)&connection->clock, on_handle_closed);
     uv_close((uv_handle_t *)&connection->connect_timer, on_handle_closed);
 }

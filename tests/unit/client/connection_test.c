@@ -518,6 +518,34 @@ static void late_to_look(void **state)
     server_stop(&server);
 }
 
+/* Goal: a call that starts after the server has gone, which the loop stood still for, is not sent.
+ * Method: the server hangs up between two turns, and the call starts between them too. */
+static void gone_meanwhile(void **state)
+{
+    const struct peer_script answering = {
+        .headers = grpc_headers, .body = SLICE("\0\0\0\0\1x"), .trailers = trailers_ok};
+    struct client_connection_config config = {.host = NULL};
+    struct client_channel *connection = NULL;
+    struct server server;
+    struct told told;
+    uv_loop_t loop;
+
+    (void)state;
+    server_start(&server, &answering, 1);
+    config.port = server.port;
+    connection = open_told(&loop, &config, &told);
+    start_told(connection, &told);
+    (void)uv_run(&loop, UV_RUN_DEFAULT);
+    assert_int_equal(shutdown(atomic_load(&server.connection), SHUT_RDWR), 0);
+    start_told(connection, &told);
+    (void)uv_run(&loop, UV_RUN_DEFAULT);
+    assert_string_equal(told.moves, "RELE");
+    assert_int_equal(told.code, CLIENT_CODE_UNAVAILABLE);
+    assert_true(told.unseen);
+    close_told(&loop, connection, &told);
+    server_stop(&server);
+}
+
 static void on_room(void *user)
 {
     (void)user;
@@ -598,6 +626,7 @@ int run_connection_tests(void)
                                        cmocka_unit_test(holds_no_loop),
                                        cmocka_unit_test(holds_no_loop_early),
                                        cmocka_unit_test(late_to_look),
+                                       cmocka_unit_test(gone_meanwhile),
                                        cmocka_unit_test(stuck_bytes),
                                        cmocka_unit_test(bad_configuration)};
 

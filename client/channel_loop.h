@@ -1,7 +1,7 @@
 /*
  * channel_loop.h: the lasting channel of channel.h over TCP, on the caller's libuv loop: it gives the
  * channel its connections (connection.h), its clock and its turns. It does not keep the loop alive
- * while no call is under way.
+ * while no call is under way, but for a name that is still being looked up.
  */
 #ifndef ERRATA_CLIENT_CHANNEL_LOOP_H
 #define ERRATA_CLIENT_CHANNEL_LOOP_H

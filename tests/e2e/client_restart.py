@@ -4,11 +4,14 @@
 Goal: no call is lost and none is done twice, whoever dies; a server that leaves kindly costs none a
 failure. Method: bin/client_driver has captures under way, against erratad on one port and one folder.
 """
+import os
 import socket
+import subprocess
+import time
 import unittest
 
 from client_driver import OK, Driver, Proxy, capture_call, run, stored_names
-from erratad import Server, main
+from erratad import BIN, Server, main
 
 CALLS = 4000 # more than are done before who is killed is killed
 AT_ONCE = 32
@@ -87,6 +90,20 @@ class Restart(unittest.TestCase):
         driver.kill()
         self.assertLess(len(driver.outcomes), CALLS)
         self.expect_all(self.drive(calls).wait(), names)
+
+    def test_the_command_waits_a_moment(self):
+        """`errata` finds a server that comes up meanwhile, and soon says so where none does."""
+        port = free_port()
+        command = [os.path.join(BIN, "errata"), "--server", f"127.0.0.1:{port}", "health"]
+        began = time.monotonic()
+        refused = subprocess.run(command, capture_output=True, text=True, timeout=20)
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("connection refused", refused.stderr)
+        self.assertLess(time.monotonic() - began, 5)
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            time.sleep(0.3)
+            with Proxy(self.server.address, port):
+                self.assertEqual(process.wait(20), 0)
 
 
 if __name__ == "__main__":

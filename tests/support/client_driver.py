@@ -119,12 +119,12 @@ def run(address, token, calls, **options):
 class Peer:
     """Listens on a port of its own; `serve` has each connection, on a thread, until it returns."""
 
-    def __init__(self, serve):
+    def __init__(self, serve, port=0):
         self.serve = serve
         self.times = [] # when each connection came
         self.open = []
         self.closed = False
-        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.listener = socket.create_server(("127.0.0.1", port))
         self.address = "127.0.0.1:%d" % self.listener.getsockname()[1]
         self.thread = threading.Thread(target=self.accept)
         self.thread.start()
@@ -170,15 +170,15 @@ def reset(connection):
 class Proxy(Peer):
     """Forwards to a server. What is set here holds for bytes that come from then on."""
 
-    def __init__(self, target):
-        host, port = target.rsplit(":", 1)
-        self.target = (host, int(port))
+    def __init__(self, target, port=0):
+        host, target_port = target.rsplit(":", 1)
+        self.target = (host, int(target_port))
         self.delay_s = 0 # of bytes to the client
         self.dribble = False # they go one at a time
         self.cuts = 0 # connections to reset in the middle of the first DATA frame of an answer
         self.frozen = set() # connections of which nothing is forwarded any more, nor closed
         self.freezes_all = False
-        super().__init__(self.forward)
+        super().__init__(self.forward, port)
 
     def freeze(self):
         """From now on nothing of the connections that are open gets through; no end does either."""

@@ -162,8 +162,9 @@ class Measures(Case):
         self.assertRegex(printed, r"(?m)^call +calls +calls/s +mean +p50 .* max +bytes +wrong$")
         for name in ("examples", "server-info", "all"):
             self.assertRegex(printed, rf"(?m)^{name} +\d+ ")
-        self.assertRegex(printed, r"(?m)^server  .* of CPU a call")
-        self.assertRegex(printed, r"(?m)^valid  every answer was right$")
+        self.assertRegex(printed, r"(?m)^ +CPU a call +.*of a core .*memory +of files")
+        self.assertRegex(printed, r"(?m)^server +[\d.]+ us .*MB")
+        self.assertRegex(printed, r"(?m)^valid: every answer was right$")
         self.assertEqual(self.bench("--calls", 20, "--quiet").stdout, "")
 
     def test_header_ways(self):
@@ -253,7 +254,7 @@ class Times(Case):
         bench.send_signal(signal.SIGCONT)
         out, _ = bench.communicate(timeout=30)
         self.assertEqual(bench.returncode, 1, out)
-        self.assertRegex(out, r"INVALID  this program fell behind")
+        self.assertRegex(out, r"INVALID: this program fell behind")
 
 
 class Requests(Case):
@@ -324,7 +325,7 @@ class Requests(Case):
     def test_wrong_token(self):
         token = self.path("wrong.token", "errata_00000000_" + "A" * 43)
         done = self.bench("--calls", 50, "--json", self.path("wrong.json"), code=1, token=token)
-        self.assertRegex(done.stdout, r"INVALID  50 of 50 answers to examples were wrong: "
+        self.assertRegex(done.stdout, r"INVALID: 50 of 50 answers to examples were wrong: "
                                       r"UNAUTHENTICATED, \S+")
         with open(self.path("wrong.json"), encoding="utf-8") as f:
             report = json.load(f)
@@ -343,7 +344,7 @@ class Requests(Case):
             server.kill9()
             out, _ = bench.communicate(timeout=20)
             self.assertEqual(bench.returncode, 1, out)
-            self.assertRegex(out, r"INVALID  a connection was lost: ")
+            self.assertRegex(out, r"INVALID: a connection was lost: ")
 
 
 class Shop(grpc.GenericRpcHandler):

@@ -5,10 +5,15 @@
 
 #include "tools/bench/arguments.h"
 #include "tools/bench/mixes.h"
+#include "tools/errata/terminal/wrap.h"
 
-/* Options and what they mean, side by side. */
-#define OPTION_COLUMNS 28
-#define CALL_COLUMNS 16
+#include <stdio.h>
+
+/* Terms, and where what they mean begins. */
+#define INDENT 2
+#define OPTION_COLUMN 33
+#define CALL_COLUMN 19
+#define TERM_BYTES 80
 
 static const char head[] =
     "errata-bench: how a gRPC server does under load, and where it ends\n\n"
@@ -46,19 +51,24 @@ static const char tail[] =
     "  4  a report can't be written\n"
     "  130  interrupted; what was measured so far is reported\n";
 
+static void print_option(struct printer *out, const struct option_spec *option)
+{
+    char term[TERM_BYTES];
+
+    (void)snprintf(term, sizeof(term), "--%s%s%s", option->name, option->value != NULL ? " " : "",
+                   option->value != NULL ? option->value : "");
+    wrap_entry(out, term, option->help, INDENT, OPTION_COLUMN);
+}
+
 void help_print(struct printer *out)
 {
     print_text(out, "%s", head);
     for (const struct option_spec *option = arguments_options; option->name != NULL; option++) {
-        const char *value = option->value != NULL ? option->value : "";
-        int used = (int)(strlen(option->name) + strlen(value)) + (*value != '\0' ? 1 : 0);
-
-        print_text(out, "  --%s%s%s%*s %s\n", option->name, *value != '\0' ? " " : "", value,
-                   used < OPTION_COLUMNS ? OPTION_COLUMNS - used : 0, "", option->help);
+        print_option(out, option);
     }
     print_text(out, "\nCalls of Errata that --mix knows:\n");
     for (const struct mix_call *call = mix_calls; call->name != NULL; call++) {
-        print_text(out, "  %-*s %s\n", CALL_COLUMNS, call->name, call->summary);
+        wrap_entry(out, call->name, call->summary, INDENT, CALL_COLUMN);
     }
     print_text(out, "%s", tail);
 }

@@ -15,7 +15,7 @@ struct display {
     struct progress progress;
     struct printer *printer;
     struct arena arena;
-    double rate; /* of this run; 0: closed loop */
+    double rate; /* of this run of a sweep; 0: there is one run */
 };
 
 /* The newest whole interval says how it goes. */
@@ -35,9 +35,8 @@ static struct slice detail(const struct display *display, struct arena *arena,
         return run->phase == RUN_WARM_UP ? SLICE("warming up") : slice_of(NULL, 0);
     }
     span = judge_span(histogram_percentile(&interval->latency, 0.99), arena);
-    return arena_printf(arena, "%.*s%.0f/s, p99 %.*s", (int)rate.size,
-                        rate.size > 0 ? (const char *)rate.data : "",
-                        (double)interval->count * 1e9 / (double)run->interval_ns, (int)span.size,
+    return arena_printf(arena, "%.*sp99 %.*s", (int)rate.size,
+                        rate.size > 0 ? (const char *)rate.data : "", (int)span.size,
                         (const char *)span.data);
 }
 
@@ -53,8 +52,8 @@ static void show(void *user, const struct run *run)
     state.detail = detail(display, &display->arena, run);
     if (options->duration_ns > 0 && options->rate > 0) {
         state.total = (uint64_t)(options->rate * (double)options->duration_ns / 1e9);
-        state.done_bytes = (run->now_ns < start_ns + whole_ns ? run->now_ns - start_ns : whole_ns);
-        state.total_bytes = whole_ns;
+        state.done_steps = (run->now_ns < start_ns + whole_ns ? run->now_ns - start_ns : whole_ns);
+        state.total_steps = whole_ns;
     } else if (options->call_limit > 0) {
         state.total = options->call_limit;
     }
@@ -75,7 +74,7 @@ static enum err measure_one(struct ctx *ctx, struct report *report, double rate,
     options.run.rate = rate;
     options.stop = stop;
     if (display->printer->terminal) {
-        display->rate = rate;
+        display->rate = report->sweep != NULL ? rate : 0;
         options.on_progress = show;
         options.user = display;
     }

@@ -5,6 +5,7 @@
 #include "tools/bench/report.h"
 
 #include "tools/errata/terminal/table.h"
+#include "tools/errata/terminal/wrap.h"
 
 #include <inttypes.h>
 
@@ -35,6 +36,23 @@ static const struct table_column sweep_columns[] = {
     {.title = "server CPU", .right = true, .extra = 4},
     {.title = ""}};
 #define SWEEP_COLUMNS (sizeof(sweep_columns) / sizeof(sweep_columns[0]))
+
+static const struct table_column cost_columns[] = {
+    {.title = ""},
+    {.title = "CPU a call", .right = true},
+    {.title = "in user mode", .right = true, .extra = 3},
+    {.title = "of a core", .right = true},
+    {.title = "switches", .right = true, .extra = 2},
+    {.title = "memory", .right = true},
+    {.title = "of files", .right = true, .extra = 1},
+    {.title = "late, p99", .right = true},
+    {.title = "at most", .right = true, .extra = 4}};
+#define COST_COLUMNS (sizeof(cost_columns) / sizeof(cost_columns[0]))
+/* The last ones of them. */
+#define LAG_COLUMNS 2
+
+/* CPU is split into user and system by ticks of 10 ms: fewer than fifty say nothing. */
+#define SPLIT_NS_MIN UINT64_C(500000000)
 
 /* 1234567 as 1,234,567. */
 static struct slice grouped(uint64_t number, struct arena *arena)
@@ -148,57 +166,70 @@ static void print_calls(const struct report_run *run, struct arena *arena, struc
 
 /* --- what it cost --- */
 
-static void print_usage(const char *who, const struct engine_usage *usage, uint64_t calls,
-                        struct arena *arena, struct printer *out)
+/* The part in user mode, where there were ticks enough to say so. */
+static struct slice user_text(const struct engine_usage *usage, struct arena *arena)
 {
-    double divisor = calls > 0 ? (double)calls : 1;
-    struct slice cpu = judge_span((uint64_t)((double)usage->cpu_ns / divisor), arena);
-    double ticks = (double)(usage->user_ns + usage->system_ns);
+    uint64_t ticks_ns = usage->user_ns + usage->system_ns;
 
-    print_text(out, "%s  %.*s of CPU a call", who, SHOWN(cpu));
-    if (ticks > 0) {
-        print_text(out, " (%.0f%% user, %.0f%% system)", (double)usage->user_ns * 100 / ticks,
-                   (double)usage->system_ns * 100 / ticks);
-    }
-    print_text(out, ", %.0f%% of a core, %.2f context switches a call",
-               usage->seconds > 0 ? (double)usage->cpu_ns / usage->seconds / 1e7 : 0,
-               (double)usage->switches / divisor);
+    return ticks_ns < SPLIT_NS_MIN
+               ? slice_of(NULL, 0)
+               : arena_printf(arena, "%.0f%%", (double)usage->user_ns * 100 / (double)ticks_ns);
+}
+
+static bool add_cost(struct table *table, const char *who, const struct engine_usage *usage,
+                     const struct run *run, struct arena *arena)
+{
+    bool server = strcmp(who, "server") == 0;
+    bool late = !server && run->lag.total_count > 0;
+    struct slice none = {NULL, 0};
+    double calls = run->ended_since_measured > 0 ? (double)run->ended_since_measured : 1;
+    double share = usage->seconds > 0 ? (double)usage->cpu_ns / usage->seconds / 1e7 : 0;
+    const struct slice cells[COST_COLUMNS] = {
+        slice_text(who),
+        judge_span((uint64_t)((double)usage->cpu_ns / calls), arena),
+        user_text(usage, arena),
+        arena_printf(arena, "%.0f%%", share),
+        arena_printf(arena, "%.2f", (double)usage->switches / calls),
+        server ? bytes_text(usage->at_end.rss_anon_bytes, arena) : none,
+        server ? bytes_text(usage->at_end.rss_file_bytes, arena) : none,
+        late ? share_text(&run->lag, 0.99, arena) : none,
+        late ? judge_span(run->lag.max_ns, arena) : none};
+
+    return !usage->known || table_add(table, cells);
 }
 
 static void print_costs(const struct report_run *run, struct arena *arena, struct printer *out)
 {
     const struct engine_result *result = &run->result;
-    uint64_t calls = result->run.ended_since_measured;
+    /* A closed loop is never late. */
+    size_t columns = result->run.lag.total_count > 0 ? COST_COLUMNS : COST_COLUMNS - LAG_COLUMNS;
+    struct table table;
 
+    table_init(&table, arena, cost_columns, columns);
     print_text(out, "\n");
-    if (result->server.known) {
-        struct slice own = bytes_text(result->server.at_end.rss_anon_bytes, arena);
-        struct slice mapped = bytes_text(result->server.at_end.rss_file_bytes, arena);
-
-        print_usage("server", &result->server, calls, arena, out);
-        print_text(out, "; %.*s of its own, %.*s of files\n", SHOWN(own), SHOWN(mapped));
-    }
-    if (result->client.known) {
-        print_usage("client", &result->client, calls, arena, out);
-        if (result->run.lag.total_count > 0) {
-            struct slice p99 = share_text(&result->run.lag, 0.99, arena);
-            struct slice max = judge_span(result->run.lag.max_ns, arena);
-
-            print_text(out, "; late by %.*s at p99, %.*s at most", SHOWN(p99), SHOWN(max));
-        }
-        print_text(out, "\n");
+    if (add_cost(&table, "server", &result->server, &result->run, arena) &&
+        add_cost(&table, "client", &result->client, &result->run, arena)) {
+        table_print(&table, out);
     }
 }
 
 /* --- whether it counts --- */
 
+static void print_sentence(const char *head, enum print_colour colour, struct slice text,
+                           struct printer *out)
+{
+    unsigned size = (unsigned)strlen(head);
+
+    print_coloured(out, colour, slice_text(head));
+    print_text(out, ":");
+    wrap_message(out, size + 1, size + 2, text);
+}
+
 static void print_sentences(const char *head, enum print_colour colour,
                             const struct judge_sentences *sentences, struct printer *out)
 {
     for (size_t i = 0; i < sentences->count; i++) {
-        print_coloured(out, colour, slice_text(head));
-        print_text(out, "  ");
-        print_line(out, sentences->texts[i]);
+        print_sentence(head, colour, sentences->texts[i], out);
     }
 }
 
@@ -208,8 +239,7 @@ static void print_verdict(const struct report *report, const struct report_run *
     print_sentences("note", COLOUR_YELLOW, &run->judgement.notes, out);
     print_sentences("INVALID", COLOUR_RED, &run->judgement.problems, out);
     if (report_is_valid(report)) {
-        print_coloured(out, COLOUR_GREEN, SLICE("valid"));
-        print_text(out, "  every answer was right\n");
+        print_sentence("valid", COLOUR_GREEN, SLICE("every answer was right"), out);
     }
 }
 

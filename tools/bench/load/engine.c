@@ -1,8 +1,8 @@
 /*
  * engine.c: see engine.h. A turn: start what is due, send it, wait until the next call is due or an
  * answer comes, read. The last moments before a call is due are spent awake, since waking up takes
- * some 20 us; answers are read meanwhile. But a part of each second is slept in any case: Linux takes
- * the core away for 50 ms from a real-time process that has it for 950 ms of a second.
+ * some 20 us; answers are read meanwhile. But not where that would take the whole core: Linux takes
+ * it away for 50 ms from a real-time process that had it for 950 ms of a second.
  */
 #include "tools/bench/load/engine.h"
 
@@ -16,8 +16,10 @@
 #define NS_A_SECOND UINT64_C(1000000000)
 /* A sleep ends this long before the next call is due. */
 #define AWAKE_NS UINT64_C(30000)
-/* What is slept at least, even if calls are due all the time. */
-#define REST_SHARE 0.08
+/* Above this share of the core nothing is spent awake; looked at so often. */
+#define BUSY_SHARE_MAX 0.9
+#define BUSY_CHECK_NS UINT64_C(5000000)
+#define REST_NS 50000
 /* How much later than asked for a sleep may end: 50 us unless told. */
 #define TIMER_SLACK_NS 1
 /* The longest sleep: signals and the clock are looked at after it. */
@@ -39,16 +41,23 @@ struct engine {
     uint64_t usage_from_ns;
     bool server_known;
     uint64_t progress_ns; /* when progress was told last */
-    uint64_t second_ns; /* start of the second that `rested_ns` counts for */
-    uint64_t rested_ns;
+    uint64_t second_ns; /* start of the second that is looked at, */
+    uint64_t second_cpu_ns; /* and the CPU used until then */
+    uint64_t busy_check_ns; /* when it was looked at last */
+    bool resting;
 };
 
-static uint64_t now_ns(void)
+static uint64_t clock_ns(clockid_t clock)
 {
     struct timespec now;
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * NS_A_SECOND + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t now_ns(void)
+{
+    return clock_ns(CLOCK_MONOTONIC);
 }
 
 /* --- sockets --- */
@@ -117,10 +126,8 @@ static void wait_and_read(struct engine *engine, uint64_t wait_ns)
     struct epoll_event events[EVENTS_MAX];
     const struct timespec wait = {.tv_sec = (time_t)(wait_ns / NS_A_SECOND),
                                   .tv_nsec = (long)(wait_ns % NS_A_SECOND)};
-    uint64_t from_ns = wait_ns > 0 ? now_ns() : 0;
     int count = epoll_pwait2(engine->epoll, events, EVENTS_MAX, &wait, NULL);
 
-    engine->rested_ns += wait_ns > 0 ? now_ns() - from_ns : 0;
     for (int i = 0; i < count; i++) {
         size_t connection = (size_t)events[i].data.u64;
 
@@ -232,25 +239,39 @@ static void tell_progress(struct engine *engine, uint64_t now)
     }
 }
 
-/* Whether this second has been awake for too long. */
+/* Whether this second had too much of the core already. A closed loop has nothing to wait for. */
 static bool must_rest(struct engine *engine, uint64_t now)
 {
+    uint64_t cpu_ns = 0;
+
+    if (now < engine->busy_check_ns + BUSY_CHECK_NS || engine->run->options.rate <= 0) {
+        return engine->resting;
+    }
+    cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     if (now >= engine->second_ns + NS_A_SECOND) {
         engine->second_ns = now;
-        engine->rested_ns = 0;
+        engine->second_cpu_ns = cpu_ns;
     }
-    return (double)engine->rested_ns < REST_SHARE * (double)(now - engine->second_ns);
+    engine->busy_check_ns = now;
+    engine->resting = (double)(cpu_ns - engine->second_cpu_ns) >
+                      BUSY_SHARE_MAX * (double)(now - engine->second_ns);
+    return engine->resting;
 }
 
-/* How long to sleep until `next_ns`, of what little is worth sleeping. */
-static uint64_t sleep_ns(struct engine *engine, uint64_t next_ns, uint64_t now)
+/* Waits until the next call is due, or an answer comes. At high rates one or the other is always so;
+ * a rest then gathers some of them, which costs less than one at a time. */
+static void wait_until(struct engine *engine, uint64_t next_ns)
 {
+    static const struct timespec rest = {.tv_nsec = REST_NS};
+    uint64_t now = now_ns();
     uint64_t wait_ns = next_ns > now ? next_ns - now : 0;
 
-    if (!must_rest(engine, now)) {
-        wait_ns = wait_ns > AWAKE_NS ? wait_ns - AWAKE_NS : 0;
+    if (must_rest(engine, now)) {
+        (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &rest, NULL);
+        wait_ns = 0;
     }
-    return wait_ns < SLEEP_NS_MAX ? wait_ns : SLEEP_NS_MAX;
+    wait_ns = wait_ns > AWAKE_NS ? wait_ns - AWAKE_NS : 0;
+    wait_and_read(engine, wait_ns < SLEEP_NS_MAX ? wait_ns : SLEEP_NS_MAX);
 }
 
 static void loop(struct engine *engine, struct engine_result *result)
@@ -275,7 +296,7 @@ static void loop(struct engine *engine, struct engine_result *result)
             run_stop(run, now_ns());
         }
         if (run->phase != RUN_ENDED) {
-            wait_and_read(engine, sleep_ns(engine, next_ns, now_ns()));
+            wait_until(engine, next_ns);
         }
         tell_progress(engine, run->now_ns);
     }

@@ -282,18 +282,18 @@ function drawSweep() {
   const rates = logDomain(points.map((p) => p.run.offered_rate));
   const x = {scale: logarithmic, domain: rates, ticks: logTicks(...rates), format: (v) => `${short(v)}/s`};
   const tips = line.map((p) => ({x: p.run.offered_rate, text: tipOf(p)}));
-  const knee = (sx, frame) => {
+  const knee = (sx, frame, label) => {
     if (sweep.knee_rate === null) return "";
     const at = sx(sweep.knee_rate), end = at > frame.left + 130; // what is behind it is crowded
-    return `<line class="mark" x1="${at}" x2="${at}" y1="${frame.top}" y2="${frame.bottom}"/>` +
-      `<text class="mark-text" x="${at + (end ? -6 : 6)}" y="${frame.top + 10}" text-anchor="${end ? "end" : "start"}">knee ${rate(sweep.knee_rate)}/s</text>`;
+    return `<line class="mark" x1="${at}" x2="${at}" y1="${frame.top}" y2="${frame.bottom}"/>` + (!label ? "" :
+      `<text class="mark-text" x="${at + (end ? -6 : 6)}" y="${frame.top + 10}" text-anchor="${end ? "end" : "start"}">knee ${rate(sweep.knee_rate)}/s</text>`);
   };
   chart("sweep-latency", {
     name: "Latency by offered rate", height: 300, legend: lines.map(([name, , i]) => [name, colour(i)]), x, tips,
     y: {scale: logarithmic, domain, ticks: logTicks(...domain), format: tick},
     draw: (sx, sy, frame) => `<line class="limit" x1="${frame.left}" x2="${frame.right}" y1="${sy(sweep.p99_limit_us)}" y2="${sy(sweep.p99_limit_us)}"/>` +
       `<text class="limit-text" x="${frame.left + 6}" y="${sy(sweep.p99_limit_us) - 5}">p99 limit ${span(sweep.p99_limit_us)}</text>` +
-      knee(sx, frame) + lines.map(([, key, i]) =>
+      knee(sx, frame, true) + lines.map(([, key, i]) =>
         curve(line.map((p) => [sx(p.run.offered_rate), sy(p.run.total.latency_us[key])]), colour(i)) +
         points.map((p) => dot(sx(p.run.offered_rate), sy(p.run.total.latency_us[key]), colour(i), !p.sustained,
                               `class="dot" data-run="${p.index}"`)).join("")).join(""),
@@ -303,7 +303,7 @@ function drawSweep() {
   chart("sweep-rate", {
     name: "Calls answered a second", height: 180, legend: [["answered", colour(0)], ["offered", "var(--soft)"]], x, tips,
     y: {scale: logarithmic, domain: answered, ticks: logTicks(...answered), format: short},
-    draw: (sx, sy, frame) => knee(sx, frame) +
+    draw: (sx, sy, frame) => knee(sx, frame, false) +
       curve(line.map((p) => [sx(p.run.offered_rate), sy(p.run.offered_rate)]), "var(--soft)", 'stroke-dasharray="3 4"') +
       curve(line.map((p) => [sx(p.run.offered_rate), sy(p.run.rate)]), colour(0)) +
       points.map((p) => dot(sx(p.run.offered_rate), sy(p.run.rate), colour(0), !p.sustained, `class="dot" data-run="${p.index}"`)).join(""),

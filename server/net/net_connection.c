@@ -257,9 +257,8 @@ void net_connection_flush(struct net_connection *connection)
     }
     if (gathered == NET_GATHERED_FULL) {
         net_connection_mark_dirty(connection);
-    } else if (gathered == NET_GATHERED_ALL &&
-               connection->protocol->finished(connection->session)) {
-        net_connection_end(connection);
+    } else if (connection->protocol->finished(connection->session)) {
+        net_connection_end(connection); /* behind what waits for the socket */
     }
 }
 

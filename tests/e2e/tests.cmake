@@ -18,7 +18,7 @@ if(TARGET client)
     add_executable(client_driver ${CMAKE_CURRENT_LIST_DIR}/client_driver.c)
     target_link_libraries(client_driver PRIVATE warnings test_warnings defines)
     errata_link(client_driver "client")
-    errata_python_test(e2e_client_restart FILE tests/e2e/client_restart.py LABEL e2e)
+    errata_python_test(e2e_client_restart FILE tests/e2e/client_restart.py LABEL e2e TIMEOUT 240)
     errata_python_test(e2e_client_trouble FILE tests/e2e/client_trouble.py LABEL e2e)
 endif()
 

@@ -13,13 +13,14 @@ import threading
 import time
 from typing import NamedTuple
 
-from erratad import BIN, STOP_SECONDS, correction, feedback, learning, wait_until
+from erratad import BIN, correction, feedback, learning, wait_until
 
 LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 CAPTURE = "/errata.v1.CorrectionService/CaptureEvent"
 LOOKUP = "/errata.v1.CorrectionService/GetExamples"
 OK, DEADLINE_EXCEEDED, UNAVAILABLE = 0, 4, 14
 DATA_FRAME = 0
+END_SECONDS = 90 # of a driver, on a machine that has much else to do
 
 
 class Outcome(NamedTuple):
@@ -89,7 +90,7 @@ class Driver:
     def wait_for(self, count):
         """Until so many calls have ended."""
         wait_until(lambda: len(self.outcomes) >= count or self.process.poll() is not None,
-                   f"{count} calls to end", seconds=20, step_seconds=0.005)
+                   f"{count} calls to end", seconds=END_SECONDS, step_seconds=0.005)
 
     def kill(self):
         self.process.kill()
@@ -98,8 +99,9 @@ class Driver:
 
     def wait(self):
         """Until it ends by itself; the outcomes by number."""
-        self.reader.join(STOP_SECONDS)
-        said = "it hangs" if self.reader.is_alive() else self.process.stderr.read()
+        self.reader.join(END_SECONDS)
+        said = (f"{len(self.outcomes)} calls have ended in {END_SECONDS} s"
+                if self.reader.is_alive() else self.process.stderr.read())
         self.kill()
         assert self.process.returncode == 0, f"{self.process.returncode}: {said}"
         return sorted(self.outcomes)

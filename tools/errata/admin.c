@@ -177,8 +177,8 @@ static void tell_server(struct cli *cli, struct buffer *json)
     } else {
         print_text(&cli->out, "%-14s ", "asked");
         print_coloured(&cli->out, COLOUR_BOLD, cli->settings.server);
-        print_text(&cli->out, "  %s(from %s)%s\n", print_colour_start(&cli->out, COLOUR_DIM),
-                   source, print_colour_end(&cli->out, COLOUR_DIM));
+        print_text(&cli->out, "  %s(%s)%s\n", print_colour_start(&cli->out, COLOUR_DIM),
+                   where_server_phrase(cli), print_colour_end(&cli->out, COLOUR_DIM));
     }
 }
 

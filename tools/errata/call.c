@@ -129,7 +129,7 @@ const struct command call_commands[] = {
          "one line a reply, until it ends or is interrupted.",
      .examples = {{"errata call GetExamples '{\"layout_fingerprint\": \"a1b2c3\", \"limit\": 5}'",
                    NULL},
-                  {"errata call CorrectionService/CaptureEvent @event.json", NULL},
+                  {"errata call CorrectionService/CaptureEvent @request.json", NULL},
                   {"errata call LearningService/WatchEvents '{\"from_seq\": 1}' | jq .event.seq",
                    "until it is interrupted"},
                   {"errata call GetExamples '{\"layout_fingerprint\": \"a1b2c3\"}' --repeat 1000",

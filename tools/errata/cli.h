@@ -28,6 +28,7 @@ struct cli {
     bool json; /* --json: replies as they are */
     unsigned indent; /* of decoded JSON; 0: one line */
     int64_t timeout_ms; /* of a call; 0: the command's own */
+    bool read_input; /* standard input was read: there is no second time */
     bool once; /* calls are not tried again, whatever happens */
     bool resolved; /* the settings below have been worked out */
     struct settings settings; /* in `kept` */

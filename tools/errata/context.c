@@ -107,9 +107,10 @@ static char *read_secret_line(struct cli *cli, char *line, int bytes)
         struct termios hidden = shown;
 
         hidden.c_lflag &= ~(tcflag_t)ECHO;
+        /* First: what is typed while the prompt is read must not be shown. */
+        (void)tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden);
         print_text(&cli->err, "Token (it is not shown): ");
         (void)fflush(cli->err.stream);
-        (void)tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden);
     }
     read = fgets(line, bytes, stdin);
     if (terminal) {
@@ -432,7 +433,7 @@ static void print_setting(struct cli *cli, const char *title, struct slice value
     print_text(&cli->out, "%-9s", title);
     print_coloured(&cli->out, COLOUR_NONE, value);
     if (source != NULL) {
-        print_text(&cli->out, "  %s(from %s)%s", print_colour_start(&cli->out, COLOUR_DIM), source,
+        print_text(&cli->out, "  %s(%s)%s", print_colour_start(&cli->out, COLOUR_DIM), source,
                    print_colour_end(&cli->out, COLOUR_DIM));
     }
     print_text(&cli->out, "\n");
@@ -445,11 +446,11 @@ static const char *context_source(enum settings_source source)
     case SETTINGS_CONTEXT:
         break;
     case SETTINGS_OPTION:
-        return "the command line";
+        return "from the command line";
     case SETTINGS_ENVIRONMENT:
-        return "ERRATA_CONTEXT";
+        return "from ERRATA_CONTEXT";
     case SETTINGS_DEFAULT:
-        return "`errata context use`";
+        return "the current one";
     }
     return NULL;
 }
@@ -457,16 +458,18 @@ static const char *context_source(enum settings_source source)
 static void print_settings(struct cli *cli)
 {
     const struct settings *settings = &cli->settings;
-    bool has_token = settings->token_source != SETTINGS_NOWHERE;
+    const char *source = NULL;
     struct slice context = settings->context != NULL ? settings->context->name : SLICE("none");
 
     print_setting(cli, "context", context, context_source(settings->context_source));
-    print_setting(cli, "server", settings->server,
-                  where_source(cli, settings->server_source, "--server", "ERRATA_SERVER"));
-    print_setting(
-        cli, "token", settled_token(cli),
-        has_token ? where_source(cli, settings->token_source, "--token-file", "ERRATA_TOKEN_FILE")
-                  : NULL);
+    print_setting(cli, "server", settings->server, where_server_phrase(cli));
+    if (settings->token_source == SETTINGS_NOWHERE) {
+        print_setting(cli, "token", settled_token(cli), NULL);
+        return;
+    }
+    source = where_source(cli, settings->token_source, "--token-file", "ERRATA_TOKEN_FILE");
+    print_setting(cli, "token", settled_token(cli),
+                  (const char *)arena_printf(&cli->kept, "from %s", source).data);
 }
 
 static void print_settings_json(struct cli *cli)

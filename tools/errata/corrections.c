@@ -50,6 +50,12 @@ static enum cli_exit add_snippet(struct request *request, struct cli *cli)
     return CLI_OK;
 }
 
+/* A word that can't be an event is rather an option without its name. */
+static bool looks_like_event(const char *word)
+{
+    return word[strspn(word, " \t\r\n")] == '{' || word[0] == '@' || strcmp(word, "-") == 0;
+}
+
 static enum cli_exit fill_capture(struct request *request, struct cli *cli)
 {
     struct slice event = {NULL, 0};
@@ -59,10 +65,19 @@ static enum cli_exit fill_capture(struct request *request, struct cli *cli)
         if (options_has(&cli->options, "type")) {
             return cli_usage(cli, "give the event either as JSON or by options, not both");
         }
+        if (!looks_like_event(cli->options.words[0])) {
+            return cli_usage(cli,
+                             "\"%s\" is no event: give its JSON, {...}, or @FILE, or -; or "
+                             "--type and other options",
+                             cli->options.words[0]);
+        }
         result = input_argument(cli, cli->options.words[0], &event);
-        request_raw(request, "event", event);
+        if (result == CLI_OK) {
+            result = request_object(request, cli, "event", "the event", event);
+        }
     } else if (!options_has(&cli->options, "type")) {
-        return cli_usage(cli, "--type is missing; EXTRACTION_LINE_CORRECTED, for one");
+        return cli_usage(cli,
+                         "--type is missing: what happened, such as EXTRACTION_LINE_CORRECTED");
     } else {
         request_open(request, "event");
         result = request_add_options(request, cli, capture_members);

@@ -20,7 +20,21 @@
 /* How a stream ended: a status's texts and metadata. */
 #define STATUS_ARENA_BYTES_MAX ((size_t)1024 * 1024)
 
-/* `kind/id` of the main subject. */
+/* How much a subject's kind tells a person, who knows documents by their names. */
+static unsigned kind_rank(struct slice kind)
+{
+    static const char *const known[] = {"document", "draft_order", "entity"};
+    unsigned count = sizeof(known) / sizeof(known[0]);
+
+    for (unsigned i = 0; i < count; i++) {
+        if (slice_equal(kind, slice_text(known[i]))) {
+            return count - i;
+        }
+    }
+    return 0;
+}
+
+/* `kind:id` of the subject that tells most; the first one where they tell alike. */
 static struct slice main_subject(struct cli *cli, struct json_value event)
 {
     struct json_walk walk = reply_walk(event, "subjects");
@@ -29,13 +43,18 @@ static struct slice main_subject(struct cli *cli, struct json_value event)
     struct slice kind = {NULL, 0};
     struct slice id = {NULL, 0};
 
-    if (!json_walk_next(&walk, &key, &subject)) {
-        return slice_of(NULL, 0);
+    while (json_walk_next(&walk, &key, &subject)) {
+        struct slice next = reply_text(cli, subject, "kind");
+
+        if (kind.size == 0 || kind_rank(next) > kind_rank(kind)) {
+            kind = next;
+            id = reply_text(cli, subject, "id");
+        }
     }
-    kind = reply_text(cli, subject, "kind");
-    id = reply_text(cli, subject, "id");
-    return arena_printf(&cli->arena, "%.*s:%.*s", (int)kind.size, (const char *)kind.data,
-                        (int)id.size, (const char *)id.data);
+    return kind.size == 0
+               ? kind
+               : arena_printf(&cli->arena, "%.*s:%.*s", (int)kind.size, (const char *)kind.data,
+                              (int)id.size, (const char *)id.data);
 }
 
 static void event_cells(struct cli *cli, struct json_value row, struct slice *cells)
@@ -45,7 +64,8 @@ static void event_cells(struct cli *cli, struct json_value row, struct slice *ce
     cells[2] = reply_word(cli, row, "kind", "EVENT_KIND_");
     cells[3] = main_subject(cli, row);
     cells[4] = reply_text(cli, row, "actorUserId");
-    cells[5] = reply_text(cli, row, "id");
+    cells[5] = reply_word(cli, reply_member(row, "feedbackEvent"), "eventType", "EVENT_TYPE_");
+    cells[6] = reply_text(cli, row, "id");
 }
 
 /* --subject KIND:ID becomes a member of its own. */
@@ -74,7 +94,8 @@ static const struct table_column columns[] = {
     {.title = "KIND", .cut = TABLE_NEVER_CUT, .min = 17},
     {.title = "SUBJECT", .min = 16},
     {.title = "ACTOR", .extra = 1},
-    {.title = "ID", .cut = TABLE_NEVER_CUT, .extra = 2, .colour = COLOUR_DIM}};
+    {.title = "WHAT", .cut = TABLE_NEVER_CUT, .min = 26, .extra = 2},
+    {.title = "ID", .cut = TABLE_NEVER_CUT, .extra = 3, .colour = COLOUR_DIM}};
 
 static enum cli_exit run_list(struct cli *cli)
 {
@@ -313,8 +334,10 @@ static enum cli_exit watch_step(struct watching *watching, struct arena *arena)
 static enum cli_exit run_watch(struct cli *cli)
 {
     const char *count = options_get(&cli->options, "count");
-    struct watching watching = {
-        .cli = cli, .method = cli_method("/errata.v1.LearningService/WatchEvents"), .left = -1};
+    struct watching watching = {.cli = cli,
+                                .method = cli_method("/errata.v1.LearningService/WatchEvents"),
+                                .left = -1,
+                                .layout = {.stretched = true}};
     enum cli_exit result = CLI_OK;
 
     if (count != NULL && (!input_number(count, &watching.left) || watching.left == 0)) {

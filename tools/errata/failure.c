@@ -95,21 +95,19 @@ static struct slice hint_role(struct cli *cli)
 static struct slice hint_unreachable(struct cli *cli, struct slice message)
 {
     const char *likely = "is erratad running there? The file `address` in its folder says where it "
-                         "listens";
+                         "listens.";
 
     if (says(message, "not HTTP/2")) {
         likely = "something else listens there, such as a web server: is the port right?";
     } else if (says(message, "closed it")) {
         likely = "what listens there hung up at once: it is no erratad, or wants TLS, or is just "
-                 "stopping";
+                 "stopping.";
     } else if (says(message, "said nothing") || says(message, "in time")) {
         likely = "a firewall, or another program at that port?";
     } else if (says(message, "cannot find")) {
         likely = "is the name right?";
     }
-    return arena_printf(
-        &cli->arena, "%s (the address is from %s)", likely,
-        where_source(cli, cli->settings.server_source, "--server", "ERRATA_SERVER"));
+    return arena_printf(&cli->arena, "%s The address is %s.", likely, where_server_phrase(cli));
 }
 
 /* A time that the server does not take may be this machine's fault. */
@@ -270,9 +268,14 @@ enum cli_exit failure_print_fault(struct cli *cli, enum err err, const char *wha
         write_fault_json(cli, usage ? "USAGE" : "LOCAL", message);
         return usage ? CLI_USAGE : CLI_LOCAL;
     }
-    print_coloured(&cli->err, COLOUR_RED, slice_text(what));
-    print_text(&cli->err, ":");
-    wrap_message(&cli->err, (unsigned)strlen(what) + 1, 0, message);
+    print_coloured(&cli->err, COLOUR_RED, SLICE("errata"));
+    print_text(&cli->err, ": ");
+    if (fault->count > 0 && fault->message.size == 0) {
+        print_text(&cli->err, "%s:\n", what); /* the fields say the rest */
+    } else {
+        print_text(&cli->err, "%s:", what);
+        wrap_message(&cli->err, (unsigned)(strlen("errata: :") + strlen(what)), 0, message);
+    }
     for (size_t i = 0; i < fault->count; i++) {
         print_field(cli, fault->entries[i].field, fault->entries[i].description);
     }

@@ -454,6 +454,7 @@ static enum cli_exit conclude(struct ingest *ingest, const struct uploads_result
 {
     struct cli *cli = ingest->cli;
     size_t failed = ingest->refused + ingest->unreadable;
+    enum cli_exit exit = CLI_OK;
 
     if (ingest->row_count > 0) {
         print_rows(ingest);
@@ -470,7 +471,11 @@ static enum cli_exit conclude(struct ingest *ingest, const struct uploads_result
         cli_note(cli, "interrupted; the same command again goes on");
         return CLI_INTERRUPTED;
     case UPLOADS_FAILED:
-        return failure_print_status(cli, &result->status);
+        exit = failure_print_status(cli, &result->status);
+        if (exit == CLI_NO_CONNECTION && ingest->stored > 0) {
+            cli_note(cli, "the same command again goes on");
+        }
+        return exit;
     case UPLOADS_LOCAL:
         return result->exit;
     }

@@ -66,10 +66,14 @@ enum cli_exit input_file(struct cli *cli, const char *path, size_t bytes_max,
                          struct slice *ret_text)
 {
     bool standard = strcmp(path, "-") == 0;
-    FILE *file = standard ? stdin : fopen(path, "rb");
+    FILE *file = standard ? stdin : fopen(path, "rbe");
     struct buffer text;
     bool failed = false;
 
+    if (standard && cli->read_input) {
+        return cli_usage(cli, "standard input (-) can be given once alone");
+    }
+    cli->read_input = cli->read_input || standard;
     if (file == NULL) {
         return cli_local(cli, "%s can't be read: %s", path, strerror(errno));
     }

@@ -9,6 +9,7 @@
 #include "tools/errata/message.h"
 #include "tools/errata/terminal/suggest.h"
 #include "tools/errata/terminal/table.h"
+#include "tools/errata/terminal/wrap.h"
 
 /* A terminal as wide as this has room for the names of all roles. */
 #define FULL_ROLES_WIDTH 126
@@ -263,8 +264,9 @@ static enum cli_exit run_methods(struct cli *cli)
     roles = roles_text(cli, method);
     kind = kind_text(method);
     print_coloured(&cli->out, COLOUR_BOLD, slice_after(method->path, 1));
-    print_text(&cli->out, "\n%.*s; for %.*s\n", (int)kind.size, (const char *)kind.data,
-               (int)roles.size, (const char *)roles.data);
+    print_text(&cli->out, "\n%.*s;", (int)kind.size, (const char *)kind.data);
+    wrap_message(&cli->out, (unsigned)kind.size + 1, 0,
+                 arena_printf(&cli->arena, "for %.*s", (int)roles.size, (const char *)roles.data));
     result = message_print(cli, method->request, true);
     return result == CLI_OK ? message_print(cli, method->reply, false) : result;
 }

@@ -32,6 +32,27 @@ void request_raw(struct request *request, const char *member, struct slice json)
     buffer_append(&request->json, json);
 }
 
+enum cli_exit request_object(struct request *request, struct cli *cli, const char *member,
+                             const char *what, struct slice json)
+{
+    const struct json_rules rules = {.depth_max = JSON_DEPTH_MAX};
+    struct json_value value = {JSON_NULL, {NULL, 0}};
+    struct json_problem problem = {NULL, 0};
+    enum err err = json_check(&cli->arena, json, &rules, &value, &problem);
+
+    if (err == ERR_INVALID) {
+        return cli_usage(cli, "%s is no JSON: %s, at byte %zu", what, problem.what, problem.at);
+    }
+    if (err != OK) {
+        return cli_local(cli, "out of memory");
+    }
+    if (value.kind != JSON_OBJECT) {
+        return cli_usage(cli, "%s is no JSON object, {...}", what);
+    }
+    request_raw(request, member, json);
+    return CLI_OK;
+}
+
 void request_open(struct request *request, const char *member)
 {
     start_member(request, member);

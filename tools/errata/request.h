@@ -31,6 +31,10 @@ struct request_member {
 void request_begin(struct request *request, struct cli *cli);
 void request_text(struct request *request, const char *member, struct slice value);
 void request_raw(struct request *request, const char *member, struct slice json);
+/* Adds JSON that a person wrote, once it is known to be an object: what is wrong is told by its own
+ * places. `what` names it in that sentence. */
+MUST_CHECK enum cli_exit request_object(struct request *request, struct cli *cli,
+                                        const char *member, const char *what, struct slice json);
 void request_open(struct request *request, const char *member);
 void request_close(struct request *request);
 /* Adds a member for each option of the list that was given. */

@@ -121,20 +121,38 @@ static const struct enum_value_info *find_value(const struct enum_info *info, st
     return ends == 1 ? found : NULL;
 }
 
+/* One of a word's parts, between underscores, is the given one. */
+static bool has_part(struct slice word, struct slice given)
+{
+    while (word.size > 0) {
+        const uint8_t *end = memchr(word.data, '_', word.size);
+        size_t size = end != NULL ? (size_t)(end - word.data) : word.size;
+
+        if (means(given, slice_of(word.data, size))) {
+            return true;
+        }
+        word = slice_after(word, end != NULL ? size + 1 : size);
+    }
+    return false;
+}
+
 static enum cli_exit no_such_word(struct cli *cli, const char *option, const char *given,
                                   const struct enum_info *info)
 {
     struct command_word word;
     struct suggest suggest;
     struct buffer words;
+    struct slice contained = {NULL, 0};
 
     suggest_init(&suggest, slice_text(given));
     buffer_init(&words, &cli->arena, 128);
     for (size_t i = 0; enum_word(info, i, &word); i++) {
         suggest_offer(&suggest, word.word);
+        contained = has_part(word.word, slice_text(given)) ? word.word : contained;
         buffer_append(&words, i > 0 ? SLICE(", ") : SLICE(""));
         buffer_append(&words, word.word);
     }
+    suggest.best = suggest.best.size > 0 ? suggest.best : contained;
     if (suggest.best.size > 0) {
         return cli_usage(cli, "--%s \"%s\": did you mean %.*s? It is one of %.*s", option, given,
                          (int)suggest.best.size, (const char *)suggest.best.data, (int)words.size,

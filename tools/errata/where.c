@@ -134,6 +134,16 @@ const char *where_source(struct cli *cli, enum settings_source source, const cha
     return "";
 }
 
+const char *where_server_phrase(struct cli *cli)
+{
+    enum settings_source source = cli->settings.server_source;
+    const char *name = where_source(cli, source, "--server", "ERRATA_SERVER");
+
+    return source == SETTINGS_DEFAULT
+               ? name
+               : (const char *)arena_printf(&cli->kept, "from %s", name).data;
+}
+
 /* --- servers --- */
 
 static bool split_server(struct cli *cli, struct slice server, const char **ret_host,

@@ -34,5 +34,7 @@ MUST_CHECK enum cli_exit where_split_server(struct cli *cli, struct slice server
  * from; in `kept`. */
 const char *where_source(struct cli *cli, enum settings_source source, const char *option,
                          const char *variable);
+/* The same of the server, as a phrase: `from --server`, `the default`. */
+const char *where_server_phrase(struct cli *cli);
 
 #endif

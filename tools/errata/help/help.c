@@ -6,6 +6,8 @@
 #include "store/base/buffer.h"
 #include "tools/errata/terminal/wrap.h"
 
+#include <stdarg.h>
+
 /* Where meanings begin. */
 #define OVERVIEW_COLUMN 16
 #define COMMAND_COLUMN 26
@@ -62,6 +64,19 @@ static void print_sentences(struct printer *out, const char *text)
     struct wrap wrap = {.printer = out, .width = wrap_width(out)};
 
     wrap_text(&wrap, text);
+}
+
+/* A last line, with a free one before it. */
+static void PRINTF_LIKE(2, 3) print_footer(struct printer *out, const char *format, ...)
+{
+    char text[256];
+    va_list values;
+
+    va_start(values, format);
+    (void)vsnprintf(text, sizeof(text), format, values);
+    va_end(values);
+    print_text(out, "\n");
+    print_sentences(out, text);
 }
 
 /* On a narrow screen the meaning stands below its term. */
@@ -195,8 +210,7 @@ void help_print_all(const struct command_set *set, struct printer *out)
     print_heading(out, "Options of every command");
     print_options(set, out, set->options);
     print_topics(set, out);
-    print_text(out, "\n`%s help COMMAND` tells all of one, with examples to paste.\n",
-               set->program);
+    print_footer(out, "`%s help COMMAND` tells all of one, with examples to paste.", set->program);
 }
 
 void help_print_group(const struct command_set *set, struct printer *out,
@@ -208,8 +222,8 @@ void help_print_group(const struct command_set *set, struct printer *out,
     for (const struct command *command = group->commands; command->name != NULL; command++) {
         print_command_line(out, command);
     }
-    print_text(out, "\n`%s help %s COMMAND` tells all of one, with examples to paste.\n",
-               set->program, group->name);
+    print_footer(out, "`%s help %s COMMAND` tells all of one, with examples to paste.",
+                 set->program, group->name);
 }
 
 /* A line is printed as it is typed, so that it can be pasted. */
@@ -261,7 +275,7 @@ void help_print_command(const struct command_set *set, struct printer *out,
         print_heading(out, "Exit codes");
         print_sentences(out, command->exits);
     }
-    print_text(out, "\nMore options, those of every command: `%s help`.\n", set->program);
+    print_footer(out, "More options, those of every command: `%s help`.", set->program);
 }
 
 void help_print_topic(const struct command_set *set, struct printer *out,

@@ -179,6 +179,23 @@ static void keep_widths(const struct table *table, const struct printer *printer
     }
 }
 
+/* Gives the room that is left to columns that may need it later. */
+static void stretch(const struct table *table, int width, struct table_layout *layout)
+{
+    int left = width - row_width(table, layout, false);
+
+    for (size_t i = 0; i < table->column_count && left > 0; i++) {
+        int more = TABLE_STRETCH_MAX - layout->widths[i];
+
+        if (table->columns[i].cut == TABLE_NEVER_CUT || layout->widths[i] < 0 || more <= 0) {
+            continue;
+        }
+        more = more < left ? more : left;
+        layout->widths[i] += more;
+        left -= more;
+    }
+}
+
 static struct table_layout choose_layout(const struct table *table, const struct printer *printer,
                                          const struct table_layout *before)
 {
@@ -189,7 +206,11 @@ static struct table_layout choose_layout(const struct table *table, const struct
         leave_out(table, (int)printer->width, &layout);
         cut(table, (int)printer->width, false, &layout);
         cut(table, (int)printer->width, true, &layout);
+        if (before->stretched && !before->chosen) {
+            stretch(table, (int)printer->width, &layout);
+        }
     }
+    layout.stretched = before->stretched;
     return layout;
 }
 

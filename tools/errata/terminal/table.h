@@ -12,6 +12,9 @@
 /* A column is not cut below this, unless it says otherwise. */
 #define TABLE_WIDTH_MIN 8
 
+/* A column is not made wider than this for rows that are yet to come. */
+#define TABLE_STRETCH_MAX 32
+
 /* What a column loses where a row does not fit. */
 enum table_cut {
     TABLE_CUT_END,
@@ -45,6 +48,9 @@ struct table {
 struct table_layout {
     int widths[TABLE_COLUMNS_MAX]; /* -1: it is left out */
     bool chosen;
+    /* Set before the first table: rows to come are not known yet, so columns that may be cut take what
+     * room there is, up to TABLE_STRETCH_MAX. */
+    bool stretched;
 };
 
 /* At most TABLE_COLUMNS_MAX columns. */

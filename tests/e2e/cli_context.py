@@ -1,0 +1,181 @@
+#!/usr/bin/python3
+"""Contexts: servers and tokens by name, in a file of the user's own.
+
+Goal: whoever has several servers asks the right one, with the right token, and nobody else reads the
+tokens. Method: the program is run as people run it; the file is looked at, and spoilt.
+"""
+import json
+import os
+import stat
+import subprocess
+
+from errata_cli import ERRATA, CliCase, Terminal
+from erratad import Server, main
+
+
+
+class Contexts(CliCase):
+    def setUp(self):
+        config = self.folder / ".config"
+        if config.exists():
+            subprocess.run(["rm", "-r", config], check=True)
+        self.config = config / "errata" / "config.json"
+        self.address = self.server.address
+
+    def cli(self, *words, code=0, stdin="", **changes):
+        """In an environment without a server: contexts alone say where it is."""
+        return self.run_cli(*words, code=code, stdin=stdin, environment=self.environment(**changes))
+
+    def add(self, name, *words, **more):
+        return self.cli("context", "add", name, "--server", self.address, *words, **more)
+
+    def stored(self):
+        return json.loads(self.config.read_text())
+
+    def test_the_first_one_is_used(self):
+        """Added, it is the current one; its file's path is absolute; the token is not copied."""
+        _, said = self.add("home", "--token-file", "admin.token")
+        self.assertIn("is the current one", said)
+        self.assertEqual(self.stored()["contexts"]["home"], {
+            "server": self.address, "token_file": str((self.folder / "admin.token").resolve())})
+        out, _ = self.cli("health")
+        self.assertIn(f"{self.address}  (from the context home)", out)
+        self.cli("token", "list")
+        self.assertEqual(stat.S_IMODE(self.config.stat().st_mode), 0o600)
+        self.assertEqual(stat.S_IMODE(self.config.parent.stat().st_mode), 0o700)
+
+    def test_a_token_from_standard_input(self):
+        """It is kept in the file, and shown by its key id alone."""
+        token = self.server.admin_token
+        self.add("home", "--token-stdin", stdin=token + "\n")
+        self.assertEqual(self.stored()["contexts"]["home"]["token"], token)
+        self.cli("token", "list")
+        for words in (("list",), ("show",), ("list", "--json"), ("show", "home", "--json")):
+            out, said = self.cli("context", *words)
+            self.assertIn(token.split("_")[1], out)
+            self.assertNotIn(token.split("_")[2], out + said)
+        self.assertIn("standard input is empty", self.add("none", "--token-stdin", code=4)[1])
+        self.assertIn("holds no token", self.add("none", "--token-stdin", code=4, stdin="a b\n")[1])
+
+    def test_a_token_that_is_typed_is_not_shown(self):
+        """On a terminal it is asked for, with the echo off."""
+        token = self.server.admin_token
+        terminal = Terminal([ERRATA, "context", "add", "typed", "--server", self.address,
+                             "--token-stdin"], self.environment(), self.folder)
+        terminal.read("it is not shown")
+        terminal.send(token + "\r")
+        out = terminal.read()
+        self.assertEqual(terminal.close(), 0, out)
+        self.assertNotIn(token, out)
+        self.assertEqual(self.stored()["contexts"]["typed"]["token"], token)
+
+    def test_use_rename_remove(self):
+        """The current one follows its name, and is none once it is gone."""
+        self.add("one", "--token-file", "admin.token")
+        self.add("two")
+        self.cli("context", "use", "two")
+        self.cli("context", "rename", "two", "deux")
+        self.assertEqual(self.stored()["current"], "deux")
+        out, _ = self.cli("context", "list", "--json")
+        self.assertEqual([(c["name"], c["server"]) for c in json.loads(out)["contexts"]],
+                         [("one", self.address), ("deux", self.address)])
+        self.assertIn("UNAUTHENTICATED", self.cli("token", "list", code=1)[1])
+        self.cli("token", "list", "--context", "one")
+        self.cli("token", "list", ERRATA_CONTEXT="one")
+        self.cli("context", "remove", "deux")
+        self.assertNotIn("current", self.stored())
+        self.cli("context", "use", "one")
+        self.cli("context", "use", "--none")
+        self.assertIn("127.0.0.1:7443  (the default)", self.cli("context", "show")[0])
+
+    def test_mistakes(self):
+        """Each says what would be right; nothing is stored."""
+        self.add("home")
+        before = self.config.read_text()
+        for words, words_said in ((("add", "home", "--server", "a:1"), "--replace changes it"),
+                                  (("add", "new"), "--server is missing"),
+                                  (("add", "a/b", "--server", "a:1"), "is no name"),
+                                  (("add", "new", "--server", "http://a:1"), "without http://"),
+                                  (("use", "hom"), 'did you mean "home"?'),
+                                  (("use",), "give the name of a context, or --none"),
+                                  (("rename", "home", "home"), "there is a context"),
+                                  (("remove", "none"), "there is no context"),
+                                  (("show", "homer"), 'did you mean "home"?')):
+            self.assertIn(words_said, self.cli("context", *words, code=2)[1])
+        self.cli("context", "add", "new", "--server", "a:1", "--token-file", "/nonexistent", code=4)
+        self.assertEqual(self.config.read_text(), before)
+        self.assertIn('did you mean "home"?', self.cli("--context", "hom", "health", code=2)[1])
+
+    def test_who_goes_first(self):
+        """Command line, environment, context, default; `show` tells which, `health` asks that one."""
+        with Server() as other:
+            other.wait_for_pdf()
+            self.add("home", "--token-file", "admin.token")
+            self.cli("context", "add", "other", "--server", other.address, "--token-stdin",
+                     stdin=other.admin_token)
+            asked = {"": self.address, "--context=other": other.address,
+                     f"--server={other.address}": other.address}
+            for option, address in asked.items():
+                out, _ = self.cli("health", "--json", *([option] if option else []))
+                self.assertEqual(json.loads(out)["server"], address)
+            variables = {"ERRATA_SERVER": self.address,
+                         "ERRATA_TOKEN_FILE": str(self.folder / "admin.token")}
+            shown = json.loads(self.cli("context", "show", "--json", **variables)[0])
+            self.assertEqual((shown["serverFrom"], shown["tokenFrom"]),
+                             ("ERRATA_SERVER", "ERRATA_TOKEN_FILE"))
+            self.cli("token", "list", "--context", "other", **variables)
+            self.cli("token", "list", ERRATA_CONTEXT="other")
+
+    def test_a_token_goes_to_its_own_server(self):
+        """Another server that is named does not get the token of a context."""
+        with Server() as other:
+            self.add("home", "--token-file", "admin.token")
+            for words in ((), ("--context", "home")):
+                _, said = self.cli("token", "list", "--server", other.address, *words, code=1)
+                self.assertIn("the call has no authorization metadata", said)
+            self.assertIn(f"is for its own server, {self.address}", said)
+
+    def test_what_others_may_read_is_refused(self):
+        """A file with a wrong mode, or in a folder that others may write: said, with what to do."""
+        self.add("home", "--token-file", "admin.token")
+        os.chmod(self.config, 0o644)
+        self.assertIn("chmod 600", self.cli("health", code=4)[1])
+        self.assertIn("chmod 600", self.cli("context", "list", code=4)[1])
+        self.run_cli("health")  # where the environment names a server it is not even read
+        os.chmod(self.config, 0o600)
+        os.chmod(self.config.parent, 0o777)
+        self.assertIn("chmod 700", self.add("new", code=4)[1])
+        os.chmod(self.config.parent, 0o700)
+        self.config.write_text("{")
+        self.assertIn("it is no JSON", self.cli("health", code=4)[1])
+
+    def test_what_is_not_known_is_kept(self):
+        """Members of a later version stay as they are written."""
+        self.add("home")
+        stored = self.stored()
+        stored["later"] = {"a": [1.50]}
+        stored["contexts"]["home"]["tls"] = True
+        self.config.write_text(json.dumps(stored))
+        self.add("more")
+        self.assertEqual(self.stored(), stored | {"contexts": stored["contexts"] | {
+            "more": {"server": self.address}}})
+
+    def test_many_at_once_lose_nothing(self):
+        """Twenty programs add a context each at the same time."""
+        adding = [subprocess.Popen([ERRATA, "context", "add", f"c{n}", "--server", f"h:{n + 1}"],
+                                   stderr=subprocess.DEVNULL, env=self.environment())
+                  for n in range(20)]
+        self.assertEqual([process.wait(60) for process in adding], [0] * 20)
+        self.assertEqual(len(self.stored()["contexts"]), 20)
+
+    def test_without_a_home(self):
+        """A service has none: it needs no contexts, until it asks for one."""
+        bare = {"HOME": None}
+        self.cli("health", "--server", self.address, **bare)
+        self.assertIn("127.0.0.1:7443", self.cli("context", "show", **bare)[0])
+        self.assertIn("neither XDG_CONFIG_HOME nor HOME", self.cli("--context", "x", "health", code=4,
+                                                                   **bare)[1])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,212 @@
+#!/usr/bin/python3
+"""What a person sees: tables that fit, times at a glance, colours, progress; and what a pipe gets.
+
+Goal: on any terminal nothing is wider than it, nothing steers it, and a script gets everything whole.
+Method: pseudo-terminals of several widths and environments; the text that they are sent is measured.
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import threading
+import time
+import unicodedata
+
+from errata_cli import ERRATA, CliCase, Terminal
+from erratad import ROOT, admin, feedback, main, roles
+
+PDF = pathlib.Path(ROOT, "tests", "data", "pdf")
+WIDTHS = (60, 80, 120, 200)
+LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+FINGERPRINT = "e0757238e9064dc4226467a60255d777776cbe5c8b9a7cdb20d34cd15b1e7117"
+
+
+def columns(text):
+    """How many columns a terminal gives it."""
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+               for c in text)
+
+
+def without_colours(text):
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
+class TerminalCase(CliCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        client = cls.server.client()
+        for number in range(30):
+            client.capture(
+                event_type=LINE, document_id=("invoice-1", "請求書-七", "Rechnung-" + "x" * 60)[number % 3],
+                actor_user_id=("ada", "山田太郎", "somebody@a.long.example")[number % 3],
+                layout_fingerprint=(FINGERPRINT, "supplier-7")[number % 2],
+                before_json='{"qty": "1"}',
+                after_json=json.dumps({"qty": "2", "comment_on_the_delivery": "風船 🎈\u009b31m"}),
+                meta_json=json.dumps({"input_snippet": "12 pcs of\nAB 🎈 " + "y" * 200}))
+        for role, user in (("OPERATOR", "ada"), ("OPERATOR", "山田太郎"), ("SERVICE", None)):
+            client.admin.CreateToken(admin.CreateTokenRequest(token=admin.Token(
+                role=roles.Role.Value("ROLE_" + role), user_id=user)))
+        client.close()
+        cls.inbox = cls.folder / "inbox"
+        cls.inbox.mkdir()
+        for path in (PDF / "layout").glob("*.pdf"):
+            shutil.copy(path, cls.inbox / path.name)
+        (cls.inbox / "words.pdf").write_text("no PDF")
+
+    # --- tables ---
+
+    def test_tables_fit(self):
+        """Every list, every width: no line is wider, and no escape but colours comes through."""
+        self.run_cli("layouts", "ingest", "inbox", "--id-prefix", "fit/", code=1)
+        lists = (("corrections", "list"), ("examples", FINGERPRINT), ("events", "list"), ("layouts", "list"),
+                 ("token", "list"), ("org", "list"), ("methods",), ("methods", "CaptureEvent"),
+                 ("admin", "info"), ("context", "list"), ("layouts", "profiles"),
+                 ("events", "watch", "--from-seq", "1", "--count", "9"))
+        for words in lists:
+            for width in WIDTHS:
+                sent = without_colours(self.on_terminal(width, *words))
+                self.assertNotIn("\x1b", sent)
+                self.assertNotIn("\u009b", sent)
+                for line in sent.splitlines():
+                    self.assertLessEqual(columns(line), width, (words, width, line))
+
+    def test_columns_line_up(self):
+        """Wide letters too: the heading's words stand where their columns begin."""
+        lines = without_colours(self.on_terminal(200, "corrections", "list")).splitlines()
+        start = lines[0].index("ACTOR")
+        for line in lines[1:-1]:
+            before, at = "", 0
+            while columns(before) < start:
+                before, at = line[:at + 1], at + 1
+            self.assertEqual(columns(before), start)
+            self.assertTrue(before.endswith("  ") and line[at] != " ", line)
+
+    def test_a_pipe_gets_everything(self):
+        """Whole ids, exact times, no colours; JSON is the reply as it is."""
+        out, _ = self.run_cli("corrections", "list", "--layout", FINGERPRINT)
+        self.assertIn(FINGERPRINT, out)
+        self.assertRegex(out, r"  \d{4}-\d\d-\d\d \d\d:\d\d:\d\d  ")
+        self.assertIn("EXTRACTION_LINE_CORRECTED", out)
+        self.assertNotIn("\x1b", out)
+        sent = self.on_terminal(120, "corrections", "list", "--type", "line-corrected")
+        self.assertRegex(sent, r"just now|\d+ (s|min) ago")
+        listed = json.loads(self.run_cli("corrections", "list", "--limit", "1", "--json")[0])
+        self.assertRegex(listed["events"][0]["createdAt"], r"\.\d+Z$")
+
+    def test_pages_of_a_thousand_line_up(self):
+        """2,500 rows in three pages: one heading, and every row in its columns."""
+        events = "".join(json.dumps({"event_type": "CUSTOMER_SELECTED", "draft_order_id": "many",
+                                     "actor_user_id": "u" * (1 + n // 900)}) + "\n" for n in range(2500))
+        (self.folder / "many.jsonl").write_text(events)
+        self.run_cli("corrections", "import", "many.jsonl")
+        out, _ = self.run_cli("corrections", "list", "--draft", "many", "--all")
+        lines = out.splitlines()
+        self.assertEqual(len(lines), 2501)
+        starts = {line.index("CUSTOMER_SELECTED") for line in lines[1:]}
+        self.assertEqual(starts, {lines[0].index("TYPE")})
+        self.assertEqual(sum(line.startswith("ID ") for line in lines), 1)
+
+    def test_nothing_and_one(self):
+        """An empty list says so, and prints no lonely heading; a single row has one."""
+        out, said = self.run_cli("corrections", "list", "--actor", "nobody")
+        self.assertEqual((out, said), ("", "no corrections match\n"))
+        self.assertEqual(len(self.run_cli("org", "list")[0].splitlines()), 2)
+
+    # --- the terminal's ways ---
+
+    def test_colours(self):
+        """On a terminal alone, and not where somebody does not want them."""
+        self.assertIn("\x1b[1m", self.on_terminal(80, "token", "list"))
+        for words, changes in ((("--no-color",), {}), ((), {"NO_COLOR": "1"}), ((), {"TERM": "dumb"})):
+            sent = self.on_terminal(80, "token", "list", *words, environment=self.here(**changes))
+            self.assertNotIn("\x1b", sent)
+        self.assertIn("\x1b", self.on_terminal(80, "token", "list",
+                                               environment=self.here(NO_COLOR="")))
+
+    def test_a_terminal_without_utf8(self):
+        """ASCII alone, in tables, texts and JSON."""
+        ascii_only = self.here(LANG="C")
+        event = json.loads(self.run_cli("corrections", "list", "--actor", "山田太郎", "--limit", "1",
+                                        "--json")[0])["events"][0]["id"]
+        for words in (("corrections", "list"), ("corrections", "show", event), ("token", "list"),
+                      ("events", "show", event), ("layouts", "none")):
+            sent = self.on_terminal(80, *words, environment=ascii_only,
+                                    code=2 if words[1] == "none" else 0)
+            self.assertTrue(sent.isascii(), sent)
+        self.assertIn("\\u5c71\\u7530", self.on_terminal(120, "corrections", "list",
+                                                         environment=ascii_only))
+
+    def test_a_reader_that_goes_away(self):
+        """`head` ends a list, a watch and a stream at once, without a word."""
+        for words in ("corrections list --all", "events list --all --json", "events watch --from-seq 1",
+                      "call WatchEvents '{\"from_seq\": 1}'"):
+            run = subprocess.run(["bash", "-c", f"set -o pipefail; errata {words} | head -n 1"],
+                                 env=self.here(), capture_output=True, text=True, timeout=60)
+            self.assertEqual((run.returncode, len(run.stdout.splitlines()), run.stderr), (0, 1, ""), words)
+
+    # --- progress ---
+
+    def test_progress_is_a_line_that_goes(self):
+        """On a terminal: a bar with counts, gone before the table, and a summary at the end."""
+        many = self.folder / "many"
+        many.mkdir()
+        for path in self.inbox.glob("*.pdf"):
+            for number in range(4):
+                os.link(path, many / f"{number}-{path.name}")
+        count = len(list(many.iterdir()))
+        terminal = Terminal([ERRATA, "layouts", "ingest", "many", "--id-prefix", "p/"], self.here(),
+                            self.folder, 80)
+        sent = terminal.read()
+        self.assertEqual(terminal.close(), 1)
+        frames = re.findall(r"\r([^\r\n]*)\x1b\[K", sent)
+        drawn = [frame for frame in frames if frame]
+        self.assertTrue(drawn, sent[:300])
+        for frame in drawn:
+            self.assertLess(columns(without_colours(frame)), 80)
+            self.assertRegex(frame, rf"^[█░]* ?\d+ of {count} files")
+        last = sent.rindex("\r\x1b[K")
+        self.assertNotIn("█", sent[last:])
+        self.assertIn("FILE", sent[last:])
+        self.assertRegex(sent, rf"{count - 4} of {count} stored, 4 not, in [0-9.]+ s")
+
+    def test_no_progress_elsewhere(self):
+        """No terminal: no line, no carriage return; nor on one that can't take a line back."""
+        (self.folder / "few.jsonl").write_text('{"event_type": "CUSTOMER_SELECTED"}\n' * 2000)
+        out, said = self.run_cli("corrections", "import", "few.jsonl", "--batch", "10")
+        self.assertNotIn("\r", out + said)
+        self.assertRegex(said, r"^2000 events are stored, in [0-9.]+ s\n$")
+        sent = self.on_terminal(80, "corrections", "import", "few.jsonl", "--batch", "10", "--again",
+                                environment=self.here(TERM="dumb"))
+        self.assertNotIn("\r", sent)
+
+    def test_import_shows_how_far(self):
+        """A file from standard input counts what is stored; one with a size has a bar."""
+        (self.folder / "long.jsonl").write_text('{"event_type": "CUSTOMER_SELECTED"}\n' * 3000)
+        sent = self.on_terminal(80, "corrections", "import", "long.jsonl", "--batch", "5", "--again")
+        self.assertRegex(sent, r"\r█*░* \d+ events")
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+
+        def write():
+            with open(pipe, "w") as f:
+                for _ in range(20):
+                    f.write('{"event_type": "CUSTOMER_SELECTED"}\n')
+                    f.flush()
+                    time.sleep(0.06)
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        terminal = Terminal([ERRATA, "corrections", "import", str(pipe), "--batch", "1", "--again"],
+                            self.here(), self.folder, 80)
+        sent = terminal.read()
+        self.assertEqual(terminal.close(), 0)
+        writer.join()
+        self.assertRegex(sent, r"\r\d+ events[^\r]*\x1b\[K")
+        self.assertIn("20 events are stored", sent)
+
+
+if __name__ == "__main__":
+    main()

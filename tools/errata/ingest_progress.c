@@ -32,7 +32,9 @@ void ingest_progress_start(struct ingest_progress *progress, const struct upload
                                              .index = file->index,
                                              .size_bytes = file->size_bytes,
                                              .path_bytes = path.size};
-            memcpy(flight->path, path.data, path.size);
+            if (path.size > 0) {
+                memcpy(flight->path, path.data, path.size);
+            }
             return;
         }
     }

@@ -74,15 +74,18 @@ bool values_word(struct slice name, size_t index, struct command_word *ret_word)
 }
 
 /* Letters count whatever their case, and a dash is an underscore. */
+static int canonical(uint8_t letter)
+{
+    return letter == '-' ? '_' : toupper(letter);
+}
+
 static bool means(struct slice given, struct slice word)
 {
     if (given.size != word.size) {
         return false;
     }
     for (size_t i = 0; i < given.size; i++) {
-        int letter = given.data[i] == '-' ? '_' : toupper(given.data[i]);
-
-        if (letter != toupper(word.data[i])) {
+        if (canonical(given.data[i]) != canonical(word.data[i])) {
             return false;
         }
     }

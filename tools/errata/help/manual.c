@@ -231,6 +231,11 @@ static void put_topics(const struct command_set *set, struct printer *out)
     }
 }
 
+static void put_capital(struct printer *out, char letter)
+{
+    print_text(out, "%c", toupper((unsigned char)letter));
+}
+
 static void put_head(const struct manual *manual, struct printer *out)
 {
     const struct command_set *set = manual->set;
@@ -239,7 +244,7 @@ static void put_head(const struct manual *manual, struct printer *out)
                ".\\\" Made by the program itself, from the tables that it reads.\n.Dd %s\n.Dt ",
                manual->date);
     for (const char *letter = set->program; *letter != '\0'; letter++) {
-        print_text(out, "%c", toupper((unsigned char)*letter));
+        put_capital(out, *letter);
     }
     print_text(out, " 1\n.Os \"Errata %s\"\n.Sh NAME\n.Nm %s\n.Nd %s\n", manual->version,
                set->program, set->summary);

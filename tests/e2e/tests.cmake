@@ -7,7 +7,7 @@ errata_python_test(e2e_kill9 FILE tools/kill9 LABEL e2e TIMEOUT 180 ARGUMENTS --
 errata_python_test(e2e_disk_full FILE tests/e2e/disk_full.py LABEL e2e)
 errata_python_test(e2e_failing_disk FILE tests/e2e/failing_disk.py LABEL e2e)
 errata_python_test(e2e_cli FILE tests/e2e/cli.py LABEL e2e)
-foreach(name completion context help terminal)
+foreach(name completion context failures help terminal)
     errata_python_test(e2e_cli_${name} FILE tests/e2e/cli_${name}.py LABEL e2e)
 endforeach()
 

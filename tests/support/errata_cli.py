@@ -83,8 +83,9 @@ class CliCase(ServerCase):
 
     def here(self, **changes):
         """The same with the server and its token."""
-        return self.environment(ERRATA_SERVER=self.server.address,
-                                ERRATA_TOKEN_FILE=str(self.folder / "admin.token"), **changes)
+        usual = {"ERRATA_SERVER": self.server.address,
+                 "ERRATA_TOKEN_FILE": str(self.folder / "admin.token")}
+        return self.environment(**(usual | changes))
 
     def run_cli(self, *words, code=0, stdin="", environment=None):
         """Runs one command: its output, and what it said on standard error."""

@@ -6,6 +6,7 @@
 #include "server/codec/proto_json.h"
 #include "store/base/assert.h"
 #include "tools/errata/failure.h"
+#include "tools/errata/waiting.h"
 #include "tools/errata/where.h"
 
 /* --metadata and --idempotency-key of one command line. */
@@ -159,13 +160,16 @@ enum cli_exit cli_call_with(struct cli *cli, const struct client_request *reques
                             struct arena *arena, struct slice *ret_reply)
 {
     struct client_result answer = {.reply = {NULL, 0}};
+    struct waiting_line waiting;
     enum cli_exit result = cli_connect(cli);
     enum err err = OK;
 
     if (result != CLI_OK) {
         return result;
     }
+    waiting_begin(&waiting, cli);
     err = client_call_blocking(cli->client, request, arena, &answer);
+    waiting_end(&waiting);
     if (err != OK) {
         return failure_print_start(cli, err);
     }

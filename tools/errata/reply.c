@@ -175,9 +175,9 @@ void reply_note_clock(struct cli *cli, struct json_value object, const char *nam
             progress_span(&cli->arena, (ahead > 0 ? ahead : -ahead) * INT64_C(1000000));
 
         cli_note(cli,
-                 "the server's clock is %.*s %s of this machine's, by which spans such as 90d "
+                 "the server's clock is %.*s %s this machine's, by which spans such as 90d "
                  "count",
-                 (int)span.size, (const char *)span.data, ahead > 0 ? "ahead" : "behind");
+                 (int)span.size, (const char *)span.data, ahead > 0 ? "ahead of" : "behind");
     }
 }
 

@@ -8,6 +8,8 @@
 #include "tools/errata/input.h"
 #include "tools/errata/latency.h"
 #include "tools/errata/methods.h"
+#include "tools/errata/reader.h"
+#include "tools/errata/reader.h"
 
 #include <stdio.h>
 
@@ -49,7 +51,9 @@ static enum cli_exit call_stream(struct cli *cli, const struct client_request *r
     if (printing.result != CLI_OK) {
         return printing.result;
     }
+    reader_end_without();
     arena_init(&printing.arena, STREAM_ARENA_BYTES_MAX);
+    reader_end_with();
     err =
         client_stream_blocking(cli->client, request, print_reply, &printing, &cli->arena, &answer);
     arena_deinit(&printing.arena);

@@ -9,7 +9,6 @@
 #include "tools/errata/latency.h"
 #include "tools/errata/methods.h"
 #include "tools/errata/reader.h"
-#include "tools/errata/reader.h"
 
 #include <stdio.h>
 
@@ -53,7 +52,6 @@ static enum cli_exit call_stream(struct cli *cli, const struct client_request *r
     }
     reader_end_without();
     arena_init(&printing.arena, STREAM_ARENA_BYTES_MAX);
-    reader_end_with();
     err =
         client_stream_blocking(cli->client, request, print_reply, &printing, &cli->arena, &answer);
     arena_deinit(&printing.arena);

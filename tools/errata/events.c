@@ -8,7 +8,6 @@
 #include "tools/errata/input.h"
 #include "tools/errata/paging.h"
 #include "tools/errata/reader.h"
-#include "tools/errata/reader.h"
 #include "tools/errata/values.h"
 
 #include <stdio.h>
@@ -345,7 +344,6 @@ static enum cli_exit run_watch(struct cli *cli)
     if (count != NULL && (!input_number(count, &watching.left) || watching.left == 0)) {
         return cli_usage(cli, "--count \"%s\": give a number from 1", count);
     }
-    reader_end_with();
     result = find_start(&watching);
     reader_end_without();
     /* Ends with the server's word, an error, --count, or RETRY_COUNT_MAX tries without an event. */

@@ -25,7 +25,7 @@ static void *run(void *user)
 void reader_end_without(void)
 {
     struct stat status;
-    pthread_t thread;
+    pthread_t thread = 0;
 
     if (fstat(STDOUT_FILENO, &status) == 0 && S_ISFIFO(status.st_mode) &&
         pthread_create(&thread, NULL, run, NULL) == 0) {

@@ -16,6 +16,12 @@ static struct timespec after_ms(struct timespec from, long span_ms)
     return from;
 }
 
+/* From one time to a later one. */
+static long whole_seconds(struct timespec from, struct timespec to)
+{
+    return to.tv_sec - from.tv_sec - (to.tv_nsec < from.tv_nsec ? 1 : 0);
+}
+
 static void draw(struct waiting_line *waiting, long seconds)
 {
     struct printer *err = &waiting->cli->err;
@@ -41,7 +47,7 @@ static void *run(void *user)
     /* Ends with the call, which has a deadline. */
     while (!waiting->ended) {
         if (pthread_cond_timedwait(&waiting->changed, &waiting->mutex, &due) == ETIMEDOUT) {
-            draw(waiting, due.tv_sec - start.tv_sec);
+            draw(waiting, whole_seconds(start, due));
             drawn = true;
             due = after_ms(due, WAITING_STEP_MS);
         }

@@ -25,6 +25,7 @@ LAYERS = {
     "server/domain/corrections": ["server/domain/text", "server/domain/layouts", *STORE],
     "server/domain": ["server/domain/admin", "server/domain/corrections", "server/domain/layouts",
                       *STORE],
+    "server/domain/replay": ["server/domain", *STORE],
     "server/net": ["store/base"],
     "server/http2": ["server/net", "store/base"],
     "server/codec": ["store/base"],

@@ -1,0 +1,37 @@
+/*
+ * fault_point.h: places where a debug build can be told to fail. FAULT("name") is a condition: false
+ * in a release build, where it costs nothing; in a build with ERRATA_FAULTS it asks the driver that
+ * a test, a simulation or the program's main has set, which decides by its seed.
+ *
+ *     if (FAULT("store.commit")) {
+ *         return ERR_IO;
+ *     }
+ *
+ * A point stands only where the outside world can fail, and takes the path that its failure takes.
+ * Names are `module.what`, each at one place; tests/tidy holds the list of them.
+ */
+#ifndef ERRATA_STORE_BASE_FAULT_POINT_H
+#define ERRATA_STORE_BASE_FAULT_POINT_H
+
+#include <stdbool.h>
+
+#ifdef ERRATA_FAULTS
+
+/* Decides whether a point fails now. Any thread that runs into a point calls it. */
+struct fault_driver {
+    bool (*fails)(struct fault_driver *driver, const char *name);
+};
+
+/* NULL: nothing fails. Set while no other thread runs; the driver outlives its use. */
+void fault_point_set_driver(struct fault_driver *driver);
+bool fault_point_fails(const char *name);
+
+#define FAULT(name) __builtin_expect(fault_point_fails(name), false)
+
+#else
+
+#define FAULT(name) false
+
+#endif
+
+#endif

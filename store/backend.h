@@ -48,7 +48,9 @@ enum store_order {
 struct store_stats {
     uint64_t map_bytes; /* size of the map; 0 without one */
     uint64_t map_used_bytes; /* pages in use, in bytes */
-    uint32_t reader_count; /* read transactions that hold a snapshot slot */
+    uint32_t reader_count; /* slots of readers that are or were in use */
+    uint64_t reader_lag_commits; /* by how many the oldest snapshot is behind; pages that were freed
+                                  * since can't be used again. 0 without a snapshot */
 };
 
 struct store_backend; /* made by lmdb/lmdb.h or memory/memory.h, closed there */

@@ -59,6 +59,8 @@ static size_t read_store_counters(const struct service_env *env, struct env_coun
         counters[count++] = (struct env_counter){"map_bytes", store.map_bytes};
         counters[count++] = (struct env_counter){"map_used_bytes", store.map_used_bytes};
         counters[count++] = (struct env_counter){"store_readers", store.reader_count};
+        counters[count++] =
+            (struct env_counter){"store_reader_lag_commits", store.reader_lag_commits};
     }
     return count;
 }

@@ -274,15 +274,51 @@ static enum err lmdb_cursor_prev(void *handle, struct slice *ret_key, struct sli
     return move(handle, &key, MDB_PREV, ret_key, ret_value);
 }
 
+/* What a slot's snapshot is, in decimal at the end of its line; a `-` there has none. */
+static bool read_snapshot(const char *line, uint64_t *ret_txn_id)
+{
+    size_t end = strlen(line);
+    uint64_t value = 0;
+    uint64_t unit = 1;
+
+    while (end > 0 && line[end - 1] == '\n') {
+        end--;
+    }
+    if (end == 0 || line[end - 1] < '0' || line[end - 1] > '9') {
+        return false;
+    }
+    for (; end > 0 && line[end - 1] >= '0' && line[end - 1] <= '9'; end--) {
+        value += (uint64_t)(line[end - 1] - '0') * unit;
+        unit *= 10;
+    }
+    *ret_txn_id = value;
+    return true;
+}
+
+/* A line of LMDB's list of readers: its one public way to their snapshots. */
+static int on_reader(const char *line, void *user)
+{
+    uint64_t *oldest = user;
+    uint64_t txn_id = 0;
+
+    if (read_snapshot(line, &txn_id) && txn_id < *oldest) {
+        *oldest = txn_id;
+    }
+    return 0;
+}
+
 static enum err lmdb_stats(struct store_backend *backend, struct store_stats *ret_stats)
 {
     struct lmdb_backend *lmdb = lmdb_backend(backend);
     MDB_envinfo info;
     MDB_stat stat;
-    int code = mdb_env_info(lmdb->env, &info);
+    uint64_t oldest = UINT64_MAX;
+    int listed = mdb_reader_list(lmdb->env, on_reader, &oldest);
+    int code = mdb_env_stat(lmdb->env, &stat);
 
+    ASSERT(listed >= 0); /* it refuses a missing argument alone */
     if (code == MDB_SUCCESS) {
-        code = mdb_env_stat(lmdb->env, &stat);
+        code = mdb_env_info(lmdb->env, &info);
     }
     if (code != MDB_SUCCESS) {
         return lmdb_translate(lmdb, code);
@@ -290,6 +326,7 @@ static enum err lmdb_stats(struct store_backend *backend, struct store_stats *re
     ret_stats->map_bytes = info.me_mapsize;
     ret_stats->map_used_bytes = (uint64_t)(info.me_last_pgno + 1) * stat.ms_psize;
     ret_stats->reader_count = info.me_numreaders;
+    ret_stats->reader_lag_commits = oldest < info.me_last_txnid ? info.me_last_txnid - oldest : 0;
     return OK;
 }
 

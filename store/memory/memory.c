@@ -17,13 +17,19 @@ struct memory_backend {
     pthread_mutex_t writing; /* held by the one write transaction */
     pthread_mutex_t lock; /* over what follows */
     struct rows *tables[TABLE_COUNT]; /* the newest; never changed once they stand here */
+    uint64_t commit_count;
     uint32_t reader_count;
+    struct memory_txn *oldest; /* the readers with a snapshot, in the order they took it */
+    struct memory_txn *newest;
 };
 
 struct memory_txn {
     struct store_txn txn; /* first */
     struct rows *tables[TABLE_COUNT]; /* a reference each; NULL while reset */
     bool owned[TABLE_COUNT]; /* a copy of this write transaction's own */
+    uint64_t snapshot; /* the commits before it; a reader's alone, as the two below */
+    struct memory_txn *older;
+    struct memory_txn *newer;
 };
 
 struct memory_cursor {
@@ -43,6 +49,25 @@ static struct memory_txn *memory_txn(struct store_txn *txn)
     return (struct memory_txn *)txn;
 }
 
+/* Under the lock. */
+static void link_reader(struct memory_backend *memory, struct memory_txn *txn)
+{
+    txn->snapshot = memory->commit_count;
+    txn->older = memory->newest;
+    txn->newer = NULL;
+    *(txn->older != NULL ? &txn->older->newer : &memory->oldest) = txn;
+    memory->newest = txn;
+    memory->reader_count++;
+}
+
+/* Under the lock. */
+static void unlink_reader(struct memory_backend *memory, struct memory_txn *txn)
+{
+    *(txn->older != NULL ? &txn->older->newer : &memory->oldest) = txn->newer;
+    *(txn->newer != NULL ? &txn->newer->older : &memory->newest) = txn->older;
+    memory->reader_count--;
+}
+
 static void take_snapshot(struct memory_backend *memory, struct memory_txn *txn,
                           enum store_access access)
 {
@@ -51,7 +76,7 @@ static void take_snapshot(struct memory_backend *memory, struct memory_txn *txn,
         txn->tables[i] = rows_ref(memory->tables[i]);
     }
     if (access == STORE_READ) {
-        memory->reader_count++;
+        link_reader(memory, txn);
     }
     pthread_mutex_unlock(&memory->lock);
 }
@@ -65,7 +90,7 @@ static void drop_snapshot(struct memory_backend *memory, struct memory_txn *txn,
     }
     if (access == STORE_READ) {
         pthread_mutex_lock(&memory->lock);
-        memory->reader_count--;
+        unlink_reader(memory, txn);
         pthread_mutex_unlock(&memory->lock);
     }
 }
@@ -113,6 +138,7 @@ static enum err memory_commit(struct store_txn *take_txn)
         memory->tables[i] = txn->tables[i];
         txn->tables[i] = before;
     }
+    memory->commit_count++;
     pthread_mutex_unlock(&memory->lock);
     memory_abort(take_txn);
     return OK;
@@ -252,6 +278,9 @@ static enum err memory_stats(struct store_backend *backend, struct store_stats *
     memset(ret_stats, 0, sizeof(*ret_stats));
     pthread_mutex_lock(&memory->lock);
     ret_stats->reader_count = memory->reader_count;
+    if (memory->oldest != NULL) {
+        ret_stats->reader_lag_commits = memory->commit_count - memory->oldest->snapshot;
+    }
     pthread_mutex_unlock(&memory->lock);
     return OK;
 }

@@ -115,6 +115,41 @@ static void test_readers_see_a_snapshot(void **state)
     store_abort(after);
 }
 
+static void expect_lag(void **state, uint64_t commits)
+{
+    struct store_stats stats = {0};
+
+    assert_int_equal(store_stats(((struct contract *)*state)->backend, &stats), OK);
+    assert_int_equal(stats.reader_lag_commits, commits);
+}
+
+/* Goal: a snapshot that is kept is told, since what was freed after it can't be used again. Method:
+ * readers of several ages over commits; the oldest counts, and one that is reset holds nothing. */
+static void test_lag_of_readers(void **state)
+{
+    struct store_txn *old = contract_begin(state, STORE_READ);
+    struct store_txn *young = NULL;
+    struct store_txn *txn = NULL;
+
+    expect_lag(state, 0);
+    for (uint64_t commits = 1; commits <= 5; commits++) {
+        txn = contract_begin(state, STORE_WRITE);
+        contract_put(txn, 1, "row", commits % 2 == 0 ? "even" : "odd");
+        contract_commit(txn);
+        expect_lag(state, commits);
+        if (commits == 3) {
+            young = contract_begin(state, STORE_READ);
+        }
+    }
+    store_reset(old);
+    expect_lag(state, 2);
+    assert_int_equal(store_renew(old), OK);
+    expect_lag(state, 2);
+    store_abort(young);
+    expect_lag(state, 0);
+    store_abort(old);
+}
+
 /* Goal: a kept reader sees the newest commit after each renew. Method: reset and renew around
  * commits, with a lookup and a walk each time. */
 static void test_reset_and_renew(void **state)
@@ -242,6 +277,7 @@ int contract_run_transactions(CMFixtureFunction setup, CMFixtureFunction teardow
         cmocka_unit_test_setup_teardown(test_tables_are_apart, setup, teardown),
         cmocka_unit_test_setup_teardown(test_abort_leaves_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(test_readers_see_a_snapshot, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_lag_of_readers, setup, teardown),
         cmocka_unit_test_setup_teardown(test_reset_and_renew, setup, teardown),
         cmocka_unit_test_setup_teardown(test_large_values, setup, teardown),
         cmocka_unit_test_setup_teardown(test_bounds, setup, teardown),

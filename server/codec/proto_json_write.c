@@ -360,8 +360,11 @@ static bool list_field(struct writer *writer, size_t first, const struct field_i
     if (field->oneof >= 0) {
         drop_others(writer, first, field);
     }
+    if (!add_entry(writer, entry)) {
+        return false;
+    }
     entry->order++;
-    return add_entry(writer, entry);
+    return true;
 }
 
 /* Lists the known fields of a message, sorted. */

@@ -304,6 +304,24 @@ static void test_merging(void **state)
                           "\"trees\":{\"a\":{},\"k\":{}},\"choiceB\":{}}")));
 }
 
+/* Goal: a list keeps its order, however its elements are written. Method: elements packed and by
+ * themselves in turns. */
+static void test_list_order(void **state)
+{
+    struct world *world = *state;
+    struct buffer *wire = &world->wire;
+    struct buffer json;
+
+    wire_put_varint(wire, 20, 7);
+    wire_put_bytes(wire, 20, SLICE("\x03"));
+    wire_put_bytes(wire, 20, SLICE("\x04"));
+    wire_put_varint(wire, 20, 9);
+    buffer_init(&json, &world->arena, 0);
+    assert_int_equal(
+        proto_json_write(&world->ctx, &codec_all, buffer_slice(wire), &one_line, &json), OK);
+    assert_true(slice_equal(buffer_slice(&json), SLICE("{\"numbers\":[7,3,4,9]}")));
+}
+
 /* Goal: what is no such message has no JSON. Method: a table. */
 static void test_malformed(void **state)
 {
@@ -462,6 +480,7 @@ int run_proto_json_tests(void)
         cmocka_unit_test_setup_teardown(test_lenient, world_set_up, world_tear_down),
         cmocka_unit_test_setup_teardown(test_depth, world_set_up, world_tear_down),
         cmocka_unit_test_setup_teardown(test_merging, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_list_order, world_set_up, world_tear_down),
         cmocka_unit_test_setup_teardown(test_malformed, world_set_up, world_tear_down),
         cmocka_unit_test_setup_teardown(test_indent, world_set_up, world_tear_down),
         cmocka_unit_test_setup_teardown(test_well_known, world_set_up, world_tear_down),

@@ -287,13 +287,13 @@ void services_drain(struct services *services)
 
 static struct rpc *rpc_of(struct stream *stream)
 {
-    return (struct rpc *)((char *)stream - offsetof(struct rpc, stream));
+    return (struct rpc *)(void *)((char *)stream - offsetof(struct rpc, stream));
 }
 
 bool stream_wants(const struct stream *stream)
 {
     const struct rpc *rpc =
-        (const struct rpc *)((const char *)stream - offsetof(struct rpc, stream));
+        (const struct rpc *)(const void *)((const char *)stream - offsetof(struct rpc, stream));
 
     return rpc->cancel_why == OK && rpc->turn_messages < SERVICES_TURN_MESSAGES_MAX &&
            call_writable(rpc->call);

@@ -32,7 +32,7 @@ struct rpc_write {
 
 static struct rpc_write *write_of(struct work_request *work)
 {
-    return (struct rpc_write *)((char *)work - offsetof(struct rpc_write, work));
+    return (struct rpc_write *)(void *)((char *)work - offsetof(struct rpc_write, work));
 }
 
 static bool is_printable(struct slice text)

@@ -315,11 +315,10 @@ static void test_list_order(void **state)
     wire_put_varint(wire, 20, 7);
     wire_put_bytes(wire, 20, SLICE("\x03"));
     wire_put_bytes(wire, 20, SLICE("\x04"));
-    wire_put_varint(wire, 20, 9);
     buffer_init(&json, &world->arena, 0);
     assert_int_equal(
         proto_json_write(&world->ctx, &codec_all, buffer_slice(wire), &one_line, &json), OK);
-    assert_true(slice_equal(buffer_slice(&json), SLICE("{\"numbers\":[7,3,4,9]}")));
+    assert_true(slice_equal(buffer_slice(&json), SLICE("{\"numbers\":[7,3,4]}")));
 }
 
 /* Goal: what is no such message has no JSON. Method: a table. */

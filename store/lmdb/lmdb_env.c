@@ -6,6 +6,7 @@
 #include "store/base/assert.h"
 #include "store/keys.h"
 #include "store/lmdb/disk.h"
+#include "store/lmdb/lmdb_check.h"
 #include "store/lmdb/lmdb_internal.h"
 #include "store/record.h"
 
@@ -206,12 +207,24 @@ static enum err check_format(struct lmdb_backend *lmdb, MDB_txn *txn, struct fau
     return OK;
 }
 
+static enum err check_file(const struct lmdb_backend *lmdb, struct fault *fault)
+{
+    const struct store_lmdb_check_limits limits = {.pages_max = STORE_LMDB_CHECK_PAGES,
+                                                   .duration_us_max = STORE_LMDB_CHECK_US,
+                                                   .clock = clock_system()};
+
+    return store_lmdb_check(path_in(lmdb, "db/data.mdb").text, &limits, fault, NULL);
+}
+
 static enum err open_existing(struct lmdb_backend *lmdb, struct fault *fault)
 {
     MDB_txn *txn = NULL;
-    enum err err = open_env(lmdb, path_in(lmdb, "db").text);
+    enum err err = check_file(lmdb, fault);
     int code = MDB_SUCCESS;
 
+    if (err == OK) {
+        err = open_env(lmdb, path_in(lmdb, "db").text);
+    }
     if (err != OK) {
         return err;
     }
@@ -266,9 +279,25 @@ static enum err prepare_folder(struct lmdb_backend *lmdb, struct fault *fault)
     return OK;
 }
 
+/* A store is made only where there is none: its folder without its file is one that lost it. */
+static enum err find_store(const struct lmdb_backend *lmdb, struct fault *fault, bool *ret_is_new)
+{
+    struct lmdb_path folder = path_in(lmdb, "db");
+    struct lmdb_path file = path_in(lmdb, "db/data.mdb");
+    struct stat info;
+
+    *ret_is_new = lstat(folder.text, &info) != 0 && errno == ENOENT;
+    if (!*ret_is_new && stat(file.text, &info) != 0 && errno == ENOENT) {
+        return fault_say(fault, ERR_CORRUPT,
+                         "%s is missing; restore a backup, or remove %s too to begin a new store",
+                         file.text, folder.text);
+    }
+    return OK;
+}
+
 static enum err open_store(struct lmdb_backend *lmdb, struct fault *fault)
 {
-    struct stat info;
+    bool is_new = false;
     enum err err = prepare_folder(lmdb, fault);
 
     if (err != OK) {
@@ -279,7 +308,11 @@ static enum err open_store(struct lmdb_backend *lmdb, struct fault *fault)
     if (err != OK && err != ERR_DISK_FULL) {
         return fault_say(fault, err, "%s: its reserve file can't be written", lmdb->path);
     }
-    if (stat(path_in(lmdb, "db/data.mdb").text, &info) != 0) {
+    err = find_store(lmdb, fault, &is_new);
+    if (err != OK) {
+        return err;
+    }
+    if (is_new) {
         err = create(lmdb);
         if (err != OK) {
             return fault_say(fault, err, "%s: the store can't be made: %s", lmdb->path,

@@ -20,5 +20,6 @@ int run_queue_tests(void);
 int run_writer_tests(void);
 int run_writer_failure_tests(void);
 int run_lmdb_tests(void);
+int run_damage_tests(void);
 
 #endif

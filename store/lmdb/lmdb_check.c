@@ -1,0 +1,659 @@
+/*
+ * lmdb_check.c: the walk over LMDB's file. See lmdb_check.h. A tree is walked depth first, the pages
+ * from its root down to where the walk stands being kept, one a level; so memory is bounded by the
+ * deepest tree that LMDB can read, and a bit for each page of the file.
+ */
+#include "store/lmdb/lmdb_check.h"
+
+#include "store/base/assert.h"
+#include "store/lmdb/lmdb_page.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Ours are fewer; a file with more is none of ours. */
+#define TABLES_MAX 64
+#define TABLE_NAME_BYTES_MAX 32
+/* Pages that were given away in the commit that took them are never written: a file may end before
+ * its last page. By more than this it can't: LMDB counts 2^17 changed pages in a transaction. */
+#define UNWRITTEN_PAGES_MAX (1u << 18)
+/* Numbers of the free list that are read at once. */
+#define IDS_AT_ONCE 512
+/* The clock is read once in so many pages. */
+#define PAGES_A_LOOK 256
+
+/* A tree on its way. */
+struct table {
+    struct lmdb_tree tree;
+    char name[TABLE_NAME_BYTES_MAX];
+    bool keys_are_numbers;
+    bool is_names;
+    uint64_t entries; /* met so far */
+};
+
+struct level {
+    struct lmdb_page page; /* its bytes are in check.bytes */
+    uint32_t count;
+    uint32_t next; /* entry */
+    struct slice low, high; /* what its keys lie between; NULL data: no bound */
+};
+
+/* What a walk of a tree looks at. */
+enum walk_part {
+    WALK_ALL,
+    WALK_BRANCHES,
+    WALK_LEAVES /* of the pages that WALK_BRANCHES has seen */
+};
+
+struct check {
+    const char *path;
+    struct fault *fault;
+    const struct store_lmdb_check_limits *limits;
+    int64_t end_us; /* of the monotonic clock */
+    int fd;
+    uint64_t file_pages; /* whole ones */
+    struct lmdb_meta meta;
+    uint8_t *bytes; /* LMDB_DEPTH_MAX pages, and one for runs */
+    uint8_t *used; /* a bit a page: in a tree, or free */
+    struct level levels[LMDB_DEPTH_MAX];
+    struct table tables[TABLES_MAX];
+    size_t table_count;
+    const struct table *table; /* that is walked */
+    uint64_t pages; /* read */
+    uint64_t pages_end; /* of this walk */
+    uint64_t free_pages_unwritten; /* free, behind the file's end */
+    uint64_t leaf_number; /* of the tree, counted as the walk goes */
+    uint64_t leaf_step; /* each so many is read */
+    bool stopped; /* a limit was reached */
+};
+
+static enum err say(const struct check *check, uint64_t number, const char *problem)
+{
+    return fault_say(check->fault, ERR_CORRUPT,
+                     "%s is damaged: page %llu, %s: %s; nothing was changed; restore a backup",
+                     check->path, (unsigned long long)number,
+                     check->table != NULL ? check->table->name : "meta", problem);
+}
+
+static enum err read_bytes(const struct check *check, uint64_t offset, uint8_t *to, size_t size)
+{
+    while (size > 0) {
+        ssize_t got = pread(check->fd, to, size, (off_t)offset);
+
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            return fault_say(check->fault, ERR_IO, "%s can't be read (%s)", check->path,
+                             got == 0 ? "it ends early" : strerrordesc_np(errno));
+        }
+        to += got;
+        offset += (uint64_t)got;
+        size -= (size_t)got;
+    }
+    return OK;
+}
+
+/* One more page is to be read; false where a limit forbids it. */
+static bool take_page(struct check *check)
+{
+    if (check->pages >= check->pages_end) {
+        check->stopped = true;
+    } else if (check->end_us != 0 && check->pages % PAGES_A_LOOK == 0 &&
+               clock_monotonic_us(check->limits->clock) >= check->end_us) {
+        check->stopped = true;
+        check->pages_end = 0;
+    } else {
+        check->pages++;
+        return true;
+    }
+    return false;
+}
+
+/* Notes that a page is used; a literal where it can't be. */
+static const char *note_page(struct check *check, uint64_t number)
+{
+    uint8_t bit = (uint8_t)(1u << (number % 8));
+
+    if (number < LMDB_META_COUNT || number > check->meta.last_page) {
+        return "a page is named that is not in the file";
+    }
+    if ((check->used[number / 8] & bit) != 0) {
+        return "a page is named that something else has";
+    }
+    check->used[number / 8] |= bit;
+    return NULL;
+}
+
+/* The free list */
+
+static enum err note_free(struct check *check, uint64_t number, const uint64_t *ids, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *problem = note_page(check, ids[i]);
+
+        if (problem != NULL) {
+            return say(check, number, problem);
+        }
+        check->free_pages_unwritten += ids[i] >= check->file_pages;
+    }
+    return OK;
+}
+
+/* A value of the free list: how many, and the pages' numbers. `offset` is its place in the file. */
+static enum err read_free(struct check *check, uint64_t number, uint64_t offset, uint64_t size)
+{
+    uint64_t ids[IDS_AT_ONCE];
+    uint64_t count = 0;
+    enum err err = OK;
+
+    if (size < sizeof(count) || size % sizeof(count) != 0) {
+        return say(check, number, "a record of free pages has a size that can't be");
+    }
+    err = read_bytes(check, offset, (uint8_t *)&count, sizeof(count));
+    if (err != OK) {
+        return err;
+    }
+    if (count > size / sizeof(count) - 1) {
+        return say(check, number, "a record of free pages names more than it holds");
+    }
+    for (uint64_t done = 0; err == OK && done < count; done += IDS_AT_ONCE) {
+        uint64_t some = count - done < IDS_AT_ONCE ? count - done : IDS_AT_ONCE;
+
+        err = read_bytes(check, offset + (1 + done) * sizeof(count), (uint8_t *)ids,
+                         some * sizeof(count));
+        if (err == OK) {
+            err = note_free(check, number, ids, some);
+        }
+    }
+    return err;
+}
+
+/* Values */
+
+static bool is_in_file(const struct check *check, uint64_t first, uint64_t count)
+{
+    return first < check->file_pages && count <= check->file_pages - first;
+}
+
+/* The run of pages of a long value. */
+static enum err check_overflow(struct check *check, const struct lmdb_node *node, uint64_t number)
+{
+    uint32_t size = check->meta.page_bytes;
+    uint64_t count = lmdb_overflow_count(size, node->value.size);
+    uint8_t *bytes = check->bytes + (size_t)LMDB_DEPTH_MAX * size;
+    const struct lmdb_page page = {bytes, size, node->overflow};
+    const char *problem = NULL;
+    enum err err = OK;
+
+    if (!is_in_file(check, node->overflow, count)) {
+        return say(check, number, "a long value lies behind the file's end");
+    }
+    if (!take_page(check)) {
+        return OK;
+    }
+    err = read_bytes(check, node->overflow * size, bytes, LMDB_PAGE_HEAD_BYTES);
+    if (err != OK) {
+        return err;
+    }
+    problem = lmdb_overflow_check(&page, count, &count);
+    if (problem == NULL && !is_in_file(check, node->overflow, count)) {
+        problem = "a long value has more room than there is";
+    }
+    for (uint64_t i = 0; problem == NULL && i < count; i++) {
+        problem = note_page(check, node->overflow + i);
+    }
+    return problem != NULL ? say(check, node->overflow, problem) : OK;
+}
+
+static enum err add_table(struct check *check, const struct lmdb_node *node, uint64_t number)
+{
+    struct table *table = &check->tables[check->table_count];
+
+    if (!node->is_tree) {
+        return say(check, number, "the list of tables has something else in it");
+    }
+    if (check->table_count == TABLES_MAX) {
+        return say(check, number, "there are more tables than a store has");
+    }
+    table->tree = lmdb_tree_read(node->value.data);
+    if (table->tree.flags != 0) {
+        return say(check, number, "a table has flags that are never set");
+    }
+    (void)snprintf(table->name, sizeof(table->name), "table %.*s", (int)node->key.size,
+                   (const char *)node->key.data);
+    check->table_count++;
+    return OK;
+}
+
+static enum err check_value(struct check *check, struct table *table, const struct lmdb_page *page,
+                            const struct lmdb_node *node)
+{
+    uint64_t start = page->number * page->size;
+    enum err err = OK;
+
+    table->entries++;
+    if (table->is_names) {
+        return add_table(check, node, page->number);
+    }
+    if (node->is_tree) {
+        return say(check, page->number, "a row is said to be a table");
+    }
+    if (node->overflow != LMDB_PAGE_NONE) {
+        err = check_overflow(check, node, page->number);
+        start = node->overflow * page->size + LMDB_PAGE_HEAD_BYTES;
+    } else {
+        start += (uint64_t)(node->value.data - page->bytes);
+    }
+    if (err == OK && table->keys_are_numbers) {
+        err = read_free(check, page->number, start, node->value.size);
+    }
+    return err;
+}
+
+/* Pages */
+
+static int compare(const struct table *table, struct slice a, struct slice b)
+{
+    uint64_t x = 0;
+    uint64_t y = 0;
+
+    if (!table->keys_are_numbers) {
+        return slice_compare(a, b);
+    }
+    memcpy(&x, a.data, sizeof(x)); /* check_keys has seen that they are as long */
+    memcpy(&y, b.data, sizeof(y));
+    return x < y ? -1 : x > y;
+}
+
+static const char *check_keys(const struct table *table, const struct level *level, bool is_leaf)
+{
+    struct slice before = level->low;
+
+    for (uint32_t i = is_leaf ? 0 : 1; i < level->count; i++) {
+        struct slice key = lmdb_page_node(&level->page, i).key;
+        int least = is_leaf && i == 0 ? 0 : 1;
+
+        if (table->keys_are_numbers && key.size != sizeof(uint64_t)) {
+            return "a key of the free list is no number";
+        }
+        if (before.data != NULL && compare(table, key, before) < least) {
+            return "its keys are not in order";
+        }
+        before = key;
+    }
+    if (level->high.data != NULL && before.data != NULL &&
+        compare(table, before, level->high) >= 0) {
+        return "its keys belong to the page behind it";
+    }
+    return NULL;
+}
+
+static enum err check_children(struct check *check, const struct level *level)
+{
+    for (uint32_t i = 0; i < level->count; i++) {
+        uint64_t child = lmdb_page_node(&level->page, i).child;
+
+        if (child < LMDB_META_COUNT || child > check->meta.last_page ||
+            child >= check->file_pages) {
+            return say(check, level->page.number, "it names a page behind the file's end");
+        }
+    }
+    return OK;
+}
+
+/* Reads a page into its level, and checks it by itself; its children and values are left. */
+static enum err load_page(struct check *check, struct table *table, uint32_t depth, uint64_t number)
+{
+    struct level *level = &check->levels[depth];
+    uint8_t *bytes = check->bytes + (size_t)depth * check->meta.page_bytes;
+    bool is_leaf = depth + 1 == table->tree.depth;
+    const char *problem = NULL;
+    enum err err =
+        read_bytes(check, number * check->meta.page_bytes, bytes, check->meta.page_bytes);
+
+    if (err != OK) {
+        return err;
+    }
+    level->page = (struct lmdb_page){bytes, check->meta.page_bytes, number};
+    problem = lmdb_page_check(&level->page, is_leaf ? LMDB_PAGE_LEAF : LMDB_PAGE_BRANCH);
+    if (problem == NULL) {
+        level->count = lmdb_page_count(&level->page);
+        level->next = 0;
+        problem = check_keys(table, level, is_leaf);
+    }
+    if (problem == NULL && !is_leaf && level->count < 2 && !table->keys_are_numbers) {
+        problem = "it has one child";
+    }
+    if (problem != NULL) {
+        return say(check, number, problem);
+    }
+    return is_leaf ? OK : check_children(check, level);
+}
+
+static enum err visit_leaf(struct check *check, struct table *table, uint32_t depth)
+{
+    const struct level *level = &check->levels[depth];
+    enum err err = OK;
+
+    for (uint32_t i = 0; err == OK && !check->stopped && i < level->count; i++) {
+        struct lmdb_node node = lmdb_page_node(&level->page, i);
+
+        err = check_value(check, table, &level->page, &node);
+    }
+    return err;
+}
+
+/* Whether the page at this depth is one that the walk is for. */
+static bool is_wanted(struct check *check, const struct table *table, enum walk_part part,
+                      uint32_t depth)
+{
+    if (depth + 1 < table->tree.depth) {
+        return true;
+    }
+    if (part == WALK_BRANCHES) {
+        return false;
+    }
+    return check->leaf_number++ % check->leaf_step == 0;
+}
+
+/* Goes to a page, which may be left out: *ret_entered says whether its level now stands. */
+static enum err enter(struct check *check, struct table *table, enum walk_part part, uint32_t depth,
+                      uint64_t number, bool *ret_entered)
+{
+    bool is_leaf = depth + 1 == table->tree.depth;
+    const char *problem = NULL;
+    enum err err = OK;
+
+    *ret_entered = false;
+    if (!is_wanted(check, table, part, depth)) {
+        return OK;
+    }
+    if (is_leaf || part != WALK_LEAVES) {
+        problem = note_page(check, number);
+        if (problem != NULL) {
+            return say(check, number, problem);
+        }
+        if (!take_page(check)) {
+            return OK;
+        }
+    }
+    err = load_page(check, table, depth, number);
+    if (err == OK && is_leaf) {
+        return visit_leaf(check, table, depth);
+    }
+    *ret_entered = err == OK;
+    return err;
+}
+
+static void set_bounds(struct check *check, uint32_t depth, uint32_t entry)
+{
+    const struct level *above = &check->levels[depth - 1];
+    struct level *level = &check->levels[depth];
+
+    level->low = entry == 0 ? above->low : lmdb_page_node(&above->page, entry).key;
+    level->high =
+        entry + 1 == above->count ? above->high : lmdb_page_node(&above->page, entry + 1).key;
+}
+
+static enum err walk(struct check *check, struct table *table, enum walk_part part)
+{
+    uint32_t depth = 0; /* of the next page */
+    bool entered = false;
+    enum err err = OK;
+
+    check->table = table;
+    check->leaf_number = 0;
+    check->levels[0].low = slice_of(NULL, 0);
+    check->levels[0].high = slice_of(NULL, 0);
+    err = enter(check, table, part, 0, table->tree.root, &entered);
+    depth = entered ? 1 : 0;
+    while (err == OK && depth > 0 && !check->stopped) {
+        struct level *above = &check->levels[depth - 1];
+        uint32_t entry = above->next++;
+
+        if (entry == above->count) {
+            depth--;
+            continue;
+        }
+        set_bounds(check, depth, entry);
+        err = enter(check, table, part, depth, lmdb_page_node(&above->page, entry).child, &entered);
+        depth += entered;
+    }
+    return err;
+}
+
+/* What must hold of a tree before it is walked. */
+static enum err check_tree(struct check *check, struct table *table)
+{
+    const struct lmdb_tree *tree = &table->tree;
+    bool is_empty = tree->root == LMDB_PAGE_NONE;
+
+    check->table = table;
+    if (is_empty != (tree->depth == 0) || is_empty != (tree->entries == 0)) {
+        return say(check, LMDB_META_COUNT - 1, "is said to be empty, and is said not to be");
+    }
+    if (is_empty) {
+        return OK;
+    }
+    if (tree->depth > LMDB_DEPTH_MAX || tree->root < LMDB_META_COUNT ||
+        tree->root > check->meta.last_page || tree->root >= check->file_pages) {
+        return say(check, LMDB_META_COUNT - 1, "its root can't be");
+    }
+    return OK;
+}
+
+static enum err check_entries(struct check *check, const struct table *table)
+{
+    check->table = table;
+    return check->stopped || table->entries == table->tree.entries
+               ? OK
+               : say(check, table->tree.root, "it has another number of rows than it says");
+}
+
+static enum err walk_whole(struct check *check, struct table *table)
+{
+    enum err err = check_tree(check, table);
+
+    if (err == OK && table->tree.depth > 0) {
+        err = walk(check, table, WALK_ALL);
+    }
+    return err == OK ? check_entries(check, table) : err;
+}
+
+/* The file */
+
+static enum err read_metas(struct check *check)
+{
+    uint8_t bytes[LMDB_META_BYTES];
+    struct lmdb_meta metas[LMDB_META_COUNT];
+    uint64_t apart = 0;
+
+    for (uint64_t i = 0; i < LMDB_META_COUNT; i++) {
+        const char *problem = NULL;
+        enum err err = read_bytes(check, i == 0 ? 0 : metas[0].page_bytes, bytes, sizeof(bytes));
+
+        if (err != OK) {
+            return err;
+        }
+        problem = lmdb_meta_read(bytes, i, &metas[i]);
+        if (problem != NULL) {
+            return say(check, i, problem);
+        }
+    }
+    check->meta = metas[metas[1].txn > metas[0].txn];
+    apart = check->meta.txn - metas[metas[1].txn <= metas[0].txn].txn;
+    if (metas[0].page_bytes != metas[1].page_bytes || apart > 1 ||
+        (apart == 0 && check->meta.txn != 0)) {
+        return say(check, metas[1].txn > metas[0].txn, "it does not fit the other meta page");
+    }
+    return OK;
+}
+
+static enum err open_file(struct check *check)
+{
+    struct stat info;
+
+    check->fd = open(check->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (check->fd < 0 || fstat(check->fd, &info) != 0) {
+        return fault_say(check->fault, ERR_IO, "%s can't be opened (%s)", check->path,
+                         strerrordesc_np(errno));
+    }
+    if (!S_ISREG(info.st_mode)) {
+        return fault_say(check->fault, ERR_CORRUPT,
+                         "%s is no file: move away what stands there, and restore a backup",
+                         check->path);
+    }
+    if (info.st_size < (off_t)(LMDB_META_COUNT * LMDB_PAGE_BYTES_MIN)) {
+        return fault_say(check->fault, ERR_CORRUPT,
+                         "%s is damaged: it has %lld bytes, which is no store; restore a backup",
+                         check->path, (long long)info.st_size);
+    }
+    check->file_pages = (uint64_t)info.st_size;
+    return OK;
+}
+
+/* What the meta page says of the file, and memory for the walk. */
+static enum err prepare(struct check *check)
+{
+    uint64_t page_count = check->meta.last_page + 1;
+
+    check->file_pages /= check->meta.page_bytes;
+    if (check->file_pages < LMDB_META_COUNT ||
+        (page_count > check->file_pages && page_count - check->file_pages > UNWRITTEN_PAGES_MAX)) {
+        return say(check, LMDB_META_COUNT - 1, "the file is shorter than it says");
+    }
+    check->bytes = malloc((size_t)(LMDB_DEPTH_MAX + 1) * check->meta.page_bytes);
+    check->used = calloc(page_count / 8 + 1, 1);
+    return check->bytes != NULL && check->used != NULL ? OK : ERR_MEMORY;
+}
+
+/* The free list whole, and the names of the tables: what all else stands on. */
+static enum err check_ground(struct check *check)
+{
+    struct table free_list = {
+        .tree = check->meta.free_list, .name = "the free list", .keys_are_numbers = true};
+    struct table names = {
+        .tree = check->meta.names, .name = "the list of tables", .is_names = true};
+    uint64_t unwritten = check->meta.last_page + 1 > check->file_pages
+                             ? check->meta.last_page + 1 - check->file_pages
+                             : 0;
+    enum err err = walk_whole(check, &free_list);
+
+    if (err == OK && !check->stopped && check->free_pages_unwritten != unwritten) {
+        err = say(check, check->file_pages, "the file ends before it, and it is not free");
+    }
+    if (err == OK) {
+        err = walk_whole(check, &names);
+    }
+    check->table = NULL;
+    return err;
+}
+
+static enum err check_tables_whole(struct check *check)
+{
+    enum err err = OK;
+
+    for (size_t i = 0; err == OK && !check->stopped && i < check->table_count; i++) {
+        err = walk_whole(check, &check->tables[i]);
+    }
+    return err;
+}
+
+static enum err check_branches(struct check *check)
+{
+    enum err err = OK;
+
+    for (size_t i = 0; err == OK && i < check->table_count; i++) {
+        struct table *table = &check->tables[i];
+
+        err = check_tree(check, table);
+        if (err == OK && table->tree.depth > 1 && !check->stopped) {
+            err = walk(check, table, WALK_BRANCHES);
+        }
+    }
+    return err;
+}
+
+/* Each table gets its part of the pages that may still be read, spread over its leaves. */
+static enum err sample_leaves(struct check *check, uint64_t pages_max)
+{
+    enum err err = OK;
+
+    for (size_t i = 0; err == OK && check->pages_end != 0 && i < check->table_count; i++) {
+        struct table *table = &check->tables[i];
+        uint64_t part = (pages_max - check->pages) / (check->table_count - i);
+
+        check->stopped = false;
+        check->pages_end = check->pages + part;
+        check->leaf_step = part == 0 ? 1 : 1 + table->tree.leaf_pages / part;
+        if (table->tree.depth > 0) {
+            err = walk(check, table, WALK_LEAVES);
+        }
+    }
+    check->stopped = true;
+    return err;
+}
+
+static enum err check_file(struct check *check)
+{
+    uint64_t pages_max = check->limits->pages_max != 0 ? check->limits->pages_max : UINT64_MAX;
+    bool is_small = false;
+    enum err err = open_file(check);
+
+    if (err == OK) {
+        err = read_metas(check);
+    }
+    if (err == OK) {
+        err = prepare(check);
+    }
+    if (err != OK) {
+        return err;
+    }
+    is_small = check->file_pages <= pages_max;
+    check->pages_end = pages_max;
+    check->leaf_step = 1;
+    err = check_ground(check);
+    if (err == OK && is_small) {
+        err = check_tables_whole(check);
+    } else if (err == OK) {
+        err = check_branches(check);
+        if (err == OK && !check->stopped) {
+            err = sample_leaves(check, pages_max);
+        }
+    }
+    return err;
+}
+
+enum err store_lmdb_check(const char *path, const struct store_lmdb_check_limits *limits,
+                          struct fault *fault, struct store_lmdb_check_report *ret_report)
+{
+    struct check *check = calloc(1, sizeof(*check));
+    enum err err = ERR_MEMORY;
+
+    if (check == NULL) {
+        return err;
+    }
+    check->path = path;
+    check->fault = fault;
+    check->limits = limits;
+    check->fd = -1;
+    if (limits->duration_us_max != 0) {
+        check->end_us = clock_monotonic_us(limits->clock) + (int64_t)limits->duration_us_max;
+    }
+    err = check_file(check);
+    if (err == OK && ret_report != NULL) {
+        *ret_report = (struct store_lmdb_check_report){check->pages, !check->stopped};
+    }
+    if (check->fd >= 0) {
+        (void)close(check->fd);
+    }
+    free(check->bytes);
+    free(check->used);
+    free(check);
+    return err;
+}

@@ -1,0 +1,43 @@
+/*
+ * lmdb_check.h: whether LMDB's data file is what it should be, before LMDB opens it: LMDB follows
+ * whatever number stands in a page, so that a damaged one crashes the program or, worse, is written
+ * over what is whole. Reads the file by itself, page by page, through no map.
+ *
+ *   checked   both meta pages; the file's end; the free list; every page of every tree that is
+ *             reached: its place, kind and entries, the order of its keys, the runs of long values,
+ *             no page used twice, none used and free
+ *   not seen  what stands in keys and values: a bit that changed there is found by verify alone
+ *
+ * At open a store of ordinary size is read whole; of a larger one the free list, then the branch
+ * pages, then leaves spread over each table, until the limits are reached.
+ */
+#ifndef ERRATA_STORE_LMDB_LMDB_CHECK_H
+#define ERRATA_STORE_LMDB_LMDB_CHECK_H
+
+#include "store/base/clock.h"
+#include "store/base/fault.h"
+
+/* At open: 32 MiB of pages of 4 KiB, some 10 ms where they are in memory; and where each must be
+ * fetched from a slow disk, no longer than this. */
+#define STORE_LMDB_CHECK_PAGES 8192
+#define STORE_LMDB_CHECK_US 250000
+
+struct store_lmdb_check_limits {
+    uint64_t pages_max; /* 0: all */
+    uint64_t duration_us_max; /* 0: as long as it takes */
+    const struct clock *clock; /* may be NULL where duration_us_max is 0 */
+};
+
+struct store_lmdb_check_report {
+    uint64_t pages; /* read */
+    bool whole; /* every page that is in use was reached */
+};
+
+/* Checks the file DIR/db/data.mdb (or a copy of it). Nobody may write it meanwhile. ERR_CORRUPT where
+ * something is wrong: `fault` says which page, of which table, and how; ERR_IO where it can't be read,
+ * ERR_MEMORY. The report may be NULL. */
+MUST_CHECK enum err store_lmdb_check(const char *path, const struct store_lmdb_check_limits *limits,
+                                     struct fault *fault,
+                                     struct store_lmdb_check_report *ret_report);
+
+#endif

@@ -1,0 +1,333 @@
+/*
+ * damage_test.c: the check of LMDB's file before it is opened (store/lmdb/lmdb_check.h): it finds
+ * nothing in a whole file, whatever was done to the store before, and damage of every kind where
+ * there is some.
+ */
+#include "tests/unit/store/store_tests.h"
+
+#include "store/base/assert.h"
+#include "store/base/random.h"
+#include "store/lmdb/lmdb.h"
+#include "store/lmdb/lmdb_check.h"
+#include "store/lmdb/lmdb_page.h"
+#include "tests/support/store/temp_folder.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PAGE 4096
+#define ROUNDS 120
+
+struct world {
+    struct temp_folder folder;
+    char data[TEMP_FOLDER_PATH_BYTES + 8];
+    char path[TEMP_FOLDER_PATH_BYTES + 32]; /* of the file */
+    struct store_lmdb_config config;
+    struct store_backend *backend;
+    struct random_seeded random;
+    struct arena arena;
+    struct fault fault;
+};
+
+static void open_world(struct world *world)
+{
+    assert_int_equal(store_lmdb_open(&world->config, &world->fault, &world->backend), OK);
+}
+
+static void close_world(struct world *world)
+{
+    store_lmdb_close(world->backend);
+    world->backend = NULL;
+}
+
+static int setup(void **state)
+{
+    struct world *world = calloc(1, sizeof(*world));
+
+    assert_non_null(world);
+    temp_folder_init(&world->folder);
+    (void)snprintf(world->data, sizeof(world->data), "%s/data", world->folder.path);
+    (void)snprintf(world->path, sizeof(world->path), "%s/db/data.mdb", world->data);
+    world->config = (struct store_lmdb_config){world->data, 64ull << 20, 1 << 20};
+    random_seeded_init(&world->random, 7);
+    arena_init(&world->arena, SIZE_MAX);
+    fault_init(&world->fault, &world->arena);
+    open_world(world);
+    *state = world;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct world *world = *state;
+
+    store_lmdb_close(world->backend);
+    arena_deinit(&world->arena);
+    temp_folder_deinit(&world->folder);
+    free(world);
+    return 0;
+}
+
+static uint32_t draw(struct world *world, uint32_t below)
+{
+    uint32_t number = 0;
+
+    random_fill(&world->random.random, &number, sizeof(number));
+    return number % below;
+}
+
+static struct slice make_key(uint8_t *bytes, uint32_t number)
+{
+    memset(bytes, 1, 16);
+    for (int i = 0; i < 4; i++) {
+        bytes[16 + i] = (uint8_t)(number >> (24 - 8 * i));
+    }
+    return slice_of(bytes, 20 + number % 29);
+}
+
+static void change_row(struct world *world, struct store_txn *txn)
+{
+    static const uint32_t sizes[] = {1, 60, 400, 1900, 2100, 5000, 30000};
+    static uint8_t value[40000];
+    const enum store_table tables[] = {TABLE_EVENT, TABLE_EXAMPLE, TABLE_COUNTER};
+    enum store_table table = tables[draw(world, 3)];
+    uint8_t bytes[64] = {0};
+    struct slice key = make_key(bytes, draw(world, 3000));
+    size_t size = draw(world, sizes[draw(world, 7)]) + 1;
+    enum err err = OK;
+
+    if (draw(world, 5) < 2) {
+        err = store_del(txn, table, key);
+        assert_true(err == OK || err == ERR_NOT_FOUND);
+        return;
+    }
+    memset(value, (int)draw(world, 256), size);
+    assert_int_equal(store_put(txn, table, key, slice_of(value, size)), OK);
+}
+
+/* One transaction of random changes; some are thrown away. */
+static void change(struct world *world)
+{
+    struct store_txn *txn = NULL;
+    uint32_t count = draw(world, draw(world, 10) == 0 ? 400 : 40) + 1;
+
+    assert_int_equal(store_begin(world->backend, STORE_WRITE, &txn), OK);
+    for (uint32_t i = 0; i < count; i++) {
+        change_row(world, txn);
+    }
+    if (draw(world, 12) == 0) {
+        store_abort(txn);
+    } else {
+        assert_int_equal(store_commit(txn), OK);
+    }
+}
+
+static enum err check(struct world *world, uint64_t pages_max,
+                      struct store_lmdb_check_report *ret_report)
+{
+    const struct store_lmdb_check_limits limits = {.pages_max = pages_max};
+
+    arena_reset(&world->arena);
+    fault_init(&world->fault, &world->arena);
+    return store_lmdb_check(world->path, &limits, &world->fault, ret_report);
+}
+
+/* Goal: no store that LMDB wrote is refused. Method: hundreds of random transactions, rows of all
+ * sizes put and deleted, a reader that keeps old pages; checked whole and with limits after each. */
+static void test_whole_files(void **state)
+{
+    struct world *world = *state;
+    struct store_txn *reader = NULL;
+    struct store_lmdb_check_report report;
+
+    for (int round = 0; round < ROUNDS; round++) {
+        enum err err = OK;
+
+        if (round % 20 == 10) {
+            assert_int_equal(store_begin(world->backend, STORE_READ, &reader), OK);
+        }
+        change(world);
+        err = check(world, 0, &report);
+        if (err != OK) {
+            fail_msg("round %d: %.*s", round, (int)world->fault.message.size,
+                     (const char *)world->fault.message.data);
+        }
+        assert_true(report.whole);
+        assert_int_equal(check(world, 1 + draw(world, (uint32_t)report.pages), &report), OK);
+        if (round % 20 == 15) {
+            store_abort(reader);
+            reader = NULL;
+            close_world(world);
+            open_world(world);
+        }
+    }
+    assert_true(report.pages > 0);
+}
+
+static void fill(struct world *world)
+{
+    for (int i = 0; i < 40; i++) {
+        change(world);
+    }
+    close_world(world);
+}
+
+static void patch(struct world *world, uint64_t offset, const void *bytes, size_t size)
+{
+    int fd = open(world->path, O_RDWR);
+
+    assert_true(fd >= 0);
+    assert_int_equal(pwrite(fd, bytes, size, (off_t)offset), size);
+    (void)close(fd);
+}
+
+static void read_at(struct world *world, uint64_t offset, void *bytes, size_t size)
+{
+    int fd = open(world->path, O_RDONLY);
+
+    assert_true(fd >= 0);
+    assert_int_equal(pread(fd, bytes, size, (off_t)offset), size);
+    (void)close(fd);
+}
+
+/* The meta page that counts. */
+static struct lmdb_meta newest(struct world *world)
+{
+    uint8_t bytes[LMDB_META_BYTES];
+    struct lmdb_meta metas[2];
+
+    for (uint64_t i = 0; i < 2; i++) {
+        read_at(world, i * PAGE, bytes, sizeof(bytes));
+        assert_null(lmdb_meta_read(bytes, i, &metas[i]));
+    }
+    return metas[metas[1].txn > metas[0].txn];
+}
+
+/* Opening says that it is damaged, with these words. */
+static void expect_refused(struct world *world, const char *part)
+{
+    char text[1024];
+    enum err err = OK;
+
+    arena_reset(&world->arena);
+    fault_init(&world->fault, &world->arena);
+    err = store_lmdb_open(&world->config, &world->fault, &world->backend);
+    assert_int_equal(err, ERR_CORRUPT);
+    assert_true(world->fault.message.size < sizeof(text));
+    memcpy(text, world->fault.message.data, world->fault.message.size);
+    text[world->fault.message.size] = '\0';
+    if (strstr(text, part) == NULL || strstr(text, "restore a backup") == NULL) {
+        fail_msg("'%s' is not in: %s", part, text);
+    }
+}
+
+/* Goal: a meta page is believed only where all of it fits. Method: each number of it changed. */
+static void test_meta_pages(void **state)
+{
+    struct world *world = *state;
+    static const struct {
+        uint32_t offset;
+        const char *says;
+    } fields[] = {{0, "no meta page"},     {10, "no meta page"}, {16, "no meta page"},
+                  {20, "another version"}, {40, "a page size"},  {44, "flags"},
+                  {92, "flags"},           {136, "shorter"},     {144, "commit"}};
+    uint64_t place = 0;
+
+    fill(world);
+    place = (newest(world).txn & 1) * PAGE;
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+        uint64_t before = 0;
+        uint64_t after = 0;
+
+        read_at(world, place + fields[i].offset, &before, sizeof(before));
+        after = before ^ (fields[i].offset == 136 ? 1ull << 40 : 0x81);
+        patch(world, place + fields[i].offset, &after, sizeof(after));
+        expect_refused(world, fields[i].says);
+        patch(world, place + fields[i].offset, &before, sizeof(before));
+    }
+    /* The commit's number two on: the page is right by itself, and not beside the other. */
+    read_at(world, place + 144, &place, sizeof(place));
+    place += 2;
+    patch(world, (place & 1) * PAGE + 144, &place, sizeof(place));
+    expect_refused(world, "does not fit the other");
+}
+
+/* Goal: a page that is not what its tree wants is found, wherever it stands. Method: the root of the
+ * list of tables and a thousand pages at random: zeroed, filled, exchanged, cut off. */
+static void test_pages(void **state)
+{
+    struct world *world = *state;
+    uint8_t whole[PAGE];
+    uint8_t bytes[PAGE];
+    struct lmdb_meta meta;
+    uint32_t found = 0;
+
+    fill(world);
+    meta = newest(world);
+    read_at(world, meta.names.root * PAGE, whole, PAGE);
+    memset(bytes, 0, PAGE);
+    patch(world, meta.names.root * PAGE, bytes, PAGE);
+    expect_refused(world, "another page stands in its place");
+    patch(world, meta.names.root * PAGE, whole, PAGE);
+    for (int i = 0; i < 300; i++) {
+        uint64_t number = 2 + draw(world, (uint32_t)meta.last_page - 1);
+
+        read_at(world, number * PAGE, whole, PAGE);
+        memset(bytes, draw(world, 2) == 0 ? 0 : 0xff, PAGE);
+        if (draw(world, 3) == 0) {
+            read_at(world, (2 + draw(world, (uint32_t)meta.last_page - 1)) * PAGE, bytes, PAGE);
+        }
+        patch(world, number * PAGE, bytes, PAGE);
+        found += check(world, 0, NULL) == ERR_CORRUPT;
+        patch(world, number * PAGE, whole, PAGE);
+    }
+    assert_int_equal(check(world, 0, NULL), OK);
+    assert_true(found > 20); /* the others are free, or inside of long values */
+}
+
+/* Goal: a file that ends early, or has another thing in its place, is refused, and never read as
+ * if it were new. Method: cut at many places; a folder; nothing at all. */
+static void test_files(void **state)
+{
+    struct world *world = *state;
+    char aside[sizeof(world->path) + 8];
+    struct stat info;
+
+    fill(world);
+    (void)snprintf(aside, sizeof(aside), "%s.aside", world->path);
+    assert_int_equal(rename(world->path, aside), 0);
+    expect_refused(world, "db/data.mdb is missing");
+    assert_int_equal(mkdir(world->path, 0700), 0);
+    expect_refused(world, "is no file");
+    assert_int_equal(rmdir(world->path), 0);
+    assert_int_equal(rename(aside, world->path), 0);
+    assert_int_equal(stat(world->path, &info), 0);
+    for (off_t size = info.st_size - PAGE - 1; size >= 0; size -= 1 + size / 5) {
+        assert_int_equal(truncate(world->path, size), 0);
+        if (newest(world).last_page * PAGE > (uint64_t)size + (64 * PAGE)) {
+            expect_refused(world, "damaged");
+        }
+        if (size < 3 * PAGE) {
+            break;
+        }
+    }
+    assert_int_equal(truncate(world->path, 100), 0);
+    expect_refused(world, "which is no store");
+    assert_int_equal(truncate(world->path, 0), 0);
+    expect_refused(world, "which is no store");
+}
+
+int run_damage_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_whole_files, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_meta_pages, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_pages, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_files, setup, teardown),
+    };
+
+    return cmocka_run_group_tests_name("damaged files", tests, NULL, NULL);
+}

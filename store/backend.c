@@ -6,6 +6,7 @@
 
 #include "store/backend_ops.h"
 #include "store/base/assert.h"
+#include "store/base/fault_point.h"
 
 /* The organisation, with which each key begins. */
 #define KEY_BYTES_MIN 16
@@ -37,7 +38,7 @@ enum err store_begin(struct store_backend *backend, enum store_access access,
                      struct store_txn **ret_txn)
 {
     struct store_txn *txn = NULL;
-    enum err err = backend->ops->begin(backend, access, &txn);
+    enum err err = FAULT("store.begin") ? ERR_IO : backend->ops->begin(backend, access, &txn);
 
     if (err != OK) {
         return err;
@@ -56,6 +57,10 @@ enum err store_begin(struct store_backend *backend, enum store_access access,
 enum err store_commit(struct store_txn *take_txn)
 {
     ASSERT(take_txn->access == STORE_WRITE);
+    if (FAULT("store.commit")) {
+        store_abort(take_txn);
+        return ERR_IO;
+    }
     return take_txn->backend->ops->commit(take_txn);
 }
 
@@ -83,7 +88,7 @@ enum err store_renew(struct store_txn *txn)
     if (!txn->idle) {
         return OK;
     }
-    err = txn->backend->ops->renew(txn);
+    err = FAULT("store.renew") ? ERR_IO : txn->backend->ops->renew(txn);
     if (err == OK) {
         txn->idle = false;
     }
@@ -108,7 +113,7 @@ enum err store_get(struct store_txn *txn, enum store_table table, struct slice k
     if (UNEXPECTED(!key_fits(key))) {
         return ERR_INTERNAL;
     }
-    return txn->backend->ops->get(txn, table, key, ret_value);
+    return FAULT("store.get") ? ERR_IO : txn->backend->ops->get(txn, table, key, ret_value);
 }
 
 enum err store_put(struct store_txn *txn, enum store_table table, struct slice key,
@@ -119,7 +124,7 @@ enum err store_put(struct store_txn *txn, enum store_table table, struct slice k
         return ERR_INTERNAL;
     }
     note_change(txn, table);
-    return txn->backend->ops->put(txn, table, key, value);
+    return FAULT("store.put") ? ERR_DISK_FULL : txn->backend->ops->put(txn, table, key, value);
 }
 
 enum err store_append(struct store_txn *txn, enum store_table table, struct slice key,
@@ -130,7 +135,8 @@ enum err store_append(struct store_txn *txn, enum store_table table, struct slic
         return ERR_INTERNAL;
     }
     note_change(txn, table);
-    return txn->backend->ops->append(txn, table, key, value);
+    return FAULT("store.append") ? ERR_DISK_FULL
+                                 : txn->backend->ops->append(txn, table, key, value);
 }
 
 enum err store_del(struct store_txn *txn, enum store_table table, struct slice key)
@@ -140,7 +146,7 @@ enum err store_del(struct store_txn *txn, enum store_table table, struct slice k
         return ERR_INTERNAL;
     }
     note_change(txn, table);
-    return txn->backend->ops->del(txn, table, key);
+    return FAULT("store.del") ? ERR_DISK_FULL : txn->backend->ops->del(txn, table, key);
 }
 
 enum err store_stats(struct store_backend *backend, struct store_stats *ret_stats)
@@ -150,7 +156,7 @@ enum err store_stats(struct store_backend *backend, struct store_stats *ret_stat
 
 enum err store_restore(struct store_backend *backend)
 {
-    return backend->ops->restore(backend);
+    return FAULT("store.restore") ? ERR_DISK_FULL : backend->ops->restore(backend);
 }
 
 enum err store_cursor_init(struct store_cursor *cursor, struct store_txn *txn,
@@ -174,7 +180,8 @@ enum err store_cursor_init(struct store_cursor *cursor, struct store_txn *txn,
     cursor->from_bytes = from.size;
     cursor->started = false;
     cursor->changes = txn->changes[table];
-    return txn->backend->ops->cursor_open(txn, table, &cursor->handle);
+    return FAULT("store.cursor") ? ERR_IO
+                                 : txn->backend->ops->cursor_open(txn, table, &cursor->handle);
 }
 
 /* The first bytes behind all keys with the prefix; false where no bytes are (0xff alone). */

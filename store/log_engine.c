@@ -4,6 +4,7 @@
 #include "store/log_engine.h"
 
 #include "store/backend_ops.h"
+#include "store/base/fault_point.h"
 
 static enum err append_in_tables(const struct log_engine *engine, struct store_txn *txn,
                                  const struct log_range *ranges, size_t count)
@@ -12,6 +13,9 @@ static enum err append_in_tables(const struct log_engine *engine, struct store_t
     (void)txn;
     (void)ranges;
     (void)count;
+    if (FAULT("log_engine.append")) {
+        return ERR_IO;
+    }
     return OK; /* The tables' commit, which comes next, is what makes them durable. */
 }
 

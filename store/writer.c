@@ -5,6 +5,7 @@
 #include "store/writer_internal.h"
 
 #include "store/base/assert.h"
+#include "store/base/fault_point.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -191,7 +192,8 @@ static void *run_thread(void *user)
 
 static enum err start_thread(struct writer *writer)
 {
-    int code = pthread_create(&writer->thread, NULL, run_thread, writer);
+    int code =
+        FAULT("writer.thread") ? EAGAIN : pthread_create(&writer->thread, NULL, run_thread, writer);
 
     writer->has_thread = code == 0;
     return code == 0 ? OK : ERR_MEMORY;

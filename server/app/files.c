@@ -3,6 +3,8 @@
  */
 #include "server/app/files.h"
 
+#include "store/base/fault_point.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -49,7 +51,7 @@ static enum err write_aside(int folder_file, const char *folder, const char *nam
     if (file < 0) {
         return say_failed(fault, "made", folder, name);
     }
-    written = write_whole(file, bytes) && fsync(file) == 0;
+    written = !FAULT("files.write") && write_whole(file, bytes) && fsync(file) == 0;
     if (close(file) != 0 || !written) {
         return say_failed(fault, "written", folder, name);
     }

@@ -6,6 +6,7 @@
 #include "server/grpc/grpc_text.h"
 #include "server/grpc/status_details.h"
 #include "store/base/assert.h"
+#include "store/base/fault_point.h"
 
 #include <stdlib.h>
 
@@ -20,7 +21,7 @@ struct call_core *call_open(struct call_server *server, const struct call_protoc
         server->pool = core->next;
         server->pool_count--;
     } else {
-        core = malloc(sizeof(*core));
+        core = FAULT("call.open") ? NULL : malloc(sizeof(*core));
         if (core == NULL) {
             return NULL;
         }

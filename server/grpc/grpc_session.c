@@ -4,6 +4,7 @@
  */
 #include "server/grpc/grpc_internal.h"
 #include "store/base/assert.h"
+#include "store/base/fault_point.h"
 
 #include <stdlib.h>
 
@@ -192,7 +193,7 @@ static enum net_match grpc_match(struct slice first_bytes)
 
 static enum err grpc_open(void *user, struct net_link *link, int64_t now_us, void **ret_session)
 {
-    struct grpc_session *session = calloc(1, sizeof(*session));
+    struct grpc_session *session = FAULT("grpc.open") ? NULL : calloc(1, sizeof(*session));
     enum err err = OK;
 
     if (session == NULL) {

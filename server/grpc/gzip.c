@@ -3,6 +3,8 @@
  */
 #include "server/grpc/gzip.h"
 
+#include "store/base/fault_point.h"
+
 #include <limits.h>
 #include <zlib.h>
 
@@ -76,7 +78,7 @@ enum err gzip_inflate(struct arena *arena, struct slice packed, size_t max, stru
     if (packed.size == 0 || packed.size > UINT_MAX) {
         return ERR_MALFORMED;
     }
-    if (inflateInit2(&stream, GZIP_WINDOW_BITS) != Z_OK) {
+    if (FAULT("gzip.inflate") || inflateInit2(&stream, GZIP_WINDOW_BITS) != Z_OK) {
         return ERR_MEMORY;
     }
     stream.next_in = (Bytef *)(uintptr_t)packed.data;
@@ -99,8 +101,8 @@ enum err gzip_deflate(struct slice bytes, struct buffer *packed)
     if (bytes.size > UINT_MAX / 2) {
         return ERR_TOO_LARGE;
     }
-    if (deflateInit2(&stream, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW_BITS, GZIP_MEMORY_LEVEL,
-                     Z_DEFAULT_STRATEGY) != Z_OK) {
+    if (FAULT("gzip.deflate") || deflateInit2(&stream, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW_BITS,
+                                              GZIP_MEMORY_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK) {
         return ERR_MEMORY;
     }
     bound = deflateBound(&stream, bytes.size);

@@ -4,6 +4,7 @@
 #include "server/http2/h2_internal.h"
 #include "store/base/assert.h"
 #include "store/base/bytes.h"
+#include "store/base/fault_point.h"
 
 #include <stdlib.h>
 
@@ -112,7 +113,7 @@ static enum err h2_conn_submit_settings(struct h2_conn *conn)
 enum err h2_conn_new(struct h2_shared *shared, void *user, int64_t now_us,
                      struct h2_conn **ret_conn)
 {
-    struct h2_conn *conn = calloc(1, sizeof(*conn));
+    struct h2_conn *conn = FAULT("h2.connection") ? NULL : calloc(1, sizeof(*conn));
     enum err err = OK;
 
     if (conn == NULL) {

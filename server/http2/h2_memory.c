@@ -3,6 +3,8 @@
  */
 #include "server/http2/h2_memory.h"
 
+#include "store/base/fault_point.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,7 +53,7 @@ static void *h2_memory_malloc(size_t size, void *user)
         memory->kept_bytes -= (uint32_t)bytes;
         return piece + 1;
     }
-    piece = malloc(sizeof(*piece) + bytes);
+    piece = FAULT("h2.memory") ? NULL : malloc(sizeof(*piece) + bytes);
     if (piece == NULL) {
         return NULL;
     }

@@ -3,6 +3,7 @@
  */
 #include "server/http2/h2_internal.h"
 #include "store/base/assert.h"
+#include "store/base/fault_point.h"
 
 #include <stdlib.h>
 
@@ -17,7 +18,7 @@ struct h2_stream *h2_stream_open(struct h2_conn *conn, int32_t id)
         shared->pool_count--;
         generation = stream->generation;
     } else {
-        stream = malloc(sizeof(*stream));
+        stream = FAULT("h2.stream") ? NULL : malloc(sizeof(*stream));
         if (stream == NULL) {
             return NULL;
         }

@@ -4,6 +4,7 @@
 #include "server/jobs/pool.h"
 
 #include "store/base/assert.h"
+#include "store/base/fault_point.h"
 
 #include <stdlib.h>
 #include <uv.h>
@@ -73,7 +74,7 @@ static enum err submit(struct pool_job *free_job, void (*work)(void *job),
 {
     struct pool *pool = NULL;
 
-    if (free_job == NULL) {
+    if (free_job == NULL || FAULT("pool.submit")) {
         return ERR_BUSY;
     }
     pool = free_job->pool;

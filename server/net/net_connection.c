@@ -4,6 +4,7 @@
  */
 #include "server/net/net_internal.h"
 #include "store/base/assert.h"
+#include "store/base/fault_point.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,7 +135,7 @@ static void net_on_written(uv_write_t *request, int status)
 /* Queues what the socket did not take. */
 static enum err net_connection_queue(struct net_connection *connection, struct slice bytes)
 {
-    struct net_write *write = malloc(sizeof(*write) + bytes.size);
+    struct net_write *write = FAULT("net.write") ? NULL : malloc(sizeof(*write) + bytes.size);
     uv_buf_t buffer;
     int code = 0;
 
@@ -399,7 +400,7 @@ static void net_connection_name_peer(struct net_connection *connection)
 
 void net_connection_accept(struct net_server *server, uv_stream_t *listener)
 {
-    struct net_connection *connection = calloc(1, sizeof(*connection));
+    struct net_connection *connection = FAULT("net.accept") ? NULL : calloc(1, sizeof(*connection));
 
     if (connection == NULL) {
         return; /* libuv offers it again */

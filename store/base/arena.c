@@ -5,6 +5,8 @@
  */
 #include "store/base/arena.h"
 
+#include "store/base/fault_point.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +21,12 @@ struct arena_chunk {
 
 _Static_assert(sizeof(struct arena_chunk) % ARENA_ALIGN_BYTES == 0,
                "a piece behind the header is aligned");
+
+/* A chunk with room for `size` bytes; NULL where malloc fails. */
+static struct arena_chunk *chunk_new(size_t size)
+{
+    return FAULT("arena.chunk") ? NULL : malloc(sizeof(struct arena_chunk) + size);
+}
 
 static uint8_t *chunk_bytes(struct arena_chunk *chunk)
 {
@@ -69,7 +77,7 @@ void *arena_alloc_slowly(struct arena *arena, size_t size)
     if (size > PIECE_BYTES_MAX || round_up(size) > left) {
         return NULL;
     }
-    chunk = malloc(sizeof(*chunk) + size);
+    chunk = chunk_new(size);
     if (chunk == NULL) {
         return NULL;
     }
@@ -167,7 +175,7 @@ void *arena_alloc_slowly(struct arena *arena, size_t size)
     }
     is_lone = rounded >= chunk_size / 2;
     chunk_size = is_lone ? rounded : chunk_size;
-    chunk = malloc(sizeof(*chunk) + chunk_size);
+    chunk = chunk_new(chunk_size);
     if (chunk == NULL) {
         return NULL;
     }

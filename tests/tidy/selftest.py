@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 
+import faults
 import layers
 import shape
 import sources
@@ -102,6 +103,17 @@ def word_cases():
     yield "a test that is not there", named, "no test test_b"
 
 
+def fault_cases():
+    def run(code, listed=("store.get",)):
+        return findings_of(lambda f: faults.check_points(faults.points_of("a.c", code), listed, f))
+
+    point = 'return FAULT("store.get") ? ERR_IO : OK;\n'
+    yield "a listed point", run(point), None
+    yield "a point twice", run(point * 2), "stands at another place"
+    yield "an unlisted point", run(point + 'FAULT("store.put");\n'), "not in the list"
+    yield "a point that went", run(""), "there is no fault point"
+
+
 def symbol_cases():
     """A compiled domain object that calls malloc and keeps a counter."""
     with tempfile.TemporaryDirectory() as build:
@@ -127,7 +139,7 @@ def symbol_cases():
 
 
 def main():
-    cases = [*shape_cases(), *layer_cases(), *word_cases(), *symbol_cases()]
+    cases = [*shape_cases(), *layer_cases(), *word_cases(), *fault_cases(), *symbol_cases()]
     failed = sum(not expect(*case) for case in cases)
     print(f"tidy_selftest: {len(cases) - failed} of {len(cases)} as expected")
     return 1 if failed else 0

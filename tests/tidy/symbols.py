@@ -13,7 +13,7 @@ import subprocess
 import sources
 
 PURE = ("domain", "domain_text", "domain_corrections", "domain_fingerprint", "domain_layouts",
-        "domain_admin", "codec")
+        "domain_admin", "domain_replay", "codec")
 # All of the server but the worker program.
 SERVER = PURE + ("base", "store", "store_lmdb", "store_memory", "net", "http2", "grpc", "auth",
                  "services", "jobs", "pdf_answer", "pdf_jobs", "app")
@@ -45,9 +45,10 @@ ALLOWED_CALLS = {
 }
 
 # Mutable data outside functions, by module: what main sets once before any thread starts (the log's
-# level and format), what counts unexpected conditions, the state of one thread's randomness; and
+# level and format), who decides what fails, what counts unexpected conditions, the state of one
+# thread's randomness; and
 # what a program keeps for its signal handlers; and the tap of cairo's functions in the worker program.
-BASE = r"level_wanted|format_wanted|counter|machine|kernel|stock"
+BASE = r"level_wanted|format_wanted|driver|counter|machine|kernel|stock"
 MUTABLE = {
     "base": BASE,
     "library_inside": BASE,  # base, in liberrata

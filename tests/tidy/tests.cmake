@@ -7,7 +7,7 @@ function(errata_tidy rule label)
     set_tests_properties(tidy_${rule} PROPERTIES LABELS ${label} TIMEOUT 120)
 endfunction()
 
-foreach(rule layers shape words format selftest)
+foreach(rule layers shape words format faults selftest)
     errata_tidy(${rule} tidy)
 endforeach()
 foreach(rule headers symbols)

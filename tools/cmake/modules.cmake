@@ -22,9 +22,13 @@ target_include_directories(defines INTERFACE ${CMAKE_SOURCE_DIR}
                            ${CMAKE_SOURCE_DIR}/client/include)
 target_compile_definitions(defines INTERFACE _GNU_SOURCE ERRATA_VERSION="${PROJECT_VERSION}")
 option(ERRATA_ARENA_EMULATOR "each piece of an arena is a block of its own" OFF)
+option(ERRATA_FAULTS "places can be told to fail (store/base/fault_point.h)" OFF)
 option(ERRATA_FUZZ "build the fuzzers (clang)" OFF)
 if(ERRATA_ARENA_EMULATOR)
     target_compile_definitions(defines INTERFACE ERRATA_ARENA_EMULATOR=1)
+endif()
+if(ERRATA_FAULTS)
+    target_compile_definitions(defines INTERFACE ERRATA_FAULTS=1)
 endif()
 
 # Programs are optimised over all of their files when they are linked. Objects are compiled for both

@@ -5,6 +5,7 @@
 #include "server/jobs/pdf/pdf_worker.h"
 
 #include "store/base/assert.h"
+#include "store/base/fault_point.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +14,7 @@
 
 enum err pdf_bytes_open(struct pdf_bytes *bytes)
 {
-    int fd = memfd_create("document", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int fd = FAULT("pdf.bytes") ? -1 : memfd_create("document", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
     if (fd < 0) {
         return ERR_MEMORY;

@@ -10,6 +10,7 @@
 #include "server/jobs/pdf/pdf_queue.h"
 #include "server/jobs/pdf/pdf_supervisor.h"
 #include "store/base/assert.h"
+#include "store/base/fault_point.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -286,7 +287,7 @@ enum err pdf_job_open(struct pdf_jobs *jobs, struct uuid org, struct pdf_job **r
     if (!pdf_supervisor_is_worth_waiting(&jobs->supervisor)) {
         return ERR_UNAVAILABLE;
     }
-    job = (struct pdf_job *)calloc(1, sizeof(*job));
+    job = FAULT("pdf.job") ? NULL : (struct pdf_job *)calloc(1, sizeof(*job));
     if (job == NULL) {
         return ERR_MEMORY;
     }

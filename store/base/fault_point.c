@@ -1,0 +1,30 @@
+/*
+ * fault_point.c: who decides whether a place fails, in builds with ERRATA_FAULTS. The driver stands
+ * outside of every function, since a place that can fail is anywhere and is handed nothing.
+ */
+#include "store/base/fault_point.h"
+
+#ifdef ERRATA_FAULTS
+
+#include <stddef.h>
+
+static struct fault_driver **driver_place(void)
+{
+    static struct fault_driver *driver;
+
+    return &driver;
+}
+
+void fault_point_set_driver(struct fault_driver *driver)
+{
+    *driver_place() = driver;
+}
+
+bool fault_point_fails(const char *name)
+{
+    struct fault_driver *driver = *driver_place();
+
+    return driver != NULL && driver->fails(driver, name);
+}
+
+#endif

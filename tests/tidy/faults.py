@@ -1,0 +1,73 @@
+#!/usr/bin/python3
+"""tidy_faults: every place that a debug build can make fail stands once, and in the list below.
+
+A name is `module.what`. The list says what fails there, so that whoever reads a trace of the
+simulation knows what happened without looking for the place.
+"""
+import re
+
+import sources
+
+POINTS = {
+    "arena.chunk": "malloc, for an arena",
+    "call.open": "malloc, for a call",
+    "files.write": "the disk, under a small file such as the first token",
+    "grpc.open": "malloc, for a connection's session",
+    "gzip.deflate": "zlib's memory, for a reply",
+    "gzip.inflate": "zlib's memory, for a request",
+    "h2.connection": "malloc, for a connection's HTTP/2",
+    "h2.memory": "malloc, for nghttp2",
+    "h2.stream": "malloc, for a stream",
+    "log_engine.append": "the place where the log is kept",
+    "net.accept": "malloc, for a connection",
+    "net.write": "malloc, for what a socket did not take",
+    "pdf.bytes": "memfd_create, for a document",
+    "pdf.job": "malloc, for a document's job",
+    "pool.submit": "a full pool",
+    "store.append": "a full disk, under an append",
+    "store.begin": "the disk, as a transaction begins",
+    "store.commit": "the disk, before anything of the commit is there",
+    "store.cursor": "the disk, as a walk begins",
+    "store.del": "a full disk, under a deletion",
+    "store.get": "the disk, under a lookup",
+    "store.put": "a full disk, under a put",
+    "store.renew": "the disk, as a reader takes a snapshot",
+    "store.restore": "a disk that is still full",
+    "writer.thread": "pthread_create",
+}
+POINT = re.compile(r'\bFAULT\("([^"]*)"\)')
+HEADER = "store/base/fault_point.h"
+
+
+def points_of(path, text):
+    """(name, path, line) of each point of a file."""
+    return [(name, path, number) for number, line in enumerate(text.split("\n"), 1)
+            for name in POINT.findall(line)]
+
+
+def check_points(points, listed, findings):
+    seen = set()
+    for name, path, line in points:
+        if name in seen:
+            findings.add(path, line, f"the fault point {name} stands at another place too",
+                         "a name of its own")
+        elif not re.fullmatch(r"[a-z0-9_]+\.[a-z0-9_]+", name):
+            findings.add(path, line, f"'{name}' is no name of a fault point", "module.what")
+        elif name not in listed:
+            findings.add(path, line, f"the fault point {name} is not in the list",
+                         "name it in POINTS of tests/tidy/faults.py, with what fails there")
+        seen.add(name)
+    for name in sorted(set(listed) - seen):
+        findings.add("tests/tidy/faults.py", 1, f"there is no fault point {name}",
+                     "take it out of the list")
+
+
+def check(root, build, findings):
+    points = [point for path in sources.c_files(root)
+              if path.startswith(("store/", "server/")) and path != HEADER
+              for point in points_of(path, sources.read(root, path))]
+    check_points(points, POINTS, findings)
+
+
+if __name__ == "__main__":
+    sources.main("tidy_faults", check)

@@ -277,3 +277,45 @@ void store_cursor_deinit(struct store_cursor *cursor)
         cursor->handle = NULL;
     }
 }
+
+/* The first bytes behind every key of an organisation; false where there are none (0xff alone). */
+static bool org_end(struct uuid org, struct uuid *ret_end)
+{
+    for (size_t i = UUID_BYTES; i > 0; i--) {
+        if (++org.bytes[i - 1] != 0) {
+            *ret_end = org;
+            return true;
+        }
+    }
+    return false;
+}
+
+enum err store_next_org(struct store_txn *txn, enum store_table table, const struct uuid *after,
+                        struct uuid *ret_org)
+{
+    const struct store_backend_ops *ops = txn->backend->ops;
+    struct uuid from = {{0}};
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    void *handle = NULL;
+    enum err err = OK;
+
+    ASSERT(!txn->idle);
+    if (after != NULL && !org_end(*after, &from)) {
+        return ERR_NOT_FOUND;
+    }
+    err = ops->cursor_open(txn, table, &handle);
+    if (err != OK) {
+        return err;
+    }
+    err = ops->cursor_seek(handle, slice_of(from.bytes, UUID_BYTES), &key, &value);
+    ops->cursor_close(txn, handle);
+    if (err != OK) {
+        return err;
+    }
+    if (key.size < KEY_BYTES_MIN) {
+        return ERR_CORRUPT;
+    }
+    memcpy(ret_org->bytes, key.data, UUID_BYTES);
+    return OK;
+}

@@ -13,6 +13,7 @@
 
 #include "store/base/err.h"
 #include "store/base/slice.h"
+#include "store/base/uuid.h"
 
 #define STORE_KEY_BYTES_MAX 64
 /* No value is longer: whole events, never megabytes. */
@@ -108,5 +109,11 @@ MUST_CHECK enum err store_cursor_next(struct store_cursor *cursor, struct slice 
                                       struct slice *ret_value);
 /* Takes a zeroed cursor too. */
 void store_cursor_deinit(struct store_cursor *cursor);
+
+/* The first organisation behind `after` (NULL: of all) that has a key in this table; the zero one,
+ * under which stands what belongs to none, comes first. For what goes over a whole store. ERR_NOT_FOUND
+ * behind the last. */
+MUST_CHECK enum err store_next_org(struct store_txn *txn, enum store_table table,
+                                   const struct uuid *after, struct uuid *ret_org);
 
 #endif

@@ -62,9 +62,15 @@ enum err idempotency_find(struct ctx *ctx, struct store_txn *txn,
 enum err idempotency_keep(struct ctx *ctx, struct store_txn *txn,
                           const struct event_idempotency *key, const struct work_result *result)
 {
+    return idempotency_keep_at(ctx, txn, key, result, clock_wall_us(ctx->clock));
+}
+
+enum err idempotency_keep_at(struct ctx *ctx, struct store_txn *txn,
+                             const struct event_idempotency *key, const struct work_result *result,
+                             int64_t time_us)
+{
     static const struct uuid zero;
-    uint32_t hour = hour_of(clock_wall_us(ctx->clock));
-    struct key row = key_idempotency(key->org, hour, key->key_hash);
+    struct key row = key_idempotency(key->org, hour_of(time_us), key->key_hash);
     struct idempotency_record record = {
         .request_sha256 = key->request_sha256,
         .log_org = result->org.uuid,

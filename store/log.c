@@ -377,14 +377,19 @@ static bool digest_is(const struct sha256_digest *a, struct sha256_digest b)
     return memcmp(a->bytes, b.bytes, SHA256_BYTES) == 0;
 }
 
+bool log_event_holds(const struct event *event)
+{
+    return digest_is(&event->facts_sha256, sha256(event->facts)) &&
+           (event->content_removed ||
+            digest_is(&event->content_sha256, content_digest(event->salt, event->content)));
+}
+
 /* One event against what the check knows of the one before. */
 static bool event_is_chained(const struct event *event, const struct log_check *check)
 {
     return event->seq == check->last_seq + 1 &&
            digest_is(&event->previous_sha256, check->last_envelope_sha256) &&
-           digest_is(&event->facts_sha256, sha256(event->facts)) &&
-           (event->content_removed ||
-            digest_is(&event->content_sha256, content_digest(event->salt, event->content)));
+           log_event_holds(event);
 }
 
 static enum err verify_events(struct log_walk *walk, uint64_t limit, struct log_check *check)

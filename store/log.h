@@ -139,6 +139,8 @@ MUST_CHECK enum err log_seq_at(struct store_txn *txn, struct org_id org, int64_t
 /* Decodes the value of an EVENT row; ERR_CORRUPT for bytes that are none. */
 MUST_CHECK enum err log_decode(struct org_id org, uint64_t seq, struct slice record,
                                struct event *ret_event);
+/* Facts and content (where retention left it) have the hashes that the envelope gives them. */
+bool log_event_holds(const struct event *event);
 /* The generic rows of an event that stands in the log already: what a replay does before apply. */
 MUST_CHECK enum err log_apply_envelope(struct ctx *ctx, struct store_txn *txn,
                                        const struct event *event);

@@ -101,5 +101,9 @@ MUST_CHECK enum err idempotency_find(struct ctx *ctx, struct store_txn *txn,
 MUST_CHECK enum err idempotency_keep(struct ctx *ctx, struct store_txn *txn,
                                      const struct event_idempotency *key,
                                      const struct work_result *result);
+/* The same for a write of another time: what a replay of the log does. */
+MUST_CHECK enum err idempotency_keep_at(struct ctx *ctx, struct store_txn *txn,
+                                        const struct event_idempotency *key,
+                                        const struct work_result *result, int64_t time_us);
 
 #endif

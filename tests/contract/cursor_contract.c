@@ -213,6 +213,43 @@ static void test_bounds(void **state)
     store_abort(txn);
 }
 
+/* Goal: a walk over a whole table meets each organisation once, the zero one first, the last one at
+ * the end. Method: rows of some organisations at either end and in the middle, in a reader and in the
+ * writer that puts them; a table of its own stays empty. */
+static void test_next_org(void **state)
+{
+    static const uint8_t orgs[] = {0x00, 0x01, 0x02, 0x7f, 0xfe, 0xff};
+    struct store_txn *txn = contract_begin(state, STORE_WRITE);
+    struct uuid org;
+
+    assert_int_equal(store_next_org(txn, CONTRACT_TABLE, NULL, &org), ERR_NOT_FOUND);
+    for (size_t i = 0; i < sizeof(orgs); i++) {
+        contract_put(txn, orgs[i], "", "");
+        contract_put(txn, orgs[i], "b", "b");
+    }
+    for (int access = 0; access < 2; access++) {
+        const struct uuid *after = NULL;
+
+        for (size_t i = 0; i < sizeof(orgs); i++) {
+            struct contract_key wanted = contract_key(orgs[i], "");
+
+            assert_int_equal(store_next_org(txn, CONTRACT_TABLE, after, &org), OK);
+            assert_memory_equal(org.bytes, wanted.bytes, UUID_BYTES);
+            after = &org;
+        }
+        assert_int_equal(store_next_org(txn, CONTRACT_TABLE, after, &org), ERR_NOT_FOUND);
+        memset(&org, 0x03, sizeof(org)); /* one that is not there, before one that is */
+        assert_int_equal(store_next_org(txn, CONTRACT_TABLE, &org, &org), OK);
+        assert_int_equal(org.bytes[0], 0x7f);
+        assert_int_equal(store_next_org(txn, TABLE_PROFILE, NULL, &org), ERR_NOT_FOUND);
+        if (access == 0) {
+            contract_commit(txn);
+            txn = contract_begin(state, STORE_READ);
+        }
+    }
+    store_abort(txn);
+}
+
 int contract_run_cursors(CMFixtureFunction setup, CMFixtureFunction teardown)
 {
     const struct CMUnitTest tests[] = {
@@ -222,6 +259,7 @@ int contract_run_cursors(CMFixtureFunction setup, CMFixtureFunction teardown)
         cmocka_unit_test_setup_teardown(test_own_writes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_cursors_side_by_side, setup, teardown),
         cmocka_unit_test_setup_teardown(test_bounds, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_next_org, setup, teardown),
     };
 
     return cmocka_run_group_tests_name("store cursors", tests, NULL, NULL);

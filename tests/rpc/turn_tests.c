@@ -95,6 +95,7 @@ static void remove_layout(struct world *world, const char *org_text)
         store_cursor_deinit(&cursor);
         if (err == OK) {
             assert_int_equal(store_del(txn, TABLE_EXAMPLE, key), OK);
+            world->damaged_rows++;
         }
     }
     assert_int_equal(err, ERR_NOT_FOUND);

@@ -4,6 +4,7 @@
 #include "tests/rpc/world.h"
 
 #include "server/auth/first_token.h"
+#include "server/domain/replay/replay.h"
 #include "store/base/assert.h"
 #include "store/base/bytes.h"
 
@@ -113,8 +114,91 @@ void world_init_without_documents(struct world *world)
     init(world, false);
 }
 
+static int64_t no_time(const struct clock *clock)
+{
+    (void)clock;
+    fail_msg("apply asked what time it is");
+    return 0;
+}
+
+static void no_bytes(struct random *random, void *bytes, size_t size)
+{
+    (void)random;
+    memset(bytes, 0, size);
+    fail_msg("apply asked for randomness");
+}
+
+/* Runs one of the two over a store of its own, which is the caller's then. */
+static struct store_backend *replay(struct world *world,
+                                    enum err (*run)(const struct replay_config *config,
+                                                    struct replay_report *ret_report),
+                                    struct replay_report *ret_report)
+{
+    const struct clock clock = {no_time, no_time, no_time};
+    struct random random = {no_bytes};
+    struct replay_config config = {.source = world->backend, .clock = &clock, .random = &random};
+
+    assert_int_equal(store_memory_open(&config.target), OK);
+    assert_int_equal(run(&config, ret_report), OK);
+    assert_int_equal(ret_report->broken_count, 0);
+    assert_true(ret_report->organizations > 0 && ret_report->events > 0);
+    return config.target;
+}
+
+/* Every idempotency row that a replay made stands in the store as it is. */
+static void check_keys(struct world *world, struct store_backend *replayed)
+{
+    struct store_txn *stored = NULL;
+    struct store_txn *made = NULL;
+    struct uuid org;
+    enum err err = OK;
+
+    assert_int_equal(store_begin(world->backend, STORE_READ, &stored), OK);
+    assert_int_equal(store_begin(replayed, STORE_READ, &made), OK);
+    err = store_next_org(made, TABLE_IDEMPOTENCY, NULL, &org);
+    while (err == OK) {
+        struct store_cursor cursor;
+        struct key prefix = key_org((struct org_id){org});
+        struct slice key = {NULL, 0};
+        struct slice value = {NULL, 0};
+        struct slice wanted = {NULL, 0};
+
+        assert_int_equal(store_cursor_init(&cursor, made, TABLE_IDEMPOTENCY, key_slice(&prefix),
+                                           slice_of(NULL, 0), STORE_ASCENDING),
+                         OK);
+        while (store_cursor_next(&cursor, &key, &value) == OK) {
+            assert_int_equal(store_get(stored, TABLE_IDEMPOTENCY, key, &wanted), OK);
+            assert_true(slice_equal(value, wanted));
+        }
+        store_cursor_deinit(&cursor);
+        err = store_next_org(made, TABLE_IDEMPOTENCY, &org, &org);
+    }
+    assert_int_equal(err, ERR_NOT_FOUND);
+    store_abort(stored);
+    store_abort(made);
+}
+
+void world_check_replay(struct world *world)
+{
+    struct replay_report *report = arena_calloc(&world->arena, 1, sizeof(*report));
+    struct store_backend *replayed = NULL;
+
+    assert_non_null(report);
+    replayed = replay(world, replay_verify, report);
+    for (size_t i = 0; i < report->difference_count && i < REPLAY_DIFFERENCES_MAX; i++) {
+        print_message("a row of %s differs\n", store_table_name(report->differences[i].table));
+    }
+    assert_int_equal(report->difference_count, world->damaged_rows);
+    assert_true(report->rows > 0);
+    store_memory_close(replayed);
+    replayed = replay(world, replay_log, report);
+    check_keys(world, replayed);
+    store_memory_close(replayed);
+}
+
 void world_deinit(struct world *world)
 {
+    world_check_replay(world);
     assert_int_equal(services_live_count(world->services), 0);
     assert_int_equal(world->job_count, 0);
     fake_documents_check_end(&world->documents);

@@ -48,14 +48,17 @@ struct world {
     struct fake_documents documents;
     bool wants_turn;
     unsigned turns; /* of services_turn */
+    uint64_t damaged_rows; /* that a test changed behind the writer's back */
     char admin[WORLD_TOKEN_BYTES]; /* `Bearer errata_...` of the first start */
 };
 
 void world_init(struct world *world);
 /* The same without a PDF worker. */
 void world_init_without_documents(struct world *world);
-/* Every call must have ended. */
+/* Every call must have ended. Checks the tables against a replay of the log, so that each test does. */
 void world_deinit(struct world *world);
+/* What the tables hold is what the log makes of them, to the byte. */
+void world_check_replay(struct world *world);
 /* Runs jobs, batches and turns until nothing is left to do. */
 void world_run(struct world *world);
 

@@ -1,34 +1,41 @@
 /*
- * replay.h: the tables made anew from the log, and compared with those that are stored. A source is
- * a read transaction over a snapshot; a target is an empty back end of the caller's own. Nothing
+ * replay.h: the tables made anew from the log, and compared with those that are stored. Of a source
+ * one snapshot is read; a target is an empty back end of the caller's own. Nothing
  * here knows LMDB, a clock of its own or a process: who spawns, who renames and who tells people is
  * above.
  *
  * Order: organisation by organisation as the log's table has them, each by number. So an event may
  * change rows of its own organisation, and rows of no organisation (organisations, tokens) that no
- * other organisation's events read.
+ * other organisation's events read. Memory: one batch of the target, and what one event needs.
  */
 #ifndef ERRATA_SERVER_DOMAIN_REPLAY_REPLAY_H
 #define ERRATA_SERVER_DOMAIN_REPLAY_REPLAY_H
 
 #include "store/log.h"
 
-/* Events in one transaction of the target. */
+/* Events in one transaction of the target, and about how many bytes of them; rows between two calls
+ * of on_progress. */
 #define REPLAY_BATCH_EVENTS 1000
+#define REPLAY_BATCH_BYTES (8u << 20)
+#define REPLAY_PROGRESS_ROWS 10000
+/* Idempotency rows are made for events of the last so many microseconds of an organisation's log: as
+ * long as a repeated write is looked for. */
+#define REPLAY_KEYS_US (25ll * 3600 * 1000000)
 
-/* How far a replay or a comparison has come; totals are 0 where they are not known. */
+/* How far a replay or a comparison has come. */
 struct replay_progress {
-    const char *step; /* a literal: "chain", "replay", "compare" */
-    uint64_t events; /* done in this step */
-    uint64_t rows; /* compared */
+    const char *step; /* a literal: "replay", "compare" */
+    uint64_t events; /* replayed */
+    uint64_t events_total; /* by the last numbers of the logs */
+    uint64_t rows; /* compared; how many there are is not known before */
 };
 
 struct replay_config {
-    struct store_txn *source; /* a read transaction; the caller's */
+    struct store_backend *source; /* read as it is when the work begins; the caller's */
     struct store_backend *target; /* empty; the caller's */
     const struct clock *clock; /* handed to apply's ctx, which must not read it */
     struct random *random; /* the same */
-    /* Called about every REPLAY_BATCH_EVENTS; false ends the work with ERR_CANCELLED. May be NULL. */
+    /* Called behind each batch; false ends the work with ERR_CANCELLED. May be NULL. */
     bool (*on_progress)(void *user, const struct replay_progress *progress);
     void *user;
 };
@@ -49,29 +56,43 @@ struct replay_difference {
     size_t key_bytes;
 };
 
-/* What a verification found. */
+/* What is wrong with an event. */
+enum replay_break {
+    REPLAY_WHOLE, /* nothing */
+    REPLAY_GAP, /* it is not there, others behind it are */
+    REPLAY_BYTES, /* its bytes do not decode */
+    REPLAY_HASH, /* facts or content do not have their hashes */
+    REPLAY_CHAIN, /* it does not follow the event before it */
+    REPLAY_APPLY /* its rows can't be made */
+};
+
+/* What was found. */
 struct replay_report {
-    uint64_t organizations;
-    uint64_t events;
+    uint64_t organizations; /* with events */
+    uint64_t events; /* that hold, and were replayed */
     uint64_t rows; /* of class PROJECTION, compared */
-    /* The first event whose chain, bytes or apply do not hold: of this organisation, with this
-     * number. Zero seq: none. Where there is one, the rows of that organisation are not compared. */
+    /* The first event that does not hold: of this organisation, with this number. Rows of an
+     * organisation that has one, and (since its events make them too) of none, are not compared. */
     struct org_id broken_org;
     uint64_t broken_seq;
+    enum replay_break broken_by;
     uint64_t broken_count; /* organisations with one */
     uint64_t difference_count; /* all; the first ones are listed */
     struct replay_difference differences[REPLAY_DIFFERENCES_MAX];
 };
 
-/* Every event of every organisation into the target, with the generic rows, what apply makes of it,
- * and the idempotency rows of its last 25 hours. Errors of the target as they come; ERR_CORRUPT at
- * an event that does not decode or apply. */
+/* Every event of every organisation into the target, byte for byte, with the generic rows, what apply
+ * makes of it, and the idempotency rows of the log's last hours. Errors of the target as they come;
+ * ERR_CORRUPT at the first event that does not hold: the report, which is filled then too, names it. */
 MUST_CHECK enum err replay_log(const struct replay_config *config,
                                struct replay_report *ret_report);
 /* Checks the chain of every organisation, replays it into the target, and compares every key of the
- * tables of class PROJECTION. OK whatever was found: the report says it (replay_is_clean). */
+ * tables of class PROJECTION. OK whatever was found: the report says it (replay_is_clean). ERR_CORRUPT
+ * where the source can't even be walked. */
 MUST_CHECK enum err replay_verify(const struct replay_config *config,
                                   struct replay_report *ret_report);
 bool replay_is_clean(const struct replay_report *report);
+/* What is wrong, as the end of a sentence that begins with the event. */
+const char *replay_break_text(enum replay_break broken_by);
 
 #endif

@@ -1,0 +1,219 @@
+/*
+ * replay_compare.c: organisation by organisation, table by table, the stored rows and those that the
+ * replay made are walked side by side. Nothing is kept of rows that are equal.
+ */
+#include "server/domain/replay/replay_internal.h"
+
+/* One of the two walks over a table. */
+struct side {
+    struct store_cursor cursor;
+    struct slice key;
+    struct slice value;
+    bool has; /* key and value are a row */
+};
+
+static enum err side_next(struct side *side)
+{
+    enum err err = store_cursor_next(&side->cursor, &side->key, &side->value);
+
+    side->has = err == OK;
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
+static enum err side_init(struct side *side, struct store_txn *txn, enum store_table table,
+                          struct uuid org)
+{
+    struct key prefix = replay_prefix(org);
+    enum err err = OK;
+
+    memset(side, 0, sizeof(*side));
+    err = store_cursor_init(&side->cursor, txn, table, key_slice(&prefix), slice_of(NULL, 0),
+                            STORE_ASCENDING);
+    return err != OK ? err : side_next(side);
+}
+
+static void note_difference(struct replay *replay, enum replay_difference_kind kind,
+                            enum store_table table, struct slice key)
+{
+    struct replay_report *report = replay->report;
+
+    if (report->difference_count < REPLAY_DIFFERENCES_MAX) {
+        struct replay_difference *difference = &report->differences[report->difference_count];
+
+        difference->kind = kind;
+        difference->table = table;
+        difference->key_bytes =
+            key.size < sizeof(difference->key) ? key.size : sizeof(difference->key);
+        memcpy(difference->key, key.data, difference->key_bytes);
+    }
+    report->difference_count++;
+}
+
+/* Judges the rows that the two walks stand on, and moves those that were judged. */
+static enum err compare_row(struct replay *replay, enum store_table table, struct side *stored,
+                            struct side *made)
+{
+    int order = !stored->has ? 1 : !made->has ? -1 : slice_compare(stored->key, made->key);
+    enum err err = OK;
+
+    if (order < 0) {
+        note_difference(replay, REPLAY_ROW_EXTRA, table, stored->key);
+    } else if (order > 0) {
+        note_difference(replay, REPLAY_ROW_MISSING, table, made->key);
+    } else if (!slice_equal(stored->value, made->value)) {
+        note_difference(replay, REPLAY_ROW_OTHER, table, stored->key);
+    }
+    if (order <= 0) {
+        err = side_next(stored);
+    }
+    if (err == OK && order >= 0) {
+        err = side_next(made);
+    }
+    return err;
+}
+
+static enum err compare_rows(struct replay *replay, enum store_table table, struct side *stored,
+                             struct side *made)
+{
+    enum err err = OK;
+
+    while (err == OK && (stored->has || made->has)) {
+        err = compare_row(replay, table, stored, made);
+        replay->report->rows++;
+        replay->progress.rows = replay->report->rows;
+        if (err == OK && replay->report->rows % REPLAY_PROGRESS_ROWS == 0) {
+            err = replay_tell(replay);
+        }
+    }
+    return err;
+}
+
+static enum err compare_table(struct replay *replay, struct store_txn *source,
+                              struct store_txn *target, struct uuid org, enum store_table table)
+{
+    struct side stored;
+    struct side made = {.has = false};
+    enum err err = side_init(&stored, source, table, org);
+
+    if (err == OK) {
+        err = side_init(&made, target, table, org);
+    }
+    if (err == OK) {
+        err = compare_rows(replay, table, &stored, &made);
+    }
+    store_cursor_deinit(&made.cursor);
+    store_cursor_deinit(&stored.cursor);
+    return err;
+}
+
+/* Whether rows of an organisation can be compared: the replay came to the end of its log. What belongs
+ * to none is made by all, so it takes all logs. */
+static enum err is_whole(struct replay *replay, struct store_txn *source, struct store_txn *target,
+                         struct uuid org, bool *ret_whole)
+{
+    struct org_id owner = {org};
+    struct log_head head;
+    uint64_t last_seq = 0;
+    enum err err = OK;
+
+    if (replay_is_nobody(org) || replay->report->broken_count == 0) {
+        *ret_whole = replay->report->broken_count == 0;
+        return OK;
+    }
+    err = replay_last_seq(source, org, &last_seq);
+    if (err == OK || err == ERR_NOT_FOUND) {
+        err = log_read_head(target, owner, &head);
+        *ret_whole = err == OK && head.last_seq == last_seq;
+        return err;
+    }
+    *ret_whole = false;
+    return err == ERR_CORRUPT ? OK : err;
+}
+
+static enum err compare_org(struct replay *replay, struct store_txn *source,
+                            struct store_txn *target, struct uuid org)
+{
+    bool whole = false;
+    enum err err = is_whole(replay, source, target, org, &whole);
+
+    for (size_t i = 0; i < TABLE_COUNT && err == OK && whole; i++) {
+        if (store_table_class((enum store_table)i) == STORE_PROJECTION) {
+            err = compare_table(replay, source, target, org, (enum store_table)i);
+        }
+    }
+    return err;
+}
+
+/* Takes the organisation that `txn` has next, where it comes before the one that is known. */
+static enum err choose_next(struct store_txn *txn, enum store_table table, const struct uuid *after,
+                            bool *has, struct uuid *next)
+{
+    struct uuid org;
+    enum err err = store_next_org(txn, table, after, &org);
+
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? OK : err;
+    }
+    if (!*has || memcmp(org.bytes, next->bytes, UUID_BYTES) < 0) {
+        *has = true;
+        *next = org;
+    }
+    return OK;
+}
+
+/* The next organisation that either side has a row of. ERR_NOT_FOUND behind the last. */
+static enum err next_org(struct store_txn *source, struct store_txn *target,
+                         const struct uuid *after, struct uuid *ret_org)
+{
+    bool has = false;
+    struct uuid next = {{0}};
+
+    for (size_t i = 0; i < TABLE_COUNT; i++) {
+        enum err err = OK;
+
+        if (store_table_class((enum store_table)i) != STORE_PROJECTION) {
+            continue;
+        }
+        err = choose_next(source, (enum store_table)i, after, &has, &next);
+        if (err == OK) {
+            err = choose_next(target, (enum store_table)i, after, &has, &next);
+        }
+        if (err != OK) {
+            return err;
+        }
+    }
+    if (!has) {
+        return ERR_NOT_FOUND;
+    }
+    *ret_org = next;
+    return OK;
+}
+
+static enum err compare_all(struct replay *replay, struct store_txn *source,
+                            struct store_txn *target)
+{
+    struct uuid org;
+    enum err err = next_org(source, target, NULL, &org);
+
+    while (err == OK) {
+        err = compare_org(replay, source, target, org);
+        if (err == OK) {
+            err = next_org(source, target, &org, &org);
+        }
+    }
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
+enum err replay_compare(struct replay *replay, struct store_txn *source)
+{
+    struct store_txn *target = NULL;
+    enum err err = store_begin(replay->config->target, STORE_READ, &target);
+
+    if (err != OK) {
+        return err;
+    }
+    replay->progress.step = "compare";
+    err = compare_all(replay, source, target);
+    store_abort(target);
+    return err != OK ? err : replay_tell(replay);
+}

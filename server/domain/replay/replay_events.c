@@ -1,0 +1,280 @@
+/*
+ * replay_events.c: events are read from the source one by one, checked, copied into the target and
+ * applied there, in batches of one organisation. An event that does not hold ends its organisation:
+ * what stands behind it can't be trusted.
+ */
+#include "server/domain/apply.h"
+#include "server/domain/replay/replay_internal.h"
+#include "store/work.h"
+
+/* One organisation on its way. */
+struct org_walk {
+    struct org_id org;
+    struct store_cursor cursor; /* over the source's events */
+    uint64_t last_seq; /* replayed */
+    int64_t keys_from_us; /* events recorded before it need no idempotency row */
+    bool done;
+    enum replay_break broken_by;
+    uint64_t broken_seq;
+    /* A write that came with a key, until all of its events were seen. */
+    struct event_idempotency key;
+    struct work_result write;
+    int64_t written_at_us;
+};
+
+/* The failure is the store's or the caller's, and says nothing of the event. */
+static bool is_outside(enum err err)
+{
+    return err == ERR_MEMORY || err == ERR_DISK_FULL || err == ERR_IO || err == ERR_UNAVAILABLE ||
+           err == ERR_CANCELLED;
+}
+
+/* Notes what is wrong with an event. */
+static enum err break_at(struct org_walk *walk, uint64_t seq, enum replay_break broken_by)
+{
+    walk->broken_seq = seq;
+    walk->broken_by = broken_by;
+    return ERR_CORRUPT;
+}
+
+/* The row of the write before, now that it is known how many events it had. */
+static enum err keep_key(struct replay *replay, struct store_txn *target, struct org_walk *walk)
+{
+    enum err err = OK;
+
+    if (walk->key.present) {
+        err = idempotency_keep_at(&replay->ctx, target, &walk->key, &walk->write,
+                                  walk->written_at_us);
+    }
+    walk->key.present = false;
+    return err;
+}
+
+/* Notes which write an event belongs to. */
+static enum err follow_write(struct replay *replay, struct store_txn *target, struct org_walk *walk,
+                             const struct event *event)
+{
+    enum err err = OK;
+
+    if (event->write_index > 0) {
+        walk->write.count++;
+        return OK;
+    }
+    err = keep_key(replay, target, walk);
+    if (err == OK && replay->keeps_keys && event->idempotency.present &&
+        event->recorded_at_us >= walk->keys_from_us) {
+        walk->key = event->idempotency;
+        walk->write = (struct work_result){.org = event->org, .first_seq = event->seq, .count = 1};
+        walk->written_at_us = event->recorded_at_us;
+    }
+    return err;
+}
+
+/* Reads an event from its row, and checks all that can be checked without the one before it. */
+static enum err read_event(struct org_walk *walk, struct slice key, struct slice value,
+                           struct event *ret_event)
+{
+    uint64_t seq = 0;
+    enum err err = key_read_event(key, &seq);
+
+    if (err != OK) {
+        return break_at(walk, walk->last_seq + 1, REPLAY_BYTES);
+    }
+    if (seq != walk->last_seq + 1) {
+        return break_at(walk, walk->last_seq + 1, REPLAY_GAP);
+    }
+    err = log_decode(walk->org, seq, value, ret_event);
+    if (err != OK ||
+        (ret_event->idempotency.present && replay_is_nobody(ret_event->idempotency.org.uuid))) {
+        return break_at(walk, seq, REPLAY_BYTES);
+    }
+    return log_event_holds(ret_event) ? OK : break_at(walk, seq, REPLAY_HASH);
+}
+
+static enum err replay_event(struct replay *replay, struct store_txn *target, struct org_walk *walk,
+                             struct slice key, struct slice value)
+{
+    struct event event;
+    enum err err = read_event(walk, key, value, &event);
+
+    if (err != OK) {
+        return err;
+    }
+    err = store_append(target, TABLE_EVENT, key, value);
+    if (err != OK) {
+        return err;
+    }
+    err = log_apply_envelope(&replay->ctx, target, &event);
+    if (err != OK) {
+        return is_outside(err) ? err : break_at(walk, event.seq, REPLAY_CHAIN);
+    }
+    err = domain_apply(&replay->ctx, target, &event);
+    if (err != OK) {
+        return is_outside(err) ? err : break_at(walk, event.seq, REPLAY_APPLY);
+    }
+    err = follow_write(replay, target, walk, &event);
+    if (err == OK) {
+        walk->last_seq = event.seq;
+    }
+    return err;
+}
+
+/* As many events as a transaction takes. */
+static enum err fill_batch(struct replay *replay, struct store_txn *target, struct org_walk *walk)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < REPLAY_BATCH_EVENTS && bytes < REPLAY_BATCH_BYTES; i++) {
+        struct slice key = {NULL, 0};
+        struct slice value = {NULL, 0};
+        enum err err = store_cursor_next(&walk->cursor, &key, &value);
+
+        if (err == ERR_NOT_FOUND) {
+            walk->done = true;
+            return keep_key(replay, target, walk);
+        }
+        if (err == OK) {
+            err = replay_event(replay, target, walk, key, value);
+        }
+        arena_reset(&replay->arena);
+        if (err != OK) {
+            return err;
+        }
+        bytes += value.size;
+    }
+    return OK;
+}
+
+static enum err replay_batch(struct replay *replay, struct org_walk *walk)
+{
+    struct store_txn *target = NULL;
+    enum err err = store_begin(replay->config->target, STORE_WRITE, &target);
+
+    if (err != OK) {
+        return err;
+    }
+    err = fill_batch(replay, target, walk);
+    if (err != OK) {
+        store_abort(target);
+        return err;
+    }
+    return store_commit(target);
+}
+
+static enum err replay_batches(struct replay *replay, struct org_walk *walk)
+{
+    uint64_t events_before = replay->report->events;
+    enum err err = OK;
+
+    while (err == OK && !walk->done) {
+        err = replay_batch(replay, walk);
+        if (err == OK) {
+            replay->report->events = events_before + walk->last_seq;
+            replay->progress.events = replay->report->events;
+            err = replay_tell(replay);
+        }
+    }
+    return err;
+}
+
+/* From when on an organisation's writes may be asked for again: by its own last event, so that the
+ * wrong clock of one does no harm to others. */
+static enum err find_keys_from(struct store_txn *source, struct org_id org, int64_t *ret_from_us)
+{
+    struct log_walk walk;
+    struct event last;
+    enum err err = log_walk_init(&walk, source, org, 0, STORE_DESCENDING);
+
+    if (err == OK) {
+        err = log_walk_next(&walk, &last);
+    }
+    log_walk_deinit(&walk);
+    if (err == OK) {
+        *ret_from_us = last.recorded_at_us - REPLAY_KEYS_US;
+    }
+    return err == ERR_CORRUPT ? OK : err; /* the replay will meet it, and name it */
+}
+
+static enum err replay_org(struct replay *replay, struct store_txn *source, struct org_walk *walk)
+{
+    struct key prefix = key_org(walk->org);
+    enum err err = find_keys_from(source, walk->org, &walk->keys_from_us);
+
+    if (err != OK) {
+        return err;
+    }
+    err = store_cursor_init(&walk->cursor, source, TABLE_EVENT, key_slice(&prefix),
+                            slice_of(NULL, 0), STORE_ASCENDING);
+    if (err == OK) {
+        err = replay_batches(replay, walk);
+    }
+    store_cursor_deinit(&walk->cursor);
+    return err;
+}
+
+/* An organisation whose log does not hold. */
+static enum err note_broken(struct replay *replay, const struct org_walk *walk)
+{
+    struct replay_report *report = replay->report;
+
+    if (report->broken_count == 0) {
+        report->broken_org = walk->org;
+        report->broken_seq = walk->broken_seq;
+        report->broken_by = walk->broken_by;
+    }
+    report->broken_count++;
+    return replay->stops ? ERR_CORRUPT : OK;
+}
+
+static enum err replay_or_break(struct replay *replay, struct store_txn *source, struct uuid org)
+{
+    struct org_walk walk = {.org = {org}};
+    enum err err = OK;
+
+    replay->report->organizations++;
+    if (replay_is_nobody(org)) {
+        (void)break_at(&walk, 1, REPLAY_BYTES); /* events of no organisation */
+        return note_broken(replay, &walk);
+    }
+    err = replay_org(replay, source, &walk);
+    return walk.broken_by != REPLAY_WHOLE ? note_broken(replay, &walk) : err;
+}
+
+/* How many events there are, by the last number of each log. */
+static enum err count_events(struct replay *replay, struct store_txn *source)
+{
+    struct uuid org;
+    const struct uuid *after = NULL;
+    enum err err = store_next_org(source, TABLE_EVENT, after, &org);
+
+    while (err == OK) {
+        uint64_t last_seq = 0;
+
+        err = replay_last_seq(source, org, &last_seq);
+        if (err != OK && err != ERR_CORRUPT) {
+            return err;
+        }
+        replay->progress.events_total += last_seq;
+        after = &org;
+        err = store_next_org(source, TABLE_EVENT, after, &org);
+    }
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
+enum err replay_events(struct replay *replay, struct store_txn *source)
+{
+    struct uuid org;
+    enum err err = count_events(replay, source);
+
+    replay->progress.step = "replay";
+    if (err == OK) {
+        err = store_next_org(source, TABLE_EVENT, NULL, &org);
+    }
+    while (err == OK) {
+        err = replay_or_break(replay, source, org);
+        if (err == OK) {
+            err = store_next_org(source, TABLE_EVENT, &org, &org);
+        }
+    }
+    return err == ERR_NOT_FOUND ? OK : err;
+}

@@ -1,0 +1,218 @@
+/*
+ * attack.h: a client that means harm: HTTP/2 frames written by hand, so that every rule can be
+ * broken, over plain sockets and epoll. What it sends is decided by a kind (kinds.c has the table);
+ * the engine connects, sends, reads what the server says to it, and counts. It knows nothing of the
+ * server's code: only what stands in RFC 9113, RFC 7541 and the contract.
+ */
+#ifndef ERRATA_TESTS_ATTACK_ATTACK_H
+#define ERRATA_TESTS_ATTACK_ATTACK_H
+
+#include "store/base/slice.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define ATTACK_CONNECTIONS_MAX 20000
+#define ATTACK_TOKEN_BYTES_MAX 256
+/* A kind is asked for more while less than this waits to be sent. */
+#define ATTACK_OUT_BYTES ((size_t)64 * 1024)
+/* Of a frame from the server so much is looked at: GOAWAY and its text, RST_STREAM. */
+#define ATTACK_SEEN_BYTES 128
+/* Different farewells that are told apart. */
+#define ATTACK_FAREWELLS_MAX 8
+#define ATTACK_CODES_MAX 16
+
+enum frame_type {
+    FRAME_DATA = 0,
+    FRAME_HEADERS = 1,
+    FRAME_PRIORITY = 2,
+    FRAME_RST_STREAM = 3,
+    FRAME_SETTINGS = 4,
+    FRAME_PING = 6,
+    FRAME_GOAWAY = 7,
+    FRAME_WINDOW_UPDATE = 8,
+    FRAME_CONTINUATION = 9,
+    FRAME_UNKNOWN = 0x77
+};
+
+#define FLAG_ACK 1
+#define FLAG_END_STREAM 1
+#define FLAG_END_HEADERS 4
+#define FLAG_PADDED 8
+#define FRAME_HEAD_BYTES 9
+#define FRAME_BYTES_MAX 16384
+
+enum setting {
+    SETTING_HEADER_TABLE_SIZE = 1,
+    SETTING_INITIAL_WINDOW_SIZE = 4,
+    SETTING_MAX_FRAME_SIZE = 5
+};
+
+/* The methods that are called. */
+enum target {
+    TARGET_EXAMPLES,
+    TARGET_CAPTURE,
+    TARGET_LIST,
+    TARGET_WATCH,
+    TARGET_UPLOAD,
+    TARGET_HEALTH,
+    TARGET_REFLECTION,
+    TARGET_NOWHERE
+};
+
+/* Grows; freed with whatever holds it. */
+struct bytes {
+    uint8_t *data;
+    size_t size;
+    size_t capacity;
+};
+
+struct attack;
+struct peer;
+
+#define KIND_DEAF 1u /* reads nothing */
+#define KIND_STAYS 2u /* does not come back once it was sent away */
+#define KIND_DRIPS 4u /* what stands behind `drip_from` goes out a byte a pause */
+
+/* One way to do harm. */
+struct attack_kind {
+    const char *name;
+    const char *what; /* a line for --list */
+    /* Writes what comes first on a connection; NULL: nothing. */
+    void (*begin)(struct peer *peer);
+    /* Writes the next piece; NULL: there is none, the connection stays as it is. */
+    void (*more)(struct peer *peer);
+    uint32_t pause_ms; /* between pieces, or dripped bytes; 0: as fast as the socket takes them */
+    uint32_t connections; /* unless it is told */
+    unsigned flags;
+};
+
+enum peer_state {
+    PEER_NONE,
+    PEER_CONNECTING,
+    PEER_OPEN
+};
+
+/* One connection to the server, made anew where the kind comes back. */
+struct peer {
+    struct attack *attack;
+    int fd; /* -1: none */
+    enum peer_state state;
+    int64_t opened_us;
+    int64_t due_us; /* the next piece, where there are pauses */
+    struct bytes out;
+    size_t sent; /* of `out` */
+    size_t drip_from; /* what stands before it goes out at once */
+    uint8_t head[FRAME_HEAD_BYTES]; /* of the frame that arrives */
+    uint8_t seen[ATTACK_SEEN_BYTES]; /* its payload's beginning */
+    size_t head_bytes;
+    size_t payload_bytes; /* of it, so far */
+    uint32_t next_stream;
+    uint64_t frames; /* written on this connection */
+    uint64_t step; /* the kind's own */
+    bool primed; /* the usual fields stand in the server's HPACK table */
+    bool finished; /* the kind has no more to send */
+    bool leaves; /* closes as soon as all is sent */
+    bool told; /* GOAWAY has come */
+    bool ended; /* for good */
+};
+
+/* What the server said at the end, and how long that took. */
+struct farewell {
+    uint32_t code;
+    char text[64];
+    uint64_t count;
+    int64_t after_us_min; /* since the connection was there */
+    int64_t after_us_max;
+    uint64_t frames_max; /* written by then */
+};
+
+struct attack_counts {
+    uint64_t connects;
+    uint64_t connects_failed;
+    uint64_t closed; /* by the server */
+    uint64_t closed_unanswered; /* of them, without a byte from it */
+    int64_t closed_after_us_max;
+    uint64_t frames;
+    uint64_t requests;
+    uint64_t bytes_sent;
+    uint64_t bytes_received;
+    uint64_t answers; /* header blocks that came */
+    uint64_t data_bytes;
+    uint64_t resets[ATTACK_CODES_MAX]; /* by code, received */
+    uint64_t live_max;
+    uint64_t live_at_end;
+    struct farewell farewells[ATTACK_FAREWELLS_MAX];
+    uint32_t farewell_count;
+};
+
+struct attack {
+    const struct attack_kind *kind;
+    const char *host;
+    const char *from; /* the address to come from; NULL: any */
+    uint16_t port;
+    char authorization[ATTACK_TOKEN_BYTES_MAX + 16]; /* empty: no token */
+    uint32_t connections;
+    uint64_t rate; /* pieces a second in all; 0: no limit */
+    int64_t seconds;
+    bool until_told; /* ends when each connection was sent away once */
+    bool hold; /* after the connections are there, say so and go on */
+    int epoll_fd;
+    int64_t now_us;
+    int64_t started_us;
+    uint64_t pieces; /* written */
+    uint32_t live; /* connections now */
+    uint32_t connecting;
+    uint32_t ended;
+    struct peer *peers;
+    struct bytes payload; /* of the kind, made once */
+    struct attack_counts counts;
+};
+
+/* kinds.c. NULL where there is none. */
+const struct attack_kind *attack_find_kind(const char *name);
+/* The kinds in turn; NULL behind the last. */
+const struct attack_kind *attack_kind_at(size_t index);
+
+/* engine.c: runs until its time is over. False where the server cannot be reached at all. */
+bool attack_run(struct attack *attack);
+
+/* peer.c: what kinds write with. */
+void bytes_add(struct bytes *bytes, struct slice more);
+void bytes_add_byte(struct bytes *bytes, uint8_t byte);
+/* The preface, and SETTINGS with windows that never hold the server back. */
+void peer_greet(struct peer *peer);
+void peer_write(struct peer *peer, struct slice bytes);
+void peer_frame(struct peer *peer, enum frame_type type, uint8_t flags, uint32_t stream,
+                struct slice payload);
+void peer_setting(struct peer *peer, enum setting setting, uint32_t value);
+void peer_window(struct peer *peer, uint32_t stream, uint32_t by);
+void peer_reset(struct peer *peer, uint32_t stream);
+/* HEADERS of a call, its last ones `extra` (HPACK, may be empty); gives its stream. */
+uint32_t peer_request(struct peer *peer, enum target target, uint8_t flags, struct slice extra);
+/* A gRPC message, in DATA frames. */
+void peer_message(struct peer *peer, uint32_t stream, bool compressed, struct slice message,
+                  uint8_t flags);
+/* HEADERS and message, ended. */
+void peer_call(struct peer *peer, enum target target, struct slice message);
+/* HPACK: a literal field that is not kept (RFC 7541, 6.2.2), or kept (6.2.1). */
+void hpack_add(struct bytes *block, bool keep, const char *name, struct slice value);
+/* Reads what came; gives false where the connection is to be closed. */
+void peer_read_frames(struct peer *peer, struct slice bytes);
+
+/* payloads.c: messages of the contract that are hard on who reads them; each freed by the caller. */
+struct bytes payload_capture(struct slice before_json);
+struct bytes payload_deep(void);
+struct bytes payload_wide(void);
+struct bytes payload_unknown(void);
+struct bytes payload_json_deep(void);
+struct bytes payload_json_wide(void);
+struct bytes payload_gzip(struct slice plain);
+struct bytes payload_upload(size_t content_bytes);
+
+/* kinds_frames.c, kinds_slow.c, kinds_messages.c */
+extern const struct attack_kind kinds_of_frames[];
+extern const struct attack_kind kinds_of_slowness[];
+extern const struct attack_kind kinds_of_messages[];
+
+#endif

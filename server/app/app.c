@@ -5,6 +5,7 @@
  */
 #include "server/app/app.h"
 
+#include "server/app/app_damage.h"
 #include "server/app/app_internal.h"
 #include "server/app/files.h"
 #include "server/auth/first_token.h"
@@ -288,13 +289,18 @@ static enum err keep_token(void *user, struct slice text)
 static enum err open_store(struct app *app)
 {
     const struct store_lmdb_config store = {.path = app->config->data,
-                                            .map_bytes = app->config->map_bytes};
+                                            .map_bytes = app->config->map_bytes,
+                                            .on_damage = app_damage_end};
     bool made = false;
-    enum err err = store_lmdb_open(&store, &app->fault, &app->backend);
+    enum err err = app_damage_check_folder(app->config->data, &app->fault);
 
+    if (err == OK) {
+        err = store_lmdb_open(&store, &app->fault, &app->backend);
+    }
     if (err != OK) {
         return err;
     }
+    app_damage_watch(app->config->data, store_lmdb_map(app->backend));
     files_remove(app->config->data, APP_ADDRESS_FILE); /* of an earlier start */
     err = first_token_make(&app->ctx, app->backend, keep_token, app, &made);
     if (err != OK) {
@@ -396,7 +402,7 @@ int app_run(const struct config *config)
     }
     if (err != OK) {
         app_log_failure(&app, "cannot start", err);
-        app.exit_status = APP_EXIT_FAILED;
+        app.exit_status = err == ERR_CORRUPT ? APP_EXIT_DAMAGED : APP_EXIT_FAILED;
         app_close_handles(&app);
     }
     (void)uv_run(&app.loop, UV_RUN_DEFAULT);

@@ -17,6 +17,7 @@
 #define APP_EXIT_OK 0
 #define APP_EXIT_FAILED 1 /* it could not start; standard error says why */
 #define APP_EXIT_USAGE 2 /* flags or file are wrong */
+#define APP_EXIT_DAMAGED 65 /* the store's file is damaged: restore a backup (EX_DATAERR) */
 #define APP_EXIT_STORE 75 /* the store refuses everything: start again (EX_TEMPFAIL) */
 
 /* Where the chosen address stands, in the data folder. */

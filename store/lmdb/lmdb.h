@@ -28,6 +28,8 @@ struct store_lmdb_config {
     const char *path; /* the data folder; made where it is missing */
     uint64_t map_bytes; /* 0: the default */
     uint64_t reserve_bytes; /* 0: the default */
+    /* LMDB met a page that can't be, and can't go on: must not return. NULL: the program aborts. */
+    void (*on_damage)(const char *fact);
 };
 
 /* Opens or makes a store. A failure says why in `fault`: ERR_PRECONDITION for a folder that another
@@ -40,6 +42,9 @@ void store_lmdb_close(struct store_backend *take_backend);
 /* A write failed so that LMDB refuses all that follows. What the last batch did is in doubt: the
  * program must end with status 75 and be started again. Any thread. */
 bool store_lmdb_is_broken(const struct store_backend *backend);
+/* Where the file is mapped. A page that is damaged beyond what the check at open reads, or that the
+ * disk can't give back, shows itself as a fault (SIGBUS, SIGSEGV) at an address within. */
+struct slice store_lmdb_map(const struct store_backend *backend);
 /* Frees reader slots of processes that died. At start (open does it) and every 30 s. */
 void store_lmdb_check_readers(struct store_backend *backend);
 /* Reads the index tables and the ends of the logs once, so that the first lookups find their pages

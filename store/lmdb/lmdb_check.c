@@ -18,6 +18,8 @@
 /* Ours are fewer; a file with more is none of ours. */
 #define TABLES_MAX 64
 #define TABLE_NAME_BYTES_MAX 32
+/* Of a large store, the part of what may be read that is left for leaves. */
+#define LEAVES_PART 4
 /* Pages that were given away in the commit that took them are never written: a file may end before
  * its last page. By more than this it can't: LMDB counts 2^17 changed pages in a transaction. */
 #define UNWRITTEN_PAGES_MAX (1u << 18)
@@ -45,8 +47,7 @@ struct level {
 /* What a walk of a tree looks at. */
 enum walk_part {
     WALK_ALL,
-    WALK_BRANCHES,
-    WALK_LEAVES /* of the pages that WALK_BRANCHES has seen */
+    WALK_BRANCHES
 };
 
 struct check {
@@ -66,9 +67,8 @@ struct check {
     uint64_t pages; /* read */
     uint64_t pages_end; /* of this walk */
     uint64_t free_pages_unwritten; /* free, behind the file's end */
-    uint64_t leaf_number; /* of the tree, counted as the walk goes */
-    uint64_t leaf_step; /* each so many is read */
-    bool stopped; /* a limit was reached */
+    bool stopped; /* a limit of this walk was reached */
+    bool is_late; /* that of time: nothing more is read */
 };
 
 static enum err say(const struct check *check, uint64_t number, const char *problem)
@@ -101,12 +101,12 @@ static enum err read_bytes(const struct check *check, uint64_t offset, uint8_t *
 /* One more page is to be read; false where a limit forbids it. */
 static bool take_page(struct check *check)
 {
-    if (check->pages >= check->pages_end) {
+    if (check->is_late || check->pages >= check->pages_end) {
         check->stopped = true;
     } else if (check->end_us != 0 && check->pages % PAGES_A_LOOK == 0 &&
                clock_monotonic_us(check->limits->clock) >= check->end_us) {
         check->stopped = true;
-        check->pages_end = 0;
+        check->is_late = true;
     } else {
         check->pages++;
         return true;
@@ -348,39 +348,21 @@ static enum err visit_leaf(struct check *check, struct table *table, uint32_t de
     return err;
 }
 
-/* Whether the page at this depth is one that the walk is for. */
-static bool is_wanted(struct check *check, const struct table *table, enum walk_part part,
-                      uint32_t depth)
-{
-    if (depth + 1 < table->tree.depth) {
-        return true;
-    }
-    if (part == WALK_BRANCHES) {
-        return false;
-    }
-    return check->leaf_number++ % check->leaf_step == 0;
-}
-
 /* Goes to a page, which may be left out: *ret_entered says whether its level now stands. */
-static enum err enter(struct check *check, struct table *table, enum walk_part part, uint32_t depth,
-                      uint64_t number, bool *ret_entered)
+static enum err enter(struct check *check, struct table *table, uint32_t depth, uint64_t number,
+                      bool *ret_entered)
 {
     bool is_leaf = depth + 1 == table->tree.depth;
     const char *problem = NULL;
     enum err err = OK;
 
     *ret_entered = false;
-    if (!is_wanted(check, table, part, depth)) {
-        return OK;
+    problem = note_page(check, number);
+    if (problem != NULL) {
+        return say(check, number, problem);
     }
-    if (is_leaf || part != WALK_LEAVES) {
-        problem = note_page(check, number);
-        if (problem != NULL) {
-            return say(check, number, problem);
-        }
-        if (!take_page(check)) {
-            return OK;
-        }
+    if (!take_page(check)) {
+        return OK;
     }
     err = load_page(check, table, depth, number);
     if (err == OK && is_leaf) {
@@ -407,21 +389,20 @@ static enum err walk(struct check *check, struct table *table, enum walk_part pa
     enum err err = OK;
 
     check->table = table;
-    check->leaf_number = 0;
     check->levels[0].low = slice_of(NULL, 0);
     check->levels[0].high = slice_of(NULL, 0);
-    err = enter(check, table, part, 0, table->tree.root, &entered);
+    err = enter(check, table, 0, table->tree.root, &entered);
     depth = entered ? 1 : 0;
     while (err == OK && depth > 0 && !check->stopped) {
         struct level *above = &check->levels[depth - 1];
         uint32_t entry = above->next++;
 
-        if (entry == above->count) {
+        if (entry == above->count || (part == WALK_BRANCHES && depth + 1 == table->tree.depth)) {
             depth--;
             continue;
         }
         set_bounds(check, depth, entry);
-        err = enter(check, table, part, depth, lmdb_page_node(&above->page, entry).child, &entered);
+        err = enter(check, table, depth, lmdb_page_node(&above->page, entry).child, &entered);
         depth += entered;
     }
     return err;
@@ -441,8 +422,9 @@ static enum err check_tree(struct check *check, struct table *table)
         return OK;
     }
     if (tree->depth > LMDB_DEPTH_MAX || tree->root < LMDB_META_COUNT ||
-        tree->root > check->meta.last_page || tree->root >= check->file_pages) {
-        return say(check, LMDB_META_COUNT - 1, "its root can't be");
+        tree->root > check->meta.last_page || tree->root >= check->file_pages ||
+        tree->leaf_pages > check->meta.last_page) {
+        return say(check, LMDB_META_COUNT - 1, "its root or its size can't be");
     }
     return OK;
 }
@@ -579,20 +561,85 @@ static enum err check_branches(struct check *check)
     return err;
 }
 
-/* Each table gets its part of the pages that may still be read, spread over its leaves. */
-static enum err sample_leaves(struct check *check, uint64_t pages_max)
+/* Which of `count` entries lies at this part of the way, and what is left of the way within it. */
+static uint32_t choose(uint32_t count, double *way)
 {
+    double place = *way * count;
+    uint32_t entry = (uint32_t)place;
+
+    *way = place - entry;
+    return entry;
+}
+
+/* Goes down from the root to the leaf at this part of the table, and visits it. What stands in the
+ * levels already, of the way down before, is not read again. */
+static enum err visit_leaf_at(struct check *check, struct table *table, double way)
+{
+    uint64_t number = table->tree.root;
     enum err err = OK;
 
-    for (size_t i = 0; err == OK && check->pages_end != 0 && i < check->table_count; i++) {
-        struct table *table = &check->tables[i];
-        uint64_t part = (pages_max - check->pages) / (check->table_count - i);
+    for (uint32_t depth = 0; err == OK && depth < table->tree.depth; depth++) {
+        const struct level *level = &check->levels[depth];
+        bool is_leaf = depth + 1 == table->tree.depth;
 
-        check->stopped = false;
+        if (depth > 0) {
+            uint32_t entry = choose(check->levels[depth - 1].count, &way);
+
+            set_bounds(check, depth, entry);
+            number = lmdb_page_node(&check->levels[depth - 1].page, entry).child;
+        }
+        if (level->page.number == number) {
+            continue;
+        }
+        if (!take_page(check)) {
+            return OK;
+        }
+        err = load_page(check, table, depth, number);
+        if (err == OK && is_leaf) {
+            const char *problem = note_page(check, number);
+
+            err = problem != NULL ? say(check, number, problem) : visit_leaf(check, table, depth);
+        }
+    }
+    return err;
+}
+
+static enum err sample_table(struct check *check, struct table *table, uint64_t pages)
+{
+    uint64_t leaves = 1 + pages / (table->tree.depth + 1);
+    enum err err = OK;
+
+    leaves = leaves < table->tree.leaf_pages ? leaves : table->tree.leaf_pages;
+    check->table = table;
+    for (uint32_t depth = 0; depth < LMDB_DEPTH_MAX; depth++) {
+        check->levels[depth].page.number = LMDB_PAGE_NONE;
+    }
+    check->levels[0].low = slice_of(NULL, 0);
+    check->levels[0].high = slice_of(NULL, 0);
+    for (uint64_t i = 0; err == OK && !check->stopped && i < leaves; i++) {
+        err = visit_leaf_at(check, table, (double)i / (double)leaves);
+    }
+    return err;
+}
+
+/* Each table gets as much of the pages that may still be read as it has of all leaves. */
+static enum err sample_leaves(struct check *check, uint64_t pages_max)
+{
+    uint64_t leaves = 1;
+    uint64_t pages = pages_max - check->pages;
+    enum err err = OK;
+
+    for (size_t i = 0; i < check->table_count; i++) {
+        leaves += check->tables[i].tree.leaf_pages;
+    }
+    for (size_t i = 0; err == OK && i < check->table_count; i++) {
+        struct table *table = &check->tables[i];
+        uint64_t part = (uint64_t)((double)pages * (double)table->tree.leaf_pages / (double)leaves);
+
         check->pages_end = check->pages + part;
-        check->leaf_step = part == 0 ? 1 : 1 + table->tree.leaf_pages / part;
-        if (table->tree.depth > 0) {
-            err = walk(check, table, WALK_LEAVES);
+        if (table->tree.depth > 0 && !check->is_late) {
+            check->stopped = false;
+            err = sample_table(check, table, part);
         }
     }
     check->stopped = true;
@@ -615,14 +662,13 @@ static enum err check_file(struct check *check)
         return err;
     }
     is_small = check->file_pages <= pages_max;
-    check->pages_end = pages_max;
-    check->leaf_step = 1;
+    check->pages_end = is_small ? pages_max : pages_max - pages_max / LEAVES_PART;
     err = check_ground(check);
     if (err == OK && is_small) {
         err = check_tables_whole(check);
     } else if (err == OK) {
         err = check_branches(check);
-        if (err == OK && !check->stopped) {
+        if (err == OK) {
             err = sample_leaves(check, pages_max);
         }
     }

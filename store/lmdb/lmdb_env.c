@@ -41,6 +41,17 @@ static struct key format_key(void)
     return key_meta_global(SLICE("format"));
 }
 
+/* A fact that LMDB asserts does not hold. */
+static void on_assert(MDB_env *env, const char *fact)
+{
+    const struct lmdb_backend *lmdb = mdb_env_get_userctx(env);
+
+    if (lmdb->on_damage != NULL) {
+        lmdb->on_damage(fact);
+    }
+    abort();
+}
+
 static enum err open_env(struct lmdb_backend *lmdb, const char *path)
 {
     MDB_env *env = NULL;
@@ -49,7 +60,13 @@ static enum err open_env(struct lmdb_backend *lmdb, const char *path)
     if (code != MDB_SUCCESS) {
         return lmdb_translate(lmdb, code);
     }
-    code = mdb_env_set_mapsize(env, lmdb->map_bytes);
+    code = mdb_env_set_userctx(env, lmdb);
+    if (code == MDB_SUCCESS) {
+        code = mdb_env_set_assert(env, on_assert);
+    }
+    if (code == MDB_SUCCESS) {
+        code = mdb_env_set_mapsize(env, lmdb->map_bytes);
+    }
     if (code == MDB_SUCCESS) {
         code = mdb_env_set_maxreaders(env, READERS_MAX);
     }
@@ -171,6 +188,21 @@ static enum err create(struct lmdb_backend *lmdb)
     return err;
 }
 
+/* LMDB does not say where it mapped its file. But a page begins with its own number, so that the
+ * address of a row on it tells. */
+static void find_map(struct lmdb_backend *lmdb, const void *row)
+{
+    uintptr_t page = 0;
+    uint64_t number = 0;
+    MDB_stat stat;
+
+    if (mdb_env_stat(lmdb->env, &stat) == MDB_SUCCESS) {
+        page = (uintptr_t)row & ~((uintptr_t)stat.ms_psize - 1);
+        memcpy(&number, (const void *)page, sizeof(number));
+        lmdb->map = (const uint8_t *)(page - number * stat.ms_psize);
+    }
+}
+
 /* Reads the format version through a read transaction that touches nothing. */
 static enum err check_format(struct lmdb_backend *lmdb, MDB_txn *txn, struct fault *fault)
 {
@@ -192,6 +224,7 @@ static enum err check_format(struct lmdb_backend *lmdb, MDB_txn *txn, struct fau
     if (code != MDB_SUCCESS) {
         return lmdb_translate(lmdb, code);
     }
+    find_map(lmdb, value.mv_data);
     err = record_decode_meta(slice_of(value.mv_data, value.mv_size), &record);
     if (err != OK) {
         return fault_say(fault, err, "%s: its format version does not decode", lmdb->path);
@@ -348,6 +381,7 @@ enum err store_lmdb_open(const struct store_lmdb_config *config, struct fault *f
     }
     lmdb->backend.ops = &lmdb_ops;
     lmdb->lock_fd = -1;
+    lmdb->on_damage = config->on_damage;
     lmdb->map_bytes = config->map_bytes != 0 ? config->map_bytes : STORE_LMDB_MAP_BYTES_DEFAULT;
     lmdb->reserve_bytes =
         config->reserve_bytes != 0 ? config->reserve_bytes : STORE_LMDB_RESERVE_BYTES_DEFAULT;
@@ -378,6 +412,17 @@ void store_lmdb_close(struct store_backend *take_backend)
 bool store_lmdb_is_broken(const struct store_backend *backend)
 {
     return atomic_load(&((const struct lmdb_backend *)backend)->broken);
+}
+
+struct slice store_lmdb_map(const struct store_backend *backend)
+{
+    const struct lmdb_backend *lmdb = (const struct lmdb_backend *)backend;
+    MDB_envinfo info;
+
+    if (lmdb->map == NULL || mdb_env_info(lmdb->env, &info) != MDB_SUCCESS) {
+        return slice_of(NULL, 0);
+    }
+    return slice_of(lmdb->map, info.me_mapsize);
 }
 
 void store_lmdb_check_readers(struct store_backend *backend)

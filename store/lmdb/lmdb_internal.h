@@ -19,6 +19,8 @@ struct lmdb_backend {
     char reserve_path[LMDB_PATH_BYTES_MAX + 16];
     uint64_t map_bytes;
     uint64_t reserve_bytes;
+    void (*on_damage)(const char *fact); /* of the configuration */
+    const uint8_t *map; /* where the file is mapped */
     int lock_fd; /* -1: not held */
     MDB_env *env;
     MDB_dbi tables[TABLE_COUNT]; /* opened once */

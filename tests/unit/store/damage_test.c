@@ -51,7 +51,8 @@ static int setup(void **state)
     temp_folder_init(&world->folder);
     (void)snprintf(world->data, sizeof(world->data), "%s/data", world->folder.path);
     (void)snprintf(world->path, sizeof(world->path), "%s/db/data.mdb", world->data);
-    world->config = (struct store_lmdb_config){world->data, 64ull << 20, 1 << 20};
+    world->config = (struct store_lmdb_config){
+        .path = world->data, .map_bytes = 64ull << 20, .reserve_bytes = 1 << 20};
     random_seeded_init(&world->random, 7);
     arena_init(&world->arena, SIZE_MAX);
     fault_init(&world->fault, &world->arena);

@@ -1,0 +1,95 @@
+/*
+ * app_damage.c: faults within the store's map. See app_damage.h. A signal handler has no parameter of
+ * ours, so what it needs stands in one static; it calls nothing but write and _exit.
+ */
+#include "server/app/app_damage.h"
+
+#include "server/app/app.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LINE_BYTES_MAX 512
+
+/* Set before the handlers are, never changed then. */
+static struct {
+    const uint8_t *start;
+    const uint8_t *end;
+    char line[LINE_BYTES_MAX];
+    size_t line_bytes;
+} watch;
+
+static bool is_there(const char *data, const char *name)
+{
+    char path[CONFIG_PATH_BYTES_MAX + 32];
+    struct stat info;
+
+    (void)snprintf(path, sizeof(path), "%s/%s", data, name);
+    return lstat(path, &info) == 0 || errno != ENOENT;
+}
+
+enum err app_damage_check_folder(const char *data, struct fault *fault)
+{
+    if (is_there(data, APP_TOKEN_FILE) && !is_there(data, "db")) {
+        return fault_say(fault, ERR_CORRUPT,
+                         "%s has had a store, and %s/db is missing; restore a backup, or remove "
+                         "%s/%s too to begin a new store",
+                         data, data, data, APP_TOKEN_FILE);
+    }
+    return OK;
+}
+
+static void write_line(const char *text, size_t size)
+{
+    ssize_t written = write(STDERR_FILENO, text, size);
+
+    (void)written; /* the program ends whether anybody reads it or not */
+}
+
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+    const uint8_t *at = (const uint8_t *)info->si_addr;
+
+    (void)context;
+    if (at >= watch.start && at < watch.end) {
+        write_line(watch.line, watch.line_bytes);
+        _exit(APP_EXIT_DAMAGED);
+    }
+    /* Some other mistake: it happens again when this returns, and ends the program as ever. */
+    (void)signal(number, SIG_DFL);
+}
+
+void app_damage_watch(const char *data, struct slice map)
+{
+    struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
+    int size =
+        snprintf(watch.line, sizeof(watch.line),
+                 "erratad: a page of %s/db/data.mdb is damaged or can't be read; ending with "
+                 "%d; restore a backup (the machine's log may name the disk)\n",
+                 data, APP_EXIT_DAMAGED);
+
+    watch.line_bytes = size < 0 ? 0 : (size_t)size;
+    if (watch.line_bytes >= sizeof(watch.line)) {
+        watch.line_bytes = sizeof(watch.line) - 1;
+    }
+    watch.start = map.data;
+    watch.end = map.data + map.size;
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGSEGV, &action, NULL);
+    (void)sigaction(SIGBUS, &action, NULL);
+}
+
+void app_damage_end(const char *fact)
+{
+    char line[LINE_BYTES_MAX];
+    int size = snprintf(line, sizeof(line),
+                        "erratad: the store's file is damaged: LMDB found no \"%.200s\"; ending "
+                        "with %d; restore a backup\n",
+                        fact, APP_EXIT_DAMAGED);
+
+    write_line(line, size < 0 ? 0 : (size_t)size);
+    _exit(APP_EXIT_DAMAGED);
+}

@@ -1,0 +1,309 @@
+/*
+ * fuzz_framing.c: any bytes as the length-prefixed messages of one call, cut anywhere, straight into the
+ * call (server/grpc/call_frames.c) without HTTP/2 around it; beside a reading of the same bytes in one piece, which
+ * says what the method must have been given and how the call ended. Each kind of method; with gzip and without. What
+ * it answers is read back. The first byte says how, the second how long the pieces are.
+ */
+#include "server/grpc/call_internal.h"
+#include "server/grpc/gzip.h"
+#include "store/base/assert.h"
+#include "store/base/bytes.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/fuzz_input.h"
+
+#define GZIP 1
+#define ACCEPTS_GZIP 2
+#define STAYS_OPEN 4 /* the request does not end behind the bytes */
+#define KIND_SHIFT 4 /* the kind of method, in the bits from here on */
+/* Small, so that inputs get there. */
+#define MESSAGE_BYTES_MAX 3000
+#define ARENA_BYTES ((size_t)8 << 20)
+/* A reply of a bidi stream: four of them are above the mark. */
+#define REPLY_BYTES (20u * 1024)
+#define NO_STATUS (-1)
+
+/* What a method was given, or should have been: each message behind its length. */
+struct taken {
+    struct buffer bytes;
+    unsigned count;
+    bool ended;
+};
+
+struct framing {
+    struct arena arena; /* of what is noted and read back */
+    struct method_info method;
+    bool gzip;
+    bool accepts_gzip;
+    bool any_compressed; /* so far */
+    struct taken taken;
+    unsigned replies; /* made */
+    unsigned replies_read;
+    struct buffer output;
+    int status;
+};
+
+static void note(struct taken *taken, struct slice message)
+{
+    uint8_t size[4];
+
+    bytes_put_be32(size, (uint32_t)message.size);
+    buffer_append(&taken->bytes, slice_of(size, sizeof(size)));
+    buffer_append(&taken->bytes, message);
+    taken->count++;
+}
+
+static void reply(struct framing *framing, struct call *call, size_t size)
+{
+    struct buffer *body = call_reply_begin(call, size);
+
+    ASSERT(buffer_reserve(body, size));
+    memset(body->data + body->size, 'r', size);
+    body->size += size;
+    ASSERT(call_reply_end(call) == OK);
+    framing->replies++;
+}
+
+static void finish(struct call *call, enum grpc_code code)
+{
+    call_finish(call, &(struct status){.code = code});
+}
+
+static void on_start(void *user, struct call *call)
+{
+    call->user = user;
+}
+
+static void on_message(void *user, struct call *call, struct slice message)
+{
+    struct framing *framing = user;
+
+    ASSERT(!framing->taken.ended);
+    note(&framing->taken, message);
+    if (call->method->stream == METHOD_BIDI_STREAM) {
+        reply(framing, call, REPLY_BYTES);
+    }
+}
+
+static void on_half_close(void *user, struct call *call)
+{
+    struct framing *framing = user;
+
+    ASSERT(!framing->taken.ended);
+    framing->taken.ended = true;
+    if (call->method->stream != METHOD_BIDI_STREAM) {
+        reply(framing, call, CALL_COMPRESS_BYTES_MIN);
+    }
+    finish(call, GRPC_OK);
+}
+
+static void on_writable(void *user, struct call *call)
+{
+    (void)user;
+    ASSERT(call_writable(call));
+}
+
+static void on_cancel(void *user, struct call *call, enum err why)
+{
+    (void)user;
+    ASSERT(why == ERR_CANCELLED);
+    finish(call, GRPC_CANCELLED);
+}
+
+static void on_replies(struct call_core *core)
+{
+    ASSERT(!core->ended);
+}
+
+static void on_finished(struct call_core *core)
+{
+    struct framing *framing = core->stream;
+
+    ASSERT(core->ended);
+    if (framing != NULL) {
+        ASSERT(framing->status == NO_STATUS);
+        framing->status = (int)core->status.code;
+    }
+}
+
+static const struct call_protocol protocol = {on_replies, on_finished, on_finished};
+
+/* Takes out what is there to be sent. */
+static void drain(struct framing *framing, struct call_core *core)
+{
+    uint8_t bytes[999];
+    bool end = false;
+
+    ASSERT(core->output_bytes <= CALL_OUTPUT_BYTES_HIGH + REPLY_BYTES + CALL_PREFIX_BYTES);
+    for (size_t size = call_output_ready(core, sizeof(bytes), &end); size > 0;
+         size = call_output_ready(core, sizeof(bytes), &end)) {
+        call_output_copy(core, bytes, size);
+        buffer_append(&framing->output, slice_of(bytes, size));
+    }
+    call_output_moved(core);
+}
+
+/* Feeds the bytes in pieces; what is not taken waits until output was read. */
+static void feed(struct framing *framing, struct call_core *core, struct slice bytes, size_t piece)
+{
+    while (bytes.size > 0) {
+        size_t size = bytes.size < piece ? bytes.size : piece;
+        size_t used = call_take_frames(core, slice_of(bytes.data, size));
+
+        ASSERT(used <= size);
+        if (used < size) {
+            ASSERT(core->full && framing->method.stream == METHOD_BIDI_STREAM);
+            drain(framing, core);
+        }
+        bytes = slice_after(bytes, used);
+    }
+}
+
+static int refuse_head(const struct framing *framing, uint8_t flags, size_t size, unsigned before)
+{
+    if (flags > 1 || (flags == 1 && !framing->gzip)) {
+        return GRPC_INTERNAL;
+    }
+    if (before > 0 && method_has_one_request(&framing->method)) {
+        return GRPC_UNIMPLEMENTED;
+    }
+    return size > MESSAGE_BYTES_MAX ? GRPC_RESOURCE_EXHAUSTED : NO_STATUS;
+}
+
+/* One message in one piece: noted, or the status that it ends the call with. */
+static int read_message(struct framing *framing, uint8_t flags, struct slice message,
+                        struct taken *taken)
+{
+    enum err err = OK;
+
+    if (flags == 1) {
+        err = gzip_inflate(&framing->arena, message, MESSAGE_BYTES_MAX, &message);
+    }
+    if (err != OK) {
+        return err == ERR_TOO_LARGE ? GRPC_RESOURCE_EXHAUSTED : GRPC_INTERNAL;
+    }
+    note(taken, message);
+    return NO_STATUS;
+}
+
+/* The whole reading: what must have been taken, and the status. */
+static int read_request(struct framing *framing, struct slice rest, bool ends, struct taken *taken)
+{
+    bool one = method_has_one_request(&framing->method);
+
+    while (rest.size >= CALL_PREFIX_BYTES) {
+        uint8_t flags = rest.data[0];
+        size_t size = bytes_get_be32(rest.data + 1);
+        int status = refuse_head(framing, flags, size, taken->count);
+
+        framing->any_compressed = framing->any_compressed || (flags & 1) != 0;
+        rest = slice_after(rest, CALL_PREFIX_BYTES);
+        if (status == NO_STATUS && rest.size < size) {
+            return ends ? GRPC_INTERNAL : NO_STATUS;
+        }
+        if (status == NO_STATUS) {
+            status = read_message(framing, flags, slice_of(rest.data, size), taken);
+        }
+        if (status != NO_STATUS) {
+            return status;
+        }
+        rest = slice_after(rest, size);
+    }
+    if (!ends) {
+        return NO_STATUS;
+    }
+    if (rest.size > 0) {
+        return GRPC_INTERNAL;
+    }
+    taken->ended = !one || taken->count == 1;
+    return taken->ended ? GRPC_OK : GRPC_UNIMPLEMENTED;
+}
+
+/* Replies are whole messages, and compressed only where both sides did so. */
+static void check_output(struct framing *framing)
+{
+    struct slice rest = buffer_slice(&framing->output);
+    struct slice message;
+
+    ASSERT(buffer_ok(&framing->output));
+    while (rest.size > 0) {
+        size_t size = 0;
+
+        ASSERT(rest.size >= CALL_PREFIX_BYTES);
+        ASSERT(rest.data[0] <= (framing->accepts_gzip && framing->any_compressed ? 1 : 0));
+        size = bytes_get_be32(rest.data + 1);
+        ASSERT(size <= rest.size - CALL_PREFIX_BYTES);
+        message = slice_of(rest.data + CALL_PREFIX_BYTES, size);
+        ASSERT(rest.data[0] == 0 ||
+               gzip_inflate(&framing->arena, message, REPLY_BYTES, &message) == OK);
+        ASSERT(message.size == REPLY_BYTES || message.size == CALL_COMPRESS_BYTES_MIN);
+        rest = slice_after(rest, CALL_PREFIX_BYTES + size);
+        framing->replies_read++;
+    }
+    ASSERT(framing->replies_read == framing->replies || framing->status != GRPC_OK);
+}
+
+/* What was taken is the foretold, but that a method with one request gets it at the end alone. */
+static void check(struct framing *framing, struct slice bytes, bool ends)
+{
+    struct taken wanted = {0};
+    int status = NO_STATUS;
+
+    buffer_init(&wanted.bytes, &framing->arena, 0);
+    status = read_request(framing, bytes, ends, &wanted);
+    ASSERT(framing->status == status);
+    if (method_has_one_request(&framing->method) && status != GRPC_OK) {
+        wanted.bytes.size = 0;
+    }
+    ASSERT(slice_equal(buffer_slice(&framing->taken.bytes), buffer_slice(&wanted.bytes)));
+    ASSERT(framing->taken.ended == (status == GRPC_OK));
+    check_output(framing);
+}
+
+static void run(struct framing *framing, struct slice bytes, size_t piece, bool ends)
+{
+    struct call_handlers handlers = {framing,       on_start,    on_message,
+                                     on_half_close, on_writable, on_cancel};
+    struct call_config config = call_config_default(&handlers);
+    struct call_server *server = NULL;
+    struct call_core *core = NULL;
+
+    config.message_bytes_max = MESSAGE_BYTES_MAX;
+    ASSERT(call_server_new(&config, 0, &server) == OK);
+    core = call_open(server, &protocol);
+    ASSERT(core != NULL);
+    core->stream = framing;
+    core->call.method = &framing->method;
+    core->request_encoding = framing->gzip ? CALL_GZIP : CALL_IDENTITY;
+    core->accepts_gzip = framing->accepts_gzip;
+    call_start(core);
+    feed(framing, core, bytes, piece);
+    if (ends) {
+        call_take_frames_end(core);
+    }
+    drain(framing, core);
+    check(framing, bytes, ends);
+    core->stream = NULL;
+    call_let_go(core);
+    ASSERT(call_server_stats(server).calls_live == 0);
+    ASSERT(call_server_stats(server).body_bytes_live == 0);
+    call_server_free(server);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct fuzz_input input = fuzz_input_of(data, size);
+    uint8_t how = fuzz_take_byte(&input);
+    size_t piece = fuzz_take_byte(&input);
+    struct framing framing = {.status = NO_STATUS};
+
+    arena_init(&framing.arena, ARENA_BYTES);
+    buffer_init(&framing.taken.bytes, &framing.arena, 0);
+    buffer_init(&framing.output, &framing.arena, 0);
+    framing.method = contract_methods[0];
+    framing.method.stream = (enum method_stream)(how >> KIND_SHIFT & 3);
+    framing.gzip = (how & GZIP) != 0;
+    framing.accepts_gzip = (how & ACCEPTS_GZIP) != 0;
+    run(&framing, input.rest, piece == 0 ? SIZE_MAX : piece, (how & STAYS_OPEN) == 0);
+    arena_deinit(&framing.arena);
+    return 0;
+}

@@ -1,0 +1,195 @@
+/*
+ * clean_test.c: what was written as the server writes it is what a replay makes, whatever was written.
+ */
+#include "store/record.h"
+#include "tests/unit/replay/world.h"
+
+#define WRITES 400
+#define SEEDS 8
+
+/* Goal: stores of random writes of every kind verify, over both back ends, and each table has rows to
+ * compare. Method: several seeds over memory, one over LMDB, checked in the middle too. */
+static void test_random_writes(void **state)
+{
+    struct world world;
+
+    (void)state;
+    for (uint64_t seed = 0; seed <= SEEDS; seed++) {
+        world_init(&world, seed == SEEDS ? WORLD_LMDB : WORLD_MEMORY, seed);
+        world_expect_clean(&world);
+        world_write_many(&world, WRITES / 4);
+        world_expect_clean(&world);
+        world_write_many(&world, WRITES);
+        world_expect_clean(&world);
+        assert_int_equal(world.report.organizations, WORLD_ORGS);
+        assert_true(world.report.events > WRITES);
+        world_deinit(&world);
+    }
+}
+
+/* Goal: the random writes reach every table there is. Method: one world, a row of each. */
+static void test_every_table(void **state)
+{
+    static const struct uuid zero;
+    struct world world;
+
+    (void)state;
+    world_init(&world, WORLD_MEMORY, 3);
+    world_write_many(&world, WRITES);
+    for (int i = 0; i < TABLE_COUNT; i++) {
+        enum store_table table = (enum store_table)i;
+        struct slice key = {NULL, 0};
+        struct slice value = {NULL, 0};
+
+        if (table == TABLE_META) {
+            continue; /* nothing of it comes from events */
+        }
+        if (!world_find_row(&world, table, world.orgs[0].uuid, 0, &key, &value) &&
+            !world_find_row(&world, table, zero, 0, &key, &value)) {
+            fail_msg("no row of %s", store_table_name(table));
+        }
+    }
+    world_deinit(&world);
+}
+
+/* When the first event of a write was recorded, and how long before the last of its log. */
+static int64_t age_of(struct store_txn *txn, struct org_id org, uint64_t seq)
+{
+    struct log_head head;
+    struct event event;
+
+    assert_int_equal(log_read_head(txn, org, &head), OK);
+    assert_int_equal(log_read(txn, org, seq, &event), OK);
+    return head.last_recorded_at_us - event.recorded_at_us;
+}
+
+/* Every key of a write that appended, of the last hours, is made again; no other is. Gives how many. */
+static size_t check_keys(struct world *world, struct org_id org)
+{
+    struct store_txn *made = world_begin(world->made.backend, STORE_READ);
+    size_t kept = 0;
+
+    for (size_t n = 0;; n++) {
+        struct idempotency_record record;
+        struct slice key = {NULL, 0};
+        struct slice value = {NULL, 0};
+        struct slice again = {NULL, 0};
+        bool wanted = false;
+
+        if (!world_find_row(world, TABLE_IDEMPOTENCY, org.uuid, n, &key, &value)) {
+            break;
+        }
+        assert_int_equal(record_decode_idempotency(value, &record), OK);
+        wanted = record.count > 0 && age_of(made, org, record.first_seq) <= REPLAY_KEYS_US;
+        kept += wanted;
+        assert_int_equal(store_get(made, TABLE_IDEMPOTENCY, key, &again),
+                         wanted ? OK : ERR_NOT_FOUND);
+        assert_true(!wanted || slice_equal(value, again));
+    }
+    store_abort(made);
+    return kept;
+}
+
+/* Goal: a replayed log has every event byte for byte, and the idempotency rows of its last 25 hours.
+ * Method: random writes over weeks; each row beside its own. */
+static void test_log(void **state)
+{
+    struct world world;
+
+    (void)state;
+    for (int kind = WORLD_MEMORY; kind <= WORLD_LMDB; kind++) {
+        size_t kept = 0;
+
+        world_init(&world, (enum world_backend)kind, 11);
+        world_write_many(&world, WRITES);
+        assert_int_equal(world_replay(&world), OK);
+        for (size_t i = 0; i < WORLD_ORGS; i++) {
+            struct slice key = {NULL, 0};
+            struct slice value = {NULL, 0};
+            struct slice again = {NULL, 0};
+            struct store_txn *made = world_begin(world.made.backend, STORE_READ);
+
+            for (size_t n = 0;
+                 world_find_row(&world, TABLE_EVENT, world.orgs[i].uuid, n, &key, &value); n++) {
+                assert_int_equal(store_get(made, TABLE_EVENT, key, &again), OK);
+                assert_true(slice_equal(value, again));
+            }
+            store_abort(made);
+            kept += check_keys(&world, world.orgs[i]);
+        }
+        assert_true(kept > 0 && kept < world.keys / 2);
+        world_deinit(&world);
+    }
+}
+
+/* What a caller saw of a run. */
+struct watch {
+    uint64_t calls;
+    uint64_t calls_max; /* the call that ends it; 0: none */
+    struct replay_progress last;
+    bool compared;
+};
+
+static bool on_progress(void *user, const struct replay_progress *progress)
+{
+    struct watch *watch = user;
+
+    assert_true(progress->events >= watch->last.events && progress->rows >= watch->last.rows);
+    watch->last = *progress;
+    watch->compared = watch->compared || strcmp(progress->step, "compare") == 0;
+    return ++watch->calls != watch->calls_max;
+}
+
+/* Goal: a caller sees how far it is, and ends it when it will. Method: each of the first calls says
+ * no; a run to the end has told all events. */
+static void test_progress(void **state)
+{
+    struct world world;
+    struct watch watch = {.calls = 0};
+    struct replay_config config = {.on_progress = on_progress, .user = &watch};
+    enum err err = ERR_CANCELLED;
+
+    (void)state;
+    world_init(&world, WORLD_MEMORY, 5);
+    world_write_many(&world, WRITES);
+    config.source = world.stored.backend;
+    config.clock = &world.clock.clock;
+    config.random = &world.random.random;
+    for (uint64_t calls = 1; err == ERR_CANCELLED; calls++) {
+        world_store_open(&world.made, WORLD_MEMORY);
+        config.target = world.made.backend;
+        watch = (struct watch){.calls_max = calls};
+        err = replay_verify(&config, &world.report);
+        assert_true(err == ERR_CANCELLED || err == OK);
+        assert_true(err == OK || watch.calls == calls);
+        world_store_close(&world.made);
+    }
+    assert_true(watch.compared);
+    assert_int_equal(watch.last.events, world.report.events);
+    assert_int_equal(watch.last.events_total, world.report.events);
+    assert_int_equal(watch.last.rows, world.report.rows);
+    world_deinit(&world);
+}
+
+/* Goal: a store without events is clean. Method: an empty one. */
+static void test_empty(void **state)
+{
+    struct world world = {.arena = {0}};
+
+    (void)state;
+    world_store_open(&world.stored, WORLD_MEMORY);
+    world_expect_clean(&world);
+    assert_int_equal(world.report.organizations + world.report.events + world.report.rows, 0);
+    world_deinit(&world);
+}
+
+int run_clean_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random_writes), cmocka_unit_test(test_every_table),
+        cmocka_unit_test(test_log),           cmocka_unit_test(test_progress),
+        cmocka_unit_test(test_empty),
+    };
+
+    return cmocka_run_group_tests_name("replay clean", tests, NULL, NULL);
+}

@@ -1,0 +1,366 @@
+/*
+ * world.c: see world.h.
+ */
+#include "tests/unit/replay/world.h"
+
+#include "server/domain/admin/admin.h"
+#include "server/domain/corrections/capture.h"
+#include "server/domain/layouts/documents.h"
+#include "store/base/bytes.h"
+#include "store/lmdb/lmdb.h"
+#include "store/memory/memory.h"
+
+#include <stdio.h>
+
+#define ARENA_BYTES (512u << 20)
+#define MAP_BYTES (1ull << 30)
+#define RESERVE_BYTES 4096
+#define NAMES 5 /* of documents and entities: few, so that they meet */
+#define LAYOUTS 2 /* fewer: so that some of their examples grow too old for the head row */
+#define TOKENS_MAX 4 /* that a world may revoke */
+
+void world_store_open(struct world_store *store, enum world_backend kind)
+{
+    struct store_lmdb_config config = {.map_bytes = MAP_BYTES, .reserve_bytes = RESERVE_BYTES};
+    struct arena arena;
+    struct fault fault;
+
+    memset(store, 0, sizeof(*store));
+    store->kind = kind;
+    if (kind == WORLD_MEMORY) {
+        assert_int_equal(store_memory_open(&store->backend), OK);
+        return;
+    }
+    temp_folder_init(&store->folder);
+    config.path = store->folder.path;
+    arena_init(&arena, SIZE_MAX);
+    fault_init(&fault, &arena);
+    assert_int_equal(store_lmdb_open(&config, &fault, &store->backend), OK);
+    store_lmdb_begin_bulk(store->backend); /* what is tested is not what a power cut leaves */
+    arena_deinit(&arena);
+}
+
+void world_store_close(struct world_store *store)
+{
+    if (store->backend == NULL) {
+        return;
+    }
+    if (store->kind == WORLD_MEMORY) {
+        store_memory_close(store->backend);
+    } else {
+        store_lmdb_close(store->backend);
+        temp_folder_deinit(&store->folder);
+    }
+    store->backend = NULL;
+}
+
+struct store_txn *world_begin(struct store_backend *backend, enum store_access access)
+{
+    struct store_txn *txn = NULL;
+
+    assert_int_equal(store_begin(backend, access, &txn), OK);
+    return txn;
+}
+
+static void make_orgs(struct world *world)
+{
+    const struct admin_actor actor = {SLICE("anna"), ANNOTATOR_HUMAN, SOURCE_LIVE};
+
+    for (size_t i = 0; i < WORLD_ORGS; i++) {
+        struct store_txn *txn = world_begin(world->stored.backend, STORE_WRITE);
+        struct work_result result = {.count = 0};
+        char name[] = "org-0";
+
+        name[sizeof(name) - 2] = (char)('0' + i);
+        log_begin_write(txn, NULL);
+        assert_int_equal(
+            admin_create_organization(&world->ctx, txn, &actor, slice_text(name), &result), OK);
+        assert_int_equal(store_commit(txn), OK);
+        world->orgs[i] = result.org;
+    }
+}
+
+void world_init(struct world *world, enum world_backend kind, uint64_t seed)
+{
+    memset(world, 0, sizeof(*world));
+    arena_init(&world->arena, ARENA_BYTES);
+    clock_manual_init(&world->clock, WORLD_START_US);
+    random_seeded_init(&world->random, seed);
+    fault_init(&world->fault, &world->arena);
+    world->ctx =
+        (struct ctx){&world->arena, &world->clock.clock, &world->random.random, &world->fault};
+    world_store_open(&world->stored, kind);
+    make_orgs(world);
+}
+
+void world_deinit(struct world *world)
+{
+    world_store_close(&world->made);
+    world_store_close(&world->stored);
+    arena_deinit(&world->arena);
+}
+
+uint32_t world_draw(struct world *world, uint32_t below)
+{
+    uint32_t number = 0;
+
+    random_fill(&world->random.random, &number, sizeof(number));
+    return number % below;
+}
+
+static struct slice name(struct world *world, const char *kind, uint32_t count)
+{
+    return arena_printf(&world->arena, "%s-%u", kind, world_draw(world, count));
+}
+
+static struct slice order_lines(struct world *world)
+{
+    return arena_printf(&world->arena, "{\"qty\":%u,\"unit\":\"Stk\",\"note\":\"n%u\"}",
+                        world_draw(world, 4), world_draw(world, 3));
+}
+
+static struct capture_input draw_capture(struct world *world)
+{
+    static const enum event_type types[] = {EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
+                                            EVENT_TYPE_EXTRACTION_FIELD_CORRECTED,
+                                            EVENT_TYPE_MAPPING_CONFIRMED};
+    struct capture_input input = {
+        .event_type = types[world_draw(world, sizeof(types) / sizeof(types[0]))],
+        .actor_user_id = SLICE("anna"),
+        .before_json = order_lines(world),
+        .after_json = order_lines(world),
+    };
+
+    if (world_draw(world, 4) > 0) {
+        input.layout_fingerprint = name(world, "layout", LAYOUTS);
+    }
+    if (world_draw(world, 3) > 0) {
+        input.entity_type = SLICE("line");
+        input.entity_id = name(world, "entity", NAMES);
+    }
+    if (world_draw(world, 3) == 0) {
+        input.document_id = name(world, "document", NAMES);
+    }
+    if (world_draw(world, 4) == 0) {
+        input.meta_json = SLICE("{\"input_snippet\":\"Bohrer 12\",\"confidence\":0.5}");
+    }
+    if (world_draw(world, 4) == 0) {
+        input.has_created_at = true;
+        input.created_at_us = world->clock.wall_us - (int64_t)world_draw(world, 1000000) * 1000000;
+    }
+    return input;
+}
+
+#define CAPTURES_MAX 3
+
+static enum err write_captures(struct world *world, struct store_txn *txn, struct org_id org,
+                               struct work_result *ret_result)
+{
+    const struct capture_caller caller = {ROLE_ADMIN, {NULL, 0}, 0xabcd, false};
+    struct capture_event events[CAPTURES_MAX];
+    uint32_t count = 1 + world_draw(world, CAPTURES_MAX);
+
+    for (uint32_t i = 0; i < count; i++) {
+        struct capture_input input = draw_capture(world);
+
+        assert_int_equal(capture_prepare(&world->ctx, &caller, &input, SLICE("event"), &events[i]),
+                         OK);
+    }
+    ret_result->count = count;
+    return capture_store(&world->ctx, txn, org, events, count, &ret_result->first_seq);
+}
+
+static enum err write_document(struct world *world, struct store_txn *txn, struct org_id org,
+                               struct work_result *ret_result)
+{
+    static const struct document_page pages[] = {{595.2756, 841.8898}, {841.8898, 595.2756}};
+    struct slice id = name(world, "document", NAMES);
+    const struct document_measures measures = {
+        .document_id = id,
+        .sha256 = sha256(id),
+        .size_bytes = 1234,
+        .pages = pages,
+        .page_count = 1 + id.data[id.size - 1] % 2,
+        .pages_read = 1,
+        .text_chars = 500,
+        .page_one_chars = 500 * world_draw(world, 2),
+        .covered_cells = 50000,
+        .page_cells = 501752,
+        .input_snippet = SLICE("Invoice 7\nBohrer 12\n"),
+        .has_table_count = world_draw(world, 2) == 0,
+        .table_count = 1,
+        .fp_version = SLICE("1/22.12.0"),
+    };
+    struct document_event *event = NULL;
+    struct log_head before;
+    struct log_head after;
+    enum err err = OK;
+
+    assert_int_equal(document_prepare(&world->ctx, &measures, SLICE("anna"), &event), OK);
+    assert_int_equal(log_read_head(txn, org, &before), OK);
+    err = document_store(&world->ctx, txn, org, event, &ret_result->first_seq);
+    assert_int_equal(log_read_head(txn, org, &after), OK);
+    ret_result->count = (uint32_t)(after.last_seq - before.last_seq); /* 0: it is known */
+    return err;
+}
+
+/* Makes a token, or revokes one of the organisation's first ones (perhaps again, which is nothing). */
+static enum err write_token(struct world *world, struct store_txn *txn, struct org_id org,
+                            struct work_result *ret_result)
+{
+    const struct admin_actor actor = {SLICE("anna"), ANNOTATOR_HUMAN, SOURCE_LIVE};
+    struct admin_token_draft draft = {.org = org, .role = ROLE_OPERATOR, .user_id = SLICE("bert")};
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    uint32_t key_id = 0;
+
+    if (world_draw(world, 3) == 0 && world_find_row(world, TABLE_TOKEN_BY_ORG, org.uuid,
+                                                    world_draw(world, TOKENS_MAX), &key, &value)) {
+        assert_int_equal(key_read_token_by_org(key, &key_id), OK);
+        return admin_revoke_token(&world->ctx, txn, &actor, org, key_id, ret_result);
+    }
+    random_fill(&world->random.random, draft.secret_sha256.bytes, SHA256_BYTES);
+    return admin_create_token(&world->ctx, txn, &actor, &draft, ret_result);
+}
+
+/* A key of its own for about every second write. */
+static struct event_idempotency draw_key(struct world *world, struct org_id org)
+{
+    struct event_idempotency key = {.present = world_draw(world, 2) == 0, .org = org};
+
+    bytes_put_be64(key.key_hash, ++world->keys);
+    key.request_sha256 = sha256(slice_of(key.key_hash, sizeof(key.key_hash)));
+    return key;
+}
+
+static enum err write_one(struct world *world, struct store_txn *txn, struct org_id org,
+                          struct work_result *ret_result)
+{
+    ret_result->org = org;
+    switch (world_draw(world, 8)) {
+    case 0:
+        return write_token(world, txn, org, ret_result);
+    case 1:
+    case 2:
+        return write_document(world, txn, org, ret_result);
+    default:
+        return write_captures(world, txn, org, ret_result);
+    }
+}
+
+void world_write(struct world *world)
+{
+    struct org_id org = world->orgs[world_draw(world, WORLD_ORGS)];
+    struct event_idempotency key = draw_key(world, org);
+    struct work_result result = {.count = 0};
+    struct store_txn *txn = NULL;
+
+    clock_manual_advance(&world->clock, (int64_t)world_draw(world, 7200) * 1000000);
+    txn = world_begin(world->stored.backend, STORE_WRITE);
+    log_begin_write(txn, &key);
+    assert_int_equal(write_one(world, txn, org, &result), OK);
+    if (key.present) {
+        assert_int_equal(idempotency_keep(&world->ctx, txn, &key, &result), OK);
+    }
+    assert_int_equal(store_commit(txn), OK);
+    arena_reset(&world->arena);
+    fault_init(&world->fault, &world->arena);
+}
+
+void world_write_many(struct world *world, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        world_write(world);
+    }
+}
+
+static int64_t no_time(const struct clock *clock)
+{
+    (void)clock;
+    fail_msg("apply asked what time it is");
+    return 0;
+}
+
+static void no_bytes(struct random *random, void *bytes, size_t size)
+{
+    (void)random;
+    memset(bytes, 0, size);
+    fail_msg("apply asked for randomness");
+}
+
+static enum err replay(struct world *world, enum err (*run)(const struct replay_config *config,
+                                                            struct replay_report *ret_report))
+{
+    const struct clock clock = {no_time, no_time, no_time};
+    struct random random = {no_bytes};
+    struct replay_config config = {
+        .source = world->stored.backend, .clock = &clock, .random = &random};
+
+    world_store_close(&world->made);
+    world_store_open(&world->made, world->stored.kind);
+    config.target = world->made.backend;
+    return run(&config, &world->report);
+}
+
+enum err world_verify(struct world *world)
+{
+    return replay(world, replay_verify);
+}
+
+enum err world_replay(struct world *world)
+{
+    return replay(world, replay_log);
+}
+
+void world_expect_clean(struct world *world)
+{
+    assert_int_equal(world_verify(world), OK);
+    assert_int_equal(world->report.difference_count, 0);
+    assert_int_equal(world->report.broken_count, 0);
+    assert_true(replay_is_clean(&world->report));
+}
+
+bool world_find_row(struct world *world, enum store_table table, struct uuid org, size_t n,
+                    struct slice *ret_key, struct slice *ret_value)
+{
+    static const struct uuid zero;
+    struct key prefix = uuid_equal(org, zero) ? key_global_prefix() : key_org((struct org_id){org});
+    struct store_txn *txn = world_begin(world->stored.backend, STORE_READ);
+    struct store_cursor cursor;
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    enum err err = store_cursor_init(&cursor, txn, table, key_slice(&prefix), slice_of(NULL, 0),
+                                     STORE_ASCENDING);
+
+    for (size_t i = 0; i <= n && err == OK; i++) {
+        err = store_cursor_next(&cursor, &key, &value);
+    }
+    if (err == OK) {
+        assert_true(arena_copy(&world->arena, key, ret_key));
+        assert_true(arena_copy(&world->arena, value, ret_value));
+    }
+    store_cursor_deinit(&cursor);
+    store_abort(txn);
+    return err == OK;
+}
+
+void world_put(struct world *world, enum store_table table, struct slice key, struct slice value)
+{
+    struct store_txn *txn = world_begin(world->stored.backend, STORE_WRITE);
+
+    assert_int_equal(store_put(txn, table, key, value), OK);
+    assert_int_equal(store_commit(txn), OK);
+}
+
+void world_del(struct world *world, enum store_table table, struct slice key)
+{
+    struct store_txn *txn = world_begin(world->stored.backend, STORE_WRITE);
+
+    assert_int_equal(store_del(txn, table, key), OK);
+    assert_int_equal(store_commit(txn), OK);
+}
+
+int main(void)
+{
+    return run_clean_tests() + run_damage_tests();
+}

@@ -25,9 +25,14 @@
 #define H2_FIELDS_MAX 40
 /* CONTINUATION frames of one header block: 8 x 16 KiB is above any honest header list. */
 #define H2_CONTINUATIONS_MAX 8
-/* Requests taken by one h2_conn_feed. Their answers are drained before the next are taken: so they are
- * still in the processor's caches when they are sent, and their memory does for those that follow. */
+/* Requests taken by one h2_conn_feed, and bytes. Their answers are drained before the next are taken: so
+ * they are still in the processor's caches when they are sent, and their memory does for those that
+ * follow. And whoever feeds gets to look at the time, and at others. */
 #define H2_FEED_REQUESTS_MAX 16
+#define H2_FEED_BYTES_MAX ((size_t)16 * 1024)
+/* A header list is counted up to here; a longer one ends the connection, since each byte of it may
+ * stand for thousands (HPACK's references). */
+#define H2_HEADER_LIST_BYTES_COUNTED (4 * H2_HEADER_LIST_BYTES_MAX)
 /* Entries of one SETTINGS frame, and acknowledgements that wait to be sent. */
 #define H2_SETTINGS_MAX 16
 #define H2_OUTBOUND_ACKS_MAX 100
@@ -35,10 +40,13 @@
  * their own, sent because of the peer's frames (CVE-2025-8671). */
 #define H2_RESETS_BURST 1000
 #define H2_RESETS_PER_SECOND 200
-/* Frames that carry nothing: pings, empty DATA, PRIORITY, SETTINGS, WINDOW_UPDATE, unknown ones. */
+/* Frames that carry nothing, or next to nothing: pings, DATA of fewer bytes than below, trailers,
+ * PRIORITY, SETTINGS, WINDOW_UPDATE, unknown ones. */
 #define H2_IDLE_FRAMES_BURST 1000
 #define H2_IDLE_FRAMES_PER_SECOND 100
-/* What a frame that carries something earns back, for the updates that answer it. */
+#define H2_SMALL_DATA_BYTES 64
+/* What a frame that carries something earns back, for the updates that answer it. HEADERS of a request
+ * do: a small message in a few frames costs nothing by that. */
 #define H2_IDLE_FRAMES_EARNED 4
 /* Frames sent with at least this many bytes earn too; smaller ones are what a dribbling peer gets. */
 #define H2_EARNING_DATA_BYTES 1024
@@ -133,8 +141,8 @@ void h2_shared_free(struct h2_shared *shared);
 /* A connection, from the first byte of the client's preface. */
 MUST_CHECK enum err h2_conn_new(struct h2_shared *shared, void *user, int64_t now_us,
                                 struct h2_conn **ret_conn);
-/* Takes bytes from the peer, and gives how many: up to the end of H2_FEED_REQUESTS_MAX requests. The
- * rest is to be fed once output has been drained. What is wrong with the bytes becomes output (GOAWAY)
+/* Takes bytes from the peer, and gives how many: up to H2_FEED_REQUESTS_MAX requests, and
+ * H2_FEED_BYTES_MAX. The rest is to be fed once output has been drained. What is wrong with the bytes becomes output (GOAWAY)
  * and h2_conn_finished. */
 size_t h2_conn_feed(struct h2_conn *conn, struct slice bytes, int64_t now_us);
 /* Writes output, `size` bytes at most (H2_DRAIN_BYTES_MIN at least), and gives how many; 0 when there

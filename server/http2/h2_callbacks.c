@@ -67,10 +67,17 @@ static int h2_on_header(nghttp2_session *session, const nghttp2_frame *frame, co
 
     (void)session;
     (void)flags;
-    if (stream == NULL || stream->fields_end || stream->fields_refused) {
-        return 0; /* trailers of a request mean nothing here */
+    if (stream == NULL) {
+        return 0;
     }
     stream->header_list_bytes += (uint32_t)(name_bytes + value_bytes + H2_FIELD_OVERHEAD_BYTES);
+    if (stream->header_list_bytes > H2_HEADER_LIST_BYTES_COUNTED) {
+        h2_conn_fail(conn, H2_ENHANCE_YOUR_CALM, "header_list_too_large");
+        return NGHTTP2_ERR_CALLBACK_FAILURE;
+    }
+    if (stream->fields_end) {
+        return 0; /* trailers of a request mean nothing here */
+    }
     if (stream->header_list_bytes > H2_HEADER_LIST_BYTES_MAX) {
         stream->fields_refused = true;
         return 0;

@@ -212,7 +212,11 @@ size_t h2_conn_feed(struct h2_conn *conn, struct slice bytes, int64_t now_us)
         return bytes.size;
     }
     conn->depth++;
-    complaint = h2_guard_feed(&conn->guard, bytes, H2_FEED_REQUESTS_MAX, now_us, &size);
+    if (bytes.size > H2_FEED_BYTES_MAX) {
+        bytes.size = H2_FEED_BYTES_MAX;
+    }
+    /* Each request has a beginning and an end. */
+    complaint = h2_guard_feed(&conn->guard, bytes, 2 * H2_FEED_REQUESTS_MAX, now_us, &size);
     if (complaint != NULL) {
         h2_conn_fail(conn, H2_ENHANCE_YOUR_CALM, complaint);
     } else {

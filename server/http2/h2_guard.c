@@ -4,8 +4,12 @@
 #include "server/http2/h2_guard.h"
 
 #include "server/http2/h2.h"
+#include "store/base/bytes.h"
 
 #include <nghttp2/nghttp2.h>
+
+/* The length of a padding, and its own byte: RFC 9113, 6.1. */
+#define H2_PADDING_BYTES_MAX 256
 
 void h2_bucket_init(struct h2_bucket *bucket, uint32_t burst, uint32_t per_second, int64_t now_us)
 {
@@ -42,13 +46,54 @@ void h2_guard_init(struct h2_guard *guard, int64_t now_us)
     h2_bucket_init(&guard->resets, H2_RESETS_BURST, H2_RESETS_PER_SECOND, now_us);
 }
 
-/* A block of header fields is open from HEADERS to the frame with END_HEADERS. */
-static void h2_guard_note_headers(struct h2_guard *guard, int64_t now_us)
+/* What an idle frame is told its sender by, where there are too many. */
+static const char *h2_guard_complaint(uint8_t type)
 {
-    if ((guard->head[4] & NGHTTP2_FLAG_END_HEADERS) != 0) {
-        guard->header_block_since_us = INT64_MAX;
-    } else if (guard->header_block_since_us == INT64_MAX) {
-        guard->header_block_since_us = now_us;
+    switch (type) {
+    case NGHTTP2_DATA:
+        return "too_many_small_data_frames";
+    case NGHTTP2_HEADERS:
+        return "too_many_trailers";
+    case NGHTTP2_PRIORITY:
+        return "too_many_priority_frames";
+    case NGHTTP2_SETTINGS:
+        return "too_many_settings";
+    case NGHTTP2_PING:
+        return "too_many_pings";
+    case NGHTTP2_WINDOW_UPDATE:
+        return "too_many_window_updates";
+    default:
+        return "too_many_unknown_frames";
+    }
+}
+
+/* HEADERS of a stream that had none before: a request begins. Others are trailers, which mean nothing
+ * here, or come for a stream that is over. */
+static bool h2_guard_begins_request(struct h2_guard *guard)
+{
+    uint32_t stream = bytes_get_be32(guard->head + 5) & 0x7fffffffu;
+
+    if (stream <= guard->last_stream) {
+        return false;
+    }
+    guard->last_stream = stream;
+    return true;
+}
+
+/* The frame takes from the bucket of idle frames, instead of giving. How much of a padded frame is
+ * padding stands behind its head; more than 256 bytes it can't be. */
+static bool h2_guard_is_idle(struct h2_guard *guard)
+{
+    uint32_t padding = (guard->head[4] & NGHTTP2_FLAG_PADDED) != 0 ? H2_PADDING_BYTES_MAX : 0;
+
+    switch (guard->head[3]) {
+    case NGHTTP2_HEADERS:
+        guard->events = h2_guard_begins_request(guard) ? 1 : 0;
+        return guard->events == 0;
+    case NGHTTP2_DATA:
+        return guard->payload_bytes_left < H2_SMALL_DATA_BYTES + padding;
+    default:
+        return true;
     }
 }
 
@@ -56,35 +101,53 @@ static const char *h2_guard_judge(struct h2_guard *guard, int64_t now_us)
 {
     uint8_t type = guard->head[3];
 
-    if (type == NGHTTP2_HEADERS || type == NGHTTP2_CONTINUATION) {
-        h2_guard_note_headers(guard, now_us);
-        if (type == NGHTTP2_HEADERS) {
-            h2_bucket_give(&guard->idle_frames, H2_IDLE_FRAMES_EARNED);
-        }
-        return NULL;
-    }
-    if (type == NGHTTP2_DATA && guard->payload_bytes_left > 0) {
-        h2_bucket_give(&guard->idle_frames, H2_IDLE_FRAMES_EARNED);
-        return NULL;
+    if (type == NGHTTP2_CONTINUATION) {
+        return NULL; /* nghttp2 counts them */
     }
     if (type == NGHTTP2_RST_STREAM) {
         return h2_bucket_take(&guard->resets, now_us) ? NULL : "too_many_resets";
     }
-    guard->settings_seen = guard->settings_seen || type == NGHTTP2_SETTINGS;
-    return h2_bucket_take(&guard->idle_frames, now_us) ? NULL : "too_many_idle_frames";
+    if (h2_guard_is_idle(guard)) {
+        guard->settings_seen = guard->settings_seen || type == NGHTTP2_SETTINGS;
+        return h2_bucket_take(&guard->idle_frames, now_us) ? NULL : h2_guard_complaint(type);
+    }
+    h2_bucket_give(&guard->idle_frames, H2_IDLE_FRAMES_EARNED);
+    return NULL;
 }
 
 /* The frame's head is whole. */
 static const char *h2_guard_take_head(struct h2_guard *guard, int64_t now_us)
 {
     uint8_t type = guard->head[3];
+    uint8_t flags = guard->head[4];
+    bool has_fields = type == NGHTTP2_HEADERS || type == NGHTTP2_CONTINUATION;
+    const char *complaint = NULL;
 
     guard->head_bytes = 0;
+    guard->in_frame = true;
+    guard->events = 0;
     guard->payload_bytes_left =
         (uint32_t)guard->head[0] << 16 | (uint32_t)guard->head[1] << 8 | guard->head[2];
-    guard->ends_request = (type == NGHTTP2_HEADERS || type == NGHTTP2_DATA) &&
-                          (guard->head[4] & NGHTTP2_FLAG_END_STREAM) != 0;
-    return h2_guard_judge(guard, now_us);
+    guard->ends_block = has_fields && (flags & NGHTTP2_FLAG_END_HEADERS) != 0;
+    if (has_fields && guard->header_block_since_us == INT64_MAX) {
+        guard->header_block_since_us = now_us;
+    }
+    complaint = h2_guard_judge(guard, now_us);
+    if ((type == NGHTTP2_HEADERS || type == NGHTTP2_DATA) &&
+        (flags & NGHTTP2_FLAG_END_STREAM) != 0) {
+        guard->events++;
+    }
+    return complaint;
+}
+
+/* The frame's payload is whole: how many events it was. */
+static uint32_t h2_guard_end_frame(struct h2_guard *guard)
+{
+    guard->in_frame = false;
+    if (guard->ends_block) {
+        guard->header_block_since_us = INT64_MAX;
+    }
+    return guard->events;
 }
 
 /* Reads on within the preface, a payload or a head; gives how many bytes it took. */
@@ -107,21 +170,20 @@ static size_t h2_guard_step(struct h2_guard *guard, struct slice bytes)
     return step;
 }
 
-const char *h2_guard_feed(struct h2_guard *guard, struct slice bytes, uint32_t requests_max,
+const char *h2_guard_feed(struct h2_guard *guard, struct slice bytes, uint32_t events_max,
                           int64_t now_us, size_t *ret_taken)
 {
     const char *complaint = NULL;
-    uint32_t requests = 0;
+    uint32_t events = 0;
     size_t taken = 0;
 
-    while (taken < bytes.size && complaint == NULL && requests < requests_max) {
+    while (taken < bytes.size && complaint == NULL && events < events_max) {
         taken += h2_guard_step(guard, slice_after(bytes, taken));
         if (guard->head_bytes == H2_FRAME_HEAD_BYTES) {
             complaint = h2_guard_take_head(guard, now_us);
         }
-        if (guard->ends_request && guard->payload_bytes_left == 0) {
-            guard->ends_request = false;
-            requests++;
+        if (guard->in_frame && guard->payload_bytes_left == 0) {
+            events += h2_guard_end_frame(guard);
         }
     }
     *ret_taken = taken;

@@ -28,17 +28,20 @@ struct h2_guard {
     uint8_t head_bytes; /* of it, so far */
     uint8_t preface_bytes_left;
     bool settings_seen;
+    bool in_frame; /* its head was read, and of its payload not all */
+    bool ends_block; /* the frame that is being read has END_HEADERS */
+    uint8_t events; /* beginnings and ends of requests in it */
     uint32_t payload_bytes_left;
-    bool ends_request; /* the frame that is being read has END_STREAM */
+    uint32_t last_stream; /* the highest that had HEADERS */
     int64_t header_block_since_us; /* INT64_MAX: none is open */
     struct h2_bucket idle_frames;
     struct h2_bucket resets;
 };
 
 void h2_guard_init(struct h2_guard *guard, int64_t now_us);
-/* Reads the heads of the frames in `bytes`, up to the end of `requests_max` requests; how many bytes
- * that is goes to `ret_taken`. NULL, or what the peer did too much of. */
-const char *h2_guard_feed(struct h2_guard *guard, struct slice bytes, uint32_t requests_max,
+/* Reads the heads of the frames in `bytes`, up to `events_max` beginnings and ends of requests; how
+ * many bytes that is goes to `ret_taken`. NULL, or what the peer did too much of. */
+const char *h2_guard_feed(struct h2_guard *guard, struct slice bytes, uint32_t events_max,
                           int64_t now_us, size_t *ret_taken);
 
 #endif

@@ -340,6 +340,28 @@ static void test_metadata(void **state)
     wire_teardown(&world);
 }
 
+/* Goal: what stands before the replies stays there, though there are none: clients that tell leading
+ * from trailing metadata find both. Method: an error with both kinds; the same without is one block. */
+static void test_metadata_without_reply(void **state)
+{
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_call(&world, 1, WIRE_META, SLICE("no reply"));
+    wire_call(&world, 3, WIRE_FAIL, SLICE("\x0a"));
+    wire_run(&world);
+    wire_assert_status(&world, 1, GRPC_ABORTED);
+    assert_int_equal(wire_answer(&world, 1)->blocks, 2);
+    assert_int_equal(wire_answer(&world, 1)->data_frames, 0);
+    assert_true(wire_has_field(wire_answer(&world, 1), "x-leading: first\n"));
+    assert_true(strstr(wire_answer(&world, 1)->fields, "x-leading") <
+                strstr(wire_answer(&world, 1)->fields, "grpc-status"));
+    assert_true(wire_has_field(wire_answer(&world, 1), "x-trailing-bin: AP8Q\n"));
+    wire_assert_status(&world, 3, GRPC_ABORTED);
+    assert_int_equal(wire_answer(&world, 3)->blocks, 1);
+    wire_teardown(&world);
+}
+
 /* Goal: an odd but legal ASCII value fails nothing. Method: tabs, high bytes, percent signs,
  * blanks at the ends, which are taken off. */
 static void test_odd_metadata(void **state)
@@ -596,6 +618,7 @@ int run_call_tests(void)
         WIRE_TEST(test_body_budget),
         WIRE_TEST(test_bad_heads),
         WIRE_TEST(test_metadata),
+        WIRE_TEST(test_metadata_without_reply),
         WIRE_TEST(test_odd_metadata),
         WIRE_TEST(test_gzip_calls),
         WIRE_TEST(test_gzip_bad),

@@ -157,31 +157,145 @@ static void test_honest_pings(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: frames that carry nothing run out. Method: 1,100 of each kind, each in a world of its own. */
-static void flood(bool bytewise, uint8_t type, struct slice payload)
+struct flood_frame {
+    uint8_t type;
+    uint8_t flags;
+    uint32_t stream;
+    struct slice payload;
+};
+
+/* Frames of one kind on a held stream until the connection ends: with these words, and not before it
+ * has had its burst. */
+static void flood(bool bytewise, const struct flood_frame *frame, const char *why)
 {
     struct wire_world world;
 
     wire_setup(&world, bytewise);
     wire_headers(&world, 1, WIRE_HOLD, false, NULL, 0);
     for (int i = 0; i < 1100; i++) {
-        wire_frame(&world, type, 0, type == NGHTTP2_SETTINGS ? 0 : 1, payload);
-        if (type == NGHTTP2_SETTINGS && i % 50 == 0) {
-            wire_run(&world); /* else the acknowledgements run out first */
+        wire_frame(&world, frame->type, frame->flags, frame->stream, frame->payload);
+        if (i % 50 == 0) {
+            wire_run(&world); /* else acknowledgements of SETTINGS run out first */
+            assert_true(i > 950 || !wire_finished(&world));
         }
     }
     wire_run(&world);
-    assert_calmed(&world, "too_many_idle_frames");
+    assert_calmed(&world, why);
     wire_teardown(&world);
 }
 
+/* Goal: frames that carry nothing run out, and the peer hears of what. Method: 1,100 of each kind, each
+ * in a world of its own. */
 static void test_idle_floods(void **state)
 {
-    flood(WIRE_MODE(state), NGHTTP2_DATA, SLICE(""));
-    flood(WIRE_MODE(state), NGHTTP2_PRIORITY, SLICE("\0\0\0\0\x10"));
-    flood(WIRE_MODE(state), NGHTTP2_WINDOW_UPDATE, SLICE("\0\0\0\1"));
-    flood(WIRE_MODE(state), NGHTTP2_SETTINGS, SLICE(""));
-    flood(WIRE_MODE(state), 0x77, SLICE("unknown"));
+    static const struct {
+        struct flood_frame frame;
+        const char *why;
+    } table[] = {
+        {{NGHTTP2_DATA, 0, 1, {(const uint8_t *)"", 0}}, "too_many_small_data_frames"},
+        {{NGHTTP2_PRIORITY, 0, 1, {(const uint8_t *)"\0\0\0\0\x10", 5}},
+         "too_many_priority_frames"},
+        {{NGHTTP2_WINDOW_UPDATE, 0, 1, {(const uint8_t *)"\0\0\0\1", 4}},
+         "too_many_window_updates"},
+        {{NGHTTP2_SETTINGS, 0, 0, {(const uint8_t *)"", 0}}, "too_many_settings"},
+        {{NGHTTP2_PING, NGHTTP2_FLAG_ACK, 0, {(const uint8_t *)"nobody's", 8}}, "too_many_pings"},
+        {{0x77, 0, 1, {(const uint8_t *)"unknown", 7}}, "too_many_unknown_frames"},
+        /* One byte that says how much padding follows: none. */
+        {{NGHTTP2_DATA, NGHTTP2_FLAG_PADDED, 1, {(const uint8_t *)"\0", 1}},
+         "too_many_small_data_frames"},
+    };
+
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        flood(WIRE_MODE(state), &table[i].frame, table[i].why);
+    }
+}
+
+/* Goal: a message in DATA frames of a byte each runs out too, though each carries something. Method: a
+ * message of 2,000 bytes in as many frames; and one in frames of 64, which is taken. */
+static void test_tiny_data(void **state)
+{
+    struct wire_world world;
+    uint8_t message[2005] = {0, 0, 0, 7, 0xd0};
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_headers(&world, 1, WIRE_ECHO, false, NULL, 0);
+    for (size_t i = 0; i < sizeof(message); i += 64) {
+        size_t step = sizeof(message) - i < 64 ? sizeof(message) - i : 64;
+
+        wire_data(&world, 1, slice_of(message + i, step), i + step == sizeof(message));
+    }
+    wire_run(&world);
+    wire_assert_status(&world, 1, GRPC_OK);
+    wire_headers(&world, 3, WIRE_ECHO, false, NULL, 0);
+    for (size_t i = 0; i < sizeof(message); i++) {
+        wire_data(&world, 3, slice_of(message + i, 1), false);
+    }
+    wire_run(&world);
+    assert_calmed(&world, "too_many_small_data_frames");
+    wire_teardown(&world);
+}
+
+/* Goal: small calls of all shapes never run out. Method: 2,000 calls, each with its message in three
+ * frames, the last one empty, as fast as they can come. */
+static void test_honest_small_frames(void **state)
+{
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    for (uint32_t i = 0; i < WIRE_STREAMS_MAX - 1; i++) {
+        wire_headers(&world, i * 2 + 1, WIRE_ECHO, false, NULL, 0);
+        wire_data(&world, i * 2 + 1, SLICE("\0\0\0\0\2"), false);
+        wire_data(&world, i * 2 + 1, SLICE("ab"), false);
+        wire_data(&world, i * 2 + 1, SLICE(""), true);
+        if (i % 100 == 99) {
+            wire_run(&world);
+        }
+    }
+    wire_run(&world);
+    assert_int_equal(world.client.goaways, 0);
+    assert_int_equal(world.starts, WIRE_STREAMS_MAX - 1);
+    wire_teardown(&world);
+}
+
+/* Goal: header blocks for a stream that had its own are no requests, and run out. Method: trailers for
+ * a held stream's answered neighbour, which nghttp2 passes over in silence. */
+static void test_trailers_flood(void **state)
+{
+    struct wire_world world;
+    struct wire_field none = {"x-trailer", "a"};
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_call(&world, 1, WIRE_ECHO, SLICE("x"));
+    wire_run(&world);
+    for (int i = 0; i < 1100; i++) {
+        wire_headers_raw(&world, 1, NGHTTP2_FLAG_END_HEADERS | NGHTTP2_FLAG_END_STREAM, &none, 1);
+    }
+    wire_run(&world);
+    assert_calmed(&world, "too_many_trailers");
+    wire_teardown(&world);
+}
+
+/* Goal: a header list that is far too large ends the connection, since a byte of it may stand for
+ * thousands. Method: one kept field of 3,500 bytes, and 10,000 references to it. */
+static void test_reference_bomb(void **state)
+{
+    struct wire_world world;
+    struct wire_bytes block = {0};
+    uint8_t field[3500];
+    uint8_t references[10000];
+
+    memset(field, 'a', sizeof(field));
+    memset(references, 0x80 | 62, sizeof(references));
+    wire_setup(&world, WIRE_MODE(state));
+    wire_bytes_append(&block, SLICE("\x83\x86\x04\1/\x40\1x\x7f\xad\x1a"));
+    wire_bytes_append(&block, slice_of(field, sizeof(field)));
+    wire_bytes_append(&block, slice_of(references, sizeof(references)));
+    wire_frame(&world, NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, 1,
+               slice_of(block.data, block.size));
+    wire_run(&world);
+    assert_calmed(&world, "header_list_too_large");
+    free(block.data);
+    wire_teardown(&world);
 }
 
 /* Goal: SETTINGS that nobody lets us acknowledge are not collected. Method: 200 in one read. */
@@ -309,6 +423,30 @@ static void test_silence(void **state)
     wire_frame(&world, NGHTTP2_HEADERS, 0, 1, SLICE("\x82"));
     wire_run(&world);
     wire_pass(&world, 10500000);
+    assert_calmed(&world, "header_block_too_slow");
+    wire_teardown(&world);
+}
+
+/* Goal: a header block in one frame has its deadline too, however its bytes drip in; frames that are
+ * whole have none. Method: HEADERS with END_HEADERS that say 100 bytes, of which one comes a second. */
+static void test_dripping_headers(void **state)
+{
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_call(&world, 1, WIRE_HOLD, SLICE("x"));
+    wire_run(&world);
+    wire_pass(&world, 12000000);
+    assert_int_equal(world.client.goaways, 0);
+    wire_bytes_append(&world.client.out, SLICE("\0\0\x64\1\5\0\0\0\3\x83"));
+    wire_run(&world);
+    for (int i = 0; i < 9; i++) {
+        wire_pass(&world, 1000000);
+        wire_bytes_append(&world.client.out, SLICE("\x86"));
+        wire_run(&world);
+    }
+    assert_int_equal(world.client.goaways, 0);
+    wire_pass(&world, 1500000);
     assert_calmed(&world, "header_block_too_slow");
     wire_teardown(&world);
 }
@@ -481,6 +619,10 @@ int run_limit_tests(void)
         WIRE_TEST(test_ping_flood),
         WIRE_TEST(test_honest_pings),
         WIRE_TEST(test_idle_floods),
+        WIRE_TEST(test_tiny_data),
+        WIRE_TEST(test_honest_small_frames),
+        WIRE_TEST(test_trailers_flood),
+        WIRE_TEST(test_reference_bomb),
         WIRE_TEST(test_settings_flood),
         WIRE_TEST(test_settings_entries),
         WIRE_TEST(test_continuation_flood),
@@ -488,6 +630,7 @@ int run_limit_tests(void)
         WIRE_TEST(test_provoked_resets),
         WIRE_TEST(test_reset_bucket_refills),
         WIRE_TEST(test_silence),
+        WIRE_TEST(test_dripping_headers),
         WIRE_TEST(test_keepalive),
         WIRE_TEST(test_shutdown),
         WIRE_TEST(test_shutdown_by_ping),

@@ -33,7 +33,7 @@ enum wire_method {
     WIRE_EARLY, /* UNAUTHENTICATED as soon as the head is whole */
     WIRE_HOLD, /* stays open until the test finishes it */
     WIRE_WRITE, /* the same, but it is a write */
-    WIRE_META, /* metadata there and back */
+    WIRE_META, /* metadata there and back; to "no reply" ABORTED, with metadata all the same */
     WIRE_STREAM, /* server stream: eight bytes say how many messages of what size */
     WIRE_BIDI, /* for each message one of 16 KiB that starts with it */
     WIRE_UPLOAD, /* client stream and write: counts what came; enum wire_order is obeyed */

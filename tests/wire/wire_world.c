@@ -100,7 +100,7 @@ static void produce(struct wire_world *world, struct call *call)
     }
 }
 
-static void answer_meta(struct call *call)
+static void answer_meta(struct call *call, struct slice message)
 {
     struct slice plain = {NULL, 0};
     struct slice binary = {NULL, 0};
@@ -108,6 +108,10 @@ static void answer_meta(struct call *call)
 
     call_add_leading(call, SLICE("x-leading"), SLICE("first"));
     call_add_trailing(call, SLICE("x-trailing-bin"), SLICE("\x00\xff\x10"));
+    if (slice_equal(message, SLICE("no reply"))) {
+        finish(call, GRPC_ABORTED, SLICE(""));
+        return;
+    }
     buffer = call_reply_begin(call, 16);
     buffer_append(buffer, call_metadata(call, SLICE("x-plain"), &plain) ? plain : SLICE("none"));
     buffer_append_byte(buffer, '|');
@@ -268,7 +272,7 @@ static void on_message(void *user, struct call *call, struct slice message)
         hold(world, call);
         return;
     case WIRE_META:
-        answer_meta(call);
+        answer_meta(call, message);
         return;
     case WIRE_STREAM:
         start_stream(world, call, message);

@@ -215,9 +215,12 @@ void call_fail(struct call_core *core, enum err err, struct slice message)
 {
     struct buffer details;
 
-    status_details_begin(&core->arena, err, slice_of(NULL, 0), message, &details);
     core->status.message = message;
-    core->status.details = buffer_ok(&details) ? buffer_slice(&details) : slice_of(NULL, 0);
+    core->status.details = slice_of(NULL, 0);
+    if (core->server->config.tells_reasons) {
+        status_details_begin(&core->arena, err, slice_of(NULL, 0), message, &details);
+        core->status.details = buffer_ok(&details) ? buffer_slice(&details) : slice_of(NULL, 0);
+    }
     call_end(core, (enum grpc_code)err_grpc_code(err));
 }
 

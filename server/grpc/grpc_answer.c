@@ -165,7 +165,8 @@ static void grpc_on_finished(struct call_core *core)
     }
     if (core->responded) {
         h2_stream_resume(stream);
-    } else if (core->pieces != NULL) {
+    } else if (core->pieces != NULL || core->leading_count > 0) {
+        /* Leading metadata stays in front, also of no reply: clients tell it from trailing. */
         grpc_respond_with_body(core);
     } else {
         grpc_respond_trailers_only(core);

@@ -36,6 +36,8 @@ struct call_config {
     size_t arena_bytes_max;
     uint64_t body_bytes_max;
     uint32_t live_max;
+    /* Refusals of the transport's own tell their reason in google.rpc.Status, beside code and message. */
+    bool tells_reasons;
 };
 
 /* Numbers since start, and of now where they say `live`. */

@@ -362,6 +362,28 @@ static void test_metadata_without_reply(void **state)
     wire_teardown(&world);
 }
 
+/* Goal: refusals of the transport's own tell their reason where that is wanted, and nowhere else.
+ * Method: a second message of a unary call, by a server of either kind. */
+static void test_reasons_of_refusals(void **state)
+{
+    for (int tells = 0; tells < 2; tells++) {
+        struct wire_world world;
+        struct call_config config = wire_config(&world);
+
+        config.tells_reasons = tells != 0;
+        wire_setup_with(&world, WIRE_MODE(state), &config);
+        wire_preface(&world);
+        wire_headers(&world, 1, WIRE_ECHO, false, NULL, 0);
+        wire_message(&world, 1, 0, SLICE("x"), false);
+        wire_message(&world, 1, 0, SLICE("x"), true);
+        wire_run(&world);
+        wire_assert_status(&world, 1, GRPC_UNIMPLEMENTED);
+        assert_int_equal(
+            strstr(wire_answer(&world, 1)->fields, "grpc-status-details-bin: ") != NULL, tells);
+        wire_teardown(&world);
+    }
+}
+
 /* Goal: an odd but legal ASCII value fails nothing. Method: tabs, high bytes, percent signs,
  * blanks at the ends, which are taken off. */
 static void test_odd_metadata(void **state)
@@ -619,6 +641,7 @@ int run_call_tests(void)
         WIRE_TEST(test_bad_heads),
         WIRE_TEST(test_metadata),
         WIRE_TEST(test_metadata_without_reply),
+        WIRE_TEST(test_reasons_of_refusals),
         WIRE_TEST(test_odd_metadata),
         WIRE_TEST(test_gzip_calls),
         WIRE_TEST(test_gzip_bad),

@@ -1,0 +1,278 @@
+/*
+ * server.c: the program that public protocol suites are run against: net, HTTP/2 and gRPC as erratad
+ * has them, and behind them the services that the suites ask for.
+ *
+ *   suite_server PORT            the services; port 0: any. Prints the address it listens on
+ *   suite_server PORT plain      HTTP/2 alone (plain.h)
+ *   suite_server conformance     the services, as the conformance suite's runner starts a server: it
+ *                                reads what is wanted from standard input, and says where it listens
+ */
+#include "server/net/server.h"
+#include "store/base/assert.h"
+#include "store/base/bytes.h"
+#include "store/base/wire.h"
+#include "tests/suites/plain.h"
+#include "tests/suites/suite.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SERVER_DRAIN_MS 1000
+/* What the runner asks for: some numbers and two certificates. */
+#define COMPAT_BYTES_MAX (64u * 1024)
+#define COMPAT_PREFIX_BYTES 4
+#define US_IN_MS 1000
+
+/* Field numbers of connectrpc/conformance/v1/server_compat.proto. */
+enum {
+    COMPAT_USE_TLS = 4,
+    COMPAT_MESSAGE_BYTES_MAX = 6,
+    COMPAT_HOST = 1,
+    COMPAT_PORT = 2
+};
+
+struct server {
+    uv_loop_t loop;
+    uv_signal_t signals[2];
+    uv_timer_t timer;
+    struct suite *suite;
+    struct call_server *calls;
+    struct plain *plain;
+    struct net_server *net;
+    size_t message_bytes_max; /* 0: the default */
+    bool is_plain;
+    bool is_conformance;
+    bool ending;
+};
+
+static void on_tick(void *user, int64_t now_us)
+{
+    struct server *server = user;
+
+    if (server->calls != NULL) {
+        call_server_tick(server->calls, now_us);
+    }
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    struct server *server = timer->data;
+
+    suite_run_due(server->suite);
+}
+
+static void want_timer(void *user, int64_t in_us)
+{
+    struct server *server = user;
+
+    if (server->ending) {
+        return;
+    }
+    if (in_us == INT64_MAX) {
+        (void)uv_timer_stop(&server->timer);
+        return;
+    }
+    /* A little late rather than early; libuv's idea of now may be old. */
+    uv_update_time(&server->loop);
+    ASSERT(uv_timer_start(&server->timer, on_timer, (uint64_t)(in_us / US_IN_MS + 1), 0) == 0);
+}
+
+static void on_closed(void *user)
+{
+    struct server *server = user;
+
+    net_server_free(server->net);
+    call_server_free(server->calls);
+    suite_free(server->suite);
+    plain_free(server->plain);
+}
+
+static void on_drained(void *user)
+{
+    struct server *server = user;
+
+    net_server_close(server->net, on_closed, server);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+    struct server *server = handle->data;
+
+    (void)number;
+    if (server->ending) {
+        return;
+    }
+    server->ending = true;
+    uv_close((uv_handle_t *)&server->timer, NULL);
+    for (size_t i = 0; i < sizeof(server->signals) / sizeof(server->signals[0]); i++) {
+        uv_close((uv_handle_t *)&server->signals[i], NULL);
+    }
+    net_server_drain(server->net, SERVER_DRAIN_MS, on_drained, server);
+}
+
+static void watch_signals(struct server *server)
+{
+    static const int numbers[] = {SIGTERM, SIGINT};
+
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        ASSERT(uv_signal_init(&server->loop, &server->signals[i]) == 0);
+        server->signals[i].data = server;
+        ASSERT(uv_signal_start(&server->signals[i], on_signal, numbers[i]) == 0);
+    }
+}
+
+static enum err make_protocol(struct server *server, struct net_protocol *ret_protocol)
+{
+    struct call_config config;
+    enum err err = OK;
+
+    if (server->is_plain) {
+        server->plain = plain_new();
+        if (server->plain == NULL) {
+            return ERR_MEMORY;
+        }
+        *ret_protocol = plain_protocol(server->plain);
+        return OK;
+    }
+    server->suite = suite_new(clock_system(), want_timer, server);
+    if (server->suite == NULL) {
+        return ERR_MEMORY;
+    }
+    config = call_config_default(suite_handlers(server->suite));
+    config.find_method = suite_find_method;
+    config.tells_reasons = false; /* the conformance suite allows none but the service's */
+    if (server->message_bytes_max != 0) {
+        config.message_bytes_max = server->message_bytes_max;
+    }
+    err = call_server_new(&config, clock_monotonic_us(clock_system()), &server->calls);
+    if (err == OK) {
+        *ret_protocol = call_server_grpc(server->calls);
+    }
+    return err;
+}
+
+static enum err listen_on(struct server *server, uint16_t port, char *ret_address)
+{
+    struct net_protocol protocol;
+    struct net_config config = {.clock = clock_system(),
+                                .connections_max = NET_CONNECTIONS_MAX,
+                                .protocols = &protocol,
+                                .protocol_count = 1,
+                                .on_tick = on_tick,
+                                .user = server};
+    enum err err = make_protocol(server, &protocol);
+
+    if (err == OK) {
+        err = net_server_new(&server->loop, &config, &server->net);
+    }
+    if (err == OK) {
+        err = net_server_listen(server->net, "127.0.0.1", port, ret_address);
+    }
+    return err;
+}
+
+/* What the conformance suite's runner wants; false for what it can't have. */
+static bool read_compat(struct server *server)
+{
+    static uint8_t bytes[COMPAT_BYTES_MAX];
+    struct wire_reader reader;
+    struct wire_field field;
+    uint32_t size = 0;
+
+    if (fread(bytes, 1, COMPAT_PREFIX_BYTES, stdin) != COMPAT_PREFIX_BYTES) {
+        return false;
+    }
+    size = bytes_get_be32(bytes);
+    if (size > sizeof(bytes) || fread(bytes, 1, size, stdin) != size) {
+        return false;
+    }
+    reader = wire_reader_of(slice_of(bytes, size));
+    while (wire_next(&reader, &field) == OK) {
+        if (field.number == COMPAT_USE_TLS && field.value != 0) {
+            return false;
+        }
+        if (field.number == COMPAT_MESSAGE_BYTES_MAX) {
+            server->message_bytes_max = (size_t)field.value;
+        }
+    }
+    return true;
+}
+
+/* Says where the server listens, as the runner reads it. */
+static void write_compat(uint32_t port)
+{
+    uint8_t prefix[COMPAT_PREFIX_BYTES];
+    struct arena arena;
+    struct buffer reply;
+
+    arena_init(&arena, COMPAT_BYTES_MAX);
+    buffer_init(&reply, &arena, 64);
+    wire_put_bytes(&reply, COMPAT_HOST, SLICE("127.0.0.1"));
+    wire_put_varint(&reply, COMPAT_PORT, port);
+    ASSERT(buffer_ok(&reply));
+    bytes_put_be32(prefix, (uint32_t)reply.size);
+    (void)fwrite(prefix, 1, sizeof(prefix), stdout);
+    (void)fwrite(reply.data, 1, reply.size, stdout);
+    arena_deinit(&arena);
+}
+
+static void say_where(const struct server *server, const char *address)
+{
+    const char *colon = strrchr(address, ':');
+
+    ASSERT(colon != NULL);
+    if (server->is_conformance) {
+        write_compat((uint32_t)strtoul(colon + 1, NULL, 10));
+    } else {
+        (void)printf("%s\n", address);
+    }
+    (void)fflush(stdout);
+}
+
+/* The command line; false for one that is none. */
+static bool read_arguments(struct server *server, int argc, char **argv, uint16_t *ret_port)
+{
+    char *end = NULL;
+    unsigned long port = 0;
+
+    if (argc == 2 && strcmp(argv[1], "conformance") == 0) {
+        server->is_conformance = true;
+        return true;
+    }
+    if (argc != 2 && !(argc == 3 && strcmp(argv[2], "plain") == 0)) {
+        return false;
+    }
+    port = strtoul(argv[1], &end, 10);
+    server->is_plain = argc == 3;
+    *ret_port = (uint16_t)port;
+    return end != argv[1] && *end == '\0' && port <= UINT16_MAX;
+}
+
+int main(int argc, char **argv)
+{
+    static struct server server;
+    char address[NET_ADDRESS_BYTES];
+    uint16_t port = 0;
+
+    if (!read_arguments(&server, argc, argv, &port)) {
+        (void)fprintf(stderr, "usage: suite_server PORT [plain] | suite_server conformance\n");
+        return 2;
+    }
+    if (server.is_conformance && !read_compat(&server)) {
+        (void)fprintf(stderr, "suite_server: no request that can be met on standard input\n");
+        return 1;
+    }
+    ASSERT(uv_loop_init(&server.loop) == 0);
+    ASSERT(uv_timer_init(&server.loop, &server.timer) == 0);
+    server.timer.data = &server;
+    if (signal(SIGPIPE, SIG_IGN) == SIG_ERR || listen_on(&server, port, address) != OK) {
+        (void)fprintf(stderr, "suite_server: can't listen on port %u\n", (unsigned)port);
+        return 1;
+    }
+    watch_signals(&server);
+    say_where(&server, address);
+    (void)uv_run(&server.loop, UV_RUN_DEFAULT);
+    ASSERT(uv_loop_close(&server.loop) == 0);
+    return 0;
+}

@@ -1,0 +1,122 @@
+"""What samples and minutes of a soak say: flat or growing, by the goals. Pure: numbers in, words out.
+
+A sample is a dict of numbers at a time `at` (seconds since the load began), a minute one of what the load
+saw. Memory is RssAnon: pages of the store's map count as RssFile and come and go with the machine's needs.
+"""
+import statistics
+
+GROWTH_MAX = 0.05  # of memory, of the file once its growth is taken off, and of descriptors
+DESCRIPTORS_SLACK = 8  # connections that come and go
+READER_AGE_MAX_S = 5.0  # a read takes milliseconds; on a machine that is busy with other things a second
+REFUSED_MAX = 0.001  # of all calls, for want of room: a busy machine's moment
+ANSWERED_MIN = 0.9
+REFUSALS = {"RESOURCE_EXHAUSTED", "UNAVAILABLE"}
+
+
+def steady(samples, warm_up_s):
+    """The samples after the warm-up."""
+    return [s for s in samples if s["at"] >= warm_up_s]
+
+
+def ends(values):
+    """Medians of the first and the last fifth."""
+    fifth = max(len(values) // 5, 1)
+    return statistics.median(values[:fifth]), statistics.median(values[-fifth:])
+
+
+def line_through(points):
+    """Slope and height at 0 of the least squares' line."""
+    mean_x = statistics.fmean(x for x, _ in points)
+    mean_y = statistics.fmean(y for _, y in points)
+    spread = sum((x - mean_x) ** 2 for x, _ in points)
+    slope = sum((x - mean_x) * (y - mean_y) for x, y in points) / spread if spread else 0.0
+    return slope, mean_y - slope * mean_x
+
+
+def thirds(values):
+    third = max(len(values) // 3, 2)
+    return values[:third], values[-third:]
+
+
+def growth(name, samples, key, unit, slack=0):
+    """One number that must not grow: (passed, sentence)."""
+    first, last = ends([s[key] for s in samples])
+    share = (last - first) / first if first else 0.0
+    passed = last - first <= max(first * GROWTH_MAX, slack)
+    return passed, f"{name}: {first:,.0f} {unit} at first, {last:,.0f} at last ({share:+.1%})"
+
+
+def file_growth(samples):
+    """The file, without what the events took: a line through the first third tells what they take."""
+    early, late = thirds(samples)
+    per_event, base = line_through([(s["events"], s["map_used_bytes"]) for s in early])
+    later, _ = line_through([(s["events"], s["map_used_bytes"]) for s in late])
+    over = statistics.median(s["map_used_bytes"] - (base + per_event * s["events"]) for s in late)
+    size = samples[-1]["map_used_bytes"]
+    return over <= size * GROWTH_MAX, (
+        f"file: {size / 2**20:,.0f} MiB; {per_event:,.0f} bytes an event in the first third, {later:,.0f} in "
+        f"the last; {over / size:+.1%} beyond what the events explain")
+
+
+def reader_ages(samples):
+    """How old the oldest snapshot was at each sample, by the rate of commits around it."""
+    for before, now in zip(samples, samples[1:]):
+        commits_a_second = (now["commits"] - before["commits"]) / max(now["at"] - before["at"], 0.001)
+        yield now["reader_lag_commits"] / max(commits_a_second, 1.0)
+
+
+def reader_lag(samples):
+    oldest = max(reader_ages(samples), default=0.0)
+    most = max(s["reader_lag_commits"] for s in samples)
+    return oldest <= READER_AGE_MAX_S, (
+        f"readers: the oldest snapshot was {oldest:.2f} s old, {most:,} commits behind; "
+        f"{samples[-1]['readers']} slots")
+
+
+def answers(minutes):
+    """Every answer of the load was right, but for refusals of a busy moment."""
+    answered = sum(m["answered"] for m in minutes)
+    wrong = {}
+    for minute in minutes:
+        for code, count in minute["wrong"].items():
+            wrong[code] = wrong.get(code, 0) + count
+    refused = sum(count for code, count in wrong.items() if code in REFUSALS)
+    passed = answered > 0 and set(wrong) <= REFUSALS and refused <= answered * REFUSED_MAX
+    told = ", ".join(f"{count:,} {code}" for code, count in sorted(wrong.items())) or "none wrong"
+    return passed, f"answers: {answered:,}, {told}"
+
+
+def delivery(minutes):
+    """A load that was not there proves nothing."""
+    due = sum(m["due"] for m in minutes)
+    answered = sum(m["answered"] for m in minutes)
+    return due > 0 and answered >= due * ANSWERED_MIN, (
+        f"load: {answered:,} of {due:,.0f} calls that were due were answered")
+
+
+def company(tallies):
+    """What the unruly clients met: (actor, code) -> [count, whether it was to be expected]."""
+    odd = [f"{actor} got {code} {count} times" for (actor, code), (count, expected) in
+           sorted(tallies.items()) if not expected]
+    total = sum(count for count, _ in tallies.values())
+    return total > 0 and not odd, f"company: {total:,} doings" + (": " + "; ".join(odd) if odd else "")
+
+
+def judge(samples, minutes, tallies, end, warm_up_s):
+    """[(passed, sentence)]. `end`: what was wrong with how the server ended, empty where nothing was."""
+    kept = steady(samples, warm_up_s)
+    if len(kept) < 6:
+        return [(False, f"only {len(kept)} samples after the warm-up: run for longer")]
+    verdicts = [
+        growth("memory of erratad (RssAnon)", kept, "rss_anon_kb", "KB"),
+        growth("memory of the PDF worker's fork server", kept, "pdf_rss_anon_kb", "KB"),
+        file_growth(kept),
+        reader_lag(kept),
+        growth("descriptors", kept, "descriptors", "open", DESCRIPTORS_SLACK),
+        growth("threads", kept, "threads", "running"),
+        answers(minutes),
+        delivery(minutes),
+        company(tallies),
+    ]
+    verdicts.append((not end, "end: " + ("; ".join(end) if end else "by itself, with 0, without a word")))
+    return verdicts

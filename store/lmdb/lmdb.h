@@ -6,6 +6,7 @@
  *   DIR/errata.pid   lock file, with the number of the process that holds it
  *   DIR/reserve      preallocated, given up when the disk is full, so that there is room to clean up
  *   DIR/db/          LMDB's files; made as db.new/ and renamed once they are whole
+ *   DIR/db.old/, DIR/rebuild/   only while a rebuilt store takes its place (lmdb_folder.h)
  */
 #ifndef ERRATA_STORE_LMDB_LMDB_H
 #define ERRATA_STORE_LMDB_LMDB_H

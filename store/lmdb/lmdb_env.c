@@ -336,6 +336,10 @@ static enum err open_store(struct lmdb_backend *lmdb, struct fault *fault)
     if (err != OK) {
         return err;
     }
+    err = lmdb_folder_recover(lmdb->path);
+    if (err != OK) {
+        return fault_say(fault, err, "%s: what a rebuild left can't be put in order", lmdb->path);
+    }
     /* A full disk has no room for a reserve; the store opens all the same, to be read and cleaned. */
     err = disk_reserve(lmdb->reserve_path, lmdb->reserve_bytes);
     if (err != OK && err != ERR_DISK_FULL) {

@@ -47,5 +47,10 @@ extern const struct store_backend_ops lmdb_ops;
 /* The one place where LMDB's codes (and the errno values it hands on) become ours. Notes a broken
  * environment. A failed write is a full disk where the file system says so, whatever LMDB says. */
 enum err lmdb_translate(struct lmdb_backend *lmdb, int code);
+/* Makes durable what an earlier process left, once; at the opening, and where the disk was full then,
+ * before the first write. No write transaction may be alive. */
+MUST_CHECK enum err lmdb_settle(struct lmdb_backend *lmdb);
+/* Ends what an interrupted replacement left (lmdb_folder.h); the folder's lock is held. */
+MUST_CHECK enum err lmdb_folder_recover(const char *path);
 
 #endif

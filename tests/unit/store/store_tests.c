@@ -17,5 +17,6 @@ int main(void)
     failed += run_writer_failure_tests();
     failed += run_lmdb_tests();
     failed += run_damage_tests();
+    failed += run_folder_tests();
     return failed == 0 ? 0 : 1;
 }

@@ -21,5 +21,6 @@ int run_writer_tests(void);
 int run_writer_failure_tests(void);
 int run_lmdb_tests(void);
 int run_damage_tests(void);
+int run_folder_tests(void);
 
 #endif

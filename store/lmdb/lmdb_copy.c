@@ -1,0 +1,228 @@
+/*
+ * lmdb_copy.c: LMDB writes its copy into a pipe, from a thread that may block there; the caller's
+ * thread takes the bytes out, at its own pace, and may stop. Read ahead of the copy goes the file, in
+ * large pieces: the map itself is read page by page.
+ */
+#include "store/lmdb/lmdb_copy.h"
+
+#include "store/lmdb/disk.h"
+#include "store/lmdb/lmdb_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define AHEAD_BYTES (8u << 20)
+/* How much of a copy may wait for the disk: more would make the commits of the store wait too. */
+#define UNWRITTEN_BYTES_MAX (8u << 20)
+/* A pause of the copy, at most: so long it takes to stop. */
+#define PAUSE_US_MAX 50000
+
+/* The thread that LMDB copies on. */
+struct producer {
+    struct lmdb_backend *lmdb;
+    int pipe; /* its end to write to; the thread closes it */
+    int code; /* of LMDB; read once the thread has ended */
+};
+
+static void *produce(void *user)
+{
+    struct producer *producer = user;
+    sigset_t signals;
+
+    /* A taker that stops closes its end: that is a failed write, never a signal. */
+    (void)sigemptyset(&signals);
+    (void)sigaddset(&signals, SIGPIPE);
+    (void)pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    producer->code = mdb_env_copyfd2(producer->lmdb->env, producer->pipe, 0);
+    (void)close(producer->pipe);
+    return NULL;
+}
+
+/* The taking side. */
+struct taking {
+    const struct store_copy *copy;
+    int pipe;
+    int file; /* the store's own, to be read ahead; LMDB's */
+    uint64_t bytes; /* taken */
+    int64_t start_us;
+};
+
+/* Waits until the rate allows more. */
+static void keep_pace(const struct taking *taking)
+{
+    uint64_t rate = taking->copy->bytes_a_second;
+    int64_t due_us = 0;
+
+    if (rate == 0) {
+        return;
+    }
+    due_us = taking->start_us +
+             (int64_t)(taking->bytes / rate * 1000000 + taking->bytes % rate * 1000000 / rate);
+    due_us -= clock_monotonic_us(taking->copy->clock);
+    if (due_us > 0) {
+        struct timespec pause = {0, (due_us < PAUSE_US_MAX ? due_us : PAUSE_US_MAX) * 1000};
+
+        (void)nanosleep(&pause, NULL);
+    }
+}
+
+static void read_ahead(const struct taking *taking)
+{
+    if (taking->bytes % AHEAD_BYTES < STORE_COPY_PIECE_BYTES) {
+        /* Failing makes it slower. */
+        (void)readahead(taking->file, (off64_t)(taking->bytes / AHEAD_BYTES * AHEAD_BYTES),
+                        2 * (size_t)AHEAD_BYTES);
+    }
+}
+
+/* One piece, as whole as it comes. ERR_NOT_FOUND at the end. */
+static enum err take_piece(struct taking *taking, uint8_t *piece)
+{
+    size_t size = 0;
+    enum err err = OK;
+
+    while (size < STORE_COPY_PIECE_BYTES) {
+        ssize_t count = read(taking->pipe, piece + size, STORE_COPY_PIECE_BYTES - size);
+
+        if (count < 0 && errno == EINTR) {
+            continue;
+        }
+        if (count < 0) {
+            return ERR_IO;
+        }
+        if (count == 0) {
+            break;
+        }
+        size += (size_t)count;
+    }
+    if (size == 0) {
+        return ERR_NOT_FOUND;
+    }
+    err = taking->copy->take(taking->copy->user, slice_of(piece, size));
+    taking->bytes += size;
+    return err;
+}
+
+static enum err take_all(struct taking *taking)
+{
+    uint8_t *piece = malloc(STORE_COPY_PIECE_BYTES);
+    enum err err = piece != NULL ? OK : ERR_MEMORY;
+
+    while (err == OK) {
+        read_ahead(taking);
+        err = take_piece(taking, piece);
+        keep_pace(taking);
+    }
+    free(piece);
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
+enum err store_lmdb_copy(struct store_backend *backend, const struct store_copy *copy)
+{
+    struct producer producer = {.lmdb = (struct lmdb_backend *)backend};
+    struct taking taking = {.copy = copy, .start_us = clock_monotonic_us(copy->clock)};
+    pthread_t thread;
+    int ends[2];
+    enum err err = OK;
+
+    if (mdb_env_get_fd(producer.lmdb->env, &taking.file) != MDB_SUCCESS ||
+        pipe2(ends, O_CLOEXEC) != 0) {
+        return ERR_IO;
+    }
+    (void)fcntl(ends[1], F_SETPIPE_SZ, STORE_COPY_PIECE_BYTES); /* or smaller, and slower */
+    producer.pipe = ends[1];
+    if (pthread_create(&thread, NULL, produce, &producer) != 0) {
+        (void)close(ends[0]);
+        (void)close(ends[1]);
+        return ERR_MEMORY;
+    }
+    taking.pipe = ends[0];
+    err = take_all(&taking);
+    (void)close(ends[0]);
+    (void)pthread_join(thread, NULL);
+    if (err == OK) {
+        err = lmdb_translate(producer.lmdb, producer.code);
+    }
+    return err;
+}
+
+/* The file that a copy goes into. */
+struct writing {
+    const struct store_copy_to *to;
+    int file;
+    uint64_t bytes; /* written */
+    uint64_t synced_bytes; /* and on the disk, and no longer in memory */
+};
+
+static enum err write_piece(struct writing *writing, struct slice bytes)
+{
+    while (bytes.size > 0) {
+        ssize_t count = write(writing->file, bytes.data, bytes.size);
+
+        if (count < 0 && errno == EINTR) {
+            continue;
+        }
+        if (count <= 0) {
+            return errno == ENOSPC || errno == EDQUOT ? ERR_DISK_FULL : ERR_IO;
+        }
+        writing->bytes += (uint64_t)count;
+        bytes = slice_after(bytes, (size_t)count);
+    }
+    return OK;
+}
+
+static enum err write_taken(void *user, struct slice bytes)
+{
+    struct writing *writing = user;
+    enum err err = write_piece(writing, bytes);
+    uint64_t waiting = writing->bytes - writing->synced_bytes;
+
+    if (err == OK && waiting >= UNWRITTEN_BYTES_MAX) {
+        /* Failing lets more wait. */
+        (void)sync_file_range(writing->file, (off64_t)writing->synced_bytes, (off64_t)waiting,
+                              SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
+        (void)posix_fadvise(writing->file, (off_t)writing->synced_bytes, (off_t)waiting,
+                            POSIX_FADV_DONTNEED);
+        writing->synced_bytes = writing->bytes;
+    }
+    if (err == OK && !writing->to->on_progress(writing->to->user, writing->bytes)) {
+        err = ERR_CANCELLED;
+    }
+    return err;
+}
+
+enum err store_lmdb_copy_to(struct store_backend *backend, const char *path,
+                            const struct store_copy_to *copy)
+{
+    struct writing writing = {.to = copy};
+    struct store_copy from = {.clock = copy->clock,
+                              .bytes_a_second = copy->bytes_a_second,
+                              .take = write_taken,
+                              .user = &writing};
+    char name[LMDB_PATH_BYTES_MAX + 32];
+    enum err err = disk_make_folder(path);
+
+    if (err == OK) {
+        (void)snprintf(name, sizeof(name), "%s/db", path);
+        err = disk_make_folder(name);
+    }
+    if (err != OK) {
+        return err;
+    }
+    (void)snprintf(name, sizeof(name), "%s/db/data.mdb", path);
+    writing.file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (writing.file < 0) {
+        return errno == ENOSPC || errno == EDQUOT ? ERR_DISK_FULL : ERR_IO;
+    }
+    err = store_lmdb_copy(backend, &from);
+    if (close(writing.file) != 0 && err == OK) {
+        err = ERR_IO;
+    }
+    return err;
+}

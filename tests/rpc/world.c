@@ -298,17 +298,30 @@ void exchange_open(struct exchange *exchange, struct world *world,
     call_start(core);
 }
 
-void exchange_send_part(struct exchange *exchange, const ProtobufCMessage *request)
+void exchange_send_bytes(struct exchange *exchange, struct slice request)
 {
     bool kept = exchange->core->call.method->stream != METHOD_CLIENT_STREAM;
-    size_t size = protobuf_c_message_get_packed_size(request);
-    uint8_t *bytes = kept ? arena_alloc(&exchange->core->arena, size + 1) : malloc(size + 1);
+    uint8_t *bytes =
+        kept ? arena_alloc(&exchange->core->arena, request.size + 1) : malloc(request.size + 1);
 
     assert_non_null(bytes);
-    call_deliver(exchange->core, slice_of(bytes, protobuf_c_message_pack(request, bytes)));
+    if (request.size > 0) {
+        memcpy(bytes, request.data, request.size);
+    }
+    call_deliver(exchange->core, slice_of(bytes, request.size));
     if (!kept) {
         free(bytes); /* a piece of a streamed request is gone when it was taken */
     }
+}
+
+void exchange_send_part(struct exchange *exchange, const ProtobufCMessage *request)
+{
+    size_t size = protobuf_c_message_get_packed_size(request);
+    uint8_t *bytes = malloc(size + 1);
+
+    assert_non_null(bytes);
+    exchange_send_bytes(exchange, slice_of(bytes, protobuf_c_message_pack(request, bytes)));
+    free(bytes);
 }
 
 void exchange_send_end(struct exchange *exchange)
@@ -333,17 +346,15 @@ static void release(void *data, void *pointer)
     (void)pointer;
 }
 
-void *exchange_read(struct exchange *exchange, const ProtobufCMessageDescriptor *descriptor)
+bool exchange_read_bytes(struct exchange *exchange, struct slice *ret_reply)
 {
-    ProtobufCAllocator allocator = {allocate, release, &exchange->world->arena};
     uint8_t head[CALL_PREFIX_BYTES];
     uint8_t *bytes = NULL;
     size_t size = 0;
-    void *message = NULL;
     bool end = false;
 
     if (call_output_ready(exchange->core, sizeof(head), &end) < sizeof(head)) {
-        return NULL;
+        return false;
     }
     call_output_copy(exchange->core, head, sizeof(head));
     size = bytes_get_be32(head + 1);
@@ -353,7 +364,20 @@ void *exchange_read(struct exchange *exchange, const ProtobufCMessageDescriptor 
     call_output_copy(exchange->core, bytes, size);
     exchange->read_bytes += size;
     call_output_moved(exchange->core);
-    message = protobuf_c_message_unpack(descriptor, &allocator, size, bytes);
+    *ret_reply = slice_of(bytes, size);
+    return true;
+}
+
+void *exchange_read(struct exchange *exchange, const ProtobufCMessageDescriptor *descriptor)
+{
+    ProtobufCAllocator allocator = {allocate, release, &exchange->world->arena};
+    struct slice reply = {NULL, 0};
+    void *message = NULL;
+
+    if (!exchange_read_bytes(exchange, &reply)) {
+        return NULL;
+    }
+    message = protobuf_c_message_unpack(descriptor, &allocator, reply.size, reply.data);
     assert_non_null(message);
     return message;
 }

@@ -89,10 +89,14 @@ void exchange_open(struct exchange *exchange, struct world *world,
 void exchange_send(struct exchange *exchange, const ProtobufCMessage *request);
 /* One request message of a stream. */
 void exchange_send_part(struct exchange *exchange, const ProtobufCMessage *request);
+/* The same, as wire bytes. */
+void exchange_send_bytes(struct exchange *exchange, struct slice request);
 /* No more of them. */
 void exchange_send_end(struct exchange *exchange);
 /* The next reply, decoded into the world's arena; NULL where none waits. */
 void *exchange_read(struct exchange *exchange, const ProtobufCMessageDescriptor *descriptor);
+/* The same as wire bytes; false where none waits. */
+bool exchange_read_bytes(struct exchange *exchange, struct slice *ret_reply);
 /* The peer goes away. */
 void exchange_close(struct exchange *exchange);
 

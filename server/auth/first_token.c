@@ -42,21 +42,33 @@ static enum err make(struct ctx *ctx, struct store_txn *txn, char text[TOKEN_TEX
     return err;
 }
 
+/* Only looks: a store on a full disk has no room for a write, and may need none. */
+static enum err look(struct store_backend *backend, bool *ret_has)
+{
+    struct store_txn *txn = NULL;
+    enum err err = store_begin(backend, STORE_READ, &txn);
+
+    if (err == OK) {
+        err = admin_has_organization(txn, ret_has);
+        store_abort(txn);
+    }
+    return err;
+}
+
 enum err first_token_make(struct ctx *ctx, struct store_backend *backend, first_token_keep_fn *keep,
                           void *user, bool *ret_made)
 {
     char text[TOKEN_TEXT_BYTES];
     struct store_txn *txn = NULL;
     bool has = false;
-    enum err err = store_begin(backend, STORE_WRITE, &txn);
+    enum err err = look(backend, &has);
 
-    if (err != OK) {
+    if (err != OK || has) {
+        *ret_made = false;
         return err;
     }
-    err = admin_has_organization(txn, &has);
-    if (err != OK || has) {
-        store_abort(txn);
-        *ret_made = false;
+    err = store_begin(backend, STORE_WRITE, &txn);
+    if (err != OK) {
         return err;
     }
     err = make(ctx, txn, text);

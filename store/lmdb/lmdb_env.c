@@ -280,7 +280,11 @@ static enum err open_existing(struct lmdb_backend *lmdb, struct fault *fault)
     if (code == MDB_NOTFOUND) {
         return fault_say(fault, ERR_CORRUPT, "%s: a table is missing", lmdb->path);
     }
-    return lmdb_translate(lmdb, code);
+    err = lmdb_translate(lmdb, code);
+    if (err == OK) {
+        err = lmdb_settle(lmdb);
+    }
+    return err == ERR_DISK_FULL ? OK : err; /* readable all the same; the first write tries again */
 }
 
 static enum err prepare_folder(struct lmdb_backend *lmdb, struct fault *fault)

@@ -20,7 +20,9 @@ static struct name name_in(const char *path, const char *name)
 {
     struct name whole;
 
-    (void)snprintf(whole.text, sizeof(whole.text), "%s/%s", path, name);
+    if (snprintf(whole.text, sizeof(whole.text), "%s/%s", path, name) >= (int)sizeof(whole.text)) {
+        whole.text[0] = '\0'; /* too long a path names nothing */
+    }
     return whole;
 }
 

@@ -25,6 +25,7 @@ struct lmdb_backend {
     MDB_env *env;
     MDB_dbi tables[TABLE_COUNT]; /* opened once */
     atomic_bool broken; /* store_lmdb_is_broken */
+    atomic_bool settled; /* lmdb_settle */
 };
 
 struct lmdb_cursor {

@@ -43,9 +43,14 @@ static enum err lmdb_begin(struct store_backend *backend, enum store_access acce
                            struct store_txn **ret_txn)
 {
     struct lmdb_backend *lmdb = lmdb_backend(backend);
-    struct lmdb_txn *txn = calloc(1, sizeof(*txn));
+    enum err err = access == STORE_WRITE ? lmdb_settle(lmdb) : OK;
+    struct lmdb_txn *txn = NULL;
     int code = MDB_SUCCESS;
 
+    if (err != OK) {
+        return err;
+    }
+    txn = calloc(1, sizeof(*txn));
     if (txn == NULL) {
         return ERR_MEMORY;
     }

@@ -1,0 +1,55 @@
+/*
+ * lmdb_settle.c: what a store shows when it is opened is made durable before anything relies on it.
+ *
+ * A process that was killed while it committed may leave a meta page that the kernel has and the disk
+ * does not. The next process sees that commit like any other: a repeated write would be found in it and
+ * acknowledged, and a power cut would take it back. A sync brings the kernel's pages to the disk. Where
+ * an earlier sync failed, the kernel may take them for written though they are not: so a commit of our
+ * own comes behind it, whose meta page has all that the last one had. The same goes for the name `db`,
+ * when a process was killed behind the rename that made it.
+ */
+#include "store/keys.h"
+#include "store/lmdb/disk.h"
+#include "store/lmdb/lmdb_internal.h"
+
+/* The same row that the writer's probes write. */
+#define SETTLE_KEY "probe"
+
+static int commit_something(struct lmdb_backend *lmdb)
+{
+    struct key key = key_meta_global(SLICE(SETTLE_KEY));
+    MDB_val name = {key.size, key.bytes};
+    MDB_val value = {0, NULL};
+    MDB_txn *txn = NULL;
+    int code = mdb_txn_begin(lmdb->env, NULL, 0, &txn);
+
+    if (code != MDB_SUCCESS) {
+        return code;
+    }
+    code = mdb_put(txn, lmdb->tables[TABLE_META], &name, &value, 0);
+    if (code != MDB_SUCCESS) {
+        mdb_txn_abort(txn);
+        return code;
+    }
+    return mdb_txn_commit(txn);
+}
+
+enum err lmdb_settle(struct lmdb_backend *lmdb)
+{
+    enum err err = OK;
+    int code = MDB_SUCCESS;
+
+    if (atomic_load(&lmdb->settled)) {
+        return OK;
+    }
+    err = disk_sync_folder(lmdb->path);
+    if (err != OK) {
+        return err;
+    }
+    code = mdb_env_sync(lmdb->env, 1);
+    if (code == MDB_SUCCESS) {
+        code = commit_something(lmdb);
+    }
+    atomic_store(&lmdb->settled, code == MDB_SUCCESS);
+    return lmdb_translate(lmdb, code);
+}

@@ -1,0 +1,85 @@
+#!/usr/bin/python3
+"""A write in doubt is made durable before anybody is told that it is there.
+
+A server dies, or gives up with 75, while its last commit is on its way to the disk. The next one finds
+the commit in the kernel's memory, where the disk does not have it yet, and a repeat under the same key
+finds its event. Were it answered OK as it stands, a power cut would take back what was acknowledged.
+Method: disk_shim.c ends the server at the meta page's write, and power_cut keeps of the journal what was
+promised when the repeat had its answer, and nothing else.
+"""
+import struct
+import unittest
+
+import disk_world
+import power_cut
+from erratad import main
+
+RECORD = struct.Struct("=IBBBBQQQIiII")  # struct disk_record
+WRITE, BEGIN, IS_SYNCED = 1, 1, 1
+CAPTURES = 3
+
+
+def commits_in(journal):
+    """The numbers of the calls that wrote a meta page."""
+    with open(journal, "rb") as f:
+        content = f.read()
+    found, at = [], 0
+    while at + RECORD.size <= len(content):
+        _, call, phase, flags, _, number, _, _, size, _, path, other = RECORD.unpack_from(content, at)
+        if call == WRITE and phase == BEGIN and flags & IS_SYNCED:
+            found.append(number)
+        at += RECORD.size + size + path + other
+    return found
+
+
+class Doubt(unittest.TestCase):
+    def setUp(self):
+        self.disk = disk_world.Disk()
+        self.addCleanup(self.disk.close)
+
+    def start(self, **how):
+        server = disk_world.FaultServer()
+        self.addCleanup(server.close)
+        load = disk_world.Load([disk_world.Step("capture", [f"n{i}"]) for i in range(CAPTURES)],
+                               self.disk)
+        self.go_on(server, load, **how)
+        return server, load
+
+    def go_on(self, server, load, **how):
+        code = server.launch(self.disk.environment(server.data, journal=True, **how))
+        self.assertIsNone(code, server.read_log())
+        load.client = server.client()
+        self.addCleanup(load.client.close)
+
+    def last_commit(self):
+        """The number of the call that finishes the last capture, as an undisturbed run counts."""
+        server, load = self.start()
+        for step in load.steps:
+            self.assertTrue(load.do(step))
+        server.kill9()
+        number = commits_in(self.disk.journal)[-1]
+        with open(self.disk.journal, "w", encoding="ascii"):
+            pass
+        return number
+
+    def doubt(self, code, **how):
+        """The last capture gets no answer, the next server gives it, and then the power is cut."""
+        server, load = self.start(**how)
+        for step in load.steps[:-1]:
+            self.assertTrue(load.do(step))
+        self.assertFalse(load.do(load.steps[-1]))
+        self.assertEqual(server.take_exit(), code)
+        self.go_on(server, load)
+        self.assertTrue(load.do(load.steps[-1]), load.refusals)
+        server.kill9()
+        self.assertEqual(power_cut.check_answers(self.disk, load, CAPTURES), [])
+
+    def test_killed_within_its_commit(self):
+        self.doubt(-9, crash=f"{self.last_commit()}:within")
+
+    def test_a_commit_that_failed_and_was_done(self):
+        self.doubt(disk_world.EXIT_STORE, fail=f"{self.last_commit()}:1:done")
+
+
+if __name__ == "__main__":
+    main()

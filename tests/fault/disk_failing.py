@@ -1,0 +1,193 @@
+#!/usr/bin/python3
+"""A disk that fails or is slow: what was acknowledged stays, what was not is refused or in doubt, never
+half, and whoever only reads does not wait.
+
+Goal: failing syncs refuse writes until one succeeds again; a commit that LMDB can't finish ends the
+server with 75, so that a supervisor starts it again; while a sync takes seconds reads are quick, the
+queue keeps its bound, and deadlines end calls. Method: disk_shim.c between erratad and libc.
+"""
+import time
+import unittest
+
+import grpc
+
+import disk_world
+from erratad import correction, has_retry_info, health_pb2, main
+
+EXIT_STORE = 75
+SLOW_MS = 2000
+# Far below a sync; far above a read on a busy machine.
+READ_SECONDS_MAX = 0.5
+QUEUE_BYTES_OF_ONE = 8 << 20  # half of WORK_QUEUE_BYTES_MAX
+LARGE_BYTES = 100 << 10
+
+
+def request_of(number, bytes_more=0):
+    event = disk_world.capture_of(f"n{number}")
+    event.layout_fingerprint = "disk"
+    event.after_json = '{"n":%d,"more":"%s"}' % (number, "x" * bytes_more)
+    return correction.CaptureEventRequest(event=event).SerializeToString()
+
+
+class FailingDisk(unittest.TestCase):
+    def setUp(self):
+        self.disk = disk_world.Disk()
+        self.addCleanup(self.disk.close)
+        self.server = disk_world.FaultServer()
+        self.addCleanup(self.server.close)
+        self.stored = []
+        self.start()
+
+    def start(self):
+        code = self.server.launch(self.disk.environment(self.server.data))
+        self.assertIsNone(code, self.server.read_log())
+        self.client = self.server.client()
+        self.addCleanup(self.client.close)
+
+    def capture(self, number, timeout=10):
+        """The status code; what was acknowledged is remembered."""
+        code = self.client.raw(disk_world.CAPTURE, request_of(number), timeout,
+                               metadata=[("idempotency-key", f"n{number}")])[0]
+        if code == grpc.StatusCode.OK:
+            self.stored.append(number)
+        return code
+
+    def capture_later(self, client, number, bytes_more=0):
+        call = client.plain.unary_unary(disk_world.CAPTURE)
+        return call.future(request_of(number, bytes_more), timeout=60, metadata=[
+            *client.metadata, ("idempotency-key", f"n{number}")])
+
+    def stored_now(self):
+        """Numbers of the stored captures, oldest first."""
+        numbers = [int(event.feedback_event.entity_id[1:])
+                   for event in disk_world.read_events(self.client)
+                   if event.HasField("feedback_event")]
+        return numbers
+
+    def expect_stored(self):
+        self.assertEqual(self.stored_now(), self.stored)
+
+    def wait_for_writing(self, status):
+        end = time.monotonic() + 10
+        while self.client.health.Check(
+                health_pb2.HealthCheckRequest(service="errata.write")).status != status:
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.05)
+
+    def test_failing_syncs(self):
+        """Each fails its write alone; after three health says so; reads go on; then all is well."""
+        self.assertEqual(self.capture(0), grpc.StatusCode.OK)
+        self.disk.turn("sync")
+        for number in range(1, 4):
+            self.assertEqual(self.capture(number), grpc.StatusCode.UNAVAILABLE)
+        self.wait_for_writing(health_pb2.HealthCheckResponse.NOT_SERVING)
+        self.assertEqual(self.capture(4), grpc.StatusCode.UNAVAILABLE)
+        self.expect_stored()
+        self.disk.turn("sync", on=False)
+        self.wait_for_writing(health_pb2.HealthCheckResponse.SERVING)
+        for number in range(1, 6):
+            self.assertEqual(self.capture(number), grpc.StatusCode.OK)
+        self.expect_stored()
+
+    def test_a_commit_that_can_not_be_finished(self):
+        """The server ends with 75; the next start has all that was acknowledged, and a repeat of
+        what was in doubt stores it once."""
+        for number in range(3):
+            self.assertEqual(self.capture(number), grpc.StatusCode.OK)
+        self.disk.turn("meta")
+        self.assertEqual(self.capture(3), grpc.StatusCode.UNAVAILABLE)
+        self.assertEqual(self.server.take_exit(), EXIT_STORE)
+        self.disk.turn("meta", on=False)
+        self.start()
+        self.assertEqual(self.capture(3), grpc.StatusCode.OK)
+        self.expect_stored()
+
+    def test_a_disk_that_fails_when_it_starts(self):
+        """It does not serve what it can't make durable, says so, and starts when the disk is well."""
+        self.assertEqual(self.capture(0), grpc.StatusCode.OK)
+        self.server.kill9()
+        self.disk.turn("sync")
+        self.assertEqual(self.server.launch(self.disk.environment(self.server.data)), 1)
+        self.assertIn("cannot start", self.server.read_log())
+        self.disk.turn("sync", on=False)
+        self.start()
+        self.expect_stored()
+        self.assertEqual(self.capture(1), grpc.StatusCode.OK)
+
+    def test_a_quota(self):
+        """A quota that is used up is a full disk."""
+        self.assertEqual(self.capture(0), grpc.StatusCode.OK)
+        self.disk.turn("full")
+        code, number = grpc.StatusCode.OK, 0
+        while code == grpc.StatusCode.OK and number < 2000:
+            number += 1
+            code = self.capture(number)
+        self.assertEqual(code, grpc.StatusCode.RESOURCE_EXHAUSTED)
+        self.wait_for_writing(health_pb2.HealthCheckResponse.NOT_SERVING)
+        self.expect_stored()
+        self.disk.turn("full", on=False)
+        self.wait_for_writing(health_pb2.HealthCheckResponse.SERVING)
+        self.assertEqual(self.capture(number), grpc.StatusCode.OK)
+        self.expect_stored()
+
+    def read_while(self, goes_on):
+        """Seconds that reads took, one after another."""
+        seconds = []
+        while goes_on():
+            start = time.monotonic()
+            self.client.examples("disk")
+            seconds.append(time.monotonic() - start)
+            time.sleep(0.005)
+        return seconds
+
+    def test_reads_while_a_sync_takes_seconds(self):
+        self.assertEqual(self.capture(0), grpc.StatusCode.OK)
+        self.disk.turn("slow", text=str(SLOW_MS))
+        write = self.capture_later(self.client, 1)
+        seconds = self.read_while(lambda: not write.done())
+        self.disk.turn("slow", on=False)
+        self.assertEqual(write.code(), grpc.StatusCode.OK)
+        print(f"{len(seconds)} reads while a commit took its time: {disk_world.times(seconds)}")
+        self.assertGreater(len(seconds), 20)
+        self.assertLess(disk_world.percentile(seconds, 0.99), READ_SECONDS_MAX)
+
+    def test_a_deadline_ends_a_call(self):
+        """Whether it waits for the commit that is under way or in the queue; repeats are stored once."""
+        self.disk.turn("slow", text=str(SLOW_MS))
+        start = time.monotonic()
+        futures = [self.client.plain.unary_unary(disk_world.CAPTURE).future(
+            request_of(number), timeout=0.5,
+            metadata=[*self.client.metadata, ("idempotency-key", f"n{number}")])
+            for number in range(10)]
+        for future in futures:
+            self.assertEqual(future.code(), grpc.StatusCode.DEADLINE_EXCEEDED)
+        self.assertLess(time.monotonic() - start, SLOW_MS / 1000)
+        self.disk.turn("slow", on=False)
+        for number in range(10):
+            self.assertEqual(self.capture(number), grpc.StatusCode.OK)
+        self.assertEqual(sorted(self.stored_now()), list(range(10)))
+
+    def test_the_queue_keeps_its_bound(self):
+        """What does not fit is refused at once, and told to come back; what was taken is stored."""
+        self.assertEqual(self.capture(0), grpc.StatusCode.OK)
+        self.disk.turn("slow", text=str(SLOW_MS))
+        clients = [self.server.client() for _ in range(2)]
+        futures = [self.capture_later(clients[number % 2], number, LARGE_BYTES)
+                   for number in range(1, 201)]
+        refused = 0
+        for number, future in enumerate(futures, 1):
+            if future.code() == grpc.StatusCode.OK:
+                self.stored.append(number)
+                self.disk.turn("slow", on=False)
+            else:
+                self.assertEqual(future.code(), grpc.StatusCode.RESOURCE_EXHAUSTED)
+                self.assertTrue(has_retry_info(future.exception()))
+                refused += 1
+        self.assertGreater(refused, 200 - 3 * QUEUE_BYTES_OF_ONE // LARGE_BYTES // 2)
+        self.assertEqual(sorted(self.stored_now()), sorted(self.stored))
+        for client in clients:
+            client.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+/*
+ * disk_journal.h: what a program did to its data folder, call by call, in a file that survives the
+ * program. Written by disk_shim.c, read by power_cut.c. A call is two records: one before it is made,
+ * with its bytes, and one with its result. Numbers are the machine's own: both sides run on one.
+ */
+#ifndef ERRATA_TESTS_FAULT_DISK_JOURNAL_H
+#define ERRATA_TESTS_FAULT_DISK_JOURNAL_H
+
+#include <stdint.h>
+
+#define DISK_RECORD_MAGIC 0x4b534944u
+
+enum disk_call {
+    DISK_WRITE = 1, /* offset, bytes */
+    DISK_TRUNCATE, /* offset: the new length */
+    DISK_ALLOCATE, /* offset: the end of what has blocks now */
+    DISK_CREATE, /* path: a file that was not there */
+    DISK_MAKE_FOLDER, /* path */
+    DISK_RENAME, /* path, other path */
+    DISK_REMOVE, /* path: of a file or an empty folder */
+    DISK_SYNC, /* of a file or a folder */
+    DISK_CALL_MAX = DISK_SYNC
+};
+
+enum disk_phase {
+    DISK_BEGIN = 1,
+    DISK_END
+};
+
+/* The file was opened so that a write returns when it is on the disk. */
+#define DISK_IS_SYNCED 1u
+
+/* Followed by path_bytes, other_bytes and size bytes. Paths are relative to the data folder. */
+struct disk_record {
+    uint32_t magic;
+    uint8_t call; /* enum disk_call */
+    uint8_t phase; /* enum disk_phase */
+    uint8_t flags;
+    uint8_t unused;
+    uint64_t number; /* of the call, from 1, as the process counts them */
+    uint64_t
+        file; /* its inode; of a path, that of the folder or file behind it, once it is there */
+    uint64_t offset;
+    uint32_t size;
+    int32_t error; /* of the end: an errno, 0 for success */
+    uint32_t path_bytes;
+    uint32_t other_bytes;
+};
+
+#endif

@@ -1,0 +1,382 @@
+"""A server on a disk that does as it is told, a load whose every write is known, and the check of
+what must be there afterwards.
+
+Used by tools/crash-points, tools/disk-errors and tools/power-cut. disk_shim.c stands between erratad
+and libc; each write has an idempotency key and a name of its own that its event bears.
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", ".."))
+sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
+
+import grpc  # noqa: E402
+from erratad import (BIN, WORKER, Server, admin, correction, feedback, layout,  # noqa: E402
+                     learning, roles)
+from pdf_data import INVOICE, read  # noqa: E402
+
+LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+CALL_SECONDS = 10  # a call that takes longer hangs
+START_SECONDS = 20
+EXIT_STORE = 75
+# What a write may be answered while its disk is failing, and is then repeated under its key.
+REFUSALS = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.RESOURCE_EXHAUSTED)
+CAPTURE = "/errata.v1.CorrectionService/CaptureEvent"
+BATCH = "/errata.v1.CorrectionService/BatchCaptureEvents"
+BATCH_EVENTS = 3
+BURST_CAPTURES = 6
+
+
+def build_shim(folder):
+    """Compiles the shim into a folder; its path. A sanitized server takes it as it is."""
+    library = os.path.join(folder, "disk_shim.so")
+    subprocess.run(["gcc", "-D_GNU_SOURCE", "-shared", "-fPIC", "-O1", "-o", library,
+                    os.path.join(ROOT, "tests", "fault", "disk_shim.c"), "-ldl"], check=True)
+    return library
+
+
+class Hang(Exception):
+    """Something did not end in its time."""
+
+
+class Disk:
+    """The shim, and a folder of its own for what it tells."""
+
+    def __init__(self):
+        self.folder = tempfile.mkdtemp(prefix="errata-disk-")
+        self.library = build_shim(self.folder)
+        self.switch = os.path.join(self.folder, "switch")
+        self.told_path = os.path.join(self.folder, "told")
+        self.journal = os.path.join(self.folder, "journal")
+
+    def environment(self, data, crash=None, fail=None, journal=False):
+        """What erratad is started with."""
+        sanitizer = os.environ.get("ASAN_OPTIONS", "")
+        names = {"LD_PRELOAD": self.library, "DISK_FOLDER": data, "DISK_SWITCH": self.switch,
+                 "DISK_TOLD": self.told_path, "DISK_CRASH": crash, "DISK_FAIL": fail,
+                 "DISK_JOURNAL": self.journal if journal else None,
+                 "ASAN_OPTIONS": f"{sanitizer}:verify_asan_link_order=0"}
+        return {name: value for name, value in names.items() if value is not None}
+
+    def turn(self, what, on=True, text=""):
+        """Turns a switch of the shim on or off."""
+        path = f"{self.switch}.{what}"
+        if on:
+            with open(f"{path}.new", "w", encoding="ascii") as f:
+                f.write(text)
+            os.rename(f"{path}.new", path)
+        elif os.path.exists(path):
+            os.unlink(path)
+
+    def take_told(self):
+        """What the shim did by number since the last time: lines of (number, call, how)."""
+        if not os.path.exists(self.told_path):
+            return []
+        with open(self.told_path, encoding="ascii") as f:
+            lines = [line.split() for line in f]
+        os.unlink(self.told_path)
+        return lines
+
+    def journal_bytes(self):
+        return os.path.getsize(self.journal) if os.path.exists(self.journal) else 0
+
+    def close(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class FaultServer(Server):
+    """An erratad that may die or refuse to start."""
+
+    def launch(self, environment):
+        """Starts it. None: it serves; else the exit code with which it ended before it did."""
+        self.environment = {**os.environ, **environment}
+        address_file = os.path.join(self.data, "address")
+        if os.path.exists(address_file):
+            os.unlink(address_file)
+        self.log = open(self.log_path, "ab")
+        self.process = subprocess.Popen(
+            [self.program, "--data", self.data, "--listen", "127.0.0.1:0", *self.arguments],
+            stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, env=self.environment)
+        end = time.monotonic() + START_SECONDS
+        while not self.read_address(address_file):
+            code = self.process.poll()
+            if code is not None:
+                self.log.close()
+                self.process = None
+                return code
+            if time.monotonic() > end:
+                raise Hang(f"the start took more than {START_SECONDS} s")
+            time.sleep(0.001)
+        self.address = self.read_address(address_file)
+        return None
+
+    def has_ended(self):
+        return self.process is None or self.process.poll() is not None
+
+    def wait(self, seconds=START_SECONDS):
+        try:
+            return super().wait(seconds)
+        except RuntimeError as e:
+            raise Hang(str(e)) from None
+
+    def take_exit(self):
+        """The exit code of one that is ending by itself."""
+        code = self.wait()
+        self.log.close()
+        self.process = None
+        return code
+
+
+def has_worker():
+    return os.path.exists(os.path.join(BIN, WORKER))
+
+
+def capture_of(name):
+    """A correction that bears a name."""
+    return feedback.FeedbackEvent(
+        event_type=LINE, layout_fingerprint=f"layout-{sum(name.encode()) % 5}", entity_type="line",
+        entity_id=name, before_json='{"unit_price": 1}',
+        after_json='{"unit_price": 2, "note": "%s"}' % (name * 8))
+
+
+class Step:
+    """One write of the load: its calls, the names that its events bear, and its answer."""
+
+    def __init__(self, what, names):
+        self.what = what
+        self.names = names
+        self.answers = [None] * (len(names) if what == "burst" else 1)
+        self.positions = [0] * len(self.answers)  # of the journal, when each was answered
+        self.key_id = None  # of the token that is revoked
+
+    def as_of(self, position):
+        """The same step as it stood when the journal had so many bytes."""
+        then = Step(self.what, self.names)
+        for at, answer in enumerate(self.answers):
+            if answer is not None and self.positions[at] <= position:
+                then.answers[at] = answer
+                then.key_id = self.key_id
+        return then
+
+    def is_acknowledged(self):
+        return all(answer is not None for answer in self.answers)
+
+
+def make_steps(count, with_documents):
+    """The load: what is written, in order."""
+    kinds = ["capture", "capture", "batch", "burst", "token", "revoke", "capture", "organization",
+             "capture", "document" if with_documents else "capture"]
+    steps = []
+    for number in range(count):
+        what = kinds[number % len(kinds)]
+        names = {"batch": BATCH_EVENTS, "burst": BURST_CAPTURES}.get(what, 1)
+        steps.append(Step(what, [f"s{number}-{i}" for i in range(names)]))
+    return steps
+
+
+class Load:
+    """Does steps, and knows what was acknowledged, and when by the disk's journal."""
+
+    def __init__(self, steps, disk):
+        self.steps = steps
+        self.disk = disk
+        self.client = None
+        self.problems = []
+        self.acknowledgements = []  # (bytes of the journal, kind of id, id)
+        self.refusals = {}  # status code -> how often
+
+    def call(self, path, request, key):
+        """The reply's bytes; None where it was refused."""
+        code, details, reply = self.client.raw(path, request.SerializeToString(), CALL_SECONDS,
+                                               [("idempotency-key", key)])
+        if code == grpc.StatusCode.OK:
+            return reply
+        if code == grpc.StatusCode.DEADLINE_EXCEEDED:
+            raise Hang(f"{key}: a call was not answered in {CALL_SECONDS} s")
+        if code == grpc.StatusCode.ALREADY_EXISTS and path.endswith("/CreateToken"):
+            return details.encode()  # a secret is shown once; it names the key
+        self.refusals[code.name] = self.refusals.get(code.name, 0) + 1
+        if code not in REFUSALS:
+            self.problems.append(f"{key}: {code.name} {details}")
+        return None
+
+    def do(self, step):
+        """Does one step, or what is left of it; whether all of it is acknowledged now."""
+        if step.what == "burst":
+            self.burst(step)
+        else:
+            reply = self.single(step, step.names[0])
+            if reply is not None:
+                self.answered(step, 0, reply)
+        return step.is_acknowledged()
+
+    def single(self, step, key):
+        if step.what == "capture":
+            return self.call(CAPTURE, correction.CaptureEventRequest(event=capture_of(key)), key)
+        if step.what == "batch":
+            request = correction.BatchCaptureEventsRequest(
+                events=[capture_of(name) for name in step.names])
+            return self.call(BATCH, request, key)
+        if step.what == "token":
+            return self.call("/errata.v1.AdminService/CreateToken", admin.CreateTokenRequest(
+                token=admin.Token(role=roles.ROLE_SERVICE)), key)
+        if step.what == "revoke":
+            return self.call("/errata.v1.AdminService/RevokeToken",
+                             admin.RevokeTokenRequest(key_id=self.key_to_revoke(step)), key)
+        if step.what == "organization":
+            return self.call("/errata.v1.AdminService/CreateOrganization",
+                             admin.CreateOrganizationRequest(
+                                 organization=admin.Organization(name=key)), key)
+        return self.call("/errata.v1.LayoutService/IngestDocument", layout.IngestDocumentRequest(
+            document_id=key, content=read(INVOICE)), key)
+
+    def key_to_revoke(self, step):
+        """The newest token's; the same each time that the step is done."""
+        if step.key_id is None:
+            page = self.client.admin.ListTokens(admin.ListTokensRequest(page_size=1000),
+                                                timeout=CALL_SECONDS)
+            step.key_id = max((t for t in page.tokens if not t.server),
+                              key=lambda t: t.created_at.ToNanoseconds()).key_id
+        return step.key_id
+
+    def burst(self, step):
+        """Several captures at once, so that they share a commit."""
+        call = self.client.plain.unary_unary(CAPTURE)
+        futures = {}
+        for at, name in enumerate(step.names):
+            request = correction.CaptureEventRequest(event=capture_of(name)).SerializeToString()
+            futures[at] = call.future(request, timeout=CALL_SECONDS, metadata=[
+                *self.client.metadata, ("idempotency-key", name)])
+        for at, future in futures.items():
+            code = future.code()
+            if code == grpc.StatusCode.OK:
+                self.answered(step, at, future.result())
+            elif code == grpc.StatusCode.DEADLINE_EXCEEDED:
+                raise Hang(f"{step.names[at]}: a call was not answered in {CALL_SECONDS} s")
+            else:
+                self.refusals[code.name] = self.refusals.get(code.name, 0) + 1
+                if code not in REFUSALS:
+                    self.problems.append(f"{step.names[at]}: {code.name} {future.details()}")
+
+    def answered(self, step, at, reply):
+        """Compares with the first answer, or keeps it as that."""
+        if step.answers[at] is not None:
+            if reply != step.answers[at] and step.what != "token":
+                self.problems.append(f"{step.names[at]}: a repeat got another answer")
+            return
+        step.answers[at] = reply
+        position = self.disk.journal_bytes()
+        step.positions[at] = position
+        if step.what in ("capture", "burst"):
+            self.acknowledge(position, "e", correction.CaptureEventResponse.FromString(reply).event.id)
+        elif step.what == "batch":
+            for event in correction.BatchCaptureEventsResponse.FromString(reply).events:
+                self.acknowledge(position, "e", event.id)
+        elif step.what == "organization":
+            answer = admin.CreateOrganizationResponse.FromString(reply)
+            self.acknowledge(position, "o", answer.organization.id)
+
+    def acknowledge(self, position, kind, name):
+        self.acknowledgements.append((position, kind, name))
+
+    def write_acknowledgements(self, path):
+        with open(path, "w", encoding="ascii") as f:
+            for position, kind, name in self.acknowledgements:
+                f.write(f"{position} {kind} {name}\n")
+
+
+def read_events(client):
+    events, token = [], ""
+    while True:
+        page = client.learning.ListEvents(
+            learning.ListEventsRequest(page_size=1000, page_token=token), timeout=CALL_SECONDS)
+        events += page.events
+        token = page.next_page_token
+        if not token:
+            return sorted(events, key=lambda event: event.seq)
+
+
+def names_of(event):
+    """What a step's events bear: (what, name)."""
+    if event.kind == learning.EVENT_KIND_FEEDBACK:
+        return "capture", event.feedback_event.entity_id
+    if event.kind == learning.EVENT_KIND_DOCUMENT_INGESTED:
+        return "document", event.document_ingested.document.document_id
+    if event.kind == learning.EVENT_KIND_TOKEN_REVOKED:
+        return "revoke", event.token_revoked.key_id
+    return "other", event.id
+
+
+def expected_of(step):
+    """The events that a step makes in the log of the default organisation."""
+    if step.what in ("capture", "batch", "burst"):
+        return [("capture", name) for name in step.names]
+    if step.what == "document":
+        return [("document", step.names[0])]
+    if step.what == "revoke" and step.key_id is not None:
+        return [("revoke", step.key_id)]
+    return []
+
+
+def check_stored(client, steps):
+    """What was acknowledged is there once, nothing is there twice, and batches are whole."""
+    problems = []
+    events = read_events(client)
+    if [event.seq for event in events] != list(range(1, len(events) + 1)):
+        problems.append("the log has a gap or a number twice")
+    stored = {}
+    for event in events:
+        stored[names_of(event)] = stored.get(names_of(event), 0) + 1
+    for step in steps:
+        counts = [stored.get(name, 0) for name in expected_of(step)]
+        for name, count in zip(expected_of(step), counts):
+            at = step.names.index(name[1]) if step.what == "burst" else 0
+            if count > 1:
+                problems.append(f"TWICE {name}: {count} times")
+            if count == 0 and step.answers[at] is not None:
+                problems.append(f"LOST {name}")
+        if step.what == "batch" and 0 < sum(counts) < len(counts):
+            problems.append(f"HALF a batch {step.names[0]}: {counts}")
+    organizations = client.admin.ListOrganizations(
+        admin.ListOrganizationsRequest(page_size=1000), timeout=CALL_SECONDS).organizations
+    names = [organization.name for organization in organizations]
+    for step in steps:
+        if step.what == "organization" and step.is_acknowledged() and step.names[0] not in names:
+            problems.append(f"LOST organisation {step.names[0]}")
+    if len(set(names)) != len(names) or names.count("default") != 1:
+        problems.append(f"organisations are not there once: {names}")
+    return problems
+
+
+def repeat_all(load):
+    """Repeats every step that was begun under its key: answers are equal, what was in doubt comes."""
+    for step in load.steps:
+        load.do(step)
+        if not step.is_acknowledged():
+            load.problems.append(f"{step.names[0]}: refused by a disk that is well again")
+
+
+def recover(server, environment=None):
+    """Starts it and waits for a first answer; a client, and how long that took."""
+    start = time.monotonic()
+    code = server.launch(environment or {})
+    if code is not None:
+        raise AssertionError(f"it does not start ({code}): {server.read_log()[-500:]}")
+    client = server.client()
+    client.learning.ListEvents(learning.ListEventsRequest(page_size=1), timeout=CALL_SECONDS)
+    return client, time.monotonic() - start
+
+
+def percentile(values, share):
+    values = sorted(values)
+    return values[min(len(values) - 1, int(share * len(values)))] if values else 0.0
+
+
+def times(values):
+    """Seconds as a sentence."""
+    return (f"p50 {percentile(values, 0.5) * 1000:.0f} ms, p99 {percentile(values, 0.99) * 1000:.0f} "
+            f"ms, max {max(values, default=0) * 1000:.0f} ms")

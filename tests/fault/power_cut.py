@@ -1,0 +1,72 @@
+"""What power cuts leave of a run: the C program power_cut, asked from Python.
+
+The shim writes a journal of every call while a load runs; power_cut makes images of it and looks at
+each. A sample of them is started by the real server, and asked for everything that was acknowledged.
+"""
+import os
+import shutil
+import subprocess
+import tempfile
+
+import disk_world
+from disk_world import BIN
+
+PROGRAM = os.path.join(BIN, "power_cut")
+LOOK_SECONDS = 1800
+# In memory where there is such a place: an image is some megabytes that nobody wants to keep.
+SCRATCH = "/dev/shm" if os.access("/dev/shm", os.W_OK) else tempfile.gettempdir()
+
+
+def ask(disk, load, *arguments):
+    """Runs power_cut on the disk's journal; (exit code, lines)."""
+    acknowledged = os.path.join(disk.folder, "acknowledged")
+    load.write_acknowledgements(acknowledged)
+    done = subprocess.run(
+        [PROGRAM, "--journal", disk.journal, "--acknowledged", acknowledged,
+         *[str(argument) for argument in arguments]],
+        env={**os.environ, "TMPDIR": SCRATCH}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        encoding="utf-8", timeout=LOOK_SECONDS, check=False)
+    return done.returncode, done.stdout.splitlines()
+
+
+def check_answers(disk, load, count):
+    """A cut right behind each of the last answers, with what was promised then alone; problems."""
+    code, lines = ask(disk, load, "--seed", 1, "--answer", count)
+    return [] if code == 0 else [f"a power cut then: {line.strip()}" for line in lines]
+
+
+class Image:
+    """One image in a folder of its own, as a data folder."""
+
+    def __init__(self, disk, load, seed, counts, name):
+        self.folder = tempfile.mkdtemp(prefix="errata-image-", dir=SCRATCH)
+        code, lines = ask(disk, load, "--seed", seed, *counts, "--only", name, "--into", self.folder)
+        made = [line for line in lines if line.startswith("made")]
+        if code != 0 or len(made) != 1:
+            raise AssertionError(f"the image {name} can't be made: {lines}")
+        self.position = int(made[0].split("byte ")[1].split()[0])
+
+    def close(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def try_start(disk, load, image):
+    """Starts the real server on an image; (problems, seconds from start to first answer)."""
+    server = disk_world.FaultServer(image.folder)
+    steps = [step.as_of(image.position) for step in load.steps]
+    try:
+        client, seconds = disk_world.recover(server)
+        repeat = disk_world.Load(steps, disk)
+        repeat.client = client
+        problems = disk_world.check_stored(client, steps)
+        disk_world.repeat_all(repeat)
+        problems += repeat.problems + disk_world.check_stored(client, steps)
+        client.close()
+        code = server.stop()
+        return problems + ([f"it ended with {code}"] if code != 0 else []), seconds
+    except (disk_world.Hang, AssertionError, disk_world.grpc.RpcError) as e:
+        return [f"{type(e).__name__}: {e}"], 0.0
+    finally:
+        if server.process is not None:
+            server.kill9()
+        server.close()

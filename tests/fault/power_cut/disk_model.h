@@ -1,0 +1,120 @@
+/*
+ * disk_model.h: what a disk may hold, by what a journal of calls (disk_journal.h) promises. Files are
+ * kept as a program sees them and as a power cut is sure to leave them; between the two stand changes
+ * that no sync has promised yet: sectors of 512 bytes, lengths, names in folders. A cut may leave any
+ * of them, in any order and any older version: what the kernel wrote by itself.
+ *
+ * A sync that failed promises nothing, then or later: the kernel takes what it could not write for
+ * written. Such changes stay possible for ever, until something newer at their place is promised.
+ */
+#ifndef ERRATA_TESTS_FAULT_DISK_MODEL_H
+#define ERRATA_TESTS_FAULT_DISK_MODEL_H
+
+#include "tests/fault/disk_journal.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define DISK_SECTOR_BYTES 512
+
+/* One version of one sector that no sync has promised. */
+struct disk_version {
+    uint64_t sector;
+    uint64_t order; /* of the change, over all files */
+    uint32_t end; /* bytes of it that lie within the file then */
+    bool is_orphan; /* no later sync will write it */
+    uint8_t bytes[DISK_SECTOR_BYTES];
+};
+
+/* A length that no sync has promised. */
+struct disk_length {
+    uint64_t bytes;
+    uint64_t order;
+    bool is_orphan;
+};
+
+/* A name in a folder; node -1: there is none. */
+struct disk_name {
+    char *name; /* owned */
+    int node;
+};
+
+struct disk_names {
+    struct disk_name *items; /* owned */
+    size_t count;
+};
+
+/* A change of names that no sync of the folder has promised; a rename is one change. */
+struct disk_naming {
+    char *removed; /* or NULL; owned */
+    char *added; /* or NULL; owned */
+    int node; /* what `added` names */
+    uint64_t order;
+};
+
+/* A file or a folder. */
+struct disk_node {
+    uint64_t inode;
+    bool is_folder;
+    /* A file: as seen, and as promised. Each has room for `room` bytes; owned. */
+    uint8_t *seen;
+    uint8_t *promised;
+    uint64_t room;
+    uint64_t seen_bytes;
+    uint64_t promised_bytes;
+    struct disk_version *versions; /* oldest first; owned */
+    size_t version_count;
+    size_t version_room;
+    struct disk_length *lengths; /* oldest first; owned */
+    size_t length_count;
+    size_t length_room;
+    /* A folder. */
+    struct disk_names names_seen;
+    struct disk_names names_promised;
+    struct disk_naming *namings; /* oldest first; owned */
+    size_t naming_count;
+    size_t naming_room;
+};
+
+struct disk_model {
+    struct disk_node *nodes; /* the first is the data folder; owned */
+    size_t count;
+    size_t room;
+    uint64_t order; /* of the last change */
+    uint64_t write_from; /* order of the first change of the write that is under way */
+};
+
+/* One record of a journal, borrowed from its bytes. */
+struct disk_entry {
+    struct disk_record record;
+    const char *path; /* path_bytes of it, not ended */
+    const char *other;
+    const uint8_t *bytes;
+    size_t end; /* where the next one begins */
+};
+
+/* False at the end, and where a record is none. */
+bool disk_entry_read(const uint8_t *journal, size_t journal_bytes, size_t at,
+                     struct disk_entry *ret_entry);
+
+void disk_model_init(struct disk_model *model);
+void disk_model_deinit(struct disk_model *model);
+/* The journal's next record. */
+void disk_model_apply(struct disk_model *model, const struct disk_entry *entry);
+
+/* How much of what is not promised an image has. */
+enum disk_choice {
+    DISK_NOTHING, /* the promised alone */
+    DISK_EVERYTHING, /* the newest of all */
+    DISK_PREFIX, /* what came before a moment, the last write torn */
+    DISK_WRITES, /* some of the changes, each whole */
+    DISK_PAGES, /* some pages of 4 KiB */
+    DISK_SECTORS, /* some sectors, any version of each */
+    DISK_CHOICE_COUNT
+};
+
+/* Makes in `folder`, which is empty, what the data folder may be after a cut now. */
+void disk_model_make_image(const struct disk_model *model, enum disk_choice choice, uint64_t seed,
+                           const char *folder);
+
+#endif

@@ -1,0 +1,391 @@
+/*
+ * power_cut.c: what power cuts leave of a data folder, by the journal of one run, and whether it is
+ * whole. Images are drawn by a seed, made one after another in a folder of their own, and each is
+ * looked at by a process of its own, so that a crash is a finding too. tools/power-cut makes the
+ * journal.
+ *
+ *   power_cut --journal FILE --acknowledged FILE --seed S [--any N] [--commit N] [--creation N]
+ *             [--answer N] [--only KIND:I --into DIR]
+ *
+ * KIND of cut: any moment; commit, between the first write of pages and the meta page's sync; creation,
+ * before the server serves; answer, right behind the last N answers, with what is promised alone.
+ * --only makes image I of a kind, and looks at nothing.
+ */
+#include "tests/fault/power_cut/disk_model.h"
+#include "tests/fault/power_cut/verify.h"
+#include "tests/support/store/temp_folder.h"
+
+#include "store/base/random.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define VERIFY_SECONDS_MAX 60
+#define LINE_BYTES 128
+
+enum cut_kind {
+    CUT_ANY,
+    CUT_COMMIT,
+    CUT_CREATION,
+    CUT_ANSWER,
+    CUT_KIND_COUNT
+};
+
+static const char *const kind_names[] = {"any", "commit", "creation", "answer"};
+static const char *const choice_names[] = {"nothing", "everything", "prefix",
+                                           "writes",  "pages",      "sectors"};
+
+/* A moment of the journal: behind a record. */
+struct moment {
+    size_t end; /* of the record, in bytes of the journal */
+    bool in_commit;
+    bool in_creation;
+    bool is_answer; /* a client had an answer before the next record */
+};
+
+struct image {
+    enum cut_kind kind;
+    unsigned long number; /* within its kind */
+    size_t moment;
+    enum disk_choice choice;
+    uint64_t seed;
+};
+
+struct run {
+    const uint8_t *journal; /* mapped */
+    size_t journal_bytes;
+    struct moment *moments;
+    size_t moment_count;
+    struct acknowledgement *acknowledgements; /* by position */
+    size_t acknowledged_count;
+    struct image *images; /* by moment */
+    size_t image_count;
+    uint64_t seed;
+    unsigned long counts[CUT_KIND_COUNT];
+    const char *only; /* KIND:I, or NULL */
+    const char *into;
+};
+
+static void end_with(const char *what)
+{
+    (void)fprintf(stderr, "power_cut: %s\n", what);
+    exit(2);
+}
+
+static void *allocate(size_t count, size_t size)
+{
+    void *items = calloc(count > 0 ? count : 1, size);
+
+    if (items == NULL) {
+        end_with("out of memory");
+    }
+    return items;
+}
+
+static void map_journal(struct run *run, const char *path)
+{
+    struct stat info;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (file < 0 || fstat(file, &info) != 0 || info.st_size == 0) {
+        end_with("the journal can't be read");
+    }
+    run->journal_bytes = (size_t)info.st_size;
+    run->journal = mmap(NULL, run->journal_bytes, PROT_READ, MAP_PRIVATE, file, 0);
+    if (run->journal == MAP_FAILED) {
+        end_with("the journal can't be mapped");
+    }
+    (void)close(file);
+}
+
+static void read_acknowledged(struct run *run, const char *path)
+{
+    char line[LINE_BYTES];
+    size_t room = 0;
+    FILE *file = fopen(path, "re");
+
+    if (file == NULL) {
+        end_with("what was acknowledged can't be read");
+    }
+    while (fgets(line, sizeof(line), file) != NULL) {
+        struct acknowledgement *next = NULL;
+        char *rest = NULL;
+
+        if (run->acknowledged_count == room) {
+            room = room == 0 ? 256 : room * 2;
+            run->acknowledgements =
+                realloc(run->acknowledgements, room * sizeof(*run->acknowledgements));
+            if (run->acknowledgements == NULL) {
+                end_with("out of memory");
+            }
+        }
+        next = &run->acknowledgements[run->acknowledged_count++];
+        next->position = strtoull(line, &rest, 10);
+        next->kind = rest[1];
+        if (!uuid_parse(slice_of((uint8_t *)rest + 3, UUID_TEXT_BYTES), &next->id)) {
+            end_with("a line of what was acknowledged is none");
+        }
+    }
+    (void)fclose(file);
+}
+
+static bool is_name(const struct disk_entry *entry, const char *name)
+{
+    return entry->record.other_bytes == strlen(name) &&
+           memcmp(entry->other, name, strlen(name)) == 0;
+}
+
+/* Every record's end, and what is under way there. A commit is from its first write of pages to the
+ * end of its synced write; creation ends when the address is told. */
+static void find_moments(struct run *run)
+{
+    struct disk_entry entry;
+    size_t room = 1024;
+    bool in_commit = false;
+    bool in_creation = true;
+    uint64_t lmdb_file = 0;
+
+    run->moments = allocate(room, sizeof(*run->moments));
+    for (size_t at = 0; disk_entry_read(run->journal, run->journal_bytes, at, &entry);
+         at = entry.end) {
+        bool is_write = entry.record.call == DISK_WRITE;
+        bool is_synced = is_write && (entry.record.flags & DISK_IS_SYNCED) != 0;
+
+        if (is_synced) {
+            lmdb_file = entry.record.file;
+        }
+        if (is_write && !is_synced && entry.record.file == lmdb_file) {
+            in_commit = true;
+        }
+        if (entry.record.call == DISK_RENAME && is_name(&entry, "address")) {
+            in_creation = false;
+        }
+        if (run->moment_count == room) {
+            room *= 2;
+            run->moments = realloc(run->moments, room * sizeof(*run->moments));
+            if (run->moments == NULL) {
+                end_with("out of memory");
+            }
+        }
+        run->moments[run->moment_count++] =
+            (struct moment){entry.end, in_commit, in_creation, false};
+        in_commit = in_commit && !(is_synced && entry.record.phase == DISK_END);
+    }
+}
+
+/* An answer is behind the last record that the journal had then. */
+static void find_answers(struct run *run)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; i < run->acknowledged_count; i++) {
+        while (at + 1 < run->moment_count &&
+               run->moments[at + 1].end <= run->acknowledgements[i].position) {
+            at++;
+        }
+        run->moments[at].is_answer = true;
+    }
+}
+
+static bool is_of_kind(const struct run *run, size_t moment, enum cut_kind kind)
+{
+    switch (kind) {
+    case CUT_ANY:
+        return true;
+    case CUT_COMMIT:
+        return run->moments[moment].in_commit;
+    case CUT_CREATION:
+        return run->moments[moment].in_creation;
+    case CUT_ANSWER:
+        return run->moments[moment].is_answer;
+    case CUT_KIND_COUNT:
+        break;
+    }
+    return false;
+}
+
+static int compare_images(const void *a, const void *b)
+{
+    const struct image *first = a;
+    const struct image *second = b;
+
+    return (first->moment > second->moment) - (first->moment < second->moment);
+}
+
+/* Images of one kind; the same numbers for the same seed, however many are asked for. */
+static void draw_images(struct run *run, enum cut_kind kind)
+{
+    size_t *moments = allocate(run->moment_count, sizeof(*moments));
+    struct random_seeded random;
+    size_t count = 0;
+
+    for (size_t i = 0; i < run->moment_count; i++) {
+        if (is_of_kind(run, i, kind)) {
+            moments[count++] = i;
+        }
+    }
+    if (count == 0 && run->counts[kind] > 0) {
+        end_with("the journal has no such moment");
+    }
+    if (kind == CUT_ANSWER && count < run->counts[kind]) {
+        run->counts[kind] = count;
+    }
+    random_seeded_init(&random, run->seed + (uint64_t)kind);
+    for (unsigned long i = 0; i < run->counts[kind]; i++) {
+        uint64_t drawn[3];
+
+        random_fill(&random.random, drawn, sizeof(drawn));
+        run->images[run->image_count++] =
+            (struct image){kind, i, moments[drawn[0] % count],
+                           (enum disk_choice)(drawn[1] % DISK_CHOICE_COUNT), drawn[2]};
+        if (kind == CUT_ANSWER) {
+            run->images[run->image_count - 1].moment = moments[count - 1 - i % count];
+            run->images[run->image_count - 1].choice = DISK_NOTHING;
+        }
+    }
+    free(moments);
+}
+
+/* Looks at an image in a process of its own; whether it is whole. */
+static bool look(const struct run *run, const char *folder, size_t position)
+{
+    int status = 0;
+    pid_t child = 0;
+
+    (void)fflush(stdout);
+    child = fork();
+    if (child == 0) {
+        bool is_whole = false;
+
+        (void)alarm(VERIFY_SECONDS_MAX);
+        is_whole = verify_image(folder, run->acknowledgements, run->acknowledged_count, position);
+        (void)fflush(stdout);
+        _exit(is_whole ? 0 : 1);
+    }
+    if (child < 0 || waitpid(child, &status, 0) != child) {
+        end_with("no process for an image");
+    }
+    if (WIFSIGNALED(status)) {
+        (void)printf("    ended by signal %d\n", WTERMSIG(status));
+    }
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static void tell_image(const struct run *run, const struct image *image, const char *how)
+{
+    (void)printf("%s --only %s:%lu (%s, byte %zu of the journal)\n", how, kind_names[image->kind],
+                 image->number, choice_names[image->choice], run->moments[image->moment].end);
+}
+
+static bool is_only(const struct run *run, const struct image *image)
+{
+    char name[LINE_BYTES];
+
+    (void)snprintf(name, sizeof(name), "%s:%lu", kind_names[image->kind], image->number);
+    return strcmp(name, run->only) == 0;
+}
+
+static bool try_image(const struct run *run, const struct disk_model *model,
+                      const struct image *image)
+{
+    struct temp_folder folder;
+    bool is_whole = false;
+
+    if (run->only != NULL) {
+        if (is_only(run, image)) {
+            disk_model_make_image(model, image->choice, image->seed, run->into);
+            tell_image(run, image, "made");
+        }
+        return true;
+    }
+    temp_folder_init(&folder);
+    disk_model_make_image(model, image->choice, image->seed, folder.path);
+    is_whole = look(run, folder.path, run->moments[image->moment].end);
+    if (!is_whole) {
+        tell_image(run, image, "FAILED");
+    }
+    temp_folder_deinit(&folder);
+    return is_whole;
+}
+
+/* Runs through the journal once, and makes each image when its moment has come. */
+static unsigned long try_images(const struct run *run)
+{
+    struct disk_model model;
+    struct disk_entry entry;
+    unsigned long failed = 0;
+    size_t moment = 0;
+    size_t next = 0;
+
+    disk_model_init(&model);
+    for (size_t at = 0;
+         next < run->image_count && disk_entry_read(run->journal, run->journal_bytes, at, &entry);
+         at = entry.end, moment++) {
+        disk_model_apply(&model, &entry);
+        while (next < run->image_count && run->images[next].moment == moment) {
+            failed += !try_image(run, &model, &run->images[next++]);
+        }
+    }
+    disk_model_deinit(&model);
+    return failed;
+}
+
+static void read_arguments(struct run *run, int argc, char **argv)
+{
+    for (int i = 1; i + 1 < argc; i += 2) {
+        const char *name = argv[i] + 2;
+        const char *value = argv[i + 1];
+
+        if (strcmp(name, "journal") == 0) {
+            map_journal(run, value);
+        } else if (strcmp(name, "acknowledged") == 0) {
+            read_acknowledged(run, value);
+        } else if (strcmp(name, "seed") == 0) {
+            run->seed = strtoull(value, NULL, 10);
+        } else if (strcmp(name, "only") == 0) {
+            run->only = value;
+        } else if (strcmp(name, "into") == 0) {
+            run->into = value;
+        }
+        for (int kind = 0; kind < CUT_KIND_COUNT; kind++) {
+            if (strcmp(name, kind_names[kind]) == 0) {
+                run->counts[kind] = strtoul(value, NULL, 10);
+            }
+        }
+    }
+    if (run->journal == NULL) {
+        end_with("no journal was named");
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static struct run run;
+    unsigned long count = 0;
+    unsigned long failed = 0;
+
+    read_arguments(&run, argc, argv);
+    find_moments(&run);
+    find_answers(&run);
+    for (int kind = 0; kind < CUT_KIND_COUNT; kind++) {
+        count += run.counts[kind];
+    }
+    run.images = allocate(count, sizeof(*run.images));
+    for (int kind = 0; kind < CUT_KIND_COUNT; kind++) {
+        draw_images(&run, (enum cut_kind)kind);
+    }
+    qsort(run.images, run.image_count, sizeof(*run.images), compare_images);
+    failed = try_images(&run);
+    (void)printf("%zu images of %zu moments: %lu failed\n", run.image_count, run.moment_count,
+                 failed);
+    free(run.images);
+    free(run.moments);
+    free(run.acknowledgements);
+    return failed == 0 ? 0 : 1;
+}

@@ -1,0 +1,24 @@
+/*
+ * verify.h: an image is opened as the server opens it, and looked at as a whole.
+ */
+#ifndef ERRATA_TESTS_FAULT_POWER_CUT_VERIFY_H
+#define ERRATA_TESTS_FAULT_POWER_CUT_VERIFY_H
+
+#include "store/base/uuid.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What a client was told before the journal had this many bytes. */
+struct acknowledgement {
+    size_t position;
+    char kind; /* e: an event, o: an organisation */
+    struct uuid id;
+};
+
+/* Looks for everything that was acknowledged up to `position`, once; checks every log's chain, and
+ * every row against its replay. Prints what is wrong; whether nothing is. */
+bool verify_image(const char *folder, const struct acknowledgement *acknowledgements, size_t count,
+                  size_t position);
+
+#endif

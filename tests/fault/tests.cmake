@@ -1,0 +1,10 @@
+include(${CMAKE_CURRENT_LIST_DIR}/power_cut.cmake)
+
+# Disks that fail, are slow, or end a program in the middle.
+errata_python_test(fault_disk_doubt FILE tests/fault/disk_doubt.py LABEL fault)
+errata_python_test(fault_disk_failing FILE tests/fault/disk_failing.py LABEL fault)
+errata_python_test(fault_crash_points FILE tools/crash-points LABEL fault ARGUMENTS --points 8 --seed 1)
+errata_python_test(fault_disk_errors FILE tools/disk-errors LABEL fault
+                   ARGUMENTS --points 4 --calls 80 --seed 1)
+errata_python_test(fault_power_cut FILE tools/power-cut LABEL fault
+                   ARGUMENTS --images 20 --commit 10 --creation 10 --starts 2 --steps 20 --seed 1)

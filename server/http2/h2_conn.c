@@ -218,7 +218,7 @@ size_t h2_conn_feed(struct h2_conn *conn, struct slice bytes, int64_t now_us)
     /* Each request has a beginning and an end. */
     complaint = h2_guard_feed(&conn->guard, bytes, 2 * H2_FEED_REQUESTS_MAX, now_us, &size);
     if (complaint != NULL) {
-        h2_conn_fail(conn, H2_ENHANCE_YOUR_CALM, complaint);
+        h2_conn_fail(conn, conn->guard.complaint_code, complaint);
     } else {
         taken = nghttp2_session_mem_recv(conn->session, bytes.data, size);
         if (taken < 0) {

@@ -67,28 +67,16 @@ static const char *h2_guard_complaint(uint8_t type)
     }
 }
 
-/* HEADERS of a stream that had none before: a request begins. Others are trailers, which mean nothing
- * here, or come for a stream that is over. */
-static bool h2_guard_begins_request(struct h2_guard *guard)
-{
-    uint32_t stream = bytes_get_be32(guard->head + 5) & 0x7fffffffu;
-
-    if (stream <= guard->last_stream) {
-        return false;
-    }
-    guard->last_stream = stream;
-    return true;
-}
-
 /* The frame takes from the bucket of idle frames, instead of giving. How much of a padded frame is
  * padding stands behind its head; more than 256 bytes it can't be. */
-static bool h2_guard_is_idle(struct h2_guard *guard)
+static bool h2_guard_is_idle(struct h2_guard *guard, uint32_t stream)
 {
     uint32_t padding = (guard->head[4] & NGHTTP2_FLAG_PADDED) != 0 ? H2_PADDING_BYTES_MAX : 0;
 
     switch (guard->head[3]) {
     case NGHTTP2_HEADERS:
-        guard->events = h2_guard_begins_request(guard) ? 1 : 0;
+        /* Others are trailers, which mean nothing here, or come for a stream that is over. */
+        guard->events = h2_seen_opens(&guard->seen, NGHTTP2_HEADERS, stream) ? 1 : 0;
         return guard->events == 0;
     case NGHTTP2_DATA:
         return guard->payload_bytes_left < H2_SMALL_DATA_BYTES + padding;
@@ -97,7 +85,7 @@ static bool h2_guard_is_idle(struct h2_guard *guard)
     }
 }
 
-static const char *h2_guard_judge(struct h2_guard *guard, int64_t now_us)
+static const char *h2_guard_count(struct h2_guard *guard, uint32_t stream, int64_t now_us)
 {
     uint8_t type = guard->head[3];
 
@@ -107,12 +95,25 @@ static const char *h2_guard_judge(struct h2_guard *guard, int64_t now_us)
     if (type == NGHTTP2_RST_STREAM) {
         return h2_bucket_take(&guard->resets, now_us) ? NULL : "too_many_resets";
     }
-    if (h2_guard_is_idle(guard)) {
+    if (h2_guard_is_idle(guard, stream)) {
         guard->settings_seen = guard->settings_seen || type == NGHTTP2_SETTINGS;
         return h2_bucket_take(&guard->idle_frames, now_us) ? NULL : h2_guard_complaint(type);
     }
     h2_bucket_give(&guard->idle_frames, H2_IDLE_FRAMES_EARNED);
     return NULL;
+}
+
+static const char *h2_guard_judge(struct h2_guard *guard, int64_t now_us)
+{
+    uint32_t stream = bytes_get_be32(guard->head + 5) & 0x7fffffffu;
+    const char *complaint = h2_guard_count(guard, stream, now_us);
+
+    guard->complaint_code = H2_ENHANCE_YOUR_CALM;
+    if (complaint != NULL) {
+        return complaint;
+    }
+    return h2_seen_judge(&guard->seen, guard->head[3], guard->head[4], stream,
+                         &guard->complaint_code);
 }
 
 /* The frame's head is whole. */

@@ -1,12 +1,12 @@
 /*
  * h2_guard.h: what nghttp2 does not limit. A reader of frame heads that runs ahead of nghttp2 over
- * the same bytes, and buckets that frames are taken from. It judges nothing but numbers of frames:
- * what they mean is nghttp2's.
+ * the same bytes, and buckets that frames are taken from. It judges numbers of frames, and whether
+ * their streams may have any (h2_seen.h): what they mean is nghttp2's.
  */
 #ifndef ERRATA_SERVER_HTTP2_H2_GUARD_H
 #define ERRATA_SERVER_HTTP2_H2_GUARD_H
 
-#include "store/base/slice.h"
+#include "server/http2/h2_seen.h"
 
 #define H2_FRAME_HEAD_BYTES 9
 
@@ -32,7 +32,8 @@ struct h2_guard {
     bool ends_block; /* the frame that is being read has END_HEADERS */
     uint8_t events; /* beginnings and ends of requests in it */
     uint32_t payload_bytes_left;
-    uint32_t last_stream; /* the highest that had HEADERS */
+    struct h2_seen seen;
+    enum h2_code complaint_code; /* of the complaint, where there is one */
     int64_t header_block_since_us; /* INT64_MAX: none is open */
     struct h2_bucket idle_frames;
     struct h2_bucket resets;
@@ -40,7 +41,8 @@ struct h2_guard {
 
 void h2_guard_init(struct h2_guard *guard, int64_t now_us);
 /* Reads the heads of the frames in `bytes`, up to `events_max` beginnings and ends of requests; how
- * many bytes that is goes to `ret_taken`. NULL, or what the peer did too much of. */
+ * many bytes that is goes to `ret_taken`. NULL, or what the peer did too much of or against the rules,
+ * and its code in `complaint_code`. */
 const char *h2_guard_feed(struct h2_guard *guard, struct slice bytes, uint32_t events_max,
                           int64_t now_us, size_t *ret_taken);
 

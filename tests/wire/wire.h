@@ -206,6 +206,7 @@ int run_call_tests(void);
 int run_stream_tests(void);
 int run_upload_tests(void);
 int run_limit_tests(void);
+int run_order_tests(void);
 int run_socket_tests(void);
 
 #endif

@@ -1,0 +1,148 @@
+/*
+ * order_test.c: frames of streams that may have none any more, or none yet (RFC 9113, 5.1): what no
+ * honest peer sends ends the connection, and what may cross with our own end of a stream does not.
+ */
+#include "server/http2/h2_seen.h"
+#include "tests/wire/wire.h"
+
+/* What the peer does wrong: behind it the connection is at its end. */
+enum misdeed {
+    DATA_BEHIND_END,
+    HEADERS_BEHIND_END,
+    DATA_BEHIND_ANSWER,
+    HEADERS_BEHIND_ANSWER,
+    DATA_BEHIND_RESET,
+    HEADERS_BEHIND_RESET,
+    HEADERS_GONE_BACK,
+    DATA_GONE_BACK,
+    PRIORITY_OF_NOTHING,
+    MISDEEDS
+};
+
+static void send_again(struct wire_world *world, uint32_t stream, bool headers)
+{
+    if (headers) {
+        wire_headers(world, stream, WIRE_ECHO, true, NULL, 0);
+    } else {
+        wire_data(world, stream, SLICE("more"), true);
+    }
+}
+
+static void do_wrong(struct wire_world *world, enum misdeed misdeed)
+{
+    switch (misdeed) {
+    case DATA_BEHIND_END:
+    case HEADERS_BEHIND_END:
+        wire_call(world, 1, WIRE_HOLD, SLICE("x"));
+        wire_run(world);
+        send_again(world, 1, misdeed == HEADERS_BEHIND_END);
+        return;
+    case DATA_BEHIND_ANSWER:
+    case HEADERS_BEHIND_ANSWER:
+        wire_call(world, 1, WIRE_ECHO, SLICE("x"));
+        wire_run(world);
+        wire_assert_status(world, 1, GRPC_OK);
+        send_again(world, 1, misdeed == HEADERS_BEHIND_ANSWER);
+        return;
+    case DATA_BEHIND_RESET:
+    case HEADERS_BEHIND_RESET:
+        wire_headers(world, 1, WIRE_ECHO, false, NULL, 0);
+        wire_reset(world, 1, H2_CANCEL);
+        wire_run(world);
+        send_again(world, 1, misdeed == HEADERS_BEHIND_RESET);
+        return;
+    case HEADERS_GONE_BACK:
+    case DATA_GONE_BACK:
+        wire_call(world, 5, WIRE_ECHO, SLICE("x"));
+        wire_run(world);
+        send_again(world, 3, misdeed == HEADERS_GONE_BACK);
+        return;
+    case PRIORITY_OF_NOTHING:
+        wire_frame(world, NGHTTP2_PRIORITY, 0, 0, SLICE("\0\0\0\0\x10"));
+        return;
+    case MISDEEDS:
+        return;
+    }
+}
+
+/* Goal: what no honest peer sends ends the connection with RFC 9113's code. Method: each misdeed. */
+static void test_misdeeds(void **state)
+{
+    for (enum misdeed misdeed = 0; misdeed < MISDEEDS; misdeed++) {
+        bool is_protocol = misdeed == HEADERS_GONE_BACK || misdeed == PRIORITY_OF_NOTHING;
+        struct wire_world world;
+
+        wire_setup(&world, WIRE_MODE(state));
+        do_wrong(&world, misdeed);
+        wire_run(&world);
+        assert_int_equal(world.client.goaways, 1);
+        assert_int_equal(world.client.goaway_code,
+                         is_protocol ? H2_PROTOCOL_ERROR : H2_STREAM_CLOSED);
+        assert_true(wire_finished(&world));
+        wire_teardown(&world);
+    }
+}
+
+/* Goal: what was on its way when we ended a stream is read and forgotten. Method: bodies, trailers and
+ * resets behind an early answer; then a window, a priority and a reset of a stream that is over. */
+static void test_what_may_cross(void **state)
+{
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_headers(&world, 1, WIRE_EARLY, false, NULL, 0);
+    wire_run(&world);
+    wire_assert_status(&world, 1, GRPC_UNAUTHENTICATED);
+    wire_message(&world, 1, 0, SLICE("on its way"), false);
+    wire_message(&world, 1, 0, SLICE("and its end"), true);
+    wire_headers(&world, 3, WIRE_EARLY, false, NULL, 0);
+    wire_run(&world);
+    wire_reset(&world, 3, H2_CANCEL);
+    wire_call(&world, 5, WIRE_ECHO, SLICE("x"));
+    wire_run(&world);
+    wire_window(&world, 5, 1000);
+    wire_frame(&world, NGHTTP2_PRIORITY, 0, 5, SLICE("\0\0\0\0\x10"));
+    wire_reset(&world, 5, H2_CANCEL);
+    wire_frame(&world, NGHTTP2_PRIORITY, 0, 3, SLICE("\0\0\0\0\x10"));
+    wire_call(&world, 7, WIRE_ECHO, SLICE("y"));
+    wire_run(&world);
+    wire_assert_status(&world, 7, GRPC_OK);
+    assert_int_equal(world.client.goaways, 0);
+    wire_teardown(&world);
+}
+
+/* Goal: of a stream long ago nothing is known and nothing said, and bits of old streams do not judge
+ * new ones. Method: more streams than are remembered, whose numbers leap; DATA of the first. */
+static void test_long_ago(void **state)
+{
+    struct wire_world world;
+    uint32_t stream = 1;
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_call(&world, stream, WIRE_ECHO, SLICE("x"));
+    wire_run(&world);
+    while (stream < 2 * H2_SEEN_STREAMS + 1) {
+        stream += stream % 3 == 0 ? 2 : 6;
+        wire_call(&world, stream, WIRE_ECHO, SLICE("x"));
+        wire_run(&world);
+        wire_assert_status(&world, stream, GRPC_OK);
+    }
+    wire_data(&world, 1, SLICE("late"), true);
+    stream += 2 * H2_SEEN_STREAMS;
+    wire_call(&world, stream, WIRE_ECHO, SLICE("x"));
+    wire_run(&world);
+    wire_assert_status(&world, stream, GRPC_OK);
+    assert_int_equal(world.client.goaways, 0);
+    wire_teardown(&world);
+}
+
+int run_order_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        WIRE_TEST(test_misdeeds),
+        WIRE_TEST(test_what_may_cross),
+        WIRE_TEST(test_long_ago),
+    };
+
+    return cmocka_run_group_tests_name("order", tests, NULL, NULL);
+}

@@ -87,7 +87,7 @@ static void channel_cancel(struct client_channel *base, struct client_call *hand
 {
     (void)base;
     if (handle != NULL && !call_has_ended(lasting_of(handle))) {
-        call_end(lasting_of(handle), CALL_END_CANCELLED);
+        call_end_by(lasting_of(handle), CALL_END_CANCELLED);
     }
 }
 
@@ -219,7 +219,7 @@ void client_channel_shut(struct client_channel *channel)
     lasting->shut = true;
     for (int state = 0; state < CALL_ENDED; state++) {
         while (lasting->lists[state].first != NULL) {
-            call_end(lasting->lists[state].first, CALL_END_SHUT);
+            call_end_by(lasting->lists[state].first, CALL_END_SHUT);
         }
     }
     channel_wake(lasting);
@@ -253,7 +253,7 @@ static void channel_start_waiting(struct lasting_channel *channel)
             return; /* the listener will hear of it */
         } else if (err != OK) {
             call->refusal = err;
-            call_end(call, CALL_END_NOT_TAKEN);
+            call_end_by(call, CALL_END_NOT_TAKEN);
         }
         call = channel->lists[CALL_WAITING].first;
     }

@@ -252,7 +252,7 @@ static void call_finish(struct lasting_call *call, const struct client_status *s
     call_free(call);
 }
 
-void call_end(struct lasting_call *call, enum call_end end)
+void call_end_by(struct lasting_call *call, enum call_end end)
 {
     struct channel_attempt *attempt = call->attempt;
 
@@ -320,14 +320,14 @@ void call_count_failure(struct lasting_call *call)
     call->failures++;
     if (call->attempts + call->failures >= call->attempts_max ||
         call->deadline_ms <= call->channel->next_try_ms) {
-        call_end(call, CALL_END_UNREACHED);
+        call_end_by(call, CALL_END_UNREACHED);
     }
 }
 
 void call_expire(struct lasting_call *call, int64_t now_ms)
 {
     if (call->deadline_ms <= now_ms) {
-        call_end(call, call->state == CALL_UNDER_WAY ? CALL_END_LATE : CALL_END_LATE_WAITING);
+        call_end_by(call, call->state == CALL_UNDER_WAY ? CALL_END_LATE : CALL_END_LATE_WAITING);
         return;
     }
     ASSERT(call->state == CALL_SLEEPING);

@@ -147,7 +147,7 @@ void call_move(struct lasting_call *call, enum call_state state);
  * now; other errors: it will never be taken. */
 MUST_CHECK enum err call_begin_attempt(struct lasting_call *call, struct channel_link *link);
 /* Ends a call that has not ended: the next step tells. */
-void call_end(struct lasting_call *call, enum call_end end);
+void call_end_by(struct lasting_call *call, enum call_end end);
 /* The call's attempt is over: ends the call, here and now, or has it repeated. */
 void call_attempt_over(struct lasting_call *call, const struct client_status *status,
                        bool link_is_ready);

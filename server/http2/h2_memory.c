@@ -3,8 +3,6 @@
  */
 #include "server/http2/h2_memory.h"
 
-#include "store/base/fault_point.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,7 +51,7 @@ static void *h2_memory_malloc(size_t size, void *user)
         memory->kept_bytes -= (uint32_t)bytes;
         return piece + 1;
     }
-    piece = FAULT("h2.memory") ? NULL : malloc(sizeof(*piece) + bytes);
+    piece = malloc(sizeof(*piece) + bytes);
     if (piece == NULL) {
         return NULL;
     }

@@ -16,7 +16,6 @@ POINTS = {
     "gzip.deflate": "zlib's memory, for a reply",
     "gzip.inflate": "zlib's memory, for a request",
     "h2.connection": "malloc, for a connection's HTTP/2",
-    "h2.memory": "malloc, for nghttp2",
     "h2.stream": "malloc, for a stream",
     "log_engine.append": "the place where the log is kept",
     "net.accept": "malloc, for a connection",

@@ -1,0 +1,145 @@
+/*
+ * main.c: the simulator's program. See tests/sim/README.md.
+ */
+#include "store/base/logger.h"
+#include "tests/sim/sim_run.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define STEPS_DEFAULT 60
+#define FAILURES_SHOWN_MAX 20
+
+struct arguments {
+    uint64_t first;
+    uint64_t count;
+    unsigned steps;
+    bool trace;
+    bool twice;
+    bool figures;
+};
+
+static const char usage[] = "usage: sim_tests [--seed N [--trace]] [--seeds FIRST COUNT] [--steps "
+                            "N] [--twice] [--figures]\n"
+                            "\n"
+                            "  --seed N             runs one seed\n"
+                            "  --trace              says what happens\n"
+                            "  --seeds FIRST COUNT  runs many; default 1 200\n"
+                            "  --steps N            calls of a run; default 60\n"
+                            "  --twice              each seed twice: the traces must be the same\n"
+                            "  --figures            how often everything happened\n";
+
+static bool read_number(const char *text, uint64_t *ret_number)
+{
+    char *end = NULL;
+
+    if (text == NULL) {
+        return false;
+    }
+    errno = 0;
+    *ret_number = strtoull(text, &end, 10);
+    return errno == 0 && end != text && *end == '\0';
+}
+
+static bool read_arguments(char **at, struct arguments *arguments)
+{
+    uint64_t steps = 0;
+
+    for (; *at != NULL; at++) {
+        if (strcmp(*at, "--seed") == 0 && read_number(at[1], &arguments->first)) {
+            arguments->count = 1;
+            at += 1;
+        } else if (strcmp(*at, "--seeds") == 0 && read_number(at[1], &arguments->first) &&
+                   read_number(at[2], &arguments->count)) {
+            at += 2;
+        } else if (strcmp(*at, "--steps") == 0 && read_number(at[1], &steps)) {
+            arguments->steps = (unsigned)steps;
+            at += 1;
+        } else if (strcmp(*at, "--trace") == 0) {
+            arguments->trace = true;
+        } else if (strcmp(*at, "--twice") == 0) {
+            arguments->twice = true;
+        } else if (strcmp(*at, "--figures") == 0) {
+            arguments->figures = true;
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void print_figures(const uint64_t counts[SIM_COUNTS], uint64_t seeds)
+{
+    static const char *const names[SIM_COUNTS] = {"calls",
+                                                  "calls answered with OK",
+                                                  "writes acknowledged",
+                                                  "writes sent again",
+                                                  "ends in doubt",
+                                                  "crashes",
+                                                  "stops",
+                                                  "broken stores",
+                                                  "commits in flight kept",
+                                                  "commits in flight lost",
+                                                  "connections broken",
+                                                  "connections silent",
+                                                  "commits failed",
+                                                  "fault points",
+                                                  "jumps of the wall clock",
+                                                  "events watched"};
+
+    for (int i = 0; i < SIM_COUNTS; i++) {
+        (void)printf("%12" PRIu64 "  %s\n", counts[i], names[i]);
+    }
+    (void)printf("%12" PRIu64 "  seeds\n", seeds);
+}
+
+/* The seed again: the same trace. */
+static bool is_same_twice(struct sim *sim, uint64_t seed, unsigned steps)
+{
+    struct sha256_digest first = sim->trace;
+
+    return sim_run(sim, seed, steps) && memcmp(&first, &sim->trace, sizeof(first)) == 0;
+}
+
+int main(int count, char **values)
+{
+    struct arguments arguments = {.first = 1, .count = 200, .steps = STEPS_DEFAULT};
+    uint64_t totals[SIM_COUNTS] = {0};
+    uint64_t failed = 0;
+
+    (void)count;
+    if (!read_arguments(values + 1, &arguments)) {
+        (void)fputs(usage, stderr);
+        return 2;
+    }
+    (void)setvbuf(stdout, NULL, _IOLBF, 0);
+    logger_configure(LOGGER_ERROR, LOGGER_TEXT);
+    for (uint64_t seed = arguments.first; seed < arguments.first + arguments.count; seed++) {
+        struct sim sim = {.traced = arguments.trace, .hashed = arguments.twice};
+        bool good = sim_run(&sim, seed, arguments.steps);
+
+        if (good && arguments.twice && !is_same_twice(&sim, seed, arguments.steps)) {
+            (void)snprintf(sim.message, sizeof(sim.message), "the same seed ran another way");
+            good = false;
+        }
+        for (int i = 0; i < SIM_COUNTS; i++) {
+            totals[i] += sim.counts[i];
+        }
+        failed += !good;
+        if (!good && failed <= FAILURES_SHOWN_MAX) {
+            (void)printf("seed %" PRIu64 ": %s\n", seed, sim.message);
+        }
+    }
+    if (arguments.figures) {
+        print_figures(totals, arguments.count);
+    }
+    (void)printf("%" PRIu64 " passed, %" PRIu64 " failed\n", arguments.count - failed, failed);
+    if (failed > 0) {
+        (void)fflush(stdout);
+        _exit(1); /* what a run left that ended early is no leak of the server */
+    }
+    return 0;
+}

@@ -1,0 +1,210 @@
+/*
+ * sim_check.c: the disk against the model. Reads what is durable directly, beside the server: every
+ * organisation's chain, each acknowledged write exactly once with its id, each other one at most once,
+ * everything that was ever shown, and no bytes of others. At the end the log is played again into an
+ * empty store, and every row is compared.
+ */
+#include "server/domain/replay/replay.h"
+#include "store/base/assert.h"
+#include "store/memory/memory.h"
+#include "tests/sim/sim_connection.h"
+#include "tests/sim/sim_model.h"
+#include "tests/sim/sim_store.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHAIN_LIMIT 1000000
+
+/* How often each mark of an organisation was found, and in which event. */
+struct tally {
+    struct sim *sim;
+    unsigned org;
+    unsigned *counts; /* by write number * SIM_ITEMS_MAX + item */
+    char (*ids)[SIM_ID_BYTES];
+};
+
+static void tally_mark(struct tally *tally, const struct event *event)
+{
+    const char *at = (const char *)event->facts.data;
+    const char *end = at + event->facts.size;
+    uint64_t number = 0;
+    unsigned item = 0;
+    int used = 0;
+
+    /* The mark is a member of the facts, which are kept for ever. */
+    while (at != NULL && at < end) {
+        char text[24] = "";
+
+        at = memchr(at, 'm', (size_t)(end - at));
+        if (at == NULL) {
+            return;
+        }
+        (void)snprintf(text, sizeof(text), "%.*s", (int)((end - at) < 23 ? (end - at) : 23), at);
+        if (sscanf(text, "m%" SCNu64 "-%ux%n", &number, &item, &used) == 2 && used > 0 &&
+            number >= 1 && number <= tally->sim->model->write_count && item < SIM_ITEMS_MAX) {
+            size_t place = number * SIM_ITEMS_MAX + item;
+
+            tally->counts[place]++;
+            uuid_format(event->id, tally->ids[place]);
+            tally->ids[place][SIM_ID_BYTES - 1] = '\0';
+            return;
+        }
+        used = 0;
+        at++;
+    }
+}
+
+static void check_event(struct tally *tally, const struct event *event)
+{
+    struct sim *sim = tally->sim;
+    const struct sim_org *org = &sim->model->orgs[tally->org];
+    const struct sim_caller owner = {.sim = sim, .org = tally->org};
+    char id[SIM_ID_BYTES] = "";
+
+    uuid_format(event->id, id);
+    if (event->seq <= org->shown_last && org->shown[event->seq - 1].id[0] != '\0' &&
+        strcmp(org->shown[event->seq - 1].id, id) != 0) {
+        sim_fail(sim, "event %" PRIu64 " of organisation %u was shown as %s; stored is %s",
+                 event->seq, tally->org, org->shown[event->seq - 1].id, id);
+    }
+    if (event->kind == EVENT_FEEDBACK || event->kind == EVENT_DOCUMENT_INGESTED) {
+        sim_check_bytes(&owner, event->facts, "a stored event's facts");
+        sim_check_bytes(&owner, event->content, "a stored event's content");
+        tally_mark(tally, event);
+    }
+}
+
+static void check_write(struct tally *tally, const struct sim_write *write, unsigned item)
+{
+    struct sim *sim = tally->sim;
+    size_t place = write->number * SIM_ITEMS_MAX + item;
+    unsigned count = tally->counts[place];
+
+    if (write->acknowledged && count == 0) {
+        sim_fail(sim, "write %" PRIu64 " was acknowledged, and is lost", write->number);
+    } else if (count > 1 && sim_model_knows_key(sim, write)) {
+        sim_fail(sim, "write %" PRIu64 " is stored %u times", write->number, count);
+    } else if (!write->acknowledged && !write->maybe && write->under_way == 0 && count > 0) {
+        sim_fail(sim, "write %" PRIu64 " was said not to be stored, and is", write->number);
+    } else if (write->acknowledged && count == 1 && write->ids[item][0] != '\0' &&
+               strcmp(write->ids[item], tally->ids[place]) != 0) {
+        sim_fail(sim, "write %" PRIu64 " was answered with id %s; stored is %s", write->number,
+                 write->ids[item], tally->ids[place]);
+    }
+    if (write->kind == SIM_WRITE_BATCH && count != tally->counts[place - item]) {
+        sim_fail(sim, "batch %" PRIu64 " is stored in part", write->number);
+    }
+}
+
+static void check_writes(struct tally *tally)
+{
+    for (const struct sim_write *at = tally->sim->model->writes; at != NULL; at = at->next) {
+        if (at->org != tally->org ||
+            (at->kind != SIM_WRITE_CAPTURE && at->kind != SIM_WRITE_BATCH &&
+             at->kind != SIM_WRITE_DOCUMENT)) {
+            continue;
+        }
+        for (unsigned item = 0; item < at->items; item++) {
+            check_write(tally, at, item);
+        }
+    }
+}
+
+static void walk_events(struct tally *tally, struct store_txn *txn, struct org_id org,
+                        uint64_t *ret_last)
+{
+    struct log_walk walk;
+    struct event event;
+    enum err err = log_walk_init(&walk, txn, org, 0, STORE_ASCENDING);
+
+    while (err == OK) {
+        err = log_walk_next(&walk, &event);
+        if (err == OK) {
+            *ret_last = event.seq;
+            check_event(tally, &event);
+        }
+    }
+    log_walk_deinit(&walk);
+    if (err != ERR_NOT_FOUND) {
+        sim_fail(tally->sim, "the log of organisation %u: %s", tally->org, err_name(err));
+    }
+}
+
+static void check_org(struct sim *sim, struct store_txn *txn, unsigned index)
+{
+    const struct sim_org *org = &sim->model->orgs[index];
+    size_t places = (sim->model->write_count + 1) * SIM_ITEMS_MAX;
+    struct tally tally = {.sim = sim, .org = index};
+    struct log_check check = {0};
+    struct log_head head = {0};
+    struct org_id id;
+    uint64_t last = 0;
+
+    if (org->id[0] == '\0') {
+        return;
+    }
+    ASSERT(uuid_parse(slice_text(org->id), &id.uuid));
+    tally.counts = calloc(places, sizeof(*tally.counts));
+    tally.ids = calloc(places, sizeof(*tally.ids));
+    ASSERT(tally.counts != NULL && tally.ids != NULL);
+    walk_events(&tally, txn, id, &last);
+    check_writes(&tally);
+    if (log_read_head(txn, id, &head) != OK || head.last_seq != last) {
+        sim_fail(sim, "the head of organisation %u says %" PRIu64 ", its log %" PRIu64, index,
+                 head.last_seq, last);
+    } else if (last < org->shown_last) {
+        sim_fail(sim, "event %" PRIu64 " of organisation %u was shown, and is lost",
+                 org->shown_last, index);
+    } else if (log_verify_chain(txn, id, CHAIN_LIMIT, &check) != OK || check.last_seq != last) {
+        sim_fail(sim, "the chain of organisation %u breaks behind %" PRIu64, index, check.last_seq);
+    }
+    free(tally.counts);
+    free(tally.ids);
+}
+
+static void check_replay(struct sim *sim)
+{
+    struct store_backend *target = NULL;
+    struct replay_report *report = calloc(1, sizeof(*report));
+    struct replay_config config = {.source = sim->store->disk,
+                                   .clock = &sim->clock.clock,
+                                   .random = &sim->server_random.random};
+    enum err err = OK;
+
+    ASSERT(report != NULL);
+    ASSERT(store_memory_open(&target) == OK);
+    config.target = target;
+    err = replay_verify(&config, report);
+    if (err != OK) {
+        sim_fail(sim, "verify itself fails: %s", err_name(err));
+    } else if (!replay_is_clean(report)) {
+        const struct replay_difference *first = &report->differences[0];
+
+        sim_fail(sim,
+                 "verify: %" PRIu64 " rows differ, the first in %s (kind %d); broken at %" PRIu64,
+                 report->difference_count,
+                 report->difference_count > 0 ? store_table_name(first->table) : "none",
+                 report->difference_count > 0 ? (int)first->kind : -1, report->broken_seq);
+    }
+    free(report);
+    store_memory_close(target);
+}
+
+void sim_check_store(struct sim *sim, bool whole)
+{
+    struct store_txn *txn = NULL;
+    bool armed = sim->points_armed;
+
+    sim->points_armed = false;
+    ASSERT(store_begin(sim->store->disk, STORE_READ, &txn) == OK);
+    for (unsigned i = 0; i < sim->model->org_count; i++) {
+        check_org(sim, txn, i);
+    }
+    store_abort(txn);
+    if (whole && !sim->failed) {
+        check_replay(sim);
+    }
+    sim->points_armed = armed;
+}

@@ -1,0 +1,163 @@
+/*
+ * sim_crowd.h: the callers: several organisations with several tokens and roles each, every one with a
+ * channel of the client library. They write, read what they wrote, watch, send again what they were
+ * not told of, cancel, and ask for what is not theirs. Each call ends once, in its time, with an
+ * answer that the model allows.
+ */
+#ifndef ERRATA_TESTS_SIM_SIM_CROWD_H
+#define ERRATA_TESTS_SIM_SIM_CROWD_H
+
+#include "tests/sim/sim_connection.h"
+#include "tests/sim/sim_model.h"
+
+#include <errata/v1/role.fields.h>
+#include <protobuf-c/protobuf-c.h>
+
+#define SIM_CALLERS_MAX 20
+/* A call without a deadline of its own. */
+#define SIM_STREAM_TIMEOUT_MS 60000
+/* How much later than its deadline a call may end. */
+#define SIM_LATE_US SIM_S
+/* Pages of one walk through a list. */
+#define SIM_PAGES_MAX 200
+
+enum sim_op {
+    SIM_CAPTURE,
+    SIM_BATCH,
+    SIM_INGEST,
+    SIM_INGEST_STREAM,
+    SIM_CREATE_ORG,
+    SIM_CREATE_TOKEN,
+    SIM_REVOKE_TOKEN,
+    SIM_GET_FEEDBACK, /* an acknowledged event */
+    SIM_EXAMPLES,
+    SIM_LIST_FEEDBACK,
+    SIM_LIST_EVENTS,
+    SIM_GET_EVENT,
+    SIM_WATCH,
+    SIM_GET_DOCUMENT,
+    SIM_LIST_DOCUMENTS,
+    SIM_GET_PROFILE,
+    SIM_LIST_PROFILES,
+    SIM_FINGERPRINT,
+    SIM_LIST_ORGS,
+    SIM_LIST_TOKENS,
+    SIM_SERVER_INFO,
+    SIM_HEALTH,
+    SIM_HEALTH_WATCH,
+    SIM_DENIED, /* a viewer writes */
+    SIM_FOREIGN, /* an id of another organisation */
+    SIM_FOREIGN_TOKENS, /* its tokens */
+    SIM_NONSENSE, /* a request that is not valid */
+    SIM_OPS
+};
+
+struct sim_member {
+    struct sim_caller caller; /* first */
+    enum role role;
+    bool server; /* its token has the flag */
+    bool ready; /* it has its token */
+    bool revoking; /* its token may be gone */
+    bool revoked; /* and is */
+    char key_id[9];
+    uint64_t watch_next; /* the number of the next event that it is to be shown */
+    bool watches;
+    unsigned calls_under_way;
+};
+
+struct sim_call {
+    struct sim_call *next;
+    struct sim_member *member;
+    enum sim_op op;
+    const struct method_info *method;
+    struct client_call *handle;
+    struct sim_write *write; /* that it makes; NULL: it reads */
+    const struct sim_write *about; /* what it asks for */
+    uint64_t number;
+    int64_t due_us; /* INT64_MAX: it has no deadline */
+    bool ended;
+    bool cancelled; /* by its caller */
+    bool strict; /* nothing is wrong any more: it must succeed */
+    bool was_revoked; /* the token was gone when it began */
+    bool paused;
+    unsigned replies;
+    uint8_t *reply; /* owned; the last one */
+    size_t reply_bytes;
+    size_t sent_bytes; /* of a document by stream */
+    bool named; /* its first message was sent */
+    /* What was acknowledged before it began. */
+    uint64_t least;
+    /* A walk through a list. */
+    char page_token[600];
+    unsigned pages;
+    uint64_t seen;
+    uint64_t last_seq;
+};
+
+struct sim_crowd {
+    struct sim *sim;
+    struct sim_member members[SIM_CALLERS_MAX];
+    unsigned member_count;
+    unsigned member_room; /* planned ones */
+    unsigned setup_at; /* the next organisation or token to make */
+    bool set_up;
+    struct sim_call *calls; /* all of the run, newest first; ended ones are freed with it */
+    uint64_t call_count;
+    uint64_t under_way; /* but for watches */
+    unsigned steps; /* calls that are still to be begun */
+    bool settled; /* nothing is wrong any more, and that was long enough ago */
+    bool finishing; /* nothing new begins */
+};
+
+/* --- sim_crowd.c: who there is and what they do --- */
+
+void sim_crowd_open(struct sim *sim, unsigned steps);
+void sim_crowd_close(struct sim *sim);
+/* All steps were begun, and what was begun has ended. */
+bool sim_crowd_is_done(const struct sim *sim);
+/* No call is later than it may be. */
+void sim_crowd_check_late(struct sim *sim);
+/* The last questions: what was acknowledged is read by those it belongs to. */
+void sim_crowd_audit(struct sim *sim);
+/* Every watch has shown all that is in its log; false while one has not. */
+bool sim_crowd_watched_all(const struct sim *sim, unsigned *ret_caller);
+/* Ends the watches. */
+void sim_crowd_finish(struct sim *sim);
+/* What comes next after a call of the setup. */
+void sim_crowd_setup_next(struct sim *sim);
+/* A new member, that has no token yet; NULL where there is no room. */
+struct sim_member *sim_crowd_add(struct sim *sim, unsigned org, enum role role);
+void sim_crowd_give_token(struct sim *sim, struct sim_member *member, const char *secret,
+                          const char *key_id);
+/* A watch begins, or begins again. */
+void sim_crowd_watch(struct sim *sim, struct sim_member *member);
+
+/* --- sim_requests.c: what they ask --- */
+
+/* Begins a call of this kind, where the member can. False: it had nothing to ask. */
+bool sim_request(struct sim_member *member, enum sim_op op);
+/* Sends a write, for the first time or again. */
+void sim_send_write(struct sim *sim, struct sim_write *write);
+/* The next page of a walk. */
+void sim_next_page(struct sim_call *call);
+void sim_request_token(struct sim *sim, struct sim_member *by, struct sim_member *subject);
+void sim_request_org(struct sim *sim, struct sim_member *by, unsigned org);
+/* Reads what a write stored. */
+void sim_request_about(struct sim_member *member, const struct sim_write *write);
+void sim_request_watch(struct sim_member *member);
+/* The next messages of a document by stream. */
+void sim_send_document(struct sim_call *call);
+
+/* --- sim_calls.c: their life --- */
+
+struct sim_call *sim_call_new(struct sim_member *member, enum sim_op op, const char *path);
+/* Starts it; the message may be NULL (a document by stream). */
+void sim_call_start(struct sim_call *call, const ProtobufCMessage *message);
+void sim_call_start_bytes(struct sim_call *call, struct slice request);
+
+/* --- sim_judge.c: what they may be told --- */
+
+void sim_judge_reply(struct sim_call *call, struct slice reply);
+void sim_judge_end(struct sim_call *call, const struct client_status *status);
+
+#endif

@@ -1,0 +1,94 @@
+/*
+ * sim_model.h: what must be true. Every write that callers made, with what they were told of it; every
+ * event that anybody was shown. Checked against answers as they come, and against the disk after each
+ * crash and at the end.
+ */
+#ifndef ERRATA_TESTS_SIM_SIM_MODEL_H
+#define ERRATA_TESTS_SIM_SIM_MODEL_H
+
+#include "store/base/slice.h"
+#include "store/base/uuid.h"
+#include "tests/sim/sim.h"
+
+#define SIM_ORGS_MAX 4
+#define SIM_ITEMS_MAX 5 /* of a batch */
+#define SIM_ID_BYTES (UUID_TEXT_BYTES + 1)
+#define SIM_LAYOUTS 3
+
+enum sim_write_kind {
+    SIM_WRITE_CAPTURE,
+    SIM_WRITE_BATCH,
+    SIM_WRITE_DOCUMENT,
+    SIM_WRITE_TOKEN,
+    SIM_WRITE_REVOKE,
+    SIM_WRITE_ORG
+};
+
+/* One write, under one idempotency key, however often it is sent. */
+struct sim_write {
+    struct sim_write *next; /* the one before */
+    uint64_t number;
+    enum sim_write_kind kind;
+    unsigned org; /* whose log it goes to */
+    unsigned layout; /* of a capture */
+    bool streamed; /* a document, piece by piece */
+    unsigned items; /* events that it appends; each carries its mark */
+    struct sim_caller *caller;
+    const struct method_info *method;
+    char key[48];
+    uint8_t *request; /* owned; of a document by stream: the document */
+    size_t request_bytes;
+    unsigned tries;
+    unsigned under_way;
+    int64_t wall_us; /* the latest wall time before it was first sent */
+    bool acknowledged;
+    bool maybe; /* some end of it did not say that nothing was stored */
+    uint8_t *answer; /* owned; the first one */
+    size_t answer_bytes;
+    char ids[SIM_ITEMS_MAX][SIM_ID_BYTES]; /* of the events, as they were answered */
+    struct sim_caller *subject; /* whose token it makes or revokes */
+};
+
+/* What was shown of an organisation's log, by number. */
+struct sim_shown {
+    char id[SIM_ID_BYTES]; /* empty: nothing */
+};
+
+struct sim_org {
+    char id[SIM_ID_BYTES]; /* empty: it is not there yet */
+    char name[48];
+    struct sim_shown *shown; /* owned; by seq - 1 */
+    size_t shown_room;
+    uint64_t shown_last;
+    uint64_t acknowledged_events; /* of kind FEEDBACK */
+    uint64_t acknowledged_documents;
+    uint64_t acknowledged_by_layout[SIM_LAYOUTS];
+};
+
+struct sim_model {
+    struct sim *sim;
+    struct sim_org orgs[SIM_ORGS_MAX];
+    unsigned org_count;
+    struct sim_write *writes; /* newest first */
+    uint64_t write_count;
+};
+
+void sim_model_open(struct sim *sim, unsigned org_count);
+void sim_model_close(struct sim *sim);
+/* A write that was not sent yet; the request is copied. */
+struct sim_write *sim_model_add(struct sim *sim, struct sim_caller *caller,
+                                enum sim_write_kind kind);
+void sim_write_set_request(struct sim_write *write, struct slice request);
+/* The mark of one of its events: no other event has it. */
+void sim_write_mark(const struct sim_write *write, unsigned item, char mark[24]);
+/* The server has told that it is stored, with this answer. */
+void sim_model_acknowledge(struct sim *sim, struct sim_write *write, struct slice answer);
+/* The key is still known, whatever the wall clock did meanwhile. */
+bool sim_model_knows_key(const struct sim *sim, const struct sim_write *write);
+/* An event was shown to a caller. */
+void sim_model_show(struct sim *sim, unsigned org, uint64_t seq, const char *id);
+
+/* What is durable holds every promise; `whole`: with the tables made anew from the log. */
+void sim_check_store(struct sim *sim, bool whole);
+
+#endif

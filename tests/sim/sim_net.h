@@ -1,0 +1,70 @@
+/*
+ * sim_net.h: the wires. A link is one TCP connection: two pipes of bytes that take their time, are cut
+ * at random, stall, break, or fall silent without anybody being told. Both ends see what sockets
+ * would show them: bytes, room, an end.
+ */
+#ifndef ERRATA_TESTS_SIM_SIM_NET_H
+#define ERRATA_TESTS_SIM_SIM_NET_H
+
+#include "server/net/protocol.h"
+#include "tests/sim/sim.h"
+
+/* What the sockets of a direction hold; a sender waits above it. */
+#define SIM_PIPE_BYTES ((size_t)96 * 1024)
+
+struct sim_connection;
+
+struct sim_pipe {
+    uint8_t *data; /* owned */
+    size_t start;
+    size_t size; /* behind `start` */
+    size_t room;
+    bool moving; /* a piece is on its way */
+    bool ended; /* nothing is written any more; the end follows the last byte */
+    bool told_end;
+    int64_t moved_us;
+};
+
+struct sim_link {
+    struct net_link server_link; /* first: what the server's session holds */
+    struct sim_link *next; /* of all links of the run; they are freed with it */
+    struct sim *sim;
+    uint64_t number; /* for the trace */
+    struct sim_pipe up; /* to the server */
+    struct sim_pipe down;
+    bool silent; /* nothing arrives any more, and nobody is told */
+    bool small_pieces;
+    /* The server's end. */
+    bool accepted;
+    void *session; /* NULL once closed */
+    bool dirty; /* is in the server's list of links with output */
+    struct sim_link *next_dirty;
+    /* The client's end; NULL once it let go. */
+    struct sim_connection *client;
+};
+
+struct sim_net {
+    struct sim_link *links;
+    uint64_t link_count;
+};
+
+void sim_net_open(struct sim *sim);
+void sim_net_close(struct sim *sim);
+
+/* A client connects; the server hears of it, or the client that there is none, a little later. */
+struct sim_link *sim_link_open(struct sim *sim, struct sim_connection *client);
+/* Bytes that a pipe takes now, up to SIM_PIPE_BYTES in it. */
+size_t sim_pipe_room(const struct sim_pipe *pipe);
+void sim_link_write(struct sim_link *link, struct sim_pipe *pipe, struct slice bytes);
+/* One end sends nothing more: the other is told behind what is on its way. */
+void sim_link_end(struct sim_link *link, struct sim_pipe *pipe);
+/* The connection breaks: what is on its way is lost, and both ends are told, each in its time. */
+void sim_link_reset(struct sim_link *link);
+/* The client takes nothing any more. */
+void sim_link_leave(struct sim_link *link);
+/* Some link that has both its ends; NULL where there is none. */
+struct sim_link *sim_net_draw_link(struct sim *sim);
+/* Silent links break: what a machine in the middle does in the end. */
+void sim_net_heal(struct sim *sim);
+
+#endif

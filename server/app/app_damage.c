@@ -33,7 +33,8 @@ static bool is_there(const char *data, const char *name)
 
 enum err app_damage_check_folder(const char *data, struct fault *fault)
 {
-    if (is_there(data, APP_TOKEN_FILE) && !is_there(data, "db")) {
+    /* Between two names of a rebuilt store it is in db.old, from where opening takes it. */
+    if (is_there(data, APP_TOKEN_FILE) && !is_there(data, "db") && !is_there(data, "db.old")) {
         return fault_say(fault, ERR_CORRUPT,
                          "%s has had a store, and %s/db is missing; restore a backup, or remove "
                          "%s/%s too to begin a new store",

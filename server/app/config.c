@@ -73,6 +73,9 @@ static const char help[] =
     "  --config FILE              `name = value` lines with these names; a flag wins over the "
     "file\n"
     "  --check-config             tell whether flags and file are right, and end\n"
+    "  --rebuild                  make all tables anew from the log, while no server runs, and "
+    "end:\n"
+    "                             beside the old ones, which stay as they are until it is done\n"
     "  --log-level LEVEL          error, warning, info (default) or debug\n"
     "  --log-format FORMAT        text (default) or json\n"
     "  --map-size SIZE            most that the store may grow to, default 256GiB (sparse)\n"
@@ -94,7 +97,8 @@ static const char help[] =
     "Examples:\n"
     "  erratad --data /var/lib/errata\n"
     "  erratad --data /tmp/try --listen 127.0.0.1:0 --log-level debug\n"
-    "  erratad --config /etc/errata/erratad.conf --check-config\n";
+    "  erratad --config /etc/errata/erratad.conf --check-config\n"
+    "  erratad --data /var/lib/errata --rebuild\n";
 
 const char *config_help(void)
 {
@@ -272,6 +276,10 @@ static bool take_action(struct config *config, const char *flag)
         config->action = CONFIG_VERSION;
     } else if (strcmp(flag, "--check-config") == 0) {
         config->action = CONFIG_CHECK;
+    } else if (strcmp(flag, "--rebuild") == 0) {
+        config->action = CONFIG_REBUILD;
+    } else if (strcmp(flag, "--verify-copy") == 0) {
+        config->action = CONFIG_VERIFY_COPY;
     } else {
         return false;
     }

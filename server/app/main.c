@@ -2,6 +2,7 @@
  * main.c: erratad: what the process is told, and what it must be before anything else runs.
  */
 #include "server/app/app.h"
+#include "server/app/rebuild.h"
 #include "server/jobs/pool.h"
 
 #include <signal.h>
@@ -55,7 +56,10 @@ int main(int argc, char **argv)
     case CONFIG_CHECK:
         (void)puts("the configuration is right");
         return APP_EXIT_OK;
+    case CONFIG_REBUILD:
+        return rebuild_run(&config);
     case CONFIG_SERVE:
+    case CONFIG_VERIFY_COPY:
         break;
     }
     logger_configure(config.log_level, config.log_format);

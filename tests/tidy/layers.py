@@ -46,8 +46,8 @@ LAYERS = {
                         "server/domain/corrections", "server/jobs/pdf/answer", *STORE],
     "server/app": ["server/net", "server/http2", "server/codec", "server/grpc", "server/jobs",
                    "server/jobs/pdf", "server/jobs/pdf/answer", "server/auth", "server/services", "server/domain/text", "server/domain/layouts",
-                   "server/domain/admin", "server/domain/corrections", "store/lmdb",
-                   "store/memory", *STORE],
+                   "server/domain/admin", "server/domain/corrections", "server/domain/replay",
+                   "store/lmdb", "store/memory", *STORE],
     "client": WIRE,
     # What users of the library see: they include nothing but each other.
     "client/include": [],

@@ -82,6 +82,7 @@ void net_connection_close(struct net_connection *connection)
         connection->protocol->close(session);
     }
     net_connection_leave_dirty(connection);
+    net_connection_let_held_go(connection);
     uv_close((uv_handle_t *)&connection->tcp, net_connection_free);
 }
 
@@ -195,6 +196,10 @@ static void net_on_shutdown(uv_shutdown_t *request, int status)
 static void net_connection_end(struct net_connection *connection)
 {
     net_connection_leave_dirty(connection);
+    net_connection_let_held_go(connection);
+    if (connection->state == NET_CLOSING) {
+        return; /* its socket could not be read */
+    }
     connection->state = NET_ENDING;
     if (connection->session != NULL) {
         connection->protocol->close(connection->session);
@@ -266,23 +271,43 @@ void net_connection_flush(struct net_connection *connection)
 /* Gives the session what came, piece by piece, and gathers the answers to each before the next, so
  * that the answers to many requests at once do not all stand in memory beside each other. They are
  * written together all the same: behind the last piece, or where the buffer is full. */
-static void net_connection_feed(struct net_connection *connection, struct slice bytes)
+size_t net_connection_feed_for(struct net_connection *connection, struct slice bytes,
+                               int64_t limit_us)
 {
-    int64_t now_us = net_now_us(connection->server);
+    int64_t begun_us = net_now_us(connection->server);
+    int64_t now_us = begun_us;
+    size_t taken = 0;
 
     ASSERT(connection->server->gathered_bytes == 0);
-    while (bytes.size > 0) {
-        size_t taken = connection->protocol->feed(connection->session, bytes, now_us);
+    while (taken < bytes.size && now_us - begun_us < limit_us) {
+        size_t step =
+            connection->protocol->feed(connection->session, slice_after(bytes, taken), now_us);
 
-        ASSERT(taken > 0);
-        ASSERT(taken <= bytes.size);
-        bytes = slice_after(bytes, taken);
-        if (bytes.size > 0 && net_connection_gather(connection) == NET_GATHERED_FULL &&
+        ASSERT(step > 0);
+        ASSERT(step <= bytes.size - taken);
+        taken += step;
+        if (taken < bytes.size && net_connection_gather(connection) == NET_GATHERED_FULL &&
             !net_connection_write_gathered(connection)) {
-            return;
+            return taken;
         }
+        now_us = net_now_us(connection->server);
     }
+    connection->feed_us = now_us - begun_us;
     net_connection_flush(connection);
+    return taken;
+}
+
+/* Takes what came. What is too much for this turn waits, and so does what comes next. */
+static void net_connection_feed(struct net_connection *connection, struct slice bytes)
+{
+    size_t taken = net_connection_feed_for(connection, bytes, NET_FEED_US);
+
+    if (connection->state != NET_OPEN || connection->feed_us < NET_FEED_US) {
+        return;
+    }
+    if (!net_connection_hold(connection, slice_after(bytes, taken))) {
+        (void)net_connection_feed_for(connection, slice_after(bytes, taken), INT64_MAX);
+    }
 }
 
 /* The protocol is known: `rest` follows the first bytes. */
@@ -297,7 +322,8 @@ static void net_connection_start(struct net_connection *connection,
     }
     connection->protocol = protocol;
     connection->state = NET_OPEN;
-    net_connection_feed(connection, slice_of(connection->first_bytes, connection->first_count));
+    (void)net_connection_feed_for(
+        connection, slice_of(connection->first_bytes, connection->first_count), INT64_MAX);
     if (rest.size > 0 && connection->state == NET_OPEN) {
         net_connection_feed(connection, rest);
     }
@@ -347,6 +373,11 @@ static void net_on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret_bu
     struct net_connection *connection = (struct net_connection *)handle;
 
     (void)suggested;
+    if (connection->read_turn == connection->server->turn) {
+        *ret_buffer = uv_buf_init(NULL, 0); /* UV_ENOBUFS: the rest stays with the kernel */
+        return;
+    }
+    connection->read_turn = connection->server->turn;
     *ret_buffer = uv_buf_init((char *)connection->server->read_buffer, NET_READ_BYTES);
 }
 
@@ -355,8 +386,8 @@ static void net_on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffe
     struct net_connection *connection = (struct net_connection *)stream;
     struct slice bytes = {NULL, 0};
 
-    if (size == 0) {
-        return;
+    if (size == 0 || size == UV_ENOBUFS) {
+        return; /* nothing, or it has been read in this turn */
     }
     if (size < 0) {
         net_connection_close(connection);
@@ -374,6 +405,13 @@ static void net_on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffe
     case NET_ENDING:
     case NET_CLOSING:
         return; /* what a peer sends behind its end is not looked at */
+    }
+}
+
+void net_connection_read_start(struct net_connection *connection)
+{
+    if (uv_read_start((uv_stream_t *)&connection->tcp, net_on_alloc, net_on_read) != 0) {
+        net_connection_close(connection);
     }
 }
 
@@ -431,10 +469,11 @@ void net_connection_accept(struct net_server *server, uv_stream_t *listener)
         return;
     }
     net_connection_name_peer(connection);
-    if (uv_tcp_nodelay(&connection->tcp, 1) != 0 ||
-        uv_read_start((uv_stream_t *)&connection->tcp, net_on_alloc, net_on_read) != 0) {
+    if (uv_tcp_nodelay(&connection->tcp, 1) != 0) {
         net_connection_close(connection);
+        return;
     }
+    net_connection_read_start(connection);
 }
 
 void net_connection_tick(struct net_connection *connection, int64_t now_us)

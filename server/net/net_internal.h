@@ -22,6 +22,14 @@ struct net_connection {
     struct net_connection *dirty_next; /* in the dirty list while `dirty` */
     struct net_connection *dirty_previous;
     bool dirty;
+    bool waits; /* for a turn, in the held list: nothing is read meanwhile */
+    struct net_connection *held_next;
+    struct net_connection *held_previous;
+    uint8_t *held; /* owned: bytes that came, and wait too; NULL where none do */
+    size_t held_bytes; /* of them, from the first on */
+    size_t held_taken; /* of them, by the session */
+    int64_t feed_us; /* what its last bytes took */
+    uint64_t read_turn; /* the loop's turn in which it was read last: once in each */
     enum net_state state;
     const struct net_protocol *protocol; /* NULL while matching */
     void *session;
@@ -51,6 +59,10 @@ struct net_server {
     struct net_connection *dirty; /* output waits; oldest first */
     struct net_connection *dirty_last;
     size_t dirty_count;
+    struct net_connection *held; /* connections that wait for a turn; the longest first */
+    struct net_connection *held_last;
+    size_t held_count;
+    uint64_t turn; /* of the loop, counted from 1 */
     uv_prepare_t prepare; /* flushes what timers made */
     uv_check_t check; /* flushes what the turn's events made */
     uv_idle_t idle; /* runs while something is dirty, so that the loop does not sleep on it */
@@ -78,6 +90,19 @@ void net_connection_flush(struct net_connection *connection);
 void net_connection_mark_dirty(struct net_connection *connection);
 void net_connection_leave_dirty(struct net_connection *connection);
 void net_connection_tick(struct net_connection *connection, int64_t now_us);
+/* Gives the session what came, and notes how long that took; gives how much it took before the time
+ * was over. */
+size_t net_connection_feed_for(struct net_connection *connection, struct slice bytes,
+                               int64_t limit_us);
+void net_connection_read_start(struct net_connection *connection);
+/* net_held.c */
+/* Keeps the bytes (there may be none) for the connection's next turn, and reads no others until then.
+ * False where that cannot be: they are to be taken now. */
+MUST_CHECK bool net_connection_hold(struct net_connection *connection, struct slice bytes);
+/* Waits no more, if it did; reading goes on, unless the connection is closing. */
+void net_connection_let_held_go(struct net_connection *connection);
+/* Gives those that wait their turns, as far as the time for it goes. */
+void net_server_serve_held(struct net_server *server);
 /* Safe in any state. */
 void net_connection_close(struct net_connection *connection);
 /* A connection is gone, or something else that a drain or close may wait for. */

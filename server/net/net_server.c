@@ -40,7 +40,7 @@ static void net_server_flush(struct net_server *server)
         net_connection_leave_dirty(connection);
         net_connection_flush(connection);
     }
-    if (server->dirty != NULL) {
+    if (server->dirty != NULL || server->held != NULL) {
         (void)uv_idle_start(&server->idle, net_on_idle);
     } else {
         (void)uv_idle_stop(&server->idle);
@@ -58,6 +58,8 @@ static void net_on_check(uv_check_t *handle)
 {
     struct net_server *server = handle->data;
 
+    server->turn++;
+    net_server_serve_held(server);
     net_server_flush(server);
 }
 
@@ -128,6 +130,7 @@ enum err net_server_new(uv_loop_t *loop, const struct net_config *config,
            config->protocol_count * sizeof(server->protocols[0]));
     server->config.protocols = server->protocols;
     server->drain_deadline_us = INT64_MAX;
+    server->turn = 1; /* connections were last read in none */
     net_server_start_loop_handles(server);
     *ret_server = server;
     return OK;

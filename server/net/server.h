@@ -27,6 +27,13 @@
 #define NET_WRITE_BYTES (256u * 1024)
 /* Writes of one connection in one loop turn: a fast reader of an endless answer shares the loop. */
 #define NET_FLUSH_ROUNDS_MAX 2
+/* What one connection's bytes may take of a loop turn; the rest of them waits for its next turn, with
+ * those of others that took as long. Connections that take less never wait. */
+#define NET_FEED_US 1000
+/* What all bytes that wait may take of a turn; one connection's piece is always taken. */
+#define NET_HELD_TURN_US 2000
+/* Bytes that wait, of all connections. Above it nothing is kept: it is taken in its own turn. */
+#define NET_HELD_BYTES_MAX (64u << 20)
 /* First bytes, until the protocol is known. */
 #define NET_MATCH_DEADLINE_US (10 * INT64_C(1000000))
 /* Output that waits for a peer's socket must move within this time. */
@@ -59,6 +66,7 @@ struct net_stats {
     uint64_t bytes_in;
     uint64_t bytes_out;
     uint64_t queued_bytes_live; /* waiting for sockets */
+    uint64_t held_bytes_live; /* waiting for their connections' turns */
 };
 
 MUST_CHECK enum err net_server_new(uv_loop_t *loop, const struct net_config *config,

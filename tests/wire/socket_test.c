@@ -36,6 +36,8 @@ struct bench {
     bool ended; /* it has nothing to say any more */
     atomic_bool session_closed;
     bool closed_in_time; /* while the client had read nothing */
+    atomic_uint heavy_pieces; /* of the weighing protocol: taken of a heavy connection's bytes */
+    unsigned heavy_pieces_before; /* the light one was answered */
     void (*client)(struct bench *bench);
     pthread_t thread;
     char got[16 << 20]; /* what the client read */
@@ -507,6 +509,118 @@ static void test_socket_finished_while_waiting(void **state)
     free(bench);
 }
 
+/* A protocol in which each KiB takes longer than a connection may have of a turn, but for those of
+ * connections that begin with `l`: they are answered with a byte. */
+
+struct weighing {
+    struct bench *bench;
+    bool answer_due;
+};
+
+#define HEAVY_PIECE_BYTES 1024
+#define HEAVY_PIECES 64
+
+static enum err weighing_open(void *user, struct net_link *link, int64_t now_us, void **ret_session)
+{
+    struct weighing *weighing = calloc(1, sizeof(*weighing));
+
+    (void)link;
+    (void)now_us;
+    assert_non_null(weighing);
+    weighing->bench = user;
+    *ret_session = weighing;
+    return OK;
+}
+
+static size_t weighing_feed(void *session, struct slice bytes, int64_t now_us)
+{
+    struct weighing *weighing = session;
+
+    (void)now_us;
+    if (bytes.data[0] == 'l') {
+        weighing->answer_due = true;
+        return bytes.size;
+    }
+    (void)usleep(2 * NET_FEED_US);
+    atomic_fetch_add(&weighing->bench->heavy_pieces, 1);
+    return bytes.size < HEAVY_PIECE_BYTES ? bytes.size : HEAVY_PIECE_BYTES;
+}
+
+static size_t weighing_drain(void *session, uint8_t *to, size_t size)
+{
+    struct weighing *weighing = session;
+
+    assert_true(size > 0);
+    if (!weighing->answer_due) {
+        return 0;
+    }
+    weighing->answer_due = false;
+    *to = 'a';
+    return 1;
+}
+
+static void weighing_tick(void *session, int64_t now_us)
+{
+    (void)session;
+    (void)now_us;
+}
+
+static bool weighing_finished(const void *session)
+{
+    (void)session;
+    return false;
+}
+
+static void client_heavy_and_light(struct bench *bench)
+{
+    static uint8_t heavy[HEAVY_PIECES * HEAVY_PIECE_BYTES];
+    int heavies[3];
+    int light = client_connect(bench);
+
+    memset(heavy, 'h', sizeof(heavy));
+    for (size_t i = 0; i < 3; i++) {
+        heavies[i] = client_connect(bench);
+        assert_true(client_send(heavies[i], slice_of(heavy, sizeof(heavy))));
+    }
+    while (atomic_load(&bench->heavy_pieces) == 0) {
+        (void)usleep(100);
+    }
+    assert_true(client_send(light, SLICE("l")));
+    client_read(bench, light, 1);
+    bench->heavy_pieces_before = atomic_load(&bench->heavy_pieces);
+    while (atomic_load(&bench->heavy_pieces) < 3 * HEAVY_PIECES) {
+        (void)usleep(100);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        (void)close(heavies[i]);
+    }
+    (void)close(light);
+}
+
+/* Goal: connections whose bytes take long do not keep others waiting, and have all their bytes taken in
+ * the end. Method: three with 64 pieces of 2 ms each, and one that asks in the middle of that: it has
+ * its answer long before they are through. */
+static void test_socket_fair_turns(void **state)
+{
+    struct bench *bench = calloc(1, sizeof(*bench));
+    const struct net_protocol weighing = {.user = bench,
+                                          .match = endless_match,
+                                          .open = weighing_open,
+                                          .feed = weighing_feed,
+                                          .drain = weighing_drain,
+                                          .tick = weighing_tick,
+                                          .finished = weighing_finished,
+                                          .close = free};
+
+    (void)state;
+    assert_non_null(bench);
+    bench->protocol = &weighing;
+    bench_run(bench, client_heavy_and_light, 10);
+    assert_int_equal(bench->got_size, 1);
+    assert_in_range(bench->heavy_pieces_before, 1, HEAVY_PIECES / 2);
+    free(bench);
+}
+
 int run_socket_tests(void)
 {
     const struct CMUnitTest tests[] = {
@@ -517,6 +631,7 @@ int run_socket_tests(void)
         cmocka_unit_test(test_socket_limit),
         cmocka_unit_test(test_socket_drain),
         cmocka_unit_test(test_socket_finished_while_waiting),
+        cmocka_unit_test(test_socket_fair_turns),
     };
 
     return cmocka_run_group_tests_name("sockets", tests, NULL, NULL);

@@ -142,7 +142,8 @@ enum err disk_lock(const char *path, int *ret_fd, int *ret_holder_pid)
         return err;
     }
     size = snprintf(text, sizeof(text), "%d\n", (int)getpid());
-    if (ftruncate(fd, 0) != 0 || pwrite(fd, text, (size_t)size, 0) != (ssize_t)size) {
+    /* In place first: a full disk has no block for a file that was emptied. */
+    if (pwrite(fd, text, (size_t)size, 0) != (ssize_t)size || ftruncate(fd, size) != 0) {
         enum err err = translate_errno(errno);
 
         (void)close(fd);

@@ -17,6 +17,8 @@
 #include <unistd.h>
 
 #define READERS_MAX 64
+/* Of the lock file: its head and most of the readers' slots. */
+#define LOCK_BYTES 4096
 /* No write-mapped pages (SIGBUS on a full disk) and no unsynced commits (acknowledged writes lost);
  * only a bulk load of a new store, which acknowledges nothing, goes without syncs. */
 #define ENV_FLAGS (MDB_NOTLS | MDB_NORDAHEAD)
@@ -52,11 +54,26 @@ static void on_assert(MDB_env *env, const char *fact)
     abort();
 }
 
+/* LMDB writes into its lock file through a map: on a full disk that would end the process, were its
+ * block not there before. */
+static enum err make_lock(const char *path)
+{
+    char lock[sizeof(struct lmdb_path) + 16];
+
+    (void)snprintf(lock, sizeof(lock), "%s/lock.mdb", path);
+    return disk_reserve(lock, LOCK_BYTES);
+}
+
 static enum err open_env(struct lmdb_backend *lmdb, const char *path)
 {
     MDB_env *env = NULL;
-    int code = mdb_env_create(&env);
+    enum err err = make_lock(path);
+    int code = MDB_SUCCESS;
 
+    if (err != OK) {
+        return err;
+    }
+    code = mdb_env_create(&env);
     if (code != MDB_SUCCESS) {
         return lmdb_translate(lmdb, code);
     }
@@ -345,7 +362,7 @@ static enum err open_store(struct lmdb_backend *lmdb, struct fault *fault)
         return fault_say(fault, err, "%s: what a rebuild left can't be put in order", lmdb->path);
     }
     /* A full disk has no room for a reserve; the store opens all the same, to be read and cleaned. */
-    err = disk_reserve(lmdb->reserve_path, lmdb->reserve_bytes);
+    err = lmdb_reserve(lmdb);
     if (err != OK && err != ERR_DISK_FULL) {
         return fault_say(fault, err, "%s: its reserve file can't be written", lmdb->path);
     }

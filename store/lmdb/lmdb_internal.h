@@ -48,6 +48,9 @@ extern const struct store_backend_ops lmdb_ops;
 /* The one place where LMDB's codes (and the errno values it hands on) become ours. Notes a broken
  * environment. A failed write is a full disk where the file system says so, whatever LMDB says. */
 enum err lmdb_translate(struct lmdb_backend *lmdb, int code);
+/* Makes the reserve; on a disk that has no room for it a smaller one, so that writes come back there
+ * too. ERR_DISK_FULL where there is no room for that either. */
+MUST_CHECK enum err lmdb_reserve(const struct lmdb_backend *lmdb);
 /* Makes durable what an earlier process left, once; at the opening, and where the disk was full then,
  * before the first write. No write transaction may be alive. */
 MUST_CHECK enum err lmdb_settle(struct lmdb_backend *lmdb);

@@ -1,5 +1,6 @@
 /*
- * lmdb_settle.c: what a store shows when it is opened is made durable before anything relies on it.
+ * lmdb_settle.c: what a store needs before it may be written to: room for when the disk is full, and
+ * that what it shows is durable.
  *
  * A process that was killed while it committed may leave a meta page that the kernel has and the disk
  * does not. The next process sees that commit like any other: a repeated write would be found in it and
@@ -14,6 +15,8 @@
 
 /* The same row that the writer's probes write. */
 #define SETTLE_KEY "probe"
+/* As much as a batch writes at most: with less there is no use in writing. */
+#define RESERVE_BYTES_LEAST (16ull << 20)
 
 static int commit_something(struct lmdb_backend *lmdb)
 {
@@ -32,6 +35,16 @@ static int commit_something(struct lmdb_backend *lmdb)
         return code;
     }
     return mdb_txn_commit(txn);
+}
+
+enum err lmdb_reserve(const struct lmdb_backend *lmdb)
+{
+    enum err err = disk_reserve(lmdb->reserve_path, lmdb->reserve_bytes);
+
+    if (err == ERR_DISK_FULL && lmdb->reserve_bytes > RESERVE_BYTES_LEAST) {
+        err = disk_reserve(lmdb->reserve_path, RESERVE_BYTES_LEAST);
+    }
+    return err;
 }
 
 enum err lmdb_settle(struct lmdb_backend *lmdb)

@@ -337,9 +337,7 @@ static enum err lmdb_stats(struct store_backend *backend, struct store_stats *re
 
 static enum err lmdb_restore(struct store_backend *backend)
 {
-    struct lmdb_backend *lmdb = lmdb_backend(backend);
-
-    return disk_reserve(lmdb->reserve_path, lmdb->reserve_bytes);
+    return lmdb_reserve(lmdb_backend(backend));
 }
 
 const struct store_backend_ops lmdb_ops = {

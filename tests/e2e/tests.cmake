@@ -6,7 +6,6 @@ endforeach()
 errata_python_test(fault_kill9 FILE tools/kill9 LABEL fault TIMEOUT 180 ARGUMENTS --rounds 10)
 errata_python_test(fault_damaged_data FILE tools/damaged-data LABEL fault TIMEOUT 180
                    ARGUMENTS --images 69 --large 0)
-errata_python_test(e2e_disk_full FILE tests/e2e/disk_full.py LABEL e2e)
 errata_python_test(e2e_cli FILE tests/e2e/cli.py LABEL e2e)
 foreach(name completion context failures help terminal)
     errata_python_test(e2e_cli_${name} FILE tests/e2e/cli_${name}.py LABEL e2e)

@@ -3,6 +3,9 @@ include(${CMAKE_CURRENT_LIST_DIR}/power_cut.cmake)
 # Disks that fail, are slow, or end a program in the middle.
 errata_python_test(fault_disk_doubt FILE tests/fault/disk_doubt.py LABEL fault)
 errata_python_test(fault_disk_failing FILE tests/fault/disk_failing.py LABEL fault)
+errata_python_test(fault_full_disk FILE tools/full-disk LABEL fault ARGUMENTS --short
+                   FullTmpfs.test_under_load_and_back SmallExt4.test_full_when_it_is_made
+                   FullExt4.test_killed_and_started_while_full)
 errata_python_test(fault_crash_points FILE tools/crash-points LABEL fault ARGUMENTS --points 8 --seed 1)
 errata_python_test(fault_disk_errors FILE tools/disk-errors LABEL fault
                    ARGUMENTS --points 4 --calls 80 --seed 1)

@@ -232,8 +232,10 @@ static void on_start(void *user, struct call *call)
     rpc->ctx =
         (struct ctx){call->arena, services->config.clock, services->config.random, &rpc->fault};
     fault_init(&rpc->fault, call->arena);
-    rpc->service =
-        (struct service){.ctx = &rpc->ctx, .method = call->method, .env = services->config.env};
+    rpc->service = (struct service){.ctx = &rpc->ctx,
+                                    .method = call->method,
+                                    .env = services->config.env,
+                                    .verify = services->config.verify};
     link_live(services, rpc);
     err = admit(rpc);
     if (err != OK) {

@@ -64,6 +64,7 @@ struct rpc {
     unsigned turn_messages; /* sent in this turn */
     bool started; /* X_start succeeded: X_stopped is due */
     bool wants_events; /* stream_wait_for_events was called in this turn */
+    bool is_finished; /* stream_finish was called in this turn */
 };
 
 /* Streams of an organisation wait in the bucket of its id. */
@@ -158,7 +159,5 @@ void rpc_stream_message(struct rpc *rpc, struct slice message);
 void rpc_stream_writable(struct rpc *rpc);
 /* Takes a stream out of its queue and tells its method that it is over. */
 void rpc_stream_stop(struct rpc *rpc);
-/* A commit to the organisation's log: its streams get their turn. */
-void services_wake(struct services *services, struct org_id org);
 
 #endif

@@ -32,6 +32,7 @@
 
 #include "server/codec/contract.h"
 #include "server/services/document_jobs.h"
+#include "server/services/verify_jobs.h"
 #include "store/base/buffer.h"
 #include "store/base/ctx.h"
 #include "store/work.h"
@@ -63,6 +64,7 @@ struct service {
     const struct principal *principal; /* NULL for open methods */
     const struct method_info *method;
     struct service_env *env;
+    const struct verify_jobs *verify; /* NULL: this server verifies nothing */
 };
 
 /* In X_receive: keeps the next bytes of the call's document, or says in the fault why not. */
@@ -90,7 +92,9 @@ bool stream_wants(const struct stream *stream);
 /* Starts and ends one message of the stream. */
 struct reply stream_reply_begin(struct stream *stream, size_t likely_bytes);
 MUST_CHECK enum err stream_reply_end(struct stream *stream);
-/* Asks for X_writable again after the next commit to the organisation's log. */
+/* Asks for X_writable again after the next commit to the organisation's log, or services_wake. */
 void stream_wait_for_events(struct stream *stream);
+/* Ends the stream, with status OK, once X_writable returns. */
+void stream_finish(struct stream *stream);
 
 #endif

@@ -12,6 +12,7 @@
 #include "server/grpc/call.h"
 #include "server/services/document_jobs.h"
 #include "server/services/env.h"
+#include "server/services/verify_jobs.h"
 
 /* Bodies above this are checked, decoded and prepared on the pool: a bare scan of 10 MB takes 16 ms. */
 #define SERVICES_INLINE_BYTES_MAX (128 * 1024)
@@ -42,6 +43,7 @@ struct services_config {
     const struct clock *clock;
     struct random *random; /* safe from any thread */
     const struct document_jobs *documents; /* NULL: no PDF worker is configured */
+    const struct verify_jobs *verify; /* NULL: this server verifies nothing */
     /* Runs `work` on the pool, then `done` on the loop; ERR_BUSY when the pool's queue is full. */
     enum err (*run_on_pool)(void *user, void (*work)(void *job), void (*done)(void *job, enum err),
                             void *job);
@@ -59,6 +61,9 @@ void services_free(struct services *services);
 const struct call_handlers *services_handlers(struct services *services);
 /* Serves streams that have something to send; true where more are left for the next turn. */
 bool services_turn(struct services *services);
+/* There is news for the streams of an organisation that wait: a commit to its log, or what else they
+ * wait for. They get their turn. */
+void services_wake(struct services *services, struct org_id org);
 /* Lets go of the snapshot that the reads of this turn shared; to be called before the loop waits. */
 void services_end_turn(struct services *services);
 /* Sets a part's health, and tells those who watch it. */

@@ -105,7 +105,7 @@ static enum err take_turn(struct rpc *rpc)
     if (err == OK) {
         err = run_writable(rpc);
     }
-    if (err != OK) {
+    if (err != OK || rpc->is_finished) {
         return err;
     }
     if (rpc->wants_events && rpc->services->draining) {
@@ -130,10 +130,11 @@ static void run_turn(struct rpc *rpc)
     leave_queue(rpc);
     rpc->turn_messages = 0;
     rpc->wants_events = false;
+    rpc->is_finished = false;
     rpc->ctx.arena = &turn;
     fault_init(&rpc->fault, &turn);
     result = take_turn(rpc);
-    if (result != OK) {
+    if (result != OK || rpc->is_finished) {
         end_stream(rpc, result);
     } else {
         rpc->ctx.arena = kept;
@@ -315,6 +316,11 @@ enum err stream_reply_end(struct stream *stream)
 void stream_wait_for_events(struct stream *stream)
 {
     rpc_of(stream)->wants_events = true;
+}
+
+void stream_finish(struct stream *stream)
+{
+    rpc_of(stream)->is_finished = true;
 }
 
 enum err reply_message(struct reply *reply, const ProtobufCMessage *message)

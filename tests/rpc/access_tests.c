@@ -24,6 +24,7 @@ static const struct {
     {"/errata.v1.AdminService/ListOrganizations", "A"},
     {"/errata.v1.AdminService/ListTokens", "A"},
     {"/errata.v1.AdminService/RevokeToken", "A"},
+    {"/errata.v1.AdminService/Verify", "A"},
     {"/errata.v1.CorrectionService/BatchCaptureEvents", "IA"},
     {"/errata.v1.CorrectionService/CaptureEvent", "ORSIA"},
     {"/errata.v1.CorrectionService/GetExamples", "ORSA"},

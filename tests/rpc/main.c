@@ -19,5 +19,6 @@ int main(void)
     failed += run_document_end_tests();
     failed += run_layout_tests();
     failed += run_turn_tests();
+    failed += run_verify_tests();
     return failed;
 }

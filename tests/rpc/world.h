@@ -136,5 +136,6 @@ int run_document_tests(void);
 int run_document_end_tests(void);
 int run_layout_tests(void);
 int run_turn_tests(void);
+int run_verify_tests(void);
 
 #endif

@@ -1,0 +1,254 @@
+/*
+ * verify_tests.c: AdminService/Verify as its callers see it, over a verification that a test leads.
+ */
+#include "tests/rpc/world.h"
+
+#include "server/services/rpc.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define PATH "errata.v1.AdminService/Verify"
+
+/* Stands for the app's verification. */
+struct fake {
+    struct verify_jobs jobs;
+    struct verify_state state;
+    struct org_id org; /* of the stream that started it */
+    unsigned starts;
+    unsigned cancels;
+    enum err start_result;
+};
+
+static enum err start(void *user, struct org_id org, struct fault *fault)
+{
+    struct fake *fake = user;
+
+    if (fake->start_result != OK) {
+        return fault_say(fault, fake->start_result, "not now");
+    }
+    fake->starts++;
+    fake->org = org;
+    fake->state = (struct verify_state){.version = 1};
+    return OK;
+}
+
+static const struct verify_state *state_of(void *user)
+{
+    return &((struct fake *)user)->state;
+}
+
+static void cancel(void *user)
+{
+    ((struct fake *)user)->cancels++;
+}
+
+static void init(struct world *world, struct fake *fake)
+{
+    world_init(world);
+    *fake = (struct fake){.jobs = {fake, start, state_of, cancel}};
+    world->services->config.verify = &fake->jobs;
+}
+
+static void tell(struct world *world, struct fake *fake)
+{
+    fake->state.version++;
+    services_wake(world->services, fake->org);
+    world_run(world);
+}
+
+static void begin(struct exchange *exchange, struct world *world, const char *token)
+{
+    const struct exchange_start call = {.path = PATH, .authorization = token};
+    Errata__V1__VerifyRequest request = ERRATA__V1__VERIFY_REQUEST__INIT;
+
+    exchange_open(exchange, world, &call);
+    exchange_send(exchange, &request.base);
+    world_run(world);
+}
+
+static Errata__V1__VerifyResponse *next(struct exchange *exchange)
+{
+    return exchange_read(exchange, &errata__v1__verify_response__descriptor);
+}
+
+/* Goal: a caller is told each change once, and at last what was found, and the stream ends. Method: a
+ * verification that moves step by step, with two commits of the organisation in between. */
+static void test_progress_and_report(void **state)
+{
+    struct world world;
+    struct fake fake;
+    struct exchange exchange;
+    Errata__V1__VerifyResponse *response = NULL;
+
+    (void)state;
+    init(&world, &fake);
+    begin(&exchange, &world, world.admin);
+    response = next(&exchange);
+    assert_non_null(response->progress);
+    assert_int_equal(response->progress->step, ERRATA__V1__VERIFY_STEP__VERIFY_STEP_COPY);
+    fake.state.copied_bytes = 7;
+    fake.state.copied_bytes_total = 9;
+    tell(&world, &fake);
+    response = next(&exchange);
+    assert_int_equal(response->progress->copied_bytes, 7);
+    assert_int_equal(response->progress->copied_bytes_total, 9);
+    (void)world_capture(&world, world.admin, NULL, "layout");
+    assert_null(next(&exchange)); /* a commit is no news of it */
+    fake.state.stage = VERIFY_AT_COMPARE;
+    fake.state.events = 3;
+    fake.state.events_total = 4;
+    fake.state.rows = 5;
+    tell(&world, &fake);
+    response = next(&exchange);
+    assert_int_equal(response->progress->step, ERRATA__V1__VERIFY_STEP__VERIFY_STEP_COMPARE);
+    assert_int_equal(response->progress->events, 3);
+    assert_int_equal(response->progress->events_total, 4);
+    assert_int_equal(response->progress->rows, 5);
+    assert_null(response->report);
+    assert_false(exchange.ended);
+    fake.state.ended = true;
+    fake.state.report = (struct replay_report){.organizations = 1, .events = 4, .rows = 9};
+    tell(&world, &fake);
+    response = next(&exchange);
+    assert_null(response->progress);
+    assert_true(response->report->clean);
+    assert_int_equal(response->report->organizations, 1);
+    assert_int_equal(response->report->events, 4);
+    assert_int_equal(response->report->rows, 9);
+    assert_string_equal(response->report->damage, "");
+    assert_true(exchange.ended);
+    assert_int_equal(exchange.code, GRPC_OK);
+    assert_int_equal(fake.cancels, 1);
+    exchange_close(&exchange);
+    world_deinit(&world);
+}
+
+/* Goal: everything that was found is answered. Method: a report with differences, more than are
+ * listed, and a broken event; another of a damaged file. */
+static void test_findings(void **state)
+{
+    static const enum replay_difference_kind kinds[] = {REPLAY_ROW_MISSING, REPLAY_ROW_EXTRA,
+                                                        REPLAY_ROW_OTHER};
+    struct world world;
+    struct fake fake;
+    struct exchange exchange;
+    Errata__V1__VerifyReport *report = NULL;
+
+    (void)state;
+    init(&world, &fake);
+    begin(&exchange, &world, world.admin);
+    (void)next(&exchange);
+    fake.state.ended = true;
+    fake.state.report.difference_count = 1234;
+    for (size_t i = 0; i < REPLAY_DIFFERENCES_MAX; i++) {
+        fake.state.report.differences[i] = (struct replay_difference){
+            .kind = kinds[i % 3], .table = TABLE_COUNTER, .key = {0x01, 0xfe}, .key_bytes = 2};
+    }
+    fake.state.report.broken_count = 2;
+    fake.state.report.broken_seq = 77;
+    fake.state.report.broken_by = REPLAY_GAP;
+    tell(&world, &fake);
+    report = next(&exchange)->report;
+    assert_false(report->clean);
+    assert_int_equal(report->difference_count, 1234);
+    assert_int_equal(report->n_differences, REPLAY_DIFFERENCES_MAX);
+    for (size_t i = 0; i < report->n_differences; i++) {
+        assert_int_equal(report->differences[i]->kind, 1 + i % 3);
+        assert_string_equal(report->differences[i]->table, "counter");
+        assert_string_equal(report->differences[i]->key_hex, "01fe");
+    }
+    assert_int_equal(report->broken_organizations, 2);
+    assert_int_equal(report->broken_event->seq, 77);
+    assert_string_equal(report->broken_event->reason, replay_break_text(REPLAY_GAP));
+    assert_string_equal(report->broken_event->org_id, "00000000-0000-0000-0000-000000000000");
+    exchange_close(&exchange);
+
+    begin(&exchange, &world, world.admin);
+    (void)next(&exchange);
+    fake.state.ended = true;
+    fake.state.damaged = true;
+    memcpy(fake.state.why, "page 7 is torn", sizeof("page 7 is torn"));
+    tell(&world, &fake);
+    report = next(&exchange)->report;
+    assert_false(report->clean);
+    assert_string_equal(report->damage, "page 7 is torn");
+    exchange_close(&exchange);
+    world_deinit(&world);
+}
+
+/* Goal: it takes the server flag, and is told why it can't be. Method: an administrator without the
+ * flag, a server that has none, one that runs already, and one that fails on its way. */
+static void test_refused(void **state)
+{
+    struct world world;
+    struct fake fake;
+    struct exchange exchange;
+    char admin[WORLD_TOKEN_BYTES];
+
+    (void)state;
+    init(&world, &fake);
+    (void)world_make_org(&world, "second", admin);
+    begin(&exchange, &world, admin);
+    assert_int_equal(exchange.code, GRPC_PERMISSION_DENIED);
+    exchange_close(&exchange);
+    fake.start_result = ERR_PRECONDITION;
+    begin(&exchange, &world, world.admin);
+    assert_int_equal(exchange.code, GRPC_FAILED_PRECONDITION);
+    assert_true(slice_has(exchange.message, "not now"));
+    exchange_close(&exchange);
+    assert_int_equal(fake.starts + fake.cancels, 0);
+    fake.start_result = OK;
+    begin(&exchange, &world, world.admin);
+    fake.state.ended = true;
+    fake.state.err = ERR_DISK_FULL;
+    tell(&world, &fake);
+    assert_true(exchange.ended);
+    assert_int_equal(exchange.code, GRPC_RESOURCE_EXHAUSTED);
+    assert_int_equal(fake.cancels, 1);
+    exchange_close(&exchange);
+    world.services->config.verify = NULL;
+    begin(&exchange, &world, world.admin);
+    assert_int_equal(exchange.code, GRPC_UNIMPLEMENTED);
+    exchange_close(&exchange);
+    world_deinit(&world);
+}
+
+/* Goal: a caller that goes away, and a server that ends, cancel it. Method: both. */
+static void test_cancelled(void **state)
+{
+    struct world world;
+    struct fake fake;
+    struct exchange exchange;
+
+    (void)state;
+    init(&world, &fake);
+    begin(&exchange, &world, world.admin);
+    exchange_close(&exchange);
+    world_run(&world);
+    assert_int_equal(fake.cancels, 1);
+    begin(&exchange, &world, world.admin);
+    services_drain(world.services);
+    world_run(&world);
+    assert_true(exchange.ended);
+    assert_int_equal(exchange.code, GRPC_UNAVAILABLE);
+    assert_int_equal(fake.cancels, 2);
+    exchange_close(&exchange);
+    world_deinit(&world);
+}
+
+int run_verify_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_progress_and_report),
+        cmocka_unit_test(test_findings),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_cancelled),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -436,16 +436,16 @@ static void net_connection_name_peer(struct net_connection *connection)
     connection->link.peer = slice_text(connection->peer);
 }
 
-void net_connection_accept(struct net_server *server, uv_stream_t *listener)
+bool net_connection_accept(struct net_server *server, uv_stream_t *listener)
 {
     struct net_connection *connection = FAULT("net.accept") ? NULL : calloc(1, sizeof(*connection));
 
     if (connection == NULL) {
-        return; /* libuv offers it again */
+        return false;
     }
     if (uv_tcp_init(server->loop, &connection->tcp) != 0) {
         free(connection);
-        return;
+        return false;
     }
     connection->server = server;
     connection->link.wake = net_on_wake;
@@ -461,19 +461,20 @@ void net_connection_accept(struct net_server *server, uv_stream_t *listener)
     server->stats.connections_accepted++;
     if (uv_accept(listener, (uv_stream_t *)&connection->tcp) != 0) {
         net_connection_close(connection);
-        return;
+        return true;
     }
     if (server->stats.connections_live > server->config.connections_max) {
         server->stats.connections_refused++;
         net_connection_close(connection);
-        return;
+        return true;
     }
     net_connection_name_peer(connection);
     if (uv_tcp_nodelay(&connection->tcp, 1) != 0) {
         net_connection_close(connection);
-        return;
+        return true;
     }
     net_connection_read_start(connection);
+    return true;
 }
 
 void net_connection_tick(struct net_connection *connection, int64_t now_us)

@@ -47,6 +47,7 @@ struct net_listener {
     uv_tcp_t tcp; /* first */
     struct net_server *server;
     bool open;
+    bool waiting; /* libuv holds a connection that there was no memory for, and offers it no more */
 };
 
 struct net_server {
@@ -83,8 +84,8 @@ struct net_server {
 };
 
 int64_t net_now_us(const struct net_server *server);
-/* Takes the next connection of a listener. */
-void net_connection_accept(struct net_server *server, uv_stream_t *listener);
+/* Takes the next connection of a listener; false where there is no memory for it, and it waits. */
+bool net_connection_accept(struct net_server *server, uv_stream_t *listener);
 /* Writes what the session has, as far as the turn's bytes and the queue allow. */
 void net_connection_flush(struct net_connection *connection);
 void net_connection_mark_dirty(struct net_connection *connection);

@@ -78,6 +78,17 @@ static void net_server_tick_sessions(struct net_server *server, int64_t now_us)
     }
 }
 
+static void net_server_accept_waiting(struct net_server *server)
+{
+    for (size_t i = 0; i < server->listener_count; i++) {
+        struct net_listener *listener = &server->listeners[i];
+
+        if (listener->open && listener->waiting) {
+            listener->waiting = !net_connection_accept(server, (uv_stream_t *)&listener->tcp);
+        }
+    }
+}
+
 static void net_on_tick(uv_timer_t *handle)
 {
     struct net_server *server = handle->data;
@@ -92,6 +103,7 @@ static void net_on_tick(uv_timer_t *handle)
     if (now_us >= server->drain_deadline_us) {
         net_server_close_connections(server);
     }
+    net_server_accept_waiting(server);
     net_server_note_gone(server);
 }
 
@@ -141,7 +153,7 @@ static void net_on_connection(uv_stream_t *stream, int status)
     struct net_listener *listener = (struct net_listener *)stream;
 
     if (status == 0) {
-        net_connection_accept(listener->server, stream);
+        listener->waiting = !net_connection_accept(listener->server, stream);
     }
 }
 

@@ -80,6 +80,17 @@ class Doubt(unittest.TestCase):
     def test_a_commit_that_failed_and_was_done(self):
         self.doubt(disk_world.EXIT_STORE, fail=f"{self.last_commit()}:1:done")
 
+    def test_that_a_disk_that_lies_is_seen(self):
+        """The check itself: where syncs do nothing, a power cut takes what was acknowledged."""
+        server, load = self.start()
+        self.assertTrue(load.do(load.steps[0]))
+        self.disk.turn("lie")
+        for step in load.steps[1:]:
+            self.assertTrue(load.do(step))
+        server.kill9()
+        problems = power_cut.check_answers(self.disk, load, CAPTURES)
+        self.assertEqual(sum("LOST" in problem for problem in problems), 1 + 2, problems)
+
 
 if __name__ == "__main__":
     main()

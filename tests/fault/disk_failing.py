@@ -15,7 +15,7 @@ import disk_world
 from erratad import correction, has_retry_info, health_pb2, main
 
 EXIT_STORE = 75
-SLOW_MS = 2000
+SLOW_MS = 1200
 # Far below a sync; far above a read on a busy machine.
 READ_SECONDS_MAX = 0.5
 QUEUE_BYTES_OF_ONE = 8 << 20  # half of WORK_QUEUE_BYTES_MAX

@@ -6,12 +6,15 @@ each. A sample of them is started by the real server, and asked for everything t
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 
 import disk_world
 from disk_world import BIN
 
 PROGRAM = os.path.join(BIN, "power_cut")
+if not os.path.exists(PROGRAM):
+    sys.exit(f"there is no {PROGRAM}: build the target power_cut")
 LOOK_SECONDS = 1800
 # In memory where there is such a place: an image is some megabytes that nobody wants to keep.
 SCRATCH = "/dev/shm" if os.access("/dev/shm", os.W_OK) else tempfile.gettempdir()

@@ -43,9 +43,6 @@ static bool call_check_head(struct call_core *core, uint8_t flags)
                          arena_printf(&core->arena,
                                       "the message has %u bytes; this server takes %zu at most",
                                       input->message_bytes, server->config.message_bytes_max));
-    } else if (input->message_bytes > server->config.body_bytes_max - server->body_bytes) {
-        call_refuse_err(core, ERR_BUSY,
-                        "request messages take all the memory there is for them; try again");
     } else {
         return true;
     }
@@ -69,9 +66,26 @@ static void call_begin_message(struct call_core *core)
     if (!method_has_one_request(core->call.method)) {
         arena_reset(&core->input_arena);
     }
-    core->server->body_bytes += input->message_bytes;
-    input->budget_bytes += input->message_bytes;
     input->message_count++;
+}
+
+/* Takes from the memory for request messages; false where there is none left: the call is refused. */
+static bool call_take_budget(struct call_core *core, size_t bytes)
+{
+    struct call_server *server = core->server;
+    uint64_t max = server->config.body_bytes_max;
+
+    if (core->input.message_bytes > CALL_SMALL_MESSAGE_BYTES || bytes > CALL_SMALL_MESSAGE_BYTES) {
+        max -= max / 4;
+    }
+    if (server->body_bytes >= max || bytes > max - server->body_bytes) {
+        call_refuse_err(core, ERR_BUSY,
+                        "request messages take all the memory there is for them; try again");
+        return false;
+    }
+    server->body_bytes += bytes;
+    core->input.budget_bytes += bytes;
+    return true;
 }
 
 /* Room for `more` bytes: doubled, but never above what was announced. */
@@ -111,6 +125,9 @@ static size_t call_take_message_bytes(struct call_core *core, struct slice bytes
     if (step == 0) {
         return 0;
     }
+    if (!call_take_budget(core, step)) {
+        return step;
+    }
     if (!call_grow_message(core, step)) {
         call_refuse_err(core, ERR_MEMORY, NULL);
         return step;
@@ -120,12 +137,30 @@ static size_t call_take_message_bytes(struct call_core *core, struct slice bytes
     return step;
 }
 
-static bool call_inflate_message(struct call_core *core, struct slice *message)
+/* What a compressed message may become. */
+static size_t call_inflated_max(const struct call_core *core, size_t packed_bytes)
 {
     size_t max = core->server->config.message_bytes_max;
+    size_t by_size = packed_bytes * CALL_INFLATED_TIMES_MAX;
+
+    if (by_size < CALL_INFLATED_BYTES_MIN) {
+        by_size = CALL_INFLATED_BYTES_MIN;
+    }
+    return by_size < max ? by_size : max;
+}
+
+static bool call_inflate_message(struct call_core *core, struct slice *message)
+{
+    size_t max = call_inflated_max(core, message->size);
     enum err err = gzip_inflate(call_input_arena(core), *message, max, message);
 
-    if (err == ERR_TOO_LARGE) {
+    if (err == ERR_TOO_LARGE && max < core->server->config.message_bytes_max) {
+        call_refuse_text(core, err,
+                         arena_printf(&core->arena,
+                                      "the message inflates to more than %d times its size; send "
+                                      "it uncompressed",
+                                      CALL_INFLATED_TIMES_MAX));
+    } else if (err == ERR_TOO_LARGE) {
         call_refuse_text(
             core, err,
             arena_printf(&core->arena, "the message inflates to more than %zu bytes", max));
@@ -134,7 +169,7 @@ static bool call_inflate_message(struct call_core *core, struct slice *message)
     } else if (err != OK) {
         call_refuse_err(core, err, NULL);
     }
-    return err == OK;
+    return err == OK && call_take_budget(core, message->size);
 }
 
 static void call_end_message(struct call_core *core)

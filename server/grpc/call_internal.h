@@ -162,6 +162,12 @@ static inline struct call_core *call_core_of(struct call *call)
     return (struct call_core *)call;
 }
 
+/* More than half of the calls at once are live: who has many gets no more. */
+static inline bool call_server_is_pressed(const struct call_server *server)
+{
+    return server->stats.calls_live > server->config.live_max / 2;
+}
+
 /* A new call, or NULL above the server's limit or without memory. */
 struct call_core *call_open(struct call_server *server, const struct call_protocol *protocol);
 /* The protocol lets go: the stream is closed. Cancels a call that is not finished. */

@@ -86,16 +86,18 @@ void call_server_turn_wheel(struct call_server *server, int64_t now_us)
     server->wheel_us = now_us;
 }
 
-static bool call_body_is_late(const struct call_core *core, int64_t now_us)
+static bool call_body_is_late(const struct call_core *core, int64_t before_us)
 {
     return core->started && !core->ended && !core->request_end &&
-           core->call.method->stream != METHOD_BIDI_STREAM &&
-           now_us - core->input.progress_us >= CALL_BODY_DEADLINE_US;
+           core->call.method->stream != METHOD_BIDI_STREAM && core->input.progress_us <= before_us;
 }
 
 void call_server_check_bodies(struct call_server *server, int64_t now_us)
 {
     struct call_core *next = NULL;
+    bool pressed =
+        call_server_is_pressed(server) || server->body_bytes > server->config.body_bytes_max / 2;
+    int64_t before_us = now_us - (pressed ? CALL_BODY_PRESSED_US : CALL_BODY_DEADLINE_US);
 
     if (now_us - server->bodies_checked_us < CALL_BODY_CHECK_US) {
         return;
@@ -103,7 +105,7 @@ void call_server_check_bodies(struct call_server *server, int64_t now_us)
     server->bodies_checked_us = now_us;
     for (struct call_core *core = server->live; core != NULL; core = next) {
         next = core->next; /* a refused call stays until its stream is closed */
-        if (call_body_is_late(core, now_us)) {
+        if (call_body_is_late(core, before_us)) {
             server->stats.calls_expired++;
             call_refuse_err(core, ERR_DEADLINE, "the request did not arrive in time");
         }

@@ -11,8 +11,12 @@
 static void grpc_on_request(void *user, struct h2_stream *stream)
 {
     struct grpc_session *session = user;
-    struct call_core *core = call_open(session->server, &grpc_protocol);
+    struct call_core *core = NULL;
 
+    if (!call_server_is_pressed(session->server) ||
+        h2_conn_stream_count(session->conn) <= CALL_PRESSED_PER_CONNECTION) {
+        core = call_open(session->server, &grpc_protocol);
+    }
     if (core == NULL) {
         return; /* answered when the head is whole */
     }
@@ -215,6 +219,7 @@ static size_t grpc_feed(void *user, struct slice bytes, int64_t now_us)
     struct grpc_session *session = user;
 
     session->server->now_us = now_us;
+    h2_conn_limit_feed(session->conn, session->link->hurried ? 1 : H2_FEED_REQUESTS_MAX);
     return h2_conn_feed(session->conn, bytes, now_us);
 }
 

@@ -12,8 +12,16 @@
 #define CALL_MESSAGE_BYTES_MAX (16u << 20)
 /* Calls at once, all connections together: above it UNAVAILABLE. */
 #define CALL_LIVE_MAX 16384
-/* Request messages in memory at once, all calls together: above it RESOURCE_EXHAUSTED. */
+/* Calls of one connection where more than half of those at once are live. */
+#define CALL_PRESSED_PER_CONNECTION 8
+/* Request messages in memory at once, all calls together, as far as they have come: above it
+ * RESOURCE_EXHAUSTED. Messages above the second limit leave a quarter of it to others. */
 #define CALL_BODY_BYTES_MAX (256u << 20)
+#define CALL_SMALL_MESSAGE_BYTES (64u << 10)
+/* A compressed message may be so many times its size, or so many bytes: text is some 5 to 50 times as
+ * large, and 16 KiB that are 16 MiB take as long as a thousand lookups. */
+#define CALL_INFLATED_TIMES_MAX 128
+#define CALL_INFLATED_BYTES_MIN ((size_t)1 << 20)
 /* What one call's arena may hold: request, what it decodes to, and reply. */
 #define CALL_ARENA_BYTES_MAX (128u << 20)
 /* Calls whose memory is kept for the next ones. */
@@ -25,6 +33,8 @@
 #define CALL_BODY_DEADLINE_US (60 * INT64_C(1000000))
 #define CALL_BODY_PROGRESS_BYTES (64u * 1024)
 #define CALL_BODY_CHECK_US (5 * INT64_C(1000000))
+/* The same where more than half of the memory, or of the calls, that there is for requests is taken. */
+#define CALL_BODY_PRESSED_US (10 * INT64_C(1000000))
 /* The longest timeout that is believed; longer ones count as this. */
 #define CALL_TIMEOUT_US_MAX (INT64_C(365) * 24 * 3600 * 1000000)
 

@@ -146,6 +146,10 @@ MUST_CHECK enum err h2_conn_new(struct h2_shared *shared, void *user, int64_t no
  * H2_FEED_BYTES_MAX. The rest is to be fed once output has been drained. What is wrong with the bytes becomes output (GOAWAY)
  * and h2_conn_finished. */
 size_t h2_conn_feed(struct h2_conn *conn, struct slice bytes, int64_t now_us);
+/* From now on h2_conn_feed takes so many requests at most: 1 to H2_FEED_REQUESTS_MAX. */
+void h2_conn_limit_feed(struct h2_conn *conn, uint32_t requests_max);
+/* Requests that are open. */
+uint32_t h2_conn_stream_count(const struct h2_conn *conn);
 /* Writes output, `size` bytes at most (H2_DRAIN_BYTES_MIN at least), and gives how many; 0 when there
  * is none for now. */
 size_t h2_conn_drain(struct h2_conn *conn, uint8_t *to, size_t size);

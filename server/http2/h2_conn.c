@@ -127,6 +127,7 @@ enum err h2_conn_new(struct h2_shared *shared, void *user, int64_t now_us,
     conn->ping_sent_us = INT64_MAX;
     conn->ping_due_us = now_us + H2_KEEPALIVE_US;
     conn->notice_us = INT64_MAX;
+    conn->feed_requests_max = H2_FEED_REQUESTS_MAX;
     h2_guard_init(&conn->guard, now_us);
     h2_bucket_init(&conn->own_resets, H2_RESETS_BURST, H2_RESETS_PER_SECOND, now_us);
     shared->stats.connections_live++;
@@ -201,6 +202,18 @@ static void h2_conn_fail_feed(struct h2_conn *conn, int code)
     }
 }
 
+void h2_conn_limit_feed(struct h2_conn *conn, uint32_t requests_max)
+{
+    ASSERT(requests_max >= 1);
+    ASSERT(requests_max <= H2_FEED_REQUESTS_MAX);
+    conn->feed_requests_max = requests_max;
+}
+
+uint32_t h2_conn_stream_count(const struct h2_conn *conn)
+{
+    return conn->stream_count;
+}
+
 size_t h2_conn_feed(struct h2_conn *conn, struct slice bytes, int64_t now_us)
 {
     const char *complaint = NULL;
@@ -216,7 +229,7 @@ size_t h2_conn_feed(struct h2_conn *conn, struct slice bytes, int64_t now_us)
         bytes.size = H2_FEED_BYTES_MAX;
     }
     /* Each request has a beginning and an end. */
-    complaint = h2_guard_feed(&conn->guard, bytes, 2 * H2_FEED_REQUESTS_MAX, now_us, &size);
+    complaint = h2_guard_feed(&conn->guard, bytes, 2 * conn->feed_requests_max, now_us, &size);
     if (complaint != NULL) {
         h2_conn_fail(conn, conn->guard.complaint_code, complaint);
     } else {

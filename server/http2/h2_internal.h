@@ -56,6 +56,7 @@ struct h2_conn {
     struct h2_stream *streams; /* open ones */
     struct h2_stream *recent; /* the one that nghttp2 told of last; NULL: none, or it is closed */
     uint32_t stream_count;
+    uint32_t feed_requests_max; /* of one h2_conn_feed */
     uint32_t drained_wanted; /* streams with `wants_drained` */
     uint32_t untold_bytes; /* of all requests: consumed, which nghttp2 does not know yet */
     struct h2_output output;

@@ -276,6 +276,7 @@ size_t net_connection_feed_for(struct net_connection *connection, struct slice b
 {
     int64_t begun_us = net_now_us(connection->server);
     int64_t now_us = begun_us;
+    int64_t fed_us = 0;
     size_t taken = 0;
 
     ASSERT(connection->server->gathered_bytes == 0);
@@ -290,7 +291,9 @@ size_t net_connection_feed_for(struct net_connection *connection, struct slice b
             !net_connection_write_gathered(connection)) {
             return taken;
         }
+        fed_us = now_us;
         now_us = net_now_us(connection->server);
+        connection->link.hurried = now_us - fed_us >= NET_FEED_US / 2;
     }
     connection->feed_us = now_us - begun_us;
     net_connection_flush(connection);

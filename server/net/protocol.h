@@ -25,6 +25,9 @@ struct net_link {
     /* Output waits, or the session is finished, by something that happened outside feed and drain. */
     void (*wake)(struct net_link *link);
     struct slice peer; /* address and port, for the log */
+    /* What was fed last took long: feed is to take a single request, so that there is a look at the time
+     * behind each. */
+    bool hurried;
 };
 
 struct net_protocol {

@@ -2,6 +2,7 @@
  * limit_test.c: peers that mean no good, or know no better: floods, bombs, and silence; and the two
  * ways in which a connection ends.
  */
+#include "server/grpc/gzip.h"
 #include "store/base/bytes.h"
 #include "tests/wire/wire.h"
 
@@ -61,6 +62,101 @@ static void test_call_limit(void **state)
     wire_call(&world, 5, WIRE_ECHO, SLICE("z"));
     wire_run(&world);
     wire_assert_status(&world, 5, GRPC_OK);
+    wire_teardown(&world);
+}
+
+/* Goal: messages that were announced and do not come take no memory from others; what came of large
+ * ones leaves some to small ones; and where much is taken, whoever stalls is given up sooner. Method:
+ * room for 400,000 bytes; 16 calls that announce 16 MiB each; one large message that stalls short of its
+ * end; small calls beside them; eleven seconds. */
+static void test_stalled_bodies(void **state)
+{
+    static uint8_t much[300000];
+    struct wire_world world;
+    struct call_config config = wire_config(&world);
+
+    config.body_bytes_max = 400000;
+    wire_setup_with(&world, WIRE_MODE(state), &config);
+    wire_preface(&world);
+    wire_settings_ack(&world);
+    for (uint32_t i = 0; i < 16; i++) {
+        wire_headers(&world, i * 2 + 1, WIRE_HOLD, false, NULL, 0);
+        wire_data(&world, i * 2 + 1, SLICE("\0\1\0\0\0"), false);
+    }
+    wire_call(&world, 33, WIRE_ECHO, SLICE("small"));
+    wire_run(&world);
+    wire_assert_status(&world, 33, GRPC_OK);
+    wire_headers(&world, 35, WIRE_HOLD, false, NULL, 0);
+    wire_data(&world, 35, SLICE("\0\0\4\x93\xe0"), false); /* 300,000 */
+    for (size_t i = 0; i < 220000; i += 10000) {
+        wire_data(&world, 35, slice_of(much, 10000), false);
+    }
+    wire_run(&world);
+    assert_int_equal(call_server_stats(world.calls).body_bytes_live, 220000);
+    wire_headers(&world, 37, WIRE_ECHO, false, NULL, 0);
+    wire_message(&world, 37, 0, slice_of(much, 100000), true);
+    wire_call(&world, 39, WIRE_ECHO, slice_of(much, 60000));
+    wire_run(&world);
+    wire_assert_status(&world, 37, GRPC_RESOURCE_EXHAUSTED); /* a quarter is for small ones */
+    wire_assert_status(&world, 39, GRPC_OK);
+    wire_pass(&world, 16000000);
+    wire_assert_status(&world, 35, GRPC_DEADLINE_EXCEEDED);
+    assert_int_equal(call_server_stats(world.calls).body_bytes_live, 0);
+    wire_teardown(&world);
+}
+
+/* Goal: where half of all calls are taken, who has many gets no more, and others do. Method: room for 64
+ * calls, and 40 held by one connection; its next is told to try again; when it holds few, it is not. */
+static void test_pressed_calls(void **state)
+{
+    struct wire_world world;
+    struct call_config config = wire_config(&world);
+
+    config.live_max = 64;
+    wire_setup_with(&world, WIRE_MODE(state), &config);
+    wire_preface(&world);
+    for (uint32_t i = 0; i < 40; i++) {
+        wire_call(&world, i * 2 + 1, WIRE_HOLD, SLICE("x"));
+    }
+    wire_run(&world);
+    assert_int_equal(world.held_count, 33); /* one above half, to be so */
+    wire_assert_status(&world, 79, GRPC_UNAVAILABLE);
+    wire_finish_held(&world, 0, GRPC_OK);
+    wire_run(&world);
+    wire_call(&world, 81, WIRE_ECHO, SLICE("y"));
+    wire_run(&world);
+    wire_assert_status(&world, 81, GRPC_OK);
+    wire_teardown(&world);
+}
+
+/* Goal: a few bytes do not become a lot of work. Method: 2 MiB of zeros, which gzip makes 2 KiB of: more
+ * than 1 MiB is refused; just that is taken. */
+static void test_gzip_times(void **state)
+{
+    static const struct wire_field gzip = {"grpc-encoding", "gzip"};
+    static uint8_t zeros[CALL_INFLATED_BYTES_MIN * 2];
+    struct wire_world world;
+    struct arena arena;
+    struct buffer packed;
+    struct buffer within;
+
+    arena_init(&arena, 16u << 20);
+    buffer_init(&packed, &arena, 0);
+    buffer_init(&within, &arena, 0);
+    assert_int_equal(gzip_deflate(slice_of(zeros, sizeof(zeros)), &packed), OK);
+    assert_int_equal(gzip_deflate(slice_of(zeros, CALL_INFLATED_BYTES_MIN), &within), OK);
+    wire_setup(&world, WIRE_MODE(state));
+    wire_headers(&world, 1, WIRE_HOLD, false, &gzip, 1);
+    wire_message(&world, 1, 1, buffer_slice(&packed), true);
+    wire_headers(&world, 3, WIRE_HOLD, false, &gzip, 1);
+    wire_message(&world, 3, 1, buffer_slice(&within), true);
+    wire_run(&world);
+    wire_assert_status(&world, 1, GRPC_RESOURCE_EXHAUSTED);
+    assert_true(wire_has_field(wire_answer(&world, 1), "128 times its size"));
+    assert_int_equal(world.held_count, 1);
+    wire_finish_held(&world, 0, GRPC_OK);
+    wire_run(&world);
+    arena_deinit(&arena);
     wire_teardown(&world);
 }
 
@@ -614,6 +710,9 @@ int run_limit_tests(void)
     const struct CMUnitTest tests[] = {
         WIRE_TEST(test_stream_limit),
         WIRE_TEST(test_call_limit),
+        WIRE_TEST(test_stalled_bodies),
+        WIRE_TEST(test_pressed_calls),
+        WIRE_TEST(test_gzip_times),
         WIRE_TEST(test_header_bomb),
         WIRE_TEST(test_invalid_fields),
         WIRE_TEST(test_ping_flood),

@@ -1,0 +1,63 @@
+/*
+ * asker.h: one organisation that asks a world anything, and what it is answered, byte for byte. What
+ * an answer shows (ids, key ids, page tokens, fingerprints) goes into its pools, for later requests
+ * of its own, and of others who should not know it.
+ */
+#ifndef ERRATA_TESTS_ISOLATION_ASKER_H
+#define ERRATA_TESTS_ISOLATION_ASKER_H
+
+#include "tests/isolation/request_maker.h"
+#include "tests/rpc/world.h"
+
+#define ASKER_METHODS_MAX 64
+
+/* How one call ended. Borrowed from the asker's arena. */
+struct answer {
+    const struct method_info *method;
+    enum grpc_code code;
+    bool ended; /* a stream that stays open has not */
+    struct slice message;
+    struct slice details;
+    struct slice replies; /* all messages, each with its prefix */
+};
+
+/* A request of one method, or the parts of a stream. */
+struct question {
+    const struct method_info *method;
+    struct slice parts[3];
+    size_t part_count;
+    const char *idempotency_key; /* or NULL */
+};
+
+struct asker {
+    struct world *world; /* NULL until the organisation is made */
+    struct arena *arena;
+    char token[WORLD_TOKEN_BYTES];
+    char key_id[9];
+    const char *org_id;
+    struct pools pools;
+    struct slice pageable[ASKER_METHODS_MAX]; /* by method: a request that has another page */
+    struct slice page_token[ASKER_METHODS_MAX];
+    unsigned answered[ASKER_METHODS_MAX]; /* by method: with OK */
+};
+
+/* An organisation of the world, with an administrator's token that is not the server's. */
+void asker_init(struct asker *asker, struct world *world, struct arena *arena, const char *name);
+/* A question at random: of any method of ours, mostly valid. */
+struct question asker_make_question(struct request_maker *maker, const struct method_info *method);
+/* The request that the asker had a page for, with a page token. */
+struct question asker_next_page(const struct asker *asker, const struct method_info *method,
+                                struct arena *arena, struct slice page_token);
+/* Sends it; the world has yet to run. */
+void asker_send(struct asker *asker, const struct question *question, struct exchange *exchange);
+/* Takes the answer out, learns from it, and lets the call go. */
+struct answer asker_take(struct asker *asker, const struct question *question,
+                         struct exchange *exchange);
+/* What a call that stays open has been sent since. */
+struct slice asker_read(struct asker *asker, struct exchange *exchange);
+/* The method is no organisation's: health and reflection. */
+bool asker_passes_over(const struct method_info *method);
+/* Fails the test where two answers differ in any byte, naming the method. */
+void assert_same_answer(const struct answer *a, const struct answer *b, const char *what);
+
+#endif

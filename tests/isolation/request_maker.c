@@ -1,0 +1,297 @@
+/*
+ * request_maker.c: see request_maker.h. Messages within messages lie on an explicit stack, the
+ * innermost on top; its bytes go into its parent when it ends.
+ */
+#include "tests/isolation/request_maker.h"
+
+#include "store/base/assert.h"
+#include "store/base/wire.h"
+
+#include <string.h>
+
+#define DEPTH_MAX 8
+#define FIELDS_IN_TEN 4 /* of those that need not be there */
+#define PAGE_TOKENS_IN_TEN 1 /* one that belongs to another request refuses the whole */
+#define DAY_US (INT64_C(24) * 3600 * 1000000)
+
+struct open_message {
+    const struct message_info *message;
+    const struct field_info *field; /* of the parent; NULL for the whole */
+    uint32_t next; /* field to look at */
+    uint32_t again; /* elements of the repeated message at next - 1 that are still to come */
+    uint32_t oneofs; /* bit of each oneof that has its member */
+    struct buffer bytes;
+};
+
+struct making {
+    struct request_maker *maker;
+    enum maker_part part;
+    size_t depth;
+    struct open_message open[DEPTH_MAX];
+};
+
+void pool_put(struct pool *pool, struct slice text)
+{
+    if (!pool_has(pool, text)) {
+        pool->texts[pool->count++ % POOL_TEXTS_MAX] = text;
+    }
+}
+
+size_t pool_size(const struct pool *pool)
+{
+    return pool->count < POOL_TEXTS_MAX ? pool->count : POOL_TEXTS_MAX;
+}
+
+bool pool_has(const struct pool *pool, struct slice text)
+{
+    for (size_t i = 0; i < pool_size(pool); i++) {
+        if (slice_equal(pool->texts[i], text)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+struct pool *pools_of(struct pools *pools, const struct field_info *field)
+{
+    if (field->type == FIELD_BYTES) {
+        return &pools->names;
+    }
+    if (field->type != FIELD_STRING) {
+        return NULL;
+    }
+    switch (field->rules.format) {
+    case FORMAT_UUID:
+        return &pools->uuids;
+    case FORMAT_KEY_ID:
+        return &pools->key_ids;
+    case FORMAT_PAGE_TOKEN:
+        return &pools->page_tokens;
+    case FORMAT_JSON_OBJECT:
+        return NULL;
+    case FORMAT_ANY:
+    case FORMAT_OPAQUE_ID:
+    case FORMAT_NAME:
+        return &pools->names;
+    }
+    return NULL;
+}
+
+uint64_t maker_draw(struct request_maker *maker, uint64_t count)
+{
+    uint64_t number = 0;
+
+    random_fill(&maker->random.random, &number, sizeof(number));
+    return number % count;
+}
+
+/* The next letter or digit of its kind, so that UUIDs, key ids and base64 stay what they are. */
+static uint8_t next_of_its_kind(uint8_t c)
+{
+    if (c >= '0' && c <= '9') {
+        return c == '9' ? '0' : (uint8_t)(c + 1);
+    }
+    if (c >= 'a' && c <= 'f') {
+        return c == 'f' ? 'a' : (uint8_t)(c + 1);
+    }
+    if (c >= 'g' && c <= 'z') {
+        return c == 'z' ? 'g' : (uint8_t)(c + 1);
+    }
+    if (c >= 'A' && c <= 'Z') {
+        return c == 'Z' ? 'A' : (uint8_t)(c + 1);
+    }
+    return c;
+}
+
+struct slice maker_strange(struct arena *arena, struct slice text)
+{
+    uint8_t *copy = arena_alloc(arena, text.size + 1);
+
+    ASSERT(copy != NULL);
+    for (size_t i = 0; i < text.size; i++) {
+        copy[i] = next_of_its_kind(text.data[i]);
+    }
+    return slice_of(copy, text.size);
+}
+
+static bool is_message(const struct field_info *field)
+{
+    return field->type == FIELD_MESSAGE && field->message->well_known == MESSAGE_PLAIN;
+}
+
+static bool is_target_in(const struct message_info *message, const struct field_info *target)
+{
+    return target >= message->fields && target < message->fields + message->count;
+}
+
+/* Whether a field that may be left out is there. */
+static bool is_wanted(struct making *making, const struct open_message *open,
+                      const struct field_info *field)
+{
+    struct request_maker *maker = making->maker;
+
+    if (field->rules.output_only || (making->part == MAKER_FIRST && field->type == FIELD_BYTES)) {
+        return false;
+    }
+    if (making->part != MAKER_WHOLE) {
+        return (making->part == MAKER_BYTES) == (field->type == FIELD_BYTES);
+    }
+    if (field->oneof >= 0 && (open->oneofs & (1u << field->oneof)) != 0) {
+        return false;
+    }
+    if (maker->target != NULL) {
+        if (field->oneof >= 0 && is_target_in(open->message, maker->target) &&
+            maker->target->oneof == field->oneof) {
+            return field == maker->target;
+        }
+        return field == maker->target || field->rules.required || is_message(field) ||
+               field->oneof >= 0;
+    }
+    return field->rules.required || is_message(field) ||
+           maker_draw(maker, 10) <
+               (field->rules.format == FORMAT_PAGE_TOKEN ? PAGE_TOKENS_IN_TEN : FIELDS_IN_TEN);
+}
+
+static struct slice draw_text(struct request_maker *maker, const struct field_info *field)
+{
+    static const char *const kinds[] = {"layout", "document", "entity", "token"};
+    struct pool *pool = pools_of(maker->pools, field);
+    struct slice text = {NULL, 0};
+
+    if (slice_equal(field->name, SLICE("kind"))) { /* of a subject */
+        return slice_text(kinds[maker_draw(maker, sizeof(kinds) / sizeof(kinds[0]))]);
+    }
+    if (pool == NULL || slice_equal(field->name, SLICE("metadata_json"))) {
+        uint64_t quantity = maker_draw(maker, 1000);
+
+        return arena_printf(
+            maker->arena,
+            "{\"page_count\":1,\"page_dimensions\":[{\"width\":612.0,\"height\":792.0}],"
+            "\"table_count\":1,\"text_coverage_ratio\":0.5,\"qty\":%u,\"note\":\"%s\"}",
+            (unsigned)quantity, maker->strange ? "theirs" : "mine.!");
+    }
+    if (pool_size(pool) == 0) {
+        return field->rules.format == FORMAT_UUID ? SLICE("01890000-0000-7000-8000-000000000000")
+                                                  : SLICE("00000000");
+    }
+    text = pool->texts[maker_draw(maker, pool_size(pool))];
+    return maker->strange ? maker_strange(maker->arena, text) : text;
+}
+
+static struct slice target_text(const struct request_maker *maker, const struct field_info *field)
+{
+    if (field->rules.format != FORMAT_JSON_OBJECT) {
+        return maker->target_text;
+    }
+    return arena_printf(maker->arena, "{\"note\":\"%.*s\"}", (int)maker->target_text.size,
+                        (const char *)maker->target_text.data);
+}
+
+static uint64_t draw_number(struct request_maker *maker, const struct field_info *field)
+{
+    const struct field_rules *rules = &field->rules;
+
+    if (field == maker->target) {
+        return maker->target_number;
+    }
+    if (field->type == FIELD_BOOL) {
+        return maker_draw(maker, 4) == 0;
+    }
+    if (field->type == FIELD_ENUM) { /* 0 is "unspecified", which required ones refuse */
+        uint64_t value = maker_draw(maker, field->enumeration->count - rules->required);
+
+        return (uint64_t)field->enumeration->values[value + rules->required].number;
+    }
+    /* Small ones where there is a most: pages that have a next one. */
+    return 1 + maker_draw(maker, rules->max_value != 0 ? 3 : 20);
+}
+
+static void put_leaf(struct making *making, struct open_message *open,
+                     const struct field_info *field)
+{
+    struct request_maker *maker = making->maker;
+
+    if (field->type == FIELD_STRING || field->type == FIELD_BYTES) {
+        wire_put_bytes(&open->bytes, field->number,
+                       field == maker->target ? target_text(maker, field)
+                                              : draw_text(maker, field));
+    } else if (field->type == FIELD_MESSAGE) {
+        ASSERT(field->message->well_known == MESSAGE_TIMESTAMP);
+        wire_put_timestamp(&open->bytes, field->number,
+                           maker->now_us -
+                               (int64_t)(1 + maker_draw(maker, 3)) * DAY_US *
+                                   (field->rules.not_future || maker_draw(maker, 2) == 0 ? 1 : -1));
+    } else {
+        uint64_t number = draw_number(maker, field);
+
+        ASSERT(field->type != FIELD_DOUBLE && field->type != FIELD_FLOAT); /* no request has one */
+        wire_put_varint(&open->bytes, field->number, number);
+    }
+}
+
+static void open_message(struct making *making, const struct message_info *message,
+                         const struct field_info *field)
+{
+    struct open_message *open = &making->open[making->depth++];
+
+    ASSERT(making->depth <= DEPTH_MAX);
+    *open = (struct open_message){.message = message, .field = field};
+    buffer_init(&open->bytes, making->maker->arena, 256);
+}
+
+static void close_message(struct making *making)
+{
+    const struct open_message *ended = &making->open[--making->depth];
+
+    if (making->depth > 0) {
+        wire_put_bytes(&making->open[making->depth - 1].bytes, ended->field->number,
+                       buffer_slice(&ended->bytes));
+    }
+}
+
+static void look_at_field(struct making *making, struct open_message *open,
+                          const struct field_info *field)
+{
+    uint32_t count = 1;
+
+    if (!is_wanted(making, open, field)) {
+        return;
+    }
+    if (field->oneof >= 0) {
+        open->oneofs |= 1u << field->oneof;
+    }
+    if (field->repeated && making->maker->target == NULL) {
+        count += (uint32_t)maker_draw(making->maker, 3);
+    }
+    if (is_message(field)) {
+        open->again = count - 1;
+        open_message(making, field->message, field);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        put_leaf(making, open, field);
+    }
+}
+
+struct slice maker_make(struct request_maker *maker, const struct message_info *message,
+                        enum maker_part part)
+{
+    struct making making = {.maker = maker, .part = part};
+
+    open_message(&making, message, NULL);
+    while (making.depth > 0) {
+        struct open_message *open = &making.open[making.depth - 1];
+
+        if (open->again > 0) {
+            const struct field_info *field = &open->message->fields[open->next - 1];
+
+            open->again--;
+            open_message(&making, field->message, field);
+        } else if (open->next < open->message->count) {
+            look_at_field(&making, open, &open->message->fields[open->next++]);
+        } else {
+            close_message(&making);
+        }
+    }
+    return buffer_slice(&making.open[0].bytes);
+}

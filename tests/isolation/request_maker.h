@@ -1,0 +1,65 @@
+/*
+ * request_maker.h: requests of any method, made from the contract's tables: valid as far as the rules
+ * of fields can say, with texts and ids of a pool. A method that is added later is asked with them
+ * unasked. Knows no server.
+ */
+#ifndef ERRATA_TESTS_ISOLATION_REQUEST_MAKER_H
+#define ERRATA_TESTS_ISOLATION_REQUEST_MAKER_H
+
+#include "server/codec/contract.h"
+#include "store/base/buffer.h"
+#include "store/base/random.h"
+
+#define POOL_TEXTS_MAX 24
+
+/* Texts of one format, the newest instead of the oldest once there is no room. They are borrowed. */
+struct pool {
+    struct slice texts[POOL_TEXTS_MAX];
+    size_t count; /* put in so far */
+};
+
+/* What is known of an organisation: what its answers showed. */
+struct pools {
+    struct pool names; /* of everything that callers name */
+    struct pool uuids;
+    struct pool key_ids;
+    struct pool page_tokens;
+};
+
+void pool_put(struct pool *pool, struct slice text);
+bool pool_has(const struct pool *pool, struct slice text);
+size_t pool_size(const struct pool *pool);
+/* The pool that a field is filled from; NULL for JSON and for what is no text. */
+struct pool *pools_of(struct pools *pools, const struct field_info *field);
+
+struct request_maker {
+    struct arena *arena; /* of the requests */
+    struct random_seeded random;
+    struct pools *pools;
+    const char *keys[2]; /* idempotency keys */
+    int64_t now_us;
+    /* Other texts of the same length instead of those of the pools. */
+    bool strange;
+    /* This field is there, and has this value; whatever is not needed for it is not there. Or NULL. */
+    const struct field_info *target;
+    struct slice target_text;
+    uint64_t target_number;
+};
+
+/* From 0 to below `count`. */
+uint64_t maker_draw(struct request_maker *maker, uint64_t count);
+/* Another text of the same length and shape, the same for the same text. */
+struct slice maker_strange(struct arena *arena, struct slice text);
+
+/* Which fields of a client's stream a message has. */
+enum maker_part {
+    MAKER_WHOLE,
+    MAKER_FIRST, /* all but bytes, optional ones too */
+    MAKER_BYTES /* bytes alone */
+};
+
+/* The wire bytes of a message; die with the maker's arena. */
+struct slice maker_make(struct request_maker *maker, const struct message_info *message,
+                        enum maker_part part);
+
+#endif

@@ -1,0 +1,426 @@
+/*
+ * walk_tests.c: what belongs to another organisation is as unknown as what nobody has. Two worlds are
+ * the same; in one a stranger names the owner's things, in the other things of the same shape that
+ * nobody has. Every field of every method that can name something is walked over.
+ */
+#include "tests/isolation/asker.h"
+#include "tests/isolation/isolation.h"
+
+#include "store/base/sha256.h"
+#include "store/base/wire.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define ARENA_BYTES (256u << 20)
+#define OWNER_STEPS 600
+#define MESSAGES_MAX 16 /* that a request reaches */
+/* A number in the owner's log above those of the stranger's, and one in nobody's, as long on the wire
+ * and in text. */
+#define OWNERS_SEQ 30
+#define NOBODYS_SEQ 90
+#define OWNERS_KEY "owners-key"
+#define NOBODYS_KEY "nobody-key"
+
+static char owners_names[][24] = {"owner-layout-4711", "owner-document-4712", "owner-entity-4713",
+                                  "owner-draft-4714", "owner-user-4715"};
+
+struct side {
+    struct world world;
+    struct arena arena;
+    struct request_maker maker;
+    struct asker owner;
+    struct asker stranger;
+    uint64_t steps;
+};
+
+/* Both worlds; in the second one the strange texts stand for those of the owner. */
+struct sides {
+    struct side real;
+    struct side strange;
+    unsigned asked[ASKER_METHODS_MAX];
+};
+
+/* A field of some message that a request of the method reaches. */
+struct probe {
+    const struct method_info *method;
+    const struct field_info *field;
+    struct slice text; /* the owner's */
+};
+
+static void begin_step(struct side *side)
+{
+    side->steps++;
+    clock_manual_advance(&side->world.clock, 1000);
+    random_seeded_init(&side->world.random, side->steps);
+    side->maker.now_us = side->world.clock.wall_us;
+}
+
+static struct answer ask(struct side *side, struct asker *asker, const struct question *question)
+{
+    /* A layout of its own for each: the same measures are the same fingerprint for everybody. */
+    static const struct pdf_page_size pages[] = {
+        {595.276, 841.89}, {612.0, 792.0}, {612.0, 1008.0}};
+    struct exchange exchange;
+
+    side->world.documents.answer.text.pages =
+        &pages[asker == &side->owner ? 1 + side->steps % 2 : 0];
+    begin_step(side);
+    asker_send(asker, question, &exchange);
+    world_run(&side->world);
+    return asker_take(asker, question, &exchange);
+}
+
+/* The owner does whatever there is to do, until every pool has something in it. */
+static void fill_owner(struct side *side)
+{
+    side->owner.pools.names = (struct pool){0};
+    for (size_t i = 0; i < sizeof(owners_names) / sizeof(owners_names[0]); i++) {
+        pool_put(&side->owner.pools.names, slice_text(owners_names[i]));
+    }
+    side->maker.pools = &side->owner.pools;
+    for (size_t step = 0; step < OWNER_STEPS; step++) {
+        const struct method_info *method =
+            &contract_methods[maker_draw(&side->maker, contract_method_count)];
+        struct question question;
+
+        if (asker_passes_over(method)) {
+            continue;
+        }
+        question = asker_make_question(&side->maker, method);
+        (void)ask(side, &side->owner, &question);
+    }
+    assert_true(pool_size(&side->owner.pools.uuids) > 5);
+    assert_true(pool_size(&side->owner.pools.key_ids) > 0);
+    assert_true(pool_size(&side->owner.pools.page_tokens) > 0);
+}
+
+static void side_init(struct side *side)
+{
+    *side = (struct side){0};
+    world_init(&side->world);
+    arena_init(&side->arena, ARENA_BYTES);
+    random_seeded_init(&side->maker.random, 5);
+    side->maker.arena = &side->arena;
+    side->maker.keys[0] = OWNERS_KEY;
+    side->maker.keys[1] = OWNERS_KEY;
+    asker_init(&side->owner, &side->world, &side->arena, "owner");
+    asker_init(&side->stranger, &side->world, &side->arena, "stranger");
+    fill_owner(side);
+    side->maker.pools = &side->stranger.pools;
+}
+
+static void side_deinit(struct side *side)
+{
+    world_deinit(&side->world);
+    arena_deinit(&side->arena);
+}
+
+static struct sides *sides_new(void)
+{
+    struct sides *sides = calloc(1, sizeof(*sides));
+
+    assert_non_null(sides);
+    side_init(&sides->real);
+    side_init(&sides->strange);
+    return sides;
+}
+
+static void sides_free(struct sides *take_sides)
+{
+    side_deinit(&take_sides->real);
+    side_deinit(&take_sides->strange);
+    free(take_sides);
+}
+
+/* Puts `to` wherever `from` stands; they have the same length. */
+static void replace(struct slice bytes, struct slice from, struct slice to)
+{
+    uint8_t *at = (uint8_t *)(uintptr_t)bytes.data;
+    size_t left = bytes.size;
+
+    assert_int_equal(from.size, to.size);
+    while (left > 0) {
+        uint8_t *found = memmem(at, left, from.data, from.size);
+
+        if (found == NULL) {
+            return;
+        }
+        memcpy(found, to.data, to.size);
+        left -= (size_t)(found - at) + to.size;
+        at = found + to.size;
+    }
+}
+
+/* A text, and the hash of it that is answered for bytes. */
+static void replace_all(struct answer *answer, struct slice from, struct slice to)
+{
+    struct slice parts[] = {answer->message, answer->details, answer->replies};
+    char hash_from[2 * SHA256_BYTES + 1];
+    char hash_to[2 * SHA256_BYTES + 1];
+    struct sha256_digest digest_from = sha256(from);
+    struct sha256_digest digest_to = sha256(to);
+
+    sha256_format(&digest_from, hash_from);
+    sha256_format(&digest_to, hash_to);
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        replace(parts[i], from, to);
+        replace(parts[i], slice_of(hash_from, sizeof(hash_from) - 1),
+                slice_of(hash_to, sizeof(hash_to) - 1));
+    }
+}
+
+static bool slice_contains(struct slice whole, struct slice part)
+{
+    return memmem(whole.data, whole.size, part.data, part.size) != NULL;
+}
+
+static struct answer ask_target(struct side *side, const struct probe *probe, struct slice text,
+                                uint64_t number)
+{
+    struct pools known = side->stranger.pools;
+    struct question question;
+    struct answer answer;
+    bool there = false;
+
+    random_seeded_init(&side->maker.random, side->steps);
+    side->maker.target = probe->field;
+    side->maker.target_text = text;
+    side->maker.target_number = number;
+    question = asker_make_question(&side->maker, probe->method);
+    question.idempotency_key = NULL;
+    for (size_t i = 0; i < question.part_count; i++) {
+        there = there || text.size == 0 || slice_contains(question.parts[i], text);
+    }
+    if (!there) {
+        fail_msg("no request of %.*s has its %.*s: teach request_maker.c the way there",
+                 (int)probe->method->path.size, (const char *)probe->method->path.data,
+                 (int)probe->field->name.size, (const char *)probe->field->name.data);
+    }
+    answer = ask(side, &side->stranger, &question);
+    side->stranger.pools = known; /* what it learns of one text must not be in later questions */
+    return answer;
+}
+
+static void compare_probe(struct sides *sides, const struct probe *probe)
+{
+    struct slice text = maker_strange(&sides->strange.arena, probe->text);
+    struct answer real = ask_target(&sides->real, probe, probe->text, OWNERS_SEQ);
+    struct answer strange = ask_target(&sides->strange, probe, text, NOBODYS_SEQ);
+    const char *what = (const char *)arena_printf(
+                           &sides->real.arena, "where %.*s is '%.*s'", (int)probe->field->name.size,
+                           (const char *)probe->field->name.data, (int)probe->text.size,
+                           (const char *)probe->text.data)
+                           .data;
+
+    if (probe->text.size > 0) {
+        replace_all(&strange, text, probe->text);
+    } else {
+        replace_all(&strange, SLICE("90"), SLICE("30"));
+    }
+    sides->asked[probe->method->index]++;
+    if (probe->method->transaction == METHOD_NO_TRANSACTION) {
+        assert_int_equal(real.code,
+                         strange.code); /* it computes with the text, and knows nothing */
+    } else {
+        assert_same_answer(&real, &strange, what);
+    }
+}
+
+/* All of the owner's texts that could stand in the field, and some that should not. */
+static void walk_field(struct sides *sides, const struct method_info *method,
+                       const struct field_info *field)
+{
+    const struct pools *owners = &sides->real.owner.pools;
+    const struct pool *pools[] = {&owners->names, &owners->uuids, &owners->key_ids,
+                                  &owners->page_tokens};
+    struct probe probe = {.method = method, .field = field};
+
+    if (field->type == FIELD_UINT64 || field->type == FIELD_INT64) {
+        compare_probe(sides, &probe);
+    }
+    if (field->type != FIELD_STRING && field->type != FIELD_BYTES) {
+        return;
+    }
+    for (size_t i = 0; i < sizeof(pools) / sizeof(pools[0]); i++) {
+        bool fits = pools[i] == pools_of(&sides->real.owner.pools, field);
+
+        for (size_t j = 0; j < pool_size(pools[i]) && (fits || j < 1); j++) {
+            probe.text = pools[i]->texts[j];
+            compare_probe(sides, &probe);
+        }
+    }
+}
+
+/* The messages that requests of a method reach; gives how many. */
+static size_t reach(const struct method_info *method, const struct message_info **messages)
+{
+    size_t count = 1;
+
+    messages[0] = method->request;
+    for (size_t i = 0; i < count; i++) {
+        for (uint32_t j = 0; j < messages[i]->count; j++) {
+            const struct field_info *field = &messages[i]->fields[j];
+            bool known = field->type != FIELD_MESSAGE || field->rules.output_only ||
+                         field->message->well_known != MESSAGE_PLAIN;
+
+            for (size_t k = 0; k < count && !known; k++) {
+                known = messages[k] == field->message;
+            }
+            if (!known) {
+                assert_true(count < MESSAGES_MAX);
+                messages[count++] = field->message;
+            }
+        }
+    }
+    return count;
+}
+
+static void walk_method(struct sides *sides, const struct method_info *method)
+{
+    const struct message_info *messages[MESSAGES_MAX];
+    size_t count = reach(method, messages);
+
+    for (size_t i = 0; i < count; i++) {
+        for (uint32_t j = 0; j < messages[i]->count; j++) {
+            if (!messages[i]->fields[j].rules.output_only) {
+                walk_field(sides, method, &messages[i]->fields[j]);
+            }
+        }
+    }
+}
+
+/* Goal: the owner's ids, names, key ids, page tokens and numbers tell a stranger nothing, in any field
+ * of any method. Method: each of them in each field, and the same with what nobody has: the answers
+ * are equal but for what was asked. Reads first, since what a write stores differs by its texts. */
+static void test_every_field(void **state)
+{
+    struct sides *sides = sides_new();
+    unsigned asked = 0;
+
+    (void)state;
+    for (int writes = 0; writes < 2; writes++) {
+        for (uint32_t i = 0; i < contract_method_count; i++) {
+            const struct method_info *method = &contract_methods[i];
+
+            if (!asker_passes_over(method) && (method->transaction == METHOD_WRITE) == writes) {
+                walk_method(sides, method);
+                asked += sides->asked[i];
+            }
+        }
+    }
+    assert_true(asked > 500);
+    sides_free(sides);
+}
+
+/* The owner's first page of one, so that there is a next; empty where there is none. */
+static struct slice take_page_token(struct side *side, const struct method_info *method)
+{
+    struct question question = {.method = method, .part_count = 1};
+    struct buffer request;
+
+    buffer_init(&request, &side->arena, 16);
+    for (uint32_t i = 0; i < method->request->count; i++) {
+        if (slice_equal(method->request->fields[i].name, SLICE("page_size"))) {
+            wire_put_varint(&request, method->request->fields[i].number, 1);
+        }
+    }
+    question.parts[0] = buffer_slice(&request);
+    side->owner.page_token[method->index] = slice_of(NULL, 0);
+    assert_int_equal(ask(side, &side->owner, &question).code, GRPC_OK);
+    return side->owner.page_token[method->index];
+}
+
+static bool is_paged(const struct method_info *method)
+{
+    for (uint32_t i = 0; i < method->request->count; i++) {
+        if (method->request->fields[i].rules.format == FORMAT_PAGE_TOKEN) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Goal: a page token is the organisation's: another's is refused like a forged one. Method: each
+ * method that has pages, with the owner's request and the owner's token, which the owner can use, and
+ * with a token that nobody was given. Only a server's administrator sees two organisations. */
+static void test_page_tokens(void **state)
+{
+    struct sides *sides = sides_new();
+
+    (void)state;
+    for (uint32_t i = 0; i < contract_method_count; i++) {
+        const struct method_info *method = &contract_methods[i];
+        struct answer answers[2];
+
+        if (!is_paged(method) ||
+            slice_equal(method->path, SLICE("/errata.v1.AdminService/ListOrganizations"))) {
+            continue;
+        }
+        for (int strange = 0; strange < 2; strange++) {
+            struct side *side = strange ? &sides->strange : &sides->real;
+            struct slice token = take_page_token(side, method);
+            struct question question;
+
+            assert_true(token.size > 0);
+            question = asker_next_page(&side->owner, method, &side->arena, token);
+            if (strange) {
+                question = asker_next_page(&side->owner, method, &side->arena,
+                                           maker_strange(&side->arena, token));
+            } else {
+                assert_int_equal(ask(side, &side->owner, &question).code, GRPC_OK);
+            }
+            answers[strange] = ask(side, &side->stranger, &question);
+        }
+        assert_int_equal(answers[0].code, GRPC_INVALID_ARGUMENT);
+        assert_same_answer(&answers[0], &answers[1], "where the page token is the owner's");
+    }
+    sides_free(sides);
+}
+
+/* Goal: idempotency keys are the organisation's: one that the owner used is new. Method: each write
+ * with the owner's key, and with one that nobody used. */
+static void test_idempotency_keys(void **state)
+{
+    struct sides *sides = sides_new();
+
+    (void)state;
+    for (uint32_t i = 0; i < contract_method_count; i++) {
+        const struct method_info *method = &contract_methods[i];
+
+        for (int round = 0; round < 8 && method->transaction == METHOD_WRITE; round++) {
+            struct answer answers[2];
+
+            for (int strange = 0; strange < 2; strange++) {
+                struct side *side = strange ? &sides->strange : &sides->real;
+                struct question question = asker_make_question(&side->maker, method);
+
+                question.idempotency_key = round % 2 == 1 ? NULL
+                                           : strange      ? NOBODYS_KEY
+                                                          : OWNERS_KEY;
+                answers[strange] = ask(side, &side->stranger, &question);
+            }
+            replace_all(&answers[1], SLICE(NOBODYS_KEY), SLICE(OWNERS_KEY));
+            assert_same_answer(&answers[0], &answers[1], "with the owner's idempotency key");
+        }
+    }
+    sides_free(sides);
+}
+
+int run_walk_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_field),
+        cmocka_unit_test(test_page_tokens),
+        cmocka_unit_test(test_idempotency_keys),
+    };
+
+    return cmocka_run_group_tests_name("isolation: what is another's", tests, NULL, NULL);
+}

@@ -39,22 +39,52 @@ static enum err read_row(struct slice value, const struct event_idempotency *key
     return OK;
 }
 
+/* The row at or behind a key, within the organisation; `ret_is_it`: at it. */
+static enum err seek(struct store_txn *txn, const struct key *row, bool *ret_is_it,
+                     uint32_t *ret_hour, struct slice *ret_value)
+{
+    struct store_cursor cursor;
+    struct slice key = {NULL, 0};
+    enum err err =
+        store_cursor_init(&cursor, txn, TABLE_IDEMPOTENCY, slice_of(row->bytes, ORG_BYTES),
+                          key_slice(row), STORE_ASCENDING);
+
+    if (err == OK) {
+        err = store_cursor_next(&cursor, &key, ret_value);
+    }
+    if (err == OK && key.size != row->size) {
+        err = ERR_CORRUPT;
+    }
+    if (err == OK) {
+        *ret_is_it = slice_equal(key, key_slice(row));
+        *ret_hour = bytes_get_be32(key.data + ORG_BYTES);
+    }
+    store_cursor_deinit(&cursor);
+    return err;
+}
+
+/* Goes over the hours that have rows, from a day ago on. Later ones too: a clock that was put back has
+ * left rows in what is now the future. Each turn is an hour later, so they end. */
 enum err idempotency_find(struct ctx *ctx, struct store_txn *txn,
                           const struct event_idempotency *key, struct work_result *ret_result)
 {
-    uint32_t newest = hour_of(clock_wall_us(ctx->clock)) + 1;
+    uint32_t now = hour_of(clock_wall_us(ctx->clock));
+    uint32_t hour = now > IDEMPOTENCY_HOURS_BACK ? now - IDEMPOTENCY_HOURS_BACK : 0;
 
-    for (uint32_t i = 0; i <= IDEMPOTENCY_HOURS_BACK + 1 && i <= newest; i++) {
-        struct key row = key_idempotency(key->org, newest - i, key->key_hash);
+    while (hour < UINT32_MAX) {
+        struct key row = key_idempotency(key->org, hour, key->key_hash);
         struct slice value = {NULL, 0};
-        enum err err = store_get(txn, TABLE_IDEMPOTENCY, key_slice(&row), &value);
+        uint32_t found = 0;
+        bool is_it = false;
+        enum err err = seek(txn, &row, &is_it, &found, &value);
 
-        if (err == OK) {
-            return read_row(value, key, ret_result);
-        }
-        if (err != ERR_NOT_FOUND) {
+        if (err != OK) {
             return err;
         }
+        if (is_it) {
+            return read_row(value, key, ret_result);
+        }
+        hour = found > hour ? found : hour + 1;
     }
     return ERR_NOT_FOUND;
 }

@@ -8,8 +8,8 @@
 #include "store/backend.h"
 #include "store/base/uuid.h"
 
-/* A key is looked for in this hour, in the hours before it that a day may reach into, and in the next
- * one, should the clock have been put back. */
+/* A key is looked for in this hour, in the hours before it that a day may reach into, and in all later
+ * ones, should the clock have been put back. */
 #define IDEMPOTENCY_HOURS_BACK 24
 /* Rows stay twice as long as they are asked for: a clock that jumps ahead by less than a day must not
  * make a repeated write be stored twice. */

@@ -73,6 +73,31 @@ static void test_found_for_a_day(void **state)
     store_abort(txn);
 }
 
+/* Goal: a clock that is put back by days makes no repeated write a new one, and one that was ahead for a
+ * while costs no more than the hours that it has left rows in. Method: rows of several hours, of this key
+ * and of others, the clock put back behind all of them. */
+static void test_clock_put_back(void **state)
+{
+    struct store_world *world = *state;
+    struct store_txn *txn = begin_write(world);
+    struct event_idempotency key = make_key(1, 5);
+    struct event_idempotency never = make_key(1, 200);
+    struct work_result result;
+
+    for (uint8_t i = 0; i < 10; i++) {
+        clock_manual_advance(&world->clock, 3 * HOUR_US);
+        keep(world, txn, 1, i);
+        keep(world, txn, 2, i);
+    }
+    world->clock.wall_us -= 2000 * HOUR_US;
+    for (uint8_t i = 0; i < 10; i++) {
+        key = make_key(1, i);
+        assert_int_equal(idempotency_find(&world->ctx, txn, &key, &result), OK);
+    }
+    assert_int_equal(idempotency_find(&world->ctx, txn, &never, &result), ERR_NOT_FOUND);
+    store_abort(txn);
+}
+
 /* Goal: a write that appended nothing is repeated as such. Method: keep and find an empty result. */
 static void test_empty_result(void **state)
 {
@@ -143,6 +168,8 @@ int run_idempotency_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_found_for_a_day, store_world_set_up,
+                                        store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_clock_put_back, store_world_set_up,
                                         store_world_tear_down),
         cmocka_unit_test_setup_teardown(test_empty_result, store_world_set_up,
                                         store_world_tear_down),

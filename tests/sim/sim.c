@@ -88,7 +88,6 @@ void sim_init(struct sim *sim, uint64_t seed)
     random_seeded_init(&sim->server_random, seed ^ UINT64_C(0x5e12e12));
     random_seeded_init(&sim->client_random, seed ^ UINT64_C(0xc11e47));
     clock_manual_init(&sim->clock, SIM_START_US);
-    sim->wall_most_us = SIM_START_US;
     draw_profile(sim);
 #ifdef ERRATA_FAULTS
     sim->points.fails = point_fails;
@@ -153,9 +152,7 @@ int64_t sim_now(const struct sim *sim)
 void sim_jump_wall(struct sim *sim, int64_t by_us)
 {
     sim->clock.wall_us += by_us;
-    if (sim->clock.wall_us > sim->wall_most_us) {
-        sim->wall_most_us = sim->clock.wall_us;
-    }
+    sim->wall_ahead_us += by_us > 0 ? by_us : 0;
 }
 
 static bool comes_before(const struct sim_event *one, const struct sim_event *other)
@@ -225,8 +222,8 @@ static struct sim_event take_first(struct sim *sim)
 static void move_clock(struct sim *sim, int64_t to_us)
 {
     if (to_us > sim_now(sim)) {
+        sim->wall_ahead_us += to_us - sim_now(sim);
         clock_manual_advance(&sim->clock, to_us - sim_now(sim));
-        sim_jump_wall(sim, 0);
     }
 }
 

@@ -77,7 +77,7 @@ struct sim {
     uint64_t event_order;
     uint64_t events_run;
     struct clock_manual clock;
-    int64_t wall_most_us; /* the latest wall time that ever was */
+    int64_t wall_ahead_us; /* all steps that the wall clock ever made forward */
     struct random_seeded draws; /* what happens */
     struct random_seeded server_random; /* what the server draws */
     struct random_seeded client_random;

@@ -33,7 +33,7 @@ static int64_t now_ms(const struct sim_connection *connection)
 void sim_check_bytes(const struct sim_caller *caller, struct slice bytes, const char *where)
 {
     for (unsigned org = 0; org < SIM_ORGS_MAX && !caller->sees_all; org++) {
-        const char mark[] = {'C', 'N', 'R', 'Y', (char)('a' + org)};
+        const char mark[] = {'C', 'N', (char)('a' + org), 'R', 'Y'};
 
         if (org != caller->org && bytes.size >= sizeof(mark) &&
             memmem(bytes.data, bytes.size, mark, sizeof(mark)) != NULL) {

@@ -40,7 +40,7 @@ struct sim_write {
     size_t request_bytes;
     unsigned tries;
     unsigned under_way;
-    int64_t wall_us; /* the latest wall time before it was first sent */
+    int64_t wall_ahead_us; /* the simulation's when it was first sent */
     bool acknowledged;
     bool maybe; /* some end of it did not say that nothing was stored */
     uint8_t *answer; /* owned; the first one */

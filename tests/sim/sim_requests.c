@@ -96,7 +96,7 @@ void sim_send_write(struct sim *sim, struct sim_write *write)
 
     call->write = write;
     if (write->tries == 0) {
-        write->wall_us = sim->wall_most_us;
+        write->wall_ahead_us = sim->wall_ahead_us;
     }
     if (write->kind == SIM_WRITE_REVOKE) {
         ((struct sim_member *)write->subject)->revoking = true;
@@ -149,13 +149,13 @@ static void fill_event(struct sim_member *member, const struct sim_write *write,
     sim_write_mark(write, item, texts->mark);
     (void)snprintf(texts->layout, sizeof(texts->layout), "layout-%u", write->layout);
     (void)snprintf(texts->entity, sizeof(texts->entity), "line-%u", (unsigned)sim_draw(sim, 4));
-    (void)snprintf(texts->before, sizeof(texts->before), "{\"qty\":%u,\"note\":\"CNRY%c\"}",
+    (void)snprintf(texts->before, sizeof(texts->before), "{\"qty\":%u,\"note\":\"CN%cRY\"}",
                    (unsigned)sim_draw(sim, 100), whose);
-    (void)snprintf(texts->meta, sizeof(texts->meta), "{\"input_snippet\":\"CNRY%c of %s\"}", whose,
+    (void)snprintf(texts->meta, sizeof(texts->meta), "{\"input_snippet\":\"CN%cRY of %s\"}", whose,
                    texts->mark);
     texts->after = malloc(filler + 128);
     ASSERT(texts->after != NULL);
-    head = (size_t)snprintf(texts->after, 128, "{\"qty\":%u,\"note\":\"CNRY%c %s\",\"more\":\"",
+    head = (size_t)snprintf(texts->after, 128, "{\"qty\":%u,\"note\":\"CN%cRY %s\",\"more\":\"",
                             (unsigned)sim_draw(sim, 100), whose, texts->mark);
     memset(texts->after + head, 'f', filler);
     memcpy(texts->after + head + filler, "\"}", 3);
@@ -246,7 +246,7 @@ static void ingest(struct sim_member *member, bool streamed)
     ASSERT(content != NULL);
     sim_write_mark(write, 0, mark);
     memset(content, ' ', size);
-    head = snprintf((char *)content, size, "%%PDF-1.4 CNRY%c %s\n",
+    head = snprintf((char *)content, size, "%%PDF-1.4 CN%cRY %s\n",
                     (char)('a' + member->caller.org), mark);
     content[head] = ' ';
     write->streamed = streamed;
@@ -337,7 +337,7 @@ void sim_request_org(struct sim *sim, struct sim_member *by, unsigned org)
     Errata__V1__Organization organization = ERRATA__V1__ORGANIZATION__INIT;
 
     write->org = org;
-    (void)snprintf(sim->model->orgs[org].name, sizeof(sim->model->orgs[org].name), "CNRY%c",
+    (void)snprintf(sim->model->orgs[org].name, sizeof(sim->model->orgs[org].name), "CN%cRY",
                    (char)('a' + org));
     organization.name = sim->model->orgs[org].name;
     request.organization = &organization;

@@ -18,10 +18,11 @@
 /* What a look at the disk between two lives of the server costs is spent so often at most. */
 #define CHECKS_MAX 6
 
-/* A jump of the wall clock: an hour that an administrator got wrong, or days. */
+/* A jump of the wall clock: seconds, hours that an administrator got wrong, or days. */
 static void jump_wall(struct sim *sim)
 {
-    int64_t by_us = sim_delay(sim, SIM_MS, sim_draw(sim, 6) == 0 ? 60 * SIM_HOUR : 2 * SIM_HOUR);
+    int64_t by_us = sim_draw(sim, 3) == 0 ? (int64_t)sim_draw(sim, 48 * (uint64_t)SIM_HOUR)
+                                          : sim_delay(sim, SIM_MS, 3 * SIM_HOUR);
 
     by_us = sim_draw(sim, 2) == 0 ? by_us : -by_us;
     sim_trace(sim, "clock: the wall jumps by %" PRId64 " ms", by_us / 1000);

@@ -123,6 +123,9 @@ void call_let_go(struct call_core *core)
         core->ended = true;
         call_timer_stop(core); /* the services may hold it past its deadline */
     }
+    call_share_leave(core);
+    call_share_take(core, core->output_bytes);
+    core->share = NULL;
     call_cancel(core, ERR_CANCELLED);
     core->closed = true;
     call_release_when_done(core);

@@ -94,12 +94,23 @@ struct call_head {
     int64_t timeout_us; /* INT64_MAX: none */
 };
 
+/* What the calls of one connection share; its protocol has it, and lets go of each call before it goes. */
+struct call_share {
+    size_t output_bytes; /* of replies that wait for the peer */
+    struct call_core *waiting; /* requests that wait until they are fewer; oldest first */
+    struct call_core *waiting_last;
+};
+
 struct call_core {
     struct call call; /* first: the services' view */
     struct call_server *server;
     const struct call_protocol *protocol;
     void *stream; /* the protocol's own, NULL once it let go */
     uint32_t stream_generation;
+    struct call_share *share; /* NULL: none, or the protocol let go */
+    struct call_core *share_next; /* in `share->waiting`, while `share_waits` */
+    struct call_core *share_previous;
+    bool share_waits;
     struct call_core *next; /* in the server's list of live calls, or in its pool */
     struct call_core *previous;
     struct call_core *timer_next; /* in a slot of the wheel */
@@ -146,6 +157,7 @@ struct call_server {
     struct call_core *live;
     struct call_core *pool;
     uint32_t pool_count;
+    uint64_t output_bytes; /* of answers that wait for their peers */
     uint64_t body_bytes; /* of request messages that are arriving or being handled */
     const struct method_info *recent_method; /* of the last call; NULL where it had none */
     uint64_t next_number;
@@ -202,6 +214,15 @@ void call_timer_stop(struct call_core *core);
 void call_server_turn_wheel(struct call_server *server, int64_t now_us);
 /* Ends calls whose request has stopped to arrive. */
 void call_server_check_bodies(struct call_server *server, int64_t now_us);
+
+/* call_share.c: replies that wait, counted for the connection and the server. */
+void call_share_add(struct call_core *core, size_t bytes);
+void call_share_take(struct call_core *core, size_t bytes);
+/* Too much waits for the peer: whole requests are to wait too. */
+bool call_share_is_full(const struct call_server *server, const struct call_share *share);
+void call_share_wait(struct call_core *core);
+/* Waits no more, if it did. */
+void call_share_leave(struct call_core *core);
 
 /* Output side: the queued replies as one run of bytes. */
 size_t call_output_ready(const struct call_core *core, size_t max, bool *ret_end);

@@ -69,7 +69,7 @@ enum err call_reply_end(struct call *call)
     }
     *core->pieces_end = piece;
     core->pieces_end = &piece->next;
-    core->output_bytes += bytes.size;
+    call_share_add(core, bytes.size);
     /* A reply that goes out with its call's end holds nothing back. */
     core->full = core->full || (!is_only && core->output_bytes > CALL_OUTPUT_BYTES_HIGH);
     core->server->stats.messages_out++;
@@ -111,8 +111,7 @@ static void call_pop_piece(struct call_core *core)
 
 void call_output_copy(struct call_core *core, uint8_t *to, size_t size)
 {
-    ASSERT(size <= core->output_bytes);
-    core->output_bytes -= size;
+    call_share_take(core, size);
     while (size > 0) {
         struct call_piece *piece = core->pieces;
         size_t step = piece->bytes.size < size ? piece->bytes.size : size;
@@ -136,7 +135,7 @@ bool call_output_drop(struct call_core *core)
     while (core->pieces != NULL) {
         call_pop_piece(core);
     }
-    core->output_bytes = 0;
+    call_share_take(core, core->output_bytes);
     return true;
 }
 

@@ -11,6 +11,7 @@ struct grpc_session {
     struct call_server *server;
     struct net_link *link;
     struct h2_conn *conn;
+    struct call_share share;
 };
 
 extern const struct call_protocol grpc_protocol;

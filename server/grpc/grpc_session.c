@@ -21,6 +21,7 @@ static void grpc_on_request(void *user, struct h2_stream *stream)
         return; /* answered when the head is whole */
     }
     core->stream = stream;
+    core->share = &session->share;
     core->stream_generation = h2_stream_generation(stream);
     core->head.timeout_us = INT64_MAX;
     if (!arena_copy(&core->arena, session->link->peer, &core->call.peer)) {
@@ -94,8 +95,30 @@ static void grpc_on_request_end(void *user, struct h2_stream *stream)
         return;
     }
     core->request_end = true;
-    if (core->held.size == 0) {
-        call_take_frames_end(core);
+    if (core->held.size > 0) {
+        return;
+    }
+    if (core->started && method_has_one_request(core->call.method) &&
+        call_share_is_full(core->server, core->share)) {
+        call_share_wait(core);
+        return;
+    }
+    call_take_frames_end(core);
+}
+
+/* A request that waited for answers to be read, where enough of them were. */
+static void grpc_take_waiting(struct grpc_session *session)
+{
+    struct call_share *share = &session->share;
+    struct call_core *core = share->waiting;
+
+    if (core == NULL || call_share_is_full(session->server, share)) {
+        return;
+    }
+    call_share_leave(core);
+    call_take_frames_end(core);
+    if (share->waiting != NULL) {
+        session->link->wake(session->link); /* the next one's turn */
     }
 }
 
@@ -229,7 +252,9 @@ static size_t grpc_drain(void *user, uint8_t *to, size_t size)
 {
     struct grpc_session *session = user;
 
-    return h2_conn_drain(session->conn, to, size);
+    size = h2_conn_drain(session->conn, to, size);
+    grpc_take_waiting(session);
+    return size;
 }
 
 static void grpc_tick(void *user, int64_t now_us)
@@ -258,6 +283,8 @@ static void grpc_close(void *user)
     struct grpc_session *session = user;
 
     h2_conn_free(session->conn);
+    ASSERT(session->share.waiting == NULL);
+    ASSERT(session->share.output_bytes == 0);
     free(session);
 }
 
@@ -322,6 +349,7 @@ struct call_stats call_server_stats(const struct call_server *server)
     struct call_stats stats = server->stats;
 
     stats.body_bytes_live = server->body_bytes;
+    stats.output_bytes_live = server->output_bytes;
     return stats;
 }
 
@@ -338,6 +366,7 @@ void call_server_free(struct call_server *server)
     ASSERT(server->live == NULL);
     ASSERT(server->stats.calls_live == 0);
     ASSERT(server->body_bytes == 0);
+    ASSERT(server->output_bytes == 0);
     while (server->pool != NULL) {
         struct call_core *core = server->pool;
 

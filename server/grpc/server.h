@@ -22,6 +22,10 @@
  * large, and 16 KiB that are 16 MiB take as long as a thousand lookups. */
 #define CALL_INFLATED_TIMES_MAX 128
 #define CALL_INFLATED_BYTES_MIN ((size_t)1 << 20)
+/* Answers of one connection that wait for its peer: above it, its next requests wait until some are out.
+ * And of all connections: where half of it is taken, the former is no more than one stream's mark. */
+#define CALL_SHARE_OUTPUT_BYTES_HIGH ((size_t)4 << 20)
+#define CALL_OUTPUT_BYTES_MAX (256u << 20)
 /* What one call's arena may hold: request, what it decodes to, and reply. */
 #define CALL_ARENA_BYTES_MAX (128u << 20)
 /* Calls whose memory is kept for the next ones. */
@@ -64,6 +68,7 @@ struct call_stats {
     uint64_t message_bytes_out;
     uint64_t metadata_dropped; /* added by the services above the limit */
     uint64_t body_bytes_live;
+    uint64_t output_bytes_live; /* of answers that wait for their peers */
 };
 
 struct call_server;

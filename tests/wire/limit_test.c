@@ -129,6 +129,43 @@ static void test_pressed_calls(void **state)
     wire_teardown(&world);
 }
 
+/* Goal: who asks for much and reads nothing gets no more made for it, and all of it once it reads.
+ * Method: 20 answers of 1 MiB and no window: five are made; then windows; and the same with a
+ * connection that goes. */
+static void test_unread_answers(void **state)
+{
+    struct wire_world world;
+    struct call_config config = wire_config(&world);
+    uint8_t request[4];
+
+    bytes_put_be32(request, 1 << 20);
+    for (int round = 0; round < 2; round++) {
+        wire_setup_with(&world, WIRE_MODE(state), &config);
+        wire_preface(&world);
+        wire_settings(&world, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 0);
+        for (uint32_t i = 0; i < 20; i++) {
+            wire_call(&world, i * 2 + 1, WIRE_SIZE, slice_of(request, sizeof(request)));
+        }
+        wire_run(&world);
+        wire_pass(&world, 2000000);
+        assert_int_equal(world.starts, 20);
+        assert_int_equal(world.messages, CALL_SHARE_OUTPUT_BYTES_HIGH / (1 << 20));
+        assert_in_range(call_server_stats(world.calls).output_bytes_live, 1,
+                        CALL_SHARE_OUTPUT_BYTES_HIGH + (1 << 20) + 5);
+        if (round == 0) {
+            wire_window(&world, 0, 1 << 30);
+            wire_settings(&world, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 1 << 30);
+            for (int turn = 0; turn < 20; turn++) {
+                wire_run(&world);
+            }
+            for (uint32_t i = 0; i < 20; i++) {
+                wire_assert_status(&world, i * 2 + 1, GRPC_OK);
+            }
+        }
+        wire_teardown(&world);
+    }
+}
+
 /* Goal: a few bytes do not become a lot of work. Method: 2 MiB of zeros, which gzip makes 2 KiB of: more
  * than 1 MiB is refused; just that is taken. */
 static void test_gzip_times(void **state)
@@ -712,6 +749,7 @@ int run_limit_tests(void)
         WIRE_TEST(test_call_limit),
         WIRE_TEST(test_stalled_bodies),
         WIRE_TEST(test_pressed_calls),
+        WIRE_TEST(test_unread_answers),
         WIRE_TEST(test_gzip_times),
         WIRE_TEST(test_header_bomb),
         WIRE_TEST(test_invalid_fields),

@@ -5,6 +5,7 @@
 #include "tests/unit/base/base_tests.h"
 
 #include "store/base/buffer.h"
+#include "store/base/fault_point.h"
 
 /* Goal: every piece is aligned and its own. Method: fill pieces of growing sizes, read them all. */
 static void test_pieces_are_aligned_and_apart(void **state)
@@ -291,6 +292,34 @@ static void test_slices(void **state)
     assert_int_equal(slice_text(NULL).size, 0);
 }
 
+#ifdef ERRATA_FAULTS
+
+static bool fails_in_arenas(struct fault_driver *driver, const char *name)
+{
+    (void)driver;
+    return strcmp(name, "arena.chunk") == 0;
+}
+
+/* Goal: a fault point fails where its driver says so, by its name, and never without one; what it
+ * stands for takes the path of its failure. Method: an arena whose chunks are refused. */
+static void test_fault_points(void **state)
+{
+    struct fault_driver driver = {fails_in_arenas};
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, SIZE_MAX);
+    fault_point_set_driver(&driver);
+    assert_false(fault_point_fails("store.get"));
+    assert_null(arena_alloc(&arena, 10));
+    fault_point_set_driver(NULL);
+    assert_false(fault_point_fails("arena.chunk"));
+    assert_non_null(arena_alloc(&arena, 10));
+    arena_deinit(&arena);
+}
+
+#endif
+
 int run_memory_tests(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,6 +336,9 @@ int run_memory_tests(void)
         cmocka_unit_test(test_buffer_failure_sticks),
         cmocka_unit_test(test_buffer_printf),
         cmocka_unit_test(test_slices),
+#ifdef ERRATA_FAULTS
+        cmocka_unit_test(test_fault_points),
+#endif
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

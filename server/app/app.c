@@ -112,13 +112,26 @@ static void on_readers_timer(uv_timer_t *handle)
     store_lmdb_check_readers(app->backend);
 }
 
+static void on_verifier_news(void *user, struct org_id org)
+{
+    struct app *app = (struct app *)user;
+
+    services_wake(app->services, org);
+}
+
+static void on_verifier_idle(void *user)
+{
+    app_close_if_idle((struct app *)user);
+}
+
 /* Everything that was accepted is answered: lets go of the loop. */
 void app_close_if_idle(struct app *app)
 {
     struct writer_stats stats;
 
     if (app->state != APP_CLOSING || !app->net_closed || app->warming ||
-        services_live_count(app->services) != 0 || pool_count(app->pool) != 0) {
+        services_live_count(app->services) != 0 || pool_count(app->pool) != 0 ||
+        !verifier_is_idle(app->verifier)) {
         return;
     }
     writer_drain(app->writer);
@@ -302,6 +315,7 @@ static enum err open_store(struct app *app)
     }
     app_damage_watch(app->config->data, store_lmdb_map(app->backend));
     files_remove(app->config->data, APP_ADDRESS_FILE); /* of an earlier start */
+    verifier_remove_leftovers(app->config->data);
     err = first_token_make(&app->ctx, app->backend, keep_token, app, &made);
     if (err != OK) {
         return err;
@@ -311,6 +325,21 @@ static enum err open_store(struct app *app)
                       app->config->data, APP_TOKEN_FILE);
     }
     return env_init(&app->env, &app->arena, &app->ctx, app->backend);
+}
+
+static enum err make_verifier(struct app *app)
+{
+    const struct verifier_config config = {.loop = &app->loop,
+                                           .pool = app->pool,
+                                           .backend = app->backend,
+                                           .clock = app->ctx.clock,
+                                           .data = app->config->data,
+                                           .map_bytes = app->config->map_bytes,
+                                           .on_news = on_verifier_news,
+                                           .on_idle = on_verifier_idle,
+                                           .user = app};
+
+    return verifier_new(&config, &app->verifier);
 }
 
 static enum err make_services(struct app *app)
@@ -329,6 +358,9 @@ static enum err make_services(struct app *app)
     enum err err = pool_new(&app->loop, &app->pool);
 
     if (err == OK) {
+        err = make_verifier(app);
+    }
+    if (err == OK) {
         err = app_pdf_make(app);
     }
     if (err == OK) {
@@ -343,6 +375,7 @@ static enum err make_services(struct app *app)
     services.writer = app->writer;
     services.auth = app->auth;
     services.documents = app_pdf_documents(app);
+    services.verify = verifier_jobs(app->verifier);
     app->env.writer = app->writer;
     app->env.format_version = STORE_FORMAT_VERSION;
     app->env.log_engine = SLICE("lmdb");

@@ -5,6 +5,7 @@
 #define ERRATA_SERVER_APP_APP_INTERNAL_H
 
 #include "server/app/config.h"
+#include "server/app/verifier.h"
 #include "server/grpc/server.h"
 #include "server/http2/h2.h"
 #include "server/jobs/pdf/pdf_jobs.h"
@@ -45,6 +46,7 @@ struct app {
     /* From the bottom up; NULL until made. */
     struct store_backend *backend;
     struct pool *pool;
+    struct verifier *verifier;
     struct pdf_jobs *pdf; /* stays NULL without a worker program */
     struct auth *auth;
     struct writer *writer;

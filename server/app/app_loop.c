@@ -52,6 +52,7 @@ void app_close_handles(struct app *app)
     }
     app->handles_closed = true;
     app_pdf_stop(app);
+    verifier_close(app->verifier);
     uv_close((uv_handle_t *)&app->writer_async, NULL);
     uv_close((uv_handle_t *)&app->turn_idle, NULL);
     uv_close((uv_handle_t *)&app->turn_prepare, NULL);
@@ -73,6 +74,7 @@ void app_deinit(struct app *app)
     writer_free(app->writer);
     auth_free(app->auth);
     pdf_jobs_free(app->pdf);
+    verifier_free(app->verifier);
     pool_free(app->pool);
     ASSERT(uv_loop_close(&app->loop) == 0);
     store_lmdb_close(app->backend);

@@ -3,6 +3,7 @@
  */
 #include "server/app/app.h"
 #include "server/app/rebuild.h"
+#include "server/app/verify_child.h"
 #include "server/jobs/pool.h"
 
 #include <signal.h>
@@ -58,8 +59,9 @@ int main(int argc, char **argv)
         return APP_EXIT_OK;
     case CONFIG_REBUILD:
         return rebuild_run(&config);
-    case CONFIG_SERVE:
     case CONFIG_VERIFY_COPY:
+        return verify_child_run(&config);
+    case CONFIG_SERVE:
         break;
     }
     logger_configure(config.log_level, config.log_format);

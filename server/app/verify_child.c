@@ -1,0 +1,177 @@
+/*
+ * verify_child.c: see verify_child.h. The lowest of priorities, and the first to go where memory is
+ * short: the server it was started by has calls to answer.
+ */
+#include "server/app/verify_child.h"
+
+#include "server/app/app.h"
+#include "server/app/app_damage.h"
+#include "server/app/verify_message.h"
+#include "store/lmdb/lmdb.h"
+#include "store/lmdb/lmdb_check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define ARENA_BYTES (1u << 20)
+#define NICE 19
+/* Of 1000: how much sooner than others the kernel ends it where memory is short. */
+#define OOM_SCORE "800"
+/* The made tables may be a little larger than the copied ones. */
+#define MAP_MORE_BYTES (UINT64_C(1) << 30)
+
+struct child {
+    const struct config *config;
+    char copy[CONFIG_PATH_BYTES_MAX + 32];
+    char made[CONFIG_PATH_BYTES_MAX + 32];
+    struct arena arena;
+    struct fault fault;
+    struct store_backend *copied;
+    struct store_backend *rebuilt;
+    struct verify_message message;
+    int64_t told_at_us;
+};
+
+/* False: nobody reads any more. */
+static bool write_message(const struct verify_message *message)
+{
+    struct slice bytes = slice_of(message, sizeof(*message));
+
+    while (bytes.size > 0) {
+        ssize_t written = write(STDOUT_FILENO, bytes.data, bytes.size);
+
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        if (written <= 0) {
+            return false;
+        }
+        bytes = slice_after(bytes, (size_t)written);
+    }
+    return true;
+}
+
+static bool on_progress(void *user, const struct replay_progress *progress)
+{
+    struct child *child = (struct child *)user;
+    int64_t now_us = clock_monotonic_us(clock_system());
+
+    if (now_us - child->told_at_us < VERIFY_TELL_US) {
+        return true;
+    }
+    child->told_at_us = now_us;
+    child->message.stage =
+        strcmp(progress->step, "compare") == 0 ? VERIFY_AT_COMPARE : VERIFY_AT_REPLAY;
+    child->message.events = progress->events;
+    child->message.events_total = progress->events_total;
+    child->message.rows = progress->rows;
+    return write_message(&child->message);
+}
+
+/* Goes with its parent, and stays behind everybody else. */
+static void be_small(void)
+{
+    int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    (void)setpriority(PRIO_PROCESS, 0, NICE);
+    if (file >= 0) {
+        ssize_t written = write(file, OOM_SCORE, strlen(OOM_SCORE));
+
+        (void)written; /* then it is as likely as others */
+        (void)close(file);
+    }
+}
+
+static enum err check_pages(struct child *child)
+{
+    const struct store_lmdb_check_limits all = {0};
+    char file[sizeof(child->copy) + 16];
+
+    (void)snprintf(file, sizeof(file), "%s/db/data.mdb", child->copy);
+    child->message.stage = VERIFY_AT_CHECK;
+    if (!write_message(&child->message)) {
+        return ERR_CANCELLED;
+    }
+    return store_lmdb_check(file, &all, &child->fault, NULL);
+}
+
+static enum err open_both(struct child *child)
+{
+    const struct store_lmdb_config copy = {.path = child->copy,
+                                           .map_bytes = child->config->map_bytes,
+                                           .reserve_bytes = 1,
+                                           .on_damage = app_damage_end};
+    const struct store_lmdb_config made = {.path = child->made,
+                                           .map_bytes = child->config->map_bytes + MAP_MORE_BYTES,
+                                           .reserve_bytes = 1};
+    enum err err = store_lmdb_open(&copy, &child->fault, &child->copied);
+
+    if (err == OK) {
+        app_damage_watch(child->copy, store_lmdb_map(child->copied));
+        err = store_lmdb_open(&made, &child->fault, &child->rebuilt);
+    }
+    if (err == OK) {
+        store_lmdb_begin_bulk(child->rebuilt);
+    }
+    return err;
+}
+
+static enum err verify(struct child *child)
+{
+    struct replay_config config = {.clock = clock_system(),
+                                   .random = random_system(),
+                                   .on_progress = on_progress,
+                                   .user = child};
+    enum err err = check_pages(child);
+
+    if (err == OK) {
+        err = open_both(child);
+    }
+    if (err != OK) {
+        return err;
+    }
+    config.source = child->copied;
+    config.target = child->rebuilt;
+    return replay_verify(&config, &child->message.report);
+}
+
+/* The last message. */
+static void conclude(struct child *child, enum err err)
+{
+    struct verify_message *message = &child->message;
+    struct slice why = child->fault.message;
+
+    message->ended = true;
+    message->damaged = err == ERR_CORRUPT;
+    message->err = message->damaged ? OK : err;
+    if (message->damaged && why.size == 0) {
+        why = SLICE("a table can't be walked to its end");
+    }
+    (void)snprintf(message->why, sizeof(message->why), "%.*s", (int)why.size,
+                   (const char *)why.data);
+}
+
+int verify_child_run(const struct config *config)
+{
+    static struct child child;
+    bool told = false;
+
+    child.config = config;
+    (void)snprintf(child.copy, sizeof(child.copy), "%s/%s", config->data, VERIFY_COPY_FOLDER);
+    (void)snprintf(child.made, sizeof(child.made), "%s/%s", config->data, VERIFY_MADE_FOLDER);
+    be_small();
+    arena_init(&child.arena, ARENA_BYTES);
+    fault_init(&child.fault, &child.arena);
+    conclude(&child, verify(&child));
+    told = write_message(&child.message);
+    store_lmdb_close(child.copied);
+    store_lmdb_close(child.rebuilt);
+    arena_deinit(&child.arena);
+    return told ? APP_EXIT_OK : APP_EXIT_FAILED;
+}

@@ -206,6 +206,7 @@ static enum err serve(struct app *app)
     if (err != OK) {
         return err;
     }
+    app_end_start_guard();
     move_to(app, APP_SERVING);
     services_set_health(app->services, HEALTH_PART_SERVER, HEALTH_SERVING);
     services_set_health(app->services, HEALTH_PART_WRITE, HEALTH_SERVING);
@@ -422,6 +423,7 @@ int app_run(const struct config *config)
     struct app app = {.config = config, .state = APP_STARTING};
     enum err err = OK;
 
+    app_guard_start();
     app_init(&app, on_writer_async);
     err = open_store(&app);
     if (err == OK) {

@@ -41,6 +41,7 @@ struct app {
     uv_signal_t signals[2]; /* SIGTERM, SIGINT */
     uv_timer_t health_timer;
     uv_timer_t readers_timer;
+    uv_poll_t widest_poll; /* app_start_handles */
     bool handles_started; /* signals and timers */
     bool handles_closed;
     /* From the bottom up; NULL until made. */
@@ -69,6 +70,10 @@ void app_init(struct app *app, void (*on_writer_async)(uv_async_t *handle));
 void app_start_handles(struct app *app, void (*on_signal)(uv_signal_t *handle, int number),
                        void (*on_health_timer)(uv_timer_t *handle),
                        void (*on_readers_timer)(uv_timer_t *handle));
+/* libuv aborts where it can't have its threads or grow its tables. Until the server serves, that ends
+ * the program as any failed start does: with a line, and APP_EXIT_FAILED. */
+void app_guard_start(void);
+void app_end_start_guard(void);
 /* Closes all handles, so that the loop ends; twice is once. */
 void app_close_handles(struct app *app);
 /* Frees the parts from the top down; the loop has ended. */

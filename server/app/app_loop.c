@@ -6,7 +6,15 @@
 
 #include "store/base/assert.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* Descriptors beside connections: the store, documents, the worker's pipes. */
+#define OTHER_DESCRIPTORS_MAX 1024
 
 void app_init(struct app *app, void (*on_writer_async)(uv_async_t *handle))
 {
@@ -21,6 +29,64 @@ void app_init(struct app *app, void (*on_writer_async)(uv_async_t *handle))
     arena_init(&app->start_arena, APP_ARENA_BYTES_MAX);
     fault_init(&app->fault, &app->start_arena);
     app->ctx = (struct ctx){&app->start_arena, clock_system(), random_system(), &app->fault};
+}
+
+static void on_abort(int number)
+{
+    static const char line[] =
+        "erratad: cannot start: it was aborted, most likely for want of memory "
+        "or of threads\n";
+    ssize_t written = write(STDERR_FILENO, line, strlen(line));
+
+    (void)number;
+    (void)written; /* the program ends whether anybody reads it or not */
+    _exit(APP_EXIT_FAILED);
+}
+
+void app_guard_start(void)
+{
+    (void)signal(SIGABRT, on_abort);
+}
+
+void app_end_start_guard(void)
+{
+    (void)signal(SIGABRT, SIG_DFL);
+}
+
+static void on_widest_closed(uv_handle_t *handle)
+{
+    (void)close((int)(intptr_t)handle->data);
+}
+
+/* The highest descriptor that the server may come to have. */
+static int widest_descriptor(const struct app *app)
+{
+    rlim_t wanted = (rlim_t)app->config->connections_max + OTHER_DESCRIPTORS_MAX;
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur <= wanted) {
+        wanted = limit.rlim_cur - 1;
+    }
+    return (int)wanted;
+}
+
+/* libuv keeps a table by descriptor, and aborts where it can't grow: so it grows now, to what all
+ * connections may need. */
+static void grow_watchers(struct app *app)
+{
+    int low = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    int widest = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, widest_descriptor(app));
+
+    if (low >= 0) {
+        (void)close(low);
+    }
+    if (widest < 0) {
+        return;
+    }
+    ASSERT(uv_poll_init(&app->loop, &app->widest_poll, widest) == 0);
+    app->widest_poll.data = (void *)(intptr_t)widest;
+    ASSERT(uv_poll_start(&app->widest_poll, UV_READABLE, NULL) == 0);
+    uv_close((uv_handle_t *)&app->widest_poll, on_widest_closed);
 }
 
 void app_start_handles(struct app *app, void (*on_signal)(uv_signal_t *handle, int number),
@@ -43,6 +109,7 @@ void app_start_handles(struct app *app, void (*on_signal)(uv_signal_t *handle, i
     ASSERT(uv_timer_start(&app->readers_timer, on_readers_timer, APP_READERS_CHECK_MS,
                           APP_READERS_CHECK_MS) == 0);
     app->handles_started = true;
+    grow_watchers(app);
 }
 
 void app_close_handles(struct app *app)

@@ -11,3 +11,10 @@ errata_python_test(fault_disk_errors FILE tools/disk-errors LABEL fault
                    ARGUMENTS --points 4 --calls 80 --seed 1)
 errata_python_test(fault_power_cut FILE tools/power-cut LABEL fault
                    ARGUMENTS --images 20 --commit 10 --creation 10 --starts 2 --steps 20 --seed 1)
+
+# A process that is killed, has no memory, or is started on damaged files.
+errata_python_test(fault_kill9 FILE tools/kill9 LABEL fault TIMEOUT 180 ARGUMENTS --rounds 10 --seed 1)
+errata_python_test(fault_damaged_data FILE tools/damaged-data LABEL fault TIMEOUT 180
+                   ARGUMENTS --images 46 --large 0 --seed 1)
+errata_python_test(fault_failing_malloc FILE tools/failing-malloc LABEL fault TIMEOUT 180
+                   ARGUMENTS --places 5 --storms 1 --seed 1)

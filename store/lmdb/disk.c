@@ -78,12 +78,18 @@ enum err disk_sync_folder(const char *path)
 enum err disk_make_folder(const char *path)
 {
     char parent[PATH_MAX];
+    bool was_there = mkdir(path, 0700) != 0;
 
-    if (mkdir(path, 0700) != 0) {
-        return errno == EEXIST ? OK : translate_errno(errno);
+    if (was_there && errno != EEXIST) {
+        return translate_errno(errno);
     }
     if (snprintf(parent, sizeof(parent), "%s/..", path) >= (int)sizeof(parent)) {
         return ERR_IO;
+    }
+    /* Whoever made it may have been killed before the sync. A parent that is closed to us is another
+     * one's to sync. */
+    if (was_there && access(parent, R_OK) != 0) {
+        return OK;
     }
     return disk_sync_folder(parent);
 }

@@ -13,8 +13,8 @@
 MUST_CHECK enum err disk_find_network(const char *path, const char **ret_name);
 /* Less than a batch's worth is free. When the question itself fails: no. */
 bool disk_is_full(const char *path);
-/* Makes a folder with mode 0700, and syncs its parent, so that a power cut does not take it with all
- * that is in it; one that is there is fine. */
+/* Makes a folder with mode 0700 where there is none, and syncs its parent, so that a power cut does
+ * not take it with all that is in it. */
 MUST_CHECK enum err disk_make_folder(const char *path);
 MUST_CHECK enum err disk_sync_folder(const char *path);
 /* Makes a file of `bytes` that really has its blocks; one that is there is fine. */

@@ -7,7 +7,10 @@ finds its event. Were it answered OK as it stands, a power cut would take back w
 Method: disk_shim.c ends the server at the meta page's write, and power_cut keeps of the journal what was
 promised when the repeat had its answer, and nothing else.
 """
+import os
+import shutil
 import struct
+import tempfile
 import unittest
 
 import disk_world
@@ -15,21 +18,26 @@ import power_cut
 from erratad import main
 
 RECORD = struct.Struct("=IBBBBQQQIiII")  # struct disk_record
-WRITE, BEGIN, IS_SYNCED = 1, 1, 1
+WRITE, SYNC, BEGIN, IS_SYNCED = 1, 8, 1, 1
 CAPTURES = 3
+
+
+def calls_in(journal):
+    """Every call: (what, flags, number, inode)."""
+    with open(journal, "rb") as f:
+        content = f.read()
+    at = 0
+    while at + RECORD.size <= len(content):
+        _, call, phase, flags, _, number, file, _, size, _, path, other = RECORD.unpack_from(content, at)
+        if phase == BEGIN:
+            yield call, flags, number, file
+        at += RECORD.size + size + path + other
 
 
 def commits_in(journal):
     """The numbers of the calls that wrote a meta page."""
-    with open(journal, "rb") as f:
-        content = f.read()
-    found, at = [], 0
-    while at + RECORD.size <= len(content):
-        _, call, phase, flags, _, number, _, _, size, _, path, other = RECORD.unpack_from(content, at)
-        if call == WRITE and phase == BEGIN and flags & IS_SYNCED:
-            found.append(number)
-        at += RECORD.size + size + path + other
-    return found
+    return [number for call, flags, number, _ in calls_in(journal)
+            if call == WRITE and flags & IS_SYNCED]
 
 
 class Doubt(unittest.TestCase):
@@ -79,6 +87,20 @@ class Doubt(unittest.TestCase):
 
     def test_a_commit_that_failed_and_was_done(self):
         self.doubt(disk_world.EXIT_STORE, fail=f"{self.last_commit()}:1:done")
+
+    def test_a_folder_that_was_made_and_not_synced(self):
+        """A start that finds the data folder cannot know that its name is on the disk."""
+        parent = tempfile.mkdtemp(prefix="errata-parent-")
+        self.addCleanup(shutil.rmtree, parent)
+        server = disk_world.FaultServer(os.path.join(parent, "store"))
+        self.addCleanup(server.close)
+        self.assertEqual(server.launch(self.disk.environment(parent, crash="1:after", journal=True)),
+                         -9)
+        self.assertEqual(os.listdir(parent), ["store"])
+        self.assertIsNone(server.launch(self.disk.environment(parent, journal=True)))
+        server.kill9()
+        self.assertIn(os.stat(parent).st_ino,
+                      [file for call, _, _, file in calls_in(self.disk.journal) if call == SYNC])
 
     def test_that_a_disk_that_lies_is_seen(self):
         """The check itself: where syncs do nothing, a power cut takes what was acknowledged."""

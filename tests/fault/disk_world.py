@@ -84,6 +84,10 @@ class Disk:
     def journal_bytes(self):
         return os.path.getsize(self.journal) if os.path.exists(self.journal) else 0
 
+    def forget_journal(self):
+        if os.path.exists(self.journal):
+            os.unlink(self.journal)
+
     def close(self):
         shutil.rmtree(self.folder, ignore_errors=True)
 

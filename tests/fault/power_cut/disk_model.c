@@ -169,17 +169,16 @@ static int split_path(const struct disk_model *model, const char *path, size_t s
     return folder;
 }
 
-/* Notes a change of names; takes the texts. */
-static void change_names(struct disk_model *model, int folder, char *take_removed, char *take_added,
-                         int added)
+/* Notes a change of names; its texts are the model's from now on. */
+static void change_names(struct disk_model *model, int folder, struct disk_naming take_naming)
 {
     struct disk_node *node = &model->nodes[folder];
-    struct disk_naming naming = {take_removed, take_added, added, ++model->order};
 
-    apply_naming(&node->names_seen, &naming);
+    take_naming.order = ++model->order;
+    apply_naming(&node->names_seen, &take_naming);
     node->namings =
         grow(node->namings, &node->naming_room, node->naming_count, sizeof(*node->namings));
-    node->namings[node->naming_count++] = naming;
+    node->namings[node->naming_count++] = take_naming;
 }
 
 static void apply_create(struct disk_model *model, const struct disk_entry *entry, bool is_folder)
@@ -194,7 +193,7 @@ static void apply_create(struct disk_model *model, const struct disk_entry *entr
     }
     node = add_node(model, entry->record.file, is_folder);
     folder = split_path(model, entry->path, entry->record.path_bytes, &name);
-    change_names(model, folder, NULL, name, node);
+    change_names(model, folder, (struct disk_naming){.added = name, .node = node});
 }
 
 static void apply_rename(struct disk_model *model, const struct disk_entry *entry)
@@ -208,7 +207,8 @@ static void apply_rename(struct disk_model *model, const struct disk_entry *entr
     if (split_path(model, entry->other, entry->record.other_bytes, &new_name) != folder) {
         abort();
     }
-    change_names(model, folder, old_name, new_name, node);
+    change_names(model, folder,
+                 (struct disk_naming){.removed = old_name, .added = new_name, .node = node});
 }
 
 static void apply_remove(struct disk_model *model, const struct disk_entry *entry)
@@ -216,7 +216,7 @@ static void apply_remove(struct disk_model *model, const struct disk_entry *entr
     char *name = NULL;
     int folder = split_path(model, entry->path, entry->record.path_bytes, &name);
 
-    change_names(model, folder, name, NULL, -1);
+    change_names(model, folder, (struct disk_naming){.removed = name, .node = -1});
 }
 
 /* Room for sectors up to `bytes`, zeroed. */

@@ -131,6 +131,7 @@ static void on_start(struct sim *sim, void *object, uint64_t number)
     server->state = SIM_SERVER_SERVING;
     server->turn_asked = false;
     server->step_asked = false;
+    server->end_asked = false;
     server->sessions_ticked_us = sim_now(sim);
     for (int part = 0; part < HEALTH_PART_COUNT; part++) {
         services_set_health(server->services, (enum health_part)part, HEALTH_SERVING);

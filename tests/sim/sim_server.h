@@ -48,6 +48,7 @@ struct sim_server {
     struct net_protocol protocol;
     bool turn_asked;
     bool step_asked;
+    bool end_asked; /* the end of a turn that has more to do */
     bool writing; /* the writer's thread is at work */
     struct sim_link *dirty;
     struct sim_job *jobs;

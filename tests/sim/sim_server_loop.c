@@ -122,11 +122,8 @@ static void ask_step(struct sim_server *server)
     }
 }
 
-void sim_server_end_turn(struct sim_server *server)
+static void end_turn(struct sim_server *server)
 {
-    if (!is_alive(server)) {
-        return;
-    }
     while (server->dirty != NULL) {
         struct sim_link *link = server->dirty;
 
@@ -139,6 +136,32 @@ void sim_server_end_turn(struct sim_server *server)
     services_end_turn(server->services);
     ask_step(server);
     check_limits(server);
+}
+
+static void on_turn_end(struct sim *sim, void *object, uint64_t incarnation)
+{
+    struct sim_server *server = object;
+
+    (void)sim;
+    if (incarnation == server->incarnation && is_alive(server)) {
+        server->end_asked = false;
+        end_turn(server);
+    }
+}
+
+/* Mostly each event is a turn of its own; but a loop that has more to do does it in the same one. */
+void sim_server_end_turn(struct sim_server *server)
+{
+    if (!is_alive(server)) {
+        return;
+    }
+    if (sim_draw(server->sim, 4) != 0) {
+        end_turn(server);
+    } else if (!server->end_asked) {
+        server->end_asked = true;
+        sim_at_server(server->sim, sim_delay(server->sim, 10, SIM_MS), on_turn_end, server,
+                      server->incarnation);
+    }
 }
 
 /* --- the writer, the pool, streams --- */

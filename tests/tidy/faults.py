@@ -31,6 +31,7 @@ POINTS = {
     "store.get": "the disk, under a lookup",
     "store.put": "a full disk, under a put",
     "store.renew": "the disk, as a reader takes a snapshot",
+    "store.replace": "the disk, as a new store takes the place of the old one",
     "store.restore": "a disk that is still full",
     "writer.thread": "pthread_create",
 }

@@ -18,8 +18,6 @@
 #define DEPTH_MAX 16
 #define FINGERPRINT_BYTES 64
 
-#define FIRST_NAMES 4
-
 void asker_init(struct asker *asker, struct world *world, struct arena *arena, const char *name)
 {
     *asker = (struct asker){.world = world, .arena = arena};
@@ -27,7 +25,7 @@ void asker_init(struct asker *asker, struct world *world, struct arena *arena, c
     asker->org_id = world_make_org(world, name, asker->token);
     world_key_id_of(asker->token, asker->key_id);
     pool_put(&asker->pools.uuids, slice_text(asker->org_id));
-    for (int i = 0; i < FIRST_NAMES; i++) {
+    for (int i = 0; i < ASKER_NAMES; i++) {
         pool_put(&asker->pools.names, arena_printf(arena, "%s-%d", name, i));
     }
 }

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#define STEPS 300
+#define STEPS 500
 #define SEEDS 8
 #define HAMMERING_MAX 3
 #define STEP_US 10000
@@ -121,6 +121,7 @@ static struct question draw_question(struct run *run, struct request_maker *make
 static struct question draw_hammering(struct run *run)
 {
     struct request_maker maker = run->maker;
+    struct pools own = run->theirs.pools;
     struct question question;
 
     switch (maker_draw(&run->hammer, 4)) {
@@ -130,7 +131,8 @@ static struct question draw_hammering(struct run *run)
         return draw_question(run, &maker);
     case 1:
         maker.random = run->hammer.random;
-        maker.pools = &run->theirs.pools;
+        own.names.count = ASKER_NAMES; /* fingerprints are everybody's */
+        maker.pools = &own;
         maker.keys[0] = "key-own";
         maker.keys[1] = "key-our";
         question = draw_question(run, &maker);

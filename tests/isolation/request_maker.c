@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define DEPTH_MAX 8
-#define FIELDS_IN_TEN 4 /* of those that need not be there */
+#define FIELDS_IN_TEN 5 /* of those that need not be there */
 #define PAGE_TOKENS_IN_TEN 1 /* one that belongs to another request refuses the whole */
 #define DAY_US (INT64_C(24) * 3600 * 1000000)
 
@@ -174,7 +174,8 @@ static struct slice draw_text(struct request_maker *maker, const struct field_in
         return field->rules.format == FORMAT_UUID ? SLICE("01890000-0000-7000-8000-000000000000")
                                                   : SLICE("00000000");
     }
-    text = pool->texts[maker_draw(maker, pool_size(pool))];
+    /* The first ones most, so that the same thing is named again and again. */
+    text = pool->texts[maker_draw(maker, 1 + maker_draw(maker, pool_size(pool)))];
     return maker->strange ? maker_strange(maker->arena, text) : text;
 }
 

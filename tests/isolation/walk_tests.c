@@ -26,6 +26,7 @@
  * and in text. */
 #define OWNERS_SEQ 30
 #define NOBODYS_SEQ 90
+#define SHOWN_BYTES_MIN 16 /* of a text that a message shortens */
 #define OWNERS_KEY "owners-key"
 #define NOBODYS_KEY "nobody-key"
 
@@ -159,7 +160,7 @@ static void replace(struct slice bytes, struct slice from, struct slice to)
     }
 }
 
-/* A text, and the hash of it that is answered for bytes. */
+/* A text, or as much of it as a message shows; and the hash of it that is answered for bytes. */
 static void replace_all(struct answer *answer, struct slice from, struct slice to)
 {
     struct slice parts[] = {answer->message, answer->details, answer->replies};
@@ -171,7 +172,9 @@ static void replace_all(struct answer *answer, struct slice from, struct slice t
     sha256_format(&digest_from, hash_from);
     sha256_format(&digest_to, hash_to);
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        replace(parts[i], from, to);
+        for (size_t size = from.size; size >= SHOWN_BYTES_MIN || size == from.size; size--) {
+            replace(parts[i], slice_of(from.data, size), slice_of(to.data, size));
+        }
         replace(parts[i], slice_of(hash_from, sizeof(hash_from) - 1),
                 slice_of(hash_to, sizeof(hash_to) - 1));
     }
@@ -223,7 +226,8 @@ static void compare_probe(struct sides *sides, const struct probe *probe)
     if (probe->text.size > 0) {
         replace_all(&strange, text, probe->text);
     } else {
-        replace_all(&strange, SLICE("90"), SLICE("30"));
+        replace(strange.message, SLICE("90"), SLICE("30"));
+        replace(strange.details, SLICE("90"), SLICE("30"));
     }
     sides->asked[probe->method->index]++;
     if (probe->method->transaction == METHOD_NO_TRANSACTION) {

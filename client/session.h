@@ -81,7 +81,8 @@ void client_session_pause(struct client_call *call);
 /* What was held back is told by the next report. */
 void client_session_resume(struct client_call *call);
 
-/* Takes bytes from the server. ERR_MALFORMED, ERR_MEMORY: the connection is of no more use. */
+/* Takes bytes from the server. ERR_MALFORMED, ERR_MEMORY, or ERR_UNAVAILABLE behind client_session_fail:
+ * the connection is of no more use. */
 MUST_CHECK enum err client_session_feed(struct client_session *session, struct slice bytes);
 /* Writes what is to be sent, at most `capacity` bytes; gives the size, 0 when there is nothing. */
 size_t client_session_drain(struct client_session *session, uint8_t *bytes, size_t capacity);

@@ -1,38 +1,177 @@
 /*
  * fuzz_connection.c: any bytes as what a peer sends, through HTTP/2 and gRPC to the methods of the
  * wire tests. The first byte says how: 1 one byte at a time, 2 behind a whole preface, 4 time passes
- * at the end. Whatever came, the connection closes and nothing of it is left (wire_teardown).
+ * at the end, 8 (behind a preface too) the input is not bytes but what a client does: frames with whole heads, requests,
+ * messages, windows, silence. Whatever came, memory and calls keep their limits, the connection closes, and
+ * nothing of it is left (wire_teardown).
  */
+#include "store/base/assert.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/fuzz_input.h"
 #include "tests/wire/wire.h"
 
 #define BYTEWISE 1
 #define WITH_PREFACE 2
 #define TIME_PASSES 4
+#define BY_STEPS 8
+#define STEPS_MAX 300
 /* Behind every deadline of the transport. */
 #define LONG_US (200 * INT64_C(1000000))
+#define SECOND_US INT64_C(1000000)
+/* Small, so that inputs get there; and what one may take, packed and unpacked. */
+#define MESSAGE_BYTES_MAX 3000
+#define INPUT_BYTES_MAX (8 * (size_t)MESSAGE_BYTES_MAX)
+#define COUNT_OF(table) (sizeof(table) / sizeof((table)[0]))
+
+static const struct wire_field extras[] = {
+    {"grpc-timeout", "1S"},           {"grpc-timeout", "1x"},    {"grpc-encoding", "gzip"},
+    {"grpc-accept-encoding", "gzip"}, {"grpc-encoding", "zstd"}, {"trace-bin", "AQL/,AA"},
+    {"authorization", "no"},          {"content-length", "3"},   {"te", "gzip"},
+    {"connection", "close"},          {"idempotency-key", "k"},  {"Upper", "x"},
+};
+
+static void send_request(struct wire_world *world, struct fuzz_input *input, uint32_t stream)
+{
+    struct wire_field fields[4];
+    enum wire_method method = (enum wire_method)fuzz_take_choice(input, WIRE_METHODS);
+    uint8_t how = fuzz_take_byte(input);
+    size_t count = how >> 1 & 3u;
+
+    for (size_t i = 0; i < count; i++) {
+        fields[i] = extras[fuzz_take_choice(input, COUNT_OF(extras))];
+    }
+    wire_headers(world, stream, method, (how & 1) != 0, fields, count);
+}
+
+/* A message; one that asks a method of the wire tests for many bytes asks for fewer. */
+static void send_message(struct wire_world *world, struct fuzz_input *input, uint32_t stream)
+{
+    uint8_t how = fuzz_take_byte(input);
+    struct slice text = fuzz_take_text(input);
+    uint8_t sizes[8];
+
+    if ((how & 2) != 0) {
+        wire_data(world, stream, text, (how & 1) != 0);
+        return;
+    }
+    if (text.size == 4 || text.size == 8) {
+        memcpy(sizes, text.data, text.size);
+        sizes[text.size - 4] = 0;
+        sizes[text.size - 3] = 0;
+        text.data = sizes;
+    }
+    wire_message(world, stream, how >> 2 & 1u, text, (how & 1) != 0);
+}
+
+/* Connection-wide frames, and those that are not of this client's kind. */
+static void send_other(struct wire_world *world, struct fuzz_input *input, uint32_t stream)
+{
+    uint8_t type = 0;
+    uint8_t flags = 0;
+
+    switch (fuzz_take_choice(input, 6)) {
+    case 0:
+        wire_window(world, (fuzz_take_byte(input) & 1) != 0 ? stream : 0,
+                    (uint32_t)fuzz_take_number(input, 4));
+        return;
+    case 1:
+        wire_reset(world, stream, fuzz_take_byte(input));
+        return;
+    case 2:
+        wire_settings(world, fuzz_take_byte(input) & 7, (uint32_t)fuzz_take_number(input, 4));
+        return;
+    case 3:
+        wire_ping(world);
+        return;
+    default: /* of the six */
+        type = fuzz_take_byte(input) % 12;
+        flags = fuzz_take_byte(input);
+        wire_frame(world, type, flags, (fuzz_take_byte(input) & 1) != 0 ? stream : 0,
+                   fuzz_take_text(input));
+        return;
+    }
+}
+
+static void finish_held(struct wire_world *world, struct fuzz_input *input)
+{
+    uint32_t which = 0;
+
+    if (world->held_count > 0) {
+        which = fuzz_take_byte(input) % world->held_count;
+    }
+    if (world->held[which] != NULL) {
+        wire_finish_held(world, which, (enum grpc_code)fuzz_take_choice(input, 17));
+    }
+}
+
+/* One thing that a client does; it reaches the server at once, or together with the next. */
+static void step(struct wire_world *world, struct fuzz_input *input)
+{
+    uint8_t what = fuzz_take_byte(input);
+    uint32_t stream = (what >> 3 & 15u) * 2 + 1;
+
+    switch (what & 7) {
+    case 0:
+    case 1:
+        send_request(world, input, stream);
+        break;
+    case 2:
+    case 3:
+        send_message(world, input, stream);
+        break;
+    case 4:
+        send_other(world, input, stream);
+        break;
+    case 5:
+        wire_bytes_append(&world->client.out, fuzz_take_text(input));
+        break;
+    case 6:
+        wire_run(world);
+        finish_held(world, input);
+        break;
+    default: /* of the eight */
+        wire_pass(world, (int64_t)fuzz_take_byte(input) * SECOND_US);
+        break;
+    }
+    if ((what & 0x80) == 0) {
+        wire_run(world);
+    }
+}
+
+static void check_limits(struct wire_world *world)
+{
+    ASSERT(world->live_max <= H2_STREAMS_MAX);
+    ASSERT(world->input_bytes_max <= INPUT_BYTES_MAX);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct wire_world world;
     struct call_config config = wire_config(&world);
-    uint8_t how = size > 0 ? data[0] : 0;
+    struct fuzz_input input = fuzz_input_of(data, size);
+    uint8_t how = fuzz_take_byte(&input);
 
-    if (size == 0) {
-        return 0;
-    }
     config.handlers = &world.handlers;
+    config.message_bytes_max = MESSAGE_BYTES_MAX;
     wire_setup_with(&world, (how & BYTEWISE) != 0, &config);
     world.client.deaf = true;
-    if ((how & WITH_PREFACE) != 0) {
+    if ((how & (WITH_PREFACE | BY_STEPS)) != 0) {
         wire_preface(&world);
         wire_settings_ack(&world);
     }
-    wire_bytes_append(&world.client.out, (struct slice){data + 1, size - 1});
+    if ((how & BY_STEPS) == 0) {
+        wire_bytes_append(&world.client.out, input.rest);
+    }
+    for (unsigned i = 0;
+         i < STEPS_MAX && (how & BY_STEPS) != 0 && !fuzz_is_over(&input) && world.session != NULL;
+         i++) {
+        step(&world, &input);
+    }
     wire_run(&world);
     if ((how & TIME_PASSES) != 0) {
         wire_pass(&world, LONG_US);
     }
+    check_limits(&world);
     wire_teardown(&world);
     return 0;
 }

@@ -49,6 +49,8 @@ struct world {
     bool wants_turn;
     unsigned turns; /* of services_turn */
     uint64_t damaged_rows; /* that a test changed behind the writer's back */
+    bool is_damaged; /* a test changed so much that nothing is known about a replay */
+    bool keys_ended; /* a day and more passed: a replay makes keys of quiet logs that are gone */
     char admin[WORLD_TOKEN_BYTES]; /* `Bearer errata_...` of the first start */
 };
 

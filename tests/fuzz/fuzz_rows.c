@@ -1,0 +1,292 @@
+/*
+ * fuzz_rows.c: a whole server without sockets (tests/rpc/world.h) whose store has damaged rows: bytes of the input
+ * in the place of a value, or of a part of one, rows that are gone, values of other keys. Every call is
+ * answered all the same, by a reply or a status, and a verification says what it found; nothing is
+ * taken for granted of what the disk gave (no UNEXPECTED, no assertion, no undefined behaviour).
+ */
+#include "server/codec/proto_json.h"
+#include "server/domain/replay/replay.h"
+#include "store/base/assert.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/fuzz_input.h"
+#include "tests/rpc/world.h"
+
+#include <stdio.h>
+
+#define DAMAGES_MAX 4
+#define ROWS_MAX 256
+#define COUNT_OF(table) (sizeof(table) / sizeof((table)[0]))
+
+struct request {
+    const char *path;
+    const char *json; /* a JSON object; `ID` stands for the id of the first correction */
+    const char *key; /* idempotency key, or NULL */
+};
+
+#define CAPTURE "errata.v1.CorrectionService/CaptureEvent"
+#define INGEST "errata.v1.LayoutService/IngestDocument"
+
+/* What the store has. */
+static const struct request history[] = {
+    {INGEST, "{\"document_id\":\"d1\",\"content\":\"JVBERi0x\"}", NULL},
+    {INGEST, "{\"document_id\":\"d2\",\"content\":\"JVBERi0y\"}", "k2"},
+    {CAPTURE,
+     "{\"event\":{\"event_type\":\"EXTRACTION_LINE_CORRECTED\",\"layout_fingerprint\":\"layout\","
+     "\"entity_type\":\"line\",\"entity_id\":\"1\",\"document_id\":\"d1\",\"draft_order_id\":\"o\","
+     "\"before_json\":\"{\\\"qty\\\":1,\\\"sku\\\":2}\",\"after_json\":\"{\\\"qty\\\":2}\"}}",
+     "k1"},
+    {CAPTURE,
+     "{\"event\":{\"event_type\":\"EXTRACTION_LINE_CORRECTED\",\"layout_fingerprint\":\"layout\","
+     "\"entity_type\":\"line\",\"entity_id\":\"1\",\"before_json\":\"{\\\"qty\\\":2}\","
+     "\"after_json\":\"{\\\"qty\\\":3}\"}}",
+     NULL},
+    {CAPTURE,
+     "{\"event\":{\"event_type\":\"EXTRACTION_FIELD_CORRECTED\",\"layout_fingerprint\":\"layout\","
+     "\"created_at\":\"2025-12-31T00:00:00Z\",\"before_json\":\"{\\\"total\\\":2}\","
+     "\"after_json\":\"{\\\"total\\\":3}\",\"meta_json\":\"{\\\"a\\\":1}\"}}",
+     NULL},
+};
+
+/* What is asked of it: reads first, then what writes. */
+static const struct request questions[] = {
+    {"errata.v1.CorrectionService/GetExamples", "{\"layout_fingerprint\":\"layout\"}", NULL},
+    {"errata.v1.CorrectionService/GetExamples",
+     "{\"layout_fingerprint\":\"layout\",\"document_id\":\"d1\",\"view\":\"BOTH\","
+     "\"skip_superseded\":true,\"distinct_documents\":true}",
+     NULL},
+    {"errata.v1.CorrectionService/ListFeedbackEvents", "{\"page_size\":2}", NULL},
+    {"errata.v1.CorrectionService/ListFeedbackEvents", "{\"layout_fingerprint\":\"layout\"}", NULL},
+    {"errata.v1.CorrectionService/ListFeedbackEvents",
+     "{\"entity_type\":\"line\",\"entity_id\":\"1\",\"field\":\"qty\"}", NULL},
+    {"errata.v1.CorrectionService/GetFeedbackEvent", "{\"id\":\"ID\"}", NULL},
+    {"errata.v1.LearningService/GetEvent", "{\"id\":\"ID\"}", NULL},
+    {"errata.v1.LearningService/GetEvent", "{\"seq\":\"1\"}", NULL},
+    {"errata.v1.LearningService/ListEvents", "{}", NULL},
+    {"errata.v1.LearningService/WatchEvents", "{\"from_seq\":\"1\"}", NULL},
+    {"errata.v1.LayoutService/GetDocument", "{\"document_id\":\"d1\"}", NULL},
+    {"errata.v1.LayoutService/ListDocuments", "{}", NULL},
+    {"errata.v1.LayoutService/ListProfiles", "{\"order\":\"LAST_SEEN\"}", NULL},
+    {"errata.v1.LayoutService/ListProfiles", "{\"order\":\"MOST_SEEN\"}", NULL},
+    {"errata.v1.AdminService/ListTokens", "{}", NULL},
+    {"errata.v1.AdminService/ListOrganizations", "{}", NULL},
+    {CAPTURE,
+     "{\"event\":{\"event_type\":\"EXTRACTION_LINE_CORRECTED\",\"layout_fingerprint\":\"layout\","
+     "\"entity_type\":\"line\",\"entity_id\":\"1\",\"document_id\":\"d1\","
+     "\"before_json\":\"{\\\"qty\\\":3}\",\"after_json\":\"{\\\"qty\\\":4}\"}}",
+     "k1"},
+    {CAPTURE,
+     "{\"event\":{\"event_type\":\"EXTRACTION_LINE_CORRECTED\",\"layout_fingerprint\":\"layout\","
+     "\"entity_type\":\"line\",\"entity_id\":\"1\",\"document_id\":\"d2\","
+     "\"before_json\":\"{\\\"qty\\\":3}\",\"after_json\":\"{\\\"qty\\\":4}\"}}",
+     NULL},
+    {INGEST, "{\"document_id\":\"d1\",\"content\":\"JVBERi0x\"}", NULL},
+    {INGEST, "{\"document_id\":\"d3\",\"content\":\"JVBERi0z\"}", "k2"},
+    {"errata.v1.AdminService/CreateToken", "{\"token\":{\"role\":\"VIEWER\"}}", NULL},
+    {"errata.v1.AdminService/CreateOrganization", "{\"organization\":{\"name\":\"new\"}}", NULL},
+    {"errata.v1.LearningService/ListEvents", "{\"page_size\":3}", NULL},
+};
+
+/* The table of a row, and where its key and value stand in the world's arena. */
+struct row {
+    enum store_table table;
+    struct slice key;
+    struct slice value;
+};
+
+struct rows {
+    struct row rows[ROWS_MAX];
+    size_t count;
+};
+
+static struct slice request_bytes(struct world *world, const struct request *request,
+                                  const char *id)
+{
+    char path[128];
+    struct buffer json;
+    struct buffer wire;
+    const char *place = strstr(request->json, "\"ID\"");
+    const struct method_info *method = NULL;
+
+    (void)snprintf(path, sizeof(path), "/%s", request->path);
+    method = contract_find_method(slice_text(path));
+    ASSERT(method != NULL);
+    buffer_init(&json, &world->arena, 0);
+    buffer_init(&wire, &world->arena, 0);
+    if (place == NULL) {
+        buffer_append(&json, slice_text(request->json));
+    } else {
+        buffer_append(&json, slice_of(request->json, (size_t)(place - request->json)));
+        buffer_printf(&json, "\"%s\"%s", id, place + sizeof("\"ID\"") - 1);
+    }
+    ASSERT(proto_json_read(&world->ctx, method->request, buffer_slice(&json), true, &wire) == OK);
+    return buffer_slice(&wire);
+}
+
+/* A whole call; it ends, but for a watch. */
+static enum grpc_code call(struct world *world, const struct request *request, const char *id,
+                           struct slice *ret_reply)
+{
+    const struct exchange_start start = {
+        .path = request->path, .authorization = world->admin, .idempotency_key = request->key};
+    struct exchange exchange;
+    struct slice reply = {NULL, 0};
+
+    exchange_open(&exchange, world, &start);
+    if (!exchange.ended) {
+        exchange_send_bytes(&exchange, request_bytes(world, request, id));
+    }
+    if (!exchange.ended) {
+        exchange_send_end(&exchange);
+    }
+    world_run(world);
+    ASSERT(exchange.ended || exchange.core->call.method->stream == METHOD_SERVER_STREAM);
+    while (exchange_read_bytes(&exchange, &reply)) {
+        *ret_reply = reply;
+    }
+    exchange_close(&exchange);
+    return exchange.ended ? exchange.code : GRPC_OK;
+}
+
+/* Makes the history; gives the id of its first correction. */
+static void make_history(struct world *world, char id[UUID_TEXT_BYTES + 1])
+{
+    struct slice reply = {NULL, 0};
+
+    id[0] = '\0';
+    for (size_t i = 0; i < COUNT_OF(history); i++) {
+        ASSERT(call(world, &history[i], id, &reply) == GRPC_OK);
+        if (id[0] == '\0' && strcmp(history[i].path, CAPTURE) == 0) {
+            Errata__V1__CaptureEventResponse *response =
+                errata__v1__capture_event_response__unpack(NULL, reply.size, reply.data);
+
+            ASSERT(response != NULL);
+            (void)snprintf(id, UUID_TEXT_BYTES + 1, "%s", response->event->id);
+            errata__v1__capture_event_response__free_unpacked(response, NULL);
+        }
+    }
+}
+
+static void list_prefix(struct world *world, struct store_txn *txn, enum store_table table,
+                        struct slice prefix, struct rows *rows)
+{
+    struct store_cursor cursor;
+    struct slice key;
+    struct slice value;
+
+    ASSERT(store_cursor_init(&cursor, txn, table, prefix, slice_of(NULL, 0), STORE_ASCENDING) ==
+           OK);
+    while (rows->count < ROWS_MAX && store_cursor_next(&cursor, &key, &value) == OK) {
+        struct row *row = &rows->rows[rows->count++];
+
+        row->table = table;
+        ASSERT(arena_copy(&world->arena, key, &row->key));
+        ASSERT(arena_copy(&world->arena, value, &row->value));
+    }
+    store_cursor_deinit(&cursor);
+}
+
+/* Every row of the store: those of the one organisation, and those of none. */
+static void list_rows(struct world *world, struct rows *rows)
+{
+    struct key zero = key_global_prefix();
+    struct store_txn *txn = NULL;
+    struct slice org = {NULL, 0};
+
+    rows->count = 0;
+    ASSERT(store_begin(world->backend, STORE_READ, &txn) == OK);
+    list_prefix(world, txn, TABLE_ORGANIZATION, key_slice(&zero), rows);
+    ASSERT(rows->count == 1);
+    org = slice_after(rows->rows[0].key, UUID_BYTES);
+    rows->count = 0;
+    for (unsigned table = 0; table < TABLE_COUNT; table++) {
+        list_prefix(world, txn, (enum store_table)table, key_slice(&zero), rows);
+        list_prefix(world, txn, (enum store_table)table, org, rows);
+    }
+    store_abort(txn);
+    ASSERT(rows->count < ROWS_MAX);
+}
+
+/* A part of the value replaced by the input's bytes; or all of it; or by another row's. */
+static struct slice draw_value(struct world *world, struct fuzz_input *input,
+                               const struct rows *rows, struct slice value)
+{
+    uint32_t how = fuzz_take_choice(input, 4);
+    struct buffer changed;
+    size_t at = 0;
+    size_t gone = 0;
+
+    if (how == 0) {
+        return fuzz_take_text(input);
+    }
+    if (how == 1) {
+        return rows->rows[fuzz_take_byte(input) % rows->count].value;
+    }
+    at = fuzz_take_number(input, 2) % (value.size + 1);
+    gone = fuzz_take_byte(input) % (value.size - at + 1);
+    buffer_init(&changed, &world->arena, 0);
+    buffer_append(&changed, slice_of(value.data, at));
+    buffer_append(&changed, fuzz_take_text(input));
+    buffer_append(&changed, slice_after(value, at + gone));
+    ASSERT(buffer_ok(&changed));
+    return buffer_slice(&changed);
+}
+
+static void damage(struct world *world, struct fuzz_input *input)
+{
+    static struct rows rows;
+    struct store_txn *txn = NULL;
+    unsigned damages = 1 + fuzz_take_choice(input, DAMAGES_MAX);
+
+    list_rows(world, &rows);
+    ASSERT(store_begin(world->backend, STORE_WRITE, &txn) == OK);
+    for (unsigned i = 0; i < damages; i++) {
+        const struct row *row = &rows.rows[fuzz_take_byte(input) % rows.count];
+
+        if (fuzz_take_choice(input, 8) == 7) {
+            enum err err = store_del(txn, row->table, row->key);
+
+            ASSERT(err == OK || err == ERR_NOT_FOUND);
+        } else {
+            ASSERT(store_put(txn, row->table, row->key,
+                             draw_value(world, input, &rows, row->value)) == OK);
+        }
+    }
+    ASSERT(store_commit(txn) == OK);
+}
+
+static void verify(struct world *world)
+{
+    struct replay_report *report = arena_calloc(&world->arena, 1, sizeof(*report));
+    struct store_backend *target = NULL;
+    struct replay_config config = {
+        .source = world->backend, .clock = world->ctx.clock, .random = world->ctx.random};
+    enum err err = OK;
+
+    ASSERT(report != NULL);
+    ASSERT(store_memory_open(&target) == OK);
+    config.target = target;
+    err = replay_verify(&config, report);
+    ASSERT(err == OK || err == ERR_CORRUPT);
+    store_memory_close(target);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct world world;
+    struct fuzz_input input = fuzz_input_of(data, size);
+    char id[UUID_TEXT_BYTES + 1];
+    struct slice reply = {NULL, 0};
+
+    logger_configure(LOGGER_ERROR, LOGGER_TEXT);
+    world_init(&world);
+    make_history(&world, id);
+    damage(&world, &input);
+    world.is_damaged = true;
+    verify(&world);
+    for (size_t i = 0; i < COUNT_OF(questions); i++) {
+        (void)call(&world, &questions[i], id, &reply);
+    }
+    world_deinit(&world);
+    ASSERT(assert_unexpected_count() == 0);
+    return 0;
+}

@@ -1,0 +1,38 @@
+/*
+ * request.h: requests of any message of the contract, by the decisions of an input: every field absent,
+ * as it should be, at the edge of its rules or beyond. It reads the generated tables alone, so that a new
+ * method or field is covered by itself. Without decisions a request has what is required of it.
+ */
+#ifndef ERRATA_TESTS_FUZZ_METHOD_REQUEST_H
+#define ERRATA_TESTS_FUZZ_METHOD_REQUEST_H
+
+#include "server/codec/contract.h"
+#include "store/base/arena.h"
+#include "tests/fuzz/fuzz_input.h"
+
+#define POOL_PLACES 8
+#define POOL_TEXT_BYTES 512
+
+/* Texts that came by; the newest take the place of the oldest. */
+struct pool_texts {
+    char places[POOL_PLACES][POOL_TEXT_BYTES + 1];
+    unsigned count; /* ever added */
+};
+
+/* What values are drawn from. Ids and tokens are kept by the one who calls, of all organisations. */
+struct pool {
+    struct pool_texts uuids;
+    struct pool_texts key_ids;
+    struct pool_texts page_tokens;
+    int64_t now_us;
+};
+
+/* Too long ones are left out. */
+void pool_add(struct pool_texts *texts, struct slice text);
+
+/* Wire bytes in the arena. Texts for people and JSON name `canary`, so that who sees them is known. */
+struct slice request_make(struct arena *arena, struct fuzz_input *input,
+                          const struct message_info *message, const struct pool *pool,
+                          const char *canary);
+
+#endif

@@ -158,6 +158,8 @@ void h2_conn_tick(struct h2_conn *conn, int64_t now_us);
 /* Starts a graceful end: GOAWAY(2^31-1), a ping's round trip or H2_SHUTDOWN_NOTICE_US, then
  * GOAWAY(last); open streams go on. */
 void h2_conn_shutdown(struct h2_conn *conn, int64_t now_us);
+/* It was ended with ENHANCE_YOUR_CALM. */
+bool h2_conn_calmed(const struct h2_conn *conn);
 /* Nothing is to be read or written any more: close. */
 bool h2_conn_finished(const struct h2_conn *conn);
 /* Closes all streams (on_close) and frees. Takes NULL. */

@@ -177,6 +177,7 @@ void h2_conn_fail(struct h2_conn *conn, enum h2_code code, const char *why)
     }
     conn->failed = true;
     if (code == H2_ENHANCE_YOUR_CALM) {
+        conn->calmed = true;
         conn->shared->stats.connections_calmed++;
     }
     result = nghttp2_submit_goaway(conn->session, NGHTTP2_FLAG_NONE,
@@ -447,6 +448,11 @@ void h2_conn_tick(struct h2_conn *conn, int64_t now_us)
         h2_conn_tick_keepalive(conn);
         h2_conn_tick_streams(conn);
     }
+}
+
+bool h2_conn_calmed(const struct h2_conn *conn)
+{
+    return conn->calmed;
 }
 
 bool h2_conn_finished(const struct h2_conn *conn)

@@ -75,6 +75,7 @@ struct h2_conn {
     bool settings_patched; /* the first SETTINGS frame has gone out */
     bool final_goaway; /* the second GOAWAY of a shutdown was submitted */
     bool failed; /* a GOAWAY with an error is on its way: nothing is read any more */
+    bool calmed; /* with ENHANCE_YOUR_CALM */
     bool closing; /* inside h2_conn_free: nobody is told of output any more */
     bool done; /* nothing is written any more either */
 };

@@ -81,6 +81,7 @@ void net_connection_close(struct net_connection *connection)
     if (session != NULL) {
         connection->protocol->close(session);
     }
+    net_address_leave(connection);
     net_connection_leave_dirty(connection);
     net_connection_let_held_go(connection);
     uv_close((uv_handle_t *)&connection->tcp, net_connection_free);
@@ -418,16 +419,21 @@ void net_connection_read_start(struct net_connection *connection)
     }
 }
 
-static void net_connection_name_peer(struct net_connection *connection)
+/* Notes who it is; false where they have their share of connections. */
+static bool net_connection_admit(struct net_connection *connection)
 {
+    struct net_server *server = connection->server;
     struct sockaddr_storage address;
     int size = sizeof(address);
     char host[48] = "";
     uint16_t port = 0;
 
+    if (server->stats.connections_live > server->config.connections_max) {
+        return false;
+    }
     if (uv_tcp_getpeername(&connection->tcp, (struct sockaddr *)&address, &size) != 0 ||
         uv_ip_name((struct sockaddr *)&address, host, sizeof(host)) != 0) {
-        return;
+        return true; /* it has gone again: reading will tell */
     }
     if (address.ss_family == AF_INET6) {
         port = ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
@@ -437,6 +443,7 @@ static void net_connection_name_peer(struct net_connection *connection)
         (void)snprintf(connection->peer, sizeof(connection->peer), "%s:%u", host, port);
     }
     connection->link.peer = slice_text(connection->peer);
+    return net_address_enter(connection, &address);
 }
 
 bool net_connection_accept(struct net_server *server, uv_stream_t *listener)
@@ -464,19 +471,14 @@ bool net_connection_accept(struct net_server *server, uv_stream_t *listener)
     server->stats.connections_accepted++;
     if (uv_accept(listener, (uv_stream_t *)&connection->tcp) != 0) {
         net_connection_close(connection);
-        return true;
-    }
-    if (server->stats.connections_live > server->config.connections_max) {
+    } else if (!net_connection_admit(connection)) {
         server->stats.connections_refused++;
         net_connection_close(connection);
-        return true;
-    }
-    net_connection_name_peer(connection);
-    if (uv_tcp_nodelay(&connection->tcp, 1) != 0) {
+    } else if (uv_tcp_nodelay(&connection->tcp, 1) != 0) {
         net_connection_close(connection);
-        return true;
+    } else {
+        net_connection_read_start(connection);
     }
-    net_connection_read_start(connection);
     return true;
 }
 

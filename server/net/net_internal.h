@@ -6,11 +6,24 @@
 
 #include "server/net/server.h"
 
+/* Chains of addresses; with as many as there may be, some 16 each. */
+#define NET_ADDRESS_CHAINS 1024
+
 enum net_state {
     NET_MATCHING, /* the first bytes do not say yet which protocol it is */
     NET_OPEN, /* a session has it */
     NET_ENDING, /* no session any more: what is queued is written, what comes is thrown away */
     NET_CLOSING /* uv_close was called */
+};
+
+/* What is remembered of an address. */
+struct net_address {
+    struct net_address *next; /* in its chain */
+    uint64_t high; /* IPv4 as it is mapped into IPv6; of IPv6 the first 64 bits alone */
+    uint64_t low;
+    uint32_t live; /* connections */
+    uint32_t arrivals_left;
+    int64_t refilled_us;
 };
 
 struct net_connection {
@@ -31,6 +44,7 @@ struct net_connection {
     int64_t feed_us; /* what its last bytes took */
     uint64_t read_turn; /* the loop's turn in which it was read last: once in each */
     enum net_state state;
+    struct net_address *address; /* NULL: it is not counted */
     const struct net_protocol *protocol; /* NULL while matching */
     void *session;
     int64_t accepted_us;
@@ -63,6 +77,8 @@ struct net_server {
     struct net_connection *held; /* connections that wait for a turn; the longest first */
     struct net_connection *held_last;
     size_t held_count;
+    struct net_address *addresses[NET_ADDRESS_CHAINS];
+    size_t address_count;
     uint64_t turn; /* of the loop, counted from 1 */
     uv_prepare_t prepare; /* flushes what timers made */
     uv_check_t check; /* flushes what the turn's events made */
@@ -85,7 +101,16 @@ struct net_server {
 
 int64_t net_now_us(const struct net_server *server);
 /* Takes the next connection of a listener; false where there is no memory for it, and it waits. */
-bool net_connection_accept(struct net_server *server, uv_stream_t *listener);
+MUST_CHECK bool net_connection_accept(struct net_server *server, uv_stream_t *listener);
+/* net_address.c */
+/* Counts the connection to its peer's address; false where that has its share. */
+MUST_CHECK bool net_address_enter(struct net_connection *connection,
+                                  const struct sockaddr_storage *peer);
+/* The connection goes. */
+void net_address_leave(struct net_connection *connection);
+/* Forgets addresses that need not be remembered. */
+void net_server_forget_addresses(struct net_server *server, int64_t now_us);
+void net_server_free_addresses(struct net_server *server);
 /* Writes what the session has, as far as the turn's bytes and the queue allow. */
 void net_connection_flush(struct net_connection *connection);
 void net_connection_mark_dirty(struct net_connection *connection);

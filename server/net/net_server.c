@@ -99,6 +99,7 @@ static void net_on_tick(uv_timer_t *handle)
     }
     if (now_us - server->sessions_ticked_us >= NET_SESSION_TICK_US) {
         net_server_tick_sessions(server, now_us);
+        net_server_forget_addresses(server, now_us);
     }
     if (now_us >= server->drain_deadline_us) {
         net_server_close_connections(server);
@@ -138,6 +139,9 @@ enum err net_server_new(uv_loop_t *loop, const struct net_config *config,
     }
     server->loop = loop;
     server->config = *config;
+    if (server->config.address_connections_max == 0) {
+        server->config.address_connections_max = NET_ADDRESS_CONNECTIONS_MAX;
+    }
     memcpy(server->protocols, config->protocols,
            config->protocol_count * sizeof(server->protocols[0]));
     server->config.protocols = server->protocols;
@@ -231,6 +235,9 @@ enum err net_server_listen(struct net_server *server, const char *address, uint1
     server->handles_open++;
     code = uv_tcp_bind(&listener->tcp, (const struct sockaddr *)&where, 0);
     if (code == 0) {
+        code = uv_tcp_keepalive(&listener->tcp, 1, NET_KEEPALIVE_S); /* connections inherit it */
+    }
+    if (code == 0) {
         code = uv_listen((uv_stream_t *)&listener->tcp, NET_BACKLOG, net_on_connection);
     }
     err = code == 0 ? net_write_address(&listener->tcp, ret_address) : net_err_of_uv(code);
@@ -316,5 +323,6 @@ void net_server_free(struct net_server *server)
     }
     ASSERT(server->connections == NULL);
     ASSERT(server->handles_open == 0);
+    net_server_free_addresses(server);
     free(server);
 }

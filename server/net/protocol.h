@@ -28,6 +28,8 @@ struct net_link {
     /* What was fed last took long: feed is to take a single request, so that there is a look at the time
      * behind each. */
     bool hurried;
+    /* The session's, when it closes: it was ended for what the peer did too much of. */
+    bool calmed;
 };
 
 struct net_protocol {

@@ -14,6 +14,19 @@
 
 /* Connections at once; more are accepted and closed, so that clients hear of it. */
 #define NET_CONNECTIONS_MAX 10000
+/* Of one address (of IPv6, of one /64), unless the owner says otherwise: a quarter, so that others find
+ * room. Whoever stands behind a proxy shares its address. */
+#define NET_ADDRESS_CONNECTIONS_MAX (NET_CONNECTIONS_MAX / 4)
+/* Connections that an address may make at once, and a second; and how many it is as if it had made
+ * where one of them ends because of what was done on it. So whoever comes back for another burst of a
+ * flood has 25 of them, and then two a second. */
+#define NET_ARRIVALS_BURST 10000
+#define NET_ARRIVALS_PER_SECOND 1000
+#define NET_ARRIVALS_A_CALMED 400
+/* Addresses that are remembered for what they did, without a connection. */
+#define NET_ADDRESSES_MAX 16384
+/* A peer that is gone without a word, between calls: asked by the kernel after so long. */
+#define NET_KEEPALIVE_S 120
 /* Listening addresses, and protocols told apart. */
 #define NET_LISTENERS_MAX 8
 #define NET_PROTOCOLS_MAX 4
@@ -50,6 +63,7 @@ struct net_server;
 struct net_config {
     const struct clock *clock;
     uint32_t connections_max;
+    uint32_t address_connections_max; /* 0: NET_ADDRESS_CONNECTIONS_MAX */
     const struct net_protocol *protocols; /* asked in order; copied */
     size_t protocol_count;
     /* Each NET_TICK_MS, before the sessions' ticks: deadlines of calls. May be NULL. */
@@ -60,7 +74,7 @@ struct net_config {
 /* Numbers since start, and of now where they say `live`. */
 struct net_stats {
     uint64_t connections_accepted;
-    uint64_t connections_refused; /* above the limit */
+    uint64_t connections_refused; /* above the limit, or their address's */
     uint64_t connections_unknown; /* spoke no protocol of ours */
     uint64_t connections_live;
     uint64_t bytes_in;

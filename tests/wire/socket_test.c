@@ -32,6 +32,8 @@ struct bench {
     size_t reply_bytes;
     uint64_t queued_bytes_max; /* as each tick saw it */
     const struct net_protocol *protocol; /* NULL: gRPC */
+    uint32_t address_connections_max; /* 0: the server's own */
+    unsigned floods; /* connections that were ended for one, before one was refused */
     struct net_link *link; /* of the endless protocol's one session */
     bool ended; /* it has nothing to say any more */
     atomic_bool session_closed;
@@ -126,20 +128,29 @@ static void *run_client(void *user)
     return NULL;
 }
 
-static int client_connect(const struct bench *bench)
+/* From 127.0.0.1, 127.0.0.2, ... */
+static int client_connect_from(const struct bench *bench, uint32_t number)
 {
+    struct sockaddr_in from = {.sin_family = AF_INET};
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(bench->port)};
     struct timeval wait = {.tv_sec = CLIENT_WAIT_S};
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     int small = 65536; /* so that what is not read is soon the server's to keep */
 
+    from.sin_addr.s_addr = htonl((127u << 24) + number);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait)) != 0 ||
+    if (fd < 0 || bind(fd, (struct sockaddr *)&from, sizeof(from)) != 0 ||
+        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait)) != 0 ||
         setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small)) != 0 ||
         connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0) {
         return -1;
     }
     return fd;
+}
+
+static int client_connect(const struct bench *bench)
+{
+    return client_connect_from(bench, 1);
 }
 
 static bool client_send(int fd, struct slice bytes)
@@ -168,6 +179,7 @@ static void bench_run(struct bench *bench, void (*client)(struct bench *bench),
     struct net_protocol protocol;
     struct net_config net = {.clock = clock_system(),
                              .connections_max = connections_max,
+                             .address_connections_max = bench->address_connections_max,
                              .protocols = &protocol,
                              .protocol_count = 1,
                              .on_tick = on_tick,
@@ -386,6 +398,92 @@ static void test_socket_limit(void **state)
     assert_non_null(bench);
     bench_run(bench, client_crowd, 2);
     assert_int_equal(bench->got_size, 1);
+    free(bench);
+}
+
+/* Whether the server has closed it, which is told at once; else nothing comes. */
+static bool client_is_refused(int fd)
+{
+    char byte = 0;
+
+    return fd < 0 || recv(fd, &byte, 1, 0) == 0;
+}
+
+static void client_neighbours(struct bench *bench)
+{
+    int fds[4];
+
+    for (size_t i = 0; i < 3; i++) {
+        fds[i] = client_connect(bench);
+    }
+    fds[3] = client_connect_from(bench, 2);
+    if (client_is_refused(fds[2]) && client_send(fds[1], SLICE("GET / HTTP/1.1\r\n\r\n")) &&
+        client_send(fds[3], SLICE("GET / HTTP/1.1\r\n\r\n"))) {
+        client_read(bench, fds[1], 12);
+        client_read(bench, fds[3], 2 * 12);
+    }
+    for (size_t i = 0; i < 4; i++) {
+        (void)close(fds[i]);
+    }
+}
+
+/* Goal: an address has its share of connections, and no more. Method: a limit of two; the third from the
+ * same address is closed, one from another is served, and so are the first two. */
+static void test_socket_address_limit(void **state)
+{
+    struct bench *bench = calloc(1, sizeof(*bench));
+
+    (void)state;
+    assert_non_null(bench);
+    bench->address_connections_max = 2;
+    bench_run(bench, client_neighbours, 10);
+    assert_true(bench->got_size >= 2 * 12);
+    free(bench);
+}
+
+/* A connection that is ended for its pings; false where it was refused. */
+static bool client_is_calmed(const struct bench *bench)
+{
+    static const uint8_t ping[] = "\0\0\x8\6\0\0\0\0\0pingping";
+    int fd = client_connect_from(bench, 3);
+    char bytes[512];
+    size_t size = 0;
+    ssize_t step = 1;
+
+    (void)client_send(fd, SLICE(H2_PREFACE "\0\0\0\4\0\0\0\0\0"));
+    for (int i = 0; i < 5; i++) {
+        (void)client_send(fd, slice_of(ping, sizeof(ping) - 1));
+    }
+    while (step > 0 && size < sizeof(bytes)) {
+        step = recv(fd, bytes + size, sizeof(bytes) - size, 0);
+        size += step > 0 ? (size_t)step : 0;
+    }
+    (void)close(fd);
+    return size > 0 && memmem(bytes, size, "too_many_pings", 14) != NULL;
+}
+
+static void client_floods(struct bench *bench)
+{
+    while (bench->got_size < 100 && client_is_calmed(bench)) {
+        bench->got_size++;
+    }
+    bench->floods = (unsigned)bench->got_size;
+    bench->got_size = 0;
+    client_call(bench);
+}
+
+/* Goal: whoever comes back for another flood comes back less and less; others do not notice. Method:
+ * connections that are ended for their pings, until one is refused; a call from another address. */
+static void test_socket_floods_from_one_address(void **state)
+{
+    struct bench *bench = calloc(1, sizeof(*bench));
+
+    (void)state;
+    assert_non_null(bench);
+    bench->reply_bytes = 1000;
+    bench_run(bench, client_floods, 10);
+    assert_in_range(bench->floods, NET_ARRIVALS_BURST / (NET_ARRIVALS_A_CALMED + 1), 99);
+    assert_true(bench->got_size >= answer_bytes(1000));
     free(bench);
 }
 
@@ -629,6 +727,8 @@ int run_socket_tests(void)
         cmocka_unit_test(test_socket_slow_reader),
         cmocka_unit_test(test_socket_http1),
         cmocka_unit_test(test_socket_limit),
+        cmocka_unit_test(test_socket_address_limit),
+        cmocka_unit_test(test_socket_floods_from_one_address),
         cmocka_unit_test(test_socket_drain),
         cmocka_unit_test(test_socket_finished_while_waiting),
         cmocka_unit_test(test_socket_fair_turns),

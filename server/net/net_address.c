@@ -1,0 +1,150 @@
+/*
+ * net_address.c: connections by the address that they come from. One address can't have all of them,
+ * nor make them as fast as it likes; and where its connections are ended for what was done on them, it
+ * may make fewer. Addresses are forgotten once they could do again as they like.
+ */
+#include "server/net/net_internal.h"
+#include "store/base/assert.h"
+
+#include <stdlib.h>
+
+static void net_address_key(const struct sockaddr_storage *peer, uint64_t *ret_high,
+                            uint64_t *ret_low)
+{
+    uint64_t halves[2] = {0, 0};
+
+    if (peer->ss_family == AF_INET6) {
+        const struct in6_addr *address = &((const struct sockaddr_in6 *)peer)->sin6_addr;
+
+        memcpy(halves, address->s6_addr, sizeof(halves));
+        if (!IN6_IS_ADDR_V4MAPPED(address)) {
+            halves[1] = 0;
+        }
+    } else {
+        const struct in_addr *address = &((const struct sockaddr_in *)peer)->sin_addr;
+        uint8_t mapped[16] = {[10] = 0xff, [11] = 0xff};
+
+        memcpy(mapped + 12, &address->s_addr, 4);
+        memcpy(halves, mapped, sizeof(halves));
+    }
+    *ret_high = halves[0];
+    *ret_low = halves[1];
+}
+
+/* The server's own place in memory makes chains that strangers can't foresee. */
+static struct net_address **net_address_chain(struct net_server *server, uint64_t high,
+                                              uint64_t low)
+{
+    uint64_t mixed = (uint64_t)(uintptr_t)server >> 4;
+
+    mixed = (mixed ^ high) * 0x9e3779b97f4a7c15u;
+    mixed = (mixed ^ (mixed >> 29) ^ low) * 0xbf58476d1ce4e5b9u;
+    return &server->addresses[(mixed >> 40) % NET_ADDRESS_CHAINS];
+}
+
+/* The address, new where it was not known; NULL without memory for it. */
+static struct net_address *net_address_find(struct net_server *server, uint64_t high, uint64_t low)
+{
+    struct net_address **chain = net_address_chain(server, high, low);
+    struct net_address *address = *chain;
+
+    while (address != NULL && (address->high != high || address->low != low)) {
+        address = address->next;
+    }
+    if (address != NULL || server->address_count >= NET_ADDRESSES_MAX) {
+        return address;
+    }
+    address = (struct net_address *)malloc(sizeof(*address));
+    if (address == NULL) {
+        return NULL;
+    }
+    *address = (struct net_address){.next = *chain,
+                                    .high = high,
+                                    .low = low,
+                                    .arrivals_left = NET_ARRIVALS_BURST,
+                                    .refilled_us = net_now_us(server)};
+    *chain = address;
+    server->address_count++;
+    return address;
+}
+
+static void net_address_refill(struct net_address *address, int64_t now_us)
+{
+    int64_t earned = (now_us - address->refilled_us) * NET_ARRIVALS_PER_SECOND / 1000000;
+
+    if (earned <= 0) {
+        return;
+    }
+    address->refilled_us += earned * 1000000 / NET_ARRIVALS_PER_SECOND;
+    earned += address->arrivals_left;
+    address->arrivals_left = earned < NET_ARRIVALS_BURST ? (uint32_t)earned : NET_ARRIVALS_BURST;
+}
+
+bool net_address_enter(struct net_connection *connection, const struct sockaddr_storage *peer)
+{
+    struct net_server *server = connection->server;
+    struct net_address *address = NULL;
+    uint64_t high = 0;
+    uint64_t low = 0;
+
+    net_address_key(peer, &high, &low);
+    address = net_address_find(server, high, low);
+    if (address == NULL) {
+        return true; /* so many addresses: the limit of all connections is what is left */
+    }
+    net_address_refill(address, connection->accepted_us);
+    if (address->live >= server->config.address_connections_max || address->arrivals_left == 0) {
+        return false;
+    }
+    address->live++;
+    address->arrivals_left--;
+    connection->address = address;
+    return true;
+}
+
+void net_address_leave(struct net_connection *connection)
+{
+    struct net_address *address = connection->address;
+    uint32_t cost = connection->link.calmed ? NET_ARRIVALS_A_CALMED : 0;
+
+    if (address == NULL) {
+        return;
+    }
+    ASSERT(address->live > 0);
+    address->live--;
+    address->arrivals_left -= cost < address->arrivals_left ? cost : address->arrivals_left;
+    connection->address = NULL;
+}
+
+void net_server_forget_addresses(struct net_server *server, int64_t now_us)
+{
+    for (size_t i = 0; i < NET_ADDRESS_CHAINS; i++) {
+        struct net_address **at = &server->addresses[i];
+
+        while (*at != NULL) {
+            struct net_address *address = *at;
+
+            net_address_refill(address, now_us);
+            if (address->live > 0 || address->arrivals_left < NET_ARRIVALS_BURST) {
+                at = &address->next;
+                continue;
+            }
+            *at = address->next;
+            free(address);
+            server->address_count--;
+        }
+    }
+}
+
+void net_server_free_addresses(struct net_server *server)
+{
+    for (size_t i = 0; i < NET_ADDRESS_CHAINS; i++) {
+        while (server->addresses[i] != NULL) {
+            struct net_address *address = server->addresses[i];
+
+            ASSERT(address->live == 0);
+            server->addresses[i] = address->next;
+            free(address);
+        }
+    }
+}

@@ -178,17 +178,31 @@ static enum err collect_old(struct store_txn *txn, struct org_id org, uint32_t o
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-enum err idempotency_expire(struct store_txn *txn, int64_t now_us, size_t limit,
+/* Compares the clock with the one that never jumps: true for a day after it was put ahead. */
+static bool is_quiet(struct idempotency_sweep *sweep, const struct clock *clock)
+{
+    int64_t now_us = clock_monotonic_us(clock);
+    int64_t offset_us = clock_wall_us(clock) - now_us;
+
+    if (sweep->has_offset && offset_us - sweep->offset_us > IDEMPOTENCY_JUMP_US) {
+        sweep->quiet_until_us = now_us + IDEMPOTENCY_JUMP_QUIET_US;
+    }
+    sweep->has_offset = true;
+    sweep->offset_us = offset_us;
+    return now_us < sweep->quiet_until_us;
+}
+
+enum err idempotency_expire(struct store_txn *txn, const struct clock *clock, size_t limit,
                             struct idempotency_sweep *sweep, size_t *ret_count)
 {
     static const struct uuid zero;
     struct key keys[EXPIRE_ROWS_MAX];
-    uint32_t hour = hour_of(now_us);
+    uint32_t hour = hour_of(clock_wall_us(clock));
     size_t count = 0;
     enum err err = OK;
 
     *ret_count = 0;
-    if (hour <= IDEMPOTENCY_HOURS_KEPT) {
+    if (is_quiet(sweep, clock) || hour <= IDEMPOTENCY_HOURS_KEPT) {
         return OK;
     }
     if (!uuid_equal(sweep->org, zero)) {

@@ -70,8 +70,8 @@ static enum err expire_keys(struct writer *writer, struct store_txn *txn, size_t
 {
     size_t count = 0;
 
-    return idempotency_expire(txn, clock_wall_us(writer->config.clock),
-                              request_count * EXPIRE_ROWS_A_REQUEST, &writer->sweep, &count);
+    return idempotency_expire(txn, writer->config.clock, request_count * EXPIRE_ROWS_A_REQUEST,
+                              &writer->sweep, &count);
 }
 
 static void count_commit(struct writer *writer, size_t request_count, int64_t duration_us,

@@ -151,7 +151,7 @@ static void test_expire(void **state)
     for (int i = 0; i < 40; i++) {
         size_t count = 0;
 
-        assert_int_equal(idempotency_expire(txn, world->clock.wall_us, 4, &sweep, &count), OK);
+        assert_int_equal(idempotency_expire(txn, &world->clock.clock, 4, &sweep, &count), OK);
         assert_true(count <= 4);
         removed += count;
     }
@@ -159,8 +159,49 @@ static void test_expire(void **state)
     key = make_key(3, 100);
     assert_int_equal(idempotency_find(&world->ctx, txn, &key, &result), OK);
     clock_manual_init(&world->clock, 5);
-    assert_int_equal(idempotency_expire(txn, 5, 4, &sweep, &removed), OK);
+    assert_int_equal(idempotency_expire(txn, &world->clock.clock, 4, &sweep, &removed), OK);
     assert_int_equal(removed, 0);
+    store_abort(txn);
+}
+
+static size_t expire_all(struct store_world *world, struct store_txn *txn,
+                         struct idempotency_sweep *sweep)
+{
+    size_t removed = 0;
+
+    for (int i = 0; i < 20; i++) {
+        size_t count = 0;
+
+        assert_int_equal(idempotency_expire(txn, &world->clock.clock, 8, sweep, &count), OK);
+        removed += count;
+    }
+    return removed;
+}
+
+/* Goal: a clock that is put ahead wrongly, and back, costs no key its window; one that stays ahead
+ * lets the rows go a day later. Method: a jump of a month, swept, undone; another one that stays. */
+static void test_clock_put_ahead(void **state)
+{
+    struct store_world *world = *state;
+    struct store_txn *txn = begin_write(world);
+    struct idempotency_sweep sweep = {0};
+    struct event_idempotency key = make_key(1, 5);
+    struct work_result result;
+
+    add_org(world, txn, 1);
+    keep(world, txn, 1, 5);
+    assert_int_equal(expire_all(world, txn, &sweep), 0);
+    world->clock.wall_us += 30 * 24 * HOUR_US;
+    clock_manual_advance(&world->clock, HOUR_US);
+    assert_int_equal(expire_all(world, txn, &sweep), 0);
+    clock_manual_advance(&world->clock, 20 * HOUR_US);
+    assert_int_equal(expire_all(world, txn, &sweep), 0);
+    world->clock.wall_us -= 30 * 24 * HOUR_US;
+    assert_int_equal(idempotency_find(&world->ctx, txn, &key, &result), OK);
+    world->clock.wall_us += 3650 * 24 * HOUR_US;
+    assert_int_equal(expire_all(world, txn, &sweep), 0);
+    clock_manual_advance(&world->clock, 25 * HOUR_US);
+    assert_int_equal(expire_all(world, txn, &sweep), 1);
     store_abort(txn);
 }
 
@@ -170,6 +211,8 @@ int run_idempotency_tests(void)
         cmocka_unit_test_setup_teardown(test_found_for_a_day, store_world_set_up,
                                         store_world_tear_down),
         cmocka_unit_test_setup_teardown(test_clock_put_back, store_world_set_up,
+                                        store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_clock_put_ahead, store_world_set_up,
                                         store_world_tear_down),
         cmocka_unit_test_setup_teardown(test_empty_result, store_world_set_up,
                                         store_world_tear_down),

@@ -172,6 +172,28 @@ static void end(struct sim *sim)
     }
 }
 
+/* Ends what is still there, which must leave nothing behind. A world in which something was wrong is left
+ * as it stands. */
+static bool end_world(struct sim *sim)
+{
+    if (!sim->failed) {
+        sim_crowd_close(sim);
+    }
+    if (!sim->failed) {
+        sim_server_close(sim);
+    }
+    if (!sim->failed) {
+        sim_check_store(sim, true);
+    }
+    if (!sim->failed) {
+        sim_model_close(sim);
+        sim_store_close(sim);
+        sim_net_close(sim);
+    }
+    sim_deinit(sim);
+    return !sim->failed;
+}
+
 bool sim_run(struct sim *sim, uint64_t seed, unsigned steps)
 {
     sim_init(sim, seed);
@@ -186,14 +208,5 @@ bool sim_run(struct sim *sim, uint64_t seed, unsigned steps)
     }
     calm_down(sim);
     end(sim);
-    sim_crowd_close(sim);
-    sim_server_close(sim);
-    if (!sim->failed) {
-        sim_check_store(sim, true);
-    }
-    sim_model_close(sim);
-    sim_store_close(sim);
-    sim_net_close(sim);
-    sim_deinit(sim);
-    return !sim->failed;
+    return end_world(sim);
 }

@@ -5,6 +5,7 @@
 
 #include "store/base/assert.h"
 #include "store/memory/memory.h"
+#include "tests/sim/sim_crowd.h"
 #include "tests/sim/sim_server.h"
 
 #include <stdlib.h>
@@ -77,18 +78,38 @@ static void end_in_doubt(struct sim_store *store, struct store_txn *take_txn)
     }
 }
 
+static void on_crash(struct sim *sim, void *object, uint64_t number)
+{
+    (void)object;
+    (void)number;
+    sim_server_crash(sim, "while it commits");
+}
+
+/* The disk takes its time, and the server may die meanwhile. */
+static void wait_for_disk(struct sim *sim)
+{
+    bool slow = !sim->calm && sim_chance(sim, sim->profile.commit_slow);
+    int64_t duration_us =
+        slow ? sim_delay(sim, SIM_MS, 3 * SIM_S) : sim_delay(sim, 200, 4 * SIM_MS);
+    bool trouble = !sim->calm && (sim->crowd->set_up || sim->profile.chaos_in_setup);
+
+    if (trouble && sim_chance(sim, sim->profile.crash / 2)) {
+        sim_at(sim, (int64_t)sim_draw(sim, (uint64_t)duration_us), on_crash, NULL, 0);
+    }
+    sim_wait(sim, duration_us);
+}
+
 static enum err sim_commit(struct store_txn *take_txn)
 {
     struct sim_store *store = store_of(take_txn->backend);
     struct sim *sim = store->sim;
-    bool slow = !sim->calm && sim_chance(sim, sim->profile.commit_slow);
     enum err err = OK;
 
     if (store->dead) {
         store->inner_ops->abort(take_txn);
         return ERR_UNAVAILABLE;
     }
-    sim_wait(sim, slow ? sim_delay(sim, SIM_MS, 3 * SIM_S) : sim_delay(sim, 200, 4 * SIM_MS));
+    wait_for_disk(sim);
     if (sim_server_is_doomed(sim) || (!sim->calm && sim_chance(sim, sim->profile.commit_broken))) {
         sim->counts[SIM_BROKEN] += !sim_server_is_doomed(sim);
         store->broken = true;

@@ -150,13 +150,13 @@ struct attack {
     const struct attack_kind *kind;
     const char *host;
     const char *from; /* the address to come from; NULL: any */
+    uint32_t addresses; /* and those behind it, in turns */
     uint16_t port;
     char authorization[ATTACK_TOKEN_BYTES_MAX + 16]; /* empty: no token */
     uint32_t connections;
     uint64_t rate; /* pieces a second in all; 0: no limit */
     int64_t seconds;
     bool until_told; /* ends when each connection was sent away once */
-    bool hold; /* after the connections are there, say so and go on */
     int epoll_fd;
     int64_t now_us;
     int64_t started_us;

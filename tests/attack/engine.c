@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -100,6 +99,9 @@ static void connect_peer(struct peer *peer)
     }
     (void)setsockopt(peer->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
     if (attack->from != NULL && inet_pton(AF_INET, attack->from, &from.sin_addr) == 1) {
+        uint32_t number = (uint32_t)(peer - attack->peers) % attack->addresses;
+
+        from.sin_addr.s_addr = htonl(ntohl(from.sin_addr.s_addr) + number);
         (void)bind(peer->fd, (struct sockaddr *)&from, sizeof(from));
     }
     (void)inet_pton(AF_INET, attack->host, &to.sin_addr);
@@ -285,7 +287,6 @@ static void close_all(struct attack *attack)
 bool attack_run(struct attack *attack)
 {
     struct epoll_event events[EVENTS_MAX];
-    bool reported = false;
     int64_t visited_us = 0;
 
     attack->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -308,11 +309,6 @@ bool attack_run(struct attack *attack)
             if (peer->fd >= 0) {
                 on_event(peer, events[i].events);
             }
-        }
-        if (attack->hold && !reported && attack->live == attack->connections) {
-            reported = true;
-            (void)printf("there\n");
-            (void)fflush(stdout);
         }
     }
     close_all(attack);

@@ -14,7 +14,7 @@
 
 static const char usage[] =
     "attacker KIND --server HOST:PORT [--token-file FILE] [--connections N] [--seconds S]\n"
-    "         [--rate PIECES_A_SECOND] [--from ADDRESS] [--until-told] [--say-when-there]\n"
+    "         [--rate PIECES_A_SECOND] [--from ADDRESS] [--addresses N] [--until-told]\n"
     "attacker --list\n";
 
 static void list_kinds(void)
@@ -79,9 +79,9 @@ static bool take_option(struct attack *attack, int option)
     case 'u':
         attack->until_told = true;
         return true;
-    case 'h':
-        attack->hold = true;
-        return true;
+    case 'a':
+        attack->addresses = (uint32_t)strtoul(optarg, NULL, 10);
+        return attack->addresses > 0;
     default:
         return false;
     }
@@ -97,7 +97,7 @@ static bool read_options(struct attack *attack, int argc, char **argv)
         {"rate", required_argument, NULL, 'r'},
         {"from", required_argument, NULL, 'f'},
         {"until-told", no_argument, NULL, 'u'},
-        {"say-when-there", no_argument, NULL, 'h'},
+        {"addresses", required_argument, NULL, 'a'},
         {NULL, 0, NULL, 0},
     };
     int option = 0;
@@ -199,7 +199,7 @@ static void free_attack(struct attack *attack)
 
 int main(int argc, char **argv)
 {
-    struct attack attack = {.seconds = 10};
+    struct attack attack = {.seconds = 10, .addresses = 1};
     bool reached = false;
 
     if (argc == 2 && strcmp(argv[1], "--list") == 0) {

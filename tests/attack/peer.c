@@ -230,7 +230,7 @@ static void take_frame(struct peer *peer)
     struct attack_counts *counts = &peer->attack->counts;
     size_t size = peer->payload_bytes < ATTACK_SEEN_BYTES ? peer->payload_bytes : ATTACK_SEEN_BYTES;
 
-    switch (peer->head[3]) {
+    switch ((enum frame_type)peer->head[3]) {
     case FRAME_HEADERS:
         counts->answers++;
         break;
@@ -253,7 +253,11 @@ static void take_frame(struct peer *peer)
             note_farewell(peer, bytes_get_be32(peer->seen + 4), peer->seen + 8, size - 8);
         }
         break;
-    default:
+    case FRAME_SETTINGS:
+    case FRAME_PRIORITY:
+    case FRAME_WINDOW_UPDATE:
+    case FRAME_CONTINUATION:
+    case FRAME_UNKNOWN:
         break;
     }
 }

@@ -1,0 +1,133 @@
+"""What each kind of attack is to be answered with, for the short form of all of them and for tools/floods.
+
+A kind that breaks a rule of HTTP/2 is told so, one that floods is told ENHANCE_YOUR_CALM and of what
+there was too much. What keeps to the rules is served, as far as that harms nobody else.
+"""
+import collections
+
+ENHANCE_YOUR_CALM = 11
+STREAM_CLOSED = 5
+FRAME_SIZE_ERROR = 6
+COMPRESSION_ERROR = 9
+
+# told: pairs of GOAWAY code and text (None: any), of which each farewell is one; empty: served.
+# closed: sent away without a farewell. rss_mb: what the server may have more than before, at most.
+# arguments: of the attacker.
+Kind = collections.namedtuple("Kind", "name told closed rss_mb token arguments")
+
+
+def calm(*texts):
+    return [(ENHANCE_YOUR_CALM, text) for text in texts]
+
+
+def told(name, *farewells, rss_mb=32, token=False):
+    return Kind(name, list(farewells), False, rss_mb, token, [])
+
+
+def served(name, *farewells, rss_mb=32, token=True, arguments=()):
+    """Goes on, or is told so where it provokes too much."""
+    return Kind(name, list(farewells), None, rss_mb, token, list(arguments))
+
+
+def closed(name, rss_mb=32):
+    return Kind(name, [], True, rss_mb, False, [])
+
+
+PROVOKED = calm("too_many_resets_provoked")
+
+# Those that are ended as soon as they begin.
+TOLD = [
+    told("rapid-reset", *calm("too_many_resets")),
+    told("reset-captures", *calm("too_many_resets"), rss_mb=128, token=True),
+    told("provoked-overflow", *PROVOKED),
+    told("provoked-half-closed", (STREAM_CLOSED, None), *PROVOKED),
+    told("provoked-length", *PROVOKED),
+    told("provoked-fields", *PROVOKED),
+    told("empty-names", *PROVOKED),
+    told("continuation", *calm("too_many_continuations")),
+    told("continuation-empty", *calm("too_many_continuations")),
+    told("settings", *calm("too_many_settings", "too_many_acknowledgements")),
+    told("settings-entries", (ENHANCE_YOUR_CALM, "SETTINGS: too many setting entries")),
+    told("settings-windows", *calm("too_many_settings", "too_many_acknowledgements")),
+    told("table-sizes", *calm("too_many_settings", "too_many_acknowledgements")),
+    told("ping", *calm("too_many_pings")),
+    told("ping-acks", *calm("too_many_pings")),
+    told("empty-data", *calm("too_many_small_data_frames")),
+    told("padded-data", *calm("too_many_small_data_frames")),
+    told("tiny-data", *calm("too_many_small_data_frames")),
+    told("priority", *calm("too_many_priority_frames")),
+    told("reprioritise", *calm("too_many_priority_frames")),
+    told("unknown", *calm("too_many_unknown_frames")),
+    told("window-updates", *calm("too_many_window_updates")),
+    told("closed-headers", (STREAM_CLOSED, None), *calm("too_many_trailers")),
+    told("closed-data", (STREAM_CLOSED, None), *calm("too_many_small_data_frames")),
+    told("closed-resets", *calm("too_many_resets")),
+    told("garbage", (None, None)),
+    told("oversized", (FRAME_SIZE_ERROR, None)),
+    told("header-bomb", *calm("header_list_too_large")),
+    told("many-fields", *calm("header_list_too_large")),
+    told("huge-field", (COMPRESSION_ERROR, None)),
+    told("table-updates", *PROVOKED, (COMPRESSION_ERROR, None)),
+    closed("http1"),
+    closed("tls"),
+]
+
+# Those that keep to the rules, or nearly: what they cost is bounded.
+SERVED = [
+    served("early-answers", *PROVOKED, token=False),
+    served("provoked-priority", *PROVOKED, token=False),
+    served("pump", (STREAM_CLOSED, None), token=False),
+    served("gzip-bomb", *PROVOKED, rss_mb=64),
+    served("gzip-bomb-above", *PROVOKED, rss_mb=64),
+    served("gzip-upload", *PROVOKED, rss_mb=64),
+    served("deep-message"),
+    served("wide-message", *PROVOKED, rss_mb=64),
+    served("unknown-fields", *PROVOKED, rss_mb=64),
+    served("json-deep", *PROVOKED, rss_mb=64),
+    served("json-wide", *PROVOKED, rss_mb=64),
+    served("wrong-tokens", token=False),
+    served("calls", token=False),
+    served("lists", *PROVOKED, rss_mb=128),
+    served("churn", token=False),
+    served("churn-calls", token=False),
+    served("held-streams", rss_mb=256),
+    served("held-reflections", rss_mb=256),
+    served("stalled-bodies", rss_mb=256),
+    served("stalled-uploads", rss_mb=256),
+    served("never-reading", rss_mb=400),
+    served("window-zero", rss_mb=400),
+    served("window-dribble", *calm("too_many_window_updates"), rss_mb=400),
+    served("watch-storm", rss_mb=512),
+    served("watch-deaf", rss_mb=512),
+]
+
+# Those that have some seconds, by the deadlines of the transport.
+SLOW = [
+    closed("silent"),
+    closed("slow-preface"),
+    told("slow-headers", *calm("header_block_too_slow")),
+    told("slow-block", *calm("header_block_too_slow")),
+]
+
+# Connections that do nothing: 16 KiB each. Four addresses, since one has a quarter.
+IDLE = [served("idle", rss_mb=160, token=False, arguments=["--addresses", "4"])]
+
+# A minute or more: for tools/floods alone.
+LONG = [served("slow-bodies")]
+
+ALL = TOLD + SERVED + SLOW + IDLE + LONG
+
+
+def problems(kind, report, enough=1):
+    """What is wrong with how the server answered, in words."""
+    found = []
+    farewells = [(at["code"], at["text"]) for at in report["farewells"]]
+    for code, text in farewells:
+        if not any(code == wanted and text_wanted in (None, text)
+                   for wanted, text_wanted in [(code if c is None else c, t) for c, t in kind.told]):
+            found.append(f"was told {code} {text!r}")
+    if kind.closed is False and sum(at["count"] for at in report["farewells"]) < enough:
+        found.append("was not told")
+    if kind.closed is True and report["closed"] < enough:
+        found.append("was not closed")
+    return found

@@ -6,9 +6,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/common_interface_defs.h>
+#endif
 
 #define STEPS_DEFAULT 60
 #define FAILURES_SHOWN_MAX 20
@@ -114,6 +118,34 @@ static bool has_everything(const uint64_t totals[SIM_COUNTS])
     return all;
 }
 
+/* The seed that runs; for what is said when the program dies. */
+static uint64_t *seed_place(void)
+{
+    static uint64_t seed;
+
+    return &seed;
+}
+
+static void say_seed(void)
+{
+    (void)fprintf(stderr, "seed %" PRIu64 ": the program died\n", *seed_place());
+}
+
+static void on_abort(int number)
+{
+    (void)number;
+    say_seed();
+}
+
+/* An assertion or a sanitizer ends the program: which seed it was must be known. */
+static void watch_death(void)
+{
+    (void)signal(SIGABRT, on_abort);
+#ifdef __SANITIZE_ADDRESS__
+    __sanitizer_set_death_callback(say_seed);
+#endif
+}
+
 /* The seed again: the same trace. */
 static bool is_same_twice(struct sim *sim, uint64_t seed, unsigned steps)
 {
@@ -135,9 +167,13 @@ int main(int count, char **values)
     }
     (void)setvbuf(stdout, NULL, _IOLBF, 0);
     logger_configure(LOGGER_ERROR, LOGGER_TEXT);
+    watch_death();
     for (uint64_t seed = arguments.first; seed < arguments.first + arguments.count; seed++) {
         struct sim sim = {.traced = arguments.trace, .hashed = arguments.twice};
-        bool good = sim_run(&sim, seed, arguments.steps);
+        bool good = false;
+
+        *seed_place() = seed;
+        good = sim_run(&sim, seed, arguments.steps);
 
         if (good && arguments.twice && !is_same_twice(&sim, seed, arguments.steps)) {
             (void)snprintf(sim.message, sizeof(sim.message), "the same seed ran another way");

@@ -59,8 +59,8 @@ void client_session_free(struct client_session *session);
 MUST_CHECK enum err client_session_set_token(struct client_session *session, struct slice token);
 
 /* ERR_INVALID for metadata that may not be sent, or for a client stream that comes with a request;
- * ERR_TOO_LARGE, ERR_MEMORY, ERR_BUSY over CLIENT_CALLS_MAX. What fails later, a dead connection too,
- * is told by on_end. */
+ * ERR_TOO_LARGE, ERR_MEMORY, ERR_BUSY over CLIENT_CALLS_MAX. What fails later, a dead connection
+ * too, is told by on_end. */
 MUST_CHECK enum err client_session_start(struct client_session *session,
                                          const struct client_session_call *start,
                                          struct client_call **ret_call);
@@ -81,17 +81,17 @@ void client_session_pause(struct client_call *call);
 /* What was held back is told by the next report. */
 void client_session_resume(struct client_call *call);
 
-/* Takes bytes from the server. ERR_MALFORMED, ERR_MEMORY, or ERR_UNAVAILABLE behind client_session_fail:
- * the connection is of no more use. */
+/* Takes bytes from the server. ERR_MALFORMED, ERR_MEMORY, or ERR_UNAVAILABLE behind
+ * client_session_fail: the connection is of no more use. */
 MUST_CHECK enum err client_session_feed(struct client_session *session, struct slice bytes);
 /* Writes what is to be sent, at most `capacity` bytes; gives the size, 0 when there is nothing. */
 size_t client_session_drain(struct client_session *session, uint8_t *bytes, size_t capacity);
 /* Ends all calls, now and later ones: the connection is gone, because of `message`. */
 void client_session_fail(struct client_session *session, uint32_t code, const char *message);
-/* Does what is due at `now_ms`: ends calls whose deadline is at or before it, asks a silent server for
- * a sign of life while calls are under way, and fails where none came. It also takes down when bytes
- * came, so it runs in each turn in which some were fed. Gives when it wants to run at the latest, 0:
- * not before something happens. */
+/* Does what is due at `now_ms`: ends calls whose deadline is at or before it, asks a silent server
+ * for a sign of life while calls are under way, and fails where none came. It also takes down when
+ * bytes came, so it runs in each turn in which some were fed. Gives when it wants to run at the
+ * latest, 0: not before something happens. */
 int64_t client_session_tick(struct client_session *session, int64_t now_ms);
 /* Tells replies that were held back, room for messages, and ends. */
 void client_session_report(struct client_session *session);

@@ -1,8 +1,9 @@
 /*
- * fuzz_client.c: any bytes as what a server sends to the client's session (client/session.h): as they are,
- * or as frames and fields that the input chooses, so that damage comes behind the framing too; while calls of
- * each kind are started, fed, held back and cancelled. Each call ends once; a unary call that succeeds has
- * one reply; nothing comes behind the end; sizes keep their limits; nothing is left.
+ * fuzz_client.c: any bytes as what a server sends to the client's session (client/session.h): as
+ * they are, or as frames and fields that the input chooses, so that damage comes behind the framing
+ * too; while calls of each kind are started, fed, held back and cancelled. Each call ends once; a
+ * unary call that succeeds has one reply; nothing comes behind the end; sizes keep their limits;
+ * nothing is left.
  */
 #include "client/session.h"
 #include "server/http2/h2.h"

@@ -1,8 +1,9 @@
 /*
- * fuzz_framing.c: any bytes as the length-prefixed messages of one call, cut anywhere, straight into the
- * call (server/grpc/call_frames.c) without HTTP/2 around it; beside a reading of the same bytes in one piece, which
- * says what the method must have been given and how the call ended. Each kind of method; with gzip and without. What
- * it answers is read back. The first byte says how, the second how long the pieces are.
+ * fuzz_framing.c: any bytes as the length-prefixed messages of one call, cut anywhere, straight
+ * into the call (server/grpc/call_frames.c) without HTTP/2 around it; beside a reading of the same
+ * bytes in one piece, which says what the method must have been given and how the call ended. Each
+ * kind of method; with gzip and without. What it answers is read back. The first byte says how, the
+ * second how long the pieces are.
  */
 #include "server/grpc/call_internal.h"
 #include "server/grpc/gzip.h"
@@ -17,7 +18,7 @@
 #define KIND_SHIFT 4 /* the kind of method, in the bits from here on */
 /* Small, so that inputs get there. */
 #define MESSAGE_BYTES_MAX 3000
-#define ARENA_BYTES ((size_t)8 << 20)
+#define ARENA_BYTES ((size_t)256 << 20)
 /* A reply of a bidi stream: four of them are above the mark. */
 #define REPLY_BYTES (20u * 1024)
 #define NO_STATUS (-1)
@@ -218,11 +219,20 @@ static int read_request(struct framing *framing, struct slice rest, bool ends, s
     return taken->ended ? GRPC_OK : GRPC_UNIMPLEMENTED;
 }
 
+static void check_reply(bool compressed, struct slice message)
+{
+    struct arena arena;
+
+    arena_init(&arena, ARENA_BYTES);
+    ASSERT(!compressed || gzip_inflate(&arena, message, REPLY_BYTES, &message) == OK);
+    ASSERT(message.size == REPLY_BYTES || message.size == CALL_COMPRESS_BYTES_MIN);
+    arena_deinit(&arena);
+}
+
 /* Replies are whole messages, and compressed only where both sides did so. */
 static void check_output(struct framing *framing)
 {
     struct slice rest = buffer_slice(&framing->output);
-    struct slice message;
 
     ASSERT(buffer_ok(&framing->output));
     while (rest.size > 0) {
@@ -232,10 +242,7 @@ static void check_output(struct framing *framing)
         ASSERT(rest.data[0] <= (framing->accepts_gzip && framing->any_compressed ? 1 : 0));
         size = bytes_get_be32(rest.data + 1);
         ASSERT(size <= rest.size - CALL_PREFIX_BYTES);
-        message = slice_of(rest.data + CALL_PREFIX_BYTES, size);
-        ASSERT(rest.data[0] == 0 ||
-               gzip_inflate(&framing->arena, message, REPLY_BYTES, &message) == OK);
-        ASSERT(message.size == REPLY_BYTES || message.size == CALL_COMPRESS_BYTES_MIN);
+        check_reply(rest.data[0] == 1, slice_of(rest.data + CALL_PREFIX_BYTES, size));
         rest = slice_after(rest, CALL_PREFIX_BYTES + size);
         framing->replies_read++;
     }

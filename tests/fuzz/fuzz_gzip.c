@@ -1,9 +1,9 @@
 /*
- * fuzz_gzip.c: any bytes as gzip, beside a reading of them by zlib in small steps: what is taken is one
- * member to its last byte, within the limit and with the same bytes; and what is inside the limit
- * costs memory in proportion to it, however much there would be. The first two bytes say the limit, the third how:
- * as they are; as the deflated inside of a member whose head, checksum and length are right; or as
- * plain bytes that are deflated here, and then cut, doubled or spoiled.
+ * fuzz_gzip.c: any bytes as gzip, beside a reading of them by zlib in small steps: what is taken is
+ * one member to its last byte, within the limit and with the same bytes; and what is inside the
+ * limit costs memory in proportion to it, however much there would be. The first two bytes say the
+ * limit, the third how: as they are; as the deflated inside of a member whose head, checksum and
+ * length are right; or as plain bytes that are deflated here, and then cut, doubled or spoiled.
  */
 #include "server/grpc/gzip.h"
 #include "store/base/assert.h"
@@ -98,8 +98,8 @@ static struct slice make_member(struct arena *work, struct slice inside)
     return buffer_slice(&member);
 }
 
-/* What we deflate comes back, within its own size and no less; a part, two of it, or one with a byte
- * behind it does not. */
+/* What we deflate comes back, within its own size and no less; a part, two of it, or one with a
+ * byte behind it does not. */
 static void check_plain(struct arena *work, struct fuzz_input *input, size_t limit)
 {
     size_t cut = fuzz_take_number(input, 2);

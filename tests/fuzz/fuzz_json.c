@@ -1,7 +1,7 @@
 /*
- * fuzz_json.c: any bytes as the JSON of any message, and as a `_json` value. What the reader lets pass
- * is a message that can be written, and read again without a change; what json_check lets pass is equal to
- * itself. The first byte picks the message.
+ * fuzz_json.c: any bytes as the JSON of any message, and as a `_json` value. What the reader lets
+ * pass is a message that can be written, and read again without a change; what json_check lets pass
+ * is equal to itself. The first byte picks the message.
  */
 #include "server/codec/proto_json.h"
 #include "store/base/assert.h"

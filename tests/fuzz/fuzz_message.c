@@ -1,8 +1,8 @@
 /*
- * fuzz_message.c: any bytes as the request of any method: what the pre-scan lets pass must unpack by protobuf-c
- * into an arena of the size that the pipeline has, and be the same message there: written by
- * protobuf-c and read by the pre-scan it is still right, and its JSON is that of the bytes that came. What
- * protobuf-c refuses, the pre-scan has refused before.
+ * fuzz_message.c: any bytes as the request of any method: what the pre-scan lets pass must unpack
+ * by protobuf-c into an arena of the size that the pipeline has, and be the same message there:
+ * written by protobuf-c and read by the pre-scan it is still right, and its JSON is that of the
+ * bytes that came. What protobuf-c refuses, the pre-scan has refused before.
  */
 #include "server/codec/check.h"
 #include "server/codec/proto_json.h"
@@ -84,8 +84,9 @@ struct frame {
     uint64_t seen; /* bit i: the field at index i came */
 };
 
-/* Some message stands in several pieces, which protobuf says to join. protobuf-c keeps the last piece of
- * a oneof's member alone; no library writes one so, and the pre-scan wants each piece to be right. */
+/* Some message stands in several pieces, which protobuf says to join. protobuf-c keeps the last
+ * piece of a oneof's member alone; no library writes one so, and the pre-scan wants each piece to
+ * be right. */
 static bool has_pieces(const struct message_info *message, struct slice wire)
 {
     struct frame frames[CHECK_DEPTH_MAX];

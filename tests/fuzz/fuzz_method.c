@@ -1,10 +1,11 @@
 /*
- * fuzz_method.c: sequences of calls to a whole server without sockets (tests/rpc/world.h): any method of the
- * contract, its request filled by the generated tables, by anybody of two organisations or of the server itself,
- * with keys and deadlines, several at once, read or not, cancelled, while time moves and batches are
- * written when the input says so. After each sequence: every call has ended once, with no code that
- * blames the server; nobody has seen another's canary; the log's chain holds, and the tables are those that
- * a replay of the log makes; nothing of any call is left.
+ * fuzz_method.c: sequences of calls to a whole server without sockets (tests/rpc/world.h): any
+ * method of the contract, its request filled by the generated tables, by anybody of two
+ * organisations or of the server itself, with keys and deadlines, several at once, read or not,
+ * cancelled, while time moves and batches are written when the input says so. After each sequence:
+ * every call has ended once, with no code that blames the server; nobody has seen another's canary;
+ * the log's chain holds, and the tables are those that a replay of the log makes; nothing of any
+ * call is left.
  */
 #include "server/codec/proto_json.h"
 #include "store/base/assert.h"
@@ -411,6 +412,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static struct sequence sequence;
     struct fuzz_input input = fuzz_input_of(data, size);
 
+    logger_configure(LOGGER_ERROR, LOGGER_TEXT);
     sequence_init(&sequence);
     sequence.pool.now_us = clock_wall_us(sequence.world.ctx.clock);
     if (contains(input.rest, "canary")) {

@@ -1,7 +1,7 @@
 /*
  * fuzz_method_pick.h: which method of the contract two bytes mean: the one whose name's hash comes
- * next. So kept inputs keep their meaning when the contract grows, but for those that lie just before a
- * new method.
+ * next. So kept inputs keep their meaning when the contract grows, but for those that lie just
+ * before a new method.
  */
 #ifndef ERRATA_TESTS_FUZZ_FUZZ_METHOD_PICK_H
 #define ERRATA_TESTS_FUZZ_FUZZ_METHOD_PICK_H

@@ -1,7 +1,7 @@
 /*
- * fuzz_page_token.c: page tokens. One of our own gives its position back, to its organisation, method
- * and filter alone; any other text is refused, whatever it is made of: bytes, bytes in base64, or one of
- * our own with something changed.
+ * fuzz_page_token.c: page tokens. One of our own gives its position back, to its organisation,
+ * method and filter alone; any other text is refused, whatever it is made of: bytes, bytes in
+ * base64, or one of our own with something changed.
  */
 #include "server/services/env.h"
 #include "server/services/page_token.h"
@@ -102,8 +102,8 @@ static void check_own(struct bound *bound, struct fuzz_input *input)
     check_changed(bound, text, input);
 }
 
-/* What is no token of ours, as text and as the bytes behind one. The key is one that no token was ever made
- * with: a fuzzer learns those of the other. */
+/* What is no token of ours, as text and as the bytes behind one. The key is one that no token was
+ * ever made with: a fuzzer learns those of the other. */
 static void check_foreign(struct bound *bound, struct slice bytes)
 {
     uint8_t *text = arena_alloc(&bound->arena, BASE64_DIGITS(bytes.size) + 1);

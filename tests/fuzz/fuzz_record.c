@@ -1,7 +1,8 @@
 /*
- * fuzz_record.c: any bytes as a row of a table. They are ERR_CORRUPT, or a record that can be encoded,
- * decodes to the same again, and lies in the bytes themselves. The first byte picks the table; for
- * the log's it may put an envelope, or an event's parts, into a row that is whole otherwise.
+ * fuzz_record.c: any bytes as a row of a table. They are ERR_CORRUPT, or a record that can be
+ * encoded, decodes to the same again, and lies in the bytes themselves. The first byte picks the
+ * table; for the log's it may put an envelope, or an event's parts, into a row that is whole
+ * otherwise.
  */
 #include "store/base/assert.h"
 #include "store/log.h"

@@ -1,8 +1,9 @@
 /*
- * fuzz_rows.c: a whole server without sockets (tests/rpc/world.h) whose store has damaged rows: bytes of the input
- * in the place of a value, or of a part of one, rows that are gone, values of other keys. Every call is
- * answered all the same, by a reply or a status, and a verification says what it found; nothing is
- * taken for granted of what the disk gave (no UNEXPECTED, no assertion, no undefined behaviour).
+ * fuzz_rows.c: a whole server without sockets (tests/rpc/world.h) whose store has damaged rows:
+ * bytes of the input in the place of a value, or of a part of one, rows that are gone, values of
+ * other keys. Every call is answered all the same, by a reply or a status, and a verification says
+ * what it found; nothing is taken for granted of what the disk gave (no UNEXPECTED, no assertion,
+ * no undefined behaviour).
  */
 #include "server/codec/proto_json.h"
 #include "server/domain/replay/replay.h"

@@ -1,8 +1,9 @@
 /*
- * fuzz_text.c: any bytes as text that is on its way to a prompt (server/domain/text). What comes out is
- * UTF-8, never longer, the same when it is done again, and has nothing left that acts: looked for here
- * by plain comparison, beside the sanitiser's own measures. A hint made of it is JSON that says the same. With an odd first byte the
- * input names pieces of a table, so that marks meet each other.
+ * fuzz_text.c: any bytes as text that is on its way to a prompt (server/domain/text). What comes
+ * out is UTF-8, never longer, the same when it is done again, and has nothing left that acts:
+ * looked for here by plain comparison, beside the sanitiser's own measures. A hint made of it is
+ * JSON that says the same. With an odd first byte the input names pieces of a table, so that marks
+ * meet each other.
  */
 #include "server/domain/text/hint.h"
 #include "server/domain/text/marks.h"

@@ -1,9 +1,9 @@
 /*
- * fuzz_upload.c: any bytes as the messages of a client stream, cut into DATA frames as the input says,
- * through HTTP/2 and gRPC to the upload method of the wire tests; and a reading of the same bytes in
- * one piece, by the rules of grpc/doc/PROTOCOL-HTTP2.md, which says how the call must have ended.
- * The first byte says how: 1 one byte at a time, 2 grpc-encoding is gzip. Each further step is a byte,
- * and for DATA its content.
+ * fuzz_upload.c: any bytes as the messages of a client stream, cut into DATA frames as the input
+ * says, through HTTP/2 and gRPC to the upload method of the wire tests; and a reading of the same
+ * bytes in one piece, by the rules of grpc/doc/PROTOCOL-HTTP2.md, which says how the call must have
+ * ended. The first byte says how: 1 one byte at a time, 2 grpc-encoding is gzip. Each further step
+ * is a byte, and for DATA its content.
  */
 #include "server/grpc/gzip.h"
 #include "store/base/assert.h"
@@ -15,7 +15,8 @@
 
 #define BYTEWISE 1
 #define GZIP 2
-/* Steps below the first are DATA frames of as many bytes; up to the second, of so many times 256. */
+/* Steps below the first are DATA frames of as many bytes; up to the second, of so many times 256.
+ * */
 #define STEP_LARGE 0xe0
 #define STEP_HALF_CLOSE 0xf0
 #define STEP_RESET 0xf1

@@ -1,6 +1,7 @@
 /*
  * replay.c: a fuzz target as an ordinary test: every file of a corpus, and then that many damaged
- * copies of them. Prints the seed, and takes it: replay CORPUS [ROUNDS [SEED]]. A crash is the result.
+ * copies of them. Prints the seed, and takes it: replay CORPUS [ROUNDS [SEED]]. A crash is the
+ * result.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -19,7 +20,8 @@ struct input {
     size_t size;
 };
 
-/* xorshift64*: Vigna, "An experimental exploration of Marsaglia's xorshift generators, scrambled". */
+/* xorshift64*: Vigna, "An experimental exploration of Marsaglia's xorshift generators, scrambled".
+ * */
 static uint64_t next_random(uint64_t *state)
 {
     *state ^= *state >> 12;

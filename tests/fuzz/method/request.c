@@ -1,6 +1,6 @@
 /*
- * request.c: a walk over a message's fields, with the messages that are open on a stack. A message is
- * written into a buffer of its own and put into its parent when it is whole.
+ * request.c: a walk over a message's fields, with the messages that are open on a stack. A message
+ * is written into a buffer of its own and put into its parent when it is whole.
  */
 #include "tests/fuzz/method/request.h"
 

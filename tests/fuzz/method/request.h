@@ -1,7 +1,8 @@
 /*
- * request.h: requests of any message of the contract, by the decisions of an input: every field absent,
- * as it should be, at the edge of its rules or beyond. It reads the generated tables alone, so that a new
- * method or field is covered by itself. Without decisions a request has what is required of it.
+ * request.h: requests of any message of the contract, by the decisions of an input: every field
+ * absent, as it should be, at the edge of its rules or beyond. It reads the generated tables alone,
+ * so that a new method or field is covered by itself. Without decisions a request has what is
+ * required of it.
  */
 #ifndef ERRATA_TESTS_FUZZ_METHOD_REQUEST_H
 #define ERRATA_TESTS_FUZZ_METHOD_REQUEST_H
@@ -19,7 +20,8 @@ struct pool_texts {
     unsigned count; /* ever added */
 };
 
-/* What values are drawn from. Ids and tokens are kept by the one who calls, of all organisations. */
+/* What values are drawn from. Ids and tokens are kept by the one who calls, of all organisations.
+ * */
 struct pool {
     struct pool_texts uuids;
     struct pool_texts key_ids;
@@ -30,7 +32,8 @@ struct pool {
 /* Too long ones are left out. */
 void pool_add(struct pool_texts *texts, struct slice text);
 
-/* Wire bytes in the arena. Texts for people and JSON name `canary`, so that who sees them is known. */
+/* Wire bytes in the arena. Texts for people and JSON name `canary`, so that who sees them is known.
+ * */
 struct slice request_make(struct arena *arena, struct fuzz_input *input,
                           const struct message_info *message, const struct pool *pool,
                           const char *canary);

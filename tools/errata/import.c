@@ -142,7 +142,7 @@ static void make_key(const struct batch *batch, char key[KEY_BYTES])
 static enum cli_exit send_batch(struct import *import, const struct batch *batch)
 {
     struct cli *cli = import->cli;
-    char key[KEY_BYTES];
+    char key[KEY_BYTES] = {0};
     const struct client_metadata metadata = {SLICE("idempotency-key"), slice_of(key, KEY_BYTES)};
     struct client_options options = {.timeout_ms =
                                          cli->timeout_ms > 0 ? cli->timeout_ms : CONNECT_TIMEOUT_MS,

@@ -111,7 +111,7 @@ enum err admin_create_token(struct ctx *ctx, struct store_txn *txn, const struct
     if (err != OK) {
         return err;
     }
-    if (token->expire_at_us != 0 && token->expire_at_us <= draft.stamp.recorded_at_us) {
+    if (token->expire_at_us != 0 && token->expire_at_us <= clock_wall_us(ctx->clock)) {
         fault_add(ctx->fault, SLICE("token.expire_time"),
                   "must lie in the future; leave it out for a token that never ends");
         return ERR_INVALID;

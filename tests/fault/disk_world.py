@@ -118,6 +118,12 @@ class FaultServer(Server):
         self.address = self.read_address(address_file)
         return None
 
+    def run_rebuild(self, environment):
+        """erratad --rebuild, while no server runs."""
+        return subprocess.run([self.program, "--data", self.data, "--rebuild"],
+                              env={**os.environ, **environment}, capture_output=True,
+                              encoding="utf-8", timeout=60, check=False)
+
     def has_ended(self):
         return self.process is None or self.process.poll() is not None
 

@@ -7,6 +7,8 @@ errata_python_test(fault_full_disk FILE tools/full-disk LABEL fault ARGUMENTS --
                    FullTmpfs.test_under_load_and_back SmallExt4.test_full_when_it_is_made
                    FullExt4.test_killed_and_started_while_full)
 errata_python_test(fault_crash_points FILE tools/crash-points LABEL fault ARGUMENTS --points 8 --seed 1)
+errata_python_test(fault_crash_points_of_rebuild FILE tools/crash-points LABEL fault
+                   ARGUMENTS --rebuild --points 4 --calls 25 --seed 1)
 errata_python_test(fault_disk_errors FILE tools/disk-errors LABEL fault
                    ARGUMENTS --points 4 --calls 80 --seed 1)
 errata_python_test(fault_power_cut FILE tools/power-cut LABEL fault

@@ -15,6 +15,8 @@
 #include <unistd.h>
 
 #define PAGE_SECTORS 8
+/* A data folder has some five at most. */
+#define FOLDERS_MAX 16
 
 /* The choices of one image. */
 struct picker {
@@ -148,51 +150,56 @@ static int promised_node(const struct disk_node *folder, const char *name)
     return -1;
 }
 
-/* A folder's own files; its folders are told to `ret_folders`, at most `max`. */
-static size_t make_folder(const struct disk_model *model, const struct picker *picker,
-                          const struct disk_node *folder, const char *path, int *ret_folders,
-                          size_t max)
+/* A folder that is to be made. */
+struct place {
+    int node;
+    char path[PATH_MAX];
+};
+
+struct places {
+    struct place items[FOLDERS_MAX];
+    size_t count;
+};
+
+/* A folder's own files; its folders have their turn later. */
+static void make_folder(const struct disk_model *model, const struct picker *picker,
+                        const struct place *place, struct places *places)
 {
-    size_t count = 0;
+    const struct disk_node *folder = &model->nodes[place->node];
 
     /* Every name that there ever was has its place among those seen. */
     for (size_t i = 0; i < folder->names_seen.count; i++) {
         const char *name = folder->names_seen.items[i].name;
         int node = node_named(picker, folder, name, promised_node(folder, name));
-        char inner[PATH_MAX];
+        struct place inner = {.node = node};
 
         if (node < 0) {
             continue;
         }
-        (void)snprintf(inner, sizeof(inner), "%s/%s", path, name);
+        (void)snprintf(inner.path, sizeof(inner.path), "%.2000s/%.255s", place->path, name);
         if (!model->nodes[node].is_folder) {
-            make_file(picker, &model->nodes[node], inner);
-        } else if (count < max && mkdir(inner, 0700) == 0) {
-            ret_folders[count++] = (int)i;
+            make_file(picker, &model->nodes[node], inner.path);
+        } else if (places->count < FOLDERS_MAX && mkdir(inner.path, 0700) == 0) {
+            places->items[places->count++] = inner;
         }
     }
-    return count;
 }
 
 void disk_model_make_image(const struct disk_model *model, enum disk_choice choice, uint64_t seed,
                            const char *folder)
 {
+    static struct places places;
     struct picker picker = {.choice = choice, .seed = seed};
-    const struct disk_node *root = &model->nodes[0];
-    int folders[8];
-    size_t count = 0;
 
     random_seeded_init(&picker.random, seed);
     picker.until = model->order - draw(&picker, model->order < 40 ? model->order + 1 : 40);
     picker.tear = draw(&picker, 2) == 0 ? draw(&picker, 64) : draw(&picker, 2048);
-    count =
-        make_folder(model, &picker, root, folder, folders, sizeof(folders) / sizeof(folders[0]));
-    for (size_t i = 0; i < count; i++) {
-        const char *name = root->names_seen.items[folders[i]].name;
-        int node = node_named(&picker, root, name, promised_node(root, name));
-        char inner[PATH_MAX];
+    places.count = 1;
+    places.items[0].node = 0;
+    (void)snprintf(places.items[0].path, sizeof(places.items[0].path), "%s", folder);
+    for (size_t i = 0; i < places.count; i++) {
+        const struct place place = places.items[i];
 
-        (void)snprintf(inner, sizeof(inner), "%s/%s", folder, name);
-        (void)make_folder(model, &picker, &model->nodes[node], inner, NULL, 0);
+        make_folder(model, &picker, &place, &places);
     }
 }

@@ -154,18 +154,20 @@ static void apply_naming(struct disk_names *names, const struct disk_naming *nam
 static int split_path(const struct disk_model *model, const char *path, size_t size,
                       char **ret_last)
 {
-    const char *slash = memrchr(path, '/', size);
+    char *whole = copy_text(path, size);
+    char *rest = whole;
     int folder = ROOT_NODE;
 
-    if (slash != NULL) {
-        char *name = copy_text(path, (size_t)(slash - path));
-
-        folder = find_name(&model->nodes[ROOT_NODE].names_seen, name);
-        free(name);
-        *ret_last = copy_text(slash + 1, size - (size_t)(slash + 1 - path));
-    } else {
-        *ret_last = copy_text(path, size);
+    for (char *slash = strchr(rest, '/'); slash != NULL; slash = strchr(rest, '/')) {
+        *slash = '\0';
+        folder = find_name(&model->nodes[folder].names_seen, rest);
+        if (folder < 0) {
+            abort(); /* the journal lacks a folder */
+        }
+        rest = slash + 1;
     }
+    *ret_last = copy_text(rest, strlen(rest));
+    free(whole);
     return folder;
 }
 
@@ -196,19 +198,23 @@ static void apply_create(struct disk_model *model, const struct disk_entry *entr
     change_names(model, folder, (struct disk_naming){.added = name, .node = node});
 }
 
+/* Within one folder, or from one to another: one change, with one place in the order. */
 static void apply_rename(struct disk_model *model, const struct disk_entry *entry)
 {
     char *old_name = NULL;
     char *new_name = NULL;
-    int folder = split_path(model, entry->path, entry->record.path_bytes, &old_name);
-    int node = find_name(&model->nodes[folder].names_seen, old_name);
+    int from = split_path(model, entry->path, entry->record.path_bytes, &old_name);
+    int to = split_path(model, entry->other, entry->record.other_bytes, &new_name);
+    int node = find_name(&model->nodes[from].names_seen, old_name);
 
-    /* Within one folder: nothing else is done, and it is one change. */
-    if (split_path(model, entry->other, entry->record.other_bytes, &new_name) != folder) {
-        abort();
+    if (from == to) {
+        change_names(model, from,
+                     (struct disk_naming){.removed = old_name, .added = new_name, .node = node});
+        return;
     }
-    change_names(model, folder,
-                 (struct disk_naming){.removed = old_name, .added = new_name, .node = node});
+    change_names(model, from, (struct disk_naming){.removed = old_name, .node = -1});
+    model->order--;
+    change_names(model, to, (struct disk_naming){.added = new_name, .node = node});
 }
 
 static void apply_remove(struct disk_model *model, const struct disk_entry *entry)

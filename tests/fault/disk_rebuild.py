@@ -1,0 +1,63 @@
+"""`erratad --rebuild` on a disk that does as it is told: whatever happens on the way, the next server
+finds the store whole, the old one or the new one, and nothing beside it.
+"""
+import os
+import shutil
+import tempfile
+
+import disk_world
+
+STEPS = 20
+EXIT_CODES = (0, 1, -9)  # rebuilt, not rebuilt, killed
+LEFTOVERS = {"db.old", "db.new", "rebuild"}
+
+
+class Rebuild:
+    """A data folder with a load's writes, of which each run gets a copy."""
+
+    def __init__(self, disk):
+        self.disk = disk
+        self.outcome = None  # of the last run
+        self.load = disk_world.Load(disk_world.make_steps(STEPS, False), disk)
+        self.template = tempfile.mkdtemp(prefix="errata-rebuild-")
+        server = disk_world.FaultServer(self.template)
+        self.load.client, _ = disk_world.recover(server)
+        for step in self.load.steps:
+            self.load.do(step)
+        self.load.client.close()
+        server.close()
+        os.unlink(os.path.join(self.template, "reserve"))
+
+    def run(self, recoveries, **how):
+        """Rebuilds a copy while the disk does as `how` says, and starts the server on it; problems."""
+        server = disk_world.FaultServer()
+        try:
+            shutil.copytree(self.template, server.data, dirs_exist_ok=True)
+            rebuild = server.run_rebuild(self.disk.environment(server.data, **how))
+            self.outcome = "rebuilt" if rebuild.returncode == 0 else "not rebuilt"
+            problems = self.check(server, recoveries)
+            if rebuild.returncode not in EXIT_CODES:
+                problems.append(f"the rebuild ended with {rebuild.returncode}: {rebuild.stderr}")
+            if rebuild.returncode == 1 and "not rebuilt" not in rebuild.stderr:
+                problems.append(f"it did not say why it is not rebuilt: {rebuild.stderr}")
+            return problems
+        except (disk_world.Hang, AssertionError, disk_world.grpc.RpcError) as e:
+            return [f"{type(e).__name__}: {e}"]
+        finally:
+            if server.process is not None:
+                server.kill9()
+            server.close()
+
+    def check(self, server, recoveries):
+        client, seconds = disk_world.recover(server)
+        recoveries.append(seconds)
+        self.load.client, self.load.problems = client, []
+        problems = disk_world.check_stored(client, self.load.steps)
+        disk_world.repeat_all(self.load)
+        problems += self.load.problems + disk_world.check_stored(client, self.load.steps)
+        client.close()
+        left = LEFTOVERS & set(os.listdir(server.data))
+        return problems + [f"{name} was left" for name in left]
+
+    def close(self):
+        shutil.rmtree(self.template)

@@ -3,10 +3,17 @@ include(${CMAKE_SOURCE_DIR}/tests/support/tests.cmake)
 foreach(name corrections access configuration nonsense lifecycle log secrecy)
     errata_python_test(e2e_${name} FILE tests/e2e/${name}.py LABEL e2e)
 endforeach()
+errata_python_test(e2e_isolation FILE tests/e2e/isolation.py LABEL isolation)
 errata_python_test(e2e_cli FILE tests/e2e/cli.py LABEL e2e)
 foreach(name completion context failures help terminal)
     errata_python_test(e2e_cli_${name} FILE tests/e2e/cli_${name}.py LABEL e2e)
 endforeach()
+
+# Verify and rebuild, with a program that damages a row of a store.
+add_executable(damage_row ${CMAKE_CURRENT_LIST_DIR}/damage_row.c)
+target_link_libraries(damage_row PRIVATE warnings test_warnings defines)
+errata_link(damage_row "store_lmdb")
+errata_python_test(e2e_verify FILE tests/e2e/verify.py LABEL e2e TIMEOUT 240)
 
 if(TARGET errata-bench)
     errata_python_test(e2e_bench FILE tests/e2e/bench.py LABEL e2e)

@@ -4,6 +4,8 @@ For the end-to-end and interop tests and the benchmarks. The client is Debian's 
 the build generates by grpc_python_plugin: nothing of ours stands between a test and the wire. The
 environment names the programs and the stubs (tests/support/tests.cmake): ERRATA_BIN, ERRATA_STUBS.
 """
+import functools
+import importlib
 import os
 import shutil
 import signal
@@ -402,21 +404,38 @@ def rss_kb(pid):
         return int(next(line for line in f if line.startswith("RssAnon")).split()[1])
 
 
+def service_modules():
+    """The stubs of every service of ours, also of one that no test knows by name."""
+    for name in sorted(os.listdir(os.path.join(STUBS, "errata", "v1"))):
+        if name.endswith("_service_pb2.py"):
+            yield importlib.import_module(f"errata.v1.{name[:-3]}")
+
+
 def methods():
     """Every method of our services: (path, descriptor, rules)."""
-    for module in (admin, correction, layout, learning):
+    for module in service_modules():
         for service in module.DESCRIPTOR.services_by_name.values():
             for method in service.methods:
                 rules = method.GetOptions().Extensions[options.method]
                 yield f"/{service.full_name}/{method.name}", method, rules
 
 
+def _shape(path):
+    return next((method for known, method, _ in methods() if known == path), None)
+
+
+@functools.lru_cache(maxsize=None)
 def is_stream(path):
-    return path.endswith("/WatchEvents")
+    """The method answers with a stream."""
+    method = _shape(path)
+    return method is not None and method.server_streaming
 
 
+@functools.lru_cache(maxsize=None)
 def is_client_stream(path):
-    return path.endswith("/IngestDocumentStream")
+    """The method is asked with a stream."""
+    method = _shape(path)
+    return method is not None and method.client_streaming
 
 
 class ServerCase(unittest.TestCase):

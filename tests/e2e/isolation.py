@@ -1,0 +1,380 @@
+#!/usr/bin/python3
+"""The walls between organisations, in the server as it runs: over LMDB, connections and its log.
+
+Goal: nothing that one organisation has reaches another one's answers, streams, errors or anybody's log.
+Method: a text of its own in every field of every method, taken from the descriptors; then every method is
+asked by every role of another organisation, and all of what came back is searched. What needs the same
+clock and randomness (answers equal to the byte) is in tests/isolation.
+"""
+import re
+import secrets
+import threading
+import uuid
+
+import grpc
+
+import pdf_data
+from erratad import (ServerCase, admin, correction, feedback, is_client_stream, is_stream, layout,
+                     learning, main, methods, options, roles)
+
+LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+STREAM_SECONDS = 0.2  # for the first message of a stream that may have none
+ALL_ROLES = [r for r in roles.Role.values() if r != roles.ROLE_UNSPECIFIED]
+OPEN_METHODS = (  # those that need no token: what is asked of them
+    ("/grpc.health.v1.Health/Check", b""), ("/grpc.health.v1.Health/List", b""),
+    ("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", b"\x3a\x00"),
+    ("/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", b"\x3a\x00"),
+)
+
+
+def rules_of(field):
+    return field.GetOptions().Extensions[options.field]
+
+
+def is_plain_message(field):
+    return field.type == field.TYPE_MESSAGE and not field.message_type.full_name.startswith("google.")
+
+
+def leaves(message, path=()):
+    """Paths to every field of a request that can hold a text of the caller's, nested ones too."""
+    for field in message.fields:
+        if rules_of(field).output_only:
+            continue
+        if is_plain_message(field):
+            yield from leaves(field.message_type, (*path, field))
+        elif field.type in (field.TYPE_STRING, field.TYPE_BYTES):
+            yield (*path, field)
+
+
+def shaped(field, canary):
+    """The canary in a value that the field's format takes; None where it takes no such text."""
+    if field.type == field.TYPE_BYTES:
+        return canary.encode()
+    if rules_of(field).format == options.FORMAT_JSON_OBJECT or field.name == "metadata_json":
+        return '{"note":"%s","page_count":1,"page_dimensions":[],"table_count":0}' % canary
+    if rules_of(field).format in (options.FORMAT_UUID, options.FORMAT_KEY_ID,
+                                  options.FORMAT_PAGE_TOKEN):
+        return None
+    return canary
+
+
+def inner(message, field):
+    """The message in a field; a new element where it is repeated."""
+    child = getattr(message, field.name)
+    if field.label == field.LABEL_REPEATED:
+        return child[0] if len(child) else child.add()
+    return child
+
+
+def put(message, path, value):
+    """Sets the value at a path, and makes what lies on the way."""
+    for field in path[:-1]:
+        message = inner(message, field)
+    field = path[-1]
+    if field.label == field.LABEL_REPEATED:
+        getattr(message, field.name).append(value)
+    else:
+        setattr(message, field.name, value)
+
+
+def put_required(message, canary):
+    """What the rules of the fields want, where it is not there yet."""
+    for field in message.DESCRIPTOR.fields:
+        rules = rules_of(field)
+        if is_plain_message(field) and (rules.required or field.label != field.LABEL_REPEATED
+                                        and message.HasField(field.name)):
+            put_required(inner(message, field), canary)
+        elif not rules.required:
+            continue
+        elif field.type == field.TYPE_ENUM and not getattr(message, field.name):
+            setattr(message, field.name, field.enum_type.values[-1].number)
+        elif field.type in (field.TYPE_STRING, field.TYPE_BYTES) and not getattr(message, field.name):
+            put(message, (field,), shaped(field, canary) or
+                {options.FORMAT_UUID: str(uuid.uuid4()), options.FORMAT_KEY_ID: "00000000"}.get(
+                    rules.format, ""))
+
+
+class Canaries(ServerCase):
+    """One organisation says everything; the others listen."""
+
+    arguments = ("--log-level", "debug")
+
+    def setUp(self):
+        self.canaries = []
+        self.mine = self.client_of("speaker")
+        self.org_id = self.last_org.id
+
+    def client_of(self, name, role=roles.ROLE_ADMIN):
+        self.last_org = self.admin.create_org(name + "-" + secrets.token_hex(4))
+        made = self.admin.create_token(role, org_id=self.last_org.id)
+        self.last_token = made
+        return self.server.client(made.secret)
+
+    def canary(self):
+        self.canaries.append("canary" + secrets.token_hex(8))
+        return self.canaries[-1]
+
+    def send(self, client, path, request):
+        """A request of any kind: (code, message, reply or details)."""
+        if not is_client_stream(path):
+            return client.raw_any(path, request.SerializeToString(),
+                                  STREAM_SECONDS if is_stream(path) else 20)
+        first, rest = type(request)(), type(request)()
+        first.CopyFrom(request)
+        first.ClearField("content")
+        rest.content = request.content
+        return client.raw_upload(path, [first.SerializeToString(), rest.SerializeToString()])
+
+    def speak(self):
+        """Each field of each method by itself, with a canary; what was answered."""
+        said = []
+        for path, method, _ in methods():
+            for leaf in leaves(method.input_type):
+                value = shaped(leaf[-1], self.canary())
+                request = method.input_type._concrete_class()
+                if value is not None:
+                    put(request, leaf, value)
+                put_required(request, self.canary())
+                said.append(self.send(self.mine, path, request))
+        document = self.mine.ingest(self.canary(), pdf_data.small()).document
+        self.canaries += [document.id, document.sha256]
+        return said
+
+    def listen(self, client):
+        """Whatever there is to hear: nothing asked for, what is required, and the log from the start."""
+        heard = []
+        for path, method, _ in methods():
+            request = method.input_type._concrete_class()
+            heard.append(self.send(client, path, request))
+            put_required(request, "listener")
+            heard.append(self.send(client, path, request))
+        newest = client.learning.ListEvents(learning.ListEventsRequest(page_size=1)).events[0].seq
+        stream = client.learning.WatchEvents(learning.WatchEventsRequest(from_seq=1), timeout=20)
+        for message in stream:
+            heard.append((None, "", message.SerializeToString()))
+            if message.event.seq >= newest:
+                stream.cancel()
+                break
+        return heard
+
+    def listen_without_token(self):
+        nobody = self.server.client("")
+        nobody.metadata = []
+        heard = [nobody.raw_any(path, b"") for path, _, _ in methods()]
+        for path, body in OPEN_METHODS:
+            answers = nobody.plain.stream_stream(path)(iter([body]), timeout=2)
+            try:
+                heard += [(None, "", answer) for answer in answers]
+            except grpc.RpcError as e:
+                heard.append((e.code(), e.details(), b""))
+        return heard
+
+    def expect_none(self, heard, who):
+        self.assertGreater(len(heard), 20)
+        for _, message, body in heard:
+            for canary in self.canaries:
+                self.assertNotIn(canary, message or "", who)
+                self.assertNotIn(canary.encode(), body, who)
+
+    def test_nobody_hears_of_it(self):
+        """Fields, ids, the secret and the key id of one in what all others are told."""
+        said = self.speak()
+        token = self.last_token
+        everything = b"".join(body + (message or "").encode() for _, message, body in said)
+        stored = b"".join(body for _, _, body in self.listen(self.mine))
+        self.canaries += set(re.findall(r"[0-9a-f]{8}-[0-9a-f-]{27}", stored.decode("latin-1")))
+        self.canaries += [self.org_id, token.secret.split("_", 2)[2], token.token.key_id]
+        self.assertGreater(sum(c.encode() in everything for c in self.canaries), 20)
+        self.assertGreater(sum(c.encode() in stored for c in self.canaries), 40, "little was stored")
+        self.client_of("listener")
+        listeners = {role: self.admin.create_token(role, org_id=self.last_org.id).secret
+                     for role in ALL_ROLES}
+        for role, secret in listeners.items():
+            client = self.server.client(secret)
+            self.expect_none(self.listen(client), roles.Role.Name(role))
+            client.close()
+        self.expect_none(self.listen_without_token(), "nobody")
+
+    def test_nor_does_the_log(self):
+        """Not what was said, nor the secret; the organisation is named in each line, as it should be."""
+        self.speak()
+        self.canaries.append(self.last_token.secret.split("_", 2)[2])
+        log = self.server.read_log()
+        self.assertIn(self.org_id, log)
+        for canary in self.canaries:
+            self.assertNotIn(canary, log)
+
+
+class OneConnection(ServerCase):
+    """Two organisations behind one proxy: their calls alternate on one connection, many at a time."""
+
+    def setUp(self):
+        self.sides = []
+        for name in ("left", "right"):
+            org = self.admin.create_org(f"{name}-" + secrets.token_hex(4))
+            token = self.admin.create_token(roles.ROLE_ADMIN, org_id=org.id)
+            self.sides.append((name + secrets.token_hex(8),
+                               [("authorization", f"Bearer {token.secret}")]))
+        self.proxy = self.server.client()
+
+    def call(self, side, method, request):
+        """A call of one side on the common connection, under way."""
+        path, reply = method
+        return self.proxy.plain.unary_unary(path, type(request).SerializeToString, reply.FromString
+                                            ).future(request, timeout=30, metadata=self.sides[side][1])
+
+    def capture(self, side, number):
+        own = self.sides[side][0]
+        return self.call(side, ("/errata.v1.CorrectionService/CaptureEvent",
+                                correction.CaptureEventResponse), correction.CaptureEventRequest(
+            event=feedback.FeedbackEvent(event_type=LINE, layout_fingerprint="shared",
+                                         entity_type="line", entity_id=str(number),
+                                         after_json='{"whose":"%s","n":%d}' % (own, number))))
+
+    def test_answers_do_not_mix(self):
+        requests = (
+            (("/errata.v1.CorrectionService/GetExamples", correction.GetExamplesResponse),
+             correction.GetExamplesRequest(layout_fingerprint="shared", limit=20)),
+            (("/errata.v1.LearningService/ListEvents", learning.ListEventsResponse),
+             learning.ListEventsRequest(page_size=20)),
+            (("/errata.v1.CorrectionService/ListFeedbackEvents",
+              correction.ListFeedbackEventsResponse),
+             correction.ListFeedbackEventsRequest(entity_type="line", entity_id="3")),
+        )
+        for first in self.capture(0, 0), self.capture(1, 0):
+            first.result()
+        calls = []
+        for number in range(60):
+            for side in (number % 2, 1 - number % 2):
+                calls.append((side, self.capture(side, number)))
+                calls.append((side, self.call(side, *requests[number % len(requests)])))
+        for side, call in calls:
+            body = call.result().SerializeToString()
+            self.assertNotIn(self.sides[1 - side][0].encode(), body)
+        self.assertGreater(sum(self.sides[side][0].encode() in call.result().SerializeToString()
+                               for side, call in calls), 120)
+
+    def test_a_watch_does_not_wake(self):
+        """What one writes is no news to the other: its watch gets its own event, and that alone."""
+        got = []
+        stream = self.proxy.plain.unary_stream(
+            "/errata.v1.LearningService/WatchEvents", learning.WatchEventsRequest.SerializeToString,
+            learning.WatchEventsResponse.FromString)(
+                learning.WatchEventsRequest(from_seq=1), timeout=60, metadata=self.sides[1][1])
+        done = threading.Event()
+
+        def read():
+            try:
+                for message in stream:
+                    got.append(message)
+                    if message.event.kind == learning.EVENT_KIND_FEEDBACK:
+                        done.set()
+            except grpc.RpcError:
+                done.set()
+
+        reader = threading.Thread(target=read, daemon=True)
+        reader.start()
+        for call in [self.capture(0, number) for number in range(100)]:
+            call.result()
+        self.assertFalse(done.wait(0.2), "the other's event arrived")
+        self.capture(1, 7).result()
+        self.assertTrue(done.wait(10))
+        stream.cancel()
+        reader.join(10)
+        self.assertEqual([m.event.seq for m in got], list(range(1, len(got) + 1)))
+        for message in got:
+            self.assertNotIn(self.sides[0][0].encode(), message.SerializeToString())
+
+
+class Walls(ServerCase):
+    """What one organisation has, and how another one's questions about it are answered."""
+
+    def setUp(self):
+        org = self.admin.create_org("walls-" + secrets.token_hex(4))
+        token = self.admin.create_token(roles.ROLE_ADMIN, org_id=org.id)
+        self.theirs = self.server.client(token.secret)
+        self.canary = "secret-" + secrets.token_hex(8)
+        event = self.theirs.capture(
+            event_type=LINE, layout_fingerprint=self.canary + "-layout",
+            document_id=self.canary + "-doc", draft_order_id=self.canary + "-draft",
+            entity_type="line", entity_id=self.canary + "-line",
+            actor_user_id=self.canary + "-user",
+            after_json='{"%s":1}' % self.canary, before_json="{}")
+        document = self.theirs.ingest(self.canary + "-pdf", pdf_data.small()).document
+        self.ids = {
+            "uuid": [event.id, org.id, document.id], "key_id": [token.token.key_id],
+            "opaque": [event.layout_fingerprint, event.document_id, event.draft_order_id,
+                       event.entity_id, event.actor_user_id, document.document_id,
+                       document.layout_fingerprint],
+        }
+
+    def random_like(self, value):
+        """An id of the same shape that nobody has."""
+        if re.fullmatch(r"[0-9a-f]{8}", value):
+            return secrets.token_hex(4)
+        if re.fullmatch(r"[0-9a-f-]{36}", value):
+            return str(uuid.uuid4())
+        return "x" * (len(value) - 16) + secrets.token_hex(8)
+
+    def id_fields(self, method):
+        for field in method.input_type.fields:
+            rules = field.GetOptions().Extensions[options.field]
+            if field.type != field.TYPE_STRING or field.label == field.LABEL_REPEATED:
+                continue
+            if rules.format == options.FORMAT_UUID:
+                yield field, self.ids["uuid"]
+            elif rules.format == options.FORMAT_KEY_ID:
+                yield field, self.ids["key_id"]
+            elif rules.format == options.FORMAT_OPAQUE_ID:
+                yield field, self.ids["opaque"]
+
+    def ask(self, path, method, field, value):
+        """The answer, with the id taken out, so that it can tell nothing but what it knows."""
+        request = method.input_type._concrete_class()
+        if path.endswith(("/RevokeToken",)) and field.name == "org_id":
+            request.key_id = "00000000"
+        setattr(request, field.name, value)
+        code, message, body = self.admin_plain.raw_any(path, request.SerializeToString())
+        return code, message.replace(value, "ID"), body.replace(value.encode(), b"ID")
+
+    def test_foreign_ids_are_unknown_ids(self):
+        """Every id field of every method: another organisation's id is answered as a random one."""
+        org = self.admin.create_org("asker-" + secrets.token_hex(4))
+        self.admin_plain = self.server.client(
+            self.admin.create_token(roles.ROLE_ADMIN, org_id=org.id).secret)
+        asked = 0
+        for path, method, _ in methods():
+            for field, values in self.id_fields(method):
+                for value in values:
+                    theirs = self.ask(path, method, field, value)
+                    nobodys = self.ask(path, method, field, self.random_like(value))
+                    self.assertEqual(theirs, nobodys, f"{path} {field.name}={value}")
+                    asked += 1
+        self.assertGreater(asked, 20)
+
+    def test_questions_of_one_do_not_depend_on_the_other(self):
+        """Byte-equal answers of A before and after B writes with all of A's names."""
+        org = self.admin.create_org("quiet-" + secrets.token_hex(4))
+        mine = self.server.client(self.admin.create_token(roles.ROLE_ADMIN, org_id=org.id).secret)
+        for i in range(5):
+            mine.capture(event_type=LINE, layout_fingerprint="same", document_id="same",
+                         entity_type="line", entity_id="same", after_json='{"qty":%d}' % i)
+        questions = [
+            ("/errata.v1.CorrectionService/GetExamples",
+             correction.GetExamplesRequest(layout_fingerprint="same")),
+            ("/errata.v1.CorrectionService/ListFeedbackEvents",
+             correction.ListFeedbackEventsRequest(entity_type="line", entity_id="same")),
+            ("/errata.v1.LearningService/ListEvents", learning.ListEventsRequest()),
+            ("/errata.v1.AdminService/ListTokens", admin.ListTokensRequest()),
+        ]
+        before = [mine.raw(path, q.SerializeToString()) for path, q in questions]
+        for i in range(20):
+            self.theirs.capture(event_type=LINE, layout_fingerprint="same", document_id="same",
+                                entity_type="line", entity_id="same", after_json='{"qty":-%d}' % i)
+        self.theirs.ingest("same", pdf_data.small(1))
+        after = [mine.raw(path, q.SerializeToString()) for path, q in questions]
+        self.assertEqual(before, after)
+
+
+if __name__ == "__main__":
+    main()

@@ -102,17 +102,27 @@ bool net_address_enter(struct net_connection *connection, const struct sockaddr_
     return true;
 }
 
+void net_address_blame(struct net_connection *connection)
+{
+    struct net_address *address = connection->address;
+
+    if (address == NULL) {
+        return;
+    }
+    address->arrivals_left = address->arrivals_left > NET_ARRIVALS_A_CALMED
+                                 ? address->arrivals_left - NET_ARRIVALS_A_CALMED
+                                 : 0;
+}
+
 void net_address_leave(struct net_connection *connection)
 {
     struct net_address *address = connection->address;
-    uint32_t cost = connection->link.calmed ? NET_ARRIVALS_A_CALMED : 0;
 
     if (address == NULL) {
         return;
     }
     ASSERT(address->live > 0);
     address->live--;
-    address->arrivals_left -= cost < address->arrivals_left ? cost : address->arrivals_left;
     connection->address = NULL;
 }
 

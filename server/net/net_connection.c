@@ -69,18 +69,28 @@ void net_connection_leave_dirty(struct net_connection *connection)
     connection->dirty = false;
 }
 
-void net_connection_close(struct net_connection *connection)
+/* Lets go of the session, if there is one. */
+static void net_connection_close_session(struct net_connection *connection)
 {
     void *session = connection->session;
 
+    if (session == NULL) {
+        return;
+    }
+    connection->session = NULL;
+    connection->protocol->close(session);
+    if (connection->link.calmed) {
+        net_address_blame(connection);
+    }
+}
+
+void net_connection_close(struct net_connection *connection)
+{
     if (connection->state == NET_CLOSING) {
         return;
     }
     connection->state = NET_CLOSING;
-    connection->session = NULL;
-    if (session != NULL) {
-        connection->protocol->close(session);
-    }
+    net_connection_close_session(connection);
     net_address_leave(connection);
     net_connection_leave_dirty(connection);
     net_connection_let_held_go(connection);
@@ -202,10 +212,7 @@ static void net_connection_end(struct net_connection *connection)
         return; /* its socket could not be read */
     }
     connection->state = NET_ENDING;
-    if (connection->session != NULL) {
-        connection->protocol->close(connection->session);
-        connection->session = NULL;
-    }
+    net_connection_close_session(connection);
     connection->shutdown.data = connection;
     if (uv_shutdown(&connection->shutdown, (uv_stream_t *)&connection->tcp, net_on_shutdown) != 0) {
         net_connection_close(connection);
@@ -459,6 +466,7 @@ bool net_connection_accept(struct net_server *server, uv_stream_t *listener)
     }
     connection->server = server;
     connection->link.wake = net_on_wake;
+    connection->link.hurried = true; /* what its requests take is not known yet */
     connection->accepted_us = net_now_us(server);
     connection->write_moved_us = INT64_MAX;
     connection->ended_us = INT64_MAX;

@@ -106,6 +106,8 @@ MUST_CHECK bool net_connection_accept(struct net_server *server, uv_stream_t *li
 /* Counts the connection to its peer's address; false where that has its share. */
 MUST_CHECK bool net_address_enter(struct net_connection *connection,
                                   const struct sockaddr_storage *peer);
+/* The connection was ended for what was done on it: that costs its address. */
+void net_address_blame(struct net_connection *connection);
 /* The connection goes. */
 void net_address_leave(struct net_connection *connection);
 /* Forgets addresses that need not be remembered. */

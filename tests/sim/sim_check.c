@@ -25,25 +25,34 @@ struct tally {
     char (*ids)[SIM_ID_BYTES];
 };
 
+/* Reads `m12-3x`; false where no such mark begins here. */
+static bool read_mark(struct slice text, uint64_t *ret_number, unsigned *ret_item)
+{
+    uint64_t number = 0;
+    size_t at = 1;
+
+    while (at < text.size && at < 18 && text.data[at] >= '0' && text.data[at] <= '9') {
+        number = number * 10 + (uint64_t)(text.data[at++] - '0');
+    }
+    if (at == 1 || text.size - at < 3 || text.data[at] != '-' || text.data[at + 1] < '0' ||
+        text.data[at + 1] > '9' || text.data[at + 2] != 'x') {
+        return false;
+    }
+    *ret_number = number;
+    *ret_item = (unsigned)(text.data[at + 1] - '0');
+    return true;
+}
+
+/* Counts the event for the write whose mark stands in its facts, which are kept for ever. */
 static void tally_mark(struct tally *tally, const struct event *event)
 {
-    const char *at = (const char *)event->facts.data;
-    const char *end = at + event->facts.size;
+    struct slice left = event->facts;
     uint64_t number = 0;
     unsigned item = 0;
-    int used = 0;
 
-    /* The mark is a member of the facts, which are kept for ever. */
-    while (at != NULL && at < end) {
-        char text[24] = "";
-
-        at = memchr(at, 'm', (size_t)(end - at));
-        if (at == NULL) {
-            return;
-        }
-        (void)snprintf(text, sizeof(text), "%.*s", (int)((end - at) < 23 ? (end - at) : 23), at);
-        if (sscanf(text, "m%" SCNu64 "-%ux%n", &number, &item, &used) == 2 && used > 0 &&
-            number >= 1 && number <= tally->sim->model->write_count && item < SIM_ITEMS_MAX) {
+    while (left.size > 0) {
+        if (left.data[0] == 'm' && read_mark(left, &number, &item) && number >= 1 &&
+            number <= tally->sim->model->write_count && item < SIM_ITEMS_MAX) {
             size_t place = number * SIM_ITEMS_MAX + item;
 
             tally->counts[place]++;
@@ -51,8 +60,7 @@ static void tally_mark(struct tally *tally, const struct event *event)
             tally->ids[place][SIM_ID_BYTES - 1] = '\0';
             return;
         }
-        used = 0;
-        at++;
+        left = slice_after(left, 1);
     }
 }
 

@@ -289,6 +289,15 @@ bool sim_crowd_watched_all(const struct sim *sim, unsigned *ret_caller)
     return true;
 }
 
+void sim_crowd_check_revoked(struct sim *sim)
+{
+    for (unsigned i = 0; i < sim->crowd->member_count; i++) {
+        if (sim->crowd->members[i].revoked && sim->crowd->members[i].watches) {
+            sim_fail(sim, "caller %u watches on with a revoked token", i);
+        }
+    }
+}
+
 void sim_crowd_finish(struct sim *sim)
 {
     sim->crowd->finishing = true;

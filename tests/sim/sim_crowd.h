@@ -121,6 +121,8 @@ void sim_crowd_check_late(struct sim *sim);
 void sim_crowd_audit(struct sim *sim);
 /* Every watch has shown all that is in its log; false while one has not. */
 bool sim_crowd_watched_all(const struct sim *sim, unsigned *ret_caller);
+/* No watch has outlived its token. */
+void sim_crowd_check_revoked(struct sim *sim);
 /* Ends the watches. */
 void sim_crowd_finish(struct sim *sim);
 /* What comes next after a call of the setup. */

@@ -77,7 +77,8 @@ static void on_chaos(struct sim *sim, void *object, uint64_t number)
     if (sim_chance(sim, profile->silence)) {
         silence_link(sim);
     }
-    if (sim_chance(sim, profile->wall_jump)) {
+    /* An organisation that was made, and whose key a clock days ahead has forgotten, can't be made again. */
+    if (sim->crowd->set_up && sim_chance(sim, profile->wall_jump)) {
         jump_wall(sim);
     }
     if (sim_chance(sim, profile->disk_full)) {
@@ -166,6 +167,7 @@ static void end(struct sim *sim)
                  sim->crowd->members[caller].watch_next,
                  sim->model->orgs[sim->crowd->members[caller].caller.org].shown_last);
     }
+    sim_crowd_check_revoked(sim);
     sim_crowd_finish(sim);
     if (!run_until(sim, AUDIT_US, is_idle) && !sim->failed) {
         sim_fail(sim, "the server has calls or jobs under way, but no caller has");

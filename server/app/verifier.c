@@ -53,6 +53,7 @@ struct verifier {
     struct verify_message message;
     size_t message_bytes; /* of it that have come */
     bool concluded; /* its last message has come */
+    bool has_end; /* conclude was called */
     int64_t exit_status;
     int term_signal;
 };
@@ -96,18 +97,17 @@ static void tell(struct verifier *verifier)
     }
 }
 
-/* The end that is told; cleaning up follows. */
+/* What will be told as the end once it is cleaned up behind: whoever hears it may begin another. The
+ * first word counts. */
 static void conclude(struct verifier *verifier, enum err err, const char *why)
 {
     struct verify_state *state = &verifier->state;
 
-    if (state->ended) {
-        return;
+    if (!verifier->has_end) {
+        verifier->has_end = true;
+        state->err = err;
+        (void)snprintf(state->why, sizeof(state->why), "%s", why);
     }
-    state->ended = true;
-    state->err = err;
-    (void)snprintf(state->why, sizeof(state->why), "%s", why);
-    tell(verifier);
 }
 
 /* --- the copy, on its own thread --- */
@@ -316,6 +316,8 @@ static void on_clean_done(void *job, enum err result)
         remove_folder(verifier->folder);
     }
     verifier->phase = VERIFIER_IDLE;
+    verifier->state.ended = true;
+    tell(verifier);
     verifier->config.on_idle(verifier->config.user);
 }
 
@@ -405,6 +407,7 @@ static enum err start(void *user, struct org_id org, struct fault *fault)
     }
     verifier_remove_leftovers(verifier->config.data);
     verifier->state.version = 1;
+    verifier->has_end = false;
     atomic_store(&verifier->stop, false);
     atomic_store(&verifier->copied, false);
     atomic_store(&verifier->copied_bytes, 0);

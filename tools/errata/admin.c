@@ -6,6 +6,7 @@
 #include "tools/errata/connect.h"
 #include "tools/errata/input.h"
 #include "tools/errata/measures.h"
+#include "tools/errata/verify.h"
 #include "tools/errata/where.h"
 
 #include "client/header.h"
@@ -221,6 +222,23 @@ const struct command admin_commands[] = {
           {"errata admin info --json | jq '.counters[] | select(.name | startswith(\"pdf\"))'",
            "what became of documents"}},
      .run = run_info},
+    {.group = "admin",
+     .name = "verify",
+     .summary = "check the server's whole store, while it serves",
+     .help =
+         "Has the server copy its store, check every page and every log's chain of hashes, make "
+         "all tables anew from the logs, and compare every row. That takes seconds for each "
+         "100,000 events, and as much room on the server's disk as its store has, twice; a "
+         "terminal sees how far it is. Needs an ADMIN token with the server flag. One runs at a "
+         "time; interrupting this program ends it.\n\nRows that differ are listed, at most 100: "
+         "`erratad --rebuild`, run while the server is stopped, makes them anew. A log or a file "
+         "that does not hold takes a backup.",
+     .examples = {{"errata admin verify", NULL},
+                  {"errata admin verify --json | tail -1 | jq .report", "what was found, for a "
+                                                                        "script"}},
+     .exits = "0 where everything holds, 5 where something does not, 1 where the server answered "
+              "with an error, 3 where no answer came.",
+     .run = verify_run},
     {.name = NULL}};
 
 const struct command health_commands[] = {

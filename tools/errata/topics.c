@@ -32,6 +32,7 @@ static const struct option_spec exit_codes[] = {
     {"2", NULL, "the command line or the request is not valid; nothing was sent"},
     {"3", NULL, "no answer: the server can't be reached, or the connection was lost"},
     {"4", NULL, "a file can't be read, or the output not be written"},
+    {"5", NULL, "`errata admin verify` found damage"},
     {"130", NULL, "interrupted"},
     {NULL, NULL, NULL}};
 

@@ -23,6 +23,7 @@ enum cli_exit {
     CLI_USAGE = 2,
     CLI_NO_CONNECTION = 3, /* no answer came: no connection, or it was lost */
     CLI_LOCAL = 4, /* a file could not be read, or the output not be written */
+    CLI_DAMAGED = 5, /* a verification found damage */
     CLI_INTERRUPTED = 130 /* stopped by SIGINT, where what was done until then is told */
 };
 

@@ -1,0 +1,340 @@
+#!/usr/bin/python3
+"""Verify and rebuild, through the real programs.
+
+Goal: a whole store is called whole, whatever is written meanwhile; each planted damage is found and
+named; a rebuild mends what can be mended and leaves alone what can't; nothing of it outlives its end.
+Method: rows changed behind everybody's back; the verifying child held, killed and crashed; a small disk.
+"""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+import grpc
+
+from erratad import (BIN, Server, admin, children, correction, feedback, layout, learning, main,
+                     wait_until)
+
+ERRATA = os.path.join(BIN, "errata")
+LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+SECONDS = 120  # machines are busy, and the child waits for all others
+DAMAGED = 5  # exit code of `errata admin verify`
+
+
+def fill(client, batches, prefix="v"):
+    """So many hundred captures, with entities that supersede each other."""
+    for batch in range(batches):
+        client.corrections.BatchCaptureEvents(correction.BatchCaptureEventsRequest(events=[
+            feedback.FeedbackEvent(
+                event_type=LINE, layout_fingerprint=f"{prefix}-{i % 3}", entity_type="line",
+                entity_id=f"{i % 40}", document_id=f"{prefix}-{batch}",
+                before_json='{"qty":1,"unit":"Stk"}', after_json='{"qty":%d}' % (batch + i))
+            for i in range(100)]))
+
+
+def cli(server, *words):
+    return subprocess.run(
+        [ERRATA, "admin", "verify", *words, "--server", server.address, "--token-file",
+         os.path.join(server.data, "admin.token")], capture_output=True, text=True,
+        timeout=SECONDS, env={**os.environ, "HOME": server.data})
+
+
+def report_of(server):
+    """(exit code, the last message's report)."""
+    done = cli(server, "--json")
+    return done.returncode, json.loads(done.stdout.splitlines()[-1]).get("report")
+
+
+def rebuild(data):
+    return subprocess.run([os.path.join(BIN, "erratad"), "--rebuild", "--data", data],
+                          capture_output=True, text=True, timeout=SECONDS)
+
+
+def damage(server, table, how, number):
+    """Changes a row of a stopped server's store; its key in hex."""
+    return subprocess.run([os.path.join(BIN, "damage_row"), server.data, table, how, str(number)],
+                          capture_output=True, text=True, timeout=SECONDS,
+                          check=True).stdout.strip()
+
+
+def verifying_child(server):
+    """The child, once it has made itself small: then it goes with its parent too."""
+    for pid in children(server.process.pid):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as f:
+                if b"--verify-copy" in f.read() and os.getpriority(os.PRIO_PROCESS, pid) == 19:
+                    return pid
+        except OSError:
+            pass
+    return None
+
+
+def has_ended(pid):
+    """Whoever inherits it may leave it as a zombie."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as f:
+            return f.read().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def answers(client):
+    """The bytes of every read's answer."""
+    found = []
+
+    def all_pages(call, request):
+        while True:
+            page = call(request)
+            found.append(page.SerializeToString(deterministic=True))
+            if not page.next_page_token:
+                return page
+            request.page_token = page.next_page_token
+
+    all_pages(client.admin.ListOrganizations, admin.ListOrganizationsRequest(page_size=7))
+    all_pages(client.admin.ListTokens, admin.ListTokensRequest(page_size=7))
+    all_pages(client.layouts.ListDocuments, layout.ListDocumentsRequest(page_size=7))
+    all_pages(client.layouts.ListProfiles, layout.ListProfilesRequest(page_size=7))
+    all_pages(client.learning.ListEvents, learning.ListEventsRequest(page_size=100))
+    for name in ("v-0", "v-1", "v-2"):
+        all_pages(client.corrections.ListFeedbackEvents, correction.ListFeedbackEventsRequest(
+            layout_fingerprint=name, page_size=100))
+        found.append(client.examples(name, limit=10).SerializeToString(deterministic=True))
+    return found
+
+
+class Running(unittest.TestCase):
+    """A server that is up."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server().start()
+        cls.client = cls.server.client()
+        fill(cls.client, 20)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.client.close()
+        cls.server.close()
+
+    def folder_is_gone(self):
+        return not os.path.exists(os.path.join(self.server.data, "verify"))
+
+    def held(self, call):
+        """The child of a running verification, stopped."""
+        next(call)
+        child = wait_until(lambda: verifying_child(self.server), "the child", SECONDS, 0.001)
+        os.kill(child, signal.SIGSTOP)
+        return child
+
+    def start_held(self):
+        """A verification whose child is stopped before it has come to its end."""
+        call = self.client.admin.Verify(admin.VerifyRequest())
+        return call, self.held(call)
+
+    def assert_whole_again(self):
+        """What was cut off left nothing, and the next one finds nothing."""
+        wait_until(self.folder_is_gone, "the copy to go", SECONDS)
+        code, report = report_of(self.server)
+        self.assertEqual((code, report["clean"]), (0, True), report)
+
+    def test_clean_while_writes_go_on(self):
+        stop = threading.Event()
+        written = []
+
+        def write(number):
+            client = self.server.client()
+            while not stop.is_set():
+                written.append(client.capture(
+                    event_type=LINE, layout_fingerprint=f"v-{number}", entity_type="line",
+                    entity_id=str(len(written) % 50), after_json='{"qty":5}'))
+            client.close()
+
+        writers = [threading.Thread(target=write, args=(i,)) for i in range(3)]
+        for writer in writers:
+            writer.start()
+        before = len(written)
+        done = cli(self.server)
+        during = len(written) - before
+        stop.set()
+        for writer in writers:
+            writer.join()
+        self.assertEqual(done.returncode, 0, done)
+        self.assertIn("everything holds (organisations 1, events 2", done.stdout)
+        self.assertGreater(during, 10)
+        wait_until(self.folder_is_gone, "the copy to go", SECONDS)
+
+    def test_one_at_a_time_and_cancelled(self):
+        call, child = self.start_held()
+        with self.assertRaises(grpc.RpcError) as second:
+            next(self.client.admin.Verify(admin.VerifyRequest()))
+        self.assertEqual(second.exception.code(), grpc.StatusCode.FAILED_PRECONDITION)
+        self.assertIn("one runs at a time", second.exception.details())
+        call.cancel()
+        wait_until(lambda: has_ended(child), "the child's end", SECONDS)
+        self.assert_whole_again()
+
+    def test_child_killed(self):
+        call, child = self.start_held()
+        os.kill(child, signal.SIGKILL)
+        with self.assertRaises(grpc.RpcError) as end:
+            list(call)
+        self.assertEqual(end.exception.code(), grpc.StatusCode.UNAVAILABLE)
+        self.assertIn("signal 9", end.exception.details())
+        self.assert_whole_again()
+
+    def test_child_crashed(self):
+        """Damage that the child can't survive is damage that is told."""
+        call, child = self.start_held()
+        os.kill(child, signal.SIGILL)
+        os.kill(child, signal.SIGCONT)
+        report = list(call)[-1].report
+        self.assertFalse(report.clean)
+        self.assertIn("signal 4", report.damage)
+        self.assert_whole_again()
+
+    def test_server_flag(self):
+        org = self.client.create_org("without the flag").id
+        token = self.client.create_token(6, org_id=org).secret
+        client = self.server.client(token)
+        with self.assertRaises(grpc.RpcError) as end:
+            next(client.admin.Verify(admin.VerifyRequest()))
+        self.assertEqual(end.exception.code(), grpc.StatusCode.PERMISSION_DENIED)
+        client.close()
+
+
+class Stopped(unittest.TestCase):
+    """A store that is damaged and mended while no server runs."""
+
+    def setUp(self):
+        self.server = Server().start()
+        self.client = self.server.client()
+
+    def tearDown(self):
+        self.client.close()
+        self.server.close()
+
+    def stop(self):
+        self.client.close()
+        self.assertEqual(self.server.stop(), 0)
+
+    def start(self):
+        self.server.start()
+        self.client = self.server.client()
+
+    def test_damage_is_named_and_mended(self):
+        request = correction.CaptureEventRequest(event=feedback.FeedbackEvent(
+            event_type=LINE, layout_fingerprint="v-0", after_json='{"qty":9}'))
+        key = [("idempotency-key", "once")]
+        fill(self.client, 3)
+        first = self.client.corrections.CaptureEvent(request, metadata=key).event
+        self.client.create_token(1)
+        before = answers(self.client)
+        self.assertEqual(rebuild(self.server.data).returncode, 1)  # it is served
+        self.stop()
+        for table, how in (("event_id", "missing"), ("counter", "other"), ("entity", "extra"),
+                           ("token", "other"), ("org_head", "other"), ("idempotency", "missing")):
+            damage(self.server, table, how, 0)
+        data = self.server.data
+        done = rebuild(data)
+        self.assertEqual(done.returncode, 0, done)
+        self.assertIn("rebuilt the tables of 1 organisations", done.stdout)
+        for name in ("db.old", "rebuild"):
+            self.assertFalse(os.path.exists(os.path.join(data, name)))
+        self.start()
+        self.assertEqual(answers(self.client), before)
+        again = self.client.corrections.CaptureEvent(request, metadata=key).event
+        self.assertEqual(again, first)
+        self.assertEqual(report_of(self.server)[1]["clean"], True)
+        self.stop()
+        planted = {
+            ("MISSING", "event_id", damage(self.server, "event_id", "missing", 7)),
+            ("OTHER", "counter", damage(self.server, "counter", "other", 0)),
+            ("EXTRA", "entity", damage(self.server, "entity", "extra", 30)),
+        }
+        self.start()
+        code, report = report_of(self.server)
+        self.assertEqual(code, DAMAGED)
+        self.assertEqual({(d["kind"].removeprefix("VERIFY_DIFFERENCE_KIND_"), d["table"],
+                           d["keyHex"]) for d in report["differences"]}, planted)
+        self.assertEqual(report["differenceCount"], "3")
+        shown = cli(self.server)
+        self.assertEqual(shown.returncode, DAMAGED)
+        self.assertIn("3 of them", shown.stdout)
+        for _, _, key_hex in planted:
+            self.assertIn(key_hex, shown.stdout)
+
+    def test_a_broken_log_is_left_alone(self):
+        fill(self.client, 1)
+        self.stop()
+        damage(self.server, "event", "other", 40)
+        done = rebuild(self.server.data)
+        self.assertEqual(done.returncode, 65, done)
+        self.assertIn("event 41 of the organisation", done.stderr)
+        self.assertIn("The store is as it was", done.stderr)
+        self.assertFalse(os.path.exists(os.path.join(self.server.data, "rebuild")))
+        self.start()
+        code, report = report_of(self.server)
+        self.assertEqual(code, DAMAGED)
+        self.assertEqual(report["brokenEvent"]["seq"], "41")
+        self.assertIn("hash", report["brokenEvent"]["reason"])
+        self.assertNotIn("differences", report)
+
+    def test_cut_off(self):
+        """A rebuild or a server that is killed leaves a whole store, and no leftovers."""
+        fill(self.client, 20)
+        before = answers(self.client)
+        call = self.client.admin.Verify(admin.VerifyRequest())
+        next(call)
+        child = wait_until(lambda: verifying_child(self.server), "the child", SECONDS, 0.001)
+        os.kill(child, signal.SIGSTOP)
+        self.server.kill9()
+        self.client.close()
+        wait_until(lambda: has_ended(child), "the child's end", SECONDS)
+        self.assertTrue(os.path.exists(os.path.join(self.server.data, "verify")))
+        for delay in (0.02, 0.2, 0.5):
+            process = subprocess.Popen([os.path.join(BIN, "erratad"), "--rebuild", "--data",
+                                        self.server.data], stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.DEVNULL)
+            time.sleep(delay)
+            process.kill()
+            process.wait()
+        self.start()
+        self.assertEqual(answers(self.client), before)
+        self.assertEqual(set(os.listdir(self.server.data)),
+                         {"db", "admin.token", "address", "errata.pid", "reserve"})
+
+
+class SmallDisk(unittest.TestCase):
+    def test_no_room(self):
+        folder = tempfile.mkdtemp(prefix="errata-test-")
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=128m,mode=700", "tmpfs",
+                                  folder], capture_output=True).returncode == 0
+        server = Server(data=folder)
+        try:
+            if not mounted:
+                self.skipTest("no right to mount a small disk")
+            server.start()
+            done = cli(server)
+            self.assertEqual(done.returncode, 1, done)
+            self.assertIn("there is no room to verify", done.stderr)
+            self.assertIn("MiB are free", done.stderr)
+            self.assertEqual(server.stop(), 0)
+            with open(os.path.join(folder, "ballast"), "wb") as f:
+                f.write(bytes(20 << 20))
+            done = rebuild(folder)
+            self.assertEqual(done.returncode, 1, done)
+            self.assertIn("there is no room for the new store", done.stderr)
+        finally:
+            server.close()
+            if mounted:
+                subprocess.run(["umount", folder], check=False)
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -13,6 +13,7 @@
 #include "store/base/assert.h"
 
 #include <inttypes.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -254,6 +255,9 @@ static size_t read_counters(void *user, struct env_counter *counters, size_t max
     const struct net_stats *net = net_server_stats(app->net);
     const struct h2_stats *h2 = call_server_h2_stats(app->calls);
     struct call_stats calls = call_server_stats(app->calls);
+    /* What is in use; the process keeps what bursts took beyond it. Arenas are walked for it: not for
+     * every turn. */
+    const struct mallinfo2 heap = mallinfo2();
     const struct env_counter all[] = {
         {"connections_live", net->connections_live},
         {"connections_total", net->connections_accepted},
@@ -276,6 +280,7 @@ static size_t read_counters(void *user, struct env_counter *counters, size_t max
         {"reply_message_bytes_total", calls.message_bytes_out},
         {"metadata_dropped_total", calls.metadata_dropped},
         {"pool_jobs", pool_count(app->pool)},
+        {"heap_used_bytes", heap.uordblks + heap.hblkhd},
     };
     size_t count = sizeof(all) / sizeof(all[0]);
 

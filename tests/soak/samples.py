@@ -79,6 +79,7 @@ class Sampler:
             "pdf_rss_anon_kb": worker_numbers["rss_anon_kb"] if worker_numbers else 0,
             "events": events,
             "map_used_bytes": counters["map_used_bytes"],
+            "heap_kb": counters["heap_used_bytes"] // 1024,
             "readers": counters["store_readers"],
             "reader_lag_commits": counters["store_reader_lag_commits"],
             "commits": counters["commits_total"],

@@ -2,6 +2,8 @@
 
 A sample is a dict of numbers at a time `at` (seconds since the load began), a minute one of what the load
 saw. Memory is RssAnon: pages of the store's map count as RssFile and come and go with the machine's needs.
+A machine that stands still for a second makes calls queue, and the process keeps the memory that took; so
+beside it stands what is in use, at the quietest moment: a leak is in both.
 """
 import statistics
 
@@ -44,6 +46,16 @@ def growth(name, samples, key, unit, slack=0):
     share = (last - first) / first if first else 0.0
     passed = last - first <= max(first * GROWTH_MAX, slack)
     return passed, f"{name}: {first:,.0f} {unit} at first, {last:,.0f} at last ({share:+.1%})"
+
+
+def least_growth(name, samples, key, unit):
+    """The same for what comes and goes with the calls under way: the least of each fifth."""
+    fifth = max(len(samples) // 5, 1)
+    first = min(s[key] for s in samples[:fifth])
+    last = min(s[key] for s in samples[-fifth:])
+    share = (last - first) / first if first else 0.0
+    return share <= GROWTH_MAX, (
+        f"{name}: at least {first:,.0f} {unit} at first, {last:,.0f} at last ({share:+.1%})")
 
 
 def file_growth(samples):
@@ -109,6 +121,7 @@ def judge(samples, minutes, tallies, end, warm_up_s):
         return [(False, f"only {len(kept)} samples after the warm-up: run for longer")]
     verdicts = [
         growth("memory of erratad (RssAnon)", kept, "rss_anon_kb", "KB"),
+        least_growth("memory in use (the heap's)", kept, "heap_kb", "KB"),
         growth("memory of the PDF worker's fork server", kept, "pdf_rss_anon_kb", "KB"),
         file_growth(kept),
         reader_lag(kept),

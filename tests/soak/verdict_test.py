@@ -25,6 +25,7 @@ def flat_samples():
         events = 200_000 + EVENTS_A_SAMPLE * number
         samples.append({
             "at": 10.0 * number, "rss_anon_kb": min(10_000 + 100 * number, 16_000) + noise.randrange(300),
+            "heap_kb": min(9_000 + 100 * number, 15_000) + noise.randrange(4000),
             "pdf_rss_anon_kb": 23_000, "events": events, "commits": 2000 * number,
             "map_used_bytes": 10**9 + BYTES_AN_EVENT * events + noise.randrange(10**7),
             "reader_lag_commits": noise.randrange(4), "readers": 3,
@@ -56,6 +57,12 @@ class Verdict(unittest.TestCase):
         for number, sample in enumerate(samples):
             sample["rss_anon_kb"] += 4 * number  # 1.4 MB in an hour
         self.expect("memory of erratad", samples=samples)
+
+    def test_heap_that_grows(self):
+        samples = flat_samples()
+        for number, sample in enumerate(samples):
+            sample["heap_kb"] += 4 * number
+        self.expect("memory in use", samples=samples)
 
     def test_a_file_that_grows_more_than_its_events(self):
         samples = flat_samples()

@@ -107,10 +107,15 @@ static void print_figures(const uint64_t totals[SIM_COUNTS], uint64_t seeds)
 /* A simulator in which something no longer happens finds nothing there: many seeds have it all. */
 static bool has_everything(const uint64_t totals[SIM_COUNTS])
 {
+#ifdef ERRATA_FAULTS
+    const bool has_points = true;
+#else
+    const bool has_points = false;
+#endif
     bool all = true;
 
     for (int i = 0; i < SIM_COUNTS; i++) {
-        if (totals[i] == 0) {
+        if (totals[i] == 0 && (i != SIM_POINTS || has_points)) {
             (void)printf("it never happened: %s\n", names[i]);
             all = false;
         }

@@ -40,6 +40,8 @@ int64_t sim_delay(struct sim *sim, int64_t least_us, int64_t most_us)
                            : least_us + (int64_t)sim_draw(sim, (uint64_t)(top - least_us));
 }
 
+#ifdef ERRATA_FAULTS
+
 static bool point_fails(struct fault_driver *driver, const char *name)
 {
     struct sim *sim = (struct sim *)(void *)((char *)driver - offsetof(struct sim, points));
@@ -51,6 +53,8 @@ static bool point_fails(struct fault_driver *driver, const char *name)
     sim_trace(sim, "point %s fails", name);
     return true;
 }
+
+#endif
 
 /* Half of what can go wrong does in a run, each as often as the draw says. */
 static uint32_t draw_chance(struct sim *sim, uint32_t most)

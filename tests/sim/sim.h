@@ -81,7 +81,9 @@ struct sim {
     struct random_seeded draws; /* what happens */
     struct random_seeded server_random; /* what the server draws */
     struct random_seeded client_random;
+#ifdef ERRATA_FAULTS
     struct fault_driver points; /* the fault points' */
+#endif
     bool points_armed;
     struct sim_profile profile;
     bool calm; /* nothing goes wrong any more */

@@ -127,7 +127,7 @@ enum err store_lmdb_copy(struct store_backend *backend, const struct store_copy 
 {
     struct producer producer = {.lmdb = (struct lmdb_backend *)backend};
     struct taking taking = {.copy = copy, .start_us = clock_monotonic_us(copy->clock)};
-    pthread_t thread;
+    pthread_t thread = 0;
     int ends[2];
     enum err err = OK;
 

@@ -29,6 +29,10 @@ enum err log_read_head(struct store_txn *txn, struct org_id org, struct log_head
     if (err != OK) {
         return err;
     }
+    /* Behind these nothing could follow: no head of ours has them. */
+    if (record.last_seq == UINT64_MAX || record.last_recorded_at_us == INT64_MAX) {
+        return ERR_CORRUPT;
+    }
     ret_head->last_seq = record.last_seq;
     ret_head->last_recorded_at_us = record.last_recorded_at_us;
     ret_head->last_envelope_sha256 = record.last_envelope_sha256;

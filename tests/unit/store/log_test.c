@@ -1,6 +1,7 @@
 /*
  * log_test.c: events are numbered, timed, chained and found; a replay of them makes the same rows.
  */
+#include "store/record.h"
 #include "tests/unit/store/store_tests.h"
 
 #include "store/log.h"
@@ -313,6 +314,37 @@ static void test_chain(void **state)
     assert_int_equal(check.last_seq, 9);
 }
 
+static void put_head(struct store_world *world, const struct org_head_record *head)
+{
+    struct key key = key_org(store_world_org(1));
+    struct store_txn *txn = begin(world->backend, STORE_WRITE);
+    struct slice bytes;
+
+    assert_int_equal(record_encode_org_head(&world->arena, head, &bytes), OK);
+    assert_int_equal(store_put(txn, TABLE_ORG_HEAD, key_slice(&key), bytes), OK);
+    assert_int_equal(store_commit(txn), OK);
+}
+
+/* Goal: a damaged head is corrupt where no number or time can follow it, and never counted on from.
+ * Method: the last number, and the last time, that there are. */
+static void test_last_head(void **state)
+{
+    const struct org_head_record heads[] = {
+        {.last_seq = UINT64_MAX, .last_recorded_at_us = 1, .last_envelope_sha256 = {{1}}},
+        {.last_seq = 1, .last_recorded_at_us = INT64_MAX, .last_envelope_sha256 = {{1}}}};
+    struct store_world *world = *state;
+
+    for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+        struct store_txn *txn = NULL;
+        struct log_stamp stamp;
+
+        put_head(world, &heads[i]);
+        txn = begin(world->backend, STORE_READ);
+        assert_int_equal(log_next_stamp(&world->ctx, txn, store_world_org(1), &stamp), ERR_CORRUPT);
+        store_abort(txn);
+    }
+}
+
 static void expect_same_table(struct store_backend *a, struct store_backend *b,
                               enum store_table table)
 {
@@ -440,6 +472,7 @@ int run_log_tests(void)
                                         store_world_tear_down),
         cmocka_unit_test_setup_teardown(test_walk, store_world_set_up, store_world_tear_down),
         cmocka_unit_test_setup_teardown(test_chain, store_world_set_up, store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_last_head, store_world_set_up, store_world_tear_down),
         cmocka_unit_test_setup_teardown(test_replay, store_world_set_up, store_world_tear_down),
         cmocka_unit_test_setup_teardown(test_engine, store_world_set_up, store_world_tear_down),
     };

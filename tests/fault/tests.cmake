@@ -19,4 +19,5 @@ errata_python_test(fault_kill9 FILE tools/kill9 LABEL fault TIMEOUT 180 ARGUMENT
 errata_python_test(fault_damaged_data FILE tools/damaged-data LABEL fault TIMEOUT 180
                    ARGUMENTS --images 46 --large 0 --seed 1)
 errata_python_test(fault_failing_malloc FILE tools/failing-malloc LABEL fault TIMEOUT 180
-                   ARGUMENTS --places 5 --storms 1 --seed 1)
+                   ARGUMENTS --places 3 --storms 1 --seed 1)
+errata_python_test(fault_clock_jumps FILE tools/clock-jumps LABEL fault TIMEOUT 180 ARGUMENTS --rounds 1 --seed 1)

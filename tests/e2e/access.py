@@ -171,22 +171,25 @@ class Tokens(ServerCase):
                          self.blind(self.answer(plain, unknown), unknown))
 
     def test_org_id_by_every_role(self):
-        """Every method that takes an org_id: another's is served to the server flag alone, and answered
-        as an unknown one to everybody else whom the method takes."""
+        """Every method that takes an org_id: another's is served to the server flag alone, of a role that
+        the method takes, and answered as an unknown one to everybody else whom it takes."""
         org = self.admin.create_org("named-" + secrets.token_hex(4))
         mine = self.admin.create_org("asking-" + secrets.token_hex(4))
         known = self.admin.create_token(roles.ROLE_SERVICE, org_id=org.id).token.key_id
+        plain, flagged = ({role: self.server.client(self.admin.create_token(
+            role, org_id=mine.id, server=server).secret) for role in ALL_ROLES}
+            for server in (False, True))
         asked = 0
         for path, method, rules in methods():
             if "org_id" not in method.input_type.fields_by_name:
                 continue
             asked += 1
             for role in ALL_ROLES:
-                plain = self.server.client(self.admin.create_token(role, org_id=mine.id).secret)
-                self.expect_unknown(plain, path, method, org.id, known, role in rules.roles)
-                plain.close()
-            request = self.naming(method, org.id, known)
-            self.assertEqual(self.admin.raw_any(path, request)[0], grpc.StatusCode.OK, path)
+                self.expect_unknown(plain[role], path, method, org.id, known, role in rules.roles)
+                self.assertEqual(
+                    flagged[role].raw_any(path, self.naming(method, org.id, known))[0],
+                    grpc.StatusCode.OK if role in rules.roles else grpc.StatusCode.PERMISSION_DENIED,
+                    f"{path} by {roles.Role.Name(role)} with the flag")
         self.assertGreaterEqual(asked, 3)
 
     @staticmethod

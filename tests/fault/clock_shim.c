@@ -79,7 +79,11 @@ int clock_gettime(clockid_t id, struct timespec *ret_now)
     return 0;
 }
 
-int gettimeofday(struct timeval *ret_now, void *zone)
+/* What libraries may ask; our own code has one clock. */
+int shim_time_of_day(struct timeval *ret_now, void *zone) __asm__("gettimeofday");
+time_t shim_time(time_t *ret_now) __asm__("time");
+
+int shim_time_of_day(struct timeval *ret_now, void *zone)
 {
     struct timespec now;
 
@@ -92,7 +96,7 @@ int gettimeofday(struct timeval *ret_now, void *zone)
     return 0;
 }
 
-time_t time(time_t *ret_now)
+time_t shim_time(time_t *ret_now)
 {
     struct timespec now = {0};
 

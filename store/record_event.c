@@ -4,8 +4,11 @@
 #include "store/record_pb.h"
 
 #include "store/base/assert.h"
+#include "store/base/timestamp.h"
 
 #include <record.pb.h>
+
+#define US_PER_SECOND INT64_C(1000000)
 
 enum err record_decode_event(struct slice bytes, struct event_record *ret_record)
 {
@@ -81,11 +84,19 @@ static void envelope_from_message(struct record_check *check, const errata_recor
            SHA256_BYTES);
 }
 
+/* A time that the contract can tell; so sums of times and spans fit. */
+static bool is_time(int64_t time_us)
+{
+    return time_us >= TIMESTAMP_SECONDS_MIN * US_PER_SECOND &&
+           time_us < (TIMESTAMP_SECONDS_MAX + 1) * US_PER_SECOND;
+}
+
 static bool envelope_is_whole(const struct envelope_record *record)
 {
     return !record_is_zero(record->org.bytes, UUID_BYTES) && record->seq != 0 &&
            !record_is_zero(record->id.bytes, UUID_BYTES) && record->kind != 0 &&
-           record->annotator != 0 && record->source != 0 && record->subject_count >= 1 &&
+           record->annotator != 0 && record->source != 0 && is_time(record->recorded_at_us) &&
+           is_time(record->created_at_us) && record->subject_count >= 1 &&
            record->subject_count <= RECORD_SUBJECTS_MAX &&
            !record_is_zero(record->facts_sha256.bytes, SHA256_BYTES) &&
            !record_is_zero(record->content_sha256.bytes, SHA256_BYTES) &&

@@ -23,6 +23,7 @@
 #define PARTIES 3
 /* The administrator of the first start, whose token may name other organisations. */
 #define PARTY_SERVER 2
+#define FINGERPRINT_DIGITS 64
 #define DAY_US (INT64_C(24) * 3600 * 1000000)
 #define WORK_BYTES ((size_t)256 << 20)
 #define COUNT_OF(table) (sizeof(table) / sizeof((table)[0]))
@@ -128,19 +129,43 @@ static bool is_uuid_at(struct slice bytes, size_t at)
            uuid_parse(slice_of(bytes.data + at, UUID_TEXT_BYTES), &uuid);
 }
 
-/* Ids and page tokens, for later requests of anybody. */
+/* How many lower-case hex digits begin here, up to those of a fingerprint. */
+static size_t count_hex(struct slice bytes, size_t at)
+{
+    size_t count = 0;
+
+    while (at + count < bytes.size && count < FINGERPRINT_DIGITS) {
+        uint8_t byte = bytes.data[at + count];
+
+        if ((byte < '0' || byte > '9') && (byte < 'a' || byte > 'f')) {
+            break;
+        }
+        count++;
+    }
+    return count;
+}
+
+static void harvest_texts(struct sequence *sequence, struct slice reply)
+{
+    for (size_t at = 0; at < reply.size; at++) {
+        if (is_uuid_at(reply, at)) {
+            pool_add(&sequence->pool.uuids, slice_of(reply.data + at, UUID_TEXT_BYTES));
+            at += UUID_TEXT_BYTES - 1;
+        } else if (count_hex(reply, at) == FINGERPRINT_DIGITS) {
+            pool_add(&sequence->pool.fingerprints, slice_of(reply.data + at, FINGERPRINT_DIGITS));
+            at += FINGERPRINT_DIGITS - 1;
+        }
+    }
+}
+
+/* Ids, fingerprints and page tokens, for later requests of anybody. */
 static void harvest(struct sequence *sequence, const struct message_info *message,
                     struct slice reply)
 {
     struct wire_reader reader = wire_reader_of(reply);
     struct wire_field field;
 
-    for (size_t at = 0; at < reply.size; at++) {
-        if (is_uuid_at(reply, at)) {
-            pool_add(&sequence->pool.uuids, slice_of(reply.data + at, UUID_TEXT_BYTES));
-            at += UUID_TEXT_BYTES - 1;
-        }
-    }
+    harvest_texts(sequence, reply);
     while (wire_next(&reader, &field) == OK) {
         const struct field_info *info = contract_find_field(message, field.number);
 

@@ -8,6 +8,7 @@
 #include "server/codec/proto_json.h"
 #include "server/domain/replay/replay.h"
 #include "store/base/assert.h"
+#include "store/base/wire.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tests/rpc/world.h"
@@ -207,29 +208,73 @@ static void list_rows(struct world *world, struct rows *rows)
     ASSERT(rows->count < ROWS_MAX);
 }
 
-/* A part of the value replaced by the input's bytes; or all of it; or by another row's. */
-static struct slice draw_value(struct world *world, struct fuzz_input *input,
-                               const struct rows *rows, struct slice value)
+/* A message with another number in its field at `place`, or with another text there. */
+static struct slice change_field(struct world *world, struct slice message, uint32_t place,
+                                 uint64_t number, struct slice text)
 {
-    uint32_t how = fuzz_take_choice(input, 4);
+    struct wire_reader reader = wire_reader_of(message);
+    struct wire_field field;
     struct buffer changed;
-    size_t at = 0;
-    size_t gone = 0;
 
-    if (how == 0) {
-        return fuzz_take_text(input);
+    buffer_init(&changed, &world->arena, message.size + 16);
+    for (uint32_t i = 0; wire_next(&reader, &field) == OK; i++) {
+        if (field.type == WIRE_BYTES) {
+            wire_put_bytes(&changed, field.number, i == place ? text : field.bytes);
+        } else {
+            wire_put_raw(&changed, field.number, field.type, i == place ? number : field.value);
+        }
     }
-    if (how == 1) {
-        return rows->rows[fuzz_take_byte(input) % rows->count].value;
+    ASSERT(buffer_ok(&changed));
+    return buffer_slice(&changed);
+}
+
+/* The field of a record, or of the message in its first field, set to the edge of what fits. */
+static struct slice draw_edge(struct world *world, struct fuzz_input *input, struct slice value)
+{
+    static const uint64_t edges[] = {0,         1,          INT64_MAX, (uint64_t)INT64_MIN,
+                                     INT32_MAX, UINT32_MAX, UINT64_MAX};
+    uint8_t place = fuzz_take_byte(input);
+    uint64_t number = edges[fuzz_take_choice(input, COUNT_OF(edges))];
+    struct slice text = fuzz_take_text(input);
+    struct wire_reader reader = wire_reader_of(value);
+    struct wire_field first;
+
+    if ((place & 0x80) == 0 || wire_next(&reader, &first) != OK || first.type != WIRE_BYTES) {
+        return change_field(world, value, place & 0x7f, number, text);
     }
-    at = fuzz_take_number(input, 2) % (value.size + 1);
-    gone = fuzz_take_byte(input) % (value.size - at + 1);
+    return change_field(world, value, 0, 0,
+                        change_field(world, first.bytes, place & 0x7f, number, text));
+}
+
+/* Some bytes of the value replaced by the input's. */
+static struct slice draw_splice(struct world *world, struct fuzz_input *input, struct slice value)
+{
+    size_t at = fuzz_take_number(input, 2) % (value.size + 1);
+    size_t gone = fuzz_take_byte(input) % (value.size - at + 1);
+    struct buffer changed;
+
     buffer_init(&changed, &world->arena, 0);
     buffer_append(&changed, slice_of(value.data, at));
     buffer_append(&changed, fuzz_take_text(input));
     buffer_append(&changed, slice_after(value, at + gone));
     ASSERT(buffer_ok(&changed));
     return buffer_slice(&changed);
+}
+
+/* What comes in the place of a value. */
+static struct slice draw_value(struct world *world, struct fuzz_input *input,
+                               const struct rows *rows, struct slice value)
+{
+    switch (fuzz_take_choice(input, 4)) {
+    case 0:
+        return fuzz_take_text(input);
+    case 1:
+        return rows->rows[fuzz_take_byte(input) % rows->count].value;
+    case 2:
+        return draw_splice(world, input, value);
+    default: /* the last of the four */
+        return draw_edge(world, input, value);
+    }
 }
 
 static void damage(struct world *world, struct fuzz_input *input)

@@ -53,14 +53,20 @@ void pool_add(struct pool_texts *texts, struct slice text)
     }
 }
 
+/* The newest, half of the times: what an earlier call has just made. */
 static struct slice pool_draw(struct maker *maker, const struct pool_texts *texts,
                               const char *otherwise)
 {
     uint32_t choice = fuzz_take_byte(maker->input);
     unsigned known = texts->count < POOL_PLACES ? texts->count : POOL_PLACES;
 
-    return known == 0 || choice == 255 ? slice_text(otherwise)
-                                       : slice_text(texts->places[choice % known]);
+    if (known == 0 || choice == 255) {
+        return slice_text(otherwise);
+    }
+    if (choice < 128) {
+        choice = texts->count - 1;
+    }
+    return slice_text(texts->places[choice % known]);
 }
 
 static enum manner draw_manner(struct maker *maker, const struct field_info *field)
@@ -90,7 +96,12 @@ static struct slice draw_id(struct maker *maker)
         "anna",   "layout 2", "document 2", "\xc3\xa4\xe2\x82\xac/%00",
         "x"};
 
-    return slice_text(ids[fuzz_take_choice(maker->input, COUNT_OF(ids))]);
+    uint8_t choice = fuzz_take_byte(maker->input);
+
+    if (choice >= 224) {
+        return pool_draw(maker, &maker->pool->fingerprints, "layout");
+    }
+    return slice_text(ids[choice % COUNT_OF(ids)]);
 }
 
 /* A JSON object around the canary. */

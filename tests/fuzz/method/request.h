@@ -26,6 +26,7 @@ struct pool {
     struct pool_texts uuids;
     struct pool_texts key_ids;
     struct pool_texts page_tokens;
+    struct pool_texts fingerprints;
     int64_t now_us;
 };
 

@@ -325,6 +325,43 @@ static void test_limits(void **state)
     arena_deinit(&arena);
 }
 
+/* Goal: an envelope's times are such as the contract can tell, so that sums with them fit. Method: the
+ * first and last that are, and their neighbours that are not, behind a whole envelope: the last counts. */
+static void test_times(void **state)
+{
+    static const int64_t first_us = INT64_C(-62135596800000000);
+    static const int64_t last_us = INT64_C(253402300799999999);
+    const struct {
+        int64_t time_us;
+        enum err wanted;
+    } rows[] = {{first_us, OK},
+                {last_us, OK},
+                {first_us - 1, ERR_CORRUPT},
+                {last_us + 1, ERR_CORRUPT},
+                {INT64_MIN, ERR_CORRUPT},
+                {INT64_MAX, ERR_CORRUPT}};
+    const struct envelope_record envelope = sample_envelope();
+    struct envelope_record decoded;
+    struct slice bytes;
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, SIZE_MAX);
+    assert_int_equal(record_encode_envelope(&arena, &envelope, &bytes), OK);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        for (uint32_t field = 7; field <= 8; field++) {
+            struct buffer changed;
+
+            buffer_init(&changed, &arena, 0);
+            buffer_append(&changed, bytes);
+            wire_put_varint(&changed, field, (uint64_t)rows[i].time_us);
+            assert_int_equal(record_decode_envelope(buffer_slice(&changed), &decoded),
+                             rows[i].wanted);
+        }
+    }
+    arena_deinit(&arena);
+}
+
 int run_record_tests(void)
 {
     const struct CMUnitTest tests[] = {
@@ -336,6 +373,7 @@ int run_record_tests(void)
         cmocka_unit_test(test_example_numbers),
         cmocka_unit_test(test_other_orders),
         cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_times),
     };
 
     return cmocka_run_group_tests_name("records", tests, NULL, NULL);

@@ -1,9 +1,8 @@
 include(${CMAKE_SOURCE_DIR}/tests/support/tests.cmake)
 
-foreach(name corrections access configuration nonsense lifecycle log secrecy)
+foreach(name corrections access configuration isolation nonsense lifecycle log secrecy)
     errata_python_test(e2e_${name} FILE tests/e2e/${name}.py LABEL e2e)
 endforeach()
-errata_python_test(e2e_isolation FILE tests/e2e/isolation.py LABEL isolation)
 errata_python_test(e2e_cli FILE tests/e2e/cli.py LABEL e2e)
 foreach(name completion context failures help terminal)
     errata_python_test(e2e_cli_${name} FILE tests/e2e/cli_${name}.py LABEL e2e)

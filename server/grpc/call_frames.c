@@ -88,11 +88,11 @@ static bool call_take_budget(struct call_core *core, size_t bytes)
     return true;
 }
 
-/* Room for `more` bytes: doubled, but never above what was announced. */
+/* Room for `more` bytes: for as many as were announced, once the first have come. */
 static bool call_grow_message(struct call_core *core, size_t more)
 {
     struct call_input *input = &core->input;
-    size_t capacity = input->capacity > 0 ? input->capacity * 2 : CALL_MESSAGE_START_BYTES;
+    size_t capacity = input->capacity > 0 ? input->message_bytes : CALL_MESSAGE_START_BYTES;
     uint8_t *data = NULL;
 
     if (input->capacity - input->size >= more) {

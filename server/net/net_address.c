@@ -77,7 +77,7 @@ static void net_address_refill(struct net_address *address, int64_t now_us)
     }
     address->refilled_us += earned * 1000000 / NET_ARRIVALS_PER_SECOND;
     earned += address->arrivals_left;
-    address->arrivals_left = earned < NET_ARRIVALS_BURST ? (uint32_t)earned : NET_ARRIVALS_BURST;
+    address->arrivals_left = earned < NET_ARRIVALS_BURST ? (int32_t)earned : NET_ARRIVALS_BURST;
 }
 
 bool net_address_enter(struct net_connection *connection, const struct sockaddr_storage *peer)
@@ -93,7 +93,7 @@ bool net_address_enter(struct net_connection *connection, const struct sockaddr_
         return true; /* so many addresses: the limit of all connections is what is left */
     }
     net_address_refill(address, connection->accepted_us);
-    if (address->live >= server->config.address_connections_max || address->arrivals_left == 0) {
+    if (address->live >= server->config.address_connections_max || address->arrivals_left <= 0) {
         return false;
     }
     address->live++;
@@ -109,9 +109,9 @@ void net_address_blame(struct net_connection *connection)
     if (address == NULL) {
         return;
     }
-    address->arrivals_left = address->arrivals_left > NET_ARRIVALS_A_CALMED
-                                 ? address->arrivals_left - NET_ARRIVALS_A_CALMED
-                                 : 0;
+    if (address->arrivals_left > -NET_ARRIVALS_BURST) {
+        address->arrivals_left -= NET_ARRIVALS_A_CALMED;
+    }
 }
 
 void net_address_leave(struct net_connection *connection)

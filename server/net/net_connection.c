@@ -308,11 +308,21 @@ size_t net_connection_feed_for(struct net_connection *connection, struct slice b
     return taken;
 }
 
-/* Takes what came. What is too much for this turn waits, and so does what comes next. */
+/* Takes what came. What is too much for this turn waits, and so does what comes next. Others than those
+ * that took long before, or are new, never wait for more than one piece of theirs. */
 static void net_connection_feed(struct net_connection *connection, struct slice bytes)
 {
-    size_t taken = net_connection_feed_for(connection, bytes, NET_FEED_US);
+    struct net_server *server = connection->server;
+    bool hurried = connection->link.hurried;
+    size_t taken = 0;
 
+    if (hurried && server->hurried_left_us <= 0 && net_connection_hold(connection, bytes)) {
+        return;
+    }
+    taken = net_connection_feed_for(connection, bytes, NET_FEED_US);
+    if (hurried) {
+        server->hurried_left_us -= connection->feed_us;
+    }
     if (connection->state != NET_OPEN || connection->feed_us < NET_FEED_US) {
         return;
     }
@@ -456,6 +466,7 @@ static bool net_connection_admit(struct net_connection *connection)
 bool net_connection_accept(struct net_server *server, uv_stream_t *listener)
 {
     struct net_connection *connection = FAULT("net.accept") ? NULL : calloc(1, sizeof(*connection));
+    bool usable = false;
 
     if (connection == NULL) {
         return false;
@@ -477,15 +488,15 @@ bool net_connection_accept(struct net_server *server, uv_stream_t *listener)
     server->connections = connection;
     server->stats.connections_live++;
     server->stats.connections_accepted++;
-    if (uv_accept(listener, (uv_stream_t *)&connection->tcp) != 0) {
-        net_connection_close(connection);
-    } else if (!net_connection_admit(connection)) {
+    usable = uv_accept(listener, (uv_stream_t *)&connection->tcp) == 0;
+    if (usable && !net_connection_admit(connection)) {
         server->stats.connections_refused++;
-        net_connection_close(connection);
-    } else if (uv_tcp_nodelay(&connection->tcp, 1) != 0) {
-        net_connection_close(connection);
-    } else {
+        usable = false;
+    }
+    if (usable && uv_tcp_nodelay(&connection->tcp, 1) == 0) {
         net_connection_read_start(connection);
+    } else {
+        net_connection_close(connection);
     }
     return true;
 }

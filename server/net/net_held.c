@@ -104,10 +104,9 @@ static int64_t net_held_serve(struct net_connection *connection)
 
 void net_server_serve_held(struct net_server *server)
 {
-    int64_t left_us = NET_HELD_TURN_US;
-
-    for (size_t left = server->held_count; left > 0 && server->held != NULL && left_us > 0;
-         left--) {
-        left_us -= net_held_serve(server->held);
+    server->hurried_left_us = NET_HURRIED_TURN_US;
+    for (size_t left = server->held_count;
+         left > 0 && server->held != NULL && server->hurried_left_us > 0; left--) {
+        server->hurried_left_us -= net_held_serve(server->held);
     }
 }

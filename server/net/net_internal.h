@@ -22,7 +22,7 @@ struct net_address {
     uint64_t high; /* IPv4 as it is mapped into IPv6; of IPv6 the first 64 bits alone */
     uint64_t low;
     uint32_t live; /* connections */
-    uint32_t arrivals_left;
+    int32_t arrivals_left; /* below 0: none until as many have been earned */
     int64_t refilled_us;
 };
 
@@ -77,6 +77,7 @@ struct net_server {
     struct net_connection *held; /* connections that wait for a turn; the longest first */
     struct net_connection *held_last;
     size_t held_count;
+    int64_t hurried_left_us; /* of this turn, for connections whose bytes take long, or may */
     struct net_address *addresses[NET_ADDRESS_CHAINS];
     size_t address_count;
     uint64_t turn; /* of the loop, counted from 1 */

@@ -43,8 +43,9 @@
 /* What one connection's bytes may take of a loop turn; the rest of them waits for its next turn, with
  * those of others that took as long. Connections that take less never wait. */
 #define NET_FEED_US 1000
-/* What all bytes that wait may take of a turn; one connection's piece is always taken. */
-#define NET_HELD_TURN_US 2000
+/* What the bytes of all connections that took long last, or are new, may take of a turn; a piece of one
+ * of those that wait is always taken. */
+#define NET_HURRIED_TURN_US 2000
 /* Bytes that wait, of all connections. Above it nothing is kept: it is taken in its own turn. */
 #define NET_HELD_BYTES_MAX (64u << 20)
 /* First bytes, until the protocol is known. */

@@ -504,6 +504,7 @@ static enum err prepare(struct check *check)
 {
     uint64_t page_count = check->meta.last_page + 1;
 
+    ASSERT(check->meta.page_bytes >= LMDB_PAGE_BYTES_MIN); /* lmdb_meta_read refuses others */
     check->file_pages /= check->meta.page_bytes;
     if (check->file_pages < LMDB_META_COUNT ||
         (page_count > check->file_pages && page_count - check->file_pages > UNWRITTEN_PAGES_MAX)) {

@@ -123,17 +123,34 @@ static bool has_everything(const uint64_t totals[SIM_COUNTS])
     return all;
 }
 
-/* The seed that runs; for what is said when the program dies. */
-static uint64_t *seed_place(void)
-{
-    static uint64_t seed;
+/* What is said when the program dies: which seed it was. */
+struct last_words {
+    char text[64];
+    size_t size;
+};
 
-    return &seed;
+static struct last_words *last_words(void)
+{
+    static struct last_words words;
+
+    return &words;
+}
+
+static void note_seed(uint64_t seed)
+{
+    struct last_words *words = last_words();
+
+    words->size = (size_t)snprintf(words->text, sizeof(words->text),
+                                   "seed %" PRIu64 ": the program died\n", seed);
 }
 
 static void say_seed(void)
 {
-    (void)fprintf(stderr, "seed %" PRIu64 ": the program died\n", *seed_place());
+    const struct last_words *words = last_words();
+
+    if (write(STDERR_FILENO, words->text, words->size) < 0) {
+        _exit(1);
+    }
 }
 
 static void on_abort(int number)
@@ -177,7 +194,7 @@ int main(int count, char **values)
         struct sim sim = {.traced = arguments.trace, .hashed = arguments.twice};
         bool good = false;
 
-        *seed_place() = seed;
+        note_seed(seed);
         good = sim_run(&sim, seed, arguments.steps);
 
         if (good && arguments.twice && !is_same_twice(&sim, seed, arguments.steps)) {

@@ -30,10 +30,11 @@ def never_of(entry, out):
     never = sorted((starts[name], name) for name in counts if counts[name] == 0)
     for start, name in never:
         print(f"{entry['file']}:{start}: function {name} is never run", file=out)
+    end = max((line["line_number"] for line in entry["lines"]), default=0) + 1
     skipped = set()
     for start, _ in never:
         later = [other for other in starts.values() if other > start]
-        skipped.update(range(start, min(later, default=1 << 30)))
+        skipped.update(range(start, min(later, default=end)))
     for line in entry["lines"]:
         number = line["line_number"]
         if number in skipped or line.get("gcovr/noncode"):

@@ -31,14 +31,39 @@ static void net_on_idle(uv_idle_t *handle)
     (void)handle; /* its running alone keeps the loop from sleeping */
 }
 
-/* Flushes what is dirty now; what gets dirty meanwhile has its turn in the next round. */
-static void net_server_flush(struct net_server *server)
+/* Flushes what is dirty now; what gets dirty meanwhile has its turn in the next round. Requests that
+ * waited for output to move are taken here: so those who take long share their time of the turn, of
+ * whom one is always flushed. */
+static void net_server_flush_dirty(struct net_server *server)
 {
+    int64_t now_us = net_now_us(server);
+    bool any_hurried = false;
+
     for (size_t left = server->dirty_count; left > 0 && server->dirty != NULL; left--) {
         struct net_connection *connection = server->dirty;
+        int64_t begun_us = now_us;
 
         net_connection_leave_dirty(connection);
+        if (connection->link.hurried && any_hurried && server->hurried_left_us <= 0) {
+            net_connection_mark_dirty(connection);
+            continue;
+        }
+        any_hurried = any_hurried || connection->link.hurried;
         net_connection_flush(connection);
+        now_us = net_now_us(server);
+        if (now_us - begun_us >= NET_FEED_US / 2) {
+            connection->link.hurried = true;
+        }
+        if (connection->link.hurried) {
+            server->hurried_left_us -= now_us - begun_us;
+        }
+    }
+}
+
+static void net_server_flush(struct net_server *server)
+{
+    if (server->dirty != NULL) {
+        net_server_flush_dirty(server);
     }
     if (server->dirty != NULL || server->held != NULL) {
         (void)uv_idle_start(&server->idle, net_on_idle);

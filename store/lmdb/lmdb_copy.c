@@ -157,7 +157,7 @@ struct writing {
     const struct store_copy_to *to;
     int file;
     uint64_t bytes; /* written */
-    uint64_t synced_bytes; /* and on the disk, and no longer in memory */
+    uint64_t synced_bytes; /* and on the disk; they stay in memory, for whoever reads them */
 };
 
 static enum err write_piece(struct writing *writing, struct slice bytes)
@@ -187,8 +187,6 @@ static enum err write_taken(void *user, struct slice bytes)
         /* Failing lets more wait. */
         (void)sync_file_range(writing->file, (off64_t)writing->synced_bytes, (off64_t)waiting,
                               SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
-        (void)posix_fadvise(writing->file, (off_t)writing->synced_bytes, (off_t)waiting,
-                            POSIX_FADV_DONTNEED);
         writing->synced_bytes = writing->bytes;
     }
     if (err == OK && !writing->to->on_progress(writing->to->user, writing->bytes)) {

@@ -56,8 +56,8 @@ static void send_message(struct wire_world *world, struct fuzz_input *input, uin
     }
     if (text.size == 4 || text.size == 8) {
         memcpy(sizes, text.data, text.size);
-        sizes[text.size - 4] = 0;
-        sizes[text.size - 3] = 0;
+        memset(sizes, 0, text.size == 4 ? 2 : 3); /* of one answer: at most 64 KiB; 255 of them */
+        memset(sizes + text.size - 4, 0, 2);
         text.data = sizes;
     }
     wire_message(world, stream, how >> 2 & 1u, text, (how & 1) != 0);

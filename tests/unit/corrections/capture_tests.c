@@ -5,6 +5,7 @@
 #include "server/domain/corrections/apply.h"
 #include "server/domain/corrections/examples.h"
 #include "server/domain/corrections/list.h"
+#include "server/domain/corrections/reduce.h"
 #include "store/base/text.h"
 #include "store/base/wire.h"
 #include "store/record.h"
@@ -228,6 +229,41 @@ static struct slice field_of(struct slice reply, uint32_t number, size_t skip)
     return slice_of(NULL, 0);
 }
 
+/* Goal: a corrected output that is too large is reduced against what was before, and the event says so.
+ * Method: one with a long text that has not changed, beside a number that has. */
+static void test_long_corrected_output(void **state)
+{
+    struct capture_input input = line_corrected("abc", "", "", "");
+    struct buffer before;
+    struct buffer output;
+    struct feedback_view view;
+    struct event event;
+    struct store_txn *txn = NULL;
+    struct world world;
+
+    (void)state;
+    world_init(&world, 1);
+    buffer_init(&before, &world.arena, 2 * REDUCE_BYTES_MAX);
+    buffer_init(&output, &world.arena, 2 * REDUCE_BYTES_MAX);
+    buffer_append(&before, SLICE("{\"desc\":\""));
+    for (size_t i = 0; i < REDUCE_BYTES_MAX; i++) {
+        buffer_append_byte(&before, 'x');
+    }
+    buffer_append(&output, buffer_slice(&before));
+    buffer_append(&before, SLICE("\",\"qty\":1}"));
+    buffer_append(&output, SLICE("\",\"qty\":2}"));
+    input.before_json = buffer_slice(&before);
+    input.after_json = SLICE("{\"qty\":2}");
+    input.corrected_output_json = buffer_slice(&output);
+    (void)world_capture(&world, &input, 1);
+    txn = world_begin(&world, STORE_READ);
+    read_event(&world, txn, 1, &event, &view);
+    assert_true(view.reduced);
+    assert_true(slice_equal(view.corrected_output_json, SLICE("{\"qty\":2}")));
+    store_abort(txn);
+    world_deinit(&world);
+}
+
 /* Goal: examples are answered newest first, as stored, with their hints sanitised, by view. Method:
  * two corrections with marks in them, and an event that counts as no example. */
 static void test_examples(void **state)
@@ -438,15 +474,11 @@ static void test_page_bytes(void **state)
 int run_capture_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stored_event),
-        cmocka_unit_test(test_meta_limits),
-        cmocka_unit_test(test_snippet_is_cut),
-        cmocka_unit_test(test_batch_is_atomic),
-        cmocka_unit_test(test_examples),
-        cmocka_unit_test(test_layout_counts),
-        cmocka_unit_test(test_examples_incomplete),
-        cmocka_unit_test(test_counter_bound),
-        cmocka_unit_test(test_page_bytes),
+        cmocka_unit_test(test_stored_event),          cmocka_unit_test(test_meta_limits),
+        cmocka_unit_test(test_snippet_is_cut),        cmocka_unit_test(test_batch_is_atomic),
+        cmocka_unit_test(test_long_corrected_output), cmocka_unit_test(test_examples),
+        cmocka_unit_test(test_layout_counts),         cmocka_unit_test(test_examples_incomplete),
+        cmocka_unit_test(test_counter_bound),         cmocka_unit_test(test_page_bytes),
     };
 
     return cmocka_run_group_tests_name("corrections: capture", tests, NULL, NULL);

@@ -200,6 +200,19 @@ static void check_replay(struct sim *sim)
     store_memory_close(target);
 }
 
+uint64_t sim_check_last_seq(const struct sim *sim, unsigned org)
+{
+    struct store_txn *txn = NULL;
+    struct log_head head = {0};
+    struct org_id id;
+
+    ASSERT(uuid_parse(slice_text(sim->model->orgs[org].id), &id.uuid));
+    ASSERT(store_begin(sim->store->disk, STORE_READ, &txn) == OK);
+    ASSERT(log_read_head(txn, id, &head) == OK);
+    store_abort(txn);
+    return head.last_seq;
+}
+
 void sim_check_store(struct sim *sim, bool whole)
 {
     struct store_txn *txn = NULL;

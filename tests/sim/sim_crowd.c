@@ -282,7 +282,7 @@ bool sim_crowd_watched_all(const struct sim *sim, unsigned *ret_caller)
 
         *ret_caller = i;
         if (member->ready && member->role == ROLE_VIEWER && !member->revoking &&
-            member->watch_next <= sim->model->orgs[member->caller.org].shown_last) {
+            member->watch_next <= sim_check_last_seq(sim, member->caller.org)) {
             return false;
         }
     }

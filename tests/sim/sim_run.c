@@ -165,7 +165,7 @@ static void end(struct sim *sim)
         (void)sim_crowd_watched_all(sim, &caller);
         sim_fail(sim, "the watch of caller %u stands before event %" PRIu64 " of %" PRIu64, caller,
                  sim->crowd->members[caller].watch_next,
-                 sim->model->orgs[sim->crowd->members[caller].caller.org].shown_last);
+                 sim_check_last_seq(sim, sim->crowd->members[caller].caller.org));
     }
     sim_crowd_check_revoked(sim);
     sim_crowd_finish(sim);

@@ -397,6 +397,7 @@ static enum err make_transport(struct app *app)
     struct net_config net = {
         .clock = app->ctx.clock,
         .connections_max = app->config->connections_max,
+        .address_connections_max = app->config->address_connections_max,
         .protocols = protocols,
         .protocol_count = 1,
         .on_tick = on_net_tick,

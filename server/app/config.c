@@ -5,6 +5,7 @@
 
 #include "server/app/config_value.h"
 #include "server/jobs/pdf/pdf_jobs.h"
+#include "server/net/server.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,6 +51,8 @@ static const struct option options[] = {
      64 * MIB, "64KiB to 64MiB"},
     {"connections-max", OPTION_COUNT, offsetof(struct config, connections_max), 1, 100000,
      "1 to 100000"},
+    {"connections-per-address", OPTION_COUNT, offsetof(struct config, address_connections_max), 1,
+     100000, "1 to 100000"},
     {"drain-timeout", OPTION_DURATION, offsetof(struct config, drain_timeout_ms), 0, 3600000,
      "0 to 1h, such as 500ms, 30s or 2m"},
     {"pdf-worker", OPTION_PATH, offsetof(struct config, pdf_worker), 0, 0,
@@ -81,6 +84,8 @@ static const char help[] =
     "  --map-size SIZE            most that the store may grow to, default 256GiB (sparse)\n"
     "  --message-bytes-max SIZE   largest request, default 16MiB\n"
     "  --connections-max N        default 10000\n"
+    "  --connections-per-address N\n"
+    "                             default 2500; more where many clients come through one proxy\n"
     "  --drain-timeout TIME       how long running calls may take at shutdown, default 30s\n"
     "  --pdf-worker PATH          the program that reads PDFs, default errata-pdf-worker beside "
     "erratad;\n"
@@ -365,6 +370,7 @@ bool config_read(int argc, char *const *argv, struct config *ret_config,
         .map_bytes = 256 * GIB,
         .message_bytes_max = 16 * MIB,
         .connections_max = 10000,
+        .address_connections_max = NET_ADDRESS_CONNECTIONS_MAX,
         .drain_timeout_ms = 30000,
     };
     if (!read_flags(config, argc, argv, true, ret_problem)) {

@@ -34,6 +34,7 @@ struct config {
     uint64_t map_bytes;
     uint64_t message_bytes_max;
     uint32_t connections_max;
+    uint32_t address_connections_max; /* of one address */
     uint32_t drain_timeout_ms;
     char pdf_worker[CONFIG_PATH_BYTES_MAX]; /* empty: beside the running program */
     uint32_t pdf_slots; /* 0: one a core, within bounds */

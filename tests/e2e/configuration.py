@@ -89,7 +89,8 @@ class Configuration(unittest.TestCase):
         run = subprocess.run([BIN, "--help"], capture_output=True, text=True, timeout=20)
         self.assertEqual(run.returncode, 0)
         for name in ("data", "listen", "config", "check-config", "log-level", "log-format",
-                     "map-size", "message-bytes-max", "connections-max", "drain-timeout",
+                     "map-size", "message-bytes-max", "connections-max",
+                     "connections-per-address", "drain-timeout",
                      "insecure-allow-remote"):
             self.assertIn(f"--{name}", run.stdout)
         self.assertIn("Examples:", run.stdout)

@@ -27,7 +27,7 @@
 /* Threads that wait at once: the writer's and the pool's. */
 #define SIM_WAITS_MAX 3
 #define SIM_MESSAGE_BYTES 512
-/* Words that a fault point and its chance are found by. */
+/* Chances are of so many. */
 #define SIM_ALWAYS 10000u
 
 struct sim;

@@ -100,6 +100,32 @@ static void on_cancel(struct sim *sim, void *object, uint64_t number)
     }
 }
 
+static void on_resume(struct sim *sim, void *object, uint64_t number)
+{
+    struct sim_call *call = object;
+
+    (void)sim;
+    (void)number;
+    if (call->paused && !call->ended && call->handle != NULL) {
+        call->paused = false;
+        client_call_resume(call->member->caller.channel, call->handle);
+    }
+}
+
+/* A caller who watches does not read for a while: the server has to wait for it. */
+static void on_pause(struct sim *sim, void *object, uint64_t number)
+{
+    struct sim_call *call = object;
+
+    (void)number;
+    if (!sim->calm && !call->ended && call->handle != NULL) {
+        sim_trace(sim, "call %" PRIu64 ": its caller does not read", call->number);
+        call->paused = true;
+        client_call_pause(call->member->caller.channel, call->handle);
+        sim_at(sim, sim_delay(sim, 10 * SIM_MS, 8 * SIM_S), on_resume, call, 0);
+    }
+}
+
 /* The time that a call has; 0: the channel's own. */
 static int64_t draw_timeout_ms(struct sim_call *call)
 {
@@ -152,6 +178,9 @@ void sim_call_start_bytes(struct sim_call *call, struct slice request)
     if (err != OK) {
         sim_fail(sim, "the library does not start a call: %s", err_name(err));
         return;
+    }
+    if (call->op == SIM_WATCH && !sim->calm && sim_draw(sim, 3) == 0) {
+        sim_at(sim, sim_delay(sim, 10 * SIM_MS, 2 * SIM_S), on_pause, call, 0);
     }
     if (!sim->calm && sim_chance(sim, sim->profile.cancel)) {
         sim_at(sim, sim_delay(sim, 0, 3 * SIM_S), on_cancel, call, 0);

@@ -126,6 +126,27 @@ static void test_trailers_only(void **state)
     wire_teardown(&world);
 }
 
+/* Goal: a status message that is too long is cut between two characters, and the status goes out. Method:
+ * one whose limit lies within a character. */
+static void test_long_message(void **state)
+{
+    char message[1 + 2 * CALL_STATUS_MESSAGE_BYTES_MAX];
+    char wanted[32 + CALL_STATUS_MESSAGE_BYTES_MAX];
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    memset(message, 'x', sizeof(message));
+    message[0] = GRPC_NOT_FOUND;
+    memcpy(message + CALL_STATUS_MESSAGE_BYTES_MAX, "\xc3\xa9", 2);
+    (void)snprintf(wanted, sizeof(wanted), "grpc-message: %.*s\n",
+                   CALL_STATUS_MESSAGE_BYTES_MAX - 1, message + 1);
+    wire_call(&world, 1, WIRE_FAIL, slice_of(message, sizeof(message)));
+    wire_run(&world);
+    wire_assert_status(&world, 1, GRPC_NOT_FOUND);
+    assert_true(wire_has_field(wire_answer(&world, 1), wanted));
+    wire_teardown(&world);
+}
+
 /* Goal: an answer before the request's end is followed by RST_STREAM(NO_ERROR), and what still comes
  * is read and forgotten. Method: a call that is refused at its head, with 300 KiB behind it. */
 static void test_early_answer(void **state)
@@ -634,6 +655,7 @@ int run_call_tests(void)
         WIRE_TEST(test_boundaries),
         WIRE_TEST(test_request_pieces),
         WIRE_TEST(test_trailers_only),
+        WIRE_TEST(test_long_message),
         WIRE_TEST(test_early_answer),
         WIRE_TEST(test_bad_messages),
         WIRE_TEST(test_oversize_prefix),

@@ -66,7 +66,7 @@ struct wire_answer {
     int blocks; /* of header fields: 1 for Trailers-Only */
     int64_t reset; /* RST_STREAM's code, -1 for none */
     bool ended;
-    char fields[1024]; /* "name: value\n", all blocks */
+    char fields[4096]; /* "name: value\n", all blocks */
     uint8_t *body; /* DATA payloads */
     size_t body_size;
     size_t body_capacity;

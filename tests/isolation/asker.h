@@ -10,7 +10,7 @@
 #include "tests/rpc/world.h"
 
 #define ASKER_METHODS_MAX 64
-#define ASKER_NAMES 4 /* its own, the first of the pool */
+#define ASKER_NAMES POOL_TEXTS_KEPT /* its own, the first of the pool */
 
 /* How one call ended. Borrowed from the asker's arena. */
 struct answer {

@@ -43,6 +43,7 @@ struct run {
     struct request_maker hammer; /* what the other one asks, of the first one's words too */
     struct asker mine;
     struct asker theirs;
+    bool asks_own; /* the other one, of what it learned by such questions alone */
     struct exchange watch; /* everything that the first organisation records */
     struct answer answers[STEPS];
     struct slice watched[STEPS];
@@ -124,6 +125,7 @@ static struct question draw_hammering(struct run *run)
     struct pools own = run->theirs.pools;
     struct question question;
 
+    run->asks_own = false;
     switch (maker_draw(&run->hammer, 4)) {
     case 0:
         maker.strange = run->hammer.strange;
@@ -137,9 +139,22 @@ static struct question draw_hammering(struct run *run)
         maker.keys[1] = "key-our";
         question = draw_question(run, &maker);
         run->hammer.random = maker.random;
+        run->asks_own = true;
         return question;
     default:
         return draw_question(run, &run->hammer);
+    }
+}
+
+/* What it learns by asking for the first one's things differs with the words it asks in. */
+static void take_hammering(struct run *run, const struct question *question,
+                           struct exchange *exchange)
+{
+    struct pools known = run->theirs.pools;
+
+    (void)asker_take(&run->theirs, question, exchange);
+    if (!run->asks_own) {
+        run->theirs.pools = known;
     }
 }
 
@@ -153,7 +168,7 @@ static void ask_between(struct run *run, size_t step)
         question = draw_hammering(run);
         asker_send(&run->theirs, &question, &exchange);
         world_run(&run->world);
-        (void)asker_take(&run->theirs, &question, &exchange);
+        take_hammering(run, &question, &exchange);
     }
     begin_step(run, step);
     question = draw_question(run, &run->maker);
@@ -182,7 +197,7 @@ static void ask_together(struct run *run, size_t step)
     }
     world_run(&run->world);
     run->answers[step] = asker_take(&run->mine, &mine, &exchanges[0]);
-    (void)asker_take(&run->theirs, &theirs, &exchanges[1]);
+    take_hammering(run, &theirs, &exchanges[1]);
 }
 
 static void run_whole(struct run *run, struct plan plan)

@@ -32,9 +32,16 @@ struct making {
 
 void pool_put(struct pool *pool, struct slice text)
 {
-    if (!pool_has(pool, text)) {
-        pool->texts[pool->count++ % POOL_TEXTS_MAX] = text;
+    size_t at = pool->count;
+
+    if (pool_has(pool, text)) {
+        return;
     }
+    if (at >= POOL_TEXTS_MAX) {
+        at = POOL_TEXTS_KEPT + at % (POOL_TEXTS_MAX - POOL_TEXTS_KEPT);
+    }
+    pool->texts[at] = text;
+    pool->count++;
 }
 
 size_t pool_size(const struct pool *pool)

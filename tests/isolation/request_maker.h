@@ -11,8 +11,9 @@
 #include "store/base/random.h"
 
 #define POOL_TEXTS_MAX 24
+#define POOL_TEXTS_KEPT 4 /* the first ones stay */
 
-/* Texts of one format, the newest instead of the oldest once there is no room. They are borrowed. */
+/* Texts of one format, the newest instead of an older one once there is no room. They are borrowed. */
 struct pool {
     struct slice texts[POOL_TEXTS_MAX];
     size_t count; /* put in so far */

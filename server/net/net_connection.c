@@ -301,7 +301,8 @@ size_t net_connection_feed_for(struct net_connection *connection, struct slice b
         }
         fed_us = now_us;
         now_us = net_now_us(connection->server);
-        connection->link.hurried = now_us - fed_us >= NET_FEED_US / 2;
+        connection->step_us += (now_us - fed_us - connection->step_us) / 8;
+        connection->link.hurried = connection->step_us >= NET_FEED_US / 2;
     }
     connection->feed_us = now_us - begun_us;
     net_connection_flush(connection);
@@ -323,7 +324,8 @@ static void net_connection_feed(struct net_connection *connection, struct slice 
     if (hurried) {
         server->hurried_left_us -= connection->feed_us;
     }
-    if (connection->state != NET_OPEN || connection->feed_us < NET_FEED_US) {
+    if (connection->state != NET_OPEN || connection->feed_us < NET_FEED_US ||
+        (taken == bytes.size && !connection->link.hurried)) {
         return;
     }
     if (!net_connection_hold(connection, slice_after(bytes, taken))) {
@@ -477,6 +479,7 @@ bool net_connection_accept(struct net_server *server, uv_stream_t *listener)
     }
     connection->server = server;
     connection->link.wake = net_on_wake;
+    connection->step_us = NET_FEED_US;
     connection->link.hurried = true; /* what its requests take is not known yet */
     connection->accepted_us = net_now_us(server);
     connection->write_moved_us = INT64_MAX;

@@ -42,6 +42,7 @@ struct net_connection {
     size_t held_bytes; /* of them, from the first on */
     size_t held_taken; /* of them, by the session */
     int64_t feed_us; /* what its last bytes took */
+    int64_t step_us; /* what a piece takes, smoothed: a stall of the disk makes nobody heavy */
     uint64_t read_turn; /* the loop's turn in which it was read last: once in each */
     enum net_state state;
     struct net_address *address; /* NULL: it is not counted */

@@ -20,8 +20,8 @@ def calm(*texts):
     return [(ENHANCE_YOUR_CALM, text) for text in texts]
 
 
-def told(name, *farewells, rss_mb=32, token=False):
-    return Kind(name, list(farewells), False, rss_mb, token, [])
+def told(name, *farewells, rss_mb=32, token=False, arguments=()):
+    return Kind(name, list(farewells), False, rss_mb, token, list(arguments))
 
 
 def served(name, *farewells, rss_mb=32, token=True, arguments=()):
@@ -29,8 +29,8 @@ def served(name, *farewells, rss_mb=32, token=True, arguments=()):
     return Kind(name, list(farewells), None, rss_mb, token, list(arguments))
 
 
-def closed(name, rss_mb=32):
-    return Kind(name, [], True, rss_mb, False, [])
+def closed(name, rss_mb=32, arguments=()):
+    return Kind(name, [], True, rss_mb, False, list(arguments))
 
 
 PROVOKED = calm("too_many_resets_provoked")
@@ -102,11 +102,12 @@ SERVED = [
 ]
 
 # Those that have some seconds, by the deadlines of the transport.
+PATIENT = ["--seconds", "13"]
 SLOW = [
-    closed("silent"),
-    closed("slow-preface"),
-    told("slow-headers", *calm("header_block_too_slow")),
-    told("slow-block", *calm("header_block_too_slow")),
+    closed("silent", arguments=PATIENT),
+    closed("slow-preface", arguments=PATIENT),
+    told("slow-headers", *calm("header_block_too_slow"), arguments=PATIENT),
+    told("slow-block", *calm("header_block_too_slow"), arguments=PATIENT),
 ]
 
 # Connections that do nothing: 16 KiB each. Four addresses, since one has a quarter.

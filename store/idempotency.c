@@ -178,13 +178,16 @@ static enum err collect_old(struct store_txn *txn, struct org_id org, uint32_t o
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-/* Compares the clock with the one that never jumps: true for a day after it was put ahead. */
+/* Compares the clock with the one that never jumps: true for a day after it was put ahead, and in a
+ * program's first hour. */
 static bool is_quiet(struct idempotency_sweep *sweep, const struct clock *clock)
 {
     int64_t now_us = clock_monotonic_us(clock);
     int64_t offset_us = clock_wall_us(clock) - now_us;
 
-    if (sweep->has_offset && offset_us - sweep->offset_us > IDEMPOTENCY_JUMP_US) {
+    if (!sweep->has_offset) {
+        sweep->quiet_until_us = now_us + IDEMPOTENCY_START_QUIET_US;
+    } else if (offset_us - sweep->offset_us > IDEMPOTENCY_JUMP_US) {
         sweep->quiet_until_us = now_us + IDEMPOTENCY_JUMP_QUIET_US;
     }
     sweep->has_offset = true;

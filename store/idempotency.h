@@ -21,13 +21,17 @@
 /* Then no row goes for so long: put back meanwhile, the clock has cost no key its window. */
 #define IDEMPOTENCY_JUMP_QUIET_US (25 * 3600ll * 1000000)
 
+/* Nor in the first hour of a program: it can't tell whether the clock jumped before, and a machine that
+ * started with a wrong one mostly hears the time by then. */
+#define IDEMPOTENCY_START_QUIET_US (3600ll * 1000000)
+
 /* Whose old rows went last, and what the clock did; zeroed: nobody's, nothing yet. In memory alone:
- * losing it costs a round. */
+ * losing it costs a round, and that hour. */
 struct idempotency_sweep {
     struct uuid org;
     bool has_offset;
     int64_t offset_us; /* of the wall clock to the monotonic one, at the last call */
-    int64_t quiet_until_us; /* of the monotonic clock; 0: no jump */
+    int64_t quiet_until_us; /* of the monotonic clock */
 };
 
 /* Removes up to `limit` rows that are too old, of one organisation after the other, one a call. */

@@ -126,12 +126,15 @@ static void fail_members(struct batch *batch, size_t first, enum err err)
     }
 }
 
-/* Gives a failed commit's result to the members that thought they had succeeded. */
-static void fail_successes(struct batch *batch, enum err err)
+/* Gives a failed commit's result to the members that ran. To those that were refused too: what they
+ * were refused for may be what another member had put, and that is not there. */
+static void fail_started(struct batch *batch, enum err err)
 {
     for (size_t i = 0; i < batch->count; i++) {
-        if (batch->requests[i]->result == OK) {
-            batch->requests[i]->result = err;
+        enum err *result = &batch->requests[i]->result;
+
+        if (*result != ERR_CANCELLED && *result != ERR_DEADLINE) {
+            *result = err;
         }
     }
 }
@@ -154,7 +157,7 @@ static enum err write_together(struct writer *writer, struct batch *batch, bool 
     }
     err = commit(writer, txn, batch->count);
     if (err != OK) {
-        fail_successes(batch, err);
+        fail_started(batch, err);
         /* A sync that failed says nothing of the members; a batch that was too large does. */
         *ret_again = batch->count > 1 && (err == ERR_DISK_FULL || !is_disk_error(err));
     }

@@ -321,6 +321,35 @@ static void test_files(void **state)
     expect_refused(world, "which is no store");
 }
 
+/* A clock that is 10 ms further each time it is asked: a disk that is slow. */
+struct slow_clock {
+    struct clock clock; /* first */
+    int64_t now_us;
+};
+
+static int64_t slow_monotonic_us(const struct clock *clock)
+{
+    struct slow_clock *slow = (struct slow_clock *)(uintptr_t)clock;
+
+    slow->now_us += 10000;
+    return slow->now_us;
+}
+
+/* Goal: the limit of time holds where each page takes long. Method: 100 ms, on a clock by which a page
+ * takes 10. */
+static void test_limit_of_time(void **state)
+{
+    struct world *world = *state;
+    struct slow_clock slow = {.clock = {.monotonic_us = slow_monotonic_us}};
+    const struct store_lmdb_check_limits limits = {.duration_us_max = 100000, .clock = &slow.clock};
+    struct store_lmdb_check_report report;
+
+    fill(world);
+    assert_int_equal(store_lmdb_check(world->path, &limits, &world->fault, &report), OK);
+    assert_false(report.whole);
+    assert_in_range(report.pages, 5, 10);
+}
+
 int run_damage_tests(void)
 {
     const struct CMUnitTest tests[] = {
@@ -328,6 +357,7 @@ int run_damage_tests(void)
         cmocka_unit_test_setup_teardown(test_meta_pages, setup, teardown),
         cmocka_unit_test_setup_teardown(test_pages, setup, teardown),
         cmocka_unit_test_setup_teardown(test_files, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_limit_of_time, setup, teardown),
     };
 
     return cmocka_run_group_tests_name("damaged files", tests, NULL, NULL);

@@ -144,6 +144,8 @@ static void test_expire(void **state)
             keep(world, txn, org, i);
         }
     }
+    assert_int_equal(idempotency_expire(txn, &world->clock.clock, 4, &sweep, &removed), OK);
+    assert_int_equal(removed, 0);
     clock_manual_advance(&world->clock, 50 * HOUR_US);
     for (uint8_t org = 1; org <= 3; org++) {
         keep(world, txn, org, 100);
@@ -205,6 +207,31 @@ static void test_clock_put_ahead(void **state)
     store_abort(txn);
 }
 
+/* Goal: a server that starts while the clock is wrong, before the machine hears the time, costs no key its
+ * window either. Method: a sweep that begins on a clock that is a month ahead; it is put right; and one
+ * that begins on a clock that stays. */
+static void test_started_on_a_clock_that_is_ahead(void **state)
+{
+    struct store_world *world = *state;
+    struct store_txn *txn = begin_write(world);
+    struct idempotency_sweep sweep = {0};
+    struct event_idempotency key = make_key(1, 5);
+    struct work_result result;
+
+    add_org(world, txn, 1);
+    keep(world, txn, 1, 5);
+    world->clock.wall_us += 30 * 24 * HOUR_US;
+    assert_int_equal(expire_all(world, txn, &sweep), 0);
+    world->clock.wall_us -= 30 * 24 * HOUR_US;
+    assert_int_equal(idempotency_find(&world->ctx, txn, &key, &result), OK);
+    world->clock.wall_us += 30 * 24 * HOUR_US;
+    memset(&sweep, 0, sizeof(sweep));
+    assert_int_equal(expire_all(world, txn, &sweep), 0);
+    clock_manual_advance(&world->clock, IDEMPOTENCY_START_QUIET_US);
+    assert_int_equal(expire_all(world, txn, &sweep), 1);
+    store_abort(txn);
+}
+
 int run_idempotency_tests(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,6 +240,8 @@ int run_idempotency_tests(void)
         cmocka_unit_test_setup_teardown(test_clock_put_back, store_world_set_up,
                                         store_world_tear_down),
         cmocka_unit_test_setup_teardown(test_clock_put_ahead, store_world_set_up,
+                                        store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_started_on_a_clock_that_is_ahead, store_world_set_up,
                                         store_world_tear_down),
         cmocka_unit_test_setup_teardown(test_empty_result, store_world_set_up,
                                         store_world_tear_down),

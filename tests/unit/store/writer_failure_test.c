@@ -169,6 +169,28 @@ static void test_failing_sync(void **state)
     assert_int_equal(writer_read_stats(world->writer).commit_failures, 4);
 }
 
+/* Goal: nobody is refused for what was never stored: a member may have been refused for what another one
+ * of its batch had put. Method: a put, a refusal beside it, and a member that was never started; the
+ * commit fails. */
+static void test_refused_beside_a_failed_commit(void **state)
+{
+    struct writer_world *world = *state;
+
+    submit_some(world, 0, 3);
+    world->puts[1].refuse = ERR_EXISTS;
+    atomic_store(&world->puts[2].request.cancelled, true);
+    fault_store_plan(&world->fault, FAULT_COMMIT, 0, 1, ERR_IO);
+    writer_world_run(world);
+    assert_int_equal(world->puts[0].result, ERR_IO);
+    assert_int_equal(world->puts[1].result, ERR_IO);
+    assert_int_equal(world->puts[2].result, ERR_CANCELLED);
+    submit_some(world, 3, 2);
+    world->puts[4].refuse = ERR_EXISTS;
+    writer_world_run(world);
+    assert_int_equal(world->puts[3].result, OK);
+    assert_int_equal(world->puts[4].result, ERR_EXISTS);
+}
+
 /* Goal: a store that refuses everything is told so to all that wait, at once. Method: a broken commit
  * with a batch and more in the queue. */
 static void test_broken_store(void **state)
@@ -239,6 +261,8 @@ int run_writer_failure_tests(void)
         cmocka_unit_test_setup_teardown(test_too_large_together, writer_world_set_up,
                                         writer_world_tear_down),
         cmocka_unit_test_setup_teardown(test_failing_sync, writer_world_set_up,
+                                        writer_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_refused_beside_a_failed_commit, writer_world_set_up,
                                         writer_world_tear_down),
         cmocka_unit_test_setup_teardown(test_broken_store, writer_world_set_up,
                                         writer_world_tear_down),

@@ -27,6 +27,7 @@ struct rpc_write {
     struct event_idempotency key;
     struct arena arena; /* what `run` works in: emptied at each run, read by the completion */
     struct work_result result; /* of the last run */
+    enum err decided; /* by the last run: what rpc->fault explains */
     struct buffer answer; /* of the last run */
 };
 
@@ -116,20 +117,13 @@ static enum err find_or_write(struct rpc_write *write, struct store_txn *txn)
     return idempotency_keep(&rpc->ctx, txn, key, &write->result);
 }
 
-/* On the writer thread, perhaps more than once: everything starts from scratch. */
-static enum err run_write(struct work_request *work, struct store_txn *txn)
+/* The write, and its answer. */
+static enum err write_and_answer(struct rpc_write *write, struct store_txn *txn)
 {
-    struct rpc_write *write = write_of(work);
     struct rpc *rpc = write->rpc;
     struct reply reply = {&write->answer};
-    enum err err = OK;
+    enum err err = find_or_write(write, txn);
 
-    arena_reset(&write->arena);
-    rpc->ctx.arena = &write->arena;
-    fault_init(&rpc->fault, &write->arena);
-    write->result = (struct work_result){.org = rpc->principal.org};
-    buffer_init(&write->answer, &write->arena, 0);
-    err = find_or_write(write, txn);
     if (err != OK) {
         return err;
     }
@@ -139,6 +133,21 @@ static enum err run_write(struct work_request *work, struct store_txn *txn)
         return err;
     }
     return buffer_ok(&write->answer) ? OK : ERR_MEMORY;
+}
+
+/* On the writer thread, perhaps more than once: everything starts from scratch. */
+static enum err run_write(struct work_request *work, struct store_txn *txn)
+{
+    struct rpc_write *write = write_of(work);
+    struct rpc *rpc = write->rpc;
+
+    arena_reset(&write->arena);
+    rpc->ctx.arena = &write->arena;
+    fault_init(&rpc->fault, &write->arena);
+    write->result = (struct work_result){.org = rpc->principal.org};
+    buffer_init(&write->answer, &write->arena, 0);
+    write->decided = write_and_answer(write, txn);
+    return write->decided;
 }
 
 static enum err send_answer(struct rpc_write *write)
@@ -159,6 +168,9 @@ static void write_done(struct work_request *work, enum err result)
     struct org_id org = write->result.org;
     enum err err = result;
 
+    if (result != write->decided) {
+        fault_init(&rpc->fault, rpc->fault.arena); /* it explains a decision that does not hold */
+    }
     if (rpc->cancel_why == OK && err == OK) {
         err = send_answer(write);
     } else if (rpc->cancel_why != OK) {

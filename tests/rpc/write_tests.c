@@ -4,6 +4,8 @@
  */
 #include "tests/rpc/world.h"
 
+#include "store/base/fault_point.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -210,6 +212,48 @@ static void test_cancel_while_queued(void **state)
     scene_end(&scene, 1);
 }
 
+#ifdef ERRATA_FAULTS
+
+static bool fails_commits(struct fault_driver *driver, const char *name)
+{
+    (void)driver;
+    return strcmp(name, "store.commit") == 0;
+}
+
+/* Goal: nobody is told of a write that was never stored. Method: two requests under one key in a batch,
+ * whose commit fails; the second is refused for the first alone. */
+static void test_refused_for_what_was_not_stored(void **state)
+{
+    struct fault_driver driver = {fails_commits};
+    struct scene scene;
+    struct capture other;
+    struct exchange first;
+    struct exchange second;
+    struct exchange_start start;
+
+    (void)state;
+    scene_init(&scene, 10);
+    capture_init(&other, "other", 10);
+    start = capture_start(scene.world.admin, "key");
+    exchange_open(&first, &scene.world, &start);
+    exchange_send(&first, &scene.capture.request.base);
+    exchange_open(&second, &scene.world, &start);
+    exchange_send(&second, &other.request.base);
+    fault_point_set_driver(&driver);
+    world_run(&scene.world);
+    fault_point_set_driver(NULL);
+    assert_int_not_equal(first.code, GRPC_OK);
+    assert_int_equal(second.code, first.code);
+    assert_false(slice_has(second.message, "idempotency key"));
+    exchange_close(&first);
+    exchange_close(&second);
+    assert_int_equal(world_call(&scene.world, &start, &other.request.base, NULL), GRPC_OK);
+    capture_deinit(&other);
+    scene_end(&scene, 1);
+}
+
+#endif
+
 /* Goal: a deadline that passes after the peer has gone, while the writer still holds the write, ends
  * nothing twice. Method: the peer goes, time moves, then the batch. */
 static void test_deadline_after_cancel(void **state)
@@ -319,6 +363,9 @@ int run_write_tests(void)
         cmocka_unit_test(test_deadline),
         cmocka_unit_test(test_cancel_while_queued),
         cmocka_unit_test(test_deadline_after_cancel),
+#ifdef ERRATA_FAULTS
+        cmocka_unit_test(test_refused_for_what_was_not_stored),
+#endif
         cmocka_unit_test(test_large_bodies),
         cmocka_unit_test(test_slow_calls_are_told),
     };

@@ -29,6 +29,7 @@ struct rebuild {
     struct replay_progress progress; /* told last */
     int64_t told_at_us;
     bool line_open; /* a terminal's line that is written over */
+    bool moved; /* its place is being taken: either store may be there */
 };
 
 static bool on_progress(void *user, const struct replay_progress *progress)
@@ -221,6 +222,7 @@ static enum err rebuild_all(struct rebuild *rebuild)
     }
     store_lmdb_close(rebuild->new);
     if (err == OK) {
+        rebuild->moved = true;
         return store_lmdb_replace(rebuild->config->data);
     }
     if (rebuild->old != NULL) {
@@ -242,8 +244,10 @@ static int tell(struct rebuild *rebuild, enum err err, int64_t start_us)
         return APP_EXIT_OK;
     }
     why = why.size > 0 ? why : slice_text(err_text(err));
-    (void)fprintf(stderr, "erratad: not rebuilt: %.*s. The store is as it was\n", (int)why.size,
-                  (const char *)why.data);
+    (void)fprintf(stderr, "erratad: not rebuilt: %.*s. %s\n", (int)why.size, (const char *)why.data,
+                  rebuild->moved ? "The next start finds the old store or the new one, whole; "
+                                   "rebuild again to be sure of the new one"
+                                 : "The store is as it was");
     return err == ERR_CORRUPT ? APP_EXIT_DAMAGED : APP_EXIT_FAILED;
 }
 

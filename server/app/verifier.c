@@ -3,6 +3,7 @@
  */
 #include "server/app/verifier.h"
 
+#include "server/app/app.h"
 #include "server/app/config.h"
 #include "server/app/verify_child.h"
 #include "server/app/verify_message.h"
@@ -181,7 +182,25 @@ static void take_message(struct verifier *verifier)
     }
 }
 
-/* What the child's end tells, where it did not. */
+/* What a program ends by that followed a damaged page. */
+static bool is_crash(const struct verifier *verifier)
+{
+    switch (verifier->term_signal) {
+    case SIGSEGV:
+    case SIGBUS:
+    case SIGABRT:
+    case SIGFPE:
+    case SIGILL:
+        return true;
+    case 0:
+        return verifier->exit_status == APP_EXIT_DAMAGED;
+    default:
+        return false;
+    }
+}
+
+/* What the child's end tells, where it did not. Only a crash speaks of the store: whoever reads of
+ * damage may go back to a backup, and lose what was written since. */
 static void conclude_child(struct verifier *verifier)
 {
     char why[VERIFY_WHY_BYTES];
@@ -190,12 +209,11 @@ static void conclude_child(struct verifier *verifier)
         conclude(verifier, verifier->message.err, verifier->message.why);
         return;
     }
-    if (verifier->term_signal == SIGKILL || verifier->term_signal == SIGTERM ||
-        verifier->term_signal == SIGINT) {
+    if (!is_crash(verifier)) {
         (void)snprintf(why, sizeof(why),
-                       "the process that checks the copy was ended by signal %d; was memory "
-                       "short? Verify again",
-                       verifier->term_signal);
+                       "the process that checks the copy was ended (signal %d, status %d), which "
+                       "says nothing of the store; was memory short? Verify again",
+                       verifier->term_signal, (int)verifier->exit_status);
         conclude(verifier, ERR_UNAVAILABLE, why);
         return;
     }

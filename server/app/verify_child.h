@@ -2,7 +2,7 @@
  * verify_child.h: `erratad --verify-copy --data DIR`: the child that checks a copy of the store, made by
  * the server in DIR/copy: every page, then every row beside what a replay into DIR/made makes. It
  * knows the copy alone, and no secret that is not in it. Tells over standard output
- * (verify_message.h); its end without a last message is damage that it could not survive.
+ * (verify_message.h); a crash without a last message is damage that it could not survive.
  */
 #ifndef ERRATA_SERVER_APP_VERIFY_CHILD_H
 #define ERRATA_SERVER_APP_VERIFY_CHILD_H

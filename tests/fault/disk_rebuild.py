@@ -12,6 +12,13 @@ EXIT_CODES = (0, 1, -9)  # rebuilt, not rebuilt, killed
 LEFTOVERS = {"db.old", "db.new", "rebuild"}
 
 
+def is_folder(path, inode):
+    try:
+        return os.stat(path).st_ino == inode
+    except FileNotFoundError:
+        return False
+
+
 class Rebuild:
     """A data folder with a load's writes, of which each run gets a copy."""
 
@@ -33,9 +40,13 @@ class Rebuild:
         server = disk_world.FaultServer()
         try:
             shutil.copytree(self.template, server.data, dirs_exist_ok=True)
+            old = os.stat(os.path.join(server.data, "db")).st_ino
             rebuild = server.run_rebuild(self.disk.environment(server.data, **how))
             self.outcome = "rebuilt" if rebuild.returncode == 0 else "not rebuilt"
+            moved = not is_folder(os.path.join(server.data, "db"), old)
             problems = self.check(server, recoveries)
+            if moved and "as it was" in rebuild.stderr:
+                problems.append("it said that the store is as it was, and another one was there")
             if rebuild.returncode not in EXIT_CODES:
                 problems.append(f"the rebuild ended with {rebuild.returncode}: {rebuild.stderr}")
             if rebuild.returncode == 1 and "not rebuilt" not in rebuild.stderr:

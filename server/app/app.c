@@ -11,9 +11,9 @@
 #include "server/auth/first_token.h"
 #include "server/auth/token.h"
 #include "store/base/assert.h"
+#include "store/base/heap.h"
 
 #include <inttypes.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -106,11 +106,40 @@ static void on_health_timer(uv_timer_t *handle)
     app_close_if_idle(app);
 }
 
-static void on_readers_timer(uv_timer_t *handle)
+static void give_back_heap(void *job)
+{
+    (void)job;
+    heap_give_back();
+}
+
+static void on_heap_given_back(void *job, enum err result)
+{
+    struct app *app = (struct app *)job;
+
+    (void)result;
+    app->giving_back = false;
+    app->spare_bytes = heap_read().spare_bytes;
+    app_close_if_idle(app);
+}
+
+/* A burst is over, and what it took is still here. What can't be given back is not tried again. */
+static void give_back_if_spare(struct app *app)
+{
+    size_t spare = heap_read().spare_bytes;
+
+    if (app->state == APP_SERVING && !app->giving_back &&
+        spare > app->spare_bytes + HEAP_SPARE_BYTES_MAX) {
+        app->giving_back = pool_submit(app->pool, give_back_heap, on_heap_given_back, app) == OK;
+    }
+}
+
+/* What is looked at now and then. */
+static void on_upkeep_timer(uv_timer_t *handle)
 {
     struct app *app = (struct app *)handle->data;
 
     store_lmdb_check_readers(app->backend);
+    give_back_if_spare(app);
 }
 
 static void on_verifier_news(void *user, struct org_id org)
@@ -255,9 +284,7 @@ static size_t read_counters(void *user, struct env_counter *counters, size_t max
     const struct net_stats *net = net_server_stats(app->net);
     const struct h2_stats *h2 = call_server_h2_stats(app->calls);
     struct call_stats calls = call_server_stats(app->calls);
-    /* What is in use; the process keeps what bursts took beyond it. Arenas are walked for it: not for
-     * every turn. */
-    const struct mallinfo2 heap = mallinfo2();
+    struct heap_figures heap = heap_read();
     const struct env_counter all[] = {
         {"connections_live", net->connections_live},
         {"connections_total", net->connections_accepted},
@@ -280,7 +307,8 @@ static size_t read_counters(void *user, struct env_counter *counters, size_t max
         {"reply_message_bytes_total", calls.message_bytes_out},
         {"metadata_dropped_total", calls.metadata_dropped},
         {"pool_jobs", pool_count(app->pool)},
-        {"heap_used_bytes", heap.uordblks + heap.hblkhd},
+        {"heap_used_bytes", heap.used_bytes},
+        {"heap_spare_bytes", heap.spare_bytes},
     };
     size_t count = sizeof(all) / sizeof(all[0]);
 
@@ -417,7 +445,7 @@ static enum err make_transport(struct app *app)
 /* Handles, signals and timers; then the tables are read ahead, and then sockets open. */
 static enum err start(struct app *app)
 {
-    app_start_handles(app, on_signal, on_health_timer, on_readers_timer);
+    app_start_handles(app, on_signal, on_health_timer, on_upkeep_timer);
     (void)uv_prepare_start(&app->turn_prepare, on_turn_end); /* can't fail with a callback */
     app_pdf_start(app);
     app->warming = true;

@@ -24,8 +24,8 @@
 #define APP_ADDRESS_FILE "address"
 /* Where the first start keeps the administrator's token. */
 #define APP_TOKEN_FILE "admin.token"
-/* Slots of readers left by processes that died are looked for this often. */
-#define APP_READERS_CHECK_MS 30000
+/* Readers that died are looked for, and memory that a burst left, this often. */
+#define APP_UPKEEP_MS 30000
 /* Health follows the store within this time. */
 #define APP_HEALTH_CHECK_MS 250
 /* What services and counters take for as long as the server lives. */

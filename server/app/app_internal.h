@@ -40,7 +40,7 @@ struct app {
     uv_prepare_t turn_prepare; /* the loop is about to wait */
     uv_signal_t signals[2]; /* SIGTERM, SIGINT */
     uv_timer_t health_timer;
-    uv_timer_t readers_timer;
+    uv_timer_t upkeep_timer;
     uv_poll_t widest_poll; /* app_start_handles */
     bool handles_started; /* signals and timers */
     bool handles_closed;
@@ -60,6 +60,8 @@ struct app {
     bool pdf_serving; /* the worker is ready */
     bool net_closed; /* net_server_close has called back */
     bool warming; /* the tables are being read ahead */
+    bool giving_back; /* memory, on the pool */
+    size_t spare_bytes; /* of the heap, when some was last given back: this much stays */
     atomic_bool stop_warming;
     enum err warm_result;
 };
@@ -69,7 +71,7 @@ void app_init(struct app *app, void (*on_writer_async)(uv_async_t *handle));
 /* Signals and timers: from here on the loop has something to wait for. */
 void app_start_handles(struct app *app, void (*on_signal)(uv_signal_t *handle, int number),
                        void (*on_health_timer)(uv_timer_t *handle),
-                       void (*on_readers_timer)(uv_timer_t *handle));
+                       void (*on_upkeep_timer)(uv_timer_t *handle));
 /* libuv aborts where it can't have its threads or grow its tables. Until the server serves, that ends
  * the program as any failed start does: with a line, and APP_EXIT_FAILED. */
 void app_guard_start(void);

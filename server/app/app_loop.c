@@ -91,7 +91,7 @@ static void grow_watchers(struct app *app)
 
 void app_start_handles(struct app *app, void (*on_signal)(uv_signal_t *handle, int number),
                        void (*on_health_timer)(uv_timer_t *handle),
-                       void (*on_readers_timer)(uv_timer_t *handle))
+                       void (*on_upkeep_timer)(uv_timer_t *handle))
 {
     static const int numbers[] = {SIGTERM, SIGINT};
 
@@ -101,13 +101,12 @@ void app_start_handles(struct app *app, void (*on_signal)(uv_signal_t *handle, i
         ASSERT(uv_signal_start(&app->signals[i], on_signal, numbers[i]) == 0);
     }
     ASSERT(uv_timer_init(&app->loop, &app->health_timer) == 0);
-    ASSERT(uv_timer_init(&app->loop, &app->readers_timer) == 0);
+    ASSERT(uv_timer_init(&app->loop, &app->upkeep_timer) == 0);
     app->health_timer.data = app;
-    app->readers_timer.data = app;
+    app->upkeep_timer.data = app;
     ASSERT(uv_timer_start(&app->health_timer, on_health_timer, APP_HEALTH_CHECK_MS,
                           APP_HEALTH_CHECK_MS) == 0);
-    ASSERT(uv_timer_start(&app->readers_timer, on_readers_timer, APP_READERS_CHECK_MS,
-                          APP_READERS_CHECK_MS) == 0);
+    ASSERT(uv_timer_start(&app->upkeep_timer, on_upkeep_timer, APP_UPKEEP_MS, APP_UPKEEP_MS) == 0);
     app->handles_started = true;
     grow_watchers(app);
 }
@@ -130,7 +129,7 @@ void app_close_handles(struct app *app)
         uv_close((uv_handle_t *)&app->signals[i], NULL);
     }
     uv_close((uv_handle_t *)&app->health_timer, NULL);
-    uv_close((uv_handle_t *)&app->readers_timer, NULL);
+    uv_close((uv_handle_t *)&app->upkeep_timer, NULL);
 }
 
 void app_deinit(struct app *app)

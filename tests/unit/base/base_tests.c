@@ -32,5 +32,6 @@ int main(void)
     failed += run_json_use_tests();
     failed += run_time_tests();
     failed += run_report_tests();
+    failed += run_heap_tests();
     return failed == 0 ? 0 : 1;
 }

@@ -24,5 +24,6 @@ int run_json_check_tests(void);
 int run_json_use_tests(void);
 int run_time_tests(void);
 int run_report_tests(void);
+int run_heap_tests(void);
 
 #endif

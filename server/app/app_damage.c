@@ -20,6 +20,8 @@ static struct {
     const uint8_t *end;
     char line[LINE_BYTES_MAX];
     size_t line_bytes;
+    struct sigaction segv_before; /* a sanitizer's, which tells more than the signal does */
+    struct sigaction bus_before;
 } watch;
 
 static bool is_there(const char *data, const char *name)
@@ -60,7 +62,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
         _exit(APP_EXIT_DAMAGED);
     }
     /* Some other mistake: it happens again when this returns, and ends the program as ever. */
-    (void)signal(number, SIG_DFL);
+    (void)sigaction(number, number == SIGSEGV ? &watch.segv_before : &watch.bus_before, NULL);
 }
 
 void app_damage_watch(const char *data, struct slice map)
@@ -79,8 +81,8 @@ void app_damage_watch(const char *data, struct slice map)
     watch.start = map.data;
     watch.end = map.data + map.size;
     (void)sigemptyset(&action.sa_mask);
-    (void)sigaction(SIGSEGV, &action, NULL);
-    (void)sigaction(SIGBUS, &action, NULL);
+    (void)sigaction(SIGSEGV, &action, &watch.segv_before);
+    (void)sigaction(SIGBUS, &action, &watch.bus_before);
 }
 
 void app_damage_end(const char *fact)

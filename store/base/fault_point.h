@@ -1,7 +1,7 @@
 /*
  * fault_point.h: places where a debug build can be told to fail. FAULT("name") is a condition: false
  * in a release build, where it costs nothing; in a build with ERRATA_FAULTS it asks the driver that
- * a test, a simulation or the program's main has set, which decides by its seed.
+ * a test or a simulation has set.
  *
  *     if (FAULT("store.commit")) {
  *         return ERR_IO;

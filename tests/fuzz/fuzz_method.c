@@ -351,7 +351,9 @@ static void pass(struct sequence *sequence, struct fuzz_input *input)
         world->clock.wall_us += step_us;
     }
     sequence->pool.now_us = clock_wall_us(world->ctx.clock);
-    world->keys_ended = world->keys_ended || sequence->pool.now_us - WORLD_START_US > DAY_US;
+    /* A clock that was put back lets a day pass within a day. */
+    world->keys_ended = world->keys_ended || sequence->pool.now_us < WORLD_START_US ||
+                        sequence->pool.now_us - WORLD_START_US > DAY_US;
     call_server_tick(world->calls, clock_monotonic_us(world->ctx.clock));
     services_end_expired(world->services);
 }

@@ -378,7 +378,9 @@ static enum err open_store(struct lmdb_backend *lmdb, struct fault *fault)
         }
     }
     err = open_existing(lmdb, fault);
-    if (err != OK && fault->message.size == 0) {
+    if (err == OK) {
+        lmdb_folder_forget_old(lmdb->path);
+    } else if (fault->message.size == 0) {
         return fault_say(fault, err, "%s: the store can't be opened: %s", lmdb->path,
                          err_text(err));
     }

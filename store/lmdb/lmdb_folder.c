@@ -104,12 +104,16 @@ enum err lmdb_folder_recover(const char *path)
         if (err == OK) {
             err = disk_sync_folder(path); /* before anything goes */
         }
-        if (err == OK) {
-            remove_files(path, "db.old");
-        }
     }
     if (err == OK && is_there(path, STORE_LMDB_REBUILD_FOLDER)) {
         store_lmdb_remove_folder(name_in(path, STORE_LMDB_REBUILD_FOLDER).text);
     }
     return err;
+}
+
+void lmdb_folder_forget_old(const char *path)
+{
+    if (is_there(path, "db.old")) {
+        remove_files(path, "db.old");
+    }
 }

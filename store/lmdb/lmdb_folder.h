@@ -9,7 +9,8 @@
  *   3. the folder is synced; DIR/db.old and DIR/rebuild go
  *
  * Cut off at any point, the next store_lmdb_open finds the old store or the new one, whole: without
- * DIR/db the old one goes back to its place; what else is left is removed.
+ * DIR/db the old one goes back to its place; what else is left is removed, DIR/db.old only once DIR/db
+ * was opened.
  */
 #ifndef ERRATA_STORE_LMDB_LMDB_FOLDER_H
 #define ERRATA_STORE_LMDB_LMDB_FOLDER_H

@@ -54,7 +54,10 @@ MUST_CHECK enum err lmdb_reserve(const struct lmdb_backend *lmdb);
 /* Makes durable what an earlier process left, once; at the opening, and where the disk was full then,
  * before the first write. No write transaction may be alive. */
 MUST_CHECK enum err lmdb_settle(struct lmdb_backend *lmdb);
-/* Ends what an interrupted replacement left (lmdb_folder.h); the folder's lock is held. */
+/* Puts in order what an interrupted replacement left (lmdb_folder.h): behind it DIR/db is the old store
+ * or the new one. The folder's lock is held. */
 MUST_CHECK enum err lmdb_folder_recover(const char *path);
+/* Removes the old store, once the one in its place was opened. */
+void lmdb_folder_forget_old(const char *path);
 
 #endif

@@ -267,6 +267,28 @@ static void test_replace_cut_off(void **state)
     assert_int_equal(check_pairs(world->backend), 5);
 }
 
+/* Goal: the old store goes only when the new one was found whole: until then it is the one to go back to.
+ * Method: cut off behind the renames, the new file cut short; then it is taken away. */
+static void test_replace_with_a_damaged_one(void **state)
+{
+    struct world *world = *state;
+    struct path path = path_of(world, "");
+    const struct store_lmdb_config config = {
+        .path = path.text, .map_bytes = 256ull << 20, .reserve_bytes = 4096};
+
+    make_both(world);
+    rename_in(world, "/db", "/db.old");
+    rename_in(world, "/" STORE_LMDB_REBUILD_FOLDER "/db", "/db");
+    assert_int_equal(truncate(path_of(world, "/db/data.mdb").text, 100), 0);
+    store_lmdb_close(world->backend);
+    world->backend = NULL;
+    assert_int_equal(store_lmdb_open(&config, &world->fault, &world->backend), ERR_CORRUPT);
+    assert_true(is_there(world, "/db.old/data.mdb"));
+    rename_in(world, "/db", "/aside");
+    reopen(world);
+    assert_int_equal(check_pairs(world->backend), 5);
+}
+
 /* Goal: a replacement that can't be leaves the old store in its place. Method: there is no new one. */
 static void test_replace_fails(void **state)
 {
@@ -287,6 +309,7 @@ int run_folder_tests(void)
         cmocka_unit_test_setup_teardown(test_copy_ends, setup, teardown),
         cmocka_unit_test_setup_teardown(test_replace, setup, teardown),
         cmocka_unit_test_setup_teardown(test_replace_cut_off, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_replace_with_a_damaged_one, setup, teardown),
         cmocka_unit_test_setup_teardown(test_replace_fails, setup, teardown),
     };
 

@@ -185,6 +185,7 @@ static enum err fill_new(struct rebuild *rebuild)
                                          .target = rebuild->new,
                                          .clock = clock_system(),
                                          .random = random_system(),
+                                         .now_us = clock_wall_us(clock_system()),
                                          .on_progress = on_progress,
                                          .user = rebuild};
     enum err err = replay_log(&config, &rebuild->report);

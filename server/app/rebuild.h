@@ -2,7 +2,8 @@
  * rebuild.h: `erratad --rebuild --data DIR`: the tables made anew from the log, offline. The new store
  * is made beside the old one, without syncs until it is whole, and takes its place at the end; until
  * then the old one is as it was, whatever happens. What is no event's (the key of page tokens) comes
- * along; idempotency rows are made from the log, as far back as they are asked for.
+ * along; idempotency rows are made from the log, as far back as they are asked for by the log's time or
+ * by the clock's.
  */
 #ifndef ERRATA_SERVER_APP_REBUILD_H
 #define ERRATA_SERVER_APP_REBUILD_H

@@ -136,7 +136,10 @@ static struct store_backend *replay(struct world *world,
 {
     const struct clock clock = {no_time, no_time, no_time};
     struct random random = {no_bytes};
-    struct replay_config config = {.source = world->backend, .clock = &clock, .random = &random};
+    struct replay_config config = {.source = world->backend,
+                                   .clock = &clock,
+                                   .random = &random,
+                                   .now_us = world->clock.wall_us};
 
     assert_int_equal(store_memory_open(&config.target), OK);
     assert_int_equal(run(&config, ret_report), OK);

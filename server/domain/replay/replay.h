@@ -18,8 +18,9 @@
 #define REPLAY_BATCH_EVENTS 1000
 #define REPLAY_BATCH_BYTES (8u << 20)
 #define REPLAY_PROGRESS_ROWS 10000
-/* Idempotency rows are made for events of the last so many microseconds of an organisation's log: as
- * long as a repeated write is looked for. */
+/* Idempotency rows are made for events of the last so many microseconds: as long as a repeated write
+ * is looked for. Of the organisation's log, and of the wall clock: an event that a clock wrote which
+ * was ahead ends no key of the writes before it, a clock that is ahead now none of the log's. */
 #define REPLAY_KEYS_US (25ll * 3600 * 1000000)
 
 /* How far a replay or a comparison has come. */
@@ -35,6 +36,8 @@ struct replay_config {
     struct store_backend *target; /* empty; the caller's */
     const struct clock *clock; /* handed to apply's ctx, which must not read it */
     struct random *random; /* the same */
+    /* The wall clock, for replay_log's choice of idempotency rows alone. */
+    int64_t now_us;
     /* Called behind each batch; false ends the work with ERR_CANCELLED. May be NULL. */
     bool (*on_progress)(void *user, const struct replay_progress *progress);
     void *user;
@@ -82,7 +85,7 @@ struct replay_report {
 };
 
 /* Every event of every organisation into the target, byte for byte, with the generic rows, what apply
- * makes of it, and the idempotency rows of the log's last hours. Errors of the target as they come;
+ * makes of it, and the idempotency rows of the last hours. Errors of the target as they come;
  * ERR_CORRUPT at the first event that does not hold: the report, which is filled then too, names it. */
 MUST_CHECK enum err replay_log(const struct replay_config *config,
                                struct replay_report *ret_report);

@@ -178,8 +178,9 @@ static enum err replay_batches(struct replay *replay, struct org_walk *walk)
 }
 
 /* From when on an organisation's writes may be asked for again: by its own last event, so that the
- * wrong clock of one does no harm to others. */
-static enum err find_keys_from(struct store_txn *source, struct org_id org, int64_t *ret_from_us)
+ * wrong clock of one does no harm to others, or by the wall clock, whichever is earlier. */
+static enum err find_keys_from(const struct replay *replay, struct store_txn *source,
+                               struct org_id org, int64_t *ret_from_us)
 {
     struct log_walk walk;
     struct event last;
@@ -190,7 +191,10 @@ static enum err find_keys_from(struct store_txn *source, struct org_id org, int6
     }
     log_walk_deinit(&walk);
     if (err == OK) {
-        *ret_from_us = last.recorded_at_us - REPLAY_KEYS_US;
+        int64_t newest_us = last.recorded_at_us < replay->config->now_us ? last.recorded_at_us
+                                                                         : replay->config->now_us;
+
+        *ret_from_us = newest_us - REPLAY_KEYS_US;
     }
     return err == ERR_CORRUPT ? OK : err; /* the replay will meet it, and name it */
 }
@@ -198,7 +202,7 @@ static enum err find_keys_from(struct store_txn *source, struct org_id org, int6
 static enum err replay_org(struct replay *replay, struct store_txn *source, struct org_walk *walk)
 {
     struct key prefix = key_org(walk->org);
-    enum err err = find_keys_from(source, walk->org, &walk->keys_from_us);
+    enum err err = find_keys_from(replay, source, walk->org, &walk->keys_from_us);
 
     if (err != OK) {
         return err;

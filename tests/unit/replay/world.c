@@ -293,8 +293,10 @@ static enum err replay(struct world *world, enum err (*run)(const struct replay_
 {
     const struct clock clock = {no_time, no_time, no_time};
     struct random random = {no_bytes};
-    struct replay_config config = {
-        .source = world->stored.backend, .clock = &clock, .random = &random};
+    struct replay_config config = {.source = world->stored.backend,
+                                   .clock = &clock,
+                                   .random = &random,
+                                   .now_us = world->clock.wall_us};
 
     world_store_close(&world->made);
     world_store_open(&world->made, world->stored.kind);

@@ -81,7 +81,8 @@ MUST_CHECK enum err store_del(struct store_txn *txn, enum store_table table, str
 MUST_CHECK enum err store_stats(struct store_backend *backend, struct store_stats *ret_stats);
 
 /* After a full disk: makes what it took (a reserve) again. OK where there is nothing to make or room
- * for it, ERR_DISK_FULL where there still is none. The writer asks before each probe. */
+ * for it, ERR_DISK_FULL where there still is none. The writer asks before each
+ * probe, and behind a batch that met a full disk and fitted in parts. */
 MUST_CHECK enum err store_restore(struct store_backend *backend);
 
 /* A walk over the keys that begin with a prefix. The only cursor there is. In a write transaction a

@@ -188,10 +188,18 @@ static enum err write_alone(struct writer *writer, struct work_request *request)
     return is_disk_error(err) ? err : OK;
 }
 
+/* Behind a commit that met a full disk and others that went through, perhaps in the reserve's room: what
+ * follows is refused until the reserve is there again. */
+static enum err restore(struct writer *writer)
+{
+    return store_restore(writer->config.backend) == OK ? OK : ERR_DISK_FULL;
+}
+
 enum err writer_write_batch(struct writer *writer, struct batch *batch)
 {
     bool again = false;
     enum err err = write_together(writer, batch, &again);
+    bool was_full = err == ERR_DISK_FULL;
 
     if (!again) {
         return err;
@@ -199,13 +207,14 @@ enum err writer_write_batch(struct writer *writer, struct batch *batch)
     err = OK;
     for (size_t i = 0; i < batch->count; i++) {
         err = write_alone(writer, batch->requests[i]);
+        was_full = was_full || err == ERR_DISK_FULL;
         /* A full map may still have room for a smaller one; a failing disk has none for any. */
         if (err == ERR_IO || err == ERR_UNAVAILABLE) {
             fail_members(batch, i + 1, err);
             return err;
         }
     }
-    return err;
+    return err == OK && was_full ? restore(writer) : err;
 }
 
 enum err writer_probe(struct writer *writer)

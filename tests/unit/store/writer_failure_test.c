@@ -137,6 +137,36 @@ static void test_too_large_together(void **state)
     assert_true(writer_read_stats(world->writer).writable);
 }
 
+/* Goal: writes that went through in the reserve's room are the last ones until it is made again. Method:
+ * a batch fails as full, and so does one behind a member that fits; their members fit one by one, and the
+ * reserve can't be made. */
+static void test_full_behind_a_batch_that_fitted_in_parts(void **state)
+{
+    static const uint64_t full_members[] = {0, 1};
+    struct writer_world *world = *state;
+
+    for (uint32_t kind = 0; kind < 2; kind++) {
+        uint32_t first = 5 * kind;
+
+        submit_some(world, first, 4);
+        world->puts[first].fail_late = kind == 0 ? OK : ERR_INTERNAL; /* none is written together */
+        fault_store_plan(&world->fault, FAULT_COMMIT, full_members[kind], 1, ERR_DISK_FULL);
+        fault_store_plan(&world->fault, FAULT_RESTORE, 0, 2, kind == 0 ? ERR_DISK_FULL : ERR_IO);
+        writer_world_run(world);
+        assert_int_equal(world->puts[first + 3].result, OK);
+        assert_false(writer_read_stats(world->writer).writable);
+        assert_int_equal(writer_world_submit(world, first + 4, 1), ERR_DISK_FULL);
+        clock_manual_advance(&world->store.clock, SECOND_US);
+        assert_int_equal(writer_step(world->writer), 0);
+        assert_int_equal(writer_world_submit(world, first + 4, 1), ERR_DISK_FULL);
+        clock_manual_advance(&world->store.clock, SECOND_US);
+        assert_int_equal(writer_step(world->writer), 0);
+        assert_int_equal(writer_world_submit(world, first + 4, 1), OK);
+        writer_world_run(world);
+    }
+    expect_no_lie(world, 10);
+}
+
 /* Goal: a failing sync fails its batch alone; three in a row stop writing until a probe succeeds.
  * Method: commits that fail with an I/O error, one and then three. */
 static void test_failing_sync(void **state)
@@ -260,6 +290,8 @@ int run_writer_failure_tests(void)
                                         writer_world_tear_down),
         cmocka_unit_test_setup_teardown(test_too_large_together, writer_world_set_up,
                                         writer_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_full_behind_a_batch_that_fitted_in_parts,
+                                        writer_world_set_up, writer_world_tear_down),
         cmocka_unit_test_setup_teardown(test_failing_sync, writer_world_set_up,
                                         writer_world_tear_down),
         cmocka_unit_test_setup_teardown(test_refused_beside_a_failed_commit, writer_world_set_up,

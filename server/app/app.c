@@ -146,7 +146,7 @@ static void on_verifier_news(void *user, struct org_id org)
 {
     struct app *app = (struct app *)user;
 
-    services_wake(app->services, org);
+    services_wake_verify(app->services, org);
 }
 
 static void on_verifier_idle(void *user)

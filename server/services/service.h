@@ -92,7 +92,8 @@ bool stream_wants(const struct stream *stream);
 /* Starts and ends one message of the stream. */
 struct reply stream_reply_begin(struct stream *stream, size_t likely_bytes);
 MUST_CHECK enum err stream_reply_end(struct stream *stream);
-/* Asks for X_writable again after the next commit to the organisation's log, or services_wake. */
+/* Asks for X_writable again after the next commit to the organisation's log, services_wake, or (the stream
+ * of a verification) services_wake_verify. */
 void stream_wait_for_events(struct stream *stream);
 /* Ends the stream, with status OK, once X_writable returns. */
 void stream_finish(struct stream *stream);

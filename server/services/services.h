@@ -64,6 +64,8 @@ bool services_turn(struct services *services);
 /* There is news for the streams of an organisation that wait: a commit to its log, or what else they
  * wait for. They get their turn. */
 void services_wake(struct services *services, struct org_id org);
+/* There is news of the verification, which its stream alone waits for: it comes many times a second. */
+void services_wake_verify(struct services *services, struct org_id org);
 /* Lets go of the snapshot that the reads of this turn shared; to be called before the loop waits. */
 void services_end_turn(struct services *services);
 /* Sets a part's health, and tells those who watch it. */

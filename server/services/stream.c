@@ -8,6 +8,7 @@
 
 #include "store/base/assert.h"
 
+#include <errata/contract_methods.h>
 #include <stddef.h>
 
 static struct rpc_list *bucket_of(struct services *services, struct org_id org)
@@ -218,18 +219,30 @@ void rpc_stream_stop(struct rpc *rpc)
     }
 }
 
-void services_wake(struct services *services, struct org_id org)
+/* Wakes the streams of an organisation that wait; of one method, where one is given. */
+static void wake(struct services *services, struct org_id org, const struct method_handler *method)
 {
     struct rpc *rpc = bucket_of(services, org)->first;
 
     while (rpc != NULL) {
         struct rpc *next = rpc->queue_next;
 
-        if (uuid_equal(rpc->principal.org.uuid, org.uuid)) {
+        if (uuid_equal(rpc->principal.org.uuid, org.uuid) &&
+            (method == NULL || rpc->handler == method)) {
             make_ready(rpc);
         }
         rpc = next;
     }
+}
+
+void services_wake(struct services *services, struct org_id org)
+{
+    wake(services, org, NULL);
+}
+
+void services_wake_verify(struct services *services, struct org_id org)
+{
+    wake(services, org, &dispatch_handlers[CONTRACT_METHOD_ADMIN_SERVICE_VERIFY]);
 }
 
 bool services_turn(struct services *services)

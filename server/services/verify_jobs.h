@@ -37,7 +37,7 @@ struct verify_state {
 
 struct verify_jobs {
     void *user;
-    /* On the loop. Whenever the state changes, the waiting streams of `org` are woken, never inside
+    /* On the loop. Whenever the state changes, the stream, of `org`, is woken, never inside
      * this call. ERR_PRECONDITION: one runs, or is being cleaned up behind; ERR_DISK_FULL: there is no
      * room; `fault` says which. */
     enum err (*start)(void *user, struct org_id org, struct fault *fault);

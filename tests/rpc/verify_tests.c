@@ -57,7 +57,7 @@ static void init(struct world *world, struct fake *fake)
 static void tell(struct world *world, struct fake *fake)
 {
     fake->state.version++;
-    services_wake(world->services, fake->org);
+    services_wake_verify(world->services, fake->org);
     world_run(world);
 }
 
@@ -241,6 +241,42 @@ static void test_cancelled(void **state)
     world_deinit(&world);
 }
 
+/* Goal: the news of a verification are for its stream alone. Method: as many watchers of the same
+ * organisation as take several turns; news, and turns counted. */
+static void test_watchers_are_left_alone(void **state)
+{
+    enum {
+        WATCHERS = 4 * SERVICES_TURN_STREAMS_MAX
+    };
+    static struct exchange watchers[WATCHERS];
+    struct world world;
+    struct fake fake;
+    struct exchange exchange;
+    struct exchange_start start = {.path = "errata.v1.LearningService/WatchEvents"};
+    Errata__V1__WatchEventsRequest request = ERRATA__V1__WATCH_EVENTS_REQUEST__INIT;
+
+    (void)state;
+    init(&world, &fake);
+    start.authorization = world.admin;
+    for (size_t i = 0; i < WATCHERS; i++) {
+        exchange_open(&watchers[i], &world, &start);
+        exchange_send(&watchers[i], &request.base);
+    }
+    begin(&exchange, &world, world.admin);
+    assert_non_null(next(&exchange));
+    world.turns = 0;
+    fake.state.copied_bytes = 7;
+    tell(&world, &fake);
+    assert_int_equal(next(&exchange)->progress->copied_bytes, 7);
+    assert_int_equal(world.turns, 1);
+    for (size_t i = 0; i < WATCHERS; i++) {
+        assert_false(watchers[i].ended);
+        exchange_close(&watchers[i]);
+    }
+    exchange_close(&exchange);
+    world_deinit(&world);
+}
+
 int run_verify_tests(void)
 {
     const struct CMUnitTest tests[] = {
@@ -248,6 +284,7 @@ int run_verify_tests(void)
         cmocka_unit_test(test_findings),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_watchers_are_left_alone),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

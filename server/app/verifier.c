@@ -140,27 +140,6 @@ static void copy_on_thread(void *user)
 
 /* --- the child --- */
 
-bool verify_message_holds(const struct verify_message *message)
-{
-    const struct replay_report *report = &message->report;
-
-    if ((unsigned)message->stage > VERIFY_AT_COMPARE || (unsigned)message->err >= ERR_COUNT ||
-        (unsigned)report->broken_by > REPLAY_APPLY ||
-        memchr(message->why, '\0', sizeof(message->why)) == NULL) {
-        return false;
-    }
-    for (uint64_t i = 0; i < report->difference_count && i < REPLAY_DIFFERENCES_MAX; i++) {
-        const struct replay_difference *difference = &report->differences[i];
-
-        if ((unsigned)difference->kind > REPLAY_ROW_OTHER ||
-            (unsigned)difference->table >= TABLE_COUNT ||
-            difference->key_bytes > STORE_KEY_BYTES_MAX) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static void take_message(struct verifier *verifier)
 {
     const struct verify_message *message = &verifier->message;

@@ -23,7 +23,8 @@ struct verify_message {
     struct replay_report report;
 };
 
-/* Every number that something is chosen by is within its bounds, and the text has an end. */
+/* Every number that something is chosen by is within its bounds, every bool is one, and the text has an
+ * end. */
 bool verify_message_holds(const struct verify_message *message);
 
 #endif

@@ -96,6 +96,10 @@ struct key key_token_global(uint32_t key_id);
 struct key key_token_by_org(struct org_id org, uint32_t key_id);
 struct key key_idempotency(struct org_id org, uint32_t hour, const uint8_t hash[16]);
 struct key key_meta_global(struct slice name);
+/* Names of what is of one store alone: its format, and the row that is written to see whether writing
+ * works. */
+#define KEY_META_FORMAT "format"
+#define KEY_META_PROBE "probe"
 /* The 16 zero bytes under which what belongs to no organisation stands, as a prefix. */
 struct key key_global_prefix(void);
 

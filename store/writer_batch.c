@@ -11,7 +11,6 @@
 
 /* Old idempotency rows that go with each request of a batch, so that more go than come. */
 #define EXPIRE_ROWS_A_REQUEST 2
-#define PROBE_KEY "probe"
 
 /* The failure is the disk's or the store's: running the rest would meet it again. */
 static bool is_disk_error(enum err err)
@@ -219,7 +218,7 @@ enum err writer_write_batch(struct writer *writer, struct batch *batch)
 
 enum err writer_probe(struct writer *writer)
 {
-    struct key key = key_meta_global(SLICE(PROBE_KEY));
+    struct key key = key_meta_global(SLICE(KEY_META_PROBE));
     struct store_txn *txn = NULL;
     enum err err = store_restore(writer->config.backend);
 

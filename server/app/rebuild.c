@@ -6,6 +6,7 @@
 
 #include "server/app/app.h"
 #include "server/app/app_damage.h"
+#include "server/app/rebuild_local.h"
 #include "server/domain/replay/replay.h"
 #include "store/lmdb/lmdb.h"
 #include "store/lmdb/lmdb_folder.h"
@@ -126,46 +127,6 @@ static enum err open_new(struct rebuild *rebuild)
     return err;
 }
 
-/* What stands in the store and comes from no event: this server's own values. */
-static enum err carry_over(struct store_txn *from, struct store_txn *to)
-{
-    struct key prefix = key_global_prefix();
-    struct store_cursor cursor;
-    struct slice key = {NULL, 0};
-    struct slice value = {NULL, 0};
-    enum err err = store_cursor_init(&cursor, from, TABLE_META, key_slice(&prefix),
-                                     slice_of(NULL, 0), STORE_ASCENDING);
-
-    while (err == OK) {
-        err = store_cursor_next(&cursor, &key, &value);
-        if (err == OK) {
-            err = store_put(to, TABLE_META, key, value);
-        }
-    }
-    store_cursor_deinit(&cursor);
-    return err == ERR_NOT_FOUND ? OK : err;
-}
-
-static enum err carry_local(struct rebuild *rebuild)
-{
-    struct store_txn *from = NULL;
-    struct store_txn *to = NULL;
-    enum err err = store_begin(rebuild->old, STORE_READ, &from);
-
-    if (err == OK) {
-        err = store_begin(rebuild->new, STORE_WRITE, &to);
-    }
-    if (err == OK) {
-        err = carry_over(from, to);
-    }
-    store_abort(from);
-    if (err != OK) {
-        store_abort(to);
-        return err;
-    }
-    return store_commit(to);
-}
-
 static enum err say_broken(struct rebuild *rebuild)
 {
     const struct replay_report *report = &rebuild->report;
@@ -200,7 +161,7 @@ static enum err fill_new(struct rebuild *rebuild)
                          rebuild->progress.events_total, rebuild->report.events);
     }
     if (err == OK) {
-        err = carry_local(rebuild);
+        err = rebuild_carry_local(rebuild->old, rebuild->new);
     }
     if (err == OK) {
         err = store_lmdb_end_bulk(rebuild->new);

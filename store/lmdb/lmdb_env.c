@@ -40,7 +40,7 @@ static struct lmdb_path path_in(const struct lmdb_backend *lmdb, const char *nam
 
 static struct key format_key(void)
 {
-    return key_meta_global(SLICE("format"));
+    return key_meta_global(SLICE(KEY_META_FORMAT));
 }
 
 /* A fact that LMDB asserts does not hold. */

@@ -13,14 +13,13 @@
 #include "store/lmdb/disk.h"
 #include "store/lmdb/lmdb_internal.h"
 
-/* The same row that the writer's probes write. */
-#define SETTLE_KEY "probe"
 /* As much as a batch writes at most: with less there is no use in writing. */
 #define RESERVE_BYTES_LEAST (16ull << 20)
 
+/* In the row that the writer's probes write too. */
 static int commit_something(struct lmdb_backend *lmdb)
 {
-    struct key key = key_meta_global(SLICE(SETTLE_KEY));
+    struct key key = key_meta_global(SLICE(KEY_META_PROBE));
     MDB_val name = {key.size, key.bytes};
     MDB_val value = {0, NULL};
     MDB_txn *txn = NULL;

@@ -1,7 +1,10 @@
 /*
- * app_tests.c: what the app takes from another process.
+ * app_tests.c: what the app takes from another store or another process.
  */
+#include "server/app/rebuild_local.h"
 #include "server/app/verify_message.h"
+#include "store/memory/memory.h"
+#include "tests/support/store/store_world.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,6 +12,52 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+
+static void put(struct store_backend *backend, const char *name, struct slice value)
+{
+    struct key key = key_meta_global(slice_text(name));
+    struct store_txn *txn = NULL;
+
+    assert_int_equal(store_begin(backend, STORE_WRITE, &txn), OK);
+    assert_int_equal(store_put(txn, TABLE_META, key_slice(&key), value), OK);
+    assert_int_equal(store_commit(txn), OK);
+}
+
+static void expect(struct store_backend *backend, const char *name, enum err wanted,
+                   struct slice value)
+{
+    struct key key = key_meta_global(slice_text(name));
+    struct slice found = {NULL, 0};
+    struct store_txn *txn = NULL;
+
+    assert_int_equal(store_begin(backend, STORE_READ, &txn), OK);
+    assert_int_equal(store_get(txn, TABLE_META, key_slice(&key), &found), wanted);
+    assert_true(wanted != OK || slice_equal(found, value));
+    store_abort(txn);
+}
+
+/* Goal: a server's own values come along into a store that is made anew, what says something of the old
+ * store does not. Method: names around those of the store's own, in both stores. */
+static void test_carried(void **state)
+{
+    struct store_world *world = *state;
+    struct store_backend *made = NULL;
+
+    assert_int_equal(store_memory_open(&made), OK);
+    put(world->backend, "format", SLICE("old"));
+    put(world->backend, "probe", SLICE("old"));
+    put(world->backend, "format2", SLICE("mine"));
+    put(world->backend, "page_token_key", SLICE("key"));
+    put(world->backend, "probes", slice_of(NULL, 0));
+    put(made, "format", SLICE("new"));
+    assert_int_equal(rebuild_carry_local(world->backend, made), OK);
+    expect(made, "format", OK, SLICE("new"));
+    expect(made, "probe", ERR_NOT_FOUND, slice_of(NULL, 0));
+    expect(made, "format2", OK, SLICE("mine"));
+    expect(made, "page_token_key", OK, SLICE("key"));
+    expect(made, "probes", OK, slice_of(NULL, 0));
+    store_memory_close(made);
+}
 
 /* Goal: nothing is taken for a bool, a number to choose by or a text that is none, whatever bytes come.
  * Method: a whole message; then one field after the other with a value just beyond. */
@@ -45,6 +94,7 @@ static void test_message_holds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_carried, store_world_set_up, store_world_tear_down),
         cmocka_unit_test(test_message_holds),
     };
 

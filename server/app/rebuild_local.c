@@ -1,0 +1,54 @@
+/*
+ * rebuild_local.c: see rebuild_local.h.
+ */
+#include "server/app/rebuild_local.h"
+
+#include "store/keys.h"
+
+/* The value says something of the store that it stands in. */
+static bool is_of_the_store(struct slice key)
+{
+    struct key format = key_meta_global(SLICE(KEY_META_FORMAT));
+    struct key probe = key_meta_global(SLICE(KEY_META_PROBE));
+
+    return slice_equal(key, key_slice(&format)) || slice_equal(key, key_slice(&probe));
+}
+
+static enum err carry_rows(struct store_txn *from, struct store_txn *to)
+{
+    struct key prefix = key_global_prefix();
+    struct store_cursor cursor;
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    enum err err = store_cursor_init(&cursor, from, TABLE_META, key_slice(&prefix),
+                                     slice_of(NULL, 0), STORE_ASCENDING);
+
+    while (err == OK) {
+        err = store_cursor_next(&cursor, &key, &value);
+        if (err == OK && !is_of_the_store(key)) {
+            err = store_put(to, TABLE_META, key, value);
+        }
+    }
+    store_cursor_deinit(&cursor);
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
+enum err rebuild_carry_local(struct store_backend *from, struct store_backend *to)
+{
+    struct store_txn *read = NULL;
+    struct store_txn *write = NULL;
+    enum err err = store_begin(from, STORE_READ, &read);
+
+    if (err == OK) {
+        err = store_begin(to, STORE_WRITE, &write);
+    }
+    if (err == OK) {
+        err = carry_rows(read, write);
+    }
+    store_abort(read);
+    if (err != OK) {
+        store_abort(write);
+        return err;
+    }
+    return store_commit(write);
+}

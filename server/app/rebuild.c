@@ -140,6 +140,15 @@ static enum err say_broken(struct rebuild *rebuild)
                      replay_break_text(report->broken_by));
 }
 
+/* The map of the new store has less room than it needs; the disk may have enough. */
+static enum err say_full_map(struct rebuild *rebuild)
+{
+    return fault_say(&rebuild->fault, ERR_DISK_FULL,
+                     "the new store needs more than the %" PRIu64
+                     " MiB that --map-size gives it; give it more",
+                     rebuild->config->map_bytes / MIB);
+}
+
 static enum err fill_new(struct rebuild *rebuild)
 {
     const struct replay_config config = {.source = rebuild->old,
@@ -166,7 +175,8 @@ static enum err fill_new(struct rebuild *rebuild)
     if (err == OK) {
         err = store_lmdb_end_bulk(rebuild->new);
     }
-    return err;
+    return err == ERR_DISK_FULL && store_lmdb_met_full_map(rebuild->new) ? say_full_map(rebuild)
+                                                                         : err;
 }
 
 static enum err rebuild_all(struct rebuild *rebuild)

@@ -43,6 +43,9 @@ void store_lmdb_close(struct store_backend *take_backend);
 /* A write failed so that LMDB refuses all that follows. What the last batch did is in doubt: the
  * program must end with status 75 and be started again. Any thread. */
 bool store_lmdb_is_broken(const struct store_backend *backend);
+/* A write found no room in the map since the store was opened: of a full disk, as it is told as too,
+ * nothing is known. Any thread. */
+bool store_lmdb_met_full_map(const struct store_backend *backend);
 /* Where the file is mapped. A page that is damaged beyond what the check at open reads, or that the
  * disk can't give back, shows itself as a fault (SIGBUS, SIGSEGV) at an address within. */
 struct slice store_lmdb_map(const struct store_backend *backend);

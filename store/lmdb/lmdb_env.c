@@ -441,6 +441,11 @@ bool store_lmdb_is_broken(const struct store_backend *backend)
     return atomic_load(&((const struct lmdb_backend *)backend)->broken);
 }
 
+bool store_lmdb_met_full_map(const struct store_backend *backend)
+{
+    return atomic_load(&((const struct lmdb_backend *)backend)->met_full_map);
+}
+
 struct slice store_lmdb_map(const struct store_backend *backend)
 {
     const struct lmdb_backend *lmdb = (const struct lmdb_backend *)backend;

@@ -14,6 +14,8 @@ enum err lmdb_translate(struct lmdb_backend *lmdb, int code)
     case MDB_NOTFOUND:
         return ERR_NOT_FOUND;
     case MDB_MAP_FULL:
+        atomic_store(&lmdb->met_full_map, true);
+        return ERR_DISK_FULL;
     case ENOSPC:
     case EDQUOT:
         return ERR_DISK_FULL;

@@ -25,6 +25,7 @@ struct lmdb_backend {
     MDB_env *env;
     MDB_dbi tables[TABLE_COUNT]; /* opened once */
     atomic_bool broken; /* store_lmdb_is_broken */
+    atomic_bool met_full_map; /* store_lmdb_met_full_map */
     atomic_bool settled; /* lmdb_settle */
 };
 
@@ -46,7 +47,7 @@ struct lmdb_txn {
 extern const struct store_backend_ops lmdb_ops;
 
 /* The one place where LMDB's codes (and the errno values it hands on) become ours. Notes a broken
- * environment. A failed write is a full disk where the file system says so, whatever LMDB says. */
+ * environment, and a full map. A failed write is a full disk where the file system says so, whatever LMDB says. */
 enum err lmdb_translate(struct lmdb_backend *lmdb, int code);
 /* Makes the reserve; on a disk that has no room for it a smaller one, so that writes come back there
  * too. ERR_DISK_FULL where there is no room for that either. */

@@ -51,8 +51,8 @@ def report_of(server):
     return done.returncode, json.loads(done.stdout.splitlines()[-1]).get("report")
 
 
-def rebuild(data):
-    return subprocess.run([os.path.join(BIN, "erratad"), "--rebuild", "--data", data],
+def rebuild(data, *options):
+    return subprocess.run([os.path.join(BIN, "erratad"), "--rebuild", "--data", data, *options],
                           capture_output=True, text=True, timeout=SECONDS)
 
 
@@ -297,6 +297,25 @@ class Stopped(unittest.TestCase):
         self.assertEqual(report["brokenEvent"]["seq"], "41")
         self.assertIn("hash", report["brokenEvent"]["reason"])
         self.assertNotIn("differences", report)
+
+    def test_a_map_that_is_too_small(self):
+        """What is full is named: a map is made larger by a flag, a disk is not."""
+        for batch in range(20):
+            self.client.corrections.BatchCaptureEvents(correction.BatchCaptureEventsRequest(events=[
+                feedback.FeedbackEvent(event_type=LINE, layout_fingerprint=f"v-{batch}",
+                                       after_json='{"note":"%s"}' % ("x" * 9000))
+                for _ in range(100)]))
+        before = answers(self.client)
+        self.stop()
+        done = rebuild(self.server.data, "--map-size", "16MiB")
+        self.assertEqual(done.returncode, 1, done)
+        self.assertIn("--map-size", done.stderr)
+        self.assertIn("16 MiB", done.stderr)
+        self.assertIn("The store is as it was", done.stderr)
+        self.assertFalse(os.path.exists(os.path.join(self.server.data, "rebuild")))
+        self.assertEqual(rebuild(self.server.data).returncode, 0)
+        self.start()
+        self.assertEqual(answers(self.client), before)
 
     def test_cut_off(self):
         """A rebuild or a server that is killed leaves a whole store, and no leftovers."""

@@ -252,7 +252,9 @@ static void test_full_map(void **state)
 
     world->config.map_bytes = 4ull << 20;
     backend = open_store(world);
+    assert_false(store_lmdb_met_full_map(backend));
     assert_int_equal(fill_map(backend, &rows), ERR_DISK_FULL);
+    assert_true(store_lmdb_met_full_map(backend));
     assert_true(rows > 40);
     assert_int_equal(store_begin(backend, STORE_WRITE, &txn), OK);
     for (uint64_t seq = 1; seq <= rows; seq++) {

@@ -275,7 +275,9 @@ static void h2_conn_drain_session(struct h2_conn *conn)
 {
     while (!conn->done) {
         const uint8_t *frame = NULL;
-        ssize_t size = nghttp2_session_mem_send(conn->session, &frame);
+        ssize_t size = h2_memory_fill_reserve(&conn->shared->memory)
+                           ? nghttp2_session_mem_send(conn->session, &frame)
+                           : NGHTTP2_ERR_NOMEM;
 
         if (size < 0) {
             conn->done = true;

@@ -32,6 +32,15 @@ static uint32_t h2_memory_class_of(size_t size)
 #endif
 }
 
+static struct h2_memory_piece *h2_memory_take_reserve(struct h2_memory *memory)
+{
+    struct h2_memory_piece *piece = memory->reserve;
+
+    memory->reserve = piece->next;
+    memory->reserve_count--;
+    return piece;
+}
+
 static void *h2_memory_malloc(size_t size, void *user)
 {
     struct h2_memory *memory = user;
@@ -52,6 +61,9 @@ static void *h2_memory_malloc(size_t size, void *user)
         return piece + 1;
     }
     piece = malloc(sizeof(*piece) + bytes);
+    if (piece == NULL && bytes <= H2_MEMORY_RESERVE_BYTES && memory->reserve != NULL) {
+        return h2_memory_take_reserve(memory) + 1;
+    }
     if (piece == NULL) {
         return NULL;
     }
@@ -123,8 +135,28 @@ void h2_memory_init(struct h2_memory *memory)
                                                .realloc = h2_memory_realloc}};
 }
 
+bool h2_memory_fill_reserve(struct h2_memory *memory)
+{
+    while (memory->reserve_count < H2_MEMORY_RESERVE_PIECES) {
+        struct h2_memory_piece *piece = malloc(sizeof(*piece) + H2_MEMORY_RESERVE_BYTES);
+
+        if (piece == NULL) {
+            return false;
+        }
+        piece->class_index = H2_MEMORY_CLASSES;
+        piece->size = H2_MEMORY_RESERVE_BYTES;
+        piece->next = memory->reserve;
+        memory->reserve = piece;
+        memory->reserve_count++;
+    }
+    return true;
+}
+
 void h2_memory_deinit(struct h2_memory *memory)
 {
+    while (memory->reserve != NULL) {
+        free(h2_memory_take_reserve(memory));
+    }
     for (size_t i = 0; i < H2_MEMORY_CLASSES; i++) {
         while (memory->kept[i] != NULL) {
             struct h2_memory_piece *piece = memory->kept[i];

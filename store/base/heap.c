@@ -5,26 +5,30 @@
 
 #include <malloc.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
-/* Memory of the process that is no file's; 0 where it can't be told. */
+/* Memory of the process that is no file's; 0 where it can't be told. Of statm's numbers the second are
+ * pages that are resident, the third those of them that are a file's (proc(5)). */
 static size_t private_bytes(void)
 {
-    unsigned long long size = 0;
+    char line[128];
+    char *at = line;
     unsigned long long resident = 0;
     unsigned long long shared = 0;
     FILE *file = fopen("/proc/self/statm", "re");
-    int count = 0;
 
     if (file == NULL) {
         return 0;
     }
-    count = fscanf(file, "%llu %llu %llu", &size, &resident, &shared);
-    (void)fclose(file);
-    if (count != 3 || shared > resident) {
-        return 0;
+    if (fgets(line, sizeof(line), file) == NULL) {
+        line[0] = '\0';
     }
-    return (size_t)(resident - shared) * (size_t)sysconf(_SC_PAGESIZE);
+    (void)fclose(file);
+    (void)strtoull(at, &at, 10);
+    resident = strtoull(at, &at, 10);
+    shared = strtoull(at, &at, 10);
+    return shared > resident ? 0 : (size_t)(resident - shared) * (size_t)sysconf(_SC_PAGESIZE);
 }
 
 struct heap_figures heap_read(void)

@@ -150,11 +150,13 @@ static void more_wrong_token(struct peer *peer)
 {
     struct bytes field = {0};
     char token[96];
+    unsigned long long other = 0;
 
     peer->step = peer->step * 6364136223846793005u + 1442695040888963407u;
+    other = ~peer->step;
     (void)snprintf(token, sizeof(token), "Bearer errata_%08x_%016llx%016llx%011llx",
-                   (unsigned)(peer->step >> 32), (unsigned long long)peer->step,
-                   (unsigned long long)~peer->step, (unsigned long long)(peer->step >> 20));
+                   (unsigned)(peer->step >> 32), (unsigned long long)peer->step, other,
+                   (unsigned long long)(peer->step >> 20));
     hpack_add(&field, false, "authorization", slice_text(token));
     (void)peer_request(peer, TARGET_EXAMPLES, END_BOTH, slice_of(field.data, field.size));
     free(field.data);

@@ -18,7 +18,6 @@ EXIT_STORE = 75
 SLOW_MS = 1200
 # Far below a sync; far above a read on a busy machine.
 READ_SECONDS_MAX = 0.5
-QUEUE_BYTES_OF_ONE = 8 << 20  # half of WORK_QUEUE_BYTES_MAX
 LARGE_BYTES = 100 << 10
 
 
@@ -183,7 +182,8 @@ class FailingDisk(unittest.TestCase):
                 self.assertEqual(future.code(), grpc.StatusCode.RESOURCE_EXHAUSTED)
                 self.assertTrue(has_retry_info(future.exception()))
                 refused += 1
-        self.assertGreater(refused, 200 - 3 * QUEUE_BYTES_OF_ONE // LARGE_BYTES // 2)
+        # More than these, unless a busy machine sends so slowly that a sync ends in between.
+        self.assertGreater(refused, 10)
         self.assertEqual(sorted(self.stored_now()), sorted(self.stored))
         for client in clients:
             client.close()

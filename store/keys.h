@@ -40,18 +40,24 @@ enum subject_kind {
     SUBJECT_DRAFT_ORDER = 3,
     SUBJECT_ENTITY = 4,
     SUBJECT_ORGANIZATION = 5,
-    SUBJECT_TOKEN = 6
+    SUBJECT_TOKEN = 6,
+    SUBJECT_EXPOSURE = 7,
+    SUBJECT_PROMPT_TEMPLATE = 8
 };
 
 /* The last of them: a stored event with one above it does not decode. */
-#define SUBJECT_KIND_MAX SUBJECT_TOKEN
+#define SUBJECT_KIND_MAX SUBJECT_PROMPT_TEMPLATE
 
 /* What a counter counts by; the numbers are in stored keys and never change. */
 enum counter_dimension {
     COUNTER_EVENT_TYPE = 1, /* name: the event type's number as text */
     COUNTER_LINE_FIELD = 2, /* name: a field of EXTRACTION_LINE_CORRECTED */
     COUNTER_FIELD_FIELD = 3, /* name: a field of EXTRACTION_FIELD_CORRECTED */
-    COUNTER_FIELD_NAMES = 4 /* one row: how many distinct field names the day has */
+    COUNTER_FIELD_NAMES = 4, /* one row: how many distinct field names the day has */
+    COUNTER_EXTRACTIONS = 5, /* one row: extractions */
+    COUNTER_CONFIDENCE = 6, /* one row: the sum of their confidences in millionths */
+    COUNTER_CORRECTED = 7, /* one row: those of the day's extractions that were corrected since */
+    COUNTER_MAPPING_APPLIED = 8 /* one row: lines that mappings were applied to */
 };
 
 struct key
@@ -90,6 +96,40 @@ struct key key_profile_most_seen(struct org_id org, uint64_t seen_count,
 /* `day` counts days since 1970 in UTC. */
 struct key key_counter(struct org_id org, uint32_t day, enum counter_dimension dimension,
                        struct slice name);
+/* What the counters' rows of a day, and of all days, begin with: days stand in ascending order. */
+struct key key_counter_day_prefix(struct org_id org, uint32_t day);
+/* Sums of a layout, or (of the zero fingerprint) of the organisation. Prefix of all: key_org. */
+struct key key_layout_stats(struct org_id org, const struct key_fingerprint *fingerprint);
+struct key key_extraction(struct org_id org, uint64_t seq);
+/* The newest extraction of a document (SUBJECT_DOCUMENT) or draft order (SUBJECT_DRAFT_ORDER). */
+struct key key_extraction_subject(struct org_id org, enum subject_kind kind, struct slice id);
+struct key key_exposure(struct org_id org, const uint8_t reference_hash[16]);
+/* The outcome of an exposure for a subject; `outcome_kind` is the outcome's event kind. The empty
+ * subject stands for none. */
+struct key key_outcome(struct org_id org, uint64_t exposure_seq, uint8_t outcome_kind,
+                       struct slice subject);
+struct key key_mapping(struct org_id org, uint64_t seq);
+/* Customers stand as the hash of their ids. `folded_sku` is a folded SKU, or the beginning of one: its
+ * first KEY_SKU_BYTES stand in the key, behind a shorter one zeros. */
+#define KEY_SKU_BYTES 24
+/* Prefix of a customer's rows in MAPPING_SKU, MAPPING_PAIR, MAPPING_CONFIRMED and MAPPING_SIMILAR. */
+struct key key_mapping_customer_prefix(struct org_id org, struct slice customer_id);
+/* Prefix of the customer's SKUs that begin so, as far as the key knows. */
+struct key key_mapping_sku_prefix(struct org_id org, struct slice customer_id,
+                                  struct slice folded_sku);
+struct key key_mapping_sku(struct org_id org, struct slice customer_id, struct slice folded_sku,
+                           uint64_t seq);
+struct key key_mapping_pair(struct org_id org, struct slice customer_id,
+                            struct slice folded_customer_sku, struct slice folded_internal_sku);
+struct key key_mapping_confirmed(struct org_id org, struct slice customer_id,
+                                 struct slice folded_customer_sku);
+struct key key_mapping_similar(struct org_id org, struct slice customer_id, uint32_t block);
+/* The versions of a template stand newest first: organisation, first KEY_NAME_BYTES of the name
+ * (zeros behind a shorter one), hash of the whole name 16, inverted version 4. */
+#define KEY_NAME_BYTES 24
+struct key key_prompt_template_prefix(struct org_id org, struct slice name);
+struct key key_prompt_template(struct org_id org, struct slice name, uint32_t version);
+struct key key_settings(struct org_id org);
 struct key key_organization_global(struct uuid organization);
 struct key key_organization_name_global(struct slice name);
 struct key key_token_global(uint32_t key_id);
@@ -109,6 +149,10 @@ MUST_CHECK enum err key_read_newest_first(struct slice key, int64_t *ret_created
                                           uint64_t *ret_seq); /* subject, backfill, example,
                                                                 documents' lists */
 MUST_CHECK enum err key_read_profile_order(struct slice key, struct sha256_digest *ret_measured);
+/* The day of a counter's key. */
+MUST_CHECK enum err key_read_counter(struct slice key, uint32_t *ret_day,
+                                     enum counter_dimension *ret_dimension);
+MUST_CHECK enum err key_read_mapping_sku(struct slice key, uint64_t *ret_seq);
 MUST_CHECK enum err key_read_token_by_org(struct slice key, uint32_t *ret_key_id);
 
 #endif

@@ -77,6 +77,8 @@ struct layout_mark {
     uint64_t seq; /* the example's event */
     int64_t created_at_us; /* of the example: the marks keep the order of the examples */
     uint64_t superseded_by_seq; /* 0: it is not superseded */
+    uint64_t carried_count; /* extractions of its layout that carried it */
+    uint64_t carried_sum; /* of their confidences, in millionths */
 };
 
 /* EXAMPLE, key_layout_head: all that changes about a layout. */
@@ -89,6 +91,8 @@ struct layout_head_record {
     uint64_t first_document_seq; /* of the first document of the layout; 0: none was ingested */
     uint64_t first_text_seq; /* of the first of them with text on page 1; 0: all are scans */
     int64_t updated_at_us; /* recorded_at of the last event that names the layout; 0: none */
+    uint64_t bare_count; /* extractions of the layout that carried no example */
+    uint64_t bare_sum; /* of their confidences, in millionths */
 };
 
 /* What a lookup needs of a head row: the marks of the few rows that it wants, as two lists of one
@@ -97,11 +101,17 @@ struct layout_head_record {
 struct layout_marks {
     const uint8_t *seq; /* 8 bytes each, little-endian, unaligned */
     const uint8_t *superseded_by_seq;
+    const uint8_t *carried_count; /* NULL where no extraction carried any of them */
+    const uint8_t *carried_sum;
     size_t count;
+    uint64_t bare_count; /* as in the head */
+    uint64_t bare_sum;
     uint64_t first_document_seq; /* as in the head */
     uint64_t first_text_seq;
     uint64_t joined_seq[RECORD_MARKS_MAX];
     uint64_t joined_superseded_by_seq[RECORD_MARKS_MAX];
+    uint64_t joined_carried_count[RECORD_MARKS_MAX];
+    uint64_t joined_carried_sum[RECORD_MARKS_MAX];
 };
 
 /* EXAMPLE, key_example: what never changes about an example. */
@@ -111,11 +121,15 @@ struct example_record {
     struct slice document_hash; /* RECORD_HASH_BYTES, or empty: no document was named */
     struct slice example; /* wire bytes of what never changes in errata.v1.Example */
     struct slice hint; /* `{"input_snippet":...,"output":...}`, sanitised; empty: none */
+    uint8_t hint_hash[RECORD_HASH_BYTES]; /* the first bytes of its SHA-256 */
 };
 
-/* EXAMPLE_MARK: the mark of an example that is too old for the head. */
+/* EXAMPLE_MARK: the mark of an example that is too old for the head. One that would say nothing has
+ * no row. */
 struct example_mark_record {
-    uint64_t superseded_by_seq; /* not 0: an example that is not superseded has no row */
+    uint64_t superseded_by_seq; /* 0: it is not superseded */
+    uint64_t carried_count; /* as in struct layout_mark */
+    uint64_t carried_sum;
 };
 
 struct record_names {
@@ -160,6 +174,87 @@ struct profile_record {
 struct counter_record {
     uint64_t count; /* not 0 */
     struct slice name; /* what the key has as a hash, as text */
+};
+
+/* What is added up over the extractions of one arm of an experiment. */
+struct arm_sums {
+    uint64_t extraction_count;
+    uint64_t corrected_count; /* of them */
+    uint64_t field_count; /* of those that told theirs */
+    uint64_t corrected_field_count; /* of those fields */
+};
+
+/* LAYOUT_STATS: what is added up over the extractions of a layout, or of an organisation. */
+struct layout_stats_record {
+    struct slice layout_fingerprint; /* text; empty: of the organisation */
+    uint64_t extraction_count;
+    uint64_t corrected_count;
+    struct arm_sums treatment; /* of extractions made when the layout had 3 examples */
+    struct arm_sums control;
+};
+
+/* Corrected fields of one extraction that are told apart; those above count no more. */
+#define RECORD_CORRECTED_FIELDS_MAX 256
+
+/* EXTRACTION */
+struct extraction_record {
+    uint64_t seq;
+    int64_t created_at_us;
+    struct slice layout_fingerprint; /* text */
+    uint32_t arm; /* errata.v1.ExperimentArm */
+    bool layout_ready; /* the layout had 3 examples when it was made */
+    uint32_t field_count; /* 0: not told */
+    uint64_t corrected_by_seq; /* the first correction; 0: not corrected */
+    uint64_t
+        corrected_fields[RECORD_CORRECTED_FIELDS_MAX]; /* hashes of entity and field, each once;
+                                                               where field_count is told */
+    size_t corrected_field_count;
+};
+
+/* EXTRACTION_SUBJECT: the newest extraction of a document or draft order, by created_at, then seq. */
+struct extraction_subject_record {
+    uint64_t seq;
+    int64_t created_at_us;
+};
+
+/* MAPPING: a mapping as it stands. */
+struct mapping_record {
+    struct uuid id; /* of the event that made it */
+    struct slice customer_id;
+    struct slice customer_sku; /* as written */
+    struct slice internal_sku;
+    uint32_t status; /* errata.v1.MappingStatus; not 0 */
+    double confidence; /* 0 to 1 */
+    uint64_t support_count;
+    uint64_t use_count;
+    int64_t last_used_at_us; /* 0: never */
+    int64_t created_at_us;
+    int64_t updated_at_us;
+    uint64_t last_seq; /* of the last event that has a MappingChange of it */
+    uint32_t version; /* events that have one; from 1 */
+    uint32_t similar_block; /* of MAPPING_SIMILAR, from 1; 0: it stands in none */
+};
+
+/* MAPPING_CONFIRMED: what a customer's SKU stands for. */
+struct mapping_confirmed_record {
+    uint64_t seq; /* of the mapping's first event */
+    uint32_t version; /* of the mapping when it was confirmed last */
+    struct uuid id;
+    struct slice internal_sku;
+};
+
+/* PROMPT_TEMPLATE: where a version of a template stands; its text is in the event. */
+struct prompt_template_record {
+    uint64_t seq;
+    uint32_t version; /* from 1 */
+    struct slice name;
+};
+
+/* SETTINGS */
+struct settings_record {
+    uint64_t seq; /* of the event that set them */
+    uint32_t holdout_percent; /* 0 to 100 */
+    uint32_t match_mode; /* errata.v1.MatchMode; 0: not set */
 };
 
 /* ORGANIZATION */
@@ -213,6 +308,18 @@ MUST_CHECK enum err record_decode_entity(struct slice bytes, struct entity_recor
 MUST_CHECK enum err record_decode_document(struct slice bytes, struct document_record *ret_record);
 MUST_CHECK enum err record_decode_profile(struct slice bytes, struct profile_record *ret_record);
 MUST_CHECK enum err record_decode_counter(struct slice bytes, struct counter_record *ret_record);
+MUST_CHECK enum err record_decode_layout_stats(struct slice bytes,
+                                               struct layout_stats_record *ret_record);
+MUST_CHECK enum err record_decode_extraction(struct slice bytes,
+                                             struct extraction_record *ret_record);
+MUST_CHECK enum err record_decode_extraction_subject(struct slice bytes,
+                                                     struct extraction_subject_record *ret_record);
+MUST_CHECK enum err record_decode_mapping(struct slice bytes, struct mapping_record *ret_record);
+MUST_CHECK enum err record_decode_mapping_confirmed(struct slice bytes,
+                                                    struct mapping_confirmed_record *ret_record);
+MUST_CHECK enum err record_decode_prompt_template(struct slice bytes,
+                                                  struct prompt_template_record *ret_record);
+MUST_CHECK enum err record_decode_settings(struct slice bytes, struct settings_record *ret_record);
 MUST_CHECK enum err record_decode_organization(struct slice bytes,
                                                struct organization_record *ret_record);
 MUST_CHECK enum err record_decode_token(struct slice bytes, struct token_record *ret_record);
@@ -245,6 +352,26 @@ MUST_CHECK enum err record_encode_profile(struct arena *arena, const struct prof
                                           struct slice *ret_bytes);
 MUST_CHECK enum err record_encode_counter(struct arena *arena, const struct counter_record *record,
                                           struct slice *ret_bytes);
+MUST_CHECK enum err record_encode_layout_stats(struct arena *arena,
+                                               const struct layout_stats_record *record,
+                                               struct slice *ret_bytes);
+MUST_CHECK enum err record_encode_extraction(struct arena *arena,
+                                             const struct extraction_record *record,
+                                             struct slice *ret_bytes);
+MUST_CHECK enum err record_encode_extraction_subject(struct arena *arena,
+                                                     const struct extraction_subject_record *record,
+                                                     struct slice *ret_bytes);
+MUST_CHECK enum err record_encode_mapping(struct arena *arena, const struct mapping_record *record,
+                                          struct slice *ret_bytes);
+MUST_CHECK enum err record_encode_mapping_confirmed(struct arena *arena,
+                                                    const struct mapping_confirmed_record *record,
+                                                    struct slice *ret_bytes);
+MUST_CHECK enum err record_encode_prompt_template(struct arena *arena,
+                                                  const struct prompt_template_record *record,
+                                                  struct slice *ret_bytes);
+MUST_CHECK enum err record_encode_settings(struct arena *arena,
+                                           const struct settings_record *record,
+                                           struct slice *ret_bytes);
 MUST_CHECK enum err record_encode_organization(struct arena *arena,
                                                const struct organization_record *record,
                                                struct slice *ret_bytes);

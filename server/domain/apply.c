@@ -18,6 +18,13 @@ enum err domain_apply(struct ctx *ctx, struct store_txn *txn, const struct event
         return admin_apply(ctx, txn, event);
     case EVENT_DOCUMENT_INGESTED:
         return layouts_apply(ctx, txn, event);
+    case EVENT_MAPPING_SUGGESTED:
+    case EVENT_MAPPING_APPLIED:
+    case EVENT_EXPOSURE_RECORDED:
+    case EVENT_EXTRACTION_RECORDED:
+    case EVENT_PROMPT_TEMPLATE_PUT:
+    case EVENT_SETTINGS_UPDATED:
+        return ERR_CORRUPT;
     }
     return ERR_CORRUPT;
 }

@@ -12,6 +12,7 @@
 
 #include <errata/v1/correction_service.fields.h>
 #include <errata/v1/correction_service.handlers.h>
+#include <errata/v1/match_mode.fields.h>
 
 /* A list's place in a page token: three numbers. */
 #define PLACE_BYTES 24

@@ -12,42 +12,36 @@ static const struct slice part_names[HEALTH_PART_COUNT] = {
     [HEALTH_PART_PDF] = {(const uint8_t *)"errata.pdf", 10},
 };
 
-/* Reads the page-token key, or makes one; `ret_made` tells that the transaction is to be committed. */
-static enum err load_key(struct service_env *env, struct ctx *ctx, struct store_txn *txn,
-                         bool *ret_made)
+/* Reads one of this data folder's keys, or makes it. */
+static enum err load_key(struct ctx *ctx, struct store_txn *txn, struct slice name, uint8_t *bytes,
+                         size_t size)
 {
-    struct key key = key_meta_global(SLICE("page_token_key"));
+    struct key key = key_meta_global(name);
     struct meta_record record = {0};
     struct slice value;
     enum err err = store_get(txn, TABLE_META, key_slice(&key), &value);
 
     if (err == OK) {
         err = record_decode_meta(value, &record);
-        if (err != OK || record.bytes.size != ENV_PAGE_TOKEN_KEY_BYTES) {
+        if (err != OK || record.bytes.size != size) {
             return ERR_CORRUPT;
         }
-        memcpy(env->page_token_key, record.bytes.data, ENV_PAGE_TOKEN_KEY_BYTES);
-        *ret_made = false;
+        memcpy(bytes, record.bytes.data, size);
         return OK;
     }
     if (err != ERR_NOT_FOUND) {
         return err;
     }
-    random_fill(ctx->random, env->page_token_key, ENV_PAGE_TOKEN_KEY_BYTES);
-    record.bytes = slice_of(env->page_token_key, ENV_PAGE_TOKEN_KEY_BYTES);
+    random_fill(ctx->random, bytes, size);
+    record.bytes = slice_of(bytes, size);
     err = record_encode_meta(ctx->arena, &record, &value);
-    if (err != OK) {
-        return err;
-    }
-    *ret_made = true;
-    return store_put(txn, TABLE_META, key_slice(&key), value);
+    return err != OK ? err : store_put(txn, TABLE_META, key_slice(&key), value);
 }
 
 enum err env_init(struct service_env *env, struct arena *arena, struct ctx *ctx,
                   struct store_backend *backend)
 {
     struct store_txn *txn = NULL;
-    bool made = false;
     enum err err = OK;
 
     env->method_counts =
@@ -61,8 +55,13 @@ enum err env_init(struct service_env *env, struct arena *arena, struct ctx *ctx,
     if (err != OK) {
         return err;
     }
-    err = load_key(env, ctx, txn, &made);
-    if (err != OK || !made) {
+    err =
+        load_key(ctx, txn, SLICE("page_token_key"), env->page_token_key, ENV_PAGE_TOKEN_KEY_BYTES);
+    if (err == OK) {
+        err =
+            load_key(ctx, txn, SLICE("exposure_key"), env->exposure_key.bytes, EXPOSURE_KEY_BYTES);
+    }
+    if (err != OK) {
         store_abort(txn);
         return err;
     }

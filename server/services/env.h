@@ -2,11 +2,12 @@
  * env.h: what the methods of one server share beside the store: its identity, its health, its
  * counters, and the key that page tokens are made with. Made once by app (or a test) and handed to
  * every method as service->env. Belongs to the loop: methods on the writer thread or the pool read
- * nothing of it but `page_token_key`, which never changes.
+ * nothing of it but the two keys, which never change.
  */
 #ifndef ERRATA_SERVER_SERVICES_ENV_H
 #define ERRATA_SERVER_SERVICES_ENV_H
 
+#include "server/domain/exposures/exposures.h"
 #include "store/base/ctx.h"
 #include "store/work.h"
 
@@ -38,6 +39,7 @@ struct env_counter {
 
 struct service_env {
     uint8_t page_token_key[ENV_PAGE_TOKEN_KEY_BYTES]; /* random for each data folder, in META */
+    struct exposure_key exposure_key; /* as that one */
     int64_t start_wall_us;
     uint32_t format_version; /* of the store */
     struct slice log_engine; /* a literal, such as lmdb */

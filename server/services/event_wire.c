@@ -19,6 +19,8 @@ static const struct slice subject_names[] = {
     [SUBJECT_ENTITY] = {(const uint8_t *)"entity", 6},
     [SUBJECT_ORGANIZATION] = {(const uint8_t *)"organization", 12},
     [SUBJECT_TOKEN] = {(const uint8_t *)"token", 5},
+    [SUBJECT_EXPOSURE] = {(const uint8_t *)"exposure", 8},
+    [SUBJECT_PROMPT_TEMPLATE] = {(const uint8_t *)"prompt_template", 15},
 };
 
 #define SUBJECT_NAMES_COUNT (sizeof(subject_names) / sizeof(subject_names[0]))
@@ -94,6 +96,14 @@ static void put_envelope(struct buffer *body, const struct event *event)
     }
 }
 
+/* A payload whose two runs one behind the other are the message. */
+static void put_runs(struct buffer *body, uint32_t field, struct slice facts, struct slice content)
+{
+    wire_put_header(body, field, facts.size + content.size);
+    buffer_append(body, facts);
+    buffer_append(body, content);
+}
+
 /* The payload: facts and content are two runs that together are the message; of a document, the
  * message within it. */
 static enum err put_payload(struct arena *arena, struct buffer *body, const struct event *event,
@@ -105,9 +115,7 @@ static enum err put_payload(struct arena *arena, struct buffer *body, const stru
 
     switch (event->kind) {
     case EVENT_FEEDBACK:
-        wire_put_header(body, EVENT_FEEDBACK_EVENT_FIELD, facts.size + content.size);
-        buffer_append(body, facts);
-        buffer_append(body, content);
+        put_runs(body, EVENT_FEEDBACK_EVENT_FIELD, facts, content);
         return OK;
     case EVENT_ORGANIZATION_CREATED:
         wire_put_bytes(body, EVENT_ORGANIZATION_CREATED_FIELD, facts);
@@ -124,6 +132,24 @@ static enum err put_payload(struct arena *arena, struct buffer *body, const stru
     case EVENT_DOCUMENT_INGESTED:
         return document_append_ingested(arena, body, EVENT_DOCUMENT_INGESTED_FIELD, event,
                                         with_content);
+    case EVENT_MAPPING_SUGGESTED:
+        wire_put_bytes(body, EVENT_MAPPING_SUGGESTED_FIELD, facts);
+        return OK;
+    case EVENT_MAPPING_APPLIED:
+        wire_put_bytes(body, EVENT_MAPPING_APPLIED_FIELD, facts);
+        return OK;
+    case EVENT_EXPOSURE_RECORDED:
+        wire_put_bytes(body, EVENT_EXPOSURE_RECORDED_FIELD, facts);
+        return OK;
+    case EVENT_EXTRACTION_RECORDED:
+        wire_put_bytes(body, EVENT_EXTRACTION_RECORDED_FIELD, facts);
+        return OK;
+    case EVENT_PROMPT_TEMPLATE_PUT:
+        put_runs(body, EVENT_PROMPT_TEMPLATE_FIELD, facts, content);
+        return OK;
+    case EVENT_SETTINGS_UPDATED:
+        wire_put_bytes(body, EVENT_SETTINGS_UPDATED_FIELD, facts);
+        return OK;
     }
     return ERR_CORRUPT;
 }

@@ -194,10 +194,12 @@ static bool is_always_main(enum subject_kind kind)
     case SUBJECT_LAYOUT:
     case SUBJECT_ORGANIZATION:
     case SUBJECT_TOKEN:
+    case SUBJECT_PROMPT_TEMPLATE:
         return true;
     case SUBJECT_DOCUMENT:
     case SUBJECT_DRAFT_ORDER:
     case SUBJECT_ENTITY:
+    case SUBJECT_EXPOSURE:
         break;
     }
     return false;

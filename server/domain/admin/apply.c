@@ -97,16 +97,14 @@ static enum err apply_token_revoked(struct ctx *ctx, struct store_txn *txn,
 
 enum err admin_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
 {
-    switch (event->kind) {
-    case EVENT_ORGANIZATION_CREATED:
+    if (event->kind == EVENT_ORGANIZATION_CREATED) {
         return apply_organization_created(ctx, txn, event);
-    case EVENT_TOKEN_CREATED:
+    }
+    if (event->kind == EVENT_TOKEN_CREATED) {
         return apply_token_created(ctx, txn, event);
-    case EVENT_TOKEN_REVOKED:
+    }
+    if (event->kind == EVENT_TOKEN_REVOKED) {
         return apply_token_revoked(ctx, txn, event);
-    case EVENT_FEEDBACK:
-    case EVENT_DOCUMENT_INGESTED:
-        break;
     }
     return ERR_INTERNAL;
 }

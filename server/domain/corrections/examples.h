@@ -8,8 +8,8 @@
 #ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_EXAMPLES_H
 #define ERRATA_SERVER_DOMAIN_CORRECTIONS_EXAMPLES_H
 
+#include "server/domain/exposures/exposures.h"
 #include "store/base/buffer.h"
-#include "store/log.h"
 
 #include <errata/v1/correction_service.fields.h>
 
@@ -30,10 +30,31 @@ struct examples_query {
     bool distinct_documents;
     bool has_as_of; /* time travel: as after the event `as_of_seq` */
     uint64_t as_of_seq;
+    const struct exposure_key *exposure_key; /* what references are made with */
+    int64_t now_us; /* wall clock, for the reference */
+};
+
+/* What a lookup found, for those who put it into a text of their own and answer a reference for that.
+ * Slices live in the arena that was given, or are literals. */
+struct examples_found {
+    struct slice hint_examples_json; /* empty: none */
+    struct uuid example_ids[EXAMPLES_LIMIT_MAX]; /* newest first */
+    struct exposed_artifact artifacts[EXAMPLES_LIMIT_MAX];
+    size_t count;
+    enum match_level match_level;
+    enum experiment_arm arm;
+    enum withheld withheld;
+    uint64_t as_of_seq; /* the last event that it could know of */
+    bool incomplete;
 };
 
 /* Appends the wire bytes of a GetExamplesResponse. ERR_MEMORY, or what the store says. */
 MUST_CHECK enum err examples_write(struct store_txn *txn, const struct examples_query *query,
                                    struct buffer *body);
+/* The same lookup as values; `query->view` is not looked at. An empty layout_fingerprint finds none,
+ * but has its arm. */
+MUST_CHECK enum err examples_find(struct arena *arena, struct store_txn *txn,
+                                  const struct examples_query *query,
+                                  struct examples_found *ret_found);
 
 #endif

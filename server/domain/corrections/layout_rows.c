@@ -15,7 +15,7 @@
 static enum err write_mark_row(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                const struct layout_mark *mark)
 {
-    const struct example_mark_record record = {mark->superseded_by_seq};
+    const struct example_mark_record record = {.superseded_by_seq = mark->superseded_by_seq};
     struct key key = key_example_mark(org, mark->seq);
     struct slice value = {NULL, 0};
     enum err err = OK;
@@ -126,7 +126,9 @@ enum err layout_rows_add(struct ctx *ctx, struct store_txn *txn, const struct ev
 {
     struct key_fingerprint fingerprint = key_fingerprint_of(view->layout_fingerprint);
     struct key key = key_layout_head(event->org, &fingerprint);
-    const struct layout_mark mark = {event->seq, event->created_at_us, superseded_by_seq};
+    const struct layout_mark mark = {.seq = event->seq,
+                                     .created_at_us = event->created_at_us,
+                                     .superseded_by_seq = superseded_by_seq};
     struct layout_head_record head;
     enum err err = layout_head_read(ctx->arena, txn, &key, &head);
 
@@ -151,7 +153,9 @@ enum err layout_rows_mark(struct ctx *ctx, struct store_txn *txn, const struct e
                           uint64_t superseded_by_seq)
 {
     struct key key = key_layout_head(place->org, &place->fingerprint);
-    const struct layout_mark mark = {place->seq, place->created_at_us, superseded_by_seq};
+    const struct layout_mark mark = {.seq = place->seq,
+                                     .created_at_us = place->created_at_us,
+                                     .superseded_by_seq = superseded_by_seq};
     struct layout_head_record head;
     enum err err = layout_head_read(ctx->arena, txn, &key, &head);
 

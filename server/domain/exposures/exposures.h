@@ -1,0 +1,97 @@
+/*
+ * exposures.h: what was served to whom, without writing it down: a read answers a reference that
+ * proves what it served, and the exposure enters the log when an outcome cites the reference for the
+ * first time. A reference is base64url of: what was served, when, as of which event, on which side of
+ * an experiment; which artifacts in which version; the hash of the text; and a tag made with the
+ * server's key over all of it and the organisation. It stays valid while the key does, which is made
+ * once for each data folder.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_EXPOSURES_EXPOSURES_H
+#define ERRATA_SERVER_DOMAIN_EXPOSURES_EXPOSURES_H
+
+#include "store/base/buffer.h"
+#include "store/log.h"
+
+#include <errata/v1/extraction.fields.h>
+#include <errata/v1/learning_service.fields.h>
+
+#define EXPOSURE_KEY_BYTES 32
+#define EXPOSURE_TEXT_HASH_BYTES 16
+#define EXPOSURE_REFERENCE_HASH_BYTES 16
+/* The most characters of a reference. A list of artifacts that makes it longer stands as its hash,
+ * and credits no single artifact. */
+#define EXPOSURE_REFERENCE_CHARACTERS_MAX 4096
+/* The most artifacts that a reference may have: more never fit. */
+#define EXPOSURE_ARTIFACTS_MAX 1500
+
+/* The server's key; random for each data folder, in META. Never leaves the server. */
+struct exposure_key {
+    uint8_t bytes[EXPOSURE_KEY_BYTES];
+};
+
+struct exposed_artifact {
+    uint64_t seq; /* of the event that made it */
+    uint32_t version; /* then; 1 for what never changes */
+    uint32_t line_count; /* of a mapping: lines that it was applied to; else 0 */
+};
+
+/* What a reference says. */
+struct exposure {
+    enum exposure_kind kind;
+    int64_t served_at_us;
+    uint64_t as_of_seq; /* the last event that it could know of */
+    enum experiment_arm arm;
+    const struct exposed_artifact *artifacts; /* borrowed */
+    size_t artifact_count;
+    bool is_listed; /* the artifacts stand in it; false: there were too many */
+    uint8_t text_hash[EXPOSURE_TEXT_HASH_BYTES];
+};
+
+/* Appends the text of a reference as field `field` of a message. Allocates nothing but the body's own
+ * bytes. An exposure whose list is too long is written with its hash instead. */
+void exposure_write(const struct exposure_key *key, struct org_id org,
+                    const struct exposure *exposure, uint32_t field, struct buffer *body);
+/* Reads a reference; its artifacts lie in the arena. ERR_INVALID, without a word in the fault, for
+ * one that is damaged, forged, or of another organisation: all look alike. */
+MUST_CHECK enum err exposure_read(struct arena *arena, const struct exposure_key *key,
+                                  struct org_id org, struct slice reference,
+                                  struct exposure *ret_exposure);
+
+/* Who cites, for the envelope of an exposure's event. */
+struct exposure_citer {
+    struct slice actor_user_id;
+    enum event_source source; /* LIVE, or BACKFILL with the time below */
+    int64_t created_at_us;
+};
+
+/* A cited exposure. */
+struct cited_exposure {
+    struct exposure exposure;
+    uint8_t reference_hash[EXPOSURE_REFERENCE_HASH_BYTES];
+    uint64_t seq; /* of the event that recorded it; 0: it is not in the log */
+};
+
+/* Reads a reference and looks whether it was cited before. Appends nothing. */
+MUST_CHECK enum err exposure_find(struct ctx *ctx, struct store_txn *txn,
+                                  const struct exposure_key *key, struct org_id org,
+                                  struct slice reference, struct cited_exposure *ret_cited);
+/* Appends and applies the event of an exposure that is not in the log, and sets its seq; does nothing
+ * for one that is. */
+MUST_CHECK enum err exposure_record(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                                    const struct exposure_citer *citer,
+                                    struct cited_exposure *cited);
+/* The row that an EVENT_EXPOSURE_RECORDED makes. */
+MUST_CHECK enum err exposure_apply(struct ctx *ctx, struct store_txn *txn,
+                                   const struct event *event);
+
+/* The event of an outcome that cited an exposure for a subject (the caller's id of a document or
+ * draft order; empty: none) before. ERR_NOT_FOUND: none did. */
+MUST_CHECK enum err exposure_find_outcome(struct store_txn *txn, struct org_id org,
+                                          uint64_t exposure_seq, enum event_kind_number kind,
+                                          struct slice subject, uint64_t *ret_seq);
+/* Keeps an outcome; for apply. One that is kept already stays. */
+MUST_CHECK enum err exposure_keep_outcome(struct store_txn *txn, struct org_id org,
+                                          uint64_t exposure_seq, enum event_kind_number kind,
+                                          struct slice subject, uint64_t seq);
+
+#endif

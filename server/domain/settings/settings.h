@@ -1,0 +1,47 @@
+/*
+ * settings.h: what an organisation has chosen, as events: each change is one EVENT_SETTINGS_UPDATED,
+ * whose facts are a SettingsUpdated with all settings before and behind it. Reading them is one get;
+ * an organisation that has chosen nothing has the defaults.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_SETTINGS_SETTINGS_H
+#define ERRATA_SERVER_DOMAIN_SETTINGS_SETTINGS_H
+
+#include "store/base/buffer.h"
+#include "store/log.h"
+
+#include <errata/v1/match_mode.fields.h>
+
+#define SETTINGS_HOLDOUT_PERCENT_DEFAULT 0
+#define SETTINGS_MATCH_MODE_DEFAULT MATCH_MODE_EXACT
+
+/* All settings. */
+struct settings {
+    uint32_t holdout_percent; /* 0 to 100 */
+    enum match_mode match_mode; /* never UNSPECIFIED */
+};
+
+/* What a caller changes. */
+struct settings_change {
+    bool has_holdout_percent;
+    uint32_t holdout_percent;
+    bool has_match_mode;
+    enum match_mode match_mode;
+};
+
+MUST_CHECK enum err settings_read(struct store_txn *txn, struct org_id org,
+                                  struct settings *ret_settings);
+/* Appends and applies. A change that changes nothing appends all the same: an administrator said it.
+ * ERR_NOT_FOUND for an organisation that is not there. */
+MUST_CHECK enum err settings_update(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                                    struct slice actor_user_id,
+                                    const struct settings_change *change, uint64_t *ret_seq);
+/* The row that an EVENT_SETTINGS_UPDATED makes. */
+MUST_CHECK enum err settings_apply(struct ctx *ctx, struct store_txn *txn,
+                                   const struct event *event);
+/* Appends an OrganizationSettings as field `field`. */
+void settings_write(struct buffer *body, uint32_t field, const struct settings *settings);
+/* Appends as field `field` what an EVENT_SETTINGS_UPDATED left. ERR_CORRUPT for other facts. */
+MUST_CHECK enum err settings_append_after(struct buffer *body, uint32_t field,
+                                          const struct event *event);
+
+#endif

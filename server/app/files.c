@@ -22,7 +22,7 @@ static enum err say_failed(struct fault *fault, const char *what, const char *fo
     return fault_say(fault, err, "%s/%s cannot be %s: %m", folder, name, what);
 }
 
-static bool write_whole(int file, struct slice bytes)
+bool files_write_whole(int file, struct slice bytes)
 {
     while (bytes.size > 0) {
         ssize_t written = write(file, bytes.data, bytes.size);
@@ -51,7 +51,7 @@ static enum err write_aside(int folder_file, const char *folder, const char *nam
     if (file < 0) {
         return say_failed(fault, "made", folder, name);
     }
-    written = !FAULT("files.write") && write_whole(file, bytes) && fsync(file) == 0;
+    written = !FAULT("files.write") && files_write_whole(file, bytes) && fsync(file) == 0;
     if (close(file) != 0 || !written) {
         return say_failed(fault, "written", folder, name);
     }

@@ -1,5 +1,6 @@
 /*
- * files.h: small files in the data folder that must be whole or not there at all.
+ * files.h: small files in the data folder that must be whole or not there at all, and writing bytes
+ * to an open file until it has them all.
  */
 #ifndef ERRATA_SERVER_APP_FILES_H
 #define ERRATA_SERVER_APP_FILES_H
@@ -13,5 +14,7 @@ MUST_CHECK enum err files_write(const char *folder, const char *name, struct sli
                                 struct fault *fault);
 /* Removes FOLDER/NAME, where it is there. */
 void files_remove(const char *folder, const char *name);
+/* Writes all of it, however often that is cut short or interrupted; false, with errno, where it can't. */
+bool files_write_whole(int file, struct slice bytes);
 
 #endif

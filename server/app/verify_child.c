@@ -6,6 +6,7 @@
 
 #include "server/app/app.h"
 #include "server/app/app_damage.h"
+#include "server/app/files.h"
 #include "server/app/verify_message.h"
 #include "store/lmdb/lmdb.h"
 #include "store/lmdb/lmdb_check.h"
@@ -40,20 +41,7 @@ struct child {
 /* False: nobody reads any more. */
 static bool write_message(const struct verify_message *message)
 {
-    struct slice bytes = slice_of(message, sizeof(*message));
-
-    while (bytes.size > 0) {
-        ssize_t written = write(STDOUT_FILENO, bytes.data, bytes.size);
-
-        if (written < 0 && errno == EINTR) {
-            continue;
-        }
-        if (written <= 0) {
-            return false;
-        }
-        bytes = slice_after(bytes, (size_t)written);
-    }
-    return true;
+    return files_write_whole(STDOUT_FILENO, slice_of(message, sizeof(*message)));
 }
 
 static bool on_progress(void *user, const struct replay_progress *progress)

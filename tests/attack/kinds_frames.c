@@ -209,7 +209,7 @@ static void more_window(struct peer *peer)
     peer_window(peer, 1, 1);
 }
 
-/* Streams that are over: what comes for them is to be ignored, says RFC 9113, 5.1. */
+/* Streams that are over: a frame for one is an error (RFC 9113, 5.1). */
 static void begin_closed_stream(struct peer *peer)
 {
     peer_greet(peer);

@@ -58,6 +58,17 @@ static void put_hash(struct key *key, struct slice text)
     put_bytes(key, digest.bytes, HASH_BYTES);
 }
 
+/* The first `width` bytes of a text that keeps its order; zeros behind a shorter one. */
+static void put_padded(struct key *key, struct slice text, size_t width)
+{
+    ASSERT(key->size + width <= sizeof(key->bytes));
+    memset(key->bytes + key->size, 0, width);
+    if (text.size > 0) {
+        memcpy(key->bytes + key->size, text.data, text.size < width ? text.size : width);
+    }
+    key->size += width;
+}
+
 struct key_fingerprint key_fingerprint_of(struct slice layout_fingerprint)
 {
     struct sha256_digest digest = sha256(layout_fingerprint);
@@ -222,15 +233,145 @@ struct key key_profile_most_seen(struct org_id org, uint64_t seen_count,
     return key;
 }
 
-struct key key_counter(struct org_id org, uint32_t day, enum counter_dimension dimension,
-                       struct slice name)
+struct key key_counter_day_prefix(struct org_id org, uint32_t day)
 {
     struct key key = key_org(org);
 
     put_be32(&key, day);
+    return key;
+}
+
+struct key key_counter(struct org_id org, uint32_t day, enum counter_dimension dimension,
+                       struct slice name)
+{
+    struct key key = key_counter_day_prefix(org, day);
+
     put_byte(&key, (uint8_t)dimension);
     put_hash(&key, name);
     return key;
+}
+
+struct key key_layout_stats(struct org_id org, const struct key_fingerprint *fingerprint)
+{
+    return key_layout_prefix(org, fingerprint);
+}
+
+struct key key_extraction(struct org_id org, uint64_t seq)
+{
+    return key_event(org, seq);
+}
+
+struct key key_extraction_subject(struct org_id org, enum subject_kind kind, struct slice id)
+{
+    return key_subject_prefix(org, kind, id);
+}
+
+struct key key_exposure(struct org_id org, const uint8_t reference_hash[16])
+{
+    struct key key = key_org(org);
+
+    put_bytes(&key, reference_hash, HASH_BYTES);
+    return key;
+}
+
+struct key key_outcome(struct org_id org, uint64_t exposure_seq, uint8_t outcome_kind,
+                       struct slice subject)
+{
+    struct key key = key_event(org, exposure_seq);
+
+    put_byte(&key, outcome_kind);
+    put_hash(&key, subject);
+    return key;
+}
+
+struct key key_mapping(struct org_id org, uint64_t seq)
+{
+    return key_event(org, seq);
+}
+
+struct key key_mapping_customer_prefix(struct org_id org, struct slice customer_id)
+{
+    struct key key = key_org(org);
+
+    put_hash(&key, customer_id);
+    return key;
+}
+
+struct key key_mapping_sku_prefix(struct org_id org, struct slice customer_id,
+                                  struct slice folded_sku)
+{
+    struct key key = key_mapping_customer_prefix(org, customer_id);
+
+    if (folded_sku.size > 0) {
+        put_bytes(&key, folded_sku.data,
+                  folded_sku.size < KEY_SKU_BYTES ? folded_sku.size : KEY_SKU_BYTES);
+    }
+    return key;
+}
+
+struct key key_mapping_sku(struct org_id org, struct slice customer_id, struct slice folded_sku,
+                           uint64_t seq)
+{
+    struct key key = key_mapping_customer_prefix(org, customer_id);
+
+    put_padded(&key, folded_sku, KEY_SKU_BYTES);
+    put_be64(&key, seq);
+    return key;
+}
+
+struct key key_mapping_pair(struct org_id org, struct slice customer_id,
+                            struct slice folded_customer_sku, struct slice folded_internal_sku)
+{
+    struct key key = key_mapping_customer_prefix(org, customer_id);
+    uint8_t first_bytes[sizeof(uint32_t)];
+    /* The first one's length leads, so no two pairs give the same bytes. */
+    struct slice pieces[] = {slice_of(first_bytes, sizeof(first_bytes)), folded_customer_sku,
+                             folded_internal_sku};
+    struct sha256_digest digest;
+
+    bytes_put_be32(first_bytes, (uint32_t)folded_customer_sku.size);
+    digest = sha256_pieces(pieces, sizeof(pieces) / sizeof(pieces[0]));
+    put_bytes(&key, digest.bytes, HASH_BYTES);
+    return key;
+}
+
+struct key key_mapping_confirmed(struct org_id org, struct slice customer_id,
+                                 struct slice folded_customer_sku)
+{
+    struct key key = key_mapping_customer_prefix(org, customer_id);
+
+    put_hash(&key, folded_customer_sku);
+    return key;
+}
+
+struct key key_mapping_similar(struct org_id org, struct slice customer_id, uint32_t block)
+{
+    struct key key = key_mapping_customer_prefix(org, customer_id);
+
+    put_be32(&key, block);
+    return key;
+}
+
+struct key key_prompt_template_prefix(struct org_id org, struct slice name)
+{
+    struct key key = key_org(org);
+
+    put_padded(&key, name, KEY_NAME_BYTES);
+    put_hash(&key, name);
+    return key;
+}
+
+struct key key_prompt_template(struct org_id org, struct slice name, uint32_t version)
+{
+    struct key key = key_prompt_template_prefix(org, name);
+
+    put_be32(&key, ~version);
+    return key;
+}
+
+struct key key_settings(struct org_id org)
+{
+    return key_org(org);
 }
 
 struct key key_organization_global(struct uuid organization)
@@ -310,6 +451,32 @@ enum err key_read_profile_order(struct slice key, struct sha256_digest *ret_meas
         return ERR_CORRUPT;
     }
     memcpy(ret_measured->bytes, key.data + ORG_BYTES + sizeof(uint64_t), SHA256_BYTES);
+    return OK;
+}
+
+enum err key_read_counter(struct slice key, uint32_t *ret_day,
+                          enum counter_dimension *ret_dimension)
+{
+    uint8_t dimension = 0;
+
+    if (key.size != ORG_BYTES + sizeof(uint32_t) + 1 + HASH_BYTES) {
+        return ERR_CORRUPT;
+    }
+    dimension = key.data[ORG_BYTES + sizeof(uint32_t)];
+    if (dimension == 0 || dimension > COUNTER_DIMENSION_MAX) {
+        return ERR_CORRUPT;
+    }
+    *ret_day = bytes_get_be32(key.data + ORG_BYTES);
+    *ret_dimension = (enum counter_dimension)dimension;
+    return OK;
+}
+
+enum err key_read_mapping_sku(struct slice key, uint64_t *ret_seq)
+{
+    if (key.size != ORG_BYTES + HASH_BYTES + KEY_SKU_BYTES + sizeof(uint64_t)) {
+        return ERR_CORRUPT;
+    }
+    *ret_seq = bytes_get_be64(key.data + ORG_BYTES + HASH_BYTES + KEY_SKU_BYTES);
     return OK;
 }
 

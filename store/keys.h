@@ -60,6 +60,9 @@ enum counter_dimension {
     COUNTER_MAPPING_APPLIED = 8 /* one row: lines that mappings were applied to */
 };
 
+/* The last of them: a key with one above it is of another shape. */
+#define COUNTER_DIMENSION_MAX COUNTER_MAPPING_APPLIED
+
 struct key
 key_org(struct org_id org); /* prefix of everything of an organisation; key of ORG_HEAD */
 struct key key_event(struct org_id org, uint64_t seq);
@@ -96,7 +99,7 @@ struct key key_profile_most_seen(struct org_id org, uint64_t seen_count,
 /* `day` counts days since 1970 in UTC. */
 struct key key_counter(struct org_id org, uint32_t day, enum counter_dimension dimension,
                        struct slice name);
-/* What the counters' rows of a day, and of all days, begin with: days stand in ascending order. */
+/* Prefix of a day's counters; days stand in ascending order. Prefix of all: key_org. */
 struct key key_counter_day_prefix(struct org_id org, uint32_t day);
 /* Sums of a layout, or (of the zero fingerprint) of the organisation. Prefix of all: key_org. */
 struct key key_layout_stats(struct org_id org, const struct key_fingerprint *fingerprint);
@@ -149,7 +152,7 @@ MUST_CHECK enum err key_read_newest_first(struct slice key, int64_t *ret_created
                                           uint64_t *ret_seq); /* subject, backfill, example,
                                                                 documents' lists */
 MUST_CHECK enum err key_read_profile_order(struct slice key, struct sha256_digest *ret_measured);
-/* The day of a counter's key. */
+/* The day and dimension of a counter's key. */
 MUST_CHECK enum err key_read_counter(struct slice key, uint32_t *ret_day,
                                      enum counter_dimension *ret_dimension);
 MUST_CHECK enum err key_read_mapping_sku(struct slice key, uint64_t *ret_seq);

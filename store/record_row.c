@@ -1,5 +1,6 @@
 /*
- * record_row.c: records of entities, counters, organisations, tokens and this node's own rows.
+ * record_row.c: records of entities, counters, prompt templates, settings, organisations, tokens and
+ * this node's own rows.
  */
 #include "store/record_pb.h"
 
@@ -8,6 +9,7 @@
 #include <record.pb.h>
 
 #define FINGERPRINT_BYTES 32
+#define PERCENT_MAX 100
 
 static void take_names(struct record_check *check, const errata_record_Name *names, size_t count,
                        struct record_names *ret_names)
@@ -100,6 +102,80 @@ enum err record_encode_counter(struct arena *arena, const struct counter_record 
         return ERR_INTERNAL;
     }
     return record_pb_encode(arena, &errata_record_CounterRow_msg, &message, ret_bytes);
+}
+
+enum err record_decode_prompt_template(struct slice bytes,
+                                       struct prompt_template_record *ret_record)
+{
+    struct record_check check = {.whole = bytes};
+    errata_record_PromptTemplateRow message;
+    enum err err = OK;
+
+    memset(&message, 0, sizeof(message));
+    err = record_pb_decode(bytes, &errata_record_PromptTemplateRow_msg, &message);
+    if (err != OK) {
+        return err;
+    }
+    message.name = record_take(&check, message.name);
+    record_need(&check, message.seq != 0 && message.version != 0);
+    record_need(&check, message.name.size > 0);
+    if (!check.failed) {
+        ret_record->seq = message.seq;
+        ret_record->version = message.version;
+        ret_record->name = message.name;
+    }
+    return record_check_result(&check);
+}
+
+enum err record_encode_prompt_template(struct arena *arena,
+                                       const struct prompt_template_record *record,
+                                       struct slice *ret_bytes)
+{
+    errata_record_PromptTemplateRow message = {
+        .seq = record->seq,
+        .version = record->version,
+        .name = record->name,
+    };
+
+    if (UNEXPECTED(record->seq == 0) || UNEXPECTED(record->version == 0) ||
+        UNEXPECTED(record->name.size == 0)) {
+        return ERR_INTERNAL;
+    }
+    return record_pb_encode(arena, &errata_record_PromptTemplateRow_msg, &message, ret_bytes);
+}
+
+enum err record_decode_settings(struct slice bytes, struct settings_record *ret_record)
+{
+    errata_record_SettingsRow message;
+    enum err err = OK;
+
+    memset(&message, 0, sizeof(message));
+    err = record_pb_decode(bytes, &errata_record_SettingsRow_msg, &message);
+    if (err != OK) {
+        return err;
+    }
+    if (message.seq == 0 || message.holdout_percent > PERCENT_MAX) {
+        return ERR_CORRUPT;
+    }
+    ret_record->seq = message.seq;
+    ret_record->holdout_percent = message.holdout_percent;
+    ret_record->match_mode = message.match_mode;
+    return OK;
+}
+
+enum err record_encode_settings(struct arena *arena, const struct settings_record *record,
+                                struct slice *ret_bytes)
+{
+    errata_record_SettingsRow message = {
+        .seq = record->seq,
+        .holdout_percent = record->holdout_percent,
+        .match_mode = record->match_mode,
+    };
+
+    if (UNEXPECTED(record->seq == 0) || UNEXPECTED(record->holdout_percent > PERCENT_MAX)) {
+        return ERR_INTERNAL;
+    }
+    return record_pb_encode(arena, &errata_record_SettingsRow_msg, &message, ret_bytes);
 }
 
 enum err record_decode_organization(struct slice bytes, struct organization_record *ret_record)

@@ -4,19 +4,42 @@
  */
 #include "server/domain/corrections/apply.h"
 
-#include "server/domain/corrections/counter_rows.h"
 #include "server/domain/corrections/entity_rows.h"
 #include "server/domain/corrections/layout_rows.h"
+#include "server/domain/counters/counters.h"
+
+#include <stdio.h>
 
 /* What one event needs at most: a thousand rows of an entity with 200 long names each would be more,
  * and a row is decoded into 6 KB. */
 #define APPLY_BYTES_MAX (256u << 20)
 
+/* Counts an event by its type, and a correction's fields by their names. */
+static enum err count_event(struct ctx *ctx, struct store_txn *txn, const struct event *event,
+                            const struct feedback_view *view)
+{
+    enum counter_dimension dimension = view->event_type == EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+                                           ? COUNTER_LINE_FIELD
+                                           : COUNTER_FIELD_FIELD;
+    struct counter_day at = counters_day(event->org, event->created_at_us);
+    char type[16] = {0};
+    int size = snprintf(type, sizeof(type), "%d", (int)view->event_type);
+    enum err err = counters_add(ctx, txn, &at, COUNTER_EVENT_TYPE, slice_of(type, (size_t)size), 1);
+
+    if (err != OK || !feedback_is_correction(view->event_type)) {
+        return err;
+    }
+    for (size_t i = 0; i < view->fields.count && err == OK; i++) {
+        err = counters_add_field(ctx, txn, &at, dimension, view->fields.names[i]);
+    }
+    return err;
+}
+
 static enum err apply_view(struct ctx *ctx, struct store_txn *txn, const struct event *event,
                            const struct feedback_view *view)
 {
     uint64_t superseded_by_seq = 0;
-    enum err err = counter_rows_add(ctx, txn, event, view);
+    enum err err = count_event(ctx, txn, event, view);
 
     if (err == OK && feedback_is_correction(view->event_type) && feedback_has_entity(view) &&
         view->fields.count > 0) {

@@ -13,8 +13,6 @@
  * holds at least one field that none after it corrected, so only an entity with more distinct fields
  * than this has more. */
 #define APPLY_ENTITY_ROWS_MAX 1000
-/* Distinct field names that are counted for an organisation and day; the others count as `other`. */
-#define APPLY_FIELD_NAMES_MAX 1000
 
 /* Takes an EVENT_FEEDBACK event; other kinds change nothing here. */
 MUST_CHECK enum err corrections_apply(struct ctx *ctx, struct store_txn *txn,

@@ -6,6 +6,7 @@
 #include "server/domain/corrections/layout_rows.h"
 
 #include "server/domain/corrections/members.h"
+#include "server/domain/counters/counters.h"
 #include "server/domain/layouts/layout_head.h"
 #include "server/domain/text/hint.h"
 #include "store/base/wire.h"
@@ -132,6 +133,9 @@ enum err layout_rows_add(struct ctx *ctx, struct store_txn *txn, const struct ev
     struct layout_head_record head;
     enum err err = layout_head_read(ctx->arena, txn, &key, &head);
 
+    if (err == OK && head.feedback_count == 0) {
+        err = counters_name_layout(ctx, txn, event->org, view->layout_fingerprint);
+    }
     if (err != OK) {
         return err;
     }

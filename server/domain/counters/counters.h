@@ -15,17 +15,28 @@
 /* Examples that a layout has before its extractions count in the experiment. */
 #define COUNTERS_EXAMPLES_READY 3
 
+/* Where counters by day stand. */
+struct counter_day {
+    struct org_id org;
+    uint32_t day; /* counted from 1970 */
+};
+
 /* The day that a time lies in, counted from 1970. */
 uint32_t counters_day_of(int64_t created_at_us);
+static inline struct counter_day counters_day(struct org_id org, int64_t created_at_us)
+{
+    return (struct counter_day){org, counters_day_of(created_at_us)};
+}
+
 /* Adds to one counter; adding 0 writes nothing. */
-MUST_CHECK enum err counters_add(struct ctx *ctx, struct store_txn *txn, struct org_id org,
-                                 uint32_t day, enum counter_dimension dimension, struct slice name,
-                                 uint64_t amount);
+MUST_CHECK enum err counters_add(struct ctx *ctx, struct store_txn *txn,
+                                 const struct counter_day *at, enum counter_dimension dimension,
+                                 struct slice name, uint64_t amount);
 /* Counts a corrected field under its name, or as `other` once the day has enough names. `dimension`
  * is COUNTER_LINE_FIELD or COUNTER_FIELD_FIELD. */
-MUST_CHECK enum err counters_add_field(struct ctx *ctx, struct store_txn *txn, struct org_id org,
-                                       uint32_t day, enum counter_dimension dimension,
-                                       struct slice name);
+MUST_CHECK enum err counters_add_field(struct ctx *ctx, struct store_txn *txn,
+                                       const struct counter_day *at,
+                                       enum counter_dimension dimension, struct slice name);
 
 /* What the sums need of an extraction. */
 struct counted_extraction {

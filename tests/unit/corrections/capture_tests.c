@@ -6,6 +6,7 @@
 #include "server/domain/corrections/examples.h"
 #include "server/domain/corrections/list.h"
 #include "server/domain/corrections/reduce.h"
+#include "server/domain/counters/counters.h"
 #include "store/base/text.h"
 #include "store/base/wire.h"
 #include "store/record.h"
@@ -419,7 +420,7 @@ static void test_counter_bound(void **state)
         (void)world_capture(&world, &input, 1);
         world_forget(&world);
     }
-    assert_int_equal(counted(&world, COUNTER_FIELD_NAMES, ""), APPLY_FIELD_NAMES_MAX);
+    assert_int_equal(counted(&world, COUNTER_FIELD_NAMES, ""), COUNTERS_FIELD_NAMES_MAX);
     assert_int_equal(counted(&world, COUNTER_LINE_FIELD, "other"), 5);
     assert_int_equal(counted(&world, COUNTER_FIELD_FIELD, "other"), 5);
     assert_int_equal(counted(&world, COUNTER_LINE_FIELD, "f999"), 1);

@@ -522,6 +522,7 @@ static void test_counters_equal_scan(void **state)
             rows += count_of(txn, &names) > 0;
         }
         assert_int_equal(world_count_rows(&model.world, txn, TABLE_COUNTER), rows);
+        assert_int_equal(world_count_rows(&model.world, txn, TABLE_LAYOUT_STATS), LAYOUTS);
         store_abort(txn);
         world_deinit(&model.world);
     }

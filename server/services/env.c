@@ -41,6 +41,7 @@ static enum err load_key(struct ctx *ctx, struct store_txn *txn, struct slice na
 enum err env_init(struct service_env *env, struct arena *arena, struct ctx *ctx,
                   struct store_backend *backend)
 {
+    uint8_t exposure_key[EXPOSURE_KEY_BYTES] = {0};
     struct store_txn *txn = NULL;
     enum err err = OK;
 
@@ -58,13 +59,13 @@ enum err env_init(struct service_env *env, struct arena *arena, struct ctx *ctx,
     err =
         load_key(ctx, txn, SLICE("page_token_key"), env->page_token_key, ENV_PAGE_TOKEN_KEY_BYTES);
     if (err == OK) {
-        err =
-            load_key(ctx, txn, SLICE("exposure_key"), env->exposure_key.bytes, EXPOSURE_KEY_BYTES);
+        err = load_key(ctx, txn, SLICE("exposure_key"), exposure_key, EXPOSURE_KEY_BYTES);
     }
     if (err != OK) {
         store_abort(txn);
         return err;
     }
+    exposure_key_init(&env->exposure_key, exposure_key);
     return store_commit(txn);
 }
 

@@ -10,6 +10,7 @@
 #define ERRATA_SERVER_DOMAIN_EXPOSURES_EXPOSURES_H
 
 #include "store/base/buffer.h"
+#include "store/base/hmac.h"
 #include "store/log.h"
 
 #include <errata/v1/extraction.fields.h>
@@ -24,10 +25,12 @@
 /* The most artifacts that a reference may have: more never fit. */
 #define EXPOSURE_ARTIFACTS_MAX 1500
 
-/* The server's key; random for each data folder, in META. Never leaves the server. */
+/* The server's key, made from random bytes of each data folder (in META). Never leaves the server. */
 struct exposure_key {
-    uint8_t bytes[EXPOSURE_KEY_BYTES];
+    struct hmac_key mac;
 };
+
+void exposure_key_init(struct exposure_key *key, const uint8_t bytes[EXPOSURE_KEY_BYTES]);
 
 struct exposed_artifact {
     uint64_t seq; /* of the event that made it */
@@ -48,7 +51,8 @@ struct exposure {
 };
 
 /* Appends the text of a reference as field `field` of a message. Allocates nothing but the body's own
- * bytes. An exposure whose list is too long is written with its hash instead. */
+ * bytes. An exposure whose list is too long is written with its hash instead; `is_listed` is not
+ * looked at. */
 void exposure_write(const struct exposure_key *key, struct org_id org,
                     const struct exposure *exposure, uint32_t field, struct buffer *body);
 /* Reads a reference; its artifacts lie in the arena. ERR_INVALID, without a word in the fault, for
@@ -89,7 +93,7 @@ MUST_CHECK enum err exposure_apply(struct ctx *ctx, struct store_txn *txn,
 MUST_CHECK enum err exposure_find_outcome(struct store_txn *txn, struct org_id org,
                                           uint64_t exposure_seq, enum event_kind_number kind,
                                           struct slice subject, uint64_t *ret_seq);
-/* Keeps an outcome; for apply. One that is kept already stays. */
+/* Keeps an outcome, for apply; the first of a subject stays. */
 MUST_CHECK enum err exposure_keep_outcome(struct store_txn *txn, struct org_id org,
                                           uint64_t exposure_seq, enum event_kind_number kind,
                                           struct slice subject, uint64_t seq);

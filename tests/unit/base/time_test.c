@@ -5,6 +5,7 @@
 
 #include "store/base/bytes.h"
 #include "store/base/clock.h"
+#include "store/base/hmac.h"
 #include "store/base/random.h"
 #include "store/base/sha256.h"
 #include "store/base/timestamp.h"
@@ -312,6 +313,47 @@ static void test_sha256_parse(void **state)
     assert_memory_equal(read.bytes, digest.bytes, SHA256_BYTES);
 }
 
+static void expect_hmac(struct slice secret, struct slice message, const char *expected)
+{
+    struct hmac_key key;
+    const struct slice halves[] = {slice_of(message.data, message.size / 2),
+                                   slice_after(message, message.size / 2)};
+    struct sha256_digest whole;
+    struct sha256_digest pieces;
+    char text[2 * SHA256_BYTES];
+
+    hmac_key_init(&key, secret);
+    whole = hmac_sha256(&key, &message, 1);
+    pieces = hmac_sha256(&key, halves, 2);
+    sha256_format(&whole, text);
+    assert_memory_equal(text, expected, sizeof(text));
+    assert_true(hmac_equal(whole.bytes, pieces.bytes, SHA256_BYTES));
+    pieces.bytes[SHA256_BYTES - 1] ^= 1;
+    assert_false(hmac_equal(whole.bytes, pieces.bytes, SHA256_BYTES));
+    assert_true(hmac_equal(whole.bytes, pieces.bytes, SHA256_BYTES - 1));
+}
+
+/* Goal: HMAC-SHA256 is HMAC-SHA256, in one piece or several. Method: RFC 4231's examples 1 to 3, and
+ * the empty message under the empty key. */
+static void test_hmac(void **state)
+{
+    uint8_t secret[20];
+    uint8_t message[50];
+
+    (void)state;
+    memset(secret, 0x0b, sizeof(secret));
+    expect_hmac(slice_of(secret, sizeof(secret)), SLICE("Hi There"),
+                "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
+    expect_hmac(SLICE("Jefe"), SLICE("what do ya want for nothing?"),
+                "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+    memset(secret, 0xaa, sizeof(secret));
+    memset(message, 0xdd, sizeof(message));
+    expect_hmac(slice_of(secret, sizeof(secret)), slice_of(message, sizeof(message)),
+                "773ea91e36800e46854db8ebd09181a72959098b3ef8c122d9635514ced565fe");
+    expect_hmac(slice_of(NULL, 0), slice_of(NULL, 0),
+                "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad");
+}
+
 /* Goal: big-endian integers sort as bytes. Method: known bytes, and back. */
 static void test_bytes(void **state)
 {
@@ -335,7 +377,7 @@ int run_time_tests(void)
         cmocka_unit_test(test_system_random),  cmocka_unit_test(test_uuid_fields_and_order),
         cmocka_unit_test(test_uuid_text),      cmocka_unit_test(test_bad_uuid_text),
         cmocka_unit_test(test_sha256),         cmocka_unit_test(test_sha256_parse),
-        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_hmac),           cmocka_unit_test(test_bytes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

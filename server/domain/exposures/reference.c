@@ -1,0 +1,292 @@
+/*
+ * reference.c: the text of a reference. Base64url (RFC 4648, no padding, left-over bits zero) of:
+ *
+ *     1   the version of this layout
+ *     1   kind * 16 + arm * 4 + 2 where versions stand in the list + 1 where its hash stands for it
+ *     8   when it was served, microseconds since 1970, big-endian
+ *     v   the last event that it could know of
+ *     v   how many artifacts there are
+ *         each: v the distance from the one before (the first: from the last event) to its number,
+ *               its sign in the lowest bit; v its version, if versions stand (else all are 1);
+ *               of MATCHES v its lines
+ *         or 16 bytes that stand for a list that is too long
+ *    16   the text's hash
+ *    16   the tag: HMAC-SHA256, by the server's key, of the organisation's 16 bytes and all of the above
+ *
+ * where v is a number of seven bits a byte, the lowest first, as in protobuf. The organisation stands in
+ * no reference: who asks with another's token makes another tag.
+ */
+#include "server/domain/exposures/exposures.h"
+
+#include "store/base/base64.h"
+#include "store/base/bytes.h"
+#include "store/base/wire.h"
+
+#define LAYOUT_VERSION 1
+#define TAG_BYTES 16
+#define LIST_HASH_BYTES 16
+#define FLAG_HASHED 1u
+#define FLAG_VERSIONS 2u
+#define ARM_MAX 3u
+
+#define VARINT64_BYTES_MAX 10
+#define VARINT32_BYTES_MAX 5
+/* Before the list at most: version, flags, time, two numbers. */
+#define HEAD_BYTES_MAX (2 + 8 + VARINT64_BYTES_MAX + VARINT32_BYTES_MAX)
+#define ARTIFACT_BYTES_MAX (VARINT64_BYTES_MAX + 2 * VARINT32_BYTES_MAX)
+#define TAIL_BYTES (EXPOSURE_TEXT_HASH_BYTES + TAG_BYTES)
+#define REFERENCE_BYTES_MAX (EXPOSURE_REFERENCE_CHARACTERS_MAX / 4 * 3)
+#define LIST_BYTES_MAX (REFERENCE_BYTES_MAX - HEAD_BYTES_MAX - TAIL_BYTES)
+
+void exposure_key_init(struct exposure_key *key, const uint8_t bytes[EXPOSURE_KEY_BYTES])
+{
+    hmac_key_init(&key->mac, slice_of(bytes, EXPOSURE_KEY_BYTES));
+}
+
+static struct sha256_digest tag_of(const struct exposure_key *key, struct org_id org,
+                                   struct slice bytes)
+{
+    const struct slice pieces[] = {slice_of(org.uuid.bytes, UUID_BYTES), bytes};
+
+    return hmac_sha256(&key->mac, pieces, sizeof(pieces) / sizeof(pieces[0]));
+}
+
+static size_t put_number(uint8_t *at, uint64_t value)
+{
+    size_t size = 0;
+
+    while (value >= 0x80) {
+        at[size++] = (uint8_t)(value | 0x80);
+        value >>= 7;
+    }
+    at[size++] = (uint8_t)value;
+    return size;
+}
+
+/* A distance in either direction as a number: small ones stay small. */
+static uint64_t fold_distance(uint64_t from, uint64_t to)
+{
+    return to >= from ? (to - from) << 1 : (from - to - 1) << 1 | 1;
+}
+
+static uint64_t unfold_distance(uint64_t from, uint64_t folded)
+{
+    return (folded & 1) == 0 ? from + (folded >> 1) : from - (folded >> 1) - 1;
+}
+
+static bool has_versions(const struct exposure *exposure)
+{
+    for (size_t i = 0; i < exposure->artifact_count; i++) {
+        if (exposure->artifacts[i].version != 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The list, into room for LIST_BYTES_MAX; false where it may not fit. */
+static bool put_list(uint8_t *to, const struct exposure *exposure, bool versions, size_t *ret_size)
+{
+    uint64_t before = exposure->as_of_seq;
+    size_t size = 0;
+
+    if (exposure->artifact_count > EXPOSURE_ARTIFACTS_MAX) {
+        return false;
+    }
+    for (size_t i = 0; i < exposure->artifact_count; i++) {
+        const struct exposed_artifact *artifact = &exposure->artifacts[i];
+
+        if (size > LIST_BYTES_MAX - ARTIFACT_BYTES_MAX) {
+            return false;
+        }
+        size += put_number(to + size, fold_distance(before, artifact->seq));
+        if (versions) {
+            size += put_number(to + size, artifact->version);
+        }
+        if (exposure->kind == EXPOSURE_KIND_MATCHES) {
+            size += put_number(to + size, artifact->line_count);
+        }
+        before = artifact->seq;
+    }
+    *ret_size = size;
+    return true;
+}
+
+/* What stands for a list that is too long: each step is the digest of the one before (at first
+ * zeros) and an artifact's number, version and lines, big-endian. */
+static void put_list_hash(uint8_t *to, const struct exposure *exposure)
+{
+    struct sha256_digest digest = {{0}};
+    uint8_t artifact[16];
+
+    for (size_t i = 0; i < exposure->artifact_count; i++) {
+        const struct slice pieces[] = {slice_of(digest.bytes, SHA256_BYTES),
+                                       slice_of(artifact, sizeof(artifact))};
+
+        bytes_put_be64(artifact, exposure->artifacts[i].seq);
+        bytes_put_be32(artifact + 8, exposure->artifacts[i].version);
+        bytes_put_be32(artifact + 12, exposure->artifacts[i].line_count);
+        digest = sha256_pieces(pieces, 2);
+    }
+    memcpy(to, digest.bytes, LIST_HASH_BYTES);
+}
+
+/* Everything but the tag; gives its size. */
+static size_t encode(const struct exposure *exposure, uint8_t *bytes)
+{
+    bool versions = has_versions(exposure);
+    unsigned flags = versions ? FLAG_VERSIONS : 0;
+    size_t size = 10;
+    size_t list_size = LIST_HASH_BYTES;
+
+    bytes[0] = LAYOUT_VERSION;
+    bytes_put_be64(bytes + 2, (uint64_t)exposure->served_at_us);
+    size += put_number(bytes + size, exposure->as_of_seq);
+    size += put_number(bytes + size, exposure->artifact_count);
+    if (!put_list(bytes + size, exposure, versions, &list_size)) {
+        list_size = LIST_HASH_BYTES;
+        flags = FLAG_HASHED;
+        put_list_hash(bytes + size, exposure);
+    }
+    bytes[1] = (uint8_t)((unsigned)exposure->kind << 4 | (unsigned)exposure->arm << 2 | flags);
+    size += list_size;
+    memcpy(bytes + size, exposure->text_hash, EXPOSURE_TEXT_HASH_BYTES);
+    return size + EXPOSURE_TEXT_HASH_BYTES;
+}
+
+void exposure_write(const struct exposure_key *key, struct org_id org,
+                    const struct exposure *exposure, uint32_t field, struct buffer *body)
+{
+    uint8_t bytes[REFERENCE_BYTES_MAX];
+    size_t size = encode(exposure, bytes);
+    struct sha256_digest tag = tag_of(key, org, slice_of(bytes, size));
+
+    memcpy(bytes + size, tag.bytes, TAG_BYTES);
+    size += TAG_BYTES;
+    wire_put_header(body, field, BASE64_DIGITS(size));
+    if (buffer_reserve(body, BASE64_DIGITS(size))) {
+        body->size += base64_write(slice_of(bytes, size), BASE64_URL, body->data + body->size);
+    }
+}
+
+/* The next number; false where there is none, or one above `max`. */
+static bool take_number(struct slice *rest, uint64_t max, uint64_t *ret_value)
+{
+    uint64_t value = 0;
+
+    if (!wire_take_packed(rest, WIRE_VARINT, &value) || value > max) {
+        return false;
+    }
+    *ret_value = value;
+    return true;
+}
+
+/* The next artifact; its seq is still the distance. */
+static bool take_artifact(struct slice *rest, unsigned flags, const struct exposure *exposure,
+                          struct exposed_artifact *artifact)
+{
+    uint64_t distance = 0;
+    uint64_t version = 1;
+    uint64_t line_count = 0;
+
+    if (!take_number(rest, UINT64_MAX, &distance) ||
+        ((flags & FLAG_VERSIONS) != 0 && !take_number(rest, UINT32_MAX, &version)) ||
+        (exposure->kind == EXPOSURE_KIND_MATCHES && !take_number(rest, UINT32_MAX, &line_count))) {
+        return false;
+    }
+    artifact->seq = distance;
+    artifact->version = (uint32_t)version;
+    artifact->line_count = (uint32_t)line_count;
+    return true;
+}
+
+/* The artifacts, into the arena. */
+static enum err take_list(struct arena *arena, struct slice *rest, unsigned flags,
+                          struct exposure *exposure)
+{
+    struct exposed_artifact *artifacts = NULL;
+    uint64_t before = exposure->as_of_seq;
+
+    if (exposure->artifact_count > EXPOSURE_ARTIFACTS_MAX) {
+        return ERR_INVALID;
+    }
+    artifacts = arena_calloc(arena, exposure->artifact_count + 1, sizeof(*artifacts));
+    if (artifacts == NULL) {
+        return ERR_MEMORY;
+    }
+    for (size_t i = 0; i < exposure->artifact_count; i++) {
+        if (!take_artifact(rest, flags, exposure, &artifacts[i])) {
+            return ERR_INVALID;
+        }
+        artifacts[i].seq = unfold_distance(before, artifacts[i].seq);
+        before = artifacts[i].seq;
+    }
+    exposure->artifacts = artifacts;
+    exposure->is_listed = true;
+    return OK;
+}
+
+/* Bytes that have the right tag, without it: ours, but perhaps of a layout to come. */
+static enum err decode(struct arena *arena, struct slice bytes, struct exposure *exposure)
+{
+    struct slice rest = {NULL, 0};
+    unsigned flags = 0;
+    uint64_t count = 0;
+    enum err err = OK;
+
+    if (bytes.size < 10 || bytes.data[0] != LAYOUT_VERSION ||
+        !exposure_kind_from_wire(bytes.data[1] >> 4, &exposure->kind) ||
+        !experiment_arm_from_wire(bytes.data[1] >> 2 & ARM_MAX, &exposure->arm)) {
+        return ERR_INVALID;
+    }
+    flags = bytes.data[1] & (FLAG_HASHED | FLAG_VERSIONS);
+    exposure->served_at_us = (int64_t)bytes_get_be64(bytes.data + 2);
+    rest = slice_after(bytes, 10);
+    if (!take_number(&rest, UINT64_MAX, &exposure->as_of_seq) ||
+        !take_number(&rest, SIZE_MAX, &count)) {
+        return ERR_INVALID;
+    }
+    exposure->artifact_count = (size_t)count;
+    if ((flags & FLAG_HASHED) == 0) {
+        err = take_list(arena, &rest, flags, exposure);
+    } else if (rest.size >= LIST_HASH_BYTES) {
+        rest = slice_after(rest, LIST_HASH_BYTES);
+    }
+    if (err != OK || rest.size != EXPOSURE_TEXT_HASH_BYTES) {
+        return err != OK ? err : ERR_INVALID;
+    }
+    memcpy(exposure->text_hash, rest.data, EXPOSURE_TEXT_HASH_BYTES);
+    return OK;
+}
+
+enum err exposure_read(struct arena *arena, const struct exposure_key *key, struct org_id org,
+                       struct slice reference, struct exposure *ret_exposure)
+{
+    struct exposure exposure = {.artifact_count = 0};
+    struct sha256_digest tag;
+    struct slice signed_bytes;
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    enum err err = OK;
+
+    if (reference.size > EXPOSURE_REFERENCE_CHARACTERS_MAX) {
+        return ERR_INVALID;
+    }
+    bytes = arena_alloc(arena, reference.size + 1);
+    if (bytes == NULL) {
+        return ERR_MEMORY;
+    }
+    if (!base64_read(reference, BASE64_URL | BASE64_EXACT, bytes, &size) || size < TAG_BYTES) {
+        return ERR_INVALID;
+    }
+    signed_bytes = slice_of(bytes, size - TAG_BYTES);
+    tag = tag_of(key, org, signed_bytes);
+    if (!hmac_equal(tag.bytes, bytes + signed_bytes.size, TAG_BYTES)) {
+        return ERR_INVALID;
+    }
+    err = decode(arena, signed_bytes, &exposure);
+    if (err == OK) {
+        *ret_exposure = exposure;
+    }
+    return err;
+}

@@ -1,0 +1,241 @@
+/*
+ * log_tests.c: exposures in the log: one event for the first citation, found again by the same
+ * reference; outcomes kept once a subject; and the main of this folder's tests.
+ */
+#include "tests/unit/exposures/exposures_tests.h"
+
+#include "store/base/wire.h"
+#include "store/memory/memory.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define ARENA_BYTES (64u << 20)
+#define START_US INT64_C(1770000000000000)
+
+struct world {
+    struct arena arena;
+    struct clock_manual clock;
+    struct random_seeded random;
+    struct fault fault;
+    struct ctx ctx;
+    struct store_backend *backend;
+    struct store_txn *txn;
+    struct exposure_key key;
+    struct org_id org;
+};
+
+static void world_init(struct world *world)
+{
+    uint8_t bytes[EXPOSURE_KEY_BYTES] = {1};
+
+    memset(world, 0, sizeof(*world));
+    arena_init(&world->arena, ARENA_BYTES);
+    clock_manual_init(&world->clock, START_US);
+    random_seeded_init(&world->random, 1);
+    fault_init(&world->fault, &world->arena);
+    world->ctx =
+        (struct ctx){&world->arena, &world->clock.clock, &world->random.random, &world->fault};
+    world->org.uuid = uuid_v7(START_US, &world->random.random);
+    exposure_key_init(&world->key, bytes);
+    assert_int_equal(store_memory_open(&world->backend), OK);
+    assert_int_equal(store_begin(world->backend, STORE_WRITE, &world->txn), OK);
+    log_begin_write(world->txn, NULL);
+}
+
+static void world_deinit(struct world *world)
+{
+    store_abort(world->txn);
+    store_memory_close(world->backend);
+    arena_deinit(&world->arena);
+}
+
+static const struct exposed_artifact artifacts[] = {{9, 1, 2}, {4, 3, 1}};
+
+static struct slice write_reference(struct world *world, bool long_list)
+{
+    static struct exposed_artifact many[EXPOSURE_ARTIFACTS_MAX + 1];
+    const struct exposure exposure = {
+        .kind = EXPOSURE_KIND_MATCHES,
+        .served_at_us = START_US - 5,
+        .as_of_seq = 11,
+        .arm = EXPERIMENT_ARM_NONE,
+        .artifacts = long_list ? many : artifacts,
+        .artifact_count = long_list ? EXPOSURE_ARTIFACTS_MAX + 1 : 2,
+        .text_hash = {1, 2, 3},
+    };
+    struct wire_reader reader;
+    struct wire_field field = {0};
+    struct buffer body;
+
+    buffer_init(&body, &world->arena, 0);
+    exposure_write(&world->key, world->org, &exposure, 1, &body);
+    reader = wire_reader_of(buffer_slice(&body));
+    assert_int_equal(wire_next(&reader, &field), OK);
+    return field.bytes;
+}
+
+static struct cited_exposure find(struct world *world, struct slice reference)
+{
+    struct cited_exposure cited = {.seq = 99};
+
+    assert_int_equal(
+        exposure_find(&world->ctx, world->txn, &world->key, world->org, reference, &cited), OK);
+    return cited;
+}
+
+static const struct exposure_citer citer = {{(const uint8_t *)"erna", 4}, SOURCE_LIVE, 0};
+
+/* Goal: the first citation makes the exposure's event, with all that the reference says; later ones
+ * find it. Method: record twice; read the facts. */
+static void test_the_first_citation_is_recorded(void **state)
+{
+    struct slice reference;
+    struct cited_exposure cited;
+    struct wire_reader reader;
+    struct wire_field field = {0};
+    struct event event;
+    size_t artifact_count = 0;
+    struct world world;
+
+    (void)state;
+    world_init(&world);
+    reference = write_reference(&world, false);
+    cited = find(&world, reference);
+    assert_int_equal(cited.seq, 0);
+    assert_int_equal(exposure_record(&world.ctx, world.txn, world.org, &citer, &cited), OK);
+    assert_int_equal(cited.seq, 1);
+    assert_int_equal(exposure_record(&world.ctx, world.txn, world.org, &citer, &cited), OK);
+    assert_int_equal(log_read(world.txn, world.org, 2, &event), ERR_NOT_FOUND);
+    assert_int_equal(find(&world, reference).seq, 1);
+
+    assert_int_equal(log_read(world.txn, world.org, 1, &event), OK);
+    assert_int_equal(event.kind, EVENT_EXPOSURE_RECORDED);
+    assert_true(slice_equal(event.actor_user_id, SLICE("erna")));
+    assert_int_equal(event.subjects[0].kind, SUBJECT_EXPOSURE);
+    assert_int_equal(event.subjects[0].id.size, 32);
+    reader = wire_reader_of(event.facts);
+    while (wire_next(&reader, &field) == OK) {
+        if (field.number == EXPOSURE_RECORDED_ARTIFACTS_FIELD) {
+            struct wire_reader inner = wire_reader_of(field.bytes);
+            struct wire_field member = {0};
+
+            assert_int_equal(wire_next(&inner, &member), OK);
+            assert_int_equal(member.value, artifacts[artifact_count].seq);
+            assert_int_equal(wire_next(&inner, &member), OK);
+            assert_int_equal(member.value, artifacts[artifact_count].version);
+            assert_int_equal(wire_next(&inner, &member), OK);
+            assert_int_equal(member.value, artifacts[artifact_count].line_count);
+            artifact_count++;
+        } else if (field.number == EXPOSURE_RECORDED_AS_OF_SEQ_FIELD) {
+            assert_int_equal(field.value, 11);
+        } else if (field.number == EXPOSURE_RECORDED_REFERENCE_HASH_FIELD) {
+            assert_memory_equal(field.bytes.data, cited.reference_hash, field.bytes.size);
+        }
+    }
+    assert_int_equal(artifact_count, 2);
+    world_deinit(&world);
+}
+
+/* Goal: a list that its reference does not tell stands in the event as a count. Method: a long one. */
+static void test_an_unlisted_exposure_has_a_count(void **state)
+{
+    struct cited_exposure cited;
+    struct wire_reader reader;
+    struct wire_field field = {0};
+    struct event event;
+    uint64_t count = 0;
+    struct world world;
+
+    (void)state;
+    world_init(&world);
+    cited = find(&world, write_reference(&world, true));
+    assert_int_equal(exposure_record(&world.ctx, world.txn, world.org, &citer, &cited), OK);
+    assert_int_equal(log_read(world.txn, world.org, 1, &event), OK);
+    reader = wire_reader_of(event.facts);
+    while (wire_next(&reader, &field) == OK) {
+        assert_int_not_equal(field.number, EXPOSURE_RECORDED_ARTIFACTS_FIELD);
+        count = field.number == EXPOSURE_RECORDED_ARTIFACT_COUNT_FIELD ? field.value : count;
+    }
+    assert_int_equal(count, EXPOSURE_ARTIFACTS_MAX + 1);
+    world_deinit(&world);
+}
+
+/* Goal: a damaged reference changes nothing and fails. Method: one character less. */
+static void test_a_damaged_one_is_not_found(void **state)
+{
+    struct cited_exposure cited = {.seq = 99};
+    struct slice reference;
+    struct world world;
+
+    (void)state;
+    world_init(&world);
+    reference = write_reference(&world, false);
+    reference.size--;
+    assert_int_equal(exposure_find(&world.ctx, world.txn, &world.key, world.org, reference, &cited),
+                     ERR_INVALID);
+    assert_int_equal(cited.seq, 99);
+    assert_int_equal(world.fault.total_count, 0);
+    world_deinit(&world);
+}
+
+/* Goal: an outcome is found by its exposure, kind and subject, and the first one stays. Method: keep
+ * some; ask for each, and for others. */
+static void test_outcomes_are_kept_once(void **state)
+{
+    const struct slice none = {NULL, 0};
+    struct world world;
+    uint64_t seq = 0;
+
+    (void)state;
+    world_init(&world);
+    assert_int_equal(
+        exposure_keep_outcome(world.txn, world.org, 5, EVENT_EXTRACTION_RECORDED, SLICE("d1"), 10),
+        OK);
+    assert_int_equal(
+        exposure_keep_outcome(world.txn, world.org, 5, EVENT_EXTRACTION_RECORDED, SLICE("d1"), 11),
+        OK);
+    assert_int_equal(
+        exposure_keep_outcome(world.txn, world.org, 5, EVENT_MAPPING_APPLIED, none, 12), OK);
+    assert_int_equal(exposure_find_outcome(world.txn, world.org, 5, EVENT_EXTRACTION_RECORDED,
+                                           SLICE("d1"), &seq),
+                     OK);
+    assert_int_equal(seq, 10);
+    assert_int_equal(
+        exposure_find_outcome(world.txn, world.org, 5, EVENT_MAPPING_APPLIED, none, &seq), OK);
+    assert_int_equal(seq, 12);
+    assert_int_equal(exposure_find_outcome(world.txn, world.org, 5, EVENT_EXTRACTION_RECORDED,
+                                           SLICE("d2"), &seq),
+                     ERR_NOT_FOUND);
+    assert_int_equal(exposure_find_outcome(world.txn, world.org, 6, EVENT_EXTRACTION_RECORDED,
+                                           SLICE("d1"), &seq),
+                     ERR_NOT_FOUND);
+    assert_int_equal(
+        exposure_find_outcome(world.txn, world.org, 5, EVENT_MAPPING_APPLIED, SLICE("d1"), &seq),
+        ERR_NOT_FOUND);
+    world_deinit(&world);
+}
+
+int run_log_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_first_citation_is_recorded),
+        cmocka_unit_test(test_an_unlisted_exposure_has_a_count),
+        cmocka_unit_test(test_a_damaged_one_is_not_found),
+        cmocka_unit_test(test_outcomes_are_kept_once),
+    };
+
+    return cmocka_run_group_tests_name("exposures in the log", tests, NULL, NULL);
+}
+
+int main(void)
+{
+    int failed = run_reference_tests();
+
+    failed += run_log_tests();
+    return failed;
+}

@@ -1,0 +1,335 @@
+/*
+ * reference_tests.c: the text of a reference: what is written is read back, and nothing else is: not
+ * one changed bit, not a shorter or longer text, not another organisation's or another server's.
+ */
+#include "tests/unit/exposures/exposures_tests.h"
+
+#include "store/base/base64.h"
+#include "store/base/wire.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define ARENA_BYTES (64u << 20)
+/* The characters that a reference to 20 artifacts may have. */
+#define CHARACTERS_OF_20_MAX 312
+
+struct bench {
+    struct arena arena;
+    struct exposure_key key;
+    struct org_id org;
+};
+
+static void bench_init(struct bench *bench)
+{
+    uint8_t bytes[EXPOSURE_KEY_BYTES];
+
+    memset(bytes, 'k', sizeof(bytes));
+    arena_init(&bench->arena, ARENA_BYTES);
+    exposure_key_init(&bench->key, bytes);
+    memset(bench->org.uuid.bytes, 'o', UUID_BYTES);
+}
+
+static struct exposure exposure_of(enum exposure_kind kind,
+                                   const struct exposed_artifact *artifacts, size_t count)
+{
+    struct exposure exposure = {
+        .kind = kind,
+        .served_at_us = INT64_C(1770000000123456),
+        .as_of_seq = 10000000,
+        .arm = EXPERIMENT_ARM_TREATMENT,
+        .artifacts = artifacts,
+        .artifact_count = count,
+        .is_listed = true,
+    };
+
+    memcpy(exposure.text_hash, "0123456789abcdef", sizeof(exposure.text_hash));
+    return exposure;
+}
+
+static struct slice write_text(struct bench *bench, const struct exposure *exposure)
+{
+    struct wire_reader reader;
+    struct wire_field field = {0};
+    struct buffer body;
+
+    buffer_init(&body, &bench->arena, 0);
+    exposure_write(&bench->key, bench->org, exposure, 7, &body);
+    assert_true(buffer_ok(&body));
+    reader = wire_reader_of(buffer_slice(&body));
+    assert_int_equal(wire_next(&reader, &field), OK);
+    assert_int_equal(field.number, 7);
+    assert_int_equal(reader.rest.size, 0);
+    return field.bytes;
+}
+
+static enum err read_text(struct bench *bench, struct slice text, struct exposure *ret_exposure)
+{
+    return exposure_read(&bench->arena, &bench->key, bench->org, text, ret_exposure);
+}
+
+static void expect_same(const struct exposure *read, const struct exposure *written)
+{
+    assert_int_equal(read->kind, written->kind);
+    assert_int_equal(read->arm, written->arm);
+    assert_int_equal(read->served_at_us, written->served_at_us);
+    assert_int_equal(read->as_of_seq, written->as_of_seq);
+    assert_int_equal(read->artifact_count, written->artifact_count);
+    assert_memory_equal(read->text_hash, written->text_hash, EXPOSURE_TEXT_HASH_BYTES);
+    for (size_t i = 0; read->is_listed && i < read->artifact_count; i++) {
+        assert_int_equal(read->artifacts[i].seq, written->artifacts[i].seq);
+        assert_int_equal(read->artifacts[i].version, written->artifacts[i].version);
+        assert_int_equal(read->artifacts[i].line_count, written->artifacts[i].line_count);
+    }
+}
+
+static void expect_round_trip(struct bench *bench, const struct exposure *written, bool listed)
+{
+    struct exposure read = {0};
+    struct slice text = write_text(bench, written);
+
+    assert_true(text.size <= EXPOSURE_REFERENCE_CHARACTERS_MAX);
+    assert_int_equal(read_text(bench, text, &read), OK);
+    assert_int_equal(read.is_listed, listed);
+    expect_same(&read, written);
+}
+
+/* Goal: everything that an exposure says comes back. Method: each kind and arm, no artifacts, one,
+ * many, numbers at their ends. */
+static void test_round_trips(void **state)
+{
+    static const struct exposed_artifact artifacts[] = {
+        {9999999, 1, 0}, {10000000, 1, 0}, {1, 1, 0}, {UINT64_C(1) << 62, 1, 0}};
+    static const struct exposed_artifact mappings[] = {
+        {7, 3, 200}, {6, 1, 0}, {8, UINT32_MAX, UINT32_MAX}, {8, 1, 1}};
+    struct bench bench;
+
+    (void)state;
+    bench_init(&bench);
+    for (size_t count = 0; count <= 4; count++) {
+        struct exposure examples = exposure_of(EXPOSURE_KIND_EXAMPLES, artifacts, count);
+        struct exposure prompt = exposure_of(EXPOSURE_KIND_PROMPT, artifacts, count);
+        struct exposure matches = exposure_of(EXPOSURE_KIND_MATCHES, mappings, count);
+
+        examples.arm = EXPERIMENT_ARM_NONE;
+        prompt.arm = EXPERIMENT_ARM_CONTROL;
+        matches.as_of_seq = 0;
+        matches.served_at_us = 0;
+        expect_round_trip(&bench, &examples, true);
+        expect_round_trip(&bench, &prompt, true);
+        expect_round_trip(&bench, &matches, true);
+    }
+    arena_deinit(&bench.arena);
+}
+
+/* Goal: 20 artifacts fit into 312 characters, whatever their numbers. Method: far apart, with
+ * versions and lines. */
+static void test_twenty_artifacts_are_short(void **state)
+{
+    struct exposed_artifact artifacts[20];
+    struct exposure exposure;
+    struct bench bench;
+
+    (void)state;
+    bench_init(&bench);
+    for (size_t i = 0; i < 20; i++) {
+        artifacts[i] = (struct exposed_artifact){i % 2 == 0 ? 1 : UINT64_C(1) << 40, 100, 100};
+    }
+    exposure = exposure_of(EXPOSURE_KIND_MATCHES, artifacts, 20);
+    exposure.as_of_seq = UINT64_C(1) << 40;
+    assert_true(write_text(&bench, &exposure).size <= CHARACTERS_OF_20_MAX);
+    expect_round_trip(&bench, &exposure, true);
+    arena_deinit(&bench.arena);
+}
+
+/* Goal: a list of any length makes a reference of at most 4 KiB; one that is too long says how many
+ * there were and differs where any artifact does. Method: lengths around each limit. */
+static void test_a_long_list_stands_as_its_hash(void **state)
+{
+    static struct exposed_artifact artifacts[EXPOSURE_ARTIFACTS_MAX + 500];
+    struct exposure exposure;
+    struct exposure read = {0};
+    struct slice text;
+    struct bench bench;
+    bool listed_before = true;
+
+    (void)state;
+    bench_init(&bench);
+    for (size_t i = 0; i < EXPOSURE_ARTIFACTS_MAX + 500; i++) {
+        artifacts[i] = (struct exposed_artifact){i * 1000, 2, 1};
+    }
+    for (size_t count = 500; count <= EXPOSURE_ARTIFACTS_MAX + 500; count += 100) {
+        exposure = exposure_of(EXPOSURE_KIND_MATCHES, artifacts, count);
+        text = write_text(&bench, &exposure);
+        assert_true(text.size <= EXPOSURE_REFERENCE_CHARACTERS_MAX);
+        assert_int_equal(read_text(&bench, text, &read), OK);
+        assert_true(listed_before || !read.is_listed);
+        listed_before = read.is_listed;
+        expect_same(&read, &exposure);
+    }
+    assert_false(listed_before);
+    artifacts[1234].line_count = 3;
+    assert_false(slice_equal(write_text(&bench, &exposure), text));
+
+    /* Close together, as many as there may be are listed. */
+    for (size_t i = 0; i < EXPOSURE_ARTIFACTS_MAX; i++) {
+        artifacts[i] = (struct exposed_artifact){exposure.as_of_seq + i, 1, 1};
+    }
+    exposure = exposure_of(EXPOSURE_KIND_MATCHES, artifacts, EXPOSURE_ARTIFACTS_MAX - 50);
+    expect_round_trip(&bench, &exposure, true);
+    exposure.artifact_count = EXPOSURE_ARTIFACTS_MAX + 1;
+    expect_round_trip(&bench, &exposure, false);
+    arena_deinit(&bench.arena);
+}
+
+static struct slice sample(struct bench *bench)
+{
+    static const struct exposed_artifact artifacts[] = {
+        {9000000, 1, 0}, {8000000, 1, 0}, {5, 1, 0}};
+    struct exposure exposure = exposure_of(EXPOSURE_KIND_EXAMPLES, artifacts, 3);
+
+    return write_text(bench, &exposure);
+}
+
+/* Goal: a changed reference is refused, wherever it was changed. Method: every bit of the bytes, and
+ * every character of the text put for each of its characters. */
+static void test_every_change_is_refused(void **state)
+{
+    static const char digits[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+/ ";
+    struct exposure read = {0};
+    struct bench bench;
+    uint8_t bytes[512];
+    uint8_t text[512];
+    struct slice good;
+    size_t size = 0;
+
+    (void)state;
+    bench_init(&bench);
+    good = sample(&bench);
+    assert_true(base64_read(good, BASE64_URL | BASE64_EXACT, bytes, &size));
+    for (size_t bit = 0; bit < 8 * size; bit++) {
+        bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        assert_int_equal(
+            read_text(&bench, slice_of(text, base64_write(slice_of(bytes, size), BASE64_URL, text)),
+                      &read),
+            ERR_INVALID);
+        bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+    memcpy(text, good.data, good.size);
+    for (size_t at = 0; at < good.size; at++) {
+        for (size_t digit = 0; digit < sizeof(digits); digit++) {
+            bool same = (uint8_t)digits[digit] == good.data[at];
+
+            text[at] = (uint8_t)digits[digit];
+            assert_int_equal(read_text(&bench, slice_of(text, good.size), &read),
+                             same ? OK : ERR_INVALID);
+        }
+        text[at] = good.data[at];
+    }
+    arena_deinit(&bench.arena);
+}
+
+/* Goal: a reference is whole or refused. Method: every truncation, at both ends, and appended text. */
+static void test_every_length_but_its_own_is_refused(void **state)
+{
+    struct exposure read = {0};
+    struct bench bench;
+    uint8_t text[8192];
+    struct slice good;
+
+    (void)state;
+    bench_init(&bench);
+    good = sample(&bench);
+    for (size_t size = 0; size < good.size; size++) {
+        assert_int_equal(read_text(&bench, slice_of(good.data, size), &read), ERR_INVALID);
+        assert_int_equal(read_text(&bench, slice_after(good, good.size - size), &read),
+                         ERR_INVALID);
+    }
+    memset(text, 'A', sizeof(text));
+    memcpy(text, good.data, good.size);
+    for (size_t size = good.size + 1; size < sizeof(text); size += size < 300 ? 1 : 97) {
+        assert_int_equal(read_text(&bench, slice_of(text, size), &read), ERR_INVALID);
+    }
+    text[good.size] = '=';
+    assert_int_equal(read_text(&bench, slice_of(text, good.size + 1), &read), ERR_INVALID);
+    arena_deinit(&bench.arena);
+}
+
+/* Goal: a reference belongs to one organisation of one server. Method: each bit of the organisation's
+ * id, and another key. */
+static void test_foreign_ones_are_refused(void **state)
+{
+    uint8_t other[EXPOSURE_KEY_BYTES] = {0};
+    struct exposure read = {0};
+    struct bench bench;
+    struct slice good;
+
+    (void)state;
+    bench_init(&bench);
+    good = sample(&bench);
+    for (size_t bit = 0; bit < 8 * UUID_BYTES; bit++) {
+        bench.org.uuid.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        assert_int_equal(read_text(&bench, good, &read), ERR_INVALID);
+        bench.org.uuid.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+    assert_int_equal(read_text(&bench, good, &read), OK);
+    exposure_key_init(&bench.key, other);
+    assert_int_equal(read_text(&bench, good, &read), ERR_INVALID);
+    arena_deinit(&bench.arena);
+}
+
+/* Goal: what has our tag and says what this version does not know is refused, not misread. Method:
+ * bytes tagged by the key itself. */
+static void test_layouts_to_come_are_refused(void **state)
+{
+    static const uint8_t bodies[][12] = {
+        {2, 0x18, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, /* another version */
+        {1, 0xf8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, /* another kind */
+        {1, 0x18, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9}, /* a list that is not there */
+        {1, 0x19, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9}, /* its hash is not there */
+    };
+    struct exposure read = {0};
+    struct bench bench;
+
+    (void)state;
+    bench_init(&bench);
+    for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
+        uint8_t bytes[sizeof(bodies[0]) + EXPOSURE_TEXT_HASH_BYTES + 16] = {0};
+        uint8_t text[BASE64_DIGITS(sizeof(bytes)) + 1];
+        size_t signed_size = sizeof(bodies[0]) + EXPOSURE_TEXT_HASH_BYTES;
+        struct slice pieces[] = {slice_of(bench.org.uuid.bytes, UUID_BYTES),
+                                 slice_of(bytes, signed_size)};
+        struct sha256_digest tag;
+
+        memcpy(bytes, bodies[i], sizeof(bodies[i]));
+        memset(bytes + sizeof(bodies[i]), 0xff, EXPOSURE_TEXT_HASH_BYTES);
+        tag = hmac_sha256(&bench.key.mac, pieces, 2);
+        memcpy(bytes + signed_size, tag.bytes, 16);
+        assert_int_equal(read_text(&bench,
+                                   slice_of(text, base64_write(slice_of(bytes, sizeof(bytes)),
+                                                               BASE64_URL, text)),
+                                   &read),
+                         ERR_INVALID);
+    }
+    arena_deinit(&bench.arena);
+}
+
+int run_reference_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_round_trips),
+        cmocka_unit_test(test_twenty_artifacts_are_short),
+        cmocka_unit_test(test_a_long_list_stands_as_its_hash),
+        cmocka_unit_test(test_every_change_is_refused),
+        cmocka_unit_test(test_every_length_but_its_own_is_refused),
+        cmocka_unit_test(test_foreign_ones_are_refused),
+        cmocka_unit_test(test_layouts_to_come_are_refused),
+    };
+
+    return cmocka_run_group_tests_name("references", tests, NULL, NULL);
+}

@@ -13,19 +13,25 @@ static bool may_backfill(enum role role)
     return role == ROLE_INTEGRATOR || role == ROLE_ADMIN;
 }
 
+/* What stands between the path of a message and the name of its field: nothing in the request itself. */
+static const char *dot_behind(struct slice path)
+{
+    return path.size > 0 ? "." : "";
+}
+
 static enum err check_time(struct ctx *ctx, const struct capture_caller *caller, struct slice path,
                            bool has_created_at)
 {
     if (has_created_at && !may_backfill(caller->role)) {
         return fault_say(ctx->fault, ERR_DENIED,
-                         "%.*s.created_at may be given by an INTEGRATOR or ADMIN token alone; "
+                         "%.*s%screated_at may be given by an INTEGRATOR or ADMIN token alone; "
                          "leave it out, the server stamps it",
-                         (int)path.size, (const char *)path.data);
+                         (int)path.size, (const char *)path.data, dot_behind(path));
     }
     if (!has_created_at && caller->backfill_only) {
         return fault_say(ctx->fault, ERR_DENIED,
-                         "a token of this role captures history alone: give %.*s.created_at",
-                         (int)path.size, (const char *)path.data);
+                         "a token of this role captures history alone: give %.*s%screated_at",
+                         (int)path.size, (const char *)path.data, dot_behind(path));
     }
     return OK;
 }
@@ -42,9 +48,9 @@ enum err actor_resolve(struct ctx *ctx, const struct capture_caller *caller, str
     if (named.size > 0 && is_person(caller->role) && !slice_equal(named, caller->user_id)) {
         shown = fault_shorten(ctx->fault, named);
         return fault_say(ctx->fault, ERR_DENIED,
-                         "this token is bound to one user; %.*s.actor_user_id names another: "
+                         "this token is bound to one user; %.*s%sactor_user_id names another: "
                          "\"%.*s\"; leave it out",
-                         (int)path.size, (const char *)path.data, (int)shown.size,
+                         (int)path.size, (const char *)path.data, dot_behind(path), (int)shown.size,
                          (const char *)shown.data);
     }
     if (named.size > 0 || has_created_at) {

@@ -20,7 +20,7 @@ struct capture_caller {
 
 /* The actor to store: empty for history whose actor nobody knows, else borrowed or in the arena.
  * ERR_DENIED with a message for one that this caller may not name, or for a time that it may not
- * give or must give; `path` is the event's in the request. */
+ * give or must give; `path` is the event's in the request, empty for the request itself. */
 MUST_CHECK enum err actor_resolve(struct ctx *ctx, const struct capture_caller *caller,
                                   struct slice path, struct slice named, bool has_created_at,
                                   struct slice *ret_actor);

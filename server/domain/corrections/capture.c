@@ -25,8 +25,8 @@ struct texts {
 
 static void blame(struct ctx *ctx, struct slice path, const char *field, const char *why)
 {
-    struct slice name =
-        arena_printf(ctx->arena, "%.*s.%s", (int)path.size, (const char *)path.data, field);
+    struct slice name = arena_printf(ctx->arena, "%.*s%s%s", (int)path.size,
+                                     (const char *)path.data, path.size > 0 ? "." : "", field);
 
     fault_add(ctx->fault, name, "%s", why);
 }
@@ -217,7 +217,7 @@ static enum err encode_facts(struct ctx *ctx, struct org_id org, const struct lo
 
     uuid_format(stamp->id, id);
     uuid_format(org.uuid, org_text);
-    buffer_init(&buffer, ctx->arena, 512 + event->fields.size);
+    buffer_init(&buffer, ctx->arena, 512 + event->fields.size + input->mapping_changes.size);
     wire_put_bytes(&buffer, FEEDBACK_EVENT_ID_FIELD, slice_of(id, sizeof(id)));
     wire_put_bytes(&buffer, FEEDBACK_EVENT_ORG_ID_FIELD, slice_of(org_text, sizeof(org_text)));
     wire_put_bytes_given(&buffer, FEEDBACK_EVENT_ACTOR_USER_ID_FIELD, input->actor_user_id);
@@ -234,6 +234,7 @@ static enum err encode_facts(struct ctx *ctx, struct org_id org, const struct lo
     if (event->reduced) {
         wire_put_varint(&buffer, FEEDBACK_EVENT_REDUCED_FIELD, 1);
     }
+    buffer_append(&buffer, input->mapping_changes);
     *ret_facts = buffer_slice(&buffer);
     return buffer_ok(&buffer) ? OK : ERR_MEMORY;
 }
@@ -278,6 +279,16 @@ static enum err add_subjects(struct ctx *ctx, const struct capture_input *input,
     return OK;
 }
 
+static enum err take_stamp(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                           const struct capture_input *input, struct log_stamp *ret_stamp)
+{
+    if (input->stamp == NULL) {
+        return log_next_stamp(ctx, txn, org, ret_stamp);
+    }
+    *ret_stamp = *input->stamp;
+    return OK;
+}
+
 /* Decides, appends and applies one event. */
 static enum err store_one(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                           const struct capture_event *captured, uint64_t *ret_seq)
@@ -294,7 +305,7 @@ static enum err store_one(struct ctx *ctx, struct store_txn *txn, struct org_id 
     enum err err = fill_in_event(ctx, txn, org, &filled);
 
     if (err == OK) {
-        err = log_next_stamp(ctx, txn, org, &draft.stamp);
+        err = take_stamp(ctx, txn, org, &filled.input, &draft.stamp);
     }
     if (err != OK) {
         return err;

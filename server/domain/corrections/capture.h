@@ -33,13 +33,17 @@ struct capture_input {
     struct slice corrected_output_json;
     struct slice meta_json;
     struct slice details_json; /* another name for meta_json */
+    struct slice
+        mapping_changes; /* the fields of that name as wire bytes; of MappingService alone */
+    const struct log_stamp *stamp; /* what the event will have, where its maker had to know that
+                                      before; NULL: the log's next */
 };
 
 /* An event that only lacks what the transaction gives it: seq, id and time, and what is filled in from
  * its document. */
 struct capture_event {
     struct capture_input input; /* with the actor resolved */
-    struct slice path; /* in the request, such as events[3] */
+    struct slice path; /* in the request, such as events[3]; empty: the request itself */
     struct slice fields; /* fields_changed, wire bytes */
     struct slice content; /* the content run, wire bytes; meta_json stands last */
     size_t meta_at; /* where meta_json begins in it; its end: there is none */

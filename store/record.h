@@ -233,6 +233,7 @@ struct mapping_record {
     uint64_t last_seq; /* of the last event that has a MappingChange of it */
     uint32_t version; /* events that have one; from 1 */
     uint32_t similar_block; /* of MAPPING_SIMILAR, from 1; 0: it stands in none */
+    int64_t settled_at_us; /* created_at of the newest judgement of it, else of its suggestion */
 };
 
 /* MAPPING_CONFIRMED: what a customer's SKU stands for. */

@@ -41,6 +41,7 @@ enum err record_decode_mapping(struct slice bytes, struct mapping_record *ret_re
     record.last_seq = message.last_seq;
     record.version = message.version;
     record.similar_block = message.similar_block;
+    record.settled_at_us = message.settled_at_us;
     record_need(&check, mapping_fits(&record));
     if (!check.failed) {
         *ret_record = record;
@@ -65,6 +66,7 @@ enum err record_encode_mapping(struct arena *arena, const struct mapping_record 
         .last_seq = record->last_seq,
         .version = record->version,
         .similar_block = record->similar_block,
+        .settled_at_us = record->settled_at_us,
     };
 
     if (UNEXPECTED(!mapping_fits(record))) {

@@ -6,6 +6,7 @@
 #include "server/domain/admin/admin.h"
 #include "server/domain/corrections/apply.h"
 #include "server/domain/layouts/apply.h"
+#include "server/domain/settings/settings.h"
 
 enum err domain_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
 {
@@ -23,8 +24,9 @@ enum err domain_apply(struct ctx *ctx, struct store_txn *txn, const struct event
     case EVENT_EXPOSURE_RECORDED:
     case EVENT_EXTRACTION_RECORDED:
     case EVENT_PROMPT_TEMPLATE_PUT:
-    case EVENT_SETTINGS_UPDATED:
         return ERR_CORRUPT;
+    case EVENT_SETTINGS_UPDATED:
+        return settings_apply(ctx, txn, event);
     }
     return ERR_CORRUPT;
 }

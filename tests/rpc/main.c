@@ -20,5 +20,6 @@ int main(void)
     failed += run_layout_tests();
     failed += run_turn_tests();
     failed += run_verify_tests();
+    failed += run_settings_tests();
     return failed;
 }

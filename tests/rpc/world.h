@@ -14,9 +14,12 @@
 #include "tests/rpc/fake_documents.h"
 
 #include <errata/v1/admin_service.pb-c.h>
+#include <errata/v1/analytics_service.pb-c.h>
 #include <errata/v1/correction_service.pb-c.h>
 #include <errata/v1/layout_service.pb-c.h>
 #include <errata/v1/learning_service.pb-c.h>
+#include <errata/v1/mapping_service.pb-c.h>
+#include <errata/v1/review_service.pb-c.h>
 #include <errata/v1/role.fields.h>
 
 /* 2026-01-01T00:00:00Z. */
@@ -139,5 +142,6 @@ int run_document_end_tests(void);
 int run_layout_tests(void);
 int run_turn_tests(void);
 int run_verify_tests(void);
+int run_settings_tests(void);
 
 #endif

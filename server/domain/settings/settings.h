@@ -20,8 +20,9 @@ struct settings {
     enum match_mode match_mode; /* never UNSPECIFIED */
 };
 
-/* What a caller changes. */
+/* What a caller changes; at least one of them. */
 struct settings_change {
+    bool by_program; /* no person says it: a token without a user */
     bool has_holdout_percent;
     uint32_t holdout_percent;
     bool has_match_mode;

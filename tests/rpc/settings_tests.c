@@ -1,0 +1,190 @@
+/*
+ * settings_tests.c: an organisation's settings through calls: defaults, one member at a time, what is
+ * refused, whose they are, and a repeat under a key.
+ */
+#include "tests/rpc/world.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include <errata/v1/match_mode.fields.h>
+
+#define GET "errata.v1.AdminService/GetSettings"
+#define UPDATE "errata.v1.AdminService/UpdateSettings"
+
+/* What a change says; -1 leaves a member out. */
+struct change {
+    int32_t holdout_percent;
+    int32_t match_mode;
+};
+
+static struct exchange update(struct world *world, const struct exchange_start *start,
+                              const char *org_id, struct change change)
+{
+    Errata__V1__OrganizationSettings settings = ERRATA__V1__ORGANIZATION_SETTINGS__INIT;
+    Errata__V1__UpdateSettingsRequest request = ERRATA__V1__UPDATE_SETTINGS_REQUEST__INIT;
+
+    if (change.holdout_percent >= 0) {
+        settings._holdout_percent_case =
+            ERRATA__V1__ORGANIZATION_SETTINGS___HOLDOUT_PERCENT_HOLDOUT_PERCENT;
+        settings.holdout_percent = (uint32_t)change.holdout_percent;
+    }
+    if (change.match_mode >= 0) {
+        settings._match_mode_case = ERRATA__V1__ORGANIZATION_SETTINGS___MATCH_MODE_MATCH_MODE;
+        settings.match_mode = (Errata__V1__MatchMode)change.match_mode;
+    }
+    request.org_id = (char *)(uintptr_t)org_id;
+    request.settings = &settings;
+    return world_call_whole(world, start, &request.base);
+}
+
+/* The settings that GetSettings answers; every member is there. */
+static void expect(struct world *world, const char *token, const char *org_id,
+                   struct change expected)
+{
+    Errata__V1__GetSettingsRequest request = ERRATA__V1__GET_SETTINGS_REQUEST__INIT;
+    Errata__V1__GetSettingsResponse *response = NULL;
+    const struct exchange_start start = {.path = GET, .authorization = token};
+
+    request.org_id = (char *)(uintptr_t)org_id;
+    assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
+    assert_int_not_equal(response->settings->_holdout_percent_case, 0);
+    assert_int_not_equal(response->settings->_match_mode_case, 0);
+    assert_int_equal(response->settings->holdout_percent, expected.holdout_percent);
+    assert_int_equal(response->settings->match_mode, expected.match_mode);
+}
+
+/* Goal: what was not chosen has its default, what is not named stays. Method: a member at a time. */
+static void test_members(void **state)
+{
+    struct world world;
+    struct exchange_start start = {.path = UPDATE};
+
+    (void)state;
+    world_init(&world);
+    start.authorization = world.admin;
+    expect(&world, world.admin, "", (struct change){0, MATCH_MODE_EXACT});
+    assert_int_equal(update(&world, &start, "", (struct change){25, -1}).code, GRPC_OK);
+    expect(&world, world.admin, "", (struct change){25, MATCH_MODE_EXACT});
+    assert_int_equal(update(&world, &start, "", (struct change){-1, MATCH_MODE_FILL}).code,
+                     GRPC_OK);
+    expect(&world, world.admin, "", (struct change){25, MATCH_MODE_FILL});
+    assert_int_equal(update(&world, &start, "", (struct change){0, -1}).code, GRPC_OK);
+    expect(&world, world.admin, "", (struct change){0, MATCH_MODE_FILL});
+    world_deinit(&world);
+}
+
+/* Goal: a bad value is named, all of them at once, and nothing is stored. Method: each, and both. */
+static void test_refused(void **state)
+{
+    struct world world;
+    struct exchange_start start = {.path = UPDATE};
+    struct exchange exchange;
+
+    (void)state;
+    world_init(&world);
+    start.authorization = world.admin;
+    exchange = update(&world, &start, "", (struct change){-1, -1});
+    assert_int_equal(exchange.code, GRPC_INVALID_ARGUMENT);
+    assert_true(slice_has(exchange.message, "holdout_percent and match_mode"));
+    exchange = update(&world, &start, "", (struct change){101, -1});
+    assert_int_equal(exchange.code, GRPC_INVALID_ARGUMENT);
+    assert_true(slice_has(exchange.details, "settings.holdout_percent"));
+    exchange = update(&world, &start, "", (struct change){-1, MATCH_MODE_UNSPECIFIED});
+    assert_int_equal(exchange.code, GRPC_INVALID_ARGUMENT);
+    assert_true(slice_has(exchange.details, "settings.match_mode"));
+    exchange = update(&world, &start, "", (struct change){50, 77});
+    assert_int_equal(exchange.code, GRPC_INVALID_ARGUMENT);
+    assert_true(slice_has(exchange.details, "settings.match_mode"));
+    expect(&world, world.admin, "", (struct change){0, MATCH_MODE_EXACT});
+    world_deinit(&world);
+}
+
+/* Goal: settings are their organisation's: another administrator neither sees nor changes them, and
+ * one with the server flag may name it. Method: two organisations and a made-up one. */
+static void test_whose(void **state)
+{
+    static char made_up[] = "01890000-0000-7000-8000-000000000000";
+    struct world world;
+    char owner[WORLD_TOKEN_BYTES];
+    char stranger[WORLD_TOKEN_BYTES];
+    char viewer[WORLD_TOKEN_BYTES];
+    const char *org = NULL;
+    struct exchange_start start = {.path = UPDATE};
+    struct exchange foreign;
+    struct exchange unknown;
+
+    (void)state;
+    world_init(&world);
+    org = world_make_org(&world, "owner", owner);
+    (void)world_make_org(&world, "stranger", stranger);
+    world_make_token(&world, owner, ROLE_VIEWER, viewer);
+    start.authorization = stranger;
+    foreign = update(&world, &start, org, (struct change){10, -1});
+    unknown = update(&world, &start, made_up, (struct change){10, -1});
+    assert_int_equal(foreign.code, GRPC_NOT_FOUND);
+    assert_int_equal(unknown.code, GRPC_NOT_FOUND);
+    assert_int_equal(foreign.message.size, unknown.message.size); /* but for the id in it */
+    start.authorization = viewer;
+    assert_int_equal(update(&world, &start, "", (struct change){10, -1}).code,
+                     GRPC_PERMISSION_DENIED);
+    expect(&world, owner, "", (struct change){0, MATCH_MODE_EXACT});
+
+    start.authorization = world.admin;
+    assert_int_equal(update(&world, &start, org, (struct change){10, -1}).code, GRPC_OK);
+    expect(&world, world.admin, org, (struct change){10, MATCH_MODE_EXACT});
+    expect(&world, owner, org, (struct change){10, MATCH_MODE_EXACT});
+    expect(&world, stranger, "", (struct change){0, MATCH_MODE_EXACT});
+    expect(&world, world.admin, "", (struct change){0, MATCH_MODE_EXACT});
+    world_deinit(&world);
+}
+
+/* Goal: a repeat is answered as the first was, whatever came between, and changes nothing. Method:
+ * the same key around another change. */
+static void test_repeat(void **state)
+{
+    struct world world;
+    Errata__V1__OrganizationSettings settings = ERRATA__V1__ORGANIZATION_SETTINGS__INIT;
+    Errata__V1__UpdateSettingsRequest request = ERRATA__V1__UPDATE_SETTINGS_REQUEST__INIT;
+    Errata__V1__UpdateSettingsResponse *response = NULL;
+    struct exchange_start start = {.path = UPDATE, .idempotency_key = "again"};
+
+    (void)state;
+    world_init(&world);
+    start.authorization = world.admin;
+    settings._holdout_percent_case =
+        ERRATA__V1__ORGANIZATION_SETTINGS___HOLDOUT_PERCENT_HOLDOUT_PERCENT;
+    settings.holdout_percent = 30;
+    request.settings = &settings;
+    assert_int_equal(world_call(&world, &start, &request.base, &response), GRPC_OK);
+    assert_int_equal(response->settings->holdout_percent, 30);
+    assert_int_equal(response->settings->match_mode, MATCH_MODE_EXACT);
+    start.idempotency_key = NULL;
+    assert_int_equal(update(&world, &start, "", (struct change){40, MATCH_MODE_GUARDED}).code,
+                     GRPC_OK);
+    start.idempotency_key = "again";
+    assert_int_equal(world_call(&world, &start, &request.base, &response), GRPC_OK);
+    assert_int_equal(response->settings->holdout_percent, 30);
+    assert_int_equal(response->settings->match_mode, MATCH_MODE_EXACT);
+    expect(&world, world.admin, "", (struct change){40, MATCH_MODE_GUARDED});
+    settings.holdout_percent = 31;
+    assert_int_equal(world_call(&world, &start, &request.base, NULL), GRPC_ALREADY_EXISTS);
+    world_deinit(&world);
+}
+
+int run_settings_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_members),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_whose),
+        cmocka_unit_test(test_repeat),
+    };
+
+    return cmocka_run_group_tests_name("settings", tests, NULL, NULL);
+}

@@ -1,0 +1,182 @@
+/*
+ * settings_tests.c: what an organisation has chosen: the defaults, one member at a time, and the row
+ * that an event makes.
+ */
+#include "server/domain/settings/settings.h"
+#include "store/base/wire.h"
+#include "store/record.h"
+#include "tests/support/store/store_world.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errata/v1/admin_service.fields.h>
+#include <errata/v1/learning_service.fields.h>
+
+static struct store_txn *begin(struct store_world *world)
+{
+    struct store_txn *txn = NULL;
+
+    assert_int_equal(store_begin(world->backend, STORE_WRITE, &txn), OK);
+    log_begin_write(txn, NULL);
+    return txn;
+}
+
+/* Gives the organisation a first event: without one there is no organisation. */
+static void make_org(struct store_world *world, struct store_txn *txn, struct org_id org)
+{
+    struct event_draft draft = {
+        .org = org,
+        .kind = EVENT_ORGANIZATION_CREATED,
+        .annotator = ANNOTATOR_HUMAN,
+        .source = SOURCE_LIVE,
+        .subjects = {{SUBJECT_ORGANIZATION, SLICE("org")}},
+        .subject_count = 1,
+        .facts = SLICE("facts"),
+    };
+    struct event event;
+
+    assert_int_equal(log_next_stamp(&world->ctx, txn, org, &draft.stamp), OK);
+    draft.created_at_us = draft.stamp.recorded_at_us;
+    assert_int_equal(log_append(&world->ctx, txn, &draft, &event), OK);
+}
+
+static void expect(struct store_txn *txn, struct org_id org, uint32_t holdout_percent,
+                   enum match_mode match_mode)
+{
+    struct settings settings;
+
+    assert_int_equal(settings_read(txn, org, &settings), OK);
+    assert_int_equal(settings.holdout_percent, holdout_percent);
+    assert_int_equal(settings.match_mode, match_mode);
+}
+
+/* Goal: a change changes what it names, and no other organisation's. Method: one member, then the
+ * other, then nothing new; each is an event with who did it. */
+static void test_changes(void **state)
+{
+    struct store_world *world = *state;
+    struct org_id org = store_world_org(1);
+    struct org_id other = store_world_org(2);
+    struct store_txn *txn = begin(world);
+    struct settings_change change = {.has_holdout_percent = true, .holdout_percent = 20};
+    struct event event;
+    uint64_t seq = 0;
+
+    make_org(world, txn, org);
+    make_org(world, txn, other);
+    expect(txn, org, 0, MATCH_MODE_EXACT);
+    assert_int_equal(settings_update(&world->ctx, txn, org, SLICE("anna"), &change, &seq), OK);
+    assert_int_equal(seq, 2);
+    expect(txn, org, 20, MATCH_MODE_EXACT);
+
+    change = (struct settings_change){
+        .by_program = true, .has_match_mode = true, .match_mode = MATCH_MODE_GUARDED};
+    assert_int_equal(settings_update(&world->ctx, txn, org, SLICE("token:1"), &change, &seq), OK);
+    assert_int_equal(seq, 3);
+    expect(txn, org, 20, MATCH_MODE_GUARDED);
+    assert_int_equal(settings_update(&world->ctx, txn, org, SLICE("token:1"), &change, &seq), OK);
+    assert_int_equal(seq, 4);
+    expect(txn, org, 20, MATCH_MODE_GUARDED);
+    expect(txn, other, 0, MATCH_MODE_EXACT);
+
+    assert_int_equal(log_read(txn, org, 2, &event), OK);
+    assert_int_equal(event.kind, EVENT_SETTINGS_UPDATED);
+    assert_int_equal(event.annotator, ANNOTATOR_HUMAN);
+    assert_true(slice_equal(event.actor_user_id, SLICE("anna")));
+    assert_int_equal(event.subjects[0].kind, SUBJECT_ORGANIZATION);
+    assert_int_equal(event.content.size, 0);
+    assert_int_equal(log_read(txn, org, 3, &event), OK);
+    assert_int_equal(event.annotator, ANNOTATOR_CODE);
+    store_abort(txn);
+}
+
+/* Goal: an organisation that is not there has no settings to change. Method: one without an event. */
+static void test_no_organisation(void **state)
+{
+    struct store_world *world = *state;
+    struct store_txn *txn = begin(world);
+    const struct settings_change change = {.has_holdout_percent = true, .holdout_percent = 1};
+    uint64_t seq = 0;
+
+    assert_int_equal(
+        settings_update(&world->ctx, txn, store_world_org(1), SLICE("anna"), &change, &seq),
+        ERR_NOT_FOUND);
+    assert_int_equal(seq, 0);
+    store_abort(txn);
+}
+
+/* Goal: the row and the answer come from the event alone. Method: applies an event to an organisation
+ * that never saw it, and reads the answer back. */
+static void test_from_the_event(void **state)
+{
+    struct store_world *world = *state;
+    struct org_id org = store_world_org(1);
+    struct store_txn *txn = begin(world);
+    const struct settings_change change = {.has_holdout_percent = true,
+                                           .holdout_percent = 100,
+                                           .has_match_mode = true,
+                                           .match_mode = MATCH_MODE_FILL};
+    const uint8_t whole[] = {0x4a, 4, 0x08, 100, 0x10, MATCH_MODE_FILL};
+    struct buffer answer;
+    struct event event;
+    uint64_t seq = 0;
+
+    make_org(world, txn, org);
+    assert_int_equal(settings_update(&world->ctx, txn, org, SLICE("anna"), &change, &seq), OK);
+    assert_int_equal(log_read(txn, org, seq, &event), OK);
+    buffer_init(&answer, &world->arena, 16);
+    assert_int_equal(settings_append_after(&answer, 9, &event), OK);
+    assert_true(slice_equal(buffer_slice(&answer), slice_of(whole, sizeof(whole))));
+
+    event.org = store_world_org(2);
+    assert_int_equal(settings_apply(&world->ctx, txn, &event), OK);
+    expect(txn, event.org, 100, MATCH_MODE_FILL);
+    store_abort(txn);
+}
+
+/* Goal: facts that no update wrote are refused. Method: each way of being wrong. */
+static void test_corrupt(void **state)
+{
+    static const struct slice bad[] = {
+        {(const uint8_t *)"", 0}, /* nothing behind it */
+        {(const uint8_t *)"\x12\x02\x08\x65", 4}, /* 101 percent */
+        {(const uint8_t *)"\x12\x02\x10\x00", 4}, /* a mode that is not said */
+        {(const uint8_t *)"\x12\x02\x10\x63", 4}, /* a mode that is none */
+        {(const uint8_t *)"\x12\x02\x0a\x00", 4}, /* percent as bytes */
+        {(const uint8_t *)"\x12\x05\x08", 3}, /* cut */
+        {(const uint8_t *)"\x12\x01\x08", 3}, /* cut within */
+    };
+    struct store_world *world = *state;
+    struct store_txn *txn = begin(world);
+    struct event event = {.org = store_world_org(1), .seq = 1, .kind = EVENT_SETTINGS_UPDATED};
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        event.facts = bad[i];
+        assert_int_equal(settings_apply(&world->ctx, txn, &event), ERR_CORRUPT);
+    }
+    event.facts = SLICE("\x12\x02\x08\x64");
+    assert_int_equal(settings_apply(&world->ctx, txn, &event), OK);
+    expect(txn, event.org, 100, MATCH_MODE_EXACT);
+    event.kind = EVENT_TOKEN_CREATED;
+    assert_int_equal(settings_apply(&world->ctx, txn, &event), ERR_CORRUPT);
+    store_abort(txn);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_changes, store_world_set_up, store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_no_organisation, store_world_set_up,
+                                        store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_from_the_event, store_world_set_up,
+                                        store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_corrupt, store_world_set_up, store_world_tear_down),
+    };
+
+    return cmocka_run_group_tests_name("settings", tests, NULL, NULL);
+}

@@ -1,0 +1,1 @@
+errata_test(settings_tests DIR tests/unit/settings USES domain_settings store_support LABELS unit)

@@ -44,6 +44,13 @@ ROUND_TRIP(organization)
 ROUND_TRIP(token)
 ROUND_TRIP(idempotency)
 ROUND_TRIP(meta)
+ROUND_TRIP(layout_stats)
+ROUND_TRIP(extraction)
+ROUND_TRIP(extraction_subject)
+ROUND_TRIP(mapping)
+ROUND_TRIP(mapping_confirmed)
+ROUND_TRIP(prompt_template)
+ROUND_TRIP(settings)
 
 /* The short reading of a layout's head finds the same marks as the whole one. */
 static void check_layout_marks(struct arena *arena, struct slice bytes)
@@ -128,9 +135,29 @@ static void check_envelope_row(struct arena *arena, struct slice bytes)
 }
 
 static void (*const checks[])(struct arena *arena, struct slice bytes) = {
-    check_event_row, check_envelope_row, check_org_head, check_layout_head, check_layout_marks,
-    check_example,   check_example_mark, check_entity,   check_document,    check_profile,
-    check_counter,   check_organization, check_token,    check_idempotency, check_meta};
+    check_event_row,
+    check_envelope_row,
+    check_org_head,
+    check_layout_head,
+    check_layout_marks,
+    check_example,
+    check_example_mark,
+    check_entity,
+    check_document,
+    check_profile,
+    check_counter,
+    check_organization,
+    check_token,
+    check_idempotency,
+    check_meta,
+    check_layout_stats,
+    check_extraction,
+    check_extraction_subject,
+    check_mapping,
+    check_mapping_confirmed,
+    check_prompt_template,
+    check_settings,
+};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

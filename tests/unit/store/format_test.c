@@ -7,6 +7,7 @@
 
 #include "store/base/buffer.h"
 #include "store/keys.h"
+#include "store/log.h"
 #include "tests/unit/store/kinds.h"
 #include "tests/unit/store/samples.h"
 
@@ -164,6 +165,23 @@ static void test_examples_of_the_file(void **state)
         {"profile_most_seen", key_profile_most_seen(org, 300, &measured), empty},
         {"counter", key_counter(org, 20455, COUNTER_LINE_FIELD, SLICE("qty")),
          sample_of(&arena, "counter")},
+        {"layout_stats", key_layout_stats(org, &fingerprint), sample_of(&arena, "layout_stats")},
+        {"extraction", key_extraction(org, 9), sample_of(&arena, "extraction")},
+        {"extraction_subject", key_extraction_subject(org, SUBJECT_DOCUMENT, SLICE("invoice-7")),
+         sample_of(&arena, "extraction_subject")},
+        {"exposure", key_exposure(org, hash), slice_of(seq, sizeof(seq))},
+        {"outcome", key_outcome(org, 2, EVENT_MAPPING_APPLIED, SLICE("invoice-7")),
+         slice_of(seq, sizeof(seq))},
+        {"mapping", key_mapping(org, 2), sample_of(&arena, "mapping")},
+        {"mapping_sku", key_mapping_sku(org, SLICE("customer-7"), SLICE("ab-1"), 2), empty},
+        {"mapping_pair", key_mapping_pair(org, SLICE("customer-7"), SLICE("ab-1"), SLICE("sku1")),
+         slice_of(seq, sizeof(seq))},
+        {"mapping_confirmed", key_mapping_confirmed(org, SLICE("customer-7"), SLICE("ab-1")),
+         sample_of(&arena, "mapping_confirmed")},
+        {"mapping_similar", key_mapping_similar(org, SLICE("customer-7"), 1), empty},
+        {"prompt_template", key_prompt_template(org, SLICE("invoices"), 2),
+         sample_of(&arena, "prompt_template")},
+        {"settings", key_settings(org), sample_of(&arena, "settings")},
         {"organization", key_organization_global(sample_uuid(0x11)),
          sample_of(&arena, "organization")},
         {"organization_name", key_organization_name_global(SLICE("default")),

@@ -145,6 +145,22 @@ static void test_keys_begin_with_their_org(void **state)
         key_profile_last_seen(org, 1, &measured),
         key_profile_most_seen(org, 1, &measured),
         key_counter(org, 1, COUNTER_LINE_FIELD, SLICE("qty")),
+        key_counter_day_prefix(org, 1),
+        key_layout_stats(org, &fingerprint),
+        key_extraction(org, 1),
+        key_extraction_subject(org, SUBJECT_DOCUMENT, SLICE("x")),
+        key_exposure(org, hash),
+        key_outcome(org, 1, 7, SLICE("x")),
+        key_mapping(org, 1),
+        key_mapping_customer_prefix(org, SLICE("x")),
+        key_mapping_sku_prefix(org, SLICE("x"), SLICE("y")),
+        key_mapping_sku(org, SLICE("x"), SLICE("y"), 1),
+        key_mapping_pair(org, SLICE("x"), SLICE("y"), SLICE("z")),
+        key_mapping_confirmed(org, SLICE("x"), SLICE("y")),
+        key_mapping_similar(org, SLICE("x"), 1),
+        key_prompt_template_prefix(org, SLICE("x")),
+        key_prompt_template(org, SLICE("x"), 1),
+        key_settings(org),
         key_token_by_org(org, 1),
         key_idempotency(org, 1, hash),
     };
@@ -177,12 +193,117 @@ static void test_entities_are_apart(void **state)
                         key_entity(org, SLICE("a"), SLICE("b"), 8)) < 0);
 }
 
+/* Goal: counters stand by day, and a key tells day and dimension again. Method: edges; other shapes and
+ * dimensions that there are none of are refused. */
+static void test_counters(void **state)
+{
+    static const uint32_t days[] = {0, 1, 255, 256, 20455, UINT32_MAX};
+    struct org_id org = store_world_org(1);
+    enum counter_dimension dimension = COUNTER_EVENT_TYPE;
+    uint32_t day = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(days) / sizeof(days[0]); i++) {
+        struct key key = key_counter(org, days[i], COUNTER_MAPPING_APPLIED, SLICE("qty"));
+        struct key prefix = key_counter_day_prefix(org, days[i]);
+
+        assert_true(slice_starts_with(key_slice(&key), key_slice(&prefix)));
+        assert_true(i == 0 ||
+                    compare(key_counter(org, days[i - 1], COUNTER_MAPPING_APPLIED, SLICE("qty")),
+                            prefix) < 0);
+        assert_int_equal(key_read_counter(key_slice(&key), &day, &dimension), OK);
+        assert_true(day == days[i]);
+        assert_int_equal(dimension, COUNTER_MAPPING_APPLIED);
+        key.bytes[prefix.size] = COUNTER_DIMENSION_MAX + 1;
+        assert_int_equal(key_read_counter(key_slice(&key), &day, &dimension), ERR_CORRUPT);
+        key.bytes[prefix.size] = 0;
+        assert_int_equal(key_read_counter(key_slice(&key), &day, &dimension), ERR_CORRUPT);
+        key.bytes[prefix.size] = COUNTER_EVENT_TYPE;
+        key.size--;
+        assert_int_equal(key_read_counter(key_slice(&key), &day, &dimension), ERR_CORRUPT);
+    }
+}
+
+/* Goal: a customer's SKUs stand in their order, are found by their beginning however long that is, and
+ * tell their mapping. Method: neighbours of a list in the wanted order, with each one's beginnings. */
+static void test_mapping_skus(void **state)
+{
+    static const char *const order[] = {
+        "a", "a-1", "ab", "b", "b\xc3\xbc", "c-a sku that is longer than the key keeps"};
+    struct org_id org = store_world_org(1);
+    uint64_t seq = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+        struct slice sku = slice_text(order[i]);
+        struct key key = key_mapping_sku(org, SLICE("c"), sku, i + 1);
+
+        for (size_t size = 0; size <= sku.size; size++) {
+            struct key prefix = key_mapping_sku_prefix(org, SLICE("c"), slice_of(sku.data, size));
+
+            assert_true(slice_starts_with(key_slice(&key), key_slice(&prefix)));
+        }
+        assert_true(i == 0 ||
+                    compare(key_mapping_sku(org, SLICE("c"), slice_text(order[i - 1]), UINT64_MAX),
+                            key) < 0);
+        assert_int_equal(key.size, STORE_KEY_BYTES_MAX);
+        assert_int_equal(key_read_mapping_sku(key_slice(&key), &seq), OK);
+        assert_int_equal(seq, i + 1);
+        key.size--;
+        assert_int_equal(key_read_mapping_sku(key_slice(&key), &seq), ERR_CORRUPT);
+    }
+    assert_true(compare(key_mapping_sku(org, SLICE("c"), SLICE("a"), 2),
+                        key_mapping_sku(org, SLICE("c"), SLICE("a"), 3)) < 0);
+}
+
+/* Goal: two pairs of SKUs that would join to the same text are apart. Method: move the border. */
+static void test_mapping_pairs_are_apart(void **state)
+{
+    struct org_id org = store_world_org(1);
+
+    (void)state;
+    assert_int_not_equal(compare(key_mapping_pair(org, SLICE("c"), SLICE("ab"), SLICE("c")),
+                                 key_mapping_pair(org, SLICE("c"), SLICE("a"), SLICE("bc"))),
+                         0);
+    assert_int_not_equal(compare(key_mapping_pair(org, SLICE("c"), SLICE("a"), SLICE("b")),
+                                 key_mapping_pair(org, SLICE("c"), SLICE("b"), SLICE("a"))),
+                         0);
+}
+
+/* Goal: a template's versions stand newest first behind its name, templates by name, long names that
+ * begin alike apart. Method: neighbours in the wanted order. */
+static void test_prompt_templates(void **state)
+{
+    struct org_id org = store_world_org(1);
+    struct key one = key_prompt_template_prefix(org, SLICE("a name of more than 24 bytes: 1"));
+    struct key two = key_prompt_template_prefix(org, SLICE("a name of more than 24 bytes: 2"));
+    struct key prefix = key_prompt_template_prefix(org, SLICE("b"));
+    struct key newest = key_prompt_template(org, SLICE("b"), UINT32_MAX);
+
+    (void)state;
+    assert_int_not_equal(compare(one, two), 0);
+    assert_true(compare(one, prefix) < 0);
+    assert_true(slice_starts_with(key_slice(&newest), key_slice(&prefix)));
+    assert_true(compare(newest, key_prompt_template(org, SLICE("b"), 2)) < 0);
+    assert_true(compare(key_prompt_template(org, SLICE("b"), 2),
+                        key_prompt_template(org, SLICE("b"), 1)) < 0);
+    assert_true(compare(key_prompt_template(org, SLICE("b"), 1),
+                        key_prompt_template(org, SLICE("b1"), UINT32_MAX)) < 0);
+}
+
 int run_key_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_newest_first),       cmocka_unit_test(test_reading_back),
-        cmocka_unit_test(test_head_is_first),      cmocka_unit_test(test_keys_begin_with_their_org),
-        cmocka_unit_test(test_entities_are_apart), cmocka_unit_test(test_profile_orders),
+        cmocka_unit_test(test_newest_first),
+        cmocka_unit_test(test_reading_back),
+        cmocka_unit_test(test_head_is_first),
+        cmocka_unit_test(test_keys_begin_with_their_org),
+        cmocka_unit_test(test_entities_are_apart),
+        cmocka_unit_test(test_profile_orders),
+        cmocka_unit_test(test_counters),
+        cmocka_unit_test(test_mapping_skus),
+        cmocka_unit_test(test_mapping_pairs_are_apart),
+        cmocka_unit_test(test_prompt_templates),
     };
 
     return cmocka_run_group_tests_name("keys", tests, NULL, NULL);

@@ -30,6 +30,13 @@ KIND(example_mark)
 KIND(document)
 KIND(profile)
 KIND(counter)
+KIND(layout_stats)
+KIND(extraction)
+KIND(extraction_subject)
+KIND(mapping)
+KIND(mapping_confirmed)
+KIND(prompt_template)
+KIND(settings)
 KIND(organization)
 KIND(token)
 KIND(idempotency)
@@ -78,6 +85,13 @@ const struct record_kind record_kinds[RECORD_KIND_COUNT] = {
     {"document", sample_of_document, document_again},
     {"profile", sample_of_profile, profile_again},
     {"counter", sample_of_counter, counter_again},
+    {"layout_stats", sample_of_layout_stats, layout_stats_again},
+    {"extraction", sample_of_extraction, extraction_again},
+    {"extraction_subject", sample_of_extraction_subject, extraction_subject_again},
+    {"mapping", sample_of_mapping, mapping_again},
+    {"mapping_confirmed", sample_of_mapping_confirmed, mapping_confirmed_again},
+    {"prompt_template", sample_of_prompt_template, prompt_template_again},
+    {"settings", sample_of_settings, settings_again},
     {"organization", sample_of_organization, organization_again},
     {"token", sample_of_token, token_again},
     {"idempotency", sample_of_idempotency, idempotency_again},

@@ -11,6 +11,7 @@
 #include "tests/unit/store/samples.h"
 
 #include <record.pb.h>
+#include <stdlib.h>
 
 #define MUTATIONS 3000
 
@@ -362,6 +363,107 @@ static void test_times(void **state)
     arena_deinit(&arena);
 }
 
+/* One rule of a record at a time: what breaks it is neither written nor, as bytes, read. */
+#define BROKEN(kind, change)                                                                       \
+    do {                                                                                           \
+        struct kind##_record record = sample_##kind();                                             \
+                                                                                                   \
+        change;                                                                                    \
+        assert_int_equal(record_encode_##kind(&arena, &record, &bytes), ERR_INTERNAL);             \
+    } while (0)
+
+/* Goal: a record that breaks its rules never reaches the disk. Method: each rule broken alone. */
+static void test_broken_records_are_not_written(void **state)
+{
+    struct slice bytes = {NULL, 0};
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, SIZE_MAX);
+    BROKEN(layout_stats, record.corrected_count = record.extraction_count + 1);
+    BROKEN(layout_stats, record.treatment.corrected_count = 201);
+    BROKEN(layout_stats, record.control.corrected_count = 41);
+    BROKEN(layout_stats, record.control.extraction_count = 101);
+    BROKEN(layout_stats, record.control = (struct arm_sums){.field_count = 1});
+    BROKEN(layout_stats, record = (struct layout_stats_record){0});
+    BROKEN(extraction, record.seq = 0);
+    BROKEN(extraction, record.layout_fingerprint.size = 0);
+    BROKEN(extraction, record.corrected_by_seq = 0);
+    BROKEN(extraction, record.corrected_field_count = RECORD_CORRECTED_FIELDS_MAX + 1);
+    BROKEN(extraction_subject, record.seq = 0);
+    BROKEN(mapping, memset(record.id.bytes, 0, UUID_BYTES));
+    BROKEN(mapping, record.customer_id.size = 0);
+    BROKEN(mapping, record.customer_sku.size = 0);
+    BROKEN(mapping, record.internal_sku.size = 0);
+    BROKEN(mapping, record.status = 0);
+    BROKEN(mapping, record.confidence = 1.0000001);
+    BROKEN(mapping, record.confidence = -0.1);
+    BROKEN(mapping, record.confidence = strtod("nan", NULL));
+    BROKEN(mapping, record.last_seq = 0);
+    BROKEN(mapping, record.version = 0);
+    BROKEN(mapping_confirmed, record.seq = 0);
+    BROKEN(mapping_confirmed, record.version = 0);
+    BROKEN(mapping_confirmed, memset(record.id.bytes, 0, UUID_BYTES));
+    BROKEN(mapping_confirmed, record.internal_sku.size = 0);
+    BROKEN(prompt_template, record.seq = 0);
+    BROKEN(prompt_template, record.version = 0);
+    BROKEN(prompt_template, record.name.size = 0);
+    BROKEN(settings, record.seq = 0);
+    BROKEN(settings, record.holdout_percent = 101);
+    arena_deinit(&arena);
+}
+
+/* The sample with one field more behind it, which counts for the last one, does not decode. */
+#define CORRUPT(kind, put)                                                                         \
+    do {                                                                                           \
+        struct kind##_record record = sample_##kind();                                             \
+        struct buffer buffer;                                                                      \
+        struct slice bytes = {NULL, 0};                                                            \
+                                                                                                   \
+        assert_int_equal(record_encode_##kind(&arena, &record, &bytes), OK);                       \
+        buffer_init(&buffer, &arena, 0);                                                           \
+        buffer_append(&buffer, bytes);                                                             \
+        put;                                                                                       \
+        assert_int_equal(record_decode_##kind(buffer_slice(&buffer), &record), ERR_CORRUPT);       \
+    } while (0)
+
+/* Goal: rows that say what can't be are reported, never guessed at. Method: each sample with a later
+ * field that breaks one rule. */
+static void test_broken_rows_are_corrupt(void **state)
+{
+    static const uint8_t zeros[UUID_BYTES];
+    const struct slice no_id = slice_of(zeros, sizeof(zeros));
+    uint64_t two = 0;
+    double number = 2;
+    struct arena arena;
+
+    (void)state;
+    memcpy(&two, &number, sizeof(two));
+    arena_init(&arena, SIZE_MAX);
+    CORRUPT(layout_stats, wire_put_varint(&buffer, 2, 30));
+    CORRUPT(layout_stats, wire_put_varint(&buffer, 3, 301));
+    CORRUPT(layout_stats, wire_put_bytes(&buffer, 5, SLICE("\x08\x65")));
+    CORRUPT(layout_stats, wire_put_bytes(&buffer, 5, SLICE("\x10\x29")));
+    CORRUPT(extraction, wire_put_varint(&buffer, 1, 0));
+    CORRUPT(extraction, wire_put_varint(&buffer, 7, 0));
+    CORRUPT(extraction, wire_put_varint(&buffer, 3, 1));
+    CORRUPT(extraction_subject, wire_put_varint(&buffer, 1, 0));
+    CORRUPT(mapping, wire_put_bytes(&buffer, 1, no_id));
+    CORRUPT(mapping, wire_put_varint(&buffer, 2, 1));
+    CORRUPT(mapping, wire_put_varint(&buffer, 5, 0));
+    CORRUPT(mapping, wire_put_raw(&buffer, 6, WIRE_FIXED64, two));
+    CORRUPT(mapping, wire_put_varint(&buffer, 12, 0));
+    CORRUPT(mapping, wire_put_varint(&buffer, 13, 0));
+    CORRUPT(mapping_confirmed, wire_put_varint(&buffer, 1, 0));
+    CORRUPT(mapping_confirmed, wire_put_varint(&buffer, 2, 0));
+    CORRUPT(mapping_confirmed, wire_put_bytes(&buffer, 3, no_id));
+    CORRUPT(prompt_template, wire_put_varint(&buffer, 1, 0));
+    CORRUPT(prompt_template, wire_put_varint(&buffer, 2, 0));
+    CORRUPT(settings, wire_put_varint(&buffer, 1, 0));
+    CORRUPT(settings, wire_put_varint(&buffer, 2, 101));
+    arena_deinit(&arena);
+}
+
 int run_record_tests(void)
 {
     const struct CMUnitTest tests[] = {
@@ -374,6 +476,8 @@ int run_record_tests(void)
         cmocka_unit_test(test_other_orders),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_times),
+        cmocka_unit_test(test_broken_records_are_not_written),
+        cmocka_unit_test(test_broken_rows_are_corrupt),
     };
 
     return cmocka_run_group_tests_name("records", tests, NULL, NULL);

@@ -160,6 +160,87 @@ struct counter_record sample_counter(void)
     return record;
 }
 
+struct layout_stats_record sample_layout_stats(void)
+{
+    struct layout_stats_record record = {
+        .layout_fingerprint = SLICE("acme"),
+        .extraction_count = 300,
+        .corrected_count = 31,
+        .treatment = {200, 12, 2400, 19},
+        .control = {40, 9, 480, 14},
+    };
+
+    return record;
+}
+
+struct extraction_record sample_extraction(void)
+{
+    struct extraction_record record = {
+        .seq = 9,
+        .created_at_us = SAMPLE_TIME_US,
+        .layout_fingerprint = SLICE("acme"),
+        .arm = 2,
+        .layout_ready = true,
+        .field_count = 12,
+        .corrected_by_seq = 300,
+        .corrected_fields = {7, UINT64_MAX},
+        .corrected_field_count = 2,
+    };
+
+    return record;
+}
+
+struct extraction_subject_record sample_extraction_subject(void)
+{
+    struct extraction_subject_record record = {.seq = 9, .created_at_us = SAMPLE_TIME_US};
+
+    return record;
+}
+
+struct mapping_record sample_mapping(void)
+{
+    struct mapping_record record = {
+        .id = sample_uuid(0x22),
+        .customer_id = SLICE("customer-7"),
+        .customer_sku = SLICE("ab-1"),
+        .internal_sku = SLICE("SKU1"),
+        .status = 2,
+        .confidence = 1,
+        .support_count = 3,
+        .use_count = 300,
+        .last_used_at_us = SAMPLE_TIME_US + 1,
+        .created_at_us = SAMPLE_TIME_US,
+        .updated_at_us = SAMPLE_TIME_US + 2,
+        .last_seq = 9,
+        .version = 4,
+        .similar_block = 1,
+    };
+
+    return record;
+}
+
+struct mapping_confirmed_record sample_mapping_confirmed(void)
+{
+    struct mapping_confirmed_record record = {
+        .seq = 2, .version = 4, .id = sample_uuid(0x22), .internal_sku = SLICE("SKU1")};
+
+    return record;
+}
+
+struct prompt_template_record sample_prompt_template(void)
+{
+    struct prompt_template_record record = {.seq = 9, .version = 2, .name = SLICE("invoices")};
+
+    return record;
+}
+
+struct settings_record sample_settings(void)
+{
+    struct settings_record record = {.seq = 9, .holdout_percent = 10, .match_mode = 1};
+
+    return record;
+}
+
 struct organization_record sample_organization(void)
 {
     struct organization_record record = {

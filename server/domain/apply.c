@@ -5,6 +5,7 @@
 
 #include "server/domain/admin/admin.h"
 #include "server/domain/corrections/apply.h"
+#include "server/domain/exposures/exposures.h"
 #include "server/domain/layouts/apply.h"
 #include "server/domain/settings/settings.h"
 
@@ -21,10 +22,11 @@ enum err domain_apply(struct ctx *ctx, struct store_txn *txn, const struct event
         return layouts_apply(ctx, txn, event);
     case EVENT_MAPPING_SUGGESTED:
     case EVENT_MAPPING_APPLIED:
-    case EVENT_EXPOSURE_RECORDED:
     case EVENT_EXTRACTION_RECORDED:
     case EVENT_PROMPT_TEMPLATE_PUT:
         return ERR_CORRUPT;
+    case EVENT_EXPOSURE_RECORDED:
+        return exposure_apply(ctx, txn, event);
     case EVENT_SETTINGS_UPDATED:
         return settings_apply(ctx, txn, event);
     }

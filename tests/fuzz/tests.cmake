@@ -41,6 +41,7 @@ set(errata_rpc_world ${CMAKE_SOURCE_DIR}/tests/rpc/world.c
 errata_fuzz(method ROUNDS 200 USES services store_memory domain_replay
             SOURCES ${errata_fuzz_method} ${errata_rpc_world} PARTS cmocka)
 errata_fuzz(page_token USES services)
+errata_fuzz(exposure USES domain_exposures)
 errata_fuzz(record USES store)
 errata_fuzz(request USES codec)
 errata_fuzz(rows ROUNDS 300 USES services store_memory domain_replay

@@ -3,6 +3,7 @@
  * started. Numbers are of all organisations together, so only a token with the `server` flag sees
  * them: to others what a neighbour does would show.
  */
+#include "server/domain/text/sanitise.h"
 #include "server/services/admin_wire.h"
 #include "server/services/env.h"
 #include "server/services/service.h"
@@ -41,13 +42,14 @@ static enum err put_methods(const struct service *service,
     return OK;
 }
 
-/* The writer's and the store's numbers; gives how many. */
-static size_t read_store_counters(const struct service_env *env, struct env_counter *counters)
+/* The sanitiser's, the writer's and the store's numbers; gives how many. */
+static size_t read_own_counters(const struct service_env *env, struct env_counter *counters)
 {
     struct writer_stats writer = writer_read_stats(env->writer);
     struct store_stats store = {0};
     size_t count = 0;
 
+    counters[count++] = (struct env_counter){"sanitiser_fallbacks", sanitise_fallback_count()};
     counters[count++] = (struct env_counter){"commits_total", writer.commits};
     counters[count++] = (struct env_counter){"commit_requests_total", writer.commit_requests};
     counters[count++] = (struct env_counter){"commit_duration_us_total", writer.commit_duration_us};
@@ -65,15 +67,15 @@ static size_t read_store_counters(const struct service_env *env, struct env_coun
     return count;
 }
 
-/* What read_store_counters writes at most. */
-#define STORE_COUNTERS_MAX 16
+/* What read_own_counters writes at most. */
+#define OWN_COUNTERS_MAX 16
 
 static enum err put_counters(const struct service *service,
                              Errata__V1__GetServerInfoResponse *response)
 {
-    struct env_counter counters[STORE_COUNTERS_MAX + ENV_COUNTERS_MAX];
+    struct env_counter counters[OWN_COUNTERS_MAX + ENV_COUNTERS_MAX];
     struct service_env *env = service->env;
-    size_t count = read_store_counters(env, counters);
+    size_t count = read_own_counters(env, counters);
 
     if (env->read_counters != NULL) {
         count += env->read_counters(env->read_counters_user, counters + count, ENV_COUNTERS_MAX);

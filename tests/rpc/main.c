@@ -19,6 +19,7 @@ int main(void)
     failed += run_document_end_tests();
     failed += run_layout_tests();
     failed += run_turn_tests();
+    failed += run_review_tests();
     failed += run_verify_tests();
     failed += run_settings_tests();
     return failed;

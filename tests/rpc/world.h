@@ -141,6 +141,7 @@ int run_document_tests(void);
 int run_document_end_tests(void);
 int run_layout_tests(void);
 int run_turn_tests(void);
+int run_review_tests(void);
 int run_verify_tests(void);
 int run_settings_tests(void);
 

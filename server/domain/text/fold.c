@@ -29,6 +29,9 @@ static const struct code_range ignorable[] = {
 #undef IGNORABLE
 };
 
+/* Capital letters in black or dashed frames, A to Z in a row, that Unicode does not decompose. */
+static const uint32_t framed_rows[] = {0x1F150, 0x1F170, 0x1F1E6};
+
 /* The longest compatibility decomposition of one character (U+FDFA) has 18. */
 #define DECOMPOSED_MAX 18
 
@@ -64,6 +67,16 @@ static uint8_t find_look_alike(uint32_t code_point)
     return (uint8_t)look_alikes[low].ascii;
 }
 
+static uint8_t find_framed(uint32_t code_point)
+{
+    for (size_t i = 0; i < sizeof(framed_rows) / sizeof(framed_rows[0]); i++) {
+        if (code_point >= framed_rows[i] && code_point < framed_rows[i] + 26) {
+            return fold_ascii((uint8_t)('A' + (code_point - framed_rows[i])));
+        }
+    }
+    return 0;
+}
+
 uint8_t fold_to_ascii(uint32_t code_point)
 {
     utf8proc_int32_t decomposed[DECOMPOSED_MAX] = {0};
@@ -87,7 +100,8 @@ uint8_t fold_to_ascii(uint32_t code_point)
     if (decomposed[0] < 0x80) {
         return fold_ascii((uint8_t)decomposed[0]);
     }
-    return find_look_alike((uint32_t)decomposed[0]);
+    found = find_look_alike((uint32_t)decomposed[0]);
+    return found != 0 ? found : find_framed(code_point);
 }
 
 bool fold_is_ignorable(uint32_t code_point)

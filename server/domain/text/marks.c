@@ -79,8 +79,28 @@ size_t marks_match_template(struct points text, size_t from)
     return fold_to_ascii(text.at[from + 1]) == first ? 2 : 0;
 }
 
-/* Where `<|name|>` ends; 0 where none begins at `from`. */
-static size_t end_of_token(struct points text, size_t from)
+size_t marks_match_fence(struct points text, size_t from)
+{
+    uint8_t first = marks_may_fence(text.at[from]) ? fold_to_ascii(text.at[from]) : 0;
+    size_t at = from;
+    size_t run = 0;
+
+    if (first != '`' && first != '~') {
+        return 0;
+    }
+    while (at < text.count) {
+        if (fold_to_ascii(text.at[at]) == first) {
+            run++;
+        } else if (!fold_is_mark(text.at[at])) {
+            break;
+        }
+        at++;
+    }
+    return run >= MARKS_FENCE_MIN ? at - from : 0;
+}
+
+/* Where `<|name|>` ends, or with other brackets `[|name|]`; 0 where none begins at `from`. */
+static size_t end_of_token(struct points text, size_t from, char closing)
 {
     size_t at = from + 2;
 
@@ -88,7 +108,7 @@ static size_t end_of_token(struct points text, size_t from)
         return 0;
     }
     while (at < text.count && at - from <= MARKS_TOKEN_MAX + 2 && text.at[at] != '\n') {
-        if (looks_like(text, at, '|') && looks_like(text, at + 1, '>')) {
+        if (looks_like(text, at, '|') && looks_like(text, at + 1, closing)) {
             return at + 2;
         }
         at++;
@@ -162,7 +182,10 @@ size_t marks_match_chat(struct points text, size_t from)
     size_t end = 0;
 
     if (first == '[') {
-        end = end_of_bracket(text, from);
+        end = end_of_token(text, from, ']');
+        if (end == 0) {
+            end = end_of_bracket(text, from);
+        }
         return end == 0 ? 0 : end - from;
     }
     if (first != '<') {
@@ -172,7 +195,7 @@ size_t marks_match_chat(struct points text, size_t from)
         end = end_of_tag(text, from + 1);
         return end != 0 && looks_like(text, end, '>') ? end + 1 - from : 0;
     }
-    end = end_of_token(text, from);
+    end = end_of_token(text, from, '>');
     if (end == 0) {
         end = end_of_tag(text, from);
     }

@@ -1,7 +1,7 @@
 /*
  * marks.h: finds, in text as code points, what a language model or a template engine would take for
- * structure: role prefixes, chat markup, template marks, ANSI escapes. It only measures: how many
- * code points from a place on are such a mark. The sanitiser takes them out.
+ * structure: role prefixes, chat markup, template marks, code fences, ANSI escapes. It only measures:
+ * how many code points from a place on are such a mark. The sanitiser takes them out.
  */
 #ifndef ERRATA_SERVER_DOMAIN_TEXT_MARKS_H
 #define ERRATA_SERVER_DOMAIN_TEXT_MARKS_H
@@ -34,9 +34,23 @@ static inline bool marks_may_begin(uint32_t code_point)
     return code_point >= 0x2000 && (code_point < 0x3040 || code_point >= 0xFB00);
 }
 
+/* The same for code fences, runs of backticks or tildes, in text that is in NFKC. */
+static inline bool marks_may_fence(uint32_t code_point)
+{
+    if (code_point < 0x80) {
+        return code_point == '`' || code_point == '~';
+    }
+    return (code_point >= 0x2B0 && code_point < 0x300) ||
+           (code_point >= 0x2000 && code_point < 0x3040);
+}
+
+/* A shorter run is a quotation within a line, or part of a path. */
+#define MARKS_FENCE_MIN 3
+
 /* Each gives the length of the mark that begins at `from`, 0 where none does. */
 size_t marks_match_template(struct points text, size_t from); /* {{ and }} */
-size_t marks_match_chat(struct points text, size_t from); /* <|im_start|>, [INST], <system> */
+size_t marks_match_chat(struct points text, size_t from); /* <|im_end|>, [|x|], [INST], <s> */
+size_t marks_match_fence(struct points text, size_t from); /* ``` or ~~~, of any length from 3 */
 size_t marks_match_ansi(struct points text, size_t from); /* ECMA-48 sequences, ESC or C1 */
 /* `from` is the start of a line. The mark includes decoration before and the spaces behind it. */
 size_t marks_match_role(struct points text, size_t from);

@@ -1,16 +1,42 @@
 /*
- * sanitise.c: see sanitise.h. Characters that go by themselves go first and can't come back: none of
- * the later rules makes one. Then the rules that can uncover each other's marks run in rounds.
+ * sanitise.c: see sanitise.h. In EXAMPLE, characters that go by themselves go first and can't come
+ * back: none of the later rules makes one; then the rules that can uncover each other's marks run in
+ * rounds. In notes and guidelines a round has all rules, NFKC too, since each may make work for
+ * another, and at last the cut; what a round left as it was is a fixed point of them all.
  */
 #include "server/domain/text/sanitise.h"
 
+#include "server/domain/text/allowed.h"
 #include "server/domain/text/fold.h"
 #include "server/domain/text/marks.h"
+#include "server/domain/text/normalise.h"
 #include "store/base/text.h"
+
+#include <stdatomic.h>
+#include <utf8proc.h>
 
 #define NEXT_LINE 0x85
 #define LINE_SEPARATOR 0x2028
 #define PARAGRAPH_SEPARATOR 0x2029
+
+static _Atomic uint64_t *fallback_counter(void)
+{
+    static _Atomic uint64_t counter;
+
+    return &counter;
+}
+
+uint64_t sanitise_fallback_count(void)
+{
+    return atomic_load_explicit(fallback_counter(), memory_order_relaxed);
+}
+
+/* What comes of a text that cannot be made safe. */
+static struct sanitised give_up(void)
+{
+    atomic_fetch_add_explicit(fallback_counter(), 1, memory_order_relaxed);
+    return (struct sanitised){{NULL, 0}, true};
+}
 
 /* Most leaves are numbers, codes and words: nothing in them can be part of a mark. */
 static bool is_plain(struct slice text)
@@ -62,13 +88,13 @@ static bool decode_one(struct slice text, size_t *at, uint32_t *ret_code_point)
     return true;
 }
 
-/* Decodes, drops what leaves no trace, and makes all line ends and tabs one. */
-static void decode(struct slice text, struct points *points)
+/* Decodes as many as `max`, drops what leaves no trace, and makes all line ends and tabs one. */
+static void decode(struct slice text, size_t max, struct points *points)
 {
     size_t at = 0;
     size_t count = 0;
 
-    while (at < text.size) {
+    while (at < text.size && count < max) {
         uint32_t code_point = text.data[at];
 
         if (is_printable_ascii(code_point)) {
@@ -105,10 +131,13 @@ static void drop_controls(struct points *points)
 }
 
 /* The length of the mark that begins at `at`, 0 where none does. */
-static size_t match_mark(struct points points, size_t at, bool line_start)
+static size_t match_mark(struct points points, size_t at, bool line_start, bool fences)
 {
     size_t size = line_start ? marks_match_role(points, at) : 0;
 
+    if (size == 0 && fences) {
+        size = marks_match_fence(points, at);
+    }
     if (size > 0 || !marks_may_begin(points.at[at])) {
         return size;
     }
@@ -117,14 +146,14 @@ static size_t match_mark(struct points points, size_t at, bool line_start)
 }
 
 /* Takes out the marks that are there now; false where there were none. */
-static bool drop_marks(struct points *points)
+static bool drop_marks(struct points *points, bool fences)
 {
     bool line_start = true;
     size_t kept = 0;
     size_t at = 0;
 
     while (at < points->count) {
-        size_t gone = match_mark(*points, at, line_start);
+        size_t gone = match_mark(*points, at, line_start, fences);
 
         if (gone > 0) {
             at += gone;
@@ -163,29 +192,161 @@ static enum err encode(struct arena *arena, struct points points, size_t bytes_m
     return OK;
 }
 
-enum err sanitise_example(struct arena *arena, struct slice text, struct slice *ret_text)
+static enum err sanitise_leaf(struct arena *arena, struct slice text,
+                              struct sanitised *ret_sanitised)
 {
     struct points points = {NULL, 0};
 
     if (is_plain(text)) {
-        *ret_text = text;
+        *ret_sanitised = (struct sanitised){text, false};
         return OK;
     }
     if (!text_is_utf8(text)) {
-        *ret_text = slice_of(NULL, 0);
+        *ret_sanitised = give_up();
         return OK;
     }
     points.at = arena_alloc(arena, text.size * sizeof(uint32_t));
     if (points.at == NULL) {
         return ERR_MEMORY;
     }
-    decode(text, &points);
+    decode(text, text.size, &points);
     drop_controls(&points);
-    for (unsigned round = 0; drop_marks(&points); round++) {
+    for (unsigned round = 0; drop_marks(&points, false); round++) {
         if (round == SANITISE_ROUNDS_MAX) {
-            *ret_text = slice_of(NULL, 0);
+            *ret_sanitised = give_up();
             return OK;
         }
     }
-    return encode(arena, points, text.size, ret_text);
+    ret_sanitised->failed = false;
+    return encode(arena, points, text.size, &ret_sanitised->text);
+}
+
+/* Drops what notes may not have, and makes all spaces one; false where nothing changed. */
+static bool keep_allowed(struct points *points)
+{
+    size_t kept = 0;
+    bool changed = false;
+
+    for (size_t at = 0; at < points->count; at++) {
+        uint32_t code_point = points->at[at];
+
+        if (allowed_in_field(code_point)) {
+            points->at[kept] = code_point;
+            kept++;
+        } else if (fold_is_space(code_point)) {
+            points->at[kept] = ' ';
+            kept++;
+            changed = true;
+        }
+    }
+    changed = changed || kept < points->count;
+    points->count = kept;
+    return changed;
+}
+
+/* Cuts to `max`, at the last place up to there where one character of a reader ends; a pile that is
+ * longer than all that is cut through. */
+static bool cut(struct points *points, size_t max)
+{
+    utf8proc_int32_t state = 0;
+    size_t end = 0;
+
+    if (points->count <= max) {
+        return false;
+    }
+    for (size_t at = 1; at <= max; at++) {
+        if (utf8proc_grapheme_break_stateful((utf8proc_int32_t)points->at[at - 1],
+                                             (utf8proc_int32_t)points->at[at], &state)) {
+            end = at;
+        }
+    }
+    points->count = end > 0 ? end : max;
+    return true;
+}
+
+/* All rules once, and the cut where they leave all as it was; false where nothing changed. */
+static bool run_round(struct points *points, struct points *spare, size_t characters_max)
+{
+    bool changed = keep_allowed(points);
+
+    changed = normalise_drop_stacked(points) || changed;
+    changed = normalise_nfkc(points, spare, SANITISE_FIELD_READ_MAX) || changed;
+    changed = drop_marks(points, true) || changed;
+    return changed || cut(points, characters_max);
+}
+
+/* Text that no rule changes, as far as a glance can tell. */
+static bool is_plain_field(struct slice text, size_t characters_max)
+{
+    return text.size <= characters_max && is_plain(text) &&
+           memchr(text.data, '`', text.size) == NULL && memchr(text.data, '~', text.size) == NULL;
+}
+
+static enum err sanitise_field(struct arena *arena, struct slice text, size_t characters_max,
+                               struct sanitised *ret_sanitised)
+{
+    const size_t bytes = SANITISE_FIELD_READ_MAX * sizeof(uint32_t);
+    struct points points = {NULL, 0};
+    struct points spare = {NULL, 0};
+
+    if (text.size == 0 || is_plain_field(text, characters_max)) {
+        *ret_sanitised = (struct sanitised){text, false};
+        return OK;
+    }
+    if (!text_is_utf8(text)) {
+        *ret_sanitised = give_up();
+        return OK;
+    }
+    points.at = arena_alloc(arena, bytes);
+    spare.at = arena_alloc(arena, bytes);
+    if (points.at == NULL || spare.at == NULL) {
+        return ERR_MEMORY;
+    }
+    decode(text, SANITISE_FIELD_READ_MAX, &points);
+    (void)normalise_drop_stacked(&points);
+    (void)normalise_nfkc(&points, &spare, SANITISE_FIELD_READ_MAX);
+    drop_controls(&points);
+    for (unsigned round = 0; run_round(&points, &spare, characters_max); round++) {
+        if (round == SANITISE_ROUNDS_MAX) {
+            *ret_sanitised = give_up();
+            return OK;
+        }
+    }
+    ret_sanitised->failed = false;
+    return encode(arena, points, points.count * 4, &ret_sanitised->text);
+}
+
+struct sanitised sanitise_text(struct arena *arena, enum sanitise_profile profile,
+                               struct slice text)
+{
+    struct sanitised sanitised = {{NULL, 0}, false};
+
+    switch (profile) {
+    case SANITISE_NOTE:
+    case SANITISE_GUIDELINE: /* the same, but for the quotes that are put on later */
+        return sanitise_note(arena, text, SANITISE_FIELD_CHARACTERS_MAX);
+    case SANITISE_EXAMPLE:
+        return sanitise_leaf(arena, text, &sanitised) == OK ? sanitised : give_up();
+    }
+    return give_up();
+}
+
+struct sanitised sanitise_note(struct arena *arena, struct slice text, size_t characters_max)
+{
+    struct sanitised sanitised = {{NULL, 0}, false};
+    size_t max = characters_max < SANITISE_FIELD_CHARACTERS_MAX ? characters_max
+                                                                : SANITISE_FIELD_CHARACTERS_MAX;
+
+    return sanitise_field(arena, text, max, &sanitised) == OK ? sanitised : give_up();
+}
+
+enum err sanitise_example(struct arena *arena, struct slice text, struct slice *ret_text)
+{
+    struct sanitised sanitised = {{NULL, 0}, false};
+    enum err err = sanitise_leaf(arena, text, &sanitised);
+
+    if (err == OK) {
+        *ret_text = sanitised.text;
+    }
+    return err;
 }

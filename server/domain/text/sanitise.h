@@ -1,9 +1,17 @@
 /*
- * sanitise.h: what stands between text that people, documents or models wrote and a prompt. The one
- * profile here is EXAMPLE, for the string leaves of few-shot examples: JSON is the wrapper, so text
- * keeps its letters and loses what acts: control, bidi and zero-width characters, ANSI escapes,
- * template marks, chat markup, role prefixes at line starts. Stored and answered data never passes
- * it. A change of its rules raises the store's format version: prepared examples are made anew.
+ * sanitise.h: what stands between text that people, documents or models wrote and a prompt, in three
+ * profiles. Stored and answered data never passes it. Doing it again changes nothing. Text that cannot
+ * be made safe (it is not UTF-8, it nests marks deeper than SANITISE_ROUNDS_MAX, there is no memory for
+ * it) becomes the empty text and is counted; the caller logs that.
+ *
+ * NOTE and GUIDELINE: NFKC; then code fences, role prefixes at line starts, chat markup, template
+ * marks, ANSI escapes and every character that allowed.h does not name go; at most 500 characters are
+ * left. A note is put into a prompt in quotes (quote.h), a guideline as it is.
+ *
+ * EXAMPLE, for the string leaves of few-shot examples: JSON is the wrapper, so text keeps its letters
+ * and loses what acts: control, bidi and zero-width characters, ANSI escapes, template marks, chat
+ * markup, role prefixes at line starts. A change of its rules raises the store's format version:
+ * prepared examples are made anew.
  */
 #ifndef ERRATA_SERVER_DOMAIN_TEXT_SANITISE_H
 #define ERRATA_SERVER_DOMAIN_TEXT_SANITISE_H
@@ -14,12 +22,35 @@
 /* What is taken out may make new marks of what stood around it, so the rules are applied until
  * nothing changes. Honest text needs two rounds; one that needs more than this is empty. */
 #define SANITISE_ROUNDS_MAX 32
+/* Code points that are left of a note or a guideline. */
+#define SANITISE_FIELD_CHARACTERS_MAX 500
+/* What stands behind so many code points of a note or a guideline, as decomposed, is not looked at:
+ * it could be among the first 500 only if marks stood before it. */
+#define SANITISE_FIELD_READ_MAX 4096
 
-/* The text after profile EXAMPLE, never longer than before; doing it again changes nothing. Line
- * ends of any kind become a line feed, a tab a space. Text that is not UTF-8, or nests marks deeper
- * than SANITISE_ROUNDS_MAX, becomes the empty text. Borrowed from `text` where nothing had to go,
- * else in the arena. Fails with ERR_MEMORY alone. */
+enum sanitise_profile {
+    SANITISE_NOTE,
+    SANITISE_GUIDELINE,
+    SANITISE_EXAMPLE
+};
+
+/* What came of a text. */
+struct sanitised {
+    struct slice text; /* borrowed from what was given where nothing had to go, else in the arena */
+    bool failed; /* it could not be made safe, and is empty for that */
+};
+
+struct sanitised sanitise_text(struct arena *arena, enum sanitise_profile profile,
+                               struct slice text);
+/* Profile NOTE with at most `characters_max` left, and never more than 500: the cut is between what a
+ * reader takes for characters where that can be. */
+struct sanitised sanitise_note(struct arena *arena, struct slice text, size_t characters_max);
+/* Profile EXAMPLE for what is stored with an event, which must not depend on the memory there is:
+ * fails with ERR_MEMORY. Line ends of any kind become a line feed, a tab a space; never longer. */
 MUST_CHECK enum err sanitise_example(struct arena *arena, struct slice text,
                                      struct slice *ret_text);
+/* How many texts became empty because they could not be made safe, in any thread since the program
+ * started. */
+uint64_t sanitise_fallback_count(void);
 
 #endif

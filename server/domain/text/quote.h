@@ -1,0 +1,26 @@
+/*
+ * quote.h: notes as they stand in a prompt: each sanitised, in quote marks that no sanitised text can
+ * have (allowed.h), one below the other, and all together at most 2,000 characters. A reader of the
+ * prompt can tell what the quoted person said from what the prompt says, whatever was said.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_TEXT_QUOTE_H
+#define ERRATA_SERVER_DOMAIN_TEXT_QUOTE_H
+
+#include "store/base/buffer.h"
+#include "store/base/err.h"
+
+/* Code points of all notes of one quotation, without the marks. */
+#define QUOTE_CHARACTERS_MAX 2000
+
+/* A quotation that is being written. */
+struct quote {
+    struct buffer text; /* what is written so far; dies with its arena */
+    size_t left_characters; /* of QUOTE_CHARACTERS_MAX */
+    size_t fallbacks; /* notes that could not be made safe and are missing, for the caller's log */
+};
+
+void quote_init(struct quote *quote, struct arena *arena);
+/* Adds a note, cut to what is left; one of which nothing is left adds nothing. ERR_MEMORY alone. */
+MUST_CHECK enum err quote_add(struct quote *quote, struct slice note);
+
+#endif

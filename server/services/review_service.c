@@ -1,0 +1,90 @@
+/*
+ * review_service.c: ReviewService/Sanitize: the sanitiser by itself, for those who put text into
+ * prompts that this server does not make. The work is done in the prepare stage, off the loop where
+ * the text is long.
+ */
+#include "server/domain/text/sanitise.h"
+#include "server/services/service.h"
+#include "store/base/logger.h"
+
+#include <errata/v1/review_service.fields.h>
+#include <errata/v1/review_service.handlers.h>
+
+static enum err read_profile(struct service *service, int32_t number,
+                             enum sanitise_profile *ret_profile)
+{
+    enum sanitize_profile profile = SANITIZE_PROFILE_UNSPECIFIED;
+
+    if (sanitize_profile_from_wire(number, &profile)) {
+        switch (profile) {
+        case SANITIZE_PROFILE_NOTE:
+            *ret_profile = SANITISE_NOTE;
+            return OK;
+        case SANITIZE_PROFILE_GUIDELINE:
+            *ret_profile = SANITISE_GUIDELINE;
+            return OK;
+        case SANITIZE_PROFILE_EXAMPLE:
+            *ret_profile = SANITISE_EXAMPLE;
+            return OK;
+        case SANITIZE_PROFILE_UNSPECIFIED:
+            break;
+        }
+    }
+    fault_add(service->ctx->fault, SLICE("profile"), "%d is none; give NOTE, GUIDELINE or EXAMPLE",
+              number);
+    return ERR_INVALID;
+}
+
+static void log_fallback(const struct service *service, int32_t profile, size_t text_bytes)
+{
+    const struct logger_field fields[] = {
+        LOGGER_TEXT_FIELD("method", service->method->path),
+        LOGGER_NUMBER_FIELD("profile", profile),
+        LOGGER_NUMBER_FIELD("text_bytes", text_bytes),
+        LOGGER_NUMBER_FIELD("fallbacks", sanitise_fallback_count()),
+    };
+
+    logger_write(LOGGER_DEBUG, "sanitiser fallback", fields, sizeof(fields) / sizeof(fields[0]));
+}
+
+enum err review_service_sanitize_prepare(struct service *service,
+                                         const Errata__V1__SanitizeRequest *request,
+                                         void **ret_prepared)
+{
+    struct slice text = slice_text(request->text);
+    enum sanitise_profile profile = SANITISE_NOTE;
+    struct sanitised *sanitised = NULL;
+    enum err err = read_profile(service, (int32_t)request->profile, &profile);
+
+    if (err != OK) {
+        return err;
+    }
+    sanitised = (struct sanitised *)arena_calloc(service->ctx->arena, 1, sizeof(*sanitised));
+    if (sanitised == NULL) {
+        return ERR_MEMORY;
+    }
+    *sanitised = sanitise_text(service->ctx->arena, profile, text);
+    if (sanitised->failed) {
+        log_fallback(service, (int32_t)request->profile, text.size);
+    }
+    *ret_prepared = sanitised;
+    return OK;
+}
+
+enum err review_service_sanitize_read(struct service *service, struct store_txn *txn,
+                                      const Errata__V1__SanitizeRequest *request, void *prepared,
+                                      struct reply *reply)
+{
+    const struct sanitised *sanitised = (const struct sanitised *)prepared;
+    Errata__V1__SanitizeResponse response = ERRATA__V1__SANITIZE_RESPONSE__INIT;
+    struct slice text = {NULL, 0};
+
+    (void)txn;
+    if (!arena_copy(service->ctx->arena, sanitised->text, &text)) {
+        return ERR_MEMORY;
+    }
+    response.text = (char *)(uintptr_t)text.data;
+    response.changed = !slice_equal(sanitised->text, slice_text(request->text));
+    response.failed = sanitised->failed;
+    return reply_message(reply, &response.base);
+}

@@ -1,0 +1,146 @@
+/*
+ * review_tests.c: ReviewService/Sanitize through calls: each profile, what is told beside the text, what
+ * is refused, and texts of any size.
+ */
+#include "tests/rpc/world.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errata/v1/review_service.pb-c.h>
+
+/* The most bytes of a text, by the contract. */
+#define TEXT_BYTES_MAX ((size_t)1 << 20)
+
+static enum grpc_code sanitize(struct world *world, int profile, const char *text,
+                               Errata__V1__SanitizeResponse **ret_response)
+{
+    Errata__V1__SanitizeRequest request = ERRATA__V1__SANITIZE_REQUEST__INIT;
+    const struct exchange_start start = {.path = "errata.v1.ReviewService/Sanitize",
+                                         .authorization = world->admin};
+
+    request.profile = (Errata__V1__SanitizeProfile)profile;
+    request.text = (char *)(uintptr_t)text;
+    return world_call(world, &start, &request.base, ret_response);
+}
+
+/* Goal: each profile has its rules, and the answer says whether something had to go. Method: one text
+ * that all three change differently, and one that none changes. */
+static void test_profiles(void **state)
+{
+    static const char text[] = "System: \xef\xbc\xa1\xe2\x80\x8b ```{{x}}```\t<|im_end|>";
+    struct world world;
+    Errata__V1__SanitizeResponse *response = NULL;
+
+    (void)state;
+    world_init(&world);
+    for (int profile = 1; profile <= 3; profile++) {
+        bool example = profile == ERRATA__V1__SANITIZE_PROFILE__SANITIZE_PROFILE_EXAMPLE;
+
+        assert_int_equal(sanitize(&world, profile, text, &response), GRPC_OK);
+        assert_string_equal(response->text, example ? "\xef\xbc\xa1 ```x``` " : "A x ");
+        assert_true(response->changed);
+        assert_false(response->failed);
+        assert_int_equal(sanitize(&world, profile,
+                                  "Gr\xc3\xb6\xc3\x9f"
+                                  "e: 5 mm",
+                                  &response),
+                         GRPC_OK);
+        assert_string_equal(response->text, "Gr\xc3\xb6\xc3\x9f"
+                                            "e: 5 mm");
+        assert_false(response->changed);
+    }
+    world_deinit(&world);
+}
+
+/* Goal: what cannot be made safe is empty and counted, never an error. Method: a mark inside a mark, a
+ * hundred times; the server's counter before and after. */
+static void test_fallbacks(void **state)
+{
+    struct world world;
+    char text[1024] = {0};
+    Errata__V1__SanitizeResponse *response = NULL;
+    Errata__V1__GetServerInfoRequest request = ERRATA__V1__GET_SERVER_INFO_REQUEST__INIT;
+    Errata__V1__GetServerInfoResponse *info = NULL;
+    struct exchange_start start = {.path = "errata.v1.AdminService/GetServerInfo"};
+    uint64_t counted[2] = {0, 0};
+
+    (void)state;
+    world_init(&world);
+    start.authorization = world.admin;
+    for (size_t i = 0; i < 100; i++) {
+        memcpy(text + i * 4, "<sys", 4);
+        memcpy(text + 400 + i * 4, "tem>", 4);
+    }
+    for (int round = 0; round < 2; round++) {
+        assert_int_equal(world_call(&world, &start, &request.base, &info), GRPC_OK);
+        assert_string_equal(info->counters[0]->name, "sanitiser_fallbacks");
+        counted[round] = info->counters[0]->value;
+        for (int profile = 1; round == 0 && profile <= 3; profile++) {
+            assert_int_equal(sanitize(&world, profile, text, &response), GRPC_OK);
+            assert_string_equal(response->text, "");
+            assert_true(response->changed);
+            assert_true(response->failed);
+        }
+    }
+    assert_int_equal(counted[1], counted[0] + 3);
+    world_deinit(&world);
+}
+
+/* Goal: what is no request is refused. Method: no profile, one that there is not, a byte too many. */
+static void test_refused(void **state)
+{
+    struct world world;
+    Errata__V1__SanitizeResponse *response = NULL;
+    char *text = NULL;
+
+    (void)state;
+    world_init(&world);
+    text = arena_alloc(&world.arena, TEXT_BYTES_MAX + 2);
+    assert_non_null(text);
+    memset(text, 'a', TEXT_BYTES_MAX + 1);
+    text[TEXT_BYTES_MAX + 1] = '\0';
+    assert_int_equal(sanitize(&world, 0, "a", &response), GRPC_INVALID_ARGUMENT);
+    assert_int_equal(sanitize(&world, 9, "a", &response), GRPC_INVALID_ARGUMENT);
+    assert_int_equal(sanitize(&world, 1, text, &response), GRPC_INVALID_ARGUMENT);
+    world_deinit(&world);
+}
+
+/* Goal: the largest text is answered, from the pool. Method: a mebibyte in each profile. */
+static void test_largest(void **state)
+{
+    struct world world;
+    Errata__V1__SanitizeResponse *response = NULL;
+    char *text = NULL;
+
+    (void)state;
+    world_init(&world);
+    text = arena_alloc(&world.arena, TEXT_BYTES_MAX + 1);
+    assert_non_null(text);
+    memset(text, 'a', TEXT_BYTES_MAX);
+    text[TEXT_BYTES_MAX] = '\0';
+    text[100] = '\t';
+    assert_int_equal(sanitize(&world, 1, text, &response), GRPC_OK);
+    assert_int_equal(strlen(response->text), 500);
+    assert_int_equal(sanitize(&world, 2, text, &response), GRPC_OK);
+    assert_int_equal(strlen(response->text), 500);
+    assert_int_equal(sanitize(&world, 3, text, &response), GRPC_OK);
+    assert_int_equal(strlen(response->text), TEXT_BYTES_MAX);
+    assert_int_equal(response->text[100], ' ');
+    world_deinit(&world);
+}
+
+int run_review_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_profiles),
+        cmocka_unit_test(test_fallbacks),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_largest),
+    };
+
+    return cmocka_run_group_tests_name("reviews", tests, NULL, NULL);
+}

@@ -302,6 +302,9 @@ MUST_CHECK enum err record_decode_layout_marks(struct slice bytes, struct layout
 /* Looks for an example's mark from `*place` on and moves `*place` behind it; false: it has none. */
 bool record_find_mark(const struct layout_marks *marks, uint64_t seq, size_t *place,
                       uint64_t *ret_superseded_by_seq);
+/* What extractions carried the example whose mark stands at `place` (0 is the newest). */
+void record_read_carried(const struct layout_marks *marks, size_t place, uint64_t *ret_count,
+                         uint64_t *ret_sum);
 MUST_CHECK enum err record_decode_example(struct slice bytes, struct example_record *ret_record);
 MUST_CHECK enum err record_decode_example_mark(struct slice bytes,
                                                struct example_mark_record *ret_record);

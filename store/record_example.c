@@ -45,14 +45,43 @@ struct head_lists {
     struct packed seq;
     struct packed created_at_us;
     struct packed superseded_by_seq;
+    struct packed carried_count;
+    struct packed carried_sum;
 };
+
+/* One of the packed lists; false for a field that is none of them. */
+static bool find_list(struct head_lists *lists, uint32_t number, struct packed **ret_list)
+{
+    switch (number) {
+    case errata_record_LayoutHead_mark_seq_tag:
+        *ret_list = &lists->seq;
+        return true;
+    case errata_record_LayoutHead_mark_created_at_us_tag:
+        *ret_list = &lists->created_at_us;
+        return true;
+    case errata_record_LayoutHead_mark_superseded_by_seq_tag:
+        *ret_list = &lists->superseded_by_seq;
+        return true;
+    case errata_record_LayoutHead_mark_carried_count_tag:
+        *ret_list = &lists->carried_count;
+        return true;
+    case errata_record_LayoutHead_mark_carried_sum_tag:
+        *ret_list = &lists->carried_sum;
+        return true;
+    default:
+        return false;
+    }
+}
 
 static bool read_head_field(const struct wire_field *field, struct layout_head_record *head,
                             struct head_lists *lists)
 {
     enum wire_type wanted = WIRE_BYTES;
-    bool fits = true;
+    struct packed *list = NULL;
 
+    if (find_list(lists, field->number, &list)) {
+        return field->type == wanted && read_packed(field->bytes, list);
+    }
     switch (field->number) {
     case errata_record_LayoutHead_family_id_tag:
         head->family_id = field->bytes;
@@ -64,15 +93,6 @@ static bool read_head_field(const struct wire_field *field, struct layout_head_r
     case errata_record_LayoutHead_example_count_tag:
         wanted = WIRE_VARINT;
         head->example_count = field->value;
-        break;
-    case errata_record_LayoutHead_mark_seq_tag:
-        fits = read_packed(field->bytes, &lists->seq);
-        break;
-    case errata_record_LayoutHead_mark_created_at_us_tag:
-        fits = read_packed(field->bytes, &lists->created_at_us);
-        break;
-    case errata_record_LayoutHead_mark_superseded_by_seq_tag:
-        fits = read_packed(field->bytes, &lists->superseded_by_seq);
         break;
     case errata_record_LayoutHead_first_document_seq_tag:
         wanted = WIRE_FIXED64;
@@ -86,10 +106,18 @@ static bool read_head_field(const struct wire_field *field, struct layout_head_r
         wanted = WIRE_FIXED64;
         head->updated_at_us = (int64_t)field->value;
         break;
+    case errata_record_LayoutHead_bare_count_tag:
+        wanted = WIRE_VARINT;
+        head->bare_count = field->value;
+        break;
+    case errata_record_LayoutHead_bare_sum_tag:
+        wanted = WIRE_VARINT;
+        head->bare_sum = field->value;
+        break;
     default:
         return true; /* a field of a later format, which a reader may leave alone */
     }
-    return fits && field->type == wanted;
+    return field->type == wanted;
 }
 
 /* A head as it stands in its bytes. */
@@ -103,7 +131,22 @@ struct head_slices {
     uint64_t first_document_seq;
     uint64_t first_text_seq;
     uint64_t updated_at_us;
+    uint64_t bare_count;
+    uint64_t bare_sum;
+    struct slice carried_count;
+    struct slice carried_sum;
 };
+
+/* The lists are of one length; the two of what was carried may be left out. */
+static bool are_marks_whole(const struct head_slices *head)
+{
+    size_t size = head->seq.size;
+
+    return size % sizeof(uint64_t) == 0 && size <= RECORD_MARKS_MAX * sizeof(uint64_t) &&
+           head->created_at_us.size == size && head->superseded_by_seq.size == size &&
+           head->carried_count.size == head->carried_sum.size &&
+           (head->carried_count.size == 0 || head->carried_count.size == size);
+}
 
 /* The head as our encoder writes it; false for any other order of fields, and for what is wrong. */
 static bool read_head_in_order(struct slice bytes, struct head_slices *ret_head)
@@ -127,9 +170,14 @@ static bool read_head_in_order(struct slice bytes, struct head_slices *ret_head)
                       &head.first_text_seq);
     record_fast_fixed(&reader, FIXED_TAG(errata_record_LayoutHead_updated_at_us_tag),
                       &head.updated_at_us);
-    if (reader.at != reader.end || head.seq.size % sizeof(uint64_t) != 0 ||
-        head.seq.size > RECORD_MARKS_MAX * sizeof(uint64_t) ||
-        head.seq.size != head.created_at_us.size || head.seq.size != head.superseded_by_seq.size ||
+    record_fast_number(&reader, NUMBER_TAG(errata_record_LayoutHead_bare_count_tag),
+                       &head.bare_count);
+    record_fast_number(&reader, NUMBER_TAG(errata_record_LayoutHead_bare_sum_tag), &head.bare_sum);
+    record_fast_bytes(&reader, BYTES_TAG(errata_record_LayoutHead_mark_carried_count_tag),
+                      &head.carried_count);
+    record_fast_bytes(&reader, BYTES_TAG(errata_record_LayoutHead_mark_carried_sum_tag),
+                      &head.carried_sum);
+    if (reader.at != reader.end || !are_marks_whole(&head) ||
         (head.family_id.size != 0 && head.family_id.size != FAMILY_BYTES)) {
         return false;
     }
@@ -155,7 +203,13 @@ static void copy_head(const struct head_slices *head, struct layout_head_record 
         record->marks[i].seq = number_at(head->seq.data, i);
         record->marks[i].created_at_us = (int64_t)number_at(head->created_at_us.data, i);
         record->marks[i].superseded_by_seq = number_at(head->superseded_by_seq.data, i);
+        record->marks[i].carried_count =
+            head->carried_count.size > 0 ? number_at(head->carried_count.data, i) : 0;
+        record->marks[i].carried_sum =
+            head->carried_sum.size > 0 ? number_at(head->carried_sum.data, i) : 0;
     }
+    record->bare_count = head->bare_count;
+    record->bare_sum = head->bare_sum;
     record->first_document_seq = head->first_document_seq;
     record->first_text_seq = head->first_text_seq;
     record->updated_at_us = (int64_t)head->updated_at_us;
@@ -192,6 +246,8 @@ enum err record_decode_layout_head(struct slice bytes, struct layout_head_record
     if (read_head_by_field(bytes, &head, &lists) != OK ||
         lists.seq.count != lists.created_at_us.count ||
         lists.seq.count != lists.superseded_by_seq.count ||
+        lists.carried_count.count != lists.carried_sum.count ||
+        (lists.carried_count.count != 0 && lists.carried_count.count != lists.seq.count) ||
         (head.family_id.size != 0 && head.family_id.size != FAMILY_BYTES)) {
         return ERR_CORRUPT;
     }
@@ -200,6 +256,8 @@ enum err record_decode_layout_head(struct slice bytes, struct layout_head_record
         head.marks[i].seq = lists.seq.items[i];
         head.marks[i].created_at_us = (int64_t)lists.created_at_us.items[i];
         head.marks[i].superseded_by_seq = lists.superseded_by_seq.items[i];
+        head.marks[i].carried_count = lists.carried_count.items[i];
+        head.marks[i].carried_sum = lists.carried_sum.items[i];
     }
     *ret_record = head;
     return OK;
@@ -215,6 +273,10 @@ enum err record_decode_layout_marks(struct slice bytes, struct layout_marks *ret
         ret_marks->seq = slices.seq.data;
         ret_marks->superseded_by_seq = slices.superseded_by_seq.data;
         ret_marks->count = slices.seq.size / sizeof(uint64_t);
+        ret_marks->carried_count = slices.carried_count.size > 0 ? slices.carried_count.data : NULL;
+        ret_marks->carried_sum = slices.carried_sum.data;
+        ret_marks->bare_count = slices.bare_count;
+        ret_marks->bare_sum = slices.bare_sum;
         ret_marks->first_document_seq = slices.first_document_seq;
         ret_marks->first_text_seq = slices.first_text_seq;
         return OK;
@@ -226,9 +288,15 @@ enum err record_decode_layout_marks(struct slice bytes, struct layout_marks *ret
     for (size_t i = 0; i < head.mark_count; i++) {
         ret_marks->joined_seq[i] = head.marks[i].seq;
         ret_marks->joined_superseded_by_seq[i] = head.marks[i].superseded_by_seq;
+        ret_marks->joined_carried_count[i] = head.marks[i].carried_count;
+        ret_marks->joined_carried_sum[i] = head.marks[i].carried_sum;
     }
     ret_marks->seq = (const uint8_t *)ret_marks->joined_seq;
     ret_marks->superseded_by_seq = (const uint8_t *)ret_marks->joined_superseded_by_seq;
+    ret_marks->carried_count = (const uint8_t *)ret_marks->joined_carried_count;
+    ret_marks->carried_sum = (const uint8_t *)ret_marks->joined_carried_sum;
+    ret_marks->bare_count = head.bare_count;
+    ret_marks->bare_sum = head.bare_sum;
     ret_marks->count = head.mark_count;
     ret_marks->first_document_seq = head.first_document_seq;
     ret_marks->first_text_seq = head.first_text_seq;
@@ -242,6 +310,25 @@ bool record_find_mark(const struct layout_marks *marks, uint64_t seq, size_t *pl
         if (number_at(marks->seq, i) == seq) {
             *ret_superseded_by_seq = number_at(marks->superseded_by_seq, i);
             *place = i + 1;
+            return true;
+        }
+    }
+    return false;
+}
+
+void record_read_carried(const struct layout_marks *marks, size_t place, uint64_t *ret_count,
+                         uint64_t *ret_sum)
+{
+    ASSERT(place < marks->count);
+    *ret_count = marks->carried_count != NULL ? number_at(marks->carried_count, place) : 0;
+    *ret_sum = marks->carried_count != NULL ? number_at(marks->carried_sum, place) : 0;
+}
+
+/* Extractions carried one of the examples. */
+static bool is_any_carried(const struct layout_head_record *record)
+{
+    for (size_t i = 0; i < record->mark_count; i++) {
+        if (record->marks[i].carried_count != 0 || record->marks[i].carried_sum != 0) {
             return true;
         }
     }
@@ -267,12 +354,30 @@ enum err record_encode_layout_head(struct arena *arena, const struct layout_head
     message.mark_seq_count = (pb_size_t)record->mark_count;
     message.mark_created_at_us_count = (pb_size_t)record->mark_count;
     message.mark_superseded_by_seq_count = (pb_size_t)record->mark_count;
+    message.bare_count = record->bare_count;
+    message.bare_sum = record->bare_sum;
+    if (is_any_carried(record)) {
+        message.mark_carried_count_count = (pb_size_t)record->mark_count;
+        message.mark_carried_sum_count = (pb_size_t)record->mark_count;
+    }
     for (size_t i = 0; i < record->mark_count; i++) {
         message.mark_seq[i] = record->marks[i].seq;
         message.mark_created_at_us[i] = record->marks[i].created_at_us;
         message.mark_superseded_by_seq[i] = record->marks[i].superseded_by_seq;
+        message.mark_carried_count[i] = record->marks[i].carried_count;
+        message.mark_carried_sum[i] = record->marks[i].carried_sum;
     }
     return record_pb_encode(arena, &errata_record_LayoutHead_msg, &message, ret_bytes);
+}
+
+/* A hash is whole, or left out: then it is zeros, as nanopb has it. */
+static bool read_hint_hash(struct slice bytes, struct example_record *record)
+{
+    memset(record->hint_hash, 0, RECORD_HASH_BYTES);
+    if (bytes.size == RECORD_HASH_BYTES) {
+        memcpy(record->hint_hash, bytes.data, RECORD_HASH_BYTES);
+    }
+    return bytes.size == RECORD_HASH_BYTES || bytes.size == 0;
 }
 
 static bool read_example_field(const struct wire_field *field, struct example_record *record)
@@ -297,6 +402,8 @@ static bool read_example_field(const struct wire_field *field, struct example_re
     case errata_record_ExampleRow_hint_tag:
         record->hint = field->bytes;
         break;
+    case errata_record_ExampleRow_hint_hash_tag:
+        return field->type == wanted && read_hint_hash(field->bytes, record);
     default:
         return true;
     }
@@ -307,6 +414,7 @@ static bool read_example_field(const struct wire_field *field, struct example_re
 static bool read_example_in_order(struct slice bytes, struct example_record *record)
 {
     struct record_fast reader = record_fast_of(bytes);
+    struct slice hint_hash = {NULL, 0};
     uint64_t created_at_us = 0;
 
     record_fast_number(&reader, NUMBER_TAG(errata_record_ExampleRow_seq_tag), &record->seq);
@@ -317,7 +425,8 @@ static bool read_example_in_order(struct slice bytes, struct example_record *rec
                       &record->document_hash);
     record_fast_bytes(&reader, BYTES_TAG(errata_record_ExampleRow_example_tag), &record->example);
     record_fast_bytes(&reader, BYTES_TAG(errata_record_ExampleRow_hint_tag), &record->hint);
-    return reader.at == reader.end;
+    record_fast_bytes(&reader, BYTES_TAG(errata_record_ExampleRow_hint_hash_tag), &hint_hash);
+    return reader.at == reader.end && read_hint_hash(hint_hash, record);
 }
 
 /* The row whatever the order of its fields. */
@@ -369,29 +478,43 @@ enum err record_encode_example(struct arena *arena, const struct example_record 
                    record->document_hash.size != RECORD_HASH_BYTES)) {
         return ERR_INTERNAL;
     }
+    memcpy(message.hint_hash, record->hint_hash, RECORD_HASH_BYTES);
     return record_pb_encode(arena, &errata_record_ExampleRow_msg, &message, ret_bytes);
+}
+
+/* A mark that says nothing has no row. */
+static bool says_something(const struct example_mark_record *record)
+{
+    return record->superseded_by_seq != 0 || record->carried_count != 0 || record->carried_sum != 0;
 }
 
 enum err record_decode_example_mark(struct slice bytes, struct example_mark_record *ret_record)
 {
+    struct example_mark_record record;
     errata_record_ExampleMark message;
-    enum err err = OK;
 
     memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_ExampleMark_msg, &message);
-    if (err != OK || message.superseded_by_seq == 0) {
+    if (record_pb_decode(bytes, &errata_record_ExampleMark_msg, &message) != OK) {
         return ERR_CORRUPT;
     }
-    ret_record->superseded_by_seq = message.superseded_by_seq;
+    record = (struct example_mark_record){.superseded_by_seq = message.superseded_by_seq,
+                                          .carried_count = message.carried_count,
+                                          .carried_sum = message.carried_sum};
+    if (!says_something(&record)) {
+        return ERR_CORRUPT;
+    }
+    *ret_record = record;
     return OK;
 }
 
 enum err record_encode_example_mark(struct arena *arena, const struct example_mark_record *record,
                                     struct slice *ret_bytes)
 {
-    errata_record_ExampleMark message = {.superseded_by_seq = record->superseded_by_seq};
+    errata_record_ExampleMark message = {.superseded_by_seq = record->superseded_by_seq,
+                                         .carried_count = record->carried_count,
+                                         .carried_sum = record->carried_sum};
 
-    if (UNEXPECTED(record->superseded_by_seq == 0)) {
+    if (UNEXPECTED(!says_something(record))) {
         return ERR_INTERNAL;
     }
     return record_pb_encode(arena, &errata_record_ExampleMark_msg, &message, ret_bytes);

@@ -28,18 +28,25 @@ static inline uint64_t record_fast_join(uint64_t word)
     return (word & UINT64_C(0x000000000fffffff)) | (word & UINT64_C(0x0fffffff00000000)) >> 4;
 }
 
-/* Near the message's end: one of one byte, */
-static inline bool record_fast_short_varint(struct record_fast *reader, uint64_t *ret_value)
+/* One of at most 7 bytes, near the message's end. */
+static inline bool record_fast_last_varint(struct record_fast *reader, uint64_t *ret_value)
 {
-    if (reader->at == reader->end || *reader->at >= 0x80) {
-        return false;
+    uint64_t value = 0;
+    unsigned bits = 0;
+
+    for (const uint8_t *at = reader->at; at < reader->end; at++) {
+        value |= (uint64_t)(*at & 0x7f) << bits;
+        bits += 7;
+        if (*at < 0x80) {
+            *ret_value = value;
+            reader->at = at + 1;
+            return true;
+        }
     }
-    *ret_value = *reader->at++;
-    return true;
+    return false;
 }
 
-/* A varint of at most 8 bytes (56 bits) with 7 bytes or more of the message behind its first; any other is left to
- * the general way. */
+/* A varint of at most 8 bytes (56 bits); a longer one is left to the general way. */
 static inline bool record_fast_varint(struct record_fast *reader, uint64_t *ret_value)
 {
     const uint8_t *at = reader->at;
@@ -47,7 +54,7 @@ static inline bool record_fast_varint(struct record_fast *reader, uint64_t *ret_
     uint64_t ends = 0; /* the upper bit of each byte that is a varint's last */
 
     if (reader->end - at < (ptrdiff_t)sizeof(word)) {
-        return record_fast_short_varint(reader, ret_value);
+        return record_fast_last_varint(reader, ret_value);
     }
     if (at[0] < 0x80) {
         *ret_value = at[0];

@@ -58,6 +58,8 @@ static void check_layout_marks(struct arena *arena, struct slice bytes)
     struct layout_head_record head;
     struct layout_marks marks;
     uint64_t superseded_by_seq = 0;
+    uint64_t carried_count = 0;
+    uint64_t carried_sum = 0;
     size_t place = 0;
     enum err err = record_decode_layout_head(bytes, &head);
 
@@ -69,10 +71,14 @@ static void check_layout_marks(struct arena *arena, struct slice bytes)
     ASSERT(marks.count == head.mark_count);
     ASSERT(marks.first_document_seq == head.first_document_seq);
     ASSERT(marks.first_text_seq == head.first_text_seq);
+    ASSERT(marks.bare_count == head.bare_count && marks.bare_sum == head.bare_sum);
     for (size_t i = 0; i < head.mark_count; i++) {
         ASSERT(record_find_mark(&marks, head.marks[i].seq, &place, &superseded_by_seq));
         ASSERT(place == i + 1);
         ASSERT(superseded_by_seq == head.marks[i].superseded_by_seq);
+        record_read_carried(&marks, i, &carried_count, &carried_sum);
+        ASSERT(carried_count == head.marks[i].carried_count);
+        ASSERT(carried_sum == head.marks[i].carried_sum);
     }
 }
 

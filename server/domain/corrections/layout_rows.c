@@ -16,12 +16,14 @@
 static enum err write_mark_row(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                const struct layout_mark *mark)
 {
-    const struct example_mark_record record = {.superseded_by_seq = mark->superseded_by_seq};
+    const struct example_mark_record record = {.superseded_by_seq = mark->superseded_by_seq,
+                                               .carried_count = mark->carried_count,
+                                               .carried_sum = mark->carried_sum};
     struct key key = key_example_mark(org, mark->seq);
     struct slice value = {NULL, 0};
     enum err err = OK;
 
-    if (mark->superseded_by_seq == 0) {
+    if (record.superseded_by_seq == 0 && record.carried_count == 0) {
         return OK;
     }
     err = record_encode_example_mark(ctx->arena, &record, &value);
@@ -117,6 +119,9 @@ static enum err write_example(struct ctx *ctx, struct store_txn *txn, const stru
         err = hint_make_piece(ctx->arena, snippet, members_value_of(output).text, &record.hint);
     }
     if (err == OK) {
+        struct sha256_digest hint = sha256(record.hint);
+
+        memcpy(record.hint_hash, hint.bytes, RECORD_HASH_BYTES);
         err = record_encode_example(ctx->arena, &record, &value);
     }
     return err != OK ? err : store_put(txn, TABLE_EXAMPLE, key_slice(&key), value);
@@ -153,28 +158,100 @@ enum err layout_rows_add(struct ctx *ctx, struct store_txn *txn, const struct ev
     return err != OK ? err : layout_head_write(ctx->arena, txn, &key, &head);
 }
 
+/* Reads the mark of an example that is too old for the head; zeros where it has no row. */
+static enum err read_mark_row(struct store_txn *txn, struct org_id org, struct layout_mark *mark)
+{
+    struct example_mark_record record = {0};
+    struct key key = key_example_mark(org, mark->seq);
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, TABLE_EXAMPLE_MARK, key_slice(&key), &value);
+
+    if (err == OK) {
+        err = record_decode_example_mark(value, &record);
+    }
+    mark->superseded_by_seq = record.superseded_by_seq;
+    mark->carried_count = record.carried_count;
+    mark->carried_sum = record.carried_sum;
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
+/* The mark of an example in the head; NULL where it is not among the newest. */
+static struct layout_mark *find_mark(struct layout_head_record *head, uint64_t seq)
+{
+    for (size_t i = 0; i < head->mark_count; i++) {
+        if (head->marks[i].seq == seq) {
+            return &head->marks[i];
+        }
+    }
+    return NULL;
+}
+
 enum err layout_rows_mark(struct ctx *ctx, struct store_txn *txn, const struct example_place *place,
                           uint64_t superseded_by_seq)
 {
     struct key key = key_layout_head(place->org, &place->fingerprint);
-    const struct layout_mark mark = {.seq = place->seq,
-                                     .created_at_us = place->created_at_us,
-                                     .superseded_by_seq = superseded_by_seq};
+    struct layout_mark old_mark = {.seq = place->seq};
+    struct layout_mark *mark = NULL;
     struct layout_head_record head;
     enum err err = layout_head_read(ctx->arena, txn, &key, &head);
 
     if (err != OK) {
         return err;
     }
-    for (size_t i = 0; i < head.mark_count; i++) {
-        if (head.marks[i].seq == place->seq) {
-            head.marks[i].superseded_by_seq = superseded_by_seq;
-            return layout_head_write(ctx->arena, txn, &key, &head);
-        }
+    mark = find_mark(&head, place->seq);
+    if (mark != NULL) {
+        mark->superseded_by_seq = superseded_by_seq;
+        return layout_head_write(ctx->arena, txn, &key, &head);
     }
     /* An example that is neither among the newest nor older than they are is gone. */
     if (head.mark_count < RECORD_MARKS_MAX) {
         return OK;
     }
-    return write_mark_row(ctx, txn, place->org, &mark);
+    err = read_mark_row(txn, place->org, &old_mark);
+    old_mark.superseded_by_seq = superseded_by_seq;
+    return err != OK ? err : write_mark_row(ctx, txn, place->org, &old_mark);
+}
+
+/* Adds an extraction to the sums of one example. */
+static enum err add_carried(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                            struct layout_head_record *head, uint64_t seq, uint64_t confidence)
+{
+    struct layout_mark old_mark = {.seq = seq};
+    struct layout_mark *mark = find_mark(head, seq);
+    enum err err = OK;
+
+    if (mark != NULL) {
+        mark->carried_count++;
+        mark->carried_sum += confidence;
+        return OK;
+    }
+    if (head->mark_count < RECORD_MARKS_MAX) {
+        return OK; /* the example is gone */
+    }
+    err = read_mark_row(txn, org, &old_mark);
+    old_mark.carried_count++;
+    old_mark.carried_sum += confidence;
+    return err != OK ? err : write_mark_row(ctx, txn, org, &old_mark);
+}
+
+enum err layout_rows_carry(struct ctx *ctx, struct store_txn *txn,
+                           const struct carrying_extraction *extraction)
+{
+    struct key_fingerprint fingerprint = key_fingerprint_of(extraction->layout_fingerprint);
+    struct key key = key_layout_head(extraction->org, &fingerprint);
+    struct layout_head_record head;
+    enum err err = layout_head_read(ctx->arena, txn, &key, &head);
+
+    if (err != OK) {
+        return err;
+    }
+    if (extraction->example_count == 0) {
+        head.bare_count++;
+        head.bare_sum += extraction->confidence_millionths;
+    }
+    for (size_t i = 0; i < extraction->example_count && err == OK; i++) {
+        err = add_carried(ctx, txn, extraction->org, &head, extraction->example_seqs[i],
+                          extraction->confidence_millionths);
+    }
+    return err != OK ? err : layout_head_write(ctx->arena, txn, &key, &head);
 }

@@ -26,4 +26,18 @@ MUST_CHECK enum err layout_rows_add(struct ctx *ctx, struct store_txn *txn,
 MUST_CHECK enum err layout_rows_mark(struct ctx *ctx, struct store_txn *txn,
                                      const struct example_place *place, uint64_t superseded_by_seq);
 
+/* What an extraction tells about the examples of its layout. */
+struct carrying_extraction {
+    struct org_id org;
+    struct slice layout_fingerprint; /* text */
+    uint32_t confidence_millionths;
+    const uint64_t *example_seqs; /* of its own layout's examples, each once */
+    size_t example_count; /* 0: it carried none */
+};
+
+/* Adds an extraction's confidence to the sums of the examples that it carried, or to those of the
+ * extractions that carried none. */
+MUST_CHECK enum err layout_rows_carry(struct ctx *ctx, struct store_txn *txn,
+                                      const struct carrying_extraction *extraction);
+
 #endif

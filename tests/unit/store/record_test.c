@@ -122,10 +122,14 @@ static void test_head_agrees_with_nanopb(void **state)
         record.first_document_seq = count % 2 == 0 ? 0 : count;
         record.first_text_seq = count % 3 == 0 ? 0 : UINT64_MAX - count;
         record.updated_at_us = count % 5 == 0 ? -5 : SAMPLE_TIME_US;
+        record.bare_count = count % 7;
+        record.bare_sum = count % 7 == 0 ? 0 : UINT64_C(1) << count;
         for (size_t i = 0; i < count; i++) {
             record.marks[i].seq = UINT64_MAX - i;
             record.marks[i].created_at_us = SAMPLE_TIME_US - (int64_t)i;
             record.marks[i].superseded_by_seq = i % 3;
+            record.marks[i].carried_count = count % 4 == 0 ? 0 : i;
+            record.marks[i].carried_sum = count % 4 == 0 ? 0 : i * 1000000;
         }
         assert_int_equal(record_encode_layout_head(&arena, &record, &bytes), OK);
         memset(&message, 0, sizeof(message));
@@ -141,10 +145,19 @@ static void test_head_agrees_with_nanopb(void **state)
         assert_true(decoded.first_document_seq == message.first_document_seq);
         assert_true(decoded.first_text_seq == message.first_text_seq);
         assert_true(decoded.updated_at_us == message.updated_at_us);
+        assert_int_equal(message.mark_carried_count_count,
+                         count % 4 == 0 || count == 1 ? 0 : count);
+        assert_int_equal(message.mark_carried_sum_count, message.mark_carried_count_count);
+        assert_true(decoded.bare_count == message.bare_count);
+        assert_true(decoded.bare_sum == message.bare_sum);
+        assert_true(marks.bare_count == message.bare_count);
+        assert_true(marks.bare_sum == message.bare_sum);
         assert_true(marks.first_document_seq == message.first_document_seq);
         assert_true(marks.first_text_seq == message.first_text_seq);
         for (size_t i = 0; i < count; i++) {
             uint64_t superseded_by_seq = 0;
+            uint64_t carried_count = 0;
+            uint64_t carried_sum = 0;
 
             assert_true(record_find_mark(&marks, message.mark_seq[i], &place, &superseded_by_seq));
             assert_int_equal(place, i + 1);
@@ -153,6 +166,11 @@ static void test_head_agrees_with_nanopb(void **state)
             assert_true(decoded.marks[i].seq == message.mark_seq[i]);
             assert_true(decoded.marks[i].created_at_us == message.mark_created_at_us[i]);
             assert_true(decoded.marks[i].superseded_by_seq == message.mark_superseded_by_seq[i]);
+            assert_true(decoded.marks[i].carried_count == message.mark_carried_count[i]);
+            assert_true(decoded.marks[i].carried_sum == message.mark_carried_sum[i]);
+            record_read_carried(&marks, i, &carried_count, &carried_sum);
+            assert_true(carried_count == message.mark_carried_count[i]);
+            assert_true(carried_sum == message.mark_carried_sum[i]);
         }
     }
     arena_deinit(&arena);
@@ -185,6 +203,8 @@ static void test_example_agrees_with_nanopb(void **state)
         assert_true(slice_equal(decoded.example, message.example));
         assert_true(slice_equal(decoded.hint, message.hint));
         assert_true(slice_equal(decoded.hint, record.hint));
+        assert_memory_equal(decoded.hint_hash, message.hint_hash, RECORD_HASH_BYTES);
+        assert_memory_equal(decoded.hint_hash, record.hint_hash, RECORD_HASH_BYTES);
     }
     arena_deinit(&arena);
 }
@@ -206,6 +226,7 @@ static void compare_with_nanopb(struct slice bytes)
     assert_true(decoded.seq == message.seq);
     assert_true(decoded.created_at_us == message.created_at_us);
     assert_true(slice_equal(decoded.hint, message.hint));
+    assert_memory_equal(decoded.hint_hash, message.hint_hash, RECORD_HASH_BYTES);
 }
 
 /* Goal: numbers of every length are read, wherever they stand. Method: powers of two and their
@@ -245,6 +266,8 @@ static void test_other_orders(void **state)
     struct layout_head_record head;
     struct layout_marks marks;
     uint64_t superseded_by_seq = 0;
+    uint64_t carried_count = 0;
+    uint64_t carried_sum = 0;
     size_t place = 0;
     struct buffer buffer;
     struct arena arena;
@@ -264,6 +287,11 @@ static void test_other_orders(void **state)
     assert_int_equal(example.created_at_us, -7);
     assert_int_equal(example.seq, 9);
     buffer_init(&buffer, &arena, 256);
+    wire_put_bytes(&buffer, 13, packed);
+    wire_put_bytes(&buffer, 12, slice_of(numbers, 16));
+    wire_put_bytes(&buffer, 12, slice_of(numbers, 8));
+    wire_put_varint(&buffer, 11, 77);
+    wire_put_varint(&buffer, 10, 7);
     wire_put_bytes(&buffer, 6, packed);
     wire_put_bytes(&buffer, 5, packed);
     wire_put_bytes(&buffer, 4, slice_of(numbers, 8));
@@ -283,6 +311,15 @@ static void test_other_orders(void **state)
     assert_true(record_find_mark(&marks, 2, &place, &superseded_by_seq));
     assert_int_equal(place, 2);
     assert_int_equal(superseded_by_seq, 2);
+    assert_int_equal(marks.bare_count, 7);
+    assert_int_equal(marks.bare_sum, 77);
+    record_read_carried(&marks, 2, &carried_count, &carried_sum);
+    assert_int_equal(carried_count, 3);
+    assert_int_equal(carried_sum, 1);
+    wire_put_bytes(&buffer, 12, slice_of(numbers, 8));
+    assert_int_equal(record_decode_layout_head(buffer_slice(&buffer), &head), ERR_CORRUPT);
+    buffer.size -= 10;
+    assert_int_equal(record_decode_layout_head(buffer_slice(&buffer), &head), OK);
     wire_put_bytes(&buffer, 4, slice_of(numbers, 8));
     assert_int_equal(record_decode_layout_head(buffer_slice(&buffer), &head), ERR_CORRUPT);
     assert_int_equal(record_decode_layout_marks(buffer_slice(&buffer), &marks), ERR_CORRUPT);

@@ -77,11 +77,13 @@ struct layout_head_record sample_layout_head(void)
         .family_id = SLICE("family-16-bytes-"),
         .feedback_count = 300,
         .example_count = 2,
-        .marks = {{9, SAMPLE_TIME_US, 0}, {4, -1, 9}},
+        .marks = {{9, SAMPLE_TIME_US, 0, 0, 0}, {4, -1, 9, 3, 2700000}},
         .mark_count = 2,
         .first_document_seq = 3,
         .first_text_seq = 300,
         .updated_at_us = SAMPLE_TIME_US,
+        .bare_count = 5,
+        .bare_sum = 4000000,
     };
 
     return record;
@@ -95,6 +97,7 @@ struct example_record sample_example(void)
         .document_hash = SLICE("document-hash-16"),
         .example = SLICE("example"),
         .hint = SLICE("{}"),
+        .hint_hash = "hash-of-the-hint",
     };
 
     return record;
@@ -102,7 +105,8 @@ struct example_record sample_example(void)
 
 struct example_mark_record sample_example_mark(void)
 {
-    struct example_mark_record record = {.superseded_by_seq = 300};
+    struct example_mark_record record = {
+        .superseded_by_seq = 300, .carried_count = 3, .carried_sum = 2700000};
 
     return record;
 }

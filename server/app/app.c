@@ -85,6 +85,17 @@ static enum err services_run_on_pool(void *user, void (*work)(void *job),
     return pool_submit(app->pool, work, done, job);
 }
 
+_Static_assert(PDF_SLOTS_MAX + SERVICES_POOL_READS_MAX <= POOL_JOBS_KEPT,
+               "each of them finds a kept place");
+
+static enum err services_run_read(void *user, void (*work)(void *job),
+                                  void (*done)(void *job, enum err result), void *job)
+{
+    struct app *app = (struct app *)user;
+
+    return pool_submit_kept(app->pool, work, done, job);
+}
+
 static void on_net_tick(void *user, int64_t now_us)
 {
     struct app *app = (struct app *)user;
@@ -386,6 +397,7 @@ static enum err make_services(struct app *app)
         .clock = app->ctx.clock,
         .random = app->ctx.random,
         .run_on_pool = services_run_on_pool,
+        .run_read = services_run_read,
         .want_turn = services_want_turn,
         .user = app,
     };

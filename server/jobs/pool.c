@@ -1,5 +1,7 @@
 /*
- * pool.c: libuv's work queue with a bound. The requests are made once and reused.
+ * pool.c: libuv's work queue with bounds. Its threads take what comes first, so no more is given to it
+ * than has a thread: jobs without a kept place wait here for theirs. The requests are made once and
+ * reused.
  */
 #include "server/jobs/pool.h"
 
@@ -12,17 +14,26 @@
 struct pool_job {
     uv_work_t request; /* first: libuv gives it back */
     struct pool *pool;
-    struct pool_job **free_list; /* where its place goes back to */
-    struct pool_job *next_free;
+    struct pool_line *line; /* where its place belongs */
+    struct pool_job *next; /* in one of: free places, those that wait */
     void (*work)(void *job);
     void (*done)(void *job, enum err result);
     void *job;
 };
 
+/* Places of one kind. */
+struct pool_line {
+    struct pool_job *free_jobs;
+    struct pool_job *first; /* of those that wait, oldest first */
+    struct pool_job *last;
+    size_t running; /* given to libuv */
+    size_t running_max;
+};
+
 struct pool {
     uv_loop_t *loop;
-    struct pool_job *free_jobs;
-    struct pool_job *free_kept;
+    struct pool_line open;
+    struct pool_line kept;
     size_t count; /* under way */
     struct pool_job jobs[POOL_JOBS_MAX + POOL_JOBS_KEPT];
 };
@@ -35,13 +46,15 @@ enum err pool_new(struct uv_loop_s *loop, struct pool **ret_pool)
         return ERR_MEMORY;
     }
     pool->loop = loop;
+    pool->open.running_max = POOL_THREADS - POOL_JOBS_KEPT;
+    pool->kept.running_max = POOL_JOBS_KEPT;
     for (size_t i = 0; i < POOL_JOBS_MAX + POOL_JOBS_KEPT; i++) {
         struct pool_job *job = &pool->jobs[i];
 
         job->pool = pool;
-        job->free_list = i < POOL_JOBS_MAX ? &pool->free_jobs : &pool->free_kept;
-        job->next_free = *job->free_list;
-        *job->free_list = job;
+        job->line = i < POOL_JOBS_MAX ? &pool->open : &pool->kept;
+        job->next = job->line->free_jobs;
+        job->line->free_jobs = job;
     }
     *ret_pool = pool;
     return OK;
@@ -54,51 +67,74 @@ static void on_work(uv_work_t *request)
     job->work(job->job);
 }
 
+static void on_after_work(uv_work_t *request, int status);
+
+/* Gives libuv as many as may run. */
+static void start_waiting(struct pool *pool, struct pool_line *line)
+{
+    while (line->first != NULL && line->running < line->running_max) {
+        struct pool_job *job = line->first;
+        int code = 0;
+
+        line->first = job->next;
+        line->running++;
+        code = uv_queue_work(pool->loop, &job->request, on_work, on_after_work);
+        ASSERT(code == 0); /* fails without a function alone */
+    }
+}
+
 static void on_after_work(uv_work_t *request, int status)
 {
     struct pool_job *job = (struct pool_job *)request;
+    struct pool_line *line = job->line;
     struct pool *pool = job->pool;
     void (*done)(void *, enum err) = job->done;
     void *data = job->job;
 
     /* The place is free before the completion, which may submit the next job. */
-    job->next_free = *job->free_list;
-    *job->free_list = job;
+    job->next = line->free_jobs;
+    line->free_jobs = job;
+    line->running--;
     pool->count--;
+    start_waiting(pool, line);
     done(data, status == 0 ? OK : ERR_CANCELLED);
 }
 
-/* Takes the place that is given; NULL: there is none. */
-static enum err submit(struct pool_job *free_job, void (*work)(void *job),
-                       void (*done)(void *job, enum err result), void *job)
+/* ERR_BUSY where the line has no free place. */
+static enum err submit(struct pool *pool, struct pool_line *line, void (*work)(void *job),
+                       void (*done)(void *job, enum err result), void *data)
 {
-    struct pool *pool = NULL;
+    struct pool_job *job = line->free_jobs;
 
-    if (free_job == NULL || FAULT("pool.submit")) {
+    if (job == NULL || FAULT("pool.submit")) {
         return ERR_BUSY;
     }
-    pool = free_job->pool;
-    free_job->work = work;
-    free_job->done = done;
-    free_job->job = job;
-    if (uv_queue_work(pool->loop, &free_job->request, on_work, on_after_work) != 0) {
-        return ERR_INTERNAL;
+    line->free_jobs = job->next;
+    job->next = NULL;
+    job->work = work;
+    job->done = done;
+    job->job = data;
+    if (line->first == NULL) {
+        line->first = job;
+    } else {
+        line->last->next = job;
     }
-    *free_job->free_list = free_job->next_free;
+    line->last = job;
     pool->count++;
+    start_waiting(pool, line);
     return OK;
 }
 
 enum err pool_submit(struct pool *pool, void (*work)(void *job),
                      void (*done)(void *job, enum err result), void *job)
 {
-    return submit(pool->free_jobs, work, done, job);
+    return submit(pool, &pool->open, work, done, job);
 }
 
 enum err pool_submit_kept(struct pool *pool, void (*work)(void *job),
                           void (*done)(void *job, enum err result), void *job)
 {
-    return submit(pool->free_kept, work, done, job);
+    return submit(pool, &pool->kept, work, done, job);
 }
 
 size_t pool_count(const struct pool *pool)

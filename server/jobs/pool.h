@@ -12,18 +12,19 @@
 
 /* Jobs that wait or run: what parsing 10 MB takes (about 100 ms) times this is some 10 s of work. */
 #define POOL_JOBS_MAX 256
-/* Threads: large bodies take at most a core each, and the loop and the writer need theirs too. */
-#define POOL_THREADS 4
-/* Places beside those, for a user that bounds its own jobs and queues what waits (documents: at most
- * PDF_SLOTS_MAX at once), so that a pool full of others' jobs does not turn it away. */
-#define POOL_JOBS_KEPT POOL_THREADS
+/* Places beside those, with a thread kept for each, for users that bound their own jobs and queue what
+ * waits: documents (PDF_SLOTS_MAX at once) and long reads (SERVICES_POOL_READS_MAX). However many of
+ * the others wait, or wait for something, a job in a kept place begins at once. */
+#define POOL_JOBS_KEPT 4
+/* Threads. The rest is for large bodies, which take at most a core each. */
+#define POOL_THREADS 8
 
 struct uv_loop_s;
 struct pool;
 
 MUST_CHECK enum err pool_new(struct uv_loop_s *loop, struct pool **ret_pool);
 /* Runs `work` on a thread, then `done` on the loop with OK, never inside this call. ERR_BUSY when
- * POOL_JOBS_MAX are under way. */
+ * POOL_JOBS_MAX are under way; POOL_THREADS - POOL_JOBS_KEPT of them run at once. */
 MUST_CHECK enum err pool_submit(struct pool *pool, void (*work)(void *job),
                                 void (*done)(void *job, enum err result), void *job);
 /* The same in a kept place; ERR_BUSY when POOL_JOBS_KEPT are under way. */

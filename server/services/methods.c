@@ -343,7 +343,12 @@ static void on_cancel(void *user, struct call *call, enum err why)
     case RPC_WRITING:
         rpc_write_cancel(rpc);
         return;
+    case RPC_READ_WAITING:
+        rpc_pool_read_leave(rpc);
+        rpc_finish(rpc, why);
+        return;
     case RPC_ON_POOL: /* its completion sees cancel_why */
+        atomic_store(&rpc->service.cancelled, true);
         rpc_document_cancel(rpc);
         return;
     case RPC_ENDED:
@@ -351,7 +356,8 @@ static void on_cancel(void *user, struct call *call, enum err why)
     }
 }
 
-/* A read, or a method without a transaction: answered now, on the loop. */
+/* A read, or a method without a transaction: answered now, on the loop; or not begun, where it asks for
+ * the pool. */
 static enum err answer_read(struct rpc *rpc)
 {
     struct services *services = rpc->services;
@@ -374,8 +380,23 @@ static enum err answer_read(struct rpc *rpc)
     if (err != OK) {
         return err;
     }
+    if (rpc->service.read_on_pool) {
+        rpc->reply_body = reply.body;
+        return OK;
+    }
     *likely_bytes = (uint32_t)reply.body->size;
     return call_reply_end(rpc->call);
+}
+
+static void read_now(struct rpc *rpc)
+{
+    enum err err = rpc->service.read_on_pool ? OK : answer_read(rpc);
+
+    if (err == OK && rpc->service.read_on_pool) {
+        rpc_pool_read(rpc);
+        return;
+    }
+    rpc_finish(rpc, err);
 }
 
 void rpc_continue(struct rpc *rpc, enum err result)
@@ -394,7 +415,7 @@ void rpc_continue(struct rpc *rpc, enum err result)
     } else if (rpc->method->transaction == METHOD_WRITE) {
         rpc_write_submit(rpc);
     } else {
-        rpc_finish(rpc, answer_read(rpc));
+        read_now(rpc);
     }
 }
 
@@ -488,6 +509,7 @@ void services_free(struct services *services)
     }
     ASSERT(services->live == NULL);
     ASSERT(services->live_count == 0);
+    ASSERT(services->reads.waiting_count == 0);
     store_abort(services->read_txn);
     while (services->arena_count > 0) {
         arena_deinit(&services->arenas[--services->arena_count]);

@@ -1,12 +1,12 @@
 /*
  * rpc.h: one call inside the services, for the pipeline's files alone (methods.c, receive.c, stage.c,
- * documents.c, write.c, stream.c). Lives in the call's arena until rpc_finish.
+ * documents.c, pool_read.c, write.c, stream.c). Lives in the call's arena until rpc_finish.
  *
- *   RECEIVING --half-close--> [ON_POOL] --> read and answered         --> ENDED
+ *   RECEIVING --half-close--> [ON_POOL] --> [READ_WAITING] --> [ON_POOL] --> read and answered --> ENDED
  *                                       --> WRITING  --commit-->          ENDED
  *                                       --> STREAMING --finish, cancel--> ENDED
  *
- * ON_POOL and WRITING: the pool or the writer owns `ctx`, `service`, the request and the arenas named
+ * READ_WAITING: until a read on the pool may begin; the call is the loop's. ON_POOL and WRITING: the pool or the writer owns `ctx`, `service`, the request and the arenas named
  * below; the loop may only set `cancel_why` and the write's cancelled flag, and cancel the document
  * job, until the completion. A document job is open from its call's start (a streamed request) or
  * half-close on, and closed as soon as the pool is done with it, or with the call.
@@ -19,7 +19,8 @@
 
 enum rpc_state {
     RPC_RECEIVING, /* its request has not come whole */
-    RPC_ON_POOL, /* the pool checks, decodes and prepares */
+    RPC_READ_WAITING, /* as many reads as may be are on the pool */
+    RPC_ON_POOL, /* the pool checks, decodes and prepares, or reads */
     RPC_WRITING, /* the writer has it */
     RPC_STREAMING, /* a streamed answer is under way */
     RPC_ENDED
@@ -56,6 +57,10 @@ struct rpc {
     struct arena stage_arena; /* what the pool works in; zeroed where it stayed inline */
     enum err stage_result; /* of the pool */
     struct rpc_write *write; /* of a write, from its stage on */
+    /* Of a read on the pool: */
+    struct buffer *reply_body; /* where it was begun on the loop; the call's, empty */
+    struct buffer pool_answer; /* in the stage's arena */
+    struct rpc *read_next; /* of those that wait */
     /* Of a stream: */
     struct stream stream;
     enum rpc_queue queue;
@@ -75,6 +80,13 @@ struct rpc_list {
     struct rpc *last;
 };
 
+/* Reads on the pool. */
+struct rpc_reads {
+    struct rpc *running[SERVICES_POOL_READS_MAX]; /* or NULL */
+    struct rpc *first; /* of those that wait, oldest first */
+    unsigned waiting_count;
+};
+
 struct services {
     struct services_config config;
     struct call_handlers handlers;
@@ -86,6 +98,7 @@ struct services {
     size_t stream_count;
     struct rpc_list waiting[SERVICES_BUCKETS];
     struct rpc_list ready;
+    struct rpc_reads reads;
     bool draining;
     struct arena arenas[SERVICES_ARENAS_MAX]; /* reset, for reuse */
     size_t arena_count;
@@ -140,6 +153,12 @@ void rpc_document_close(struct rpc *rpc);
 void rpc_stage(struct rpc *rpc);
 /* Checks a message and decodes it into ctx->arena, as rpc->request. */
 MUST_CHECK enum err rpc_decode(struct rpc *rpc, struct slice message);
+
+/* pool_read.c */
+/* Has the read run on the pool, now or once others are done. Ends the call. */
+void rpc_pool_read(struct rpc *rpc);
+/* Takes a read that waits out of the line. */
+void rpc_pool_read_leave(struct rpc *rpc);
 
 /* write.c */
 /* Makes rpc->write, with the idempotency key of the call's metadata, checked; on the loop. */

@@ -22,7 +22,8 @@
  * an error and, where it helps, says why in ctx->fault; the pipeline makes the status of it.
  *
  * _prepare may run on the pool: it touches nothing but its arguments. _receive runs on the loop, in
- * an arena that dies with each request. _write runs on the writer thread, and may run more than once
+ * an arena that dies with each request. _read runs on the loop, unless it asks for the pool
+ * (service->read_on_pool). _write runs on the writer thread, and may run more than once
  * (store/work.h): it decides, appends and applies. _answer makes the reply from the events that
  * _write appended; a repeat under the same idempotency key calls it alone, with result->repeated.
  * What must not be stored or answered twice is _answer's to refuse.
@@ -39,6 +40,7 @@
 
 #include <errata/v1/role.fields.h>
 #include <protobuf-c/protobuf-c.h>
+#include <stdatomic.h>
 
 /* Who calls: from the token, by the auth layer alone. */
 struct principal {
@@ -65,7 +67,21 @@ struct service {
     const struct method_info *method;
     struct service_env *env;
     const struct verify_jobs *verify; /* NULL: this server verifies nothing */
+    /* A read that takes longer than about a millisecond would hold up the loop, and everybody: it
+     * belongs on the pool. X_prepare sets this for what it knows of the request; or X_read does, before
+     * it writes anything, returns OK, and is called again from its beginning. There it has a snapshot of
+     * its own, taken after the call came, touches of the env only what never changes, and asks
+     * service_is_cancelled now and then where it walks far. */
+    bool read_on_pool;
+    bool on_pool; /* X_read runs there */
+    atomic_bool cancelled; /* of a call that is on the pool; service_is_cancelled reads it */
 };
+
+/* Nobody waits for what is read on the pool any more: whatever X_read returns now is not sent. */
+static inline bool service_is_cancelled(const struct service *service)
+{
+    return atomic_load_explicit(&service->cancelled, memory_order_relaxed);
+}
 
 /* In X_receive: keeps the next bytes of the call's document, or says in the fault why not. */
 MUST_CHECK enum err service_keep_document(struct service *service, struct slice bytes);

@@ -22,6 +22,13 @@
 #define SERVICES_WRITE_BYTES_MAX (64u << 20)
 /* What one turn of a stream may take: its messages stand in the connection's buffers already. */
 #define SERVICES_TURN_BYTES_MAX (8u << 20)
+/* What one read on the pool may take, its answer included. */
+#define SERVICES_READ_BYTES_MAX (64u << 20)
+/* Reads on the pool at once: each has a thread that is kept for it, and holds a snapshot: one of the
+ * store's places for readers, and pages that can't be used again meanwhile. */
+#define SERVICES_POOL_READS_MAX 2
+/* Reads that wait for the pool, of which an organisation has half at most. */
+#define SERVICES_POOL_READS_WAITING_MAX 64
 /* Arenas kept for the next calls: about as many as a batch has requests. */
 #define SERVICES_ARENAS_MAX 256
 /* Streams at once, whatever the organisation: each keeps a connection's stream busy for long. */
@@ -47,6 +54,10 @@ struct services_config {
     /* Runs `work` on the pool, then `done` on the loop; ERR_BUSY when the pool's queue is full. */
     enum err (*run_on_pool)(void *user, void (*work)(void *job), void (*done)(void *job, enum err),
                             void *job);
+    /* The same in a place of the pool that is kept for reads: it begins at once. At most
+     * SERVICES_POOL_READS_MAX are under way. */
+    enum err (*run_read)(void *user, void (*work)(void *job), void (*done)(void *job, enum err),
+                         void *job);
     /* Asks for services_turn at the next turn of the loop. */
     void (*want_turn)(void *user);
     void *user;

@@ -65,6 +65,7 @@ static void make_services(struct world *world, bool documents)
                                        .clock = world->ctx.clock,
                                        .random = world->ctx.random,
                                        .run_on_pool = run_on_pool,
+                                       .run_read = run_on_pool,
                                        .want_turn = want_turn,
                                        .documents = documents ? &world->documents.jobs : NULL,
                                        .user = world};

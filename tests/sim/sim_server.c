@@ -51,6 +51,7 @@ static enum err make_services(struct sim_server *server)
                                        .clock = server->ctx.clock,
                                        .random = server->ctx.random,
                                        .run_on_pool = sim_server_run_on_pool,
+                                       .run_read = sim_server_run_on_pool,
                                        .want_turn = sim_server_want_turn,
                                        .documents = &server->documents.jobs,
                                        .user = server};

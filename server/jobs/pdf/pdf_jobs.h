@@ -21,8 +21,8 @@
  * no other document here: however much two of them send, a third one's first document is taken. */
 #define PDF_ORG_DIVISOR 2
 #define PDF_KEPT_DIVISOR 4
-/* Documents measured at once, on threads of the pool; large bodies and reading ahead have the rest. */
-#define PDF_SLOTS_MAX (POOL_THREADS - 2)
+/* Documents measured at once, in kept places of the pool; long reads have the rest of those. */
+#define PDF_SLOTS_MAX 2
 /* The worker is started again after this pause, doubled up to the greatest; once it has been ready
  * for the greatest pause, it begins anew. */
 #define PDF_RESTART_MS_MIN 100

@@ -1,6 +1,6 @@
 /*
- * pool_tests.c: work off the loop: each job runs once and completes on the loop, and there are never
- * more than the limit.
+ * pool_tests.c: work off the loop: each job runs once and completes on the loop, there are never more
+ * than the limit, and a kept place has a thread.
  */
 #include "server/jobs/pool.h"
 
@@ -8,6 +8,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <uv.h>
 
 #include <cmocka.h>
@@ -121,13 +123,71 @@ static void test_kept(void **state)
     assert_int_equal(uv_loop_close(&loop), 0);
 }
 
+struct gate {
+    uv_sem_t open;
+    size_t behind; /* completed */
+};
+
+static void wait_at_gate(void *data)
+{
+    struct gate *gate = data;
+
+    uv_sem_wait(&gate->open);
+}
+
+static void behind_gate(void *data, enum err result)
+{
+    struct gate *gate = data;
+
+    assert_int_equal(result, OK);
+    gate->behind++;
+}
+
+/* Goal: a job in a kept place runs though all others wait for something, and of those no more run than
+ * may. Method: a full pool of jobs at a gate, all kept places. */
+static void test_kept_thread(void **state)
+{
+    static struct job jobs[POOL_JOBS_KEPT];
+    struct gate gate = {.behind = 0};
+    struct pool *pool = NULL;
+    uv_loop_t loop;
+
+    (void)state;
+    assert_int_equal(uv_sem_init(&gate.open, 0), 0);
+    assert_int_equal(uv_loop_init(&loop), 0);
+    assert_int_equal(pool_new(&loop, &pool), OK);
+    for (size_t i = 0; i < POOL_JOBS_MAX; i++) {
+        assert_int_equal(pool_submit(pool, wait_at_gate, behind_gate, &gate), OK);
+    }
+    for (size_t i = 0; i < POOL_JOBS_KEPT; i++) {
+        assert_int_equal(pool_submit_kept(pool, work, done, &jobs[i]), OK);
+    }
+    while (pool_count(pool) > POOL_JOBS_MAX) {
+        (void)uv_run(&loop, UV_RUN_ONCE);
+    }
+    assert_int_equal(gate.behind, 0);
+    for (size_t i = 0; i < POOL_JOBS_MAX; i++) {
+        uv_sem_post(&gate.open);
+    }
+    (void)uv_run(&loop, UV_RUN_DEFAULT);
+    assert_int_equal(gate.behind, POOL_JOBS_MAX);
+    assert_int_equal(pool_count(pool), 0);
+    pool_free(pool);
+    assert_int_equal(uv_loop_close(&loop), 0);
+    uv_sem_destroy(&gate.open);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_limit),
         cmocka_unit_test(test_submit_in_completion),
         cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_kept_thread),
     };
+    char threads[16];
 
+    (void)snprintf(threads, sizeof(threads), "%d", POOL_THREADS);
+    assert_int_equal(setenv("UV_THREADPOOL_SIZE", threads, 1), 0);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -343,23 +343,48 @@ static enum err keep_token(void *user, struct slice text)
     return err;
 }
 
-/* Opens the store, and gives it what it needs before the writer takes over. */
-static enum err open_store(struct app *app)
+static enum err open_backend(struct app *app)
 {
     const struct store_lmdb_config store = {.path = app->config->data,
                                             .map_bytes = app->config->map_bytes,
+                                            .takes_older = true,
                                             .on_damage = app_damage_end};
+    enum err err = store_lmdb_open(&store, &app->fault, &app->backend);
+
+    if (err == OK) {
+        app_damage_watch(app->config->data, store_lmdb_map(app->backend));
+        files_remove(app->config->data, APP_ADDRESS_FILE); /* of an earlier start */
+    }
+    return err;
+}
+
+/* Opens the store in this program's format. */
+static enum err open_migrated(struct app *app)
+{
+    enum err err = open_backend(app);
+    uint64_t format = err == OK ? store_lmdb_format(app->backend) : STORE_FORMAT_VERSION;
+
+    if (format == STORE_FORMAT_VERSION) {
+        return err;
+    }
+    store_lmdb_close(app->backend);
+    app->backend = NULL;
+    err = app_migrate(app->config, format, &app->fault);
+    return err != OK ? err : open_backend(app);
+}
+
+/* Opens the store, and gives it what it needs before the writer takes over. */
+static enum err open_store(struct app *app)
+{
     bool made = false;
     enum err err = app_damage_check_folder(app->config->data, &app->fault);
 
     if (err == OK) {
-        err = store_lmdb_open(&store, &app->fault, &app->backend);
+        err = open_migrated(app);
     }
     if (err != OK) {
         return err;
     }
-    app_damage_watch(app->config->data, store_lmdb_map(app->backend));
-    files_remove(app->config->data, APP_ADDRESS_FILE); /* of an earlier start */
     verifier_remove_leftovers(app->config->data);
     err = first_token_make(&app->ctx, app->backend, keep_token, app, &made);
     if (err != OK) {

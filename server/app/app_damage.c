@@ -14,12 +14,13 @@
 
 #define LINE_BYTES_MAX 512
 
-/* Set before the handlers are, never changed then. */
+/* Set while no other thread runs; the handlers are set once. */
 static struct {
     const uint8_t *start;
     const uint8_t *end;
     char line[LINE_BYTES_MAX];
     size_t line_bytes;
+    bool set; /* the handlers are */
     struct sigaction segv_before; /* a sanitizer's, which tells more than the signal does */
     struct sigaction bus_before;
 } watch;
@@ -80,6 +81,10 @@ void app_damage_watch(const char *data, struct slice map)
     }
     watch.start = map.data;
     watch.end = map.data + map.size;
+    if (watch.set) {
+        return;
+    }
+    watch.set = true;
     (void)sigemptyset(&action.sa_mask);
     (void)sigaction(SIGSEGV, &action, &watch.segv_before);
     (void)sigaction(SIGBUS, &action, &watch.bus_before);

@@ -14,7 +14,7 @@
  * explains. */
 MUST_CHECK enum err app_damage_check_folder(const char *data, struct fault *fault);
 /* From now on faults within `map` end the program as above. `data`, the folder that the line names,
- * outlives the program's threads. */
+ * outlives the program's threads. Called again, before there are any, for another map in its place. */
 void app_damage_watch(const char *data, struct slice map);
 /* For store_lmdb_config.on_damage. */
 NORETURN void app_damage_end(const char *fact);

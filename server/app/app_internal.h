@@ -84,6 +84,10 @@ void app_deinit(struct app *app);
 void app_close_if_idle(struct app *app);
 void app_log_failure(const struct app *app, const char *what, enum err err);
 
+/* app_migrate.c: makes a store that has an older format anew in this program's; nobody may have it
+ * open. A failure says why in `fault`, and leaves the store as it was. */
+MUST_CHECK enum err app_migrate(const struct config *config, uint64_t format, struct fault *fault);
+
 /* app_pdf.c */
 /* Makes what measures documents, where the worker program is there; the log says where it is not. */
 MUST_CHECK enum err app_pdf_make(struct app *app);

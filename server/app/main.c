@@ -2,7 +2,7 @@
  * main.c: erratad: what the process is told, and what it must be before anything else runs.
  */
 #include "server/app/app.h"
-#include "server/app/rebuild.h"
+#include "server/app/rebuild_command.h"
 #include "server/app/verify_child.h"
 #include "server/jobs/pool.h"
 
@@ -58,7 +58,7 @@ int main(int argc, char **argv)
         (void)puts("the configuration is right");
         return APP_EXIT_OK;
     case CONFIG_REBUILD:
-        return rebuild_run(&config);
+        return rebuild_command_run(&config);
     case CONFIG_VERIFY_COPY:
         return verify_child_run(&config);
     case CONFIG_SERVE:

@@ -1,10 +1,8 @@
 /*
- * rebuild.c: see rebuild.h. What it does and how far it is goes to standard error, for the person who
- * runs it; the last line says what came of it.
+ * rebuild.c: see rebuild.h.
  */
 #include "server/app/rebuild.h"
 
-#include "server/app/app.h"
 #include "server/app/app_damage.h"
 #include "server/app/rebuild_local.h"
 #include "server/domain/replay/replay.h"
@@ -14,47 +12,28 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#define ARENA_BYTES (1u << 20)
 #define MIB (UINT64_C(1) << 20)
 
 struct rebuild {
+    const struct rebuild_order *order;
     const struct config *config;
     char folder[CONFIG_PATH_BYTES_MAX + 32]; /* where the new store is made */
-    struct arena arena;
-    struct fault fault;
+    struct fault *fault;
     struct store_backend *old; /* holds the folder's lock until the end */
     struct store_backend *new;
     struct replay_report report;
-    struct replay_progress progress; /* told last */
-    int64_t told_at_us;
-    bool line_open; /* a terminal's line that is written over */
+    uint64_t events_total; /* by the last numbers of the logs */
     bool moved; /* its place is being taken: either store may be there */
 };
 
 static bool on_progress(void *user, const struct replay_progress *progress)
 {
     struct rebuild *rebuild = (struct rebuild *)user;
-    int64_t now_us = clock_monotonic_us(clock_system());
 
-    rebuild->progress = *progress;
-    if (now_us - rebuild->told_at_us < REBUILD_TELL_US) {
-        return true;
-    }
-    rebuild->told_at_us = now_us;
-    rebuild->line_open = isatty(STDERR_FILENO) != 0;
-    (void)fprintf(stderr, "%s%" PRIu64 " of %" PRIu64 " events%s", rebuild->line_open ? "\r" : "",
-                  progress->events, progress->events_total, rebuild->line_open ? "" : "\n");
+    rebuild->events_total = progress->events_total;
+    rebuild->order->on_progress(rebuild->order->user, progress);
     return true;
-}
-
-static void end_line(struct rebuild *rebuild)
-{
-    if (rebuild->line_open) {
-        rebuild->line_open = false;
-        (void)fputc('\n', stderr);
-    }
 }
 
 /* A store is rebuilt where there is one; opening would make one. */
@@ -72,7 +51,7 @@ static enum err find_store(struct rebuild *rebuild)
             return OK;
         }
     }
-    return fault_say(&rebuild->fault, ERR_PRECONDITION, "%s: there is no store", data);
+    return fault_say(rebuild->fault, ERR_PRECONDITION, "%s: there is no store", data);
 }
 
 /* The new store stands beside the old one until it takes its place. */
@@ -89,7 +68,7 @@ static enum err check_room(struct rebuild *rebuild)
         return err;
     }
     if (free_bytes < stats.map_used_bytes + REBUILD_ROOM_BYTES) {
-        return fault_say(&rebuild->fault, ERR_DISK_FULL,
+        return fault_say(rebuild->fault, ERR_DISK_FULL,
                          "%s: there is no room for the new store beside the old one: it may take "
                          "%" PRIu64 " MiB, and %" PRIu64 " MiB are free",
                          rebuild->config->data, (stats.map_used_bytes + REBUILD_ROOM_BYTES) / MIB,
@@ -102,11 +81,12 @@ static enum err open_old(struct rebuild *rebuild)
 {
     const struct store_lmdb_config config = {.path = rebuild->config->data,
                                              .map_bytes = rebuild->config->map_bytes,
+                                             .takes_older = true,
                                              .on_damage = app_damage_end};
     enum err err = find_store(rebuild);
 
     if (err == OK) {
-        err = store_lmdb_open(&config, &rebuild->fault, &rebuild->old);
+        err = store_lmdb_open(&config, rebuild->fault, &rebuild->old);
     }
     if (err == OK) {
         app_damage_watch(rebuild->config->data, store_lmdb_map(rebuild->old));
@@ -119,7 +99,7 @@ static enum err open_new(struct rebuild *rebuild)
 {
     const struct store_lmdb_config config = {
         .path = rebuild->folder, .map_bytes = rebuild->config->map_bytes, .reserve_bytes = 1};
-    enum err err = store_lmdb_open(&config, &rebuild->fault, &rebuild->new);
+    enum err err = store_lmdb_open(&config, rebuild->fault, &rebuild->new);
 
     if (err == OK) {
         store_lmdb_begin_bulk(rebuild->new);
@@ -133,7 +113,7 @@ static enum err say_broken(struct rebuild *rebuild)
     char org[UUID_TEXT_BYTES];
 
     uuid_format(report->broken_org.uuid, org);
-    return fault_say(&rebuild->fault, ERR_CORRUPT,
+    return fault_say(rebuild->fault, ERR_CORRUPT,
                      "event %" PRIu64 " of the organisation %.*s %s; no table can be made from "
                      "it, so restore a backup",
                      report->broken_seq, UUID_TEXT_BYTES, org,
@@ -143,7 +123,7 @@ static enum err say_broken(struct rebuild *rebuild)
 /* The map of the new store has less room than it needs; the disk may have enough. */
 static enum err say_full_map(struct rebuild *rebuild)
 {
-    return fault_say(&rebuild->fault, ERR_DISK_FULL,
+    return fault_say(rebuild->fault, ERR_DISK_FULL,
                      "the new store needs more than the %" PRIu64
                      " MiB that --map-size gives it; give it more",
                      rebuild->config->map_bytes / MIB);
@@ -160,14 +140,13 @@ static enum err fill_new(struct rebuild *rebuild)
                                          .user = rebuild};
     enum err err = replay_log(&config, &rebuild->report);
 
-    end_line(rebuild);
     if (err == ERR_CORRUPT && rebuild->report.broken_count > 0) {
         return say_broken(rebuild);
     }
-    if (err == OK && rebuild->report.events != rebuild->progress.events_total) {
-        return fault_say(&rebuild->fault, ERR_CORRUPT,
+    if (err == OK && rebuild->report.events != rebuild->events_total) {
+        return fault_say(rebuild->fault, ERR_CORRUPT,
                          "the logs number %" PRIu64 " events, and %" PRIu64 " were found",
-                         rebuild->progress.events_total, rebuild->report.events);
+                         rebuild->events_total, rebuild->report.events);
     }
     if (err == OK) {
         err = rebuild_carry_local(rebuild->old, rebuild->new);
@@ -181,7 +160,7 @@ static enum err fill_new(struct rebuild *rebuild)
 
 static enum err rebuild_all(struct rebuild *rebuild)
 {
-    enum err err = app_damage_check_folder(rebuild->config->data, &rebuild->fault);
+    enum err err = app_damage_check_folder(rebuild->config->data, rebuild->fault);
 
     if (err == OK) {
         err = open_old(rebuild);
@@ -203,40 +182,20 @@ static enum err rebuild_all(struct rebuild *rebuild)
     return err;
 }
 
-static int tell(struct rebuild *rebuild, enum err err, int64_t start_us)
+enum err rebuild_store(const struct rebuild_order *order, struct fault *fault,
+                       struct rebuild_result *ret_result)
 {
-    int64_t took_ms = (clock_monotonic_us(clock_system()) - start_us) / 1000;
-    struct slice why = rebuild->fault.message;
-
-    if (err == OK) {
-        (void)printf("rebuilt the tables of %" PRIu64 " organisations from %" PRIu64
-                     " events in %" PRId64 ".%03" PRId64 " s\n",
-                     rebuild->report.organizations, rebuild->report.events, took_ms / 1000,
-                     took_ms % 1000);
-        return APP_EXIT_OK;
-    }
-    why = why.size > 0 ? why : slice_text(err_text(err));
-    (void)fprintf(stderr, "erratad: not rebuilt: %.*s. %s\n", (int)why.size, (const char *)why.data,
-                  rebuild->moved ? "The next start finds the old store or the new one, whole; "
-                                   "rebuild again to be sure of the new one"
-                                 : "The store is as it was");
-    return err == ERR_CORRUPT ? APP_EXIT_DAMAGED : APP_EXIT_FAILED;
-}
-
-int rebuild_run(const struct config *config)
-{
-    struct rebuild rebuild = {.config = config};
+    struct rebuild rebuild = {.order = order, .config = order->config, .fault = fault};
     int64_t start_us = clock_monotonic_us(clock_system());
     enum err err = OK;
-    int status = 0;
 
-    (void)snprintf(rebuild.folder, sizeof(rebuild.folder), "%s/%s", config->data,
+    (void)snprintf(rebuild.folder, sizeof(rebuild.folder), "%s/%s", order->config->data,
                    STORE_LMDB_REBUILD_FOLDER);
-    arena_init(&rebuild.arena, ARENA_BYTES);
-    fault_init(&rebuild.fault, &rebuild.arena);
     err = rebuild_all(&rebuild);
-    status = tell(&rebuild, err, start_us);
     store_lmdb_close(rebuild.old);
-    arena_deinit(&rebuild.arena);
-    return status;
+    ret_result->organizations = rebuild.report.organizations;
+    ret_result->events = rebuild.report.events;
+    ret_result->took_ms = (clock_monotonic_us(clock_system()) - start_us) / 1000;
+    ret_result->moved = rebuild.moved;
+    return err;
 }

@@ -17,7 +17,9 @@
 #include <stdatomic.h>
 
 /* The format of what is stored: keys, records, and what apply makes of events. */
-#define STORE_FORMAT_VERSION 2
+#define STORE_FORMAT_VERSION 3
+/* Logs of this format and of those behind it can be replayed, so their tables can be made anew. */
+#define STORE_FORMAT_OLDEST 2
 
 /* Sparse: address space, not disk. Growing it is a restart. */
 #define STORE_LMDB_MAP_BYTES_DEFAULT (256ull << 30)
@@ -29,17 +31,22 @@ struct store_lmdb_config {
     const char *path; /* the data folder; made where it is missing */
     uint64_t map_bytes; /* 0: the default */
     uint64_t reserve_bytes; /* 0: the default */
+    /* Opens a store of an older format too, whose log and own values (classes LOG and LOCAL) are as
+     * ever: to make its tables anew. Nothing else of it may be read. */
+    bool takes_older;
     /* LMDB met a page that can't be, and can't go on: must not return. NULL: the program aborts. */
     void (*on_damage)(const char *fact);
 };
 
 /* Opens or makes a store. A failure says why in `fault`: ERR_PRECONDITION for a folder that another
- * process holds, that a network serves, or whose format is newer (it is left untouched),
+ * process holds, that a network serves, or whose format is another (it is left untouched),
  * ERR_DISK_FULL, ERR_IO, ERR_CORRUPT, ERR_INVALID for a configuration that makes no sense. */
 MUST_CHECK enum err store_lmdb_open(const struct store_lmdb_config *config, struct fault *fault,
                                     struct store_backend **ret_backend);
 /* No transaction may be alive. Takes NULL. */
 void store_lmdb_close(struct store_backend *take_backend);
+/* The format of what was opened; STORE_FORMAT_VERSION but for what `takes_older` let in. */
+uint64_t store_lmdb_format(const struct store_backend *backend);
 /* A write failed so that LMDB refuses all that follows. What the last batch did is in doubt: the
  * program must end with status 75 and be started again. Any thread. */
 bool store_lmdb_is_broken(const struct store_backend *backend);

@@ -1,7 +1,8 @@
 /*
  * lmdb_env.c: a store is opened, made, checked and closed. A new one is made whole in db.new/ and
  * renamed: a power cut while LMDB creates its file would leave one that never opens again.
- * The format version stands in META; a newer one is refused before anything is written.
+ * The format version stands in META; another one is refused before anything is written, unless the
+ * caller takes older ones.
  */
 #include "store/base/assert.h"
 #include "store/keys.h"
@@ -109,6 +110,12 @@ static void close_env(struct lmdb_backend *lmdb)
     }
 }
 
+/* An older format need not have the tables that are made from the log. */
+static bool may_be_missing(const struct lmdb_backend *lmdb, enum store_table table)
+{
+    return lmdb->format < STORE_FORMAT_VERSION && store_table_class(table) == STORE_PROJECTION;
+}
+
 /* Opens every table through one transaction; `flags` may be MDB_CREATE. */
 static int open_tables(struct lmdb_backend *lmdb, MDB_txn *txn, unsigned flags)
 {
@@ -116,6 +123,10 @@ static int open_tables(struct lmdb_backend *lmdb, MDB_txn *txn, unsigned flags)
         int code =
             mdb_dbi_open(txn, store_table_name((enum store_table)i), flags, &lmdb->tables[i]);
 
+        if (code == MDB_NOTFOUND && may_be_missing(lmdb, (enum store_table)i)) {
+            lmdb->tables[i] = LMDB_NO_TABLE;
+            code = MDB_SUCCESS;
+        }
         if (code != MDB_SUCCESS) {
             return code;
         }
@@ -220,6 +231,12 @@ static void find_map(struct lmdb_backend *lmdb, const void *row)
     }
 }
 
+/* A format that this program's can be made from. */
+static bool is_older(uint64_t format)
+{
+    return format >= STORE_FORMAT_OLDEST && format < STORE_FORMAT_VERSION;
+}
+
 /* Reads the format version through a read transaction that touches nothing. */
 static enum err check_format(struct lmdb_backend *lmdb, MDB_txn *txn, struct fault *fault)
 {
@@ -246,15 +263,17 @@ static enum err check_format(struct lmdb_backend *lmdb, MDB_txn *txn, struct fau
     if (err != OK) {
         return fault_say(fault, err, "%s: its format version does not decode", lmdb->path);
     }
-    if (record.number != STORE_FORMAT_VERSION) {
-        return fault_say(fault, ERR_PRECONDITION,
-                         "%s: has format version %llu, this program reads version %d; %s",
-                         lmdb->path, (unsigned long long)record.number, STORE_FORMAT_VERSION,
-                         record.number > STORE_FORMAT_VERSION
-                             ? "use the newer program that wrote it (nothing was changed)"
-                             : "it can't be migrated by this program");
+    lmdb->format = record.number;
+    if (record.number == STORE_FORMAT_VERSION || (lmdb->takes_older && is_older(record.number))) {
+        return OK;
     }
-    return OK;
+    return fault_say(fault, ERR_PRECONDITION,
+                     "%s: has format version %llu, this program reads version %d; %s", lmdb->path,
+                     (unsigned long long)record.number, STORE_FORMAT_VERSION,
+                     record.number > STORE_FORMAT_VERSION
+                         ? "use the newer program that wrote it (nothing was changed)"
+                     : is_older(record.number) ? "a start of the server makes it anew"
+                                               : "it can't be migrated by this program");
 }
 
 static enum err check_file(const struct lmdb_backend *lmdb, struct fault *fault)
@@ -408,6 +427,7 @@ enum err store_lmdb_open(const struct store_lmdb_config *config, struct fault *f
     }
     lmdb->backend.ops = &lmdb_ops;
     lmdb->lock_fd = -1;
+    lmdb->takes_older = config->takes_older;
     lmdb->on_damage = config->on_damage;
     lmdb->map_bytes = config->map_bytes != 0 ? config->map_bytes : STORE_LMDB_MAP_BYTES_DEFAULT;
     lmdb->reserve_bytes =
@@ -434,6 +454,11 @@ void store_lmdb_close(struct store_backend *take_backend)
     close_env(lmdb);
     disk_unlock(lmdb->lock_fd);
     free(lmdb);
+}
+
+uint64_t store_lmdb_format(const struct store_backend *backend)
+{
+    return ((const struct lmdb_backend *)backend)->format;
 }
 
 bool store_lmdb_is_broken(const struct store_backend *backend)

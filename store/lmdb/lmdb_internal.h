@@ -7,11 +7,14 @@
 #include "store/backend_ops.h"
 #include "store/lmdb/lmdb.h"
 
+#include <limits.h>
 #include <lmdb.h>
 #include <stdatomic.h>
 
 /* Longer paths of data folders are refused. */
 #define LMDB_PATH_BYTES_MAX 1024
+/* No handle: LMDB refuses it. */
+#define LMDB_NO_TABLE UINT_MAX
 
 struct lmdb_backend {
     struct store_backend backend; /* first */
@@ -19,11 +22,13 @@ struct lmdb_backend {
     char reserve_path[LMDB_PATH_BYTES_MAX + 16];
     uint64_t map_bytes;
     uint64_t reserve_bytes;
+    bool takes_older; /* of the configuration */
     void (*on_damage)(const char *fact); /* of the configuration */
+    uint64_t format; /* of what was opened */
     const uint8_t *map; /* where the file is mapped */
     int lock_fd; /* -1: not held */
     MDB_env *env;
-    MDB_dbi tables[TABLE_COUNT]; /* opened once */
+    MDB_dbi tables[TABLE_COUNT]; /* opened once; LMDB_NO_TABLE: an older format has none such */
     atomic_bool broken; /* store_lmdb_is_broken */
     atomic_bool met_full_map; /* store_lmdb_met_full_map */
     atomic_bool settled; /* lmdb_settle */

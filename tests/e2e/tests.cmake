@@ -14,6 +14,8 @@ target_link_libraries(damage_row PRIVATE warnings test_warnings defines)
 errata_link(damage_row "store_lmdb")
 errata_python_test(e2e_verify FILE tests/e2e/verify.py LABEL e2e TIMEOUT 240)
 
+errata_python_test(e2e_upgrade FILE tests/e2e/upgrade.py LABEL e2e TIMEOUT 240)
+
 if(TARGET errata-bench)
     errata_python_test(e2e_bench FILE tests/e2e/bench.py LABEL e2e)
 endif()

@@ -165,6 +165,29 @@ static void test_newer_format(void **state)
     assert_int_equal(before.st_mtim.tv_nsec, after.st_mtim.tv_nsec);
 }
 
+/* Goal: an older format is opened for those who make it anew, and refused to all others; one that is too
+ * old to all. Method: lower the version in the store, open it both ways. */
+static void test_older_format(void **state)
+{
+    struct world *world = *state;
+    struct key key = key_meta_global(SLICE("format"));
+    struct store_backend *backend = open_store(world);
+
+    assert_int_equal(store_lmdb_format(backend), STORE_FORMAT_VERSION);
+    put_number(backend, key, STORE_FORMAT_OLDEST);
+    store_lmdb_close(backend);
+    assert_int_equal(store_lmdb_open(&world->config, &world->fault, &backend), ERR_PRECONDITION);
+    assert_true(message_has(world, "a start of the server makes it anew"));
+    world->config.takes_older = true;
+    backend = open_store(world);
+    assert_int_equal(store_lmdb_format(backend), STORE_FORMAT_OLDEST);
+    put_number(backend, key, STORE_FORMAT_OLDEST - 1);
+    store_lmdb_close(backend);
+    fault_init(&world->fault, &world->arena);
+    assert_int_equal(store_lmdb_open(&world->config, &world->fault, &backend), ERR_PRECONDITION);
+    assert_true(message_has(world, "it can't be migrated by this program"));
+}
+
 static void write_file(struct world *world, const char *name, size_t size)
 {
     char path[TEMP_FOLDER_PATH_BYTES + 64];
@@ -352,6 +375,7 @@ int run_lmdb_tests(void)
         cmocka_unit_test_setup_teardown(test_make_and_open, setup, teardown),
         cmocka_unit_test_setup_teardown(test_locked, setup, teardown),
         cmocka_unit_test_setup_teardown(test_newer_format, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_older_format, setup, teardown),
         cmocka_unit_test_setup_teardown(test_damaged_files, setup, teardown),
         cmocka_unit_test_setup_teardown(test_bad_configuration, setup, teardown),
         cmocka_unit_test_setup_teardown(test_full_map, setup, teardown),

@@ -1,0 +1,50 @@
+/*
+ * app_migrate.c: a store of an older format is made anew from its log, before it is served. Killed
+ * meanwhile, the program leaves the old store, or the new one once that is whole; the next start goes
+ * on from there.
+ */
+#include "server/app/app_internal.h"
+
+#include "server/app/rebuild.h"
+#include "store/base/logger.h"
+
+#include <inttypes.h>
+
+/* The log tells how far it is this often. */
+#define TELL_US 5000000
+
+static void on_progress(void *user, const struct replay_progress *progress)
+{
+    int64_t *told_at_us = (int64_t *)user;
+    int64_t now_us = clock_monotonic_us(clock_system());
+
+    if (now_us - *told_at_us >= TELL_US) {
+        *told_at_us = now_us;
+        logger_printf(LOGGER_INFO, "%" PRIu64 " of %" PRIu64 " events are in the new tables",
+                      progress->events, progress->events_total);
+    }
+}
+
+enum err app_migrate(const struct config *config, uint64_t format, struct fault *fault)
+{
+    int64_t told_at_us = clock_monotonic_us(clock_system());
+    const struct rebuild_order order = {
+        .config = config, .on_progress = on_progress, .user = &told_at_us};
+    struct rebuild_result result;
+    enum err err = OK;
+
+    logger_printf(LOGGER_INFO,
+                  "the store in %s has format version %" PRIu64
+                  ", this program's is %d: its tables "
+                  "are made anew from its log; it stays as it is until they are whole",
+                  config->data, format, STORE_FORMAT_VERSION);
+    err = rebuild_store(&order, fault, &result);
+    if (err == OK) {
+        logger_printf(LOGGER_INFO,
+                      "the tables of %" PRIu64 " organisations were made anew from %" PRIu64
+                      " events in %" PRId64 ".%03" PRId64 " s",
+                      result.organizations, result.events, result.took_ms / 1000,
+                      result.took_ms % 1000);
+    }
+    return err;
+}

@@ -1,0 +1,71 @@
+/*
+ * rebuild_command.c: see rebuild_command.h.
+ */
+#include "server/app/rebuild_command.h"
+
+#include "server/app/app.h"
+#include "server/app/rebuild.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define ARENA_BYTES (1u << 20)
+
+struct rebuild_command {
+    struct rebuild_result result;
+    int64_t told_at_us;
+    bool line_open; /* a terminal's line that is written over */
+};
+
+static void on_progress(void *user, const struct replay_progress *progress)
+{
+    struct rebuild_command *command = (struct rebuild_command *)user;
+    int64_t now_us = clock_monotonic_us(clock_system());
+
+    if (now_us - command->told_at_us < REBUILD_TELL_US) {
+        return;
+    }
+    command->told_at_us = now_us;
+    command->line_open = isatty(STDERR_FILENO) != 0;
+    (void)fprintf(stderr, "%s%" PRIu64 " of %" PRIu64 " events%s", command->line_open ? "\r" : "",
+                  progress->events, progress->events_total, command->line_open ? "" : "\n");
+}
+
+static int tell(const struct rebuild_command *command, enum err err, struct slice why)
+{
+    const struct rebuild_result *result = &command->result;
+
+    if (command->line_open) {
+        (void)fputc('\n', stderr);
+    }
+    if (err == OK) {
+        (void)printf("rebuilt the tables of %" PRIu64 " organisations from %" PRIu64
+                     " events in %" PRId64 ".%03" PRId64 " s\n",
+                     result->organizations, result->events, result->took_ms / 1000,
+                     result->took_ms % 1000);
+        return APP_EXIT_OK;
+    }
+    why = why.size > 0 ? why : slice_text(err_text(err));
+    (void)fprintf(stderr, "erratad: not rebuilt: %.*s. %s\n", (int)why.size, (const char *)why.data,
+                  result->moved ? "The next start finds the old store or the new one, whole; "
+                                  "rebuild again to be sure of the new one"
+                                : "The store is as it was");
+    return err == ERR_CORRUPT ? APP_EXIT_DAMAGED : APP_EXIT_FAILED;
+}
+
+int rebuild_command_run(const struct config *config)
+{
+    struct rebuild_command command = {0};
+    const struct rebuild_order order = {
+        .config = config, .on_progress = on_progress, .user = &command};
+    struct arena arena;
+    struct fault fault;
+    int status = 0;
+
+    arena_init(&arena, ARENA_BYTES);
+    fault_init(&fault, &arena);
+    status = tell(&command, rebuild_store(&order, &fault, &command.result), fault.message);
+    arena_deinit(&arena);
+    return status;
+}

@@ -1,0 +1,131 @@
+#!/usr/bin/python3
+"""Data folders of earlier formats, as the programs that wrote them left them (tests/data/stores).
+
+Goal: a server opens each of them, makes its tables anew, and answers what the earlier program did; killed
+meanwhile, nothing is lost. Method: a folder is unpacked, served, verified and compared with the
+answers that were kept with it; starts that are killed at many moments come before.
+"""
+import gzip
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+import unittest
+
+from erratad import (BIN, ROOT, Server, admin, correction, feedback, layout, learning, main)
+
+STORES = os.path.join(ROOT, "tests", "data", "stores")
+SECONDS = 120
+KILLED_AFTER = (0.005, 0.01, 0.02, 0.03, 0.05, 0.08)  # seconds
+
+
+def pages(call, request, field):
+    """All items of a list."""
+    found = []
+    while True:
+        reply = call(request)
+        found.extend(getattr(reply, field))
+        if not reply.next_page_token:
+            return found
+        request.page_token = reply.next_page_token
+
+
+def answers_of(client, wanted):
+    """What an organisation's admin is told now, in the shape that was kept."""
+    examples = {}
+    for name in wanted["examples"]:
+        reply = client.examples(name, limit=10)
+        examples[name] = [[e.example_id for e in reply.examples], reply.hint_examples_json]
+    return {
+        "name": wanted["name"],
+        "token": wanted["token"],
+        "events": [[e.id, e.seq] for e in pages(
+            client.learning.ListEvents, learning.ListEventsRequest(), "events")],
+        "feedback_events": [e.id for e in pages(
+            client.corrections.ListFeedbackEvents, correction.ListFeedbackEventsRequest(),
+            "events")],
+        "examples": examples,
+        "documents": [[d.id, d.document_id, d.layout_fingerprint] for d in pages(
+            client.layouts.ListDocuments, layout.ListDocumentsRequest(), "documents")],
+        "profiles": [[p.layout_fingerprint, p.seen_count, p.feedback_count, p.example_count]
+                     for p in pages(client.layouts.ListProfiles, layout.ListProfilesRequest(),
+                                    "profiles")],
+    }
+
+
+class Version2(unittest.TestCase):
+    """Captures of every type, some of them backfilled, supersessions, more examples than a head has
+    marks, documents, and organisations and tokens, one of them revoked."""
+
+    FOLDER = os.path.join(STORES, "v2")
+
+    def setUp(self):
+        self.data = tempfile.mkdtemp(prefix="errata-test-")
+        self.addCleanup(shutil.rmtree, self.data, ignore_errors=True)
+        os.mkdir(os.path.join(self.data, "db"), 0o700)
+        with gzip.open(os.path.join(self.FOLDER, "data.mdb.gz")) as packed, \
+                open(os.path.join(self.data, "db", "data.mdb"), "wb") as f:
+            shutil.copyfileobj(packed, f)
+        shutil.copy(os.path.join(self.FOLDER, "admin.token"), self.data)
+        with open(os.path.join(self.FOLDER, "answers.json"), encoding="utf-8") as f:
+            self.answers = json.load(f)
+        self.server = Server(data=self.data)
+        self.addCleanup(self.server.close)
+
+    def check_answers(self):
+        client = self.server.client()
+        self.addCleanup(client.close)
+        self.assertEqual(sorted(o.name for o in pages(
+            client.admin.ListOrganizations, admin.ListOrganizationsRequest(), "organizations")),
+            self.answers["organizations"])
+        for wanted in self.answers["orgs"]:
+            own = self.server.client(wanted["token"])
+            self.addCleanup(own.close)
+            self.assertEqual(answers_of(own, wanted), wanted)
+        report = list(client.admin.Verify(admin.VerifyRequest(), timeout=SECONDS))[-1].report
+        self.assertTrue(report.clean, report)
+        self.assertEqual(set(os.listdir(self.data)),
+                         {"db", "admin.token", "address", "errata.pid", "reserve"})
+
+    def test_is_made_anew_once(self):
+        self.server.start()
+        self.check_answers()
+        events = sum(len(wanted["events"]) for wanted in self.answers["orgs"])
+        log = self.server.read_log()
+        self.assertIn("has format version 2, this program's is 3", log)
+        self.assertRegex(log, r"the tables of \d+ organisations were made anew from \d+ events")
+        own = self.server.client(self.answers["orgs"][0]["token"])
+        self.addCleanup(own.close)
+        event = own.capture(event_type=feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
+                            layout_fingerprint="layout-0", before_json='{"qty":1}',
+                            after_json='{"qty":2}')
+        self.assertEqual(own.examples("layout-0", limit=1).examples[0].example_id, event.id)
+        self.assertGreater(events, 100)
+        self.assertEqual(self.server.stop(), 0)
+        self.server.start()
+        self.assertEqual(self.server.read_log().count("made anew from"), log.count("made anew from"))
+
+    def test_killed_meanwhile(self):
+        for seconds in KILLED_AFTER:
+            process = subprocess.Popen(
+                [os.path.join(BIN, "erratad"), "--data", self.data, "--listen", "127.0.0.1:0"],
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(seconds)
+            process.kill()
+            process.wait()
+        self.server.start()
+        self.check_answers()
+
+    def test_rebuild_takes_it_too(self):
+        done = subprocess.run([os.path.join(BIN, "erratad"), "--rebuild", "--data", self.data],
+                              capture_output=True, text=True, timeout=SECONDS)
+        self.assertEqual(done.returncode, 0, done)
+        self.server.start()
+        self.check_answers()
+        self.assertNotIn("format version", self.server.read_log())
+
+
+if __name__ == "__main__":
+    main()

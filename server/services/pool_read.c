@@ -140,9 +140,11 @@ static void read_done(void *job, enum err result)
 {
     struct rpc *rpc = (struct rpc *)job;
     struct services *services = rpc->services;
+    struct rpc **place = find_place(&services->reads, rpc);
     enum err err = result != OK ? result : rpc->stage_result;
 
-    *find_place(&services->reads, rpc) = NULL;
+    ASSERT(place != NULL);
+    *place = NULL;
     rpc->state = RPC_RECEIVING;
     if (rpc->cancel_why != OK) {
         err = rpc->cancel_why;

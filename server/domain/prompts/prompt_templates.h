@@ -1,0 +1,91 @@
+/*
+ * prompt_templates.h: an organisation's prompt templates: each version is one event that never
+ * changes, EVENT_PROMPT_TEMPLATE_PUT, whose facts and content together are a PromptTemplate. The
+ * server ships one template, which every organisation has as version 0 of its name. Retention does
+ * not touch them. What a template means is told by server/domain/text/template.h.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_PROMPTS_PROMPT_TEMPLATES_H
+#define ERRATA_SERVER_DOMAIN_PROMPTS_PROMPT_TEMPLATES_H
+
+#include "server/domain/text/template.h"
+#include "store/log.h"
+
+/* A page of a list ends before it is larger than this, but has at least one template. */
+#define PROMPT_TEMPLATES_PAGE_BYTES_MAX (1u << 20)
+
+/* What a caller puts; prompt_template_prepare has looked at it. */
+struct prompt_template_draft {
+    struct slice name;
+    struct slice text;
+    struct slice comment; /* may be empty */
+    struct slice actor_user_id;
+    bool by_program; /* no person puts it: a token without a user */
+    struct template read; /* the text */
+};
+
+/* Reads the draft's text. ERR_INVALID, with the field, for more names than a template may have. */
+MUST_CHECK enum err prompt_template_prepare(struct ctx *ctx, struct prompt_template_draft *draft);
+/* Appends the next version of its name and applies it. */
+MUST_CHECK enum err prompt_template_put(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                                        const struct prompt_template_draft *draft,
+                                        uint64_t *ret_seq);
+/* The row that an EVENT_PROMPT_TEMPLATE_PUT makes. */
+MUST_CHECK enum err prompt_template_apply(struct ctx *ctx, struct store_txn *txn,
+                                          const struct event *event);
+
+/* Which version is asked for. */
+struct prompt_template_query {
+    struct org_id org;
+    struct slice name;
+    bool has_version; /* false: the newest */
+    uint32_t version;
+    uint64_t as_of_seq; /* the newest as after this event; UINT64_MAX: now */
+};
+
+/* A version that was found. Slices are borrowed from the transaction, or are literals. */
+struct prompt_template {
+    uint64_t seq; /* of its event; 0: it ships with the server */
+    uint32_t version; /* 0: it ships with the server */
+    struct slice facts; /* wire bytes of a PromptTemplate, as all of these: without its content */
+    struct slice comment; /* of its comment alone */
+    struct slice text; /* the text itself */
+};
+
+/* ERR_NOT_FOUND with a message that says which versions there are. What it makes lies in the arena. */
+MUST_CHECK enum err prompt_template_find(struct ctx *ctx, struct store_txn *txn,
+                                         const struct prompt_template_query *query,
+                                         struct prompt_template *ret_template);
+
+enum prompt_template_detail {
+    PROMPT_TEMPLATE_FACTS, /* nothing that people wrote */
+    PROMPT_TEMPLATE_COMMENT, /* without its text */
+    PROMPT_TEMPLATE_WHOLE
+};
+
+/* Appends a PromptTemplate as field `field`. */
+void prompt_template_append(struct buffer *body, uint32_t field,
+                            const struct prompt_template *template,
+                            enum prompt_template_detail detail);
+/* The same of the template that an EVENT_PROMPT_TEMPLATE_PUT put. ERR_CORRUPT for another event. */
+MUST_CHECK enum err prompt_template_append_event(struct buffer *body, uint32_t field,
+                                                 const struct event *event,
+                                                 enum prompt_template_detail detail);
+
+/* One page: of one name, all versions, newest first; or the newest of each name, by the first
+ * KEY_NAME_BYTES of the names. */
+struct prompt_template_list {
+    struct org_id org;
+    struct slice name; /* empty: of each name the newest */
+    uint32_t page_size; /* from 1 */
+    enum prompt_template_detail detail;
+    struct slice after; /* `last` of the page before; empty: the first page */
+    struct key last; /* where this page ended */
+};
+
+/* Appends the templates of one page as field `field`. `ret_more` tells that the list goes on behind
+ * list->last. */
+MUST_CHECK enum err prompt_template_list_write(struct ctx *ctx, struct store_txn *txn,
+                                               struct prompt_template_list *list, uint32_t field,
+                                               struct buffer *body, bool *ret_more);
+
+#endif

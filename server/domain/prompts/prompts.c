@@ -1,0 +1,280 @@
+/*
+ * prompts.c: see prompts.h.
+ */
+#include "server/domain/prompts/prompts.h"
+
+#include "server/domain/layouts/documents.h"
+#include "server/domain/text/sanitise.h"
+#include "store/base/sha256.h"
+#include "store/base/wire.h"
+
+/* The token whose value is made here. */
+static struct slice hint_name(void)
+{
+    return SLICE("hint_examples");
+}
+
+/* The last value of a name; NULL where there is none. */
+static const struct prompt_value *find_value(const struct prompt_values *values, struct slice name)
+{
+    for (size_t i = values->count; i > 0; i--) {
+        if (slice_equal(values->items[i - 1].name, name)) {
+            return &values->items[i - 1];
+        }
+    }
+    return NULL;
+}
+
+/* What is wrong with the names of one map. */
+static void check_names(struct fault *fault, const struct prompt_values *values, struct slice field)
+{
+    for (size_t i = 0; i < values->count; i++) {
+        struct slice name = values->items[i].name;
+        struct slice shown = fault_shorten(fault, name);
+
+        if (!template_is_name(name)) {
+            fault_add(fault, field,
+                      "has the key \"%.*s\", which is no token: a token is letters, digits and _",
+                      (int)shown.size, (const char *)shown.data);
+        } else if (slice_equal(name, hint_name())) {
+            fault_add(fault, field,
+                      "has the key \"hint_examples\", whose value is the layout's examples; leave "
+                      "it out, or use another token");
+        }
+    }
+}
+
+enum err prompt_check(struct ctx *ctx, const struct prompt_query *query)
+{
+    struct fault *fault = ctx->fault;
+
+    check_names(fault, &query->context, SLICE("context"));
+    check_names(fault, &query->trusted, SLICE("trusted_context"));
+    for (size_t i = 0; i < query->trusted.count; i++) {
+        struct slice name = query->trusted.items[i].name;
+
+        if (find_value(&query->context, name) != NULL) {
+            struct slice shown = fault_shorten(fault, name);
+
+            fault_add(fault, SLICE("trusted_context"),
+                      "has the key \"%.*s\", which context has too; give it in one of them",
+                      (int)shown.size, (const char *)shown.data);
+        }
+    }
+    return fault_result(fault);
+}
+
+static enum err find_template(struct ctx *ctx, struct store_txn *txn,
+                              const struct prompt_query *query, struct prompt *prompt)
+{
+    struct slice text = query->template_text;
+    enum err err = OK;
+
+    if (query->stored.name.size > 0) {
+        err = prompt_template_find(ctx, txn, &query->stored, &prompt->stored);
+        if (err != OK) {
+            return err;
+        }
+        text = prompt->stored.text;
+    }
+    err = template_read(ctx->arena, text, &prompt->template);
+    if (err == ERR_INVALID) {
+        fault_add(ctx->fault, SLICE("template"),
+                  "has more than %d different tokens; a template has at most as many",
+                  TEMPLATE_NAMES_MAX);
+    }
+    return err;
+}
+
+/* The layout whose examples are asked for: the caller's, else the document's, as of then. */
+static enum err find_layout(struct store_txn *txn, const struct examples_query *query,
+                            struct slice *ret_fingerprint)
+{
+    struct document_known known = {.layout_fingerprint = {NULL, 0}};
+    struct event event;
+    enum err err = OK;
+
+    *ret_fingerprint = query->layout_fingerprint;
+    if (query->layout_fingerprint.size > 0 || query->document_id.size == 0) {
+        return OK;
+    }
+    err = document_find(txn, query->org, query->document_id, &known);
+    if (err == OK && query->has_as_of) {
+        err = document_read(txn, query->org, query->document_id, &event);
+        if (err == OK && event.seq > query->as_of_seq) {
+            return OK;
+        }
+    }
+    *ret_fingerprint = known.layout_fingerprint;
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
+static bool has_hint(const struct template *template)
+{
+    for (size_t i = 0; i < template->name_count; i++) {
+        if (slice_equal(template->names[i], hint_name())) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The examples, where the template has a place for them; the side of the experiment always. */
+static enum err find_examples(struct ctx *ctx, struct store_txn *txn,
+                              const struct prompt_query *query, struct prompt *prompt)
+{
+    struct examples_query examples = query->examples;
+    enum err err = find_layout(txn, &query->examples, &prompt->layout_fingerprint);
+
+    if (err != OK) {
+        return err;
+    }
+    examples.layout_fingerprint = prompt->layout_fingerprint;
+    if (!has_hint(&prompt->template)) {
+        examples.layout_fingerprint = slice_of(NULL, 0);
+    }
+    return examples_find(ctx->arena, txn, &examples, &prompt->examples);
+}
+
+/* What stands for one name. */
+static enum err find_one(struct ctx *ctx, const struct prompt_query *query,
+                         const struct prompt *prompt, struct slice name,
+                         struct template_value *ret_value)
+{
+    const struct prompt_value *value = find_value(&query->trusted, name);
+
+    ret_value->given = true;
+    if (slice_equal(name, hint_name())) {
+        ret_value->text = prompt->examples.hint_examples_json;
+        return OK;
+    }
+    if (value != NULL) {
+        ret_value->text = value->text;
+        return OK;
+    }
+    value = find_value(&query->context, name);
+    if (value != NULL) {
+        return sanitise_example(ctx->arena, value->text, &ret_value->text);
+    }
+    ret_value->given = false;
+    return OK;
+}
+
+static enum err find_values(struct ctx *ctx, const struct prompt_query *query,
+                            struct prompt *prompt)
+{
+    size_t count = prompt->template.name_count;
+    struct template_value *values = arena_calloc(ctx->arena, count + 1, sizeof(*values));
+    enum err err = values != NULL ? OK : ERR_MEMORY;
+
+    for (size_t i = 0; i < count && err == OK; i++) {
+        err = find_one(ctx, query, prompt, prompt->template.names[i], &values[i]);
+    }
+    prompt->values = values;
+    return err;
+}
+
+enum err prompt_prepare(struct ctx *ctx, struct store_txn *txn, const struct prompt_query *query,
+                        struct prompt *ret_prompt)
+{
+    struct prompt prompt = {.bytes = 0};
+    enum err err = find_template(ctx, txn, query, &prompt);
+
+    if (err == OK) {
+        err = find_examples(ctx, txn, query, &prompt);
+    }
+    if (err == OK) {
+        err = find_values(ctx, query, &prompt);
+    }
+    if (err != OK) {
+        return err;
+    }
+    prompt.bytes = template_filled_bytes(&prompt.template, prompt.values);
+    if (prompt.bytes > PROMPT_BYTES_MAX) {
+        return fault_say(ctx->fault, ERR_INVALID,
+                         "the prompt would be %zu bytes long, at most %zu are allowed: a template "
+                         "of %zu bytes and the values in its %zu places; give shorter values, or "
+                         "use them in fewer places",
+                         prompt.bytes, PROMPT_BYTES_MAX, prompt.template.text.size,
+                         prompt.template.place_count);
+    }
+    *ret_prompt = prompt;
+    return OK;
+}
+
+/* The reference: the template, where it is stored, then the examples, and the hash of the text. */
+static void write_reference(const struct prompt_query *query, const struct prompt *prompt,
+                            struct slice text, struct buffer *body)
+{
+    struct exposed_artifact artifacts[1 + EXAMPLES_LIMIT_MAX];
+    struct sha256_digest digest = sha256(text);
+    struct exposure exposure = {
+        .kind = EXPOSURE_KIND_PROMPT,
+        .served_at_us = query->examples.now_us,
+        .as_of_seq = prompt->examples.as_of_seq,
+        .arm = prompt->examples.arm,
+        .artifacts = artifacts,
+        .is_listed = true,
+    };
+
+    if (prompt->stored.seq != 0) {
+        artifacts[0] = (struct exposed_artifact){prompt->stored.seq, prompt->stored.version, 0};
+        exposure.artifact_count = 1;
+    }
+    for (size_t i = 0; i < prompt->examples.count; i++) {
+        artifacts[exposure.artifact_count] = prompt->examples.artifacts[i];
+        exposure.artifact_count++;
+    }
+    memcpy(exposure.text_hash, digest.bytes, EXPOSURE_TEXT_HASH_BYTES);
+    exposure_write(query->examples.exposure_key, query->examples.org, &exposure,
+                   PREPARE_PROMPT_RESPONSE_EXPOSURE_REF_FIELD, body);
+}
+
+/* What stands beside the prompt. */
+static void write_facts(const struct prompt_query *query, const struct prompt *prompt,
+                        struct buffer *body)
+{
+    const struct examples_found *examples = &prompt->examples;
+
+    for (size_t i = 0; i < prompt->template.name_count; i++) {
+        if (!prompt->values[i].given) {
+            wire_put_bytes(body, PREPARE_PROMPT_RESPONSE_OTHER_TOKENS_FIELD,
+                           prompt->template.names[i]);
+        }
+    }
+    if (query->stored.name.size > 0) {
+        wire_put_bytes(body, PREPARE_PROMPT_RESPONSE_TEMPLATE_NAME_FIELD, query->stored.name);
+        wire_put_varint(body, PREPARE_PROMPT_RESPONSE_TEMPLATE_VERSION_FIELD,
+                        prompt->stored.version);
+    }
+    wire_put_bytes_given(body, PREPARE_PROMPT_RESPONSE_LAYOUT_FINGERPRINT_FIELD,
+                         prompt->layout_fingerprint);
+    for (size_t i = 0; i < examples->count; i++) {
+        char id[UUID_TEXT_BYTES];
+
+        uuid_format(examples->example_ids[i], id);
+        wire_put_bytes(body, PREPARE_PROMPT_RESPONSE_EXAMPLE_IDS_FIELD, slice_of(id, sizeof(id)));
+    }
+    wire_put_varint(body, PREPARE_PROMPT_RESPONSE_MATCH_LEVEL_FIELD,
+                    (uint64_t)examples->match_level);
+    wire_put_varint(body, PREPARE_PROMPT_RESPONSE_ARM_FIELD, (uint64_t)examples->arm);
+    wire_put_varint_given(body, PREPARE_PROMPT_RESPONSE_WITHHELD_FIELD,
+                          (uint64_t)examples->withheld);
+}
+
+enum err prompt_write(const struct prompt_query *query, const struct prompt *prompt,
+                      struct buffer *body)
+{
+    size_t start = 0;
+
+    (void)buffer_reserve(body, prompt->bytes + 1024); /* where it fails, what follows does too */
+    wire_put_header(body, PREPARE_PROMPT_RESPONSE_PROMPT_FIELD, prompt->bytes);
+    start = body->size;
+    template_fill(&prompt->template, prompt->values, body);
+    write_facts(query, prompt, body);
+    if (!buffer_ok(body)) {
+        return ERR_MEMORY;
+    }
+    write_reference(query, prompt, slice_of(body->data + start, prompt->bytes), body);
+    return buffer_ok(body) ? OK : ERR_MEMORY;
+}

@@ -1,0 +1,61 @@
+/*
+ * prompts.h: a prompt made of a template: the layout's examples and the caller's values in the places
+ * of its tokens. A read: what was served is proved by the reference in the answer. `hint_examples` is
+ * ours; every other token is the caller's, who says which values people, documents or models wrote:
+ * those pass the sanitiser. Whatever is put in is not read again.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_PROMPTS_PROMPTS_H
+#define ERRATA_SERVER_DOMAIN_PROMPTS_PROMPTS_H
+
+#include "server/domain/corrections/examples.h"
+#include "server/domain/prompts/prompt_templates.h"
+
+/* The longest prompt: a million tokens of a model, about. */
+#define PROMPT_BYTES_MAX ((size_t)4 * 1024 * 1024)
+/* Values in one map of a caller. */
+#define PROMPT_VALUES_MAX 100
+
+/* What a caller gives for a token. */
+struct prompt_value {
+    struct slice name;
+    struct slice text;
+};
+
+/* Values by name; of one that is given twice the last counts. */
+struct prompt_values {
+    const struct prompt_value *items;
+    size_t count;
+};
+
+/* What to make a prompt of. */
+struct prompt_query {
+    struct prompt_template_query stored; /* which template; an empty name: the one below */
+    struct slice template_text;
+    struct prompt_values context; /* passes the sanitiser */
+    struct prompt_values trusted; /* does not */
+    struct examples_query
+        examples; /* an empty fingerprint: that of the document, where it has one */
+};
+
+/* A prompt that only has to be written. Lives in the arena, and borrows from the query and the
+ * transaction. */
+struct prompt {
+    struct template template;
+    const struct template_value *values; /* of its names */
+    struct prompt_template stored; /* of a stored template */
+    struct slice layout_fingerprint; /* that was asked for; empty: none */
+    struct examples_found examples; /* those that are in it */
+    size_t bytes; /* of the prompt */
+};
+
+/* Names and values that a caller may not give, all at once. */
+MUST_CHECK enum err prompt_check(struct ctx *ctx, const struct prompt_query *query);
+/* Finds the template and the examples and sanitises what is used. ERR_NOT_FOUND without the template;
+ * ERR_INVALID for a prompt over PROMPT_BYTES_MAX, with both sizes. The query has passed the check. */
+MUST_CHECK enum err prompt_prepare(struct ctx *ctx, struct store_txn *txn,
+                                   const struct prompt_query *query, struct prompt *ret_prompt);
+/* Appends the fields of a PreparePromptResponse. ERR_MEMORY alone. */
+MUST_CHECK enum err prompt_write(const struct prompt_query *query, const struct prompt *prompt,
+                                 struct buffer *body);
+
+#endif

@@ -22,13 +22,18 @@ static const struct command_group groups[] = {
     {"First steps", NULL, NULL, health_commands},
     {"First steps", "context", "servers and tokens by name", context_commands},
     {"First steps", NULL, NULL, completion_commands},
-    {"Corrections", "corrections", "what people corrected", correction_commands},
-    {"Corrections", NULL, NULL, example_commands},
-    {"Layouts", "layouts", "documents and their layouts", layout_commands},
-    {"Tokens and organisations", "token", "who may call", token_commands},
-    {"Tokens and organisations", "org", "organisations of a server", org_commands},
-    {"Operations", "events", "the log of all that happened", event_commands},
-    {"Operations", "admin", "the server itself", admin_commands},
+    {"Learning", "layouts", "PDFs", layout_commands},
+    {"Learning", "corrections", "what people corrected", correction_commands},
+    {"Learning", NULL, NULL, example_commands},
+    {"Learning", "prompts", "templates of prompts", prompt_commands},
+    {"Learning", "extractions", "what a model extracted", extraction_commands},
+    {"Learning", "mappings", "SKUs", mapping_commands},
+    {"Learning", "reviews", "what reaches a prompt", review_commands},
+    {"Learning", "analytics", "what all that brought", analytics_commands},
+    {"Administration", "token", "who may call", token_commands},
+    {"Administration", "org", "organisations of a server", org_commands},
+    {"Administration", "events", "the log of all that happened", event_commands},
+    {"Administration", "admin", "the server itself", admin_commands},
     {"Any method", NULL, NULL, call_commands},
     {"Any method", NULL, NULL, method_commands},
     {NULL, NULL, NULL, NULL}};
@@ -38,7 +43,8 @@ const struct command_set command_set = {
     .summary = "what people corrected, kept and given back",
     .about = "Errata keeps what people correct in the output of models, and gives it back where it "
              "helps the next answer. This program speaks to its server, `erratad`: it captures and "
-             "lists corrections, has documents measured, manages tokens, and calls any method.",
+             "lists corrections, has documents measured, makes prompts, matches customers' SKUs, "
+             "shows what was learned, manages tokens, and calls any method.",
     .groups = groups,
     .options = global_options,
     .topics = command_topics,
@@ -163,13 +169,26 @@ static enum cli_exit read_name(struct cli *cli, struct options_input *input, str
                                named->help);
 }
 
+/* Whether a flag of every command was given: a command may have an option of the same name. */
+static bool wants(const struct cli *cli, const char *flag)
+{
+    for (size_t i = 0; i < cli->options.given_count; i++) {
+        const struct option_spec *spec = cli->options.given[i].spec;
+
+        if (spec->value == NULL && same(spec->name, flag)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Answers --version, help at every level, and a command line that names no command. */
 static void answer(struct cli *cli, const struct named *named)
 {
     const struct command *command = cli->command;
 
     cli->command = NULL;
-    if (options_has(&cli->options, "version")) {
+    if (wants(cli, "version")) {
         print_text(&cli->out, "errata %s\n", ERRATA_VERSION);
     } else if (command != NULL) {
         help_print_command(&command_set, &cli->out, command);
@@ -250,7 +269,7 @@ enum cli_exit command_read(struct cli *cli, int count, char **words)
         return CLI_OK;
     }
     read = options_read(&cli->options, cli->command->options, global_options, &input, SIZE_MAX);
-    if (options_has(&cli->options, "help") || options_has(&cli->options, "version")) {
+    if (wants(cli, "help") || wants(cli, "version")) {
         answer(cli, &named);
         return CLI_OK;
     }

@@ -118,6 +118,17 @@ static struct slice org_meaning(struct cli *cli, struct json_value row)
     return reply_text(cli, row, "name");
 }
 
+static struct slice mapping_meaning(struct cli *cli, struct json_value row)
+{
+    return two_texts(cli, reply_text(cli, row, "customerSku"), " as ",
+                     reply_text(cli, row, "internalSku"));
+}
+
+static struct slice template_meaning(struct cli *cli, struct json_value row)
+{
+    return reply_list(cli, row, "tokens");
+}
+
 static struct slice event_meaning(struct cli *cli, struct json_value row)
 {
     return reply_word(cli, row, "kind", "EVENT_KIND_");
@@ -141,6 +152,10 @@ static const struct {
               "keyId", token_meaning},
              {"ORG", "/errata.v1.AdminService/ListOrganizations", "{\"page_size\": 200}",
               "organizations", "id", org_meaning},
+             {"MAPPING", "/errata.v1.MappingService/ListMappings", "{\"page_size\": 200}",
+              "mappings", "id", mapping_meaning},
+             {"TEMPLATE", "/errata.v1.CorrectionService/ListPromptTemplates",
+              "{\"page_size\": 200}", "promptTemplates", "name", template_meaning},
              {"SEQ", "/errata.v1.LearningService/ListEvents", "{\"page_size\": 20}", "events",
               "seq", event_meaning}};
 

@@ -40,19 +40,30 @@ enum cli_exit cli_channel_config(struct cli *cli, struct client_connection_confi
     return result;
 }
 
-enum cli_exit cli_connect(struct cli *cli)
+enum cli_exit cli_lasting_config(struct cli *cli, struct client_channel_loop_config *ret_config)
 {
     struct client_channel_loop_config config = {
         .retry = {.attempts_max = TRIES_MAX,
                   .backoff_initial_ms = TRIES_PAUSE_FIRST_MS,
                   .backoff_max_ms = TRIES_PAUSE_LAST_MS},
         .call_timeout_ms = -1}; /* cli_call_options gives each call its own */
+    enum cli_exit result = cli_channel_config(cli, &config.connection);
+
+    if (result == CLI_OK) {
+        *ret_config = config;
+    }
+    return result;
+}
+
+enum cli_exit cli_connect(struct cli *cli)
+{
+    struct client_channel_loop_config config = {.calls_max = 0};
     enum cli_exit result = CLI_OK;
 
     if (cli->client != NULL) {
         return CLI_OK;
     }
-    result = cli_channel_config(cli, &config.connection);
+    result = cli_lasting_config(cli, &config);
     if (result == CLI_OK && client_blocking_open(&config, &cli->client) != OK) {
         result =
             cli_local(cli, "no connection can be made to %s port %u: out of memory or of files",
@@ -75,14 +86,19 @@ const struct method_info *cli_method(const char *path)
     return method;
 }
 
+enum err cli_try_encode(struct cli *cli, const struct method_info *method, struct slice json,
+                        struct buffer *ret_wire)
+{
+    buffer_init(ret_wire, &cli->arena, json.size);
+    return proto_json_read(&cli->ctx, method->request, json, true, ret_wire);
+}
+
 enum cli_exit cli_encode(struct cli *cli, const struct method_info *method, struct slice json,
                          struct slice *ret_wire)
 {
     struct buffer wire;
-    enum err err = OK;
+    enum err err = cli_try_encode(cli, method, json, &wire);
 
-    buffer_init(&wire, &cli->arena, json.size);
-    err = proto_json_read(&cli->ctx, method->request, json, true, &wire);
     if (err != OK) {
         return failure_print_fault(cli, err, "the request was not sent");
     }

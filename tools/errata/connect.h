@@ -5,6 +5,7 @@
 #ifndef ERRATA_TOOLS_ERRATA_CONNECT_H
 #define ERRATA_TOOLS_ERRATA_CONNECT_H
 
+#include "store/base/buffer.h"
 #include "tools/errata/cli.h"
 
 /* How long a unary call may take unless --timeout says otherwise. */
@@ -13,6 +14,9 @@
 /* Where to connect and with what token (where.h). The texts live as long as the program. */
 MUST_CHECK enum cli_exit cli_channel_config(struct cli *cli,
                                             struct client_connection_config *ret_config);
+/* The same for a channel that tries again. */
+MUST_CHECK enum cli_exit cli_lasting_config(struct cli *cli,
+                                            struct client_channel_loop_config *ret_config);
 /* Connects there; does nothing where that was done. */
 MUST_CHECK enum cli_exit cli_connect(struct cli *cli);
 /* Drops the connection, so that the next call makes a new one. */
@@ -21,6 +25,9 @@ void cli_disconnect(struct cli *cli);
 /* Turns a request's JSON into bytes; members that the contract does not know are refused. */
 MUST_CHECK enum cli_exit cli_encode(struct cli *cli, const struct method_info *method,
                                     struct slice json, struct slice *ret_wire);
+/* The same, but says nothing: what is wrong is in cli->fault. */
+MUST_CHECK enum err cli_try_encode(struct cli *cli, const struct method_info *method,
+                                   struct slice json, struct buffer *ret_wire);
 /* Turns a reply's bytes into JSON, in `arena`, on one line or indented. */
 MUST_CHECK enum cli_exit cli_decode(struct cli *cli, const struct method_info *method,
                                     struct slice wire, struct arena *arena, struct slice *ret_json);

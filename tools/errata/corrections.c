@@ -138,6 +138,22 @@ static void event_cells(struct cli *cli, struct json_value row, struct slice *ce
     cells[6] = measures_layout_cell(cli, row);
 }
 
+static const struct reply_csv_column csv_columns[] = {
+    {"id", "id", REPLY_CSV_TEXT, NULL},
+    {"created_at", "createdAt", REPLY_CSV_TEXT, NULL},
+    {"event_type", "eventType", REPLY_CSV_WORD, "EVENT_TYPE_"},
+    {"fields_changed", "fieldsChanged", REPLY_CSV_LIST, NULL},
+    {"actor_user_id", "actorUserId", REPLY_CSV_TEXT, NULL},
+    {"document_id", "documentId", REPLY_CSV_TEXT, NULL},
+    {"draft_order_id", "draftOrderId", REPLY_CSV_TEXT, NULL},
+    {"entity_type", "entityType", REPLY_CSV_TEXT, NULL},
+    {"entity_id", "entityId", REPLY_CSV_TEXT, NULL},
+    {"layout_fingerprint", "layoutFingerprint", REPLY_CSV_TEXT, NULL},
+    {"before_json", "beforeJson", REPLY_CSV_TEXT, NULL},
+    {"after_json", "afterJson", REPLY_CSV_TEXT, NULL},
+    {"corrected_output_json", "correctedOutputJson", REPLY_CSV_TEXT, NULL},
+    {"meta_json", "metaJson", REPLY_CSV_TEXT, NULL}};
+
 static enum cli_exit run_list(struct cli *cli)
 {
     static const struct request_member members[] = {{"type", "event_type", REQUEST_TEXT},
@@ -157,12 +173,14 @@ static enum cli_exit run_list(struct cli *cli)
         {.title = "DOCUMENT", .min = 12, .extra = 2},
         {.title = "ACTOR", .extra = 3},
         {.title = "LAYOUT", .min = 12, .extra = 4}};
+    static const struct reply_csv csv = {csv_columns, sizeof(csv_columns) / sizeof(csv_columns[0])};
     static const struct paging paging = {
         .path = "/errata.v1.CorrectionService/ListFeedbackEvents",
         .rows = {.name = "events",
                  .columns = columns,
                  .column_count = sizeof(columns) / sizeof(columns[0]),
                  .cells = event_cells},
+        .csv = &csv,
         .members = members,
         .add_filter = request_add_entity,
         .nothing = "no corrections match"};
@@ -275,6 +293,7 @@ static const struct option_spec list_options[] = {
     {"field", "NAME", "only where this field changed"},
     {"since", "TIME|SPAN", "created then or later: 12h means since twelve hours ago"},
     {"until", "TIME|SPAN", "created before then"},
+    CSV_OPTION,
     PAGING_OPTIONS,
     {NULL, NULL, NULL}};
 
@@ -315,7 +334,8 @@ const struct command correction_commands[] = {
      .help = "Lists corrections, newest first. Filters are combined.",
      .examples = {{"errata corrections list --layout a1b2c3 --since 7d", NULL},
                   {"errata corrections list --field qty --all --json | jq -c .events[]",
-                   "all that changed a quantity, one a line"}},
+                   "all that changed a quantity, one a line"},
+                  {"errata corrections list --since 30d --all --csv > corrections.csv", NULL}},
      .options = list_options,
      .run = run_list},
     {.group = "corrections",

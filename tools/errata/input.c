@@ -12,6 +12,9 @@
 
 /* A thousand years: beyond, sums with the clock could overflow. */
 #define DURATION_MS_MAX INT64_C(31557600000000)
+/* The bytes of a time's text that are its day. */
+#define DAY_BYTES 10
+#define DAY_MS 86400000
 /* The first piece of a file. */
 #define READ_BYTES 65536
 
@@ -159,4 +162,47 @@ enum cli_exit input_time(struct cli *cli, const char *option, const char *text, 
         return cli_local(cli, "out of memory");
     }
     return CLI_OK;
+}
+
+/* How long ago a day was that is told by a word or a span. */
+static bool read_days_back(const char *text, int64_t *ret_ms)
+{
+    *ret_ms = 0;
+    if (strcmp(text, "today") == 0) {
+        return true;
+    }
+    if (strcmp(text, "yesterday") == 0) {
+        *ret_ms = DAY_MS;
+        return true;
+    }
+    return input_duration(text[0] == '-' ? text + 1 : text, ret_ms) && *ret_ms >= DAY_MS;
+}
+
+enum cli_exit input_day(struct cli *cli, const char *option, const char *text,
+                        struct slice *ret_day)
+{
+    char written[TIMESTAMP_TEXT_BYTES_MAX];
+    struct slice midnight = arena_printf(&cli->arena, "%sT00:00:00Z", text);
+    int64_t seconds = 0;
+    int64_t back_ms = 0;
+    int32_t nanos = 0;
+
+    if (strlen(text) == DAY_BYTES && timestamp_parse(midnight, &seconds, &nanos)) {
+        *ret_day = slice_text(text);
+        return CLI_OK;
+    }
+    if (!read_days_back(text, &back_ms)) {
+        return cli_usage(cli,
+                         "--%s \"%s\" is no day: give one such as 2026-11-22, today, yesterday, or "
+                         "a span such as 90d, so many days ago",
+                         option, text);
+    }
+    seconds = clock_wall_us(cli->ctx.clock) / 1000000 - back_ms / 1000;
+    if (seconds < TIMESTAMP_SECONDS_MIN) {
+        return cli_usage(cli, "--%s \"%s\" is before the year 1", option, text);
+    }
+    (void)timestamp_format(seconds, 0, written);
+    return arena_copy(&cli->arena, slice_of(written, DAY_BYTES), ret_day)
+               ? CLI_OK
+               : cli_local(cli, "out of memory");
 }

@@ -27,5 +27,8 @@ MUST_CHECK enum cli_exit input_argument(struct cli *cli, const char *argument,
 /* RFC 3339 text of a time given as such, or as a duration from now (`sign` 1) or ago (-1). */
 MUST_CHECK enum cli_exit input_time(struct cli *cli, const char *option, const char *text, int sign,
                                     struct slice *ret_time);
+/* The UTC day, as YYYY-MM-DD, of a day given so, of `today` or `yesterday`, or of a span before now. */
+MUST_CHECK enum cli_exit input_day(struct cli *cli, const char *option, const char *text,
+                                   struct slice *ret_day);
 
 #endif

@@ -52,6 +52,57 @@ static enum cli_exit run_list(struct cli *cli)
     return paging_run(cli, &paging);
 }
 
+/* --- settings --- */
+
+static enum cli_exit fill_settings(struct request *request, struct cli *cli)
+{
+    static const struct request_member members[] = {{"holdout", "holdout_percent", REQUEST_TEXT},
+                                                    {"match-mode", "match_mode", REQUEST_TEXT},
+                                                    {NULL, NULL, REQUEST_TEXT}};
+    enum cli_exit result = CLI_OK;
+
+    if (cli->options.word_count > 0) {
+        request_text(request, "org_id", slice_text(cli->options.words[0]));
+    }
+    if (options_has(&cli->options, "holdout") || options_has(&cli->options, "match-mode")) {
+        request_open(request, "settings");
+        result = request_add_options(request, cli, members);
+        request_close(request);
+    }
+    return result;
+}
+
+static enum cli_exit print_settings(struct cli *cli, struct json_value reply)
+{
+    struct json_value settings = reply_member(reply, "settings");
+    struct slice holdout = reply_text(cli, settings, "holdoutPercent");
+
+    reply_print_member(cli, "holdout",
+                       arena_printf(&cli->arena, "%.*s%% of documents get no examples, to compare",
+                                    holdout.size > 0 ? (int)holdout.size : 1,
+                                    holdout.size > 0 ? (const char *)holdout.data : "0"));
+    reply_print_member(cli, "match mode", reply_word(cli, settings, "matchMode", "MATCH_MODE_"));
+    return CLI_OK;
+}
+
+/* Shows the settings, or changes those that are given. */
+static enum cli_exit run_settings(struct cli *cli)
+{
+    static const struct ask show = {"/errata.v1.AdminService/GetSettings", fill_settings,
+                                    print_settings};
+    static const struct ask change = {"/errata.v1.AdminService/UpdateSettings", fill_settings,
+                                      print_settings};
+    bool changes =
+        options_has(&cli->options, "holdout") || options_has(&cli->options, "match-mode");
+
+    return ask_run(cli, changes ? &change : &show);
+}
+
+static const struct option_spec settings_options[] = {
+    {"holdout", "PERCENT", "so many percent of documents get no examples, 0 to 100"},
+    {"match-mode", "MODE", "how layouts have to match where a call does not say"},
+    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
+    {NULL, NULL, NULL}};
 static const struct option_spec create_options[] = {
     {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"}, {NULL, NULL, NULL}};
 static const struct option_spec list_options[] = {PAGING_OPTIONS, {NULL, NULL, NULL}};
@@ -80,4 +131,18 @@ const struct command org_commands[] = {
                   {"errata org list --all --json | jq -r .organizations[].id", "ids alone"}},
      .options = list_options,
      .run = run_list},
+    {.group = "org",
+     .name = "settings",
+     .arguments = "[ORG]",
+     .summary = "show an organisation's settings, or change some",
+     .help =
+         "Shows the settings of the token's own organisation, or of ORG; with options it changes "
+         "those that are given and shows all. A document that is held out gets no examples, so "
+         "that `errata analytics experiment` can tell whether they help; the same document always "
+         "falls on the same side. Needs an ADMIN token.",
+     .examples = {{"errata org settings", NULL},
+                  {"errata org settings --holdout 10 --match-mode fill", NULL}},
+     .options = settings_options,
+     .words_max = 1,
+     .run = run_settings},
     {.name = NULL}};

@@ -16,6 +16,7 @@
 struct pages {
     int64_t wanted; /* rows */
     int64_t seen;
+    bool begun; /* the first page came */
     bool last; /* the last page was shown */
     bool closed; /* nobody reads the output any more */
     struct table_layout layout; /* of all pages: one heading */
@@ -116,12 +117,31 @@ static int64_t count_rows(struct json_value reply, const char *name)
 static enum cli_exit show(struct cli *cli, const struct paging *paging, struct slice json,
                           struct json_value reply, struct table_layout *layout, int64_t *ret_rows)
 {
-    if (!cli->json) {
+    if (cli->json) {
+        print_json(&cli->out, json);
+        *ret_rows = count_rows(reply, paging->rows.name);
+        return CLI_OK;
+    }
+    if (!reply_csv_wanted(cli)) {
         return show_page(cli, paging, reply, layout, ret_rows);
     }
-    print_json(&cli->out, json);
     *ret_rows = count_rows(reply, paging->rows.name);
-    return CLI_OK;
+    return reply_csv_rows(cli, reply, paging->rows.name, paging->csv);
+}
+
+/* What stands before the first page's rows. */
+static enum cli_exit show_head(struct cli *cli, const struct paging *paging,
+                               struct json_value reply)
+{
+    enum cli_exit result = CLI_OK;
+
+    if (reply_csv_wanted(cli)) {
+        result = reply_csv_heading(cli, paging->csv);
+    }
+    if (result == CLI_OK && paging->head != NULL && !cli->json) {
+        result = paging->head(cli, reply);
+    }
+    return result;
 }
 
 static enum cli_exit wanted_rows(struct cli *cli, int64_t *ret_rows)
@@ -156,6 +176,10 @@ static enum cli_exit run_page(struct cli *cli, const struct paging *paging, stru
     if (result == CLI_OK) {
         result = reply_parse(cli, json, &reply);
     }
+    if (result == CLI_OK && !pages->begun) {
+        pages->begun = true;
+        result = show_head(cli, paging, reply);
+    }
     if (result == CLI_OK) {
         result = show(cli, paging, json, reply, &pages->layout, &rows);
     }
@@ -184,8 +208,12 @@ enum cli_exit paging_run(struct cli *cli, const struct paging *paging)
 {
     struct pages pages = {.seen = 0};
     struct filter filter;
-    enum cli_exit result = make_filter(cli, paging, &filter);
+    enum cli_exit result = reply_csv_check(cli);
 
+    if (result != CLI_OK) {
+        return result;
+    }
+    result = make_filter(cli, paging, &filter);
     if (result == CLI_OK) {
         result = wanted_rows(cli, &pages.wanted);
     }

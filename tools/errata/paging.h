@@ -4,7 +4,7 @@
 #ifndef ERRATA_TOOLS_ERRATA_PAGING_H
 #define ERRATA_TOOLS_ERRATA_PAGING_H
 
-#include "tools/errata/reply.h"
+#include "tools/errata/reply_csv.h"
 #include "tools/errata/request.h"
 
 /* Pages of one list, with --all: a million rows of the default size. */
@@ -13,9 +13,12 @@
 struct paging {
     const char *path; /* of the method */
     struct reply_rows rows; /* of each reply */
+    const struct reply_csv *csv; /* of --csv; NULL: the list has no such option */
     const struct request_member *members; /* of the request, beside paging */
     /* Adds members that are more than an option's value; NULL: there are none. */
     enum cli_exit (*add_filter)(struct request *request, struct cli *cli);
+    /* Prints what the first reply says beside its rows, as CSV where that is wanted; NULL: nothing. */
+    enum cli_exit (*head)(struct cli *cli, struct json_value reply);
     const char *nothing; /* said where there are no rows */
 };
 

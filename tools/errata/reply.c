@@ -89,14 +89,10 @@ struct slice reply_word(struct cli *cli, struct json_value object, const char *n
     return word;
 }
 
-struct slice reply_count(struct cli *cli, struct json_value object, const char *name)
+struct slice reply_grouped(struct cli *cli, struct slice text)
 {
-    struct slice text = reply_text(cli, object, name);
     struct buffer grouped;
 
-    if (text.size == 0) {
-        return SLICE("0");
-    }
     if (!cli->out.terminal) {
         return text;
     }
@@ -108,6 +104,13 @@ struct slice reply_count(struct cli *cli, struct json_value object, const char *
         buffer_append_byte(&grouped, text.data[i]);
     }
     return buffer_slice(&grouped);
+}
+
+struct slice reply_count(struct cli *cli, struct json_value object, const char *name)
+{
+    struct slice text = reply_text(cli, object, name);
+
+    return text.size == 0 ? SLICE("0") : reply_grouped(cli, text);
 }
 
 struct slice reply_time(struct cli *cli, struct json_value object, const char *name)

@@ -32,7 +32,9 @@ struct slice reply_one_line(struct cli *cli, struct json_value object, const cha
 /* An enum value without its type's prefix, such as EVENT_TYPE_. */
 struct slice reply_word(struct cli *cli, struct json_value object, const char *name,
                         const char *prefix);
-/* A count, 0 where it is left out; on a terminal with commas between thousands. */
+/* Digits of a number; on a terminal with commas between thousands. */
+struct slice reply_grouped(struct cli *cli, struct slice digits);
+/* The same of a member that is a count: 0 where it is left out. */
 struct slice reply_count(struct cli *cli, struct json_value object, const char *name);
 /* A time to the second, with a blank between day and time. */
 struct slice reply_time(struct cli *cli, struct json_value object, const char *name);

@@ -88,6 +88,9 @@ static enum cli_exit add_option(struct request *request, struct cli *cli,
     case REQUEST_TIME_AHEAD:
         result = input_time(cli, member->option, given, 1, &value);
         break;
+    case REQUEST_DAY:
+        result = input_day(cli, member->option, given, &value);
+        break;
     }
     if (result == CLI_OK) {
         request_text(request, member->member, value);
@@ -125,6 +128,65 @@ enum cli_exit request_add_entity(struct request *request, struct cli *cli)
     }
     request_text(request, "entity_type", slice_of(entity, (size_t)(slash - entity)));
     request_text(request, "entity_id", slice_text(slash + 1));
+    return CLI_OK;
+}
+
+enum cli_exit request_add_list(struct request *request, struct cli *cli, const char *option,
+                               const char *member, bool argument)
+{
+    const char *given = NULL;
+    struct buffer list;
+
+    buffer_init(&list, &cli->arena, 128);
+    for (size_t at = 0; (given = options_next(&cli->options, option, &at)) != NULL;) {
+        struct slice value = slice_text(given);
+        enum cli_exit result = argument ? input_argument(cli, given, &value) : CLI_OK;
+
+        if (result != CLI_OK) {
+            return result;
+        }
+        /* The line feed at a file's end is the editor's. */
+        while (argument && value.size > 0 && value.data[value.size - 1] == '\n') {
+            value.size--;
+        }
+        buffer_append_byte(&list, list.size == 0 ? '[' : ',');
+        json_write_string(&list, value, false);
+    }
+    if (list.size > 0) {
+        buffer_append_byte(&list, ']');
+        request_raw(request, member, buffer_slice(&list));
+    }
+    return CLI_OK;
+}
+
+enum cli_exit request_add_map(struct request *request, struct cli *cli, const char *option,
+                              const char *member)
+{
+    const char *given = NULL;
+    struct buffer map;
+
+    buffer_init(&map, &cli->arena, 256);
+    for (size_t at = 0; (given = options_next(&cli->options, option, &at)) != NULL;) {
+        const char *equals = strchr(given, '=');
+        struct slice value = {NULL, 0};
+        enum cli_exit result = CLI_OK;
+
+        if (equals == NULL || equals == given) {
+            return cli_usage(cli, "--%s \"%s\": give KEY=VALUE or KEY=@FILE", option, given);
+        }
+        result = input_argument(cli, equals + 1, &value);
+        if (result != CLI_OK) {
+            return result;
+        }
+        buffer_append_byte(&map, map.size == 0 ? '{' : ',');
+        json_write_string(&map, slice_of(given, (size_t)(equals - given)), false);
+        buffer_append_byte(&map, ':');
+        json_write_string(&map, value, false);
+    }
+    if (map.size > 0) {
+        buffer_append_byte(&map, '}');
+        request_raw(request, member, buffer_slice(&map));
+    }
     return CLI_OK;
 }
 

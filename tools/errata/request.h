@@ -19,7 +19,8 @@ enum request_kind {
     REQUEST_ARGUMENT, /* as text that may stand in @FILE or on standard input */
     REQUEST_TRUE, /* a flag */
     REQUEST_TIME_AGO, /* a time, or a span before now */
-    REQUEST_TIME_AHEAD /* a time, or a span after now */
+    REQUEST_TIME_AHEAD, /* a time, or a span after now */
+    REQUEST_DAY /* a day, or a span before today */
 };
 
 struct request_member {
@@ -42,6 +43,14 @@ MUST_CHECK enum cli_exit request_add_options(struct request *request, struct cli
                                              const struct request_member *members);
 /* Adds `entity_type` and `entity_id` of --entity TYPE/ID, where it was given. */
 MUST_CHECK enum cli_exit request_add_entity(struct request *request, struct cli *cli);
+/* Adds an array of the values of an option that may stand several times; texts may stand in @FILE or
+ * on standard input where `argument`. */
+MUST_CHECK enum cli_exit request_add_list(struct request *request, struct cli *cli,
+                                          const char *option, const char *member, bool argument);
+/* Adds a map of the values KEY=VALUE of such an option; a VALUE may stand in @FILE or on standard
+ * input. */
+MUST_CHECK enum cli_exit request_add_map(struct request *request, struct cli *cli,
+                                         const char *option, const char *member);
 /* Ends the request; the slice dies with the cli's arena. */
 struct slice request_end(struct request *request);
 

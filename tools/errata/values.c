@@ -13,10 +13,10 @@
 static const struct {
     const char *name;
     const char *enumeration;
-} enums[] = {{"TYPE", "errata.v1.EventType"},
-             {"ROLE", "errata.v1.Role"},
-             {"KIND", "errata.v1.EventKind"},
-             {"MODE", "errata.v1.MatchMode"}};
+} enums[] = {{"TYPE", "errata.v1.EventType"},         {"ROLE", "errata.v1.Role"},
+             {"KIND", "errata.v1.EventKind"},         {"MODE", "errata.v1.MatchMode"},
+             {"STATUS", "errata.v1.MappingStatus"},   {"ORDER", "errata.v1.LayoutCoverageOrder"},
+             {"PROFILE", "errata.v1.SanitizeProfile"}};
 
 static const struct command_word parts[] = {
     {SLICE("errata.write"), SLICE("whether writes are taken")},
@@ -48,6 +48,26 @@ static bool enum_word(const struct enum_info *info, size_t index, struct command
     return true;
 }
 
+/* Lists of our own. */
+static const struct command_word tables[] = {
+    {SLICE("days"), SLICE("events by day")},
+    {SLICE("types"), SLICE("events by type")},
+    {SLICE("fields"), SLICE("corrected fields")},
+    {SLICE("confidence"), SLICE("extractions by day")},
+    {SLICE("layouts"), SLICE("layouts by how often seen")}};
+static const struct command_word days[] = {{SLICE("today"), {NULL, 0}},
+                                           {SLICE("yesterday"), {NULL, 0}},
+                                           {SLICE("7d"), SLICE("a week ago")},
+                                           {SLICE("30d"), {NULL, 0}},
+                                           {SLICE("90d"), {NULL, 0}}};
+static const struct {
+    const char *name;
+    const struct command_word *words;
+    size_t count;
+} lists[] = {{"PART", parts, sizeof(parts) / sizeof(parts[0])},
+             {"TABLE", tables, sizeof(tables) / sizeof(tables[0])},
+             {"DAY", days, sizeof(days) / sizeof(days[0])}};
+
 bool values_word(struct slice name, size_t index, struct command_word *ret_word)
 {
     const struct enum_info *info = find_enum(name);
@@ -55,9 +75,11 @@ bool values_word(struct slice name, size_t index, struct command_word *ret_word)
     if (info != NULL) {
         return enum_word(info, index, ret_word);
     }
-    if (slice_equal(name, SLICE("PART")) && index < sizeof(parts) / sizeof(parts[0])) {
-        *ret_word = parts[index];
-        return true;
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        if (slice_equal(name, slice_text(lists[i].name)) && index < lists[i].count) {
+            *ret_word = lists[i].words[index];
+            return true;
+        }
     }
     if (slice_equal(name, SLICE("SHELL"))) {
         size_t count = 0;

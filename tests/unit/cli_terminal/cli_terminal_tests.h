@@ -9,5 +9,7 @@ int run_print_tests(void);
 int run_table_tests(void);
 int run_files_tests(void);
 int run_progress_tests(void);
+int run_csv_tests(void);
+int run_plot_tests(void);
 
 #endif

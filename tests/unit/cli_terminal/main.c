@@ -12,5 +12,7 @@ int main(void)
     failed += run_table_tests();
     failed += run_files_tests();
     failed += run_progress_tests();
+    failed += run_csv_tests();
+    failed += run_plot_tests();
     return failed == 0 ? 0 : 1;
 }

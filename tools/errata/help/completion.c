@@ -120,9 +120,14 @@ static const struct option_spec *find_any_option(const struct completion *comple
     return own != NULL ? own : find_option(completion->set->options, name);
 }
 
-static void offer_options(struct completion *completion, const struct option_spec *specs)
+/* Those of `specs` that `before` does not have: the nearer ones count. */
+static void offer_options(struct completion *completion, const struct option_spec *specs,
+                          const struct option_spec *before)
 {
     for (; specs != NULL && specs->name != NULL; specs++) {
+        if (find_option(before, slice_text(specs->name)) != NULL) {
+            continue;
+        }
         completion_offer(completion, arena_printf(completion->arena, "--%s", specs->name),
                          slice_text(specs->help));
     }
@@ -258,10 +263,12 @@ static void complete_option(struct completion *completion, const char *word)
     const struct option_spec *spec = find_any_option(completion, name);
 
     if (value == NULL) {
+        const struct option_spec *own =
+            completion->command != NULL ? completion->command->options : NULL;
+
         completion->typed = slice_text(word);
-        offer_options(completion,
-                      completion->command != NULL ? completion->command->options : NULL);
-        offer_options(completion, completion->set->options);
+        offer_options(completion, own, NULL);
+        offer_options(completion, completion->set->options, own);
         return;
     }
     completion->before = slice_of(word, (size_t)(value - word));

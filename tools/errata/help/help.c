@@ -9,7 +9,7 @@
 #include <stdarg.h>
 
 /* Where meanings begin. */
-#define OVERVIEW_COLUMN 16
+#define OVERVIEW_COLUMN 15
 #define COMMAND_COLUMN 26
 #define OPTION_COLUMN 26
 /* Narrower than this, terms and meanings side by side leave no room for the latter. */

@@ -60,7 +60,8 @@ void printer_init(struct printer *printer, FILE *stream, bool no_colour)
     *printer = (struct printer){.stream = stream, .terminal = isatty(descriptor) == 1};
     printer->cursor = printer->terminal && term != NULL && strcmp(term, "dumb") != 0;
     printer->colour = printer->cursor && !no_colour && (no_color == NULL || no_color[0] == '\0');
-    printer->ascii = printer->terminal && lacks_utf8();
+    printer->drawn_ascii = lacks_utf8();
+    printer->ascii = printer->terminal && printer->drawn_ascii;
     printer->width = printer->terminal ? terminal_width(descriptor) : 0;
 }
 
@@ -82,6 +83,12 @@ void print_text(struct printer *printer, const char *format, ...)
     va_start(values, format);
     (void)vfprintf(printer->stream, format, values);
     va_end(values);
+}
+
+void print_bytes(struct printer *printer, struct slice bytes)
+{
+    begin(printer);
+    (void)fwrite(bytes.data, 1, bytes.size, printer->stream); /* what fails is seen at the end */
 }
 
 const char *print_colour_start(const struct printer *printer, enum print_colour colour)

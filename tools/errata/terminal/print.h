@@ -34,6 +34,7 @@ struct printer {
     bool colour;
     bool cursor; /* a terminal that can take its last line back */
     bool ascii; /* a terminal without UTF-8: other letters are shown as escapes */
+    bool drawn_ascii; /* what is drawn is ASCII: the locale is not UTF-8, terminal or not */
     unsigned width; /* columns; of a terminal only */
     struct progress *progress; /* borrowed: hidden before anything is printed; NULL: none */
 };
@@ -42,6 +43,8 @@ struct printer {
 void printer_init(struct printer *printer, FILE *stream, bool no_colour);
 /* Text of our own, formatted; values from outside go through print_clean. */
 void print_text(struct printer *printer, const char *format, ...) PRINTF_LIKE(2, 3);
+/* Bytes as they are: no value from outside that a terminal has not been saved from. */
+void print_bytes(struct printer *printer, struct slice bytes);
 /* One piece in a colour, cleaned. */
 void print_coloured(struct printer *printer, enum print_colour colour, struct slice text);
 /* A value on a line of its own, cleaned. */

@@ -1,0 +1,128 @@
+/*
+ * csv_test.c: comma-separated values, written and read back.
+ */
+#include "tests/unit/cli_terminal/cli_terminal_tests.h"
+#include "tools/errata/terminal/csv.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/* Opens a text as a file; kept alive by its caller. */
+static FILE *open_text(const char *text, size_t size)
+{
+    FILE *file = fmemopen((void *)(uintptr_t)text, size, "rb");
+
+    assert_non_null(file);
+    return file;
+}
+
+/* Reads all records and writes them as `1:a|b` lines: the line they begin on, and their fields. */
+static void assert_read(const char *text, size_t size, const char *expected)
+{
+    FILE *file = open_text(text, size);
+    struct csv_reader reader;
+    struct csv_record record;
+    struct buffer out;
+    struct arena arena;
+    enum csv_step step = CSV_RECORD;
+
+    arena_init(&arena, (size_t)8 * 1024 * 1024);
+    buffer_init(&out, &arena, 256);
+    csv_reader_init(&reader, file);
+    while ((step = csv_read(&reader, &record)) == CSV_RECORD) {
+        buffer_printf(&out, "%llu:", (unsigned long long)record.line_number);
+        for (size_t i = 0; i < record.count; i++) {
+            buffer_printf(&out, "%s%.*s", i > 0 ? "|" : "", (int)record.fields[i].size,
+                          (const char *)record.fields[i].data);
+        }
+        buffer_append_byte(&out, ';');
+    }
+    if (step == CSV_FAILED) {
+        buffer_printf(&out, "%llu: %s", (unsigned long long)record.line_number, reader.problem);
+    }
+    buffer_append_byte(&out, '\0');
+    assert_string_equal((const char *)out.data, expected);
+    csv_reader_deinit(&reader);
+    assert_int_equal(fclose(file), 0);
+    arena_deinit(&arena);
+}
+
+static void assert_text(const char *text, const char *expected)
+{
+    assert_read(text, strlen(text), expected);
+}
+
+/* Goal: what RFC 4180 asks to be quoted is quoted, and nothing else.
+ * Method: records with each kind of letter, against their texts. */
+static void written(void **state)
+{
+    static const struct slice plain[] = {SLICE("a"), SLICE(""), SLICE(" b;c\t'")};
+    static const struct slice quoted[] = {SLICE("a,b"), SLICE("say \"x\""), SLICE("two\r\nlines"),
+                                          SLICE("\xe5\x82\x99\xe8\x80\x83")};
+    static const struct slice empty[] = {SLICE("")};
+    struct arena arena;
+    struct buffer out;
+
+    (void)state;
+    arena_init(&arena, 1 << 16);
+    buffer_init(&out, &arena, 256);
+    csv_write(&out, plain, 3);
+    csv_write(&out, quoted, 4);
+    csv_write(&out, empty, 1);
+    buffer_append_byte(&out, '\0');
+    assert_string_equal((const char *)out.data,
+                        "a,, b;c\t'\r\n"
+                        "\"a,b\",\"say \"\"x\"\"\",\"two\r\nlines\",\xe5\x82\x99\xe8\x80\x83\r\n"
+                        "\"\"\r\n");
+    arena_deinit(&arena);
+}
+
+/* Goal: files as programs and people write them are read, each record with the line it begins on.
+ * Method: quotes, line ends, blank lines, marks and separators of several kinds. */
+static void read_back(void **state)
+{
+    (void)state;
+    assert_text("a,b\r\n1,2\r\n", "1:a|b;2:1|2;");
+    assert_text("a,b\n\n\n1,\n,2", "1:a|b;4:1|;5:|2;");
+    assert_text("a,b\n\"x\"\"y\",\"1\n2\"\n3,4\n", "1:a|b;2:x\"y|1\n2;4:3|4;");
+    assert_text("\xef\xbb\xbf"
+                "a;b\n1,5;2\n",
+                "1:a|b;2:1,5|2;");
+    assert_text("a\tb\n1,5\t2\n", "1:a|b;2:1,5|2;");
+    assert_text("a,b\n5\" pipe,\"\"\n", "1:a|b;2:5\" pipe|;");
+    assert_text("\"\"\n", "1:;");
+    assert_text("\n", "");
+}
+
+/* Goal: what is no CSV is refused where it begins, and a quote that is left open does not eat a file.
+ * Method: such files; the last is larger than a record may be. */
+static void refused(void **state)
+{
+    static const char start[] = "a\n\"";
+    size_t size = 2 * CSV_RECORD_BYTES_MAX;
+    char *large = malloc(size);
+
+    (void)state;
+    assert_text("a,b\n\"x\"y,2\n", "1:a|b;2: something behind a closing quote");
+    assert_text("a,b\n1,\"2\n3\n", "1:a|b;2: a quote that is not closed");
+    assert_text("a\n\xff\n", "1:a;2: bytes that are no UTF-8");
+    assert_non_null(large);
+    memset(large, '\n', size);
+    memcpy(large, start, sizeof(start) - 1);
+    assert_read(large, size, "1:a;2: a record of over 1 MiB: is a quote not closed?");
+    memset(large, ',', size);
+    assert_read(large, 100, "1: more than 64 fields");
+    free(large);
+}
+
+int run_csv_tests(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(written), cmocka_unit_test(read_back),
+                                       cmocka_unit_test(refused)};
+
+    return cmocka_run_group_tests_name("csv", tests, NULL, NULL);
+}

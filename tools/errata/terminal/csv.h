@@ -1,0 +1,54 @@
+/*
+ * csv.h: comma-separated values as RFC 4180 has them, written and read. What is read may also end its
+ * lines with a bare line feed, begin with a byte order mark, have blank lines, and separate by
+ * semicolons or tabs, as spreadsheets write it: the first record tells by which.
+ */
+#ifndef ERRATA_TOOLS_ERRATA_TERMINAL_CSV_H
+#define ERRATA_TOOLS_ERRATA_TERMINAL_CSV_H
+
+#include "store/base/buffer.h"
+
+#include <stdio.h>
+
+/* Of one record: a file with more columns is another file. */
+#define CSV_FIELDS_MAX 64
+/* A quote that is never closed ends here, not with the file. */
+#define CSV_RECORD_BYTES_MAX ((size_t)1024 * 1024)
+
+/* Appends one record with its CR LF. */
+void csv_write(struct buffer *buffer, const struct slice *fields, size_t count);
+
+struct csv_reader {
+    FILE *stream; /* borrowed */
+    uint8_t *bytes; /* owned: the record */
+    size_t size;
+    size_t capacity;
+    char *line; /* owned: getline's */
+    size_t line_capacity;
+    char separator; /* NUL until the first record was read */
+    uint64_t line_number; /* of the line that was read last, from 1 */
+    uint64_t read_bytes;
+    const char *problem; /* of CSV_FAILED: a phrase */
+};
+
+/* Borrowed from the reader until the next one is read. */
+struct csv_record {
+    struct slice fields[CSV_FIELDS_MAX]; /* unquoted */
+    size_t count;
+    struct slice bytes; /* the fields one after the other, quotes taken off: what identifies it */
+    uint64_t line_number; /* where it begins, from 1 */
+};
+
+enum csv_step {
+    CSV_RECORD,
+    CSV_END,
+    CSV_FAILED /* see reader->problem, at the record's line_number */
+};
+
+void csv_reader_init(struct csv_reader *reader, FILE *stream);
+/* Frees what the reader owns; the stream stays open. */
+void csv_reader_deinit(struct csv_reader *reader);
+/* The next record that is not blank. */
+enum csv_step csv_read(struct csv_reader *reader, struct csv_record *ret_record);
+
+#endif

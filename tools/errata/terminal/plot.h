@@ -1,0 +1,39 @@
+/*
+ * plot.h: small plots in a terminal's letters: values by day as columns or as marks over one axis, and
+ * bars for tables. Blocks and braille where there is UTF-8, else ASCII; no colour is needed to read
+ * them. Days without data are gaps. Where there are more days than columns, a column is the mean of
+ * some days, and the plot says of how many.
+ */
+#ifndef ERRATA_TOOLS_ERRATA_TERMINAL_PLOT_H
+#define ERRATA_TOOLS_ERRATA_TERMINAL_PLOT_H
+
+#include "tools/errata/terminal/print.h"
+
+/* A plot, with its labels, is not made wider: the eye loses the line. */
+#define PLOT_WIDTH_MAX 120
+
+struct plot_point {
+    double value; /* not below 0 */
+    double weight; /* in a mean; 0: there is no data, a gap */
+};
+
+enum plot_kind {
+    PLOT_COLUMNS, /* amounts: from 0 up */
+    PLOT_MARKS /* shares from 0 to 1: the part of the axis where they lie */
+};
+
+struct plot {
+    enum plot_kind kind;
+    const struct plot_point *points; /* borrowed */
+    const struct slice *labels; /* of each point, for the axis: ASCII */
+    size_t count;
+    const char *unit; /* of a point, in the plural: "days" */
+};
+
+/* Prints it in at most the printer's width; nothing where no point has data. */
+void plot_print(struct printer *printer, struct arena *arena, const struct plot *plot);
+/* A bar of at most `cells` columns for a share of 0 to 1; what is above 0 is seen. In the arena. */
+struct slice plot_bar(const struct printer *printer, struct arena *arena, double share,
+                      unsigned cells);
+
+#endif

@@ -5,6 +5,7 @@
 #include "tests/support/client/fake.h"
 #include "tests/unit/client_typed/typed_tests.h"
 
+#include <errata/v1/correction_service.client.h>
 #include <errata/v1/feedback_event.set.h>
 #include <errata/v1/layout_service.client.h>
 #include <errata/v1/learning_service.client.h>
@@ -469,6 +470,49 @@ static void test_members_that_may_be_absent(void **state)
     assert_int_equal(errata__v1__feedback_event__get_packed_size(&event), 0);
 }
 
+static void heard_prompt(void *user, const struct errata_status *status,
+                         const Errata__V1__PreparePromptResponse *reply)
+{
+    struct world *world = user;
+
+    heard_end(world, status);
+    world->had_reply = reply != NULL;
+}
+
+/* Goal: a map of a request is sent as its entries. Method: a prompt's context of two, by its bytes. */
+static void test_maps_are_sent(void **state)
+{
+    static const char wanted[] = "\x0a\x01p\x22\x06\x0a\x01"
+                                 "A\x12\x01x\x22\x06\x0a\x01"
+                                 "B\x12\x01y";
+    Errata__V1__PreparePromptRequest request = ERRATA__V1__PREPARE_PROMPT_REQUEST__INIT;
+    Errata__V1__PreparePromptRequest__ContextEntry first =
+        ERRATA__V1__PREPARE_PROMPT_REQUEST__CONTEXT_ENTRY__INIT;
+    Errata__V1__PreparePromptRequest__ContextEntry second =
+        ERRATA__V1__PREPARE_PROMPT_REQUEST__CONTEXT_ENTRY__INIT;
+    Errata__V1__PreparePromptRequest__ContextEntry *entries[] = {&first, &second};
+    struct world world;
+
+    (void)state;
+    world_open(&world);
+    errata_prepare_prompt_request_set_template_name(&request, "p");
+    errata_prepare_prompt_request_context_entry_set_key(&first, "A");
+    errata_prepare_prompt_request_context_entry_set_value(&first, "x");
+    errata_prepare_prompt_request_context_entry_set_key(&second, "B");
+    errata_prepare_prompt_request_context_entry_set_value(&second, "y");
+    request.context = entries;
+    request.n_context = 2;
+    assert_int_equal(
+        errata_prepare_prompt(world.channel, &request, NULL, heard_prompt, &world, &world.call),
+        ERRATA_OK);
+    assert_int_equal(world.played->request_bytes, sizeof(wanted) - 1);
+    assert_memory_equal(world.played->request, wanted, sizeof(wanted) - 1);
+    fake_end(world.played, 5);
+    assert_int_equal(world.code, ERRATA_CODE_NOT_FOUND);
+    assert_false(world.had_reply);
+    world_close(&world);
+}
+
 int run_stubs_tests(void)
 {
     const struct CMUnitTest tests[] = {
@@ -485,6 +529,7 @@ int run_stubs_tests(void)
         cmocka_unit_test(test_upload_ends_early),
         cmocka_unit_test(test_room_need_not_be_heard),
         cmocka_unit_test(test_members_that_may_be_absent),
+        cmocka_unit_test(test_maps_are_sent),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

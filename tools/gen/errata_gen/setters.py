@@ -8,7 +8,7 @@ from errata_gen.text import (EDIT, call, comment, guard, protobuf_c_constant, pr
 ABOUT = ("X_set_Y puts a value in its place and says that it is there, instead of any other of its "
          "`oneof`; NULL takes it away again. What is pointed to is borrowed as long as the message "
          "is used. X_has_Y asks whether a member that may be absent is there; other texts are \"\" "
-         "where nothing is said.")
+         "where nothing is said. A map is a list of entries, X_Y_entry, each with its key and value.")
 
 SCALARS = {
     Field.TYPE_DOUBLE: "double", Field.TYPE_FLOAT: "float", Field.TYPE_BOOL: "protobuf_c_boolean",
@@ -18,6 +18,17 @@ SCALARS = {
     Field.TYPE_UINT64: "uint64_t", Field.TYPE_FIXED64: "uint64_t",
     Field.TYPE_BYTES: "ProtobufCBinaryData",
 }
+
+
+# Names of members that are words of C++, as far as a contract might use them: protobuf-c puts a `_`
+# behind those.
+RESERVED = frozenset(
+    "and and_eq asm auto bitand bitor bool break case catch char class compl const const_cast continue "
+    "default delete do double dynamic_cast else enum explicit export extern false float for friend goto "
+    "if inline int long mutable namespace new not not_eq operator or or_eq private protected public "
+    "register reinterpret_cast return short signed sizeof static static_cast struct switch template "
+    "this throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t "
+    "while xor xor_eq".split())
 
 
 def _is_ours(model, file):
@@ -36,7 +47,7 @@ def _members(message):
 
 
 def _messages(file):
-    return [message for message in file.messages if not message.map_entry and _members(message)]
+    return [message for message in file.messages if _members(message)]
 
 
 def path_of(file):
@@ -66,6 +77,10 @@ def _parameter(field):
     return SCALARS[field.type] + " ", ""
 
 
+def _member(field):
+    return field.name + ("_" if field.name in RESERVED else "")
+
+
 def _statement(before, parts):
     """`before` and the parts behind it in one line, or each part in a line of its own."""
     line = f"    {before} {' '.join(parts)};\n"
@@ -78,7 +93,7 @@ def _functions(message, field):
     kind, cast = _parameter(field)
     head = call(f"static inline void {prefix}_set_{field.name}",
                 [f"{struct} *message", f"{kind}value"], "")
-    text = f"\n{head}\n{{\n    message->{field.name} = {cast}value;\n"
+    text = f"\n{head}\n{{\n    message->{_member(field)} = {cast}value;\n"
     if not _may_be_absent(field):
         return text + "}\n"
     oneof = message.proto.oneof_decl[field.oneof_index].name

@@ -242,7 +242,7 @@ static bool row_has_tick(const struct drawing *drawing, unsigned row, double *re
 
 static void add_axis(const struct drawing *drawing, struct buffer *line, bool tick, double value)
 {
-    struct slice label = tick ? tick_label(drawing, value) : slice_of(NULL, 0);
+    struct slice label = tick ? tick_label(drawing, value) : SLICE("");
 
     buffer_printf(line, "%*.*s ", (int)drawing->label_columns, (int)label.size,
                   (const char *)label.data);

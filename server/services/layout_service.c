@@ -57,30 +57,6 @@ enum err layout_service_get_document_read(struct service *service, struct store_
     return document_append(reply->body, GET_DOCUMENT_RESPONSE_DOCUMENT_FIELD, &event, detail);
 }
 
-/* The filter of a list and where its page begins. */
-static enum err start_page(const struct service *service, const ProtobufCMessage *filter,
-                           const char *page_token, struct sha256_digest *ret_filter,
-                           struct slice *ret_after)
-{
-    enum err err = page_filter_of(service, filter, ret_filter);
-
-    return err != OK ? err
-                     : page_token_read(service, ret_filter, slice_text(page_token), ret_after);
-}
-
-static enum err end_page(const struct service *service, const struct sha256_digest *filter,
-                         const struct key *last, uint32_t field, struct reply *reply)
-{
-    struct slice text = {NULL, 0};
-    enum err err = page_token_write(service, filter, key_slice(last), &text);
-
-    if (err != OK) {
-        return err;
-    }
-    wire_put_bytes(reply->body, field, text);
-    return buffer_ok(reply->body) ? OK : ERR_MEMORY;
-}
-
 enum err layout_service_list_documents_read(struct service *service, struct store_txn *txn,
                                             const Errata__V1__ListDocumentsRequest *request,
                                             void *prepared, struct reply *reply)
@@ -99,14 +75,14 @@ enum err layout_service_list_documents_read(struct service *service, struct stor
     (void)prepared;
     bound.page_size = 0;
     bound.page_token = (char *)protobuf_c_empty_string;
-    err = start_page(service, &bound.base, request->page_token, &filter, &list.after);
+    err = page_token_begin(service, &bound.base, request->page_token, &filter, &list.after);
     /* No document is in a family yet. */
     if (err == OK && request->layout_family_id[0] == '\0') {
         err = document_list_write(txn, &list, reply->body, &more);
     }
     if (err == OK && more) {
-        err = end_page(service, &filter, &list.last, LIST_DOCUMENTS_RESPONSE_NEXT_PAGE_TOKEN_FIELD,
-                       reply);
+        err = page_token_append(service, &filter, &list.last,
+                                LIST_DOCUMENTS_RESPONSE_NEXT_PAGE_TOKEN_FIELD, reply);
     }
     return err;
 }
@@ -148,14 +124,14 @@ enum err layout_service_list_profiles_read(struct service *service, struct store
     }
     bound.page_size = 0;
     bound.page_token = (char *)protobuf_c_empty_string;
-    err = start_page(service, &bound.base, request->page_token, &filter, &list.after);
+    err = page_token_begin(service, &bound.base, request->page_token, &filter, &list.after);
     /* No profile is in a family yet. */
     if (err == OK && request->layout_family_id[0] == '\0') {
         err = profile_list_write(service->ctx->arena, txn, &list, reply->body, &more);
     }
     if (err == OK && more) {
-        err = end_page(service, &filter, &list.last, LIST_PROFILES_RESPONSE_NEXT_PAGE_TOKEN_FIELD,
-                       reply);
+        err = page_token_append(service, &filter, &list.last,
+                                LIST_PROFILES_RESPONSE_NEXT_PAGE_TOKEN_FIELD, reply);
     }
     return err;
 }

@@ -5,6 +5,7 @@
 
 #include "server/services/env.h"
 #include "store/base/base64.h"
+#include "store/base/wire.h"
 
 #define MAC_BYTES 16
 
@@ -101,4 +102,27 @@ enum err page_token_read(const struct service *service, const struct sha256_dige
               "is not one that this server gave for this list; start again without it, and keep "
               "the filters the same from page to page");
     return ERR_INVALID;
+}
+
+enum err page_token_begin(const struct service *service, const ProtobufCMessage *filter,
+                          const char *page_token, struct sha256_digest *ret_filter,
+                          struct slice *ret_after)
+{
+    enum err err = page_filter_of(service, filter, ret_filter);
+
+    return err != OK ? err
+                     : page_token_read(service, ret_filter, slice_text(page_token), ret_after);
+}
+
+enum err page_token_append(const struct service *service, const struct sha256_digest *filter,
+                           const struct key *last, uint32_t field, struct reply *reply)
+{
+    struct slice text = {NULL, 0};
+    enum err err = page_token_write(service, filter, key_slice(last), &text);
+
+    if (err != OK) {
+        return err;
+    }
+    wire_put_bytes(reply->body, field, text);
+    return buffer_ok(reply->body) ? OK : ERR_MEMORY;
 }

@@ -32,4 +32,13 @@ MUST_CHECK enum err page_token_read(const struct service *service,
                                     const struct sha256_digest *filter, struct slice text,
                                     struct slice *ret_position);
 
+/* Both for a List request: its filter, and where the page begins. */
+MUST_CHECK enum err page_token_begin(const struct service *service, const ProtobufCMessage *filter,
+                                     const char *page_token, struct sha256_digest *ret_filter,
+                                     struct slice *ret_after);
+/* Appends the token of the next page, as field `field`, to a page that ended at `last`. */
+MUST_CHECK enum err page_token_append(const struct service *service,
+                                      const struct sha256_digest *filter, const struct key *last,
+                                      uint32_t field, struct reply *reply);
+
 #endif

@@ -1,0 +1,17 @@
+/*
+ * days.h: UTC days as callers write them, YYYY-MM-DD. Days count from 1970 and may lie before it.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_ANALYTICS_DAYS_H
+#define ERRATA_SERVER_DOMAIN_ANALYTICS_DAYS_H
+
+#include "store/base/slice.h"
+
+#define DAY_TEXT_BYTES 10
+
+/* False for another form, and for a day that no calendar has. */
+bool day_parse(struct slice text, int64_t *ret_day);
+/* Of the years 1 to 9999. */
+void day_format(int64_t day, char text[DAY_TEXT_BYTES]);
+int64_t day_of(int64_t time_us);
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * field_counts.h: how often each corrected field was corrected, added up over days, and the most
+ * frequent of them. Fields are told apart by the hash in their counters' keys; their names stay where
+ * they stand in the store.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_ANALYTICS_FIELD_COUNTS_H
+#define ERRATA_SERVER_DOMAIN_ANALYTICS_FIELD_COUNTS_H
+
+#include "store/base/arena.h"
+#include "store/base/err.h"
+#include "store/base/random.h"
+
+#define FIELD_HASH_BYTES 16
+
+/* Which corrections are looked at. */
+enum field_kind {
+    FIELD_OF_LINE,
+    FIELD_OF_HEADER,
+    FIELD_OF_BOTH
+};
+
+struct field_count {
+    uint8_t hash[FIELD_HASH_BYTES];
+    struct slice name; /* borrowed from the transaction */
+    uint64_t counts[2]; /* by enum field_kind, of the first two */
+};
+
+struct field_counts {
+    struct field_count *items; /* in the order in which they came */
+    size_t count;
+    size_t count_max;
+    uint32_t *places; /* open addressing: 0, or 1 + an item's index */
+    unsigned place_bits;
+    uint64_t seed; /* callers choose names: they must not choose places too */
+};
+
+/* Room for `count_max` different fields. ERR_MEMORY alone. */
+MUST_CHECK enum err field_counts_init(struct field_counts *counts, struct arena *arena,
+                                      struct random *random, size_t count_max);
+/* ERR_CORRUPT where there are more than was said. */
+MUST_CHECK enum err field_counts_add(struct field_counts *counts, enum field_kind kind,
+                                     const uint8_t hash[FIELD_HASH_BYTES], struct slice name,
+                                     uint64_t amount);
+/* How often a field was corrected. */
+uint64_t field_count_of(const struct field_count *item, enum field_kind kind);
+/* The most frequent ones, at most `max` (from 1), most frequent first, ties by name; fields without
+ * any are left out. Gives how many there are; `ret_top` has room for `max`. */
+size_t field_counts_top(const struct field_counts *counts, enum field_kind kind, size_t max,
+                        const struct field_count **ret_top);
+
+#endif

@@ -1,0 +1,364 @@
+/*
+ * learning.c: see learning.h. Sums saturate as the counters do; means and rates are divided here.
+ */
+#include "server/domain/analytics/learning.h"
+
+#include "server/domain/analytics/days.h"
+#include "server/domain/analytics/field_counts.h"
+#include "server/domain/counters/counters.h"
+#include "store/base/assert.h"
+#include "store/base/wire.h"
+
+#include <errata/v1/analytics_service.fields.h>
+#include <errata/v1/feedback_event.fields.h>
+
+/* Values of EventType. */
+#define TYPE_COUNT (EVENT_TYPE_CUSTOMER_SELECTED + 1)
+
+struct day_sums {
+    uint64_t events;
+    uint64_t extractions;
+    uint64_t confidence; /* millionths */
+    uint64_t corrected;
+};
+
+/* What is added up. */
+struct learning {
+    struct org_id org;
+    struct learning_range range;
+    struct day_sums days[LEARNING_DAYS_MAX];
+    uint64_t types[TYPE_COUNT];
+    uint64_t applied;
+    struct field_counts fields;
+};
+
+static void add_to(uint64_t *sum, uint64_t amount)
+{
+    if (__builtin_add_overflow(*sum, amount, sum)) {
+        *sum = UINT64_MAX;
+    }
+}
+
+static size_t day_count_of(const struct learning_range *range)
+{
+    return (size_t)(range->last_day - range->first_day) + 1;
+}
+
+/* No counter stands before 1970. */
+static uint32_t first_counted(const struct learning_range *range)
+{
+    return range->first_day > 0 ? (uint32_t)range->first_day : 0;
+}
+
+/* How many different fields the range has at most: those of its days, and `other`. */
+static enum err bound_fields(struct store_txn *txn, const struct learning *learning,
+                             size_t *ret_bound)
+{
+    const struct slice no_name = {NULL, 0};
+    size_t bound = 1;
+
+    for (int64_t day = first_counted(&learning->range); day <= learning->range.last_day; day++) {
+        struct key key = key_counter(learning->org, (uint32_t)day, COUNTER_FIELD_NAMES, no_name);
+        struct counter_record record = {0};
+        struct slice value = {NULL, 0};
+        enum err err = store_get(txn, TABLE_COUNTER, key_slice(&key), &value);
+
+        if (err == ERR_NOT_FOUND) {
+            continue;
+        }
+        if (err == OK) {
+            err = record_decode_counter(value, &record);
+        }
+        if (err == OK && record.count > COUNTERS_FIELD_NAMES_MAX) {
+            err = ERR_CORRUPT;
+        }
+        if (err != OK) {
+            return err;
+        }
+        bound += (size_t)record.count;
+    }
+    *ret_bound = bound;
+    return OK;
+}
+
+/* The number of an event type, as the counter is named. */
+static enum err read_type(struct slice name, size_t *ret_type)
+{
+    size_t type = 0;
+
+    for (size_t i = 0; i < name.size; i++) {
+        uint8_t digit = (uint8_t)(name.data[i] - '0');
+
+        if (digit > 9 || type >= TYPE_COUNT) {
+            return ERR_CORRUPT;
+        }
+        type = 10 * type + digit;
+    }
+    if (type == 0 || type >= TYPE_COUNT) {
+        return ERR_CORRUPT;
+    }
+    *ret_type = type;
+    return OK;
+}
+
+static enum err add_events(struct learning *learning, struct day_sums *day,
+                           const struct counter_record *record)
+{
+    size_t type = 0;
+    enum err err = read_type(record->name, &type);
+
+    if (err == OK) {
+        add_to(&day->events, record->count);
+        add_to(&learning->types[type], record->count);
+    }
+    return err;
+}
+
+static enum err add_counter(struct learning *learning, struct slice key,
+                            enum counter_dimension dimension, struct day_sums *day,
+                            struct slice value)
+{
+    const uint8_t *hash = key.data + key.size - FIELD_HASH_BYTES;
+    struct counter_record record = {0};
+    enum err err = record_decode_counter(value, &record);
+
+    if (err != OK) {
+        return err;
+    }
+    switch (dimension) {
+    case COUNTER_EVENT_TYPE:
+        return add_events(learning, day, &record);
+    case COUNTER_LINE_FIELD:
+        return field_counts_add(&learning->fields, FIELD_OF_LINE, hash, record.name, record.count);
+    case COUNTER_FIELD_FIELD:
+        return field_counts_add(&learning->fields, FIELD_OF_HEADER, hash, record.name,
+                                record.count);
+    case COUNTER_EXTRACTIONS:
+        day->extractions = record.count;
+        return OK;
+    case COUNTER_CONFIDENCE:
+        day->confidence = record.count;
+        return OK;
+    case COUNTER_CORRECTED:
+        day->corrected = record.count;
+        return OK;
+    case COUNTER_MAPPING_APPLIED:
+        add_to(&learning->applied, record.count);
+        return OK;
+    case COUNTER_FIELD_NAMES: /* bound_fields read it */
+        return OK;
+    }
+    return ERR_CORRUPT;
+}
+
+static enum err add_rows(struct learning *learning, struct store_cursor *cursor)
+{
+    enum err err = OK;
+
+    while (err == OK) {
+        enum counter_dimension dimension = COUNTER_EVENT_TYPE;
+        struct slice key = {NULL, 0};
+        struct slice value = {NULL, 0};
+        uint32_t day = 0;
+
+        err = store_cursor_next(cursor, &key, &value);
+        if (err == OK) {
+            err = key_read_counter(key, &day, &dimension);
+        }
+        if (err == OK && day > learning->range.last_day) {
+            return OK;
+        }
+        if (err == OK) {
+            err = add_counter(learning, key, dimension,
+                              &learning->days[day - learning->range.first_day], value);
+        }
+    }
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
+static enum err add_up(struct ctx *ctx, struct store_txn *txn, struct learning *learning)
+{
+    struct key prefix = key_org(learning->org);
+    struct key from = key_counter_day_prefix(learning->org, first_counted(&learning->range));
+    struct store_cursor cursor = {0};
+    size_t bound = 0;
+    enum err err = OK;
+
+    if (learning->range.last_day < 0) {
+        return field_counts_init(&learning->fields, ctx->arena, ctx->random, 0);
+    }
+    err = bound_fields(txn, learning, &bound);
+    if (err == OK) {
+        err = field_counts_init(&learning->fields, ctx->arena, ctx->random, bound);
+    }
+    if (err != OK) {
+        return err;
+    }
+    err = store_cursor_init(&cursor, txn, TABLE_COUNTER, key_slice(&prefix), key_slice(&from),
+                            STORE_ASCENDING);
+    if (err == OK) {
+        err = add_rows(learning, &cursor);
+    }
+    store_cursor_deinit(&cursor);
+    return err;
+}
+
+static void put_rate(struct buffer *body, uint32_t field, uint64_t part, uint64_t whole)
+{
+    if (whole > 0) {
+        wire_put_double(body, field, (double)part / (double)whole);
+    }
+}
+
+static void write_days(const struct learning *learning, struct buffer *scratch, struct buffer *body)
+{
+    for (size_t i = 0; i < day_count_of(&learning->range); i++) {
+        char text[DAY_TEXT_BYTES];
+
+        day_format(learning->range.first_day + (int64_t)i, text);
+        scratch->size = 0;
+        wire_put_bytes(scratch, DAY_COUNT_DATE_FIELD, slice_of(text, sizeof(text)));
+        wire_put_varint_given(scratch, DAY_COUNT_COUNT_FIELD, learning->days[i].events);
+        wire_put_bytes(body, GET_LEARNING_ANALYTICS_RESPONSE_EVENTS_BY_DAY_FIELD,
+                       buffer_slice(scratch));
+    }
+}
+
+/* The most frequent type that was not told; 0: none is left. */
+static size_t next_type(const uint64_t types[TYPE_COUNT], const bool told[TYPE_COUNT])
+{
+    size_t best = 0;
+
+    for (size_t type = 1; type < TYPE_COUNT; type++) {
+        if (!told[type] && types[type] > (best == 0 ? 0 : types[best])) {
+            best = type;
+        }
+    }
+    return best;
+}
+
+static void write_types(const struct learning *learning, struct buffer *scratch,
+                        struct buffer *body)
+{
+    bool told[TYPE_COUNT] = {false};
+
+    for (size_t type = next_type(learning->types, told); type != 0;
+         type = next_type(learning->types, told)) {
+        told[type] = true;
+        scratch->size = 0;
+        wire_put_varint(scratch, EVENT_TYPE_COUNT_EVENT_TYPE_FIELD, type);
+        wire_put_varint(scratch, EVENT_TYPE_COUNT_COUNT_FIELD, learning->types[type]);
+        wire_put_bytes(body, GET_LEARNING_ANALYTICS_RESPONSE_BY_EVENT_TYPE_FIELD,
+                       buffer_slice(scratch));
+    }
+}
+
+/* One of the lists of fields. */
+struct field_list {
+    enum field_kind kind;
+    uint32_t field; /* of the answer */
+};
+
+static const struct field_list field_lists[] = {
+    {FIELD_OF_BOTH, GET_LEARNING_ANALYTICS_RESPONSE_CORRECTED_FIELDS_FIELD},
+    {FIELD_OF_LINE, GET_LEARNING_ANALYTICS_RESPONSE_CORRECTED_LINE_FIELDS_FIELD},
+    {FIELD_OF_HEADER, GET_LEARNING_ANALYTICS_RESPONSE_CORRECTED_HEADER_FIELDS_FIELD},
+};
+
+static void write_fields(const struct field_list *list, const struct field_count *const *top,
+                         size_t count, struct buffer *scratch, struct buffer *body)
+{
+    for (size_t i = 0; i < count; i++) {
+        scratch->size = 0;
+        wire_put_bytes_given(scratch, FIELD_COUNT_FIELD_FIELD, top[i]->name);
+        wire_put_varint(scratch, FIELD_COUNT_COUNT_FIELD, field_count_of(top[i], list->kind));
+        wire_put_bytes(body, list->field, buffer_slice(scratch));
+    }
+}
+
+static void write_confidence(const struct learning *learning, struct buffer *scratch,
+                             struct buffer *body)
+{
+    for (size_t i = 0; i < day_count_of(&learning->range); i++) {
+        const struct day_sums *day = &learning->days[i];
+        char text[DAY_TEXT_BYTES];
+
+        day_format(learning->range.first_day + (int64_t)i, text);
+        scratch->size = 0;
+        wire_put_bytes(scratch, DAY_CONFIDENCE_DATE_FIELD, slice_of(text, sizeof(text)));
+        wire_put_varint_given(scratch, DAY_CONFIDENCE_EXTRACTION_COUNT_FIELD, day->extractions);
+        if (day->extractions > 0) {
+            wire_put_double(scratch, DAY_CONFIDENCE_MEAN_CONFIDENCE_FIELD,
+                            (double)day->confidence /
+                                ((double)COUNTERS_CONFIDENCE_UNIT * (double)day->extractions));
+        }
+        wire_put_varint_given(scratch, DAY_CONFIDENCE_CORRECTED_COUNT_FIELD, day->corrected);
+        wire_put_bytes(body, GET_LEARNING_ANALYTICS_RESPONSE_CONFIDENCE_BY_DAY_FIELD,
+                       buffer_slice(scratch));
+    }
+}
+
+static void write_sums(const struct learning *learning, struct buffer *body)
+{
+    uint64_t extractions = 0;
+    uint64_t corrected = 0;
+
+    for (size_t i = 0; i < day_count_of(&learning->range); i++) {
+        add_to(&extractions, learning->days[i].extractions);
+        add_to(&corrected, learning->days[i].corrected);
+    }
+    wire_put_varint_given(body, GET_LEARNING_ANALYTICS_RESPONSE_EXTRACTION_COUNT_FIELD,
+                          extractions);
+    wire_put_varint_given(body, GET_LEARNING_ANALYTICS_RESPONSE_CORRECTED_COUNT_FIELD, corrected);
+    put_rate(body, GET_LEARNING_ANALYTICS_RESPONSE_CORRECTION_RATE_FIELD, corrected, extractions);
+    wire_put_varint_given(body, GET_LEARNING_ANALYTICS_RESPONSE_MAPPING_CONFIRMED_COUNT_FIELD,
+                          learning->types[EVENT_TYPE_MAPPING_CONFIRMED]);
+    wire_put_varint_given(body, GET_LEARNING_ANALYTICS_RESPONSE_MAPPING_APPLIED_COUNT_FIELD,
+                          learning->applied);
+}
+
+static enum err write_all(struct ctx *ctx, const struct learning *learning, size_t top_fields,
+                          struct buffer *body)
+{
+    const struct field_count **top = arena_calloc(ctx->arena, top_fields, sizeof(*top));
+    struct buffer scratch = {0};
+    char text[DAY_TEXT_BYTES];
+
+    if (top == NULL) {
+        return ERR_MEMORY;
+    }
+    buffer_init(&scratch, ctx->arena, 256);
+    day_format(learning->range.first_day, text);
+    wire_put_bytes(body, GET_LEARNING_ANALYTICS_RESPONSE_START_DATE_FIELD,
+                   slice_of(text, sizeof(text)));
+    day_format(learning->range.last_day, text);
+    wire_put_bytes(body, GET_LEARNING_ANALYTICS_RESPONSE_END_DATE_FIELD,
+                   slice_of(text, sizeof(text)));
+    write_days(learning, &scratch, body);
+    write_types(learning, &scratch, body);
+    for (size_t i = 0; i < sizeof(field_lists) / sizeof(field_lists[0]); i++) {
+        size_t count = field_counts_top(&learning->fields, field_lists[i].kind, top_fields, top);
+
+        write_fields(&field_lists[i], top, count, &scratch, body);
+    }
+    write_confidence(learning, &scratch, body);
+    write_sums(learning, body);
+    return buffer_ok(&scratch) && buffer_ok(body) ? OK : ERR_MEMORY;
+}
+
+enum err learning_write(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                        const struct learning_range *range, size_t top_fields, struct buffer *body)
+{
+    struct learning *learning = arena_calloc(ctx->arena, 1, sizeof(*learning));
+    enum err err = OK;
+
+    ASSERT(range->first_day <= range->last_day);
+    ASSERT(day_count_of(range) <= LEARNING_DAYS_MAX);
+    if (learning == NULL) {
+        return ERR_MEMORY;
+    }
+    learning->org = org;
+    learning->range = *range;
+    err = add_up(ctx, txn, learning);
+    return err != OK ? err : write_all(ctx, learning, top_fields, body);
+}

@@ -1,0 +1,43 @@
+/*
+ * proportions.h: two proportions beside each other: the score test of their equality, and the score
+ * interval of their ratio. Both come from one statistic, so they never contradict each other: the
+ * p-value is below 0.05 exactly where the interval excludes equality. Pure functions of four counts;
+ * defined for all of them, and never NaN.
+ *
+ * Koopman, P. A. R. (1984): Confidence intervals for the ratio of two binomial proportions. Biometrics
+ * 40, 513-517. Miettinen, O. and Nurminen, M. (1985): Comparative analysis of two rates. Statistics in
+ * Medicine 4, 213-226 (here without their factor N/(N-1), as Koopman).
+ */
+#ifndef ERRATA_SERVER_DOMAIN_ANALYTICS_PROPORTIONS_H
+#define ERRATA_SERVER_DOMAIN_ANALYTICS_PROPORTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The interval's level is 1 less this. */
+#define PROPORTIONS_SIGNIFICANT 0.05
+
+struct proportion {
+    uint64_t success_count; /* at most trial_count */
+    uint64_t trial_count;
+};
+
+/* How far one proportion lies above another, relative to that. */
+struct proportion_improvement {
+    double relative; /* ratio less 1 */
+    double low; /* ends of its 95% interval; finite, -1 or more */
+    double high;
+    bool target_reached; /* relative is PROPORTIONS_TARGET_PERCENT or more, exactly */
+};
+
+#define PROPORTIONS_TARGET_PERCENT 15
+
+/* Two-sided p-value of the two being equal: the test with pooled variance. False where either has no
+ * trials. */
+bool proportions_test(const struct proportion *treated, const struct proportion *control,
+                      double *ret_p_value);
+/* False where either has no trials, or the control no success: then there is no ratio. */
+bool proportions_improvement(const struct proportion *treated, const struct proportion *control,
+                             struct proportion_improvement *ret_improvement);
+
+#endif

@@ -1,0 +1,11 @@
+/*
+ * main.c: the tests of server/domain/analytics.
+ */
+#include "tests/unit/analytics/analytics_tests.h"
+
+int main(void)
+{
+    int failed = run_proportions_tests();
+
+    return failed;
+}

@@ -1,0 +1,1 @@
+errata_test(analytics_tests DIR tests/unit/analytics USES domain_analytics store_support LABELS unit)

@@ -5,6 +5,7 @@
 
 #include "store/base/assert.h"
 #include "store/base/timestamp.h"
+#include "store/record_fast.h"
 
 #include <record.pb.h>
 
@@ -159,11 +160,37 @@ enum err record_encode_envelope(struct arena *arena, const struct envelope_recor
     return record_pb_encode(arena, &errata_record_Envelope_msg, &message, ret_bytes);
 }
 
+/* The head as our encoder writes it, which every lookup reads; false for any other. */
+static bool read_org_head_in_order(struct slice bytes, struct org_head_record *ret_record)
+{
+    struct record_fast reader = record_fast_of(bytes);
+    struct slice digest = {NULL, 0};
+    uint64_t seq = 0;
+    uint64_t recorded_at_us = 0;
+
+    record_fast_number(&reader, RECORD_NUMBER_TAG(errata_record_OrgHead_last_seq_tag), &seq);
+    record_fast_number(&reader, RECORD_NUMBER_TAG(errata_record_OrgHead_last_recorded_at_us_tag),
+                       &recorded_at_us);
+    record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_OrgHead_last_envelope_sha256_tag),
+                      &digest);
+    if (reader.at != reader.end || seq == 0 || digest.size != SHA256_BYTES ||
+        record_is_zero(digest.data, SHA256_BYTES)) {
+        return false;
+    }
+    ret_record->last_seq = seq;
+    ret_record->last_recorded_at_us = (int64_t)recorded_at_us;
+    memcpy(ret_record->last_envelope_sha256.bytes, digest.data, SHA256_BYTES);
+    return true;
+}
+
 enum err record_decode_org_head(struct slice bytes, struct org_head_record *ret_record)
 {
     errata_record_OrgHead message;
     enum err err = OK;
 
+    if (read_org_head_in_order(bytes, ret_record)) {
+        return OK;
+    }
     memset(&message, 0, sizeof(message));
     err = record_pb_decode(bytes, &errata_record_OrgHead_msg, &message);
     if (err != OK) {

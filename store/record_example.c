@@ -14,11 +14,6 @@
 
 #define FAMILY_BYTES 16
 
-/* First bytes of fields, for record_fast.h: number and wire type in one. */
-#define NUMBER_TAG(field) ((uint8_t)((field) << 3 | WIRE_VARINT))
-#define FIXED_TAG(field) ((uint8_t)((field) << 3 | WIRE_FIXED64))
-#define BYTES_TAG(field) ((uint8_t)((field) << 3 | WIRE_BYTES))
-
 /* Fixed numbers and packed lists of them are little-endian, as this machine keeps them. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "packed lists are read by copying");
 
@@ -154,28 +149,31 @@ static bool read_head_in_order(struct slice bytes, struct head_slices *ret_head)
     struct record_fast reader = record_fast_of(bytes);
     struct head_slices head = {0};
 
-    record_fast_bytes(&reader, BYTES_TAG(errata_record_LayoutHead_family_id_tag), &head.family_id);
-    record_fast_number(&reader, NUMBER_TAG(errata_record_LayoutHead_feedback_count_tag),
+    record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_LayoutHead_family_id_tag),
+                      &head.family_id);
+    record_fast_number(&reader, RECORD_NUMBER_TAG(errata_record_LayoutHead_feedback_count_tag),
                        &head.feedback_count);
-    record_fast_number(&reader, NUMBER_TAG(errata_record_LayoutHead_example_count_tag),
+    record_fast_number(&reader, RECORD_NUMBER_TAG(errata_record_LayoutHead_example_count_tag),
                        &head.example_count);
-    record_fast_bytes(&reader, BYTES_TAG(errata_record_LayoutHead_mark_seq_tag), &head.seq);
-    record_fast_bytes(&reader, BYTES_TAG(errata_record_LayoutHead_mark_created_at_us_tag),
+    record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_LayoutHead_mark_seq_tag), &head.seq);
+    record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_LayoutHead_mark_created_at_us_tag),
                       &head.created_at_us);
-    record_fast_bytes(&reader, BYTES_TAG(errata_record_LayoutHead_mark_superseded_by_seq_tag),
+    record_fast_bytes(&reader,
+                      RECORD_BYTES_TAG(errata_record_LayoutHead_mark_superseded_by_seq_tag),
                       &head.superseded_by_seq);
-    record_fast_fixed(&reader, FIXED_TAG(errata_record_LayoutHead_first_document_seq_tag),
+    record_fast_fixed(&reader, RECORD_FIXED_TAG(errata_record_LayoutHead_first_document_seq_tag),
                       &head.first_document_seq);
-    record_fast_fixed(&reader, FIXED_TAG(errata_record_LayoutHead_first_text_seq_tag),
+    record_fast_fixed(&reader, RECORD_FIXED_TAG(errata_record_LayoutHead_first_text_seq_tag),
                       &head.first_text_seq);
-    record_fast_fixed(&reader, FIXED_TAG(errata_record_LayoutHead_updated_at_us_tag),
+    record_fast_fixed(&reader, RECORD_FIXED_TAG(errata_record_LayoutHead_updated_at_us_tag),
                       &head.updated_at_us);
-    record_fast_number(&reader, NUMBER_TAG(errata_record_LayoutHead_bare_count_tag),
+    record_fast_number(&reader, RECORD_NUMBER_TAG(errata_record_LayoutHead_bare_count_tag),
                        &head.bare_count);
-    record_fast_number(&reader, NUMBER_TAG(errata_record_LayoutHead_bare_sum_tag), &head.bare_sum);
-    record_fast_bytes(&reader, BYTES_TAG(errata_record_LayoutHead_mark_carried_count_tag),
+    record_fast_number(&reader, RECORD_NUMBER_TAG(errata_record_LayoutHead_bare_sum_tag),
+                       &head.bare_sum);
+    record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_LayoutHead_mark_carried_count_tag),
                       &head.carried_count);
-    record_fast_bytes(&reader, BYTES_TAG(errata_record_LayoutHead_mark_carried_sum_tag),
+    record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_LayoutHead_mark_carried_sum_tag),
                       &head.carried_sum);
     if (reader.at != reader.end || !are_marks_whole(&head) ||
         (head.family_id.size != 0 && head.family_id.size != FAMILY_BYTES)) {
@@ -417,15 +415,17 @@ static bool read_example_in_order(struct slice bytes, struct example_record *rec
     struct slice hint_hash = {NULL, 0};
     uint64_t created_at_us = 0;
 
-    record_fast_number(&reader, NUMBER_TAG(errata_record_ExampleRow_seq_tag), &record->seq);
-    record_fast_number(&reader, NUMBER_TAG(errata_record_ExampleRow_created_at_us_tag),
+    record_fast_number(&reader, RECORD_NUMBER_TAG(errata_record_ExampleRow_seq_tag), &record->seq);
+    record_fast_number(&reader, RECORD_NUMBER_TAG(errata_record_ExampleRow_created_at_us_tag),
                        &created_at_us);
     record->created_at_us = (int64_t)created_at_us;
-    record_fast_bytes(&reader, BYTES_TAG(errata_record_ExampleRow_document_hash_tag),
+    record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleRow_document_hash_tag),
                       &record->document_hash);
-    record_fast_bytes(&reader, BYTES_TAG(errata_record_ExampleRow_example_tag), &record->example);
-    record_fast_bytes(&reader, BYTES_TAG(errata_record_ExampleRow_hint_tag), &record->hint);
-    record_fast_bytes(&reader, BYTES_TAG(errata_record_ExampleRow_hint_hash_tag), &hint_hash);
+    record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleRow_example_tag),
+                      &record->example);
+    record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleRow_hint_tag), &record->hint);
+    record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleRow_hint_hash_tag),
+                      &hint_hash);
     return reader.at == reader.end && read_hint_hash(hint_hash, record);
 }
 

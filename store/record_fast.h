@@ -1,13 +1,19 @@
 /*
  * record_fast.h: a reader for messages whose fields stand in the order in which our encoder writes
- * them: it asks "is this field next?" where a general reader asks which field is next. For the two
- * records of a lookup, in record_example.c alone. It never fails: whoever has not come to the end of
+ * them: it asks "is this field next?" where a general reader asks which field is next. For the three
+ * records of a lookup alone. It never fails: whoever has not come to the end of
  * the message reads it again by the general way.
  */
 #ifndef ERRATA_STORE_RECORD_FAST_H
 #define ERRATA_STORE_RECORD_FAST_H
 
 #include "store/base/slice.h"
+#include "store/base/wire.h"
+
+/* First bytes of fields: number and wire type in one. */
+#define RECORD_NUMBER_TAG(field) ((uint8_t)((field) << 3 | WIRE_VARINT))
+#define RECORD_FIXED_TAG(field) ((uint8_t)((field) << 3 | WIRE_FIXED64))
+#define RECORD_BYTES_TAG(field) ((uint8_t)((field) << 3 | WIRE_BYTES))
 
 struct record_fast {
     const uint8_t *at;

@@ -4,6 +4,7 @@
  */
 #include "server/domain/corrections/examples.h"
 #include "server/domain/corrections/list.h"
+#include "server/services/env.h"
 #include "server/services/page_token.h"
 #include "server/services/service.h"
 
@@ -200,6 +201,8 @@ enum err correction_service_get_examples_read(struct service *service, struct st
         .limit = request->limit > 0 ? (uint32_t)request->limit : EXAMPLES_LIMIT_DEFAULT,
         .skip_superseded = request->skip_superseded != 0,
         .distinct_documents = request->distinct_documents != 0,
+        .exposure_key = &service->env->exposure_key,
+        .now_us = clock_wall_us(service->ctx->clock),
     };
     enum match_mode mode = MATCH_MODE_UNSPECIFIED;
     enum err err = OK;

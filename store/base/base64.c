@@ -14,8 +14,19 @@ size_t base64_write(struct slice bytes, unsigned form, uint8_t *text)
     uint32_t bits = 0;
     unsigned bit_count = 0;
     size_t size = 0;
+    size_t at = 0;
 
-    for (size_t at = 0; at < bytes.size; at++) {
+    /* Whole groups first: three bytes, four digits. */
+    for (; bytes.size - at >= 3; at += 3) {
+        bits =
+            (uint32_t)bytes.data[at] << 16 | (uint32_t)bytes.data[at + 1] << 8 | bytes.data[at + 2];
+        text[size] = digits[bits >> 18];
+        text[size + 1] = digits[bits >> 12 & 63];
+        text[size + 2] = digits[bits >> 6 & 63];
+        text[size + 3] = digits[bits & 63];
+        size += 4;
+    }
+    for (; at < bytes.size; at++) {
         bits = bits << 8 | bytes.data[at];
         bit_count += 8;
         while (bit_count >= 6) {

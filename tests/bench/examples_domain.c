@@ -1,8 +1,8 @@
 /*
  * examples_domain.c: what one GetExamples costs below the services: snapshot, seek, steps, and the
  * answer's bytes, against the walk over the same rows that does nothing with them. Fills a new data
- * folder with corrections of LAYOUTS layouts, then asks for layouts in random order. One thread, no
- * network. Usage: bench_examples_domain NEW_FOLDER [LAYOUTS [LOOKUPS]]
+ * folder with corrections of LAYOUTS layouts, then asks for layouts in random order; each answer has
+ * its reference. One thread, no network. Usage: bench_examples_domain NEW_FOLDER [LAYOUTS [LOOKUPS]]
  */
 #include "server/domain/corrections/capture.h"
 #include "server/domain/corrections/examples.h"
@@ -27,6 +27,7 @@ struct bench {
     struct clock_manual clock;
     struct random_seeded random;
     struct ctx ctx;
+    struct exposure_key exposure_key;
     struct org_id org;
     unsigned layouts;
     uint64_t answer_bytes;
@@ -107,7 +108,13 @@ static void look_up(struct bench *bench, struct store_txn *txn, struct slice lay
                     enum example_view view)
 {
     const struct examples_query query = {
-        .org = bench->org, .layout_fingerprint = layout, .limit = LIMIT, .view = view};
+        .org = bench->org,
+        .layout_fingerprint = layout,
+        .limit = LIMIT,
+        .view = view,
+        .exposure_key = &bench->exposure_key,
+        .now_us = START_US,
+    };
     struct buffer body;
 
     buffer_init(&body, &bench->arena, 4096);
@@ -149,6 +156,7 @@ int main(int argc, char **argv)
     static const char *const names[] = {"walk only", "EXAMPLES", "HINTS", "BOTH"};
     struct store_lmdb_config config = {.path = argc > 1 ? argv[1] : NULL};
     unsigned lookups = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) : 300000;
+    const uint8_t key[EXPOSURE_KEY_BYTES] = {1};
     struct store_txn *txn = NULL;
     struct bench bench;
 
@@ -163,6 +171,7 @@ int main(int argc, char **argv)
     clock_manual_init(&bench.clock, START_US);
     random_seeded_init(&bench.random, 1);
     bench.ctx = (struct ctx){&bench.arena, &bench.clock.clock, &bench.random.random, &bench.fault};
+    exposure_key_init(&bench.exposure_key, key);
     bench.org.uuid = uuid_v7(START_US, &bench.random.random);
     must("open", store_lmdb_open(&config, &bench.fault, &bench.backend));
     fill(&bench);

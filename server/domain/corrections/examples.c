@@ -1,9 +1,14 @@
 /*
  * examples.c: see examples.h. The layout's family is not known to this store, so every match mode
  * answers the exact fingerprint's examples.
+ *
+ * The text hash of an exposure of examples is the first 16 bytes of the SHA-256 of the hashes of its
+ * hints, 16 bytes each (the first of the SHA-256 of the hint), in the order in which they are served: what
+ * was served has one hash, whichever view it was served in.
  */
 #include "server/domain/corrections/examples.h"
 
+#include "server/domain/corrections/arm.h"
 #include "server/domain/layouts/documents.h"
 #include "store/base/wire.h"
 #include "store/record.h"
@@ -11,9 +16,15 @@
 #define CACHE_LINE_BYTES 64
 /* Of each row, from its front: a typical example. */
 #define PREFETCH_BYTES 1344
+/* What sums of confidences are in. */
+#define CONFIDENCE_UNIT 1e6
+
+/* Extractions that a mean is taken over at least. */
+#define IMPROVEMENT_COUNT_MIN 3
 
 /* A chosen example: its hint is written after all examples. Slices die with the transaction. */
 struct chosen {
+    struct slice example; /* wire bytes of an Example; its id stands first */
     struct slice hint;
     struct slice document_hash;
 };
@@ -21,45 +32,44 @@ struct chosen {
 struct lookup {
     struct store_txn *txn;
     const struct examples_query *query;
-    struct buffer *body;
+    struct buffer *body; /* where examples are written to; NULL: nowhere */
     struct layout_marks marks;
     size_t mark; /* the first mark that may belong to the next row: both are newest first */
     struct chosen chosen[EXAMPLES_LIMIT_MAX];
+    struct exposed_artifact artifacts[EXAMPLES_LIMIT_MAX]; /* the chosen ones' */
+    uint8_t hint_hashes[EXAMPLES_LIMIT_MAX][RECORD_HASH_BYTES]; /* the chosen ones' */
     uint32_t count;
+    enum experiment_arm arm;
+    uint64_t as_of_seq; /* the last event that the answer could know of */
     int64_t as_of_us; /* of the as_of event: no example of then is newer */
     bool incomplete; /* the bound was met with places left and rows behind it */
     bool document_known; /* the document itself told whether it is a scan */
     bool withheld; /* it is one, or all of the layout's are: there is nothing to answer */
 };
 
-static bool wants_examples(const struct examples_query *query)
-{
-    return query->view != EXAMPLE_VIEW_HINTS;
-}
-
 static bool wants_hints(const struct examples_query *query)
 {
     return query->view != EXAMPLE_VIEW_EXAMPLES;
 }
 
-/* The seq that superseded an example; 0 where none did. */
-static enum err read_mark(struct lookup *lookup, const struct example_record *row,
-                          uint64_t *ret_superseded_by_seq)
+/* What changes about an example; zeros where it has no mark. */
+static enum err read_mark(struct lookup *lookup, uint64_t seq, struct example_mark_record *ret_mark)
 {
-    struct example_mark_record record = {0};
     struct slice value = {NULL, 0};
     struct key key;
     enum err err = OK;
 
-    if (record_find_mark(&lookup->marks, row->seq, &lookup->mark, ret_superseded_by_seq)) {
+    *ret_mark = (struct example_mark_record){.superseded_by_seq = 0};
+    if (record_find_mark(&lookup->marks, seq, &lookup->mark, &ret_mark->superseded_by_seq)) {
+        record_read_carried(&lookup->marks, lookup->mark - 1, &ret_mark->carried_count,
+                            &ret_mark->carried_sum);
         return OK;
     }
-    key = key_example_mark(lookup->query->org, row->seq);
+    key = key_example_mark(lookup->query->org, seq);
     err = store_get(lookup->txn, TABLE_EXAMPLE_MARK, key_slice(&key), &value);
     if (err == OK) {
-        err = record_decode_example_mark(value, &record);
+        err = record_decode_example_mark(value, ret_mark);
     }
-    *ret_superseded_by_seq = record.superseded_by_seq;
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
@@ -76,24 +86,55 @@ static bool is_document_chosen(const struct lookup *lookup, struct slice documen
     return false;
 }
 
-/* Stored bytes, then what changes: protobuf reads both as one message. */
-static void write_example(struct buffer *body, struct slice example, bool superseded)
+/* The mean confidence with an example minus that without any; false where either is not known. */
+static bool find_improvement(const struct lookup *lookup, const struct example_mark_record *mark,
+                             double *ret_improvement)
 {
-    size_t more = wire_varint_bytes(MATCH_LEVEL_EXACT) + 1 + (superseded ? 2 : 0);
+    const struct layout_marks *marks = &lookup->marks;
 
-    wire_put_header(body, GET_EXAMPLES_RESPONSE_EXAMPLES_FIELD, example.size + more);
-    buffer_append(body, example);
-    wire_put_varint(body, EXAMPLE_MATCH_LEVEL_FIELD, MATCH_LEVEL_EXACT);
-    if (superseded) {
-        wire_put_varint(body, EXAMPLE_SUPERSEDED_FIELD, 1);
+    if (lookup->query->has_as_of || mark->carried_count < IMPROVEMENT_COUNT_MIN ||
+        marks->bare_count < IMPROVEMENT_COUNT_MIN) {
+        return false;
     }
+    *ret_improvement = ((double)mark->carried_sum / (double)mark->carried_count -
+                        (double)marks->bare_sum / (double)marks->bare_count) /
+                       CONFIDENCE_UNIT;
+    return true;
+}
+
+/* Stored bytes, then what changes: protobuf reads both as one message. */
+static void write_example(const struct lookup *lookup, struct slice example, bool superseded,
+                          const struct example_mark_record *mark)
+{
+    double improvement = 0;
+    bool improves = find_improvement(lookup, mark, &improvement);
+    size_t more =
+        1 + wire_varint_bytes(MATCH_LEVEL_EXACT) + (superseded ? 2 : 0) + (improves ? 9 : 0);
+
+    wire_put_header(lookup->body, GET_EXAMPLES_RESPONSE_EXAMPLES_FIELD, example.size + more);
+    buffer_append(lookup->body, example);
+    wire_put_varint(lookup->body, EXAMPLE_MATCH_LEVEL_FIELD, MATCH_LEVEL_EXACT);
+    if (superseded) {
+        wire_put_varint(lookup->body, EXAMPLE_SUPERSEDED_FIELD, 1);
+    }
+    if (improves) {
+        wire_put_double(lookup->body, EXAMPLE_CONFIDENCE_IMPROVEMENT_FIELD, improvement);
+    }
+}
+
+static void choose(struct lookup *lookup, const struct example_record *row)
+{
+    lookup->chosen[lookup->count] = (struct chosen){row->example, row->hint, row->document_hash};
+    lookup->artifacts[lookup->count] = (struct exposed_artifact){row->seq, 1, 0};
+    memcpy(lookup->hint_hashes[lookup->count], row->hint_hash, RECORD_HASH_BYTES);
+    lookup->count++;
 }
 
 static enum err take_row(struct lookup *lookup, struct slice value)
 {
     const struct examples_query *query = lookup->query;
+    struct example_mark_record mark;
     struct example_record row;
-    uint64_t superseded_by_seq = 0;
     bool superseded = false;
     enum err err = record_decode_example(value, &row);
 
@@ -103,27 +144,26 @@ static enum err take_row(struct lookup *lookup, struct slice value)
     if (query->has_as_of && row.seq > query->as_of_seq) {
         return OK;
     }
-    err = read_mark(lookup, &row, &superseded_by_seq);
+    err = read_mark(lookup, row.seq, &mark);
     if (err != OK) {
         return err;
     }
-    superseded =
-        superseded_by_seq != 0 && (!query->has_as_of || superseded_by_seq <= query->as_of_seq);
+    superseded = mark.superseded_by_seq != 0 &&
+                 (!query->has_as_of || mark.superseded_by_seq <= query->as_of_seq);
     if ((superseded && query->skip_superseded) ||
         (query->distinct_documents && is_document_chosen(lookup, row.document_hash))) {
         return OK;
     }
-    if (wants_examples(query)) {
-        write_example(lookup->body, row.example, superseded);
+    if (lookup->body != NULL) {
+        write_example(lookup, row.example, superseded, &mark);
     }
-    lookup->chosen[lookup->count] = (struct chosen){row.hint, row.document_hash};
-    lookup->count++;
+    choose(lookup, &row);
     return OK;
 }
 
 /* A row's bytes stand in pages of their own, which the processor's caches seldom have: asking for the
- * beginnings of all rows before the first is read lets the waits for them pass side by side. Line by
- * line: asked for faster (four in a step) they are lost where too many are under way, and a cold lookup
+ * beginnings of all rows, and for their ends, where the hints' hashes stand, before the first is read
+ * lets the waits for them pass side by side. Line by line: asked for faster (four in a step) they are lost where too many are under way, and a cold lookup
  * costs a tenth more. */
 static void prefetch(struct slice value)
 {
@@ -132,6 +172,7 @@ static void prefetch(struct slice value)
     for (size_t at = 0; at < size; at += CACHE_LINE_BYTES) {
         __builtin_prefetch(value.data + at);
     }
+    __builtin_prefetch(value.data + value.size - 1);
 }
 
 /* Steps to as many rows as may still be wanted. Gives their number; fewer than asked for are the
@@ -254,37 +295,45 @@ static enum err walk_as_of(struct lookup *lookup, const struct key_fingerprint *
     return err;
 }
 
-static void write_hints(const struct lookup *lookup)
+/* How long the hints' array is: a bracket, and a comma or bracket behind each. */
+static size_t hints_bytes(const struct lookup *lookup)
 {
-    size_t size = 1 + lookup->count; /* a bracket, and a comma or bracket behind each */
+    size_t size = 1 + lookup->count;
 
     for (uint32_t i = 0; i < lookup->count; i++) {
         size += lookup->chosen[i].hint.size;
     }
-    wire_put_header(lookup->body, GET_EXAMPLES_RESPONSE_HINT_EXAMPLES_JSON_FIELD, size);
-    for (uint32_t i = 0; i < lookup->count; i++) {
-        buffer_append_byte(lookup->body, i == 0 ? '[' : ',');
-        buffer_append(lookup->body, lookup->chosen[i].hint);
-    }
-    buffer_append_byte(lookup->body, ']');
+    return size;
 }
 
-static enum err find_as_of(struct lookup *lookup, bool *ret_nothing)
+static void write_hints(const struct lookup *lookup, struct buffer *body)
+{
+    for (uint32_t i = 0; i < lookup->count; i++) {
+        buffer_append_byte(body, i == 0 ? '[' : ',');
+        buffer_append(body, lookup->chosen[i].hint);
+    }
+    buffer_append_byte(body, ']');
+}
+
+/* What the answer may know of: all that there is, or no more than there was. */
+static enum err find_bounds(struct lookup *lookup)
 {
     const struct examples_query *query = lookup->query;
     struct log_head head = {0};
     struct event event;
     enum err err = log_read_head(lookup->txn, query->org, &head);
 
-    if (err != OK) {
+    lookup->as_of_seq = head.last_seq;
+    if (err != OK || !query->has_as_of) {
         return err;
     }
-    *ret_nothing = query->as_of_seq == 0 || head.last_seq == 0;
-    if (*ret_nothing) {
+    if (query->as_of_seq < head.last_seq) {
+        lookup->as_of_seq = query->as_of_seq;
+    }
+    if (lookup->as_of_seq == 0) {
         return OK;
     }
-    err = log_read(lookup->txn, query->org,
-                   query->as_of_seq < head.last_seq ? query->as_of_seq : head.last_seq, &event);
+    err = log_read(lookup->txn, query->org, lookup->as_of_seq, &event);
     if (err == OK) {
         lookup->as_of_us = event.recorded_at_us;
     }
@@ -308,7 +357,6 @@ static enum err find_examples(struct lookup *lookup)
     const struct examples_query *query = lookup->query;
     struct key_fingerprint fingerprint = key_fingerprint_of(query->layout_fingerprint);
     struct key prefix = key_layout_prefix(query->org, &fingerprint);
-    bool nothing = false;
     enum err err = OK;
 
     if (query->document_id.size > 0) {
@@ -320,41 +368,127 @@ static enum err find_examples(struct lookup *lookup)
     if (!query->has_as_of) {
         return walk_newest(lookup, &prefix);
     }
-    err = find_as_of(lookup, &nothing);
-    return err != OK || nothing ? err : walk_as_of(lookup, &fingerprint, &prefix);
+    return lookup->as_of_seq == 0 ? OK : walk_as_of(lookup, &fingerprint, &prefix);
+}
+
+/* The whole lookup. Members that it does not set are written before they are read. */
+static enum err look_up(struct lookup *lookup, struct store_txn *txn,
+                        const struct examples_query *query, struct buffer *body)
+{
+    enum err err = OK;
+
+    lookup->txn = txn;
+    lookup->query = query;
+    lookup->body = body;
+    lookup->marks.count = 0;
+    lookup->mark = 0;
+    lookup->count = 0;
+    lookup->as_of_us = 0;
+    lookup->incomplete = false;
+    lookup->document_known = false;
+    lookup->withheld = false;
+    err = find_bounds(lookup);
+    if (err == OK) {
+        err = arm_of_document(txn, query->org, query->document_id, &lookup->arm);
+    }
+    /* What is held out is not looked up: neither examples nor whether it is a scan. */
+    if (err != OK || lookup->arm == EXPERIMENT_ARM_CONTROL || query->layout_fingerprint.size == 0) {
+        return err;
+    }
+    return find_examples(lookup);
+}
+
+static enum match_level match_level_of(const struct lookup *lookup)
+{
+    return lookup->count > 0 ? MATCH_LEVEL_EXACT : MATCH_LEVEL_NONE;
+}
+
+static void write_reference(const struct lookup *lookup, struct buffer *body)
+{
+    const struct examples_query *query = lookup->query;
+    struct sha256_digest text =
+        sha256(slice_of(lookup->hint_hashes, (size_t)lookup->count * RECORD_HASH_BYTES));
+    struct exposure exposure = {
+        .kind = EXPOSURE_KIND_EXAMPLES,
+        .served_at_us = query->now_us,
+        .as_of_seq = lookup->as_of_seq,
+        .arm = lookup->arm,
+        .artifacts = lookup->artifacts,
+        .artifact_count = lookup->count,
+    };
+
+    memcpy(exposure.text_hash, text.bytes, sizeof(exposure.text_hash));
+    exposure_write(query->exposure_key, query->org, &exposure,
+                   GET_EXAMPLES_RESPONSE_EXPOSURE_REF_FIELD, body);
 }
 
 enum err examples_write(struct store_txn *txn, const struct examples_query *query,
                         struct buffer *body)
 {
     struct lookup lookup;
-    enum err err = OK;
+    enum err err = look_up(&lookup, txn, query, query->view != EXAMPLE_VIEW_HINTS ? body : NULL);
 
-    lookup.txn = txn;
-    lookup.query = query;
-    lookup.body = body;
-    lookup.marks.count = 0;
-    lookup.mark = 0;
-    lookup.count = 0;
-    lookup.as_of_us = 0;
-    lookup.incomplete = false;
-    lookup.document_known = false;
-    lookup.withheld = false;
-    err = find_examples(&lookup);
     if (err != OK) {
         return err;
     }
     if (lookup.count > 0 && wants_hints(query)) {
-        write_hints(&lookup);
+        wire_put_header(body, GET_EXAMPLES_RESPONSE_HINT_EXAMPLES_JSON_FIELD, hints_bytes(&lookup));
+        write_hints(&lookup, body);
     }
-    wire_put_varint(body, GET_EXAMPLES_RESPONSE_MATCH_LEVEL_FIELD,
-                    lookup.count > 0 ? MATCH_LEVEL_EXACT : MATCH_LEVEL_NONE);
-    wire_put_varint(body, GET_EXAMPLES_RESPONSE_ARM_FIELD, EXPERIMENT_ARM_NONE);
+    wire_put_varint(body, GET_EXAMPLES_RESPONSE_MATCH_LEVEL_FIELD, match_level_of(&lookup));
+    wire_put_varint(body, GET_EXAMPLES_RESPONSE_ARM_FIELD, lookup.arm);
     if (lookup.withheld) {
         wire_put_varint(body, GET_EXAMPLES_RESPONSE_WITHHELD_FIELD, WITHHELD_SCAN);
     }
     if (lookup.incomplete) {
         wire_put_varint(body, GET_EXAMPLES_RESPONSE_INCOMPLETE_FIELD, 1);
     }
+    if (query->exposure_key != NULL) {
+        write_reference(&lookup, body);
+    }
     return buffer_ok(body) ? OK : ERR_MEMORY;
+}
+
+/* The id that a stored Example begins with. */
+static enum err read_example_id(struct slice example, struct uuid *ret_id)
+{
+    struct wire_reader reader = wire_reader_of(example);
+    struct wire_field field = {0};
+
+    if (wire_next(&reader, &field) != OK || field.number != EXAMPLE_EXAMPLE_ID_FIELD ||
+        field.type != WIRE_BYTES || !uuid_parse(field.bytes, ret_id)) {
+        return ERR_CORRUPT;
+    }
+    return OK;
+}
+
+enum err examples_find(struct arena *arena, struct store_txn *txn,
+                       const struct examples_query *query, struct examples_found *ret_found)
+{
+    struct lookup lookup;
+    struct buffer hints = {0};
+    enum err err = look_up(&lookup, txn, query, NULL);
+
+    for (size_t i = 0; err == OK && i < lookup.count; i++) {
+        err = read_example_id(lookup.chosen[i].example, &ret_found->example_ids[i]);
+    }
+    if (err != OK) {
+        return err;
+    }
+    if (lookup.count > 0) {
+        buffer_init(&hints, arena, hints_bytes(&lookup));
+        write_hints(&lookup, &hints);
+        if (!buffer_ok(&hints)) {
+            return ERR_MEMORY;
+        }
+    }
+    memcpy(ret_found->artifacts, lookup.artifacts, lookup.count * sizeof(lookup.artifacts[0]));
+    ret_found->hint_examples_json = buffer_slice(&hints);
+    ret_found->count = lookup.count;
+    ret_found->match_level = match_level_of(&lookup);
+    ret_found->arm = lookup.arm;
+    ret_found->withheld = lookup.withheld ? WITHHELD_SCAN : WITHHELD_UNSPECIFIED;
+    ret_found->as_of_seq = lookup.as_of_seq;
+    ret_found->incomplete = lookup.incomplete;
+    return OK;
 }

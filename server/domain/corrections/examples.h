@@ -2,8 +2,9 @@
  * examples.h: the newest corrections of a layout as few-shot examples: the lookup that everything else
  * exists for. One seek in the layout's cluster, then as many steps as examples; stored bytes are
  * copied into the answer unparsed, and what changes about them comes from the head row, which tells too
- * whether the layout's documents are all scans; a document that is named is looked up by one more
- * get. It allocates nothing but the answer's own bytes.
+ * whether the layout's documents are all scans, and how sure extractions were with and without each
+ * example; a document that is named is looked up by one more get, and the organisation's holdout. Behind
+ * the answer stands a reference that proves it. It allocates nothing but the answer's own bytes.
  */
 #ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_EXAMPLES_H
 #define ERRATA_SERVER_DOMAIN_CORRECTIONS_EXAMPLES_H
@@ -30,7 +31,8 @@ struct examples_query {
     bool distinct_documents;
     bool has_as_of; /* time travel: as after the event `as_of_seq` */
     uint64_t as_of_seq;
-    const struct exposure_key *exposure_key; /* what references are made with */
+    const struct exposure_key
+        *exposure_key; /* what the reference is made with; NULL: none is wanted */
     int64_t now_us; /* wall clock, for the reference */
 };
 
@@ -48,7 +50,8 @@ struct examples_found {
     bool incomplete;
 };
 
-/* Appends the wire bytes of a GetExamplesResponse. ERR_MEMORY, or what the store says. */
+/* Appends the wire bytes of a GetExamplesResponse: nothing of a layout where the document is held out.
+ * ERR_MEMORY, or what the store says. */
 MUST_CHECK enum err examples_write(struct store_txn *txn, const struct examples_query *query,
                                    struct buffer *body);
 /* The same lookup as values; `query->view` is not looked at. An empty layout_fingerprint finds none,

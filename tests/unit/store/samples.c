@@ -218,6 +218,7 @@ struct mapping_record sample_mapping(void)
         .last_seq = 9,
         .version = 4,
         .similar_block = 1,
+        .settled_at_us = SAMPLE_TIME_US,
     };
 
     return record;

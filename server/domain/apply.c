@@ -7,13 +7,22 @@
 #include "server/domain/corrections/apply.h"
 #include "server/domain/exposures/exposures.h"
 #include "server/domain/layouts/apply.h"
+#include "server/domain/mappings/apply.h"
 #include "server/domain/settings/settings.h"
+
+/* A confirmation or rejection of a mapping is a correction like any, and changes the mapping too. */
+static enum err apply_feedback(struct ctx *ctx, struct store_txn *txn, const struct event *event)
+{
+    enum err err = corrections_apply(ctx, txn, event);
+
+    return err != OK ? err : mappings_apply(ctx, txn, event);
+}
 
 enum err domain_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
 {
     switch (event->kind) {
     case EVENT_FEEDBACK:
-        return corrections_apply(ctx, txn, event);
+        return apply_feedback(ctx, txn, event);
     case EVENT_ORGANIZATION_CREATED:
     case EVENT_TOKEN_CREATED:
     case EVENT_TOKEN_REVOKED:
@@ -22,6 +31,7 @@ enum err domain_apply(struct ctx *ctx, struct store_txn *txn, const struct event
         return layouts_apply(ctx, txn, event);
     case EVENT_MAPPING_SUGGESTED:
     case EVENT_MAPPING_APPLIED:
+        return mappings_apply(ctx, txn, event);
     case EVENT_EXTRACTION_RECORDED:
     case EVENT_PROMPT_TEMPLATE_PUT:
         return ERR_CORRUPT;

@@ -18,6 +18,8 @@ int main(void)
     failed += run_document_tests();
     failed += run_document_end_tests();
     failed += run_layout_tests();
+    failed += run_mapping_tests();
+    failed += run_match_tests();
     failed += run_turn_tests();
     failed += run_review_tests();
     failed += run_verify_tests();

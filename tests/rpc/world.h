@@ -140,6 +140,8 @@ int run_start_tests(void);
 int run_document_tests(void);
 int run_document_end_tests(void);
 int run_layout_tests(void);
+int run_mapping_tests(void);
+int run_match_tests(void);
 int run_turn_tests(void);
 int run_review_tests(void);
 int run_verify_tests(void);

@@ -23,5 +23,7 @@ MUST_CHECK enum err mapping_uses_store(struct ctx *ctx, struct store_txn *txn, s
                                        const struct exposure_citer *citer,
                                        const struct cited_exposure *cited,
                                        struct slice draft_order_id, uint64_t *ret_seq);
+/* How many mappings an EVENT_MAPPING_APPLIED counted the uses of. */
+MUST_CHECK enum err mapping_uses_count(const struct event *event, uint32_t *ret_count);
 
 #endif

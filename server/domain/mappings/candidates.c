@@ -1,0 +1,130 @@
+/*
+ * candidates.c: see candidates.h.
+ */
+#include "server/domain/mappings/candidates.h"
+
+#include "store/base/assert.h"
+
+/* What the mappings of the line's own SKU tell. */
+struct own {
+    struct slice rejected[MAPPING_SKU_WALK_ROWS_MAX]; /* folded internal SKUs */
+    size_t rejected_count;
+};
+
+/* Of two as sure as each other the first made stays first: the walk brings them in that order. */
+static void add_suggestion(struct candidates *candidates, size_t limit,
+                           const struct mapping_row *row)
+{
+    double confidence = row->record.confidence;
+    size_t at = candidates->count;
+
+    while (at > 0 && candidates->items[at - 1].confidence < confidence) {
+        at--;
+    }
+    if (at == limit) {
+        return;
+    }
+    candidates->count += candidates->count < limit;
+    for (size_t i = candidates->count - 1; i > at; i--) {
+        candidates->items[i] = candidates->items[i - 1];
+    }
+    candidates->items[at] = (struct candidate){*row, MATCH_METHOD_SUGGESTED_MAPPING, confidence};
+}
+
+static enum err take_own(struct arena *arena, const struct candidates_query *query,
+                         const struct mapping_row *row, struct own *own,
+                         struct candidates *candidates)
+{
+    struct slice *rejected = &own->rejected[own->rejected_count];
+
+    if (row->record.status == MAPPING_STATUS_SUGGESTED) {
+        add_suggestion(candidates, query->limit, row);
+    }
+    if (row->record.status != MAPPING_STATUS_REJECTED) {
+        return OK;
+    }
+    ASSERT(own->rejected_count < MAPPING_SKU_WALK_ROWS_MAX);
+    own->rejected_count++;
+    return sku_fold(arena, row->record.internal_sku, rejected);
+}
+
+/* Reads the mappings of the line's own SKU. */
+static enum err read_own(struct arena *arena, struct store_txn *txn,
+                         const struct candidates_query *query, struct own *own,
+                         struct candidates *candidates)
+{
+    struct mapping_sku_walk walk;
+    enum err err = mapping_sku_walk_init(&walk, txn, query->org, query->customer_id,
+                                         query->folded_customer_sku);
+
+    while (err == OK) {
+        struct mapping_row row;
+
+        err = mapping_sku_walk_next(&walk, arena, &row);
+        if (err != OK) {
+            break;
+        }
+        if (query->past != NULL) {
+            err = past_row(query->past, txn, &row);
+        }
+        if (err == OK) {
+            err = take_own(arena, query, &row, own, candidates);
+        } else if (err == ERR_NOT_FOUND) {
+            err = OK; /* it was not made yet */
+        }
+    }
+    candidates->is_incomplete = candidates->is_incomplete || walk.is_cut;
+    mapping_sku_walk_deinit(&walk);
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
+static enum err add_similar(struct arena *arena, struct store_txn *txn,
+                            const struct candidates_query *query, const struct own *own,
+                            struct candidates *candidates)
+{
+    const struct similar_search search = {
+        .org = query->org,
+        .customer_id = query->customer_id,
+        .folded_customer_sku = query->folded_customer_sku,
+        .rejected = own->rejected,
+        .rejected_count = own->rejected_count,
+        .limit = query->limit - candidates->count,
+    };
+    struct similar_found *found = arena_alloc(arena, sizeof(*found));
+    enum err err = found == NULL ? ERR_MEMORY : OK;
+
+    if (err == OK) {
+        err = query->past != NULL ? past_find_similar(query->past, arena, txn, &search, found)
+                                  : similar_find(arena, txn, &search, found);
+    }
+    if (err != OK) {
+        return err;
+    }
+    for (size_t i = 0; i < found->count; i++) {
+        candidates->items[candidates->count] = (struct candidate){
+            found->items[i].row, MATCH_METHOD_SIMILAR_SKU, found->items[i].similarity};
+        candidates->count++;
+    }
+    candidates->is_incomplete = candidates->is_incomplete || found->is_incomplete;
+    return OK;
+}
+
+enum err candidates_find(struct arena *arena, struct store_txn *txn,
+                         const struct candidates_query *query, struct candidates *ret_candidates)
+{
+    struct own *own = arena_alloc(arena, sizeof(*own));
+    enum err err = OK;
+
+    ASSERT(query->limit > 0 && query->limit <= CANDIDATES_MAX);
+    if (own == NULL) {
+        return ERR_MEMORY;
+    }
+    own->rejected_count = 0;
+    ret_candidates->count = 0;
+    ret_candidates->is_incomplete = false;
+    err = read_own(arena, txn, query, own, ret_candidates);
+    if (err != OK || ret_candidates->count == query->limit) {
+        return err;
+    }
+    return add_similar(arena, txn, query, own, ret_candidates);
+}

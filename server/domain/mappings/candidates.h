@@ -1,0 +1,40 @@
+/*
+ * candidates.h: what a line may mean that has no confirmed mapping: first what matchers suggested for
+ * its SKU, the surest first, then the confirmed mappings of SKUs of the same customer that are written
+ * alike. An internal SKU that was rejected for this SKU is never among them.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_MAPPINGS_CANDIDATES_H
+#define ERRATA_SERVER_DOMAIN_MAPPINGS_CANDIDATES_H
+
+#include "server/domain/mappings/past.h"
+#include "server/domain/mappings/similar.h"
+
+#include <errata/v1/mapping_service.fields.h>
+
+#define CANDIDATES_MAX SIMILAR_FOUND_MAX
+
+struct candidate {
+    struct mapping_row row; /* borrowed from the transaction */
+    enum match_method method; /* SUGGESTED_MAPPING or SIMILAR_SKU */
+    double confidence; /* or similarity */
+};
+
+struct candidates {
+    struct candidate items[CANDIDATES_MAX];
+    size_t count;
+    bool is_incomplete; /* a limit was met: there may be better ones */
+};
+
+struct candidates_query {
+    struct org_id org;
+    struct slice customer_id;
+    struct slice folded_customer_sku; /* not empty */
+    size_t limit; /* 1 to CANDIDATES_MAX */
+    struct past *past; /* NULL: as things stand */
+};
+
+MUST_CHECK enum err candidates_find(struct arena *arena, struct store_txn *txn,
+                                    const struct candidates_query *query,
+                                    struct candidates *ret_candidates);
+
+#endif

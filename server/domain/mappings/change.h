@@ -1,0 +1,47 @@
+/*
+ * change.h: what events tell of mappings: a MappingChange is the mapping as it stood behind the event,
+ * and where its story goes on backwards. In the facts of EVENT_MAPPING_SUGGESTED there is one, in those
+ * of a confirmation or rejection the judged mapping's and, where it took the place of another, that
+ * one's.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_MAPPINGS_CHANGE_H
+#define ERRATA_SERVER_DOMAIN_MAPPINGS_CHANGE_H
+
+#include "server/domain/mappings/rows.h"
+#include "store/base/buffer.h"
+
+#include <errata/v1/sku_mapping.fields.h>
+
+/* The judged one, and the superseded one. */
+#define MAPPING_CHANGES_MAX 2
+/* Events that are followed back to a mapping's state of some time: more than a person judges. */
+#define MAPPING_HISTORY_MAX 1000
+
+struct mapping_change {
+    struct mapping_row row; /* without what apply adds: similar_block, settled_at_us */
+    uint64_t previous_seq; /* of the event that changed it before; 0: this one made it */
+    struct slice mapping; /* the same as wire bytes of a SkuMapping; when read */
+};
+
+struct mapping_changes {
+    struct mapping_change items[MAPPING_CHANGES_MAX];
+    size_t count; /* 0: the event changed no mapping */
+};
+
+/* Appends a SkuMapping as field `field`. */
+void mapping_put(struct buffer *body, uint32_t field, struct org_id org,
+                 const struct mapping_record *record);
+/* Appends a MappingChange as field `field`. */
+void mapping_change_put(struct buffer *body, uint32_t field, struct org_id org,
+                        const struct mapping_change *change);
+/* What an event of any kind changed; slices are borrowed from it. ERR_CORRUPT for facts that don't hold
+ * what they must. */
+MUST_CHECK enum err mapping_changes_read(const struct event *event,
+                                         struct mapping_changes *ret_changes);
+/* A mapping as it stood after the event `as_of_seq`. ERR_NOT_FOUND where it was not made yet, or was
+ * changed more than MAPPING_HISTORY_MAX times since (then `ret_is_cut`). */
+MUST_CHECK enum err mapping_read_past(struct store_txn *txn, struct org_id org,
+                                      const struct mapping_row *row, uint64_t as_of_seq,
+                                      struct mapping_row *ret_past, bool *ret_is_cut);
+
+#endif

@@ -1,0 +1,77 @@
+/*
+ * mappings.h: what is said about mappings, by matchers and by people, as events and in the tables.
+ *
+ * A matcher's suggestion makes a SUGGESTED mapping or gives one its new confidence; it changes nothing
+ * that a person has judged. A person's judgement is a feedback event, stored by the same capture as any
+ * (corrections/capture.h), which tells of the mapping it judged and of the one that it superseded.
+ *
+ * What is told late (its created_at is before what is known already) changes no status that was settled
+ * later: a mapping keeps what its newest judgement made of it, and a late confirmation whose customer SKU
+ * was confirmed for another internal SKU since is SUPERSEDED itself. A late confirmation counts as support
+ * all the same. A judgement outranks a suggestion, whichever is newer.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_MAPPINGS_MAPPINGS_H
+#define ERRATA_SERVER_DOMAIN_MAPPINGS_MAPPINGS_H
+
+#include "server/domain/corrections/actor.h"
+#include "server/domain/mappings/change.h"
+#include "server/domain/text/sku.h"
+
+#include <errata/v1/feedback_event.fields.h>
+
+/* What mappings are called where events name entities; of subjects, before a slash and the id. */
+#define MAPPING_ENTITY_TYPE "sku_mapping"
+/* Suggestions that an event quotes at most. */
+#define MAPPING_SUGGESTIONS_MAX 20
+
+/* A mapping as a caller names it. */
+struct mapping_name {
+    struct slice customer_sku; /* as written */
+    struct slice internal_sku;
+    struct mapping_pair pair;
+};
+
+/* Checks and folds. Adds every field that is wrong to ctx->fault, below `path` (empty: the request
+ * itself), and gives ERR_INVALID; else ERR_MEMORY alone. Borrows the texts. */
+MUST_CHECK enum err mapping_name_read(struct ctx *ctx, struct slice path, struct slice customer_id,
+                                      struct slice customer_sku, struct slice internal_sku,
+                                      struct mapping_name *ret_name);
+
+/* When something was said; backfilled where it was given. */
+struct mapping_time {
+    bool is_given;
+    int64_t created_at_us;
+};
+
+struct mapping_suggestion {
+    struct mapping_name name;
+    double confidence; /* 0 to 1 */
+    struct mapping_time time;
+};
+
+/* `ret_seq` is the event that this appended, or, where it changes nothing, the last one that changed
+ * the mapping. */
+MUST_CHECK enum err mapping_suggest(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                                    const struct capture_caller *caller,
+                                    const struct mapping_suggestion *suggestion, uint64_t *ret_seq);
+
+/* A confirmation or a rejection. */
+struct mapping_judgement {
+    enum event_type event_type; /* MAPPING_CONFIRMED or MAPPING_REJECTED */
+    bool is_by_id;
+    struct uuid id;
+    struct mapping_name name; /* where it is not by id */
+    struct slice suggestions; /* what was shown, a JSON array; empty: what stands is quoted */
+    struct slice draft_order_id;
+    struct slice document_id;
+    struct slice actor_user_id;
+    struct mapping_time time;
+};
+
+/* ERR_NOT_FOUND for an id that is no mapping's of this organisation. The first change of event
+ * `ret_seq` is the mapping. */
+MUST_CHECK enum err mapping_judge(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                                  const struct capture_caller *caller,
+                                  const struct mapping_judgement *judgement, uint64_t *ret_seq);
+
+#endif

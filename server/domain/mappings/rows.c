@@ -1,0 +1,177 @@
+/*
+ * rows.c: see rows.h.
+ */
+#include "server/domain/mappings/rows.h"
+
+#include "server/domain/text/sku.h"
+#include "store/base/bytes.h"
+
+enum err mapping_row_read(struct store_txn *txn, struct org_id org, uint64_t seq,
+                          struct mapping_row *ret_row)
+{
+    struct key key = key_mapping(org, seq);
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, TABLE_MAPPING, key_slice(&key), &value);
+
+    if (err == OK) {
+        err = record_decode_mapping(value, &ret_row->record);
+    }
+    if (err == OK) {
+        ret_row->seq = seq;
+    }
+    return err;
+}
+
+enum err mapping_row_write(struct arena *arena, struct store_txn *txn, struct org_id org,
+                           const struct mapping_row *row)
+{
+    struct key key = key_mapping(org, row->seq);
+    struct slice value = {NULL, 0};
+    enum err err = record_encode_mapping(arena, &row->record, &value);
+
+    return err != OK ? err : store_put(txn, TABLE_MAPPING, key_slice(&key), value);
+}
+
+enum err mapping_row_keep(struct arena *arena, struct mapping_row *row)
+{
+    struct mapping_record *record = &row->record;
+
+    return arena_copy(arena, record->customer_id, &record->customer_id) &&
+                   arena_copy(arena, record->customer_sku, &record->customer_sku) &&
+                   arena_copy(arena, record->internal_sku, &record->internal_sku)
+               ? OK
+               : ERR_MEMORY;
+}
+
+enum err mapping_row_find(struct store_txn *txn, struct org_id org, const struct mapping_pair *pair,
+                          struct mapping_row *ret_row)
+{
+    struct key key = key_mapping_pair(org, pair->customer_id, pair->folded_customer_sku,
+                                      pair->folded_internal_sku);
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, TABLE_MAPPING_PAIR, key_slice(&key), &value);
+
+    if (err != OK) {
+        return err;
+    }
+    if (value.size != sizeof(uint64_t)) {
+        return ERR_CORRUPT;
+    }
+    err = mapping_row_read(txn, org, bytes_get_be64(value.data), ret_row);
+    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+}
+
+enum err mapping_row_find_id(struct store_txn *txn, struct org_id org, struct uuid id,
+                             struct mapping_row *ret_row)
+{
+    uint64_t seq = 0;
+    enum err err = log_find(txn, org, id, &seq);
+
+    return err != OK ? err : mapping_row_read(txn, org, seq, ret_row);
+}
+
+enum err mapping_confirmed_find(struct store_txn *txn, struct org_id org, struct slice customer_id,
+                                struct slice folded_customer_sku,
+                                struct mapping_confirmed_record *ret_confirmed)
+{
+    struct key key = key_mapping_confirmed(org, customer_id, folded_customer_sku);
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, TABLE_MAPPING_CONFIRMED, key_slice(&key), &value);
+
+    return err != OK ? err : record_decode_mapping_confirmed(value, ret_confirmed);
+}
+
+enum err mapping_pair_of(struct arena *arena, const struct mapping_record *record,
+                         struct mapping_pair *ret_pair)
+{
+    struct mapping_pair pair = {.customer_id = record->customer_id};
+    enum err err = OK;
+
+    if (record->customer_sku.size > SKU_BYTES_MAX || record->internal_sku.size > SKU_BYTES_MAX) {
+        return ERR_CORRUPT;
+    }
+    err = sku_fold(arena, record->customer_sku, &pair.folded_customer_sku);
+    if (err == OK) {
+        err = sku_fold(arena, record->internal_sku, &pair.folded_internal_sku);
+    }
+    if (err == OK) {
+        *ret_pair = pair;
+    }
+    return err;
+}
+
+enum err mapping_sku_walk_init(struct mapping_sku_walk *walk, struct store_txn *txn,
+                               struct org_id org, struct slice customer_id,
+                               struct slice folded_customer_sku)
+{
+    const struct slice from_start = {NULL, 0};
+    struct key key = key_mapping_sku(org, customer_id, folded_customer_sku, 0);
+
+    memset(walk, 0, sizeof(*walk));
+    walk->org = org;
+    walk->folded_customer_sku = folded_customer_sku;
+    /* All of the key but the number: a short SKU stands in it whole. */
+    return store_cursor_init(&walk->cursor, txn, TABLE_MAPPING_SKU,
+                             slice_of(key.bytes, key.size - sizeof(uint64_t)), from_start,
+                             STORE_ASCENDING);
+}
+
+/* Whether a mapping of the walk's prefix is one of its SKU. */
+static enum err is_same_sku(const struct mapping_sku_walk *walk, struct arena *arena,
+                            const struct mapping_record *record, bool *ret_same)
+{
+    struct slice folded = {NULL, 0};
+    enum err err = OK;
+
+    if (walk->folded_customer_sku.size < KEY_SKU_BYTES) {
+        *ret_same = true;
+        return OK;
+    }
+    if (record->customer_sku.size > SKU_BYTES_MAX) {
+        return ERR_CORRUPT;
+    }
+    err = sku_fold(arena, record->customer_sku, &folded);
+    if (err == OK) {
+        *ret_same = slice_equal(folded, walk->folded_customer_sku);
+    }
+    return err;
+}
+
+enum err mapping_sku_walk_next(struct mapping_sku_walk *walk, struct arena *arena,
+                               struct mapping_row *ret_row)
+{
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    bool same = false;
+    enum err err = OK;
+
+    while (err == OK && !same) {
+        uint64_t seq = 0;
+
+        err = store_cursor_next(&walk->cursor, &key, &value);
+        if (err == OK && walk->row_count == MAPPING_SKU_WALK_ROWS_MAX) {
+            walk->is_cut = true;
+            return ERR_NOT_FOUND;
+        }
+        walk->row_count++;
+        if (err == OK) {
+            err = key_read_mapping_sku(key, &seq);
+        }
+        if (err != OK) {
+            return err;
+        }
+        err = mapping_row_read(walk->cursor.txn, walk->org, seq, ret_row);
+        if (err == ERR_NOT_FOUND) {
+            return ERR_CORRUPT;
+        }
+        if (err == OK) {
+            err = is_same_sku(walk, arena, &ret_row->record, &same);
+        }
+    }
+    return err;
+}
+
+void mapping_sku_walk_deinit(struct mapping_sku_walk *walk)
+{
+    store_cursor_deinit(&walk->cursor);
+}

@@ -1,0 +1,67 @@
+/*
+ * rows.h: mappings as they stand in their tables: by number, by customer and both SKUs, by customer and
+ * customer SKU, and what a customer SKU is confirmed for. SKUs are looked up folded (text/sku.h).
+ */
+#ifndef ERRATA_SERVER_DOMAIN_MAPPINGS_ROWS_H
+#define ERRATA_SERVER_DOMAIN_MAPPINGS_ROWS_H
+
+#include "store/log.h"
+#include "store/record.h"
+
+/* One mapping: the number of the event that made it, and how it stands. */
+struct mapping_row {
+    uint64_t seq;
+    struct mapping_record record; /* its slices are borrowed from the transaction */
+};
+
+/* What makes a mapping the same one: its customer and both SKUs, folded. */
+struct mapping_pair {
+    struct slice customer_id;
+    struct slice folded_customer_sku;
+    struct slice folded_internal_sku;
+};
+
+/* ERR_NOT_FOUND for a number that is no mapping's. */
+MUST_CHECK enum err mapping_row_read(struct store_txn *txn, struct org_id org, uint64_t seq,
+                                     struct mapping_row *ret_row);
+MUST_CHECK enum err mapping_row_write(struct arena *arena, struct store_txn *txn, struct org_id org,
+                                      const struct mapping_row *row);
+/* The same row with its texts in the arena, where puts leave them alone. */
+MUST_CHECK enum err mapping_row_keep(struct arena *arena, struct mapping_row *row);
+/* ERR_NOT_FOUND where there is none. */
+MUST_CHECK enum err mapping_row_find(struct store_txn *txn, struct org_id org,
+                                     const struct mapping_pair *pair, struct mapping_row *ret_row);
+/* By its id. ERR_NOT_FOUND for an id that is no mapping's. */
+MUST_CHECK enum err mapping_row_find_id(struct store_txn *txn, struct org_id org, struct uuid id,
+                                        struct mapping_row *ret_row);
+/* What a customer's SKU is confirmed for. ERR_NOT_FOUND where it is for nothing. */
+MUST_CHECK enum err mapping_confirmed_find(struct store_txn *txn, struct org_id org,
+                                           struct slice customer_id,
+                                           struct slice folded_customer_sku,
+                                           struct mapping_confirmed_record *ret_confirmed);
+/* The folded SKUs of a mapping, in the arena. */
+MUST_CHECK enum err mapping_pair_of(struct arena *arena, const struct mapping_record *record,
+                                    struct mapping_pair *ret_pair);
+
+/* Rows that one walk looks at: a customer's SKU has a handful of mappings. */
+#define MAPPING_SKU_WALK_ROWS_MAX 256
+
+/* A walk over the mappings of one customer SKU, whatever their status, the oldest first. */
+struct mapping_sku_walk {
+    struct store_cursor cursor;
+    struct org_id org;
+    struct slice folded_customer_sku; /* borrowed */
+    uint32_t row_count; /* looked at */
+    bool is_cut; /* there were more than may be looked at */
+};
+
+MUST_CHECK enum err mapping_sku_walk_init(struct mapping_sku_walk *walk, struct store_txn *txn,
+                                          struct org_id org, struct slice customer_id,
+                                          struct slice folded_customer_sku);
+/* ERR_NOT_FOUND behind the last, or behind MAPPING_SKU_WALK_ROWS_MAX. Folds in the arena. */
+MUST_CHECK enum err mapping_sku_walk_next(struct mapping_sku_walk *walk, struct arena *arena,
+                                          struct mapping_row *ret_row);
+/* Takes a zeroed walk too. */
+void mapping_sku_walk_deinit(struct mapping_sku_walk *walk);
+
+#endif

@@ -1,0 +1,178 @@
+/*
+ * suggest.c: names of mappings checked, and what a matcher's suggestion becomes.
+ */
+#include "server/domain/mappings/apply.h"
+#include "server/domain/mappings/mappings.h"
+#include "store/base/text.h"
+#include "store/base/wire.h"
+
+#include <errata/v1/learning_service.fields.h>
+
+static struct slice field_path(struct ctx *ctx, struct slice path, const char *field)
+{
+    return arena_printf(ctx->arena, "%.*s%s%s", (int)path.size, (const char *)path.data,
+                        path.size > 0 ? "." : "", field);
+}
+
+static void check_sku(struct ctx *ctx, struct slice path, const char *field, struct slice text)
+{
+    struct slice shown = {NULL, 0};
+
+    if (text.size == 0) {
+        fault_add(ctx->fault, field_path(ctx, path, field), "is missing; give the SKU");
+    } else if (text.size > SKU_BYTES_MAX) {
+        fault_add(ctx->fault, field_path(ctx, path, field), "has %zu bytes; a SKU has at most %d",
+                  text.size, SKU_BYTES_MAX);
+    } else if (sku_trim(text).size == 0) {
+        fault_add(ctx->fault, field_path(ctx, path, field),
+                  "is white space alone; give a SKU with at least one other character");
+    } else if (text_has_control(text)) {
+        shown = fault_shorten(ctx->fault, text);
+        fault_add(ctx->fault, field_path(ctx, path, field),
+                  "\"%.*s\" has a control character, such as a tab or a line's end; leave it out",
+                  (int)shown.size, (const char *)shown.data);
+    }
+}
+
+enum err mapping_name_read(struct ctx *ctx, struct slice path, struct slice customer_id,
+                           struct slice customer_sku, struct slice internal_sku,
+                           struct mapping_name *ret_name)
+{
+    struct mapping_name name = {customer_sku, internal_sku, {.customer_id = customer_id}};
+    enum err err = OK;
+
+    if (customer_id.size == 0) {
+        fault_add(ctx->fault, field_path(ctx, path, "customer_id"),
+                  "is missing; give the customer's id");
+    }
+    check_sku(ctx, path, "customer_sku", customer_sku);
+    check_sku(ctx, path, "internal_sku", internal_sku);
+    err = fault_result(ctx->fault);
+    if (err == OK) {
+        err = sku_fold(ctx->arena, customer_sku, &name.pair.folded_customer_sku);
+    }
+    if (err == OK) {
+        err = sku_fold(ctx->arena, internal_sku, &name.pair.folded_internal_sku);
+    }
+    if (err == OK) {
+        *ret_name = name;
+    }
+    return err;
+}
+
+/* Whether the suggestion is news of a mapping that is there. */
+static bool changes(const struct mapping_row *row, const struct mapping_suggestion *suggestion,
+                    int64_t created_at_us)
+{
+    return row->record.status == MAPPING_STATUS_SUGGESTED &&
+           row->record.confidence != suggestion->confidence &&
+           row->record.settled_at_us <= created_at_us;
+}
+
+/* The mapping behind the suggestion; `existed` tells that `change` holds it as it stands. */
+static void decide(const struct mapping_suggestion *suggestion, const struct event_draft *draft,
+                   bool existed, struct mapping_change *change)
+{
+    struct mapping_record *record = &change->row.record;
+
+    if (!existed) {
+        change->row.seq = draft->stamp.seq;
+        *record = (struct mapping_record){
+            .id = draft->stamp.id,
+            .customer_id = suggestion->name.pair.customer_id,
+            .customer_sku = suggestion->name.customer_sku,
+            .internal_sku = suggestion->name.internal_sku,
+            .status = MAPPING_STATUS_SUGGESTED,
+            .created_at_us = draft->created_at_us,
+        };
+    }
+    change->previous_seq = record->last_seq;
+    record->confidence = suggestion->confidence;
+    record->version++;
+    if (record->updated_at_us < draft->created_at_us || !existed) {
+        record->updated_at_us = draft->created_at_us;
+    }
+}
+
+static enum err append(struct ctx *ctx, struct store_txn *txn, struct event_draft *draft,
+                       const struct mapping_change *change, uint64_t *ret_seq)
+{
+    char id[UUID_TEXT_BYTES];
+    struct buffer facts = {0};
+    struct event event = {0};
+    enum err err = OK;
+
+    uuid_format(change->row.record.id, id);
+    draft->subjects[0] = (struct event_subject){
+        SUBJECT_ENTITY,
+        arena_printf(ctx->arena, MAPPING_ENTITY_TYPE "/%.*s", (int)sizeof(id), id),
+    };
+    draft->subject_count = 1;
+    buffer_init(&facts, ctx->arena, 512);
+    mapping_change_put(&facts, MAPPING_SUGGESTED_CHANGE_FIELD, draft->org, change);
+    draft->facts = buffer_slice(&facts);
+    if (!buffer_ok(&facts) || draft->subjects[0].id.size == 0) {
+        return ERR_MEMORY;
+    }
+    err = log_append(ctx, txn, draft, &event);
+    if (err == OK) {
+        err = mappings_apply(ctx, txn, &event);
+    }
+    if (err == OK) {
+        *ret_seq = event.seq;
+    }
+    return err;
+}
+
+static enum err check_time(struct ctx *ctx, const struct mapping_time *time,
+                           const struct log_stamp *stamp)
+{
+    if (time->is_given && time->created_at_us < 0) {
+        fault_add(ctx->fault, SLICE("mapping.created_at"),
+                  "lies before 1970; no event is that old");
+    } else if (time->is_given && time->created_at_us > stamp->recorded_at_us) {
+        fault_add(ctx->fault, SLICE("mapping.created_at"),
+                  "lies in the future; give a time that has passed");
+    }
+    return fault_result(ctx->fault);
+}
+
+enum err mapping_suggest(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                         const struct capture_caller *caller,
+                         const struct mapping_suggestion *suggestion, uint64_t *ret_seq)
+{
+    const struct slice nobody = {NULL, 0};
+    const struct mapping_time *time = &suggestion->time;
+    struct event_draft draft = {
+        .org = org,
+        .kind = EVENT_MAPPING_SUGGESTED,
+        .annotator = ANNOTATOR_CODE,
+        .source = time->is_given ? SOURCE_BACKFILL : SOURCE_LIVE,
+    };
+    struct mapping_change change = {.previous_seq = 0};
+    bool existed = false;
+    enum err err =
+        actor_resolve(ctx, caller, SLICE("mapping"), nobody, time->is_given, &draft.actor_user_id);
+
+    if (err == OK) {
+        err = log_next_stamp(ctx, txn, org, &draft.stamp);
+    }
+    if (err == OK) {
+        err = check_time(ctx, time, &draft.stamp);
+    }
+    if (err != OK) {
+        return err;
+    }
+    draft.created_at_us = time->is_given ? time->created_at_us : draft.stamp.recorded_at_us;
+    err = mapping_row_find(txn, org, &suggestion->name.pair, &change.row);
+    existed = err == OK;
+    if (err != OK && err != ERR_NOT_FOUND) {
+        return err;
+    }
+    if (existed && !changes(&change.row, suggestion, draft.created_at_us)) {
+        *ret_seq = change.row.record.last_seq;
+        return OK;
+    }
+    decide(suggestion, &draft, existed, &change);
+    return append(ctx, txn, &draft, &change, ret_seq);
+}

@@ -1,0 +1,39 @@
+/*
+ * trigrams.h: how alike two SKUs are written: the Jaccard index of their sets of trigrams, as
+ * PostgreSQL's pg_trgm makes them: each word of letters and digits, with two spaces before and one
+ * behind it, gives all its runs of three characters.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_MAPPINGS_TRIGRAMS_H
+#define ERRATA_SERVER_DOMAIN_MAPPINGS_TRIGRAMS_H
+
+#include "server/domain/text/sku.h"
+
+#include <stdbool.h>
+
+/* A word of n characters has n + 1, and words are a character apart. */
+#define TRIGRAMS_MAX (SKU_FOLDED_BYTES_MAX + (SKU_FOLDED_BYTES_MAX + 1) / 2)
+
+/* The set of a text's trigrams: each once, ascending. */
+struct trigrams {
+    uint64_t items[TRIGRAMS_MAX]; /* three code points of 21 bits each */
+    size_t count;
+};
+
+/* `folded` is valid UTF-8 of at most SKU_FOLDED_BYTES_MAX bytes. */
+void trigrams_read(struct slice folded, struct trigrams *ret_trigrams);
+/* How many stand in both. */
+size_t trigrams_count_shared(const struct trigrams *a, const struct trigrams *b);
+
+/* The index of two sets of so many, of which `shared` stand in both. 0 for two empty ones. */
+static inline double trigrams_similarity(size_t a_count, size_t b_count, size_t shared)
+{
+    return shared == 0 ? 0 : (double)shared / (double)(a_count + b_count - shared);
+}
+
+/* The index is 0.4 or more: similar enough to be a candidate. */
+static inline bool trigrams_are_similar(size_t a_count, size_t b_count, size_t shared)
+{
+    return shared != 0 && 5 * shared >= 2 * (a_count + b_count - shared);
+}
+
+#endif

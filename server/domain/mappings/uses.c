@@ -1,0 +1,203 @@
+/*
+ * uses.c: see uses.h and uses_apply.h.
+ */
+#include "server/domain/mappings/uses.h"
+
+#include "server/domain/counters/counters.h"
+#include "server/domain/mappings/apply.h"
+#include "server/domain/mappings/rows.h"
+#include "server/domain/mappings/uses_apply.h"
+#include "store/base/wire.h"
+
+enum err mapping_uses_find(struct store_txn *txn, struct org_id org,
+                           const struct cited_exposure *cited, struct slice draft_order_id,
+                           uint64_t *ret_seq)
+{
+    if (cited->seq == 0) {
+        return ERR_NOT_FOUND;
+    }
+    return exposure_find_outcome(txn, org, cited->seq, EVENT_MAPPING_APPLIED, draft_order_id,
+                                 ret_seq);
+}
+
+static void put_applied(struct buffer *facts, const struct exposed_artifact *artifact)
+{
+    wire_put_header(facts, MAPPING_APPLIED_MAPPINGS_FIELD,
+                    2 + wire_varint_bytes(artifact->seq) + wire_varint_bytes(artifact->line_count));
+    wire_put_varint(facts, APPLIED_MAPPING_SEQ_FIELD, artifact->seq);
+    wire_put_varint(facts, APPLIED_MAPPING_LINE_COUNT_FIELD, artifact->line_count);
+}
+
+/* Before the first put: what a reference of ours names is there. */
+static enum err encode_facts(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                             const struct cited_exposure *cited, struct slice draft_order_id,
+                             struct slice *ret_facts)
+{
+    const struct exposure *exposure = &cited->exposure;
+    struct buffer facts = {0};
+
+    buffer_init(&facts, ctx->arena, 256);
+    wire_put_varint(&facts, MAPPING_APPLIED_EXPOSURE_SEQ_FIELD, cited->seq);
+    wire_put_bytes_given(&facts, MAPPING_APPLIED_DRAFT_ORDER_ID_FIELD, draft_order_id);
+    for (size_t i = 0; exposure->is_listed && i < exposure->artifact_count; i++) {
+        const struct exposed_artifact *artifact = &exposure->artifacts[i];
+        struct mapping_row row;
+        enum err err = mapping_row_read(txn, org, artifact->seq, &row);
+
+        if (err != OK) {
+            return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+        }
+        put_applied(&facts, artifact);
+    }
+    *ret_facts = buffer_slice(&facts);
+    return buffer_ok(&facts) ? OK : ERR_MEMORY;
+}
+
+/* The draft order where one is named; always the exposure, by the id of its event. */
+static enum err add_subjects(struct ctx *ctx, struct store_txn *txn,
+                             const struct cited_exposure *cited, struct slice draft_order_id,
+                             struct event_draft *draft)
+{
+    char text[UUID_TEXT_BYTES];
+    struct slice id = {NULL, 0};
+    struct event recorded;
+    enum err err = log_read(txn, draft->org, cited->seq, &recorded);
+
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    uuid_format(recorded.id, text);
+    if (!arena_copy(ctx->arena, slice_of(text, sizeof(text)), &id)) {
+        return ERR_MEMORY;
+    }
+    if (draft_order_id.size > 0) {
+        draft->subjects[draft->subject_count++] =
+            (struct event_subject){SUBJECT_DRAFT_ORDER, draft_order_id};
+    }
+    draft->subjects[draft->subject_count++] = (struct event_subject){SUBJECT_EXPOSURE, id};
+    return OK;
+}
+
+enum err mapping_uses_store(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                            const struct exposure_citer *citer, const struct cited_exposure *cited,
+                            struct slice draft_order_id, uint64_t *ret_seq)
+{
+    struct event_draft draft = {
+        .org = org,
+        .kind = EVENT_MAPPING_APPLIED,
+        .annotator = ANNOTATOR_CODE,
+        .source = citer->source,
+        .actor_user_id = citer->actor_user_id,
+    };
+    struct event event = {0};
+    enum err err = mapping_uses_find(txn, org, cited, draft_order_id, ret_seq);
+
+    if (err != ERR_NOT_FOUND) {
+        return err;
+    }
+    err = encode_facts(ctx, txn, org, cited, draft_order_id, &draft.facts);
+    if (err == OK) {
+        err = add_subjects(ctx, txn, cited, draft_order_id, &draft);
+    }
+    if (err == OK) {
+        err = log_next_stamp(ctx, txn, org, &draft.stamp);
+    }
+    draft.created_at_us =
+        citer->source == SOURCE_BACKFILL ? citer->created_at_us : draft.stamp.recorded_at_us;
+    if (err == OK) {
+        err = log_append(ctx, txn, &draft, &event);
+    }
+    if (err == OK) {
+        err = mappings_apply(ctx, txn, &event);
+    }
+    if (err == OK) {
+        *ret_seq = event.seq;
+    }
+    return err;
+}
+
+enum err mapping_uses_count(const struct event *event, uint32_t *ret_count)
+{
+    struct wire_reader reader = wire_reader_of(event->facts);
+    struct wire_field field = {0};
+    uint32_t count = 0;
+    enum err err = event->kind == EVENT_MAPPING_APPLIED ? OK : ERR_CORRUPT;
+
+    while (err == OK) {
+        err = wire_next(&reader, &field);
+        count += err == OK && field.number == MAPPING_APPLIED_MAPPINGS_FIELD;
+    }
+    if (err != ERR_NOT_FOUND) {
+        return ERR_CORRUPT;
+    }
+    *ret_count = count;
+    return OK;
+}
+
+/* Counts the uses of one mapping. */
+static enum err apply_one(struct ctx *ctx, struct store_txn *txn, const struct event *event,
+                          struct slice applied, uint64_t *line_count)
+{
+    struct wire_reader reader = wire_reader_of(applied);
+    struct wire_field field = {0};
+    struct mapping_row row;
+    uint64_t seq = 0;
+    uint64_t count = 0;
+    enum err err = OK;
+
+    for (err = wire_next(&reader, &field); err == OK; err = wire_next(&reader, &field)) {
+        if (field.number == APPLIED_MAPPING_SEQ_FIELD) {
+            seq = field.value;
+        } else if (field.number == APPLIED_MAPPING_LINE_COUNT_FIELD) {
+            count = field.value;
+        }
+    }
+    err = err == ERR_NOT_FOUND ? mapping_row_read(txn, event->org, seq, &row) : ERR_CORRUPT;
+    if (err == OK) {
+        err = mapping_row_keep(ctx->arena, &row);
+    }
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    row.record.use_count += count;
+    if (event->created_at_us > row.record.last_used_at_us) {
+        row.record.last_used_at_us = event->created_at_us;
+    }
+    if (event->created_at_us > row.record.updated_at_us) {
+        row.record.updated_at_us = event->created_at_us;
+    }
+    *line_count += count;
+    return mapping_row_write(ctx->arena, txn, event->org, &row);
+}
+
+enum err mapping_uses_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
+{
+    const struct slice all = {NULL, 0};
+    const struct counter_day day = counters_day(event->org, event->created_at_us);
+    struct wire_reader reader = wire_reader_of(event->facts);
+    struct wire_field field = {0};
+    struct slice draft_order_id = {NULL, 0};
+    uint64_t exposure_seq = 0;
+    uint64_t line_count = 0;
+    enum err err = OK;
+
+    for (err = wire_next(&reader, &field); err == OK; err = wire_next(&reader, &field)) {
+        if (field.number == MAPPING_APPLIED_EXPOSURE_SEQ_FIELD) {
+            exposure_seq = field.value;
+        } else if (field.number == MAPPING_APPLIED_DRAFT_ORDER_ID_FIELD) {
+            draft_order_id = field.bytes;
+        } else if (field.number == MAPPING_APPLIED_MAPPINGS_FIELD) {
+            err = apply_one(ctx, txn, event, field.bytes, &line_count);
+        }
+        if (err != OK) {
+            return err;
+        }
+    }
+    if (err != ERR_NOT_FOUND || exposure_seq == 0) {
+        return ERR_CORRUPT;
+    }
+    err = counters_add(ctx, txn, &day, COUNTER_MAPPING_APPLIED, all, line_count);
+    return err != OK ? err
+                     : exposure_keep_outcome(txn, event->org, exposure_seq, EVENT_MAPPING_APPLIED,
+                                             draft_order_id, event->seq);
+}

@@ -1,0 +1,362 @@
+/*
+ * mapping_tests.c: what matchers and people say about mappings, through calls: suggestions, confirmations
+ * and rejections, their feedback events, who may see and say what, and what is told late. Each test ends
+ * with a replay of its log.
+ */
+#include "tests/rpc/mappings.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#define DAY_US (INT64_C(86400) * 1000000)
+
+/* Goal: a suggestion makes a mapping, or gives one its new confidence; what changes nothing stores
+ * nothing. Method: the same SKUs in several writings. */
+static void test_suggest(void **state)
+{
+    struct world world;
+    const struct named first = {"c1", " Ab-1 ", "SKU-1", NULL};
+    const struct named same = {"c1", "aB-1", "sku-1\xe3\x80\x80", NULL};
+    struct caller caller = {.world = &world};
+    Errata__V1__SkuMapping *made = NULL;
+    Errata__V1__SkuMapping *again = NULL;
+    uint64_t seq = 0;
+
+    (void)state;
+    world_init(&world);
+    caller.token = world.admin;
+    assert_int_equal(mappings_suggest(&caller, &first, 0.5, &made), GRPC_OK);
+    assert_int_equal(made->status, SUGGESTED);
+    assert_string_equal(made->customer_sku, " Ab-1 ");
+    assert_true(made->confidence == 0.5);
+    assert_int_equal(made->support_count, 0);
+    assert_null(made->last_used_at);
+    seq = mappings_last_seq(&caller);
+    assert_int_equal(mappings_suggest(&caller, &same, 0.5, &again), GRPC_OK);
+    assert_int_equal(mappings_last_seq(&caller), seq);
+    assert_string_equal(again->id, made->id);
+    assert_int_equal(mappings_suggest(&caller, &same, 0.25, &again), GRPC_OK);
+    assert_int_equal(mappings_last_seq(&caller), seq + 1);
+    assert_string_equal(again->id, made->id);
+    assert_string_equal(again->internal_sku, "SKU-1");
+    assert_true(again->confidence == 0.25);
+    assert_int_equal(mappings_get(&caller, made->id, &again), GRPC_OK);
+    assert_true(again->confidence == 0.25);
+    assert_int_equal(again->status, SUGGESTED);
+    world_deinit(&world);
+}
+
+/* Goal: a confirmation sets status, confidence, support and use, and is a feedback event that tells what
+ * stood and what was there to choose from. Method: two suggestions, one of them confirmed by its id. */
+static void test_confirm(void **state)
+{
+    struct world world;
+    const struct named first = {"c1", "A-1", "X", NULL};
+    const struct named second = {"c1", "a-1", "Y", NULL};
+    struct named by_id = {NULL, NULL, NULL, NULL};
+    struct caller caller = {.world = &world};
+    Errata__V1__SkuMapping *made = NULL;
+    Errata__V1__FeedbackEvent *event = NULL;
+    struct judged judged;
+
+    (void)state;
+    world_init(&world);
+    caller.token = world.admin;
+    assert_int_equal(mappings_suggest(&caller, &first, 0.5, NULL), GRPC_OK);
+    assert_int_equal(mappings_suggest(&caller, &second, 0.75, &made), GRPC_OK);
+    by_id.id = made->id;
+    clock_manual_advance(&world.clock, 1000000);
+    assert_int_equal(mappings_confirm(&caller, &by_id, NULL, &judged), GRPC_OK);
+    assert_string_equal(judged.mapping->id, made->id);
+    assert_int_equal(judged.mapping->status, CONFIRMED);
+    assert_true(judged.mapping->confidence == 1);
+    assert_int_equal(judged.mapping->support_count, 1);
+    assert_non_null(judged.mapping->last_used_at);
+    assert_int_equal(judged.mapping->use_count, 0);
+    event = mappings_event(&caller, judged.event_id);
+    assert_int_equal(event->event_type, ERRATA__V1__EVENT_TYPE__EVENT_TYPE_MAPPING_CONFIRMED);
+    assert_string_equal(event->entity_type, "sku_mapping");
+    assert_string_equal(event->entity_id, made->id);
+    assert_string_equal(event->before_json,
+                        "{\"status\":\"SUGGESTED\",\"confidence\":0.75,\"support_count\":0,"
+                        "\"suggestions\":[{\"internal_sku\":\"Y\",\"confidence\":0.75},"
+                        "{\"internal_sku\":\"X\",\"confidence\":0.5}]}");
+    assert_string_equal(event->after_json,
+                        "{\"status\":\"CONFIRMED\",\"confidence\":1.0,\"internal_sku\":\"Y\"}");
+    assert_int_equal(event->n_mapping_changes, 1);
+    assert_true(event->n_fields_changed > 0);
+    world_deinit(&world);
+}
+
+/* Goal: of one customer SKU one mapping is confirmed; another confirmation supersedes it, and a third
+ * brings it back, each in one event. Method: X, Y, X; then the other names' cases. */
+static void test_supersede(void **state)
+{
+    struct world world;
+    const struct named x = {"c1", "A-1", "X", NULL};
+    const struct named y = {"c1", "A-1", "Y", NULL};
+    struct caller caller = {.world = &world};
+    Errata__V1__SkuMapping *mapping = NULL;
+    Errata__V1__FeedbackEvent *event = NULL;
+    struct judged of_x;
+    struct judged of_y;
+
+    (void)state;
+    world_init(&world);
+    caller.token = world.admin;
+    assert_int_equal(mappings_confirm(&caller, &x, NULL, &of_x), GRPC_OK);
+    assert_string_equal(of_x.mapping->id, of_x.event_id);
+    event = mappings_event(&caller, of_x.event_id);
+    assert_string_equal(event->before_json, "{\"suggestions\":[]}");
+    assert_int_equal(mappings_confirm(&caller, &y, "{\"suggestions\":[\"Y\",7]}", &of_y), GRPC_OK);
+    event = mappings_event(&caller, of_y.event_id);
+    assert_string_equal(event->before_json, "{\"suggestions\":[\"Y\",7]}");
+    assert_int_equal(event->n_mapping_changes, 2);
+    assert_string_equal(event->mapping_changes[1]->mapping->id, of_x.mapping->id);
+    assert_int_equal(mappings_get(&caller, of_x.mapping->id, &mapping), GRPC_OK);
+    assert_int_equal(mapping->status, SUPERSEDED);
+    assert_true(mapping->confidence == 1);
+    assert_int_equal(mapping->support_count, 1);
+    assert_string_equal(mappings_match_one(&caller, "c1", "a-1")->internal_sku, "Y");
+
+    assert_int_equal(mappings_confirm(&caller, &x, NULL, &of_x), GRPC_OK);
+    assert_int_equal(of_x.mapping->status, CONFIRMED);
+    assert_int_equal(of_x.mapping->support_count, 2);
+    assert_int_equal(mappings_get(&caller, of_y.mapping->id, &mapping), GRPC_OK);
+    assert_int_equal(mapping->status, SUPERSEDED);
+    assert_string_equal(mappings_match_one(&caller, "c1", "a-1")->internal_sku, "X");
+    /* A suggestion neither revives nor lowers. */
+    assert_int_equal(mappings_suggest(&caller, &y, 0.9, &mapping), GRPC_OK);
+    assert_int_equal(mapping->status, SUPERSEDED);
+    assert_int_equal(mappings_suggest(&caller, &x, 0.9, &mapping), GRPC_OK);
+    assert_int_equal(mapping->status, CONFIRMED);
+    assert_true(mapping->confidence == 1);
+    world_deinit(&world);
+}
+
+/* Goal: a rejection holds against suggestions, tells the old values, leaves the support, takes a
+ * confirmed mapping out of use; a confirmation revives. Method: the whole story of one mapping. */
+static void test_reject(void **state)
+{
+    struct world world;
+    const struct named x = {"c1", "A-1", "X", NULL};
+    struct named by_id = {NULL, NULL, NULL, NULL};
+    struct caller caller = {.world = &world};
+    Errata__V1__SkuMapping *mapping = NULL;
+    Errata__V1__FeedbackEvent *event = NULL;
+    struct judged judged;
+    uint64_t seq = 0;
+
+    (void)state;
+    world_init(&world);
+    caller.token = world.admin;
+    assert_int_equal(mappings_reject(&caller, &x, &judged), GRPC_OK);
+    assert_int_equal(judged.mapping->status, REJECTED);
+    assert_true(judged.mapping->confidence == 0);
+    assert_int_equal(judged.mapping->_confidence_case,
+                     ERRATA__V1__SKU_MAPPING___CONFIDENCE_CONFIDENCE);
+    event = mappings_event(&caller, judged.event_id);
+    assert_int_equal(event->event_type, ERRATA__V1__EVENT_TYPE__EVENT_TYPE_MAPPING_REJECTED);
+    assert_string_equal(event->meta_json, "{\"internal_sku\":\"X\"}");
+    assert_string_equal(event->before_json, "{}");
+    seq = mappings_last_seq(&caller);
+    assert_int_equal(mappings_suggest(&caller, &x, 0.9, &mapping), GRPC_OK);
+    assert_int_equal(mapping->status, REJECTED);
+    assert_int_equal(mappings_last_seq(&caller), seq);
+    assert_int_equal(mappings_match_one(&caller, "c1", "A-1")->match_method, MATCH_NONE);
+
+    assert_int_equal(mappings_confirm(&caller, &x, NULL, &judged), GRPC_OK);
+    assert_int_equal(judged.mapping->status, CONFIRMED);
+    by_id.id = judged.mapping->id;
+    assert_int_equal(mappings_reject(&caller, &by_id, &judged), GRPC_OK);
+    assert_int_equal(judged.mapping->support_count, 1);
+    event = mappings_event(&caller, judged.event_id);
+    assert_string_equal(event->before_json,
+                        "{\"status\":\"CONFIRMED\",\"confidence\":1.0,\"support_count\":1}");
+    assert_string_equal(event->after_json,
+                        "{\"status\":\"REJECTED\",\"confidence\":0.0,\"internal_sku\":\"X\"}");
+    assert_int_equal(mappings_match_one(&caller, "c1", "A-1")->match_method, MATCH_NONE);
+    world_deinit(&world);
+}
+
+/* Goal: a mapping belongs to its customer and its organisation. Method: the same SKU for another
+ * customer, and the mapping's id with a stranger's token, as that of any event that made none. */
+static void test_apart(void **state)
+{
+    struct world world;
+    char owner[WORLD_TOKEN_BYTES];
+    char stranger[WORLD_TOKEN_BYTES];
+    const struct named x = {"c1", "A-1", "X", NULL};
+    const struct named other = {"c2", "A-1", "Y", NULL};
+    struct named by_id = {NULL, NULL, NULL, NULL};
+    struct caller caller = {.world = &world};
+    struct caller foreign = {.world = &world};
+    struct judged judged;
+
+    (void)state;
+    world_init(&world);
+    (void)world_make_org(&world, "owner", owner);
+    (void)world_make_org(&world, "stranger", stranger);
+    caller.token = owner;
+    foreign.token = stranger;
+    assert_int_equal(mappings_confirm(&caller, &x, NULL, &judged), GRPC_OK);
+    assert_int_equal(mappings_match_one(&caller, "c2", "A-1")->match_method, MATCH_NONE);
+    assert_int_equal(mappings_match_one(&caller, "C1", "A-1")->match_method, MATCH_NONE);
+    assert_int_equal(mappings_confirm(&caller, &other, NULL, NULL), GRPC_OK);
+    assert_string_equal(mappings_match_one(&caller, "c1", "A-1")->internal_sku, "X");
+    assert_string_equal(mappings_match_one(&caller, "c2", "A-1")->internal_sku, "Y");
+
+    by_id.id = judged.mapping->id;
+    assert_int_equal(mappings_match_one(&foreign, "c1", "A-1")->match_method, MATCH_NONE);
+    assert_int_equal(mappings_get(&foreign, by_id.id, NULL), GRPC_NOT_FOUND);
+    assert_int_equal(mappings_confirm(&foreign, &by_id, NULL, NULL), GRPC_NOT_FOUND);
+    assert_int_equal(mappings_reject(&foreign, &by_id, NULL), GRPC_NOT_FOUND);
+    by_id.id = world_capture(&world, owner, NULL, "layout")->id;
+    assert_int_equal(mappings_get(&caller, by_id.id, NULL), GRPC_NOT_FOUND);
+    assert_int_equal(mappings_confirm(&caller, &by_id, NULL, NULL), GRPC_NOT_FOUND);
+    world_deinit(&world);
+}
+
+/* Goal: what is no mapping is refused by field, and stores nothing. Method: each mistake once. */
+static void test_refused(void **state)
+{
+    static const struct named bad[] = {
+        {"", "A", "X", NULL},     {"c", "", "X", NULL},      {"c", " \xc2\xa0", "X", NULL},
+        {"c", "A\tB", "X", NULL}, {"c", "A", "X\x7f", NULL}, {"c", "A", "\xe2\x80\x83", NULL},
+    };
+    static const struct named neither = {NULL, NULL, NULL, NULL};
+    static const struct named part = {"c", "A", NULL, NULL};
+    static const struct named both = {"c", "A", "X", "01890000-0000-7000-8000-000000000000"};
+    static const struct named good = {"c", "A", "X", NULL};
+    struct world world;
+    char operator_token[WORLD_TOKEN_BYTES];
+    struct caller caller = {.world = &world};
+    uint64_t seq = 0;
+
+    (void)state;
+    world_init(&world);
+    caller.token = world.admin;
+    world_make_token(&world, world.admin, ROLE_OPERATOR, operator_token);
+    seq = mappings_last_seq(&caller);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        assert_int_equal(mappings_suggest(&caller, &bad[i], 0.5, NULL), GRPC_INVALID_ARGUMENT);
+        assert_int_equal(mappings_confirm(&caller, &bad[i], NULL, NULL), GRPC_INVALID_ARGUMENT);
+        assert_int_equal(mappings_reject(&caller, &bad[i], NULL), GRPC_INVALID_ARGUMENT);
+    }
+    assert_int_equal(mappings_suggest(&caller, &good, -1, NULL), GRPC_INVALID_ARGUMENT);
+    assert_int_equal(mappings_suggest(&caller, &good, 1.5, NULL), GRPC_INVALID_ARGUMENT);
+    assert_int_equal(mappings_confirm(&caller, &neither, NULL, NULL), GRPC_INVALID_ARGUMENT);
+    assert_int_equal(mappings_confirm(&caller, &part, NULL, NULL), GRPC_INVALID_ARGUMENT);
+    assert_int_equal(mappings_confirm(&caller, &both, NULL, NULL), GRPC_INVALID_ARGUMENT);
+    assert_int_equal(mappings_confirm(&caller, &good, "{\"suggestion\":[]}", NULL),
+                     GRPC_INVALID_ARGUMENT);
+    assert_int_equal(mappings_confirm(&caller, &good, "{\"suggestions\":{}}", NULL),
+                     GRPC_INVALID_ARGUMENT);
+    caller.token = operator_token;
+    caller.created_at_us = WORLD_START_US - DAY_US;
+    assert_int_equal(mappings_suggest(&caller, &good, 0.5, NULL), GRPC_PERMISSION_DENIED);
+    assert_int_equal(mappings_confirm(&caller, &good, NULL, NULL), GRPC_PERMISSION_DENIED);
+    assert_int_equal(mappings_reject(&caller, &good, NULL), GRPC_PERMISSION_DENIED);
+    caller.token = world.admin;
+    caller.created_at_us = WORLD_START_US + DAY_US;
+    assert_int_equal(mappings_suggest(&caller, &good, 0.5, NULL), GRPC_INVALID_ARGUMENT);
+    assert_int_equal(mappings_confirm(&caller, &good, NULL, NULL), GRPC_INVALID_ARGUMENT);
+    assert_int_equal(mappings_last_seq(&caller), seq);
+    world_deinit(&world);
+}
+
+/* Goal: what is told late changes no status that was settled later, but counts as support. Method:
+ * judgements of four days, told in another order. */
+static void test_told_late(void **state)
+{
+    struct world world;
+    const struct named x = {"c1", "A-1", "X", NULL};
+    const struct named y = {"c1", "A-1", "Y", NULL};
+    const struct named z = {"c1", "A-1", "Z", NULL};
+    struct caller live = {.world = &world};
+    struct caller early = {.world = &world, .created_at_us = WORLD_START_US - 9 * DAY_US};
+    struct caller later = {.world = &world, .created_at_us = WORLD_START_US - 5 * DAY_US};
+    Errata__V1__SkuMapping *mapping = NULL;
+    struct judged judged;
+
+    (void)state;
+    world_init(&world);
+    live.token = world.admin;
+    early.token = world.admin;
+    later.token = world.admin;
+    assert_int_equal(mappings_confirm(&later, &x, NULL, &judged), GRPC_OK);
+    assert_int_equal(judged.mapping->created_at->seconds, later.created_at_us / 1000000);
+    assert_int_equal(mappings_confirm(&early, &y, NULL, &judged), GRPC_OK);
+    assert_int_equal(judged.mapping->status, SUPERSEDED);
+    assert_int_equal(judged.mapping->support_count, 1);
+    assert_string_equal(mappings_match_one(&live, "c1", "a-1")->internal_sku, "X");
+    /* A rejection of before the confirmation. */
+    assert_int_equal(mappings_reject(&early, &x, &judged), GRPC_OK);
+    assert_int_equal(judged.mapping->status, CONFIRMED);
+    /* A confirmation of before the rejection. */
+    assert_int_equal(mappings_reject(&live, &x, &judged), GRPC_OK);
+    assert_int_equal(mappings_confirm(&later, &x, NULL, &judged), GRPC_OK);
+    assert_int_equal(judged.mapping->status, REJECTED);
+    assert_int_equal(judged.mapping->support_count, 2);
+    assert_int_equal(mappings_match_one(&live, "c1", "a-1")->match_method, MATCH_NONE);
+    /* A judgement outranks a suggestion, and a newer suggestion an older one. */
+    assert_int_equal(mappings_suggest(&live, &z, 0.5, NULL), GRPC_OK);
+    assert_int_equal(mappings_suggest(&early, &z, 0.9, &mapping), GRPC_OK);
+    assert_true(mapping->confidence == 0.5);
+    assert_int_equal(mappings_confirm(&early, &z, NULL, &judged), GRPC_OK);
+    assert_int_equal(judged.mapping->status, CONFIRMED);
+    world_deinit(&world);
+}
+
+/* Goal: a repeat under its key has the first answer and no further effect. Method: each write twice,
+ * with something between that changes the mapping. */
+static void test_keys(void **state)
+{
+    struct world world;
+    const struct named x = {"c1", "A-1", "X", NULL};
+    const struct named y = {"c1", "A-1", "Y", NULL};
+    struct caller plain = {.world = &world};
+    struct caller keyed = {.world = &world, .key = "key"};
+    Errata__V1__SkuMapping *mapping = NULL;
+    struct judged first;
+    struct judged again;
+    uint64_t seq = 0;
+
+    (void)state;
+    world_init(&world);
+    plain.token = world.admin;
+    keyed.token = world.admin;
+    assert_int_equal(mappings_suggest(&keyed, &x, 0.5, NULL), GRPC_OK);
+    assert_int_equal(mappings_confirm(&keyed, &x, NULL, &first), GRPC_OK);
+    assert_int_equal(mappings_confirm(&plain, &y, NULL, NULL), GRPC_OK);
+    seq = mappings_last_seq(&plain);
+    assert_int_equal(mappings_suggest(&keyed, &x, 0.5, &mapping), GRPC_OK);
+    assert_int_equal(mapping->status, SUGGESTED);
+    assert_int_equal(mappings_confirm(&keyed, &x, NULL, &again), GRPC_OK);
+    assert_string_equal(again.event_id, first.event_id);
+    assert_int_equal(again.mapping->status, CONFIRMED);
+    assert_int_equal(mappings_confirm(&keyed, &y, NULL, NULL), GRPC_ALREADY_EXISTS);
+    assert_int_equal(mappings_last_seq(&plain), seq);
+    assert_int_equal(mappings_reject(&keyed, &y, &first), GRPC_OK);
+    assert_int_equal(mappings_reject(&keyed, &y, &again), GRPC_OK);
+    assert_string_equal(again.event_id, first.event_id);
+    assert_int_equal(mappings_last_seq(&plain), seq + 1);
+    world_deinit(&world);
+}
+
+int run_mapping_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_suggest),   cmocka_unit_test(test_confirm),
+        cmocka_unit_test(test_supersede), cmocka_unit_test(test_reject),
+        cmocka_unit_test(test_apart),     cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_told_late), cmocka_unit_test(test_keys),
+    };
+
+    return cmocka_run_group_tests_name("mappings", tests, NULL, NULL);
+}

@@ -1,0 +1,76 @@
+/*
+ * mappings.h: the calls of MappingService that its tests share: each method as a function of values.
+ */
+#ifndef ERRATA_TESTS_RPC_MAPPINGS_H
+#define ERRATA_TESTS_RPC_MAPPINGS_H
+
+#include "tests/rpc/world.h"
+
+#include <errata/v1/mapping_service.pb-c.h>
+
+#define SUGGESTED ERRATA__V1__MAPPING_STATUS__MAPPING_STATUS_SUGGESTED
+#define CONFIRMED ERRATA__V1__MAPPING_STATUS__MAPPING_STATUS_CONFIRMED
+#define REJECTED ERRATA__V1__MAPPING_STATUS__MAPPING_STATUS_REJECTED
+#define SUPERSEDED ERRATA__V1__MAPPING_STATUS__MAPPING_STATUS_SUPERSEDED
+
+#define MATCH_NONE ERRATA__V1__MATCH_METHOD__MATCH_METHOD_NONE
+#define MATCH_EXACT ERRATA__V1__MATCH_METHOD__MATCH_METHOD_EXACT_MAPPING
+#define MATCH_SUGGESTED ERRATA__V1__MATCH_METHOD__MATCH_METHOD_SUGGESTED_MAPPING
+#define MATCH_SIMILAR ERRATA__V1__MATCH_METHOD__MATCH_METHOD_SIMILAR_SKU
+
+/* Who calls, and how. */
+struct caller {
+    struct world *world;
+    const char *token;
+    const char *key; /* idempotency key, or NULL */
+    int64_t created_at_us; /* 0: not given */
+};
+
+/* A mapping by names, or by id where that is given. */
+struct named {
+    const char *customer_id;
+    const char *customer_sku;
+    const char *internal_sku;
+    const char *id;
+};
+
+/* What a judgement answered. */
+struct judged {
+    Errata__V1__SkuMapping *mapping;
+    const char *event_id;
+};
+
+enum grpc_code mappings_suggest(const struct caller *caller, const struct named *named,
+                                double confidence, Errata__V1__SkuMapping **ret_mapping);
+enum grpc_code mappings_confirm(const struct caller *caller, const struct named *named,
+                                const char *suggestions_json, struct judged *ret_judged);
+enum grpc_code mappings_reject(const struct caller *caller, const struct named *named,
+                               struct judged *ret_judged);
+enum grpc_code mappings_get(const struct caller *caller, const char *id,
+                            Errata__V1__SkuMapping **ret_mapping);
+
+/* Lines of one customer; a time to travel to, as a number of an event (0: as things stand). */
+struct lines {
+    const char *customer_id;
+    const char *const *skus;
+    size_t count;
+    int32_t candidates; /* below 0: not given */
+    uint64_t as_of_seq;
+};
+
+enum grpc_code mappings_try_match(const struct caller *caller, const struct lines *lines,
+                                  Errata__V1__MatchLinesResponse **ret_response);
+/* The same, expected to be OK. */
+Errata__V1__MatchLinesResponse *mappings_match(const struct caller *caller,
+                                               const struct lines *lines);
+/* The match of one line. */
+Errata__V1__LineMatch *mappings_match_one(const struct caller *caller, const char *customer_id,
+                                          const char *sku);
+enum grpc_code mappings_record(const struct caller *caller, const char *exposure_ref,
+                               const char *draft_order_id,
+                               Errata__V1__RecordMatchesResponse **ret_response);
+/* The number of the last event of the caller's organisation. */
+uint64_t mappings_last_seq(const struct caller *caller);
+Errata__V1__FeedbackEvent *mappings_event(const struct caller *caller, const char *event_id);
+
+#endif

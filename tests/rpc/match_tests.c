@@ -1,0 +1,446 @@
+/*
+ * match_tests.c: MatchLines, RecordMatches and the lists of mappings, through calls: what a line gets, on
+ * the loop and on the pool, now and as of then; what a cited answer counts, and how often.
+ */
+#include "tests/rpc/mappings.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define DAY_US (INT64_C(86400) * 1000000)
+
+static void confirm(const struct caller *caller, const char *sku, const char *internal_sku)
+{
+    const struct named named = {"c1", sku, internal_sku, NULL};
+
+    assert_int_equal(mappings_confirm(caller, &named, NULL, NULL), GRPC_OK);
+}
+
+static void suggest(const struct caller *caller, const char *sku, const char *internal_sku,
+                    double confidence)
+{
+    const struct named named = {"c1", sku, internal_sku, NULL};
+
+    assert_int_equal(mappings_suggest(caller, &named, confidence, NULL), GRPC_OK);
+}
+
+static void reject(const struct caller *caller, const char *sku, const char *internal_sku)
+{
+    const struct named named = {"c1", sku, internal_sku, NULL};
+
+    assert_int_equal(mappings_reject(caller, &named, NULL), GRPC_OK);
+}
+
+/* Goal: a line gets its confirmed mapping; another the suggestions for its SKU, surest first, then
+ * confirmed SKUs that are written alike; nothing that was rejected; a read stores nothing. Method: one
+ * customer with a bit of everything. */
+static void test_lines(void **state)
+{
+    static const char *const skus[] = {" WIDGET-100", "widget-101", "zzz", "  ", "A\tB"};
+    struct world world;
+    struct caller caller = {.world = &world};
+    struct lines lines = {"c1", skus, 5, -1, 0};
+    Errata__V1__MatchLinesResponse *response = NULL;
+    Errata__V1__LineMatch *line = NULL;
+    uint64_t seq = 0;
+
+    (void)state;
+    world_init(&world);
+    caller.token = world.admin;
+    confirm(&caller, "Widget-100", "X");
+    confirm(&caller, "Widget-1012", "Y");
+    confirm(&caller, "Widget-1013", "R");
+    suggest(&caller, "widget-101", "S1", 0.25);
+    suggest(&caller, "widget-101", "S2", 0.5);
+    reject(&caller, "widget-101", "r");
+    reject(&caller, "widget-101", "S3");
+    seq = mappings_last_seq(&caller);
+    response = mappings_match(&caller, &lines);
+    assert_int_equal(mappings_last_seq(&caller), seq);
+    assert_false(response->incomplete);
+    line = response->lines[0];
+    assert_int_equal(line->match_method, MATCH_EXACT);
+    assert_string_equal(line->internal_sku, "X");
+    assert_true(line->confidence == 1);
+    assert_int_equal(line->n_candidates, 0);
+    line = response->lines[1];
+    assert_int_equal(line->match_method, MATCH_SUGGESTED);
+    assert_string_equal(line->internal_sku, "");
+    assert_int_equal(line->_confidence_case, 0);
+    assert_int_equal(line->n_candidates, 4);
+    assert_string_equal(line->candidates[0]->internal_sku, "S2");
+    assert_string_equal(line->candidates[1]->internal_sku, "S1");
+    assert_int_equal(line->candidates[1]->match_method, MATCH_SUGGESTED);
+    assert_string_equal(line->candidates[2]->customer_sku, "Widget-1012");
+    assert_int_equal(line->candidates[2]->match_method, MATCH_SIMILAR);
+    assert_string_equal(line->candidates[3]->customer_sku, "Widget-100");
+    assert_true(line->candidates[2]->confidence > line->candidates[3]->confidence);
+    assert_true(line->candidates[3]->confidence >= 0.4);
+    for (size_t i = 2; i < 5; i++) {
+        assert_int_equal(response->lines[i]->match_method, MATCH_NONE);
+        assert_int_equal(response->lines[i]->n_candidates, 0);
+    }
+    lines.candidates = 1;
+    line = mappings_match(&caller, &lines)->lines[1];
+    assert_int_equal(line->n_candidates, 1);
+    assert_string_equal(line->candidates[0]->internal_sku, "S2");
+    lines.candidates = 0;
+    line = mappings_match(&caller, &lines)->lines[1];
+    assert_int_equal(line->match_method, MATCH_NONE);
+    world_deinit(&world);
+}
+
+/* Goal: many lines without a mapping are answered by the pool, as they would be on the loop. Method: 8
+ * and 9 of them, with a pool that is full and one that is not. */
+static void test_on_pool(void **state)
+{
+    static const char *skus[9] = {"widget-1", "widget-2", "widget-3", "widget-4", "widget-5",
+                                  "widget-6", "widget-7", "widget-8", "widget-9"};
+    Errata__V1__MatchLinesResponse *response = NULL;
+    struct world world;
+    struct caller caller = {.world = &world};
+    struct lines lines = {"c1", skus, 8, -1, 0};
+
+    (void)state;
+    world_init(&world);
+    caller.token = world.admin;
+    confirm(&caller, "widget-10", "X");
+    world.pool_is_full = true; /* nothing goes there */
+    assert_int_equal(mappings_match(&caller, &lines)->lines[0]->n_candidates, 1);
+    lines.count = 9;
+    assert_int_equal(mappings_try_match(&caller, &lines, &response), GRPC_RESOURCE_EXHAUSTED);
+    lines.candidates = 0;
+    assert_int_equal(mappings_match(&caller, &lines)->lines[8]->n_candidates, 0);
+    world.pool_is_full = false;
+    lines.candidates = -1;
+    response = mappings_match(&caller, &lines);
+    for (size_t i = 0; i < 9; i++) {
+        assert_int_equal(response->lines[i]->n_candidates, 1);
+    }
+    world_deinit(&world);
+}
+
+static uint64_t use_count(const struct caller *caller, const char *id, int64_t *ret_last_used_s)
+{
+    Errata__V1__SkuMapping *mapping = NULL;
+
+    assert_int_equal(mappings_get(caller, id, &mapping), GRPC_OK);
+    *ret_last_used_s = mapping->last_used_at->seconds;
+    return mapping->use_count;
+}
+
+/* Goal: uses are counted when an answer is cited, once for a reference and draft order. Method: lines of
+ * two mappings, cited again and again. */
+static void test_uses(void **state)
+{
+    static const char *const skus[] = {"A", "B", "a ", "C"};
+    struct world world;
+    struct caller caller = {.world = &world};
+    const struct lines lines = {"c1", skus, 4, -1, 0};
+    Errata__V1__MatchLinesResponse *response = NULL;
+    Errata__V1__RecordMatchesResponse *first = NULL;
+    Errata__V1__RecordMatchesResponse *again = NULL;
+    uint64_t seq = 0;
+    int64_t used_s = 0;
+
+    (void)state;
+    world_init(&world);
+    caller.token = world.admin;
+    confirm(&caller, "A", "X");
+    confirm(&caller, "B", "Y");
+    response = mappings_match(&caller, &lines);
+    assert_int_equal(use_count(&caller, response->lines[0]->mapping_id, &used_s), 0);
+    clock_manual_advance(&world.clock, DAY_US);
+    seq = mappings_last_seq(&caller);
+    assert_int_equal(mappings_record(&caller, response->exposure_ref, NULL, &first), GRPC_OK);
+    assert_int_equal(first->applied_count, 2);
+    assert_int_equal(mappings_last_seq(&caller), seq + 2); /* the exposure, and its outcome */
+    assert_int_equal(use_count(&caller, response->lines[0]->mapping_id, &used_s), 2);
+    assert_true(used_s >= (WORLD_START_US + DAY_US) / 1000000);
+    assert_int_equal(use_count(&caller, response->lines[1]->mapping_id, &used_s), 1);
+    assert_int_equal(mappings_record(&caller, response->exposure_ref, NULL, &again), GRPC_OK);
+    assert_string_equal(again->event_id, first->event_id);
+    assert_int_equal(again->applied_count, 2);
+    assert_int_equal(mappings_last_seq(&caller), seq + 2);
+    assert_int_equal(mappings_record(&caller, response->exposure_ref, "draft", &again), GRPC_OK);
+    assert_string_not_equal(again->event_id, first->event_id);
+    assert_int_equal(mappings_last_seq(&caller), seq + 3);
+    assert_int_equal(mappings_record(&caller, response->exposure_ref, "draft", NULL), GRPC_OK);
+    assert_int_equal(mappings_last_seq(&caller), seq + 3);
+    assert_int_equal(use_count(&caller, response->lines[0]->mapping_id, &used_s), 4);
+    /* Told of the past: it counts, and was used later already. */
+    response = mappings_match(&caller, &lines);
+    caller.created_at_us = WORLD_START_US - DAY_US;
+    caller.key = "key";
+    assert_int_equal(mappings_record(&caller, response->exposure_ref, NULL, &first), GRPC_OK);
+    assert_int_equal(mappings_record(&caller, response->exposure_ref, NULL, &again), GRPC_OK);
+    assert_string_equal(again->event_id, first->event_id);
+    assert_int_equal(use_count(&caller, response->lines[0]->mapping_id, &used_s), 6);
+    assert_true(used_s >= (WORLD_START_US + DAY_US) / 1000000);
+    world_deinit(&world);
+}
+
+/* Goal: a reference that is not MatchLines's own, whole and of this organisation is refused, and nothing
+ * stored. Method: each kind of bad one. */
+static void test_bad_references(void **state)
+{
+    static const char *const skus[] = {"A"};
+    static char layout[] = "layout";
+    struct world world;
+    char stranger[WORLD_TOKEN_BYTES];
+    char text[EXPOSURE_REFERENCE_CHARACTERS_MAX + 1];
+    struct caller caller = {.world = &world};
+    struct caller foreign = {.world = &world};
+    const struct lines lines = {"c1", skus, 1, -1, 0};
+    struct exchange_start start = {.path = "errata.v1.CorrectionService/GetExamples"};
+    Errata__V1__GetExamplesRequest request = ERRATA__V1__GET_EXAMPLES_REQUEST__INIT;
+    Errata__V1__GetExamplesResponse *examples = NULL;
+    const char *reference = NULL;
+    uint64_t seq = 0;
+
+    (void)state;
+    world_init(&world);
+    (void)world_make_org(&world, "stranger", stranger);
+    caller.token = world.admin;
+    foreign.token = stranger;
+    confirm(&caller, "A", "X");
+    reference = mappings_match(&caller, &lines)->exposure_ref;
+    seq = mappings_last_seq(&caller);
+    (void)snprintf(text, sizeof(text), "%s", reference);
+    text[strlen(text) - 1] = '\0';
+    assert_int_equal(mappings_record(&caller, text, NULL, NULL), GRPC_INVALID_ARGUMENT);
+    (void)snprintf(text, sizeof(text), "%s", reference);
+    text[10] = text[10] == 'A' ? 'B' : 'A';
+    assert_int_equal(mappings_record(&caller, text, NULL, NULL), GRPC_INVALID_ARGUMENT);
+    assert_int_equal(mappings_record(&caller, "AAAA", NULL, NULL), GRPC_INVALID_ARGUMENT);
+    assert_int_equal(mappings_record(&caller, "", NULL, NULL), GRPC_INVALID_ARGUMENT);
+    assert_int_equal(mappings_record(&foreign, reference, NULL, NULL), GRPC_INVALID_ARGUMENT);
+    start.authorization = world.admin;
+    request.layout_fingerprint = layout;
+    assert_int_equal(world_call(&world, &start, &request.base, &examples), GRPC_OK);
+    assert_int_equal(mappings_record(&caller, examples->exposure_ref, NULL, NULL),
+                     GRPC_INVALID_ARGUMENT);
+    assert_int_equal(mappings_last_seq(&caller), seq);
+    world_deinit(&world);
+}
+
+/* Goal: time travel answers what would have been answered then. Method: the answers of each moment are
+ * kept, and asked for again at the end. */
+static void test_as_of(void **state)
+{
+    static const char *const skus[] = {"W-100", "W-101"};
+    struct world world;
+    struct caller caller = {.world = &world};
+    struct lines lines = {"c1", skus, 2, -1, 0};
+    Errata__V1__MatchLinesResponse *then[8];
+    uint64_t seqs[8];
+    size_t count = 0;
+
+    (void)state;
+    world_init(&world);
+    caller.token = world.admin;
+    for (size_t step = 0; step < 8; step++) {
+        switch (step) {
+        case 1:
+            suggest(&caller, "W-101", "S", 0.5);
+            break;
+        case 2:
+            confirm(&caller, "w-100", "X");
+            break;
+        case 3:
+            confirm(&caller, "w-100", "Y");
+            break;
+        case 4:
+            suggest(&caller, "W-101", "S", 0.25);
+            break;
+        case 5:
+            reject(&caller, "W-101", "S");
+            break;
+        case 6:
+            reject(&caller, "w-100", "Y");
+            break;
+        default:
+            confirm(&caller, step == 0 ? "other" : "w-100", "X");
+        }
+        seqs[count] = mappings_last_seq(&caller);
+        then[count] = mappings_match(&caller, &lines);
+        count++;
+    }
+    for (size_t i = 0; i < count; i++) {
+        Errata__V1__MatchLinesResponse *now = NULL;
+
+        lines.as_of_seq = seqs[i];
+        now = mappings_match(&caller, &lines);
+        for (size_t line = 0; line < 2; line++) {
+            Errata__V1__LineMatch *a = then[i]->lines[line];
+            Errata__V1__LineMatch *b = now->lines[line];
+
+            assert_int_equal(protobuf_c_message_get_packed_size(&a->base),
+                             protobuf_c_message_get_packed_size(&b->base));
+            assert_int_equal(a->match_method, b->match_method);
+            assert_string_equal(a->internal_sku, b->internal_sku);
+            assert_int_equal(a->n_candidates, b->n_candidates);
+            for (size_t j = 0; j < a->n_candidates; j++) {
+                assert_string_equal(a->candidates[j]->mapping_id, b->candidates[j]->mapping_id);
+                assert_true(a->candidates[j]->confidence == b->candidates[j]->confidence);
+            }
+        }
+    }
+    world_deinit(&world);
+}
+
+static Errata__V1__ListMappingsResponse *list(const struct caller *caller,
+                                              Errata__V1__ListMappingsRequest *request)
+{
+    const struct exchange_start start = {.path = "errata.v1.MappingService/ListMappings",
+                                         .authorization = caller->token};
+    Errata__V1__ListMappingsResponse *response = NULL;
+
+    assert_int_equal(world_call(caller->world, &start, &request->base, &response), GRPC_OK);
+    return response;
+}
+
+/* Goal: lists have their order, filters and pages. Method: 30 mappings of two customers. */
+static void test_list(void **state)
+{
+    static char customer[] = "c1";
+    static char prefix[] = " A-1";
+    static char long_prefix[] = "Long-Long-Long-Long-Long-Long-2";
+    struct world world;
+    struct caller caller = {.world = &world};
+    Errata__V1__ListMappingsRequest request = ERRATA__V1__LIST_MAPPINGS_REQUEST__INIT;
+    Errata__V1__ListMappingsResponse *response = NULL;
+    const struct named other = {"c2", "A-1", "Z", NULL};
+    size_t count = 0;
+    char sku[64];
+
+    (void)state;
+    world_init(&world);
+    caller.token = world.admin;
+    for (int i = 0; i < 25; i++) {
+        (void)snprintf(sku, sizeof(sku), "a-%d", i);
+        suggest(&caller, sku, "X", 0.5);
+    }
+    for (int i = 0; i < 5; i++) {
+        (void)snprintf(sku, sizeof(sku), "LONG-long-long-long-long-long-%d", i);
+        confirm(&caller, sku, "X");
+    }
+    assert_int_equal(mappings_suggest(&caller, &other, 0.5, NULL), GRPC_OK);
+    request.page_size = 7;
+    do {
+        response = list(&caller, &request);
+        count += response->n_mappings;
+        request.page_token = response->next_page_token;
+    } while (response->next_page_token[0] != '\0');
+    assert_int_equal(count, 31);
+    request.page_token = (char *)protobuf_c_empty_string;
+    request.page_size = 0;
+    request._customer_id_case = ERRATA__V1__LIST_MAPPINGS_REQUEST___CUSTOMER_ID_CUSTOMER_ID;
+    request.customer_id = customer;
+    response = list(&caller, &request);
+    assert_int_equal(response->n_mappings, 30);
+    assert_string_equal(response->mappings[0]->customer_sku, "a-0");
+    assert_string_equal(response->mappings[2]->customer_sku, "a-10");
+    request.status = CONFIRMED;
+    assert_int_equal(list(&caller, &request)->n_mappings, 5);
+    request.status = SUGGESTED;
+    request.customer_sku_prefix = prefix;
+    assert_int_equal(list(&caller, &request)->n_mappings, 11); /* a-1, a-10 to a-19 */
+    request.status = 0;
+    request.customer_sku_prefix = long_prefix;
+    response = list(&caller, &request);
+    assert_int_equal(response->n_mappings, 1);
+    assert_string_equal(response->mappings[0]->customer_sku, "LONG-long-long-long-long-long-2");
+    assert_string_equal(response->next_page_token, "");
+    world_deinit(&world);
+}
+
+/* Goal: whatever is said in whatever order, one customer SKU has at most one confirmed mapping, which
+ * MatchLines answers, and the tables are what a replay makes. Method: random writes beside a plain
+ * model of what live judgements make. */
+static void test_random(void **state)
+{
+    enum {
+        SKUS = 6,
+        INTERNALS = 4,
+        STEPS = 400
+    };
+    static const char *const skus[SKUS] = {"ab-1", "ab-2", "AB-12", "xy 77", "-", "ab-1-2"};
+    static const char *const internals[INTERNALS] = {"X", "Y", "Z", "W"};
+    int confirmed[SKUS] = {-1, -1, -1, -1, -1, -1};
+    int statuses[SKUS][INTERNALS] = {{0}};
+    struct world world;
+    struct caller caller = {.world = &world};
+    const struct lines lines = {"c1", skus, SKUS, -1, 0};
+    uint64_t random = 20260102;
+
+    (void)state;
+    world_init(&world);
+    caller.token = world.admin;
+    for (int step = 0; step < STEPS; step++) {
+        int sku = 0;
+        int internal = 0;
+
+        random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+        sku = (int)(random >> 33) % SKUS;
+        internal = (int)(random >> 43) % INTERNALS;
+        switch (random >> 53 & 3) {
+        case 0:
+            suggest(&caller, skus[sku], internals[internal], (double)(random >> 60) / 16);
+            statuses[sku][internal] =
+                statuses[sku][internal] == 0 ? SUGGESTED : statuses[sku][internal];
+            break;
+        case 1:
+            reject(&caller, skus[sku], internals[internal]);
+            statuses[sku][internal] = REJECTED;
+            confirmed[sku] = confirmed[sku] == internal ? -1 : confirmed[sku];
+            break;
+        default:
+            confirm(&caller, skus[sku], internals[internal]);
+            if (confirmed[sku] >= 0) {
+                statuses[sku][confirmed[sku]] = SUPERSEDED;
+            }
+            statuses[sku][internal] = CONFIRMED;
+            confirmed[sku] = internal;
+        }
+        if (step % 20 == 0 || step == STEPS - 1) {
+            Errata__V1__MatchLinesResponse *response = mappings_match(&caller, &lines);
+
+            for (int i = 0; i < SKUS; i++) {
+                assert_string_equal(response->lines[i]->internal_sku,
+                                    confirmed[i] >= 0 ? internals[confirmed[i]] : "");
+            }
+            assert_int_equal(mappings_record(&caller, response->exposure_ref, NULL, NULL), GRPC_OK);
+        }
+    }
+    for (int sku = 0; sku < SKUS; sku++) {
+        for (int internal = 0; internal < INTERNALS; internal++) {
+            const struct named named = {"c1", skus[sku], internals[internal], NULL};
+            Errata__V1__SkuMapping *mapping = NULL;
+
+            if (statuses[sku][internal] != 0 && statuses[sku][internal] != SUGGESTED) {
+                assert_int_equal(mappings_suggest(&caller, &named, 0.5, &mapping), GRPC_OK);
+                assert_int_equal((int)mapping->status, statuses[sku][internal]);
+            }
+        }
+    }
+    world_deinit(&world);
+}
+
+int run_match_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lines),  cmocka_unit_test(test_on_pool),
+        cmocka_unit_test(test_uses),   cmocka_unit_test(test_bad_references),
+        cmocka_unit_test(test_as_of),  cmocka_unit_test(test_list),
+        cmocka_unit_test(test_random),
+    };
+
+    return cmocka_run_group_tests_name("matches", tests, NULL, NULL);
+}

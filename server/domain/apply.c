@@ -8,6 +8,7 @@
 #include "server/domain/exposures/exposures.h"
 #include "server/domain/layouts/apply.h"
 #include "server/domain/mappings/apply.h"
+#include "server/domain/prompts/prompt_templates.h"
 #include "server/domain/settings/settings.h"
 
 /* A confirmation or rejection of a mapping is a correction like any, and changes the mapping too. */
@@ -34,7 +35,7 @@ enum err domain_apply(struct ctx *ctx, struct store_txn *txn, const struct event
         return mappings_apply(ctx, txn, event);
     case EVENT_EXTRACTION_RECORDED:
     case EVENT_PROMPT_TEMPLATE_PUT:
-        return ERR_CORRUPT;
+        return prompt_template_apply(ctx, txn, event);
     case EVENT_EXPOSURE_RECORDED:
         return exposure_apply(ctx, txn, event);
     case EVENT_SETTINGS_UPDATED:

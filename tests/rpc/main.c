@@ -24,5 +24,6 @@ int main(void)
     failed += run_review_tests();
     failed += run_verify_tests();
     failed += run_settings_tests();
+    failed += run_prompt_tests();
     return failed;
 }

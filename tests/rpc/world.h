@@ -146,5 +146,6 @@ int run_turn_tests(void);
 int run_review_tests(void);
 int run_verify_tests(void);
 int run_settings_tests(void);
+int run_prompt_tests(void);
 
 #endif

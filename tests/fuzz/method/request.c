@@ -129,6 +129,39 @@ static struct slice draw_json(struct maker *maker)
     return buffer_slice(&text);
 }
 
+/* A template whose tokens meet those of a map's keys. */
+static struct slice draw_template(struct maker *maker)
+{
+    static const char *const texts[] = {"{{hint_examples}}", "{{A}} {{ B }} {{A}}",
+                                        "{{{A}}} {{A{{B}}}}", "{{B}}{{hint_examples}}{{none}}"};
+
+    return slice_text(texts[fuzz_take_choice(maker->input, COUNT_OF(texts))]);
+}
+
+/* A key of a map: a token, more often than not. */
+static struct slice draw_key(struct maker *maker)
+{
+    static const char *const keys[] = {"A", "B", "A", "unused", "hint_examples", "no token"};
+
+    return slice_text(keys[fuzz_take_choice(maker->input, COUNT_OF(keys))]);
+}
+
+/* A text of which the contract says nothing. */
+static struct slice draw_plain_text(struct maker *maker, const struct field_info *field)
+{
+    const struct field_info *within = maker->frames[maker->depth - 1].field;
+    uint32_t choice = 0;
+
+    if (within != NULL && within->map && field->number == 1) {
+        return draw_key(maker);
+    }
+    choice = fuzz_take_byte(maker->input);
+    if (choice >= 200) {
+        return draw_template(maker);
+    }
+    return choice % 2 == 0 ? draw_json(maker) : slice_text(maker->canary);
+}
+
 static struct slice draw_right_text(struct maker *maker, const struct field_info *field)
 {
     switch (field->rules.format) {
@@ -147,7 +180,7 @@ static struct slice draw_right_text(struct maker *maker, const struct field_info
     case FORMAT_ANY:
         break;
     }
-    return fuzz_take_choice(maker->input, 2) == 0 ? draw_json(maker) : slice_text(maker->canary);
+    return draw_plain_text(maker, field);
 }
 
 /* As many bytes as the rules allow, or one more. */

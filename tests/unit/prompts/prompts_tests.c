@@ -1,0 +1,278 @@
+/*
+ * prompts_tests.c: prompt templates in the store: versions by number and as of then, pages of lists whose
+ * names begin alike, what a damaged event is; and what the shipped text promises.
+ */
+#include "server/domain/prompts/prompt_templates.h"
+#include "server/domain/prompts/shipped.h"
+#include "store/base/text.h"
+#include "store/base/wire.h"
+#include "tests/support/store/store_world.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include <errata/v1/correction_service.fields.h>
+
+#define LIST_FIELD 7
+
+static struct store_txn *begin(struct store_world *world)
+{
+    struct store_txn *txn = NULL;
+
+    assert_int_equal(store_begin(world->backend, STORE_WRITE, &txn), OK);
+    log_begin_write(txn, NULL);
+    return txn;
+}
+
+static uint64_t put(struct store_world *world, struct store_txn *txn, const char *name,
+                    struct slice text)
+{
+    struct prompt_template_draft draft = {.name = slice_text(name),
+                                          .text = text,
+                                          .comment = SLICE("why"),
+                                          .actor_user_id = SLICE("anna")};
+    uint64_t seq = 0;
+
+    assert_int_equal(prompt_template_prepare(&world->ctx, &draft), OK);
+    assert_int_equal(prompt_template_put(&world->ctx, txn, store_world_org(1), &draft, &seq), OK);
+    return seq;
+}
+
+static enum err find(struct store_world *world, struct store_txn *txn, const char *name,
+                     int64_t version, uint64_t as_of_seq, struct prompt_template *ret_template)
+{
+    const struct prompt_template_query query = {
+        .org = store_world_org(1),
+        .name = slice_text(name),
+        .has_version = version >= 0,
+        .version = (uint32_t)(version >= 0 ? version : 0),
+        .as_of_seq = as_of_seq,
+    };
+
+    return prompt_template_find(&world->ctx, txn, &query, ret_template);
+}
+
+/* Goal: the newest version as of any event is the last put before it. Method: 40 versions of two names
+ * in turn, each asked for as of each event. */
+static void test_as_of(void **state)
+{
+    struct store_world *world = *state;
+    struct store_txn *txn = begin(world);
+    struct prompt_template template;
+
+    for (uint64_t i = 1; i <= 40; i++) {
+        struct slice text = arena_printf(&world->arena, "text %llu", (unsigned long long)i);
+
+        assert_int_equal(put(world, txn, i % 2 == 0 ? "even" : "odd", text), i);
+    }
+    assert_int_equal(find(world, txn, "odd", -1, 0, &template), ERR_NOT_FOUND);
+    assert_int_equal(find(world, txn, "even", -1, 1, &template), ERR_NOT_FOUND);
+    for (uint64_t seq = 2; seq <= 45; seq++) {
+        uint64_t last = seq < 40 ? seq : 40;
+
+        assert_int_equal(find(world, txn, "even", -1, seq, &template), OK);
+        assert_int_equal(template.seq, last / 2 * 2);
+        assert_int_equal(template.version, last / 2);
+        assert_int_equal(find(world, txn, "odd", -1, seq, &template), OK);
+        assert_int_equal(template.seq, (last - 1) / 2 * 2 + 1);
+    }
+    assert_int_equal(find(world, txn, "odd", 3, 5, &template), OK);
+    assert_int_equal(template.seq, 5);
+    assert_int_equal(find(world, txn, "odd", 3, 4, &template), ERR_NOT_FOUND);
+    assert_int_equal(find(world, txn, "odd", 21, UINT64_MAX, &template), ERR_NOT_FOUND);
+    assert_int_equal(find(world, txn, "odd", UINT32_MAX, UINT64_MAX, &template), ERR_NOT_FOUND);
+    store_abort(txn);
+}
+
+/* The names of a page. */
+static size_t count_items(struct slice page, struct buffer *names)
+{
+    struct wire_reader reader = wire_reader_of(page);
+    struct wire_field field;
+    size_t count = 0;
+
+    while (wire_next(&reader, &field) == OK) {
+        struct wire_reader inner = wire_reader_of(field.bytes);
+        struct wire_field member;
+
+        assert_int_equal(field.number, LIST_FIELD);
+        while (wire_next(&inner, &member) == OK) {
+            if (member.number == PROMPT_TEMPLATE_NAME_FIELD) {
+                buffer_append(names, member.bytes);
+                buffer_append_byte(names, ',');
+            }
+        }
+        count++;
+    }
+    return count;
+}
+
+/* All names of a list, page by page. */
+static size_t list_all(struct store_world *world, struct store_txn *txn, uint32_t page_size,
+                       struct buffer *names, size_t *ret_pages)
+{
+    struct prompt_template_list list = {.org = store_world_org(1), .page_size = page_size};
+    struct key after = {.size = 0};
+    size_t count = 0;
+    bool more = true;
+
+    buffer_init(names, &world->arena, 1024);
+    for (*ret_pages = 0; more; (*ret_pages)++) {
+        struct buffer body;
+
+        buffer_init(&body, &world->arena, 1024);
+        list.after = key_slice(&after);
+        assert_int_equal(
+            prompt_template_list_write(&world->ctx, txn, &list, LIST_FIELD, &body, &more), OK);
+        assert_true(body.size <= PROMPT_TEMPLATES_PAGE_BYTES_MAX);
+        count += count_items(buffer_slice(&body), names);
+        after = list.last;
+    }
+    return count;
+}
+
+/* Goal: each name is listed once however pages are cut, also where names begin alike beyond what a key
+ * has of them. Method: such names, versions of each, pages of each size. */
+static void test_names_that_begin_alike(void **state)
+{
+    struct store_world *world = *state;
+    struct store_txn *txn = begin(world);
+    struct buffer whole;
+    struct buffer names;
+    size_t pages = 0;
+
+    for (int i = 0; i < 6; i++) {
+        struct slice name = arena_printf(&world->arena, "orders of all our customers %d", i);
+
+        (void)put(world, txn, (const char *)name.data, SLICE("one"));
+        (void)put(world, txn, (const char *)name.data, SLICE("two"));
+    }
+    assert_int_equal(list_all(world, txn, 100, &whole, &pages), 7);
+    assert_int_equal(pages, 1);
+    for (uint32_t size = 1; size <= 8; size++) {
+        assert_int_equal(list_all(world, txn, size, &names, &pages), 7);
+        assert_true(slice_equal(buffer_slice(&names), buffer_slice(&whole)));
+        assert_int_equal(pages, (7 + size - 1) / size);
+    }
+    store_abort(txn);
+}
+
+/* Goal: a page ends before it is too large, and no template is lost. Method: 40 templates with one token of
+ * nearly 64 KiB each. */
+static void test_large_pages(void **state)
+{
+    static char text[65536];
+    struct store_world *world = *state;
+    struct store_txn *txn = begin(world);
+    struct buffer names;
+    size_t pages = 0;
+
+    memset(text, 'n', sizeof(text));
+    memcpy(text, "{{", 2);
+    memcpy(text + sizeof(text) - 2, "}}", 2);
+    for (int i = 0; i < 40; i++) {
+        struct slice name = arena_printf(&world->arena, "t%02d", i);
+
+        (void)put(world, txn, (const char *)name.data, slice_of(text, sizeof(text)));
+    }
+    assert_int_equal(list_all(world, txn, 1000, &names, &pages), 41);
+    assert_int_equal(pages, 3);
+    store_abort(txn);
+}
+
+/* Goal: an event that no put wrote is refused. Method: each way, for its row and for its answer. */
+static void test_corrupt(void **state)
+{
+    static const struct slice bad[] = {
+        {(const uint8_t *)"", 0}, /* nothing */
+        {(const uint8_t *)"\x12\x01n", 3}, /* no version */
+        {(const uint8_t *)"\x18\x01", 2}, /* no name */
+        {(const uint8_t *)"\x12\x01n\x18\x00", 5}, /* version 0 */
+        {(const uint8_t *)"\x12\x01n\x18\x01\x12", 6}, /* cut */
+    };
+    struct store_world *world = *state;
+    struct store_txn *txn = begin(world);
+    struct event event = {.org = store_world_org(1), .seq = 1, .kind = EVENT_PROMPT_TEMPLATE_PUT};
+    struct buffer body;
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        event.facts = bad[i];
+        assert_int_equal(prompt_template_apply(&world->ctx, txn, &event), ERR_CORRUPT);
+    }
+    event.facts = SLICE("\x12\x01n\x18\x01");
+    assert_int_equal(prompt_template_apply(&world->ctx, txn, &event), OK);
+    buffer_init(&body, &world->arena, 64);
+    assert_int_equal(prompt_template_append_event(&body, 1, &event, PROMPT_TEMPLATE_WHOLE),
+                     ERR_CORRUPT); /* without its text */
+    event.content = SLICE("\xa2\x01\x01t");
+    event.kind = EVENT_FEEDBACK;
+    assert_int_equal(prompt_template_append_event(&body, 1, &event, PROMPT_TEMPLATE_WHOLE),
+                     ERR_CORRUPT);
+    event.kind = EVENT_PROMPT_TEMPLATE_PUT;
+    assert_int_equal(prompt_template_append_event(&body, 1, &event, PROMPT_TEMPLATE_WHOLE), OK);
+    assert_true(slice_equal(buffer_slice(&body), SLICE("\x0a\x09\x12\x01n\x18\x01\xa2\x01\x01t")));
+    store_abort(txn);
+}
+
+/* Goal: the shipped text keeps instructions and data apart: the schema, the examples in a line of their own,
+ * and the document last. Method: reads it as any template. */
+static void test_shipped_text(void **state)
+{
+    static const char *const names[] = {"output_schema", "hint_examples", "document_text"};
+    struct store_world *world = *state;
+    struct slice text = shipped_text();
+    struct template template;
+
+    assert_true(text_is_utf8(text));
+    assert_true(text.size < 65536);
+    assert_int_equal(template_read(&world->arena, text, &template), OK);
+    assert_int_equal(template.place_count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(slice_equal(template.names[i], slice_text(names[i])));
+        assert_int_equal(text.data[template.places[i].begin - 1], '\n');
+    }
+    assert_int_equal(template.places[2].end, text.size);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(text.data[template.places[i].end], '\n');
+    }
+}
+
+/* Goal: a draft with more tokens than a template may have is told which field. Method: 257 of them. */
+static void test_too_many_tokens(void **state)
+{
+    struct store_world *world = *state;
+    struct prompt_template_draft draft = {.name = SLICE("n")};
+    struct buffer text;
+
+    buffer_init(&text, &world->arena, 4096);
+    for (int i = 0; i <= TEMPLATE_NAMES_MAX; i++) {
+        buffer_printf(&text, "{{n%d}}", i);
+    }
+    draft.text = buffer_slice(&text);
+    assert_int_equal(prompt_template_prepare(&world->ctx, &draft), ERR_INVALID);
+    assert_int_equal(world->fault.count, 1);
+    assert_true(slice_equal(world->fault.entries[0].field, SLICE("prompt_template.text")));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_as_of, store_world_set_up, store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_names_that_begin_alike, store_world_set_up,
+                                        store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_large_pages, store_world_set_up,
+                                        store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_corrupt, store_world_set_up, store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_shipped_text, store_world_set_up,
+                                        store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_too_many_tokens, store_world_set_up,
+                                        store_world_tear_down),
+    };
+
+    return cmocka_run_group_tests_name("prompts", tests, NULL, NULL);
+}

@@ -1,0 +1,395 @@
+/*
+ * long_read_tests.c: reads that run on the pool: their answers, who comes next, what is refused, and
+ * what becomes of them when nobody waits any more. The pool is the world's list of jobs, of which a
+ * test runs one at a time.
+ */
+#include "server/domain/analytics/coverage.h"
+#include "server/domain/analytics/days.h"
+#include "server/domain/analytics/learning.h"
+#include "store/record.h"
+#include "tests/rpc/world.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#define LEARNING "errata.v1.AnalyticsService/GetLearningAnalytics"
+#define COVERAGE "errata.v1.AnalyticsService/ListLayoutCoverage"
+#define ORG_WAITING_MAX (SERVICES_POOL_READS_WAITING_MAX / 2)
+
+static void open_learning(struct exchange *exchange, struct world *world, const char *token)
+{
+    Errata__V1__GetLearningAnalyticsRequest request =
+        ERRATA__V1__GET_LEARNING_ANALYTICS_REQUEST__INIT;
+    const struct exchange_start start = {.path = LEARNING, .authorization = token};
+
+    exchange_open(exchange, world, &start);
+    exchange_send(exchange, &request.base);
+}
+
+static void open_coverage(struct exchange *exchange, struct world *world, const char *token,
+                          int64_t timeout_us)
+{
+    Errata__V1__ListLayoutCoverageRequest request = ERRATA__V1__LIST_LAYOUT_COVERAGE_REQUEST__INIT;
+    const struct exchange_start start = {
+        .path = COVERAGE, .authorization = token, .timeout_us = timeout_us};
+
+    exchange_open(exchange, world, &start);
+    exchange_send(exchange, &request.base);
+}
+
+/* Runs one of the pool's jobs. */
+static void run_job(struct world *world, size_t index)
+{
+    struct world_job job = {NULL, NULL, NULL};
+
+    assert_true(index < world->job_count);
+    job = world->jobs[index];
+    world->job_count--;
+    memmove(&world->jobs[index], &world->jobs[index + 1],
+            (world->job_count - index) * sizeof(world->jobs[0]));
+    job.work(job.job);
+    job.done(job.job, OK);
+}
+
+static void expect_end(struct exchange *exchange, enum grpc_code code)
+{
+    assert_true(exchange->ended);
+    assert_int_equal(exchange->code, code);
+    exchange_close(exchange);
+}
+
+/* What the domain writes, now and here. */
+static struct slice write_learning(struct world *world, struct org_id org)
+{
+    int64_t today = day_of(world->clock.wall_us);
+    const struct learning_range range = {today - 29, today};
+    struct coverage_page page = {.org = org,
+                                 .order = LAYOUT_COVERAGE_ORDER_MOST_SEEN,
+                                 .page_size = COVERAGE_MOST_SEEN,
+                                 .field = GET_LEARNING_ANALYTICS_RESPONSE_LAYOUT_STATS_FIELD};
+    struct store_txn *txn = NULL;
+    struct buffer body;
+    struct slice whole;
+    bool more = false;
+
+    buffer_init(&body, &world->arena, 0);
+    assert_int_equal(store_begin(world->backend, STORE_READ, &txn), OK);
+    assert_int_equal(learning_write(&world->ctx, txn, org, &range, 10, &body), OK);
+    assert_int_equal(coverage_write(&world->ctx, txn, &page, &body, &more), OK);
+    assert_true(arena_copy(&world->arena, buffer_slice(&body), &whole));
+    store_abort(txn);
+    return whole;
+}
+
+static struct org_id org_of(const char *id)
+{
+    struct org_id org;
+
+    assert_true(uuid_parse(slice_text(id), &org.uuid));
+    return org;
+}
+
+/* Goal: a read on the pool answers what it would have answered on the loop, and sees all that was
+ * committed when it came: its snapshot is no older. Method: a capture before it, its bytes beside the
+ * domain's own; both ways of asking for the pool. */
+static void test_answers(void **state)
+{
+    struct world world;
+    struct exchange exchange;
+    struct slice reply = {NULL, 0};
+    struct slice wanted = {NULL, 0};
+    char admin[WORLD_TOKEN_BYTES];
+    const char *org = NULL;
+
+    (void)state;
+    world_init(&world);
+    org = world_make_org(&world, "one", admin);
+    (void)world_capture(&world, admin, NULL, "layout");
+    open_learning(&exchange, &world, admin);
+    assert_int_equal(world.job_count, 1);
+    assert_false(exchange.ended);
+    wanted = write_learning(&world, org_of(org));
+    world_run(&world);
+    assert_true(exchange_read_bytes(&exchange, &reply));
+    assert_true(slice_equal(reply, wanted));
+    assert_true(slice_has(reply, "qty") && slice_has(reply, "layout"));
+    expect_end(&exchange, GRPC_OK);
+
+    open_coverage(&exchange, &world, admin, 0);
+    assert_int_equal(world.job_count, 1);
+    world_run(&world);
+    assert_true(exchange_read_bytes(&exchange, &reply));
+    assert_true(slice_has(reply, "layout"));
+    expect_end(&exchange, GRPC_OK);
+    world_deinit(&world);
+}
+
+/* Goal: a read that came behind a commit has what that wrote, though it waits long. Method: reads that
+ * come before and behind a capture, run in the order of the line. */
+static void test_reads_writes(void **state)
+{
+    struct world world;
+    struct exchange reads[2];
+    struct slice reply = {NULL, 0};
+
+    (void)state;
+    world_init(&world);
+    (void)world_capture(&world, world.admin, NULL, "first");
+    open_coverage(&reads[0], &world, world.admin, 0);
+    open_coverage(&reads[1], &world, world.admin, 0);
+    run_job(&world, 1);
+    assert_true(exchange_read_bytes(&reads[1], &reply));
+    assert_true(slice_has(reply, "first") && !slice_has(reply, "second"));
+    expect_end(&reads[1], GRPC_OK);
+    (void)world_capture(&world, world.admin, NULL, "second"); /* runs the other, before it writes */
+    assert_true(exchange_read_bytes(&reads[0], &reply));
+    assert_true(slice_has(reply, "first") && !slice_has(reply, "second"));
+    expect_end(&reads[0], GRPC_OK);
+    open_coverage(&reads[0], &world, world.admin, 0);
+    world_run(&world);
+    assert_true(exchange_read_bytes(&reads[0], &reply));
+    assert_true(slice_has(reply, "first") && slice_has(reply, "second"));
+    expect_end(&reads[0], GRPC_OK);
+    world_deinit(&world);
+}
+
+/* Goal: a few run at once, the others wait, and the next is of an organisation that has none running,
+ * else the oldest. Method: five reads of one organisation, then two of another. */
+static void test_turns(void **state)
+{
+    struct world world;
+    struct exchange reads[7];
+    char other[WORLD_TOKEN_BYTES];
+
+    (void)state;
+    world_init(&world);
+    (void)world_make_org(&world, "other", other);
+    for (size_t i = 0; i < 7; i++) {
+        open_coverage(&reads[i], &world, i < 5 ? world.admin : other, 0);
+        assert_int_equal(world.job_count, i < 2 ? i + 1 : SERVICES_POOL_READS_MAX);
+    }
+    run_job(&world, 0);
+    expect_end(&reads[0], GRPC_OK);
+    run_job(&world, 1); /* the other organisation's first passed by */
+    expect_end(&reads[5], GRPC_OK);
+    run_job(&world, 1);
+    expect_end(&reads[6], GRPC_OK);
+    run_job(&world, 0);
+    expect_end(&reads[1], GRPC_OK);
+    run_job(&world, 0);
+    expect_end(&reads[2], GRPC_OK);
+    assert_int_equal(world.job_count, 2);
+    world_run(&world);
+    expect_end(&reads[3], GRPC_OK);
+    expect_end(&reads[4], GRPC_OK);
+    world_deinit(&world);
+}
+
+/* Goal: an organisation gets half of the line, all together the whole, and who is turned away is told to
+ * come back. Method: three organisations that ask for more than that. */
+static void test_line_is_bounded(void **state)
+{
+    static struct exchange reads[3][ORG_WAITING_MAX + 2];
+    struct world world;
+    struct exchange more;
+    char tokens[3][WORLD_TOKEN_BYTES];
+
+    (void)state;
+    world_init(&world);
+    for (size_t org = 0; org < 3; org++) {
+        char name[] = {'o', (char)('0' + org), '\0'};
+
+        (void)world_make_org(&world, name, tokens[org]);
+    }
+    for (size_t org = 0; org < 2; org++) {
+        size_t count = org == 0 ? ORG_WAITING_MAX + SERVICES_POOL_READS_MAX : ORG_WAITING_MAX;
+
+        for (size_t i = 0; i < count; i++) {
+            open_coverage(&reads[org][i], &world, tokens[org], 0);
+            assert_false(reads[org][i].ended);
+        }
+        open_coverage(&more, &world, tokens[org], 0);
+        assert_true(slice_has(more.details, "google.rpc.RetryInfo"));
+        assert_true(slice_has(more.message, "long reads"));
+        expect_end(&more, GRPC_RESOURCE_EXHAUSTED);
+    }
+    open_coverage(&more, &world, tokens[2], 0);
+    expect_end(&more, GRPC_RESOURCE_EXHAUSTED);
+    assert_int_equal(services_live_count(world.services), 2 * ORG_WAITING_MAX + 2);
+    world_run(&world);
+    for (size_t org = 0; org < 2; org++) {
+        for (size_t i = 0; i < ORG_WAITING_MAX + (org == 0 ? 2 : 0); i++) {
+            expect_end(&reads[org][i], GRPC_OK);
+        }
+    }
+    world_deinit(&world);
+}
+
+/* Goal: a full pool says when to come back. */
+static void test_full_pool(void **state)
+{
+    struct world world;
+    struct exchange exchange;
+
+    (void)state;
+    world_init(&world);
+    world.pool_is_full = true;
+    open_learning(&exchange, &world, world.admin);
+    assert_true(slice_has(exchange.details, "google.rpc.RetryInfo"));
+    expect_end(&exchange, GRPC_RESOURCE_EXHAUSTED);
+    world.pool_is_full = false;
+    open_learning(&exchange, &world, world.admin);
+    world_run(&world);
+    expect_end(&exchange, GRPC_OK);
+    world_deinit(&world);
+}
+
+/* Goal: a peer that goes away takes its read out of the line at once; one that runs ends with its job,
+ * and the line goes on. Method: peers of each kind, the first of the line and its last. */
+static void test_cancel(void **state)
+{
+    struct world world;
+    struct exchange reads[6];
+
+    (void)state;
+    world_init(&world);
+    for (size_t i = 0; i < 6; i++) {
+        open_coverage(&reads[i], &world, world.admin, 0);
+    }
+    exchange_close(&reads[5]);
+    exchange_close(&reads[2]);
+    assert_int_equal(services_live_count(world.services), 4);
+    exchange_close(&reads[0]);
+    assert_int_equal(services_live_count(world.services), 4);
+    run_job(&world, 0);
+    assert_int_equal(services_live_count(world.services), 3);
+    world_run(&world);
+    expect_end(&reads[1], GRPC_OK);
+    expect_end(&reads[3], GRPC_OK);
+    expect_end(&reads[4], GRPC_OK);
+    world_deinit(&world);
+}
+
+/* Goal: a deadline ends a read that waits at once, one that runs with its job, and one whose time
+ * passed before its job began is not begun. Method: the calls' timers, and a job that starts late. */
+static void test_deadline(void **state)
+{
+    struct world world;
+    struct exchange reads[4];
+
+    (void)state;
+    world_init(&world);
+    for (size_t i = 0; i < 3; i++) {
+        open_coverage(&reads[i], &world, world.admin, i == 0 ? 0 : 100000);
+    }
+    clock_manual_advance(&world.clock, 200000);
+    call_server_tick(world.calls, clock_monotonic_us(world.ctx.clock));
+    assert_int_equal(services_live_count(world.services), 2);
+    expect_end(&reads[2], GRPC_DEADLINE_EXCEEDED);
+    open_coverage(&reads[3], &world, world.admin, 100000);
+    run_job(&world, 1);
+    expect_end(&reads[1], GRPC_DEADLINE_EXCEEDED);
+    clock_manual_advance(&world.clock, 200000);
+    world_run(&world);
+    expect_end(&reads[3], GRPC_DEADLINE_EXCEEDED);
+    expect_end(&reads[0], GRPC_OK);
+    world_deinit(&world);
+}
+
+/* Goal: draining answers what runs and what waits, and takes no more. */
+static void test_drain(void **state)
+{
+    struct world world;
+    struct exchange reads[3];
+    struct exchange late;
+
+    (void)state;
+    world_init(&world);
+    for (size_t i = 0; i < 3; i++) {
+        open_coverage(&reads[i], &world, world.admin, 0);
+    }
+    services_drain(world.services);
+    open_coverage(&late, &world, world.admin, 0);
+    expect_end(&late, GRPC_UNAVAILABLE);
+    world_run(&world);
+    for (size_t i = 0; i < 3; i++) {
+        expect_end(&reads[i], GRPC_OK);
+    }
+    world_deinit(&world);
+}
+
+/* Goal: an answer that does not fit into a read's memory is refused, and the next read is answered.
+ * Method: corrected fields with names so long that some hundred of them are more, put behind the
+ * writer's back; a question for all of them, then for one. */
+static void test_answer_too_large(void **state)
+{
+    enum {
+        NAME_BYTES = 200000,
+        NAMES = 150
+    };
+    struct world world;
+    struct exchange exchange;
+    struct store_txn *txn = NULL;
+    Errata__V1__GetLearningAnalyticsRequest request =
+        ERRATA__V1__GET_LEARNING_ANALYTICS_REQUEST__INIT;
+    struct exchange_start start = {.path = LEARNING};
+    char admin[WORLD_TOKEN_BYTES];
+    struct counter_record record = {.count = NAMES};
+    struct slice value = {NULL, 0};
+    struct key key;
+    struct org_id org;
+    uint32_t day = 0;
+    char *name = NULL;
+
+    (void)state;
+    world_init(&world);
+    org = org_of(world_make_org(&world, "one", admin));
+    day = (uint32_t)day_of(world.clock.wall_us);
+    name = arena_alloc(&world.arena, NAME_BYTES);
+    assert_non_null(name);
+    memset(name, 'x', NAME_BYTES);
+    assert_int_equal(store_begin(world.backend, STORE_WRITE, &txn), OK);
+    key = key_counter(org, day, COUNTER_FIELD_NAMES, slice_of(NULL, 0));
+    assert_int_equal(record_encode_counter(&world.arena, &record, &value), OK);
+    assert_int_equal(store_put(txn, TABLE_COUNTER, key_slice(&key), value), OK);
+    for (int i = 0; i < NAMES; i++) {
+        name[i] = 'y';
+        record.name = slice_of(name, NAME_BYTES);
+        key = key_counter(org, day, COUNTER_LINE_FIELD, record.name);
+        assert_int_equal(record_encode_counter(&world.arena, &record, &value), OK);
+        assert_int_equal(store_put(txn, TABLE_COUNTER, key_slice(&key), value), OK);
+    }
+    assert_int_equal(store_commit(txn), OK);
+    start.authorization = admin;
+    for (int top_fields = NAMES; top_fields >= 1; top_fields -= NAMES - 1) {
+        request.top_fields = top_fields;
+        exchange_open(&exchange, &world, &start);
+        exchange_send(&exchange, &request.base);
+        world_run(&world);
+        expect_end(&exchange, top_fields == 1 ? GRPC_OK : GRPC_INTERNAL);
+    }
+    world.is_damaged = true;
+    world_deinit(&world);
+}
+
+int run_long_read_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_answers),
+        cmocka_unit_test(test_reads_writes),
+        cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_line_is_bounded),
+        cmocka_unit_test(test_full_pool),
+        cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_deadline),
+        cmocka_unit_test(test_drain),
+        cmocka_unit_test(test_answer_too_large),
+    };
+
+    return cmocka_run_group_tests_name("long reads", tests, NULL, NULL);
+}

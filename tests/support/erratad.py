@@ -28,15 +28,21 @@ grpc.__path__.append(os.path.join(STUBS, "grpc"))  # grpc.health.v1 stands besid
 
 from errata.v1 import admin_service_pb2 as admin  # noqa: E402
 from errata.v1 import admin_service_pb2_grpc as admin_grpc  # noqa: E402
+from errata.v1 import analytics_service_pb2 as analytics  # noqa: E402
+from errata.v1 import analytics_service_pb2_grpc as analytics_grpc  # noqa: E402
 from errata.v1 import correction_service_pb2 as correction  # noqa: E402
 from errata.v1 import correction_service_pb2_grpc as correction_grpc  # noqa: E402
+from errata.v1 import extraction_pb2 as extraction  # noqa: E402
 from errata.v1 import feedback_event_pb2 as feedback  # noqa: E402
 from errata.v1 import layout_service_pb2 as layout  # noqa: E402
 from errata.v1 import layout_service_pb2_grpc as layout_grpc  # noqa: E402
 from errata.v1 import learning_service_pb2 as learning  # noqa: E402
 from errata.v1 import learning_service_pb2_grpc as learning_grpc  # noqa: E402
+from errata.v1 import mapping_service_pb2 as mappings  # noqa: E402
+from errata.v1 import mapping_service_pb2_grpc as mappings_grpc  # noqa: E402
 from errata.v1 import options_pb2 as options  # noqa: E402
 from errata.v1 import role_pb2 as roles  # noqa: E402
+from errata.v1 import sku_mapping_pb2 as sku_mapping  # noqa: E402
 from google.rpc import error_details_pb2, status_pb2  # noqa: E402
 from grpc.health.v1 import health_pb2, health_pb2_grpc  # noqa: E402
 
@@ -203,6 +209,8 @@ class Client:
         self.learning = learning_grpc.LearningServiceStub(self.channel)
         self.layouts = layout_grpc.LayoutServiceStub(self.channel)
         self.admin = admin_grpc.AdminServiceStub(self.channel)
+        self.mappings = mappings_grpc.MappingServiceStub(self.channel)
+        self.analytics = analytics_grpc.AnalyticsServiceStub(self.channel)
         self.health = health_pb2_grpc.HealthStub(self.channel)
 
     def raw(self, path, body, timeout=10, metadata=()):
@@ -249,6 +257,34 @@ class Client:
     def examples(self, layout_fingerprint, **fields):
         return self.corrections.GetExamples(
             correction.GetExamplesRequest(layout_fingerprint=layout_fingerprint, **fields))
+
+    def prompt(self, **fields):
+        return self.corrections.PreparePrompt(correction.PreparePromptRequest(**fields))
+
+    def record_extraction(self, **fields):
+        """Records an extraction and answers it as stored."""
+        return self.corrections.RecordExtraction(correction.RecordExtractionRequest(
+            extraction=extraction.Extraction(**fields))).extraction
+
+    def update_settings(self, **fields):
+        return self.admin.UpdateSettings(admin.UpdateSettingsRequest(
+            settings=admin.OrganizationSettings(**fields))).settings
+
+    def events(self, **fields):
+        """The whole log of the organisation, or what a filter leaves of it, newest first."""
+        return self.all_pages(self.learning.ListEvents, learning.ListEventsRequest(
+            page_size=1000, **fields), "events")
+
+    @staticmethod
+    def all_pages(method, request, name):
+        """Every page of a list; `name` is the field that has what is listed."""
+        found = []
+        while True:
+            page = method(request)
+            found += getattr(page, name)
+            if not page.next_page_token:
+                return found
+            request.page_token = page.next_page_token
 
     def _when_there_is_time(self, ingest):
         """PDFs are measured when the machine has nothing else to do: beside other tests one may get no

@@ -1,0 +1,460 @@
+"""What counters, sums and mappings must be: counted again from an organisation's log, event by event.
+
+Written from the contract alone, and sharing no code with the server: what it gives is compared with what
+the server answers from the rows that it keeps.
+"""
+import collections
+import datetime
+import hashlib
+import math
+import uuid
+
+from erratad import analytics, extraction, feedback, mappings, sku_mapping
+
+LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+FIELD = feedback.EVENT_TYPE_EXTRACTION_FIELD_CORRECTED
+READY_EXAMPLES = 3
+RANGE_DAYS_MAX = 366
+Z = 1.959963984540054  # of 95%
+CHI = Z * Z
+
+
+def day_of(timestamp):
+    return timestamp.ToDatetime().date().isoformat()
+
+
+def fold(sku):
+    return sku.strip().casefold()
+
+
+def arm_of(org_id, document_id, holdout_percent):
+    """On which side of the experiment a document falls."""
+    digest = hashlib.sha256(uuid.UUID(org_id).bytes + document_id.encode()).digest()
+    if not holdout_percent:
+        return extraction.EXPERIMENT_ARM_NONE
+    held_out = int.from_bytes(digest[:8], "big") % 100 < holdout_percent
+    return extraction.EXPERIMENT_ARM_CONTROL if held_out else extraction.EXPERIMENT_ARM_TREATMENT
+
+
+class Arm:
+    """Sums of one arm."""
+
+    def __init__(self):
+        self.extractions = self.corrected = self.fields = self.corrected_fields = 0
+
+    def told(self):
+        """As ArmResult tells it."""
+        return analytics.ArmResult(
+            extraction_count=self.extractions, corrected_count=self.corrected,
+            accuracy=None if not self.extractions else 1 - self.corrected / self.extractions,
+            field_count=self.fields, corrected_field_count=self.corrected_fields,
+            field_accuracy=None if not self.fields else 1 - self.corrected_fields / self.fields)
+
+
+class Layout:
+    """What the log says of one layout."""
+
+    def __init__(self):
+        self.seen = self.examples = self.feedback = self.extractions = self.corrected = 0
+        self.last_seen_us = None
+        self.arms = collections.defaultdict(Arm)
+
+
+class Mapping:
+    def __init__(self, id, customer_id, customer_sku, internal_sku):
+        self.id, self.customer_id = id, customer_id
+        self.customer_sku, self.internal_sku = customer_sku, internal_sku
+        self.status, self.confidence = None, None
+        self.support = self.uses = 0
+
+
+class Extraction:
+    """One that was recorded, and what was corrected of it."""
+
+    def __init__(self, event, told):
+        self.key = (event.created_at.ToMicroseconds(), event.seq)
+        self.day = day_of(event.created_at)
+        self.confidence = told.confidence_millionths
+        self.told = told.extraction
+        self.ready = told.layout_ready
+        self.corrected = False
+        self.fields = set()
+
+
+class Recount:
+    """All events of one organisation, oldest first."""
+
+    def __init__(self, events):
+        self.by_day = collections.Counter()
+        self.by_type = collections.Counter()  # (day, type)
+        self.fields = collections.Counter()  # (day, type, field)
+        self.applied = collections.Counter()  # day
+        self.layouts = collections.defaultdict(Layout)
+        self.total = collections.defaultdict(Arm)
+        self.extractions = {}  # seq
+        self.newest = {}  # (kind, id) -> Extraction
+        self.mappings = {}  # seq of the first event
+        self.confirmed = {}  # (customer, folded SKU) -> Mapping
+        self.exposures = {}  # seq
+        self.settings = None
+        self.templates = collections.Counter()
+        self.outcomes = collections.Counter()  # (exposure seq, kind, subject)
+        self.problems = []  # events that cannot be
+        for event in events:
+            self.take(event)
+
+    def take(self, event):
+        kind = event.WhichOneof("payload")
+        if hasattr(self, f"on_{kind}"):
+            getattr(self, f"on_{kind}")(event, getattr(event, kind))
+
+    # --- events ---
+
+    def on_feedback_event(self, event, told):
+        day = day_of(event.created_at)
+        self.by_day[day] += 1
+        self.by_type[day, told.event_type] += 1
+        is_correction = told.event_type in (LINE, FIELD)
+        if told.HasField("layout_fingerprint"):
+            layout = self.layouts[told.layout_fingerprint]
+            layout.feedback += 1
+            layout.examples += is_correction
+        if is_correction:
+            for field in told.fields_changed:
+                self.fields[day, told.event_type, field] += 1
+            self.correct(told)
+        elif told.mapping_changes:
+            self.judge(event, told)
+
+    def correct(self, told):
+        """Marks the newest extraction of what the correction names."""
+        found = [self.newest[key] for key in (("document", told.document_id),
+                                              ("draft_order", told.draft_order_id))
+                 if key[1] and key in self.newest]
+        if not found:
+            return
+        one = max(found, key=lambda e: e.key)
+        first, one.corrected = not one.corrected, True
+        fields = set(told.fields_changed) - one.fields if one.told.field_count else set()
+        one.fields |= fields
+        layout = self.layouts[one.told.layout_fingerprint]
+        layout.corrected += first
+        for arm in self.arms_of(one):
+            arm.corrected += first
+            arm.corrected_fields += len(fields)
+
+    def arms_of(self, one):
+        if one.ready and one.told.arm in (extraction.EXPERIMENT_ARM_TREATMENT,
+                                          extraction.EXPERIMENT_ARM_CONTROL):
+            return [self.total[one.told.arm], self.layouts[one.told.layout_fingerprint].arms[one.told.arm]]
+        return []
+
+    def on_extraction_recorded(self, event, told):
+        one = Extraction(event, told)
+        self.extractions[event.seq] = one
+        layout = self.layouts[told.extraction.layout_fingerprint]
+        if one.ready != (layout.examples >= READY_EXAMPLES):
+            self.problems.append(f"extraction {event.seq}: ready {one.ready}, {layout.examples} examples")
+        layout.extractions += 1
+        for arm in self.arms_of(one):
+            arm.extractions += 1
+            arm.fields += told.extraction.field_count
+        for kind, id in (("document", told.extraction.document_id),
+                         ("draft_order", told.extraction.draft_order_id)):
+            if id and ((kind, id) not in self.newest or self.newest[kind, id].key < one.key):
+                self.newest[kind, id] = one
+        for exposure in told.exposure_seqs:
+            self.outcomes[exposure, "extraction",
+                          told.extraction.document_id or told.extraction.draft_order_id] += 1
+
+    def on_document_ingested(self, event, told):
+        if told.document.HasField("layout_fingerprint"):
+            layout = self.layouts[told.document.layout_fingerprint]
+            layout.seen += 1
+            layout.last_seen_us = event.created_at.ToMicroseconds()
+
+    def mapping(self, change):
+        told = change.mapping
+        return self.mappings.setdefault(change.seq, Mapping(
+            told.id, told.customer_id, told.customer_sku, told.internal_sku))
+
+    def judge(self, event, told):
+        one = self.mapping(told.mapping_changes[0])
+        key = one.customer_id, fold(one.customer_sku)
+        if told.event_type == feedback.EVENT_TYPE_MAPPING_REJECTED:
+            one.status, one.confidence = sku_mapping.MAPPING_STATUS_REJECTED, 0.0
+            if self.confirmed.get(key) is one:
+                del self.confirmed[key]
+            return
+        if self.confirmed.get(key, one) is not one:
+            self.confirmed[key].status = sku_mapping.MAPPING_STATUS_SUPERSEDED
+        self.confirmed[key] = one
+        one.status, one.confidence = sku_mapping.MAPPING_STATUS_CONFIRMED, 1.0
+        one.support += 1
+
+    def on_mapping_suggested(self, _event, told):
+        one = self.mapping(told.change)
+        if one.status in (None, sku_mapping.MAPPING_STATUS_SUGGESTED):
+            one.status = sku_mapping.MAPPING_STATUS_SUGGESTED
+            one.confidence = told.change.mapping.confidence
+
+    def on_mapping_applied(self, event, told):
+        for applied in told.mappings:
+            self.mappings[applied.seq].uses += applied.line_count
+            self.applied[day_of(event.created_at)] += applied.line_count
+        self.outcomes[told.exposure_seq, "applied", told.draft_order_id] += 1
+
+    def on_exposure_recorded(self, event, told):
+        self.exposures[event.seq] = told
+
+    def on_prompt_template(self, _event, told):
+        self.templates[told.name] += 1
+        if told.version != self.templates[told.name]:
+            self.problems.append(f"template {told.name}: version {told.version} where "
+                                 f"{self.templates[told.name]} should be")
+
+    def on_settings_updated(self, _event, told):
+        if self.settings is not None and told.before != self.settings:
+            self.problems.append("settings: the before of one change is not the after of another")
+        self.settings = told.after
+
+    # --- answers ---
+
+    def days(self):
+        """Every day of which anything is known."""
+        return sorted({day for day in self.by_day} | {one.day for one in self.extractions.values()} |
+                      set(self.applied))
+
+    def analytics(self, start, end, top=10):
+        """GetLearningAnalytics of a range of days, but for its layouts."""
+        first, last = datetime.date.fromisoformat(start), datetime.date.fromisoformat(end)
+        days = [(first + datetime.timedelta(n)).isoformat() for n in range((last - first).days + 1)]
+        inside = set(days)
+        types, both, per_type = collections.Counter(), collections.Counter(), {
+            LINE: collections.Counter(), FIELD: collections.Counter()}
+        for (day, kind), count in self.by_type.items():
+            types[kind] += count if day in inside else 0
+        for (day, kind, name), count in self.fields.items():
+            if day in inside:
+                both[name] += count
+                per_type[kind][name] += count
+        told = analytics.GetLearningAnalyticsResponse(
+            start_date=start, end_date=end,
+            events_by_day=[analytics.DayCount(date=day, count=self.by_day[day]) for day in days],
+            by_event_type=[analytics.EventTypeCount(event_type=kind, count=count) for kind, count in
+                           sorted(types.items(), key=lambda item: (-item[1], item[0])) if count],
+            corrected_fields=ranked(both, top), corrected_line_fields=ranked(per_type[LINE], top),
+            corrected_header_fields=ranked(per_type[FIELD], top),
+            confidence_by_day=[self.confidence(day) for day in days],
+            mapping_confirmed_count=types[feedback.EVENT_TYPE_MAPPING_CONFIRMED],
+            mapping_applied_count=sum(self.applied[day] for day in days))
+        told.extraction_count = sum(day.extraction_count for day in told.confidence_by_day)
+        told.corrected_count = sum(day.corrected_count for day in told.confidence_by_day)
+        if told.extraction_count:
+            told.correction_rate = told.corrected_count / told.extraction_count
+        return told
+
+    def confidence(self, day):
+        found = [one for one in self.extractions.values() if one.day == day]
+        mean = sum(one.confidence for one in found) / len(found) / 1e6 if found else None
+        return analytics.DayConfidence(date=day, extraction_count=len(found), mean_confidence=mean,
+                                       corrected_count=sum(one.corrected for one in found))
+
+    def coverage(self):
+        """ListLayoutCoverage, by fingerprint."""
+        found = {}
+        for name, layout in self.layouts.items():
+            row = analytics.LayoutCoverage(
+                layout_fingerprint=name, fingerprint_short=name[:8], seen_count=layout.seen,
+                example_count=layout.examples, feedback_count=layout.feedback,
+                extraction_count=layout.extractions, corrected_count=layout.corrected)
+            if layout.extractions:
+                row.correction_rate = layout.corrected / layout.extractions
+            if layout.last_seen_us is not None:
+                row.last_seen_at.FromMicroseconds(layout.last_seen_us)
+            found[name] = row
+        return found
+
+    def experiment(self):
+        """GetExperimentReport: (the organisation's comparison, the layouts' by fingerprint)."""
+        layouts = {name: (layout.examples, compare(layout.arms)) for name, layout in self.layouts.items()
+                   if layout.examples >= READY_EXAMPLES and layout.arms}
+        return compare(self.total), layouts
+
+
+def ranked(counts, top):
+    order = sorted(counts.items(), key=lambda item: (-item[1], item[0].encode()))
+    return [analytics.FieldCount(field=name, count=count) for name, count in order[:top]]
+
+
+# --- statistics ---
+
+def score(right, total, other_right, other_total, ratio):
+    """Koopman's statistic of the hypothesis that the first share is `ratio` times the other."""
+    a = (total + other_total) * ratio
+    b = -(total * ratio + right + other_total + other_right * ratio)
+    c = right + other_right
+    share = (-b - math.sqrt(max(b * b - 4 * a * c, 0))) / (2 * a)
+
+    def part(count, size, p):
+        if p <= 0 or p >= 1:
+            return 0.0 if abs(count - size * p) < 1e-9 else math.inf
+        return (count - size * p) ** 2 / (size * p * (1 - p))
+    return part(right, total, ratio * share) + part(other_right, other_total, share)
+
+
+def bisect(low, high, inside):
+    """Where `inside` ends between a point where it holds and one where it does not."""
+    for _ in range(200):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if inside(middle) else (low, middle)
+    return math.sqrt(low * high)
+
+
+def compare(arms):
+    """ExperimentComparison of two arms."""
+    treatment = arms[extraction.EXPERIMENT_ARM_TREATMENT]
+    control = arms[extraction.EXPERIMENT_ARM_CONTROL]
+    told = analytics.ExperimentComparison(treatment=treatment.told(), control=control.told())
+    if not treatment.extractions or not control.extractions:
+        return told
+    good, other = treatment.extractions - treatment.corrected, control.extractions - control.corrected
+    pooled = (good + other) / (treatment.extractions + control.extractions)
+    if 0 < pooled < 1:
+        spread = pooled * (1 - pooled) * (1 / treatment.extractions + 1 / control.extractions)
+        difference = good / treatment.extractions - other / control.extractions
+        told.p_value = math.erfc(abs(difference) / math.sqrt(2 * spread))
+    else:
+        told.p_value = 1.0
+    if not other:
+        return told
+    ratio = (good / treatment.extractions) / (other / control.extractions)
+    told.relative_improvement = ratio - 1
+    told.target_reached = 20 * good * control.extractions >= 23 * other * treatment.extractions
+    if good:
+        def inside(theta):
+            return score(good, treatment.extractions, other, control.extractions, theta) <= CHI
+        told.improvement_low = bisect(ratio, ratio / 1e6, inside) - 1
+        told.improvement_high = bisect(ratio, ratio * 1e6, inside) - 1
+    return told
+
+
+# --- what the server says ---
+
+def differs(wanted, told, path, problems, tolerance=1e-9):
+    """Compares two messages; numbers of statistics within a tolerance."""
+    for field in wanted.DESCRIPTOR.fields:
+        where = f"{path}.{field.name}"
+        one, other = getattr(wanted, field.name), getattr(told, field.name)
+        if field.label == field.LABEL_REPEATED:
+            if len(one) != len(other):
+                problems.append(f"{where}: {len(other)} where {len(one)} should be")
+            for n, pair in enumerate(zip(one, other)):
+                differs(*pair, f"{where}[{n}]", problems, tolerance)
+        elif field.has_presence and wanted.HasField(field.name) != told.HasField(field.name):
+            problems.append(f"{where}: there {told.HasField(field.name)}, "
+                            f"should be {wanted.HasField(field.name)}: {one} {other}")
+        elif field.type == field.TYPE_MESSAGE and not field.message_type.full_name.startswith("google."):
+            differs(one, other, where, problems, tolerance)
+        elif field.type == field.TYPE_DOUBLE:
+            if not math.isclose(one, other, rel_tol=tolerance, abs_tol=tolerance):
+                problems.append(f"{where}: {other} where {one} should be")
+        elif one != other:
+            problems.append(f"{where}: {other} where {one} should be")
+
+
+def check_analytics(client, counted, problems):
+    days = counted.days() or [datetime.datetime.now(datetime.timezone.utc).date().isoformat()]
+    start = datetime.date.fromisoformat(days[0])
+    while start.isoformat() <= days[-1]:
+        end = min(start + datetime.timedelta(RANGE_DAYS_MAX - 1), datetime.date.fromisoformat(days[-1]))
+        request = analytics.GetLearningAnalyticsRequest(
+            start_date=start.isoformat(), end_date=end.isoformat(), top_fields=1000)
+        told = client.analytics.GetLearningAnalytics(request)
+        wanted = counted.analytics(request.start_date, request.end_date, 1000)
+        check_stats(counted, told.layout_stats, "layout_stats", problems)
+        del told.layout_stats[:]
+        # Types that are as frequent as one another stand in no order that is promised.
+        for message in (told, wanted):
+            message.by_event_type.sort(key=lambda row: (-row.count, row.event_type))
+        differs(wanted, told, "analytics", problems)
+        start = end + datetime.timedelta(1)
+
+
+def check_stats(counted, rows, path, problems):
+    coverage = counted.coverage()
+    for row in rows:
+        if row.layout_fingerprint not in coverage:
+            problems.append(f"{path}: {row.layout_fingerprint} is not in the log")
+            continue
+        differs(coverage[row.layout_fingerprint], row, f"{path} {row.layout_fingerprint}", problems)
+
+
+def check_coverage(client, counted, problems):
+    for order in (analytics.LAYOUT_COVERAGE_ORDER_LAST_SEEN, analytics.LAYOUT_COVERAGE_ORDER_MOST_SEEN):
+        rows = client.all_pages(client.analytics.ListLayoutCoverage,
+                                analytics.ListLayoutCoverageRequest(page_size=100, order=order), "layout_stats")
+        names = [row.layout_fingerprint for row in rows]
+        if sorted(names) != sorted(counted.layouts):
+            problems.append(f"coverage: {sorted(set(names) ^ set(counted.layouts))} too many, missing or twice")
+        check_stats(counted, rows, "coverage", problems)
+
+
+def check_experiment(client, counted, problems):
+    total, layouts = counted.experiment()
+    told, token = {}, ""
+    while True:
+        page = client.analytics.GetExperimentReport(
+            analytics.GetExperimentReportRequest(page_size=100, page_token=token))
+        differs(total, page.organization, "experiment", problems, 1e-6)
+        told.update({one.layout_fingerprint: one for one in page.layouts})
+        token = page.next_page_token
+        if not token:
+            break
+    if sorted(told) != sorted(layouts):
+        problems.append(f"experiment: layouts {sorted(told)} where {sorted(layouts)} should be")
+    for name in set(told) & set(layouts):
+        examples, comparison = layouts[name]
+        if told[name].example_count != examples:
+            problems.append(f"experiment {name}: {told[name].example_count} examples, not {examples}")
+        differs(comparison, told[name].comparison, f"experiment {name}", problems, 1e-6)
+
+
+def check_mappings(client, counted, problems):
+    told = {one.id: one for one in client.all_pages(
+        client.mappings.ListMappings, mappings.ListMappingsRequest(page_size=1000), "mappings")}
+    wanted = {one.id: one for one in counted.mappings.values()}
+    if set(told) != set(wanted):
+        problems.append(f"mappings: {sorted(set(told) ^ set(wanted))} too many or missing")
+    confirmed = collections.Counter()
+    for id in set(told) & set(wanted):
+        one, other = told[id], wanted[id]
+        confirmed[one.customer_id, fold(one.customer_sku)] += (
+            one.status == sku_mapping.MAPPING_STATUS_CONFIRMED)
+        was = (one.status, one.support_count, one.use_count, one.customer_sku, one.internal_sku)
+        should = (other.status, other.support, other.uses, other.customer_sku, other.internal_sku)
+        if was != should or (other.status != sku_mapping.MAPPING_STATUS_SUPERSEDED and
+                             not math.isclose(one.confidence, other.confidence, abs_tol=1e-6)):
+            problems.append(f"mapping {id}: {was} {one.confidence}, should be {should} {other.confidence}")
+    problems += [f"mappings: {count} confirmed for {key}" for key, count in confirmed.items() if count > 1]
+
+
+def check_once(counted, problems):
+    """The same outcome of a reference counts once, and an exposure enters the log once."""
+    problems += [f"outcome {key}: counted {count} times"
+                 for key, count in counted.outcomes.items() if count > 1]
+    hashes = collections.Counter(told.reference_hash for told in counted.exposures.values())
+    problems += [f"exposure {key.hex()}: recorded {count} times"
+                 for key, count in hashes.items() if count > 1]
+
+
+def check(client, counted=None):
+    """What is wrong with what the server tells a client: nothing, or sentences. Nobody may write."""
+    problems = []
+    if counted is None:
+        counted = Recount(reversed(client.events()))
+    problems += counted.problems
+    for look in (check_analytics, check_coverage, check_experiment, check_mappings):
+        look(client, counted, problems)
+    check_once(counted, problems)
+    return problems

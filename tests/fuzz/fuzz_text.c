@@ -1,28 +1,24 @@
 /*
- * fuzz_text.c: any bytes as text that is on its way to a prompt (server/domain/text). What comes
- * out is UTF-8, never longer, the same when it is done again, and has nothing left that acts:
- * looked for here by plain comparison, beside the sanitiser's own measures. A hint made of it is
- * JSON that says the same. With an odd first byte the input names pieces of a table, so that marks
- * meet each other.
+ * fuzz_text.c: any bytes as text that is on its way to a prompt (server/domain/text), in each profile.
+ * What comes out is UTF-8, bounded, the same when it is done again, and has nothing left that acts: looked
+ * for by the independent code of promises.c, and by the sanitiser's own measures. A hint made of it is JSON
+ * that says the same; a quotation made of its pieces opens and closes where its notes do. With an odd
+ * first byte the input names pieces of a table, so that marks meet each other.
  */
 #include "server/domain/text/hint.h"
 #include "server/domain/text/marks.h"
+#include "server/domain/text/quote.h"
 #include "server/domain/text/sanitise.h"
 #include "store/base/assert.h"
 #include "store/base/json.h"
 #include "store/base/text.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/fuzz_input.h"
+#include "tests/unit/text/promises.h"
+
+#include <stdio.h>
 
 #define ARENA_BYTES ((size_t)64 << 20)
-
-/* What stands in a text nowhere, however it came there. */
-static const char
-    *const never[] = {"{{",           "}}",           "<|im_start|>", "<|im_end|>", "[INST]",
-                      "[/INST]",      "<<SYS>>",      "\x1b",         "\r",         "\t",
-                      "\x7f",         "\xe2\x80\xae", /* U+202E: right to left from here */
-                      "\xe2\x80\x8b", /* U+200B: a space of no width */
-                      "\xc2\x9b" /* U+009B: begins an ANSI escape */};
 
 static const char *const pieces[] = {"{",
                                      "}",
@@ -71,7 +67,30 @@ static const char *const pieces[] = {"{",
                                      "\"",
                                      "5",
                                      "-",
-                                     "`"};
+                                     "`",
+                                     "```",
+                                     "~~",
+                                     "~",
+                                     "\xef\xbd\x80", /* full-width grave */
+                                     "\xcb\x8b", /* a letter like a grave */
+                                     "\xe2\x9f\x85", /* the quote marks */
+                                     "\xe2\x9f\x86",
+                                     "\xef\xac\x86", /* a ligature of s and t */
+                                     "\xef\xb7\xba", /* decomposes to 18 */
+                                     "\xcd\x84", /* a mark that is two */
+                                     "\xcc\xb8", /* a stroke through what is before */
+                                     "\xe2\x80\x8d", /* joins emoji */
+                                     "\xf0\x9f\x91\xa9",
+                                     "\xf0\x9f\x86\x82", /* S in a black frame */
+                                     "\xe1\x84\x80", /* Hangul, to compose */
+                                     "\xe1\x85\xa1",
+                                     "\xe3\x80\x80", /* a wide space */
+                                     "\xef\xbc\x9a", /* a wide colon */
+                                     "developer",
+                                     "<s>",
+                                     "[|",
+                                     "|]",
+                                     "Honest words stand here, and more of them. "};
 
 #define COUNT_OF(table) (sizeof(table) / sizeof((table)[0]))
 
@@ -95,6 +114,14 @@ static struct slice sanitise(struct arena *arena, struct slice text)
     return clean;
 }
 
+static void expect_nothing(const char *broken)
+{
+    if (broken != NULL) {
+        (void)fprintf(stderr, "%s\n", broken);
+    }
+    ASSERT(broken == NULL);
+}
+
 /* No mark begins anywhere, by the sanitiser's own measures. */
 static void check_marks(struct arena *arena, struct slice text)
 {
@@ -112,18 +139,65 @@ static void check_marks(struct arena *arena, struct slice text)
     }
 }
 
-static void check_text(struct arena *arena, struct slice text)
+/* One profile: what it promises, and that doing it again changes nothing. */
+static void check_profile(struct arena *arena, enum sanitise_profile profile, struct slice text)
 {
-    struct slice clean = sanitise(arena, text);
+    struct sanitised clean = sanitise_text(arena, profile, text);
+    struct sanitised again = sanitise_text(arena, profile, clean.text);
 
-    ASSERT(clean.size <= text.size);
-    ASSERT(text_is_utf8(clean));
-    ASSERT(slice_equal(sanitise(arena, clean), clean));
-    for (size_t i = 0; i < COUNT_OF(never); i++) {
-        ASSERT(clean.size == 0 ||
-               memmem(clean.data, clean.size, never[i], strlen(never[i])) == NULL);
+    ASSERT(!clean.failed || clean.text.size == 0);
+    ASSERT(!again.failed);
+    ASSERT(slice_equal(again.text, clean.text));
+    ASSERT(profile != SANITISE_EXAMPLE || clean.text.size <= text.size);
+    expect_nothing(promises_broken_by(profile, clean.text));
+    check_marks(arena, clean.text);
+}
+
+/* Cut anywhere, the text is what the same words alone give. */
+static void check_cut(struct arena *arena, struct slice text, size_t characters_max)
+{
+    struct sanitised cut = sanitise_note(arena, text, characters_max);
+    struct sanitised again = sanitise_note(arena, cut.text, characters_max);
+
+    ASSERT(text_first_characters(cut.text, characters_max).size == cut.text.size);
+    ASSERT(slice_equal(again.text, cut.text));
+    ASSERT(slice_equal(sanitise_text(arena, SANITISE_NOTE, cut.text).text, cut.text));
+}
+
+/* The text in pieces, and those that come of them, each as a note. */
+static void check_quote(struct arena *arena, struct slice text, size_t piece_bytes)
+{
+    struct quote quote;
+    struct slice rest = text;
+    size_t notes = 0;
+
+    quote_init(&quote, arena);
+    while (rest.size > 0 && notes < 16) {
+        struct slice note =
+            text_first_bytes(rest, piece_bytes < rest.size ? piece_bytes : rest.size);
+
+        note = note.size > 0 ? note : rest;
+        ASSERT(quote_add(&quote, note) == OK);
+        rest = slice_after(rest, note.size);
+        notes++;
     }
-    check_marks(arena, clean);
+    expect_nothing(promises_broken_by_quote(buffer_slice(&quote.text), notes));
+    /* A quotation within a quotation is one note again. */
+    rest = buffer_slice(&quote.text);
+    quote_init(&quote, arena);
+    ASSERT(quote_add(&quote, rest) == OK);
+    expect_nothing(promises_broken_by_quote(buffer_slice(&quote.text), 1));
+}
+
+static void check_text(struct arena *arena, struct slice text, size_t number)
+{
+    check_profile(arena, SANITISE_NOTE, text);
+    check_profile(arena, SANITISE_GUIDELINE, text);
+    check_profile(arena, SANITISE_EXAMPLE, text);
+    check_cut(arena, text, number);
+    if (text_is_utf8(text)) {
+        check_quote(arena, text, number + 1);
+    }
 }
 
 /* No string of a checked text, and no name, has anything left to take out. */
@@ -170,7 +244,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     arena_init(&arena, ARENA_BYTES);
     text = built ? build(&arena, input.rest) : input.rest;
-    check_text(&arena, text);
+    check_text(&arena, text, snippet);
     if (snippet <= text.size) {
         check_hint(&arena, text_first_bytes(text, snippet), slice_after(text, snippet));
     }

@@ -4,7 +4,6 @@
  */
 #include "server/domain/text/fold.h"
 
-#include <stddef.h>
 #include <utf8proc.h>
 
 struct look_alike {
@@ -34,17 +33,6 @@ static const uint32_t framed_rows[] = {0x1F150, 0x1F170, 0x1F1E6};
 
 /* The longest compatibility decomposition of one character (U+FDFA) has 18. */
 #define DECOMPOSED_MAX 18
-
-static uint8_t fold_ascii(uint8_t byte)
-{
-    if (byte >= 'A' && byte <= 'Z') {
-        byte = (uint8_t)(byte - 'A' + 'a');
-    }
-    if (byte == 'l' || byte == '1') {
-        return 'i';
-    }
-    return byte == '0' ? 'o' : byte;
-}
 
 static uint8_t find_look_alike(uint32_t code_point)
 {
@@ -77,11 +65,25 @@ static uint8_t find_framed(uint32_t code_point)
     return 0;
 }
 
+/* Unicode's own folding of one character; gives how many code points, 0 where there is none. */
+static size_t decompose(uint32_t code_point, utf8proc_int32_t decomposed[DECOMPOSED_MAX])
+{
+    int boundary = 0;
+    utf8proc_ssize_t count = utf8proc_decompose_char(
+        (utf8proc_int32_t)code_point, decomposed, DECOMPOSED_MAX,
+        UTF8PROC_COMPAT | UTF8PROC_DECOMPOSE | UTF8PROC_CASEFOLD | UTF8PROC_STRIPMARK, &boundary);
+
+    return count < 0 ? 0 : (size_t)count;
+}
+
+static uint8_t fold_one(uint32_t decomposed)
+{
+    return decomposed < 0x80 ? fold_ascii((uint8_t)decomposed) : find_look_alike(decomposed);
+}
+
 uint8_t fold_to_ascii(uint32_t code_point)
 {
     utf8proc_int32_t decomposed[DECOMPOSED_MAX] = {0};
-    int boundary = 0;
-    utf8proc_ssize_t count = 0;
     uint8_t found = 0;
 
     if (code_point < 0x80) {
@@ -91,17 +93,30 @@ uint8_t fold_to_ascii(uint32_t code_point)
     if (found != 0) {
         return found;
     }
-    count = utf8proc_decompose_char(
-        (utf8proc_int32_t)code_point, decomposed, DECOMPOSED_MAX,
-        UTF8PROC_COMPAT | UTF8PROC_DECOMPOSE | UTF8PROC_CASEFOLD | UTF8PROC_STRIPMARK, &boundary);
-    if (count != 1) {
+    if (decompose(code_point, decomposed) != 1) {
         return 0;
     }
-    if (decomposed[0] < 0x80) {
-        return fold_ascii((uint8_t)decomposed[0]);
-    }
-    found = find_look_alike((uint32_t)decomposed[0]);
+    found = fold_one((uint32_t)decomposed[0]);
     return found != 0 ? found : find_framed(code_point);
+}
+
+size_t fold_to_letters(uint32_t code_point, uint8_t letters[FOLD_LETTERS_MAX])
+{
+    utf8proc_int32_t decomposed[DECOMPOSED_MAX] = {0};
+    size_t count = 0;
+
+    letters[0] = fold_to_ascii(code_point);
+    if (letters[0] != 0) {
+        return 1;
+    }
+    count = decompose(code_point, decomposed);
+    if (count > FOLD_LETTERS_MAX) {
+        return 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        letters[i] = fold_one((uint32_t)decomposed[i]);
+    }
+    return count;
 }
 
 bool fold_is_ignorable(uint32_t code_point)

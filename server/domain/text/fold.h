@@ -7,11 +7,28 @@
 #define ERRATA_SERVER_DOMAIN_TEXT_FOLD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-/* The small ASCII character that the code point looks like, 0 where it looks like none. What looks
- * like l, I or 1 is `i`, what looks like 0 is `o`; a word to compare with is folded too. */
+/* What looks like l, I or 1 is `i`, what looks like 0 is `o`; a word to compare with is folded too. */
+static inline uint8_t fold_ascii(uint8_t byte)
+{
+    if (byte >= 'A' && byte <= 'Z') {
+        byte = (uint8_t)(byte - 'A' + 'a');
+    }
+    if (byte == 'l' || byte == '1') {
+        return 'i';
+    }
+    return byte == '0' ? 'o' : byte;
+}
+
+/* The small ASCII character that the code point looks like, 0 where it looks like none. */
 uint8_t fold_to_ascii(uint32_t code_point);
+/* Letters of one ligature that are told apart. */
+#define FOLD_LETTERS_MAX 3
+/* The same, where the code point may look like several: a ligature, a parenthesised letter. Gives how
+ * many, 0 where it looks like none. */
+size_t fold_to_letters(uint32_t code_point, uint8_t letters[FOLD_LETTERS_MAX]);
 /* Leaves no trace on a page: bidi controls, zero-width characters, fillers, tags. */
 bool fold_is_ignorable(uint32_t code_point);
 /* A combining mark: it sits on the character before it. */

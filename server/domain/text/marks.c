@@ -32,17 +32,61 @@ static const char *const bracket_words[] = {
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-static bool looks_like(struct points text, size_t at, char ascii)
+/* `ascii` is no letter and no digit. */
+static inline bool looks_like(struct points text, size_t at, char ascii)
 {
-    return at < text.count && fold_to_ascii(text.at[at]) == (uint8_t)ascii;
+    uint32_t code_point = at < text.count ? text.at[at] : 0;
+
+    return code_point < 0x80 ? code_point == (uint8_t)ascii
+                             : fold_to_ascii(code_point) == (uint8_t)ascii;
+}
+
+static inline bool is_gap(uint32_t code_point)
+{
+    return code_point < 0x80 ? code_point == ' '
+                             : fold_is_space(code_point) || fold_is_mark(code_point);
 }
 
 static size_t skip_spaces(struct points text, size_t at)
 {
-    while (at < text.count && (fold_is_space(text.at[at]) || fold_is_mark(text.at[at]))) {
+    while (at < text.count && is_gap(text.at[at])) {
         at++;
     }
     return at;
+}
+
+/* The first letter of what stands at `at`, to pass over the words that begin with another: most do. */
+static uint8_t first_letter(struct points text, size_t at)
+{
+    uint8_t letters[FOLD_LETTERS_MAX] = {0};
+
+    if (at >= text.count) {
+        return 0;
+    }
+    if (text.at[at] < 0x80) {
+        return fold_ascii((uint8_t)text.at[at]);
+    }
+    return fold_to_letters(text.at[at], letters) > 0 ? letters[0] : 0;
+}
+
+/* What is left of a word behind the letters that one character looks like; NULL where they are
+ * others. */
+static const char *word_after(const char *word, uint32_t code_point)
+{
+    uint8_t letters[FOLD_LETTERS_MAX];
+    size_t count = 0;
+
+    if (code_point < 0x80) {
+        return fold_ascii((uint8_t)code_point) == fold_ascii((uint8_t)*word) ? word + 1 : NULL;
+    }
+    count = fold_to_letters(code_point, letters);
+    for (size_t i = 0; i < count; i++) {
+        if (*word == '\0' || letters[i] != fold_ascii((uint8_t)*word)) {
+            return NULL;
+        }
+        word++;
+    }
+    return count == 0 ? NULL : word;
 }
 
 /* Passes over a word, with combining marks (and, where `spaced`, spaces) between its letters.
@@ -51,8 +95,9 @@ static bool pass_word(struct points text, size_t *at, const char *word, bool spa
 {
     size_t next = *at;
 
-    for (const char *letter = word; *letter != '\0'; letter++) {
-        if (next >= text.count || fold_to_ascii(text.at[next]) != fold_to_ascii((uint8_t)*letter)) {
+    while (*word != '\0') {
+        word = next < text.count ? word_after(word, text.at[next]) : NULL;
+        if (word == NULL) {
             return false;
         }
         next++;
@@ -99,7 +144,8 @@ size_t marks_match_fence(struct points text, size_t from)
     return run >= MARKS_FENCE_MIN ? at - from : 0;
 }
 
-/* Where `<|name|>` ends, or with other brackets `[|name|]`; 0 where none begins at `from`. */
+/* Where `<|name|>` ends, or `[|name|]`, which is one word: mathematics looks like that too; 0 where
+ * none begins at `from`. */
 static size_t end_of_token(struct points text, size_t from, char closing)
 {
     size_t at = from + 2;
@@ -110,6 +156,9 @@ static size_t end_of_token(struct points text, size_t from, char closing)
     while (at < text.count && at - from <= MARKS_TOKEN_MAX + 2 && text.at[at] != '\n') {
         if (looks_like(text, at, '|') && looks_like(text, at + 1, closing)) {
             return at + 2;
+        }
+        if (closing == ']' && is_gap(text.at[at])) {
+            return 0;
         }
         at++;
     }
@@ -141,14 +190,17 @@ static bool pass_attributes(struct points text, size_t *at)
 static size_t end_of_tag(struct points text, size_t from)
 {
     size_t start = skip_spaces(text, from + 1);
+    uint8_t first = 0;
 
     if (looks_like(text, start, '/')) {
         start = skip_spaces(text, start + 1);
     }
+    first = first_letter(text, start);
     for (size_t i = 0; i < COUNT_OF(tag_words); i++) {
         size_t at = start;
 
-        if (pass_word(text, &at, tag_words[i], false) && pass_attributes(text, &at)) {
+        if (fold_ascii((uint8_t)tag_words[i][0]) == first &&
+            pass_word(text, &at, tag_words[i], false) && pass_attributes(text, &at)) {
             return at;
         }
     }
@@ -158,14 +210,17 @@ static size_t end_of_tag(struct points text, size_t from)
 static size_t end_of_bracket(struct points text, size_t from)
 {
     size_t start = skip_spaces(text, from + 1);
+    uint8_t first = 0;
 
     if (looks_like(text, start, '/')) {
         start = skip_spaces(text, start + 1);
     }
+    first = first_letter(text, start);
     for (size_t i = 0; i < COUNT_OF(bracket_words); i++) {
         size_t at = start;
 
-        if (!pass_word(text, &at, bracket_words[i], false)) {
+        if (fold_ascii((uint8_t)bracket_words[i][0]) != first ||
+            !pass_word(text, &at, bracket_words[i], false)) {
             continue;
         }
         at = skip_spaces(text, at);
@@ -267,10 +322,11 @@ size_t marks_match_ansi(struct points text, size_t from)
 static size_t skip_decoration(struct points text, size_t at)
 {
     while (at < text.count) {
-        uint8_t looks = fold_to_ascii(text.at[at]);
+        uint32_t code_point = text.at[at];
+        uint8_t looks = code_point < 0x80 ? (uint8_t)code_point : fold_to_ascii(code_point);
 
         if (looks != '#' && looks != '*' && looks != '>' && looks != '_' && looks != '`' &&
-            !fold_is_space(text.at[at]) && !fold_is_mark(text.at[at])) {
+            !is_gap(code_point)) {
             return at;
         }
         at++;
@@ -281,11 +337,13 @@ static size_t skip_decoration(struct points text, size_t at)
 size_t marks_match_role(struct points text, size_t from)
 {
     size_t start = skip_decoration(text, from);
+    uint8_t first = first_letter(text, start);
 
     for (size_t i = 0; i < COUNT_OF(role_words); i++) {
         size_t at = start;
 
-        if (!pass_word(text, &at, role_words[i], true)) {
+        if (fold_ascii((uint8_t)role_words[i][0]) != first ||
+            !pass_word(text, &at, role_words[i], true)) {
             continue;
         }
         at = skip_decoration(text, at);

@@ -18,7 +18,7 @@ bool normalise_drop_stacked(struct points *points)
     size_t kept = 0;
 
     for (size_t at = 0; at < points->count; at++) {
-        bool mark = fold_is_mark(points->at[at]);
+        bool mark = points->at[at] >= 0x300 && fold_is_mark(points->at[at]);
 
         if (mark && stacked == NORMALISE_STACKED_MAX) {
             continue;

@@ -38,18 +38,29 @@ static struct sanitised give_up(void)
     return (struct sanitised){{NULL, 0}, true};
 }
 
+/* Bytes that a character may be changed at, or a mark may be made of. */
+static const bool stops_plain[256] = {[0 ... '\n' - 1] = true,
+                                      ['\n' + 1 ... 0x1F] = true,
+                                      [':'] = true,
+                                      ['<'] = true,
+                                      ['['] = true,
+                                      ['{'] = true,
+                                      ['}'] = true,
+                                      [0x7F ... 0xFF] = true};
+
+/* ASCII that some mark begins with, other than a role at the start of a line. */
+static const bool begins_mark[0x80] = {
+    ['<'] = true, ['['] = true, ['{'] = true, ['}'] = true, ['`'] = true, ['~'] = true};
+
 /* Most leaves are numbers, codes and words: nothing in them can be part of a mark. */
 static bool is_plain(struct slice text)
 {
-    for (size_t i = 0; i < text.size; i++) {
-        uint8_t byte = text.data[i];
+    size_t at = 0;
 
-        if ((byte < 0x20 && byte != '\n') || byte >= 0x7F || byte == '{' || byte == '}' ||
-            byte == '<' || byte == '[' || byte == ':') {
-            return false;
-        }
+    while (at < text.size && !stops_plain[text.data[at]]) {
+        at++;
     }
-    return true;
+    return at == text.size;
 }
 
 static bool is_line_end(uint32_t code_point)
@@ -88,13 +99,13 @@ static bool decode_one(struct slice text, size_t *at, uint32_t *ret_code_point)
     return true;
 }
 
-/* Decodes as many as `max`, drops what leaves no trace, and makes all line ends and tabs one. */
-static void decode(struct slice text, size_t max, struct points *points)
+/* Decodes, drops what leaves no trace, and makes all line ends and tabs one. */
+static void decode(struct slice text, struct points *points)
 {
     size_t at = 0;
     size_t count = 0;
 
-    while (at < text.size && count < max) {
+    while (at < text.size) {
         uint32_t code_point = text.data[at];
 
         if (is_printable_ascii(code_point)) {
@@ -110,21 +121,21 @@ static void decode(struct slice text, size_t max, struct points *points)
 
 static void drop_controls(struct points *points)
 {
+    const struct points all = *points;
     size_t kept = 0;
     size_t at = 0;
 
-    while (at < points->count) {
-        bool control = is_control(points->at[at]);
-        size_t gone = control ? marks_match_ansi(*points, at) : 0;
+    while (at < all.count) {
+        uint32_t code_point = all.at[at];
 
-        if (gone > 0) {
-            at += gone;
+        if (is_control(code_point)) {
+            size_t gone = marks_match_ansi(all, at);
+
+            at += gone > 0 ? gone : 1;
             continue;
         }
-        if (!control) {
-            points->at[kept] = points->at[at];
-            kept++;
-        }
+        all.at[kept] = code_point;
+        kept++;
         at++;
     }
     points->count = kept;
@@ -148,27 +159,27 @@ static size_t match_mark(struct points points, size_t at, bool line_start, bool 
 /* Takes out the marks that are there now; false where there were none. */
 static bool drop_marks(struct points *points, bool fences)
 {
+    const struct points all = *points;
     bool line_start = true;
     size_t kept = 0;
     size_t at = 0;
 
-    while (at < points->count) {
-        size_t gone = match_mark(*points, at, line_start, fences);
+    while (at < all.count) {
+        uint32_t code_point = all.at[at];
+        bool may_begin = line_start || code_point >= 0x80 || begins_mark[code_point];
+        size_t gone = may_begin ? match_mark(all, at, line_start, fences) : 0;
 
         if (gone > 0) {
             at += gone;
             continue;
         }
-        line_start = points->at[at] == '\n';
-        points->at[kept] = points->at[at];
+        line_start = code_point == '\n';
+        all.at[kept] = code_point;
         kept++;
         at++;
     }
-    if (kept == points->count) {
-        return false;
-    }
     points->count = kept;
-    return true;
+    return kept < all.count;
 }
 
 static enum err encode(struct arena *arena, struct points points, size_t bytes_max,
@@ -196,6 +207,7 @@ static enum err sanitise_leaf(struct arena *arena, struct slice text,
                               struct sanitised *ret_sanitised)
 {
     struct points points = {NULL, 0};
+    unsigned rounds_max = SANITISE_ROUNDS_MAX;
 
     if (is_plain(text)) {
         *ret_sanitised = (struct sanitised){text, false};
@@ -209,10 +221,13 @@ static enum err sanitise_leaf(struct arena *arena, struct slice text,
     if (points.at == NULL) {
         return ERR_MEMORY;
     }
-    decode(text, text.size, &points);
+    decode(text, &points);
     drop_controls(&points);
+    if (points.count > SANITISE_LONG_CHARACTERS) {
+        rounds_max = SANITISE_LONG_ROUNDS_MAX;
+    }
     for (unsigned round = 0; drop_marks(&points, false); round++) {
-        if (round == SANITISE_ROUNDS_MAX) {
+        if (round == rounds_max) {
             *ret_sanitised = give_up();
             return OK;
         }
@@ -302,7 +317,7 @@ static enum err sanitise_field(struct arena *arena, struct slice text, size_t ch
     if (points.at == NULL || spare.at == NULL) {
         return ERR_MEMORY;
     }
-    decode(text, SANITISE_FIELD_READ_MAX, &points);
+    decode(text_first_characters(text, SANITISE_FIELD_READ_MAX), &points);
     (void)normalise_drop_stacked(&points);
     (void)normalise_nfkc(&points, &spare, SANITISE_FIELD_READ_MAX);
     drop_controls(&points);

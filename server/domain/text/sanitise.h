@@ -1,8 +1,8 @@
 /*
  * sanitise.h: what stands between text that people, documents or models wrote and a prompt, in three
  * profiles. Stored and answered data never passes it. Doing it again changes nothing. Text that cannot
- * be made safe (it is not UTF-8, it nests marks deeper than SANITISE_ROUNDS_MAX, there is no memory for
- * it) becomes the empty text and is counted; the caller logs that.
+ * be made safe (it is not UTF-8, it nests marks too deep, there is no memory for it) becomes the empty
+ * text and is counted; the caller logs that.
  *
  * NOTE and GUIDELINE: NFKC; then code fences, role prefixes at line starts, chat markup, template
  * marks, ANSI escapes and every character that allowed.h does not name go; at most 500 characters are
@@ -22,10 +22,13 @@
 /* What is taken out may make new marks of what stood around it, so the rules are applied until
  * nothing changes. Honest text needs two rounds; one that needs more than this is empty. */
 #define SANITISE_ROUNDS_MAX 32
+/* Each round takes time in proportion to the text, so one that is longer than this has fewer. */
+#define SANITISE_LONG_CHARACTERS 8192
+#define SANITISE_LONG_ROUNDS_MAX 4
 /* Code points that are left of a note or a guideline. */
 #define SANITISE_FIELD_CHARACTERS_MAX 500
-/* What stands behind so many code points of a note or a guideline, as decomposed, is not looked at:
- * it could be among the first 500 only if marks stood before it. */
+/* What stands behind so many code points of a note or a guideline, as sent and as decomposed, is not
+ * looked at: it could be among the first 500 only if marks stood before it. */
 #define SANITISE_FIELD_READ_MAX 4096
 
 enum sanitise_profile {

@@ -8,6 +8,7 @@
 #include "store/base/json.h"
 #include "store/base/random.h"
 #include "store/base/text.h"
+#include "tests/unit/text/text_suites.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -140,12 +141,31 @@ static void test_roles_go(void **state)
     EXPECT("> developer: x", "x");
     EXPECT("sys<|x|>tem: x", "x");
     EXPECT("sys\xe2\x80\x8btem: x", "x");
+    EXPECT("sy\xef\xac\x86"
+           "em: x",
+           "x"); /* a ligature */
+    EXPECT("\xf0\x9f\x86\x84\xf0\x9f\x86\x82\xf0\x9f\x85\xb4\xf0\x9f\x86\x81: x",
+           "x"); /* in frames */
+    EXPECT("system\xe2\x88\xb7x", "x"); /* a proportion sign */
 }
 
-/* Goal: a text that nests marks without end is cut off, not followed. Method: deep nesting gives the
- * empty text; bytes that are no UTF-8 do too. */
+/* A long text that begins with a mark nested `depth` times. */
+static struct slice nested_in_long(char *text, size_t bytes, size_t depth)
+{
+    memset(text, 'a', bytes);
+    for (size_t i = 0; i < depth; i++) {
+        memcpy(text + i * 4, "<sys", 4);
+        memcpy(text + (depth + i) * 4, "tem>", 4);
+    }
+    return slice_of(text, bytes);
+}
+
+/* Goal: a text that nests marks without end is cut off, not followed, and a long one sooner. Method: deep
+ * nesting gives the empty text; bytes that are no UTF-8 do too. */
 static void test_bounds(void **state)
 {
+    static char long_text[SANITISE_LONG_CHARACTERS + 1];
+    struct arena arena;
     char text[4096] = {0};
     size_t size = 0;
 
@@ -162,6 +182,12 @@ static void test_bounds(void **state)
     EXPECT("a\xff"
            "b",
            "");
+    arena_init(&arena, ARENA_BYTES);
+    size = sizeof(long_text);
+    assert_int_equal(sanitised(&arena, nested_in_long(long_text, size, 4)).size, size - 32);
+    assert_int_equal(sanitised(&arena, nested_in_long(long_text, size, 5)).size, 0);
+    assert_int_equal(sanitised(&arena, nested_in_long(long_text, size - 1, 5)).size, size - 41);
+    arena_deinit(&arena);
 }
 
 static const char *const parts[] = {"{",
@@ -324,5 +350,6 @@ int main(void)
         cmocka_unit_test(test_folding),
     };
 
-    return cmocka_run_group_tests_name("text", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("text", tests, NULL, NULL) + run_field_tests() +
+           run_injection_tests();
 }

@@ -120,14 +120,15 @@ static bool is_hex(struct slice text)
     return true;
 }
 
-/* One text of an answer: what it is shows in its shape. */
-static void learn_text(struct asker *asker, struct slice text)
+/* One text of an answer: what it is shows in its shape; of a key id, which any word may look like, in
+ * its field. */
+static void learn_text(struct asker *asker, const struct field_info *field, struct slice text)
 {
     struct uuid uuid;
 
     if (text.size == UUID_TEXT_BYTES && uuid_parse(text, &uuid)) {
         pool_put(&asker->pools.uuids, text);
-    } else if (text.size == sizeof(asker->key_id) - 1 && is_hex(text) &&
+    } else if (slice_equal(field->name, SLICE("key_id")) &&
                !slice_equal(text, slice_text(asker->key_id))) { /* its own is never revoked */
         pool_put(&asker->pools.key_ids, text);
     } else if (text.size == FINGERPRINT_BYTES && is_hex(text)) {
@@ -174,7 +175,7 @@ static void learn_message(struct asker *asker, const struct question *question, 
             if (slice_equal(field->name, SLICE("next_page_token"))) {
                 learn_page_token(asker, question, found.bytes);
             } else {
-                learn_text(asker, found.bytes);
+                learn_text(asker, field, found.bytes);
             }
         }
     }

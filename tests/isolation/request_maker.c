@@ -4,6 +4,7 @@
  */
 #include "tests/isolation/request_maker.h"
 
+#include "server/codec/scalar.h"
 #include "store/base/assert.h"
 #include "store/base/wire.h"
 
@@ -159,12 +160,20 @@ static bool is_wanted(struct making *making, const struct open_message *open,
                (field->rules.format == FORMAT_PAGE_TOKEN ? PAGE_TOKENS_IN_TEN : FIELDS_IN_TEN);
 }
 
-static struct slice draw_text(struct request_maker *maker, const struct field_info *field)
+/* `map` is the field whose key it is, or NULL. */
+static struct slice draw_text(struct request_maker *maker, const struct field_info *field,
+                              const struct field_info *map)
 {
     static const char *const kinds[] = {"layout", "document", "entity", "token"};
     struct pool *pool = pools_of(maker->pools, field);
     struct slice text = {NULL, 0};
 
+    if (map != NULL) { /* the key: a token of the template below, another in each map */
+        return slice_of(map->name.data, 1);
+    }
+    if (slice_equal(field->name, SLICE("template"))) {
+        return SLICE("{{hint_examples}} {{c}} {{t}} {{none}}");
+    }
     if (slice_equal(field->name, SLICE("kind"))) { /* of a subject */
         return slice_text(kinds[maker_draw(maker, sizeof(kinds) / sizeof(kinds[0]))]);
     }
@@ -218,11 +227,13 @@ static void put_leaf(struct making *making, struct open_message *open,
                      const struct field_info *field)
 {
     struct request_maker *maker = making->maker;
+    bool is_key = open->field != NULL && open->field->map && field->number == 1;
 
     if (field->type == FIELD_STRING || field->type == FIELD_BYTES) {
         wire_put_bytes(&open->bytes, field->number,
-                       field == maker->target ? target_text(maker, field)
-                                              : draw_text(maker, field));
+                       field == maker->target
+                           ? target_text(maker, field)
+                           : draw_text(maker, field, is_key ? open->field : NULL));
     } else if (field->type == FIELD_MESSAGE) {
         ASSERT(field->message->well_known == MESSAGE_TIMESTAMP);
         wire_put_timestamp(&open->bytes, field->number,
@@ -232,8 +243,11 @@ static void put_leaf(struct making *making, struct open_message *open,
     } else {
         uint64_t number = draw_number(maker, field);
 
-        ASSERT(field->type != FIELD_DOUBLE && field->type != FIELD_FLOAT); /* no request has one */
-        wire_put_varint(&open->bytes, field->number, number);
+        /* A number with a fraction is a share, from 0 to 1. */
+        wire_put_raw(&open->bytes, field->number, scalar_wire_type(field->type),
+                     scalar_is_floating(field->type)
+                         ? scalar_raw_double(field->type, (double)(number % 5) / 4)
+                         : number);
     }
 }
 

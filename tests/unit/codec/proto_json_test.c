@@ -108,6 +108,12 @@ static void test_containers(void **state)
     EXPECT_ALL("{\"trees\":{\"k\":{\"name\":\"v\"},\"\":{}}}",
                "\xda\x01\x08\x0a\x01k\x12\x03\x0a\x01v\xda\x01\x04\x0a\x00\x12\x00",
                "{\"trees\":{\"\":{},\"k\":{\"name\":\"v\"}}}");
+    expect_both(world, &contract_errata_v1_prepare_prompt_request,
+                "{\"template\":\"{{A}}\",\"context\":{\"B\":\"\\n\",\"A\":\"x\"}}",
+                SLICE("\x12\x05{{A}}\x22\x06\x0a\x01"
+                      "B\x12\x01\n\x22\x06\x0a\x01"
+                      "A\x12\x01x"),
+                "{\"template\":\"{{A}}\",\"context\":{\"A\":\"x\",\"B\":\"\\n\"}}");
     EXPECT_ALL("{\"list\":[{},{\"children\":[{\"name\":\"x\"},{}]}]}",
                "\xe2\x01\x00\xe2\x01\x07\x1a\x03\x0a\x01x\x1a\x00", NULL);
     EXPECT_ALL("{\"at\":\"1970-01-01T00:00:01.500Z\"}",

@@ -141,7 +141,13 @@ class Completion(ServerCase):
         self.assertEqual(self.candidates("examples", "x", "--match", "g"), ["GUARDED"])
         self.assertEqual(self.candidates("--context", "h"), ["home", "harbour"])
         self.assertEqual(self.candidates("context", "use", "ho"), ["home"])
-        self.assertEqual(self.candidates("call", "GetEx"), ["GetExamples"])
+        self.assertEqual(self.candidates("call", "GetExam"), ["GetExamples"])
+        self.assertEqual(self.candidates("mappings", "list", "--status", "su"),
+                         ["SUGGESTED", "SUPERSEDED"])
+        self.assertEqual(self.candidates("analytics", "coverage", "--order", "m"), ["MOST_SEEN"])
+        self.assertEqual(self.candidates("analytics", "learning", "--table", "f"), ["fields"])
+        self.assertEqual(self.candidates("analytics", "learning", "--start", "y"), ["yesterday"])
+        self.assertEqual(self.candidates("prompts", "show", "x", "--ver"), ["--version"])
         self.assertEqual(self.candidates("call", "CorrectionService/Cap"),
                          ["CorrectionService/CaptureEvent"])
         self.assertIn("Check", self.candidates("call", ""))

@@ -19,24 +19,24 @@ static const struct option_spec global_options[] = {
     {NULL, NULL, NULL}};
 
 static const struct command_group groups[] = {
-    {"First steps", NULL, NULL, health_commands},
-    {"First steps", "context", "servers and tokens by name", context_commands},
-    {"First steps", NULL, NULL, completion_commands},
-    {"Learning", "layouts", "PDFs", layout_commands},
-    {"Learning", "corrections", "what people corrected", correction_commands},
-    {"Learning", NULL, NULL, example_commands},
-    {"Learning", "prompts", "templates of prompts", prompt_commands},
-    {"Learning", "extractions", "what a model extracted", extraction_commands},
-    {"Learning", "mappings", "SKUs", mapping_commands},
-    {"Learning", "reviews", "what reaches a prompt", review_commands},
-    {"Learning", "analytics", "what all that brought", analytics_commands},
-    {"Administration", "token", "who may call", token_commands},
-    {"Administration", "org", "organisations of a server", org_commands},
-    {"Administration", "events", "the log of all that happened", event_commands},
-    {"Administration", "admin", "the server itself", admin_commands},
-    {"Any method", NULL, NULL, call_commands},
-    {"Any method", NULL, NULL, method_commands},
-    {NULL, NULL, NULL, NULL}};
+    {"First steps", NULL, NULL, health_commands, NULL},
+    {"First steps", "context", "servers and tokens by name", context_commands, NULL},
+    {"First steps", NULL, NULL, completion_commands, NULL},
+    {"Learning", "layouts", "documents and their layouts", layout_commands, "PDFs"},
+    {"Learning", "corrections", "what people corrected", correction_commands, NULL},
+    {"Learning", NULL, NULL, example_commands, NULL},
+    {"Learning", "prompts", "templates of prompts", prompt_commands, NULL},
+    {"Learning", "extractions", "what a model extracted", extraction_commands, NULL},
+    {"Learning", "mappings", "what customers' SKUs stand for", mapping_commands, "SKUs"},
+    {"Learning", "reviews", "what stands between people and a prompt", review_commands, NULL},
+    {"Learning", "analytics", "what the loop learned", analytics_commands, NULL},
+    {"Administration", "token", "who may call", token_commands, NULL},
+    {"Administration", "org", "organisations of a server", org_commands, NULL},
+    {"Administration", "events", "the log of all that happened", event_commands, NULL},
+    {"Administration", "admin", "the server itself", admin_commands, NULL},
+    {"Any method", NULL, NULL, call_commands, NULL},
+    {"Any method", NULL, NULL, method_commands, NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
 
 const struct command_set command_set = {
     .program = "errata",

@@ -6,6 +6,7 @@
 #include "tools/errata/connect.h"
 #include "tools/errata/failure.h"
 #include "tools/errata/input.h"
+#include "tools/errata/measures.h"
 #include "tools/errata/paging.h"
 #include "tools/errata/reader.h"
 #include "tools/errata/values.h"
@@ -58,6 +59,39 @@ static struct slice main_subject(struct cli *cli, struct json_value event)
                               (int)id.size, (const char *)id.data);
 }
 
+static struct slice two_skus(struct cli *cli, struct json_value mapping)
+{
+    struct slice theirs = reply_text(cli, mapping, "customerSku");
+    struct slice ours = reply_text(cli, mapping, "internalSku");
+
+    return arena_printf(&cli->arena, "%.*s as %.*s", (int)theirs.size, (const char *)theirs.data,
+                        (int)ours.size, (const char *)ours.data);
+}
+
+/* A word or two on what was recorded; empty where its kind says it. */
+static struct slice what_of(struct cli *cli, struct json_value event)
+{
+    struct slice what =
+        reply_word(cli, reply_member(event, "feedbackEvent"), "eventType", "EVENT_TYPE_");
+    struct json_value extraction =
+        reply_member(reply_member(event, "extractionRecorded"), "extraction");
+    struct json_value mapping =
+        reply_member(reply_member(reply_member(event, "mappingSuggested"), "change"), "mapping");
+    struct slice version = reply_text(cli, reply_member(event, "promptTemplate"), "version");
+
+    if (what.size == 0 && extraction.text.size > 2) {
+        what = arena_printf(&cli->arena, "confidence %.*s",
+                            (int)measures_number(cli, extraction, "confidence").size,
+                            (const char *)measures_number(cli, extraction, "confidence").data);
+    } else if (what.size == 0 && mapping.text.size > 2) {
+        what = two_skus(cli, mapping);
+    } else if (what.size == 0 && version.size > 0) {
+        what = arena_printf(&cli->arena, "version %.*s", (int)version.size,
+                            (const char *)version.data);
+    }
+    return what;
+}
+
 static void event_cells(struct cli *cli, struct json_value row, struct slice *cells)
 {
     cells[0] = reply_text(cli, row, "seq");
@@ -65,7 +99,7 @@ static void event_cells(struct cli *cli, struct json_value row, struct slice *ce
     cells[2] = reply_word(cli, row, "kind", "EVENT_KIND_");
     cells[3] = main_subject(cli, row);
     cells[4] = reply_text(cli, row, "actorUserId");
-    cells[5] = reply_word(cli, reply_member(row, "feedbackEvent"), "eventType", "EVENT_TYPE_");
+    cells[5] = what_of(cli, row);
     cells[6] = reply_text(cli, row, "id");
 }
 
@@ -95,7 +129,7 @@ static const struct table_column columns[] = {
     {.title = "KIND", .cut = TABLE_NEVER_CUT, .min = 17},
     {.title = "SUBJECT", .min = 16},
     {.title = "ACTOR", .extra = 1},
-    {.title = "WHAT", .cut = TABLE_NEVER_CUT, .min = 26, .extra = 2},
+    {.title = "WHAT", .min = 26, .extra = 2},
     {.title = "ID", .cut = TABLE_NEVER_CUT, .extra = 3, .colour = COLOUR_DIM}};
 
 static enum cli_exit run_list(struct cli *cli)

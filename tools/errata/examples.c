@@ -3,6 +3,7 @@
  */
 #include "tools/errata/ask.h"
 #include "tools/errata/commands.h"
+#include "tools/errata/measures.h"
 
 static const struct request_member members[] = {
     {"document", "document_id", REQUEST_TEXT},
@@ -13,6 +14,16 @@ static const struct request_member members[] = {
     {"as-of-seq", "as_of_seq", REQUEST_TEXT},
     {"as-of", "as_of_time", REQUEST_TIME_AGO},
     {NULL, NULL, REQUEST_TEXT}};
+
+/* How much surer models were with it than without. */
+static struct slice gain(struct cli *cli, struct json_value row)
+{
+    double improvement = 0;
+
+    return measures_double(cli, row, "confidenceImprovement", &improvement)
+               ? arena_printf(&cli->arena, "%+.2f", improvement)
+               : slice_of(NULL, 0);
+}
 
 static void example_cells(struct cli *cli, struct json_value row, struct slice *cells)
 {
@@ -25,7 +36,8 @@ static void example_cells(struct cli *cli, struct json_value row, struct slice *
                             partial && superseded ? ", " : "", superseded ? "superseded" : "");
     cells[3] = reply_one_line(cli, row, "inputSnippet");
     cells[4] = reply_text(cli, row, "output");
-    cells[5] = reply_text(cli, row, "exampleId");
+    cells[5] = gain(cli, row);
+    cells[6] = reply_text(cli, row, "exampleId");
 }
 
 static enum cli_exit print_table(struct cli *cli, struct json_value reply)
@@ -36,7 +48,8 @@ static enum cli_exit print_table(struct cli *cli, struct json_value reply)
         {.title = "MARKS", .cut = TABLE_NEVER_CUT, .extra = 1, .colour = COLOUR_YELLOW},
         {.title = "INPUT", .min = 20},
         {.title = "OUTPUT", .min = 20},
-        {.title = "EXAMPLE", .cut = TABLE_NEVER_CUT, .extra = 4, .colour = COLOUR_DIM}};
+        {.title = "GAIN", .right = true, .cut = TABLE_NEVER_CUT, .extra = 4},
+        {.title = "EXAMPLE", .cut = TABLE_NEVER_CUT, .extra = 5, .colour = COLOUR_DIM}};
     static const struct reply_rows rows = {.name = "examples",
                                            .columns = columns,
                                            .column_count = sizeof(columns) / sizeof(columns[0]),
@@ -49,9 +62,11 @@ static enum cli_exit print_table(struct cli *cli, struct json_value reply)
     }
     if (table.row_count == 0) {
         struct slice withheld = reply_word(cli, reply, "withheld", "WITHHELD_");
+        struct slice arm = reply_word(cli, reply, "arm", "EXPERIMENT_ARM_");
 
-        cli_note(cli, "no examples%s%.*s", withheld.size > 0 ? ", withheld: " : "",
-                 (int)withheld.size, (const char *)withheld.data);
+        cli_note(cli, "no examples%s%.*s%s", withheld.size > 0 ? ", withheld: " : "",
+                 (int)withheld.size, (const char *)withheld.data,
+                 slice_equal(arm, SLICE("CONTROL")) ? ": the document is held out" : "");
     }
     table_print(&table, &cli->out);
     if (reply_text(cli, reply, "incomplete").size > 0) {
@@ -71,15 +86,28 @@ static enum cli_exit fill_examples(struct request *request, struct cli *cli)
     return request_add_options(request, cli, members);
 }
 
+/* What an outcome cites, where there is a document that it can be of. */
+static void note_reference(struct cli *cli, struct json_value reply)
+{
+    struct slice reference = reply_text(cli, reply, "exposureRef");
+
+    if (reference.size > 0 && options_has(&cli->options, "document")) {
+        (void)fflush(cli->out.stream);
+        cli_note(cli, "reference: %.*s", (int)reference.size, (const char *)reference.data);
+    }
+}
+
 static enum cli_exit print_examples(struct cli *cli, struct json_value reply)
 {
+    enum cli_exit result = CLI_OK;
+
     if (!options_has(&cli->options, "hints")) {
-        return print_table(cli, reply);
-    }
-    if (reply_text(cli, reply, "hintExamplesJson").size > 0) {
+        result = print_table(cli, reply);
+    } else if (reply_text(cli, reply, "hintExamplesJson").size > 0) {
         print_json(&cli->out, reply_text(cli, reply, "hintExamplesJson"));
     }
-    return CLI_OK;
+    note_reference(cli, reply);
+    return result;
 }
 
 static enum cli_exit run_examples(struct cli *cli)
@@ -105,8 +133,11 @@ const struct command example_commands[] = {
     {.name = "examples",
      .arguments = "LAYOUT",
      .summary = "the newest corrections of a layout, as the next prompt gets them",
-     .help = "Prints the newest corrections of a layout, as they are given to the next prompt. A "
-             "layout without any is no error.",
+     .help =
+         "Prints the newest corrections of a layout, as they are given to the next prompt. A "
+         "layout without any is no error. With `--document` the reference is printed to standard "
+         "error that an outcome cites (`errata extractions record --exposure`); a document that is "
+         "held out of the experiment gets none.",
      .examples = {{"errata examples a1b2c3 --limit 5", NULL},
                   {"errata examples a1b2c3 --hints > hint_examples.json",
                    "the text for the prompt"},

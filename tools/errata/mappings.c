@@ -6,6 +6,7 @@
 #include "tools/errata/commands.h"
 #include "tools/errata/mapping_import.h"
 #include "tools/errata/match.h"
+#include "tools/errata/measures.h"
 #include "tools/errata/paging.h"
 
 #define STATUS_PREFIX "MAPPING_STATUS_"
@@ -18,7 +19,7 @@ static void mapping_cells(struct cli *cli, struct json_value row, struct slice *
     cells[1] = reply_text(cli, row, "customerSku");
     cells[2] = reply_text(cli, row, "internalSku");
     cells[3] = reply_word(cli, row, "status", STATUS_PREFIX);
-    cells[4] = reply_text(cli, row, "confidence");
+    cells[4] = measures_share(cli, row, "confidence");
     cells[5] = reply_count(cli, row, "supportCount");
     cells[6] = reply_count(cli, row, "useCount");
     cells[7] = reply_moment(cli, row, "lastUsedAt");

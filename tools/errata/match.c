@@ -8,6 +8,7 @@
 #include "tools/errata/connect.h"
 #include "tools/errata/csv_input.h"
 #include "tools/errata/input.h"
+#include "tools/errata/measures.h"
 #include "tools/errata/reply_csv.h"
 
 #include <errno.h>
@@ -190,16 +191,6 @@ struct showing {
     bool csv;
 };
 
-/* Two digits are enough for an eye. */
-static struct slice confidence_text(struct cli *cli, struct json_value object, bool csv)
-{
-    struct slice text = reply_text(cli, object, "confidence");
-
-    return text.size > 4 && !csv
-               ? arena_printf(&cli->arena, "%.2f", strtod((const char *)text.data, NULL))
-               : text;
-}
-
 static enum cli_exit show_row(struct showing *showing, const struct slice *cells,
                               enum print_colour colour)
 {
@@ -235,7 +226,8 @@ static enum cli_exit show_candidates(struct showing *showing, struct json_value 
         first = false;
         cells[COLUMN_METHOD] = reply_word(cli, candidate, "matchMethod", METHOD_PREFIX);
         cells[COLUMN_INTERNAL] = reply_text(cli, candidate, "internalSku");
-        cells[COLUMN_CONFIDENCE] = confidence_text(cli, candidate, showing->csv);
+        cells[COLUMN_CONFIDENCE] = showing->csv ? reply_text(cli, candidate, "confidence")
+                                                : measures_share(cli, candidate, "confidence");
         cells[COLUMN_SIMILAR] = slice_equal(cells[COLUMN_METHOD], SLICE("SIMILAR_SKU"))
                                     ? reply_text(cli, candidate, "customerSku")
                                     : slice_of(NULL, 0);
@@ -261,7 +253,8 @@ static enum cli_exit show_line(struct showing *showing, const struct line *line,
         return show_candidates(showing, match, cells);
     }
     cells[COLUMN_INTERNAL] = reply_text(cli, match, "internalSku");
-    cells[COLUMN_CONFIDENCE] = confidence_text(cli, match, showing->csv);
+    cells[COLUMN_CONFIDENCE] = showing->csv ? reply_text(cli, match, "confidence")
+                                            : measures_share(cli, match, "confidence");
     cells[COLUMN_MAPPING] = reply_text(cli, match, "mappingId");
     return show_row(showing, cells, applied ? COLOUR_GREEN : COLOUR_DIM);
 }

@@ -84,6 +84,15 @@ bool measures_double(struct cli *cli, struct json_value object, const char *name
     return true;
 }
 
+struct slice measures_share(struct cli *cli, struct json_value object, const char *name)
+{
+    double share = 0;
+
+    return measures_double(cli, object, name, &share) && cli->out.terminal
+               ? arena_printf(&cli->arena, "%.2f", share)
+               : reply_text(cli, object, name);
+}
+
 struct slice measures_page_size(struct cli *cli, struct json_value page)
 {
     double width = 0;

@@ -33,6 +33,8 @@ void measures_runs_end(struct measures_runs *runs);
 /* A number's member; false where it is not there. */
 bool measures_double(struct cli *cli, struct json_value object, const char *name,
                      double *ret_value);
+/* A share from 0 to 1: on a terminal two digits of it, elsewhere all; empty where it is left out. */
+struct slice measures_share(struct cli *cli, struct json_value object, const char *name);
 /* The size of one of a document's pages. */
 struct slice measures_page_size(struct cli *cli, struct json_value page);
 /* The size of a document's first page; empty where there is none. */

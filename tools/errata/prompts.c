@@ -196,10 +196,14 @@ static enum cli_exit fill_prepare(struct request *request, struct cli *cli)
         {"as-of-seq", "as_of_seq", REQUEST_TEXT},
         {"as-of", "as_of_time", REQUEST_TIME_AGO},
         {NULL, NULL, REQUEST_TEXT}};
+    const char *context = options_get(&cli->options, "context");
     enum cli_exit result = fill_source(request, cli);
 
+    if (result == CLI_OK && context != NULL && strchr(context, '=') != NULL) {
+        result = cli_usage(cli, "--context names a server here; --value %s fills a token", context);
+    }
     if (result == CLI_OK) {
-        result = request_add_map(request, cli, "context", "context");
+        result = request_add_map(request, cli, "value", "context");
     }
     if (result == CLI_OK) {
         result = request_add_map(request, cli, "trusted", "trusted_context");
@@ -304,7 +308,7 @@ static const struct option_spec prepare_options[] = {
     {"file", "FILE|-", "the template itself"},
     {"layout", "LAYOUT", "the layout whose examples are wanted; else that of the document"},
     {"document", "DOCUMENT", "the document that is to be extracted"},
-    {"context", "KEY=VALUE|KEY=@FILE",
+    {"value", "KEY=VALUE|KEY=@FILE",
      "what stands for {{KEY}}, sanitised: words of people, documents or models; may be given "
      "several times"},
     {"trusted", "KEY=VALUE|KEY=@FILE",
@@ -364,7 +368,7 @@ const struct command prompt_commands[] = {
          "reference to cite with the outcome (`errata extractions record --exposure`). Values that "
          "begin with `@` name a file.",
      .examples = {{"errata prompts prepare --template pdf_extract_text_v1 \\\n"
-                   "  --document invoice-17 --context document_text=@text.txt > prompt.txt",
+                   "  --document invoice-17 --value document_text=@text.txt > prompt.txt",
                    NULL},
                   {"echo 'Like these: {{hint_examples}}' |\n"
                    "  errata prompts prepare --file - --layout a1b2c3",

@@ -136,7 +136,7 @@ static struct slice group_meaning(struct arena *arena, const struct command_grou
     const char *between = ": ";
 
     buffer_init(&text, arena, 128);
-    buffer_append(&text, slice_text(group->summary));
+    buffer_append(&text, slice_text(group->brief != NULL ? group->brief : group->summary));
     for (const struct command *command = group->commands; command->name != NULL; command++) {
         if (!command->hidden) {
             buffer_printf(&text, "%s%s", between, command->name);

@@ -149,9 +149,29 @@ static double middle(const struct drawing *drawing)
     return (drawing->low + drawing->high) / 2;
 }
 
+/* With commas between thousands, as tables have them on a terminal. */
+static struct slice group(const struct drawing *drawing, struct slice digits)
+{
+    struct buffer grouped;
+
+    if (!drawing->printer->terminal) {
+        return digits;
+    }
+    buffer_init(&grouped, drawing->arena, digits.size * 2);
+    for (size_t i = 0; i < digits.size; i++) {
+        if (i > 0 && (digits.size - i) % 3 == 0) {
+            buffer_append_byte(&grouped, ',');
+        }
+        buffer_append_byte(&grouped, digits.data[i]);
+    }
+    return buffer_slice(&grouped);
+}
+
 static struct slice tick_label(const struct drawing *drawing, double value)
 {
-    return arena_printf(drawing->arena, drawing->plot->kind == PLOT_MARKS ? "%.2f" : "%.0f", value);
+    return drawing->plot->kind == PLOT_MARKS
+               ? arena_printf(drawing->arena, "%.2f", value)
+               : group(drawing, arena_printf(drawing->arena, "%.0f", value));
 }
 
 static unsigned whole_width(const struct drawing *drawing)

@@ -88,7 +88,10 @@ void print_text(struct printer *printer, const char *format, ...)
 void print_bytes(struct printer *printer, struct slice bytes)
 {
     begin(printer);
-    (void)fwrite(bytes.data, 1, bytes.size, printer->stream); /* what fails is seen at the end */
+    if (bytes.size > 0) {
+        (void)fwrite(bytes.data, 1, bytes.size,
+                     printer->stream); /* what fails is seen at the end */
+    }
 }
 
 const char *print_colour_start(const struct printer *printer, enum print_colour colour)

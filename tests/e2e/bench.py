@@ -310,7 +310,7 @@ class Requests(Case):
 
     def test_expectations(self):
         self.bench("--mix", "get-layout", "--expect-status", "get-layout=NOT_FOUND", "--calls", 20)
-        self.bench("--mix", "examples", "--expect-bytes", "5..60", "--calls", 20)
+        self.bench("--mix", "examples", "--expect-bytes", "50..100", "--calls", 20)
         report = self.report("--expect-bytes", "examples=1000..2000", "--calls", 20, code=1)
         self.assertFalse(report["valid"])
         wrong, = report["runs"][0]["wrong_answers"]

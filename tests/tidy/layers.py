@@ -76,6 +76,7 @@ LAYERS = {
     "client/captures": ["client/library", "client/include", "client", *WIRE],
     "client/examples": ["client/include"],
     "tools/bench/preload": ["server/auth", "server/domain/admin", "server/domain/corrections",
+                            "server/domain/mappings",
                             "server/domain/text", "store/lmdb", "store/memory", *STORE],
     "tools/bench/load": ["server/codec", "store/base"],
     "tools/bench": ["tools/bench/load", "tools/bench/preload", "tools/errata/terminal",

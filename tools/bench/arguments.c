@@ -50,6 +50,8 @@ const struct option_spec arguments_options[] = {
     {"data", "DIR", "with --preload: the data folder, new or empty"},
     {"organizations", "N", "with --preload: 10"},
     {"event-bytes", "N", "with --preload: of an event in an answer of examples: 1242"},
+    {"mappings", "N", "with --preload: confirmed mappings beside the events: 0"},
+    {"customers", "N", "with --preload: of each organisation, for its mappings: 100"},
     {"one-by-one", NULL, "with --preload: every event through the store itself, slowly"},
     {"list-calls", NULL, "the calls of Errata that --mix knows, with their templates"},
     {"help", NULL, "this page"},
@@ -271,8 +273,11 @@ static enum err read_preload(struct arguments *arguments, struct fault *fault)
     const struct number_option numbers[] = {
         {"preload", &arguments->preload_events, 1, PRELOAD_EVENTS_MAX},
         {"organizations", &arguments->organization_count, 1, PRELOAD_ORGS_MAX},
+        {"mappings", &arguments->mapping_count, 0, PRELOAD_MAPPINGS_MAX},
+        {"customers", &arguments->customer_count, 1, PRELOAD_CUSTOMERS_MAX},
         {"event-bytes", &arguments->event_bytes, PRELOAD_EVENT_BYTES_MIN, PRELOAD_EVENT_BYTES_MAX}};
-    static const char *const others[] = {"data", "organizations", "event-bytes", "one-by-one"};
+    static const char *const others[] = {"data",      "organizations", "mappings",
+                                         "customers", "event-bytes",   "one-by-one"};
 
     if (!options_has(options, "preload")) {
         for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
@@ -305,6 +310,7 @@ static struct arguments defaults(void)
                               .seed = 1,
                               .cpu = -1,
                               .organization_count = PRELOAD_ORGS_DEFAULT,
+                              .customer_count = PRELOAD_CUSTOMERS_DEFAULT,
                               .event_bytes = PRELOAD_EVENT_BYTES_DEFAULT};
 }
 

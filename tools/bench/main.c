@@ -177,6 +177,8 @@ static enum bench_exit run_preload(struct bench *bench)
                                             .way = arguments->preload_plain ? PRELOAD_PLAIN
                                                                             : PRELOAD_BULK,
                                             .event_count = arguments->preload_events,
+                                            .mapping_count = arguments->mapping_count,
+                                            .customer_count = (uint32_t)arguments->customer_count,
                                             .org_count = (uint32_t)arguments->organization_count,
                                             .layout_count = (uint32_t)arguments->layout_count,
                                             .event_bytes = (uint32_t)arguments->event_bytes,

@@ -11,13 +11,16 @@ by default:
   connections  memory of an idle connection
   capture      durable CaptureEvent, 1, 10 and 100 in flight; beside one fdatasync
   mixed        lookups at 2,000/s, idle and while 100 captures are in flight
+  analytics    GetLearningAnalytics of 90 days, on a year of ten million events; start until ready
+  match        MatchLines of 200 lines, mapped ones and such that need candidates, a million mappings
   growth       lookups and captures on a store of ten million events, beside one of a million
   pdf          what a document costs: CPU, documents/s, memory
   lookup-under-pdf
                lookups at 2,000/s, idle, while the PDF queue is full, and with captures too
 
 tests/bench/README.md says how it measures and how to read it. Root gets the real-time class, and with
-it latencies that mean something. Stores take 10 GB, those of `growth` 28 GB; they go at the end.
+it latencies that mean something. Stores take 10 GB, that of `analytics` and `match` 26 GB, those of `growth` 28 GB; they
+go at the end.
 """
 import argparse
 import os
@@ -27,15 +30,17 @@ import sys
 import traceback
 
 from . import goals, machine, report
+from .learned import Learned
 from .load import Load
 from .parts import Parts
 from .servers import Servers
 from .stores import LEAST_EVENTS, Stores
 
 PARTS = ("lookup", "single", "store", "memory", "connections", "capture", "mixed", "pdf",
-         "lookup-under-pdf", "growth")  # in the order in which they run
+         "lookup-under-pdf", "analytics", "match", "growth")  # in the order in which they run
 DOCUMENTS = ("pdf", "lookup-under-pdf")
-ALONE = ("pdf", "growth")  # with stores and servers of their own
+LEARNED = ("analytics", "match")
+ALONE = ("pdf", "growth", *LEARNED)  # with stores and servers of their own
 BUILD = os.path.join(machine.ROOT, "build", "release")
 TARGETS = ("erratad", "errata-bench", "errata-pdf-worker", "python_stubs", "bench")
 QUICK_SCALE, QUICK_SECONDS, QUICK_GROWN = 0.1, 1, 1_500_000
@@ -60,7 +65,8 @@ def read_options():
     parser.add_argument("--events", type=count, default=1_000_000,
                         help="events stored beforehand, of 1.2 KB: 1m")
     parser.add_argument("--grown", type=count, default=10_000_000,
-                        help="events of the large store of `growth`, of 300 bytes: 10m")
+                        help="events of the large stores of `growth`, `analytics` and `match`, of "
+                             "300 bytes: 10m")
     parser.add_argument("--quick", action="store_true",
                         help="a look in a few minutes: one round, a tenth of everything")
     parser.add_argument("--no-peers", action="store_true",
@@ -126,6 +132,7 @@ def peers_folder(options):
 def measure(options, parts, documents):
     """True where everything was answered rightly."""
     right = True
+    learned = Learned(parts)
     for part in options.parts:
         print(f"--- {part}", flush=True)
         if part not in ALONE and parts.errata is None:
@@ -134,6 +141,8 @@ def measure(options, parts, documents):
             right = documents.cost() and right
         elif part == "lookup-under-pdf":
             documents.lookup_under_pdf()
+        elif part in LEARNED:
+            getattr(learned, part)()
         else:
             getattr(parts, part)()
     return right

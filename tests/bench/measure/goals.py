@@ -129,6 +129,22 @@ def growth_goals(few, many):
                Figure(f"CaptureEvent, {few:,} events", "rate", *HUNDRED))
 
 
+def learned_goals():
+    yield Goal("GetLearningAnalytics of 90 days, p50",
+               Figure("GetLearningAnalytics, 90 days", "p50", *ONE), unit="ms", divisor=1000)
+    yield Goal("GetLearningAnalytics of 90 days, p99",
+               Figure("GetLearningAnalytics, 90 days", "p99", *ONE), most=10, unit="ms",
+               divisor=1000)
+    yield Goal("start until ready, large store", Figure("start until ready", "ms"), most=2, unit="s",
+               divisor=1000)
+    yield Goal("MatchLines of 200 mapped lines, p99",
+               Figure("MatchLines, 200 mapped lines", "p99", *ONE), most=1, unit="ms",
+               divisor=1000)
+    yield Goal("a line that needs candidates, p50",
+               Figure("MatchLines, 200 lines with candidates", "p50", *ONE), most=0.2, unit="ms",
+               divisor=200_000)
+
+
 def document_goals():
     yield Goal("CPU of a generated one-page invoice's process, p50",
                Figure("generated one-page invoices, one at a time", "cpu_p50_us"), most=10,
@@ -145,5 +161,5 @@ def document_goals():
 def judge(rows, few, many):
     """What came of each goal that was measured."""
     goals = [*lookup_goals(), *store_goals(), *capture_goals(), *memory_goals(),
-             *growth_goals(few, many), *document_goals()]
+             *growth_goals(few, many), *learned_goals(), *document_goals()]
     return [found for found in (goal.judge(rows) for goal in goals) if found]

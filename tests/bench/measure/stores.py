@@ -32,20 +32,28 @@ class Stores:
     def errata(self, events, event_bytes):
         """A data folder as so many captures leave it. One that was captured into is made anew: the
         newest examples then have other lengths."""
-        name = f"store-{events}-{event_bytes}"
+        return self.made_by_preload(f"store-{events}-{event_bytes}", events, event_bytes)
+
+    def made_by_preload(self, name, events, event_bytes, *more):
         data = self.path(name)
         if self.was_captured_into(data) or not os.path.exists(os.path.join(data, "bench.tokens")):
             shutil.rmtree(data, ignore_errors=True)
             started = time.monotonic()
             subprocess.run([self.programs("errata-bench"), "--preload", str(events), "--data", data,
                             "--organizations", str(ORGS), "--layouts", str(LAYOUTS),
-                            "--event-bytes", str(event_bytes)], check=True)
+                            "--event-bytes", str(event_bytes), *more], check=True)
             size = os.path.getsize(os.path.join(data, "db", "data.mdb"))
             print(f"loaded {events:,} events of {event_bytes} bytes in "
                   f"{time.monotonic() - started:.0f} s: {size / 2**30:.1f} GB", flush=True)
             self.read_in_pages(os.path.join(data, "db", "data.mdb"))
         self.made.append(name)
         return data
+
+    def learned(self, events, mappings, event_bytes):
+        """A year's corrections and confirmed mappings."""
+        return self.made_by_preload(
+            f"store-learned-{events}-{mappings}-{event_bytes}", events, event_bytes,
+            "--mappings", str(mappings))
 
     @staticmethod
     def note_captures(data):

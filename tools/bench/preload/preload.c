@@ -41,6 +41,13 @@ static enum err check_options(const struct preload_options *options, struct faul
                           PRELOAD_EVENTS_MAX);
     }
     if (err == OK) {
+        err = check_range(fault, "mappings", options->mapping_count, 0, PRELOAD_MAPPINGS_MAX);
+    }
+    if (err == OK) {
+        err = check_range(fault, "customers", options->customer_count,
+                          options->mapping_count > 0 ? 1 : 0, PRELOAD_CUSTOMERS_MAX);
+    }
+    if (err == OK) {
         err = check_range(fault, "bytes of an event", options->event_bytes, PRELOAD_EVENT_BYTES_MIN,
                           PRELOAD_EVENT_BYTES_MAX);
     }
@@ -117,7 +124,8 @@ static enum err fill_store(struct script *script, struct store_backend *store)
     struct progress progress;
     enum err err = OK;
 
-    progress_init(&progress, options->progress, clock_system(), options->event_count);
+    progress_init(&progress, options->progress, clock_system(),
+                  options->event_count + options->mapping_count);
     store_lmdb_begin_bulk(store);
     err = options->way == PRELOAD_BULK ? ways_load_bulk(script, store, &progress)
                                        : ways_load_plain(script, store, &progress);
@@ -171,7 +179,8 @@ static enum err check_room(const struct preload_options *options, const struct s
         (void)fprintf(options->progress,
                       "preload: %" PRIu64 " events, about %" PRIu64 " MB on the disk and %" PRIu64
                       " MB of memory\n",
-                      options->event_count, sizes->disk_bytes >> 20, sizes->stage_bytes >> 20);
+                      options->event_count + options->mapping_count, sizes->disk_bytes >> 20,
+                      sizes->stage_bytes >> 20);
     }
     return err;
 }

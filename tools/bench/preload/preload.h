@@ -1,15 +1,15 @@
 /*
- * preload.h: fills a fresh data folder with captured corrections, offline, so that a server can be
- * measured on a store of millions. Each event takes the way of a capture from the domain down
- * (prepare, decide, append, apply), with a clock and randomness of its own: what stands in the store
+ * preload.h: fills a fresh data folder with a year of corrections and confirmed mappings, offline, so
+ * that a server can be measured on a store of millions. Each event takes the way of a call from the
+ * domain down (prepare, decide, append, apply), with a clock and randomness of its own: what stands in the store
  * afterwards is what capturing the same events would have left there. It is no import tool: it may
  * assume that nobody else has the folder, and nothing is synced until the end.
  *
  * Organisation 0 is `default`, and its token, with the server's rights, stands in DIR/admin.token as
  * after a first start; the tokens of all organisations, a line each in their order, stand in
  * DIR/bench.tokens. The layouts of each organisation are named by PRELOAD_LAYOUT_FORMAT from 0 on,
- * and every event is a line correction of a document and a line of its own. All events have the same
- * length, so that every answer has the same length too.
+ * and every correction is one of a line, with a document and a line of its own. All corrections have
+ * the same length, so that every answer of examples has the same length too.
  */
 #ifndef ERRATA_TOOLS_BENCH_PRELOAD_PRELOAD_H
 #define ERRATA_TOOLS_BENCH_PRELOAD_PRELOAD_H
@@ -31,6 +31,11 @@
 #define PRELOAD_EVENT_BYTES_MAX 4000
 #define PRELOAD_EVENT_BYTES_DEFAULT 1242
 
+#define PRELOAD_MAPPINGS_MAX UINT64_C(100000000)
+#define PRELOAD_CUSTOMERS_MAX 100000
+#define PRELOAD_CUSTOMERS_DEFAULT 100
+
+#define PRELOAD_CUSTOMER_FORMAT "customer-%05" PRIu32
 #define PRELOAD_LAYOUT_FORMAT "bench-layout-%08" PRIu32
 #define PRELOAD_TOKENS_FILE "bench.tokens"
 
@@ -45,9 +50,11 @@ struct preload_options {
     const char
         *folder; /* the data folder: made where it is missing, refused where it is not empty */
     enum preload_way way;
-    uint64_t event_count;
+    uint64_t event_count; /* corrections */
+    uint64_t mapping_count; /* confirmed ones */
     uint32_t org_count;
     uint32_t layout_count; /* of each organisation */
+    uint32_t customer_count; /* of each organisation, for its mappings */
     uint32_t event_bytes; /* of each event in an answer of examples: a whole `Example` */
     uint64_t seed; /* ids, tokens and texts come from it: the same seed, the same bytes */
     int64_t end_us; /* UTC in microseconds since 1970; no event is later */

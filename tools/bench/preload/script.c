@@ -1,12 +1,12 @@
 /*
- * script.c: see script.h. Every text has a fixed length, whatever the numbers in it are, and every
- * time lies in the second half of its second: its nanoseconds then always have as many bytes on the
- * wire.
+ * script.c: see script.h. Every time lies in the second half of its second: its nanoseconds then always
+ * have as many bytes on the wire.
  */
-#include "tools/bench/preload/script.h"
+#include "tools/bench/preload/script_internal.h"
 
 #include "server/domain/admin/admin.h"
-#include "server/domain/corrections/capture.h"
+
+#include <errata/v1/role.fields.h>
 
 #include <string.h>
 
@@ -35,7 +35,7 @@ void script_deinit(struct script *script)
     arena_deinit(&script->arena);
 }
 
-static void start_write(struct script *script, struct store_txn *txn, int64_t time_us)
+void script_start_write(struct script *script, struct store_txn *txn, int64_t time_us)
 {
     arena_reset(&script->arena);
     fault_init(&script->write_fault, &script->arena);
@@ -45,7 +45,7 @@ static void start_write(struct script *script, struct store_txn *txn, int64_t ti
 }
 
 /* What a write failed by, in words that outlive it. */
-static enum err end_write(struct script *script, const char *what, enum err err)
+enum err script_end_write(struct script *script, const char *what, enum err err)
 {
     const struct fault *fault = &script->write_fault;
 
@@ -102,7 +102,8 @@ enum err script_make_org(struct script *script, struct store_txn *txn, uint32_t 
     struct slice name = SLICE("default");
     enum err err = OK;
 
-    start_write(script, txn, first_event_us(script->options) - FOUNDING_US + org * SECOND_US);
+    script_start_write(script, txn,
+                       first_event_us(script->options) - FOUNDING_US + org * SECOND_US);
     if (org > 0) {
         name = arena_printf(&script->arena, "bench-%03" PRIu32, org);
     }
@@ -111,74 +112,76 @@ enum err script_make_org(struct script *script, struct store_txn *txn, uint32_t 
         script->orgs[org] = result.org;
         err = make_token(script, txn, &actor, org);
     }
-    return end_write(script, "an organisation can't be made", err);
+    return script_end_write(script, "an organisation can't be made", err);
+}
+
+/* The first organisations get one more where they do not divide. */
+static uint64_t share_of(const struct preload_options *options, uint64_t count, uint32_t org)
+{
+    return count / options->org_count + (org < count % options->org_count ? 1 : 0);
+}
+
+uint64_t script_count(const struct preload_options *options, uint32_t org,
+                      enum script_stream stream)
+{
+    const uint64_t counts[SCRIPT_STREAM_COUNT] = {
+        [SCRIPT_MAPPINGS] = options->mapping_count,
+        [SCRIPT_CORRECTIONS] = options->event_count,
+    };
+
+    return share_of(options, counts[stream], org);
 }
 
 uint64_t script_event_count(const struct preload_options *options, uint32_t org)
 {
-    /* The first organisations get one more where the events do not divide. */
-    return options->event_count / options->org_count +
-           (org < options->event_count % options->org_count ? 1 : 0);
+    uint64_t count = 0;
+
+    for (int stream = 0; stream < SCRIPT_STREAM_COUNT; stream++) {
+        count += script_count(options, org, (enum script_stream)stream);
+    }
+    return count;
 }
 
 void script_start_org(struct script *script, uint32_t org)
 {
     random_seeded_init(&script->random, script->options->seed + org + 1);
+    script->org = org;
+    memset(script->done, 0, sizeof(script->done));
 }
 
-/* Letters and spaces: nothing that JSON escapes. */
-static struct slice make_text(struct script *script, size_t size)
+/* The stream that is furthest behind, so that all of them end together. */
+static enum script_stream next_stream(const struct script *script)
 {
-    static const char letters[32] = "abcdefghijklmnopqrstuvwxyz     0";
-    uint8_t *text = arena_alloc(&script->arena, size + 1);
+    enum script_stream next = SCRIPT_CORRECTIONS;
+    double least = 2;
 
-    if (text == NULL) {
-        return slice_of(NULL, 0);
+    for (int stream = 0; stream < SCRIPT_STREAM_COUNT; stream++) {
+        uint64_t count = script_count(script->options, script->org, (enum script_stream)stream);
+        double share = count > 0 ? (double)script->done[stream] / (double)count : 2;
+
+        if (share < least) {
+            least = share;
+            next = (enum script_stream)stream;
+        }
     }
-    random_fill(script->ctx.random, text, size);
-    for (size_t i = 0; i < size; i++) {
-        text[i] = (uint8_t)letters[text[i] % sizeof(letters)];
-    }
-    return slice_of(text, size);
+    return next;
 }
 
-/* One line correction. */
-static void fill_input(struct script *script, uint64_t index, struct capture_input *input)
+enum err script_step(struct script *script, struct store_txn *txn)
 {
-    struct arena *arena = &script->arena;
-    struct slice snippet = make_text(script, script->texts.snippet_bytes);
-    struct slice output = make_text(script, script->texts.output_bytes);
-
-    input->event_type = EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
-    input->actor_user_id = SLICE("operator-1");
-    input->entity_type = SLICE("draft_order_line");
-    input->entity_id = arena_printf(arena, "line-%012" PRIu64, index);
-    input->document_id = arena_printf(arena, "document-%012" PRIu64, index);
-    input->draft_order_id = arena_printf(arena, "draft-%012" PRIu64, index);
-    input->layout_fingerprint = arena_printf(arena, PRELOAD_LAYOUT_FORMAT,
-                                             (uint32_t)(index % script->options->layout_count));
-    input->before_json = SLICE("{\"line_no\":3,\"qty\":10}");
-    input->after_json = arena_printf(arena, "{\"line_no\":3,\"qty\":12,\"description\":\"%.*s\"}",
-                                     (int)output.size, (const char *)output.data);
-    input->meta_json = arena_printf(arena, "{\"model\":\"m-1\",\"input_snippet\":\"%.*s\"}",
-                                    (int)snippet.size, (const char *)snippet.data);
-}
-
-enum err script_capture(struct script *script, struct store_txn *txn, uint32_t org, uint64_t index)
-{
-    static const struct capture_caller caller = {.role = ROLE_ADMIN, .key_id = 1};
-    uint64_t count = script_event_count(script->options, org);
+    static enum err (*const writes[SCRIPT_STREAM_COUNT])(struct script *, struct store_txn *,
+                                                         uint64_t) = {
+        [SCRIPT_MAPPINGS] = script_confirm_mapping,
+        [SCRIPT_CORRECTIONS] = script_capture,
+    };
+    uint64_t count = script_event_count(script->options, script->org);
     int64_t step_us = SCRIPT_DAYS * DAY_US / (int64_t)count;
-    struct capture_input input = {0};
-    struct capture_event event;
-    uint64_t seq = 0;
-    enum err err = OK;
+    enum script_stream stream = next_stream(script);
+    uint64_t step = 0;
 
-    start_write(script, txn, first_event_us(script->options) + (int64_t)index * step_us);
-    fill_input(script, index, &input);
-    err = capture_prepare(&script->ctx, &caller, &input, SLICE("event"), &event);
-    if (err == OK) {
-        err = capture_store(&script->ctx, txn, script->orgs[org], &event, 1, &seq);
+    for (int i = 0; i < SCRIPT_STREAM_COUNT; i++) {
+        step += script->done[i];
     }
-    return end_write(script, "an event can't be captured", err);
+    script_start_write(script, txn, first_event_us(script->options) + (int64_t)step * step_us);
+    return writes[stream](script, txn, script->done[stream]++);
 }

@@ -10,14 +10,18 @@
 #include "store/base/wire.h"
 #include "store/lmdb/lmdb.h"
 #include "store/memory/memory.h"
+#include "tools/bench/preload/script_internal.h"
+#include "tools/bench/preload/stage.h"
 
 #define PAGE_BYTES 4096
 #define PAGE_HEAD_BYTES 16
 #define NODE_HEAD_BYTES 10 /* its place in the page and its lengths */
 /* A longer node lies on pages of its own: two must fit on one. */
 #define NODE_BYTES_MAX ((PAGE_BYTES - PAGE_HEAD_BYTES) / 2)
-/* What a layout's head row takes at most, with all its marks. */
-#define LAYOUT_HEAD_BYTES 1200
+/* What a layout takes at most: its head row with all its marks, and its sums. */
+#define LAYOUT_BYTES 1500
+/* What a mapping takes in the blocks of similar ones. */
+#define MAPPING_BLOCK_BYTES 64
 /* A row of a memory back end, besides its key and value. */
 #define STAGE_ROW_BYTES 150
 /* Inner pages, and pages that a commit replaced. */
@@ -27,16 +31,19 @@
 /* The shortest texts that are tried. */
 #define TEXT_BYTES_MIN 16
 
-/* One row of each table that every event has one in, and whether its pages are full. */
+/* What each event of a stream has one row in. */
+#define TABLES_MAX 8
 static const struct {
-    enum store_table table;
-    bool appended;
-} event_rows[] = {
-    {TABLE_EVENT, true},    {TABLE_EVENT_ID, true}, {TABLE_SUBJECT, false},
-    {TABLE_EXAMPLE, false}, {TABLE_ENTITY, false},
+    enum store_table tables[TABLES_MAX];
+    size_t count;
+} stream_rows[SCRIPT_STREAM_COUNT] = {
+    [SCRIPT_MAPPINGS] = {{TABLE_EVENT, TABLE_EVENT_ID, TABLE_SUBJECT, TABLE_MAPPING,
+                          TABLE_MAPPING_SKU, TABLE_MAPPING_PAIR, TABLE_MAPPING_CONFIRMED},
+                         7},
+    [SCRIPT_CORRECTIONS] = {{TABLE_EVENT, TABLE_EVENT_ID, TABLE_SUBJECT, TABLE_EXAMPLE,
+                             TABLE_ENTITY},
+                            5},
 };
-
-#define EVENT_ROW_COUNT (sizeof(event_rows) / sizeof(event_rows[0]))
 
 /* A row of one captured event. */
 struct row {
@@ -79,29 +86,41 @@ static uint64_t disk_share(const struct row *row, bool appended)
     return share;
 }
 
-static enum err count_rows(const struct script *script, struct store_txn *txn,
-                           struct sizes *ret_sizes)
+/* What one event of a stream takes: the rows that were written last. */
+static enum err count_stream(const struct script *script, struct store_txn *txn,
+                             enum script_stream stream, struct sizes *sizes)
 {
     const struct preload_options *options = script->options;
-    uint64_t largest = script_event_count(options, 0);
-    uint64_t disk = 0;
-    uint64_t stage = 0;
+    uint64_t all = script_count(options, 0, stream) * options->org_count;
+    uint64_t largest = script_count(options, 0, stream);
 
-    for (size_t i = 0; i < EVENT_ROW_COUNT; i++) {
+    for (size_t i = 0; i < stream_rows[stream].count; i++) {
+        enum store_table table = stream_rows[stream].tables[i];
+        bool appended = stage_passes(table);
         struct row row;
-        enum err err = read_row(txn, event_rows[i].table, script->orgs[0], &row);
+        enum err err = read_row(txn, table, script->orgs[0], &row);
 
         if (err != OK) {
             return err;
         }
-        disk += disk_share(&row, event_rows[i].appended);
-        stage += event_rows[i].appended ? 0 : STAGE_ROW_BYTES + row.key.size + row.value.size;
+        sizes->disk_bytes += all * disk_share(&row, appended);
+        sizes->stage_bytes +=
+            appended ? 0 : largest * (STAGE_ROW_BYTES + row.key.size + row.value.size);
     }
-    disk = disk * options->event_count +
-           (uint64_t)options->org_count * options->layout_count * LAYOUT_HEAD_BYTES;
-    ret_sizes->disk_bytes = disk + disk / 100 * SLACK_PERCENT + STORE_LMDB_RESERVE_BYTES_DEFAULT;
-    ret_sizes->stage_bytes = largest * stage + options->layout_count * (uint64_t)LAYOUT_HEAD_BYTES;
     return OK;
+}
+
+/* What layouts and customers take, and what goes with all of it. */
+static void count_rest(const struct preload_options *options, struct sizes *sizes)
+{
+    uint64_t layouts = options->layout_count * (uint64_t)LAYOUT_BYTES;
+    uint64_t customers =
+        options->mapping_count > 0 ? options->customer_count * (uint64_t)PAGE_BYTES : 0;
+    uint64_t blocks = options->mapping_count * MAPPING_BLOCK_BYTES;
+
+    sizes->disk_bytes += options->org_count * (layouts + customers) + blocks;
+    sizes->disk_bytes += sizes->disk_bytes / 100 * SLACK_PERCENT + STORE_LMDB_RESERVE_BYTES_DEFAULT;
+    sizes->stage_bytes += layouts + customers + blocks / options->org_count;
 }
 
 static void set_texts(struct script *script, size_t bytes)
@@ -144,16 +163,33 @@ static enum err read_example_bytes(struct script *script, struct store_txn *txn,
     return OK;
 }
 
-/* Captures one event with texts of so many bytes. */
-static enum err capture_one(struct script *script, struct store_txn *txn, size_t text_bytes,
-                            struct sizes *sizes)
+/* Writes the first event of a stream, and counts what it takes. */
+static enum err write_one(struct script *script, struct store_txn *txn, enum script_stream stream,
+                          struct sizes *sizes)
+{
+    enum err err = OK;
+
+    if (script_count(script->options, 0, stream) == 0) {
+        return OK;
+    }
+    script_start_write(script, txn, script->options->end_us);
+    err = stream == SCRIPT_MAPPINGS ? script_confirm_mapping(script, txn, 0)
+                                    : script_capture(script, txn, 0);
+    return err != OK ? err : count_stream(script, txn, stream, sizes);
+}
+
+/* Writes one event of each stream, a correction with texts of so many bytes last. */
+static enum err write_each(struct script *script, struct store_txn *txn, size_t text_bytes,
+                           struct sizes *sizes)
 {
     enum err err = script_make_org(script, txn, 0);
 
+    *sizes = (struct sizes){0};
     set_texts(script, text_bytes);
-    if (err == OK) {
-        err = script_capture(script, txn, 0, 0);
+    for (int stream = 0; stream < SCRIPT_STREAM_COUNT && err == OK; stream++) {
+        err = write_one(script, txn, (enum script_stream)stream, sizes);
     }
+    count_rest(script->options, sizes);
     return err == OK ? read_example_bytes(script, txn, &sizes->example_bytes) : err;
 }
 
@@ -166,10 +202,7 @@ static enum err try_texts(struct script *script, struct store_backend *memory, s
     enum err err = store_begin(memory, STORE_WRITE, &txn);
 
     if (err == OK) {
-        err = capture_one(script, txn, *text_bytes, ret_sizes);
-    }
-    if (err == OK) {
-        err = count_rows(script, txn, ret_sizes);
+        err = write_each(script, txn, *text_bytes, ret_sizes);
     }
     store_abort(txn);
     if (err == OK) {

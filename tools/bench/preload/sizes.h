@@ -1,6 +1,6 @@
 /*
- * sizes.h: how long an event's texts must be for an example of the wanted length, and what a load will
- * take: both by capturing one event and looking at its rows.
+ * sizes.h: how long a correction's texts must be for an example of the wanted length, and what a load
+ * will take: both by writing one event of each stream and looking at its rows.
  */
 #ifndef ERRATA_TOOLS_BENCH_PRELOAD_SIZES_H
 #define ERRATA_TOOLS_BENCH_PRELOAD_SIZES_H

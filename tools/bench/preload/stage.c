@@ -25,11 +25,14 @@ struct stage {
     const struct store_backend_ops *memory_ops;
     struct store_backend *memory;
     struct feed *feed;
+    struct key last_key; /* of the event that was appended last */
+    struct slice last_event; /* its row, in `last_bytes`; empty: none was */
+    uint8_t last_bytes[STORE_VALUE_BYTES_MAX];
 };
 
-static const struct stage *stage_of(const struct store_txn *txn)
+static struct stage *stage_of(struct store_txn *txn)
 {
-    return (const struct stage *)(const void *)txn->backend->ops;
+    return (struct stage *)(uintptr_t)txn->backend->ops;
 }
 
 bool stage_passes(enum store_table table)
@@ -37,22 +40,44 @@ bool stage_passes(enum store_table table)
     return table == TABLE_EVENT || table == TABLE_EVENT_ID;
 }
 
+static struct key key_of(struct slice bytes)
+{
+    struct key key = {.size = bytes.size};
+
+    memcpy(key.bytes, bytes.data, bytes.size);
+    return key;
+}
+
 static enum err stage_append(struct store_txn *txn, enum store_table table, struct slice key,
                              struct slice value)
 {
+    struct stage *stage = stage_of(txn);
+
     if (UNEXPECTED(!stage_passes(table))) {
         return ERR_INTERNAL;
     }
-    return feed_put(stage_of(txn)->feed, table, key, value);
+    if (table == TABLE_EVENT) {
+        ASSERT(value.size <= sizeof(stage->last_bytes));
+        memcpy(stage->last_bytes, value.data, value.size);
+        stage->last_event = slice_of(stage->last_bytes, value.size);
+        stage->last_key = key_of(key);
+    }
+    return feed_put(stage->feed, table, key, value);
 }
 
 static enum err stage_get(struct store_txn *txn, enum store_table table, struct slice key,
                           struct slice *ret_value)
 {
+    const struct stage *stage = stage_of(txn);
+
+    if (table == TABLE_EVENT && slice_equal(key, key_slice(&stage->last_key))) {
+        *ret_value = stage->last_event;
+        return OK;
+    }
     if (UNEXPECTED(stage_passes(table))) {
         return ERR_INTERNAL;
     }
-    return stage_of(txn)->memory_ops->get(txn, table, key, ret_value);
+    return stage->memory_ops->get(txn, table, key, ret_value);
 }
 
 static enum err stage_cursor_open(struct store_txn *txn, enum store_table table, void **ret_handle)
@@ -102,14 +127,6 @@ struct window {
     struct key next; /* the first row's behind it */
     bool last; /* there is none */
 };
-
-static struct key key_of(struct slice bytes)
-{
-    struct key key = {.size = bytes.size};
-
-    memcpy(key.bytes, bytes.data, bytes.size);
-    return key;
-}
 
 static enum err walk_window(struct stage *stage, struct store_cursor *cursor, bool later,
                             struct window *window)

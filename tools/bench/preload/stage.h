@@ -1,8 +1,8 @@
 /*
  * stage.h: where the tables of one organisation stand while its events are captured: a memory back
- * end, except that rows which are appended (events, and their ids) go straight on to the store, since
- * a capture never reads them again and they are half of all bytes. When the last event is captured
- * the other tables follow, in the order of their keys.
+ * end, except that rows which are appended (events, and their ids) go straight on to the store: they are
+ * half of all bytes, and only the event that was appended last is read again, by what applies it. When
+ * the last event is captured the other tables follow, in the order of their keys.
  */
 #ifndef ERRATA_TOOLS_BENCH_PRELOAD_STAGE_H
 #define ERRATA_TOOLS_BENCH_PRELOAD_STAGE_H
@@ -17,7 +17,7 @@ MUST_CHECK enum err stage_open(struct feed *feed, struct stage **ret_stage);
 /* No transaction may be alive. Takes NULL. */
 void stage_close(struct stage *take_stage);
 struct store_backend *stage_backend(struct stage *stage);
-/* The table's rows pass the stage by: they can't be read there. */
+/* The table's rows pass the stage by: none but the last event can be read there. */
 bool stage_passes(enum store_table table);
 /* Hands all other rows of the organisation that the transaction sees to the feed. */
 MUST_CHECK enum err stage_drain(struct stage *stage, struct store_txn *txn, struct org_id org);

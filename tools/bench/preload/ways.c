@@ -1,6 +1,6 @@
 /*
- * ways.c: see ways.h. Both make all organisations first, one a transaction, then capture one
- * organisation after the other. Ids of organisations ascend with the time of their making, so that
+ * ways.c: see ways.h. Both make all organisations first, one a transaction, then write the events of
+ * one organisation after the other. Ids of organisations ascend with the time of their making, so that
  * the bulk way writes each table from its first key to its last.
  */
 #include "tools/bench/preload/ways.h"
@@ -8,8 +8,8 @@
 #include "store/memory/memory.h"
 #include "tools/bench/preload/stage.h"
 
-/* Captures a commit where each goes into the store. */
-#define PLAIN_CAPTURES_A_COMMIT 10000
+/* Events a commit where each goes into the store. */
+#define PLAIN_EVENTS_A_COMMIT 10000
 
 static enum err make_orgs(struct script *script, struct store_backend *backend)
 {
@@ -32,22 +32,17 @@ static enum err make_orgs(struct script *script, struct store_backend *backend)
     return err;
 }
 
-/* One commit's captures, from event `first` of the organisation on. */
-static enum err capture_some(struct script *script, struct store_backend *store, uint32_t org,
-                             uint64_t first)
+/* One commit's events of the organisation. */
+static enum err write_some(struct script *script, struct store_backend *store, uint64_t count)
 {
-    uint64_t end = script_event_count(script->options, org);
     struct store_txn *txn = NULL;
     enum err err = store_begin(store, STORE_WRITE, &txn);
 
     if (err != OK) {
         return err;
     }
-    if (end - first > PLAIN_CAPTURES_A_COMMIT) {
-        end = first + PLAIN_CAPTURES_A_COMMIT;
-    }
-    for (uint64_t i = first; i < end && err == OK; i++) {
-        err = script_capture(script, txn, org, i);
+    for (uint64_t i = 0; i < count && err == OK; i++) {
+        err = script_step(script, txn);
     }
     if (err != OK) {
         store_abort(txn);
@@ -62,13 +57,15 @@ enum err ways_load_plain(struct script *script, struct store_backend *store,
     enum err err = make_orgs(script, store);
 
     for (uint32_t org = 0; org < script->options->org_count && err == OK; org++) {
-        uint64_t count = script_event_count(script->options, org);
+        uint64_t left = script_event_count(script->options, org);
 
         script_start_org(script, org);
-        for (uint64_t i = 0; i < count && err == OK; i += PLAIN_CAPTURES_A_COMMIT) {
-            err = capture_some(script, store, org, i);
-            progress_add(progress,
-                         count - i < PLAIN_CAPTURES_A_COMMIT ? count - i : PLAIN_CAPTURES_A_COMMIT);
+        while (left > 0 && err == OK) {
+            uint64_t count = left < PLAIN_EVENTS_A_COMMIT ? left : PLAIN_EVENTS_A_COMMIT;
+
+            err = write_some(script, store, count);
+            progress_add(progress, count);
+            left -= count;
         }
     }
     return err;
@@ -130,7 +127,7 @@ struct bulk {
 };
 
 /* From the rows that making the organisation left to the rows that all its events leave. */
-static enum err capture_on_stage(struct bulk *bulk, struct store_txn *txn, uint32_t org)
+static enum err write_on_stage(struct bulk *bulk, struct store_txn *txn, uint32_t org)
 {
     struct script *script = bulk->script;
     const struct copy copy = {.from = bulk->made, .to = txn, .prefix = key_org(script->orgs[org])};
@@ -139,7 +136,7 @@ static enum err capture_on_stage(struct bulk *bulk, struct store_txn *txn, uint3
 
     script_start_org(script, org);
     for (uint64_t i = 0; i < count && err == OK; i++) {
-        err = script_capture(script, txn, org, i);
+        err = script_step(script, txn);
         progress_add(bulk->progress, 1);
     }
     return err;
@@ -155,7 +152,7 @@ static enum err load_org(struct bulk *bulk, uint32_t org)
         err = store_begin(stage_backend(stage), STORE_WRITE, &txn);
     }
     if (err == OK) {
-        err = capture_on_stage(bulk, txn, org);
+        err = write_on_stage(bulk, txn, org);
     }
     if (err == OK) {
         err = stage_drain(stage, txn, bulk->script->orgs[org]);

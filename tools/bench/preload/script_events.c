@@ -1,0 +1,88 @@
+/*
+ * script_events.c: the events of the script. Every text has a fixed length, whatever the numbers in it
+ * are.
+ */
+#include "tools/bench/preload/script_internal.h"
+
+#include "server/domain/corrections/capture.h"
+#include "server/domain/mappings/mappings.h"
+
+static const struct capture_caller caller = {.role = ROLE_ADMIN, .key_id = 1};
+
+/* Letters and spaces: nothing that JSON escapes. */
+static struct slice make_text(struct script *script, size_t size)
+{
+    static const char letters[32] = "abcdefghijklmnopqrstuvwxyz     0";
+    uint8_t *text = arena_alloc(&script->arena, size + 1);
+
+    if (text == NULL) {
+        return slice_of(NULL, 0);
+    }
+    random_fill(script->ctx.random, text, size);
+    for (size_t i = 0; i < size; i++) {
+        text[i] = (uint8_t)letters[text[i] % sizeof(letters)];
+    }
+    return slice_of(text, size);
+}
+
+/* One line correction. */
+static void fill_input(struct script *script, uint64_t index, struct capture_input *input)
+{
+    struct arena *arena = &script->arena;
+    struct slice snippet = make_text(script, script->texts.snippet_bytes);
+    struct slice output = make_text(script, script->texts.output_bytes);
+
+    input->event_type = EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
+    input->actor_user_id = SLICE("operator-1");
+    input->entity_type = SLICE("draft_order_line");
+    input->entity_id = arena_printf(arena, "line-%012" PRIu64, index);
+    input->document_id = arena_printf(arena, "document-%012" PRIu64, index);
+    input->draft_order_id = arena_printf(arena, "draft-%012" PRIu64, index);
+    input->layout_fingerprint = arena_printf(arena, PRELOAD_LAYOUT_FORMAT,
+                                             (uint32_t)(index % script->options->layout_count));
+    input->before_json = SLICE("{\"line_no\":3,\"qty\":10}");
+    input->after_json = arena_printf(arena, "{\"line_no\":3,\"qty\":12,\"description\":\"%.*s\"}",
+                                     (int)output.size, (const char *)output.data);
+    input->meta_json = arena_printf(arena, "{\"model\":\"m-1\",\"input_snippet\":\"%.*s\"}",
+                                    (int)snippet.size, (const char *)snippet.data);
+}
+
+enum err script_capture(struct script *script, struct store_txn *txn, uint64_t index)
+{
+    struct capture_input input = {0};
+    struct capture_event event;
+    uint64_t seq = 0;
+    enum err err = OK;
+
+    fill_input(script, index, &input);
+    err = capture_prepare(&script->ctx, &caller, &input, SLICE("event"), &event);
+    if (err == OK) {
+        err = capture_store(&script->ctx, txn, script->orgs[script->org], &event, 1, &seq);
+    }
+    return script_end_write(script, "an event can't be captured", err);
+}
+
+enum err script_confirm_mapping(struct script *script, struct store_txn *txn, uint64_t index)
+{
+    struct arena *arena = &script->arena;
+    const struct slice request = {NULL, 0};
+    struct mapping_judgement judgement = {.event_type = EVENT_TYPE_MAPPING_CONFIRMED,
+                                          .actor_user_id = SLICE("operator-1")};
+    struct slice customer = arena_printf(arena, PRELOAD_CUSTOMER_FORMAT,
+                                         (uint32_t)(index % script->options->customer_count));
+    uint64_t seq = 0;
+    /* Any two neighbours begin with other letters. */
+    uint32_t mixed = (uint32_t)index * UINT32_C(2654435761);
+    struct slice customer_sku =
+        arena_printf(arena, "%c%c-%03" PRIu32 "-%08" PRIu64, 'A' + mixed % 26,
+                     'A' + mixed / 26 % 26, mixed / 676 % 1000, index);
+    struct slice internal_sku = arena_printf(arena, "I-%010" PRIu64, index);
+    enum err err = mapping_name_read(&script->ctx, request, customer, customer_sku, internal_sku,
+                                     &judgement.name);
+
+    if (err == OK) {
+        err =
+            mapping_judge(&script->ctx, txn, script->orgs[script->org], &caller, &judgement, &seq);
+    }
+    return script_end_write(script, "a mapping can't be confirmed", err);
+}

@@ -1,0 +1,14 @@
+/*
+ * script_internal.h: what the script's own files share.
+ */
+#ifndef ERRATA_TOOLS_BENCH_PRELOAD_SCRIPT_INTERNAL_H
+#define ERRATA_TOOLS_BENCH_PRELOAD_SCRIPT_INTERNAL_H
+
+#include "tools/bench/preload/script.h"
+
+/* What a write begins with: its time, and memory of its own. */
+void script_start_write(struct script *script, struct store_txn *txn, int64_t time_us);
+/* What a write failed by, in words that outlive it. */
+MUST_CHECK enum err script_end_write(struct script *script, const char *what, enum err err);
+
+#endif

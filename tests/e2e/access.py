@@ -200,6 +200,8 @@ class Tokens(ServerCase):
             request.key_id = key_id
         if "token" in method.input_type.fields_by_name:
             request.token.role = roles.ROLE_SERVICE
+        if "settings" in method.input_type.fields_by_name:
+            request.settings.holdout_percent = 0
         return request.SerializeToString()
 
     def expect_unknown(self, client, path, method, org_id, key_id, allowed):

@@ -6,6 +6,7 @@
 #include "server/domain/admin/admin.h"
 #include "server/domain/corrections/apply.h"
 #include "server/domain/exposures/exposures.h"
+#include "server/domain/extractions/extractions.h"
 #include "server/domain/layouts/apply.h"
 #include "server/domain/mappings/apply.h"
 #include "server/domain/prompts/prompt_templates.h"
@@ -34,6 +35,7 @@ enum err domain_apply(struct ctx *ctx, struct store_txn *txn, const struct event
     case EVENT_MAPPING_APPLIED:
         return mappings_apply(ctx, txn, event);
     case EVENT_EXTRACTION_RECORDED:
+        return extraction_apply(ctx, txn, event);
     case EVENT_PROMPT_TEMPLATE_PUT:
         return prompt_template_apply(ctx, txn, event);
     case EVENT_EXPOSURE_RECORDED:

@@ -5,6 +5,7 @@
 #include "server/domain/corrections/apply.h"
 
 #include "server/domain/corrections/entity_rows.h"
+#include "server/domain/corrections/extraction_rows.h"
 #include "server/domain/corrections/layout_rows.h"
 #include "server/domain/counters/counters.h"
 
@@ -44,6 +45,9 @@ static enum err apply_view(struct ctx *ctx, struct store_txn *txn, const struct 
     if (err == OK && feedback_is_correction(view->event_type) && feedback_has_entity(view) &&
         view->fields.count > 0) {
         err = entity_rows_add(ctx, txn, event, view, &superseded_by_seq);
+    }
+    if (err == OK && feedback_is_correction(view->event_type)) {
+        err = extraction_rows_correct(ctx, txn, event, view);
     }
     if (err == OK && view->layout_fingerprint.size > 0) {
         err = layout_rows_add(ctx, txn, event, view, superseded_by_seq);

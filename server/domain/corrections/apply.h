@@ -1,6 +1,6 @@
 /*
  * apply.h: what a stored feedback event means for the tables: the layout's counts and examples, which
- * examples are superseded, and the day's counters. It depends on the event and the tables alone, so a
+ * examples are superseded, which extraction was corrected, and the day's counters. It depends on the event and the tables alone, so a
  * replay of the log gives the same bytes; an event whose content was removed keeps its counts and
  * marks and gives no example.
  */

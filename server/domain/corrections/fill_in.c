@@ -4,9 +4,13 @@
  */
 #include "server/domain/corrections/fill_in.h"
 
+#include "server/domain/corrections/extraction_rows.h"
 #include "server/domain/corrections/members.h"
 #include "server/domain/layouts/documents.h"
 #include "store/base/wire.h"
+
+#include <errata/v1/extraction.fields.h>
+#include <errata/v1/learning_service.fields.h>
 
 /* The object's text with one more member at its front. An empty object may have white space in it. */
 static enum err add_snippet(struct arena *arena, struct slice meta_json, struct slice snippet,
@@ -29,6 +33,22 @@ static enum err add_snippet(struct arena *arena, struct slice meta_json, struct 
     return buffer_ok(&buffer) ? OK : ERR_MEMORY;
 }
 
+/* The last field of a number, a run of bytes, in a message; empty where there is none. */
+static enum err find_bytes(struct slice message, uint32_t number, struct slice *ret_bytes)
+{
+    struct wire_reader reader = wire_reader_of(message);
+    struct wire_field field = {0};
+    enum err err = OK;
+
+    *ret_bytes = slice_of(NULL, 0);
+    for (err = wire_next(&reader, &field); err == OK; err = wire_next(&reader, &field)) {
+        if (field.number == number) {
+            *ret_bytes = field.bytes;
+        }
+    }
+    return err == ERR_NOT_FOUND ? OK : ERR_CORRUPT;
+}
+
 static enum err fill_in_snippet(struct ctx *ctx, struct slice snippet, struct capture_event *event)
 {
     struct buffer content = {0};
@@ -45,17 +65,50 @@ static enum err fill_in_snippet(struct ctx *ctx, struct slice snippet, struct ca
     return buffer_ok(&content) ? OK : ERR_MEMORY;
 }
 
+/* The document that an extraction was made of, as its facts tell; empty: none is named. */
+static enum err read_document_id(const struct event *event, struct slice *ret_document_id)
+{
+    struct slice extraction = {NULL, 0};
+    enum err err = ERR_CORRUPT;
+
+    if (event->kind == EVENT_EXTRACTION_RECORDED) {
+        err = find_bytes(event->facts, EXTRACTION_RECORDED_EXTRACTION_FIELD, &extraction);
+    }
+    return err != OK ? err : find_bytes(extraction, EXTRACTION_DOCUMENT_ID_FIELD, ret_document_id);
+}
+
+enum err fill_in_document_of_draft(struct arena *arena, struct store_txn *txn, struct org_id org,
+                                   struct slice draft_order_id, struct slice *ret_document_id)
+{
+    struct slice document_id = {NULL, 0};
+    struct event event;
+    enum err err = extraction_rows_find_draft(txn, org, draft_order_id, &event);
+
+    if (err == OK) {
+        err = read_document_id(&event, &document_id);
+    }
+    if (err != OK && err != ERR_NOT_FOUND) {
+        return err;
+    }
+    return arena_copy(arena, document_id, ret_document_id) ? OK : ERR_MEMORY;
+}
+
 enum err fill_in_event(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                        struct capture_event *event)
 {
     bool has_all = event->input.layout_fingerprint.size > 0 && event->has_snippet;
+    struct slice document_id = event->input.document_id;
     struct document_known known;
     enum err err = OK;
 
-    if (event->input.document_id.size == 0 || has_all) {
-        return OK;
+    if (!has_all && document_id.size == 0) {
+        err = fill_in_document_of_draft(ctx->arena, txn, org, event->input.draft_order_id,
+                                        &document_id);
     }
-    err = document_find(txn, org, event->input.document_id, &known);
+    if (err != OK || document_id.size == 0 || has_all) {
+        return err;
+    }
+    err = document_find(txn, org, document_id, &known);
     if (err != OK) {
         return err == ERR_NOT_FOUND ? OK : err;
     }

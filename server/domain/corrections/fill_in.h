@@ -1,7 +1,8 @@
 /*
- * fill_in.h: what a caller leaves out and the server knows: from the document that an event names, its
- * layout's fingerprint and the text that the model saw. Decided within the transaction, so that a
- * document ingested just before counts; what was given is never replaced.
+ * fill_in.h: what a caller leaves out and the server knows: from the document that an event names, or
+ * else from the one that an extraction tied to its draft order, its layout's fingerprint and the text
+ * that the model saw. Decided within the transaction, so that a document ingested just before counts;
+ * what was given is never replaced.
  */
 #ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_FILL_IN_H
 #define ERRATA_SERVER_DOMAIN_CORRECTIONS_FILL_IN_H
@@ -12,5 +13,9 @@
  * known. What is added stands in ctx->arena. */
 MUST_CHECK enum err fill_in_event(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                   struct capture_event *event);
+/* The document that an extraction tied to a draft order, in the arena; empty where none did. */
+MUST_CHECK enum err fill_in_document_of_draft(struct arena *arena, struct store_txn *txn,
+                                              struct org_id org, struct slice draft_order_id,
+                                              struct slice *ret_document_id);
 
 #endif

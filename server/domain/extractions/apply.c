@@ -1,0 +1,79 @@
+/*
+ * apply.c: what a recorded extraction means for the tables: its own rows, the sums of its layout and of
+ * the examples that it carried, the day's counters, and which exposures have this outcome.
+ */
+#include "server/domain/corrections/extraction_rows.h"
+#include "server/domain/corrections/layout_rows.h"
+#include "server/domain/counters/counters.h"
+#include "server/domain/extractions/facts.h"
+
+static enum err add_rows(struct ctx *ctx, struct store_txn *txn, const struct event *event,
+                         const struct extraction_facts *facts)
+{
+    struct extraction_record *record = arena_calloc(ctx->arena, 1, sizeof(*record));
+
+    if (record == NULL) {
+        return ERR_MEMORY;
+    }
+    record->seq = event->seq;
+    record->created_at_us = event->created_at_us;
+    record->layout_fingerprint = facts->layout_fingerprint;
+    record->arm = (uint32_t)facts->arm;
+    record->layout_ready = facts->layout_ready;
+    record->field_count = facts->field_count;
+    return extraction_rows_add(ctx, txn, event->org, record, facts->document_id,
+                               facts->draft_order_id);
+}
+
+static enum err add_sums(struct ctx *ctx, struct store_txn *txn, const struct event *event,
+                         const struct extraction_facts *facts)
+{
+    const struct carrying_extraction carrying = {
+        .org = event->org,
+        .layout_fingerprint = facts->layout_fingerprint,
+        .confidence_millionths = facts->confidence_millionths,
+        .example_seqs = facts->example_seqs,
+        .example_count = facts->example_count,
+    };
+    const struct counted_extraction counted = {
+        .org = event->org,
+        .layout_fingerprint = facts->layout_fingerprint,
+        .created_at_us = event->created_at_us,
+        .confidence_millionths = facts->confidence_millionths,
+        .arm = (uint32_t)facts->arm,
+        .layout_ready = facts->layout_ready,
+        .field_count = facts->field_count,
+    };
+    enum err err = layout_rows_carry(ctx, txn, &carrying);
+
+    return err != OK ? err : counters_add_extraction(ctx, txn, &counted);
+}
+
+/* An extraction of no subject is no outcome that could come again. */
+static enum err keep_outcomes(struct ctx *ctx, struct store_txn *txn, const struct event *event,
+                              const struct extraction_facts *facts)
+{
+    struct slice subject = {NULL, 0};
+    enum err err =
+        citations_subject(ctx->arena, facts->document_id, facts->draft_order_id, &subject);
+
+    for (size_t i = 0; i < facts->exposure_count && subject.size > 0 && err == OK; i++) {
+        err = exposure_keep_outcome(txn, event->org, facts->exposure_seqs[i], event->kind, subject,
+                                    event->seq);
+    }
+    return err;
+}
+
+enum err extraction_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
+{
+    struct extraction_facts facts;
+    enum err err = extraction_facts_read(ctx->arena, event->facts, &facts);
+
+    if (err == OK) {
+        err = add_rows(ctx, txn, event, &facts);
+    }
+    if (err == OK) {
+        err = add_sums(ctx, txn, event, &facts);
+    }
+    return err != OK ? err : keep_outcomes(ctx, txn, event, &facts);
+}

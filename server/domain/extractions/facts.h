@@ -1,0 +1,50 @@
+/*
+ * facts.h: the facts of an EVENT_EXTRACTION_RECORDED, an ExtractionRecorded's wire bytes: written at
+ * decide, read by apply.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_EXTRACTIONS_FACTS_H
+#define ERRATA_SERVER_DOMAIN_EXTRACTIONS_FACTS_H
+
+#include "server/domain/extractions/citations.h"
+
+/* What decide found. */
+struct extraction_decided {
+    struct slice actor_user_id;
+    struct slice document_id;
+    struct slice draft_order_id;
+    struct slice layout_fingerprint;
+    double confidence;
+    struct slice model;
+    uint32_t field_count; /* 0: not told */
+    enum experiment_arm arm;
+    bool layout_ready;
+    int64_t created_at_us;
+    const struct citations *citations; /* of which the new ones are told */
+};
+
+/* What apply needs. Slices are borrowed from the event; the list lies in the arena. */
+struct extraction_facts {
+    struct slice document_id;
+    struct slice draft_order_id;
+    struct slice layout_fingerprint;
+    uint32_t field_count;
+    enum experiment_arm arm;
+    uint32_t confidence_millionths;
+    bool layout_ready;
+    const uint64_t *example_seqs;
+    size_t example_count;
+    uint64_t exposure_seqs[EXTRACTION_REFERENCES_MAX];
+    size_t exposure_count;
+};
+
+MUST_CHECK enum err extraction_facts_write(struct arena *arena, struct org_id org,
+                                           const struct log_stamp *stamp,
+                                           const struct extraction_decided *decided,
+                                           struct slice *ret_facts);
+/* ERR_CORRUPT for bytes that are no such facts. */
+MUST_CHECK enum err extraction_facts_read(struct arena *arena, struct slice facts,
+                                          struct extraction_facts *ret_facts);
+/* The Extraction in them. */
+MUST_CHECK enum err extraction_facts_extraction(struct slice facts, struct slice *ret_extraction);
+
+#endif

@@ -1,0 +1,289 @@
+/*
+ * store.c: decides what a request to record an extraction becomes. Everything is checked before the
+ * first event is appended, so that all that is wrong is told at once and nothing is stored of it.
+ */
+#include "server/domain/corrections/arm.h"
+#include "server/domain/corrections/fill_in.h"
+#include "server/domain/counters/counters.h"
+#include "server/domain/extractions/facts.h"
+#include "server/domain/layouts/documents.h"
+#include "server/domain/layouts/layout_head.h"
+#include "server/domain/mappings/uses.h"
+#include "store/base/wire.h"
+
+#define PATH SLICE("extraction")
+
+/* From where the layout is known, where the caller did not say. */
+static enum err fill_in_layout(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                               struct extraction_decided *decided)
+{
+    struct document_known known;
+    enum err err = ERR_NOT_FOUND;
+
+    if (decided->layout_fingerprint.size > 0) {
+        return OK;
+    }
+    if (decided->document_id.size > 0) {
+        err = document_find(txn, org, decided->document_id, &known);
+    }
+    if (err == OK &&
+        !arena_copy(ctx->arena, known.layout_fingerprint, &decided->layout_fingerprint)) {
+        return ERR_MEMORY;
+    }
+    if (err != OK && err != ERR_NOT_FOUND) {
+        return err;
+    }
+    if (decided->layout_fingerprint.size == 0) {
+        fault_add(ctx->fault, SLICE("extraction.layout_fingerprint"),
+                  "is missing, and no ingested document with a layout is named; give it, or "
+                  "document_id of a document that was ingested");
+    }
+    return OK;
+}
+
+/* The document and layout that the extraction is of. A draft order that an earlier extraction tied to a
+ * document is of that document. */
+static enum err fill_in(struct ctx *ctx, struct store_txn *txn,
+                        const struct extraction_request *request,
+                        struct extraction_decided *decided)
+{
+    enum err err = OK;
+
+    if (decided->document_id.size == 0) {
+        err = fill_in_document_of_draft(ctx->arena, txn, request->org, decided->draft_order_id,
+                                        &decided->document_id);
+    }
+    return err != OK ? err : fill_in_layout(ctx, txn, request->org, decided);
+}
+
+static void check_values(struct ctx *ctx, const struct extraction_input *input)
+{
+    if (!input->has_confidence) {
+        fault_add(ctx->fault, SLICE("extraction.confidence"),
+                  "is required: how sure the model was, from 0 to 1");
+    } else if (!(input->confidence >= 0 && input->confidence <= 1)) {
+        fault_add(ctx->fault, SLICE("extraction.confidence"), "is not within 0 and 1");
+    }
+    if (input->has_created_at && input->created_at_us < 0) {
+        fault_add(ctx->fault, SLICE("extraction.created_at"),
+                  "lies before 1970; no extraction is that old");
+    }
+}
+
+/* Before the first put: it may not come from the future. */
+static enum err check_time(struct ctx *ctx, struct store_txn *txn,
+                           const struct extraction_request *request)
+{
+    struct log_stamp stamp = {0};
+    enum err err = log_next_stamp(ctx, txn, request->org, &stamp);
+
+    if (err == OK && request->input->has_created_at &&
+        request->input->created_at_us > stamp.recorded_at_us) {
+        fault_add(ctx->fault, SLICE("extraction.created_at"),
+                  "lies in the future; give a time that has passed");
+    }
+    return err;
+}
+
+/* The side of the experiment: what the references tell, else the document's. */
+static enum err find_arm(struct store_txn *txn, struct org_id org,
+                         const struct citations *citations, struct extraction_decided *decided)
+{
+    decided->arm = EXPERIMENT_ARM_NONE;
+    if (decided->document_id.size == 0) {
+        return OK;
+    }
+    if (citations_find_arm(citations, &decided->arm)) {
+        return OK;
+    }
+    return arm_of_document(txn, org, decided->document_id, &decided->arm);
+}
+
+static enum err find_readiness(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                               struct extraction_decided *decided)
+{
+    struct key_fingerprint fingerprint = key_fingerprint_of(decided->layout_fingerprint);
+    struct key key = key_layout_head(org, &fingerprint);
+    struct layout_head_record head;
+    enum err err = layout_head_read(ctx->arena, txn, &key, &head);
+
+    decided->layout_ready = head.example_count >= COUNTERS_EXAMPLES_READY;
+    return err;
+}
+
+/* Reads and checks all that the request says. OK with a fault where something is wrong. */
+static enum err decide(struct ctx *ctx, struct store_txn *txn,
+                       const struct extraction_request *request, struct citations *citations,
+                       struct extraction_decided *decided)
+{
+    struct slice subject = {NULL, 0};
+    enum err err = fill_in(ctx, txn, request, decided);
+
+    check_values(ctx, request->input);
+    if (err == OK) {
+        err = check_time(ctx, txn, request);
+    }
+    if (err == OK) {
+        err =
+            citations_subject(ctx->arena, decided->document_id, decided->draft_order_id, &subject);
+    }
+    if (err == OK) {
+        err = citations_read(ctx, txn, request, subject, citations);
+    }
+    if (err == OK) {
+        err = citations_credit(ctx, txn, request, decided->layout_fingerprint, citations);
+    }
+    if (err == OK) {
+        err = find_arm(txn, request->org, citations, decided);
+    }
+    return err != OK ? err : find_readiness(ctx, txn, request->org, decided);
+}
+
+static void add_subject(struct event_draft *draft, enum subject_kind kind, struct slice id)
+{
+    if (id.size > 0) {
+        draft->subjects[draft->subject_count] = (struct event_subject){kind, id};
+        draft->subject_count++;
+    }
+}
+
+static enum err append_extraction(struct ctx *ctx, struct store_txn *txn,
+                                  const struct extraction_request *request,
+                                  struct extraction_decided *decided)
+{
+    struct event_draft draft = {
+        .org = request->org,
+        .kind = EVENT_EXTRACTION_RECORDED,
+        .annotator = ANNOTATOR_LLM,
+        .source = request->input->has_created_at ? SOURCE_BACKFILL : SOURCE_LIVE,
+        .actor_user_id = decided->actor_user_id,
+    };
+    struct event event;
+    enum err err = log_next_stamp(ctx, txn, request->org, &draft.stamp);
+
+    if (err != OK) {
+        return err;
+    }
+    decided->created_at_us =
+        request->input->has_created_at ? request->input->created_at_us : draft.stamp.recorded_at_us;
+    draft.created_at_us = decided->created_at_us;
+    add_subject(&draft, SUBJECT_LAYOUT, decided->layout_fingerprint);
+    add_subject(&draft, SUBJECT_DOCUMENT, decided->document_id);
+    add_subject(&draft, SUBJECT_DRAFT_ORDER, decided->draft_order_id);
+    err = extraction_facts_write(ctx->arena, request->org, &draft.stamp, decided, &draft.facts);
+    if (err == OK) {
+        err = log_append(ctx, txn, &draft, &event);
+    }
+    return err != OK ? err : extraction_apply(ctx, txn, &event);
+}
+
+/* The exposures first, so that the extraction can point to them; then what it tells of mappings. */
+static enum err append_all(struct ctx *ctx, struct store_txn *txn,
+                           const struct extraction_request *request, struct citations *citations,
+                           struct extraction_decided *decided)
+{
+    const struct exposure_citer citer = {
+        .actor_user_id = decided->actor_user_id,
+        .source = request->input->has_created_at ? SOURCE_BACKFILL : SOURCE_LIVE,
+        .created_at_us = request->input->created_at_us,
+    };
+    enum err err = OK;
+
+    for (size_t i = 0; i < citations->count && err == OK; i++) {
+        err = exposure_record(ctx, txn, request->org, &citer, &citations->items[i].cited);
+    }
+    if (err == OK) {
+        err = append_extraction(ctx, txn, request, decided);
+    }
+    for (size_t i = 0; i < citations->count && err == OK; i++) {
+        const struct cited_exposure *cited = &citations->items[i].cited;
+        uint64_t seq = 0;
+
+        if (cited->exposure.kind == EXPOSURE_KIND_MATCHES) {
+            err = mapping_uses_store(ctx, txn, request->org, &citer, cited, decided->draft_order_id,
+                                     &seq);
+        }
+    }
+    return err;
+}
+
+/* Appends, and counts what was appended by the log's own numbers. */
+static enum err store_new(struct ctx *ctx, struct store_txn *txn,
+                          const struct extraction_request *request, struct citations *citations,
+                          struct extraction_decided *decided, struct extraction_stored *ret_stored)
+{
+    struct log_head before;
+    struct log_head after;
+    enum err err = log_read_head(txn, request->org, &before);
+
+    if (err == OK) {
+        err = append_all(ctx, txn, request, citations, decided);
+    }
+    if (err == OK) {
+        err = log_read_head(txn, request->org, &after);
+    }
+    if (err == OK) {
+        ret_stored->first_seq = before.last_seq + 1;
+        ret_stored->count = (uint32_t)(after.last_seq - before.last_seq);
+    }
+    return err;
+}
+
+enum err extraction_store(struct ctx *ctx, struct store_txn *txn,
+                          const struct extraction_request *request,
+                          struct extraction_stored *ret_stored)
+{
+    const struct extraction_input *input = request->input;
+    struct citations *citations = arena_calloc(ctx->arena, 1, sizeof(*citations));
+    struct extraction_decided decided = {
+        .document_id = input->document_id,
+        .draft_order_id = input->draft_order_id,
+        .layout_fingerprint = input->layout_fingerprint,
+        .confidence = input->confidence,
+        .model = input->model,
+        .field_count = input->field_count,
+        .citations = citations,
+    };
+    enum err err = citations != NULL ? OK : ERR_MEMORY;
+
+    if (err == OK) {
+        err = actor_resolve(ctx, &request->caller, PATH, input->actor_user_id,
+                            input->has_created_at, &decided.actor_user_id);
+    }
+    if (err == OK) {
+        err = decide(ctx, txn, request, citations, &decided);
+    }
+    if (err == OK) {
+        err = fault_result(ctx->fault);
+    }
+    if (err != OK) {
+        return err;
+    }
+    if (citations_are_old(citations)) {
+        *ret_stored = (struct extraction_stored){citations_first_outcome(citations), 1};
+        return OK;
+    }
+    return store_new(ctx, txn, request, citations, &decided, ret_stored);
+}
+
+enum err extraction_append_stored(struct store_txn *txn, struct org_id org,
+                                  const struct extraction_stored *stored, uint32_t field,
+                                  struct buffer *body)
+{
+    struct slice extraction = {NULL, 0};
+    struct event event;
+
+    for (uint32_t i = 0; i < stored->count; i++) {
+        enum err err = log_read(txn, org, stored->first_seq + i, &event);
+
+        if (err == OK && event.kind == EVENT_EXTRACTION_RECORDED) {
+            err = extraction_facts_extraction(event.facts, &extraction);
+            wire_put_bytes(body, field, extraction);
+            return err != OK ? err : buffer_ok(body) ? OK : ERR_MEMORY;
+        }
+        if (err != OK) {
+            return err;
+        }
+    }
+    return ERR_CORRUPT;
+}

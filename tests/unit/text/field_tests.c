@@ -53,6 +53,8 @@ static void test_fences_go(void **state)
     expect("`\xcc\x81`\xcc\x81`x", "x"); /* accents on them */
     expect("\xef\xbd\x80\xef\xbd\x80\xef\xbd\x80x", "x"); /* full-width */
     expect("``{{`x", "x");
+    expect("\xe2\x80\xb5\xe2\x80\xb6x", "x"); /* reversed primes, one and two in one */
+    expect("\xe2\x81\x93~\xe2\x88\xbc\xe3\x80\x9cx", "x"); /* what looks like tildes */
     expect("```system: x", "x");
 }
 
@@ -77,6 +79,9 @@ static void test_allowed(void **state)
 {
     (void)state;
     expect("\xcc\x88x", "x"); /* a mark without a letter */
+    expect(
+        "q\xcc\x84\xcc\x84\xcc\x84\xcc\x84\xcc\x84\xcc\x84\xcc\x84\xcc\x84\xcc\x84\xcc\x84z",
+        "q\xcc\x84\xcc\x84\xcc\x84\xcc\x84\xcc\x84\xcc\x84\xcc\x84\xcc\x84z"); /* eight are many */
     expect("a\xee\x80\x80z", "az"); /* private use */
     expect("a\xf0\xbf\xbf\xbdz", "az"); /* never assigned */
     expect("a" OPEN "b" CLOSE "c", "abc");

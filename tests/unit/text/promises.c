@@ -143,8 +143,10 @@ static char drawn(uint32_t point)
     if (point == 'l' || point == '1') {
         return 'i';
     }
-    point = point == '0' ? 'o' : point;
-    return point < 0x80 ? (char)point : '?';
+    if (point == '0') {
+        return 'o';
+    }
+    return (char)(point < 0x80 ? point : '?');
 }
 
 /* The skeleton of one code point; gives its length. An accent that stands alone is a space with a mark by

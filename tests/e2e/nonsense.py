@@ -5,6 +5,7 @@ Goal: no field can be forgotten by a check, also none that is added later. Metho
 from the descriptors and their field rules, as wire bytes, since no library would write them; what is
 expected follows from the same rules.
 """
+import struct
 import time
 
 import grpc
@@ -35,7 +36,9 @@ def varint(value):
 
 
 def tagged(field, payload):
-    """A field's bytes: text and bytes for length-delimited, a number for varints."""
+    """A field's bytes: text and bytes for length-delimited, a number for others."""
+    if field.type == field.TYPE_DOUBLE:
+        return varint(field.number << 3 | 1) + struct.pack("<d", payload)
     if isinstance(payload, int):
         return varint(field.number << 3) + varint(payload)
     return varint(field.number << 3 | 2) + varint(len(payload)) + payload

@@ -3,6 +3,7 @@
  * has come whole, which of stage, read, write and stream follows, and how it ends. Everything about
  * a method comes from the generated tables; nothing here knows one by name.
  */
+#include "server/domain/text/sanitise.h"
 #include "server/services/rpc.h"
 #include "server/services/status.h"
 
@@ -44,10 +45,28 @@ void services_end_read(struct services *services)
     services->reading = false;
 }
 
+/* Texts that became empty because they could not be made safe: in whatever thread and for whatever
+ * method, so one line a turn tells of them. */
+static void tell_fallbacks(struct services *services)
+{
+    uint64_t count = sanitise_fallback_count();
+    const struct logger_field fields[] = {
+        LOGGER_NUMBER_FIELD("texts", count - services->told_fallbacks),
+        LOGGER_NUMBER_FIELD("texts_total", count),
+    };
+
+    if (count != services->told_fallbacks) {
+        logger_write(LOGGER_DEBUG, "sanitiser fallback", fields,
+                     sizeof(fields) / sizeof(fields[0]));
+        services->told_fallbacks = count;
+    }
+}
+
 void services_end_turn(struct services *services)
 {
     ASSERT(!services->reading);
     store_reset(services->read_txn);
+    tell_fallbacks(services);
 }
 
 struct arena services_take_arena(struct services *services, size_t limit_bytes)

@@ -5,7 +5,6 @@
  */
 #include "server/domain/text/sanitise.h"
 #include "server/services/service.h"
-#include "store/base/logger.h"
 
 #include <errata/v1/review_service.fields.h>
 #include <errata/v1/review_service.handlers.h>
@@ -35,23 +34,10 @@ static enum err read_profile(struct service *service, int32_t number,
     return ERR_INVALID;
 }
 
-static void log_fallback(const struct service *service, int32_t profile, size_t text_bytes)
-{
-    const struct logger_field fields[] = {
-        LOGGER_TEXT_FIELD("method", service->method->path),
-        LOGGER_NUMBER_FIELD("profile", profile),
-        LOGGER_NUMBER_FIELD("text_bytes", text_bytes),
-        LOGGER_NUMBER_FIELD("fallbacks", sanitise_fallback_count()),
-    };
-
-    logger_write(LOGGER_DEBUG, "sanitiser fallback", fields, sizeof(fields) / sizeof(fields[0]));
-}
-
 enum err review_service_sanitize_prepare(struct service *service,
                                          const Errata__V1__SanitizeRequest *request,
                                          void **ret_prepared)
 {
-    struct slice text = slice_text(request->text);
     enum sanitise_profile profile = SANITISE_NOTE;
     struct sanitised *sanitised = NULL;
     enum err err = read_profile(service, (int32_t)request->profile, &profile);
@@ -63,10 +49,7 @@ enum err review_service_sanitize_prepare(struct service *service,
     if (sanitised == NULL) {
         return ERR_MEMORY;
     }
-    *sanitised = sanitise_text(service->ctx->arena, profile, text);
-    if (sanitised->failed) {
-        log_fallback(service, (int32_t)request->profile, text.size);
-    }
+    *sanitised = sanitise_text(service->ctx->arena, profile, slice_text(request->text));
     *ret_prepared = sanitised;
     return OK;
 }

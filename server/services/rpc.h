@@ -102,6 +102,7 @@ struct services {
     bool draining;
     struct arena arenas[SERVICES_ARENAS_MAX]; /* reset, for reuse */
     size_t arena_count;
+    uint64_t told_fallbacks; /* of the sanitiser, which the logger has told */
     uint32_t *likely_bytes; /* of a method's next answer, by index: the size of its last */
 };
 

@@ -20,6 +20,15 @@ if(TARGET domain_corrections AND TARGET store_lmdb)
     add_dependencies(bench bench_examples_domain)
 endif()
 
+# One GetLearningAnalytics below the services.
+if(TARGET domain_analytics AND TARGET store_lmdb)
+    add_executable(bench_analytics_domain EXCLUDE_FROM_ALL
+                   ${CMAKE_SOURCE_DIR}/tests/bench/analytics_domain.c)
+    target_link_libraries(bench_analytics_domain PRIVATE warnings defines)
+    errata_link(bench_analytics_domain "domain_analytics;store_lmdb")
+    add_dependencies(bench bench_analytics_domain)
+endif()
+
 # How well tables are found, on documents whose tables are known.
 if(TARGET pdf_measure)
     add_executable(bench_pdf_tables EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/bench/pdf_tables.c)

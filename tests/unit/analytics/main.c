@@ -7,5 +7,7 @@ int main(void)
 {
     int failed = run_proportions_tests();
 
+    failed += run_learning_tests();
+    failed += run_layouts_tests();
     return failed;
 }

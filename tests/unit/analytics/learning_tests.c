@@ -1,0 +1,262 @@
+/*
+ * learning_tests.c: days, the most frequent fields, and what is added up over days, over a store in
+ * memory whose counters the tests write. That answers equal a scan of events is tested through calls.
+ */
+#include "server/domain/analytics/learning.h"
+
+#include "server/domain/analytics/days.h"
+#include "server/domain/analytics/field_counts.h"
+#include "server/domain/counters/counters.h"
+#include "tests/support/store/store_world.h"
+#include "tests/unit/analytics/analytics_tests.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include <errata/v1/analytics_service.pb-c.h>
+
+#define DAY INT64_C(20000)
+#define MODEL_FIELDS 200
+
+/* Goal: every day of the calendar is read as it is written, and no other text is a day. Method: all
+ * days of 1900 to 2100, and forms that are nearly right. */
+static void test_days(void **state)
+{
+    static const char *const wrong[] = {"",           "2026-1-01",  "2026-01-1", "2026-02-30",
+                                        "2026-00-01", "2026-01-00", "26-01-01",  "2026-01-01T",
+                                        "2026-01+01", "2026 01 01", "-026-01-01"};
+    int64_t first = 0;
+    int64_t last = 0;
+
+    (void)state;
+    assert_true(day_parse(SLICE("1900-01-01"), &first));
+    assert_true(day_parse(SLICE("2100-12-31"), &last));
+    assert_int_equal(last - first + 1, 201 * 365 + 49);
+    for (int64_t day = first; day <= last; day++) {
+        char text[DAY_TEXT_BYTES];
+        int64_t read = 0;
+
+        day_format(day, text);
+        assert_true(day_parse(slice_of(text, sizeof(text)), &read));
+        assert_int_equal(read, day);
+        assert_int_equal(day_of(day * 86400000000), day);
+        assert_int_equal(day_of((day + 1) * 86400000000 - 1), day);
+    }
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        assert_false(day_parse(slice_text(wrong[i]), &first));
+    }
+}
+
+/* The place that a field has among all, by the plain rule. */
+static size_t rank_of(const struct field_counts *counts, enum field_kind kind,
+                      const struct field_count *item)
+{
+    size_t rank = 0;
+
+    for (size_t i = 0; i < counts->count; i++) {
+        const struct field_count *other = &counts->items[i];
+        uint64_t of_other = field_count_of(other, kind);
+        uint64_t of_item = field_count_of(item, kind);
+
+        rank += of_other > of_item ||
+                        (of_other == of_item &&
+                         strcmp((const char *)other->name.data, (const char *)item->name.data) < 0)
+                    ? 1
+                    : 0;
+    }
+    return rank;
+}
+
+/* Goal: the most frequent fields, most frequent first, ties by name, of each kind and both, as many as
+ * are wanted; more fields than were promised are a damaged store. Method: random counts with many ties,
+ * each item's rank by a plain count. */
+static void test_top_fields(void **state)
+{
+    struct store_world *world = *state;
+    const struct field_count *top[MODEL_FIELDS];
+    struct field_counts counts;
+    char names[MODEL_FIELDS + 1][8];
+
+    assert_int_equal(field_counts_init(&counts, &world->arena, &world->random.random, MODEL_FIELDS),
+                     OK);
+    for (unsigned i = 0; i < 3 * MODEL_FIELDS; i++) {
+        unsigned number = i * 7 % MODEL_FIELDS;
+        struct sha256_digest hash;
+        struct slice name;
+
+        (void)snprintf(names[number], sizeof(names[number]), "f%u", number);
+        name = slice_text(names[number]);
+        hash = sha256(name);
+        assert_int_equal(field_counts_add(&counts, i % 3 == 0 ? FIELD_OF_HEADER : FIELD_OF_LINE,
+                                          hash.bytes, name, i % 5),
+                         OK);
+    }
+    assert_int_equal(counts.count, MODEL_FIELDS);
+    for (int kind = FIELD_OF_LINE; kind <= FIELD_OF_BOTH; kind++) {
+        for (size_t max = 1; max <= MODEL_FIELDS; max += 1 + max / 3) {
+            size_t count = field_counts_top(&counts, (enum field_kind)kind, max, top);
+
+            assert_true(count <= max);
+            for (size_t i = 0; i < count; i++) {
+                assert_true(field_count_of(top[i], (enum field_kind)kind) > 0);
+                assert_int_equal(rank_of(&counts, (enum field_kind)kind, top[i]), i);
+            }
+        }
+    }
+    assert_int_equal(field_counts_add(&counts, FIELD_OF_LINE, (const uint8_t *)"0123456789abcdef",
+                                      SLICE("one more"), 1),
+                     ERR_CORRUPT);
+}
+
+static void must_add(struct store_world *world, struct store_txn *txn, int64_t day,
+                     enum counter_dimension dimension, struct slice name, uint64_t amount)
+{
+    const struct counter_day at = {store_world_org(1), (uint32_t)day};
+
+    assert_int_equal(counters_add(&world->ctx, txn, &at, dimension, name, amount), OK);
+}
+
+static enum err write_learning(struct store_world *world, struct store_txn *txn,
+                               struct learning_range range, size_t top_fields,
+                               struct buffer *ret_body)
+{
+    buffer_init(ret_body, &world->arena, 0);
+    return learning_write(&world->ctx, txn, store_world_org(1), &range, top_fields, ret_body);
+}
+
+static Errata__V1__GetLearningAnalyticsResponse *
+learn(struct store_world *world, struct store_txn *txn, struct learning_range range)
+{
+    Errata__V1__GetLearningAnalyticsResponse *response = NULL;
+    struct buffer body;
+
+    assert_int_equal(write_learning(world, txn, range, 3, &body), OK);
+    response = errata__v1__get_learning_analytics_response__unpack(NULL, body.size, body.data);
+    assert_non_null(response);
+    return response;
+}
+
+/* Goal: sums are divided when they are told, days keep their own, and a range takes no more than itself.
+ * Method: three days, the outer ones outside of the range. */
+static void test_sums(void **state)
+{
+    static const struct slice no_name = {NULL, 0};
+    struct store_world *world = *state;
+    struct store_txn *txn = NULL;
+    Errata__V1__GetLearningAnalyticsResponse *response = NULL;
+
+    assert_int_equal(store_begin(world->backend, STORE_WRITE, &txn), OK);
+    for (int64_t day = DAY - 1; day <= DAY + 2; day++) {
+        must_add(world, txn, day, COUNTER_EXTRACTIONS, no_name, 4);
+        must_add(world, txn, day, COUNTER_CONFIDENCE, no_name, 3000000);
+        must_add(world, txn, day, COUNTER_CORRECTED, no_name, day == DAY ? 1 : 0);
+        must_add(world, txn, day, COUNTER_MAPPING_APPLIED, no_name, 10);
+        must_add(world, txn, day, COUNTER_EVENT_TYPE, SLICE("1"), 2);
+        must_add(world, txn, day, COUNTER_EVENT_TYPE, SLICE("5"), 3);
+    }
+    response = learn(world, txn, (struct learning_range){DAY, DAY + 1});
+    assert_int_equal(response->n_confidence_by_day, 2);
+    assert_int_equal(response->confidence_by_day[0]->extraction_count, 4);
+    assert_true(response->confidence_by_day[0]->mean_confidence == 0.75);
+    assert_int_equal(response->confidence_by_day[0]->corrected_count, 1);
+    assert_int_equal(response->confidence_by_day[1]->corrected_count, 0);
+    assert_int_equal(response->extraction_count, 8);
+    assert_int_equal(response->corrected_count, 1);
+    assert_true(response->correction_rate == 0.125);
+    assert_int_equal(response->mapping_applied_count, 20);
+    assert_int_equal(response->mapping_confirmed_count, 4);
+    assert_int_equal(response->events_by_day[0]->count, 5);
+    assert_int_equal(response->n_by_event_type, 2);
+    assert_int_equal(response->by_event_type[0]->event_type, 5);
+    assert_int_equal(response->by_event_type[0]->count, 6);
+    errata__v1__get_learning_analytics_response__free_unpacked(response, NULL);
+    response = learn(world, txn, (struct learning_range){DAY + 3, DAY + 3});
+    assert_int_equal(response->_correction_rate_case, 0);
+    assert_int_equal(response->extraction_count, 0);
+    errata__v1__get_learning_analytics_response__free_unpacked(response, NULL);
+    store_abort(txn);
+}
+
+/* Goal: the longest range adds up every day's own names. Method: 366 days with a field that all have
+ * and one of their own, in both kinds. */
+static void test_longest_range(void **state)
+{
+    struct store_world *world = *state;
+    struct store_txn *txn = NULL;
+    Errata__V1__GetLearningAnalyticsResponse *response = NULL;
+
+    assert_int_equal(store_begin(world->backend, STORE_WRITE, &txn), OK);
+    for (int64_t day = DAY; day < DAY + LEARNING_DAYS_MAX + 5; day++) {
+        const struct counter_day at = {store_world_org(1), (uint32_t)day};
+        char own[16];
+        int size = snprintf(own, sizeof(own), "own-%lld", (long long)day);
+
+        for (int kind = COUNTER_LINE_FIELD; kind <= COUNTER_FIELD_FIELD; kind++) {
+            enum counter_dimension dimension = (enum counter_dimension)kind;
+
+            assert_int_equal(counters_add_field(&world->ctx, txn, &at, dimension, SLICE("shared")),
+                             OK);
+            assert_int_equal(
+                counters_add_field(&world->ctx, txn, &at, dimension, slice_of(own, (size_t)size)),
+                OK);
+        }
+    }
+    response = learn(world, txn, (struct learning_range){DAY, DAY + LEARNING_DAYS_MAX - 1});
+    assert_int_equal(response->n_events_by_day, LEARNING_DAYS_MAX);
+    assert_int_equal(response->n_corrected_fields, 3);
+    assert_string_equal(response->corrected_fields[0]->field, "shared");
+    assert_int_equal(response->corrected_fields[0]->count, 2 * LEARNING_DAYS_MAX);
+    assert_string_equal(response->corrected_fields[1]->field, "own-20000");
+    assert_int_equal(response->corrected_fields[1]->count, 2);
+    assert_int_equal(response->corrected_line_fields[0]->count, LEARNING_DAYS_MAX);
+    errata__v1__get_learning_analytics_response__free_unpacked(response, NULL);
+    store_abort(txn);
+}
+
+/* Goal: counters that can't be are told as damage, not answered. Method: a type that there is not, one
+ * that is no number, and more names than a day says it has. */
+static void test_damaged(void **state)
+{
+    static const struct slice no_name = {NULL, 0};
+    static const char *const types[] = {"0", "6", "99999999999999999999999", "x", "1x"};
+    struct store_world *world = *state;
+    const struct learning_range range = {DAY, DAY};
+    struct store_txn *txn = NULL;
+    struct buffer body;
+
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        assert_int_equal(store_begin(world->backend, STORE_WRITE, &txn), OK);
+        must_add(world, txn, DAY, COUNTER_EVENT_TYPE, slice_text(types[i]), 1);
+        assert_int_equal(write_learning(world, txn, range, 1, &body), ERR_CORRUPT);
+        store_abort(txn);
+    }
+    assert_int_equal(store_begin(world->backend, STORE_WRITE, &txn), OK);
+    must_add(world, txn, DAY, COUNTER_FIELD_NAMES, no_name, COUNTERS_FIELD_NAMES_MAX + 1);
+    assert_int_equal(write_learning(world, txn, range, 1, &body), ERR_CORRUPT);
+    store_abort(txn);
+    assert_int_equal(store_begin(world->backend, STORE_WRITE, &txn), OK);
+    must_add(world, txn, DAY, COUNTER_LINE_FIELD, SLICE("other"), 1);
+    assert_int_equal(write_learning(world, txn, range, 1, &body), OK);
+    must_add(world, txn, DAY, COUNTER_LINE_FIELD, SLICE("never told"), 1);
+    assert_int_equal(write_learning(world, txn, range, 1, &body), ERR_CORRUPT);
+    store_abort(txn);
+}
+
+int run_learning_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_days),
+        cmocka_unit_test_setup_teardown(test_top_fields, store_world_set_up, store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_sums, store_world_set_up, store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_longest_range, store_world_set_up,
+                                        store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_damaged, store_world_set_up, store_world_tear_down),
+    };
+
+    return cmocka_run_group_tests_name("learning", tests, NULL, NULL);
+}

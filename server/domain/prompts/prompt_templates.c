@@ -242,14 +242,20 @@ static enum err say_not_found(struct ctx *ctx, const struct prompt_template_quer
                               uint32_t newest, bool ships)
 {
     struct slice shown = fault_shorten(ctx->fault, query->name);
+    uint32_t oldest = ships ? 0 : 1;
 
-    if (newest == 0 && !ships) {
+    if (newest < oldest) {
         return fault_say(ctx->fault, ERR_NOT_FOUND, "no prompt template named '%.*s'",
                          (int)shown.size, (const char *)shown.data);
     }
-    return fault_say(
-        ctx->fault, ERR_NOT_FOUND, "the prompt template '%.*s' has no version %u; it has %d to %u",
-        (int)shown.size, (const char *)shown.data, query->version, ships ? 0 : 1, newest);
+    if (newest == oldest) {
+        return fault_say(ctx->fault, ERR_NOT_FOUND,
+                         "the prompt template '%.*s' has no version %u; it has %u alone",
+                         (int)shown.size, (const char *)shown.data, query->version, newest);
+    }
+    return fault_say(ctx->fault, ERR_NOT_FOUND,
+                     "the prompt template '%.*s' has no version %u; it has %u to %u",
+                     (int)shown.size, (const char *)shown.data, query->version, oldest, newest);
 }
 
 enum err prompt_template_find(struct ctx *ctx, struct store_txn *txn,

@@ -1,6 +1,6 @@
 include(${CMAKE_SOURCE_DIR}/tests/support/tests.cmake)
 
-foreach(name corrections prompts access configuration isolation nonsense lifecycle log secrecy)
+foreach(name corrections prompts reviews access configuration isolation nonsense lifecycle log secrecy)
     errata_python_test(e2e_${name} FILE tests/e2e/${name}.py LABEL e2e)
 endforeach()
 errata_python_test(e2e_cli FILE tests/e2e/cli.py LABEL e2e)

@@ -26,5 +26,6 @@ int main(void)
     failed += run_long_read_tests();
     failed += run_settings_tests();
     failed += run_prompt_tests();
+    failed += run_extraction_tests();
     return failed;
 }

@@ -148,5 +148,6 @@ int run_verify_tests(void);
 int run_long_read_tests(void);
 int run_settings_tests(void);
 int run_prompt_tests(void);
+int run_extraction_tests(void);
 
 #endif

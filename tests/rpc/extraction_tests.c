@@ -1,0 +1,817 @@
+/*
+ * extraction_tests.c: extractions through calls: what is recorded, what a reference credits and how
+ * often, which side of the experiment it is on, what corrections do to it, and what is refused.
+ */
+#include "store/base/assert.h"
+#include "store/record.h"
+#include "tests/rpc/ingest.h"
+#include "tests/rpc/mappings.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include <errata/v1/extraction.fields.h>
+
+#define RECORD "errata.v1.CorrectionService/RecordExtraction"
+#define EXAMPLES "errata.v1.CorrectionService/GetExamples"
+#define CAPTURE "errata.v1.CorrectionService/CaptureEvent"
+#define LIST "errata.v1.LearningService/ListEvents"
+#define REFERENCES_MAX 4
+#define TOLERANCE 1e-9
+
+/* --- calls --- */
+
+/* What a request says; NULL and 0 leave a member out, but for the confidence. */
+struct sent {
+    const char *document_id;
+    const char *draft_order_id;
+    const char *layout;
+    double confidence; /* below 0: left out */
+    uint32_t field_count;
+    const char *references[REFERENCES_MAX];
+    const char *example_ids[REFERENCES_MAX];
+    int64_t created_at_us;
+};
+
+static char *text_of(const char *text)
+{
+    return (char *)(uintptr_t)text;
+}
+
+static size_t count_texts(const char *const *texts)
+{
+    size_t count = 0;
+
+    while (count < REFERENCES_MAX && texts[count] != NULL) {
+        count++;
+    }
+    return count;
+}
+
+static void fill(Errata__V1__Extraction *extraction, Google__Protobuf__Timestamp *time,
+                 const struct sent *sent)
+{
+    errata__v1__extraction__init(extraction);
+    google__protobuf__timestamp__init(time);
+    if (sent->document_id != NULL) {
+        extraction->_document_id_case = ERRATA__V1__EXTRACTION___DOCUMENT_ID_DOCUMENT_ID;
+        extraction->document_id = text_of(sent->document_id);
+    }
+    if (sent->draft_order_id != NULL) {
+        extraction->_draft_order_id_case = ERRATA__V1__EXTRACTION___DRAFT_ORDER_ID_DRAFT_ORDER_ID;
+        extraction->draft_order_id = text_of(sent->draft_order_id);
+    }
+    if (sent->layout != NULL) {
+        extraction->layout_fingerprint = text_of(sent->layout);
+    }
+    if (sent->confidence >= 0) {
+        extraction->_confidence_case = ERRATA__V1__EXTRACTION___CONFIDENCE_CONFIDENCE;
+        extraction->confidence = sent->confidence;
+    }
+    if (sent->field_count > 0) {
+        extraction->_field_count_case = ERRATA__V1__EXTRACTION___FIELD_COUNT_FIELD_COUNT;
+        extraction->field_count = sent->field_count;
+    }
+    extraction->n_exposure_refs = count_texts(sent->references);
+    extraction->exposure_refs = (char **)(uintptr_t)sent->references;
+    extraction->n_example_ids = count_texts(sent->example_ids);
+    extraction->example_ids = (char **)(uintptr_t)sent->example_ids;
+    if (sent->created_at_us != 0) {
+        time->seconds = sent->created_at_us / 1000000;
+        time->nanos = (int32_t)(sent->created_at_us % 1000000 * 1000);
+        extraction->created_at = time;
+    }
+}
+
+static void send_extraction(struct exchange *exchange, struct world *world,
+                            const struct exchange_start *start, const struct sent *sent)
+{
+    Errata__V1__RecordExtractionRequest request = ERRATA__V1__RECORD_EXTRACTION_REQUEST__INIT;
+    Google__Protobuf__Timestamp time;
+    Errata__V1__Extraction extraction;
+
+    fill(&extraction, &time, sent);
+    request.extraction = &extraction;
+    exchange_open(exchange, world, start);
+    exchange_send(exchange, &request.base);
+}
+
+/* One whole call; the extraction where it is OK. */
+static struct exchange try_record(struct world *world, const char *token, const char *key,
+                                  const struct sent *sent, Errata__V1__Extraction **ret_extraction)
+{
+    const struct exchange_start start = {
+        .path = RECORD, .authorization = token, .idempotency_key = key};
+    Errata__V1__RecordExtractionResponse *response = NULL;
+    struct exchange exchange;
+
+    send_extraction(&exchange, world, &start, sent);
+    world_run(world);
+    assert_true(exchange.ended);
+    if (exchange.code == GRPC_OK) {
+        response = exchange_read(&exchange, &errata__v1__record_extraction_response__descriptor);
+        assert_non_null(response);
+        *ret_extraction = response->extraction;
+    }
+    exchange_close(&exchange);
+    return exchange;
+}
+
+static Errata__V1__Extraction *record(struct world *world, const struct sent *sent)
+{
+    Errata__V1__Extraction *extraction = NULL;
+
+    assert_int_equal(try_record(world, world->admin, NULL, sent, &extraction).code, GRPC_OK);
+    ASSERT(extraction != NULL);
+    return extraction;
+}
+
+static Errata__V1__GetExamplesResponse *examples_as(struct world *world, const char *token,
+                                                    const char *layout, const char *document_id,
+                                                    int32_t limit)
+{
+    Errata__V1__GetExamplesRequest request = ERRATA__V1__GET_EXAMPLES_REQUEST__INIT;
+    Errata__V1__GetExamplesResponse *response = NULL;
+    const struct exchange_start start = {.path = EXAMPLES, .authorization = token};
+
+    request.layout_fingerprint = text_of(layout);
+    request.limit = limit;
+    if (document_id != NULL) {
+        request._document_id_case = ERRATA__V1__GET_EXAMPLES_REQUEST___DOCUMENT_ID_DOCUMENT_ID;
+        request.document_id = text_of(document_id);
+    }
+    assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
+    ASSERT(response != NULL);
+    assert_true(strlen(response->exposure_ref) > 0);
+    return response;
+}
+
+static Errata__V1__GetExamplesResponse *examples(struct world *world, const char *layout,
+                                                 const char *document_id)
+{
+    return examples_as(world, world->admin, layout, document_id, 3);
+}
+
+static void set_holdout(struct world *world, uint32_t percent)
+{
+    Errata__V1__OrganizationSettings settings = ERRATA__V1__ORGANIZATION_SETTINGS__INIT;
+    Errata__V1__UpdateSettingsRequest request = ERRATA__V1__UPDATE_SETTINGS_REQUEST__INIT;
+    const struct exchange_start start = {.path = "errata.v1.AdminService/UpdateSettings",
+                                         .authorization = world->admin};
+
+    settings._holdout_percent_case =
+        ERRATA__V1__ORGANIZATION_SETTINGS___HOLDOUT_PERCENT_HOLDOUT_PERCENT;
+    settings.holdout_percent = percent;
+    request.settings = &settings;
+    assert_int_equal(world_call(world, &start, &request.base, NULL), GRPC_OK);
+}
+
+/* A correction as a test makes it. */
+struct correction {
+    const char *document_id;
+    const char *draft_order_id;
+    const char *layout;
+    const char *entity_id;
+    const char *after; /* JSON; every member is a changed field */
+};
+
+static Errata__V1__FeedbackEvent *correct(struct world *world, const struct correction *correction)
+{
+    Errata__V1__FeedbackEvent event = ERRATA__V1__FEEDBACK_EVENT__INIT;
+    Errata__V1__CaptureEventRequest request = ERRATA__V1__CAPTURE_EVENT_REQUEST__INIT;
+    Errata__V1__CaptureEventResponse *response = NULL;
+    const struct exchange_start start = {.path = CAPTURE, .authorization = world->admin};
+
+    event.event_type = ERRATA__V1__EVENT_TYPE__EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
+    if (correction->document_id != NULL) {
+        event._document_id_case = ERRATA__V1__FEEDBACK_EVENT___DOCUMENT_ID_DOCUMENT_ID;
+        event.document_id = text_of(correction->document_id);
+    }
+    if (correction->draft_order_id != NULL) {
+        event._draft_order_id_case = ERRATA__V1__FEEDBACK_EVENT___DRAFT_ORDER_ID_DRAFT_ORDER_ID;
+        event.draft_order_id = text_of(correction->draft_order_id);
+    }
+    if (correction->layout != NULL) {
+        event._layout_fingerprint_case =
+            ERRATA__V1__FEEDBACK_EVENT___LAYOUT_FINGERPRINT_LAYOUT_FINGERPRINT;
+        event.layout_fingerprint = text_of(correction->layout);
+    }
+    if (correction->entity_id != NULL) {
+        event._entity_type_case = ERRATA__V1__FEEDBACK_EVENT___ENTITY_TYPE_ENTITY_TYPE;
+        event.entity_type = text_of("line");
+        event._entity_id_case = ERRATA__V1__FEEDBACK_EVENT___ENTITY_ID_ENTITY_ID;
+        event.entity_id = text_of(correction->entity_id);
+    }
+    event.before_json = text_of("{}");
+    event.after_json = text_of(correction->after);
+    request.event = &event;
+    assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
+    ASSERT(response != NULL);
+    return response->event;
+}
+
+/* --- what stands in the log and the tables --- */
+
+static size_t count_events(struct world *world, Errata__V1__EventKind kind)
+{
+    Errata__V1__ListEventsRequest request = ERRATA__V1__LIST_EVENTS_REQUEST__INIT;
+    Errata__V1__ListEventsResponse *response = NULL;
+    const struct exchange_start start = {.path = LIST, .authorization = world->admin};
+
+    request.page_size = 1000;
+    request.kind = kind;
+    assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
+    ASSERT(response != NULL);
+    return response->n_events;
+}
+
+static size_t count_all(struct world *world)
+{
+    return count_events(world, ERRATA__V1__EVENT_KIND__EVENT_KIND_UNSPECIFIED);
+}
+
+static size_t count_extractions(struct world *world)
+{
+    return count_events(world, ERRATA__V1__EVENT_KIND__EVENT_KIND_EXTRACTION_RECORDED);
+}
+
+static size_t count_exposures(struct world *world)
+{
+    return count_events(world, ERRATA__V1__EVENT_KIND__EVENT_KIND_EXPOSURE_RECORDED);
+}
+
+static struct org_id org_of(const char *org_id)
+{
+    struct org_id org;
+
+    assert_true(uuid_parse(slice_text(org_id), &org.uuid));
+    return org;
+}
+
+/* The sums of a layout as they stand in the store. */
+static struct layout_stats_record stats_of(struct world *world, const char *org_id,
+                                           const char *layout)
+{
+    struct key_fingerprint fingerprint = key_fingerprint_of(slice_text(layout));
+    struct key key = key_layout_stats(org_of(org_id), &fingerprint);
+    struct layout_stats_record stats = {.extraction_count = 0};
+    struct store_txn *txn = NULL;
+    struct slice value = {NULL, 0};
+
+    assert_int_equal(store_begin(world->backend, STORE_READ, &txn), OK);
+    assert_int_equal(store_get(txn, TABLE_LAYOUT_STATS, key_slice(&key), &value), OK);
+    assert_int_equal(record_decode_layout_stats(value, &stats), OK);
+    store_abort(txn);
+    return stats;
+}
+
+/* --- tests --- */
+
+/* Goal: an extraction is answered with all that the server knows of it; the exposure that it cites
+ * enters the log before it. Method: two corrections, a lookup, a record. */
+static void test_what_is_recorded(void **state)
+{
+    struct world world;
+    Errata__V1__GetExamplesResponse *served = NULL;
+    Errata__V1__Extraction *extraction = NULL;
+
+    (void)state;
+    world_init(&world);
+    world_capture(&world, world.admin, NULL, "layout");
+    world_capture(&world, world.admin, NULL, "layout");
+    served = examples(&world, "layout", "invoice-7");
+    assert_int_equal(served->arm, EXPERIMENT_ARM_NONE);
+    assert_int_equal(count_exposures(&world), 0);
+    extraction = record(&world, &(struct sent){.document_id = "invoice-7",
+                                               .draft_order_id = "draft-7",
+                                               .layout = "layout",
+                                               .confidence = 0.875,
+                                               .field_count = 12,
+                                               .references = {served->exposure_ref}});
+    assert_string_equal(extraction->document_id, "invoice-7");
+    assert_string_equal(extraction->draft_order_id, "draft-7");
+    assert_string_equal(extraction->layout_fingerprint, "layout");
+    assert_true(extraction->confidence == 0.875);
+    assert_int_equal(extraction->field_count, 12);
+    assert_int_equal(extraction->arm, EXPERIMENT_ARM_NONE);
+    assert_int_equal(extraction->n_exposure_refs, 0);
+    assert_int_equal(extraction->n_example_ids, 2);
+    assert_string_equal(extraction->example_ids[0], served->examples[0]->example_id);
+    assert_string_equal(extraction->example_ids[1], served->examples[1]->example_id);
+    assert_int_equal(strlen(extraction->id), UUID_TEXT_BYTES);
+    assert_non_null(extraction->created_at);
+    assert_int_equal(count_exposures(&world), 1);
+    assert_int_equal(count_extractions(&world), 1);
+
+    /* Without a reference, ids tell; those of other layouts are not credited. */
+    world_capture(&world, world.admin, NULL, "other");
+    extraction = record(
+        &world,
+        &(struct sent){.layout = "other",
+                       .example_ids = {served->examples[0]->example_id,
+                                       examples(&world, "other", NULL)->examples[0]->example_id}});
+    assert_int_equal(extraction->n_example_ids, 1);
+    assert_true(extraction->confidence == 0);
+    world_deinit(&world);
+}
+
+static void expect_refused(struct world *world, const char *token, const struct sent *sent,
+                           const char *const *fields)
+{
+    size_t before = count_all(world);
+    Errata__V1__Extraction *extraction = NULL;
+    struct exchange exchange = try_record(world, token, NULL, sent, &extraction);
+
+    assert_int_equal(exchange.code, GRPC_INVALID_ARGUMENT);
+    for (; *fields != NULL; fields++) {
+        if (!slice_has(exchange.details, *fields)) {
+            fail_msg("%s is not named", *fields);
+        }
+    }
+    assert_int_equal(count_all(world), before);
+}
+
+/* Goal: a reference that is forged, cut or another organisation's is refused, and nothing is stored,
+ * though others beside it are right; all that is wrong is told at once. Method: each, with the log
+ * counted. */
+static void test_what_is_refused(void **state)
+{
+    static const char *const second[] = {"extraction.exposure_refs[1]", NULL};
+    static const char *const all[] = {"extraction.exposure_refs[0]",
+                                      "extraction.exposure_refs[2]",
+                                      "extraction.example_ids[0]",
+                                      "extraction.example_ids[1]",
+                                      "extraction.layout_fingerprint",
+                                      "extraction.confidence",
+                                      NULL};
+    struct world world;
+    char other[WORLD_TOKEN_BYTES];
+    char forged[512];
+    char cut[512];
+    const char *good = NULL;
+    const char *foreign = NULL;
+    size_t size = 0;
+
+    (void)state;
+    world_init(&world);
+    world_make_org(&world, "other", other);
+    world_capture(&world, world.admin, NULL, "layout");
+    world_capture(&world, other, NULL, "layout");
+    good = examples(&world, "layout", NULL)->exposure_ref;
+    foreign = examples_as(&world, other, "layout", NULL, 3)->exposure_ref;
+    size = strlen(good);
+    assert_true(size < sizeof(forged));
+    memcpy(forged, good, size + 1);
+    memcpy(cut, good, size + 1);
+    forged[size / 2] = forged[size / 2] == 'A' ? 'B' : 'A';
+    cut[size - 1] = '\0';
+    expect_refused(&world, world.admin,
+                   &(struct sent){.layout = "layout", .references = {good, forged}}, second);
+    expect_refused(&world, world.admin,
+                   &(struct sent){.layout = "layout", .references = {good, cut}}, second);
+    expect_refused(&world, world.admin,
+                   &(struct sent){.layout = "layout", .references = {good, foreign}}, second);
+    expect_refused(&world, world.admin,
+                   &(struct sent){.layout = "layout", .references = {good, "A"}}, second);
+    expect_refused(&world, world.admin,
+                   &(struct sent){.document_id = "never-ingested",
+                                  .confidence = -1,
+                                  .references = {forged, good, cut},
+                                  .example_ids = {"01994000-0000-7000-8000-000000000001",
+                                                  "01994000-0000-7000-8000-000000000002"}},
+                   all);
+    assert_int_equal(count_exposures(&world), 0);
+
+    /* The same reference, whole and at home. */
+    (void)record(&world, &(struct sent){.layout = "layout", .references = {good}});
+    world_deinit(&world);
+}
+
+static void expect_same(const Errata__V1__Extraction *a, const Errata__V1__Extraction *b)
+{
+    uint8_t left[1024];
+    uint8_t right[1024];
+    size_t size = errata__v1__extraction__get_packed_size(a);
+
+    assert_true(size <= sizeof(left));
+    assert_int_equal(errata__v1__extraction__get_packed_size(b), size);
+    (void)errata__v1__extraction__pack(a, left);
+    (void)errata__v1__extraction__pack(b, right);
+    assert_memory_equal(left, right, size);
+}
+
+/* Goal: the same outcome of the same reference counts once, whoever tells it again and however; one
+ * reference serves any number of outcomes. Method: repeats under no key, one key and another; a
+ * hundred documents; without a subject, each call counts. */
+static void test_an_outcome_counts_once(void **state)
+{
+    struct world world;
+    const char *reference = NULL;
+    struct sent sent = {.document_id = "invoice", .layout = "layout", .confidence = 0.5};
+    Errata__V1__Extraction *first = NULL;
+    Errata__V1__Extraction *again = NULL;
+
+    (void)state;
+    world_init(&world);
+    world_capture(&world, world.admin, NULL, "layout");
+    reference = examples(&world, "layout", NULL)->exposure_ref;
+    sent.references[0] = reference;
+    first = record(&world, &sent);
+    expect_same(record(&world, &sent), first);
+    sent.confidence = 0.75; /* it is the same outcome, whatever is said of it now */
+    assert_int_equal(try_record(&world, world.admin, "one", &sent, &again).code, GRPC_OK);
+    expect_same(again, first);
+    assert_int_equal(try_record(&world, world.admin, "one", &sent, &again).code, GRPC_OK);
+    expect_same(again, first);
+    assert_int_equal(try_record(&world, world.admin, "two", &sent, &again).code, GRPC_OK);
+    expect_same(again, first);
+    assert_int_equal(count_extractions(&world), 1);
+
+    for (int i = 0; i < 100; i++) {
+        char document_id[32];
+
+        (void)snprintf(document_id, sizeof(document_id), "invoice-%d", i);
+        sent.document_id = document_id;
+        (void)record(&world, &sent);
+    }
+    assert_int_equal(count_extractions(&world), 101);
+    assert_int_equal(count_exposures(&world), 1);
+
+    /* A draft order is no document of the same name. */
+    sent.document_id = NULL;
+    sent.draft_order_id = "invoice";
+    (void)record(&world, &sent);
+    expect_same(record(&world, &sent), record(&world, &sent));
+    assert_int_equal(count_extractions(&world), 102);
+    sent.draft_order_id = NULL;
+    (void)record(&world, &sent);
+    (void)record(&world, &sent);
+    assert_int_equal(count_extractions(&world), 104);
+    world_deinit(&world);
+}
+
+/* Goal: the same outcomes in one batch count once too. Method: eight calls before the writer runs. */
+static void test_a_batch_of_one_outcome(void **state)
+{
+    struct exchange_start start = {.path = RECORD};
+    struct sent sent = {.document_id = "invoice", .layout = "layout", .confidence = 1};
+    struct exchange exchanges[8];
+    struct world world;
+
+    (void)state;
+    world_init(&world);
+    world_capture(&world, world.admin, NULL, "layout");
+    start.authorization = world.admin;
+    sent.references[0] = examples(&world, "layout", NULL)->exposure_ref;
+    for (size_t i = 0; i < 8; i++) {
+        send_extraction(&exchanges[i], &world, &start, &sent);
+    }
+    world_run(&world);
+    for (size_t i = 0; i < 8; i++) {
+        assert_int_equal(exchanges[i].code, GRPC_OK);
+        exchange_close(&exchanges[i]);
+    }
+    assert_int_equal(count_extractions(&world), 1);
+    assert_int_equal(count_exposures(&world), 1);
+    world_deinit(&world);
+}
+
+/* Goal: where some references are new, a new extraction credits those alone. Method: one reference,
+ * then it and another. */
+static void test_new_references_alone_credit(void **state)
+{
+    struct sent sent = {.document_id = "invoice", .layout = "layout", .confidence = 1};
+    Errata__V1__GetExamplesResponse *newer = NULL;
+    Errata__V1__Extraction *first = NULL;
+    Errata__V1__Extraction *second = NULL;
+    struct world world;
+
+    (void)state;
+    world_init(&world);
+    world_capture(&world, world.admin, NULL, "layout");
+    sent.references[0] = examples(&world, "layout", NULL)->exposure_ref;
+    first = record(&world, &sent);
+    assert_int_equal(first->n_example_ids, 1);
+    world_capture(&world, world.admin, NULL, "layout");
+    newer = examples_as(&world, world.admin, "layout", NULL, 1);
+    sent.references[1] = newer->exposure_ref;
+    sent.references[2] = newer->exposure_ref;
+    second = record(&world, &sent);
+    assert_int_equal(second->n_example_ids, 1);
+    assert_string_equal(second->example_ids[0], newer->examples[0]->example_id);
+    expect_same(record(&world, &sent), first);
+    assert_int_equal(count_exposures(&world), 2);
+    assert_int_equal(count_extractions(&world), 2);
+    world_deinit(&world);
+}
+
+static void expect_improvement(struct world *world, bool known, double improvement)
+{
+    Errata__V1__GetExamplesResponse *served = examples(world, "layout", NULL);
+
+    assert_int_equal(served->n_examples, 1);
+    assert_int_equal(served->examples[0]->_confidence_improvement_case != 0, known);
+    if (known) {
+        double difference = served->examples[0]->confidence_improvement - improvement;
+
+        assert_true(difference < TOLERANCE && difference > -TOLERANCE);
+    }
+}
+
+/* Goal: confidence_improvement is the mean with the example minus the mean without any, once both have
+ * three, and is not told of the past. Method: a table made by hand. */
+static void test_confidence_improvement(void **state)
+{
+    static const double bare[] = {0.5, 0.75, 0.1};
+    static const double carried[] = {0.9, 1, 0.333333};
+    struct sent sent = {.layout = "layout"};
+    Errata__V1__GetExamplesRequest past = ERRATA__V1__GET_EXAMPLES_REQUEST__INIT;
+    Errata__V1__GetExamplesResponse *then = NULL;
+    struct exchange_start start = {.path = EXAMPLES};
+    struct world world;
+    const char *reference = NULL;
+
+    (void)state;
+    world_init(&world);
+    world_capture(&world, world.admin, NULL, "layout");
+    reference = examples(&world, "layout", NULL)->exposure_ref;
+    for (size_t i = 0; i < 3; i++) {
+        expect_improvement(&world, false, 0);
+        sent.references[0] = NULL;
+        sent.confidence = bare[i];
+        (void)record(&world, &sent);
+        expect_improvement(&world, false, 0);
+        sent.references[0] = reference;
+        sent.confidence = carried[i];
+        (void)record(&world, &sent);
+    }
+    expect_improvement(&world, true, (0.9 + 1 + 0.333333) / 3 - (0.5 + 0.75 + 0.1) / 3);
+
+    start.authorization = world.admin;
+    past.layout_fingerprint = text_of("layout");
+    past.as_of_case = ERRATA__V1__GET_EXAMPLES_REQUEST__AS_OF_AS_OF_SEQ;
+    past.as_of_seq = 1000;
+    assert_int_equal(world_call(&world, &start, &past.base, &then), GRPC_OK);
+    assert_int_equal(then->n_examples, 1);
+    assert_int_equal(then->examples[0]->_confidence_improvement_case, 0);
+    world_deinit(&world);
+}
+
+/* The formula, written once more. */
+static bool is_held_out(struct org_id org, const char *document_id, uint64_t percent)
+{
+    uint8_t bytes[UUID_BYTES + 32];
+    size_t size = strlen(document_id);
+    struct sha256_digest digest;
+    uint64_t number = 0;
+
+    memcpy(bytes, org.uuid.bytes, UUID_BYTES);
+    memcpy(bytes + UUID_BYTES, document_id, size);
+    digest = sha256(slice_of(bytes, UUID_BYTES + size));
+    for (size_t i = 0; i < 8; i++) {
+        number = number << 8 | digest.bytes[i];
+    }
+    return number % 100 < percent;
+}
+
+/* Goal: each document falls on the side that the formula says, in lookups and extractions alike;
+ * CONTROL gets no examples; what was served stands when the setting changes. Method: 60 documents at
+ * 40%; then none held out. */
+static void test_holdout(void **state)
+{
+    struct world world;
+    struct org_id org;
+    size_t held_out_count = 0;
+    const char *reference = NULL;
+
+    (void)state;
+    world_init(&world);
+    org = org_of(world_capture(&world, world.admin, NULL, "layout")->org_id);
+    set_holdout(&world, 40);
+    for (int i = 0; i < 60; i++) {
+        Errata__V1__GetExamplesResponse *served = NULL;
+        struct sent sent = {.layout = "layout", .confidence = 1};
+        enum experiment_arm arm = EXPERIMENT_ARM_TREATMENT;
+        char document_id[32];
+
+        (void)snprintf(document_id, sizeof(document_id), "invoice-%d", i);
+        if (is_held_out(org, document_id, 40)) {
+            arm = EXPERIMENT_ARM_CONTROL;
+            held_out_count++;
+        }
+        served = examples(&world, "layout", document_id);
+        assert_int_equal(served->arm, arm);
+        assert_int_equal(served->n_examples, arm == EXPERIMENT_ARM_CONTROL ? 0 : 1);
+        sent.document_id = document_id;
+        if (i % 2 == 0) {
+            sent.references[0] = served->exposure_ref;
+        }
+        assert_int_equal(record(&world, &sent)->arm, arm);
+        reference = arm == EXPERIMENT_ARM_CONTROL ? served->exposure_ref : reference;
+    }
+    assert_true(held_out_count > 10 && held_out_count < 40);
+    assert_int_equal(examples(&world, "layout", NULL)->arm, EXPERIMENT_ARM_NONE);
+    assert_int_equal(record(&world, &(struct sent){.draft_order_id = "draft",
+                                                   .layout = "layout",
+                                                   .references = {reference}})
+                         ->arm,
+                     EXPERIMENT_ARM_NONE);
+    set_holdout(&world, 0);
+    assert_int_equal(examples(&world, "layout", "invoice-1")->arm, EXPERIMENT_ARM_NONE);
+    assert_int_equal(
+        record(&world,
+               &(struct sent){.document_id = "late", .layout = "layout", .references = {reference}})
+            ->arm,
+        EXPERIMENT_ARM_CONTROL);
+    /* What was shown by both sides belongs to neither. */
+    assert_int_equal(
+        record(&world,
+               &(struct sent){
+                   .document_id = "mixed",
+                   .layout = "layout",
+                   .references = {reference, examples(&world, "layout", NULL)->exposure_ref}})
+            ->arm,
+        EXPERIMENT_ARM_NONE);
+    world_deinit(&world);
+}
+
+/* Goal: any number of corrections mark an extraction once, and each of its fields once, never more
+ * than it has; the newest extraction of the document or draft alone. Method: sums of the layout behind
+ * each step. */
+static void test_corrected_once(void **state)
+{
+    struct world world;
+    struct layout_stats_record stats;
+    const char *org_id = NULL;
+
+    (void)state;
+    world_init(&world);
+    set_holdout(&world, 1);
+    for (int i = 0; i < 3; i++) {
+        org_id = world_capture(&world, world.admin, NULL, "layout")->org_id;
+    }
+    for (int i = 0; i < 2; i++) {
+        (void)record(&world, &(struct sent){.document_id = "invoice",
+                                            .draft_order_id = "draft",
+                                            .layout = "layout",
+                                            .confidence = 1,
+                                            .field_count = 3});
+    }
+    correct(&world, &(struct correction){.layout = "layout", .after = "{\"qty\":1}"});
+    correct(&world, &(struct correction){.document_id = "another", .after = "{\"qty\":1}"});
+    assert_int_equal(stats_of(&world, org_id, "layout").corrected_count, 0);
+    for (int i = 0; i < 3; i++) {
+        correct(&world, &(struct correction){.document_id = "invoice", .after = "{\"qty\":1}"});
+        correct(&world,
+                &(struct correction){.draft_order_id = "draft", .after = "{\"qty\":2,\"unit\":1}"});
+    }
+    stats = stats_of(&world, org_id, "layout");
+    assert_int_equal(stats.extraction_count, 2);
+    assert_int_equal(stats.corrected_count, 1);
+    assert_int_equal(stats.treatment.extraction_count + stats.control.extraction_count, 2);
+    assert_int_equal(stats.treatment.field_count + stats.control.field_count, 6);
+    assert_int_equal(stats.treatment.corrected_field_count + stats.control.corrected_field_count,
+                     2);
+    /* The same field of another line is another field; there are three. */
+    correct(&world, &(struct correction){.document_id = "invoice",
+                                         .entity_id = "2",
+                                         .after = "{\"qty\":1,\"unit\":3,\"sku\":4}"});
+    stats = stats_of(&world, org_id, "layout");
+    assert_int_equal(stats.corrected_count, 1);
+    assert_int_equal(stats.treatment.corrected_field_count + stats.control.corrected_field_count,
+                     3);
+    /* A new extraction of it is not corrected. */
+    (void)record(&world,
+                 &(struct sent){.document_id = "invoice", .layout = "layout", .confidence = 1});
+    correct(&world, &(struct correction){.draft_order_id = "draft", .after = "{\"qty\":9}"});
+    assert_int_equal(stats_of(&world, org_id, "layout").corrected_count, 1);
+    correct(&world, &(struct correction){.document_id = "invoice",
+                                         .draft_order_id = "draft",
+                                         .after = "{\"qty\":9}"});
+    assert_int_equal(stats_of(&world, org_id, "layout").corrected_count, 2);
+    world_deinit(&world);
+}
+
+/* Goal: what an ingested document tells is filled in: its layout into extractions that name it, its
+ * layout and text into corrections that name the draft order which an extraction tied to it. Method:
+ * ingest, tie, correct. */
+static void test_a_tied_document(void **state)
+{
+    struct world world;
+    struct exchange_start start = {.path = INGEST_UNARY};
+    Errata__V1__Document *document = NULL;
+    Errata__V1__FeedbackEvent *event = NULL;
+    Errata__V1__Extraction *extraction = NULL;
+
+    (void)state;
+    world_init(&world);
+    start.authorization = world.admin;
+    event = correct(&world, &(struct correction){.draft_order_id = "draft", .after = "{\"a\":1}"});
+    assert_int_equal(event->_layout_fingerprint_case, 0);
+    assert_int_equal(ingest(&world, &start, "invoice", SLICE("%PDF-1.4 a document"), &document),
+                     GRPC_OK);
+    extraction =
+        record(&world, &(struct sent){.document_id = "invoice", .draft_order_id = "draft"});
+    assert_string_equal(extraction->layout_fingerprint, document->layout_fingerprint);
+    event = correct(&world, &(struct correction){.draft_order_id = "draft", .after = "{\"a\":2}"});
+    assert_string_equal(event->layout_fingerprint, document->layout_fingerprint);
+    assert_int_equal(event->_document_id_case, 0);
+    assert_non_null(strstr(event->meta_json, "input_snippet"));
+    /* An extraction of the draft is one of its document, from then on. */
+    extraction = record(&world, &(struct sent){.draft_order_id = "draft"});
+    assert_string_equal(extraction->document_id, "invoice");
+    assert_string_equal(extraction->layout_fingerprint, document->layout_fingerprint);
+    event = correct(&world, &(struct correction){.draft_order_id = "draft", .after = "{\"a\":3}"});
+    assert_string_equal(event->layout_fingerprint, document->layout_fingerprint);
+    world_deinit(&world);
+}
+
+/* Goal: an extraction that cites what MatchLines answered counts the mappings' uses, once, and credits
+ * no example. Method: a confirmed mapping, a match, two records. */
+static void test_matches_are_used(void **state)
+{
+    static const char *const skus[] = {"A-1"};
+    struct world world;
+    struct caller caller = {.world = &world};
+    struct judged judged;
+    struct sent sent = {.draft_order_id = "draft", .layout = "layout", .confidence = 1};
+    Errata__V1__SkuMapping *mapping = NULL;
+
+    (void)state;
+    world_init(&world);
+    caller.token = world.admin;
+    assert_int_equal(mappings_confirm(&caller,
+                                      &(struct named){.customer_id = "customer",
+                                                      .customer_sku = "A-1",
+                                                      .internal_sku = "X-1"},
+                                      NULL, &judged),
+                     GRPC_OK);
+    sent.references[0] =
+        mappings_match(&caller,
+                       &(struct lines){.customer_id = "customer", .skus = skus, .count = 1})
+            ->exposure_ref;
+    assert_int_equal(record(&world, &sent)->n_example_ids, 0);
+    (void)record(&world, &sent);
+    assert_int_equal(count_events(&world, ERRATA__V1__EVENT_KIND__EVENT_KIND_MAPPING_APPLIED), 1);
+    assert_int_equal(mappings_get(&caller, judged.mapping->id, &mapping), GRPC_OK);
+    assert_int_equal(mapping->use_count, 1);
+    world_deinit(&world);
+}
+
+/* Goal: who may record, and when. Method: each kind of token; times that were and will be. */
+static void test_who_and_when(void **state)
+{
+    static const char *const time_field[] = {"extraction.created_at", NULL};
+    struct world world;
+    char service[WORLD_TOKEN_BYTES];
+    char integrator[WORLD_TOKEN_BYTES];
+    char viewer[WORLD_TOKEN_BYTES];
+    struct sent now = {.document_id = "invoice", .layout = "layout", .confidence = 1};
+    struct sent then = now;
+    Errata__V1__Extraction *extraction = NULL;
+    uint64_t seconds = (uint64_t)(WORLD_START_US / 1000000);
+
+    (void)state;
+    then.created_at_us = WORLD_START_US - 5000000;
+    world_init(&world);
+    world_make_token(&world, world.admin, ROLE_SERVICE, service);
+    world_make_token(&world, world.admin, ROLE_INTEGRATOR, integrator);
+    world_make_token(&world, world.admin, ROLE_VIEWER, viewer);
+    assert_int_equal(try_record(&world, service, NULL, &now, &extraction).code, GRPC_OK);
+    assert_true(strncmp(extraction->actor_user_id, "token:", 6) == 0);
+    assert_int_equal(try_record(&world, service, NULL, &then, &extraction).code,
+                     GRPC_PERMISSION_DENIED);
+    assert_int_equal(try_record(&world, integrator, NULL, &now, &extraction).code,
+                     GRPC_PERMISSION_DENIED);
+    assert_int_equal(try_record(&world, viewer, NULL, &now, &extraction).code,
+                     GRPC_PERMISSION_DENIED);
+    assert_int_equal(try_record(&world, integrator, NULL, &then, &extraction).code, GRPC_OK);
+    assert_int_equal(extraction->created_at->seconds, seconds - 5);
+    then.created_at_us = WORLD_START_US + INT64_C(3600000000);
+    expect_refused(&world, world.admin, &then, time_field);
+    world_deinit(&world);
+}
+
+int run_extraction_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_is_recorded),
+        cmocka_unit_test(test_what_is_refused),
+        cmocka_unit_test(test_an_outcome_counts_once),
+        cmocka_unit_test(test_a_batch_of_one_outcome),
+        cmocka_unit_test(test_new_references_alone_credit),
+        cmocka_unit_test(test_confidence_improvement),
+        cmocka_unit_test(test_holdout),
+        cmocka_unit_test(test_corrected_once),
+        cmocka_unit_test(test_a_tied_document),
+        cmocka_unit_test(test_matches_are_used),
+        cmocka_unit_test(test_who_and_when),
+    };
+
+    return cmocka_run_group_tests_name("extractions", tests, NULL, NULL);
+}

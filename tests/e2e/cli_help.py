@@ -19,7 +19,8 @@ PDF = pathlib.Path(ROOT, "tests", "data", "pdf")
 SECONDS = 60
 # Examples that end by themselves only where something happens, or that name an id that is made up.
 ENDLESS = ("errata events watch\n", "events watch --kind", "WatchEvents")
-NOT_THERE = ("token revoke 0123abcd", "corrections show 0192f0c0")
+NOT_THERE = ("token revoke 0123abcd", "corrections show 0192f0c0", "mappings show 0192f0c0",
+             "mappings confirm 0192f0c0")
 
 
 class Help(CliCase):
@@ -100,6 +101,10 @@ class Help(CliCase):
             shutil.copy(invoice, self.folder / name)
         shutil.copy(PDF / "encrypted" / "enc-R3_V2_U=view_O=master.pdf", self.folder / "scan.pdf")
         (self.folder / "pw.txt").write_text("view\n")
+        (self.folder / "template.txt").write_text("{{document_text}}\n")
+        (self.folder / "text.txt").write_text("12 pcs of HX\n")
+        (self.folder / "lines.csv").write_text("customer_id,customer_sku\nacme,HX-1\n")
+        (self.folder / "mappings.csv").write_text("customer_id,customer_sku,internal_sku\nacme,HX-3,4713\n")
         for folder in (".local/share/bash-completion/completions", ".config/fish/completions"):
             (self.folder / folder).mkdir(parents=True)
         for name in ("invoice-17", "invoice-18"):

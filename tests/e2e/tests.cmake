@@ -4,7 +4,7 @@ foreach(name corrections prompts reviews access configuration isolation nonsense
     errata_python_test(e2e_${name} FILE tests/e2e/${name}.py LABEL e2e)
 endforeach()
 errata_python_test(e2e_cli FILE tests/e2e/cli.py LABEL e2e)
-foreach(name completion context failures help terminal)
+foreach(name completion context failures help learning terminal)
     errata_python_test(e2e_cli_${name} FILE tests/e2e/cli_${name}.py LABEL e2e)
 endforeach()
 

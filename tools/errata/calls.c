@@ -6,6 +6,7 @@
 #include "store/base/assert.h"
 #include "tools/errata/connect.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <uv.h>
 
@@ -27,6 +28,7 @@ struct calls {
     const struct calls_handlers *handlers;
     unsigned at_once;
     uv_loop_t loop;
+    uv_signal_t interrupt;
     struct client_channel *channel; /* owned */
     size_t live; /* places that are not free */
     bool stopped; /* no more are started */
@@ -108,6 +110,18 @@ static void start_more(struct calls *calls)
     }
 }
 
+static void on_interrupt(uv_signal_t *handle, int number)
+{
+    struct calls *calls = handle->data;
+
+    (void)number;
+    calls->stopped = true;
+    calls->exit = CLI_INTERRUPTED;
+    for (unsigned i = 0; i < calls->at_once; i++) {
+        client_call_cancel(calls->channel, calls->places[i].call);
+    }
+}
+
 static enum cli_exit open_channel(struct calls *calls)
 {
     struct client_channel_loop_config config = {.calls_max = 0};
@@ -130,11 +144,15 @@ static void run(struct calls *calls)
         calls->places[i].calls = calls;
         arena_init(&calls->places[i].arena, REPLY_ARENA_BYTES_MAX);
     }
+    ASSERT(uv_signal_init(&calls->loop, &calls->interrupt) == 0);
+    calls->interrupt.data = calls;
+    (void)uv_signal_start(&calls->interrupt, on_interrupt, SIGINT);
     start_more(calls);
     /* Each call has a deadline. */
     while (calls->live > 0) {
         (void)uv_run(&calls->loop, UV_RUN_ONCE);
     }
+    uv_close((uv_handle_t *)&calls->interrupt, NULL);
     for (unsigned i = 0; i < calls->at_once; i++) {
         arena_deinit(&calls->places[i].arena);
     }

@@ -31,7 +31,8 @@ struct calls_handlers {
     bool (*done)(void *user, uint64_t tag, const struct client_status *status, struct slice reply);
 };
 
-/* Runs until all calls have ended; OK also where some failed, as `done` was told. */
+/* Runs until all calls have ended; OK also where some failed, as `done` was told. SIGINT ends those under
+ * way with CANCELLED, and all with CLI_INTERRUPTED. */
 MUST_CHECK enum cli_exit calls_run(struct cli *cli, unsigned at_once,
                                    const struct calls_handlers *handlers);
 

@@ -366,7 +366,7 @@ static bool done(void *user, uint64_t tag, const struct client_status *status, s
             import->exit = failure_print_status(import->cli, status);
         }
         return false;
-    } else {
+    } else if (status->from_server || status->code != CLIENT_CODE_CANCELLED) {
         import->refused++;
         if (is_told(import)) {
             cli_note(import->cli, "%s line %llu: %s: %.*s", import->path, (unsigned long long)tag,

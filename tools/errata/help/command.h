@@ -56,7 +56,8 @@ struct command_group {
     const char *name; /* of the group; NULL: each command is one word */
     const char *summary; /* of a group with a name */
     const struct command *commands;
-    const char *brief; /* the summary where it stands on one line with the commands; NULL: it fits */
+    const char
+        *brief; /* the summary where it stands on one line with the commands; NULL: it fits */
 };
 
 /* A page about more than one command, or a program's environment. */

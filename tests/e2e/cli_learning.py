@@ -1,0 +1,522 @@
+#!/usr/bin/python3
+"""The commands of the order-intake loop: mappings, prompts, extractions, settings, what was learned.
+
+Goal: a person at a terminal and a script in a pipe can do and see all of it. Method: each command against
+a real server; what figures look like, against a server that is played and answers chosen ones.
+"""
+import collections
+import concurrent.futures
+import contextlib
+import csv
+import datetime
+import io
+import json
+import pathlib
+import re
+import signal
+import subprocess
+import unicodedata
+
+import grpc
+
+from errata_cli import ERRATA, CliCase
+from erratad import analytics, analytics_grpc, feedback, main
+
+WIDTHS = (60, 80, 120, 200)
+UNKNOWN = "0192f0c0-1111-7222-8333-444455556666"
+LINE = "EXTRACTION_LINE_CORRECTED"
+TEMPLATE = "Extract:\n{{document_text}}\nLike: {{hint_examples}}\n{{unknown}}"
+
+
+def columns(text):
+    """How many columns a terminal gives it."""
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+               for c in text)
+
+
+def without_colours(text):
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
+def rows(text):
+    """The records of a CSV text, each a dict."""
+    assert text.endswith("\n"), text
+    return list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
+
+
+class PlayedAnalytics(analytics_grpc.AnalyticsServiceServicer):
+    """Answers what a test gave it."""
+
+    def __init__(self):
+        self.learning = None
+        self.report = None
+
+    def GetLearningAnalytics(self, request, context):
+        return self.learning
+
+    def GetExperimentReport(self, request, context):
+        return self.report
+
+
+def arm(extractions, corrected):
+    result = analytics.ArmResult(extraction_count=extractions, corrected_count=corrected)
+    if extractions:
+        result.accuracy = 1 - corrected / extractions
+    return result
+
+
+def compared(treatment, control, **fields):
+    return analytics.ExperimentComparison(treatment=arm(*treatment), control=arm(*control), **fields)
+
+
+class Learning(CliCase):
+    def run_json(self, *words, **more):
+        return json.loads(self.run_cli(*words, "--json", **more)[0])
+
+    def file(self, name, text):
+        (self.folder / name).write_text(text)
+        return name
+
+    def token(self, role, *words):
+        """An environment with a token of that role."""
+        path = self.folder / f"{role.lower()}-{len(words)}.token"
+        if not path.exists():
+            self.run_cli("token", "create", "--role", role, "--file", str(path), *words)
+        return self.here(ERRATA_TOKEN_FILE=str(path))
+
+    def assert_fits(self, *words, environment=None):
+        """No line is wider than the terminal, whatever its width, and nothing but colours steers it."""
+        for width in WIDTHS:
+            sent = without_colours(self.on_terminal(width, *words, environment=environment))
+            self.assertNotIn("\x1b", sent)
+            for line in sent.splitlines():
+                if " " in line:  # a word alone, such as a reference, is never broken
+                    self.assertLessEqual(columns(line), width, (words, width, line))
+
+    # --- mappings ---
+
+    def confirm(self, customer, sku, internal, *words):
+        return self.run_cli("mappings", "confirm", "--customer", customer, "--sku", sku, "--internal",
+                            internal, *words)[0].strip()
+
+    def mapping(self, mapping_id):
+        return self.run_json("mappings", "show", mapping_id)["mapping"]
+
+    def match(self, *words):
+        return self.run_json("mappings", "match", *words)
+
+    def test_from_suggestion_to_use(self):
+        """Suggested, matched as a candidate, confirmed, applied, counted once, superseded, rejected."""
+        made, said = self.run_cli("mappings", "suggest", "--customer", "acme", "--sku", "HX-1",
+                                  "--internal", "4711", "--confidence", "0.72")
+        made = made.strip()
+        self.assertEqual(said, "HX-1 of acme as 4711: SUGGESTED\n")
+        out, _ = self.run_cli("mappings", "match", "--customer", "acme", "hx-1 ")
+        self.assertRegex(out, r"1 +acme +hx-1 +SUGGESTED_MAPPING +4711 +0\.72")
+        self.assertEqual(self.run_cli("mappings", "confirm", made, "--draft", "d1")[0].strip(), made)
+        self.assertEqual(self.mapping(made)["status"], "MAPPING_STATUS_CONFIRMED")
+        again, said = self.run_cli("mappings", "suggest", "--customer", "acme", "--sku", "HX-1",
+                                   "--internal", "4711", "--confidence", "0.1")
+        self.assertEqual((again.strip(), said), (made, "HX-1 of acme as 4711: CONFIRMED\n"))
+        reference = self.match("--customer", "acme", "HX-1", "HX-1")["exposureRef"]
+        for _ in range(2):
+            _, said = self.run_cli("mappings", "record", "-", "--draft", "d2", stdin=reference + "\n")
+            self.assertEqual(said, "1 mapping counted as used\n")
+        self.assertEqual(self.mapping(made)["useCount"], "2")
+        shown, _ = self.run_cli("mappings", "show", made)
+        self.assertRegex(shown, r"uses +2\n")
+        other = self.confirm("acme", "HX-1", "4712")
+        self.assertEqual(self.mapping(made)["status"], "MAPPING_STATUS_SUPERSEDED")
+        _, said = self.run_cli("mappings", "reject", other)
+        self.assertEqual(said, "HX-1 of acme as 4712: REJECTED\n")
+        out, _ = self.run_cli("mappings", "match", "--customer", "acme", "HX-1")
+        self.assertRegex(out, r"HX-1 +NONE\n$")
+
+    def test_lists(self):
+        """Filters, CSV, and a list that says that it is empty."""
+        self.confirm("lists", "A-1", "1")
+        self.confirm("lists", "A-2", 'with "quotes", and commas')
+        self.run_cli("mappings", "reject", "--customer", "lists", "--sku", "B-1", "--internal", "2")
+        listed = rows(self.run_cli("mappings", "list", "--customer", "lists", "--csv")[0])
+        self.assertEqual([(r["customer_sku"], r["internal_sku"], r["status"]) for r in listed],
+                         [("A-1", "1", "CONFIRMED"), ("A-2", 'with "quotes", and commas', "CONFIRMED"),
+                          ("B-1", "2", "REJECTED")])
+        out, _ = self.run_cli("mappings", "list", "--customer", "lists", "--status", "confirmed",
+                              "--prefix", "a-")
+        self.assertEqual(len(out.splitlines()), 3)
+        self.assertEqual(self.run_cli("mappings", "list", "--customer", "nobody"),
+                         ("", "no mappings match\n"))
+        out, _ = self.run_cli("mappings", "list", "--customer", "lists", environment=self.token("VIEWER"))
+        self.assertEqual(len(out.splitlines()), 4)
+
+    def test_wrong_lines(self):
+        """What is missing or too much is named, and what was given."""
+        for words, said in ((["confirm", "--customer", "a", "--sku", "b"], "--internal is missing"),
+                            (["confirm", UNKNOWN, "--sku", "b"], "leave --customer"),
+                            (["suggest", "--customer", "a", "--sku", "b", "--internal", "c"],
+                             "--confidence is missing"),
+                            (["match"], "lines are missing"), (["match", "x"], "--customer is missing"),
+                            (["match", "x", "--lines", "-"], "leave the SKUs out"),
+                            (["list", "--status", "confirm"], "did you mean CONFIRMED?"),
+                            (["list", "--csv", "--json"], "one of both"),
+                            (["import", "none.csv", "--jobs", "65"], "a number from 1 to 64")):
+            self.assertIn(said, self.run_cli("mappings", *words, code=2)[1])
+        self.assertIn("none.csv can't be read", self.run_cli("mappings", "import", "none.csv", code=4)[1])
+        self.assertIn("NOT_FOUND", self.run_cli("mappings", "show", UNKNOWN, code=1)[1])
+
+    def test_lines_from_files(self):
+        """CSV with columns in any order, JSON lines, more lines than one call takes."""
+        self.confirm("files", "A-1", "1")
+        text = "description;Customer SKU;customer-id\n\"two\nlines\";a-1;files\n;Z-9;files\n"
+        found = rows(self.run_cli("mappings", "match", "--lines", "-", "--csv", stdin=text)[0])
+        self.assertEqual([(r["line"], r["customer_sku"], r["match_method"], r["internal_sku"])
+                          for r in found], [("1", "a-1", "EXACT_MAPPING", "1"), ("2", "Z-9", "NONE", "")])
+        objects = '{"customer_id": "files", "customer_sku": "A-1"}\n\n' \
+                  '{"customerId": "files", "customerSku": "x", "description": "y"}\n'
+        reply = self.match("--lines", self.file("lines.jsonl", objects))
+        self.assertEqual([line["matchMethod"] for line in reply["lines"]],
+                         ["MATCH_METHOD_EXACT_MAPPING", "MATCH_METHOD_NONE"])
+        many = "customer_id,customer_sku\n" + "files,A-1\n" * 1500
+        out, said = self.run_cli("mappings", "match", "--lines", self.file("many.csv", many))
+        lines = out.splitlines()
+        self.assertEqual((len(lines), lines[-1].split()[0]), (1501, "1500"))
+        self.assertEqual(said.count("reference: "), 2)
+        for text, what in (("", "is empty"), ("a,b\n", 'no column "customer_id"'),
+                           ("customer_id,customer_id,customer_sku\n", "two columns"),
+                           ('customer_id,customer_sku\n"x,y\n', "line 2 can't be read as CSV"),
+                           ('{"customer_id": 1\n', "line 1 is no JSON object")):
+            self.assertIn(what, self.run_cli("mappings", "match", "--lines", "-", stdin=text, code=2)[1])
+        said = self.run_cli("mappings", "match", "--lines", "-", code=1,
+                            stdin="customer_id,customer_sku\n,x\n")[1]
+        self.assertIn("lines[0].customer_id", said)
+        self.assertIn("lines[0] is line 2 of -", said)
+
+    def test_import(self):
+        """Rows are stored in their order, wrong ones told by their lines; a repeat stores nothing."""
+        text = "customer_id,customer_sku,internal_sku,status,confidence,created_at,ignored\n"
+        text += "".join(f"import,S-{n},I-{n},,,,x\n" for n in range(200))
+        text += "import,s-7,J-7,confirmed,,,\nimport,old,O,,,2026-01-02,\nimport,請求-七,T,Suggested,0.5,,\n" \
+                "import,R-1,R,REJECTED,,,\nimport,U-1,V,SUPERSEDED,,,\n"
+        path = self.file("mappings.csv", text)
+        _, said = self.run_cli("mappings", "import", path, "--dry-run",
+                               environment=self.here(ERRATA_SERVER="127.0.0.1:1"))
+        self.assertRegex(said, r"204 rows could be sent, 1 superseded ones passed over")
+        for _ in range(2):
+            _, said = self.run_cli("mappings", "import", path, "--actor", "ada")
+            self.assertRegex(said, r"^204 rows are stored, 1 superseded ones passed over, in [0-9.]+ s\n$")
+        listed = rows(self.run_cli("mappings", "list", "--customer", "import", "--all", "--csv")[0])
+        self.assertEqual(collections.Counter(r["status"] for r in listed),
+                         {"CONFIRMED": 201, "SUPERSEDED": 1, "SUGGESTED": 1, "REJECTED": 1})
+        found = {(r["customer_sku"], r["internal_sku"]): r for r in listed}
+        self.assertEqual(found["S-7", "I-7"]["status"], "SUPERSEDED")
+        self.assertTrue(found["old", "O"]["created_at"].startswith("2026-01-02T00:00:00"))
+        self.assertEqual({r["support_count"] for r in listed if r["status"] == "CONFIRMED"}, {"1"})
+        bad = self.file("bad.csv", "customer_id,customer_sku,internal_sku,status,confidence\n"
+                        "bad,1,,,\nbad,2,x,SUGGESTED,\nbad,3,x,WRONG,\nbad,4,x,SUGGESTED,high\n"
+                        f"bad,5,{'x' * 300},,\nbad,6,x,,\n")
+        said = self.run_cli("mappings", "import", bad, code=2)[1]
+        for line in ("line 2: internal_sku is empty", "line 3: confidence is empty",
+                     'line 4: there is no status "WRONG"', "line 5: mapping.confidence",
+                     "line 6: INVALID_ARGUMENT: ", "1 rows are stored, 5 not"):
+            self.assertIn(line, said)
+        self.assertIn("PERMISSION_DENIED", self.run_cli("mappings", "import", path, code=1,
+                                                        environment=self.token("VIEWER"))[1])
+
+    def test_an_import_is_interrupted(self):
+        """Ctrl-C ends it at once and tells what is stored; the same command then does the rest."""
+        path = self.file("long.csv", "customer_id,customer_sku,internal_sku\n" +
+                         "".join(f"stopped,S-{n},I\n" for n in range(500)))
+        with subprocess.Popen([ERRATA, "mappings", "import", path, "--jobs", "1", "--json"],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              cwd=self.folder, env=self.here()) as run:
+            first = json.loads(run.stdout.readline())
+            run.send_signal(signal.SIGINT)
+            _, said = run.communicate(timeout=30)
+        self.assertEqual((first["line"], first["mapping"]["customerSku"]), (2, "S-0"))
+        self.assertEqual(run.returncode, 130)
+        self.assertIn("the same command again goes on", said)
+        self.run_cli("mappings", "import", path)
+        listed = rows(self.run_cli("mappings", "list", "--customer", "stopped", "--all", "--csv")[0])
+        self.assertEqual((len(listed), {r["support_count"] for r in listed}), (500, {"1"}))
+
+    def test_what_was_exported_can_be_imported(self):
+        """A list as CSV is a file to import, with quotes and wide letters."""
+        self.confirm("export", 'a "b", c', "備考")
+        out, _ = self.run_cli("mappings", "list", "--customer", "export", "--all", "--csv")
+        self.file("exported.csv", out.replace("export,", "copied,"))
+        self.run_cli("mappings", "import", "exported.csv")
+        copied = rows(self.run_cli("mappings", "list", "--customer", "copied", "--csv")[0])
+        self.assertEqual([(r["customer_sku"], r["internal_sku"]) for r in copied], [('a "b", c', "備考")])
+
+    def test_tables_fit(self):
+        """Long and wide SKUs on narrow and wide terminals, with and without UTF-8."""
+        self.confirm("請求書株式会社" * 4, "長い品番-" * 10, "4711-" + "x" * 80)
+        self.confirm("fit", "\u202ex", "y")
+        self.file("fit.csv", f"customer_id,customer_sku\n{'請求書株式会社' * 4},{'長い品番-' * 10}\nfit,\u202ex\n")
+        self.assert_fits("mappings", "list", "--all")
+        self.assert_fits("mappings", "match", "--lines", "fit.csv")
+        sent = self.on_terminal(80, "mappings", "list", "--all", environment=self.here(LANG="C"))
+        self.assertTrue(sent.isascii(), sent)
+        sent = self.on_terminal(80, "mappings", "list", "--customer", "fit", "--csv")
+        self.assertIn("\\u202ex", sent)
+
+    # --- prompts ---
+
+    def put(self, name, text, *words):
+        return self.run_cli("prompts", "put", name, "-", *words, stdin=text)[0].strip()
+
+    def test_templates(self):
+        """Versions count from 1; a text comes back byte for byte; what ships is version 0."""
+        self.assertEqual(self.put("t1", TEMPLATE, "--comment", "the first"), "1")
+        self.assertEqual(self.put("t1", TEMPLATE + "\n\n"), "2")
+        out, said = self.run_cli("prompts", "show", "t1", "--version", "1")
+        self.assertEqual(out, TEMPLATE)
+        self.assertIn("t1 version 1, put ", said)
+        self.assertIn("tokens: document_text, hint_examples, unknown", said)
+        self.assertIn("comment: the first", said)
+        self.assertEqual(self.run_cli("prompts", "show", "t1")[0], TEMPLATE + "\n\n")
+        listed = rows(self.run_cli("prompts", "list", "--csv")[0])
+        self.assertEqual([(r["name"], r["version"]) for r in listed if r["name"] in
+                          ("t1", "pdf_extract_text_v1")], [("pdf_extract_text_v1", "0"), ("t1", "2")])
+        listed = rows(self.run_cli("prompts", "list", "--versions", "t1", "--csv")[0])
+        self.assertEqual([r["version"] for r in listed], ["2", "1"])
+        shipped, said = self.run_cli("prompts", "show", "pdf_extract_text_v1", "--version", "0")
+        self.assertIn("as it ships with the server", said)
+        self.assertIn("{{hint_examples}}", shipped)
+        out, said = self.run_cli("prompts", "show", "t1", environment=self.token("VIEWER"))
+        self.assertEqual(out, "")
+        self.assertIn("not shown to a VIEWER", said)
+        self.assertIn("NOT_FOUND", self.run_cli("prompts", "show", "none", code=1)[1])
+        self.assertRegex(self.run_cli("prompts", "--version")[0], r"^errata \d")
+        self.assert_fits("prompts", "list")
+
+    def test_prepare(self):
+        """Values from the command line and from files, examples, and what is left over is told."""
+        self.put("t2", TEMPLATE)
+        event = self.run_cli("corrections", "capture", "--type", LINE, "--layout", "prompts-1",
+                             "--after", '{"qty": 12}', "--snippet", "12 pcs")[0].strip()
+        self.file("text.txt", "a file's {{hint_examples}}")
+        prompt, said = self.run_cli("prompts", "prepare", "--template", "t2", "--layout", "prompts-1",
+                                    "--value", "document_text=@text.txt")
+        self.assertIn('Like: [{"input_snippet"', prompt)
+        self.assertEqual(prompt.count("12 pcs"), 1)
+        self.assertIn("template: t2 version 1\nlayout: prompts-1\n", said)
+        self.assertIn(f"examples: 1 (EXACT): {event}\n", said)
+        self.assertIn("without a value, left as they are: unknown\n", said)
+        self.assertIn("reference: ", said)
+        prompt, said = self.run_cli("prompts", "prepare", "--file", "-", "--trusted", "a=1=2",
+                                    "--value", "b=", stdin="{{a}}{{b}}|")
+        self.assertEqual(prompt, "1=2|")
+        self.assertIn("examples: none, since no layout was named or known\n", said)
+        reply = self.run_json("prompts", "prepare", "--template", "t2", "--layout", "none")
+        self.assertEqual(reply["otherTokens"], ["document_text", "unknown"])
+        for words, said in ((["prepare"], "either --template"),
+                            (["prepare", "--template", "t2", "--file", "-"], "either --template"),
+                            (["prepare", "--file", "-", "--version", "1"], "--version is of a stored"),
+                            (["prepare", "--template", "t2", "--value", "x"], "give KEY=VALUE"),
+                            (["prepare", "--file", "-", "--context", "a=b"], "--value a=b fills"),
+                            (["put", "t3"], "FILE|- is missing")):
+            self.assertIn(said, self.run_cli("prompts", *words, code=2)[1])
+
+    # --- extractions, settings, sanitising ---
+
+    def test_record(self):
+        """All flags reach the server; a reference is cited from standard input, once."""
+        event = self.run_cli("corrections", "capture", "--type", LINE, "--layout", "ex-1", "--after",
+                             '{"qty": 12}')[0].strip()
+        made, said = self.run_cli("extractions", "record", "--layout", "ex-1", "--document", "x1",
+                                  "--draft", "o1", "--confidence", "0.93", "--model", "reader-2",
+                                  "--fields", "24", "--example", event, "--actor", "ada",
+                                  "--created-at", "2d")
+        self.assertIn(f"its prompt carried the examples {event}", said)
+        stored = self.run_json("events", "show", made.strip())["event"]["extractionRecorded"]["extraction"]
+        self.assertEqual((stored["documentId"], stored["model"], stored["fieldCount"], stored["confidence"]),
+                         ("x1", "reader-2", 24, 0.93))
+        reference = self.run_json("examples", "ex-1", "--document", "x2")["exposureRef"]
+        words = ["extractions", "record", "--layout", "ex-1", "--document", "x2", "--confidence", "1",
+                 "--exposure", "-"]
+        first = self.run_cli(*words, stdin=reference)[0]
+        self.assertEqual(self.run_cli(*words, stdin=reference + "\n")[0], first)
+        listed, _ = self.run_cli("events", "list", "--kind", "extraction-recorded")
+        self.assertEqual(len(listed.splitlines()), 3)
+        self.assertIn("--confidence is missing", self.run_cli("extractions", "record", code=2)[1])
+        self.assertIn("--layout is missing", self.run_cli("extractions", "record", "--confidence", "1",
+                                                          code=2)[1])
+        said = self.run_cli("extractions", "record", "--layout", "x", "--confidence", "1", "--exposure",
+                            "forged", code=1)[1]
+        self.assertIn("exposure_refs[0]", said)
+
+    def test_settings(self):
+        """Shown, changed one by one, and refused where they are wrong."""
+        self.assertRegex(self.run_cli("org", "settings")[0], r"holdout +0% .*\nmatch mode +EXACT\n")
+        out, _ = self.run_cli("org", "settings", "--holdout", "15")
+        self.assertRegex(out, r"holdout +15% ")
+        self.run_cli("org", "settings", "--match-mode", "fill")
+        settings = self.run_json("org", "settings")["settings"]
+        self.assertEqual(settings, {"holdoutPercent": 15, "matchMode": "MATCH_MODE_FILL"})
+        self.assertIn("settings.holdout_percent", self.run_cli("org", "settings", "--holdout", "101",
+                                                               code=1)[1])
+        self.assertIn("NOT_FOUND", self.run_cli("org", "settings", UNKNOWN, code=1)[1])
+        self.run_cli("org", "settings", "--holdout", "0", "--match-mode", "exact")
+
+    def test_sanitize(self):
+        """Text goes in and comes out; whether it was changed is told beside it."""
+        out, said = self.run_cli("reviews", "sanitize", "-", "--profile", "note", stdin="twelve, not ten")
+        self.assertEqual((out, said), ("twelve, not ten", "it stays as it is\n"))
+        out, said = self.run_cli("reviews", "sanitize", "a\u202eb", "--profile", "example")
+        self.assertEqual((out, said), ("ab", "it was changed\n"))
+        self.assertIn("--profile is missing", self.run_cli("reviews", "sanitize", "x", code=2)[1])
+
+    # --- what was learned ---
+
+    def test_what_was_learned(self):
+        """What was just done is in the figures, in each table, and the tables agree."""
+        org = self.run_cli("org", "create", "analytics")[0].strip()
+        here = self.token("ADMIN", "--org", org)
+        client = self.server.client(pathlib.Path(here["ERRATA_TOKEN_FILE"]).read_text().strip())
+        self.addCleanup(client.close)
+
+        def table(*words):
+            return rows(self.run_cli("analytics", *words, "--csv", environment=here)[0])
+
+        today = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
+        for number in range(4):
+            client.capture(event_type=feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
+                           layout_fingerprint="an-1", document_id=f"an-{number}",
+                           before_json='{"qty": 1, "unit": "x"}', after_json='{"qty": 2, "unit": "x"}')
+        self.run_cli("extractions", "record", "--layout", "an-1", "--document", "an-0", "--confidence",
+                     "0.9", environment=here)
+        client.capture(event_type=feedback.EVENT_TYPE_EXTRACTION_FIELD_CORRECTED,
+                       layout_fingerprint="an-1", document_id="an-0", before_json='{"date": 1}',
+                       after_json='{"date": 2}')
+        out, _ = self.run_cli("analytics", "learning", environment=here)
+        self.assertRegex(out, r"5 events, 1 extraction, 100\.0% of them corrected\.")
+        for piece in ("Events a day\n", r"EXTRACTION_LINE_CORRECTED +4  █", r"qty +4 +4 +0  █",
+                      r"date +1 +0 +1  █", r"\nan-1 "):
+            self.assertRegex(out, piece)
+        days = table("learning", "--start", "yesterday")
+        self.assertEqual([d["count"] for d in days], ["0", "5"])
+        self.assertEqual(days[1]["date"], today)
+        fields = table("learning", "--table", "fields")
+        self.assertEqual(fields[0], {"field": "qty", "count": "4", "line_count": "4", "header_count": "0"})
+        confidence = table("learning", "--table", "confidence")
+        self.assertEqual(len(confidence), 30)
+        self.assertEqual(list(confidence[-1].values()), [today, "1", "0.9", "1"])
+        self.assertEqual(confidence[0]["mean_confidence"], "")
+        coverage = table("coverage", "--order", "most-seen")
+        self.assertEqual((coverage[0]["layout_fingerprint"], coverage[0]["correction_rate"]), ("an-1", "1.0"))
+        out, said = self.run_cli("analytics", "experiment", environment=here)
+        self.assertIn("There is nothing to compare yet", out)
+        self.assertIn("errata org settings --holdout 10", said)
+        for words in (["learning"], ["coverage"], ["experiment"]):
+            self.assert_fits("analytics", *words, environment=here)
+            self.assertIn("PERMISSION_DENIED", self.run_cli("analytics", *words, code=1,
+                                                            environment=self.token("VIEWER"))[1])
+
+    def test_days(self):
+        """Days as people write them; what is none is told before anything is sent."""
+        for words, said in ((["--start", "2026-02-30"], "is no day"), (["--start", "12h"], "is no day"),
+                            (["--end", "tomorrow"], "is no day"), (["--table", "day"], "one of days, types")):
+            self.assertIn(said, self.run_cli("analytics", "learning", *words, code=2)[1])
+        said = self.run_cli("analytics", "learning", "--start", "today", "--end", "yesterday", code=1)[1]
+        self.assertIn("INVALID_ARGUMENT", said)
+        days = self.run_json("analytics", "learning", "--start=-7d", "--end", "today")["eventsByDay"]
+        self.assertEqual(len(days), 8)
+
+    # --- how figures look ---
+
+    @contextlib.contextmanager
+    def played(self):
+        """A servicer, and the environment of one who asks it."""
+        server = grpc.server(concurrent.futures.ThreadPoolExecutor(2))
+        servicer = PlayedAnalytics()
+        analytics_grpc.add_AnalyticsServiceServicer_to_server(servicer, server)
+        port = server.add_insecure_port("127.0.0.1:0")
+        server.start()
+        try:
+            yield servicer, self.here(ERRATA_SERVER=f"127.0.0.1:{port}")
+        finally:
+            server.stop(None)
+
+    def test_the_experiment_in_a_sentence(self):
+        """Each thing that a comparison can tell, in words for people who decide."""
+        good = {"relative_improvement": 0.169, "improvement_low": 0.091, "improvement_high": 0.253,
+                "p_value": 0.0002, "target_reached": True}
+        small = {"relative_improvement": 0.05, "improvement_low": 0.01, "improvement_high": 0.09,
+                 "p_value": 0.01}
+        chance = {"relative_improvement": 0.2, "improvement_low": -0.3, "improvement_high": 0.9,
+                  "p_value": 0.4, "target_reached": True}
+        worse = {"relative_improvement": -0.2, "improvement_low": -0.3, "improvement_high": -0.1,
+                 "p_value": 0.00001}
+        cases = ((compared((1320, 116), (300, 66), **good),
+                  "With examples 91.2% of extractions needed no correction, without 78.0%: +16.9% "
+                  "(95% interval +9.1% to +25.3%, p = 0.0002); the 15% goal is reached."),
+                 (compared((900, 90), (900, 120), **small), "p = 0.010); examples help, but the 15% goal"),
+                 (compared((10, 1), (4, 1), **chance), "p = 0.400); too little data to tell: that would"),
+                 (compared((99, 40), (99, 20), **worse), "p < 0.0001); examples make it worse"),
+                 (compared((0, 0), (0, 0)), "There is nothing to compare yet"),
+                 (compared((5, 1), (0, 0)), "With examples 80.0% of extractions needed no correction; there "
+                                            "is none without to compare with."),
+                 (compared((0, 0), (5, 1)), "Without examples 80.0%"),
+                 (compared((5, 1), (5, 5)), "without none did: there is no ratio"))
+        with self.played() as (servicer, environment):
+            for comparison, sentence in cases:
+                servicer.report = analytics.GetExperimentReportResponse(
+                    organization=comparison, holdout_percent=20,
+                    layouts=[analytics.LayoutExperiment(layout_fingerprint="f" * 64, example_count=3,
+                                                        comparison=comparison)])
+                out, _ = self.run_cli("analytics", "experiment", environment=environment)
+                self.assertIn(sentence, out)
+                self.assertIn("20% of documents are held out now.", out)
+                listed = rows(self.run_cli("analytics", "experiment", "--csv", environment=environment)[0])
+                self.assertEqual([r["layout_fingerprint"] for r in listed], ["", "f" * 64])
+                self.assertEqual({k: v for k, v in listed[0].items() if k not in
+                                  ("layout_fingerprint", "example_count")},
+                                 {k: v for k, v in listed[1].items() if k not in
+                                  ("layout_fingerprint", "example_count")})
+            self.assert_fits("analytics", "experiment", environment=environment)
+
+    def test_plots(self):
+        """A quarter on every width, in the letters that the terminal has, with gaps and wide names."""
+        start = datetime.date(2026, 8, 24)
+        reply = analytics.GetLearningAnalyticsResponse(start_date=str(start), end_date="2026-11-21",
+                                                       extraction_count=2000000, corrected_count=3)
+        for number in range(90):
+            day = str(start + datetime.timedelta(number))
+            busy = number % 7 < 5
+            reply.events_by_day.add(date=day, count=number * 1000 * busy)
+            extracted = reply.confidence_by_day.add(date=day, extraction_count=10 * busy)
+            if busy:
+                extracted.mean_confidence = 0.7 + number / 400
+        for number, name in enumerate(("qty", "単価の長い長い名前" * 4, "\u009b31m", "x" * 100)):
+            reply.corrected_fields.add(field=name, count=1000000 >> (5 * number))
+        reply.by_event_type.add(event_type=feedback.EVENT_TYPE_MAPPING_REJECTED, count=12)
+        for number in range(50):
+            reply.layout_stats.add(layout_fingerprint=f"{number:064x}", seen_count=1000000)
+        with self.played() as (servicer, environment):
+            servicer.learning = reply
+            self.assert_fits("analytics", "learning", environment=environment)
+            sent = without_colours(self.on_terminal(60, "analytics", "learning", environment=environment))
+            self.assertIn("(a column: mean of 2 days)", sent)
+            self.assertIn("100,000 ┤", sent)
+            self.assertIn("1.00 ┤", sent)
+            sent = self.on_terminal(120, "analytics", "learning", "--no-color", environment=environment)
+            self.assertNotIn("mean of", sent)
+            self.assertIn("errata analytics coverage", sent)
+            for changes in ({"LANG": "C"}, {"LC_ALL": "POSIX"}):
+                sent = self.on_terminal(80, "analytics", "learning",
+                                        environment=environment | changes)
+                self.assertTrue(sent.isascii(), sent)
+                self.assertIn("####", sent)
+            out, _ = self.run_cli("analytics", "learning", environment=environment | {"LC_ALL": "C"})
+            self.assertIn("+-----", out)
+            self.assertIn("2026-08-24 to 2026-11-21: 4005000 events"[:26], out)
+            servicer.learning = analytics.GetLearningAnalyticsResponse(start_date="2026-08-24",
+                                                                       end_date="2026-08-24")
+            out, _ = self.run_cli("analytics", "learning", environment=environment)
+            self.assertEqual(out.count("none in these days\n"), 3)
+            self.assertIn("none are known yet\n", out)
+
+
+if __name__ == "__main__":
+    main()

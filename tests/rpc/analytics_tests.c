@@ -1,0 +1,737 @@
+/*
+ * analytics_tests.c: AnalyticsService through calls: what is told of a range of days is what a recount
+ * of the listed events gives; layouts in their orders; and what is refused.
+ */
+#include "server/domain/analytics/days.h"
+#include "server/domain/counters/counters.h"
+#include "store/base/assert.h"
+#include "tests/rpc/ingest.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include <errata/v1/analytics_service.fields.h>
+#include <errata/v1/feedback_event.fields.h>
+
+#define LEARNING "errata.v1.AnalyticsService/GetLearningAnalytics"
+#define COVERAGE "errata.v1.AnalyticsService/ListLayoutCoverage"
+#define DAY_US INT64_C(86400000000)
+#define FIELDS_MAX 64 /* names in a recount */
+
+/* --- calls --- */
+
+static struct exchange call(struct world *world, const struct exchange_start *start,
+                            const ProtobufCMessage *request,
+                            const ProtobufCMessageDescriptor *descriptor, void *ret_response)
+{
+    struct exchange exchange;
+
+    exchange_open(&exchange, world, start);
+    exchange_send(&exchange, request);
+    world_run(world);
+    assert_true(exchange.ended);
+    if (exchange.code == GRPC_OK) {
+        *(void **)ret_response = exchange_read(&exchange, descriptor);
+        assert_non_null(*(void **)ret_response);
+    }
+    exchange_close(&exchange);
+    return exchange;
+}
+
+static struct exchange ask_learning(struct world *world, const char *token, const char *first,
+                                    const char *last,
+                                    Errata__V1__GetLearningAnalyticsResponse **ret_response)
+{
+    Errata__V1__GetLearningAnalyticsRequest request =
+        ERRATA__V1__GET_LEARNING_ANALYTICS_REQUEST__INIT;
+    const struct exchange_start start = {.path = LEARNING, .authorization = token};
+
+    request.start_date = (char *)(uintptr_t)first;
+    request.end_date = (char *)(uintptr_t)last;
+    request.top_fields = 1000;
+    return call(world, &start, &request.base,
+                &errata__v1__get_learning_analytics_response__descriptor, ret_response);
+}
+
+static Errata__V1__GetLearningAnalyticsResponse *learning_of(struct world *world, const char *first,
+                                                             const char *last)
+{
+    Errata__V1__GetLearningAnalyticsResponse *response = NULL;
+
+    assert_int_equal(ask_learning(world, world->admin, first, last, &response).code, GRPC_OK);
+    ASSERT(response != NULL);
+    return response;
+}
+
+/* What a captured event is. */
+struct sample {
+    enum event_type type;
+    const char *layout; /* or NULL */
+    const char *after; /* JSON; every member is a changed field */
+    int64_t created_at_us; /* 0: now */
+};
+
+static void capture(struct world *world, const struct sample *sample)
+{
+    Errata__V1__FeedbackEvent event = ERRATA__V1__FEEDBACK_EVENT__INIT;
+    Google__Protobuf__Timestamp created_at = GOOGLE__PROTOBUF__TIMESTAMP__INIT;
+    Errata__V1__CaptureEventRequest request = ERRATA__V1__CAPTURE_EVENT_REQUEST__INIT;
+    const struct exchange_start start = {.path = "errata.v1.CorrectionService/CaptureEvent",
+                                         .authorization = world->admin};
+
+    event.event_type = (Errata__V1__EventType)sample->type;
+    event.after_json = (char *)(uintptr_t)sample->after;
+    if (sample->layout != NULL) {
+        event._layout_fingerprint_case =
+            ERRATA__V1__FEEDBACK_EVENT___LAYOUT_FINGERPRINT_LAYOUT_FINGERPRINT;
+        event.layout_fingerprint = (char *)(uintptr_t)sample->layout;
+    }
+    if (sample->created_at_us != 0) {
+        created_at.seconds = sample->created_at_us / 1000000;
+        created_at.nanos = (int32_t)(sample->created_at_us % 1000000) * 1000;
+        event.created_at = &created_at;
+    }
+    request.event = &event;
+    assert_int_equal(world_call(world, &start, &request.base, NULL), GRPC_OK);
+}
+
+static uint64_t count_of(Errata__V1__FieldCount **counts, size_t count, const char *field)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(counts[i]->field, field) == 0) {
+            return counts[i]->count;
+        }
+    }
+    return 0;
+}
+
+/* --- learning --- */
+
+/* Goal: US5.2: of 100 line corrections qty was corrected 40 times, sku 30, uom 20, price 10, and so it
+ * is told, in that order. US5.1: 30 days, each of them there. */
+static void test_us5_2(void **state)
+{
+    static const struct {
+        const char *field;
+        const char *after;
+        unsigned count;
+    } fields[] = {{"qty", "{\"qty\":12}", 40},
+                  {"sku", "{\"sku\":\"A-1\"}", 30},
+                  {"uom", "{\"uom\":\"pcs\"}", 20},
+                  {"price", "{\"price\":\"9.95\"}", 10}};
+    Errata__V1__GetLearningAnalyticsResponse *response = NULL;
+    struct world world;
+
+    (void)state;
+    world_init(&world);
+    for (size_t i = 4; i-- > 0;) {
+        for (unsigned n = 0; n < fields[i].count; n++) {
+            capture(&world, &(struct sample){EVENT_TYPE_EXTRACTION_LINE_CORRECTED, "layout",
+                                             fields[i].after, 0});
+        }
+    }
+    response = learning_of(&world, "", "");
+    assert_int_equal(response->n_corrected_fields, 4);
+    assert_int_equal(response->n_corrected_line_fields, 4);
+    assert_int_equal(response->n_corrected_header_fields, 0);
+    for (size_t i = 0; i < 4; i++) {
+        assert_string_equal(response->corrected_fields[i]->field, fields[i].field);
+        assert_int_equal(response->corrected_fields[i]->count, fields[i].count);
+        assert_string_equal(response->corrected_line_fields[i]->field, fields[i].field);
+        assert_int_equal(response->corrected_line_fields[i]->count, fields[i].count);
+    }
+    assert_string_equal(response->start_date, "2025-12-03");
+    assert_string_equal(response->end_date, "2026-01-01");
+    assert_int_equal(response->n_events_by_day, 30);
+    assert_int_equal(response->n_confidence_by_day, 30);
+    for (size_t i = 0; i < 30; i++) {
+        assert_int_equal(response->events_by_day[i]->count, i == 29 ? 100 : 0);
+        assert_int_equal(response->confidence_by_day[i]->_mean_confidence_case, 0);
+    }
+    assert_string_equal(response->events_by_day[0]->date, "2025-12-03");
+    assert_string_equal(response->events_by_day[29]->date, "2026-01-01");
+    assert_int_equal(response->n_by_event_type, 1);
+    assert_int_equal(response->by_event_type[0]->event_type, EVENT_TYPE_EXTRACTION_LINE_CORRECTED);
+    assert_int_equal(response->by_event_type[0]->count, 100);
+    assert_int_equal(response->_correction_rate_case, 0);
+    assert_int_equal(response->n_layout_stats, 1);
+    assert_int_equal(response->layout_stats[0]->example_count, 100);
+    world_deinit(&world);
+}
+
+/* What a recount of the listed events gives for a range. */
+struct recount {
+    uint64_t by_day[366];
+    uint64_t by_type[EVENT_TYPE_CUSTOMER_SELECTED + 1];
+    char names[FIELDS_MAX][16];
+    uint64_t counts[FIELDS_MAX][2]; /* of lines, of headers */
+    size_t name_count;
+    int64_t first_day;
+    int64_t last_day;
+};
+
+static void recount_field(struct recount *recount, const char *name, unsigned kind)
+{
+    size_t i = 0;
+
+    while (i < recount->name_count && strcmp(recount->names[i], name) != 0) {
+        i++;
+    }
+    assert_true(i < FIELDS_MAX);
+    if (i == recount->name_count) {
+        (void)snprintf(recount->names[recount->name_count++], 16, "%s", name);
+    }
+    recount->counts[i][kind]++;
+}
+
+static void recount_event(struct recount *recount, const Errata__V1__FeedbackEvent *event)
+{
+    int64_t day = event->created_at->seconds / 86400;
+    bool of_line = event->event_type == (int)EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
+
+    if (day < recount->first_day || day > recount->last_day) {
+        return;
+    }
+    recount->by_day[day - recount->first_day]++;
+    recount->by_type[event->event_type]++;
+    if (!of_line && event->event_type != (int)EVENT_TYPE_EXTRACTION_FIELD_CORRECTED) {
+        return;
+    }
+    for (size_t i = 0; i < event->n_fields_changed; i++) {
+        recount_field(recount, event->fields_changed[i], of_line ? 0 : 1);
+    }
+}
+
+static void recount_all(struct world *world, struct recount *recount)
+{
+    Errata__V1__ListFeedbackEventsRequest request = ERRATA__V1__LIST_FEEDBACK_EVENTS_REQUEST__INIT;
+    Errata__V1__ListFeedbackEventsResponse *response = NULL;
+    const struct exchange_start start = {.path = "errata.v1.CorrectionService/ListFeedbackEvents",
+                                         .authorization = world->admin};
+
+    request.page_size = 1000;
+    do {
+        assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
+        ASSERT(response != NULL);
+        for (size_t i = 0; i < response->n_events; i++) {
+            recount_event(recount, response->events[i]);
+        }
+        request.page_token = response->next_page_token;
+    } while (response->next_page_token[0] != '\0');
+}
+
+/* A list has every name that was counted, most frequent first, ties by name. `kind` 2: both. */
+static void check_fields(const struct recount *recount, unsigned kind,
+                         Errata__V1__FieldCount **told, size_t count)
+{
+    size_t expected = 0;
+
+    for (size_t i = 0; i < recount->name_count; i++) {
+        uint64_t n =
+            kind == 2 ? recount->counts[i][0] + recount->counts[i][1] : recount->counts[i][kind];
+
+        expected += n > 0 ? 1 : 0;
+        assert_int_equal(count_of(told, count, recount->names[i]), n);
+    }
+    assert_int_equal(count, expected);
+    for (size_t i = 1; i < count; i++) {
+        assert_true(told[i - 1]->count > told[i]->count ||
+                    (told[i - 1]->count == told[i]->count &&
+                     strcmp(told[i - 1]->field, told[i]->field) < 0));
+    }
+}
+
+static void check_range(struct world *world, int64_t first_day, int64_t last_day)
+{
+    struct recount *recount = arena_calloc(&world->arena, 1, sizeof(*recount));
+    char first[DAY_TEXT_BYTES + 1] = {0};
+    char last[DAY_TEXT_BYTES + 1] = {0};
+    Errata__V1__GetLearningAnalyticsResponse *response = NULL;
+    size_t types = 0;
+
+    assert_non_null(recount);
+    recount->first_day = first_day;
+    recount->last_day = last_day;
+    recount_all(world, recount);
+    day_format(first_day, first);
+    day_format(last_day, last);
+    response = learning_of(world, first, last);
+    assert_string_equal(response->start_date, first);
+    assert_string_equal(response->end_date, last);
+    assert_int_equal(response->n_events_by_day, last_day - first_day + 1);
+    for (size_t i = 0; i < response->n_events_by_day; i++) {
+        assert_int_equal(response->events_by_day[i]->count, recount->by_day[i]);
+    }
+    for (size_t i = 0; i < response->n_by_event_type; i++) {
+        const Errata__V1__EventTypeCount *type = response->by_event_type[i];
+
+        assert_int_equal(type->count, recount->by_type[type->event_type]);
+        assert_true(i == 0 || response->by_event_type[i - 1]->count >= type->count);
+    }
+    for (size_t i = 0; i <= EVENT_TYPE_CUSTOMER_SELECTED; i++) {
+        types += recount->by_type[i] > 0 ? 1 : 0;
+    }
+    assert_int_equal(response->n_by_event_type, types);
+    assert_int_equal(response->mapping_confirmed_count,
+                     recount->by_type[EVENT_TYPE_MAPPING_CONFIRMED]);
+    check_fields(recount, 0, response->corrected_line_fields, response->n_corrected_line_fields);
+    check_fields(recount, 1, response->corrected_header_fields,
+                 response->n_corrected_header_fields);
+    check_fields(recount, 2, response->corrected_fields, response->n_corrected_fields);
+}
+
+static uint64_t draw(struct random_seeded *random, uint64_t below)
+{
+    uint64_t value = 0;
+
+    random_fill(&random->random, &value, sizeof(value));
+    return value % below;
+}
+
+/* Goal: the counters equal a scan of all events. Method: events of all types, of today and of days
+ * before, in random order, some with many fields; several ranges, one of them before all events, each
+ * beside a recount of ListFeedbackEvents. */
+static void test_equals_scan(void **state)
+{
+    static const char *const fields[] = {"qty", "sku", "uom", "price", "note", "date", "other"};
+    int64_t today = day_of(WORLD_START_US);
+    struct random_seeded random;
+    struct world world;
+
+    (void)state;
+    world_init(&world);
+    random_seeded_init(&random, 51);
+    for (unsigned i = 0; i < 300; i++) {
+        char after[128] = {0};
+        struct sample sample = {.layout = draw(&random, 2) == 0 ? "one" : NULL, .after = after};
+        size_t at = 0;
+
+        sample.type = EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
+        if (draw(&random, 3) == 0) {
+            sample.type = draw(&random, 2) == 0 ? EVENT_TYPE_EXTRACTION_FIELD_CORRECTED
+                                                : EVENT_TYPE_CUSTOMER_SELECTED;
+        }
+        for (size_t field = 0; field < 7; field++) {
+            if (field == i % 7 || draw(&random, 4) == 0) {
+                at += (size_t)snprintf(after + at, sizeof(after) - at, "%s\"%s\":%u",
+                                       at == 0 ? "{" : ",", fields[field], i + 1);
+            }
+        }
+        (void)snprintf(after + at, sizeof(after) - at, "}");
+        if (draw(&random, 4) != 0) {
+            sample.created_at_us = WORLD_START_US - (int64_t)draw(&random, (uint64_t)(40 * DAY_US));
+        }
+        capture(&world, &sample);
+    }
+    check_range(&world, today - 29, today);
+    check_range(&world, today - 365, today);
+    check_range(&world, today, today);
+    check_range(&world, today - 40, today - 30);
+    check_range(&world, today - 500, today - 400);
+    for (unsigned i = 0; i < 10; i++) {
+        int64_t last = today - (int64_t)draw(&random, 40);
+
+        check_range(&world, last - (int64_t)draw(&random, 30), last);
+    }
+    world_deinit(&world);
+}
+
+/* Goal: a day begins and ends at midnight UTC, both ends of a range belong to it. Method: the last and
+ * the first microsecond of neighbouring days. */
+static void test_midnight(void **state)
+{
+    static const int64_t times[] = {WORLD_START_US - DAY_US - 1, WORLD_START_US - DAY_US,
+                                    WORLD_START_US - 1, WORLD_START_US};
+    Errata__V1__GetLearningAnalyticsResponse *response = NULL;
+    struct world world;
+
+    (void)state;
+    world_init(&world);
+    for (size_t i = 0; i < 4; i++) {
+        capture(&world, &(struct sample){EVENT_TYPE_CUSTOMER_SELECTED, NULL,
+                                         "{\"customer_id\":\"c\"}", times[i]});
+    }
+    response = learning_of(&world, "2025-12-30", "2026-01-01");
+    assert_int_equal(response->n_events_by_day, 3);
+    assert_int_equal(response->events_by_day[0]->count, 1);
+    assert_int_equal(response->events_by_day[1]->count, 2);
+    assert_int_equal(response->events_by_day[2]->count, 1);
+    assert_int_equal(response->n_corrected_fields, 0);
+    response = learning_of(&world, "2025-12-31", "2025-12-31");
+    assert_int_equal(response->n_events_by_day, 1);
+    assert_int_equal(response->events_by_day[0]->count, 2);
+    world_deinit(&world);
+}
+
+struct range_case {
+    const char *first;
+    const char *last;
+    size_t days; /* 0: refused */
+    const char *told; /* the first day, or what the details of the refusal name */
+    const char *told_too; /* or NULL */
+};
+
+/* Goal: ranges of 1 to 366 days, whatever the calendar; every bad end is named at once. Method: dates
+ * that no calendar has, other forms, ends that are left out. */
+static void test_ranges(void **state)
+{
+    static const struct range_case cases[] = {
+        {"", "", 30, "2025-12-03", NULL},
+        {"2025-12-31", "", 2, "2025-12-31", NULL},
+        {"", "2024-03-01", 30, "2024-02-01", NULL},
+        {"2024-02-29", "2024-02-29", 1, "2024-02-29", NULL},
+        {"2024-01-01", "2024-12-31", 366, "2024-01-01", NULL},
+        {"1969-12-25", "1970-01-03", 10, "1969-12-25", NULL},
+        {"1900-01-01", "1900-12-31", 365, "1900-01-01", NULL},
+        {"9999-12-31", "9999-12-31", 1, "9999-12-31", NULL},
+        {"0001-01-01", "0001-01-01", 1, "0001-01-01", NULL},
+        {"2024-01-01", "2025-01-01", 0, "start_date", NULL},
+        {"2026-01-02", "2026-01-01", 0, "start_date", NULL},
+        {"2026-01-02", "", 0, "start_date", NULL},
+        {"2025-02-29", "2025-03-01", 0, "start_date", NULL},
+        {"2025-02-01", "2025-04-31", 0, "end_date", NULL},
+        {"2025-13-01", "2025-00-10", 0, "start_date", "end_date"},
+        {"yesterday!", "2025-1-1", 0, "start_date", "end_date"},
+        {"2025/12/01", "20251201", 0, "start_date", "end_date"},
+        {" 2025-12-1", "2025-12-1 ", 0, "start_date", "end_date"},
+        {"0000-01-01", "", 0, "start_date", NULL},
+    };
+    struct world world;
+
+    (void)state;
+    world_init(&world);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct range_case *range = &cases[i];
+        Errata__V1__GetLearningAnalyticsResponse *response = NULL;
+        struct exchange exchange =
+            ask_learning(&world, world.admin, range->first, range->last, &response);
+
+        assert_int_equal(exchange.code, range->days > 0 ? GRPC_OK : GRPC_INVALID_ARGUMENT);
+        if (range->days == 0) {
+            assert_true(slice_has(exchange.details, range->told));
+            assert_true(range->told_too == NULL || slice_has(exchange.details, range->told_too));
+            continue;
+        }
+        ASSERT(response != NULL);
+        assert_int_equal(response->n_events_by_day, range->days);
+        assert_string_equal(response->start_date, range->told);
+        assert_string_equal(response->events_by_day[0]->date, range->told);
+        assert_string_equal(response->events_by_day[range->days - 1]->date, response->end_date);
+    }
+    world_deinit(&world);
+}
+
+/* A correction of `count` fields, numbered from `first`. */
+static void capture_many(struct world *world, unsigned first, unsigned count)
+{
+    struct buffer after;
+
+    buffer_init(&after, &world->arena, 4096);
+    for (unsigned i = 0; i < count; i++) {
+        buffer_printf(&after, "%s\"f%04u\":1", i == 0 ? "{" : ",", first + i);
+    }
+    buffer_append(&after, slice_of("}", 2));
+    capture(world, &(struct sample){EVENT_TYPE_EXTRACTION_FIELD_CORRECTED, NULL,
+                                    (const char *)after.data, 0});
+}
+
+/* Goal: more than 1,000 names a day count as `other`, and the sum stays right; a name that is counted
+ * goes on counting; the lists are as long as was asked. */
+static void test_many_fields(void **state)
+{
+    Errata__V1__GetLearningAnalyticsRequest request =
+        ERRATA__V1__GET_LEARNING_ANALYTICS_REQUEST__INIT;
+    const struct exchange_start start = {.path = LEARNING};
+    Errata__V1__GetLearningAnalyticsResponse *response = NULL;
+    struct exchange_start asked = start;
+    struct world world;
+    uint64_t sum = 0;
+
+    (void)state;
+    world_init(&world);
+    for (unsigned i = 0; i < 11; i++) {
+        capture_many(&world, 100 * i, 100);
+    }
+    capture_many(&world, 0, 3);
+    response = learning_of(&world, "", "");
+    assert_int_equal(response->n_corrected_fields, 1000);
+    assert_string_equal(response->corrected_fields[0]->field, "other");
+    assert_int_equal(response->corrected_fields[0]->count, 100);
+    assert_string_equal(response->corrected_fields[1]->field, "f0000");
+    assert_int_equal(response->corrected_fields[1]->count, 2);
+    assert_string_equal(response->corrected_fields[4]->field, "f0003");
+    assert_int_equal(response->corrected_fields[4]->count, 1);
+    for (size_t i = 0; i < response->n_corrected_header_fields; i++) {
+        sum += response->corrected_header_fields[i]->count;
+    }
+    assert_int_equal(sum, 1103 - 1); /* one of the 1,001 names is not among the first 1,000 */
+    asked.authorization = world.admin;
+    assert_int_equal(call(&world, &asked, &request.base,
+                          &errata__v1__get_learning_analytics_response__descriptor, &response)
+                         .code,
+                     GRPC_OK);
+    assert_int_equal(response->n_corrected_fields, 10);
+    request.top_fields = 1001;
+    assert_int_equal(call(&world, &asked, &request.base,
+                          &errata__v1__get_learning_analytics_response__descriptor, &response)
+                         .code,
+                     GRPC_INVALID_ARGUMENT);
+    world_deinit(&world);
+}
+
+/* Goal: analytics is for INTEGRATOR and ADMIN (FR-020), and tells of their own organisation alone. */
+static void test_roles(void **state)
+{
+    Errata__V1__GetLearningAnalyticsResponse *response = NULL;
+    struct world world;
+    char stranger[WORLD_TOKEN_BYTES];
+
+    (void)state;
+    world_init(&world);
+    (void)world_capture(&world, world.admin, NULL, "mine");
+    for (int role = ROLE_VIEWER; role <= ROLE_ADMIN; role++) {
+        bool may = role == ROLE_INTEGRATOR || role == ROLE_ADMIN;
+        char token[WORLD_TOKEN_BYTES];
+
+        world_make_token(&world, world.admin, (enum role)role, token);
+        assert_int_equal(ask_learning(&world, token, "", "", &response).code,
+                         may ? GRPC_OK : GRPC_PERMISSION_DENIED);
+    }
+    (void)world_make_org(&world, "stranger", stranger);
+    assert_int_equal(ask_learning(&world, stranger, "", "", &response).code, GRPC_OK);
+    assert_int_equal(response->n_by_event_type, 0);
+    assert_int_equal(response->n_corrected_fields, 0);
+    assert_int_equal(response->n_layout_stats, 0);
+    world_deinit(&world);
+}
+
+/* --- layouts --- */
+
+static Errata__V1__ListLayoutCoverageResponse *coverage_of(struct world *world,
+                                                           enum layout_coverage_order order,
+                                                           int32_t page_size,
+                                                           const char *page_token)
+{
+    Errata__V1__ListLayoutCoverageRequest request = ERRATA__V1__LIST_LAYOUT_COVERAGE_REQUEST__INIT;
+    Errata__V1__ListLayoutCoverageResponse *response = NULL;
+    const struct exchange_start start = {.path = COVERAGE, .authorization = world->admin};
+
+    request.order = (Errata__V1__LayoutCoverageOrder)order;
+    request.page_size = page_size;
+    request.page_token = (char *)(uintptr_t)page_token;
+    assert_int_equal(call(world, &start, &request.base,
+                          &errata__v1__list_layout_coverage_response__descriptor, &response)
+                         .code,
+                     GRPC_OK);
+    ASSERT(response != NULL);
+    return response;
+}
+
+/* Ingests documents of a layout, whose fingerprint it gives: layouts differ by how much text covers. */
+static const char *ingest_layout(struct world *world, unsigned layout, unsigned count)
+{
+    const struct exchange_start start = {.path = INGEST_UNARY, .authorization = world->admin};
+    Errata__V1__Document *document = NULL;
+
+    world->documents.answer.text.covered_cells = 50000 * layout;
+    for (unsigned i = 0; i < count; i++) {
+        char id[24];
+        char content[40];
+
+        clock_manual_advance(&world->clock, 1000000);
+        (void)snprintf(id, sizeof(id), "%lld", (long long)world->clock.wall_us);
+        (void)snprintf(content, sizeof(content), "%%PDF-1.4 %s", id);
+        assert_int_equal(ingest(world, &start, id, slice_text(content), &document), GRPC_OK);
+    }
+    ASSERT(document != NULL);
+    return document->layout_fingerprint;
+}
+
+#define SEEN_LAYOUTS 5
+#define NAMED_LAYOUTS 5
+
+/* Layouts with documents, and what of a list was told so far. */
+struct coverage_model {
+    const char *fingerprints[SEEN_LAYOUTS]; /* in the order in which they were seen last */
+    enum layout_coverage_order order;
+    size_t count;
+    unsigned named; /* a bit for each that came */
+};
+
+/* How many documents each has. */
+static const unsigned seen_counts[SEEN_LAYOUTS] = {2, 5, 1, 4, 3};
+
+static void check_seen(const struct coverage_model *model, const Errata__V1__LayoutCoverage *item)
+{
+    unsigned wanted = SEEN_LAYOUTS - 1 - (unsigned)model->count;
+
+    if (model->order == LAYOUT_COVERAGE_ORDER_MOST_SEEN) {
+        wanted = 0;
+        while (seen_counts[wanted] != SEEN_LAYOUTS - model->count) {
+            wanted++;
+        }
+    }
+    assert_string_equal(item->layout_fingerprint, model->fingerprints[wanted]);
+    assert_int_equal(strlen(item->fingerprint_short), 8);
+    assert_memory_equal(item->fingerprint_short, item->layout_fingerprint, 8);
+    assert_int_equal(item->seen_count, seen_counts[wanted]);
+    assert_int_equal(item->feedback_count, wanted == 1 ? 2 : 0);
+    assert_int_equal(item->example_count, wanted == 1 ? 1 : 0);
+    assert_non_null(item->last_seen_at);
+}
+
+static void check_named(struct coverage_model *model, const Errata__V1__LayoutCoverage *item)
+{
+    unsigned number = (unsigned)(item->layout_fingerprint[0] - '0');
+
+    assert_string_equal(item->layout_fingerprint + 1, " \xc3\xa9t\xc3\xa9 named");
+    /* Eight characters, two of them of two bytes. */
+    assert_int_equal(strlen(item->fingerprint_short), 10);
+    assert_memory_equal(item->fingerprint_short, item->layout_fingerprint, 10);
+    assert_null(item->last_seen_at);
+    assert_int_equal(item->seen_count, 0);
+    assert_int_equal(item->example_count, 1);
+    assert_int_equal(model->named >> number & 1, 0);
+    model->named |= 1u << number;
+}
+
+/* The whole list, in pages of a size. */
+static void check_list(struct world *world, struct coverage_model model, int32_t page_size)
+{
+    const char *token = "";
+
+    do {
+        Errata__V1__ListLayoutCoverageResponse *page =
+            coverage_of(world, model.order, page_size, token);
+
+        assert_true(page->n_layout_stats > 0);
+        for (size_t i = 0; i < page->n_layout_stats; i++) {
+            assert_int_equal(page->layout_stats[i]->_correction_rate_case, 0);
+            if (model.count < SEEN_LAYOUTS) {
+                check_seen(&model, page->layout_stats[i]);
+            } else {
+                check_named(&model, page->layout_stats[i]);
+            }
+            model.count++;
+        }
+        token = page->next_page_token;
+    } while (token[0] != '\0');
+    assert_int_equal(model.count, SEEN_LAYOUTS + NAMED_LAYOUTS);
+}
+
+/* Goal: layouts with documents in both orders, then those that only events named; what is told of each;
+ * US5.3: ten layouts, each with what it was seen. Method: pages of every size, put together. */
+static void test_coverage(void **state)
+{
+    struct coverage_model model = {.count = 0};
+    struct world world;
+
+    (void)state;
+    world_init(&world);
+    for (unsigned i = 0; i < SEEN_LAYOUTS; i++) {
+        model.fingerprints[i] = ingest_layout(&world, i + 1, seen_counts[i]);
+    }
+    for (unsigned i = 0; i < NAMED_LAYOUTS; i++) {
+        char name[16];
+
+        (void)snprintf(name, sizeof(name), "%u \xc3\xa9t\xc3\xa9 named", i);
+        (void)world_capture(&world, world.admin, NULL, name);
+    }
+    (void)world_capture(&world, world.admin, NULL, model.fingerprints[1]);
+    capture(&world, &(struct sample){EVENT_TYPE_CUSTOMER_SELECTED, model.fingerprints[1],
+                                     "{\"customer_id\":\"c\"}", 0});
+    for (int32_t page_size = 1; page_size <= SEEN_LAYOUTS + NAMED_LAYOUTS + 1; page_size++) {
+        for (int order = 0; order <= LAYOUT_COVERAGE_ORDER_MOST_SEEN; order++) {
+            model.order = (enum layout_coverage_order)order;
+            check_list(&world, model, page_size);
+        }
+    }
+    world_deinit(&world);
+}
+
+/* Goal: a list that is paged while layouts move misses none that stays. Method: between two pages one
+ * that is still to come gets a document, so it moves to the front, and a named one gets its first. */
+static void test_coverage_moves(void **state)
+{
+    struct world world;
+    const char *fingerprints[3];
+    Errata__V1__ListLayoutCoverageResponse *page = NULL;
+
+    (void)state;
+    world_init(&world);
+    for (unsigned i = 0; i < 3; i++) {
+        fingerprints[i] = ingest_layout(&world, i + 1, 1);
+    }
+    (void)world_capture(&world, world.admin, NULL, "named");
+    page = coverage_of(&world, LAYOUT_COVERAGE_ORDER_LAST_SEEN, 1, "");
+    assert_string_equal(page->layout_stats[0]->layout_fingerprint, fingerprints[2]);
+    (void)ingest_layout(&world, 2, 1);
+    page = coverage_of(&world, LAYOUT_COVERAGE_ORDER_LAST_SEEN, 1, page->next_page_token);
+    assert_string_equal(page->layout_stats[0]->layout_fingerprint, fingerprints[0]);
+    page = coverage_of(&world, LAYOUT_COVERAGE_ORDER_LAST_SEEN, 5, page->next_page_token);
+    assert_int_equal(page->n_layout_stats, 1);
+    assert_string_equal(page->layout_stats[0]->layout_fingerprint, "named");
+    assert_string_equal(page->next_page_token, "");
+    world_deinit(&world);
+}
+
+/* Goal: a page token is good for its own list, order and organisation. */
+static void test_coverage_tokens(void **state)
+{
+    Errata__V1__ListLayoutCoverageRequest request = ERRATA__V1__LIST_LAYOUT_COVERAGE_REQUEST__INIT;
+    struct exchange_start start = {.path = COVERAGE};
+    struct world world;
+    char stranger[WORLD_TOKEN_BYTES];
+    void *response = NULL;
+
+    (void)state;
+    world_init(&world);
+    (void)world_make_org(&world, "stranger", stranger);
+    (void)world_capture(&world, world.admin, NULL, "one");
+    (void)world_capture(&world, world.admin, NULL, "two");
+    request.page_token =
+        coverage_of(&world, LAYOUT_COVERAGE_ORDER_MOST_SEEN, 1, "")->next_page_token;
+    assert_int_not_equal(request.page_token[0], '\0');
+    for (int bad = 0; bad < 4; bad++) {
+        struct exchange exchange;
+
+        request.order =
+            (Errata__V1__LayoutCoverageOrder)(bad == 1 ? LAYOUT_COVERAGE_ORDER_LAST_SEEN
+                                                       : LAYOUT_COVERAGE_ORDER_MOST_SEEN);
+        start.authorization = bad == 2 ? stranger : world.admin;
+        if (bad == 3) {
+            request.page_token[3] ^= 1;
+        }
+        exchange = call(&world, &start, &request.base,
+                        &errata__v1__list_layout_coverage_response__descriptor, &response);
+        assert_int_equal(exchange.code, bad == 0 ? GRPC_OK : GRPC_INVALID_ARGUMENT);
+        assert_true(bad == 0 || slice_has(exchange.details, "page_token"));
+    }
+    request.page_token = (char *)protobuf_c_empty_string;
+    request.order = (Errata__V1__LayoutCoverageOrder)7;
+    start.authorization = world.admin;
+    assert_int_equal(call(&world, &start, &request.base,
+                          &errata__v1__list_layout_coverage_response__descriptor, &response)
+                         .code,
+                     GRPC_INVALID_ARGUMENT);
+    world_deinit(&world);
+}
+
+int run_analytics_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_us5_2),           cmocka_unit_test(test_equals_scan),
+        cmocka_unit_test(test_midnight),        cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_many_fields),     cmocka_unit_test(test_roles),
+        cmocka_unit_test(test_coverage),        cmocka_unit_test(test_coverage_moves),
+        cmocka_unit_test(test_coverage_tokens),
+    };
+
+    return cmocka_run_group_tests_name("analytics", tests, NULL, NULL);
+}

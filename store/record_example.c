@@ -421,11 +421,11 @@ static bool read_example_in_order(struct slice bytes, struct example_record *rec
     record->created_at_us = (int64_t)created_at_us;
     record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleRow_document_hash_tag),
                       &record->document_hash);
+    record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleRow_hint_hash_tag),
+                      &hint_hash);
     record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleRow_example_tag),
                       &record->example);
     record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleRow_hint_tag), &record->hint);
-    record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleRow_hint_hash_tag),
-                      &hint_hash);
     return reader.at == reader.end && read_hint_hash(hint_hash, record);
 }
 

@@ -98,7 +98,7 @@ static void test_numbers_are_no_bytes(void **state)
     assert_int_equal(record_decode_layout_head(buffer_slice(&buffer), &head), ERR_CORRUPT);
     wire_put_varint(&buffer, 2, 77);
     assert_int_equal(record_decode_counter(buffer_slice(&buffer), &counter), ERR_CORRUPT);
-    wire_put_varint(&buffer, 4, 77);
+    wire_put_varint(&buffer, 7, 77);
     assert_int_equal(record_decode_example(buffer_slice(&buffer), &example), ERR_CORRUPT);
     arena_deinit(&arena);
 }
@@ -275,10 +275,10 @@ static void test_other_orders(void **state)
     (void)state;
     arena_init(&arena, SIZE_MAX);
     buffer_init(&buffer, &arena, 256);
-    wire_put_bytes(&buffer, 5, SLICE("overwritten"));
-    wire_put_bytes(&buffer, 5, SLICE("hint"));
+    wire_put_bytes(&buffer, 8, SLICE("overwritten"));
+    wire_put_bytes(&buffer, 8, SLICE("hint"));
     wire_put_bytes(&buffer, 99, SLICE("of a later format"));
-    wire_put_bytes(&buffer, 4, SLICE("example"));
+    wire_put_bytes(&buffer, 7, SLICE("example"));
     wire_put_varint(&buffer, 2, (uint64_t)-7);
     wire_put_varint(&buffer, 1, 9);
     assert_int_equal(record_decode_example(buffer_slice(&buffer), &example), OK);

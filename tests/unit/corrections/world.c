@@ -162,5 +162,6 @@ int main(void)
     failed += run_capture_tests();
     failed += run_model_tests();
     failed += run_documents_tests();
+    failed += run_extraction_tests();
     return failed;
 }

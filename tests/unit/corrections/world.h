@@ -43,5 +43,6 @@ int run_pure_tests(void);
 int run_capture_tests(void);
 int run_model_tests(void);
 int run_documents_tests(void);
+int run_extraction_tests(void);
 
 #endif

@@ -1,0 +1,264 @@
+/*
+ * extraction_tests.c: what extractions leave in the rows of a layout: sums by example, in the head and
+ * beside it; which extraction a correction marks; and the formula of the arms.
+ */
+#include "tests/unit/corrections/world.h"
+
+#include "server/domain/corrections/arm.h"
+#include "server/domain/corrections/extraction_rows.h"
+#include "server/domain/corrections/layout_rows.h"
+#include "server/domain/counters/counters.h"
+#include "server/domain/layouts/layout_head.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#define LAYOUT SLICE("layout")
+
+static void capture_one(struct world *world, struct slice document_id, struct slice draft_order_id,
+                        const char *after)
+{
+    const struct capture_input input = {
+        .event_type = EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
+        .layout_fingerprint = LAYOUT,
+        .document_id = document_id,
+        .draft_order_id = draft_order_id,
+        .before_json = SLICE("{}"),
+        .after_json = slice_text(after),
+    };
+
+    (void)world_capture(world, &input, 1);
+}
+
+static struct layout_head_record read_head(struct world *world, struct store_txn *txn)
+{
+    struct key_fingerprint fingerprint = key_fingerprint_of(LAYOUT);
+    struct key key = key_layout_head(world->org, &fingerprint);
+    struct layout_head_record head;
+
+    assert_int_equal(layout_head_read(&world->arena, txn, &key, &head), OK);
+    return head;
+}
+
+static void carry(struct world *world, struct store_txn *txn, uint32_t confidence,
+                  const uint64_t *seqs, size_t count)
+{
+    const struct carrying_extraction extraction = {
+        .org = world->org,
+        .layout_fingerprint = LAYOUT,
+        .confidence_millionths = confidence,
+        .example_seqs = seqs,
+        .example_count = count,
+    };
+
+    assert_int_equal(layout_rows_carry(&world->ctx, txn, &extraction), OK);
+}
+
+static bool read_mark(struct world *world, struct store_txn *txn, uint64_t seq,
+                      struct example_mark_record *ret_mark)
+{
+    struct key key = key_example_mark(world->org, seq);
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, TABLE_EXAMPLE_MARK, key_slice(&key), &value);
+
+    if (err == ERR_NOT_FOUND) {
+        return false;
+    }
+    assert_int_equal(err, OK);
+    assert_int_equal(record_decode_example_mark(value, ret_mark), OK);
+    return true;
+}
+
+/* Goal: an example's sums are kept wherever its mark stands, and move with it. Method: sums in the
+ * head; so many corrections that it is pushed out; more sums, and supersession. */
+static void test_sums_follow_their_mark(void **state)
+{
+    const uint64_t both[] = {1, 2};
+    struct example_mark_record mark = {.superseded_by_seq = 0};
+    struct example_place place = {.created_at_us = 0, .seq = 1};
+    struct layout_head_record head;
+    struct store_txn *txn = NULL;
+    struct world world;
+
+    (void)state;
+    world_init(&world, 3);
+    capture_one(&world, SLICE("d"), SLICE(""), "{\"a\":1}");
+    capture_one(&world, SLICE("d"), SLICE(""), "{\"a\":1}");
+    txn = world_begin(&world, STORE_WRITE);
+    carry(&world, txn, 900000, both, 2);
+    carry(&world, txn, 500000, both, 1);
+    carry(&world, txn, 250000, NULL, 0);
+    head = read_head(&world, txn);
+    assert_int_equal(head.bare_count, 1);
+    assert_int_equal(head.bare_sum, 250000);
+    assert_int_equal(head.marks[1].seq, 1);
+    assert_int_equal(head.marks[1].carried_count, 2);
+    assert_int_equal(head.marks[1].carried_sum, 1400000);
+    assert_int_equal(head.marks[0].carried_count, 1);
+    assert_int_equal(store_commit(txn), OK);
+
+    for (int i = 0; i < RECORD_MARKS_MAX; i++) {
+        capture_one(&world, SLICE("d"), SLICE(""), "{\"a\":1}");
+    }
+    txn = world_begin(&world, STORE_WRITE);
+    head = read_head(&world, txn);
+    assert_int_equal(head.mark_count, RECORD_MARKS_MAX);
+    assert_int_equal(head.marks[RECORD_MARKS_MAX - 1].seq, 3);
+    assert_int_equal(head.bare_sum, 250000);
+    assert_true(read_mark(&world, txn, 1, &mark));
+    assert_int_equal(mark.carried_count, 2);
+    assert_int_equal(mark.carried_sum, 1400000);
+    assert_int_equal(mark.superseded_by_seq, 0);
+    assert_true(read_mark(&world, txn, 2, &mark));
+    assert_false(read_mark(&world, txn, 3, &mark));
+
+    carry(&world, txn, 1000000, both, 1);
+    place.org = world.org;
+    place.fingerprint = key_fingerprint_of(LAYOUT);
+    assert_int_equal(layout_rows_mark(&world.ctx, txn, &place, 30), OK);
+    carry(&world, txn, 0, both, 1);
+    assert_true(read_mark(&world, txn, 1, &mark));
+    assert_int_equal(mark.carried_count, 4);
+    assert_int_equal(mark.carried_sum, 2400000);
+    assert_int_equal(mark.superseded_by_seq, 30);
+    store_abort(txn);
+    world_deinit(&world);
+}
+
+static void add_extraction(struct world *world, uint64_t seq, int64_t created_at_us,
+                           struct slice document_id, struct slice draft_order_id)
+{
+    const struct extraction_record record = {
+        .seq = seq,
+        .created_at_us = created_at_us,
+        .layout_fingerprint = LAYOUT,
+        .arm = EXPERIMENT_ARM_TREATMENT,
+        .layout_ready = true,
+        .field_count = 300,
+    };
+    const struct counted_extraction counted = {
+        .org = world->org,
+        .layout_fingerprint = LAYOUT,
+        .created_at_us = created_at_us,
+        .confidence_millionths = 900000,
+        .arm = record.arm,
+        .layout_ready = record.layout_ready,
+        .field_count = record.field_count,
+    };
+    struct store_txn *txn = world_begin(world, STORE_WRITE);
+
+    assert_int_equal(
+        extraction_rows_add(&world->ctx, txn, world->org, &record, document_id, draft_order_id),
+        OK);
+    assert_int_equal(counters_add_extraction(&world->ctx, txn, &counted), OK);
+    assert_int_equal(store_commit(txn), OK);
+}
+
+static struct extraction_record read_extraction(struct world *world, uint64_t seq)
+{
+    struct store_txn *txn = world_begin(world, STORE_READ);
+    struct key key = key_extraction(world->org, seq);
+    struct extraction_record record;
+    struct slice value = {NULL, 0};
+
+    assert_int_equal(store_get(txn, TABLE_EXTRACTION, key_slice(&key), &value), OK);
+    assert_int_equal(record_decode_extraction(value, &record), OK);
+    store_abort(txn);
+    return record;
+}
+
+/* Goal: the newest extraction by created_at, then seq, is marked: of both the document's and the
+ * draft's the newer. Method: extractions that were told out of order. */
+static void test_the_newest_is_marked(void **state)
+{
+    struct world world;
+
+    (void)state;
+    world_init(&world, 4);
+    add_extraction(&world, 101, 2000, SLICE("document"), SLICE(""));
+    add_extraction(&world, 102, 1000, SLICE("document"), SLICE(""));
+    add_extraction(&world, 103, 2000, SLICE(""), SLICE("draft"));
+    capture_one(&world, SLICE("document"), SLICE(""), "{\"a\":1}");
+    assert_int_equal(read_extraction(&world, 101).corrected_by_seq, 1);
+    assert_int_equal(read_extraction(&world, 102).corrected_by_seq, 0);
+    capture_one(&world, SLICE("document"), SLICE("draft"), "{\"a\":1,\"b\":1}");
+    assert_int_equal(read_extraction(&world, 103).corrected_by_seq, 2);
+    assert_int_equal(read_extraction(&world, 103).corrected_field_count, 2);
+    assert_int_equal(read_extraction(&world, 101).corrected_field_count, 1);
+    capture_one(&world, SLICE("other"), SLICE("draft"), "{\"a\":1,\"c\":1}");
+    assert_int_equal(read_extraction(&world, 103).corrected_by_seq, 2);
+    assert_int_equal(read_extraction(&world, 103).corrected_field_count, 3);
+    world_deinit(&world);
+}
+
+/* Goal: no row tells more corrected fields than it may. Method: more distinct ones than that. */
+static void test_corrected_fields_are_bounded(void **state)
+{
+    struct world world;
+    struct store_txn *txn = NULL;
+    struct layout_stats_record stats;
+
+    (void)state;
+    world_init(&world, 5);
+    add_extraction(&world, 500, 1000, SLICE("document"), SLICE(""));
+    for (int i = 0; i < RECORD_CORRECTED_FIELDS_MAX + 20; i++) {
+        char after[64];
+
+        (void)snprintf(after, sizeof(after), "{\"field-%d\":1}", i);
+        capture_one(&world, SLICE("document"), SLICE(""), after);
+        world_forget(&world);
+    }
+    assert_int_equal(read_extraction(&world, 500).corrected_field_count,
+                     RECORD_CORRECTED_FIELDS_MAX);
+    txn = world_begin(&world, STORE_READ);
+    assert_int_equal(counters_read_layout(txn, world.org, LAYOUT, &stats), OK);
+    assert_int_equal(stats.corrected_count, 1);
+    assert_int_equal(stats.treatment.corrected_field_count, RECORD_CORRECTED_FIELDS_MAX);
+    store_abort(txn);
+    world_deinit(&world);
+}
+
+/* Goal: an arm follows from organisation, document and percentage alone. Method: known cases of the
+ * formula, computed by another program, and the ends of the range. */
+static void test_arms(void **state)
+{
+    struct org_id org;
+    size_t held_out_count = 0;
+
+    (void)state;
+    memset(org.uuid.bytes, 0x11, UUID_BYTES);
+    assert_int_equal(arm_under(org, SLICE(""), 50), EXPERIMENT_ARM_NONE);
+    assert_int_equal(arm_under(org, SLICE("document"), 0), EXPERIMENT_ARM_NONE);
+    assert_int_equal(arm_under(org, SLICE("document"), 100), EXPERIMENT_ARM_CONTROL);
+    assert_int_equal(arm_under(org, SLICE("invoice-1"), 92), EXPERIMENT_ARM_TREATMENT);
+    assert_int_equal(arm_under(org, SLICE("invoice-1"), 93), EXPERIMENT_ARM_CONTROL);
+    assert_int_equal(arm_under(org, SLICE("invoice-2"), 93), EXPERIMENT_ARM_TREATMENT);
+    assert_int_equal(arm_under(org, SLICE("invoice-2"), 94), EXPERIMENT_ARM_CONTROL);
+    assert_int_equal(arm_under(org, SLICE("Rechnung/3"), 47), EXPERIMENT_ARM_TREATMENT);
+    assert_int_equal(arm_under(org, SLICE("Rechnung/3"), 48), EXPERIMENT_ARM_CONTROL);
+    for (int i = 0; i < 1000; i++) {
+        char text[16];
+        int size = snprintf(text, sizeof(text), "%d", i);
+
+        held_out_count +=
+            arm_under(org, slice_of(text, (size_t)size), 20) == EXPERIMENT_ARM_CONTROL ? 1 : 0;
+    }
+    assert_true(held_out_count > 150 && held_out_count < 250);
+}
+
+int run_extraction_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sums_follow_their_mark),
+        cmocka_unit_test(test_the_newest_is_marked),
+        cmocka_unit_test(test_corrected_fields_are_bounded),
+        cmocka_unit_test(test_arms),
+    };
+
+    return cmocka_run_group_tests_name("extractions", tests, NULL, NULL);
+}

@@ -1,8 +1,9 @@
 include(${CMAKE_SOURCE_DIR}/tests/support/tests.cmake)
 
-foreach(name corrections prompts reviews access configuration isolation nonsense lifecycle log secrecy)
+foreach(name corrections mappings prompts extractions analytics reviews access configuration isolation nonsense lifecycle log secrecy)
     errata_python_test(e2e_${name} FILE tests/e2e/${name}.py LABEL e2e)
 endforeach()
+errata_python_test(e2e_demo_orders FILE tests/e2e/demo_orders.py LABEL e2e)
 errata_python_test(e2e_cli FILE tests/e2e/cli.py LABEL e2e)
 foreach(name completion context failures help learning terminal)
     errata_python_test(e2e_cli_${name} FILE tests/e2e/cli_${name}.py LABEL e2e)

@@ -15,6 +15,7 @@ LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 FIELD = feedback.EVENT_TYPE_EXTRACTION_FIELD_CORRECTED
 READY_EXAMPLES = 3
 RANGE_DAYS_MAX = 366
+FIELDS_MAX = 256  # that are told apart of one extraction
 Z = 1.959963984540054  # of 95%
 CHI = Z * Z
 
@@ -135,13 +136,16 @@ class Recount:
             return
         one = max(found, key=lambda e: e.key)
         first, one.corrected = not one.corrected, True
-        fields = set(told.fields_changed) - one.fields if one.told.field_count else set()
-        one.fields |= fields
+        # A field is one of a line, or of whatever else was corrected; no more of them than there were.
+        before = len(one.fields)
+        for name in told.fields_changed:
+            if len(one.fields) < min(one.told.field_count, FIELDS_MAX):
+                one.fields.add((told.entity_type, told.entity_id, name))
         layout = self.layouts[one.told.layout_fingerprint]
         layout.corrected += first
         for arm in self.arms_of(one):
             arm.corrected += first
-            arm.corrected_fields += len(fields)
+            arm.corrected_fields += len(one.fields) - before
 
     def arms_of(self, one):
         if one.ready and one.told.arm in (extraction.EXPERIMENT_ARM_TREATMENT,

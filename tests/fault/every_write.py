@@ -1,0 +1,490 @@
+"""Writes of every kind to a server that may die at any moment, and what must be true of them behind it.
+
+`Load` calls every method that writes, each write under a key, and sends again what got no answer; `Log`
+reads the organisations' logs; the checks compare the two. A method that writes and has no driver here is
+named by `undriven`.
+"""
+import random
+import threading
+import time
+import zlib
+
+import grpc
+
+import recount
+from erratad import (CHANNEL_OPTIONS, Client, admin, admin_grpc, correction, extraction, feedback,
+                     is_client_stream, layout, learning, learning_grpc, mappings, methods, options, roles,
+                     sku_mapping)
+
+WRITES = (("capture", 36), ("batch", 10), ("extraction", 16), ("suggest", 6), ("confirm", 10), ("reject", 4),
+          ("matches", 6), ("template", 3), ("settings", 1), ("token", 6), ("document", 6), ("upload", 2),
+          ("organization", 2))
+SUBJECTS = 60  # documents and drafts that writes share
+SKUS = 12  # of a customer, that writes share
+CUSTOMERS = 3
+SERVED_MAX = 50  # references that an organisation keeps for another citation
+REPEATS = 60  # that a check asks again, of each kind
+CALL_SECONDS = 20
+ORGS_MAX = 40
+LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+FIELD = feedback.EVENT_TYPE_EXTRACTION_FIELD_CORRECTED
+RETRY = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED,
+         grpc.StatusCode.CANCELLED, grpc.StatusCode.RESOURCE_EXHAUSTED)
+PATHS = {"capture": "/errata.v1.CorrectionService/CaptureEvent",
+         "batch": "/errata.v1.CorrectionService/BatchCaptureEvents",
+         "extraction": "/errata.v1.CorrectionService/RecordExtraction",
+         "template": "/errata.v1.CorrectionService/PutPromptTemplate",
+         "suggest": "/errata.v1.MappingService/SuggestMapping",
+         "confirm": "/errata.v1.MappingService/ConfirmMapping",
+         "reject": "/errata.v1.MappingService/RejectMapping",
+         "matches": "/errata.v1.MappingService/RecordMatches",
+         "settings": "/errata.v1.AdminService/UpdateSettings",
+         "document": "/errata.v1.LayoutService/IngestDocument",
+         "upload": "/errata.v1.LayoutService/IngestDocumentStream",
+         "token": "/errata.v1.AdminService/CreateToken",
+         "revoke": "/errata.v1.AdminService/RevokeToken",
+         "organization": "/errata.v1.AdminService/CreateOrganization"}
+READS = {"examples": "/errata.v1.CorrectionService/GetExamples",
+         "prompt": "/errata.v1.CorrectionService/PreparePrompt",
+         "match": "/errata.v1.MappingService/MatchLines"}
+REQUESTS = {"confirm": mappings.ConfirmMappingRequest, "reject": mappings.RejectMappingRequest}
+REPLIES = {"capture": correction.CaptureEventResponse, "batch": correction.BatchCaptureEventsResponse,
+           "extraction": correction.RecordExtractionResponse,
+           "template": correction.PutPromptTemplateResponse, "suggest": mappings.SuggestMappingResponse,
+           "confirm": mappings.ConfirmMappingResponse, "reject": mappings.RejectMappingResponse,
+           "matches": mappings.RecordMatchesResponse, "settings": admin.UpdateSettingsResponse}
+
+
+def draw(moments, table):
+    return moments.choices([name for name, _ in table], [weight for _, weight in table])[0]
+
+
+def undriven():
+    """Methods that write, and that nothing here calls."""
+    return [path for path, _, rules in methods()
+            if rules.transaction == options.TRANSACTION_WRITE and path not in PATHS.values()]
+
+
+class Ack:
+    """A write that was acknowledged: how it was asked for, and what came back."""
+
+    __slots__ = ("kind", "org", "key", "body", "reply", "ids")
+
+    def __init__(self, kind, org, key, body, reply, ids):
+        self.kind, self.org, self.key, self.body, self.reply = kind, org, key, body, reply
+        self.ids = ids
+
+
+class Load:
+    """Writes of every kind, until told to stop, and what was acknowledged of them."""
+
+    def __init__(self, pdfs):
+        self.pdfs = pdfs  # none without a worker
+        self.up = threading.Event()
+        self.stop = threading.Event()
+        self.lock = threading.Lock()
+        self.acks = []
+        self.orgs = []  # (id, an administrator's token)
+        self.suggested = {}  # org -> ids of mappings
+        self.served = {}  # (kind, org) -> [(request, id of what it stored)]
+        self.repeats = 0
+        self.problems = []
+        self.channel = None
+        self.calls = {}
+
+    def connect(self, address):
+        if self.channel is not None:
+            self.channel.close()
+        self.channel = grpc.insecure_channel(address, options=CHANNEL_OPTIONS)
+        self.calls = {path: (self.channel.stream_unary if is_client_stream(path) else self.channel.unary_unary)(path)
+                      for path in (*PATHS.values(), *READS.values())}
+        self.up.set()
+
+    def run(self, name, seed):
+        moments = random.Random(seed)
+        number = 0
+        try:
+            while not self.stop.is_set():
+                number += 1
+                getattr(self, draw(moments, WRITES))(f"{name}-{number}", *moments.choice(self.orgs))
+        except Exception as e:  # a thread that ends unheard would make the run look clean
+            self.problems.append(f"{name}: {type(e).__name__}: {e}")
+
+    def call(self, what, key, token, body, accept=()):
+        """Until it is answered: the reply's bytes, or the error where that is accepted."""
+        tries = 0
+        path = PATHS.get(what) or READS[what]
+        metadata = [("authorization", f"Bearer {token}")] + ([("idempotency-key", key)] if key else [])
+        end = None
+        while True:
+            self.up.wait(CALL_SECONDS)
+            tries += 1
+            try:
+                reply = self.calls[path](iter(body) if isinstance(body, list) else body, timeout=CALL_SECONDS,
+                                         metadata=metadata)
+                break
+            except ValueError:
+                continue  # the channel was closed under it
+            except grpc.RpcError as e:
+                if e.code() in accept and tries > 1:
+                    return e
+                if e.code() not in RETRY:
+                    raise RuntimeError(f"{what} {key}: {e.code()} {e.details()}") from None
+                end = end or time.monotonic() + 120
+                if time.monotonic() > end:
+                    raise RuntimeError(f"{what} {key}: no answer: {e.code()} {e.details()}") from None
+                time.sleep(0.005)
+        with self.lock:
+            self.repeats += tries > 1
+        return reply
+
+    def keep(self, *ack):
+        with self.lock:
+            self.acks.append(Ack(*ack))
+
+    def count(self):
+        with self.lock:
+            return len(self.acks)
+
+    def write(self, kind, key, org, token, request, ids):
+        """Makes a write of one message and keeps it; `ids` names what it stored, of its reply."""
+        body = request.SerializeToString()
+        reply = self.call(kind, key, token, body)
+        told = REPLIES[kind].FromString(reply)
+        self.keep(kind, org, key, body, reply, ids(told))
+        return told
+
+    def read(self, what, token, request, reply_type):
+        return reply_type.FromString(self.call(what, None, token, request.SerializeToString()))
+
+    def capture(self, key, org, token):
+        self.write("capture", key, org, token, correction.CaptureEventRequest(event=event_of(key)),
+                   lambda told: [told.event.id])
+
+    def batch(self, key, org, token):
+        events = [event_of(f"{key}/{n}") for n in range(3)]
+        self.write("batch", key, org, token, correction.BatchCaptureEventsRequest(events=events),
+                   lambda told: [e.id for e in told.events])
+
+    def pdf(self, key):
+        return self.pdfs[number_of(key, len(self.pdfs))]
+
+    def document(self, key, org, token):
+        if self.pdfs:
+            body = layout.IngestDocumentRequest(document_id=key, content=self.pdf(key)).SerializeToString()
+            reply = self.call("document", key, token, body)
+            self.keep("document", org, key, b"", reply,
+                      [layout.IngestDocumentResponse.FromString(reply).document.id])
+
+    def upload(self, key, org, token):
+        if self.pdfs:
+            bodies = [layout.IngestDocumentStreamRequest(document_id=key).SerializeToString(),
+                      layout.IngestDocumentStreamRequest(content=self.pdf(key)).SerializeToString()]
+            reply = self.call("upload", key, token, bodies)
+            self.keep("document", org, key, b"", reply,
+                      [layout.IngestDocumentStreamResponse.FromString(reply).document.id])
+
+    def suggest(self, key, org, token):
+        """Of a SKU of its own, so that it is stored; those who judge find it."""
+        made = self.write("suggest", key, org, token, mappings.SuggestMappingRequest(
+            mapping=sku_mapping.SkuMapping(customer_id=customer_of(key), customer_sku=f"SKU-{key}",
+                                           internal_sku=f"INT-{key}", confidence=0.1 + number_of(key, 9) / 10)),
+            lambda told: [told.mapping.id]).mapping
+        with self.lock:
+            self.suggested.setdefault(org, []).append(made.id)
+
+    def judged(self, kind, key, org, token):
+        """One of the few SKUs that all share, or something that was suggested."""
+        request = REQUESTS[kind](actor_user_id=key, document_id=subject_of("doc", key))
+        with self.lock:
+            ids = self.suggested.get(org, [])
+            if ids and number_of(key, 3) == 0:
+                request.id = ids[number_of(key, len(ids))]
+        if not request.id:
+            request.customer_id, request.customer_sku = customer_of(key), f"sku-{number_of(key, SKUS)}"
+            request.internal_sku = f"INT-{number_of(key + 'i', 3)}"
+        self.write(kind, key, org, token, request, lambda told: [told.event_id])
+
+    def confirm(self, key, org, token):
+        self.judged("confirm", key, org, token)
+
+    def reject(self, key, org, token):
+        self.judged("reject", key, org, token)
+
+    def matched(self, key, token):
+        """A reference of MatchLines."""
+        lines = [mappings.DraftLine(customer_id=customer_of(key), customer_sku=f"SKU-{number_of(key + str(n), SKUS)}")
+                 for n in range(4)]
+        return self.read("match", token, mappings.MatchLinesRequest(lines=lines),
+                         mappings.MatchLinesResponse).exposure_ref
+
+    def again(self, kind, org, key):
+        """Something that was cited before, with what was answered, now and then."""
+        with self.lock:
+            served = self.served.setdefault((kind, org), [])
+            return served[number_of(key, len(served))] if served and number_of(key, 5) == 0 else None
+
+    def was_served(self, kind, org, request, told):
+        with self.lock:
+            served = self.served.setdefault((kind, org), [])
+            served.append((request, told))
+            del served[:-SERVED_MAX]
+
+    def cite(self, kind, key, org, token, request, id_of):
+        """A write that cites. What was cited for the same subject before has the same answer, and makes
+        no event."""
+        before = self.again(kind, org, key)
+        if before is not None:
+            reply = self.call(kind, key, token, before[0])
+            if id_of(REPLIES[kind].FromString(reply)) != before[1]:
+                self.problems.append(f"{kind} {key}: another answer to what {before[1]} cited")
+            return
+        told = self.write(kind, key, org, token, request, lambda reply: [id_of(reply)])
+        self.was_served(kind, org, request.SerializeToString(), id_of(told))
+
+    def matches(self, key, org, token):
+        self.cite("matches", key, org, token, mappings.RecordMatchesRequest(
+            exposure_ref=self.matched(key, token), draft_order_id=f"matched-{key}", actor_user_id=key),
+            lambda told: told.event_id)
+
+    def extraction(self, key, org, token):
+        name, document = layout_of(key), subject_of("doc", key)
+        one = extraction.Extraction(
+            document_id=document, layout_fingerprint=name, confidence=number_of(key, 1000) / 1000,
+            model="m", actor_user_id=key, field_count=None if number_of(key, 4) == 0 else 10)
+        if number_of(key, 2):
+            one.draft_order_id = subject_of("draft", key)
+        which = number_of(key + "r", 8)
+        if which & 1:
+            one.exposure_refs.append(self.read("examples", token, correction.GetExamplesRequest(
+                layout_fingerprint=name, document_id=document), correction.GetExamplesResponse).exposure_ref)
+        if which & 2:
+            one.exposure_refs.append(self.read("prompt", token, correction.PreparePromptRequest(
+                template_name="pdf_extract_text_v1", layout_fingerprint=name, document_id=document),
+                correction.PreparePromptResponse).exposure_ref)
+        if which & 4:
+            one.exposure_refs.append(self.matched(key, token))
+        request = correction.RecordExtractionRequest(extraction=one)
+        if which:
+            self.cite("extraction", key, org, token, request, lambda told: told.extraction.id)
+        else:
+            self.write("extraction", key, org, token, request, lambda told: [told.extraction.id])
+
+    def template(self, key, org, token):
+        self.write("template", key, org, token, correction.PutPromptTemplateRequest(
+            prompt_template=correction.PromptTemplate(name=f"template-{number_of(key, 4)}",
+                                                      text="{{A}} {{hint_examples}} " + key, comment=key)),
+            lambda told: [told.prompt_template.id])
+
+    def settings(self, key, org, token):
+        self.write("settings", key, org, token, admin.UpdateSettingsRequest(
+            settings=admin.OrganizationSettings(holdout_percent=number_of(key, 5) * 10)), lambda told: [])
+
+    def token(self, key, org, token):
+        body = admin.CreateTokenRequest(token=admin.Token(role=roles.ROLE_VIEWER)).SerializeToString()
+        reply = self.call("token", key, token, body, (grpc.StatusCode.ALREADY_EXISTS,))
+        if isinstance(reply, grpc.RpcError):  # made by a try whose answer was lost: its secret too
+            key_id = next(word for word in reply.details().replace(";", " ").replace(",", " ").split()
+                          if len(word) == 8 and all(c in "0123456789abcdef" for c in word))
+            self.keep("token", org, key, b"", b"", [key_id])
+            return
+        made = admin.CreateTokenResponse.FromString(reply)
+        self.keep("token", org, key, b"", made.secret.encode(), [made.token.key_id])
+        if number_of(key, 2):
+            revoke = admin.RevokeTokenRequest(key_id=made.token.key_id).SerializeToString()
+            self.call("revoke", key + "-r", token, revoke)
+            self.keep("revoke", org, key, b"", made.secret.encode(), [made.token.key_id])
+
+    def organization(self, key, _org, _token):
+        if len(self.orgs) >= ORGS_MAX:
+            return
+        body = admin.CreateOrganizationRequest(organization=admin.Organization(name=key)).SerializeToString()
+        reply = self.call("organization", key, self.master, body)
+        org = admin.CreateOrganizationResponse.FromString(reply).organization
+        body = admin.CreateTokenRequest(org_id=org.id, token=admin.Token(role=roles.ROLE_ADMIN))
+        made = self.call("token", key + "-t", self.master, body.SerializeToString(), (grpc.StatusCode.ALREADY_EXISTS,))
+        self.keep("organization", org.id, key, b"", reply, [org.id])
+        if not isinstance(made, grpc.RpcError):
+            with self.lock:
+                self.orgs.append((org.id, admin.CreateTokenResponse.FromString(made).secret))
+
+
+# What a write is about follows from its key alone.
+
+def number_of(key, below):
+    return zlib.crc32(key.encode()) % below
+
+
+def layout_of(key):
+    return f"layout-{number_of(key, 7)}"
+
+
+def subject_of(kind, key):
+    return f"{kind}-{number_of(key + kind, SUBJECTS)}"
+
+
+def customer_of(key):
+    return f"customer-{number_of(key, CUSTOMERS)}"
+
+
+def event_of(key):
+    """A correction, of a document, a draft or neither."""
+    event = feedback.FeedbackEvent(event_type=(LINE, FIELD)[number_of(key, 2)], layout_fingerprint=layout_of(key),
+                                   entity_type="line", entity_id=key, before_json='{"key":""}',
+                                   after_json='{"key":"%s","qty":%d}' % (key, number_of(key, 9)))
+    which = number_of(key + "w", 3)
+    if which == 0:
+        event.document_id = subject_of("doc", key)
+    elif which == 1:
+        event.draft_order_id = subject_of("draft", key)
+    return event
+
+
+class Log:
+    """What the organisations' logs hold, read on from where the last check stopped."""
+
+    def __init__(self):
+        self.next = {}  # org -> seq
+        self.found = {}  # (org, what names it) -> ids
+        self.settings = {}  # org -> how often they were changed
+        self.counts = {}  # org -> Recount
+        self.problems = []
+
+    def read(self, channel, org, token):
+        """Up to an event of our own that marks the end."""
+        marker = f"marker-{org}-{self.next.get(org, 1)}"
+        metadata = [("authorization", f"Bearer {token}")]
+        channel.unary_unary(PATHS["capture"])(correction.CaptureEventRequest(event=event_of(marker)).SerializeToString(),
+                                              timeout=CALL_SECONDS, metadata=metadata)
+        seq = self.next.get(org, 1)
+        stream = learning_grpc.LearningServiceStub(channel).WatchEvents(
+            learning.WatchEventsRequest(from_seq=seq), timeout=300, metadata=metadata)
+        for reply in stream:
+            event = reply.event
+            if event.seq != seq:
+                self.problems.append(f"{org}: number {event.seq} where {seq} should stand")
+                seq = event.seq
+            seq += 1
+            self.counts.setdefault(org, recount.Recount([])).take(event)
+            name = self.name_of(event)
+            if name == marker:
+                break
+            if event.kind == learning.EVENT_KIND_SETTINGS_UPDATED:
+                self.settings[org] = self.settings.get(org, 0) + 1
+            elif name is not None:
+                self.found.setdefault((org, name), []).append(event.id)
+        stream.cancel()
+        self.next[org] = seq
+
+    @staticmethod
+    def name_of(event):
+        """What the write called it; None where no write has it for its own."""
+        payload = event.WhichOneof("payload")
+        told = getattr(event, payload)
+        if payload == "feedback_event":
+            return event.actor_user_id if told.mapping_changes else told.entity_id
+        if payload == "mapping_suggested":
+            return told.change.mapping.customer_sku.removeprefix("SKU-")
+        if payload in ("extraction_recorded", "mapping_applied"):
+            return f"{payload} {event.actor_user_id}"
+        if payload == "prompt_template":
+            return told.comment
+        if payload == "document_ingested":
+            return told.document.document_id
+        if payload == "token_created":
+            return "made " + told.key_id
+        if payload == "token_revoked":
+            return "revoked " + told.key_id
+        return None
+
+    def ids(self, org, name):
+        return self.found.get((org, name), [])
+
+
+# Kinds of events that are stored for an acknowledged write alone.
+NAMED = {"extraction": "extraction_recorded ", "matches": "mapping_applied "}
+
+
+def names_of(ack):
+    """What the log has of an acknowledged write: (name, id), the id None where it is not answered."""
+    if ack.kind == "batch":
+        return [(f"{ack.key}/{n}", one) for n, one in enumerate(ack.ids)]
+    if ack.kind == "token":
+        return [("made " + ack.ids[0], None)]
+    if ack.kind == "revoke":
+        return [("revoked " + ack.ids[0], None)]
+    if ack.kind in ("organization", "settings"):
+        return []
+    return [(NAMED.get(ack.kind, "") + ack.key, None if ack.kind in ("document", "suggest") else ack.ids[0])]
+
+
+def check_log(load, log):
+    """Each acknowledged write is there once, and nothing else is."""
+    problems = []
+    expected = set()
+    with load.lock:
+        acks = list(load.acks)
+    for ack in acks:
+        for name, one in names_of(ack):
+            expected.add((ack.org, name))
+            ids = log.ids(ack.org, name)
+            if len(ids) != 1 or (one is not None and ids != [one]):
+                problems.append(f"{ack.kind} {ack.key}: acknowledged as {one}, stored as {ids}")
+    for (org, name), ids in log.found.items():
+        if len(ids) > 1:
+            problems.append(f"{name}: stored {len(ids)} times")
+        # Tokens of the tool's own, and what an extraction applied, are no writes that were kept.
+        if (org, name) not in expected and not name.startswith(("made ", "revoked ", "mapping_applied ")):
+            problems.append(f"{name}: stored, and never acknowledged")
+    changed = {}
+    for ack in acks:
+        if ack.kind == "settings":
+            changed[ack.org] = changed.get(ack.org, 0) + 1
+    if changed != log.settings:
+        problems.append(f"settings: changed {changed}, stored {log.settings}")
+    return problems
+
+
+def check_counts(address, load, log):
+    """Counters, sums and mappings are what counting the log gives."""
+    problems = []
+    for org, token in list(load.orgs):
+        client = Client(address, token)
+        problems += [f"{org}: {problem}" for problem in recount.check(client, log.counts[org])]
+        client.close()
+    return problems
+
+
+def check_repeats(load, channel, moments):
+    """A repeat gets the first answer; tokens are what was said of them."""
+    problems = []
+    tokens = dict(load.orgs)
+    revoked = {ack.ids[0] for ack in load.acks if ack.kind == "revoke"}
+    by_kind = {}
+    for ack in load.acks:
+        by_kind.setdefault(ack.kind, []).append(ack)
+    for kind in REPLIES:
+        for ack in moments.sample(by_kind.get(kind, []), min(REPEATS, len(by_kind.get(kind, [])))):
+            reply = channel.unary_unary(PATHS[kind])(ack.body, timeout=CALL_SECONDS, metadata=[
+                ("authorization", f"Bearer {tokens[ack.org]}"), ("idempotency-key", ack.key)])
+            if reply != ack.reply:
+                problems.append(f"{kind} {ack.key}: a repeat got another answer")
+    for ack in moments.sample(by_kind.get("token", []), min(REPEATS, len(by_kind.get("token", [])))):
+        if ack.reply:
+            try:
+                learning_grpc.LearningServiceStub(channel).ListEvents(
+                    learning.ListEventsRequest(page_size=1), timeout=CALL_SECONDS,
+                    metadata=[("authorization", f"Bearer {ack.reply.decode()}")])
+                works = True
+            except grpc.RpcError as e:
+                works = e.code() != grpc.StatusCode.UNAUTHENTICATED
+            # One that is being revoked while this looks may be either.
+            if works == (ack.ids[0] in revoked):
+                problems.append(f"token {ack.ids[0]}: works {works}, revoked {ack.ids[0] in revoked}")
+    stored = admin_grpc.AdminServiceStub(channel).ListOrganizations(
+        admin.ListOrganizationsRequest(page_size=1000), timeout=CALL_SECONDS,
+        metadata=[("authorization", f"Bearer {load.master}")]).organizations
+    for ack in by_kind.get("organization", []):
+        if [org.id for org in stored if org.name == ack.key] != ack.ids:
+            problems.append(f"organization {ack.key}: acknowledged as {ack.ids}, not stored so")
+    return problems

@@ -43,10 +43,9 @@ static bool read_mark(struct slice text, uint64_t *ret_number, unsigned *ret_ite
     return true;
 }
 
-/* Counts the event for the write whose mark stands in its facts, which are kept for ever. */
-static void tally_mark(struct tally *tally, const struct event *event)
+/* Counts the event for the write whose mark stands in a text of it. */
+static void tally_mark(struct tally *tally, const struct event *event, struct slice left)
 {
-    struct slice left = event->facts;
     uint64_t number = 0;
     unsigned item = 0;
 
@@ -77,10 +76,28 @@ static void check_event(struct tally *tally, const struct event *event)
         sim_fail(sim, "event %" PRIu64 " of organisation %u was shown as %s; stored is %s",
                  event->seq, tally->org, org->shown[event->seq - 1].id, id);
     }
-    if (event->kind == EVENT_FEEDBACK || event->kind == EVENT_DOCUMENT_INGESTED) {
+    if (event->kind == EVENT_FEEDBACK || event->kind == EVENT_DOCUMENT_INGESTED ||
+        event->kind >= EVENT_MAPPING_SUGGESTED) {
         sim_check_bytes(&owner, event->facts, "a stored event's facts");
         sim_check_bytes(&owner, event->content, "a stored event's content");
-        tally_mark(tally, event);
+    }
+    switch (event->kind) {
+    case EVENT_FEEDBACK:
+    case EVENT_DOCUMENT_INGESTED:
+    case EVENT_MAPPING_SUGGESTED:
+    case EVENT_MAPPING_APPLIED: /* of extractions, too: those name no draft */
+    case EVENT_EXTRACTION_RECORDED:
+        tally_mark(tally, event, event->facts);
+        return;
+    case EVENT_PROMPT_TEMPLATE_PUT: /* in its comment */
+        tally_mark(tally, event, event->content);
+        return;
+    case EVENT_ORGANIZATION_CREATED:
+    case EVENT_TOKEN_CREATED:
+    case EVENT_TOKEN_REVOKED:
+    case EVENT_EXPOSURE_RECORDED:
+    case EVENT_SETTINGS_UPDATED:
+        return;
     }
 }
 
@@ -92,7 +109,7 @@ static void check_write(struct tally *tally, const struct sim_write *write, unsi
 
     if (write->acknowledged && count == 0) {
         sim_fail(sim, "write %" PRIu64 " was acknowledged, and is lost", write->number);
-    } else if (count > 1 && sim_model_knows_key(sim, write)) {
+    } else if (count > 1 && (write->cites || sim_model_knows_key(sim, write))) {
         sim_fail(sim, "write %" PRIu64 " is stored %u times", write->number, count);
     } else if (!write->acknowledged && !write->maybe && write->under_way == 0 && count > 0) {
         sim_fail(sim, "write %" PRIu64 " was said not to be stored, and is", write->number);
@@ -109,9 +126,8 @@ static void check_write(struct tally *tally, const struct sim_write *write, unsi
 static void check_writes(struct tally *tally)
 {
     for (const struct sim_write *at = tally->sim->model->writes; at != NULL; at = at->next) {
-        if (at->org != tally->org ||
-            (at->kind != SIM_WRITE_CAPTURE && at->kind != SIM_WRITE_BATCH &&
-             at->kind != SIM_WRITE_DOCUMENT)) {
+        if (at->org != tally->org || at->kind == SIM_WRITE_TOKEN || at->kind == SIM_WRITE_REVOKE ||
+            at->kind == SIM_WRITE_ORG || at->kind == SIM_WRITE_SETTINGS) {
             continue;
         }
         for (unsigned item = 0; item < at->items; item++) {

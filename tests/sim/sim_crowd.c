@@ -53,6 +53,19 @@ static const struct habit habits[] = {
     {SIM_FOREIGN, 3, ALL},
     {SIM_FOREIGN_TOKENS, 2, ROLE(ADMIN)},
     {SIM_NONSENSE, 1, WRITERS},
+    {SIM_SUGGEST, 5, MEASURERS},
+    {SIM_CONFIRM, 6, MEASURERS},
+    {SIM_REJECT, 3, MEASURERS},
+    {SIM_MATCH, 6, MEASURERS},
+    {SIM_RECORD_MATCHES, 6, MEASURERS},
+    {SIM_PROMPT, 4, MEASURERS},
+    {SIM_EXTRACTION, 9, MEASURERS},
+    {SIM_TEMPLATE, 2, ROLE(ADMIN)},
+    {SIM_SETTINGS, 2, ROLE(ADMIN)},
+    {SIM_LIST_MAPPINGS, 2, ALL},
+    {SIM_ANALYTICS, 2, ROLE(INTEGRATOR) | ROLE(ADMIN)},
+    {SIM_REPORT, 2, ROLE(INTEGRATOR) | ROLE(ADMIN)},
+    {SIM_FOREIGN_REFERENCE, 2, MEASURERS},
 };
 
 static enum sim_op draw_op(struct sim *sim, const struct sim_member *member)
@@ -270,6 +283,7 @@ void sim_crowd_audit(struct sim *sim)
         if (reader != NULL && reader->ready) {
             (void)sim_request(reader, SIM_LIST_EVENTS);
             (void)sim_request(reader, SIM_EXAMPLES);
+            (void)sim_request(reader, SIM_LIST_MAPPINGS);
             (void)sim_request(reader, SIM_CAPTURE);
         }
     }

@@ -49,8 +49,32 @@ enum sim_op {
     SIM_FOREIGN, /* an id of another organisation */
     SIM_FOREIGN_TOKENS, /* its tokens */
     SIM_NONSENSE, /* a request that is not valid */
+    SIM_SUGGEST,
+    SIM_CONFIRM,
+    SIM_REJECT,
+    SIM_RECORD_MATCHES,
+    SIM_EXTRACTION,
+    SIM_TEMPLATE,
+    SIM_SETTINGS,
+    SIM_MATCH,
+    SIM_PROMPT,
+    SIM_GET_MAPPING, /* one that was suggested */
+    SIM_LIST_MAPPINGS,
+    SIM_ANALYTICS,
+    SIM_REPORT,
+    SIM_FOREIGN_REFERENCE, /* what another organisation was served */
     SIM_OPS
 };
+
+/* What was served last, to be cited. */
+enum sim_reference {
+    SIM_REFERENCE_EXAMPLES,
+    SIM_REFERENCE_PROMPT,
+    SIM_REFERENCE_MATCHES,
+    SIM_REFERENCES
+};
+
+#define SIM_REFERENCE_BYTES 512
 
 struct sim_member {
     struct sim_caller caller; /* first */
@@ -63,6 +87,7 @@ struct sim_member {
     uint64_t watch_next; /* the number of the next event that it is to be shown */
     bool watches;
     unsigned calls_under_way;
+    char references[SIM_REFERENCES][SIM_REFERENCE_BYTES]; /* empty: none yet */
 };
 
 struct sim_call {
@@ -138,6 +163,14 @@ void sim_crowd_watch(struct sim *sim, struct sim_member *member);
 
 /* Begins a call of this kind, where the member can. False: it had nothing to ask. */
 bool sim_request(struct sim_member *member, enum sim_op op);
+/* A call of this kind, that is still to be started. */
+struct sim_call *sim_new_call(struct sim_member *member, enum sim_op op);
+/* Sends a write whose request is this. */
+void sim_send_new_write(struct sim *sim, struct sim_write *write, const ProtobufCMessage *message);
+/* Some acknowledged write of this kind, of the member's organisation or (`foreign`) of another; NULL:
+ * there is none. */
+const struct sim_write *sim_draw_write(struct sim_member *member, enum sim_write_kind kind,
+                                       bool foreign);
 /* Sends a write, for the first time or again. */
 void sim_send_write(struct sim *sim, struct sim_write *write);
 /* The next page of a walk. */
@@ -149,6 +182,16 @@ void sim_request_about(struct sim_member *member, const struct sim_write *write)
 void sim_request_watch(struct sim_member *member);
 /* The next messages of a document by stream. */
 void sim_send_document(struct sim_call *call);
+
+/* --- sim_learning.c: mappings, prompts, extractions, analytics --- */
+
+/* As sim_request, of the kinds from SIM_SUGGEST on. */
+bool sim_request_learning(struct sim_member *member, enum sim_op op);
+/* Reads a mapping that a write suggested. */
+void sim_request_mapping(struct sim_member *member, const struct sim_write *write);
+void sim_judge_learning(struct sim_call *call, struct slice reply);
+/* What was served is cited later. */
+void sim_keep_reference(struct sim_call *call, enum sim_reference kind, const char *reference);
 
 /* --- sim_calls.c: their life --- */
 

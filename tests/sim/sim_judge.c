@@ -125,6 +125,8 @@ static void judge_examples(struct sim_call *call, struct slice reply)
     if (read == NULL || read->n_examples < least) {
         sim_fail(sim_of(call), "call %" PRIu64 ": %zu examples of a layout with %" PRIu64,
                  call->number, read == NULL ? 0 : read->n_examples, call->least);
+    } else {
+        sim_keep_reference(call, SIM_REFERENCE_EXAMPLES, read->exposure_ref);
     }
     errata__v1__get_examples_response__free_unpacked(read, NULL);
 }
@@ -303,6 +305,13 @@ static void write_done(struct sim_call *call, struct slice reply)
     case SIM_WRITE_CAPTURE:
     case SIM_WRITE_BATCH:
     case SIM_WRITE_DOCUMENT:
+    case SIM_WRITE_SUGGEST:
+    case SIM_WRITE_CONFIRM:
+    case SIM_WRITE_REJECT:
+    case SIM_WRITE_MATCHES:
+    case SIM_WRITE_EXTRACTION:
+    case SIM_WRITE_TEMPLATE:
+    case SIM_WRITE_SETTINGS:
         if (sim_draw(sim, 2) == 0) {
             sim_request_about(call->member, write);
         }
@@ -390,7 +399,24 @@ static void judge_ok(struct sim_call *call)
     case SIM_CREATE_ORG:
     case SIM_CREATE_TOKEN:
     case SIM_REVOKE_TOKEN:
+    case SIM_SUGGEST:
+    case SIM_CONFIRM:
+    case SIM_REJECT:
+    case SIM_RECORD_MATCHES:
+    case SIM_EXTRACTION:
+    case SIM_TEMPLATE:
+    case SIM_SETTINGS:
         write_done(call, reply);
+        return;
+    case SIM_MATCH:
+    case SIM_PROMPT:
+    case SIM_GET_MAPPING:
+    case SIM_LIST_MAPPINGS:
+    case SIM_ANALYTICS:
+        sim_judge_learning(call, reply);
+        return;
+    case SIM_FOREIGN_REFERENCE:
+        wrong(call, "another organisation's reference was taken");
         return;
     case SIM_DENIED:
         wrong(call, "a viewer wrote");
@@ -413,6 +439,7 @@ static void judge_ok(struct sim_call *call)
     case SIM_SERVER_INFO:
     case SIM_HEALTH:
     case SIM_HEALTH_WATCH:
+    case SIM_REPORT:
     case SIM_OPS:
         return;
     }
@@ -430,7 +457,7 @@ static bool is_right_refusal(const struct sim_call *call, const struct client_st
         return call->op == SIM_FOREIGN || call->op == SIM_FOREIGN_TOKENS ||
                call->op == SIM_GET_PROFILE;
     case CODE_INVALID_ARGUMENT:
-        return call->op == SIM_NONSENSE ||
+        return call->op == SIM_NONSENSE || call->op == SIM_FOREIGN_REFERENCE ||
                ((call->op == SIM_INGEST || call->op == SIM_INGEST_STREAM) &&
                 sim->profile.document_bad > 0);
     case CODE_ALREADY_EXISTS:

@@ -111,9 +111,20 @@ static void count(struct sim_org *org, const struct sim_write *write)
     case SIM_WRITE_DOCUMENT:
         org->acknowledged_documents++;
         return;
+    case SIM_WRITE_SUGGEST:
+        org->acknowledged_suggestions++;
+        return;
+    case SIM_WRITE_CONFIRM:
+    case SIM_WRITE_REJECT:
+        org->acknowledged_events++;
+        return;
     case SIM_WRITE_TOKEN:
     case SIM_WRITE_REVOKE:
     case SIM_WRITE_ORG:
+    case SIM_WRITE_MATCHES:
+    case SIM_WRITE_EXTRACTION:
+    case SIM_WRITE_TEMPLATE:
+    case SIM_WRITE_SETTINGS:
         return;
     }
 }
@@ -142,6 +153,8 @@ void sim_model_acknowledge(struct sim *sim, struct sim_write *write, struct slic
     sim->counts[SIM_WRITES]++;
     if (write->kind == SIM_WRITE_CAPTURE || write->kind == SIM_WRITE_BATCH) {
         keep_ids(sim, write, answer);
+    } else if (write->kind >= SIM_WRITE_SUGGEST) {
+        sim_keep_learning_ids(sim, write, answer);
     }
     count(&sim->model->orgs[write->org], write);
 }

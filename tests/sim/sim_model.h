@@ -21,7 +21,14 @@ enum sim_write_kind {
     SIM_WRITE_DOCUMENT,
     SIM_WRITE_TOKEN,
     SIM_WRITE_REVOKE,
-    SIM_WRITE_ORG
+    SIM_WRITE_ORG,
+    SIM_WRITE_SUGGEST,
+    SIM_WRITE_CONFIRM,
+    SIM_WRITE_REJECT,
+    SIM_WRITE_MATCHES,
+    SIM_WRITE_EXTRACTION,
+    SIM_WRITE_TEMPLATE,
+    SIM_WRITE_SETTINGS
 };
 
 /* One write, under one idempotency key, however often it is sent. */
@@ -32,6 +39,9 @@ struct sim_write {
     unsigned org; /* whose log it goes to */
     unsigned layout; /* of a capture */
     bool streamed; /* a document, piece by piece */
+    bool cites; /* a reference: for its subject it counts once, whatever its key */
+    const struct sim_write
+        *twin; /* the write that cited the same for the same; NULL: it is the first */
     unsigned items; /* events that it appends; each carries its mark */
     struct sim_caller *caller;
     const struct method_info *method;
@@ -62,6 +72,7 @@ struct sim_org {
     uint64_t shown_last;
     uint64_t acknowledged_events; /* of kind FEEDBACK */
     uint64_t acknowledged_documents;
+    uint64_t acknowledged_suggestions;
     uint64_t acknowledged_by_layout[SIM_LAYOUTS];
 };
 
@@ -83,6 +94,8 @@ void sim_write_set_request(struct sim_write *write, struct slice request);
 void sim_write_mark(const struct sim_write *write, unsigned item, char mark[24]);
 /* The server has told that it is stored, with this answer. */
 void sim_model_acknowledge(struct sim *sim, struct sim_write *write, struct slice answer);
+/* Of a write of what is learned: the id that its answer names. A twin has its first one's. */
+void sim_keep_learning_ids(struct sim *sim, struct sim_write *write, struct slice answer);
 /* The key is still known, whatever the wall clock did meanwhile. */
 bool sim_model_knows_key(const struct sim *sim, const struct sim_write *write);
 /* An event was shown to a caller. */

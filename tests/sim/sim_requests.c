@@ -24,6 +24,8 @@
 #define CORRECTION "/errata.v1.CorrectionService/"
 #define LAYOUT "/errata.v1.LayoutService/"
 #define LEARNING "/errata.v1.LearningService/"
+#define MAPPING "/errata.v1.MappingService/"
+#define ANALYTICS "/errata.v1.AnalyticsService/"
 
 static const char *const paths[SIM_OPS] = {
     [SIM_CAPTURE] = CORRECTION "CaptureEvent",
@@ -53,6 +55,20 @@ static const char *const paths[SIM_OPS] = {
     [SIM_FOREIGN] = CORRECTION "GetFeedbackEvent",
     [SIM_FOREIGN_TOKENS] = ADMIN "ListTokens",
     [SIM_NONSENSE] = CORRECTION "CaptureEvent",
+    [SIM_SUGGEST] = MAPPING "SuggestMapping",
+    [SIM_CONFIRM] = MAPPING "ConfirmMapping",
+    [SIM_REJECT] = MAPPING "RejectMapping",
+    [SIM_RECORD_MATCHES] = MAPPING "RecordMatches",
+    [SIM_EXTRACTION] = CORRECTION "RecordExtraction",
+    [SIM_TEMPLATE] = CORRECTION "PutPromptTemplate",
+    [SIM_SETTINGS] = ADMIN "UpdateSettings",
+    [SIM_MATCH] = MAPPING "MatchLines",
+    [SIM_PROMPT] = CORRECTION "PreparePrompt",
+    [SIM_GET_MAPPING] = MAPPING "GetMapping",
+    [SIM_LIST_MAPPINGS] = MAPPING "ListMappings",
+    [SIM_ANALYTICS] = ANALYTICS "GetLearningAnalytics",
+    [SIM_REPORT] = ANALYTICS "GetExperimentReport",
+    [SIM_FOREIGN_REFERENCE] = MAPPING "RecordMatches",
 };
 
 static struct sim *sim_of(const struct sim_member *member)
@@ -65,7 +81,7 @@ static struct sim_org *org_of(const struct sim_member *member)
     return &sim_of(member)->model->orgs[member->caller.org];
 }
 
-static struct sim_call *call_new(struct sim_member *member, enum sim_op op)
+struct sim_call *sim_new_call(struct sim_member *member, enum sim_op op)
 {
     return sim_call_new(member, op, paths[op]);
 }
@@ -85,6 +101,20 @@ static enum sim_op op_of(const struct sim_write *write)
         return SIM_REVOKE_TOKEN;
     case SIM_WRITE_ORG:
         return SIM_CREATE_ORG;
+    case SIM_WRITE_SUGGEST:
+        return SIM_SUGGEST;
+    case SIM_WRITE_CONFIRM:
+        return SIM_CONFIRM;
+    case SIM_WRITE_REJECT:
+        return SIM_REJECT;
+    case SIM_WRITE_MATCHES:
+        return SIM_RECORD_MATCHES;
+    case SIM_WRITE_EXTRACTION:
+        return SIM_EXTRACTION;
+    case SIM_WRITE_TEMPLATE:
+        return SIM_TEMPLATE;
+    case SIM_WRITE_SETTINGS:
+        return SIM_SETTINGS;
     }
     return SIM_OPS;
 }
@@ -92,7 +122,7 @@ static enum sim_op op_of(const struct sim_write *write)
 void sim_send_write(struct sim *sim, struct sim_write *write)
 {
     struct sim_member *member = (struct sim_member *)write->caller;
-    struct sim_call *call = call_new(member, op_of(write));
+    struct sim_call *call = sim_new_call(member, op_of(write));
 
     call->write = write;
     if (write->tries == 0) {
@@ -105,8 +135,7 @@ void sim_send_write(struct sim *sim, struct sim_write *write)
                                                : slice_of(write->request, write->request_bytes));
 }
 
-static void send_new_write(struct sim *sim, struct sim_write *write,
-                           const ProtobufCMessage *message)
+void sim_send_new_write(struct sim *sim, struct sim_write *write, const ProtobufCMessage *message)
 {
     size_t size = protobuf_c_message_get_packed_size(message);
     uint8_t *bytes = malloc(size + 1);
@@ -126,6 +155,7 @@ struct texts {
     char mark[24];
     char layout[24];
     char entity[24];
+    char document[24];
     char before[96];
     char *after;
     char meta[96];
@@ -141,6 +171,7 @@ static void fill_event(struct sim_member *member, const struct sim_write *write,
                        Errata__V1__FeedbackEvent *event, struct texts *texts)
 {
     struct sim *sim = sim_of(member);
+    const struct sim_write *extracted = NULL;
     char whose = (char)('a' + member->caller.org);
     size_t filler = sim_draw(sim, 60) == 0 ? LARGE_BODY_BYTES : (size_t)sim_draw(sim, 300);
     size_t head = 0;
@@ -169,6 +200,12 @@ static void fill_event(struct sim_member *member, const struct sim_write *write,
     event->entity_type = (char *)(uintptr_t) "draft_order_line";
     event->_entity_id_case = ERRATA__V1__FEEDBACK_EVENT___ENTITY_ID_ENTITY_ID;
     event->entity_id = texts->entity;
+    extracted = sim_draw(sim, 3) == 0 ? sim_draw_write(member, SIM_WRITE_EXTRACTION, false) : NULL;
+    if (extracted != NULL) {
+        sim_write_mark(extracted->twin != NULL ? extracted->twin : extracted, 0, texts->document);
+        event->_document_id_case = ERRATA__V1__FEEDBACK_EVENT___DOCUMENT_ID_DOCUMENT_ID;
+        event->document_id = texts->document;
+    }
     if (member->role == ROLE_INTEGRATOR) {
         google__protobuf__timestamp__init(&texts->created_at);
         texts->created_at.seconds = HISTORY_SECONDS + (int64_t)sim_draw(sim, 1000000);
@@ -190,7 +227,7 @@ static void capture(struct sim_member *member)
     write->layout = (unsigned)sim_draw(sim, SIM_LAYOUTS);
     fill_event(member, write, 0, &event, &texts);
     request.event = &event;
-    send_new_write(sim, write, &request.base);
+    sim_send_new_write(sim, write, &request.base);
     free(texts.after);
 }
 
@@ -211,7 +248,7 @@ static void batch(struct sim_member *member)
     }
     request.n_events = write->items;
     request.events = places;
-    send_new_write(sim, write, &request.base);
+    sim_send_new_write(sim, write, &request.base);
     for (unsigned i = 0; i < write->items; i++) {
         free(texts[i].after);
     }
@@ -228,7 +265,7 @@ static void nonsense(struct sim_member *member, enum sim_op op)
     event.before_json = valid;
     event.after_json = op == SIM_NONSENSE ? after : valid;
     request.event = &event;
-    sim_call_start(call_new(member, op), &request.base);
+    sim_call_start(sim_new_call(member, op), &request.base);
 }
 
 /* --- documents --- */
@@ -256,7 +293,7 @@ static void ingest(struct sim_member *member, bool streamed)
     } else {
         request.document_id = mark;
         request.content = (ProtobufCBinaryData){size, content};
-        send_new_write(sim, write, &request.base);
+        sim_send_new_write(sim, write, &request.base);
     }
     free(content);
 }
@@ -327,7 +364,7 @@ void sim_request_token(struct sim *sim, struct sim_member *by, struct sim_member
     if (subject->caller.org != by->caller.org) {
         request.org_id = sim->model->orgs[subject->caller.org].id;
     }
-    send_new_write(sim, write, &request.base);
+    sim_send_new_write(sim, write, &request.base);
 }
 
 void sim_request_org(struct sim *sim, struct sim_member *by, unsigned org)
@@ -341,7 +378,7 @@ void sim_request_org(struct sim *sim, struct sim_member *by, unsigned org)
                    (char)('a' + org));
     organization.name = sim->model->orgs[org].name;
     request.organization = &organization;
-    send_new_write(sim, write, &request.base);
+    sim_send_new_write(sim, write, &request.base);
 }
 
 /* A member that can be spared: one that was made on the way. */
@@ -372,7 +409,7 @@ static bool revoke(struct sim_member *by)
     write = sim_model_add(sim, &by->caller, SIM_WRITE_REVOKE);
     write->subject = &subject->caller;
     request.key_id = subject->key_id;
-    send_new_write(sim, write, &request.base);
+    sim_send_new_write(sim, write, &request.base);
     return true;
 }
 
@@ -390,9 +427,8 @@ static bool make_token(struct sim_member *by)
 
 /* --- reads --- */
 
-/* Some acknowledged write of this kind, of the member's organisation or (`foreign`) of another. */
-static const struct sim_write *draw_write(struct sim_member *member, enum sim_write_kind kind,
-                                          bool foreign)
+const struct sim_write *sim_draw_write(struct sim_member *member, enum sim_write_kind kind,
+                                       bool foreign)
 {
     const struct sim_write *drawn = NULL;
     uint64_t count = 0;
@@ -409,7 +445,7 @@ static const struct sim_write *draw_write(struct sim_member *member, enum sim_wr
 static void get_feedback(struct sim_member *member, const struct sim_write *write, enum sim_op op)
 {
     Errata__V1__GetFeedbackEventRequest request = ERRATA__V1__GET_FEEDBACK_EVENT_REQUEST__INIT;
-    struct sim_call *call = call_new(member, op);
+    struct sim_call *call = sim_new_call(member, op);
 
     call->about = write;
     request.id = (char *)(uintptr_t)write->ids[0];
@@ -424,7 +460,7 @@ static void get_document(struct sim_member *member, const struct sim_write *writ
     sim_write_mark(write, 0, mark);
     request.key_case = ERRATA__V1__GET_DOCUMENT_REQUEST__KEY_DOCUMENT_ID;
     request.document_id = mark;
-    sim_call_start(call_new(member, SIM_GET_DOCUMENT), &request.base);
+    sim_call_start(sim_new_call(member, SIM_GET_DOCUMENT), &request.base);
 }
 
 void sim_request_about(struct sim_member *member, const struct sim_write *write)
@@ -433,6 +469,8 @@ void sim_request_about(struct sim_member *member, const struct sim_write *write)
         get_feedback(member, write, SIM_GET_FEEDBACK);
     } else if (write->kind == SIM_WRITE_DOCUMENT) {
         get_document(member, write);
+    } else if (write->kind == SIM_WRITE_SUGGEST) {
+        sim_request_mapping(member, write);
     }
 }
 
@@ -440,7 +478,7 @@ static void examples(struct sim_member *member)
 {
     Errata__V1__GetExamplesRequest request = ERRATA__V1__GET_EXAMPLES_REQUEST__INIT;
     unsigned layout = (unsigned)sim_draw(sim_of(member), SIM_LAYOUTS);
-    struct sim_call *call = call_new(member, SIM_EXAMPLES);
+    struct sim_call *call = sim_new_call(member, SIM_EXAMPLES);
     char name[24];
 
     (void)snprintf(name, sizeof(name), "layout-%u", layout);
@@ -474,7 +512,7 @@ static void send_page(struct sim_call *call)
 
 void sim_next_page(struct sim_call *call)
 {
-    struct sim_call *next = call_new(call->member, call->op);
+    struct sim_call *next = sim_new_call(call->member, call->op);
 
     memcpy(next->page_token, call->page_token, sizeof(next->page_token));
     next->least = call->least;
@@ -486,7 +524,7 @@ void sim_next_page(struct sim_call *call)
 
 static void list(struct sim_member *member, enum sim_op op)
 {
-    struct sim_call *call = call_new(member, op);
+    struct sim_call *call = sim_new_call(member, op);
 
     call->least = op == SIM_LIST_DOCUMENTS ? org_of(member)->acknowledged_documents
                                            : org_of(member)->acknowledged_events;
@@ -501,7 +539,7 @@ static bool get_event(struct sim_member *member)
     if (org_of(member)->shown_last == 0) {
         return false;
     }
-    call = call_new(member, SIM_GET_EVENT);
+    call = sim_new_call(member, SIM_GET_EVENT);
     request.key_case = ERRATA__V1__GET_EVENT_REQUEST__KEY_SEQ;
     request.seq = 1 + sim_draw(sim_of(member), org_of(member)->shown_last);
     call->last_seq = request.seq;
@@ -514,7 +552,7 @@ void sim_request_watch(struct sim_member *member)
     Errata__V1__WatchEventsRequest request = ERRATA__V1__WATCH_EVENTS_REQUEST__INIT;
 
     request.from_seq = member->watch_next;
-    sim_call_start(call_new(member, SIM_WATCH), &request.base);
+    sim_call_start(sim_new_call(member, SIM_WATCH), &request.base);
 }
 
 static void read_layouts(struct sim_member *member, enum sim_op op)
@@ -527,12 +565,12 @@ static void read_layouts(struct sim_member *member, enum sim_op op)
 
     if (op == SIM_GET_PROFILE) {
         profile.layout_fingerprint = layout;
-        sim_call_start(call_new(member, op), &profile.base);
+        sim_call_start(sim_new_call(member, op), &profile.base);
     } else if (op == SIM_LIST_PROFILES) {
-        sim_call_start(call_new(member, op), &profiles.base);
+        sim_call_start(sim_new_call(member, op), &profiles.base);
     } else {
         compute.metadata_json = metadata;
-        sim_call_start(call_new(member, op), &compute.base);
+        sim_call_start(sim_new_call(member, op), &compute.base);
     }
 }
 
@@ -545,9 +583,9 @@ static bool read_admin(struct sim_member *member, enum sim_op op)
     unsigned other = (unsigned)sim_draw(sim, sim->model->org_count);
 
     if (op == SIM_LIST_ORGS) {
-        sim_call_start(call_new(member, op), &orgs.base);
+        sim_call_start(sim_new_call(member, op), &orgs.base);
     } else if (op == SIM_SERVER_INFO) {
-        sim_call_start(call_new(member, op), &info.base);
+        sim_call_start(sim_new_call(member, op), &info.base);
     } else {
         if (op == SIM_FOREIGN_TOKENS) {
             if (other == member->caller.org || member->server) {
@@ -555,7 +593,7 @@ static bool read_admin(struct sim_member *member, enum sim_op op)
             }
             tokens.org_id = sim->model->orgs[other].id;
         }
-        sim_call_start(call_new(member, op), &tokens.base);
+        sim_call_start(sim_new_call(member, op), &tokens.base);
     }
     return true;
 }
@@ -566,12 +604,12 @@ static void health(struct sim_member *member, enum sim_op op)
     Grpc__Health__V1__HealthCheckRequest request = GRPC__HEALTH__V1__HEALTH_CHECK_REQUEST__INIT;
 
     request.service = (char *)(uintptr_t)parts[sim_draw(sim_of(member), 3)];
-    sim_call_start(call_new(member, op), &request.base);
+    sim_call_start(sim_new_call(member, op), &request.base);
 }
 
 static bool ask_about(struct sim_member *member, enum sim_op op)
 {
-    const struct sim_write *write = draw_write(
+    const struct sim_write *write = sim_draw_write(
         member, op == SIM_GET_DOCUMENT ? SIM_WRITE_DOCUMENT : SIM_WRITE_CAPTURE, op == SIM_FOREIGN);
 
     if (write == NULL) {
@@ -644,8 +682,23 @@ bool sim_request(struct sim_member *member, enum sim_op op)
     case SIM_NONSENSE:
         nonsense(member, op);
         return true;
+    case SIM_SUGGEST:
+    case SIM_CONFIRM:
+    case SIM_REJECT:
+    case SIM_RECORD_MATCHES:
+    case SIM_EXTRACTION:
+    case SIM_TEMPLATE:
+    case SIM_SETTINGS:
+    case SIM_MATCH:
+    case SIM_PROMPT:
+    case SIM_LIST_MAPPINGS:
+    case SIM_ANALYTICS:
+    case SIM_REPORT:
+    case SIM_FOREIGN_REFERENCE:
+        return sim_request_learning(member, op);
     case SIM_WATCH:
     case SIM_CREATE_ORG:
+    case SIM_GET_MAPPING:
     case SIM_OPS:
         return false; /* begun by others */
     }

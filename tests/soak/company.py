@@ -16,7 +16,8 @@ import time
 import grpc
 
 import pdf_data
-from erratad import (Client, admin, correction, feedback, layout, learning, roles)
+from erratad import (Client, admin, analytics, correction, extraction, feedback, layout, learning,
+                     mappings, roles)
 
 LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
@@ -52,6 +53,8 @@ class Company:
             (self.be_wrong, 0.5, ("NOT_FOUND", "INVALID_ARGUMENT", *BUSY)),
             (self.turn_pages, 2.0, BUSY),
             (self.repeat, 1.0, BUSY),
+            (self.take_an_order, 0.5, BUSY),
+            (self.look_at_analytics, 5.0, BUSY),
             (self.vanish, 2.0, ()),
             (self.die, 20.0, ()),
         )
@@ -188,6 +191,37 @@ class Company:
         first = client.corrections.CaptureEvent(body, metadata=key, timeout=20)
         again = client.corrections.CaptureEvent(body, metadata=key, timeout=20)
         assert first == again, "a repeat had another answer"
+        client.close()
+
+    def take_an_order(self):
+        """A prompt, a match, the extraction that cites both, a correction of it, and a mapping."""
+        client = self.client()
+        number = self.random.randrange(1 << 30)
+        name, document = f"bench-layout-{number % 5000:08d}", f"soak-order-{number}"
+        prompt = client.corrections.PreparePrompt(correction.PreparePromptRequest(
+            template_name="pdf_extract_text_v1", layout_fingerprint=name, document_id=document), timeout=20)
+        pair = {"customer_id": f"soak-{number % 50}", "customer_sku": f"SKU-{number % 997}"}
+        matched = client.mappings.MatchLines(
+            mappings.MatchLinesRequest(lines=[mappings.DraftLine(**pair)]), timeout=20)
+        one = extraction.Extraction(document_id=document, layout_fingerprint=name, confidence=0.5,
+                                    exposure_refs=[prompt.exposure_ref, matched.exposure_ref])
+        first = client.corrections.RecordExtraction(
+            correction.RecordExtractionRequest(extraction=one), timeout=20)
+        again = client.corrections.RecordExtraction(
+            correction.RecordExtractionRequest(extraction=one), timeout=20)
+        assert first == again, "an outcome that was recorded had another answer"
+        client.corrections.CaptureEvent(correction.CaptureEventRequest(event=feedback.FeedbackEvent(
+            event_type=LINE, document_id=document, layout_fingerprint=name, before_json='{"qty":1}',
+            after_json='{"qty":2}')), timeout=20)
+        (client.mappings.RejectMapping if number % 5 == 0 else client.mappings.ConfirmMapping)(
+            (mappings.RejectMappingRequest if number % 5 == 0 else mappings.ConfirmMappingRequest)(
+                **pair, internal_sku=f"INT-{number % 3}"), timeout=20)
+        client.close()
+
+    def look_at_analytics(self):
+        client = self.client()
+        client.analytics.GetLearningAnalytics(analytics.GetLearningAnalyticsRequest(), timeout=20)
+        client.analytics.GetExperimentReport(analytics.GetExperimentReportRequest(), timeout=20)
         client.close()
 
     def vanish(self):

@@ -23,7 +23,7 @@ struct search {
     struct similar_query query;
     struct bound best[SIMILAR_COMPARED_MAX]; /* a heap, the worst of them first */
     size_t best_count;
-    double dropped_most; /* of those that had no room in the heap; 0: all had */
+    bool has_dropped; /* others had no room in the heap: they can be no better than its first */
 };
 
 /* The last block of a customer, its number from 1. The empty slice and 0 where there is none. */
@@ -195,20 +195,14 @@ static void sift_up(struct search *search)
 /* Keeps a bound among the best, or drops the worst. */
 static void keep_bound(struct search *search, const struct bound *bound)
 {
-    const struct bound *dropped = bound;
-
     if (search->best_count < SIMILAR_COMPARED_MAX) {
         search->best[search->best_count] = *bound;
         search->best_count++;
         sift_up(search);
         return;
     }
+    search->has_dropped = true;
     if (is_worse(&search->best[0], bound)) {
-        dropped = &search->best[0];
-    }
-    search->dropped_most =
-        dropped->most > search->dropped_most ? dropped->most : search->dropped_most;
-    if (dropped != bound) {
         search->best[0] = *bound;
         sift_down(search);
     }
@@ -229,17 +223,29 @@ static void take_entry(struct search *search, const struct similar_block *block,
     keep_bound(search, &bound);
 }
 
-/* Only what shares two fifths of the text's trigrams can be similar enough, however short it is. */
+/* How many trigrams an entry of a block has to share at least, to be similar enough and better than what
+ * has no room among the best any more: of those with the fewest trigrams, since others need more. */
+static size_t least_shared(const struct search *search, const struct similar_block *block)
+{
+    bool is_full = search->best_count == SIMILAR_COMPARED_MAX;
+    double wanted = is_full ? search->best[0].most : 0.4;
+    double shared = wanted / (1 + wanted) * (double)(search->text.count + block->least_trigrams);
+    size_t least = (size_t)(shared - 0.001); /* so that no rounding takes one away */
+
+    return least + 1;
+}
+
 static void take_block(struct search *search, const struct similar_block *block)
 {
     struct similar_sums sums;
-    similar_lanes lanes = {0, 0};
+    similar_lanes lanes;
 
+    search->has_dropped = search->has_dropped || search->best_count == SIMILAR_COMPARED_MAX;
     similar_block_sum(block, &search->query, &sums);
-    lanes = similar_sums_from(&sums, (2 * search->text.count + 4) / 5);
-    for (size_t half = 0; half < 2; half++) {
-        for (uint64_t bits = lanes[half]; bits != 0; bits &= bits - 1) {
-            size_t entry = half * 64 + (size_t)__builtin_ctzll(bits);
+    similar_sums_from(&sums, least_shared(search, block), &lanes);
+    for (size_t word = 0; word < SIMILAR_LANE_WORDS; word++) {
+        for (uint64_t bits = lanes[word]; bits != 0; bits &= bits - 1) {
+            size_t entry = word * 64 + (size_t)__builtin_ctzll(bits);
 
             take_entry(search, block, entry, similar_sums_get(&sums, entry));
         }
@@ -373,7 +379,8 @@ static enum err compare_best(struct arena *arena, struct store_txn *txn, struct 
         }
         err = compare(arena, txn, search, bound, found);
     }
-    if (search->dropped_most > 0 && may_improve(search, found, search->dropped_most)) {
+    if (search->has_dropped &&
+        may_improve(search, found, search->best[search->best_count - 1].most)) {
         found->is_incomplete = true;
     }
     return err;
@@ -393,7 +400,7 @@ enum err similar_find(struct arena *arena, struct store_txn *txn,
     ret_found->is_incomplete = false;
     search->wanted = wanted;
     search->best_count = 0;
-    search->dropped_most = 0;
+    search->has_dropped = false;
     trigrams_read(wanted->folded_customer_sku, &search->text);
     if (search->text.count == 0) {
         return OK;

@@ -11,7 +11,7 @@
 #include "server/domain/mappings/similar_block.h"
 
 /* Blocks of a customer that one search looks at: 262,144 SKUs. */
-#define SIMILAR_BLOCKS_MAX 2048
+#define SIMILAR_BLOCKS_MAX 512
 /* Mappings that one search compares as they are written. */
 #define SIMILAR_COMPARED_MAX 128
 /* Candidates that one search answers at most. */

@@ -1,7 +1,8 @@
 /*
- * similar_block.c: see similar_block.h. A block is: its count of entries and the number of entries that
- * there is room for (8, 32 or 128), 2 bytes each, then 4 zero bytes; the rows; the entries' counts of
- * trigrams; their mappings. Bits, counts and numbers of places without an entry are zero.
+ * similar_block.c: see similar_block.h. A block is: its count of entries, the number of entries that there
+ * is room for (8, 32, 128 or 512), and the least count of trigrams that an entry has, 2 bytes each, then 2
+ * zero bytes; the rows; the entries' counts of trigrams; their mappings. Bits, counts and numbers of
+ * places without an entry are zero.
  */
 #include "server/domain/mappings/similar_block.h"
 
@@ -9,13 +10,16 @@
 
 #define HEADER_BYTES 8
 #define COUNT_BYTES 2
+#define ROOM_AT 2 /* where these stand in the header */
+#define LEAST_AT 4
 #define SEQ_BYTES 8
 #define ROOM_MIN 8
 /* A block with no room left becomes so many times as wide. */
 #define ROOM_FACTOR 4
 
 /* A value of LMDB's that has its own pages shares the first with a header of 16 bytes. */
-_Static_assert(SIMILAR_BLOCK_BYTES_MAX <= 4096 - 16, "a full block is one page");
+_Static_assert(SIMILAR_BLOCK_BYTES_MAX <= 4 * 4096 - 16, "a full block is four pages");
+_Static_assert(SIMILAR_ENTRIES_MAX == 8 * sizeof(similar_lanes), "a row is one vector");
 _Static_assert(TRIGRAMS_MAX < 1 << SIMILAR_PLANES_MAX, "all of a text's trigrams can be counted");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "lanes are loaded as they are stored");
 
@@ -67,13 +71,14 @@ size_t similar_row_of(uint64_t trigram)
 
 enum err similar_block_read(struct slice bytes, struct similar_block *ret_block)
 {
-    size_t room = bytes.size < HEADER_BYTES ? 0 : get_le16(bytes.data + COUNT_BYTES);
+    size_t room = bytes.size < HEADER_BYTES ? 0 : get_le16(bytes.data + ROOM_AT);
     size_t count = room == 0 ? 0 : get_le16(bytes.data);
 
-    if ((room != 8 && room != 32 && room != SIMILAR_ENTRIES_MAX) ||
+    if ((room != 8 && room != 32 && room != 128 && room != SIMILAR_ENTRIES_MAX) ||
         bytes.size != block_bytes(room) || count == 0 || count > room) {
         return ERR_CORRUPT;
     }
+    ret_block->least_trigrams = get_le16(bytes.data + LEAST_AT);
     ret_block->rows = bytes.data + HEADER_BYTES;
     ret_block->row_bytes = room / 8;
     ret_block->trigram_counts = ret_block->rows + SIMILAR_ROWS * ret_block->row_bytes;
@@ -132,17 +137,30 @@ static enum err make_draft(struct arena *arena, struct slice bytes, size_t room,
     return OK;
 }
 
+static size_t least_trigrams(const struct draft *draft)
+{
+    size_t least = TRIGRAMS_MAX;
+
+    for (size_t entry = 0; entry < draft->count; entry++) {
+        size_t count = get_le16(draft_trigram_count(draft, entry));
+
+        least = count < least ? count : least;
+    }
+    return least;
+}
+
 static struct slice end_draft(const struct draft *draft)
 {
     put_le16(draft->bytes, draft->count);
-    put_le16(draft->bytes + COUNT_BYTES, draft->room);
+    put_le16(draft->bytes + ROOM_AT, draft->room);
+    put_le16(draft->bytes + LEAST_AT, least_trigrams(draft));
     return slice_of(draft->bytes, block_bytes(draft->room));
 }
 
 /* The room that a block has; of no block, none. */
 static size_t room_of(struct slice bytes)
 {
-    return bytes.size < HEADER_BYTES ? 0 : get_le16(bytes.data + COUNT_BYTES);
+    return bytes.size < HEADER_BYTES ? 0 : get_le16(bytes.data + ROOM_AT);
 }
 
 enum err similar_block_add(struct arena *arena, struct slice bytes, uint64_t seq,
@@ -233,15 +251,53 @@ void similar_query_init(struct similar_query *query, const struct trigrams *trig
     }
 }
 
-static bool any_lane(similar_lanes lanes)
+/* How many binary digits a number has. */
+static size_t digits_of(size_t number)
 {
-    return (lanes[0] | lanes[1]) != 0;
+    size_t digits = 0;
+
+    while (number >> digits != 0) {
+        digits++;
+    }
+    return digits;
 }
 
-/* Adds 1 to the numbers of the entries that are set. */
-static void add_row(struct similar_sums *sums, similar_lanes carry)
+/* A full row is copied by a size that is known, which takes no call. */
+static void load_row(const struct similar_block *block, size_t row, similar_lanes *lanes)
 {
-    for (size_t plane = 0; plane < sums->plane_count && any_lane(carry); plane++) {
+    const uint8_t *at = block->rows + row * block->row_bytes;
+
+    if (block->row_bytes == sizeof(*lanes)) {
+        memcpy(lanes, at, sizeof(*lanes));
+    } else {
+        memset(lanes, 0, sizeof(*lanes));
+        memcpy(lanes, at, block->row_bytes);
+    }
+}
+
+/* Adds a row to the first plane, and what is carried to those behind it, up to `plane_count`. */
+static void add_row(struct similar_sums *sums, const similar_lanes *row, size_t plane_count)
+{
+    similar_lanes carry = *row;
+
+    for (size_t plane = 0; plane < plane_count; plane++) {
+        similar_lanes next = sums->planes[plane] & carry;
+
+        sums->planes[plane] ^= carry;
+        carry = next;
+    }
+}
+
+/* The same of two rows at once, which costs little more: the first plane takes both, and there is one
+ * carry behind it. */
+static void add_rows(struct similar_sums *sums, const similar_lanes *a, const similar_lanes *b,
+                     size_t plane_count)
+{
+    similar_lanes either = *a ^ *b;
+    similar_lanes carry = (*a & *b) | (sums->planes[0] & either);
+
+    sums->planes[0] ^= either;
+    for (size_t plane = 1; plane < plane_count; plane++) {
         similar_lanes next = sums->planes[plane] & carry;
 
         sums->planes[plane] ^= carry;
@@ -252,37 +308,43 @@ static void add_row(struct similar_sums *sums, similar_lanes carry)
 void similar_block_sum(const struct similar_block *block, const struct similar_query *query,
                        struct similar_sums *ret_sums)
 {
-    memset(ret_sums, 0, sizeof(*ret_sums));
-    while (query->count >> ret_sums->plane_count != 0) {
-        ret_sums->plane_count++;
-    }
-    for (size_t i = 0; i < query->count; i++) {
-        similar_lanes row = {0, 0};
+    similar_lanes rows[2];
+    size_t i = 0;
 
-        memcpy(&row, block->rows + query->rows[i] * block->row_bytes, block->row_bytes);
-        add_row(ret_sums, row);
+    ret_sums->plane_count = digits_of(query->count);
+    memset(ret_sums->planes, 0, ret_sums->plane_count * sizeof(ret_sums->planes[0]));
+    for (; i + 1 < query->count; i += 2) {
+        load_row(block, query->rows[i], &rows[0]);
+        load_row(block, query->rows[i + 1], &rows[1]);
+        add_rows(ret_sums, &rows[0], &rows[1], digits_of(i + 2));
+    }
+    if (i < query->count) {
+        load_row(block, query->rows[i], &rows[0]);
+        add_row(ret_sums, &rows[0], ret_sums->plane_count);
     }
 }
 
-similar_lanes similar_sums_from(const struct similar_sums *sums, size_t least)
+void similar_sums_from(const struct similar_sums *sums, size_t least, similar_lanes *ret_lanes)
 {
-    similar_lanes equal = {UINT64_MAX, UINT64_MAX}; /* so far, from the highest digit on */
-    similar_lanes more = {0, 0};
+    const similar_lanes none = {0};
+    similar_lanes equal = ~none; /* so far, from the highest digit on */
+    similar_lanes more = none;
 
     if (least >> sums->plane_count != 0) {
-        return more;
+        *ret_lanes = none;
+        return;
     }
     for (size_t plane = sums->plane_count; plane > 0; plane--) {
-        similar_lanes digit = sums->planes[plane - 1];
+        const similar_lanes *digit = &sums->planes[plane - 1];
 
         if ((least >> (plane - 1) & 1) != 0) {
-            equal &= digit;
+            equal &= *digit;
         } else {
-            more |= equal & digit;
-            equal &= ~digit;
+            more |= equal & *digit;
+            equal &= ~*digit;
         }
     }
-    return more | equal;
+    *ret_lanes = more | equal;
 }
 
 size_t similar_sums_get(const struct similar_sums *sums, size_t entry)

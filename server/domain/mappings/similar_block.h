@@ -1,10 +1,11 @@
 /*
- * similar_block.h: up to 128 confirmed SKUs of a customer in one value, so that the SKUs which share
+ * similar_block.h: up to 512 confirmed SKUs of a customer in one value, so that the SKUs which share
  * trigrams with another are found without reading each. Every trigram falls on one of 168 rows of bits;
  * a row has a bit for each entry, set where one of the entry's trigrams falls on it. The sum of a
  * text's rows tells for every entry at once how many of the text's trigrams it can have at most: never
  * too few, since what an entry has sets its bit, whatever else falls on the same row. store/FORMAT.md
- * has the bytes. A full block fills one page of LMDB's; a small one grows by widening its rows.
+ * has the bytes. A block is as large as it needs to be, and grows by widening its rows: a small one costs
+ * a customer little, and of a full one a row is one line of the processor's cache.
  */
 #ifndef ERRATA_SERVER_DOMAIN_MAPPINGS_SIMILAR_BLOCK_H
 #define ERRATA_SERVER_DOMAIN_MAPPINGS_SIMILAR_BLOCK_H
@@ -13,7 +14,7 @@
 #include "store/base/err.h"
 
 #define SIMILAR_ROWS 168
-#define SIMILAR_ENTRIES_MAX 128
+#define SIMILAR_ENTRIES_MAX 512
 #define SIMILAR_BLOCK_BYTES_MAX (8 + SIMILAR_ENTRIES_MAX * (SIMILAR_ROWS / 8 + 2 + 8))
 
 /* A block's bytes, taken apart where they stand. */
@@ -21,8 +22,9 @@ struct similar_block {
     const uint8_t *rows; /* SIMILAR_ROWS of row_bytes each */
     const uint8_t *trigram_counts; /* 2 bytes each, little-endian */
     const uint8_t *seqs; /* 8 bytes each, little-endian */
-    size_t row_bytes; /* 1, 4 or 16: an eighth of the entries that there is room for */
+    size_t row_bytes; /* 1, 4, 16 or 64: an eighth of the entries that there is room for */
     size_t count; /* entries, from 1 */
+    size_t least_trigrams; /* that an entry has, from 1 */
 };
 
 /* The row that a trigram falls on. */
@@ -50,7 +52,8 @@ MUST_CHECK enum err similar_block_remove(struct arena *arena, struct slice bytes
  * of planes[p] is bit p of entry i's number. */
 #define SIMILAR_PLANES_MAX 11
 
-typedef uint64_t similar_lanes __attribute__((vector_size(16))); /* one bit an entry */
+typedef uint64_t similar_lanes __attribute__((vector_size(64))); /* one bit an entry */
+#define SIMILAR_LANE_WORDS (sizeof(similar_lanes) / sizeof(uint64_t))
 
 struct similar_sums {
     similar_lanes planes[SIMILAR_PLANES_MAX];
@@ -67,7 +70,7 @@ void similar_query_init(struct similar_query *query, const struct trigrams *trig
 void similar_block_sum(const struct similar_block *block, const struct similar_query *query,
                        struct similar_sums *ret_sums);
 /* The entries whose number is `least` or more, as bits; `least` from 1. */
-similar_lanes similar_sums_from(const struct similar_sums *sums, size_t least);
+void similar_sums_from(const struct similar_sums *sums, size_t least, similar_lanes *ret_lanes);
 size_t similar_sums_get(const struct similar_sums *sums, size_t entry);
 
 #endif

@@ -1,0 +1,39 @@
+/*
+ * mappings_tests.h: a store in memory with one organisation, where SKUs can be confirmed; and the groups
+ * of this folder.
+ */
+#ifndef ERRATA_TESTS_UNIT_MAPPINGS_MAPPINGS_TESTS_H
+#define ERRATA_TESTS_UNIT_MAPPINGS_MAPPINGS_TESTS_H
+
+#include "server/domain/mappings/mappings.h"
+#include "server/domain/mappings/similar.h"
+
+struct world {
+    struct arena arena;
+    struct clock_manual clock;
+    struct random_seeded random;
+    struct fault fault;
+    struct ctx ctx;
+    struct store_backend *backend;
+    struct org_id org;
+};
+
+void world_init(struct world *world);
+void world_deinit(struct world *world);
+/* Frees what the last calls made. */
+void world_forget(struct world *world);
+struct store_txn *world_begin(struct world *world, enum store_access access);
+/* Judges the mapping of a customer's SKU, within a transaction. */
+void world_judge(struct world *world, struct store_txn *txn, enum event_type event_type,
+                 const char *customer_sku, const char *internal_sku);
+/* A number below `limit`, of the world's randomness. */
+size_t world_draw(struct world *world, size_t limit);
+
+#define WORLD_CUSTOMER "customer"
+
+int run_sku_tests(void);
+int run_trigram_tests(void);
+int run_block_tests(void);
+int run_similar_tests(void);
+
+#endif

@@ -1,0 +1,169 @@
+/*
+ * similar_test.c: the search of similar SKUs finds what looking at each finds.
+ */
+#include "tests/unit/mappings/mappings_tests.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+/* By looking at each mapping of the customer: the numbers are those of their events, all of one org. */
+static void find_plainly(struct world *world, struct store_txn *txn,
+                         const struct similar_search *search, uint64_t last_seq,
+                         struct similar_found *ret_found)
+{
+    static struct trigrams text;
+    static struct trigrams other;
+
+    ret_found->count = 0;
+    trigrams_read(search->folded_customer_sku, &text);
+    for (uint64_t seq = 1; seq <= last_seq; seq++) {
+        struct mapping_pair pair;
+        struct mapping_row row;
+        size_t shared = 0;
+
+        if (mapping_row_read(txn, world->org, seq, &row) != OK ||
+            row.record.status != MAPPING_STATUS_CONFIRMED) {
+            continue;
+        }
+        assert_int_equal(mapping_pair_of(&world->arena, &row.record, &pair), OK);
+        trigrams_read(pair.folded_customer_sku, &other);
+        shared = trigrams_count_shared(&text, &other);
+        if (trigrams_are_similar(text.count, other.count, shared)) {
+            similar_found_add(ret_found, search->limit, &row,
+                              trigrams_similarity(text.count, other.count, shared));
+        }
+    }
+}
+
+static void check_same(const struct similar_found *a, const struct similar_found *b)
+{
+    assert_false(a->is_incomplete);
+    assert_int_equal(a->count, b->count);
+    for (size_t i = 0; i < a->count; i++) {
+        assert_int_equal(a->items[i].row.seq, b->items[i].row.seq);
+        assert_true(a->items[i].similarity == b->items[i].similarity);
+    }
+}
+
+static void draw_sku(struct world *world, char text[64])
+{
+    static const char *const heads[] = {"bolt", "Nut", "washer m8",
+                                        "\xc3\x9c"
+                                        "ber"};
+
+    (void)snprintf(text, 64, "%s-%zu/%c", heads[world_draw(world, 4)], world_draw(world, 3000),
+                   (int)('A' + world_draw(world, 6)));
+}
+
+/* Goal: the best are found, whatever came and went. Method: 900 random judgements, so that blocks fill,
+ * pass on and lose entries; searches of each kind of limit beside plain looking. */
+static void test_finds_the_best(void **state)
+{
+    static struct similar_found found;
+    static struct similar_found plain;
+    struct world world;
+    struct store_txn *txn = NULL;
+    struct log_head head;
+    char text[64];
+    char internal[16];
+    size_t incomplete_count = 0;
+
+    (void)state;
+    world_init(&world);
+    txn = world_begin(&world, STORE_WRITE);
+    log_begin_write(txn, NULL);
+    for (size_t i = 0; i < 900; i++) {
+        draw_sku(&world, text);
+        (void)snprintf(internal, sizeof(internal), "I-%zu", world_draw(&world, 3));
+        world_judge(&world, txn,
+                    world_draw(&world, 8) == 0 ? EVENT_TYPE_MAPPING_REJECTED
+                                               : EVENT_TYPE_MAPPING_CONFIRMED,
+                    text, internal);
+    }
+    assert_int_equal(log_read_head(txn, world.org, &head), OK);
+    for (size_t i = 0; i < 150; i++) {
+        struct similar_search search = {
+            .org = world.org,
+            .customer_id = SLICE(WORLD_CUSTOMER),
+            .limit = 1 + i % 5,
+        };
+
+        draw_sku(&world, text);
+        text[i % 3 == 0 ? 4 : strlen(text) - 1] = 'x';
+        assert_int_equal(sku_fold(&world.arena, slice_text(text), &search.folded_customer_sku), OK);
+        assert_int_equal(similar_find(&world.arena, txn, &search, &found), OK);
+        find_plainly(&world, txn, &search, head.last_seq, &plain);
+        if (found.is_incomplete) {
+            incomplete_count++;
+        } else {
+            check_same(&found, &plain);
+        }
+        world_forget(&world);
+    }
+    assert_true(incomplete_count < 15);
+    store_abort(txn);
+    world_deinit(&world);
+}
+
+static void confirm_flanges(struct world *world, struct store_txn *txn, size_t first, size_t count)
+{
+    char text[64];
+
+    for (size_t i = 0; i < count; i++) {
+        (void)snprintf(text, sizeof(text), "flange %zu", first + i);
+        world_judge(world, txn, EVENT_TYPE_MAPPING_CONFIRMED, text, "X");
+    }
+}
+
+/* Goal: more equally good ones than are compared are told as incomplete, and what was rejected for the SKU
+ * is not answered. Method: 200 SKUs that differ in their last digits alone. */
+static void test_limits(void **state)
+{
+    static struct similar_found found;
+    struct slice rejected = SLICE("x");
+    struct similar_search search = {
+        .customer_id = SLICE(WORLD_CUSTOMER),
+        .folded_customer_sku = SLICE("flange x-y"),
+        .limit = 5,
+    };
+    struct world world;
+    struct store_txn *txn = NULL;
+
+    (void)state;
+    world_init(&world);
+    search.org = world.org;
+    txn = world_begin(&world, STORE_WRITE);
+    log_begin_write(txn, NULL);
+    assert_int_equal(similar_find(&world.arena, txn, &search, &found), OK);
+    assert_int_equal(found.count, 0);
+    confirm_flanges(&world, txn, 1000, 100);
+    assert_int_equal(similar_find(&world.arena, txn, &search, &found), OK);
+    assert_int_equal(found.count, 5);
+    assert_false(found.is_incomplete); /* all were compared */
+    for (size_t i = 0; i < 5; i++) {
+        assert_int_equal(found.items[i].row.seq, i + 1); /* of equal ones the first made */
+    }
+    confirm_flanges(&world, txn, 1100, 100);
+    search.rejected = &rejected;
+    search.rejected_count = 1;
+    assert_int_equal(similar_find(&world.arena, txn, &search, &found), OK);
+    assert_int_equal(found.count, 0);
+    assert_true(found.is_incomplete);
+    store_abort(txn);
+    world_deinit(&world);
+}
+
+int run_similar_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_finds_the_best),
+        cmocka_unit_test(test_limits),
+    };
+
+    return cmocka_run_group_tests_name("similar", tests, NULL, NULL);
+}

@@ -1,0 +1,86 @@
+/*
+ * trigram_test.c: the similarity of SKUs is pg_trgm's.
+ */
+#include "tests/unit/mappings/mappings_tests.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static double similarity(struct world *world, const char *a, const char *b)
+{
+    static struct trigrams left;
+    static struct trigrams right;
+    struct slice folded = {NULL, 0};
+
+    assert_int_equal(sku_fold(&world->arena, slice_text(a), &folded), OK);
+    trigrams_read(folded, &left);
+    assert_int_equal(sku_fold(&world->arena, slice_text(b), &folded), OK);
+    trigrams_read(folded, &right);
+    assert_int_equal(
+        trigrams_are_similar(left.count, right.count, trigrams_count_shared(&left, &right)),
+        trigrams_similarity(left.count, right.count, trigrams_count_shared(&left, &right)) >= 0.4);
+    return trigrams_similarity(left.count, right.count, trigrams_count_shared(&left, &right));
+}
+
+/* Goal: pairs are as similar as pg_trgm finds them. Method: the table that similarities.py makes from its
+ * definition, both ways round. */
+static void test_table(void **state)
+{
+    static const struct {
+        const char *a;
+        const char *b;
+        double similarity;
+    } pairs[] = {
+#define SIMILARITY(text, other, value) {text, other, value},
+#include "tests/unit/mappings/similarities.def"
+#undef SIMILARITY
+    };
+    struct world world;
+
+    (void)state;
+    world_init(&world);
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+        assert_true(fabs(similarity(&world, pairs[i].a, pairs[i].b) - pairs[i].similarity) < 1e-8);
+        assert_true(fabs(similarity(&world, pairs[i].b, pairs[i].a) - pairs[i].similarity) < 1e-8);
+    }
+    world_deinit(&world);
+}
+
+/* Goal: the longest SKUs have room. Method: 256 bytes of one word, and of words of one letter, all
+ * different as far as letters go. */
+static void test_longest(void **state)
+{
+    static struct trigrams trigrams;
+    struct world world;
+    char text[SKU_BYTES_MAX + 1];
+
+    (void)state;
+    world_init(&world);
+    for (size_t i = 0; i < SKU_BYTES_MAX; i++) {
+        text[i] = (char)('a' + world_draw(&world, 26));
+    }
+    text[SKU_BYTES_MAX] = '\0';
+    trigrams_read(slice_text(text), &trigrams);
+    assert_true(trigrams.count > 200 && trigrams.count <= SKU_BYTES_MAX + 1);
+    for (size_t i = 1; i < SKU_BYTES_MAX; i += 2) {
+        text[i] = '-';
+    }
+    trigrams_read(slice_text(text), &trigrams);
+    assert_true(trigrams.count > 0 && trigrams.count <= 2 * 26);
+    world_deinit(&world);
+}
+
+int run_trigram_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_longest),
+    };
+
+    return cmocka_run_group_tests_name("trigrams", tests, NULL, NULL);
+}

@@ -25,6 +25,7 @@ int main(void)
     failed += run_verify_tests();
     failed += run_long_read_tests();
     failed += run_analytics_tests();
+    failed += run_experiment_tests();
     failed += run_settings_tests();
     failed += run_prompt_tests();
     failed += run_extraction_tests();

@@ -147,6 +147,7 @@ int run_review_tests(void);
 int run_verify_tests(void);
 int run_long_read_tests(void);
 int run_analytics_tests(void);
+int run_experiment_tests(void);
 int run_settings_tests(void);
 int run_prompt_tests(void);
 int run_extraction_tests(void);

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#define STEPS 500
+#define STEPS 800
 #define SEEDS 8
 #define HAMMERING_MAX 3
 #define STEP_US 10000

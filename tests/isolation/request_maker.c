@@ -13,6 +13,7 @@
 #define DEPTH_MAX 8
 #define FIELDS_IN_TEN 5 /* of those that need not be there */
 #define PAGE_TOKENS_IN_TEN 1 /* one that belongs to another request refuses the whole */
+#define VERSIONS_IN_TEN 1 /* there are few of each thing */
 #define DAY_US (INT64_C(24) * 3600 * 1000000)
 
 struct open_message {
@@ -67,6 +68,9 @@ struct pool *pools_of(struct pools *pools, const struct field_info *field)
     }
     if (field->type != FIELD_STRING) {
         return NULL;
+    }
+    if (slice_starts_with(field->name, SLICE("exposure_ref"))) { /* or several of them */
+        return &pools->references;
     }
     switch (field->rules.format) {
     case FORMAT_UUID:
@@ -132,6 +136,18 @@ static bool is_target_in(const struct message_info *message, const struct field_
     return target >= message->fields && target < message->fields + message->count;
 }
 
+/* How often a field is there that may be left out. */
+static uint64_t fields_in_ten(const struct field_info *field)
+{
+    if (field->rules.format == FORMAT_PAGE_TOKEN) {
+        return PAGE_TOKENS_IN_TEN;
+    }
+    return slice_equal(field->name, SLICE("version")) ||
+                   slice_equal(field->name, SLICE("template_version"))
+               ? VERSIONS_IN_TEN
+               : FIELDS_IN_TEN;
+}
+
 /* Whether a field that may be left out is there. */
 static bool is_wanted(struct making *making, const struct open_message *open,
                       const struct field_info *field)
@@ -156,8 +172,7 @@ static bool is_wanted(struct making *making, const struct open_message *open,
                field->oneof >= 0;
     }
     return field->rules.required || is_message(field) ||
-           maker_draw(maker, 10) <
-               (field->rules.format == FORMAT_PAGE_TOKEN ? PAGE_TOKENS_IN_TEN : FIELDS_IN_TEN);
+           maker_draw(maker, 10) < fields_in_ten(field);
 }
 
 /* `map` is the field whose key it is, or NULL. */
@@ -170,6 +185,11 @@ static struct slice draw_text(struct request_maker *maker, const struct field_in
 
     if (map != NULL) { /* the key: a token of the template below, another in each map */
         return slice_of(map->name.data, 1);
+    }
+    /* Bytes that differ are stored under an id each: what has other bytes is told of. */
+    if (maker->target != NULL && maker->target->type == FIELD_BYTES &&
+        slice_equal(field->name, SLICE("document_id"))) {
+        return arena_printf(maker->arena, "probe %u", maker->probes++);
     }
     if (slice_equal(field->name, SLICE("template"))) {
         return SLICE("{{hint_examples}} {{c}} {{t}} {{none}}");

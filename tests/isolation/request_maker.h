@@ -25,6 +25,7 @@ struct pools {
     struct pool uuids;
     struct pool key_ids;
     struct pool page_tokens;
+    struct pool references; /* to what was served */
 };
 
 void pool_put(struct pool *pool, struct slice text);
@@ -45,6 +46,7 @@ struct request_maker {
     const struct field_info *target;
     struct slice target_text;
     uint64_t target_number;
+    unsigned probes; /* documents that got an id of their own */
 };
 
 /* From 0 to below `count`. */

@@ -244,7 +244,7 @@ static void walk_field(struct sides *sides, const struct method_info *method,
 {
     const struct pools *owners = &sides->real.owner.pools;
     const struct pool *pools[] = {&owners->names, &owners->uuids, &owners->key_ids,
-                                  &owners->page_tokens};
+                                  &owners->page_tokens, &owners->references};
     struct probe probe = {.method = method, .field = field};
 
     if (field->type == FIELD_UINT64 || field->type == FIELD_INT64) {
@@ -324,6 +324,66 @@ static void test_every_field(void **state)
     sides_free(sides);
 }
 
+static void expect_ok(struct side *side, const char *path, const ProtobufCMessage *request)
+{
+    const struct exchange_start start = {.path = path, .authorization = side->owner.token};
+
+    begin_step(side);
+    assert_int_equal(world_call(&side->world, &start, request, NULL), GRPC_OK);
+}
+
+/* Two layouts that an experiment compares: with corrections enough, and an extraction each. */
+static void make_experiments(struct side *side)
+{
+    Errata__V1__OrganizationSettings settings = ERRATA__V1__ORGANIZATION_SETTINGS__INIT;
+    Errata__V1__UpdateSettingsRequest update = ERRATA__V1__UPDATE_SETTINGS_REQUEST__INIT;
+    Errata__V1__Extraction extraction = ERRATA__V1__EXTRACTION__INIT;
+    Errata__V1__RecordExtractionRequest record = ERRATA__V1__RECORD_EXTRACTION_REQUEST__INIT;
+    char layout[32];
+
+    settings._holdout_percent_case =
+        ERRATA__V1__ORGANIZATION_SETTINGS___HOLDOUT_PERCENT_HOLDOUT_PERCENT;
+    settings.holdout_percent = 50;
+    update.settings = &settings;
+    expect_ok(side, "errata.v1.AdminService/UpdateSettings", &update.base);
+    for (int i = 0; i < 2; i++) {
+        (void)snprintf(layout, sizeof(layout), "compared %d", i);
+        for (int j = 0; j < 3; j++) {
+            begin_step(side);
+            (void)world_capture(&side->world, side->owner.token, NULL, layout);
+        }
+        extraction.layout_fingerprint = layout;
+        extraction._document_id_case = ERRATA__V1__EXTRACTION___DOCUMENT_ID_DOCUMENT_ID;
+        extraction.document_id = layout;
+        extraction._confidence_case = ERRATA__V1__EXTRACTION___CONFIDENCE_CONFIDENCE;
+        extraction.confidence = 0.5;
+        record.extraction = &extraction;
+        expect_ok(side, "errata.v1.CorrectionService/RecordExtraction", &record.base);
+    }
+}
+
+/* Two mappings and two templates. */
+static void make_pairs(struct side *side)
+{
+    Errata__V1__SkuMapping mapping = ERRATA__V1__SKU_MAPPING__INIT;
+    Errata__V1__SuggestMappingRequest suggest = ERRATA__V1__SUGGEST_MAPPING_REQUEST__INIT;
+    Errata__V1__PromptTemplate template = ERRATA__V1__PROMPT_TEMPLATE__INIT;
+    Errata__V1__PutPromptTemplateRequest put = ERRATA__V1__PUT_PROMPT_TEMPLATE_REQUEST__INIT;
+    char name[32];
+
+    for (int i = 0; i < 2; i++) {
+        (void)snprintf(name, sizeof(name), "pair %d", i);
+        mapping.customer_id = mapping.customer_sku = mapping.internal_sku = name;
+        mapping._confidence_case = ERRATA__V1__SKU_MAPPING___CONFIDENCE_CONFIDENCE;
+        mapping.confidence = 0.5;
+        suggest.mapping = &mapping;
+        expect_ok(side, "errata.v1.MappingService/SuggestMapping", &suggest.base);
+        template.name = template.text = name;
+        put.prompt_template = &template;
+        expect_ok(side, "errata.v1.CorrectionService/PutPromptTemplate", &put.base);
+    }
+}
+
 /* The owner's first page of one, so that there is a next; empty where there is none. */
 static struct slice take_page_token(struct side *side, const struct method_info *method)
 {
@@ -360,6 +420,10 @@ static void test_page_tokens(void **state)
     struct sides *sides = sides_new();
 
     (void)state;
+    make_experiments(&sides->real);
+    make_experiments(&sides->strange);
+    make_pairs(&sides->real);
+    make_pairs(&sides->strange);
     for (uint32_t i = 0; i < contract_method_count; i++) {
         const struct method_info *method = &contract_methods[i];
         struct answer answers[2];

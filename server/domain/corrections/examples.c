@@ -162,8 +162,8 @@ static enum err take_row(struct lookup *lookup, struct slice value)
 }
 
 /* A row's bytes stand in pages of their own, which the processor's caches seldom have: asking for the
- * beginnings of all rows, and for their ends, where the hints' hashes stand, before the first is read
- * lets the waits for them pass side by side. Line by line: asked for faster (four in a step) they are lost where too many are under way, and a cold lookup
+ * beginnings of all rows before the first is read lets the waits for them pass side by side. Line by
+ * line: asked for faster (four in a step) they are lost where too many are under way, and a cold lookup
  * costs a tenth more. */
 static void prefetch(struct slice value)
 {
@@ -172,7 +172,6 @@ static void prefetch(struct slice value)
     for (size_t at = 0; at < size; at += CACHE_LINE_BYTES) {
         __builtin_prefetch(value.data + at);
     }
-    __builtin_prefetch(value.data + value.size - 1);
 }
 
 /* Steps to as many rows as may still be wanted. Gives their number; fewer than asked for are the

@@ -58,21 +58,22 @@ static struct slice trim(struct slice text)
     return text;
 }
 
-/* Whatever the case, with a blank or a dash for an underscore: headings are typed by people. */
+/* Headings are typed by people: whatever the case, with a blank or a dash for an underscore. */
+static int heading_letter(uint8_t byte)
+{
+    return byte == ' ' || byte == '-' ? '_' : tolower(byte);
+}
+
 static bool is_name(struct slice title, const char *name)
 {
-    title = trim(title);
-    if (title.size != strlen(name)) {
-        return false;
-    }
-    for (size_t i = 0; i < title.size; i++) {
-        int letter = tolower(title.data[i]);
+    bool same = true;
 
-        if ((letter == ' ' || letter == '-' ? '_' : letter) != name[i]) {
-            return false;
-        }
+    title = trim(title);
+    same = title.size == strlen(name);
+    for (size_t i = 0; same && i < title.size; i++) {
+        same = heading_letter(title.data[i]) == name[i];
     }
-    return true;
+    return same;
 }
 
 enum cli_exit csv_input_find(struct csv_input *input, const struct csv_input_column *columns,

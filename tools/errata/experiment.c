@@ -9,6 +9,8 @@
 
 /* What is rarer than this by chance is no chance. */
 #define P_VALUE_MAX 0.05
+/* With fewer extractions on one side the interval and the p-value, which suppose many, say too much. */
+#define ARM_EXTRACTIONS_MIN 10
 /* What is smaller is written so. */
 #define P_VALUE_SHOWN_MIN 0.0001
 /* The goal, by the contract of `target_reached`. */
@@ -30,10 +32,26 @@ static bool is_empty(struct cli *cli, struct json_value arm)
     return slice_equal(measures_number(cli, arm, "extractionCount"), SLICE("0"));
 }
 
+static bool is_small(struct cli *cli, struct json_value arm)
+{
+    double count = 0;
+
+    return !measures_double(cli, arm, "extractionCount", &count) || count < ARM_EXTRACTIONS_MIN;
+}
+
+/* The difference is more than chance makes. */
+static bool is_certain(struct cli *cli, struct json_value comparison)
+{
+    double p_value = 1;
+
+    return measures_double(cli, comparison, "pValue", &p_value) && p_value < P_VALUE_MAX &&
+           !is_small(cli, reply_member(comparison, "treatment")) &&
+           !is_small(cli, reply_member(comparison, "control"));
+}
+
 static enum verdict judge(struct cli *cli, struct json_value comparison)
 {
     double improvement = 0;
-    double p_value = 1;
 
     if (is_empty(cli, reply_member(comparison, "treatment"))) {
         return VERDICT_NO_TREATMENT;
@@ -44,7 +62,7 @@ static enum verdict judge(struct cli *cli, struct json_value comparison)
     if (!measures_double(cli, comparison, "relativeImprovement", &improvement)) {
         return VERDICT_NO_RATIO;
     }
-    if (!measures_double(cli, comparison, "pValue", &p_value) || p_value >= P_VALUE_MAX) {
+    if (!is_certain(cli, comparison)) {
         return VERDICT_CHANCE;
     }
     if (improvement < 0) {

@@ -501,6 +501,6 @@ enum cli_exit mapping_import_run(struct cli *cli)
 const struct option_spec mapping_import_options[] = {
     {"actor", "USER", "who judged, in rows that name nobody; else the token's user"},
     {"dry-run", NULL, "read the file and say what is wrong with it, without a server"},
-    {"jobs", "N", "rows on their way at a time, 1 to 64 (default 32)"},
+    {"jobs", "N", "rows on their way at a time, 1 to 64 (default 64)"},
     {"again", NULL, "store rows even where this import was done within 24 hours"},
     {NULL, NULL, NULL}};

@@ -8,7 +8,7 @@
 #include "tools/errata/calls.h"
 
 /* Rows on their way at a time, unless --jobs says otherwise. */
-#define MAPPING_IMPORT_JOBS_DEFAULT 32
+#define MAPPING_IMPORT_JOBS_DEFAULT 64
 /* Rows of which it is told one by one what is wrong with them; the rest are counted. */
 #define MAPPING_IMPORT_TOLD_MAX 20
 

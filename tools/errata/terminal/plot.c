@@ -108,20 +108,20 @@ static void find_range(const struct drawing *drawing, double *ret_least, double 
     *ret_most = most;
 }
 
-/* 2, 4, 6, 8 or 10 times a power of ten, whose half is a whole number as well. */
+/* 2, 4, 6, to 20 times a power of ten: its half is a whole number as well. */
 static double nice_above(double most)
 {
     double unit = 1;
 
-    while (unit * 10 < most) {
+    while (unit * 20 < most) {
         unit *= 10;
     }
-    for (unsigned i = 2; i < 10; i += 2) {
+    for (unsigned i = 2; i < 20; i += 2) {
         if (most <= unit * i) {
             return unit * i;
         }
     }
-    return unit * 10;
+    return unit * 20;
 }
 
 /* The tenths around all marks. */

@@ -158,7 +158,7 @@ static void harvest_texts(struct sequence *sequence, struct slice reply)
     }
 }
 
-/* Ids, fingerprints and page tokens, for later requests of anybody. */
+/* Ids, fingerprints, references and page tokens, for later requests of anybody. */
 static void harvest(struct sequence *sequence, const struct message_info *message,
                     struct slice reply)
 {
@@ -171,6 +171,8 @@ static void harvest(struct sequence *sequence, const struct message_info *messag
 
         if (info != NULL && slice_equal(info->name, SLICE("next_page_token"))) {
             pool_add(&sequence->pool.page_tokens, field.bytes);
+        } else if (info != NULL && slice_equal(info->name, SLICE("exposure_ref"))) {
+            pool_add(&sequence->pool.references, field.bytes);
         }
     }
 }

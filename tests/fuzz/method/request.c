@@ -155,6 +155,9 @@ static struct slice draw_plain_text(struct maker *maker, const struct field_info
     if (within != NULL && within->map && field->number == 1) {
         return draw_key(maker);
     }
+    if (slice_starts_with(field->name, SLICE("exposure_ref"))) { /* or several of them */
+        return pool_draw(maker, &maker->pool->references, "forged");
+    }
     choice = fuzz_take_byte(maker->input);
     if (choice >= 200) {
         return draw_template(maker);

@@ -27,6 +27,7 @@ struct pool {
     struct pool_texts key_ids;
     struct pool_texts page_tokens;
     struct pool_texts fingerprints;
+    struct pool_texts references; /* to what was served */
     int64_t now_us;
 };
 

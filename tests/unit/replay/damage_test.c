@@ -5,7 +5,7 @@
 #include "store/record.h"
 #include "tests/unit/replay/world.h"
 
-#define WRITES 300
+#define WRITES 400
 
 static const enum world_backend kinds[] = {WORLD_MEMORY, WORLD_LMDB};
 

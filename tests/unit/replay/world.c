@@ -9,6 +9,7 @@
 #include "store/base/bytes.h"
 #include "store/lmdb/lmdb.h"
 #include "store/memory/memory.h"
+#include "tests/unit/replay/learned.h"
 
 #include <stdio.h>
 
@@ -141,6 +142,9 @@ static struct capture_input draw_capture(struct world *world)
     if (world_draw(world, 3) == 0) {
         input.document_id = name(world, "document", NAMES);
     }
+    if (world_draw(world, 3) == 0) {
+        input.draft_order_id = name(world, "draft", NAMES);
+    }
     if (world_draw(world, 4) == 0) {
         input.meta_json = SLICE("{\"input_snippet\":\"Bohrer 12\",\"confidence\":0.5}");
     }
@@ -237,12 +241,17 @@ static enum err write_one(struct world *world, struct store_txn *txn, struct org
                           struct work_result *ret_result)
 {
     ret_result->org = org;
-    switch (world_draw(world, 8)) {
+    switch (world_draw(world, 12)) {
     case 0:
         return write_token(world, txn, org, ret_result);
     case 1:
     case 2:
         return write_document(world, txn, org, ret_result);
+    case 3:
+    case 4:
+    case 5:
+    case 6:
+        return learned_write(world, txn, org, ret_result);
     default:
         return write_captures(world, txn, org, ret_result);
     }

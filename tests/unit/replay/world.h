@@ -50,7 +50,8 @@ void world_deinit(struct world *world);
 /* A random number below. */
 uint32_t world_draw(struct world *world, uint32_t below);
 /* One write to a random organisation: captures (live and backfilled, one or several), documents,
- * tokens made and revoked; some with an idempotency key. The clock moves on. */
+ * tokens made and revoked, and what is learned from them; some with an idempotency key. The clock
+ * moves on. */
 void world_write(struct world *world);
 /* As many of them. */
 void world_write_many(struct world *world, size_t count);

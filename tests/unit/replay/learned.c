@@ -1,0 +1,225 @@
+/*
+ * learned.c: see learned.h. References are made as lookups make them, at one time for ever, so that some
+ * are cited again, for the same subject and for others.
+ */
+#include "tests/unit/replay/learned.h"
+
+#include "server/domain/corrections/examples.h"
+#include "server/domain/extractions/extractions.h"
+#include "server/domain/mappings/mappings.h"
+#include "server/domain/prompts/prompt_templates.h"
+#include "server/domain/settings/settings.h"
+#include "store/base/wire.h"
+
+#define LAYOUTS 2
+#define NAMES 5
+#define MAPPINGS 6
+#define REFERENCES_MAX 3
+
+static struct slice name_of(struct world *world, const char *kind, uint32_t count)
+{
+    return arena_printf(&world->arena, "%s-%u", kind, world_draw(world, count));
+}
+
+static struct capture_caller caller_of_all(void)
+{
+    return (struct capture_caller){ROLE_ADMIN, {NULL, 0}, 0xabcd, false};
+}
+
+static int64_t draw_past(struct world *world)
+{
+    return world->clock.wall_us - (int64_t)world_draw(world, 1000000) * 1000000;
+}
+
+static struct slice write_reference(struct world *world, struct org_id org,
+                                    const struct exposure *exposure)
+{
+    const uint8_t bytes[EXPOSURE_KEY_BYTES] = {7};
+    struct exposure_key key;
+    struct wire_reader reader;
+    struct wire_field field = {0};
+    struct buffer body;
+
+    exposure_key_init(&key, bytes);
+    buffer_init(&body, &world->arena, 0);
+    exposure_write(&key, org, exposure, 1, &body);
+    reader = wire_reader_of(buffer_slice(&body));
+    assert_int_equal(wire_next(&reader, &field), OK);
+    return field.bytes;
+}
+
+/* What GetExamples of a layout answers. */
+static struct slice refer_to_examples(struct world *world, struct store_txn *txn, struct org_id org)
+{
+    const struct examples_query query = {.org = org,
+                                         .layout_fingerprint = name_of(world, "layout", LAYOUTS),
+                                         .document_id = name_of(world, "document", NAMES),
+                                         .limit = 1 + world_draw(world, EXAMPLES_LIMIT_MAX)};
+    struct examples_found *found = arena_alloc(&world->arena, sizeof(*found));
+    struct exposure exposure = {.kind = EXPOSURE_KIND_EXAMPLES, .served_at_us = WORLD_START_US};
+
+    assert_non_null(found);
+    assert_int_equal(examples_find(&world->arena, txn, &query, found), OK);
+    exposure.arm = found->arm;
+    exposure.artifacts = found->artifacts;
+    exposure.artifact_count = found->count;
+    return write_reference(world, org, &exposure);
+}
+
+/* What MatchLines answers that applied one mapping, or none. */
+static struct slice refer_to_matches(struct world *world, struct org_id org)
+{
+    struct exposed_artifact artifact = {.version = 1, .line_count = 1 + world_draw(world, 3)};
+    struct exposure exposure = {
+        .kind = EXPOSURE_KIND_MATCHES,
+        .arm = EXPERIMENT_ARM_NONE,
+        .served_at_us = WORLD_START_US,
+        .artifacts = &artifact,
+    };
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+
+    if (world_find_row(world, TABLE_MAPPING, org.uuid, world_draw(world, 3), &key, &value)) {
+        assert_int_equal(key_read_event(key, &artifact.seq), OK);
+        exposure.artifact_count = 1;
+    }
+    return write_reference(world, org, &exposure);
+}
+
+static void draw_subject(struct world *world, struct extraction_input *input)
+{
+    if (world_draw(world, 3) > 0) {
+        input->document_id = name_of(world, "document", NAMES);
+    }
+    if (world_draw(world, 2) > 0) {
+        input->draft_order_id = name_of(world, "draft", NAMES);
+    }
+}
+
+static enum err write_extraction(struct world *world, struct store_txn *txn, struct org_id org)
+{
+    const uint8_t bytes[EXPOSURE_KEY_BYTES] = {7};
+    struct extraction_input input = {
+        .layout_fingerprint = name_of(world, "layout", LAYOUTS),
+        .has_confidence = true,
+        .confidence = (double)world_draw(world, 1001) / 1000,
+        .field_count = world_draw(world, 3),
+        .exposure_ref_count = world_draw(world, REFERENCES_MAX),
+    };
+    struct exposure_key key;
+    struct extraction_stored stored;
+    const struct extraction_request request = {
+        .org = org, .caller = caller_of_all(), .key = &key, .input = &input};
+
+    exposure_key_init(&key, bytes);
+    draw_subject(world, &input);
+    for (size_t i = 0; i < input.exposure_ref_count; i++) {
+        input.exposure_refs[i] = world_draw(world, 3) == 0 ? refer_to_matches(world, org)
+                                                           : refer_to_examples(world, txn, org);
+    }
+    if (world_draw(world, 4) == 0) {
+        input.has_created_at = true;
+        input.created_at_us = draw_past(world);
+    }
+    return extraction_store(&world->ctx, txn, &request, &stored);
+}
+
+static struct mapping_name draw_mapping(struct world *world)
+{
+    struct mapping_name name;
+
+    assert_int_equal(
+        mapping_name_read(&world->ctx, slice_of(NULL, 0), name_of(world, "customer", 2),
+                          name_of(world, "sku", MAPPINGS), name_of(world, "internal", 3), &name),
+        OK);
+    return name;
+}
+
+static enum err write_suggestion(struct world *world, struct store_txn *txn, struct org_id org)
+{
+    const struct capture_caller caller = caller_of_all();
+    const struct mapping_suggestion suggestion = {
+        .name = draw_mapping(world),
+        .confidence = (double)world_draw(world, 100) / 100,
+    };
+    uint64_t seq = 0;
+
+    return mapping_suggest(&world->ctx, txn, org, &caller, &suggestion, &seq);
+}
+
+static enum err write_judgement(struct world *world, struct store_txn *txn, struct org_id org)
+{
+    const struct capture_caller caller = caller_of_all();
+    struct mapping_judgement judgement = {
+        .event_type =
+            world_draw(world, 3) == 0 ? EVENT_TYPE_MAPPING_REJECTED : EVENT_TYPE_MAPPING_CONFIRMED,
+        .name = draw_mapping(world),
+        .time = {.is_given = world_draw(world, 4) == 0},
+    };
+    uint64_t seq = 0;
+
+    if (judgement.time.is_given) {
+        judgement.time.created_at_us = draw_past(world);
+    }
+    return mapping_judge(&world->ctx, txn, org, &caller, &judgement, &seq);
+}
+
+static enum err write_settings(struct world *world, struct store_txn *txn, struct org_id org)
+{
+    const struct settings_change change = {.has_holdout_percent = true,
+                                           .holdout_percent = world_draw(world, 3) * 30};
+    uint64_t seq = 0;
+
+    return settings_update(&world->ctx, txn, org, SLICE("anna"), &change, &seq);
+}
+
+static enum err write_template(struct world *world, struct store_txn *txn, struct org_id org)
+{
+    struct prompt_template_draft draft = {
+        .name = name_of(world, "template", 3),
+        .text = SLICE("Read {{document_text}} as in {{hint_examples}}."),
+        .comment = SLICE("shorter"),
+        .actor_user_id = SLICE("anna"),
+    };
+    uint64_t seq = 0;
+
+    assert_int_equal(prompt_template_prepare(&world->ctx, &draft), OK);
+    return prompt_template_put(&world->ctx, txn, org, &draft, &seq);
+}
+
+static enum err write_any(struct world *world, struct store_txn *txn, struct org_id org)
+{
+    switch (world_draw(world, 8)) {
+    case 0:
+        return write_settings(world, txn, org);
+    case 1:
+        return write_template(world, txn, org);
+    case 2:
+        return write_suggestion(world, txn, org);
+    case 3:
+    case 4:
+        return write_judgement(world, txn, org);
+    default:
+        return write_extraction(world, txn, org);
+    }
+}
+
+enum err learned_write(struct world *world, struct store_txn *txn, struct org_id org,
+                       struct work_result *ret_result)
+{
+    struct log_head before;
+    struct log_head after;
+    enum err err = log_read_head(txn, org, &before);
+
+    if (err == OK) {
+        err = write_any(world, txn, org);
+    }
+    if (err == OK) {
+        err = log_read_head(txn, org, &after);
+    }
+    if (err == OK) {
+        ret_result->first_seq = before.last_seq + 1;
+        ret_result->count = (uint32_t)(after.last_seq - before.last_seq);
+    }
+    return err;
+}

@@ -1,0 +1,15 @@
+/*
+ * learned.h: random writes of what is learned: mappings suggested, confirmed and rejected, extractions
+ * that cite what was served, settings, templates.
+ */
+#ifndef ERRATA_TESTS_UNIT_REPLAY_LEARNED_H
+#define ERRATA_TESTS_UNIT_REPLAY_LEARNED_H
+
+#include "store/work.h"
+#include "tests/unit/replay/world.h"
+
+/* One write of one of them, in a write that was begun. Its count is 0 where it changed nothing. */
+MUST_CHECK enum err learned_write(struct world *world, struct store_txn *txn, struct org_id org,
+                                  struct work_result *ret_result);
+
+#endif

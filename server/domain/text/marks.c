@@ -157,7 +157,7 @@ static size_t end_of_token(struct points text, size_t from, char closing)
         if (looks_like(text, at, '|') && looks_like(text, at + 1, closing)) {
             return at + 2;
         }
-        if (closing == ']' && is_gap(text.at[at])) {
+        if (closing == ']' && fold_is_space(text.at[at])) {
             return 0;
         }
         at++;

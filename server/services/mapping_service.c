@@ -369,9 +369,10 @@ enum err mapping_service_record_matches_write(struct service *service, struct st
                                               void *prepared, struct work_result *result)
 {
     struct org_id org = service->principal->org;
-    struct slice draft_order_id = slice_text(request->draft_order_id);
     struct exposure_citer citer;
     struct cited_exposure cited;
+    const struct mapping_citation citation = {org, &citer, &cited,
+                                              slice_text(request->draft_order_id)};
     uint64_t seq = 0;
     bool is_known = false;
     enum err err = read_citer(service, txn, request, &citer);
@@ -386,7 +387,7 @@ enum err mapping_service_record_matches_write(struct service *service, struct st
     is_known = cited.seq != 0;
     err = exposure_record(service->ctx, txn, org, &citer, &cited);
     if (err == OK) {
-        err = mapping_uses_store(service->ctx, txn, org, &citer, &cited, draft_order_id, &seq);
+        err = mapping_uses_store(service->ctx, txn, &citation, &seq);
     }
     if (err == OK) {
         result->first_seq = is_known ? seq : cited.seq;

@@ -197,11 +197,12 @@ static enum err append_all(struct ctx *ctx, struct store_txn *txn,
     }
     for (size_t i = 0; i < citations->count && err == OK; i++) {
         const struct cited_exposure *cited = &citations->items[i].cited;
+        const struct mapping_citation citation = {request->org, &citer, cited,
+                                                  decided->draft_order_id};
         uint64_t seq = 0;
 
         if (cited->exposure.kind == EXPOSURE_KIND_MATCHES) {
-            err = mapping_uses_store(ctx, txn, request->org, &citer, cited, decided->draft_order_id,
-                                     &seq);
+            err = mapping_uses_store(ctx, txn, &citation, &seq);
         }
     }
     return err;

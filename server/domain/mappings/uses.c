@@ -9,17 +9,6 @@
 #include "server/domain/mappings/uses_apply.h"
 #include "store/base/wire.h"
 
-enum err mapping_uses_find(struct store_txn *txn, struct org_id org,
-                           const struct cited_exposure *cited, struct slice draft_order_id,
-                           uint64_t *ret_seq)
-{
-    if (cited->seq == 0) {
-        return ERR_NOT_FOUND;
-    }
-    return exposure_find_outcome(txn, org, cited->seq, EVENT_MAPPING_APPLIED, draft_order_id,
-                                 ret_seq);
-}
-
 static void put_applied(struct buffer *facts, const struct exposed_artifact *artifact)
 {
     wire_put_header(facts, MAPPING_APPLIED_MAPPINGS_FIELD,
@@ -29,20 +18,19 @@ static void put_applied(struct buffer *facts, const struct exposed_artifact *art
 }
 
 /* Before the first put: what a reference of ours names is there. */
-static enum err encode_facts(struct ctx *ctx, struct store_txn *txn, struct org_id org,
-                             const struct cited_exposure *cited, struct slice draft_order_id,
-                             struct slice *ret_facts)
+static enum err encode_facts(struct ctx *ctx, struct store_txn *txn,
+                             const struct mapping_citation *citation, struct slice *ret_facts)
 {
-    const struct exposure *exposure = &cited->exposure;
+    const struct exposure *exposure = &citation->cited->exposure;
     struct buffer facts = {0};
 
     buffer_init(&facts, ctx->arena, 256);
-    wire_put_varint(&facts, MAPPING_APPLIED_EXPOSURE_SEQ_FIELD, cited->seq);
-    wire_put_bytes_given(&facts, MAPPING_APPLIED_DRAFT_ORDER_ID_FIELD, draft_order_id);
+    wire_put_varint(&facts, MAPPING_APPLIED_EXPOSURE_SEQ_FIELD, citation->cited->seq);
+    wire_put_bytes_given(&facts, MAPPING_APPLIED_DRAFT_ORDER_ID_FIELD, citation->draft_order_id);
     for (size_t i = 0; exposure->is_listed && i < exposure->artifact_count; i++) {
         const struct exposed_artifact *artifact = &exposure->artifacts[i];
         struct mapping_row row;
-        enum err err = mapping_row_read(txn, org, artifact->seq, &row);
+        enum err err = mapping_row_read(txn, citation->org, artifact->seq, &row);
 
         if (err != OK) {
             return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
@@ -55,13 +43,13 @@ static enum err encode_facts(struct ctx *ctx, struct store_txn *txn, struct org_
 
 /* The draft order where one is named; always the exposure, by the id of its event. */
 static enum err add_subjects(struct ctx *ctx, struct store_txn *txn,
-                             const struct cited_exposure *cited, struct slice draft_order_id,
-                             struct event_draft *draft)
+                             const struct mapping_citation *citation, struct event_draft *draft)
 {
+    struct slice draft_order_id = citation->draft_order_id;
     char text[UUID_TEXT_BYTES];
     struct slice id = {NULL, 0};
     struct event recorded;
-    enum err err = log_read(txn, draft->org, cited->seq, &recorded);
+    enum err err = log_read(txn, citation->org, citation->cited->seq, &recorded);
 
     if (err != OK) {
         return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
@@ -78,29 +66,30 @@ static enum err add_subjects(struct ctx *ctx, struct store_txn *txn,
     return OK;
 }
 
-enum err mapping_uses_store(struct ctx *ctx, struct store_txn *txn, struct org_id org,
-                            const struct exposure_citer *citer, const struct cited_exposure *cited,
-                            struct slice draft_order_id, uint64_t *ret_seq)
+enum err mapping_uses_store(struct ctx *ctx, struct store_txn *txn,
+                            const struct mapping_citation *citation, uint64_t *ret_seq)
 {
+    const struct exposure_citer *citer = citation->citer;
     struct event_draft draft = {
-        .org = org,
+        .org = citation->org,
         .kind = EVENT_MAPPING_APPLIED,
         .annotator = ANNOTATOR_CODE,
         .source = citer->source,
         .actor_user_id = citer->actor_user_id,
     };
     struct event event = {0};
-    enum err err = mapping_uses_find(txn, org, cited, draft_order_id, ret_seq);
+    enum err err = exposure_find_outcome(txn, citation->org, citation->cited->seq,
+                                         EVENT_MAPPING_APPLIED, citation->draft_order_id, ret_seq);
 
     if (err != ERR_NOT_FOUND) {
         return err;
     }
-    err = encode_facts(ctx, txn, org, cited, draft_order_id, &draft.facts);
+    err = encode_facts(ctx, txn, citation, &draft.facts);
     if (err == OK) {
-        err = add_subjects(ctx, txn, cited, draft_order_id, &draft);
+        err = add_subjects(ctx, txn, citation, &draft);
     }
     if (err == OK) {
-        err = log_next_stamp(ctx, txn, org, &draft.stamp);
+        err = log_next_stamp(ctx, txn, citation->org, &draft.stamp);
     }
     draft.created_at_us =
         citer->source == SOURCE_BACKFILL ? citer->created_at_us : draft.stamp.recorded_at_us;

@@ -11,18 +11,18 @@
 
 #include <errata/v1/learning_service.fields.h>
 
-/* The event of an outcome that told of this exposure and draft order before (the empty text: of no
- * draft order). ERR_NOT_FOUND: none did. Appends nothing. */
-MUST_CHECK enum err mapping_uses_find(struct store_txn *txn, struct org_id org,
-                                      const struct cited_exposure *cited,
-                                      struct slice draft_order_id, uint64_t *ret_seq);
-/* Appends and applies the event that counts the uses, of an exposure of kind MATCHES that stands in
- * the log (exposure_record); or finds the one that counted them before. `citer` is for the envelope.
- * For RecordMatches, and for RecordExtraction of each MATCHES reference that it cites. */
-MUST_CHECK enum err mapping_uses_store(struct ctx *ctx, struct store_txn *txn, struct org_id org,
-                                       const struct exposure_citer *citer,
-                                       const struct cited_exposure *cited,
-                                       struct slice draft_order_id, uint64_t *ret_seq);
+/* An answer that is cited, of kind MATCHES, and for which draft order. */
+struct mapping_citation {
+    struct org_id org;
+    const struct exposure_citer *citer; /* for the envelope of the event */
+    const struct cited_exposure *cited; /* it stands in the log (exposure_record) */
+    struct slice draft_order_id; /* empty: none was named */
+};
+
+/* Appends and applies the event that counts the uses; or finds the one that counted them before. For
+ * RecordMatches, and for RecordExtraction of each MATCHES reference that it cites. */
+MUST_CHECK enum err mapping_uses_store(struct ctx *ctx, struct store_txn *txn,
+                                       const struct mapping_citation *citation, uint64_t *ret_seq);
 /* How many mappings an EVENT_MAPPING_APPLIED counted the uses of. */
 MUST_CHECK enum err mapping_uses_count(const struct event *event, uint32_t *ret_count);
 

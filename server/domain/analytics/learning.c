@@ -320,13 +320,10 @@ static void write_sums(const struct learning *learning, struct buffer *body)
 static enum err write_all(struct ctx *ctx, const struct learning *learning, size_t top_fields,
                           struct buffer *body)
 {
-    const struct field_count **top = arena_calloc(ctx->arena, top_fields, sizeof(*top));
+    const struct field_count *top[LEARNING_TOP_FIELDS_MAX];
     struct buffer scratch = {0};
     char text[DAY_TEXT_BYTES];
 
-    if (top == NULL) {
-        return ERR_MEMORY;
-    }
     buffer_init(&scratch, ctx->arena, 256);
     day_format(learning->range.first_day, text);
     wire_put_bytes(body, GET_LEARNING_ANALYTICS_RESPONSE_START_DATE_FIELD,
@@ -354,6 +351,7 @@ enum err learning_write(struct ctx *ctx, struct store_txn *txn, struct org_id or
 
     ASSERT(range->first_day <= range->last_day);
     ASSERT(day_count_of(range) <= LEARNING_DAYS_MAX);
+    ASSERT(top_fields <= LEARNING_TOP_FIELDS_MAX);
     if (learning == NULL) {
         return ERR_MEMORY;
     }

@@ -150,6 +150,7 @@ int run_analytics_tests(void);
 int run_experiment_tests(void);
 int run_settings_tests(void);
 int run_prompt_tests(void);
+int run_prompt_template_tests(void);
 int run_extraction_tests(void);
 
 #endif

@@ -1,0 +1,284 @@
+/*
+ * prompt_template_tests.c: prompt templates through calls: versions, what ships with the server, lists,
+ * what a VIEWER sees, and nothing of another organisation.
+ */
+#include "tests/rpc/ingest.h"
+#include "tests/rpc/prompts.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+/* Goal: versions count from 1 in each name and stay; a prompt takes the newest, one that is named, or that
+ * of then; a repeat under a key makes none. Method: two names, three versions. */
+static void test_versions(void **state)
+{
+    struct world world;
+    struct exchange_start start = {.path = PUT, .idempotency_key = "again"};
+    Errata__V1__PromptTemplate *template = NULL;
+    Errata__V1__PreparePromptRequest request = prompts_of_stored("order");
+    Errata__V1__PreparePromptResponse *response = NULL;
+
+    (void)state;
+    world_init(&world);
+    start.authorization = world.admin;
+    assert_int_equal(prompts_put(&world, &start, "order", "one {{B}} {{ A }} {{B}}", &template),
+                     GRPC_OK);
+    assert_int_equal(template->version, 1);
+    assert_int_equal(template->n_tokens, 2);
+    assert_string_equal(template->tokens[0], "B");
+    assert_string_equal(template->tokens[1], "A");
+    assert_string_equal(template->text, "one {{B}} {{ A }} {{B}}");
+    assert_string_equal(template->comment, "why");
+    assert_int_equal(strlen(template->id), UUID_TEXT_BYTES);
+    assert_non_null(template->created_at);
+    prompts_put_version(&world, world.admin, "order", "two", 2);
+    prompts_put_version(&world, world.admin, "offer", "offer", 1);
+    prompts_put_version(&world, world.admin, "order", "three", 3);
+    assert_int_equal(prompts_put(&world, &start, "order", "one {{B}} {{ A }} {{B}}", &template),
+                     GRPC_OK);
+    assert_int_equal(template->version, 1);
+    assert_string_equal(prompts_get(&world, world.admin, "order", -1)->text, "three");
+    assert_string_equal(prompts_get(&world, world.admin, "order", 2)->text, "two");
+    assert_null(prompts_get(&world, world.admin, "order", 4));
+    assert_null(prompts_get(&world, world.admin, "order", 0));
+    assert_null(prompts_get(&world, world.admin, "nothing", -1));
+
+    response = prompts_prepare(&world, world.admin, &request);
+    assert_string_equal(response->prompt, "three");
+    assert_int_equal(response->template_version, 3);
+    assert_string_equal(response->template_name, "order");
+    request._template_version_case =
+        ERRATA__V1__PREPARE_PROMPT_REQUEST___TEMPLATE_VERSION_TEMPLATE_VERSION;
+    request.template_version = 2;
+    assert_string_equal(prompts_prepare(&world, world.admin, &request)->prompt, "two");
+    request._template_version_case = 0;
+    request.as_of_case = ERRATA__V1__PREPARE_PROMPT_REQUEST__AS_OF_AS_OF_SEQ;
+    request.as_of_seq = 5; /* the organisation, its token, three templates */
+    assert_string_equal(prompts_prepare(&world, world.admin, &request)->prompt, "two");
+    request.as_of_seq = 2;
+    start = (struct exchange_start){.path = PREPARE, .authorization = world.admin};
+    assert_int_equal(world_call(&world, &start, &request.base, NULL), GRPC_NOT_FOUND);
+    world_deinit(&world);
+}
+
+/* Goal: what is no template is refused. Method: no name, no text, too long, too many tokens. */
+static void test_put_refused(void **state)
+{
+    static char large[65538];
+    static char many[300 * 9];
+    struct world world;
+    struct exchange_start start = {.path = PUT};
+    size_t size = 0;
+
+    (void)state;
+    world_init(&world);
+    start.authorization = world.admin;
+    memset(large, 'x', sizeof(large) - 1);
+    for (int i = 0; i < 257; i++) {
+        size += (size_t)snprintf(many + size, sizeof(many) - size, "{{n%d}}", i);
+    }
+    assert_int_equal(prompts_put(&world, &start, "", "text", NULL), GRPC_INVALID_ARGUMENT);
+    assert_int_equal(prompts_put(&world, &start, " name", "text", NULL), GRPC_INVALID_ARGUMENT);
+    assert_int_equal(prompts_put(&world, &start, "name", "", NULL), GRPC_INVALID_ARGUMENT);
+    assert_int_equal(prompts_put(&world, &start, "name", "\xff", NULL), GRPC_INVALID_ARGUMENT);
+    assert_int_equal(prompts_put(&world, &start, "name", large, NULL), GRPC_INVALID_ARGUMENT);
+    assert_int_equal(prompts_put(&world, &start, "name", many, NULL), GRPC_INVALID_ARGUMENT);
+    large[65536] = '\0';
+    prompts_put_version(&world, world.admin, "name", large, 1);
+    world_deinit(&world);
+}
+
+/* Goal: the template that ships is every organisation's version 0, makes a prompt with and without
+ * examples, and gives way to the organisation's own. Method: reads, a prompt, and a put of its name. */
+static void test_shipped(void **state)
+{
+    struct world world;
+    struct prompts_entries entries;
+    Errata__V1__PromptTemplate *template = NULL;
+    Errata__V1__PreparePromptRequest request = prompts_of_stored(SHIPPED);
+    Errata__V1__PreparePromptResponse *response = NULL;
+
+    (void)state;
+    world_init(&world);
+    template = prompts_get(&world, world.admin, SHIPPED, -1);
+    assert_int_equal(template->version, 0);
+    assert_string_equal(template->id, "");
+    assert_null(template->created_at);
+    assert_int_equal(template->n_tokens, 3);
+    assert_string_equal(template->tokens[0], "output_schema");
+    assert_string_equal(template->tokens[1], "hint_examples");
+    assert_string_equal(template->tokens[2], "document_text");
+
+    prompts_set_context(&request, &entries, "document_text", "Order 4711");
+    prompts_set_trusted(&request, &entries, "output_schema", "{\"type\":\"object\"}");
+    response = prompts_prepare(&world, world.admin, &request);
+    assert_int_equal(response->n_other_tokens, 0);
+    assert_false(stands_in(response->prompt, "{{"));
+    assert_true(stands_in(response->prompt, "\nOrder 4711"));
+    assert_int_equal(response->_template_version_case,
+                     ERRATA__V1__PREPARE_PROMPT_RESPONSE___TEMPLATE_VERSION_TEMPLATE_VERSION);
+    assert_int_equal(response->template_version, 0);
+    (void)prompts_capture(&world, world.admin, "layout", "{\"qty\":5}", "");
+    prompts_set_layout(&request, "layout");
+    assert_true(
+        stands_in(prompts_prepare(&world, world.admin, &request)->prompt, "{\"qty\":5}}]\n"));
+
+    prompts_put_version(&world, world.admin, SHIPPED, "ours", 1);
+    assert_string_equal(prompts_get(&world, world.admin, SHIPPED, -1)->text, "ours");
+    assert_int_equal(prompts_get(&world, world.admin, SHIPPED, 0)->n_tokens, 3);
+    assert_string_equal(prompts_prepare(&world, world.admin, &request)->prompt, "ours");
+    world_deinit(&world);
+}
+
+/* All items of a list, page by page, as `name version,`. */
+static void list(struct world *world, const char *token, const char *name, int32_t page_size,
+                 char text[256])
+{
+    Errata__V1__ListPromptTemplatesRequest request =
+        ERRATA__V1__LIST_PROMPT_TEMPLATES_REQUEST__INIT;
+    Errata__V1__ListPromptTemplatesResponse *response = NULL;
+    const struct exchange_start start = {.path = LIST, .authorization = token};
+    size_t size = 0;
+
+    request.name = text_of(name);
+    request.page_size = page_size;
+    text[0] = '\0';
+    do {
+        assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
+        assert_in_range(response->n_prompt_templates, 0, page_size);
+        for (size_t i = 0; i < response->n_prompt_templates; i++) {
+            const Errata__V1__PromptTemplate *template = response->prompt_templates[i];
+
+            assert_string_equal(template->text, "");
+            size += (size_t)snprintf(text + size, 256 - size, "%s %u,", template->name,
+                                     template->version);
+        }
+        request.page_token = response->next_page_token;
+    } while (request.page_token[0] != '\0');
+}
+
+/* Goal: lists have the newest of each name in order, the shipped one in its place, and all versions of
+ * one name; in pages of any size. Method: names around the shipped one, then of its name too. */
+static void test_lists(void **state)
+{
+    struct world world;
+    char text[256];
+
+    (void)state;
+    world_init(&world);
+    list(&world, world.admin, "", 3, text);
+    assert_string_equal(text, SHIPPED " 0,");
+    prompts_put_version(&world, world.admin, "zebra", "z", 1);
+    prompts_put_version(&world, world.admin, "apple", "a", 1);
+    prompts_put_version(&world, world.admin, "apple", "aa", 2);
+    prompts_put_version(&world, world.admin, "apple pie", "ap", 1);
+    for (int32_t page_size = 1; page_size <= 5; page_size++) {
+        list(&world, world.admin, "", page_size, text);
+        assert_string_equal(text, "apple 2,apple pie 1," SHIPPED " 0,zebra 1,");
+        list(&world, world.admin, "apple", page_size, text);
+        assert_string_equal(text, "apple 2,apple 1,");
+        list(&world, world.admin, SHIPPED, page_size, text);
+        assert_string_equal(text, SHIPPED " 0,");
+        list(&world, world.admin, "nothing", page_size, text);
+        assert_string_equal(text, "");
+    }
+    prompts_put_version(&world, world.admin, SHIPPED, "ours", 1);
+    prompts_put_version(&world, world.admin, SHIPPED, "ours again", 2);
+    for (int32_t page_size = 1; page_size <= 5; page_size++) {
+        list(&world, world.admin, "", page_size, text);
+        assert_string_equal(text, "apple 2,apple pie 1," SHIPPED " 2,zebra 1,");
+        list(&world, world.admin, SHIPPED, page_size, text);
+        assert_string_equal(text, SHIPPED " 2," SHIPPED " 1," SHIPPED " 0,");
+    }
+    world_deinit(&world);
+}
+
+/* Goal: a VIEWER sees that templates are there and never what people wrote. Method: reads, the list and the
+ * event. */
+static void test_viewer(void **state)
+{
+    struct world world;
+    char viewer[WORLD_TOKEN_BYTES];
+    Errata__V1__PromptTemplate *template = NULL;
+    Errata__V1__GetEventRequest request = ERRATA__V1__GET_EVENT_REQUEST__INIT;
+    Errata__V1__GetEventResponse *response = NULL;
+    struct exchange_start start = {.path = "errata.v1.LearningService/GetEvent"};
+    char text[256];
+
+    (void)state;
+    world_init(&world);
+    world_make_token(&world, world.admin, ROLE_VIEWER, viewer);
+    prompts_put_version(&world, world.admin, "order", "secret {{A}}", 1);
+    template = prompts_get(&world, viewer, "order", -1);
+    assert_string_equal(template->name, "order");
+    assert_int_equal(template->n_tokens, 1);
+    assert_string_equal(template->text, "");
+    assert_string_equal(template->comment, "");
+    assert_string_equal(prompts_get(&world, viewer, SHIPPED, -1)->text, "");
+    list(&world, viewer, "", 10, text);
+    assert_string_equal(text, "order 1," SHIPPED " 0,");
+
+    start.authorization = viewer;
+    request.key_case = ERRATA__V1__GET_EVENT_REQUEST__KEY_SEQ;
+    request.seq = 4;
+    assert_int_equal(world_call(&world, &start, &request.base, &response), GRPC_OK);
+    assert_string_equal(response->event->prompt_template->name, "order");
+    assert_string_equal(response->event->prompt_template->text, "");
+    start.authorization = world.admin;
+    assert_int_equal(world_call(&world, &start, &request.base, &response), GRPC_OK);
+    assert_string_equal(response->event->prompt_template->text, "secret {{A}}");
+    world_deinit(&world);
+}
+
+/* Goal: US3.5: nothing of another organisation appears: no template, no example, no layout of a document.
+ * Method: the same names, layouts and documents from a stranger's side. */
+static void test_isolation(void **state)
+{
+    struct world world;
+    char owner[WORLD_TOKEN_BYTES];
+    char stranger[WORLD_TOKEN_BYTES];
+    struct exchange_start start = {.path = INGEST_UNARY};
+    Errata__V1__Document *document = NULL;
+    Errata__V1__PreparePromptRequest request = prompts_of_template("{{hint_examples}}");
+    Errata__V1__PreparePromptResponse *response = NULL;
+    char text[256];
+
+    (void)state;
+    world_init(&world);
+    (void)world_make_org(&world, "owner", owner);
+    (void)world_make_org(&world, "stranger", stranger);
+    prompts_put_version(&world, owner, "order", "secret", 1);
+    start.authorization = owner;
+    assert_int_equal(ingest(&world, &start, "shared", SLICE("%PDF-1.4 one"), &document), GRPC_OK);
+    (void)prompts_capture(&world, owner, document->layout_fingerprint, "{\"qty\":66}", "");
+
+    assert_null(prompts_get(&world, stranger, "order", -1));
+    list(&world, stranger, "", 10, text);
+    assert_string_equal(text, SHIPPED " 0,");
+    prompts_set_document(&request, "shared");
+    response = prompts_prepare(&world, stranger, &request);
+    assert_string_equal(response->prompt, "");
+    assert_string_equal(response->layout_fingerprint, "");
+    prompts_set_layout(&request, document->layout_fingerprint);
+    assert_string_equal(prompts_prepare(&world, stranger, &request)->prompt, "");
+    assert_true(stands_in(prompts_prepare(&world, owner, &request)->prompt, "66"));
+    prompts_put_version(&world, stranger, "order", "mine", 1);
+    assert_string_equal(prompts_get(&world, owner, "order", -1)->text, "secret");
+    world_deinit(&world);
+}
+
+int run_prompt_template_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_versions), cmocka_unit_test(test_put_refused),
+        cmocka_unit_test(test_shipped),  cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_viewer),   cmocka_unit_test(test_isolation),
+    };
+
+    return cmocka_run_group_tests_name("prompt templates", tests, NULL, NULL);
+}

@@ -1,0 +1,66 @@
+/*
+ * prompts.h: calls for prompts and their templates, for tests.
+ */
+#ifndef ERRATA_TESTS_RPC_PROMPTS_H
+#define ERRATA_TESTS_RPC_PROMPTS_H
+
+#include "tests/rpc/world.h"
+
+#define PUT "errata.v1.CorrectionService/PutPromptTemplate"
+#define GET "errata.v1.CorrectionService/GetPromptTemplate"
+#define LIST "errata.v1.CorrectionService/ListPromptTemplates"
+#define PREPARE "errata.v1.CorrectionService/PreparePrompt"
+#define SHIPPED "pdf_extract_text_v1"
+
+typedef Errata__V1__PreparePromptRequest__ContextEntry context_entry;
+typedef Errata__V1__PreparePromptRequest__TrustedContextEntry trusted_entry;
+
+/* Messages have texts that are not const. */
+static inline char *text_of(const char *text)
+{
+    return (char *)(uintptr_t)text;
+}
+
+static inline bool stands_in(const char *text, const char *part)
+{
+    return strstr(text, part) != NULL;
+}
+
+/* Puts a version; the answer where it is OK and wanted. */
+enum grpc_code prompts_put(struct world *world, const struct exchange_start *start,
+                           const char *name, const char *text,
+                           Errata__V1__PromptTemplate **ret_template);
+/* Puts one, and expects it to become this version. */
+void prompts_put_version(struct world *world, const char *token, const char *name, const char *text,
+                         uint32_t version);
+/* A version, or the newest with -1; NULL where there is none. */
+Errata__V1__PromptTemplate *prompts_get(struct world *world, const char *token, const char *name,
+                                        int64_t version);
+
+/* What to make a prompt of: a text, or a stored template. */
+Errata__V1__PreparePromptRequest prompts_of_template(const char *text);
+Errata__V1__PreparePromptRequest prompts_of_stored(const char *name);
+void prompts_set_layout(Errata__V1__PreparePromptRequest *request, const char *layout);
+void prompts_set_document(Errata__V1__PreparePromptRequest *request, const char *document_id);
+
+/* One value in each map of a request: its entries live here. */
+struct prompts_entries {
+    context_entry context;
+    context_entry *context_list[1];
+    trusted_entry trusted;
+    trusted_entry *trusted_list[1];
+};
+
+void prompts_set_context(Errata__V1__PreparePromptRequest *request, struct prompts_entries *entries,
+                         const char *name, const char *value);
+void prompts_set_trusted(Errata__V1__PreparePromptRequest *request, struct prompts_entries *entries,
+                         const char *name, const char *value);
+
+/* The prompt, which is expected to be made. */
+Errata__V1__PreparePromptResponse *prompts_prepare(struct world *world, const char *token,
+                                                   const Errata__V1__PreparePromptRequest *request);
+/* A correction of a layout, a second after the one before. */
+Errata__V1__FeedbackEvent *prompts_capture(struct world *world, const char *token,
+                                           const char *layout, const char *after, const char *meta);
+
+#endif

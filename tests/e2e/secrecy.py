@@ -33,7 +33,9 @@ class Secrecy(ServerCase):
     def fill(self, message, depth=0):
         """A canary in each text of a request, in forms that checks refuse as well as in good ones."""
         for field in message.DESCRIPTOR.fields:
-            if field.type == field.TYPE_MESSAGE and depth < 2:
+            if field.message_type is not None and field.message_type.GetOptions().map_entry:
+                getattr(message, field.name)[self.canary()] = self.canary()
+            elif field.type == field.TYPE_MESSAGE and depth < 2:
                 child = getattr(message, field.name)
                 self.fill(child.add() if field.label == field.LABEL_REPEATED else child, depth + 1)
             elif field.type == field.TYPE_STRING and field.label != field.LABEL_REPEATED:

@@ -224,5 +224,9 @@ enum err correction_service_get_examples_read(struct service *service, struct st
     if (err == OK) {
         err = read_as_of(txn, request, &query);
     }
+    if (err == OK && query.has_as_of && !service->on_pool) {
+        service->read_on_pool = true;
+        return OK;
+    }
     return err != OK ? err : examples_write(txn, &query, reply->body);
 }

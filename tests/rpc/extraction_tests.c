@@ -2,8 +2,7 @@
  * extraction_tests.c: extractions through calls: what is recorded, what a reference credits and how
  * often, which side of the experiment it is on, what corrections do to it, and what is refused.
  */
-#include "store/base/assert.h"
-#include "store/record.h"
+#include "tests/rpc/extractions.h"
 #include "tests/rpc/ingest.h"
 #include "tests/rpc/mappings.h"
 
@@ -17,260 +16,10 @@
 
 #include <errata/v1/extraction.fields.h>
 
-#define RECORD "errata.v1.CorrectionService/RecordExtraction"
-#define EXAMPLES "errata.v1.CorrectionService/GetExamples"
-#define CAPTURE "errata.v1.CorrectionService/CaptureEvent"
-#define LIST "errata.v1.LearningService/ListEvents"
-#define REFERENCES_MAX 4
 #define TOLERANCE 1e-9
 
-/* --- calls --- */
-
-/* What a request says; NULL and 0 leave a member out, but for the confidence. */
-struct sent {
-    const char *document_id;
-    const char *draft_order_id;
-    const char *layout;
-    double confidence; /* below 0: left out */
-    uint32_t field_count;
-    const char *references[REFERENCES_MAX];
-    const char *example_ids[REFERENCES_MAX];
-    int64_t created_at_us;
-};
-
-static char *text_of(const char *text)
-{
-    return (char *)(uintptr_t)text;
-}
-
-static size_t count_texts(const char *const *texts)
-{
-    size_t count = 0;
-
-    while (count < REFERENCES_MAX && texts[count] != NULL) {
-        count++;
-    }
-    return count;
-}
-
-static void fill(Errata__V1__Extraction *extraction, Google__Protobuf__Timestamp *time,
-                 const struct sent *sent)
-{
-    errata__v1__extraction__init(extraction);
-    google__protobuf__timestamp__init(time);
-    if (sent->document_id != NULL) {
-        extraction->_document_id_case = ERRATA__V1__EXTRACTION___DOCUMENT_ID_DOCUMENT_ID;
-        extraction->document_id = text_of(sent->document_id);
-    }
-    if (sent->draft_order_id != NULL) {
-        extraction->_draft_order_id_case = ERRATA__V1__EXTRACTION___DRAFT_ORDER_ID_DRAFT_ORDER_ID;
-        extraction->draft_order_id = text_of(sent->draft_order_id);
-    }
-    if (sent->layout != NULL) {
-        extraction->layout_fingerprint = text_of(sent->layout);
-    }
-    if (sent->confidence >= 0) {
-        extraction->_confidence_case = ERRATA__V1__EXTRACTION___CONFIDENCE_CONFIDENCE;
-        extraction->confidence = sent->confidence;
-    }
-    if (sent->field_count > 0) {
-        extraction->_field_count_case = ERRATA__V1__EXTRACTION___FIELD_COUNT_FIELD_COUNT;
-        extraction->field_count = sent->field_count;
-    }
-    extraction->n_exposure_refs = count_texts(sent->references);
-    extraction->exposure_refs = (char **)(uintptr_t)sent->references;
-    extraction->n_example_ids = count_texts(sent->example_ids);
-    extraction->example_ids = (char **)(uintptr_t)sent->example_ids;
-    if (sent->created_at_us != 0) {
-        time->seconds = sent->created_at_us / 1000000;
-        time->nanos = (int32_t)(sent->created_at_us % 1000000 * 1000);
-        extraction->created_at = time;
-    }
-}
-
-static void send_extraction(struct exchange *exchange, struct world *world,
-                            const struct exchange_start *start, const struct sent *sent)
-{
-    Errata__V1__RecordExtractionRequest request = ERRATA__V1__RECORD_EXTRACTION_REQUEST__INIT;
-    Google__Protobuf__Timestamp time;
-    Errata__V1__Extraction extraction;
-
-    fill(&extraction, &time, sent);
-    request.extraction = &extraction;
-    exchange_open(exchange, world, start);
-    exchange_send(exchange, &request.base);
-}
-
-/* One whole call; the extraction where it is OK. */
-static struct exchange try_record(struct world *world, const char *token, const char *key,
-                                  const struct sent *sent, Errata__V1__Extraction **ret_extraction)
-{
-    const struct exchange_start start = {
-        .path = RECORD, .authorization = token, .idempotency_key = key};
-    Errata__V1__RecordExtractionResponse *response = NULL;
-    struct exchange exchange;
-
-    send_extraction(&exchange, world, &start, sent);
-    world_run(world);
-    assert_true(exchange.ended);
-    if (exchange.code == GRPC_OK) {
-        response = exchange_read(&exchange, &errata__v1__record_extraction_response__descriptor);
-        assert_non_null(response);
-        *ret_extraction = response->extraction;
-    }
-    exchange_close(&exchange);
-    return exchange;
-}
-
-static Errata__V1__Extraction *record(struct world *world, const struct sent *sent)
-{
-    Errata__V1__Extraction *extraction = NULL;
-
-    assert_int_equal(try_record(world, world->admin, NULL, sent, &extraction).code, GRPC_OK);
-    ASSERT(extraction != NULL);
-    return extraction;
-}
-
-static Errata__V1__GetExamplesResponse *examples_as(struct world *world, const char *token,
-                                                    const char *layout, const char *document_id,
-                                                    int32_t limit)
-{
-    Errata__V1__GetExamplesRequest request = ERRATA__V1__GET_EXAMPLES_REQUEST__INIT;
-    Errata__V1__GetExamplesResponse *response = NULL;
-    const struct exchange_start start = {.path = EXAMPLES, .authorization = token};
-
-    request.layout_fingerprint = text_of(layout);
-    request.limit = limit;
-    if (document_id != NULL) {
-        request._document_id_case = ERRATA__V1__GET_EXAMPLES_REQUEST___DOCUMENT_ID_DOCUMENT_ID;
-        request.document_id = text_of(document_id);
-    }
-    assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
-    ASSERT(response != NULL);
-    assert_true(strlen(response->exposure_ref) > 0);
-    return response;
-}
-
-static Errata__V1__GetExamplesResponse *examples(struct world *world, const char *layout,
-                                                 const char *document_id)
-{
-    return examples_as(world, world->admin, layout, document_id, 3);
-}
-
-static void set_holdout(struct world *world, uint32_t percent)
-{
-    Errata__V1__OrganizationSettings settings = ERRATA__V1__ORGANIZATION_SETTINGS__INIT;
-    Errata__V1__UpdateSettingsRequest request = ERRATA__V1__UPDATE_SETTINGS_REQUEST__INIT;
-    const struct exchange_start start = {.path = "errata.v1.AdminService/UpdateSettings",
-                                         .authorization = world->admin};
-
-    settings._holdout_percent_case =
-        ERRATA__V1__ORGANIZATION_SETTINGS___HOLDOUT_PERCENT_HOLDOUT_PERCENT;
-    settings.holdout_percent = percent;
-    request.settings = &settings;
-    assert_int_equal(world_call(world, &start, &request.base, NULL), GRPC_OK);
-}
-
-/* A correction as a test makes it. */
-struct correction {
-    const char *document_id;
-    const char *draft_order_id;
-    const char *layout;
-    const char *entity_id;
-    const char *after; /* JSON; every member is a changed field */
-};
-
-static Errata__V1__FeedbackEvent *correct(struct world *world, const struct correction *correction)
-{
-    Errata__V1__FeedbackEvent event = ERRATA__V1__FEEDBACK_EVENT__INIT;
-    Errata__V1__CaptureEventRequest request = ERRATA__V1__CAPTURE_EVENT_REQUEST__INIT;
-    Errata__V1__CaptureEventResponse *response = NULL;
-    const struct exchange_start start = {.path = CAPTURE, .authorization = world->admin};
-
-    event.event_type = ERRATA__V1__EVENT_TYPE__EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
-    if (correction->document_id != NULL) {
-        event._document_id_case = ERRATA__V1__FEEDBACK_EVENT___DOCUMENT_ID_DOCUMENT_ID;
-        event.document_id = text_of(correction->document_id);
-    }
-    if (correction->draft_order_id != NULL) {
-        event._draft_order_id_case = ERRATA__V1__FEEDBACK_EVENT___DRAFT_ORDER_ID_DRAFT_ORDER_ID;
-        event.draft_order_id = text_of(correction->draft_order_id);
-    }
-    if (correction->layout != NULL) {
-        event._layout_fingerprint_case =
-            ERRATA__V1__FEEDBACK_EVENT___LAYOUT_FINGERPRINT_LAYOUT_FINGERPRINT;
-        event.layout_fingerprint = text_of(correction->layout);
-    }
-    if (correction->entity_id != NULL) {
-        event._entity_type_case = ERRATA__V1__FEEDBACK_EVENT___ENTITY_TYPE_ENTITY_TYPE;
-        event.entity_type = text_of("line");
-        event._entity_id_case = ERRATA__V1__FEEDBACK_EVENT___ENTITY_ID_ENTITY_ID;
-        event.entity_id = text_of(correction->entity_id);
-    }
-    event.before_json = text_of("{}");
-    event.after_json = text_of(correction->after);
-    request.event = &event;
-    assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
-    ASSERT(response != NULL);
-    return response->event;
-}
-
-/* --- what stands in the log and the tables --- */
-
-static size_t count_events(struct world *world, Errata__V1__EventKind kind)
-{
-    Errata__V1__ListEventsRequest request = ERRATA__V1__LIST_EVENTS_REQUEST__INIT;
-    Errata__V1__ListEventsResponse *response = NULL;
-    const struct exchange_start start = {.path = LIST, .authorization = world->admin};
-
-    request.page_size = 1000;
-    request.kind = kind;
-    assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
-    ASSERT(response != NULL);
-    return response->n_events;
-}
-
-static size_t count_all(struct world *world)
-{
-    return count_events(world, ERRATA__V1__EVENT_KIND__EVENT_KIND_UNSPECIFIED);
-}
-
-static size_t count_extractions(struct world *world)
-{
-    return count_events(world, ERRATA__V1__EVENT_KIND__EVENT_KIND_EXTRACTION_RECORDED);
-}
-
-static size_t count_exposures(struct world *world)
-{
-    return count_events(world, ERRATA__V1__EVENT_KIND__EVENT_KIND_EXPOSURE_RECORDED);
-}
-
-static struct org_id org_of(const char *org_id)
-{
-    struct org_id org;
-
-    assert_true(uuid_parse(slice_text(org_id), &org.uuid));
-    return org;
-}
-
-/* The sums of a layout as they stand in the store. */
-static struct layout_stats_record stats_of(struct world *world, const char *org_id,
-                                           const char *layout)
-{
-    struct key_fingerprint fingerprint = key_fingerprint_of(slice_text(layout));
-    struct key key = key_layout_stats(org_of(org_id), &fingerprint);
-    struct layout_stats_record stats = {.extraction_count = 0};
-    struct store_txn *txn = NULL;
-    struct slice value = {NULL, 0};
-
-    assert_int_equal(store_begin(world->backend, STORE_READ, &txn), OK);
-    assert_int_equal(store_get(txn, TABLE_LAYOUT_STATS, key_slice(&key), &value), OK);
-    assert_int_equal(record_decode_layout_stats(value, &stats), OK);
-    store_abort(txn);
-    return stats;
-}
-
-/* --- tests --- */
+#define RECORD "errata.v1.CorrectionService/RecordExtraction"
+#define EXAMPLES "errata.v1.CorrectionService/GetExamples"
 
 /* Goal: an extraction is answered with all that the server knows of it; the exposure that it cites
  * enters the log before it. Method: two corrections, a lookup, a record. */
@@ -284,15 +33,15 @@ static void test_what_is_recorded(void **state)
     world_init(&world);
     world_capture(&world, world.admin, NULL, "layout");
     world_capture(&world, world.admin, NULL, "layout");
-    served = examples(&world, "layout", "invoice-7");
+    served = extractions_examples(&world, "layout", "invoice-7");
     assert_int_equal(served->arm, EXPERIMENT_ARM_NONE);
-    assert_int_equal(count_exposures(&world), 0);
-    extraction = record(&world, &(struct sent){.document_id = "invoice-7",
-                                               .draft_order_id = "draft-7",
-                                               .layout = "layout",
-                                               .confidence = 0.875,
-                                               .field_count = 12,
-                                               .references = {served->exposure_ref}});
+    assert_int_equal(extractions_count_events(&world, EXPOSURES), 0);
+    extraction = extractions_record(&world, &(struct sent){.document_id = "invoice-7",
+                                                           .draft_order_id = "draft-7",
+                                                           .layout = "layout",
+                                                           .confidence = 0.875,
+                                                           .field_count = 12,
+                                                           .references = {served->exposure_ref}});
     assert_string_equal(extraction->document_id, "invoice-7");
     assert_string_equal(extraction->draft_order_id, "draft-7");
     assert_string_equal(extraction->layout_fingerprint, "layout");
@@ -305,16 +54,17 @@ static void test_what_is_recorded(void **state)
     assert_string_equal(extraction->example_ids[1], served->examples[1]->example_id);
     assert_int_equal(strlen(extraction->id), UUID_TEXT_BYTES);
     assert_non_null(extraction->created_at);
-    assert_int_equal(count_exposures(&world), 1);
-    assert_int_equal(count_extractions(&world), 1);
+    assert_int_equal(extractions_count_events(&world, EXPOSURES), 1);
+    assert_int_equal(extractions_count_events(&world, EXTRACTIONS), 1);
 
     /* Without a reference, ids tell; those of other layouts are not credited. */
     world_capture(&world, world.admin, NULL, "other");
-    extraction = record(
+    extraction = extractions_record(
         &world,
-        &(struct sent){.layout = "other",
-                       .example_ids = {served->examples[0]->example_id,
-                                       examples(&world, "other", NULL)->examples[0]->example_id}});
+        &(struct sent){
+            .layout = "other",
+            .example_ids = {served->examples[0]->example_id,
+                            extractions_examples(&world, "other", NULL)->examples[0]->example_id}});
     assert_int_equal(extraction->n_example_ids, 1);
     assert_true(extraction->confidence == 0);
     world_deinit(&world);
@@ -323,9 +73,9 @@ static void test_what_is_recorded(void **state)
 static void expect_refused(struct world *world, const char *token, const struct sent *sent,
                            const char *const *fields)
 {
-    size_t before = count_all(world);
+    size_t before = extractions_count_events(world, ALL);
     Errata__V1__Extraction *extraction = NULL;
-    struct exchange exchange = try_record(world, token, NULL, sent, &extraction);
+    struct exchange exchange = extractions_try(world, token, NULL, sent, &extraction);
 
     assert_int_equal(exchange.code, GRPC_INVALID_ARGUMENT);
     for (; *fields != NULL; fields++) {
@@ -333,7 +83,7 @@ static void expect_refused(struct world *world, const char *token, const struct 
             fail_msg("%s is not named", *fields);
         }
     }
-    assert_int_equal(count_all(world), before);
+    assert_int_equal(extractions_count_events(world, ALL), before);
 }
 
 /* Goal: a reference that is forged, cut or another organisation's is refused, and nothing is stored,
@@ -362,8 +112,8 @@ static void test_what_is_refused(void **state)
     world_make_org(&world, "other", other);
     world_capture(&world, world.admin, NULL, "layout");
     world_capture(&world, other, NULL, "layout");
-    good = examples(&world, "layout", NULL)->exposure_ref;
-    foreign = examples_as(&world, other, "layout", NULL, 3)->exposure_ref;
+    good = extractions_examples(&world, "layout", NULL)->exposure_ref;
+    foreign = extractions_examples_as(&world, other, "layout", NULL, 3)->exposure_ref;
     size = strlen(good);
     assert_true(size < sizeof(forged));
     memcpy(forged, good, size + 1);
@@ -385,10 +135,10 @@ static void test_what_is_refused(void **state)
                                   .example_ids = {"01994000-0000-7000-8000-000000000001",
                                                   "01994000-0000-7000-8000-000000000002"}},
                    all);
-    assert_int_equal(count_exposures(&world), 0);
+    assert_int_equal(extractions_count_events(&world, EXPOSURES), 0);
 
     /* The same reference, whole and at home. */
-    (void)record(&world, &(struct sent){.layout = "layout", .references = {good}});
+    (void)extractions_record(&world, &(struct sent){.layout = "layout", .references = {good}});
     world_deinit(&world);
 }
 
@@ -419,39 +169,39 @@ static void test_an_outcome_counts_once(void **state)
     (void)state;
     world_init(&world);
     world_capture(&world, world.admin, NULL, "layout");
-    reference = examples(&world, "layout", NULL)->exposure_ref;
+    reference = extractions_examples(&world, "layout", NULL)->exposure_ref;
     sent.references[0] = reference;
-    first = record(&world, &sent);
-    expect_same(record(&world, &sent), first);
+    first = extractions_record(&world, &sent);
+    expect_same(extractions_record(&world, &sent), first);
     sent.confidence = 0.75; /* it is the same outcome, whatever is said of it now */
-    assert_int_equal(try_record(&world, world.admin, "one", &sent, &again).code, GRPC_OK);
+    assert_int_equal(extractions_try(&world, world.admin, "one", &sent, &again).code, GRPC_OK);
     expect_same(again, first);
-    assert_int_equal(try_record(&world, world.admin, "one", &sent, &again).code, GRPC_OK);
+    assert_int_equal(extractions_try(&world, world.admin, "one", &sent, &again).code, GRPC_OK);
     expect_same(again, first);
-    assert_int_equal(try_record(&world, world.admin, "two", &sent, &again).code, GRPC_OK);
+    assert_int_equal(extractions_try(&world, world.admin, "two", &sent, &again).code, GRPC_OK);
     expect_same(again, first);
-    assert_int_equal(count_extractions(&world), 1);
+    assert_int_equal(extractions_count_events(&world, EXTRACTIONS), 1);
 
     for (int i = 0; i < 100; i++) {
         char document_id[32];
 
         (void)snprintf(document_id, sizeof(document_id), "invoice-%d", i);
         sent.document_id = document_id;
-        (void)record(&world, &sent);
+        (void)extractions_record(&world, &sent);
     }
-    assert_int_equal(count_extractions(&world), 101);
-    assert_int_equal(count_exposures(&world), 1);
+    assert_int_equal(extractions_count_events(&world, EXTRACTIONS), 101);
+    assert_int_equal(extractions_count_events(&world, EXPOSURES), 1);
 
     /* A draft order is no document of the same name. */
     sent.document_id = NULL;
     sent.draft_order_id = "invoice";
-    (void)record(&world, &sent);
-    expect_same(record(&world, &sent), record(&world, &sent));
-    assert_int_equal(count_extractions(&world), 102);
+    (void)extractions_record(&world, &sent);
+    expect_same(extractions_record(&world, &sent), extractions_record(&world, &sent));
+    assert_int_equal(extractions_count_events(&world, EXTRACTIONS), 102);
     sent.draft_order_id = NULL;
-    (void)record(&world, &sent);
-    (void)record(&world, &sent);
-    assert_int_equal(count_extractions(&world), 104);
+    (void)extractions_record(&world, &sent);
+    (void)extractions_record(&world, &sent);
+    assert_int_equal(extractions_count_events(&world, EXTRACTIONS), 104);
     world_deinit(&world);
 }
 
@@ -467,17 +217,17 @@ static void test_a_batch_of_one_outcome(void **state)
     world_init(&world);
     world_capture(&world, world.admin, NULL, "layout");
     start.authorization = world.admin;
-    sent.references[0] = examples(&world, "layout", NULL)->exposure_ref;
+    sent.references[0] = extractions_examples(&world, "layout", NULL)->exposure_ref;
     for (size_t i = 0; i < 8; i++) {
-        send_extraction(&exchanges[i], &world, &start, &sent);
+        extractions_send(&exchanges[i], &world, &start, &sent);
     }
     world_run(&world);
     for (size_t i = 0; i < 8; i++) {
         assert_int_equal(exchanges[i].code, GRPC_OK);
         exchange_close(&exchanges[i]);
     }
-    assert_int_equal(count_extractions(&world), 1);
-    assert_int_equal(count_exposures(&world), 1);
+    assert_int_equal(extractions_count_events(&world, EXTRACTIONS), 1);
+    assert_int_equal(extractions_count_events(&world, EXPOSURES), 1);
     world_deinit(&world);
 }
 
@@ -494,25 +244,25 @@ static void test_new_references_alone_credit(void **state)
     (void)state;
     world_init(&world);
     world_capture(&world, world.admin, NULL, "layout");
-    sent.references[0] = examples(&world, "layout", NULL)->exposure_ref;
-    first = record(&world, &sent);
+    sent.references[0] = extractions_examples(&world, "layout", NULL)->exposure_ref;
+    first = extractions_record(&world, &sent);
     assert_int_equal(first->n_example_ids, 1);
     world_capture(&world, world.admin, NULL, "layout");
-    newer = examples_as(&world, world.admin, "layout", NULL, 1);
+    newer = extractions_examples_as(&world, world.admin, "layout", NULL, 1);
     sent.references[1] = newer->exposure_ref;
     sent.references[2] = newer->exposure_ref;
-    second = record(&world, &sent);
+    second = extractions_record(&world, &sent);
     assert_int_equal(second->n_example_ids, 1);
     assert_string_equal(second->example_ids[0], newer->examples[0]->example_id);
-    expect_same(record(&world, &sent), first);
-    assert_int_equal(count_exposures(&world), 2);
-    assert_int_equal(count_extractions(&world), 2);
+    expect_same(extractions_record(&world, &sent), first);
+    assert_int_equal(extractions_count_events(&world, EXPOSURES), 2);
+    assert_int_equal(extractions_count_events(&world, EXTRACTIONS), 2);
     world_deinit(&world);
 }
 
 static void expect_improvement(struct world *world, bool known, double improvement)
 {
-    Errata__V1__GetExamplesResponse *served = examples(world, "layout", NULL);
+    Errata__V1__GetExamplesResponse *served = extractions_examples(world, "layout", NULL);
 
     assert_int_equal(served->n_examples, 1);
     assert_int_equal(served->examples[0]->_confidence_improvement_case != 0, known);
@@ -539,26 +289,37 @@ static void test_confidence_improvement(void **state)
     (void)state;
     world_init(&world);
     world_capture(&world, world.admin, NULL, "layout");
-    reference = examples(&world, "layout", NULL)->exposure_ref;
+    reference = extractions_examples(&world, "layout", NULL)->exposure_ref;
     for (size_t i = 0; i < 3; i++) {
         expect_improvement(&world, false, 0);
         sent.references[0] = NULL;
         sent.confidence = bare[i];
-        (void)record(&world, &sent);
+        (void)extractions_record(&world, &sent);
         expect_improvement(&world, false, 0);
         sent.references[0] = reference;
         sent.confidence = carried[i];
-        (void)record(&world, &sent);
+        (void)extractions_record(&world, &sent);
     }
     expect_improvement(&world, true, (0.9 + 1 + 0.333333) / 3 - (0.5 + 0.75 + 0.1) / 3);
 
     start.authorization = world.admin;
-    past.layout_fingerprint = text_of("layout");
+    past.layout_fingerprint = extractions_text("layout");
     past.as_of_case = ERRATA__V1__GET_EXAMPLES_REQUEST__AS_OF_AS_OF_SEQ;
     past.as_of_seq = 1000;
     assert_int_equal(world_call(&world, &start, &past.base, &then), GRPC_OK);
     assert_int_equal(then->n_examples, 1);
     assert_int_equal(then->examples[0]->_confidence_improvement_case, 0);
+
+    /* The arm is that of then, too. */
+    past._document_id_case = ERRATA__V1__GET_EXAMPLES_REQUEST___DOCUMENT_ID_DOCUMENT_ID;
+    past.document_id = extractions_text("invoice");
+    for (uint32_t percent = 100; percent <= 100; percent -= 100) {
+        past.as_of_seq = extractions_count_events(&world, ALL);
+        extractions_set_holdout(&world, percent);
+        assert_int_equal(world_call(&world, &start, &past.base, &then), GRPC_OK);
+        assert_int_equal(then->arm, percent == 100 ? EXPERIMENT_ARM_NONE : EXPERIMENT_ARM_CONTROL);
+        assert_int_equal(then->n_examples, percent == 100 ? 1 : 0);
+    }
     world_deinit(&world);
 }
 
@@ -591,8 +352,8 @@ static void test_holdout(void **state)
 
     (void)state;
     world_init(&world);
-    org = org_of(world_capture(&world, world.admin, NULL, "layout")->org_id);
-    set_holdout(&world, 40);
+    org = extractions_org_of(world_capture(&world, world.admin, NULL, "layout")->org_id);
+    extractions_set_holdout(&world, 40);
     for (int i = 0; i < 60; i++) {
         Errata__V1__GetExamplesResponse *served = NULL;
         struct sent sent = {.layout = "layout", .confidence = 1};
@@ -604,37 +365,39 @@ static void test_holdout(void **state)
             arm = EXPERIMENT_ARM_CONTROL;
             held_out_count++;
         }
-        served = examples(&world, "layout", document_id);
+        served = extractions_examples(&world, "layout", document_id);
         assert_int_equal(served->arm, arm);
         assert_int_equal(served->n_examples, arm == EXPERIMENT_ARM_CONTROL ? 0 : 1);
         sent.document_id = document_id;
         if (i % 2 == 0) {
             sent.references[0] = served->exposure_ref;
         }
-        assert_int_equal(record(&world, &sent)->arm, arm);
+        assert_int_equal(extractions_record(&world, &sent)->arm, arm);
         reference = arm == EXPERIMENT_ARM_CONTROL ? served->exposure_ref : reference;
     }
     assert_true(held_out_count > 10 && held_out_count < 40);
-    assert_int_equal(examples(&world, "layout", NULL)->arm, EXPERIMENT_ARM_NONE);
-    assert_int_equal(record(&world, &(struct sent){.draft_order_id = "draft",
-                                                   .layout = "layout",
-                                                   .references = {reference}})
+    assert_int_equal(extractions_examples(&world, "layout", NULL)->arm, EXPERIMENT_ARM_NONE);
+    assert_int_equal(extractions_record(&world, &(struct sent){.draft_order_id = "draft",
+                                                               .layout = "layout",
+                                                               .references = {reference}})
                          ->arm,
                      EXPERIMENT_ARM_NONE);
-    set_holdout(&world, 0);
-    assert_int_equal(examples(&world, "layout", "invoice-1")->arm, EXPERIMENT_ARM_NONE);
-    assert_int_equal(
-        record(&world,
-               &(struct sent){.document_id = "late", .layout = "layout", .references = {reference}})
-            ->arm,
-        EXPERIMENT_ARM_CONTROL);
+    extractions_set_holdout(&world, 0);
+    assert_int_equal(extractions_examples(&world, "layout", "invoice-1")->arm, EXPERIMENT_ARM_NONE);
+    assert_int_equal(extractions_record(&world, &(struct sent){.document_id = "late",
+                                                               .layout = "layout",
+                                                               .references = {reference}})
+                         ->arm,
+                     EXPERIMENT_ARM_CONTROL);
     /* What was shown by both sides belongs to neither. */
     assert_int_equal(
-        record(&world,
-               &(struct sent){
-                   .document_id = "mixed",
-                   .layout = "layout",
-                   .references = {reference, examples(&world, "layout", NULL)->exposure_ref}})
+        extractions_record(
+            &world,
+            &(struct sent){
+                .document_id = "mixed",
+                .layout = "layout",
+                .references = {reference,
+                               extractions_examples(&world, "layout", NULL)->exposure_ref}})
             ->arm,
         EXPERIMENT_ARM_NONE);
     world_deinit(&world);
@@ -651,26 +414,28 @@ static void test_corrected_once(void **state)
 
     (void)state;
     world_init(&world);
-    set_holdout(&world, 1);
+    extractions_set_holdout(&world, 1);
     for (int i = 0; i < 3; i++) {
         org_id = world_capture(&world, world.admin, NULL, "layout")->org_id;
     }
     for (int i = 0; i < 2; i++) {
-        (void)record(&world, &(struct sent){.document_id = "invoice",
-                                            .draft_order_id = "draft",
-                                            .layout = "layout",
-                                            .confidence = 1,
-                                            .field_count = 3});
+        (void)extractions_record(&world, &(struct sent){.document_id = "invoice",
+                                                        .draft_order_id = "draft",
+                                                        .layout = "layout",
+                                                        .confidence = 1,
+                                                        .field_count = 3});
     }
-    correct(&world, &(struct correction){.layout = "layout", .after = "{\"qty\":1}"});
-    correct(&world, &(struct correction){.document_id = "another", .after = "{\"qty\":1}"});
-    assert_int_equal(stats_of(&world, org_id, "layout").corrected_count, 0);
+    extractions_correct(&world, &(struct correction){.layout = "layout", .after = "{\"qty\":1}"});
+    extractions_correct(&world,
+                        &(struct correction){.document_id = "another", .after = "{\"qty\":1}"});
+    assert_int_equal(extractions_stats_of(&world, org_id, "layout").corrected_count, 0);
     for (int i = 0; i < 3; i++) {
-        correct(&world, &(struct correction){.document_id = "invoice", .after = "{\"qty\":1}"});
-        correct(&world,
-                &(struct correction){.draft_order_id = "draft", .after = "{\"qty\":2,\"unit\":1}"});
+        extractions_correct(&world,
+                            &(struct correction){.document_id = "invoice", .after = "{\"qty\":1}"});
+        extractions_correct(&world, &(struct correction){.draft_order_id = "draft",
+                                                         .after = "{\"qty\":2,\"unit\":1}"});
     }
-    stats = stats_of(&world, org_id, "layout");
+    stats = extractions_stats_of(&world, org_id, "layout");
     assert_int_equal(stats.extraction_count, 2);
     assert_int_equal(stats.corrected_count, 1);
     assert_int_equal(stats.treatment.extraction_count + stats.control.extraction_count, 2);
@@ -678,22 +443,23 @@ static void test_corrected_once(void **state)
     assert_int_equal(stats.treatment.corrected_field_count + stats.control.corrected_field_count,
                      2);
     /* The same field of another line is another field; there are three. */
-    correct(&world, &(struct correction){.document_id = "invoice",
-                                         .entity_id = "2",
-                                         .after = "{\"qty\":1,\"unit\":3,\"sku\":4}"});
-    stats = stats_of(&world, org_id, "layout");
+    extractions_correct(&world, &(struct correction){.document_id = "invoice",
+                                                     .entity_id = "2",
+                                                     .after = "{\"qty\":1,\"unit\":3,\"sku\":4}"});
+    stats = extractions_stats_of(&world, org_id, "layout");
     assert_int_equal(stats.corrected_count, 1);
     assert_int_equal(stats.treatment.corrected_field_count + stats.control.corrected_field_count,
                      3);
     /* A new extraction of it is not corrected. */
-    (void)record(&world,
-                 &(struct sent){.document_id = "invoice", .layout = "layout", .confidence = 1});
-    correct(&world, &(struct correction){.draft_order_id = "draft", .after = "{\"qty\":9}"});
-    assert_int_equal(stats_of(&world, org_id, "layout").corrected_count, 1);
-    correct(&world, &(struct correction){.document_id = "invoice",
-                                         .draft_order_id = "draft",
-                                         .after = "{\"qty\":9}"});
-    assert_int_equal(stats_of(&world, org_id, "layout").corrected_count, 2);
+    (void)extractions_record(
+        &world, &(struct sent){.document_id = "invoice", .layout = "layout", .confidence = 1});
+    extractions_correct(&world,
+                        &(struct correction){.draft_order_id = "draft", .after = "{\"qty\":9}"});
+    assert_int_equal(extractions_stats_of(&world, org_id, "layout").corrected_count, 1);
+    extractions_correct(&world, &(struct correction){.document_id = "invoice",
+                                                     .draft_order_id = "draft",
+                                                     .after = "{\"qty\":9}"});
+    assert_int_equal(extractions_stats_of(&world, org_id, "layout").corrected_count, 2);
     world_deinit(&world);
 }
 
@@ -711,22 +477,25 @@ static void test_a_tied_document(void **state)
     (void)state;
     world_init(&world);
     start.authorization = world.admin;
-    event = correct(&world, &(struct correction){.draft_order_id = "draft", .after = "{\"a\":1}"});
+    event = extractions_correct(
+        &world, &(struct correction){.draft_order_id = "draft", .after = "{\"a\":1}"});
     assert_int_equal(event->_layout_fingerprint_case, 0);
     assert_int_equal(ingest(&world, &start, "invoice", SLICE("%PDF-1.4 a document"), &document),
                      GRPC_OK);
-    extraction =
-        record(&world, &(struct sent){.document_id = "invoice", .draft_order_id = "draft"});
+    extraction = extractions_record(
+        &world, &(struct sent){.document_id = "invoice", .draft_order_id = "draft"});
     assert_string_equal(extraction->layout_fingerprint, document->layout_fingerprint);
-    event = correct(&world, &(struct correction){.draft_order_id = "draft", .after = "{\"a\":2}"});
+    event = extractions_correct(
+        &world, &(struct correction){.draft_order_id = "draft", .after = "{\"a\":2}"});
     assert_string_equal(event->layout_fingerprint, document->layout_fingerprint);
     assert_int_equal(event->_document_id_case, 0);
     assert_non_null(strstr(event->meta_json, "input_snippet"));
     /* An extraction of the draft is one of its document, from then on. */
-    extraction = record(&world, &(struct sent){.draft_order_id = "draft"});
+    extraction = extractions_record(&world, &(struct sent){.draft_order_id = "draft"});
     assert_string_equal(extraction->document_id, "invoice");
     assert_string_equal(extraction->layout_fingerprint, document->layout_fingerprint);
-    event = correct(&world, &(struct correction){.draft_order_id = "draft", .after = "{\"a\":3}"});
+    event = extractions_correct(
+        &world, &(struct correction){.draft_order_id = "draft", .after = "{\"a\":3}"});
     assert_string_equal(event->layout_fingerprint, document->layout_fingerprint);
     world_deinit(&world);
 }
@@ -755,9 +524,9 @@ static void test_matches_are_used(void **state)
         mappings_match(&caller,
                        &(struct lines){.customer_id = "customer", .skus = skus, .count = 1})
             ->exposure_ref;
-    assert_int_equal(record(&world, &sent)->n_example_ids, 0);
-    (void)record(&world, &sent);
-    assert_int_equal(count_events(&world, ERRATA__V1__EVENT_KIND__EVENT_KIND_MAPPING_APPLIED), 1);
+    assert_int_equal(extractions_record(&world, &sent)->n_example_ids, 0);
+    (void)extractions_record(&world, &sent);
+    assert_int_equal(extractions_count_events(&world, APPLIED), 1);
     assert_int_equal(mappings_get(&caller, judged.mapping->id, &mapping), GRPC_OK);
     assert_int_equal(mapping->use_count, 1);
     world_deinit(&world);
@@ -782,15 +551,15 @@ static void test_who_and_when(void **state)
     world_make_token(&world, world.admin, ROLE_SERVICE, service);
     world_make_token(&world, world.admin, ROLE_INTEGRATOR, integrator);
     world_make_token(&world, world.admin, ROLE_VIEWER, viewer);
-    assert_int_equal(try_record(&world, service, NULL, &now, &extraction).code, GRPC_OK);
+    assert_int_equal(extractions_try(&world, service, NULL, &now, &extraction).code, GRPC_OK);
     assert_true(strncmp(extraction->actor_user_id, "token:", 6) == 0);
-    assert_int_equal(try_record(&world, service, NULL, &then, &extraction).code,
+    assert_int_equal(extractions_try(&world, service, NULL, &then, &extraction).code,
                      GRPC_PERMISSION_DENIED);
-    assert_int_equal(try_record(&world, integrator, NULL, &now, &extraction).code,
+    assert_int_equal(extractions_try(&world, integrator, NULL, &now, &extraction).code,
                      GRPC_PERMISSION_DENIED);
-    assert_int_equal(try_record(&world, viewer, NULL, &now, &extraction).code,
+    assert_int_equal(extractions_try(&world, viewer, NULL, &now, &extraction).code,
                      GRPC_PERMISSION_DENIED);
-    assert_int_equal(try_record(&world, integrator, NULL, &then, &extraction).code, GRPC_OK);
+    assert_int_equal(extractions_try(&world, integrator, NULL, &then, &extraction).code, GRPC_OK);
     assert_int_equal(extraction->created_at->seconds, seconds - 5);
     then.created_at_us = WORLD_START_US + INT64_C(3600000000);
     expect_refused(&world, world.admin, &then, time_field);

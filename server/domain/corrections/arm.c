@@ -20,7 +20,7 @@ enum experiment_arm arm_under(struct org_id org, struct slice document_id, uint3
 }
 
 enum err arm_of_document(struct store_txn *txn, struct org_id org, struct slice document_id,
-                         enum experiment_arm *ret_arm)
+                         uint64_t as_of_seq, enum experiment_arm *ret_arm)
 {
     struct settings settings;
     enum err err = OK;
@@ -29,7 +29,7 @@ enum err arm_of_document(struct store_txn *txn, struct org_id org, struct slice 
     if (document_id.size == 0) {
         return OK;
     }
-    err = settings_read(txn, org, &settings);
+    err = settings_read_as_of(txn, org, as_of_seq, &settings);
     if (err == OK) {
         *ret_arm = arm_under(org, document_id, settings.holdout_percent);
     }

@@ -14,8 +14,10 @@
  * document, or under a holdout of 0. */
 enum experiment_arm arm_under(struct org_id org, struct slice document_id,
                               uint32_t holdout_percent);
-/* The same under the organisation's setting, which is read only where there is a document. */
+/* The same under the organisation's setting as after the event `as_of_seq` (UINT64_MAX: now), which is
+ * read only where there is a document. */
 MUST_CHECK enum err arm_of_document(struct store_txn *txn, struct org_id org,
-                                    struct slice document_id, enum experiment_arm *ret_arm);
+                                    struct slice document_id, uint64_t as_of_seq,
+                                    enum experiment_arm *ret_arm);
 
 #endif

@@ -388,7 +388,7 @@ static enum err look_up(struct lookup *lookup, struct store_txn *txn,
     lookup->withheld = false;
     err = find_bounds(lookup);
     if (err == OK) {
-        err = arm_of_document(txn, query->org, query->document_id, &lookup->arm);
+        err = arm_of_document(txn, query->org, query->document_id, lookup->as_of_seq, &lookup->arm);
     }
     /* What is held out is not looked up: neither examples nor whether it is a scan. */
     if (err != OK || lookup->arm == EXPERIMENT_ARM_CONTROL || query->layout_fingerprint.size == 0) {

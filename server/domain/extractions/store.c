@@ -96,7 +96,7 @@ static enum err find_arm(struct store_txn *txn, struct org_id org,
     if (citations_find_arm(citations, &decided->arm)) {
         return OK;
     }
-    return arm_of_document(txn, org, decided->document_id, &decided->arm);
+    return arm_of_document(txn, org, decided->document_id, UINT64_MAX, &decided->arm);
 }
 
 static enum err find_readiness(struct ctx *ctx, struct store_txn *txn, struct org_id org,

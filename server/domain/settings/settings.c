@@ -14,16 +14,22 @@
 #define SETTINGS_BYTES 32
 #define HOLDOUT_PERCENT_MAX 100
 
-enum err settings_read(struct store_txn *txn, struct org_id org, struct settings *ret_settings)
+static const struct settings defaults = {SETTINGS_HOLDOUT_PERCENT_DEFAULT,
+                                         SETTINGS_MATCH_MODE_DEFAULT};
+
+/* The settings, and the number of the change that made them: 0, and the defaults, where none did. */
+static enum err read_row(struct store_txn *txn, struct org_id org, struct settings *ret_settings,
+                         uint64_t *ret_seq)
 {
     struct key key = key_settings(org);
-    struct settings settings = {SETTINGS_HOLDOUT_PERCENT_DEFAULT, SETTINGS_MATCH_MODE_DEFAULT};
+    struct settings settings = defaults;
     struct settings_record record;
     struct slice bytes;
     enum err err = store_get(txn, TABLE_SETTINGS, key_slice(&key), &bytes);
 
     if (err == ERR_NOT_FOUND) {
         *ret_settings = settings;
+        *ret_seq = 0;
         return OK;
     }
     if (err == OK) {
@@ -32,6 +38,7 @@ enum err settings_read(struct store_txn *txn, struct org_id org, struct settings
     if (err != OK) {
         return err;
     }
+    *ret_seq = record.seq;
     settings.holdout_percent = record.holdout_percent;
     if (!match_mode_from_wire((int32_t)record.match_mode, &settings.match_mode) ||
         settings.match_mode == MATCH_MODE_UNSPECIFIED) {
@@ -39,6 +46,13 @@ enum err settings_read(struct store_txn *txn, struct org_id org, struct settings
     }
     *ret_settings = settings;
     return OK;
+}
+
+enum err settings_read(struct store_txn *txn, struct org_id org, struct settings *ret_settings)
+{
+    uint64_t seq = 0;
+
+    return read_row(txn, org, ret_settings, &seq);
 }
 
 /* The members of an OrganizationSettings: all of them, those with their default value too. */
@@ -100,7 +114,7 @@ static enum err find_after(const struct event *event, struct slice *ret_bytes)
 /* The settings that an event left. */
 static enum err read_after(const struct event *event, struct settings *ret_settings)
 {
-    struct settings settings = {SETTINGS_HOLDOUT_PERCENT_DEFAULT, SETTINGS_MATCH_MODE_DEFAULT};
+    struct settings settings = defaults;
     struct wire_reader reader;
     struct wire_field field;
     struct slice after;
@@ -120,6 +134,47 @@ static enum err read_after(const struct event *event, struct settings *ret_setti
     }
     *ret_settings = settings;
     return OK;
+}
+
+/* The number of the change before an event's; 0 where there is none. */
+static enum err read_previous(const struct event *event, uint64_t *ret_seq)
+{
+    struct wire_reader reader = wire_reader_of(event->facts);
+    struct wire_field field;
+
+    *ret_seq = 0;
+    while (wire_next(&reader, &field) == OK) {
+        if (field.number == SETTINGS_UPDATED_PREVIOUS_SEQ_FIELD && field.type == WIRE_VARINT) {
+            *ret_seq = field.value;
+        }
+    }
+    return event->kind == EVENT_SETTINGS_UPDATED && *ret_seq < event->seq ? OK : ERR_CORRUPT;
+}
+
+enum err settings_read_as_of(struct store_txn *txn, struct org_id org, uint64_t as_of_seq,
+                             struct settings *ret_settings)
+{
+    struct event event;
+    uint64_t seq = 0;
+    enum err err = read_row(txn, org, ret_settings, &seq);
+
+    if (err != OK || seq <= as_of_seq) {
+        return err;
+    }
+    while (err == OK && seq > as_of_seq) {
+        err = log_read(txn, org, seq, &event);
+        if (err == OK) {
+            err = read_previous(&event, &seq); /* each is smaller than the one before */
+        }
+    }
+    if (err == OK && seq == 0) {
+        *ret_settings = defaults;
+        return OK;
+    }
+    if (err == OK) {
+        err = log_read(txn, org, seq, &event);
+    }
+    return err != OK ? err : read_after(&event, ret_settings);
 }
 
 enum err settings_append_after(struct buffer *body, uint32_t field, const struct event *event)
@@ -168,13 +223,15 @@ static enum err check_org(struct ctx *ctx, struct store_txn *txn, struct org_id 
 
 /* The facts: a SettingsUpdated. */
 static enum err encode_facts(struct arena *arena, const struct settings *before,
-                             const struct settings *after, struct slice *ret_facts)
+                             uint64_t previous_seq, const struct settings *after,
+                             struct slice *ret_facts)
 {
     struct buffer buffer;
 
     buffer_init(&buffer, arena, 2 * SETTINGS_BYTES);
     settings_write(&buffer, SETTINGS_UPDATED_BEFORE_FIELD, before);
     settings_write(&buffer, SETTINGS_UPDATED_AFTER_FIELD, after);
+    wire_put_varint_given(&buffer, SETTINGS_UPDATED_PREVIOUS_SEQ_FIELD, previous_seq);
     *ret_facts = buffer_slice(&buffer);
     return buffer_ok(&buffer) ? OK : ERR_MEMORY;
 }
@@ -217,10 +274,11 @@ enum err settings_update(struct ctx *ctx, struct store_txn *txn, struct org_id o
     };
     struct settings before;
     struct settings after;
+    uint64_t previous_seq = 0;
     enum err err = check_org(ctx, txn, org);
 
     if (err == OK) {
-        err = settings_read(txn, org, &before);
+        err = read_row(txn, org, &before, &previous_seq);
     }
     if (err != OK) {
         return err;
@@ -232,6 +290,6 @@ enum err settings_update(struct ctx *ctx, struct store_txn *txn, struct org_id o
     if (change->has_match_mode) {
         after.match_mode = change->match_mode;
     }
-    err = encode_facts(ctx->arena, &before, &after, &draft.facts);
+    err = encode_facts(ctx->arena, &before, previous_seq, &after, &draft.facts);
     return err != OK ? err : append(ctx, txn, &draft, ret_seq);
 }

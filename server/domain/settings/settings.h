@@ -31,6 +31,9 @@ struct settings_change {
 
 MUST_CHECK enum err settings_read(struct store_txn *txn, struct org_id org,
                                   struct settings *ret_settings);
+/* The same as after the event `as_of_seq` (UINT64_MAX: now): one step for each change since then. */
+MUST_CHECK enum err settings_read_as_of(struct store_txn *txn, struct org_id org,
+                                        uint64_t as_of_seq, struct settings *ret_settings);
 /* Appends and applies. A change that changes nothing appends all the same: an administrator said it.
  * ERR_NOT_FOUND for an organisation that is not there. */
 MUST_CHECK enum err settings_update(struct ctx *ctx, struct store_txn *txn, struct org_id org,

@@ -1,0 +1,68 @@
+/*
+ * extractions.h: the calls that the tests of extractions share, as functions of values, and what they
+ * leave in the log and the tables.
+ */
+#ifndef ERRATA_TESTS_RPC_EXTRACTIONS_H
+#define ERRATA_TESTS_RPC_EXTRACTIONS_H
+
+#include "store/record.h"
+#include "tests/rpc/world.h"
+
+/* References, and ids, that a test sends at most. */
+#define REFERENCES_MAX 4
+/* Kinds of events. */
+#define ALL ERRATA__V1__EVENT_KIND__EVENT_KIND_UNSPECIFIED
+#define APPLIED ERRATA__V1__EVENT_KIND__EVENT_KIND_MAPPING_APPLIED
+#define EXPOSURES ERRATA__V1__EVENT_KIND__EVENT_KIND_EXPOSURE_RECORDED
+#define EXTRACTIONS ERRATA__V1__EVENT_KIND__EVENT_KIND_EXTRACTION_RECORDED
+
+/* What a request says; NULL and 0 leave a member out, but for the confidence. */
+struct sent {
+    const char *document_id;
+    const char *draft_order_id;
+    const char *layout;
+    double confidence; /* below 0: left out */
+    uint32_t field_count;
+    const char *references[REFERENCES_MAX];
+    const char *example_ids[REFERENCES_MAX];
+    int64_t created_at_us;
+};
+
+/* A correction as a test makes it. */
+struct correction {
+    const char *document_id;
+    const char *draft_order_id;
+    const char *layout;
+    const char *entity_id;
+    const char *after; /* JSON; every member is a changed field */
+};
+
+/* Opens a call and sends its request; the world has not run yet. */
+void extractions_send(struct exchange *exchange, struct world *world,
+                      const struct exchange_start *start, const struct sent *sent);
+/* One whole call; the extraction where it is OK. */
+struct exchange extractions_try(struct world *world, const char *token, const char *key,
+                                const struct sent *sent, Errata__V1__Extraction **ret_extraction);
+/* The same by the administrator, expected to be OK. */
+Errata__V1__Extraction *extractions_record(struct world *world, const struct sent *sent);
+/* What GetExamples answers; a NULL document is left out. */
+Errata__V1__GetExamplesResponse *extractions_examples_as(struct world *world, const char *token,
+                                                         const char *layout,
+                                                         const char *document_id, int32_t limit);
+/* The newest three, for the administrator. */
+Errata__V1__GetExamplesResponse *extractions_examples(struct world *world, const char *layout,
+                                                      const char *document_id);
+void extractions_set_holdout(struct world *world, uint32_t percent);
+/* Captures a corrected line; the event as stored. */
+Errata__V1__FeedbackEvent *extractions_correct(struct world *world,
+                                               const struct correction *correction);
+/* Events of a kind in the default organisation, at most 1000. */
+size_t extractions_count_events(struct world *world, Errata__V1__EventKind kind);
+struct org_id extractions_org_of(const char *org_id);
+/* The sums of a layout as they stand in the store. */
+struct layout_stats_record extractions_stats_of(struct world *world, const char *org_id,
+                                                const char *layout);
+/* A text as messages want it; nobody writes to it. */
+char *extractions_text(const char *text);
+
+#endif

@@ -58,7 +58,8 @@ enum err mapping_service_match_lines_prepare(struct service *service,
     if (err == OK) {
         /* Time travel follows events back. */
         service->read_on_pool =
-            request->as_of_case != ERRATA__V1__MATCH_LINES_REQUEST__AS_OF__NOT_SET;
+            request->as_of_case != ERRATA__V1__MATCH_LINES_REQUEST__AS_OF__NOT_SET ||
+            request->n_lines > MATCH_LOOP_LINES_MAX;
         *ret_prepared = match;
     }
     return err;
@@ -115,7 +116,7 @@ enum err mapping_service_match_lines_read(struct service *service, struct store_
     if (err != OK) {
         return err;
     }
-    if (match.candidate_line_count > MATCH_LOOP_LINES_MAX && !service->on_pool) {
+    if (match.candidate_line_count > MATCH_LOOP_CANDIDATE_LINES_MAX && !service->on_pool) {
         service->read_on_pool = true;
         return OK;
     }

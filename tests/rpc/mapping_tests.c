@@ -313,6 +313,68 @@ static void test_told_late(void **state)
     world_deinit(&world);
 }
 
+/* Goal: who may say what: a VIEWER reads alone, an INTEGRATOR tells of the past alone, a person speaks for
+ * that person. Method: each role's token, and whom the event names. */
+static void test_roles(void **state)
+{
+    struct world world;
+    const struct named x = {"c1", "A-1", "X", NULL};
+    char token[WORLD_TOKEN_BYTES];
+    struct caller caller = {.world = &world, .token = token};
+    struct judged judged;
+
+    (void)state;
+    world_init(&world);
+    world_make_token(&world, world.admin, ROLE_VIEWER, token);
+    assert_int_equal(mappings_suggest(&caller, &x, 0.5, NULL), GRPC_PERMISSION_DENIED);
+    assert_int_equal(mappings_confirm(&caller, &x, NULL, NULL), GRPC_PERMISSION_DENIED);
+    assert_int_equal(mappings_reject(&caller, &x, NULL), GRPC_PERMISSION_DENIED);
+    assert_int_equal(mappings_record(&caller, "AAAA", NULL, NULL), GRPC_PERMISSION_DENIED);
+    world_make_token(&world, world.admin, ROLE_INTEGRATOR, token);
+    assert_int_equal(mappings_suggest(&caller, &x, 0.5, NULL), GRPC_PERMISSION_DENIED);
+    assert_int_equal(mappings_confirm(&caller, &x, NULL, NULL), GRPC_PERMISSION_DENIED);
+    caller.created_at_us = WORLD_START_US - DAY_US;
+    assert_int_equal(mappings_suggest(&caller, &x, 0.5, NULL), GRPC_OK);
+    assert_int_equal(mappings_confirm(&caller, &x, NULL, &judged), GRPC_OK);
+    assert_int_equal(judged.mapping->last_used_at->seconds, caller.created_at_us / 1000000);
+    assert_null(mappings_event(&caller, judged.event_id)->actor_user_id);
+    caller.created_at_us = 0;
+    world_make_token(&world, world.admin, ROLE_OPERATOR, token);
+    assert_int_equal(mappings_confirm(&caller, &x, NULL, &judged), GRPC_OK);
+    assert_non_null(mappings_event(&caller, judged.event_id)->actor_user_id);
+    assert_int_equal(mappings_get(&caller, judged.mapping->id, NULL), GRPC_OK);
+    world_deinit(&world);
+}
+
+/* Goal: what was shown may be long: the event keeps what fits. Method: suggestions of 50 KB. */
+static void test_long_suggestions(void **state)
+{
+    static char json[50000];
+    struct world world;
+    const struct named x = {"c1", "A-1", "X", NULL};
+    struct caller caller = {.world = &world};
+    Errata__V1__FeedbackEvent *event = NULL;
+    struct judged judged;
+    size_t size = 0;
+
+    (void)state;
+    world_init(&world);
+    caller.token = world.admin;
+    size = (size_t)snprintf(json, sizeof(json), "{\"suggestions\":[0");
+    while (size + 100 < sizeof(json)) {
+        size += (size_t)snprintf(json + size, sizeof(json) - size,
+                                 ",{\"internal_sku\":\"SKU-%zu\",\"confidence\":0.5}", size);
+    }
+    (void)snprintf(json + size, sizeof(json) - size, "]}");
+    assert_int_equal(mappings_confirm(&caller, &x, json, &judged), GRPC_OK);
+    event = mappings_event(&caller, judged.event_id);
+    assert_true(event->reduced);
+    assert_true(strlen(event->before_json) <= 10240);
+    assert_string_equal(event->after_json,
+                        "{\"status\":\"CONFIRMED\",\"confidence\":1.0,\"internal_sku\":\"X\"}");
+    world_deinit(&world);
+}
+
 /* Goal: a repeat under its key has the first answer and no further effect. Method: each write twice,
  * with something between that changes the mapping. */
 static void test_keys(void **state)
@@ -356,6 +418,7 @@ int run_mapping_tests(void)
         cmocka_unit_test(test_supersede), cmocka_unit_test(test_reject),
         cmocka_unit_test(test_apart),     cmocka_unit_test(test_refused),
         cmocka_unit_test(test_told_late), cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_roles),     cmocka_unit_test(test_long_suggestions),
     };
 
     return cmocka_run_group_tests_name("mappings", tests, NULL, NULL);

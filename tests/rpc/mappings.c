@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#define LINES_MAX 300
+#define LINES_MAX 1000
 
 static char *text(const char *literal)
 {

@@ -186,6 +186,46 @@ static void test_uses(void **state)
     world_deinit(&world);
 }
 
+/* Goal: a list that is too long for its reference counts no mapping, but its draft is closed. Method: so
+ * many mappings that their list stands as its hash. */
+static void test_long_list(void **state)
+{
+    enum {
+        COUNT = 900
+    };
+    static char texts[COUNT][16];
+    static const char *skus[COUNT];
+    struct world world;
+    struct caller caller = {.world = &world};
+    const struct lines lines = {"c1", skus, COUNT, -1, 0};
+    Errata__V1__MatchLinesResponse *response = NULL;
+    Errata__V1__RecordMatchesResponse *first = NULL;
+    Errata__V1__RecordMatchesResponse *again = NULL;
+    int64_t used_s = 0;
+
+    (void)state;
+    world_init(&world);
+    caller.token = world.admin;
+    for (size_t i = 0; i < COUNT; i++) {
+        (void)snprintf(texts[i], sizeof(texts[i]), "sku %zu", i);
+        skus[i] = texts[i];
+        confirm(&caller, skus[i], "X");
+    }
+    confirm(&caller, skus[0], "X"); /* a second version, so that versions stand in the list */
+    for (size_t i = 0; i < COUNT; i++) {
+        skus[i] = texts[i * 389 % COUNT]; /* in no order, so that their numbers take room */
+    }
+    response = mappings_match(&caller, &lines);
+    assert_int_equal(response->lines[COUNT - 1]->match_method, MATCH_EXACT);
+    assert_true(strlen(response->exposure_ref) <= EXPOSURE_REFERENCE_CHARACTERS_MAX);
+    assert_int_equal(mappings_record(&caller, response->exposure_ref, "draft", &first), GRPC_OK);
+    assert_int_equal(first->applied_count, 0);
+    assert_int_equal(mappings_record(&caller, response->exposure_ref, "draft", &again), GRPC_OK);
+    assert_string_equal(again->event_id, first->event_id);
+    assert_int_equal(use_count(&caller, response->lines[0]->mapping_id, &used_s), 0);
+    world_deinit(&world);
+}
+
 /* Goal: a reference that is not MatchLines's own, whole and of this organisation is refused, and nothing
  * stored. Method: each kind of bad one. */
 static void test_bad_references(void **state)
@@ -436,10 +476,10 @@ static void test_random(void **state)
 int run_match_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines),  cmocka_unit_test(test_on_pool),
-        cmocka_unit_test(test_uses),   cmocka_unit_test(test_bad_references),
-        cmocka_unit_test(test_as_of),  cmocka_unit_test(test_list),
-        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_lines),     cmocka_unit_test(test_on_pool),
+        cmocka_unit_test(test_uses),      cmocka_unit_test(test_bad_references),
+        cmocka_unit_test(test_long_list), cmocka_unit_test(test_as_of),
+        cmocka_unit_test(test_list),      cmocka_unit_test(test_random),
     };
 
     return cmocka_run_group_tests_name("matches", tests, NULL, NULL);

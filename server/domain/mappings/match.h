@@ -13,8 +13,10 @@
 #define MATCH_LINES_MAX 1000
 #define MATCH_CANDIDATES_DEFAULT 5
 #define MATCH_CANDIDATES_MAX 20
-/* Lines without a confirmed mapping whose candidates are looked for on the loop. */
-#define MATCH_LOOP_LINES_MAX 8
+/* Lines that are looked up on the loop, at about a microsecond each; and those of them without a
+ * confirmed mapping whose candidates are looked for there. */
+#define MATCH_LOOP_LINES_MAX 500
+#define MATCH_LOOP_CANDIDATE_LINES_MAX 8
 
 /* One line, and its mapping once it was looked up. */
 struct match_line {

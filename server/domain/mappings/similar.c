@@ -354,14 +354,22 @@ static enum err compare(struct arena *arena, struct store_txn *txn, struct searc
     return OK;
 }
 
-/* Whether something of this bound can still be better than what was found. */
-static bool may_improve(const struct search *search, const struct similar_found *found, double most)
+/* Whether something of this bound can be better than the last that was found. Of equal bounds the first
+ * made came first, so what can only be equal to it counts where it is older. */
+static bool may_improve(const struct search *search, const struct similar_found *found,
+                        const struct bound *bound)
 {
-    return found->count < search->wanted->limit || most > found->items[found->count - 1].similarity;
+    const struct similar_mapping *last = NULL;
+
+    if (found->count < search->wanted->limit) {
+        return true;
+    }
+    last = &found->items[found->count - 1];
+    return bound->most > last->similarity ||
+           (bound->most == last->similarity && bound->seq < last->row.seq);
 }
 
-/* Compares the best until none of the others can be better. Of equal bounds the first made came first,
- * so what is only equal to the last found may still be older than it. */
+/* Compares the best until none of the others can be better. */
 static enum err compare_best(struct arena *arena, struct store_txn *txn, struct search *search,
                              struct similar_found *found)
 {
@@ -369,18 +377,12 @@ static enum err compare_best(struct arena *arena, struct store_txn *txn, struct 
 
     sort_best(search);
     for (size_t i = 0; i < search->best_count && err == OK; i++) {
-        const struct bound *bound = &search->best[i];
-        const struct similar_mapping *last =
-            found->count > 0 ? &found->items[found->count - 1] : NULL;
-
-        if (!may_improve(search, found, bound->most) &&
-            (bound->most < last->similarity || bound->seq > last->row.seq)) {
+        if (!may_improve(search, found, &search->best[i])) {
             return OK;
         }
-        err = compare(arena, txn, search, bound, found);
+        err = compare(arena, txn, search, &search->best[i], found);
     }
-    if (search->has_dropped &&
-        may_improve(search, found, search->best[search->best_count - 1].most)) {
+    if (search->has_dropped && may_improve(search, found, &search->best[search->best_count - 1])) {
         found->is_incomplete = true;
     }
     return err;

@@ -152,7 +152,7 @@ static void test_damaged(void **state)
     struct world world;
     struct similar_block read;
     struct slice block = {NULL, 0};
-    uint8_t bytes[512];
+    uint8_t bytes[512] = {0};
 
     (void)state;
     world_init(&world);

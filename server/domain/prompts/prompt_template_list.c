@@ -7,6 +7,9 @@
 #include "server/domain/prompts/shipped.h"
 #include "store/record.h"
 
+/* The inverted version at the end of a key. */
+#define VERSION_BYTES 4
+
 /* A page under way. */
 struct walk {
     struct ctx *ctx;
@@ -25,7 +28,6 @@ struct walk {
 struct item {
     struct key key;
     uint64_t seq; /* of its event; 0: the shipped one */
-    struct slice name; /* borrowed from the transaction; empty: the shipped one */
 };
 
 static struct key key_of(struct slice bytes)
@@ -65,8 +67,11 @@ static enum err next_row(const struct walk *walk, struct item *ret_item)
     if (err == OK) {
         err = record_decode_prompt_template(value, &record);
     }
+    if (err == OK && key.size != walk->shipped.size) {
+        err = ERR_CORRUPT;
+    }
     if (err == OK) {
-        *ret_item = (struct item){key_of(key), record.seq, record.name};
+        *ret_item = (struct item){key_of(key), record.seq};
     }
     store_cursor_deinit(&cursor);
     return err;
@@ -130,16 +135,16 @@ static enum err append_item(struct walk *walk, const struct item *item)
     return prompt_template_append_event(walk->body, walk->field, &event, walk->list->detail);
 }
 
-/* The item is listed: the list goes on behind it, in a list of names behind its other versions. */
+/* The item is listed: the list goes on behind it; in a list of names behind its other versions too, where
+ * version 0 of the name would stand. */
 static void pass(struct walk *walk, const struct item *item)
 {
     walk->count++;
+    walk->at = item->key;
     if (item->seq == 0) {
         walk->shipped_due = false;
-    }
-    walk->at = item->key;
-    if (walk->list->name.size == 0 && item->seq != 0) {
-        walk->at = key_prompt_template(walk->list->org, item->name, 0);
+    } else if (walk->list->name.size == 0) {
+        memset(walk->at.bytes + walk->at.size - VERSION_BYTES, 0xff, VERSION_BYTES);
     }
     walk->list->last = walk->at;
 }

@@ -89,19 +89,19 @@ struct slice reply_word(struct cli *cli, struct json_value object, const char *n
     return word;
 }
 
-struct slice reply_grouped(struct cli *cli, struct slice text)
+struct slice reply_grouped(struct cli *cli, struct slice digits)
 {
     struct buffer grouped;
 
     if (!cli->out.terminal) {
-        return text;
+        return digits;
     }
-    buffer_init(&grouped, &cli->arena, text.size * 2);
-    for (size_t i = 0; i < text.size; i++) {
-        if (i > 0 && (text.size - i) % 3 == 0) {
+    buffer_init(&grouped, &cli->arena, digits.size * 2);
+    for (size_t i = 0; i < digits.size; i++) {
+        if (i > 0 && (digits.size - i) % 3 == 0) {
             buffer_append_byte(&grouped, ',');
         }
-        buffer_append_byte(&grouped, text.data[i]);
+        buffer_append_byte(&grouped, digits.data[i]);
     }
     return buffer_slice(&grouped);
 }

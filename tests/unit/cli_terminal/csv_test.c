@@ -119,10 +119,109 @@ static void refused(void **state)
     free(large);
 }
 
+/* A small generator, the same on every machine. */
+static unsigned next_random(uint32_t *state)
+{
+    *state = *state * 1664525 + 1013904223;
+    return *state >> 16;
+}
+
+#define FIELDS 3
+#define FIELD_BYTES_MAX 12
+
+/* A field of the letters that mean something, and a few others. */
+static struct slice random_field(uint32_t *state, uint8_t *bytes)
+{
+    static const char letters[] = "\",;\r\n\t a\xc3\xa9";
+    size_t size = next_random(state) % FIELD_BYTES_MAX;
+    size_t used = 0;
+
+    while (used < size) {
+        size_t letter = next_random(state) % (sizeof(letters) - 2); /* the last is two bytes */
+
+        if (letters[letter] == '\xc3') {
+            bytes[used++] = (uint8_t)letters[letter++];
+        }
+        bytes[used++] = (uint8_t)letters[letter];
+    }
+    return slice_of(bytes, used);
+}
+
+/* Goal: what is written is read back, whatever it is.
+ * Method: random records of three fields behind a heading, each as a file. */
+static void round_trips(void **state)
+{
+    static const struct slice heading[] = {SLICE("a"), SLICE("b"), SLICE("c")};
+    uint32_t random = 1;
+
+    (void)state;
+    for (unsigned i = 0; i < 2000; i++) {
+        uint8_t bytes[FIELDS][FIELD_BYTES_MAX + 2];
+        struct slice fields[FIELDS];
+        struct csv_reader reader;
+        struct csv_record record;
+        struct arena arena;
+        struct buffer text;
+        FILE *file = NULL;
+
+        for (size_t j = 0; j < FIELDS; j++) {
+            fields[j] = random_field(&random, bytes[j]);
+        }
+        arena_init(&arena, 1 << 16);
+        buffer_init(&text, &arena, 256);
+        csv_write(&text, heading, FIELDS);
+        csv_write(&text, fields, FIELDS);
+        file = open_text((const char *)text.data, text.size);
+        csv_reader_init(&reader, file);
+        assert_int_equal(csv_read(&reader, &record), CSV_RECORD);
+        assert_int_equal(csv_read(&reader, &record), CSV_RECORD);
+        assert_int_equal(record.count, FIELDS);
+        for (size_t j = 0; j < FIELDS; j++) {
+            assert_true(slice_equal(record.fields[j], fields[j]));
+        }
+        assert_int_equal(csv_read(&reader, &record), CSV_END);
+        csv_reader_deinit(&reader);
+        assert_int_equal(fclose(file), 0);
+        arena_deinit(&arena);
+    }
+}
+
+/* Goal: no bytes do harm, and reading always ends.
+ * Method: random bytes, half of them separators and quotes, read to the end or the first problem. */
+static void nonsense(void **state)
+{
+    uint32_t random = 2;
+
+    (void)state;
+    for (unsigned i = 0; i < 2000; i++) {
+        char bytes[64];
+        size_t size = 1 + next_random(&random) % sizeof(bytes);
+        struct csv_reader reader;
+        struct csv_record record;
+        FILE *file = NULL;
+        unsigned records = 0;
+
+        for (size_t j = 0; j < size; j++) {
+            unsigned letter = next_random(&random);
+
+            bytes[j] = letter % 2 == 0 ? "\",;\n"[letter / 2 % 4] : (char)(letter / 2 % 256 - 128);
+        }
+        file = open_text(bytes, size);
+        csv_reader_init(&reader, file);
+        while (csv_read(&reader, &record) == CSV_RECORD) {
+            records++;
+        }
+        assert_true(records <= size);
+        csv_reader_deinit(&reader);
+        assert_int_equal(fclose(file), 0);
+    }
+}
+
 int run_csv_tests(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(written), cmocka_unit_test(read_back),
-                                       cmocka_unit_test(refused)};
+                                       cmocka_unit_test(refused), cmocka_unit_test(round_trips),
+                                       cmocka_unit_test(nonsense)};
 
     return cmocka_run_group_tests_name("csv", tests, NULL, NULL);
 }

@@ -49,6 +49,7 @@ enum err store_begin(struct store_backend *backend, enum store_access access,
     memset(txn->changes, 0, sizeof(txn->changes));
     txn->change_count = 0;
     memset(&txn->log_write, 0, sizeof(txn->log_write));
+    txn->log_head.is_known = false;
     txn->log_range_count = 0;
     *ret_txn = txn;
     return OK;
@@ -91,6 +92,7 @@ enum err store_renew(struct store_txn *txn)
     err = FAULT("store.renew") ? ERR_IO : txn->backend->ops->renew(txn);
     if (err == OK) {
         txn->idle = false;
+        txn->log_head.is_known = false;
     }
     return err;
 }

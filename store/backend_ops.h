@@ -20,6 +20,13 @@ struct txn_log_write {
     struct event_idempotency idempotency; /* the first event's */
 };
 
+/* The head of a log that a read transaction read last: its snapshot has no other. */
+struct txn_log_head {
+    bool is_known;
+    struct org_id org;
+    struct log_head head;
+};
+
 /* Organisations whose logs one transaction may append to: two for each request of a batch. */
 #define TXN_LOG_RANGES_MAX 512
 
@@ -32,6 +39,7 @@ struct store_txn {
     uint32_t changes[TABLE_COUNT];
     uint64_t change_count; /* their sum */
     struct txn_log_write log_write;
+    struct txn_log_head log_head; /* never known in a write transaction */
     /* What this transaction appended, for the log's engine. */
     struct log_range log_ranges[TXN_LOG_RANGES_MAX];
     size_t log_range_count;

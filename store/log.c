@@ -12,7 +12,8 @@
 _Static_assert(EVENT_SUBJECTS_MAX == RECORD_SUBJECTS_MAX, "an event and its record hold as many");
 _Static_assert(EVENT_SALT_BYTES == RECORD_SALT_BYTES, "an event's salt is its record's");
 
-enum err log_read_head(struct store_txn *txn, struct org_id org, struct log_head *ret_head)
+/* The head as its row tells. */
+static enum err read_head(struct store_txn *txn, struct org_id org, struct log_head *ret_head)
 {
     struct key key = key_org(org);
     struct org_head_record record;
@@ -37,6 +38,22 @@ enum err log_read_head(struct store_txn *txn, struct org_id org, struct log_head
     ret_head->last_recorded_at_us = record.last_recorded_at_us;
     ret_head->last_envelope_sha256 = record.last_envelope_sha256;
     return OK;
+}
+
+enum err log_read_head(struct store_txn *txn, struct org_id org, struct log_head *ret_head)
+{
+    struct txn_log_head *kept = &txn->log_head;
+    enum err err = OK;
+
+    if (kept->is_known && uuid_equal(kept->org.uuid, org.uuid)) {
+        *ret_head = kept->head;
+        return OK;
+    }
+    err = read_head(txn, org, ret_head);
+    if (err == OK && txn->access == STORE_READ) {
+        *kept = (struct txn_log_head){.is_known = true, .org = org, .head = *ret_head};
+    }
+    return err;
 }
 
 void log_begin_write(struct store_txn *txn, const struct event_idempotency *key)

@@ -53,6 +53,32 @@ static void fill(struct store_world *world, uint8_t org, size_t count)
     }
 }
 
+/* Goal: a read transaction keeps the head that its snapshot has, and no longer. Method: two
+ * organisations, asked by turns while another transaction appends, before and after a renewal. */
+static void test_head_of_a_snapshot(void **state)
+{
+    struct store_world *world = *state;
+    struct store_txn *txn = NULL;
+    struct log_head head = {.last_seq = 99};
+
+    fill(world, 1, 2);
+    txn = begin(world->backend, STORE_READ);
+    assert_int_equal(log_read_head(txn, store_world_org(1), &head), OK);
+    assert_int_equal(head.last_seq, 2);
+    fill(world, 1, 1);
+    assert_int_equal(log_read_head(txn, store_world_org(1), &head), OK);
+    assert_int_equal(head.last_seq, 2);
+    assert_int_equal(log_read_head(txn, store_world_org(2), &head), OK);
+    assert_int_equal(head.last_seq, 0);
+    assert_int_equal(log_read_head(txn, store_world_org(1), &head), OK);
+    assert_int_equal(head.last_seq, 2);
+    store_reset(txn);
+    assert_int_equal(store_renew(txn), OK);
+    assert_int_equal(log_read_head(txn, store_world_org(1), &head), OK);
+    assert_int_equal(head.last_seq, 3);
+    store_abort(txn);
+}
+
 /* Goal: what is appended is read. Method: one event with every field, from the append's view and from
  * the table, by number and by id. */
 static void test_append_and_read(void **state)
@@ -472,6 +498,8 @@ int run_log_tests(void)
                                         store_world_tear_down),
         cmocka_unit_test_setup_teardown(test_walk, store_world_set_up, store_world_tear_down),
         cmocka_unit_test_setup_teardown(test_chain, store_world_set_up, store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_head_of_a_snapshot, store_world_set_up,
+                                        store_world_tear_down),
         cmocka_unit_test_setup_teardown(test_last_head, store_world_set_up, store_world_tear_down),
         cmocka_unit_test_setup_teardown(test_replay, store_world_set_up, store_world_tear_down),
         cmocka_unit_test_setup_teardown(test_engine, store_world_set_up, store_world_tear_down),

@@ -103,6 +103,59 @@ static void on_net_tick(void *user, int64_t now_us)
     call_server_tick(app->calls, now_us);
 }
 
+/* Listens, and says where: only now is the server ready. */
+static enum err serve(struct app *app)
+{
+    char address[NET_ADDRESS_BYTES];
+    char line[NET_ADDRESS_BYTES + 1];
+    int size = 0;
+    enum err err =
+        net_server_listen(app->net, app->config->listen_host, app->config->listen_port, address);
+
+    if (err != OK) {
+        return fault_say(&app->fault, err,
+                         "cannot listen on %s port %u: another program has it, or it is no "
+                         "address of this machine",
+                         app->config->listen_host, (unsigned)app->config->listen_port);
+    }
+    size = snprintf(line, sizeof(line), "%s\n", address);
+    err =
+        files_write(app->config->data, APP_ADDRESS_FILE, slice_of(line, (size_t)size), &app->fault);
+    if (err != OK) {
+        return err;
+    }
+    app_end_start_guard();
+    move_to(app, APP_SERVING);
+    services_set_health(app->services, HEALTH_PART_SERVER, HEALTH_SERVING);
+    services_set_health(app->services, HEALTH_PART_WRITE, HEALTH_SERVING);
+    app_pdf_tell_health(app);
+    (void)printf("%s\n", address);
+    (void)fflush(stdout);
+    logger_printf(LOGGER_INFO, "serving on %s", address);
+    return OK;
+}
+
+static void on_net_closed(void *user)
+{
+    struct app *app = (struct app *)user;
+
+    app->net_closed = true;
+    app_close_if_idle(app);
+}
+
+/* Serves, or ends. */
+static void become_ready(struct app *app)
+{
+    enum err err = serve(app);
+
+    if (err != OK) {
+        app_log_failure(app, "cannot serve", err);
+        app->exit_status = APP_EXIT_FAILED;
+        move_to(app, APP_CLOSING);
+        net_server_close(app->net, on_net_closed, app);
+    }
+}
+
 static void on_health_timer(uv_timer_t *handle)
 {
     struct app *app = (struct app *)handle->data;
@@ -110,6 +163,9 @@ static void on_health_timer(uv_timer_t *handle)
 
     end_if_broken(app);
     services_end_expired(app->services);
+    if (app->state == APP_STARTING && uv_now(&app->loop) - app->warm_from_ms >= APP_WARM_MS) {
+        become_ready(app); /* the rest is read while it serves */
+    }
     if (app->state == APP_SERVING) {
         services_set_health(app->services, HEALTH_PART_WRITE,
                             stats.writable ? HEALTH_SERVING : HEALTH_NOT_SERVING);
@@ -184,14 +240,6 @@ void app_close_if_idle(struct app *app)
     app_close_handles(app);
 }
 
-static void on_net_closed(void *user)
-{
-    struct app *app = (struct app *)user;
-
-    app->net_closed = true;
-    app_close_if_idle(app);
-}
-
 static void on_net_drained(void *user)
 {
     struct app *app = (struct app *)user;
@@ -207,9 +255,9 @@ static void on_signal(uv_signal_t *handle, int number)
     struct app *app = (struct app *)handle->data;
 
     logger_printf(LOGGER_INFO, "signal %d: finishing what runs", number);
+    atomic_store(&app->stop_warming, true);
     switch (app->state) {
     case APP_STARTING:
-        atomic_store(&app->stop_warming, true);
         move_to(app, APP_CLOSING);
         services_drain(app->services);
         net_server_close(app->net, on_net_closed, app);
@@ -226,38 +274,6 @@ static void on_signal(uv_signal_t *handle, int number)
     }
 }
 
-/* Listens, and says where: only now is the server ready. */
-static enum err serve(struct app *app)
-{
-    char address[NET_ADDRESS_BYTES];
-    char line[NET_ADDRESS_BYTES + 1];
-    int size = 0;
-    enum err err =
-        net_server_listen(app->net, app->config->listen_host, app->config->listen_port, address);
-
-    if (err != OK) {
-        return fault_say(&app->fault, err,
-                         "cannot listen on %s port %u: another program has it, or it is no "
-                         "address of this machine",
-                         app->config->listen_host, (unsigned)app->config->listen_port);
-    }
-    size = snprintf(line, sizeof(line), "%s\n", address);
-    err =
-        files_write(app->config->data, APP_ADDRESS_FILE, slice_of(line, (size_t)size), &app->fault);
-    if (err != OK) {
-        return err;
-    }
-    app_end_start_guard();
-    move_to(app, APP_SERVING);
-    services_set_health(app->services, HEALTH_PART_SERVER, HEALTH_SERVING);
-    services_set_health(app->services, HEALTH_PART_WRITE, HEALTH_SERVING);
-    app_pdf_tell_health(app);
-    (void)printf("%s\n", address);
-    (void)fflush(stdout);
-    logger_printf(LOGGER_INFO, "serving on %s", address);
-    return OK;
-}
-
 static void on_warm_work(void *job)
 {
     struct app *app = (struct app *)job;
@@ -268,7 +284,6 @@ static void on_warm_work(void *job)
 static void on_warm_done(void *job, enum err result)
 {
     struct app *app = (struct app *)job;
-    enum err err = OK;
 
     app->warming = false;
     if (result != OK || app->warm_result != OK) {
@@ -276,14 +291,7 @@ static void on_warm_done(void *job, enum err result)
                       err_name(result != OK ? result : app->warm_result));
     }
     if (app->state == APP_STARTING) {
-        err = serve(app);
-    }
-    if (err != OK) {
-        app_log_failure(app, "cannot serve", err);
-        app->exit_status = APP_EXIT_FAILED;
-        move_to(app, APP_CLOSING);
-        net_server_close(app->net, on_net_closed, app);
-        return;
+        become_ready(app);
     }
     app_close_if_idle(app);
 }
@@ -486,6 +494,8 @@ static enum err start(struct app *app)
     (void)uv_prepare_start(&app->turn_prepare, on_turn_end); /* can't fail with a callback */
     app_pdf_start(app);
     app->warming = true;
+    uv_update_time(&app->loop); /* opening a store may have taken long */
+    app->warm_from_ms = uv_now(&app->loop);
     return pool_submit(app->pool, on_warm_work, on_warm_done, app);
 }
 

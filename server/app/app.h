@@ -2,7 +2,8 @@
  * app.h: the server as a whole: the loop, the store, the writer, the services and the sockets, put
  * together, started and ended in order. The only place that knows them all.
  *
- *   STARTING  the store is open, the tables are being read into memory; no socket yet
+ *   STARTING  the store is open, the tables are being read into memory, for a second at most (the
+ *             rest of a large store is read while it serves); no socket yet
  *   SERVING   listening
  *   DRAINING  a signal came: no new calls, what runs goes on until --drain-timeout
  *   CLOSING   the sockets are gone; the writer finishes what it was given
@@ -26,6 +27,8 @@
 #define APP_TOKEN_FILE "admin.token"
 /* Readers that died are looked for, and memory that a burst left, this often. */
 #define APP_UPKEEP_MS 30000
+/* What was not read into memory within this time is read while the server serves. */
+#define APP_WARM_MS 1000
 /* Health follows the store within this time. */
 #define APP_HEALTH_CHECK_MS 250
 /* What services and counters take for as long as the server lives. */

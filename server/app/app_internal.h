@@ -62,6 +62,7 @@ struct app {
     bool warming; /* the tables are being read ahead */
     bool giving_back; /* memory, on the pool */
     size_t spare_bytes; /* of the heap, when some was last given back: this much stays */
+    uint64_t warm_from_ms; /* by the loop's clock: it began */
     atomic_bool stop_warming;
     enum err warm_result;
 };

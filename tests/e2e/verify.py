@@ -87,7 +87,7 @@ def has_ended(pid):
 
 
 def answers(client):
-    """The bytes of every read's answer."""
+    """The bytes of every read's answer, but for what each answer has of its own."""
     found = []
 
     def all_pages(call, request):
@@ -106,7 +106,9 @@ def answers(client):
     for name in ("v-0", "v-1", "v-2"):
         all_pages(client.corrections.ListFeedbackEvents, correction.ListFeedbackEventsRequest(
             layout_fingerprint=name, page_size=100))
-        found.append(client.examples(name, limit=10).SerializeToString(deterministic=True))
+        examples = client.examples(name, limit=10)
+        examples.exposure_ref = ""  # it tells when the answer was given
+        found.append(examples.SerializeToString(deterministic=True))
     return found
 
 

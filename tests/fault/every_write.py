@@ -19,7 +19,7 @@ from erratad import (CHANNEL_OPTIONS, Client, admin, admin_grpc, correction, ext
 WRITES = (("capture", 36), ("batch", 10), ("extraction", 16), ("suggest", 6), ("confirm", 10), ("reject", 4),
           ("matches", 6), ("template", 3), ("settings", 1), ("token", 6), ("document", 6), ("upload", 2),
           ("organization", 2))
-SUBJECTS = 60  # documents and drafts that writes share
+SUBJECTS = 12  # documents and drafts that writes share
 SKUS = 12  # of a customer, that writes share
 CUSTOMERS = 3
 SERVED_MAX = 50  # references that an organisation keeps for another citation

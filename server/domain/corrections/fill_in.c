@@ -42,7 +42,7 @@ static enum err find_bytes(struct slice message, uint32_t number, struct slice *
 
     *ret_bytes = slice_of(NULL, 0);
     for (err = wire_next(&reader, &field); err == OK; err = wire_next(&reader, &field)) {
-        if (field.number == number) {
+        if (field.number == number && field.type == WIRE_BYTES) {
             *ret_bytes = field.bytes;
         }
     }

@@ -147,7 +147,7 @@ enum err exposure_apply(struct ctx *ctx, struct store_txn *txn, const struct eve
 
     (void)ctx;
     for (err = wire_next(&reader, &field); err == OK; err = wire_next(&reader, &field)) {
-        if (field.number == EXPOSURE_RECORDED_REFERENCE_HASH_FIELD) {
+        if (field.number == EXPOSURE_RECORDED_REFERENCE_HASH_FIELD && field.type == WIRE_BYTES) {
             hash = field.bytes;
         }
     }

@@ -103,9 +103,30 @@ enum err extraction_facts_write(struct arena *arena, struct org_id org,
     return buffer_ok(&extraction) && buffer_ok(&facts) ? OK : ERR_MEMORY;
 }
 
+/* The field is of the type that its number has. */
+static bool is_type_right(const struct wire_field *field, bool bytes)
+{
+    return field->type == (bytes ? WIRE_BYTES : WIRE_VARINT);
+}
+
+static bool is_extraction_text(uint32_t number)
+{
+    return number == EXTRACTION_DOCUMENT_ID_FIELD || number == EXTRACTION_DRAFT_ORDER_ID_FIELD ||
+           number == EXTRACTION_LAYOUT_FINGERPRINT_FIELD;
+}
+
+static bool is_extraction_number(uint32_t number)
+{
+    return number == EXTRACTION_FIELD_COUNT_FIELD || number == EXTRACTION_ARM_FIELD;
+}
+
 static enum err read_extraction_field(const struct wire_field *field,
                                       struct extraction_facts *facts)
 {
+    if ((is_extraction_text(field->number) && !is_type_right(field, true)) ||
+        (is_extraction_number(field->number) && !is_type_right(field, false))) {
+        return ERR_CORRUPT;
+    }
     switch (field->number) {
     case EXTRACTION_DOCUMENT_ID_FIELD:
         facts->document_id = field->bytes;
@@ -151,6 +172,7 @@ static enum err read_examples(struct arena *arena, struct slice packed,
         return ERR_MEMORY;
     }
     facts->example_seqs = seqs;
+    facts->example_count = 0;
     while (wire_take_packed(&packed, WIRE_VARINT, &seqs[facts->example_count])) {
         facts->example_count++;
     }
@@ -171,9 +193,20 @@ static enum err read_exposures(struct slice packed, struct extraction_facts *fac
     return packed.size == 0 ? OK : ERR_CORRUPT;
 }
 
+static bool is_recorded_message(uint32_t number)
+{
+    return number == EXTRACTION_RECORDED_EXTRACTION_FIELD ||
+           number == EXTRACTION_RECORDED_EXAMPLE_SEQS_FIELD ||
+           number == EXTRACTION_RECORDED_EXPOSURE_SEQS_FIELD;
+}
+
 static enum err read_field(struct arena *arena, const struct wire_field *field,
                            struct extraction_facts *facts)
 {
+    if (field->number <= EXTRACTION_RECORDED_LAYOUT_READY_FIELD &&
+        !is_type_right(field, is_recorded_message(field->number))) {
+        return ERR_CORRUPT;
+    }
     switch (field->number) {
     case EXTRACTION_RECORDED_EXTRACTION_FIELD:
         return read_extraction(field->bytes, facts);

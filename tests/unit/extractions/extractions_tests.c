@@ -1,0 +1,272 @@
+/*
+ * extractions_tests.c: extractions without a server: their facts, what is appended and in which order,
+ * which examples are credited, and what apply refuses. Calls are tested in tests/rpc.
+ */
+#include "server/domain/corrections/capture.h"
+#include "server/domain/extractions/facts.h"
+#include "store/base/wire.h"
+#include "store/memory/memory.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errata/v1/learning_service.fields.h>
+
+#define ARENA_BYTES (64u << 20)
+#define START_US INT64_C(1770000000000000)
+
+struct world {
+    struct arena arena;
+    struct clock_manual clock;
+    struct random_seeded random;
+    struct fault fault;
+    struct ctx ctx;
+    struct store_backend *backend;
+    struct store_txn *txn;
+    struct exposure_key key;
+    struct org_id org;
+};
+
+static void world_init(struct world *world)
+{
+    const uint8_t bytes[EXPOSURE_KEY_BYTES] = {1};
+
+    memset(world, 0, sizeof(*world));
+    arena_init(&world->arena, ARENA_BYTES);
+    clock_manual_init(&world->clock, START_US);
+    random_seeded_init(&world->random, 1);
+    fault_init(&world->fault, &world->arena);
+    world->ctx =
+        (struct ctx){&world->arena, &world->clock.clock, &world->random.random, &world->fault};
+    world->org.uuid = uuid_v7(START_US, &world->random.random);
+    exposure_key_init(&world->key, bytes);
+    assert_int_equal(store_memory_open(&world->backend), OK);
+    assert_int_equal(store_begin(world->backend, STORE_WRITE, &world->txn), OK);
+    log_begin_write(world->txn, NULL);
+}
+
+static void world_deinit(struct world *world)
+{
+    store_abort(world->txn);
+    store_memory_close(world->backend);
+    arena_deinit(&world->arena);
+}
+
+static uint64_t capture(struct world *world, enum event_type event_type, struct slice layout)
+{
+    const struct capture_caller caller = {ROLE_ADMIN, {NULL, 0}, 1, false};
+    const struct capture_input input = {
+        .event_type = event_type,
+        .layout_fingerprint = layout,
+        .before_json = SLICE("{\"qty\":1}"),
+        .after_json = SLICE("{\"qty\":2}"),
+    };
+    struct capture_event event;
+    uint64_t seq = 0;
+
+    assert_int_equal(capture_prepare(&world->ctx, &caller, &input, SLICE("event"), &event), OK);
+    assert_int_equal(capture_store(&world->ctx, world->txn, world->org, &event, 1, &seq), OK);
+    return seq;
+}
+
+static struct slice refer(struct world *world, enum exposure_kind kind, enum experiment_arm arm,
+                          const struct exposed_artifact *artifacts, size_t count)
+{
+    const struct exposure exposure = {.kind = kind,
+                                      .served_at_us = START_US,
+                                      .arm = arm,
+                                      .artifacts = artifacts,
+                                      .artifact_count = count};
+    struct wire_reader reader;
+    struct wire_field field = {0};
+    struct buffer body;
+
+    buffer_init(&body, &world->arena, 0);
+    exposure_write(&world->key, world->org, &exposure, 1, &body);
+    reader = wire_reader_of(buffer_slice(&body));
+    assert_int_equal(wire_next(&reader, &field), OK);
+    return field.bytes;
+}
+
+static enum err store(struct world *world, const struct extraction_input *input,
+                      struct extraction_stored *ret_stored)
+{
+    const struct extraction_request request = {
+        .org = world->org,
+        .caller = {ROLE_ADMIN, {NULL, 0}, 1, false},
+        .key = &world->key,
+        .input = input,
+    };
+
+    return extraction_store(&world->ctx, world->txn, &request, ret_stored);
+}
+
+static struct extraction_facts read_facts(struct world *world, uint64_t seq)
+{
+    struct extraction_facts facts;
+    struct event event;
+
+    assert_int_equal(log_read(world->txn, world->org, seq, &event), OK);
+    assert_int_equal(event.kind, EVENT_EXTRACTION_RECORDED);
+    assert_int_equal(extraction_facts_read(&world->arena, event.facts, &facts), OK);
+    return facts;
+}
+
+/* Goal: of all that references name, the examples of the extraction's own layout are credited, each
+ * once. Method: artifacts that are an example of it, twice; of another layout; no example; no event. */
+static void test_own_examples_are_credited(void **state)
+{
+    struct world world;
+    struct extraction_input input = {
+        .layout_fingerprint = SLICE("layout"), .has_confidence = true, .confidence = 0.1234567};
+    struct extraction_stored stored = {.first_seq = 0};
+    struct exposed_artifact artifacts[6] = {{.version = 1}};
+    struct extraction_facts facts;
+
+    (void)state;
+    world_init(&world);
+    artifacts[0].seq = capture(&world, EVENT_TYPE_EXTRACTION_LINE_CORRECTED, SLICE("layout"));
+    artifacts[1].seq = capture(&world, EVENT_TYPE_EXTRACTION_FIELD_CORRECTED, SLICE("other"));
+    artifacts[2].seq = capture(&world, EVENT_TYPE_CUSTOMER_SELECTED, SLICE("layout"));
+    artifacts[3].seq = capture(&world, EVENT_TYPE_EXTRACTION_FIELD_CORRECTED, SLICE("layout"));
+    artifacts[4].seq = artifacts[0].seq;
+    artifacts[5].seq = 1000;
+    input.exposure_refs[0] =
+        refer(&world, EXPOSURE_KIND_PROMPT, EXPERIMENT_ARM_TREATMENT, artifacts, 6);
+    input.exposure_refs[1] =
+        refer(&world, EXPOSURE_KIND_EXAMPLES, EXPERIMENT_ARM_TREATMENT, artifacts, 1);
+    input.exposure_ref_count = 2;
+    assert_int_equal(store(&world, &input, &stored), OK);
+    assert_int_equal(stored.first_seq, 5);
+    assert_int_equal(stored.count, 3); /* both exposures, then the extraction */
+    facts = read_facts(&world, 7);
+    assert_int_equal(facts.example_count, 2);
+    assert_int_equal(facts.example_seqs[0], artifacts[0].seq);
+    assert_int_equal(facts.example_seqs[1], artifacts[3].seq);
+    assert_int_equal(facts.exposure_count, 2);
+    assert_int_equal(facts.exposure_seqs[0], 5);
+    assert_int_equal(facts.exposure_seqs[1], 6);
+    assert_int_equal(facts.confidence_millionths, 123457);
+    assert_int_equal(facts.arm, EXPERIMENT_ARM_NONE); /* no document is named */
+    assert_false(facts.layout_ready);
+    world_deinit(&world);
+}
+
+/* Goal: a layout is ready from its third example on. Method: an extraction before and behind it. */
+static void test_readiness(void **state)
+{
+    struct world world;
+    const struct extraction_input input = {
+        .layout_fingerprint = SLICE("layout"), .has_confidence = true, .confidence = 1};
+    struct extraction_stored stored = {.first_seq = 0};
+
+    (void)state;
+    world_init(&world);
+    (void)capture(&world, EVENT_TYPE_EXTRACTION_LINE_CORRECTED, SLICE("layout"));
+    (void)capture(&world, EVENT_TYPE_EXTRACTION_LINE_CORRECTED, SLICE("layout"));
+    (void)capture(&world, EVENT_TYPE_CUSTOMER_SELECTED, SLICE("layout"));
+    assert_int_equal(store(&world, &input, &stored), OK);
+    assert_false(read_facts(&world, stored.first_seq).layout_ready);
+    (void)capture(&world, EVENT_TYPE_EXTRACTION_LINE_CORRECTED, SLICE("layout"));
+    assert_int_equal(store(&world, &input, &stored), OK);
+    assert_true(read_facts(&world, stored.first_seq).layout_ready);
+    assert_int_equal(read_facts(&world, stored.first_seq).confidence_millionths, 1000000);
+    world_deinit(&world);
+}
+
+/* Goal: facts that are damaged are corrupt, wherever they were cut or changed, and never more than
+ * that. Method: every truncation and every bit of real ones. */
+static void test_damaged_facts(void **state)
+{
+    struct world world;
+    struct extraction_input input = {.document_id = SLICE("document"),
+                                     .layout_fingerprint = SLICE("layout"),
+                                     .has_confidence = true,
+                                     .confidence = 0.5,
+                                     .field_count = 7};
+    struct extraction_stored stored = {.first_seq = 0};
+    struct exposed_artifact artifact = {.version = 1};
+    struct extraction_facts facts;
+    struct slice whole;
+    struct event event;
+    uint8_t bytes[512];
+
+    (void)state;
+    world_init(&world);
+    artifact.seq = capture(&world, EVENT_TYPE_EXTRACTION_LINE_CORRECTED, SLICE("layout"));
+    input.exposure_refs[0] =
+        refer(&world, EXPOSURE_KIND_EXAMPLES, EXPERIMENT_ARM_CONTROL, &artifact, 1);
+    input.exposure_ref_count = 1;
+    assert_int_equal(store(&world, &input, &stored), OK);
+    assert_int_equal(log_read(world.txn, world.org, stored.first_seq + 1, &event), OK);
+    whole = event.facts;
+    assert_true(whole.size < sizeof(bytes));
+    memcpy(bytes, whole.data, whole.size);
+    for (size_t size = 0; size < whole.size; size++) {
+        enum err err = extraction_facts_read(&world.arena, slice_of(bytes, size), &facts);
+
+        assert_true(err == OK || err == ERR_CORRUPT);
+        assert_true(err == OK || size < whole.size);
+    }
+    for (size_t bit = 0; bit < 8 * whole.size; bit++) {
+        enum err err = OK;
+
+        bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        err = extraction_facts_read(&world.arena, slice_of(bytes, whole.size), &facts);
+        assert_true(err == OK || err == ERR_CORRUPT);
+        bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+    assert_int_equal(extraction_facts_read(&world.arena, whole, &facts), OK);
+    assert_int_equal(facts.field_count, 7);
+    assert_int_equal(facts.arm, EXPERIMENT_ARM_CONTROL);
+    assert_true(slice_equal(facts.document_id, SLICE("document")));
+    world_deinit(&world);
+}
+
+/* Goal: all that is wrong is told at once, by its path, and nothing is appended. Method: everything. */
+static void test_all_faults_at_once(void **state)
+{
+    static const char *const fields[] = {
+        "extraction.layout_fingerprint", "extraction.confidence",     "extraction.created_at",
+        "extraction.exposure_refs[0]",   "extraction.example_ids[0]",
+    };
+    struct world world;
+    struct extraction_input input = {
+        .confidence = 0.5,
+        .exposure_refs = {SLICE("AAAA")},
+        .exposure_ref_count = 1,
+        .example_ids = {SLICE("01994000-0000-7000-8000-000000000001")},
+        .example_id_count = 1,
+        .has_created_at = true,
+        .created_at_us = START_US + 60000000,
+    };
+    struct extraction_stored stored = {.first_seq = 0};
+    struct log_head head;
+
+    (void)state;
+    world_init(&world);
+    assert_int_equal(store(&world, &input, &stored), ERR_INVALID);
+    assert_int_equal(world.fault.count, sizeof(fields) / sizeof(fields[0]));
+    for (size_t i = 0; i < world.fault.count; i++) {
+        assert_true(slice_equal(world.fault.entries[i].field, slice_text(fields[i])));
+    }
+    assert_int_equal(log_read_head(world.txn, world.org, &head), OK);
+    assert_int_equal(head.last_seq, 0);
+    world_deinit(&world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_own_examples_are_credited),
+        cmocka_unit_test(test_readiness),
+        cmocka_unit_test(test_damaged_facts),
+        cmocka_unit_test(test_all_faults_at_once),
+    };
+
+    return cmocka_run_group_tests_name("extractions", tests, NULL, NULL);
+}

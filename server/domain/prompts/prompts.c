@@ -136,41 +136,62 @@ static enum err find_examples(struct ctx *ctx, struct store_txn *txn,
     return examples_find(ctx->arena, txn, &examples, &prompt->examples);
 }
 
-/* What stands for one name. */
-static enum err find_one(struct ctx *ctx, const struct prompt_query *query,
-                         const struct prompt *prompt, struct slice name,
-                         struct template_value *ret_value)
+/* What stands for one name, as it was given. */
+static struct template_value find_one(const struct prompt_query *query, const struct prompt *prompt,
+                                      struct slice name)
 {
-    const struct prompt_value *value = find_value(&query->trusted, name);
+    const struct prompt_value *value = NULL;
 
-    ret_value->given = true;
     if (slice_equal(name, hint_name())) {
-        ret_value->text = prompt->examples.hint_examples_json;
-        return OK;
+        return (struct template_value){true, prompt->examples.hint_examples_json};
     }
-    if (value != NULL) {
-        ret_value->text = value->text;
-        return OK;
+    value = find_value(&query->trusted, name);
+    if (value == NULL) {
+        value = find_value(&query->context, name);
     }
-    value = find_value(&query->context, name);
-    if (value != NULL) {
-        return sanitise_example(ctx->arena, value->text, &ret_value->text);
-    }
-    ret_value->given = false;
-    return OK;
+    return value != NULL ? (struct template_value){true, value->text}
+                         : (struct template_value){false, {NULL, 0}};
 }
 
+static enum err check_size(struct ctx *ctx, const struct prompt *prompt,
+                           const struct template_value *values)
+{
+    size_t bytes = template_filled_bytes(&prompt->template, values);
+
+    if (bytes <= PROMPT_BYTES_MAX) {
+        return OK;
+    }
+    return fault_say(ctx->fault, ERR_INVALID,
+                     "the prompt would be %zu bytes long, at most %zu are allowed: a template of "
+                     "%zu bytes and the values in its %zu places; give shorter values, or use them "
+                     "in fewer places",
+                     bytes, PROMPT_BYTES_MAX, prompt->template.text.size,
+                     prompt->template.place_count);
+}
+
+/* The values, those of the context sanitised: a prompt that is too long is not worth that work. */
 static enum err find_values(struct ctx *ctx, const struct prompt_query *query,
                             struct prompt *prompt)
 {
+    const struct slice *names = prompt->template.names;
     size_t count = prompt->template.name_count;
     struct template_value *values = arena_calloc(ctx->arena, count + 1, sizeof(*values));
-    enum err err = values != NULL ? OK : ERR_MEMORY;
+    enum err err = OK;
 
+    if (values == NULL) {
+        return ERR_MEMORY;
+    }
+    for (size_t i = 0; i < count; i++) {
+        values[i] = find_one(query, prompt, names[i]);
+    }
+    err = check_size(ctx, prompt, values);
     for (size_t i = 0; i < count && err == OK; i++) {
-        err = find_one(ctx, query, prompt, prompt->template.names[i], &values[i]);
+        if (find_value(&query->context, names[i]) != NULL) {
+            err = sanitise_example(ctx->arena, values[i].text, &values[i].text);
+        }
     }
     prompt->values = values;
+    prompt->bytes = template_filled_bytes(&prompt->template, values);
     return err;
 }
 
@@ -186,20 +207,10 @@ enum err prompt_prepare(struct ctx *ctx, struct store_txn *txn, const struct pro
     if (err == OK) {
         err = find_values(ctx, query, &prompt);
     }
-    if (err != OK) {
-        return err;
+    if (err == OK) {
+        *ret_prompt = prompt;
     }
-    prompt.bytes = template_filled_bytes(&prompt.template, prompt.values);
-    if (prompt.bytes > PROMPT_BYTES_MAX) {
-        return fault_say(ctx->fault, ERR_INVALID,
-                         "the prompt would be %zu bytes long, at most %zu are allowed: a template "
-                         "of %zu bytes and the values in its %zu places; give shorter values, or "
-                         "use them in fewer places",
-                         prompt.bytes, PROMPT_BYTES_MAX, prompt.template.text.size,
-                         prompt.template.place_count);
-    }
-    *ret_prompt = prompt;
-    return OK;
+    return err;
 }
 
 /* The reference: the template, where it is stored, then the examples, and the hash of the text. */

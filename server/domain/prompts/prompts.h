@@ -51,7 +51,8 @@ struct prompt {
 /* Names and values that a caller may not give, all at once. */
 MUST_CHECK enum err prompt_check(struct ctx *ctx, const struct prompt_query *query);
 /* Finds the template and the examples and sanitises what is used. ERR_NOT_FOUND without the template;
- * ERR_INVALID for a prompt over PROMPT_BYTES_MAX, with both sizes. The query has passed the check. */
+ * ERR_INVALID for a prompt over PROMPT_BYTES_MAX, even if sanitising would shorten it, with both sizes.
+ * The query has passed the check. */
 MUST_CHECK enum err prompt_prepare(struct ctx *ctx, struct store_txn *txn,
                                    const struct prompt_query *query, struct prompt *ret_prompt);
 /* Appends the fields of a PreparePromptResponse. ERR_MEMORY alone. */

@@ -195,8 +195,8 @@ class Learning(CliCase):
         """Rows are stored in their order, wrong ones told by their lines; a repeat stores nothing."""
         text = "customer_id,customer_sku,internal_sku,status,confidence,created_at,ignored\n"
         text += "".join(f"import,S-{n},I-{n},,,,x\n" for n in range(200))
-        text += "import,s-7,J-7,confirmed,,,\nimport,old,O,,,2026-01-02,\nimport,請求-七,T,Suggested,0.5,,\n" \
-                "import,R-1,R,REJECTED,,,\nimport,U-1,V,SUPERSEDED,,,\n"
+        text += "import,s-7,J-7,confirmed,,,\nimport,old,O,,,2026-01-02,\n" \
+                "import,請求-七,T,Suggested,0.5,,\nimport,R-1,R,REJECTED,,,\nimport,U-1,V,SUPERSEDED,,,\n"
         path = self.file("mappings.csv", text)
         _, said = self.run_cli("mappings", "import", path, "--dry-run",
                                environment=self.here(ERRATA_SERVER="127.0.0.1:1"))
@@ -211,6 +211,9 @@ class Learning(CliCase):
         self.assertEqual(found["S-7", "I-7"]["status"], "SUPERSEDED")
         self.assertTrue(found["old", "O"]["created_at"].startswith("2026-01-02T00:00:00"))
         self.assertEqual({r["support_count"] for r in listed if r["status"] == "CONFIRMED"}, {"1"})
+        _, said = self.run_cli("mappings", "match", "--customer", "import", *(f"S-{n}" for n in range(200)))
+        _, said = self.run_cli("mappings", "record", said.removeprefix("reference: ").strip())
+        self.assertEqual(said, "200 mappings counted as used\n")
         bad = self.file("bad.csv", "customer_id,customer_sku,internal_sku,status,confidence\n"
                         "bad,1,,,\nbad,2,x,SUGGESTED,\nbad,3,x,WRONG,\nbad,4,x,SUGGESTED,high\n"
                         f"bad,5,{'x' * 300},,\nbad,6,x,,\n")
@@ -252,7 +255,8 @@ class Learning(CliCase):
         """Long and wide SKUs on narrow and wide terminals, with and without UTF-8."""
         self.confirm("請求書株式会社" * 4, "長い品番-" * 10, "4711-" + "x" * 80)
         self.confirm("fit", "\u202ex", "y")
-        self.file("fit.csv", f"customer_id,customer_sku\n{'請求書株式会社' * 4},{'長い品番-' * 10}\nfit,\u202ex\n")
+        self.file("fit.csv", "customer_id,customer_sku\n" +
+                  f"{'請求書株式会社' * 4},{'長い品番-' * 10}\nfit,\u202ex\n")
         self.assert_fits("mappings", "list", "--all")
         self.assert_fits("mappings", "match", "--lines", "fit.csv")
         sent = self.on_terminal(80, "mappings", "list", "--all", environment=self.here(LANG="C"))
@@ -338,7 +342,7 @@ class Learning(CliCase):
         first = self.run_cli(*words, stdin=reference)[0]
         self.assertEqual(self.run_cli(*words, stdin=reference + "\n")[0], first)
         listed, _ = self.run_cli("events", "list", "--kind", "extraction-recorded")
-        self.assertEqual(len(listed.splitlines()), 3)
+        self.assertEqual(len(re.findall(r" document:x[12] .* confidence (?:0\.93|1\.0)\b", listed)), 2)
         self.assertIn("--confidence is missing", self.run_cli("extractions", "record", code=2)[1])
         self.assertIn("--layout is missing", self.run_cli("extractions", "record", "--confidence", "1",
                                                           code=2)[1])
@@ -358,6 +362,24 @@ class Learning(CliCase):
                                                                code=1)[1])
         self.assertIn("NOT_FOUND", self.run_cli("org", "settings", UNKNOWN, code=1)[1])
         self.run_cli("org", "settings", "--holdout", "0", "--match-mode", "exact")
+
+    def test_held_out(self):
+        """A document without examples says why; one with them says what its outcome is to cite."""
+        self.run_cli("corrections", "capture", "--type", LINE, "--layout", "held", "--after", '{"qty": 12}')
+        _, said = self.run_cli("examples", "held", "--document", "h1", "--hints")
+        self.assertTrue(said.startswith("reference: "), said)
+        self.assertEqual(self.run_cli("examples", "held")[1], "")
+        self.run_cli("org", "settings", "--holdout", "100")
+        self.addCleanup(self.run_cli, "org", "settings", "--holdout", "0")
+        out, said = self.run_cli("examples", "held", "--document", "h1")
+        self.assertEqual(out, "")
+        reference = re.fullmatch("no examples: the document is held out\nreference: (.+)\n", said)[1]
+        _, said = self.run_cli("prompts", "prepare", "--template", "pdf_extract_text_v1", "--layout", "held",
+                               "--document", "h1")
+        self.assertIn("examples: none, since the document is held out (arm CONTROL)\n", said)
+        _, said = self.run_cli("extractions", "record", "--layout", "held", "--document", "h1",
+                               "--confidence", "0.8", "--exposure", reference)
+        self.assertIn("the document is held out (arm CONTROL)", said)
 
     def test_sanitize(self):
         """Text goes in and comes out; whether it was changed is told beside it."""

@@ -132,8 +132,11 @@ static enum cli_exit take_object(struct matching *matching)
     if (strspn(matching->text, " \t\r\n") == (size_t)size) {
         return CLI_OK;
     }
-    if ((size_t)size > LINE_BYTES_MAX ||
-        json_check(&cli->arena, slice_of(matching->text, (size_t)size), &rules, &object,
+    if ((size_t)size > LINE_BYTES_MAX) {
+        return cli_usage(cli, "%s line %llu is larger than %zu bytes", matching->path,
+                         (unsigned long long)matching->line_number, LINE_BYTES_MAX);
+    }
+    if (json_check(&cli->arena, slice_of(matching->text, (size_t)size), &rules, &object,
                    &problem) != OK ||
         object.kind != JSON_OBJECT) {
         return cli_usage(cli, "%s line %llu is no JSON object: %s (at byte %zu)", matching->path,

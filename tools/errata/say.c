@@ -9,8 +9,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* A sentence, with values in it. */
-#define SENTENCE_BYTES_MAX 2048
+/* A sentence, with values in it: the longest is a reference of 4,096 bytes, which must be whole. */
+#define SENTENCE_BYTES_MAX 8192
 
 void cli_progress(struct cli *cli)
 {

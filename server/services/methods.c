@@ -383,6 +383,7 @@ static enum err answer_read(struct rpc *rpc)
     uint32_t *likely_bytes = &services->likely_bytes[rpc->method->index];
     struct store_txn *txn = NULL;
     struct reply reply;
+    size_t empty_bytes = 0;
     enum err err = OK;
 
     if (rpc->method->transaction == METHOD_READ) {
@@ -392,6 +393,7 @@ static enum err answer_read(struct rpc *rpc)
         }
     }
     reply.body = call_reply_begin(rpc->call, *likely_bytes);
+    empty_bytes = reply.body->size;
     err = rpc->handler->read(&rpc->service, txn, rpc->request, rpc->prepared, &reply);
     if (txn != NULL) {
         services_end_read(services);
@@ -401,7 +403,7 @@ static enum err answer_read(struct rpc *rpc)
     }
     if (rpc->service.read_on_pool) {
         rpc->reply_body = reply.body;
-        return OK;
+        return UNEXPECTED(reply.body->size != empty_bytes) ? ERR_INTERNAL : OK;
     }
     *likely_bytes = (uint32_t)reply.body->size;
     return call_reply_end(rpc->call);

@@ -27,8 +27,9 @@
 /* Reads on the pool at once: each has a thread that is kept for it, and holds a snapshot: one of the
  * store's places for readers, and pages that can't be used again meanwhile. */
 #define SERVICES_POOL_READS_MAX 2
-/* Reads that wait for the pool, of which an organisation has half at most. */
-#define SERVICES_POOL_READS_WAITING_MAX 64
+/* Reads that wait for the pool, of which an organisation has half at most: at a few milliseconds each,
+ * what two threads do in a second. */
+#define SERVICES_POOL_READS_WAITING_MAX 256
 /* Arenas kept for the next calls: about as many as a batch has requests. */
 #define SERVICES_ARENAS_MAX 256
 /* Streams at once, whatever the organisation: each keeps a connection's stream busy for long. */

@@ -50,6 +50,8 @@ const struct option_spec arguments_options[] = {
     {"data", "DIR", "with --preload: the data folder, new or empty"},
     {"organizations", "N", "with --preload: 10"},
     {"event-bytes", "N", "with --preload: of an event in an answer of examples: 1242"},
+    {"extractions", "N",
+     "with --preload: extractions beside the events, which correct the one before them: 0"},
     {"mappings", "N", "with --preload: confirmed mappings beside the events: 0"},
     {"customers", "N", "with --preload: of each organisation, for its mappings: 100"},
     {"one-by-one", NULL, "with --preload: every event through the store itself, slowly"},
@@ -273,10 +275,11 @@ static enum err read_preload(struct arguments *arguments, struct fault *fault)
     const struct number_option numbers[] = {
         {"preload", &arguments->preload_events, 1, PRELOAD_EVENTS_MAX},
         {"organizations", &arguments->organization_count, 1, PRELOAD_ORGS_MAX},
+        {"extractions", &arguments->extraction_count, 0, PRELOAD_EXTRACTIONS_MAX},
         {"mappings", &arguments->mapping_count, 0, PRELOAD_MAPPINGS_MAX},
         {"customers", &arguments->customer_count, 1, PRELOAD_CUSTOMERS_MAX},
         {"event-bytes", &arguments->event_bytes, PRELOAD_EVENT_BYTES_MIN, PRELOAD_EVENT_BYTES_MAX}};
-    static const char *const others[] = {"data",      "organizations", "mappings",
+    static const char *const others[] = {"data",      "organizations", "extractions", "mappings",
                                          "customers", "event-bytes",   "one-by-one"};
 
     if (!options_has(options, "preload")) {

@@ -107,6 +107,7 @@ struct arguments {
     uint64_t preload_events;
     const char *data;
     uint64_t organization_count;
+    uint64_t extraction_count;
     uint64_t mapping_count;
     uint64_t customer_count; /* of each organisation */
     uint64_t event_bytes;

@@ -177,6 +177,7 @@ static enum bench_exit run_preload(struct bench *bench)
                                             .way = arguments->preload_plain ? PRELOAD_PLAIN
                                                                             : PRELOAD_BULK,
                                             .event_count = arguments->preload_events,
+                                            .extraction_count = arguments->extraction_count,
                                             .mapping_count = arguments->mapping_count,
                                             .customer_count = (uint32_t)arguments->customer_count,
                                             .org_count = (uint32_t)arguments->organization_count,

@@ -10,6 +10,7 @@ FLOOR_EVENTS = 1_000_000
 FLOOR_ANSWER = 3735  # message bytes of the floor program's answer: three stored events
 EVENT_BYTES = 1241  # of an example: with these three make the floor's answer, but for a byte
 SMALL_EVENT_BYTES = 300  # ten million larger ones would not fit a small disk
+EXTRACTIONS_ONE_IN = 10  # events of a learned store
 PREFIX_BYTES = 5  # gRPC's, before each message
 LEAST_EVENTS = 3 * ORGS * LAYOUTS  # an answer has three examples
 
@@ -50,10 +51,10 @@ class Stores:
         return data
 
     def learned(self, events, mappings, event_bytes):
-        """A year's corrections and confirmed mappings."""
+        """A year's corrections, extractions and confirmed mappings."""
         return self.made_by_preload(
             f"store-learned-{events}-{mappings}-{event_bytes}", events, event_bytes,
-            "--mappings", str(mappings))
+            "--mappings", str(mappings), "--extractions", str(events // EXTRACTIONS_ONE_IN))
 
     @staticmethod
     def note_captures(data):

@@ -42,6 +42,7 @@ static int setup(void **state)
     world->options = (struct preload_options){.folder = world->path[0],
                                               .event_count = 4000,
                                               .mapping_count = 900,
+                                              .extraction_count = 6000,
                                               .customer_count = 7,
                                               .org_count = 3,
                                               .layout_count = 40,
@@ -145,6 +146,7 @@ static void test_bulk_equals_plain(void **state)
     uint64_t events = 0;
     uint64_t examples = 0;
     uint64_t mappings = 0;
+    uint64_t extractions = 0;
     uint64_t global_rows = 0;
 
     load(world, 0, PRELOAD_BULK);
@@ -160,12 +162,15 @@ static void test_bulk_equals_plain(void **state)
 
             events += table == TABLE_EVENT ? rows : 0;
             examples += table == TABLE_EXAMPLE ? rows : 0;
+            extractions += table == TABLE_EXTRACTION ? rows : 0;
             mappings += table == TABLE_MAPPING_CONFIRMED ? rows : 0;
         }
     }
-    assert_int_equal(events, 4000 + 900 + 2 * 3); /* an organisation and its token are events too */
+    /* An organisation, its token and its settings are events too. */
+    assert_int_equal(events, 4000 + 900 + 6000 + 3 * 3);
     assert_int_equal(examples, 4000 + 40 * 3); /* each layout has a head row */
     assert_int_equal(mappings, 900);
+    assert_int_equal(extractions, 6000);
     /* Organisation, name, token; the format, and what opening a store writes. */
     assert_int_equal(global_rows, 3 * 3 + 2);
 }
@@ -232,11 +237,33 @@ static void test_chain_and_counters(void **state)
 
         assert_int_equal(log_verify_chain(txn, orgs[i], UINT64_MAX, &check), OK);
         assert_int_equal(log_read_head(txn, orgs[i], &head), OK);
-        assert_int_equal(check.last_seq, wanted + 2);
-        assert_int_equal(head.last_seq, wanted + 2);
+        assert_int_equal(check.last_seq, wanted + 6000 / 3 + 3);
+        assert_int_equal(head.last_seq, wanted + 6000 / 3 + 3);
         assert_true(head.last_recorded_at_us <= END_US);
         assert_int_equal(count_of_events(txn, orgs[i]), wanted);
     }
+}
+
+/* Goal: corrections mark extractions, and a tenth of those is held out. Method: the organisation's
+ * sums; with three extractions for each two corrections, two of three are corrected. */
+static void test_extractions_are_corrected(void **state)
+{
+    static const struct key_fingerprint whole;
+    struct world *world = *state;
+    struct store_txn *txn = load(world, 0, PRELOAD_BULK);
+    struct layout_stats_record sums;
+    struct org_id orgs[1];
+    struct slice value = {NULL, 0};
+    struct key key;
+
+    assert_int_equal(read_orgs(txn, orgs, 1), 1);
+    key = key_layout_stats(orgs[0], &whole);
+    assert_int_equal(store_get(txn, TABLE_LAYOUT_STATS, key_slice(&key), &value), OK);
+    assert_int_equal(record_decode_layout_stats(value, &sums), OK);
+    assert_int_equal(sums.extraction_count, 2000);
+    assert_in_range(sums.corrected_count, 1330, 1334);
+    assert_in_range(sums.control.extraction_count, 100, 300);
+    assert_true(sums.treatment.extraction_count > 5 * sums.control.extraction_count);
 }
 
 /* Goal: every example has the length that was asked for. */
@@ -410,6 +437,7 @@ int run_preload_tests(void)
         cmocka_unit_test_setup_teardown(test_bulk_equals_plain, setup, teardown),
         cmocka_unit_test_setup_teardown(test_seed_matters, setup, teardown),
         cmocka_unit_test_setup_teardown(test_chain_and_counters, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_extractions_are_corrected, setup, teardown),
         cmocka_unit_test_setup_teardown(test_event_bytes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_tokens, setup, teardown),
         cmocka_unit_test_setup_teardown(test_folder_not_empty, setup, teardown),

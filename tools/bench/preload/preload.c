@@ -41,6 +41,10 @@ static enum err check_options(const struct preload_options *options, struct faul
                           PRELOAD_EVENTS_MAX);
     }
     if (err == OK) {
+        err = check_range(fault, "extractions", options->extraction_count, 0,
+                          PRELOAD_EXTRACTIONS_MAX);
+    }
+    if (err == OK) {
         err = check_range(fault, "mappings", options->mapping_count, 0, PRELOAD_MAPPINGS_MAX);
     }
     if (err == OK) {
@@ -118,14 +122,18 @@ static enum err write_tokens(const struct script *script, const char *name, uint
     return OK;
 }
 
+static uint64_t event_count(const struct preload_options *options)
+{
+    return options->event_count + options->extraction_count + options->mapping_count;
+}
+
 static enum err fill_store(struct script *script, struct store_backend *store)
 {
     const struct preload_options *options = script->options;
     struct progress progress;
     enum err err = OK;
 
-    progress_init(&progress, options->progress, clock_system(),
-                  options->event_count + options->mapping_count);
+    progress_init(&progress, options->progress, clock_system(), event_count(options));
     store_lmdb_begin_bulk(store);
     err = options->way == PRELOAD_BULK ? ways_load_bulk(script, store, &progress)
                                        : ways_load_plain(script, store, &progress);
@@ -179,8 +187,7 @@ static enum err check_room(const struct preload_options *options, const struct s
         (void)fprintf(options->progress,
                       "preload: %" PRIu64 " events, about %" PRIu64 " MB on the disk and %" PRIu64
                       " MB of memory\n",
-                      options->event_count + options->mapping_count, sizes->disk_bytes >> 20,
-                      sizes->stage_bytes >> 20);
+                      event_count(options), sizes->disk_bytes >> 20, sizes->stage_bytes >> 20);
     }
     return err;
 }

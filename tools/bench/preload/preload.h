@@ -1,6 +1,6 @@
 /*
- * preload.h: fills a fresh data folder with a year of corrections and confirmed mappings, offline, so
- * that a server can be measured on a store of millions. Each event takes the way of a call from the
+ * preload.h: fills a fresh data folder with a year of corrections, extractions and confirmed mappings,
+ * offline, so that a server can be measured on a store of millions. Each event takes the way of a call from the
  * domain down (prepare, decide, append, apply), with a clock and randomness of its own: what stands in the store
  * afterwards is what capturing the same events would have left there. It is no import tool: it may
  * assume that nobody else has the folder, and nothing is synced until the end.
@@ -31,6 +31,7 @@
 #define PRELOAD_EVENT_BYTES_MAX 4000
 #define PRELOAD_EVENT_BYTES_DEFAULT 1242
 
+#define PRELOAD_EXTRACTIONS_MAX UINT64_C(100000000)
 #define PRELOAD_MAPPINGS_MAX UINT64_C(100000000)
 #define PRELOAD_CUSTOMERS_MAX 100000
 #define PRELOAD_CUSTOMERS_DEFAULT 100
@@ -52,6 +53,7 @@ struct preload_options {
     enum preload_way way;
     uint64_t event_count; /* corrections */
     uint64_t mapping_count; /* confirmed ones */
+    uint64_t extraction_count; /* of a document each; each correction corrects the one before it */
     uint32_t org_count;
     uint32_t layout_count; /* of each organisation */
     uint32_t customer_count; /* of each organisation, for its mappings */

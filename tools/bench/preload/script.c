@@ -5,6 +5,7 @@
 #include "tools/bench/preload/script_internal.h"
 
 #include "server/domain/admin/admin.h"
+#include "server/domain/settings/settings.h"
 
 #include <errata/v1/role.fields.h>
 
@@ -95,6 +96,16 @@ static enum err make_token(struct script *script, struct store_txn *txn,
     return err;
 }
 
+/* So that there is an experiment. */
+static enum err hold_out_some(struct script *script, struct store_txn *txn, uint32_t org)
+{
+    const struct settings_change change = {
+        .by_program = true, .has_holdout_percent = true, .holdout_percent = SCRIPT_HOLDOUT_PERCENT};
+    uint64_t seq = 0;
+
+    return settings_update(&script->ctx, txn, script->orgs[org], SLICE("system"), &change, &seq);
+}
+
 enum err script_make_org(struct script *script, struct store_txn *txn, uint32_t org)
 {
     const struct admin_actor actor = {SLICE("system"), ANNOTATOR_CODE, SOURCE_SYSTEM};
@@ -112,6 +123,9 @@ enum err script_make_org(struct script *script, struct store_txn *txn, uint32_t 
         script->orgs[org] = result.org;
         err = make_token(script, txn, &actor, org);
     }
+    if (err == OK && script->options->extraction_count > 0) {
+        err = hold_out_some(script, txn, org);
+    }
     return script_end_write(script, "an organisation can't be made", err);
 }
 
@@ -126,6 +140,7 @@ uint64_t script_count(const struct preload_options *options, uint32_t org,
 {
     const uint64_t counts[SCRIPT_STREAM_COUNT] = {
         [SCRIPT_MAPPINGS] = options->mapping_count,
+        [SCRIPT_EXTRACTIONS] = options->extraction_count,
         [SCRIPT_CORRECTIONS] = options->event_count,
     };
 
@@ -169,11 +184,6 @@ static enum script_stream next_stream(const struct script *script)
 
 enum err script_step(struct script *script, struct store_txn *txn)
 {
-    static enum err (*const writes[SCRIPT_STREAM_COUNT])(struct script *, struct store_txn *,
-                                                         uint64_t) = {
-        [SCRIPT_MAPPINGS] = script_confirm_mapping,
-        [SCRIPT_CORRECTIONS] = script_capture,
-    };
     uint64_t count = script_event_count(script->options, script->org);
     int64_t step_us = SCRIPT_DAYS * DAY_US / (int64_t)count;
     enum script_stream stream = next_stream(script);
@@ -183,5 +193,5 @@ enum err script_step(struct script *script, struct store_txn *txn)
         step += script->done[i];
     }
     script_start_write(script, txn, first_event_us(script->options) + (int64_t)step * step_us);
-    return writes[stream](script, txn, script->done[stream]++);
+    return script_writes[stream](script, txn, script->done[stream]++);
 }

@@ -16,6 +16,10 @@
 
 /* As far back as analytics look. */
 #define SCRIPT_DAYS 366
+/* Documents that get no examples, where there are extractions. */
+#define SCRIPT_HOLDOUT_PERCENT 10
+/* Fields of an extraction. */
+#define SCRIPT_FIELDS 12
 
 /* How long an event's texts are. */
 struct script_texts {
@@ -25,7 +29,8 @@ struct script_texts {
 
 enum script_stream {
     SCRIPT_MAPPINGS, /* confirmations, each of a SKU of its own */
-    SCRIPT_CORRECTIONS,
+    SCRIPT_EXTRACTIONS, /* each of a document of its own */
+    SCRIPT_CORRECTIONS, /* of the document that was extracted last, or of one of their own */
     SCRIPT_STREAM_COUNT
 };
 
@@ -58,10 +63,4 @@ uint64_t script_event_count(const struct preload_options *options, uint32_t org)
 void script_start_org(struct script *script, uint32_t org);
 /* Writes its next event. */
 MUST_CHECK enum err script_step(struct script *script, struct store_txn *txn);
-/* The events of each stream: number `index` of the organisation, from 0, within a write that was
- * started. */
-MUST_CHECK enum err script_confirm_mapping(struct script *script, struct store_txn *txn,
-                                           uint64_t index);
-MUST_CHECK enum err script_capture(struct script *script, struct store_txn *txn, uint64_t index);
-
 #endif

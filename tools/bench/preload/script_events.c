@@ -5,6 +5,7 @@
 #include "tools/bench/preload/script_internal.h"
 
 #include "server/domain/corrections/capture.h"
+#include "server/domain/extractions/extractions.h"
 #include "server/domain/mappings/mappings.h"
 
 static const struct capture_caller caller = {.role = ROLE_ADMIN, .key_id = 1};
@@ -25,9 +26,41 @@ static struct slice make_text(struct script *script, size_t size)
     return slice_of(text, size);
 }
 
+/* A document and its draft order, by their number in the organisation. */
+struct paper {
+    struct slice document_id;
+    struct slice draft_order_id;
+    struct slice layout_fingerprint;
+};
+
+/* The layouts are taken in turns by corrections; papers that none corrects share those of others. */
+static struct paper make_paper(struct script *script, uint64_t number)
+{
+    const struct preload_options *options = script->options;
+    uint64_t turn = options->extraction_count > options->event_count
+                        ? number * options->event_count / options->extraction_count
+                        : number;
+
+    return (struct paper){
+        .document_id = arena_printf(&script->arena, "document-%012" PRIu64, number),
+        .draft_order_id = arena_printf(&script->arena, "draft-%012" PRIu64, number),
+        .layout_fingerprint = arena_printf(&script->arena, PRELOAD_LAYOUT_FORMAT,
+                                           (uint32_t)(turn % options->layout_count)),
+    };
+}
+
+/* What correction `index` corrects: the paper that was extracted last, or else one of its own. */
+static struct paper corrected_paper(struct script *script, uint64_t index)
+{
+    uint64_t extracted = script->done[SCRIPT_EXTRACTIONS];
+
+    return make_paper(script, extracted > 0 ? extracted - 1 : index);
+}
+
 /* One line correction. */
 static void fill_input(struct script *script, uint64_t index, struct capture_input *input)
 {
+    struct paper paper = corrected_paper(script, index);
     struct arena *arena = &script->arena;
     struct slice snippet = make_text(script, script->texts.snippet_bytes);
     struct slice output = make_text(script, script->texts.output_bytes);
@@ -36,10 +69,9 @@ static void fill_input(struct script *script, uint64_t index, struct capture_inp
     input->actor_user_id = SLICE("operator-1");
     input->entity_type = SLICE("draft_order_line");
     input->entity_id = arena_printf(arena, "line-%012" PRIu64, index);
-    input->document_id = arena_printf(arena, "document-%012" PRIu64, index);
-    input->draft_order_id = arena_printf(arena, "draft-%012" PRIu64, index);
-    input->layout_fingerprint = arena_printf(arena, PRELOAD_LAYOUT_FORMAT,
-                                             (uint32_t)(index % script->options->layout_count));
+    input->document_id = paper.document_id;
+    input->draft_order_id = paper.draft_order_id;
+    input->layout_fingerprint = paper.layout_fingerprint;
     input->before_json = SLICE("{\"line_no\":3,\"qty\":10}");
     input->after_json = arena_printf(arena, "{\"line_no\":3,\"qty\":12,\"description\":\"%.*s\"}",
                                      (int)output.size, (const char *)output.data);
@@ -47,7 +79,7 @@ static void fill_input(struct script *script, uint64_t index, struct capture_inp
                                     (int)snippet.size, (const char *)snippet.data);
 }
 
-enum err script_capture(struct script *script, struct store_txn *txn, uint64_t index)
+static enum err capture(struct script *script, struct store_txn *txn, uint64_t index)
 {
     struct capture_input input = {0};
     struct capture_event event;
@@ -62,7 +94,29 @@ enum err script_capture(struct script *script, struct store_txn *txn, uint64_t i
     return script_end_write(script, "an event can't be captured", err);
 }
 
-enum err script_confirm_mapping(struct script *script, struct store_txn *txn, uint64_t index)
+static enum err record_extraction(struct script *script, struct store_txn *txn, uint64_t index)
+{
+    static const struct exposure_key no_key; /* no reference is cited */
+    struct paper paper = make_paper(script, index);
+    struct extraction_input input = {.actor_user_id = SLICE("operator-1"),
+                                     .document_id = paper.document_id,
+                                     .draft_order_id = paper.draft_order_id,
+                                     .layout_fingerprint = paper.layout_fingerprint,
+                                     .has_confidence = true,
+                                     .model = SLICE("m-1"),
+                                     .field_count = SCRIPT_FIELDS};
+    const struct extraction_request request = {script->orgs[script->org], caller, &no_key, &input};
+    struct extraction_stored stored;
+    uint8_t draw = 0;
+    enum err err = OK;
+
+    random_fill(script->ctx.random, &draw, sizeof(draw));
+    input.confidence = 0.7 + draw / 1000.0;
+    err = extraction_store(&script->ctx, txn, &request, &stored);
+    return script_end_write(script, "an extraction can't be recorded", err);
+}
+
+static enum err confirm_mapping(struct script *script, struct store_txn *txn, uint64_t index)
 {
     struct arena *arena = &script->arena;
     const struct slice request = {NULL, 0};
@@ -86,3 +140,10 @@ enum err script_confirm_mapping(struct script *script, struct store_txn *txn, ui
     }
     return script_end_write(script, "a mapping can't be confirmed", err);
 }
+
+enum err (*const script_writes[SCRIPT_STREAM_COUNT])(struct script *, struct store_txn *,
+                                                     uint64_t) = {
+    [SCRIPT_MAPPINGS] = confirm_mapping,
+    [SCRIPT_EXTRACTIONS] = record_extraction,
+    [SCRIPT_CORRECTIONS] = capture,
+};

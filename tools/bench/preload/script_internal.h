@@ -11,4 +11,9 @@ void script_start_write(struct script *script, struct store_txn *txn, int64_t ti
 /* What a write failed by, in words that outlive it. */
 MUST_CHECK enum err script_end_write(struct script *script, const char *what, enum err err);
 
+/* The writes of each stream: number `index` of the organisation, from 0, within a write that was
+ * started. */
+extern enum err (*const script_writes[SCRIPT_STREAM_COUNT])(struct script *script,
+                                                            struct store_txn *txn, uint64_t index);
+
 #endif

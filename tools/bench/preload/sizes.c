@@ -40,6 +40,9 @@ static const struct {
     [SCRIPT_MAPPINGS] = {{TABLE_EVENT, TABLE_EVENT_ID, TABLE_SUBJECT, TABLE_MAPPING,
                           TABLE_MAPPING_SKU, TABLE_MAPPING_PAIR, TABLE_MAPPING_CONFIRMED},
                          7},
+    [SCRIPT_EXTRACTIONS] = {{TABLE_EVENT, TABLE_EVENT_ID, TABLE_SUBJECT, TABLE_EXTRACTION,
+                             TABLE_EXTRACTION_SUBJECT, TABLE_EXTRACTION_SUBJECT},
+                            6},
     [SCRIPT_CORRECTIONS] = {{TABLE_EVENT, TABLE_EVENT_ID, TABLE_SUBJECT, TABLE_EXAMPLE,
                              TABLE_ENTITY},
                             5},
@@ -173,8 +176,7 @@ static enum err write_one(struct script *script, struct store_txn *txn, enum scr
         return OK;
     }
     script_start_write(script, txn, script->options->end_us);
-    err = stream == SCRIPT_MAPPINGS ? script_confirm_mapping(script, txn, 0)
-                                    : script_capture(script, txn, 0);
+    err = script_writes[stream](script, txn, 0);
     return err != OK ? err : count_stream(script, txn, stream, sizes);
 }
 

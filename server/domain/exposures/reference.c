@@ -236,7 +236,7 @@ static enum err decode(struct arena *arena, struct slice bytes, struct exposure 
 
     if (bytes.size < 10 || bytes.data[0] != LAYOUT_VERSION ||
         !exposure_kind_from_wire(bytes.data[1] >> 4, &exposure->kind) ||
-        !experiment_arm_from_wire(bytes.data[1] >> 2 & ARM_MAX, &exposure->arm)) {
+        !experiment_arm_from_wire((int32_t)(bytes.data[1] >> 2 & ARM_MAX), &exposure->arm)) {
         return ERR_INVALID;
     }
     flags = bytes.data[1] & (FLAG_HASHED | FLAG_VERSIONS);

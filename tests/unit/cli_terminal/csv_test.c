@@ -194,7 +194,7 @@ static void nonsense(void **state)
 
     (void)state;
     for (unsigned i = 0; i < 2000; i++) {
-        char bytes[64];
+        uint8_t bytes[64];
         size_t size = 1 + next_random(&random) % sizeof(bytes);
         struct csv_reader reader;
         struct csv_record record;
@@ -204,9 +204,9 @@ static void nonsense(void **state)
         for (size_t j = 0; j < size; j++) {
             unsigned letter = next_random(&random);
 
-            bytes[j] = letter % 2 == 0 ? "\",;\n"[letter / 2 % 4] : (char)(letter / 2 % 256 - 128);
+            bytes[j] = letter % 2 == 0 ? (uint8_t) "\",;\n"[letter / 2 % 4] : (uint8_t)(letter / 2);
         }
-        file = open_text(bytes, size);
+        file = open_text((const char *)bytes, size);
         csv_reader_init(&reader, file);
         while (csv_read(&reader, &record) == CSV_RECORD) {
             records++;

@@ -152,6 +152,7 @@ enum grpc_code mappings_try_match(const struct caller *caller, const struct line
     static Errata__V1__DraftLine messages[LINES_MAX];
     static Errata__V1__DraftLine *pointers[LINES_MAX];
     const struct exchange_start start = start_of(caller, "errata.v1.MappingService/MatchLines");
+    Google__Protobuf__Timestamp time = GOOGLE__PROTOBUF__TIMESTAMP__INIT;
     Errata__V1__MatchLinesRequest request = ERRATA__V1__MATCH_LINES_REQUEST__INIT;
 
     assert_true(lines->count <= LINES_MAX);
@@ -171,6 +172,12 @@ enum grpc_code mappings_try_match(const struct caller *caller, const struct line
         request.as_of_case = ERRATA__V1__MATCH_LINES_REQUEST__AS_OF_AS_OF_SEQ;
         request.as_of_seq = lines->as_of_seq;
     }
+    if (lines->as_of_us != 0) {
+        request.as_of_case = ERRATA__V1__MATCH_LINES_REQUEST__AS_OF_AS_OF_TIME;
+        request.as_of_time = &time;
+        time.seconds = lines->as_of_us / 1000000;
+        time.nanos = (int32_t)(lines->as_of_us % 1000000 * 1000);
+    }
     return world_call(caller->world, &start, &request.base, ret_response);
 }
 
@@ -187,7 +194,7 @@ Errata__V1__MatchLinesResponse *mappings_match(const struct caller *caller,
 Errata__V1__LineMatch *mappings_match_one(const struct caller *caller, const char *customer_id,
                                           const char *sku)
 {
-    const struct lines lines = {customer_id, &sku, 1, -1, 0};
+    const struct lines lines = {customer_id, &sku, 1, -1, 0, 0};
 
     return mappings_match(caller, &lines)->lines[0];
 }

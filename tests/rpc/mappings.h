@@ -49,13 +49,14 @@ enum grpc_code mappings_reject(const struct caller *caller, const struct named *
 enum grpc_code mappings_get(const struct caller *caller, const char *id,
                             Errata__V1__SkuMapping **ret_mapping);
 
-/* Lines of one customer; a time to travel to, as a number of an event (0: as things stand). */
+/* Lines of one customer; a moment to travel to, as the number of an event (0: as things stand). */
 struct lines {
     const char *customer_id;
     const char *const *skus;
     size_t count;
     int32_t candidates; /* below 0: not given */
     uint64_t as_of_seq;
+    int64_t as_of_us; /* the same as a time; 0: none */
 };
 
 enum grpc_code mappings_try_match(const struct caller *caller, const struct lines *lines,

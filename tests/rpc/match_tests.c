@@ -45,7 +45,7 @@ static void test_lines(void **state)
     static const char *const skus[] = {" WIDGET-100", "widget-101", "zzz", "  ", "A\tB"};
     struct world world;
     struct caller caller = {.world = &world};
-    struct lines lines = {"c1", skus, 5, -1, 0};
+    struct lines lines = {"c1", skus, 5, -1, 0, 0};
     Errata__V1__MatchLinesResponse *response = NULL;
     Errata__V1__LineMatch *line = NULL;
     uint64_t seq = 0;
@@ -105,7 +105,7 @@ static void test_on_pool(void **state)
     Errata__V1__MatchLinesResponse *response = NULL;
     struct world world;
     struct caller caller = {.world = &world};
-    struct lines lines = {"c1", skus, 8, -1, 0};
+    struct lines lines = {"c1", skus, 8, -1, 0, 0};
 
     (void)state;
     world_init(&world);
@@ -142,7 +142,7 @@ static void test_uses(void **state)
     static const char *const skus[] = {"A", "B", "a ", "C"};
     struct world world;
     struct caller caller = {.world = &world};
-    const struct lines lines = {"c1", skus, 4, -1, 0};
+    const struct lines lines = {"c1", skus, 4, -1, 0, 0};
     Errata__V1__MatchLinesResponse *response = NULL;
     Errata__V1__RecordMatchesResponse *first = NULL;
     Errata__V1__RecordMatchesResponse *again = NULL;
@@ -197,7 +197,7 @@ static void test_long_list(void **state)
     static const char *skus[COUNT];
     struct world world;
     struct caller caller = {.world = &world};
-    const struct lines lines = {"c1", skus, COUNT, -1, 0};
+    const struct lines lines = {"c1", skus, COUNT, -1, 0, 0};
     Errata__V1__MatchLinesResponse *response = NULL;
     Errata__V1__RecordMatchesResponse *first = NULL;
     Errata__V1__RecordMatchesResponse *again = NULL;
@@ -237,7 +237,7 @@ static void test_bad_references(void **state)
     char text[EXPOSURE_REFERENCE_CHARACTERS_MAX + 1];
     struct caller caller = {.world = &world};
     struct caller foreign = {.world = &world};
-    const struct lines lines = {"c1", skus, 1, -1, 0};
+    const struct lines lines = {"c1", skus, 1, -1, 0, 0};
     struct exchange_start start = {.path = "errata.v1.CorrectionService/GetExamples"};
     Errata__V1__GetExamplesRequest request = ERRATA__V1__GET_EXAMPLES_REQUEST__INIT;
     Errata__V1__GetExamplesResponse *examples = NULL;
@@ -277,7 +277,7 @@ static void test_as_of(void **state)
     static const char *const skus[] = {"W-100", "W-101"};
     struct world world;
     struct caller caller = {.world = &world};
-    struct lines lines = {"c1", skus, 2, -1, 0};
+    struct lines lines = {"c1", skus, 2, -1, 0, 0};
     Errata__V1__MatchLinesResponse *then[8];
     uint64_t seqs[8];
     size_t count = 0;
@@ -308,10 +308,21 @@ static void test_as_of(void **state)
         default:
             confirm(&caller, step == 0 ? "other" : "w-100", "X");
         }
+        clock_manual_advance(&world.clock, 1000000);
         seqs[count] = mappings_last_seq(&caller);
         then[count] = mappings_match(&caller, &lines);
         count++;
     }
+    lines.as_of_seq = UINT64_MAX; /* of the future: as things stand */
+    assert_string_equal(mappings_match(&caller, &lines)->lines[0]->internal_sku, "X");
+    lines.as_of_seq = 1; /* before the first mapping */
+    assert_int_equal(mappings_match(&caller, &lines)->lines[0]->match_method, MATCH_NONE);
+    lines.as_of_seq = 0;
+    lines.as_of_us = WORLD_START_US + 2500000; /* behind the steps at 0, 1 and 2 s */
+    assert_string_equal(mappings_match(&caller, &lines)->lines[0]->internal_sku, "X");
+    lines.as_of_us += 1000000;
+    assert_string_equal(mappings_match(&caller, &lines)->lines[0]->internal_sku, "Y");
+    lines.as_of_us = 0;
     for (size_t i = 0; i < count; i++) {
         Errata__V1__MatchLinesResponse *now = NULL;
 
@@ -417,7 +428,7 @@ static void test_random(void **state)
     int statuses[SKUS][INTERNALS] = {{0}};
     struct world world;
     struct caller caller = {.world = &world};
-    const struct lines lines = {"c1", skus, SKUS, -1, 0};
+    const struct lines lines = {"c1", skus, SKUS, -1, 0, 0};
     uint64_t random = 20260102;
 
     (void)state;

@@ -184,7 +184,7 @@ class TerminalCase(CliCase):
 
     def test_import_shows_how_far(self):
         """A file from standard input counts what is stored; one with a size has a bar."""
-        (self.folder / "long.jsonl").write_text('{"event_type": "CUSTOMER_SELECTED"}\n' * 20000)
+        (self.folder / "long.jsonl").write_text('{"event_type": "CUSTOMER_SELECTED"}\n' * 10000)
         sent = self.on_terminal(80, "corrections", "import", "long.jsonl", "--batch", "5", "--again")
         self.assertRegex(sent, r"\r█*░* \d+ events")
         pipe = self.folder / "pipe"

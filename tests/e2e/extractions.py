@@ -352,6 +352,25 @@ class Experiment(ExtractionCase):
         self.assertAlmostEqual(told.improvement_high + 1, 7.15, places=2)
         self.assertTrue(told.target_reached)
 
+    def test_sc_005_where_nobody_was_right(self):
+        """Three with examples, all corrected, beside two, one corrected: minus all of it, or better."""
+        self.client.update_settings(holdout_percent=50)
+        self.ready()
+        wanted = {TREATMENT: 3, CONTROL: 2}
+        names = {arm: [] for arm in wanted}
+        for n in range(1000):
+            side = names[recount.arm_of(self.org.id, f"d-{n}", 50)]
+            side.append(f"d-{n}")
+        chosen = {arm: names[arm][:count] for arm, count in wanted.items()}
+        for name in chosen[TREATMENT] + chosen[CONTROL]:
+            self.record(document_id=name)
+        for name in chosen[TREATMENT] + chosen[CONTROL][:1]:
+            self.correct(document_id=name)
+        told = self.report().organization
+        self.assertEqual((told.relative_improvement, told.improvement_low), (-1, -1))
+        self.assertAlmostEqual(told.improvement_high, 0.984238, places=5)
+        self.assert_recount()
+
 
 if __name__ == "__main__":
     main()

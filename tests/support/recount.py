@@ -335,11 +335,12 @@ def compare(arms):
     ratio = (good / treatment.extractions) / (other / control.extractions)
     told.relative_improvement = ratio - 1
     told.target_reached = 20 * good * control.extractions >= 23 * other * treatment.extractions
-    if good:
-        def inside(theta):
-            return score(good, treatment.extractions, other, control.extractions, theta) <= CHI
-        told.improvement_low = bisect(ratio, ratio / 1e6, inside) - 1
-        told.improvement_high = bisect(ratio, ratio * 1e6, inside) - 1
+
+    def inside(theta):
+        return score(good, treatment.extractions, other, control.extractions, theta) <= CHI
+    middle = ratio or 1e-9  # where none was right, the interval begins at nothing
+    told.improvement_low = bisect(middle, middle / 1e6, inside) - 1 if good else -1
+    told.improvement_high = bisect(middle, middle * 1e12, inside) - 1
     return told
 
 

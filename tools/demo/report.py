@@ -133,7 +133,8 @@ class Report:
                    "newest three of the same form into the next prompt."),
             *prose(f"{company.holdout_percent}% of the orders, drawn by chance, were held out: their prompts got no "
                    "examples. They show what the model does without help, in the same months and on the same "
-                   "forms.")]
+                   "forms." if company.holdout_percent else
+                   "No order was held out: each prompt got the examples that there were.")]
 
     def happened(self):
         extractions = sum(told.extraction_count for _, told in self.months)
@@ -192,6 +193,10 @@ class Report:
     def helped(self):
         treatment, control = self.total.treatment, self.total.control
         uplift = member(self.total, "relative_improvement")
+        if not self.company.holdout_percent:
+            return ["## Did the examples help?", "",
+                    *prose("Nobody can know: no order was held out, so there is nothing to compare with. Try "
+                           "`--holdout 20`.")]
         result = [
             "## Did the examples help?", "",
             *prose("Counted are orders whose form had three corrections already. So forms that the model reads "
@@ -234,6 +239,8 @@ class Report:
         def size(one):
             return one.comparison.treatment.extraction_count + one.comparison.control.extraction_count
 
+        if not self.layouts:
+            return ["## Form by form", "", *prose("No form had three corrections, with an order after them.")]
         shown = sorted(self.layouts, key=lambda one: (-size(one), self.names[one.layout_fingerprint]))
         rows = [self.layout_row(one) for one in shown[:LAYOUTS_SHOWN]]
         verdicts = [self.says(one.comparison) for one in self.layouts]
@@ -244,8 +251,8 @@ class Report:
                    f"{verdicts.count('unclear')} there are too few orders to tell, or nothing to gain. The "
                    f"{len(rows)} with most orders:"),
             *table(["form", "with examples", "right", "held out", "right", "uplift", "95% interval", "says"], rows),
-            *prose(f"Of {len(self.layouts)} comparisons at 95%, one in twenty looks clear by chance alone: take the "
-                   "rows as hints, and the total above as the result.")]
+            *prose("Each row is a comparison by itself; one in twenty looks clear by chance alone. Take the rows as "
+                   "hints, and the total above as the result.")]
 
     def layout_row(self, one):
         told = one.comparison

@@ -412,74 +412,161 @@ static void test_list(void **state)
     world_deinit(&world);
 }
 
-/* Goal: whatever is said in whatever order, one customer SKU has at most one confirmed mapping, which
- * MatchLines answers, and the tables are what a replay makes. Method: random writes beside a plain
- * model of what live judgements make. */
+/* What is known of one pair of SKUs. */
+struct pair_model {
+    int status; /* 0: nothing was said of it */
+    double confidence;
+    uint64_t support_count;
+    int64_t settled_at_us;
+    char id[40];
+};
+
+enum {
+    SKUS = 6,
+    INTERNALS = 4,
+    STEPS = 500
+};
+
+/* All of them, beside the server. */
+struct model {
+    struct pair_model pairs[SKUS][INTERNALS];
+    int confirmed[SKUS]; /* which internal SKU; -1: none */
+};
+
+static void model_suggest(struct pair_model *pair, double confidence, int64_t at_us)
+{
+    if (pair->status == 0 || (pair->status == SUGGESTED && pair->confidence != confidence &&
+                              pair->settled_at_us <= at_us)) {
+        pair->status = SUGGESTED;
+        pair->confidence = confidence;
+        pair->settled_at_us = at_us;
+    }
+}
+
+static bool is_news(const struct pair_model *pair, int64_t at_us)
+{
+    return pair->status == 0 || pair->status == SUGGESTED || pair->settled_at_us <= at_us;
+}
+
+static void model_confirm(struct model *model, int sku, int internal, int64_t at_us)
+{
+    struct pair_model *pair = &model->pairs[sku][internal];
+    int other = model->confirmed[sku] == internal ? -1 : model->confirmed[sku];
+
+    pair->support_count++;
+    if (!is_news(pair, at_us)) {
+        return;
+    }
+    pair->confidence = 1;
+    pair->settled_at_us = at_us;
+    if (other >= 0 && model->pairs[sku][other].settled_at_us > at_us) {
+        pair->status = SUPERSEDED;
+        return;
+    }
+    if (other >= 0) {
+        model->pairs[sku][other].status = SUPERSEDED;
+    }
+    pair->status = CONFIRMED;
+    model->confirmed[sku] = internal;
+}
+
+static void model_reject(struct model *model, int sku, int internal, int64_t at_us)
+{
+    struct pair_model *pair = &model->pairs[sku][internal];
+
+    if (!is_news(pair, at_us)) {
+        return;
+    }
+    pair->status = REJECTED;
+    pair->confidence = 0;
+    pair->settled_at_us = at_us;
+    if (model->confirmed[sku] == internal) {
+        model->confirmed[sku] = -1;
+    }
+}
+
+static void check_pair(const struct caller *caller, const struct pair_model *pair)
+{
+    Errata__V1__SkuMapping *mapping = NULL;
+
+    if (pair->status == 0) {
+        return;
+    }
+    assert_int_equal(mappings_get(caller, pair->id, &mapping), GRPC_OK);
+    assert_int_equal((int)mapping->status, pair->status);
+    assert_true(mapping->confidence == pair->confidence);
+    assert_int_equal(mapping->support_count, pair->support_count);
+}
+
+/* One write of a random kind, now or told late. */
+static void say_something(struct caller *caller, struct model *model, const struct named *named,
+                          int sku, int internal)
+{
+    struct world *world = caller->world;
+    struct pair_model *pair = &model->pairs[sku][internal];
+    Errata__V1__SkuMapping *mapping = NULL;
+    struct judged judged = {NULL, NULL};
+    uint8_t draws[3];
+    int64_t at_us = 0;
+
+    random_fill(&world->random.random, draws, sizeof(draws));
+    clock_manual_advance(&world->clock, 1000000);
+    caller->created_at_us = draws[0] < 80 ? WORLD_START_US - (draws[0] + 1) * DAY_US : 0;
+    at_us = caller->created_at_us != 0 ? caller->created_at_us : clock_wall_us(&world->clock.clock);
+    if (draws[1] % 4 == 0) {
+        assert_int_equal(mappings_suggest(caller, named, draws[2] / 256.0, &mapping), GRPC_OK);
+        model_suggest(pair, draws[2] / 256.0, at_us);
+    } else if (draws[1] % 4 == 1) {
+        assert_int_equal(mappings_reject(caller, named, &judged), GRPC_OK);
+        model_reject(model, sku, internal, at_us);
+    } else {
+        assert_int_equal(mappings_confirm(caller, named, NULL, &judged), GRPC_OK);
+        model_confirm(model, sku, internal, at_us);
+    }
+    mapping = judged.mapping != NULL ? judged.mapping : mapping;
+    (void)snprintf(pair->id, sizeof(pair->id), "%s", mapping->id);
+    caller->created_at_us = 0;
+    check_pair(caller, pair);
+}
+
+/* Goal: whatever is said in whatever order, and however late, statuses follow the rules, a customer SKU has
+ * at most one confirmed mapping, which MatchLines answers, and the tables are what a replay makes. Method:
+ * random writes beside a plain model. */
 static void test_random(void **state)
 {
-    enum {
-        SKUS = 6,
-        INTERNALS = 4,
-        STEPS = 400
-    };
     static const char *const skus[SKUS] = {"ab-1", "ab-2", "AB-12", "xy 77", "-", "ab-1-2"};
     static const char *const internals[INTERNALS] = {"X", "Y", "Z", "W"};
-    int confirmed[SKUS] = {-1, -1, -1, -1, -1, -1};
-    int statuses[SKUS][INTERNALS] = {{0}};
+    static struct model model;
     struct world world;
     struct caller caller = {.world = &world};
     const struct lines lines = {"c1", skus, SKUS, -1, 0, 0};
-    uint64_t random = 20260102;
 
     (void)state;
+    memset(&model, 0, sizeof(model));
+    memset(model.confirmed, -1, sizeof(model.confirmed));
     world_init(&world);
     caller.token = world.admin;
     for (int step = 0; step < STEPS; step++) {
-        int sku = 0;
-        int internal = 0;
+        uint8_t draws[2];
 
-        random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
-        sku = (int)(random >> 33) % SKUS;
-        internal = (int)(random >> 43) % INTERNALS;
-        switch (random >> 53 & 3) {
-        case 0:
-            suggest(&caller, skus[sku], internals[internal], (double)(random >> 60) / 16);
-            statuses[sku][internal] =
-                statuses[sku][internal] == 0 ? SUGGESTED : statuses[sku][internal];
-            break;
-        case 1:
-            reject(&caller, skus[sku], internals[internal]);
-            statuses[sku][internal] = REJECTED;
-            confirmed[sku] = confirmed[sku] == internal ? -1 : confirmed[sku];
-            break;
-        default:
-            confirm(&caller, skus[sku], internals[internal]);
-            if (confirmed[sku] >= 0) {
-                statuses[sku][confirmed[sku]] = SUPERSEDED;
-            }
-            statuses[sku][internal] = CONFIRMED;
-            confirmed[sku] = internal;
-        }
+        random_fill(&world.random.random, draws, sizeof(draws));
+
+        const struct named named = {"c1", skus[draws[0] % SKUS], internals[draws[1] % INTERNALS],
+                                    NULL};
+
+        say_something(&caller, &model, &named, draws[0] % SKUS, draws[1] % INTERNALS);
         if (step % 20 == 0 || step == STEPS - 1) {
             Errata__V1__MatchLinesResponse *response = mappings_match(&caller, &lines);
 
             for (int i = 0; i < SKUS; i++) {
                 assert_string_equal(response->lines[i]->internal_sku,
-                                    confirmed[i] >= 0 ? internals[confirmed[i]] : "");
+                                    model.confirmed[i] >= 0 ? internals[model.confirmed[i]] : "");
             }
             assert_int_equal(mappings_record(&caller, response->exposure_ref, NULL, NULL), GRPC_OK);
         }
     }
-    for (int sku = 0; sku < SKUS; sku++) {
-        for (int internal = 0; internal < INTERNALS; internal++) {
-            const struct named named = {"c1", skus[sku], internals[internal], NULL};
-            Errata__V1__SkuMapping *mapping = NULL;
-
-            if (statuses[sku][internal] != 0 && statuses[sku][internal] != SUGGESTED) {
-                assert_int_equal(mappings_suggest(&caller, &named, 0.5, &mapping), GRPC_OK);
-                assert_int_equal((int)mapping->status, statuses[sku][internal]);
-            }
-        }
+    for (int i = 0; i < SKUS * INTERNALS; i++) {
+        check_pair(&caller, &model.pairs[i / INTERNALS][i % INTERNALS]);
     }
     world_deinit(&world);
 }

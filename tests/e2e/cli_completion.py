@@ -161,6 +161,10 @@ class Completion(ServerCase):
         event = self.admin.capture(event_type=feedback.EVENT_TYPE_CUSTOMER_SELECTED,
                                    document_id="a\u202eb").id
         self.assertIn(event, self.candidates("corrections", "show", ""))
+        mapping = self.run_cli("--context", "home", "mappings", "confirm", "--customer", "c", "--sku", "s",
+                               "--internal", "i").strip()
+        self.assertEqual(self.candidates("mappings", "show", ""), [mapping])
+        self.assertEqual(self.candidates("prompts", "show", "pdf"), ["pdf_extract_text_v1"])
         key_id = self.server.admin_token.split("_")[1]
         self.assertEqual(self.candidates("token", "revoke", key_id[:3]), [key_id])
         self.assertEqual(self.candidates("--context", "harbour", "token", "revoke", ""), [])

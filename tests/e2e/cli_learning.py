@@ -149,6 +149,17 @@ class Learning(CliCase):
         out, _ = self.run_cli("mappings", "list", "--customer", "lists", environment=self.token("VIEWER"))
         self.assertEqual(len(out.splitlines()), 4)
 
+    def test_corrections_as_csv(self):
+        """Whole texts, whatever is in them, under the contract's names."""
+        made = self.run_cli("corrections", "capture", "--type", LINE, "--layout", "csv-1", "--document", "d,1",
+                            "--before", '{"note": "a"}', "--after", '{"note": "b, \\"c\\"\\nd", "x": 1}',
+                            "--snippet", 'two "quoted",\nlines')[0].strip()
+        found, = rows(self.run_cli("corrections", "list", "--layout", "csv-1", "--csv")[0])
+        self.assertEqual((found["id"], found["event_type"], found["document_id"], found["fields_changed"]),
+                         (made, LINE, "d,1", "note, x"))
+        self.assertEqual(json.loads(found["after_json"]), {"note": 'b, "c"\nd', "x": 1})
+        self.assertEqual(json.loads(found["meta_json"])["input_snippet"], 'two "quoted",\nlines')
+
     def test_wrong_lines(self):
         """What is missing or too much is named, and what was given."""
         for words, said in ((["confirm", "--customer", "a", "--sku", "b"], "--internal is missing"),

@@ -93,16 +93,6 @@ static enum err read_customer(struct past *past, struct store_txn *txn, struct s
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-static bool is_rejected(const struct similar_search *search, struct slice folded_internal_sku)
-{
-    for (size_t i = 0; i < search->rejected_count; i++) {
-        if (slice_equal(search->rejected[i], folded_internal_sku)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Adds a mapping that was confirmed then where its SKU is similar. */
 static enum err take_similar(struct arena *arena, const struct similar_search *search,
                              const struct trigrams *text, const struct mapping_row *row,
@@ -119,7 +109,7 @@ static enum err take_similar(struct arena *arena, const struct similar_search *s
     trigrams_read(pair.folded_customer_sku, other);
     shared = trigrams_count_shared(text, other);
     if (trigrams_are_similar(text->count, other->count, shared) &&
-        !is_rejected(search, pair.folded_internal_sku)) {
+        !similar_is_rejected(search, pair.folded_internal_sku)) {
         similar_found_add(found, search->limit, row,
                           trigrams_similarity(text->count, other->count, shared));
     }

@@ -314,10 +314,10 @@ void similar_found_add(struct similar_found *found, size_t limit, const struct m
     found->items[at] = (struct similar_mapping){*row, similarity};
 }
 
-static bool is_rejected(const struct similar_search *wanted, struct slice folded_internal_sku)
+bool similar_is_rejected(const struct similar_search *search, struct slice folded_internal_sku)
 {
-    for (size_t i = 0; i < wanted->rejected_count; i++) {
-        if (slice_equal(wanted->rejected[i], folded_internal_sku)) {
+    for (size_t i = 0; i < search->rejected_count; i++) {
+        if (slice_equal(search->rejected[i], folded_internal_sku)) {
             return true;
         }
     }
@@ -347,7 +347,7 @@ static enum err compare(struct arena *arena, struct store_txn *txn, struct searc
     }
     shared = trigrams_count_shared(&search->text, &search->other);
     if (trigrams_are_similar(search->text.count, search->other.count, shared) &&
-        !is_rejected(wanted, pair.folded_internal_sku)) {
+        !similar_is_rejected(wanted, pair.folded_internal_sku)) {
         similar_found_add(found, wanted->limit, &row,
                           trigrams_similarity(search->text.count, search->other.count, shared));
     }

@@ -39,6 +39,9 @@ struct similar_search {
     size_t limit; /* 1 to SIMILAR_FOUND_MAX */
 };
 
+/* Whether an internal SKU is not to be answered. */
+bool similar_is_rejected(const struct similar_search *search, struct slice folded_internal_sku);
+
 struct similar_mapping {
     struct mapping_row row; /* borrowed from the transaction */
     double similarity;

@@ -21,6 +21,9 @@ static const struct option_spec global_options[] = {
     {"json", NULL, "as JSON"}, {"at", "PLACE", "where"}, {NULL, NULL, NULL}};
 static const struct option_spec eat_options[] = {
     {"with", "TOOL", "what it is eaten with"}, {"from", "FILE", "a bowl"}, {NULL, NULL, NULL}};
+/* Its own --json goes before that of every command. */
+static const struct option_spec list_options[] = {{"json", "FILE", "into a file"},
+                                                  {NULL, NULL, NULL}};
 
 static const struct command fruit[] = {
     {.group = "fruit",
@@ -33,15 +36,19 @@ static const struct command fruit[] = {
      .options = eat_options,
      .words_min = 1,
      .words_max = 2},
-    {.group = "fruit", .name = "list", .summary = "list them", .help = "Lists them."},
+    {.group = "fruit",
+     .name = "list",
+     .summary = "list them",
+     .help = "Lists them.",
+     .options = list_options},
     {.group = "fruit", .name = "rot", .summary = "hidden", .help = "-", .hidden = true},
     {.name = NULL}};
 static const struct command single[] = {
     {.name = "wave", .arguments = "WORD...", .summary = "wave", .help = "Waves.", .words_max = 9},
     {.name = NULL}};
-static const struct command_group groups[] = {{"Food", "fruit", "apples and more", fruit},
-                                              {"Manners", NULL, NULL, single},
-                                              {NULL, NULL, NULL, NULL}};
+static const struct command_group groups[] = {{"Food", "fruit", "apples and more", fruit, "apples"},
+                                              {"Manners", NULL, NULL, single, NULL},
+                                              {NULL, NULL, NULL, NULL, NULL}};
 static const struct option_spec codes[] = {{"0", NULL, "well"}, {NULL, NULL, NULL}};
 static const struct command_topic topics[] = {
     {"codes", "what codes say", "EXIT STATUS", "Few.", codes}, {NULL, NULL, NULL, NULL, NULL}};
@@ -146,9 +153,9 @@ static void pages(void **state)
                        "       shop help [COMMAND | TOPIC]\n"
                        "\n"
                        "Food\n"
-                       "  fruit         apples and more: eat, list\n"
+                       "  fruit        apples: eat, list\n"
                        "Manners\n"
-                       "  wave          wave\n");
+                       "  wave         wave\n");
     page_open(&page, 0);
     help_print_all(&set, &page.out);
     assert_page(&page, "shop: a shop\n"
@@ -227,9 +234,13 @@ static void command_page(void **state)
     help_print_command(&set, &page.out, &fruit[1]);
     assert_page(&page, "shop fruit list: list them\n"
                        "\n"
-                       "Usage: shop fruit list\n"
+                       "Usage: shop fruit list [OPTIONS]\n"
                        "\n"
                        "Lists them.\n"
+                       "\n"
+                       "Options\n"
+                       "  --json FILE\n"
+                       "      into a file\n"
                        "\n"
                        "More options, those of every command: `shop help`.\n");
 }
@@ -285,6 +296,7 @@ static void candidates(void **state)
     assert_completed("fruit eat apple bowl ", "");
     assert_completed("fruit eat -- --w", "");
     assert_completed("fruit list ", "");
+    assert_completed("fruit list --", "--json\tinto a file\n--at\twhere\n");
     assert_completed("none ", "");
     assert_completed("fruit none ", "");
     assert_completed("--none x", "");

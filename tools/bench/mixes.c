@@ -9,6 +9,8 @@
 #define CORRECTIONS "errata.v1.CorrectionService/"
 #define LEARNING "errata.v1.LearningService/"
 #define LAYOUTS "errata.v1.LayoutService/"
+#define MAPPINGS "errata.v1.MappingService/"
+#define ANALYTICS "errata.v1.AnalyticsService/"
 
 /* The shape and the lengths of the events that `--preload` stores, each of a document and a line of
  * its own. */
@@ -21,6 +23,11 @@
     " \"afterJson\": \"{\\\"line_no\\\":3,\\\"qty\\\":${uniform:10..99},"                          \
     "\\\"description\\\":\\\"${text:300}\\\"}\","                                                  \
     " \"metaJson\": \"{\\\"model\\\":\\\"m-1\\\",\\\"input_snippet\\\":\\\"${text:800}\\\"}\"}"
+
+/* Like the SKUs that `--preload --mappings` confirms, and none of them. */
+#define UNMAPPED_LINE                                                                              \
+    "{\"customerId\": \"customer-${uniform:0..99:%05d}\","                                         \
+    " \"customerSku\": \"AQ-${uniform:0..999:%03d}-0000${uniform:0..9999:%04d}\"}"
 
 const struct mix_call mix_calls[] = {
     {"examples", CORRECTIONS "GetExamples",
@@ -36,6 +43,22 @@ const struct mix_call mix_calls[] = {
      ", " CAPTURED_EVENT ", " CAPTURED_EVENT ", " CAPTURED_EVENT ", " CAPTURED_EVENT
      ", " CAPTURED_EVENT ", " CAPTURED_EVENT "]}",
      "ten of them in one call"},
+    {"extraction", CORRECTIONS "RecordExtraction",
+     "{\"extraction\": {\"actorUserId\": \"operator-1\", "
+     "\"documentId\": \"document-${serial}\", \"layoutFingerprint\": "
+     "\"bench-layout-${layout}\", \"confidence\": 0.9, \"fieldCount\": 12}}",
+     "one durable extraction of a new document"},
+    {"match", MAPPINGS "MatchLines",
+     "{\"lines\": [" UNMAPPED_LINE ", " UNMAPPED_LINE ", " UNMAPPED_LINE ", " UNMAPPED_LINE
+     ", " UNMAPPED_LINE "]}",
+     "five lines that have no mapping, with candidates"},
+    {"confirm", MAPPINGS "ConfirmMapping",
+     "{\"customerId\": \"customer-${uniform:0..99:%05d}\", \"customerSku\": "
+     "\"LIVE-${serial}\", \"internalSku\": \"I-${uniform:0..9999:%010d}\","
+     " \"actorUserId\": \"operator-1\"}",
+     "one durable confirmation of a new mapping"},
+    {"analytics", ANALYTICS "GetLearningAnalytics", "{}", "what the last 30 days learned"},
+    {"experiments", ANALYTICS "GetExperimentReport", "{}", "whether examples help"},
     {"list-feedback", CORRECTIONS "ListFeedbackEvents",
      "{\"layoutFingerprint\": \"bench-layout-${layout}\", \"pageSize\": 20}",
      "the newest 20 corrections of a layout"},

@@ -38,7 +38,7 @@ def print_others(rows):
     if not rows:
         return
     names = {"ns": "ns", "p50": "p50 us", "p99": "p99 us", "rss_kb": "KB", "anon_kb": "KB of its own",
-             "anon_mb": "MB of its own"}
+             "anon_mb": "MB of its own", "ms": "ms", "store_gb": "GB"}
     print("\n| what | figures |\n|---|---|")
     for what in dict.fromkeys(row["what"] for row in rows):
         same = [row for row in rows if row["what"] == what]

@@ -13,7 +13,7 @@
 /* Blocks of a customer that one search looks at: 262,144 SKUs. */
 #define SIMILAR_BLOCKS_MAX 512
 /* Mappings that one search compares as they are written. */
-#define SIMILAR_COMPARED_MAX 128
+#define SIMILAR_COMPARED_MAX 64
 /* Candidates that one search answers at most. */
 #define SIMILAR_FOUND_MAX 20
 

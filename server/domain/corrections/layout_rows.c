@@ -240,12 +240,16 @@ enum err layout_rows_carry(struct ctx *ctx, struct store_txn *txn,
     struct key_fingerprint fingerprint = key_fingerprint_of(extraction->layout_fingerprint);
     struct key key = key_layout_head(extraction->org, &fingerprint);
     struct layout_head_record head;
-    enum err err = layout_head_read(ctx->arena, txn, &key, &head);
+    enum err err = OK;
 
+    if (!extraction->bare && extraction->example_count == 0) {
+        return OK;
+    }
+    err = layout_head_read(ctx->arena, txn, &key, &head);
     if (err != OK) {
         return err;
     }
-    if (extraction->example_count == 0) {
+    if (extraction->bare) {
         head.bare_count++;
         head.bare_sum += extraction->confidence_millionths;
     }

@@ -32,11 +32,12 @@ struct carrying_extraction {
     struct slice layout_fingerprint; /* text */
     uint32_t confidence_millionths;
     const uint64_t *example_seqs; /* of its own layout's examples, each once */
-    size_t example_count; /* 0: it carried none */
+    size_t example_count;
+    bool bare; /* it carried none */
 };
 
-/* Adds an extraction's confidence to the sums of the examples that it carried, or to those of the
- * extractions that carried none. */
+/* Adds an extraction's confidence to the sums of the examples that it is credited with, or to those of
+ * the extractions that carried none. */
 MUST_CHECK enum err layout_rows_carry(struct ctx *ctx, struct store_txn *txn,
                                       const struct carrying_extraction *extraction);
 

@@ -32,6 +32,7 @@ static enum err add_sums(struct ctx *ctx, struct store_txn *txn, const struct ev
         .org = event->org,
         .layout_fingerprint = facts->layout_fingerprint,
         .confidence_millionths = facts->confidence_millionths,
+        .bare = facts->bare,
         .example_seqs = facts->example_seqs,
         .example_count = facts->example_count,
     };

@@ -145,6 +145,21 @@ static enum err credit_exposure(struct store_txn *txn, struct org_id org,
     return OK;
 }
 
+/* Of the references that were cited for the subject before (`old`), or of the others. */
+static enum err credit_exposures(struct store_txn *txn, struct org_id org, bool old,
+                                 struct slice layout_fingerprint, struct citations *citations)
+{
+    enum err err = OK;
+
+    for (size_t i = 0; i < citations->count && err == OK; i++) {
+        if ((citations->items[i].outcome_seq != 0) == old) {
+            err = credit_exposure(txn, org, &citations->items[i].cited.exposure, layout_fingerprint,
+                                  citations);
+        }
+    }
+    return err;
+}
+
 static enum err credit_id(struct store_txn *txn, struct org_id org, struct slice text,
                           struct slice layout_fingerprint, struct citations *citations)
 {
@@ -160,13 +175,12 @@ enum err citations_credit(struct ctx *ctx, struct store_txn *txn,
                           struct citations *citations)
 {
     const struct extraction_input *input = request->input;
-    enum err err = OK;
+    enum err err = credit_exposures(txn, request->org, true, layout_fingerprint, citations);
 
-    for (size_t i = 0; i < citations->count && err == OK; i++) {
-        if (citations->items[i].outcome_seq == 0) {
-            err = credit_exposure(txn, request->org, &citations->items[i].cited.exposure,
-                                  layout_fingerprint, citations);
-        }
+    citations->has_old_examples = citations->example_count > 0;
+    citations->example_count = 0;
+    if (err == OK) {
+        err = credit_exposures(txn, request->org, false, layout_fingerprint, citations);
     }
     for (size_t i = 0; i < input->example_id_count && err == OK; i++) {
         err = credit_id(txn, request->org, input->example_ids[i], layout_fingerprint, citations);

@@ -23,6 +23,7 @@ struct citations {
     size_t count;
     struct credited_example examples[EXTRACTION_EXAMPLES_MAX]; /* each once */
     size_t example_count;
+    bool has_old_examples; /* references that were cited for the subject before tell some as well */
 };
 
 /* Reads all references of a request. Those that are none of ours, and ids that are no example's, are
@@ -30,7 +31,8 @@ struct citations {
 MUST_CHECK enum err citations_read(struct ctx *ctx, struct store_txn *txn,
                                    const struct extraction_request *request, struct slice subject,
                                    struct citations *citations);
-/* Finds the examples of a layout that references cited for the first time, and ids, tell. Ids that are
+/* Finds the examples of a layout that references cited for the first time, and ids, tell; and whether
+ * those that were cited before tell any. Ids that are
  * no example's are named in ctx->fault; examples of other layouts are not credited. */
 MUST_CHECK enum err citations_credit(struct ctx *ctx, struct store_txn *txn,
                                      const struct extraction_request *request,

@@ -99,6 +99,9 @@ enum err extraction_facts_write(struct arena *arena, struct org_id org,
     if (decided->layout_ready) {
         wire_put_varint(&facts, EXTRACTION_RECORDED_LAYOUT_READY_FIELD, 1);
     }
+    if (example_count == 0 && !decided->citations->has_old_examples) {
+        wire_put_varint(&facts, EXTRACTION_RECORDED_BARE_FIELD, 1);
+    }
     *ret_facts = buffer_slice(&facts);
     return buffer_ok(&extraction) && buffer_ok(&facts) ? OK : ERR_MEMORY;
 }
@@ -203,7 +206,7 @@ static bool is_recorded_message(uint32_t number)
 static enum err read_field(struct arena *arena, const struct wire_field *field,
                            struct extraction_facts *facts)
 {
-    if (field->number <= EXTRACTION_RECORDED_LAYOUT_READY_FIELD &&
+    if (field->number <= EXTRACTION_RECORDED_BARE_FIELD &&
         !is_type_right(field, is_recorded_message(field->number))) {
         return ERR_CORRUPT;
     }
@@ -219,6 +222,9 @@ static enum err read_field(struct arena *arena, const struct wire_field *field,
         return read_exposures(field->bytes, facts);
     case EXTRACTION_RECORDED_LAYOUT_READY_FIELD:
         facts->layout_ready = field->value != 0;
+        return OK;
+    case EXTRACTION_RECORDED_BARE_FIELD:
+        facts->bare = field->value != 0;
         return OK;
     default:
         return OK;

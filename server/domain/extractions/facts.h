@@ -31,6 +31,7 @@ struct extraction_facts {
     enum experiment_arm arm;
     uint32_t confidence_millionths;
     bool layout_ready;
+    bool bare;
     const uint64_t *example_seqs;
     size_t example_count;
     uint64_t exposure_seqs[EXTRACTION_REFERENCES_MAX];

@@ -54,6 +54,7 @@ static void carry(struct world *world, struct store_txn *txn, uint32_t confidenc
         .confidence_millionths = confidence,
         .example_seqs = seqs,
         .example_count = count,
+        .bare = count == 0,
     };
 
     assert_int_equal(layout_rows_carry(&world->ctx, txn, &extraction), OK);

@@ -156,6 +156,37 @@ static void test_own_examples_are_credited(void **state)
     world_deinit(&world);
 }
 
+/* Goal: an extraction is bare where it carried no example of its layout, whoever was credited with them.
+ * Method: none; one; the same again beside what MatchLines answered. */
+static void test_bare(void **state)
+{
+    struct world world;
+    struct extraction_input input = {.document_id = SLICE("document"),
+                                     .layout_fingerprint = SLICE("layout"),
+                                     .has_confidence = true,
+                                     .confidence = 1};
+    struct extraction_stored stored = {.first_seq = 0};
+    struct exposed_artifact artifact = {.version = 1};
+
+    (void)state;
+    world_init(&world);
+    artifact.seq = capture(&world, EVENT_TYPE_EXTRACTION_LINE_CORRECTED, SLICE("layout"));
+    assert_int_equal(store(&world, &input, &stored), OK);
+    assert_true(read_facts(&world, stored.first_seq).bare);
+    input.exposure_refs[0] =
+        refer(&world, EXPOSURE_KIND_EXAMPLES, EXPERIMENT_ARM_NONE, &artifact, 1);
+    input.exposure_ref_count = 1;
+    assert_int_equal(store(&world, &input, &stored), OK);
+    assert_false(read_facts(&world, stored.first_seq + 1).bare);
+    assert_int_equal(read_facts(&world, stored.first_seq + 1).example_count, 1);
+    input.exposure_refs[1] = refer(&world, EXPOSURE_KIND_MATCHES, EXPERIMENT_ARM_NONE, NULL, 0);
+    input.exposure_ref_count = 2;
+    assert_int_equal(store(&world, &input, &stored), OK);
+    assert_false(read_facts(&world, stored.first_seq + 1).bare);
+    assert_int_equal(read_facts(&world, stored.first_seq + 1).example_count, 0);
+    world_deinit(&world);
+}
+
 /* Goal: a layout is ready from its third example on. Method: an extraction before and behind it. */
 static void test_readiness(void **state)
 {
@@ -263,6 +294,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_own_examples_are_credited),
+        cmocka_unit_test(test_bare),
         cmocka_unit_test(test_readiness),
         cmocka_unit_test(test_damaged_facts),
         cmocka_unit_test(test_all_faults_at_once),

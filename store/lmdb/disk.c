@@ -6,17 +6,23 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 /* A commit writes at most some 16 MiB: with less than this free, a failed write was a full disk. */
 #define FULL_BELOW_BYTES (16ull << 20)
 #define PID_TEXT_BYTES 32
+/* A child that has not executed its program yet has the lock of a process that is gone: it is waited
+ * for, 2 s in all. */
+#define LOCK_TRIES_MAX 200
+#define LOCK_PAUSE_MS 10
 
 struct network {
     unsigned long magic; /* statfs(2) */
@@ -130,19 +136,41 @@ static int read_pid(int fd)
     return (int)strtol(text, NULL, 10);
 }
 
+static bool is_running(int pid)
+{
+    return pid <= 0 || kill(pid, 0) == 0 || errno != ESRCH;
+}
+
+/* A lock belongs to the open file, which a child has until it executes its program. */
+static enum err take_lock(int fd)
+{
+    const struct timespec pause = {0, LOCK_PAUSE_MS * 1000000L};
+
+    for (unsigned tries = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; tries++) {
+        if (errno != EWOULDBLOCK) {
+            return ERR_IO;
+        }
+        if (tries == LOCK_TRIES_MAX || is_running(read_pid(fd))) {
+            return ERR_PRECONDITION;
+        }
+        (void)nanosleep(&pause, NULL);
+    }
+    return OK;
+}
+
 enum err disk_lock(const char *path, int *ret_fd, int *ret_holder_pid)
 {
     char text[PID_TEXT_BYTES];
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     int size = 0;
+    enum err err = OK;
 
     *ret_holder_pid = 0;
     if (fd < 0) {
         return translate_errno(errno);
     }
-    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-        enum err err = errno == EWOULDBLOCK ? ERR_PRECONDITION : ERR_IO;
-
+    err = take_lock(fd);
+    if (err != OK) {
         *ret_holder_pid = read_pid(fd);
         (void)close(fd);
         return err;
@@ -150,8 +178,7 @@ enum err disk_lock(const char *path, int *ret_fd, int *ret_holder_pid)
     size = snprintf(text, sizeof(text), "%d\n", (int)getpid());
     /* In place first: a full disk has no block for a file that was emptied. */
     if (pwrite(fd, text, (size_t)size, 0) != (ssize_t)size || ftruncate(fd, size) != 0) {
-        enum err err = translate_errno(errno);
-
+        err = translate_errno(errno);
         (void)close(fd);
         return err;
     }

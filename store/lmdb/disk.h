@@ -21,7 +21,8 @@ MUST_CHECK enum err disk_sync_folder(const char *path);
 MUST_CHECK enum err disk_reserve(const char *path, uint64_t bytes);
 void disk_give_up_reserve(const char *path);
 /* Takes the lock file, and writes this process's number into it. ERR_PRECONDITION, with the number of
- * the holder (0 where unknown), when another process has it. */
+ * the holder (0 where unknown), when another process has it; one that is gone is waited for, 2 s at
+ * most, since a child that it left lets go as soon as it executes its program. */
 MUST_CHECK enum err disk_lock(const char *path, int *ret_fd, int *ret_holder_pid);
 /* Lets go of it; takes -1. */
 void disk_unlock(int fd);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 struct world {
@@ -139,6 +140,28 @@ static void test_locked(void **state)
     assert_int_equal(store_lmdb_open(&world->config, &world->fault, &second), ERR_PRECONDITION);
     assert_true(message_has(world, pid));
     store_lmdb_close(backend);
+    backend = open_store(world);
+    store_lmdb_close(backend);
+}
+
+/* Goal: a server that is started right behind one that was killed gets the folder, though a child of that
+ * one, which has not executed its program yet, has the lock still. Method: a process that opens the
+ * store, and leaves a child for a moment. */
+static void test_locked_by_an_orphan(void **state)
+{
+    struct world *world = *state;
+    const struct timespec moment = {0, 150 * 1000 * 1000};
+    struct store_backend *backend = NULL;
+    pid_t child = fork();
+
+    if (child == 0) {
+        backend = open_store(world);
+        if (fork() == 0) {
+            (void)nanosleep(&moment, NULL);
+        }
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, NULL, 0), child);
     backend = open_store(world);
     store_lmdb_close(backend);
 }
@@ -374,6 +397,7 @@ int run_lmdb_tests(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_make_and_open, setup, teardown),
         cmocka_unit_test_setup_teardown(test_locked, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_locked_by_an_orphan, setup, teardown),
         cmocka_unit_test_setup_teardown(test_newer_format, setup, teardown),
         cmocka_unit_test_setup_teardown(test_older_format, setup, teardown),
         cmocka_unit_test_setup_teardown(test_damaged_files, setup, teardown),

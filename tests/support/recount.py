@@ -15,6 +15,7 @@ LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 FIELD = feedback.EVENT_TYPE_EXTRACTION_FIELD_CORRECTED
 READY_EXAMPLES = 3
 RANGE_DAYS_MAX = 366
+IMPROVEMENT_MIN = 3  # extractions with an example, and without any
 FIELDS_MAX = 256  # that are told apart of one extraction
 Z = 1.959963984540054  # of 95%
 CHI = Z * Z
@@ -59,6 +60,8 @@ class Layout:
         self.seen = self.examples = self.feedback = self.extractions = self.corrected = 0
         self.last_seen_us = None
         self.arms = collections.defaultdict(Arm)
+        self.bare = []  # confidences, in millionths
+        self.carried = collections.defaultdict(list)  # the same, by the id of the example
 
 
 class Mapping:
@@ -97,6 +100,7 @@ class Recount:
         self.mappings = {}  # seq of the first event
         self.confirmed = {}  # (customer, folded SKU) -> Mapping
         self.exposures = {}  # seq
+        self.example_ids = {}  # seq -> (id, layout)
         self.settings = None
         self.templates = collections.Counter()
         self.outcomes = collections.Counter()  # (exposure seq, kind, subject)
@@ -120,6 +124,8 @@ class Recount:
             layout = self.layouts[told.layout_fingerprint]
             layout.feedback += 1
             layout.examples += is_correction
+            if is_correction:
+                self.example_ids[event.seq] = event.id, told.layout_fingerprint
         if is_correction:
             for field in told.fields_changed:
                 self.fields[day, told.event_type, field] += 1
@@ -160,6 +166,13 @@ class Recount:
         if one.ready != (layout.examples >= READY_EXAMPLES):
             self.problems.append(f"extraction {event.seq}: ready {one.ready}, {layout.examples} examples")
         layout.extractions += 1
+        if told.bare:
+            layout.bare.append(told.confidence_millionths)
+        for seq in told.example_seqs:
+            example_id, of_layout = self.example_ids[seq]
+            if told.bare or of_layout != told.extraction.layout_fingerprint:
+                self.problems.append(f"extraction {event.seq}: it can't have carried {seq}")
+            layout.carried[example_id].append(told.confidence_millionths)
         for arm in self.arms_of(one):
             arm.extractions += 1
             arm.fields += told.extraction.field_count
@@ -284,6 +297,15 @@ class Recount:
         layouts = {name: (layout.examples, compare(layout.arms)) for name, layout in self.layouts.items()
                    if layout.examples >= READY_EXAMPLES and layout.arms}
         return compare(self.total), layouts
+
+
+    def improvement(self, layout_fingerprint, example_id):
+        """GetExamples' confidence_improvement; None where it is absent."""
+        layout = self.layouts[layout_fingerprint]
+        carried = layout.carried.get(example_id, [])
+        if len(carried) < IMPROVEMENT_MIN or len(layout.bare) < IMPROVEMENT_MIN:
+            return None
+        return (sum(carried) / len(carried) - sum(layout.bare) / len(layout.bare)) / 1e6
 
 
 def ranked(counts, top):
@@ -444,6 +466,17 @@ def check_mappings(client, counted, problems):
     problems += [f"mappings: {count} confirmed for {key}" for key, count in confirmed.items() if count > 1]
 
 
+def check_improvements(client, counted, problems):
+    """Of the newest 20 examples of each layout."""
+    for name in sorted(counted.layouts):
+        for example in client.examples(name, limit=20).examples:
+            wanted = counted.improvement(name, example.example_id)
+            told = example.confidence_improvement if example.HasField("confidence_improvement") else None
+            if (wanted is None) != (told is None) or (
+                    wanted is not None and not math.isclose(wanted, told, abs_tol=1e-6)):
+                problems.append(f"example {example.example_id} of {name}: {told} where {wanted} should be")
+
+
 def check_once(counted, problems):
     """The same outcome of a reference counts once, and an exposure enters the log once."""
     problems += [f"outcome {key}: counted {count} times"
@@ -459,7 +492,7 @@ def check(client, counted=None):
     if counted is None:
         counted = Recount(reversed(client.events()))
     problems += counted.problems
-    for look in (check_analytics, check_coverage, check_experiment, check_mappings):
+    for look in (check_analytics, check_coverage, check_experiment, check_mappings, check_improvements):
         look(client, counted, problems)
     check_once(counted, problems)
     return problems

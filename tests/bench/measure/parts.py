@@ -98,7 +98,7 @@ class Parts:
         """Cold: any layout. Hot: one of each organisation."""
         layouts = LAYOUTS if heat == "cold" else 1
         answer = FLOOR_ANSWER + PREFIX_BYTES
-        expect = ("--expect-bytes", f"{answer - 2}..{answer + 2}") if check else ()
+        expect = ("--expect-bytes", f"{answer - 4}..{answer + 4}") if check else ()
         return self.load.measure(what, server or self.errata, EXAMPLES, shape, "--layouts", layouts,
                                  *expect, *arguments)
 

@@ -308,8 +308,11 @@ static void test_told_late(void **state)
     assert_int_equal(mappings_suggest(&live, &z, 0.5, NULL), GRPC_OK);
     assert_int_equal(mappings_suggest(&early, &z, 0.9, &mapping), GRPC_OK);
     assert_true(mapping->confidence == 0.5);
+    /* What was confirmed since stays what ended it, though that was rejected by now. */
     assert_int_equal(mappings_confirm(&early, &z, NULL, &judged), GRPC_OK);
-    assert_int_equal(judged.mapping->status, CONFIRMED);
+    assert_int_equal(judged.mapping->status, SUPERSEDED);
+    assert_true(judged.mapping->confidence == 1);
+    assert_int_equal(mappings_match_one(&live, "c1", "a-1")->match_method, MATCH_NONE);
     world_deinit(&world);
 }
 

@@ -417,7 +417,7 @@ struct pair_model {
     int status; /* 0: nothing was said of it */
     double confidence;
     uint64_t support_count;
-    int64_t settled_at_us;
+    int64_t suggested_at_us;
     char id[40];
 };
 
@@ -427,61 +427,65 @@ enum {
     STEPS = 500
 };
 
+/* What a person said of a pair. */
+struct said {
+    bool is_confirmed; /* else rejected */
+    int internal;
+    int64_t at_us;
+};
+
 /* All of them, beside the server. */
 struct model {
     struct pair_model pairs[SKUS][INTERNALS];
+    struct said said[SKUS][STEPS]; /* by the time that it was said of */
+    size_t said_count[SKUS];
     int confirmed[SKUS]; /* which internal SKU; -1: none */
 };
 
 static void model_suggest(struct pair_model *pair, double confidence, int64_t at_us)
 {
     if (pair->status == 0 || (pair->status == SUGGESTED && pair->confidence != confidence &&
-                              pair->settled_at_us <= at_us)) {
+                              pair->suggested_at_us <= at_us)) {
         pair->status = SUGGESTED;
         pair->confidence = confidence;
-        pair->settled_at_us = at_us;
+        pair->suggested_at_us = at_us;
     }
 }
 
-static bool is_news(const struct pair_model *pair, int64_t at_us)
+/* Keeps what was said behind all that was said of the same time or before. */
+static void model_say(struct model *model, int sku, const struct said *said)
 {
-    return pair->status == 0 || pair->status == SUGGESTED || pair->settled_at_us <= at_us;
+    struct said *all = model->said[sku];
+    size_t at = model->said_count[sku];
+
+    for (; at > 0 && all[at - 1].at_us > said->at_us; at--) {
+        all[at] = all[at - 1];
+    }
+    all[at] = *said;
+    model->said_count[sku]++;
+    model->pairs[sku][said->internal].support_count += said->is_confirmed;
 }
 
-static void model_confirm(struct model *model, int sku, int internal, int64_t at_us)
+/* Makes the statuses anew from all that was said, in the order of its time. */
+static void model_settle(struct model *model, int sku)
 {
-    struct pair_model *pair = &model->pairs[sku][internal];
-    int other = model->confirmed[sku] == internal ? -1 : model->confirmed[sku];
+    struct pair_model *pairs = model->pairs[sku];
+    int *confirmed = &model->confirmed[sku];
 
-    pair->support_count++;
-    if (!is_news(pair, at_us)) {
-        return;
-    }
-    pair->confidence = 1;
-    pair->settled_at_us = at_us;
-    if (other >= 0 && model->pairs[sku][other].settled_at_us > at_us) {
-        pair->status = SUPERSEDED;
-        return;
-    }
-    if (other >= 0) {
-        model->pairs[sku][other].status = SUPERSEDED;
-    }
-    pair->status = CONFIRMED;
-    model->confirmed[sku] = internal;
-}
+    *confirmed = -1;
+    for (size_t i = 0; i < model->said_count[sku]; i++) {
+        const struct said *said = &model->said[sku][i];
 
-static void model_reject(struct model *model, int sku, int internal, int64_t at_us)
-{
-    struct pair_model *pair = &model->pairs[sku][internal];
-
-    if (!is_news(pair, at_us)) {
-        return;
-    }
-    pair->status = REJECTED;
-    pair->confidence = 0;
-    pair->settled_at_us = at_us;
-    if (model->confirmed[sku] == internal) {
-        model->confirmed[sku] = -1;
+        if (*confirmed >= 0 && said->is_confirmed) {
+            pairs[*confirmed].status = SUPERSEDED;
+        }
+        pairs[said->internal].status = said->is_confirmed ? CONFIRMED : REJECTED;
+        pairs[said->internal].confidence = said->is_confirmed ? 1 : 0;
+        if (said->is_confirmed) {
+            *confirmed = said->internal;
+        } else if (*confirmed == said->internal) {
+            *confirmed = -1;
+        }
     }
 }
 
@@ -518,20 +522,21 @@ static void say_something(struct caller *caller, struct model *model, const stru
         model_suggest(pair, draws[2] / 256.0, at_us);
     } else if (draws[1] % 4 == 1) {
         assert_int_equal(mappings_reject(caller, named, &judged), GRPC_OK);
-        model_reject(model, sku, internal, at_us);
+        model_say(model, sku, &(const struct said){false, internal, at_us});
     } else {
         assert_int_equal(mappings_confirm(caller, named, NULL, &judged), GRPC_OK);
-        model_confirm(model, sku, internal, at_us);
+        model_say(model, sku, &(const struct said){true, internal, at_us});
     }
+    model_settle(model, sku);
     mapping = judged.mapping != NULL ? judged.mapping : mapping;
     (void)snprintf(pair->id, sizeof(pair->id), "%s", mapping->id);
     caller->created_at_us = 0;
     check_pair(caller, pair);
 }
 
-/* Goal: whatever is said in whatever order, and however late, statuses follow the rules, a customer SKU has
- * at most one confirmed mapping, which MatchLines answers, and the tables are what a replay makes. Method:
- * random writes beside a plain model. */
+/* Goal: whatever is said in whatever order, and however late, statuses are what people said in the order of
+ * its time, a customer SKU has at most one confirmed mapping, which MatchLines answers, and the tables are
+ * what a replay makes. Method: random writes beside a plain model. */
 static void test_random(void **state)
 {
     static const char *const skus[SKUS] = {"ab-1", "ab-2", "AB-12", "xy 77", "-", "ab-1-2"};

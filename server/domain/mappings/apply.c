@@ -65,7 +65,7 @@ static enum err read_moving(struct arena *arena, struct store_txn *txn, const st
 }
 
 /* The blocks of similar SKUs: a mapping that takes the place of another takes its entry too, since
- * their SKU is the same. */
+ * their SKU is the same. One that was rejected later than it superseded leaves the place empty. */
 static enum err move_similar(struct arena *arena, struct store_txn *txn, struct org_id org,
                              struct moving *judged, struct moving *superseded)
 {
@@ -74,10 +74,15 @@ static enum err move_similar(struct arena *arena, struct store_txn *txn, struct 
     struct mapping_record *now = &judged->now.record;
     enum err err = OK;
 
+    if (superseded != NULL &&
+        (was_confirmed(judged) || !was_confirmed(superseded) || is_confirmed(superseded))) {
+        return ERR_CORRUPT;
+    }
+    if (superseded != NULL && !enters) {
+        superseded->now.record.similar_block = 0;
+        return similar_leave(arena, txn, org, &superseded->old);
+    }
     if (superseded != NULL) {
-        if (!enters || !was_confirmed(superseded) || is_confirmed(superseded)) {
-            return ERR_CORRUPT;
-        }
         now->similar_block = superseded->old.record.similar_block;
         superseded->now.record.similar_block = 0;
         return similar_take_place(arena, txn, org, &superseded->old, judged->now.seq);
@@ -92,8 +97,10 @@ static enum err move_similar(struct arena *arena, struct store_txn *txn, struct 
     return err;
 }
 
+/* What the customer SKU is confirmed for; `was_taken`: for something, before. */
 static enum err move_confirmed(struct arena *arena, struct store_txn *txn, struct org_id org,
-                               const struct moving *judged, const struct mapping_pair *pair)
+                               const struct moving *judged, const struct mapping_pair *pair,
+                               bool was_taken)
 {
     const struct mapping_confirmed_record confirmed = {
         .seq = judged->now.seq,
@@ -109,7 +116,7 @@ static enum err move_confirmed(struct arena *arena, struct store_txn *txn, struc
         err = record_encode_mapping_confirmed(arena, &confirmed, &value);
         return err != OK ? err : store_put(txn, TABLE_MAPPING_CONFIRMED, key_slice(&key), value);
     }
-    if (was_confirmed(judged)) {
+    if (was_taken) {
         err = store_del(txn, TABLE_MAPPING_CONFIRMED, key_slice(&key));
     }
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
@@ -153,7 +160,8 @@ static enum err apply_changes(struct ctx *ctx, struct store_txn *txn, const stru
     judged->now.record.settled_at_us = settled_at(event, judged);
     err = move_similar(ctx->arena, txn, event->org, judged, changes->count > 1 ? &moving[1] : NULL);
     if (err == OK) {
-        err = move_confirmed(ctx->arena, txn, event->org, judged, &pair);
+        err = move_confirmed(ctx->arena, txn, event->org, judged, &pair,
+                             was_confirmed(judged) || changes->count > 1);
     }
     if (err == OK && !judged->existed) {
         err = enter_lists(txn, event->org, judged->now.seq, &pair);

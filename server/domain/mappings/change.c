@@ -3,6 +3,7 @@
  */
 #include "server/domain/mappings/change.h"
 
+#include "server/domain/corrections/view.h"
 #include "server/domain/mappings/nest.h"
 #include "server/domain/text/sku.h"
 #include "store/base/wire.h"
@@ -213,16 +214,16 @@ enum err mapping_changes_read(const struct event *event, struct mapping_changes 
     return err == ERR_NOT_FOUND ? OK : ERR_CORRUPT;
 }
 
-/* What the event `seq` changed about a mapping. */
+/* What the event `seq` changed about a mapping, and the event. */
 static enum err read_change_at(struct store_txn *txn, struct org_id org, uint64_t seq,
-                               uint64_t mapping_seq, struct mapping_change *ret_change)
+                               uint64_t mapping_seq, struct mapping_change *ret_change,
+                               struct event *ret_event)
 {
     struct mapping_changes changes;
-    struct event event;
-    enum err err = log_read(txn, org, seq, &event);
+    enum err err = log_read(txn, org, seq, ret_event);
 
     if (err == OK) {
-        err = mapping_changes_read(&event, &changes);
+        err = mapping_changes_read(ret_event, &changes);
     }
     if (err != OK) {
         return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
@@ -240,13 +241,14 @@ enum err mapping_read_past(struct store_txn *txn, struct org_id org, const struc
                            uint64_t as_of_seq, struct mapping_row *ret_past, bool *ret_is_cut)
 {
     struct mapping_change change;
+    struct event event;
     uint64_t seq = row->record.last_seq;
 
     if (row->seq > as_of_seq) {
         return ERR_NOT_FOUND;
     }
     for (unsigned steps = 0; steps < MAPPING_HISTORY_MAX && seq != 0; steps++) {
-        enum err err = read_change_at(txn, org, seq, row->seq, &change);
+        enum err err = read_change_at(txn, org, seq, row->seq, &change, &event);
 
         if (err != OK) {
             return err;
@@ -259,4 +261,47 @@ enum err mapping_read_past(struct store_txn *txn, struct org_id org, const struc
     }
     *ret_is_cut = seq != 0;
     return seq != 0 ? ERR_NOT_FOUND : ERR_CORRUPT;
+}
+
+/* Whether an event is the confirmation of a mapping; it may tell of one that it superseded too. */
+static enum err is_confirmation_of(const struct event *event, const struct mapping_row *row,
+                                   bool *ret_is)
+{
+    struct feedback_view view;
+    char id[UUID_TEXT_BYTES];
+    enum err err = OK;
+
+    *ret_is = false;
+    if (event->kind != EVENT_FEEDBACK) {
+        return OK;
+    }
+    err = feedback_view_read(event, &view);
+    if (err == OK) {
+        uuid_format(row->record.id, id);
+        *ret_is = view.event_type == EVENT_TYPE_MAPPING_CONFIRMED &&
+                  slice_equal(view.entity_id, slice_of(id, sizeof(id)));
+    }
+    return err;
+}
+
+enum err mapping_was_confirmed_since(struct store_txn *txn, struct org_id org,
+                                     const struct mapping_row *row, int64_t time_us, bool *ret_was)
+{
+    struct mapping_change change;
+    struct event event;
+    uint64_t seq = row->record.last_seq;
+    enum err err = OK;
+
+    *ret_was = false;
+    for (unsigned steps = 0; steps < MAPPING_HISTORY_MAX && seq != 0; steps++) {
+        err = read_change_at(txn, org, seq, row->seq, &change, &event);
+        if (err == OK && event.created_at_us > time_us) {
+            err = is_confirmation_of(&event, row, ret_was);
+        }
+        if (err != OK || *ret_was) {
+            return err;
+        }
+        seq = change.previous_seq;
+    }
+    return OK;
 }

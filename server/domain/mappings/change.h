@@ -43,5 +43,10 @@ MUST_CHECK enum err mapping_changes_read(const struct event *event,
 MUST_CHECK enum err mapping_read_past(struct store_txn *txn, struct org_id org,
                                       const struct mapping_row *row, uint64_t as_of_seq,
                                       struct mapping_row *ret_past, bool *ret_is_cut);
+/* Whether a person confirmed a mapping later than some time, whatever became of it then; as far as
+ * MAPPING_HISTORY_MAX events tell. */
+MUST_CHECK enum err mapping_was_confirmed_since(struct store_txn *txn, struct org_id org,
+                                                const struct mapping_row *row, int64_t time_us,
+                                                bool *ret_was);
 
 #endif

@@ -19,6 +19,8 @@ struct judging {
     struct mapping_pair pair;
     bool has_other; /* another mapping is confirmed for the same customer SKU */
     struct mapping_row other; /* as it stands */
+    bool
+        has_newer; /* of a confirmation: another internal SKU was confirmed later than created_at_us */
 };
 
 static enum err read_by_id(struct ctx *ctx, struct store_txn *txn, struct judging *judging)
@@ -77,6 +79,32 @@ static enum err read_other(struct ctx *ctx, struct store_txn *txn, struct judgin
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
+/* Whether another mapping of the same customer SKU was confirmed later, though it may have been rejected
+ * since. What is said now is the newest. */
+static enum err find_newer(struct ctx *ctx, struct store_txn *txn, struct judging *judging)
+{
+    struct mapping_sku_walk walk = {.row_count = 0};
+    struct mapping_row row;
+    enum err err = OK;
+
+    if (!judging->judgement->time.is_given ||
+        judging->judgement->event_type != EVENT_TYPE_MAPPING_CONFIRMED) {
+        return OK;
+    }
+    err = mapping_sku_walk_init(&walk, txn, judging->org, judging->pair.customer_id,
+                                judging->pair.folded_customer_sku);
+    while (err == OK && !judging->has_newer) {
+        err = mapping_sku_walk_next(&walk, ctx->arena, &row);
+        if (err == OK && row.record.support_count > 0 &&
+            (!judging->existed || row.seq != judging->before.seq)) {
+            err = mapping_was_confirmed_since(txn, judging->org, &row, judging->created_at_us,
+                                              &judging->has_newer);
+        }
+    }
+    mapping_sku_walk_deinit(&walk);
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
 static enum err read_state(struct ctx *ctx, struct store_txn *txn, struct judging *judging)
 {
     const struct mapping_time *time = &judging->judgement->time;
@@ -90,7 +118,7 @@ static enum err read_state(struct ctx *ctx, struct store_txn *txn, struct judgin
         err = log_next_stamp(ctx, txn, judging->org, &judging->stamp);
     }
     judging->created_at_us = time->is_given ? time->created_at_us : judging->stamp.recorded_at_us;
-    return err;
+    return err != OK ? err : find_newer(ctx, txn, judging);
 }
 
 /* The same mapping in its next version. */
@@ -131,19 +159,17 @@ static bool is_news(const struct judging *judging)
 static void confirm(const struct judging *judging, struct mapping_changes *changes)
 {
     struct mapping_record *record = &changes->items[0].row.record;
-    bool other_is_newer =
-        judging->has_other && judging->other.record.settled_at_us > judging->created_at_us;
 
     record->support_count++;
     if (record->last_used_at_us < judging->created_at_us) {
         record->last_used_at_us = judging->created_at_us;
     }
-    if (!is_news(judging)) {
-        return;
+    if (is_news(judging)) {
+        record->confidence = 1;
+        record->status = judging->has_newer ? MAPPING_STATUS_SUPERSEDED : MAPPING_STATUS_CONFIRMED;
     }
-    record->confidence = 1;
-    record->status = other_is_newer ? MAPPING_STATUS_SUPERSEDED : MAPPING_STATUS_CONFIRMED;
-    if (judging->has_other && !other_is_newer) {
+    /* What was confirmed before it is superseded, even where it was itself rejected later. */
+    if (judging->has_other && !judging->has_newer) {
         changes->items[1] = next_version(judging, &judging->other);
         changes->items[1].row.record.status = MAPPING_STATUS_SUPERSEDED;
         changes->count = 2;

@@ -6,9 +6,10 @@
  * (corrections/capture.h), which tells of the mapping it judged and of the one that it superseded.
  *
  * What is told late (its created_at is before what is known already) changes no status that was settled
- * later: a mapping keeps what its newest judgement made of it, and a late confirmation whose customer SKU
- * was confirmed for another internal SKU since is SUPERSEDED itself. A late confirmation counts as support
- * all the same. A judgement outranks a suggestion, whichever is newer.
+ * later: mappings stand as if all had been told in the order of its time. A mapping keeps what its newest
+ * judgement made of it, and a late confirmation whose customer SKU was confirmed for another internal SKU
+ * since is SUPERSEDED itself, though that one may be rejected by now; one that was rejected since supersedes
+ * what was confirmed before it. A late confirmation counts as support all the same. A judgement outranks a suggestion, whichever is newer.
  */
 #ifndef ERRATA_SERVER_DOMAIN_MAPPINGS_MAPPINGS_H
 #define ERRATA_SERVER_DOMAIN_MAPPINGS_MAPPINGS_H

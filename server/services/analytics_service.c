@@ -23,13 +23,21 @@ static bool read_day(const struct service *service, struct slice path, const cha
     return false;
 }
 
+/* As many days as a range has by default, where the calendar has them. */
+static int64_t first_by_default(int64_t last)
+{
+    int64_t first = last - (LEARNING_DAYS_DEFAULT - 1);
+
+    return first < DAY_FIRST ? DAY_FIRST : first;
+}
+
 static enum err read_range(const struct service *service,
                            const Errata__V1__GetLearningAnalyticsRequest *request,
                            struct learning_range *ret_range)
 {
     int64_t last = day_of(clock_wall_us(service->ctx->clock));
     bool has_last = read_day(service, SLICE("end_date"), request->end_date, &last);
-    int64_t first = last - (LEARNING_DAYS_DEFAULT - 1);
+    int64_t first = first_by_default(last);
     bool has_first = read_day(service, SLICE("start_date"), request->start_date, &first);
 
     if (!has_first || !has_last) {
@@ -42,8 +50,8 @@ static enum err read_range(const struct service *service,
     }
     if (last - first >= LEARNING_DAYS_MAX) {
         fault_add(service->ctx->fault, SLICE("start_date"),
-                  "lies %lld days before end_date; a range has at most %d days",
-                  (long long)(last - first), LEARNING_DAYS_MAX);
+                  "makes a range of %lld days with end_date; a range has at most %d",
+                  (long long)(last - first + 1), LEARNING_DAYS_MAX);
         return ERR_INVALID;
     }
     *ret_range = (struct learning_range){first, last};

@@ -7,10 +7,12 @@
 #include "store/base/slice.h"
 
 #define DAY_TEXT_BYTES 10
+/* 0001-01-01, the first that has a text. */
+#define DAY_FIRST INT64_C(-719162)
 
 /* False for another form, and for a day that no calendar has. */
 bool day_parse(struct slice text, int64_t *ret_day);
-/* Of the years 1 to 9999. */
+/* Of the years 1 to 9999: from DAY_FIRST on. */
 void day_format(int64_t day, char text[DAY_TEXT_BYTES]);
 int64_t day_of(int64_t time_us);
 

@@ -390,7 +390,7 @@ class Learning(CliCase):
         self.assertIn("examples: none, since the document is held out (arm CONTROL)\n", said)
         _, said = self.run_cli("extractions", "record", "--layout", "held", "--document", "h1",
                                "--confidence", "0.8", "--exposure", reference)
-        self.assertIn("the document is held out (arm CONTROL)", said)
+        self.assertIn("the document is held out (arm CONTROL); it counts in the experiment if its layout had 3", said)
 
     def test_sanitize(self):
         """Text goes in and comes out; whether it was changed is told beside it."""
@@ -486,6 +486,8 @@ class Learning(CliCase):
                   "(95% interval +9.1% to +25.3%, p = 0.0002); the 15% goal is reached."),
                  (compared((900, 90), (900, 120), **small), "p = 0.010); examples help, but the 15% goal"),
                  (compared((10, 1), (4, 1), **chance), "p = 0.400); too little data to tell: that would"),
+                 (compared((10, 1), (40, 10), **chance), "p = 0.400); no clear difference: that would"),
+                 (compared((10, 1), (9, 1), **worse), "too little data to tell: that may be chance"),
                  (compared((99, 40), (99, 20), **worse), "p < 0.0001); examples make it worse"),
                  (compared((0, 0), (0, 0)), "There is nothing to compare yet"),
                  (compared((5, 1), (0, 0)), "With examples 80.0% of extractions needed no correction; there "

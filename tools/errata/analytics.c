@@ -130,10 +130,14 @@ const struct command analytics_commands[] = {
      .help =
          "Compares extractions of documents that got examples with those of documents that were "
          "held out (`errata org settings --holdout`): the share that needed no correction. It says "
-         "how much better the one is than the other, the 95% confidence interval of that, and how "
-         "likely such a difference is by chance (p). Extractions count that were made when their "
-         "layout already had 3 examples.\n\nBelow that stand the layouts with 3 or more examples. "
-         "With `--csv` the first record, which names no layout, is the organisation.",
+         "how much better the one is than the other (+20% from 50% is 60%), the 95% confidence "
+         "interval of that, and how likely such a difference is by chance (p). The goal is 15%. "
+         "Extractions count that were made when their layout already had 3 examples.\n\nBelow that "
+         "stand the layouts with 3 or more examples. The verdict is `better`, `worse`, or `goal "
+         "reached` by what was measured (the interval may reach below it); `unclear` where that "
+         "may be chance (p of 0.05 or more), `too little data` with fewer than 10 extractions on "
+         "one side. Of many layouts one in twenty looks clear by chance. With `--csv` the first "
+         "record, which names no layout, is the organisation.",
      .examples = {{"errata analytics experiment", NULL},
                   {"errata analytics experiment --all --csv > experiment.csv", NULL}},
      .options = experiment_options,

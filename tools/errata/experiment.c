@@ -21,7 +21,8 @@ enum verdict {
     VERDICT_NO_CONTROL, /* nothing is there to compare with */
     VERDICT_NO_TREATMENT,
     VERDICT_NO_RATIO, /* every extraction without examples was corrected */
-    VERDICT_CHANCE, /* too little data to tell */
+    VERDICT_FEW, /* too little data to tell */
+    VERDICT_UNCLEAR, /* enough of it, and no more than chance makes */
     VERDICT_WORSE,
     VERDICT_BETTER,
     VERDICT_REACHED
@@ -44,9 +45,7 @@ static bool is_certain(struct cli *cli, struct json_value comparison)
 {
     double p_value = 1;
 
-    return measures_double(cli, comparison, "pValue", &p_value) && p_value < P_VALUE_MAX &&
-           !is_small(cli, reply_member(comparison, "treatment")) &&
-           !is_small(cli, reply_member(comparison, "control"));
+    return measures_double(cli, comparison, "pValue", &p_value) && p_value < P_VALUE_MAX;
 }
 
 static enum verdict judge(struct cli *cli, struct json_value comparison)
@@ -62,8 +61,12 @@ static enum verdict judge(struct cli *cli, struct json_value comparison)
     if (!measures_double(cli, comparison, "relativeImprovement", &improvement)) {
         return VERDICT_NO_RATIO;
     }
+    if (is_small(cli, reply_member(comparison, "treatment")) ||
+        is_small(cli, reply_member(comparison, "control"))) {
+        return VERDICT_FEW;
+    }
     if (!is_certain(cli, comparison)) {
-        return VERDICT_CHANCE;
+        return VERDICT_UNCLEAR;
     }
     if (improvement < 0) {
         return VERDICT_WORSE;
@@ -109,9 +112,12 @@ static const char *conclusion(enum verdict verdict, bool reached)
         return "examples help, but the " GOAL " is not reached";
     case VERDICT_WORSE:
         return "examples make it worse, and the " GOAL " is not reached";
-    case VERDICT_CHANCE:
+    case VERDICT_FEW:
         return reached ? "too little data to tell: that would reach the " GOAL ", but may be chance"
                        : "too little data to tell: that may be chance";
+    case VERDICT_UNCLEAR:
+        return reached ? "no clear difference: that would reach the " GOAL ", but may be chance"
+                       : "no clear difference: that may be chance";
     case VERDICT_NO_CONTROL:
     case VERDICT_NO_TREATMENT:
     case VERDICT_NO_RATIO:
@@ -242,8 +248,10 @@ static const char *verdict_word(enum verdict verdict)
         return "all held out";
     case VERDICT_NO_RATIO:
         return "no ratio";
-    case VERDICT_CHANCE:
+    case VERDICT_FEW:
         return "too little data";
+    case VERDICT_UNCLEAR:
+        return "unclear";
     case VERDICT_WORSE:
         return "worse";
     case VERDICT_BETTER:
@@ -296,7 +304,8 @@ static void colour_layout(struct cli *cli, struct json_value row, struct table *
     case VERDICT_NO_CONTROL:
     case VERDICT_NO_TREATMENT:
     case VERDICT_NO_RATIO:
-    case VERDICT_CHANCE:
+    case VERDICT_FEW:
+    case VERDICT_UNCLEAR:
         table_colour(table, 7, COLOUR_DIM);
         break;
     }
@@ -347,12 +356,12 @@ enum cli_exit experiment_run(struct cli *cli)
     static const struct request_member members[] = {{NULL, NULL, REQUEST_TEXT}};
     static const struct table_column columns[] = {
         {.title = "LAYOUT", .min = 12},
-        {.title = "EXAMPLES", .right = true, .cut = TABLE_NEVER_CUT, .extra = 2},
+        {.title = "EXAMPLES", .right = true, .cut = TABLE_NEVER_CUT, .extra = 3},
         {.title = "WITH", .right = true, .cut = TABLE_NEVER_CUT},
         {.title = "WITHOUT", .right = true, .cut = TABLE_NEVER_CUT},
-        {.title = "CHANGE", .right = true, .cut = TABLE_NEVER_CUT},
-        {.title = "95% INTERVAL", .right = true, .cut = TABLE_NEVER_CUT, .extra = 3},
-        {.title = "P", .right = true, .cut = TABLE_NEVER_CUT, .extra = 4},
+        {.title = "CHANGE", .right = true, .cut = TABLE_NEVER_CUT, .extra = 2},
+        {.title = "95% INTERVAL", .right = true, .cut = TABLE_NEVER_CUT, .extra = 4},
+        {.title = "P", .right = true, .cut = TABLE_NEVER_CUT, .extra = 5},
         {.title = "VERDICT", .cut = TABLE_NEVER_CUT, .extra = 1}};
     static const struct reply_csv csv = {layout_columns,
                                          sizeof(layout_columns) / sizeof(layout_columns[0])};

@@ -45,7 +45,7 @@ static enum cli_exit print_recorded(struct cli *cli, struct json_value reply)
 
     print_line(&cli->out, reply_text(cli, extraction, "id"));
     if (arm.size > 0 && !slice_equal(arm, SLICE("NONE"))) {
-        cli_note(cli, "it counts in the experiment: %s",
+        cli_note(cli, "%s; it counts in the experiment if its layout had 3 examples by then",
                  slice_equal(arm, SLICE("CONTROL")) ? "the document is held out (arm CONTROL)"
                                                     : "the document gets examples (arm TREATMENT)");
     }

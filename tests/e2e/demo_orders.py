@@ -94,7 +94,10 @@ class Demo(unittest.TestCase):
 
     def test_what_it_says_of_bad_options(self):
         for words, what in ((("--documents", "0"), "--documents is from"),
-                            (("--start", "2999-01-01"), "end on"), (("--data", BIN), "not empty")):
+                            (("--start", "2999-01-01"), "end on"),
+                            (("--start", "May"), "is no day"), (("--data", BIN), "not empty"),
+                            (("--bin", "/nowhere"), "no erratad"),
+                            (("--report", "/nowhere/report.md"), "no such folder")):
             done = run(*words)
             self.assertEqual(done.returncode, 2)
             self.assertIn(what, done.stderr)

@@ -109,7 +109,7 @@ def extract(prompt, draw, follows_share):
             for line, value in zip(result["lines"], read):
                 line[field] = value
         doubtful = len({str([way(cell) for cell in found[field]]) for _, way in ways}) > 1
-        guesses += doubtful and chosen != taught
+        guesses += doubtful and not (taught is not None and follows)
     if draw.random() < SLIPS and result["lines"]:
         result["lines"][draw.randrange(len(result["lines"]))]["qty"] += 1
     confidence = min(max(0.94 - 0.14 * guesses + draw.gauss(0, 0.03), 0), 1)

@@ -12,6 +12,7 @@ from erratad import analytics
 LAYOUTS_SHOWN = 12
 COLUMNS = 100
 SIGNIFICANT = 0.05
+ARM_ORDERS_MIN = 10  # with fewer on one side the interval and the p-value say too much
 GOAL = 0.15
 FIELD_NAMES = {"customer_sku": "article number", "qty": "quantity", "uom": "unit", "price": "price",
                "delivery_date": "delivery date", "po_number": "order number"}
@@ -85,6 +86,13 @@ def experiment(client):
             return page.organization, layouts
 
 
+def is_clear(comparison):
+    """More than chance makes of so many orders."""
+    arms = comparison.treatment, comparison.control
+    return (comparison.HasField("p_value") and comparison.p_value < SIGNIFICANT and
+            min(arm.extraction_count for arm in arms) >= ARM_ORDERS_MIN)
+
+
 def odds(p_value):
     """A p-value in words."""
     if p_value < 0.001:
@@ -156,8 +164,8 @@ class Report:
                     f"({percent(share(filled, lines))}) a confirmed mapping was known, and nobody had to choose. "
                     "Counted with the lines whose article number a person had to correct first, mappings were "
                     f"applied {applied:,} times; people confirmed one {confirmed:,} times.",
-                    "A mapping that somebody had confirmed by mistake was applied "
-                    f"{count(self.office.wrong_applied, 'time', 'times')}; people saw it and replaced it."),
+                    "Mappings that somebody had confirmed by mistake were applied "
+                    f"{count(self.office.wrong_applied, 'time', 'times')}; people see that, and replace them."),
             "What was corrected:", "",
             *table(["field", "corrections", "share"],
                    [(FIELD_NAMES[name], f"{n:,}", percent(n / whole)) for name, n in
@@ -185,9 +193,10 @@ class Report:
             f"with examples {bars(sides[0], most)}   held out {bars(sides[1], most)}   "
             f"lines known at once {bars(known, 1)}", "",
             *prose("The second to fourth column of figures are shares of orders that somebody corrected: of all, "
-                   "of those with examples, and of those held out. A form needs but a few corrections before its "
-                   "examples help, so that most is gained in its first weeks; the model itself does not change, and "
-                   "held-out orders show it. A customer that changes its form starts anew with it; "
+                   "of those with examples (the first orders of a form had none yet), and of those held out. A form "
+                   "has its examples after a few corrections. What they do shows between these columns, rather "
+                   "than from month to month: the model itself does not change, and what moves held-out orders is "
+                   "chance, and which forms they came on. A customer that changes its form starts anew with it; "
                    "mappings belong to the customer and stay.")]
 
     def helped(self):
@@ -199,8 +208,10 @@ class Report:
                            "`--holdout 20`.")]
         result = [
             "## Did the examples help?", "",
-            *prose("Counted are orders whose form had three corrections already. So forms that the model reads "
-                   "without trouble are not in this table, and shares are lower than over all orders."),
+            *prose(f"Counted are orders whose form had three corrections already, "
+                   f"{treatment.extraction_count + control.extraction_count:,} of {len(self.orders):,}. The first "
+                   "orders of each form are not, nor forms that hardly ever needed a correction, so shares differ "
+                   "from those over all orders."),
             *table(["", "orders", "right at once", "fields right"],
                    [(name, f"{arm.extraction_count:,}", percent(member(arm, "accuracy"), 1),
                      percent(member(arm, "field_accuracy"), 1))
@@ -217,9 +228,11 @@ class Report:
                "with 95% confidence.")
         yield (f"If examples did nothing at all, a difference as large as this would come about by chance "
                f"{odds(p_value)} (p = {p_value:.2g}).")
-        if p_value >= SIGNIFICANT:
-            yield ("**So this run does not show that examples help**: chance alone may have made the difference. "
-                   "More orders, or a larger share held out, would tell.")
+        if not is_clear(self.total):
+            yield ("**So this run does not show that examples help**: chance alone may have made the difference. " +
+                   (f"A gain of {percent(GOAL)} is unlikely: the interval ends below it."
+                    if high is not None and high < GOAL else
+                    "More orders, or a larger share held out, would tell."))
             return
         if not self.total.target_reached:
             yield f"The goal of {percent(GOAL)} is not reached."
@@ -265,7 +278,7 @@ class Report:
 
     @staticmethod
     def says(comparison):
-        if not comparison.HasField("p_value") or comparison.p_value >= SIGNIFICANT:
+        if not is_clear(comparison):
             return "unclear"
         return "helps" if comparison.relative_improvement > 0 else "hurts"
 

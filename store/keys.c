@@ -319,19 +319,21 @@ struct key key_mapping_sku(struct org_id org, struct slice customer_id, struct s
     return key;
 }
 
+struct key key_mapping_pair_prefix(struct org_id org, struct slice customer_id,
+                                   struct slice folded_customer_sku)
+{
+    struct key key = key_mapping_customer_prefix(org, customer_id);
+
+    put_hash(&key, folded_customer_sku);
+    return key;
+}
+
 struct key key_mapping_pair(struct org_id org, struct slice customer_id,
                             struct slice folded_customer_sku, struct slice folded_internal_sku)
 {
-    struct key key = key_mapping_customer_prefix(org, customer_id);
-    uint8_t first_bytes[sizeof(uint32_t)];
-    /* The first one's length leads, so no two pairs give the same bytes. */
-    struct slice pieces[] = {slice_of(first_bytes, sizeof(first_bytes)), folded_customer_sku,
-                             folded_internal_sku};
-    struct sha256_digest digest;
+    struct key key = key_mapping_pair_prefix(org, customer_id, folded_customer_sku);
 
-    bytes_put_be32(first_bytes, (uint32_t)folded_customer_sku.size);
-    digest = sha256_pieces(pieces, sizeof(pieces) / sizeof(pieces[0]));
-    put_bytes(&key, digest.bytes, HASH_BYTES);
+    put_hash(&key, folded_internal_sku);
     return key;
 }
 

@@ -122,6 +122,9 @@ struct key key_mapping_sku_prefix(struct org_id org, struct slice customer_id,
                                   struct slice folded_sku);
 struct key key_mapping_sku(struct org_id org, struct slice customer_id, struct slice folded_sku,
                            uint64_t seq);
+/* Prefix of the mappings of one SKU of the customer's in MAPPING_PAIR. */
+struct key key_mapping_pair_prefix(struct org_id org, struct slice customer_id,
+                                   struct slice folded_customer_sku);
 struct key key_mapping_pair(struct org_id org, struct slice customer_id,
                             struct slice folded_customer_sku, struct slice folded_internal_sku);
 struct key key_mapping_confirmed(struct org_id org, struct slice customer_id,

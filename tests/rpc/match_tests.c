@@ -2,6 +2,7 @@
  * match_tests.c: MatchLines, RecordMatches and the lists of mappings, through calls: what a line gets, on
  * the loop and on the pool, now and as of then; what a cited answer counts, and how often.
  */
+#include "server/domain/mappings/rows.h"
 #include "tests/rpc/mappings.h"
 
 #include <setjmp.h>
@@ -576,13 +577,63 @@ static void test_random(void **state)
     world_deinit(&world);
 }
 
+/* Goal: what is known of a SKU is found whatever else the customer's SKUs are called: suggestions of its own
+ * are offered and quoted, a rejected internal SKU is not, as of now and of then. Method: more SKUs that
+ * begin alike, in more bytes than a key keeps, than a walk looks at; Cyrillic ones, of two bytes each. */
+static void test_same_beginning(void **state)
+{
+    const struct named last = {
+        "c1",
+        "\u0411\u043e\u043b\u0442 "
+        "\u043e\u0446\u0438\u043d\u043a\u043e\u0432\u0430\u043d\u043d\u044b\u0439 999",
+        "L", NULL};
+    const struct named wrong = {"c1", last.customer_sku, "I", NULL};
+    struct caller caller = {NULL, NULL, NULL, 0};
+    const struct lines now = {"c1", &last.customer_sku, 1, -1, 0, 0};
+    struct lines then = now;
+    Errata__V1__MatchLinesResponse *response = NULL;
+    struct judged judged;
+    struct world world;
+
+    (void)state;
+    world_init(&world);
+    caller.world = &world;
+    caller.token = world.admin;
+    for (int i = 0; i < MAPPING_SKU_WALK_ROWS_MAX + 10; i++) {
+        char sku[64];
+        const struct named named = {"c1", sku, "I", NULL};
+
+        (void)snprintf(
+            sku, sizeof(sku),
+            "\u0411\u043e\u043b\u0442 "
+            "\u043e\u0446\u0438\u043d\u043a\u043e\u0432\u0430\u043d\u043d\u044b\u0439 %03d",
+            i);
+        assert_int_equal(mappings_confirm(&caller, &named, NULL, &judged), GRPC_OK);
+    }
+    assert_int_equal(mappings_reject(&caller, &wrong, &judged), GRPC_OK);
+    assert_int_equal(mappings_suggest(&caller, &last, 0.5, NULL), GRPC_OK);
+    response = mappings_match(&caller, &now);
+    assert_int_equal(response->lines[0]->match_method, MATCH_SUGGESTED);
+    assert_int_equal(response->lines[0]->n_candidates, 1);
+    assert_string_equal(response->lines[0]->candidates[0]->internal_sku, "L");
+    assert_int_equal(mappings_confirm(&caller, &last, NULL, &judged), GRPC_OK);
+    assert_non_null(strstr(mappings_event(&caller, judged.event_id)->before_json,
+                           "\"suggestions\":[{\"internal_sku\":\"L\""));
+    then.as_of_seq = mappings_last_seq(&caller);
+    response = mappings_match(&caller, &then);
+    assert_int_equal(response->lines[0]->match_method, MATCH_EXACT);
+    assert_false(response->incomplete);
+    world_deinit(&world);
+}
+
 int run_match_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines),     cmocka_unit_test(test_on_pool),
-        cmocka_unit_test(test_uses),      cmocka_unit_test(test_bad_references),
-        cmocka_unit_test(test_long_list), cmocka_unit_test(test_as_of),
-        cmocka_unit_test(test_list),      cmocka_unit_test(test_random),
+        cmocka_unit_test(test_lines),          cmocka_unit_test(test_on_pool),
+        cmocka_unit_test(test_uses),           cmocka_unit_test(test_bad_references),
+        cmocka_unit_test(test_long_list),      cmocka_unit_test(test_as_of),
+        cmocka_unit_test(test_list),           cmocka_unit_test(test_random),
+        cmocka_unit_test(test_same_beginning),
     };
 
     return cmocka_run_group_tests_name("matches", tests, NULL, NULL);

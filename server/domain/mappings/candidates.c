@@ -11,14 +11,13 @@ struct own {
     size_t rejected_count;
 };
 
-/* Of two as sure as each other the first made stays first: the walk brings them in that order. */
 static void add_suggestion(struct candidates *candidates, size_t limit,
                            const struct mapping_row *row)
 {
     double confidence = row->record.confidence;
     size_t at = candidates->count;
 
-    while (at > 0 && candidates->items[at - 1].confidence < confidence) {
+    while (at > 0 && mapping_row_is_surer(row, &candidates->items[at - 1].row)) {
         at--;
     }
     if (at == limit) {
@@ -60,7 +59,7 @@ static enum err read_own(struct arena *arena, struct store_txn *txn,
     while (err == OK) {
         struct mapping_row row;
 
-        err = mapping_sku_walk_next(&walk, arena, &row);
+        err = mapping_sku_walk_next(&walk, &row);
         if (err != OK) {
             break;
         }

@@ -81,7 +81,7 @@ static enum err read_other(struct ctx *ctx, struct store_txn *txn, struct judgin
 
 /* Whether another mapping of the same customer SKU was confirmed later, though it may have been rejected
  * since. What is said now is the newest. */
-static enum err find_newer(struct ctx *ctx, struct store_txn *txn, struct judging *judging)
+static enum err find_newer(struct store_txn *txn, struct judging *judging)
 {
     struct mapping_sku_walk walk = {.row_count = 0};
     struct mapping_row row;
@@ -94,7 +94,7 @@ static enum err find_newer(struct ctx *ctx, struct store_txn *txn, struct judgin
     err = mapping_sku_walk_init(&walk, txn, judging->org, judging->pair.customer_id,
                                 judging->pair.folded_customer_sku);
     while (err == OK && !judging->has_newer) {
-        err = mapping_sku_walk_next(&walk, ctx->arena, &row);
+        err = mapping_sku_walk_next(&walk, &row);
         if (err == OK && row.record.support_count > 0 &&
             (!judging->existed || row.seq != judging->before.seq)) {
             err = mapping_was_confirmed_since(txn, judging->org, &row, judging->created_at_us,
@@ -118,7 +118,7 @@ static enum err read_state(struct ctx *ctx, struct store_txn *txn, struct judgin
         err = log_next_stamp(ctx, txn, judging->org, &judging->stamp);
     }
     judging->created_at_us = time->is_given ? time->created_at_us : judging->stamp.recorded_at_us;
-    return err != OK ? err : find_newer(ctx, txn, judging);
+    return err != OK ? err : find_newer(txn, judging);
 }
 
 /* The same mapping in its next version. */

@@ -29,7 +29,7 @@ enum err match_look_up(struct arena *arena, struct store_txn *txn, struct match 
             continue;
         }
         err = match->past != NULL
-                  ? past_find_confirmed(match->past, arena, txn, line->customer_id,
+                  ? past_find_confirmed(match->past, txn, line->customer_id,
                                         line->folded_customer_sku, &line->confirmed)
                   : mapping_confirmed_find(txn, match->org, line->customer_id,
                                            line->folded_customer_sku, &line->confirmed);

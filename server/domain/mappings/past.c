@@ -10,8 +10,8 @@ enum err past_row(struct past *past, struct store_txn *txn, struct mapping_row *
     return mapping_read_past(txn, past->org, &now, past->as_of_seq, row, &past->is_cut);
 }
 
-enum err past_find_confirmed(struct past *past, struct arena *arena, struct store_txn *txn,
-                             struct slice customer_id, struct slice folded_customer_sku,
+enum err past_find_confirmed(struct past *past, struct store_txn *txn, struct slice customer_id,
+                             struct slice folded_customer_sku,
                              struct mapping_confirmed_record *ret_confirmed)
 {
     struct mapping_sku_walk walk;
@@ -21,7 +21,7 @@ enum err past_find_confirmed(struct past *past, struct arena *arena, struct stor
     while (err == OK && !found) {
         struct mapping_row row;
 
-        err = mapping_sku_walk_next(&walk, arena, &row);
+        err = mapping_sku_walk_next(&walk, &row);
         if (err != OK) {
             break;
         }

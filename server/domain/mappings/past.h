@@ -26,9 +26,8 @@ struct past {
 /* Turns a mapping into what it was then; ERR_NOT_FOUND for one that was not made yet. */
 MUST_CHECK enum err past_row(struct past *past, struct store_txn *txn, struct mapping_row *row);
 /* What a customer SKU was confirmed for then. ERR_NOT_FOUND where it was for nothing. */
-MUST_CHECK enum err past_find_confirmed(struct past *past, struct arena *arena,
-                                        struct store_txn *txn, struct slice customer_id,
-                                        struct slice folded_customer_sku,
+MUST_CHECK enum err past_find_confirmed(struct past *past, struct store_txn *txn,
+                                        struct slice customer_id, struct slice folded_customer_sku,
                                         struct mapping_confirmed_record *ret_confirmed);
 /* As similar_find. */
 MUST_CHECK enum err past_find_similar(struct past *past, struct arena *arena, struct store_txn *txn,

@@ -27,16 +27,15 @@ static const char *status_name(uint32_t status)
 
 /* The surest suggestions so far. */
 struct suggestions {
-    struct mapping_record items[MAPPING_SUGGESTIONS_MAX];
+    struct mapping_row items[MAPPING_SUGGESTIONS_MAX];
     size_t count;
 };
 
-/* Of two as sure as each other the first made stays first: the walk brings them in that order. */
-static void add_suggestion(struct suggestions *suggestions, const struct mapping_record *record)
+static void add_suggestion(struct suggestions *suggestions, const struct mapping_row *row)
 {
     size_t at = suggestions->count;
 
-    while (at > 0 && suggestions->items[at - 1].confidence < record->confidence) {
+    while (at > 0 && mapping_row_is_surer(row, &suggestions->items[at - 1])) {
         at--;
     }
     if (at == MAPPING_SUGGESTIONS_MAX) {
@@ -46,7 +45,7 @@ static void add_suggestion(struct suggestions *suggestions, const struct mapping
     for (size_t i = suggestions->count - 1; i > at; i--) {
         suggestions->items[i] = suggestions->items[i - 1];
     }
-    suggestions->items[at] = *record;
+    suggestions->items[at] = *row;
 }
 
 static enum err write_suggestions(struct arena *arena, const struct suggestions *suggestions,
@@ -58,9 +57,9 @@ static enum err write_suggestions(struct arena *arena, const struct suggestions 
     buffer_append_byte(&array, '[');
     for (size_t i = 0; i < suggestions->count; i++) {
         buffer_append(&array, i == 0 ? SLICE("{\"internal_sku\":") : SLICE(",{\"internal_sku\":"));
-        json_write_string(&array, suggestions->items[i].internal_sku, false);
+        json_write_string(&array, suggestions->items[i].record.internal_sku, false);
         buffer_append(&array, SLICE(",\"confidence\":"));
-        json_write_double(&array, suggestions->items[i].confidence);
+        json_write_double(&array, suggestions->items[i].record.confidence);
         buffer_append_byte(&array, '}');
     }
     buffer_append_byte(&array, ']');
@@ -80,9 +79,9 @@ enum err quote_suggestions(struct arena *arena, struct store_txn *txn, struct or
         err = mapping_sku_walk_init(&walk, txn, org, pair->customer_id, pair->folded_customer_sku);
     }
     while (err == OK) {
-        err = mapping_sku_walk_next(&walk, arena, &row);
+        err = mapping_sku_walk_next(&walk, &row);
         if (err == OK && row.record.status == MAPPING_STATUS_SUGGESTED) {
-            add_suggestion(suggestions, &row.record);
+            add_suggestion(suggestions, &row);
         }
     }
     mapping_sku_walk_deinit(&walk);

@@ -43,22 +43,41 @@ enum err mapping_row_keep(struct arena *arena, struct mapping_row *row)
                : ERR_MEMORY;
 }
 
+/* What stands in MAPPING_PAIR. */
+static enum err read_pair_seq(struct slice value, uint64_t *ret_seq)
+{
+    if (value.size != sizeof(uint64_t)) {
+        return ERR_CORRUPT;
+    }
+    *ret_seq = bytes_get_be64(value.data);
+    return OK;
+}
+
 enum err mapping_row_find(struct store_txn *txn, struct org_id org, const struct mapping_pair *pair,
                           struct mapping_row *ret_row)
 {
     struct key key = key_mapping_pair(org, pair->customer_id, pair->folded_customer_sku,
                                       pair->folded_internal_sku);
     struct slice value = {NULL, 0};
+    uint64_t seq = 0;
     enum err err = store_get(txn, TABLE_MAPPING_PAIR, key_slice(&key), &value);
 
     if (err != OK) {
         return err;
     }
-    if (value.size != sizeof(uint64_t)) {
-        return ERR_CORRUPT;
+    err = read_pair_seq(value, &seq);
+    if (err == OK) {
+        err = mapping_row_read(txn, org, seq, ret_row);
+        err = err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
     }
-    err = mapping_row_read(txn, org, bytes_get_be64(value.data), ret_row);
-    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    return err;
+}
+
+bool mapping_row_is_surer(const struct mapping_row *row, const struct mapping_row *other)
+{
+    return row->record.confidence != other->record.confidence
+               ? row->record.confidence > other->record.confidence
+               : row->seq < other->seq;
 }
 
 enum err mapping_row_find_id(struct store_txn *txn, struct org_id org, struct uuid id,
@@ -105,68 +124,33 @@ enum err mapping_sku_walk_init(struct mapping_sku_walk *walk, struct store_txn *
                                struct slice folded_customer_sku)
 {
     const struct slice from_start = {NULL, 0};
-    struct key key = key_mapping_sku(org, customer_id, folded_customer_sku, 0);
+    struct key key = key_mapping_pair_prefix(org, customer_id, folded_customer_sku);
 
     memset(walk, 0, sizeof(*walk));
     walk->org = org;
-    walk->folded_customer_sku = folded_customer_sku;
-    /* All of the key but the number: a short SKU stands in it whole. */
-    return store_cursor_init(&walk->cursor, txn, TABLE_MAPPING_SKU,
-                             slice_of(key.bytes, key.size - sizeof(uint64_t)), from_start,
+    return store_cursor_init(&walk->cursor, txn, TABLE_MAPPING_PAIR, key_slice(&key), from_start,
                              STORE_ASCENDING);
 }
 
-/* Whether a mapping of the walk's prefix is one of its SKU. */
-static enum err is_same_sku(const struct mapping_sku_walk *walk, struct arena *arena,
-                            const struct mapping_record *record, bool *ret_same)
-{
-    struct slice folded = {NULL, 0};
-    enum err err = OK;
-
-    if (walk->folded_customer_sku.size < KEY_SKU_BYTES) {
-        *ret_same = true;
-        return OK;
-    }
-    if (record->customer_sku.size > SKU_BYTES_MAX) {
-        return ERR_CORRUPT;
-    }
-    err = sku_fold(arena, record->customer_sku, &folded);
-    if (err == OK) {
-        *ret_same = slice_equal(folded, walk->folded_customer_sku);
-    }
-    return err;
-}
-
-enum err mapping_sku_walk_next(struct mapping_sku_walk *walk, struct arena *arena,
-                               struct mapping_row *ret_row)
+enum err mapping_sku_walk_next(struct mapping_sku_walk *walk, struct mapping_row *ret_row)
 {
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
-    bool same = false;
-    enum err err = OK;
+    uint64_t seq = 0;
+    enum err err = store_cursor_next(&walk->cursor, &key, &value);
 
-    while (err == OK && !same) {
-        uint64_t seq = 0;
-
-        err = store_cursor_next(&walk->cursor, &key, &value);
-        if (err == OK && walk->row_count == MAPPING_SKU_WALK_ROWS_MAX) {
-            walk->is_cut = true;
-            return ERR_NOT_FOUND;
-        }
-        walk->row_count++;
-        if (err == OK) {
-            err = key_read_mapping_sku(key, &seq);
-        }
-        if (err != OK) {
-            return err;
-        }
+    if (err == OK && walk->row_count == MAPPING_SKU_WALK_ROWS_MAX) {
+        walk->is_cut = true;
+        return ERR_NOT_FOUND;
+    }
+    walk->row_count++;
+    if (err != OK) {
+        return err;
+    }
+    err = read_pair_seq(value, &seq);
+    if (err == OK) {
         err = mapping_row_read(walk->cursor.txn, walk->org, seq, ret_row);
-        if (err == ERR_NOT_FOUND) {
-            return ERR_CORRUPT;
-        }
-        if (err == OK) {
-            err = is_same_sku(walk, arena, &ret_row->record, &same);
-        }
+        err = err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
     }
     return err;
 }

@@ -31,6 +31,8 @@ MUST_CHECK enum err mapping_row_keep(struct arena *arena, struct mapping_row *ro
 /* ERR_NOT_FOUND where there is none. */
 MUST_CHECK enum err mapping_row_find(struct store_txn *txn, struct org_id org,
                                      const struct mapping_pair *pair, struct mapping_row *ret_row);
+/* Which of two suggestions comes first: the surer one; of two as sure the one that was made first. */
+bool mapping_row_is_surer(const struct mapping_row *row, const struct mapping_row *other);
 /* By its id. ERR_NOT_FOUND for an id that is no mapping's. */
 MUST_CHECK enum err mapping_row_find_id(struct store_txn *txn, struct org_id org, struct uuid id,
                                         struct mapping_row *ret_row);
@@ -46,11 +48,10 @@ MUST_CHECK enum err mapping_pair_of(struct arena *arena, const struct mapping_re
 /* Rows that one walk looks at: a customer's SKU has a handful of mappings. */
 #define MAPPING_SKU_WALK_ROWS_MAX 256
 
-/* A walk over the mappings of one customer SKU, whatever their status, the oldest first. */
+/* A walk over the mappings of one customer SKU, whatever their status, in no order. */
 struct mapping_sku_walk {
     struct store_cursor cursor;
     struct org_id org;
-    struct slice folded_customer_sku; /* borrowed */
     uint32_t row_count; /* looked at */
     bool is_cut; /* there were more than may be looked at */
 };
@@ -58,8 +59,8 @@ struct mapping_sku_walk {
 MUST_CHECK enum err mapping_sku_walk_init(struct mapping_sku_walk *walk, struct store_txn *txn,
                                           struct org_id org, struct slice customer_id,
                                           struct slice folded_customer_sku);
-/* ERR_NOT_FOUND behind the last, or behind MAPPING_SKU_WALK_ROWS_MAX. Folds in the arena. */
-MUST_CHECK enum err mapping_sku_walk_next(struct mapping_sku_walk *walk, struct arena *arena,
+/* ERR_NOT_FOUND behind the last, or behind MAPPING_SKU_WALK_ROWS_MAX. */
+MUST_CHECK enum err mapping_sku_walk_next(struct mapping_sku_walk *walk,
                                           struct mapping_row *ret_row);
 /* Takes a zeroed walk too. */
 void mapping_sku_walk_deinit(struct mapping_sku_walk *walk);

@@ -423,8 +423,8 @@ class Learning(CliCase):
                        layout_fingerprint="an-1", document_id="an-0", before_json='{"date": 1}',
                        after_json='{"date": 2}')
         out, _ = self.run_cli("analytics", "learning", environment=here)
-        self.assertRegex(out, r"5 events, 1 extraction, 100\.0% of them corrected\.")
-        for piece in ("Events a day\n", r"EXTRACTION_LINE_CORRECTED +4  █", r"qty +4 +4 +0  █",
+        self.assertRegex(out, r"5 feedback events, 1 extraction, 100\.0% of them corrected\.")
+        for piece in ("Feedback events a day\n", r"EXTRACTION_LINE_CORRECTED +4  █", r"qty +4 +4 +0  █",
                       r"date +1 +0 +1  █", r"\nan-1 "):
             self.assertRegex(out, piece)
         days = table("learning", "--start", "yesterday")

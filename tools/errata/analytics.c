@@ -103,7 +103,8 @@ const struct command analytics_commands[] = {
      .name = "learning",
      .summary = "what was corrected and learned: by day, type, field and layout",
      .help =
-         "Shows what happened in a range of days, the last 30 where none is given: events and the "
+         "Shows what happened in a range of days, the last 30 where none is given: feedback events "
+         "and the "
          "models' confidence by day, events by type, the fields that are corrected most, and the "
          "layouts that are seen most. A rate of correction is the share of extractions that "
          "somebody corrected. Figures of layouts are as of now.\n\nDays are UTC days, written "

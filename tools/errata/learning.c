@@ -92,7 +92,7 @@ static enum cli_exit print_days(struct cli *cli, struct json_value reply)
     struct days days;
 
     return read_days(cli, reply_walk(reply, "eventsByDay"), "count", NULL, &days)
-               ? print_plot(cli, "Events a day", PLOT_COLUMNS, &days)
+               ? print_plot(cli, "Feedback events a day", PLOT_COLUMNS, &days)
                : cli_local(cli, "out of memory");
 }
 
@@ -386,8 +386,8 @@ static struct slice count_events(struct cli *cli, struct json_value reply)
         count += count_of(cli, row);
     }
     digits = reply_grouped(cli, arena_printf(&cli->arena, "%llu", count));
-    return arena_printf(&cli->arena, "%.*s event%s", (int)digits.size, (const char *)digits.data,
-                        count == 1 ? "" : "s");
+    return arena_printf(&cli->arena, "%.*s feedback event%s", (int)digits.size,
+                        (const char *)digits.data, count == 1 ? "" : "s");
 }
 
 static void print_summary(struct cli *cli, struct json_value reply)
@@ -399,7 +399,7 @@ static void print_summary(struct cli *cli, struct json_value reply)
         analytics_counted(cli, reply, "extractionCount", "extraction", "extractions");
     struct slice rate = analytics_percent(cli, reply, "correctionRate");
     struct slice confirmed =
-        analytics_counted(cli, reply, "mappingConfirmedCount", "mapping", "mappings");
+        analytics_counted(cli, reply, "mappingConfirmedCount", "time", "times");
     struct slice applied = analytics_counted(cli, reply, "mappingAppliedCount", "line", "lines");
 
     print_sentence(
@@ -409,7 +409,7 @@ static void print_summary(struct cli *cli, struct json_value reply)
                           (const char *)extractions.data, rate.size > 0 ? ", " : "", (int)rate.size,
                           (const char *)rate.data, rate.size > 0 ? " of them corrected" : ""));
     print_sentence(cli,
-                   arena_printf(&cli->arena, "%.*s confirmed; confirmed ones were applied to %.*s.",
+                   arena_printf(&cli->arena, "Mappings were confirmed %.*s, and applied to %.*s.",
                                 (int)confirmed.size, (const char *)confirmed.data,
                                 (int)applied.size, (const char *)applied.data));
 }

@@ -138,8 +138,8 @@ const struct command org_commands[] = {
      .help =
          "Shows the settings of the token's own organisation, or of ORG; with options it changes "
          "those that are given and shows all. A document that is held out gets no examples, so "
-         "that `errata analytics experiment` can tell whether they help; the same document always "
-         "falls on the same side. Needs an ADMIN token.",
+         "that `errata analytics experiment` can tell whether they help; a document falls on the "
+         "same side each time, and a larger share holds out more of them. Needs an ADMIN token.",
      .examples = {{"errata org settings", NULL},
                   {"errata org settings --holdout 10 --match-mode fill", NULL}},
      .options = settings_options,

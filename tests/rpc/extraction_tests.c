@@ -500,6 +500,34 @@ static void test_a_tied_document(void **state)
     world_deinit(&world);
 }
 
+/* Goal: what was told of a draft order is the same outcome when it is told again, though the draft order
+ * belongs to a document by now. Method: tell, tie, tell again; then of the document. */
+static void test_an_outcome_tied_later(void **state)
+{
+    struct world world;
+    struct sent sent = {.draft_order_id = "draft", .layout = "layout", .confidence = 0.5};
+    Errata__V1__Extraction *first = NULL;
+    Errata__V1__Extraction *again = NULL;
+
+    (void)state;
+    world_init(&world);
+    sent.references[0] = extractions_examples(&world, "layout", NULL)->exposure_ref;
+    first = extractions_record(&world, &sent);
+    extractions_record(&world, &(struct sent){.document_id = "invoice",
+                                              .draft_order_id = "draft",
+                                              .layout = "layout",
+                                              .confidence = 0.5});
+    again = extractions_record(&world, &sent);
+    assert_string_equal(again->id, first->id);
+    assert_int_equal(extractions_count_events(&world, EXTRACTIONS), 2);
+    /* Of a document that is named the outcome is another. */
+    sent.document_id = "invoice";
+    again = extractions_record(&world, &sent);
+    assert_string_not_equal(again->id, first->id);
+    assert_int_equal(extractions_count_events(&world, EXTRACTIONS), 3);
+    world_deinit(&world);
+}
+
 /* Goal: an extraction that cites what MatchLines answered counts the mappings' uses, once, and credits
  * no example. Method: a confirmed mapping, a match, two records. */
 static void test_matches_are_used(void **state)
@@ -579,6 +607,7 @@ int run_extraction_tests(void)
         cmocka_unit_test(test_corrected_once),
         cmocka_unit_test(test_a_tied_document),
         cmocka_unit_test(test_matches_are_used),
+        cmocka_unit_test(test_an_outcome_tied_later),
         cmocka_unit_test(test_who_and_when),
     };
 

@@ -5,6 +5,9 @@
 
 #include "server/domain/corrections/view.h"
 
+/* What one request's outcomes may be kept under. */
+#define SUBJECTS 2
+
 static const char not_ours[] =
     "is not one that this server gave to this organisation; hand back what GetExamples, "
     "PreparePrompt or MatchLines answered, unchanged";
@@ -34,18 +37,20 @@ static bool is_listed_already(const struct citations *citations, const struct ci
     return false;
 }
 
-/* The extraction of the subject that cited an exposure before; 0 where none did. */
+/* The extraction of one of the subjects that cited an exposure before; 0 where none did. */
 static enum err find_outcome(struct store_txn *txn, struct org_id org,
-                             const struct cited_exposure *cited, struct slice subject,
-                             uint64_t *ret_seq)
+                             const struct cited_exposure *cited,
+                             const struct slice subjects[SUBJECTS], uint64_t *ret_seq)
 {
-    enum err err = OK;
+    enum err err = ERR_NOT_FOUND;
 
     *ret_seq = 0;
-    if (cited->seq == 0 || subject.size == 0) {
-        return OK;
+    for (size_t i = 0; i < SUBJECTS && cited->seq != 0 && err == ERR_NOT_FOUND; i++) {
+        if (subjects[i].size > 0) {
+            err = exposure_find_outcome(txn, org, cited->seq, EVENT_EXTRACTION_RECORDED,
+                                        subjects[i], ret_seq);
+        }
     }
-    err = exposure_find_outcome(txn, org, cited->seq, EVENT_EXTRACTION_RECORDED, subject, ret_seq);
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
@@ -63,29 +68,45 @@ static enum err read_reference(struct ctx *ctx, struct store_txn *txn,
     return err;
 }
 
+/* What the request's outcomes may be kept under: its document; and, where that was filled in, the draft
+ * order too, which may have been told of before it had a document. */
+static enum err read_subjects(struct arena *arena, const struct extraction_input *input,
+                              struct slice document_id, struct slice ret_subjects[SUBJECTS])
+{
+    const struct slice no_document = {NULL, 0};
+    enum err err = citations_subject(arena, document_id, input->draft_order_id, &ret_subjects[0]);
+
+    ret_subjects[1] = slice_of(NULL, 0);
+    if (err == OK && input->document_id.size == 0 && document_id.size > 0) {
+        err = citations_subject(arena, no_document, input->draft_order_id, &ret_subjects[1]);
+    }
+    return err;
+}
+
 enum err citations_read(struct ctx *ctx, struct store_txn *txn,
-                        const struct extraction_request *request, struct slice subject,
+                        const struct extraction_request *request, struct slice document_id,
                         struct citations *citations)
 {
+    struct slice subjects[SUBJECTS];
+    enum err err = read_subjects(ctx->arena, request->input, document_id, subjects);
+
     citations->count = 0;
     citations->example_count = 0;
-    for (size_t i = 0; i < request->input->exposure_ref_count; i++) {
+    for (size_t i = 0; i < request->input->exposure_ref_count && err == OK; i++) {
         struct citation *citation = &citations->items[citations->count];
-        enum err err = read_reference(ctx, txn, request, i, &citation->cited);
 
+        err = read_reference(ctx, txn, request, i, &citation->cited);
         if (err == ERR_INVALID || (err == OK && is_listed_already(citations, &citation->cited))) {
+            err = OK;
             continue;
         }
         if (err == OK) {
             err =
-                find_outcome(txn, request->org, &citation->cited, subject, &citation->outcome_seq);
+                find_outcome(txn, request->org, &citation->cited, subjects, &citation->outcome_seq);
         }
-        if (err != OK) {
-            return err;
-        }
-        citations->count++;
+        citations->count += err == OK;
     }
-    return OK;
+    return err;
 }
 
 static bool is_credited(const struct citations *citations, uint64_t seq)

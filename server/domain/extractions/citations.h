@@ -27,10 +27,10 @@ struct citations {
 };
 
 /* Reads all references of a request. Those that are none of ours, and ids that are no example's, are
- * named in ctx->fault; what the store says otherwise. `subject` is what outcomes are kept under. */
+ * named in ctx->fault; what the store says otherwise. `document_id` is the document as it was filled in. */
 MUST_CHECK enum err citations_read(struct ctx *ctx, struct store_txn *txn,
-                                   const struct extraction_request *request, struct slice subject,
-                                   struct citations *citations);
+                                   const struct extraction_request *request,
+                                   struct slice document_id, struct citations *citations);
 /* Finds the examples of a layout that references cited for the first time, and ids, tell; and whether
  * those that were cited before tell any. Ids that are
  * no example's are named in ctx->fault; examples of other layouts are not credited. */

@@ -116,7 +116,6 @@ static enum err decide(struct ctx *ctx, struct store_txn *txn,
                        const struct extraction_request *request, struct citations *citations,
                        struct extraction_decided *decided)
 {
-    struct slice subject = {NULL, 0};
     enum err err = fill_in(ctx, txn, request, decided);
 
     check_values(ctx, request->input);
@@ -124,11 +123,7 @@ static enum err decide(struct ctx *ctx, struct store_txn *txn,
         err = check_time(ctx, txn, request);
     }
     if (err == OK) {
-        err =
-            citations_subject(ctx->arena, decided->document_id, decided->draft_order_id, &subject);
-    }
-    if (err == OK) {
-        err = citations_read(ctx, txn, request, subject, citations);
+        err = citations_read(ctx, txn, request, decided->document_id, citations);
     }
     if (err == OK) {
         err = citations_credit(ctx, txn, request, decided->layout_fingerprint, citations);

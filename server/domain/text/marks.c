@@ -165,16 +165,32 @@ static size_t end_of_token(struct points text, size_t from, char closing)
     return 0;
 }
 
-/* Passes over attributes up to the closing bracket, which is passed too. */
+static size_t skip_lines(struct points text, size_t at)
+{
+    while (at < text.count && (is_gap(text.at[at]) || text.at[at] == '\n')) {
+        at++;
+    }
+    return at;
+}
+
+/* Passes over attributes up to the closing bracket, which is passed too. They stand on one line; the
+ * bracket, or `/>`, may stand on a later one. */
 static bool pass_attributes(struct points text, size_t *at)
 {
     size_t start = *at;
+    size_t end = skip_lines(text, start);
 
-    if (!looks_like(text, start, '>') && !looks_like(text, start, '/') &&
-        !(start < text.count && fold_is_space(text.at[start]))) {
+    if (looks_like(text, end, '/')) {
+        end++;
+    }
+    if (looks_like(text, end, '>')) {
+        *at = end + 1;
+        return true;
+    }
+    if (!looks_like(text, start, '/') && !(start < text.count && fold_is_space(text.at[start]))) {
         return false;
     }
-    for (size_t next = start; next < text.count && next - start <= MARKS_TOKEN_MAX; next++) {
+    for (size_t next = start; next < text.count && next - start <= MARKS_ATTRIBUTES_MAX; next++) {
         if (text.at[next] == '\n' || looks_like(text, next, '<')) {
             return false;
         }
@@ -223,7 +239,7 @@ static size_t end_of_bracket(struct points text, size_t from)
             !pass_word(text, &at, bracket_words[i], false)) {
             continue;
         }
-        at = skip_spaces(text, at);
+        at = skip_lines(text, at);
         if (looks_like(text, at, ']')) {
             return at + 1;
         }

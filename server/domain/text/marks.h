@@ -16,9 +16,11 @@ struct points {
     size_t count;
 };
 
-/* The longest name between `<|` and `|>`, and the longest attributes of a tag: the special tokens of
- * known models have at most 40 characters. */
+/* The longest name between `<|` and `|>`: the special tokens of known models have at most 40
+ * characters. */
 #define MARKS_TOKEN_MAX 64
+/* The longest attributes of a tag: a call of a tool has its name and an id. */
+#define MARKS_ATTRIBUTES_MAX 256
 /* The longest text inside an ANSI string command (a terminal's title, a link). One without an end
  * loses its introducer alone. */
 #define MARKS_ANSI_STRING_MAX 512

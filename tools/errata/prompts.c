@@ -368,7 +368,8 @@ const struct command prompt_commands[] = {
          "reference to cite with the outcome (`errata extractions record --exposure`). Values that "
          "begin with `@` name a file.",
      .examples = {{"errata prompts prepare --template pdf_extract_text_v1 \\\n"
-                   "  --document invoice-17 --value document_text=@text.txt > prompt.txt",
+                   "  --document invoice-17 --value document_text=@text.txt \\\n"
+                   "  --trusted output_schema=@schema.json > prompt.txt",
                    NULL},
                   {"echo 'Like these: {{hint_examples}}' |\n"
                    "  errata prompts prepare --file - --layout a1b2c3",

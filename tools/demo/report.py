@@ -217,7 +217,8 @@ class Report:
                      percent(member(arm, "field_accuracy"), 1))
                     for name, arm in (("with examples", treatment), ("held out", control))])]
         if uplift is None:
-            return result + prose("There are not enough orders on both sides to compare them.")
+            return result + prose("There is nothing to compare with: of one side there are no orders, or none of "
+                                  "those held out was right.")
         return result + points(*self.conclusions(uplift))
 
     def conclusions(self, uplift):
@@ -252,6 +253,8 @@ class Report:
         def size(one):
             return one.comparison.treatment.extraction_count + one.comparison.control.extraction_count
 
+        if not self.company.holdout_percent:
+            return []
         if not self.layouts:
             return ["## Form by form", "", *prose("No form had three corrections, with an order after them.")]
         shown = sorted(self.layouts, key=lambda one: (-size(one), self.names[one.layout_fingerprint]))

@@ -6,6 +6,7 @@ wire. Method: one erratad, stock gRPC; each test has a customer of its own. The 
 compares what the server answers with a recount of its log.
 """
 import base64
+import itertools
 import json
 import time
 
@@ -322,6 +323,18 @@ class Rows(MappingCase):
         made = importer.mappings.ConfirmMapping(request)
         self.assertEqual(made.mapping.created_at, request.created_at)
         self.assertEqual(self.feedback_event(made.event_id).created_at, request.created_at)
+
+    def test_told_in_any_order(self):
+        """Every order in which four judgements can be told leaves what they were in the order of time."""
+        told = [(1, True, "B"), (2, True, "A"), (3, False, "A"), (4, False, "C")]
+        for number, order in enumerate(itertools.permutations(told)):
+            for second, is_confirmed, internal_sku in order:
+                (self.confirm if is_confirmed else self.reject)(
+                    f"ANY-{number}", internal_sku, created_at={"seconds": 1_700_000_000 + second})
+            self.assertEqual({one.internal_sku: one.status for one in self.list(
+                customer_sku_prefix=f"ANY-{number}") if one.customer_sku == f"ANY-{number}"},
+                {"A": REJECTED, "B": SUPERSEDED, "C": REJECTED})
+            self.assertEqual(self.match(f"ANY-{number}", candidates=0).lines[0].match_method, NONE)
 
     def test_the_same_key_again(self):
         """A repeat of each write under its key: the first answer, byte for byte, and no event."""

@@ -99,6 +99,7 @@ class Recount:
         self.newest = {}  # (kind, id) -> Extraction
         self.mappings = {}  # seq of the first event
         self.confirmed = {}  # (customer, folded SKU) -> Mapping
+        self.judged = collections.defaultdict(list)  # the same -> (time, seq, Mapping, confirmed?)
         self.exposures = {}  # seq
         self.example_ids = {}  # seq -> (id, layout)
         self.settings = None
@@ -196,18 +197,25 @@ class Recount:
             told.id, told.customer_id, told.customer_sku, told.internal_sku))
 
     def judge(self, event, told):
+        """Statuses follow the order of the times that people spoke of, not that of the log."""
         one = self.mapping(told.mapping_changes[0])
         key = one.customer_id, fold(one.customer_sku)
-        if told.event_type == feedback.EVENT_TYPE_MAPPING_REJECTED:
+        is_confirmed = told.event_type == feedback.EVENT_TYPE_MAPPING_CONFIRMED
+        one.support += is_confirmed
+        self.judged[key].append((event.created_at.ToMicroseconds(), event.seq, one, is_confirmed))
+        self.judged[key].sort(key=lambda judged: judged[:2])
+        self.confirmed.pop(key, None)
+        for _, _, one, is_confirmed in self.judged[key]:
+            before = self.confirmed.get(key)
+            if is_confirmed and before:
+                before.status = sku_mapping.MAPPING_STATUS_SUPERSEDED
+            if is_confirmed:
+                one.status, one.confidence = sku_mapping.MAPPING_STATUS_CONFIRMED, 1.0
+                self.confirmed[key] = one
+                continue
             one.status, one.confidence = sku_mapping.MAPPING_STATUS_REJECTED, 0.0
-            if self.confirmed.get(key) is one:
+            if before is one:
                 del self.confirmed[key]
-            return
-        if self.confirmed.get(key, one) is not one:
-            self.confirmed[key].status = sku_mapping.MAPPING_STATUS_SUPERSEDED
-        self.confirmed[key] = one
-        one.status, one.confidence = sku_mapping.MAPPING_STATUS_CONFIRMED, 1.0
-        one.support += 1
 
     def on_mapping_suggested(self, _event, told):
         one = self.mapping(told.change)

@@ -1,6 +1,6 @@
 /*
  * review_tests.c: ReviewService/Sanitize through calls: each profile, what is told beside the text, what
- * is refused, and texts of any size.
+ * is refused, texts of any size, and whose turn it is.
  */
 #include "tests/rpc/world.h"
 
@@ -133,13 +133,76 @@ static void test_largest(void **state)
     world_deinit(&world);
 }
 
+static void open_sanitize(struct exchange *exchange, struct world *world, const char *token,
+                          const char *text)
+{
+    Errata__V1__SanitizeRequest request = ERRATA__V1__SANITIZE_REQUEST__INIT;
+    const struct exchange_start start = {.path = "errata.v1.ReviewService/Sanitize",
+                                         .authorization = token};
+
+    request.profile = ERRATA__V1__SANITIZE_PROFILE__SANITIZE_PROFILE_EXAMPLE;
+    request.text = (char *)(uintptr_t)text;
+    exchange_open(exchange, world, &start);
+    exchange_send(exchange, &request.base);
+}
+
+/* Runs the oldest of the pool's jobs. */
+static void run_first_job(struct world *world)
+{
+    struct world_job job = world->jobs[0];
+
+    assert_true(world->job_count > 0);
+    world->job_count--;
+    memmove(&world->jobs[0], &world->jobs[1], world->job_count * sizeof(world->jobs[0]));
+    job.work(job.job);
+    job.done(job.job, OK);
+}
+
+/* Goal: long texts of one organisation do not hold up another's, and a short text is not held up by
+ * either. Method: five texts of one, then two of another; who has ended when the pool has run three. */
+static void test_turns(void **state)
+{
+    static char text[(size_t)16 << 10];
+    struct exchange long_texts[5];
+    struct exchange others[2];
+    char token[WORLD_TOKEN_BYTES];
+    struct world world;
+
+    (void)state;
+    world_init(&world);
+    memset(text, '<', sizeof(text) - 1);
+    (void)world_make_org(&world, "other", token);
+    for (size_t i = 0; i < 5; i++) {
+        open_sanitize(&long_texts[i], &world, world.admin, text);
+    }
+    open_sanitize(&others[0], &world, token, text);
+    assert_int_equal(world.job_count, SERVICES_POOL_READS_MAX);
+    open_sanitize(&others[1], &world, token, "short");
+    assert_true(others[1].ended);
+    for (size_t i = 0; i < SERVICES_POOL_READS_MAX + 1; i++) {
+        run_first_job(&world);
+    }
+    assert_true(others[0].ended);
+    assert_false(long_texts[4].ended);
+    world_run(&world);
+    for (size_t i = 0; i < 5; i++) {
+        assert_true(long_texts[i].ended);
+        assert_int_equal(long_texts[i].code, GRPC_OK);
+        exchange_close(&long_texts[i]);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(others[i].code, GRPC_OK);
+        exchange_close(&others[i]);
+    }
+    world_deinit(&world);
+}
+
 int run_review_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_profiles),
-        cmocka_unit_test(test_fallbacks),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_largest),
+        cmocka_unit_test(test_profiles), cmocka_unit_test(test_fallbacks),
+        cmocka_unit_test(test_refused),  cmocka_unit_test(test_largest),
+        cmocka_unit_test(test_turns),
     };
 
     return cmocka_run_group_tests_name("reviews", tests, NULL, NULL);

@@ -14,9 +14,7 @@ from erratad import STUBS, ServerCase, main
 from google.protobuf import descriptor_pb2
 
 VERSIONS = ("v1", "v1alpha")
-SERVICES = {"errata.v1.AdminService", "errata.v1.CorrectionService", "errata.v1.LayoutService",
-            "errata.v1.LearningService", "grpc.health.v1.Health",
-            "grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"}
+SERVED_PACKAGES = ("errata.v1", "grpc.health.v1", "grpc.reflection.v1", "grpc.reflection.v1alpha")
 
 
 def split(descriptor_set):
@@ -61,7 +59,10 @@ class Reflection(ServerCase):
     def test_services(self):
         for version in VERSIONS:
             listed = self.ask(version, list_services="").list_services_response.service
-            self.assertEqual({s.name for s in listed}, SERVICES)
+            made = {f"{file.package}.{service.name}" for file, _ in self.files.values()
+                    for service in file.service if file.package in SERVED_PACKAGES}
+            self.assertGreater(len(made), 6)
+            self.assertEqual({s.name for s in listed}, made)
 
     def test_every_file_by_name(self):
         """Byte for byte what protoc made, the file asked for first, its imports behind it."""

@@ -371,8 +371,12 @@ enum err mapping_service_record_matches_write(struct service *service, struct st
     struct org_id org = service->principal->org;
     struct exposure_citer citer;
     struct cited_exposure cited;
-    const struct mapping_citation citation = {org, &citer, &cited,
-                                              slice_text(request->draft_order_id)};
+    const struct mapping_citation citation = {
+        .org = org,
+        .citer = &citer,
+        .cited = &cited,
+        .draft_order_id = slice_text(request->draft_order_id),
+    };
     uint64_t seq = 0;
     bool is_known = false;
     enum err err = read_citer(service, txn, request, &citer);

@@ -528,8 +528,9 @@ static void test_an_outcome_tied_later(void **state)
     world_deinit(&world);
 }
 
-/* Goal: an extraction that cites what MatchLines answered counts the mappings' uses, once, and credits
- * no example. Method: a confirmed mapping, a match, two records. */
+/* Goal: an extraction that cites what MatchLines answered counts the mappings' uses, once for its draft
+ * order or, without one, its document, and credits no example. Method: a confirmed mapping, a match, two
+ * records of a draft order; then two of each of two documents. */
 static void test_matches_are_used(void **state)
 {
     static const char *const skus[] = {"A-1"};
@@ -557,6 +558,14 @@ static void test_matches_are_used(void **state)
     assert_int_equal(extractions_count_events(&world, APPLIED), 1);
     assert_int_equal(mappings_get(&caller, judged.mapping->id, &mapping), GRPC_OK);
     assert_int_equal(mapping->use_count, 1);
+    for (size_t i = 0; i < 4; i++) {
+        sent.draft_order_id = NULL;
+        sent.document_id = i % 2 == 0 ? "one" : "other";
+        (void)extractions_record(&world, &sent);
+    }
+    assert_int_equal(extractions_count_events(&world, APPLIED), 3);
+    assert_int_equal(mappings_get(&caller, judged.mapping->id, &mapping), GRPC_OK);
+    assert_int_equal(mapping->use_count, 3);
     world_deinit(&world);
 }
 

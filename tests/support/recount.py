@@ -227,7 +227,7 @@ class Recount:
         for applied in told.mappings:
             self.mappings[applied.seq].uses += applied.line_count
             self.applied[day_of(event.created_at)] += applied.line_count
-        self.outcomes[told.exposure_seq, "applied", told.draft_order_id] += 1
+        self.outcomes[told.exposure_seq, "applied", told.draft_order_id, told.document_id] += 1
 
     def on_exposure_recorded(self, event, told):
         self.exposures[event.seq] = told

@@ -192,8 +192,13 @@ static enum err append_all(struct ctx *ctx, struct store_txn *txn,
     }
     for (size_t i = 0; i < citations->count && err == OK; i++) {
         const struct cited_exposure *cited = &citations->items[i].cited;
-        const struct mapping_citation citation = {request->org, &citer, cited,
-                                                  decided->draft_order_id};
+        const struct mapping_citation citation = {
+            .org = request->org,
+            .citer = &citer,
+            .cited = cited,
+            .draft_order_id = decided->draft_order_id,
+            .document_id = decided->document_id,
+        };
         uint64_t seq = 0;
 
         if (cited->exposure.kind == EXPOSURE_KIND_MATCHES) {

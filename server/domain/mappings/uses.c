@@ -9,6 +9,23 @@
 #include "server/domain/mappings/uses_apply.h"
 #include "store/base/wire.h"
 
+/* What the outcome is kept under: `draft_order/ID`, without a draft order `document/ID`, in the arena;
+ * empty for neither. */
+static enum err write_subject(struct arena *arena, struct slice draft_order_id,
+                              struct slice document_id, struct slice *ret_subject)
+{
+    bool draft_order = draft_order_id.size > 0;
+    struct slice id = draft_order ? draft_order_id : document_id;
+
+    *ret_subject = slice_of(NULL, 0);
+    if (id.size == 0) {
+        return OK;
+    }
+    *ret_subject = arena_printf(arena, "%s/%.*s", draft_order ? "draft_order" : "document",
+                                (int)id.size, (const char *)id.data);
+    return ret_subject->size > 0 ? OK : ERR_MEMORY;
+}
+
 static void put_applied(struct buffer *facts, const struct exposed_artifact *artifact)
 {
     wire_put_header(facts, MAPPING_APPLIED_MAPPINGS_FIELD,
@@ -37,11 +54,14 @@ static enum err encode_facts(struct ctx *ctx, struct store_txn *txn,
         }
         put_applied(&facts, artifact);
     }
+    if (citation->draft_order_id.size == 0) {
+        wire_put_bytes_given(&facts, MAPPING_APPLIED_DOCUMENT_ID_FIELD, citation->document_id);
+    }
     *ret_facts = buffer_slice(&facts);
     return buffer_ok(&facts) ? OK : ERR_MEMORY;
 }
 
-/* The draft order where one is named; always the exposure, by the id of its event. */
+/* The draft order, or the document, where one is named; always the exposure, by the id of its event. */
 static enum err add_subjects(struct ctx *ctx, struct store_txn *txn,
                              const struct mapping_citation *citation, struct event_draft *draft)
 {
@@ -61,6 +81,9 @@ static enum err add_subjects(struct ctx *ctx, struct store_txn *txn,
     if (draft_order_id.size > 0) {
         draft->subjects[draft->subject_count++] =
             (struct event_subject){SUBJECT_DRAFT_ORDER, draft_order_id};
+    } else if (citation->document_id.size > 0) {
+        draft->subjects[draft->subject_count++] =
+            (struct event_subject){SUBJECT_DOCUMENT, citation->document_id};
     }
     draft->subjects[draft->subject_count++] = (struct event_subject){SUBJECT_EXPOSURE, id};
     return OK;
@@ -78,9 +101,14 @@ enum err mapping_uses_store(struct ctx *ctx, struct store_txn *txn,
         .actor_user_id = citer->actor_user_id,
     };
     struct event event = {0};
-    enum err err = exposure_find_outcome(txn, citation->org, citation->cited->seq,
-                                         EVENT_MAPPING_APPLIED, citation->draft_order_id, ret_seq);
+    struct slice subject = {NULL, 0};
+    enum err err =
+        write_subject(ctx->arena, citation->draft_order_id, citation->document_id, &subject);
 
+    if (err == OK) {
+        err = exposure_find_outcome(txn, citation->org, citation->cited->seq, EVENT_MAPPING_APPLIED,
+                                    subject, ret_seq);
+    }
     if (err != ERR_NOT_FOUND) {
         return err;
     }
@@ -166,6 +194,8 @@ enum err mapping_uses_apply(struct ctx *ctx, struct store_txn *txn, const struct
     struct wire_reader reader = wire_reader_of(event->facts);
     struct wire_field field = {0};
     struct slice draft_order_id = {NULL, 0};
+    struct slice document_id = {NULL, 0};
+    struct slice subject = {NULL, 0};
     uint64_t exposure_seq = 0;
     uint64_t line_count = 0;
     enum err err = OK;
@@ -175,6 +205,8 @@ enum err mapping_uses_apply(struct ctx *ctx, struct store_txn *txn, const struct
             exposure_seq = field.value;
         } else if (field.number == MAPPING_APPLIED_DRAFT_ORDER_ID_FIELD) {
             draft_order_id = field.bytes;
+        } else if (field.number == MAPPING_APPLIED_DOCUMENT_ID_FIELD) {
+            document_id = field.bytes;
         } else if (field.number == MAPPING_APPLIED_MAPPINGS_FIELD) {
             err = apply_one(ctx, txn, event, field.bytes, &line_count);
         }
@@ -185,8 +217,11 @@ enum err mapping_uses_apply(struct ctx *ctx, struct store_txn *txn, const struct
     if (err != ERR_NOT_FOUND || exposure_seq == 0) {
         return ERR_CORRUPT;
     }
-    err = counters_add(ctx, txn, &day, COUNTER_MAPPING_APPLIED, all, line_count);
+    err = write_subject(ctx->arena, draft_order_id, document_id, &subject);
+    if (err == OK) {
+        err = counters_add(ctx, txn, &day, COUNTER_MAPPING_APPLIED, all, line_count);
+    }
     return err != OK ? err
                      : exposure_keep_outcome(txn, event->org, exposure_seq, EVENT_MAPPING_APPLIED,
-                                             draft_order_id, event->seq);
+                                             subject, event->seq);
 }

@@ -1,7 +1,7 @@
 /*
  * uses.h: what a cited answer of MatchLines counts: each mapping that it applied was used for so many
- * lines. One event for a reference and draft order, however often, and by whichever method, that is
- * told; a reference whose list stands as its hash counts no mapping, but its event is there.
+ * lines. One event for a reference and draft order (or, without one, document), however often, and by
+ * whichever method, that is told; a reference whose list stands as its hash counts no mapping, but its event is there.
  */
 #ifndef ERRATA_SERVER_DOMAIN_MAPPINGS_USES_H
 #define ERRATA_SERVER_DOMAIN_MAPPINGS_USES_H
@@ -11,12 +11,13 @@
 
 #include <errata/v1/learning_service.fields.h>
 
-/* An answer that is cited, of kind MATCHES, and for which draft order. */
+/* An answer that is cited, of kind MATCHES, and for what. */
 struct mapping_citation {
     struct org_id org;
     const struct exposure_citer *citer; /* for the envelope of the event */
     const struct cited_exposure *cited; /* it stands in the log (exposure_record) */
     struct slice draft_order_id; /* empty: none was named */
+    struct slice document_id; /* the outcome's subject where no draft order is named; or empty */
 };
 
 /* Appends and applies the event that counts the uses; or finds the one that counted them before. For

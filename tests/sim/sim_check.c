@@ -6,10 +6,13 @@
  */
 #include "server/domain/replay/replay.h"
 #include "store/base/assert.h"
+#include "store/base/wire.h"
 #include "store/memory/memory.h"
 #include "tests/sim/sim_connection.h"
 #include "tests/sim/sim_model.h"
 #include "tests/sim/sim_store.h"
+
+#include <errata/v1/learning_service.fields.h>
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -63,6 +66,21 @@ static void tally_mark(struct tally *tally, const struct event *event, struct sl
     }
 }
 
+/* Uses that an extraction's event tells of stand in an event of their own, with the document that the
+ * extraction names: the write is that one. */
+static bool is_of_extraction(const struct event *event)
+{
+    struct wire_reader reader = wire_reader_of(event->facts);
+    struct wire_field field;
+
+    while (wire_next(&reader, &field) == OK) {
+        if (field.number == MAPPING_APPLIED_DOCUMENT_ID_FIELD) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void check_event(struct tally *tally, const struct event *event)
 {
     struct sim *sim = tally->sim;
@@ -85,9 +103,13 @@ static void check_event(struct tally *tally, const struct event *event)
     case EVENT_FEEDBACK:
     case EVENT_DOCUMENT_INGESTED:
     case EVENT_MAPPING_SUGGESTED:
-    case EVENT_MAPPING_APPLIED: /* of extractions, too: those name no draft */
     case EVENT_EXTRACTION_RECORDED:
         tally_mark(tally, event, event->facts);
+        return;
+    case EVENT_MAPPING_APPLIED:
+        if (!is_of_extraction(event)) {
+            tally_mark(tally, event, event->facts);
+        }
         return;
     case EVENT_PROMPT_TEMPLATE_PUT: /* in its comment */
         tally_mark(tally, event, event->content);

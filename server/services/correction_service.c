@@ -7,6 +7,7 @@
 #include "server/domain/corrections/capture.h"
 #include "server/domain/corrections/list.h"
 #include "server/domain/extractions/extractions.h"
+#include "server/services/caller.h"
 #include "server/services/env.h"
 #include "server/services/service.h"
 
@@ -20,18 +21,6 @@ struct prepared_events {
     struct capture_event *events;
     size_t count;
 };
-
-static struct capture_caller caller_of(const struct service *service)
-{
-    const struct principal *principal = service->principal;
-
-    return (struct capture_caller){
-        .role = principal->role,
-        .user_id = principal->user_id,
-        .key_id = principal->key_id,
-        .backfill_only = (service->method->backfill_roles & (1u << principal->role)) != 0,
-    };
-}
 
 static enum err read_input(struct ctx *ctx, const Errata__V1__FeedbackEvent *event,
                            struct slice path, struct capture_input *ret_input)

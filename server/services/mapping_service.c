@@ -5,6 +5,7 @@
  */
 #include "server/domain/mappings/mappings.h"
 #include "server/domain/mappings/uses.h"
+#include "server/services/caller.h"
 #include "server/services/env.h"
 #include "server/services/service.h"
 
@@ -21,18 +22,6 @@ _Static_assert((int)CONFIRM_MAPPING_RESPONSE_MAPPING_FIELD ==
 _Static_assert((int)CONFIRM_MAPPING_RESPONSE_EVENT_ID_FIELD ==
                    (int)REJECT_MAPPING_RESPONSE_EVENT_ID_FIELD,
                "both methods answer alike");
-
-static struct capture_caller caller_of(const struct service *service)
-{
-    const struct principal *principal = service->principal;
-
-    return (struct capture_caller){
-        .role = principal->role,
-        .user_id = principal->user_id,
-        .key_id = principal->key_id,
-        .backfill_only = (service->method->backfill_roles & (1u << principal->role)) != 0,
-    };
-}
 
 static struct mapping_time time_of(const Google__Protobuf__Timestamp *time)
 {
@@ -186,23 +175,38 @@ static enum err read_suggestions(struct ctx *ctx, const char *text, struct slice
     return OK;
 }
 
+/* What a person's confirmation and rejection have in common; NULL where there is no memory for it. */
+static struct mapping_judgement *new_judgement(struct service *service, enum event_type event_type,
+                                               const char *draft_order_id, const char *document_id,
+                                               const char *actor_user_id,
+                                               const Google__Protobuf__Timestamp *created_at)
+{
+    struct mapping_judgement *judgement = arena_calloc(service->ctx->arena, 1, sizeof(*judgement));
+
+    if (judgement != NULL) {
+        judgement->event_type = event_type;
+        judgement->draft_order_id = slice_text(draft_order_id);
+        judgement->document_id = slice_text(document_id);
+        judgement->actor_user_id = slice_text(actor_user_id);
+        judgement->time = time_of(created_at);
+    }
+    return judgement;
+}
+
 enum err mapping_service_confirm_mapping_prepare(struct service *service,
                                                  const Errata__V1__ConfirmMappingRequest *request,
                                                  void **ret_prepared)
 {
     const struct named named = {request->id, request->customer_id, request->customer_sku,
                                 request->internal_sku};
-    struct mapping_judgement *judgement = arena_calloc(service->ctx->arena, 1, sizeof(*judgement));
+    struct mapping_judgement *judgement =
+        new_judgement(service, EVENT_TYPE_MAPPING_CONFIRMED, request->draft_order_id,
+                      request->document_id, request->actor_user_id, request->created_at);
     enum err err = OK;
 
     if (judgement == NULL) {
         return ERR_MEMORY;
     }
-    judgement->event_type = EVENT_TYPE_MAPPING_CONFIRMED;
-    judgement->draft_order_id = slice_text(request->draft_order_id);
-    judgement->document_id = slice_text(request->document_id);
-    judgement->actor_user_id = slice_text(request->actor_user_id);
-    judgement->time = time_of(request->created_at);
     err = read_suggestions(service->ctx, request->suggestions_json, &judgement->suggestions);
     if (err == OK || err == ERR_INVALID) {
         enum err of_name = read_named(service->ctx, &named, judgement);
@@ -221,17 +225,14 @@ enum err mapping_service_reject_mapping_prepare(struct service *service,
 {
     const struct named named = {request->id, request->customer_id, request->customer_sku,
                                 request->internal_sku};
-    struct mapping_judgement *judgement = arena_calloc(service->ctx->arena, 1, sizeof(*judgement));
+    struct mapping_judgement *judgement =
+        new_judgement(service, EVENT_TYPE_MAPPING_REJECTED, request->draft_order_id,
+                      request->document_id, request->actor_user_id, request->created_at);
     enum err err = OK;
 
     if (judgement == NULL) {
         return ERR_MEMORY;
     }
-    judgement->event_type = EVENT_TYPE_MAPPING_REJECTED;
-    judgement->draft_order_id = slice_text(request->draft_order_id);
-    judgement->document_id = slice_text(request->document_id);
-    judgement->actor_user_id = slice_text(request->actor_user_id);
-    judgement->time = time_of(request->created_at);
     err = read_named(service->ctx, &named, judgement);
     if (err == OK) {
         *ret_prepared = judgement;

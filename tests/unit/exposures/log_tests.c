@@ -5,7 +5,7 @@
 #include "tests/unit/exposures/exposures_tests.h"
 
 #include "store/base/wire.h"
-#include "store/memory/memory.h"
+#include "tests/support/store/store_world.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,16 +14,9 @@
 
 #include <cmocka.h>
 
-#define ARENA_BYTES (64u << 20)
-#define START_US INT64_C(1770000000000000)
-
+/* A store with one write under way. */
 struct world {
-    struct arena arena;
-    struct clock_manual clock;
-    struct random_seeded random;
-    struct fault fault;
-    struct ctx ctx;
-    struct store_backend *backend;
+    struct store_world stored;
     struct store_txn *txn;
     struct exposure_key key;
     struct org_id org;
@@ -31,27 +24,19 @@ struct world {
 
 static void world_init(struct world *world)
 {
-    uint8_t bytes[EXPOSURE_KEY_BYTES] = {1};
+    const uint8_t bytes[EXPOSURE_KEY_BYTES] = {1};
 
-    memset(world, 0, sizeof(*world));
-    arena_init(&world->arena, ARENA_BYTES);
-    clock_manual_init(&world->clock, START_US);
-    random_seeded_init(&world->random, 1);
-    fault_init(&world->fault, &world->arena);
-    world->ctx =
-        (struct ctx){&world->arena, &world->clock.clock, &world->random.random, &world->fault};
-    world->org.uuid = uuid_v7(START_US, &world->random.random);
+    store_world_init(&world->stored);
+    world->org = store_world_org(7);
     exposure_key_init(&world->key, bytes);
-    assert_int_equal(store_memory_open(&world->backend), OK);
-    assert_int_equal(store_begin(world->backend, STORE_WRITE, &world->txn), OK);
+    assert_int_equal(store_begin(world->stored.backend, STORE_WRITE, &world->txn), OK);
     log_begin_write(world->txn, NULL);
 }
 
 static void world_deinit(struct world *world)
 {
     store_abort(world->txn);
-    store_memory_close(world->backend);
-    arena_deinit(&world->arena);
+    store_world_deinit(&world->stored);
 }
 
 static const struct exposed_artifact artifacts[] = {{9, 1, 2}, {4, 3, 1}};
@@ -61,7 +46,7 @@ static struct slice write_reference(struct world *world, bool long_list)
     static struct exposed_artifact many[EXPOSURE_ARTIFACTS_MAX + 1];
     const struct exposure exposure = {
         .kind = EXPOSURE_KIND_MATCHES,
-        .served_at_us = START_US - 5,
+        .served_at_us = STORE_WORLD_START_US - 5,
         .as_of_seq = 11,
         .arm = EXPERIMENT_ARM_NONE,
         .artifacts = long_list ? many : artifacts,
@@ -72,7 +57,7 @@ static struct slice write_reference(struct world *world, bool long_list)
     struct wire_field field = {0};
     struct buffer body;
 
-    buffer_init(&body, &world->arena, 0);
+    buffer_init(&body, &world->stored.arena, 0);
     exposure_write(&world->key, world->org, &exposure, 1, &body);
     reader = wire_reader_of(buffer_slice(&body));
     assert_int_equal(wire_next(&reader, &field), OK);
@@ -84,7 +69,8 @@ static struct cited_exposure find(struct world *world, struct slice reference)
     struct cited_exposure cited = {.seq = 99};
 
     assert_int_equal(
-        exposure_find(&world->ctx, world->txn, &world->key, world->org, reference, &cited), OK);
+        exposure_find(&world->stored.ctx, world->txn, &world->key, world->org, reference, &cited),
+        OK);
     return cited;
 }
 
@@ -107,9 +93,9 @@ static void test_the_first_citation_is_recorded(void **state)
     reference = write_reference(&world, false);
     cited = find(&world, reference);
     assert_int_equal(cited.seq, 0);
-    assert_int_equal(exposure_record(&world.ctx, world.txn, world.org, &citer, &cited), OK);
+    assert_int_equal(exposure_record(&world.stored.ctx, world.txn, world.org, &citer, &cited), OK);
     assert_int_equal(cited.seq, 1);
-    assert_int_equal(exposure_record(&world.ctx, world.txn, world.org, &citer, &cited), OK);
+    assert_int_equal(exposure_record(&world.stored.ctx, world.txn, world.org, &citer, &cited), OK);
     assert_int_equal(log_read(world.txn, world.org, 2, &event), ERR_NOT_FOUND);
     assert_int_equal(find(&world, reference).seq, 1);
 
@@ -154,7 +140,7 @@ static void test_an_unlisted_exposure_has_a_count(void **state)
     (void)state;
     world_init(&world);
     cited = find(&world, write_reference(&world, true));
-    assert_int_equal(exposure_record(&world.ctx, world.txn, world.org, &citer, &cited), OK);
+    assert_int_equal(exposure_record(&world.stored.ctx, world.txn, world.org, &citer, &cited), OK);
     assert_int_equal(log_read(world.txn, world.org, 1, &event), OK);
     reader = wire_reader_of(event.facts);
     while (wire_next(&reader, &field) == OK) {
@@ -176,10 +162,11 @@ static void test_a_damaged_one_is_not_found(void **state)
     world_init(&world);
     reference = write_reference(&world, false);
     reference.size--;
-    assert_int_equal(exposure_find(&world.ctx, world.txn, &world.key, world.org, reference, &cited),
-                     ERR_INVALID);
+    assert_int_equal(
+        exposure_find(&world.stored.ctx, world.txn, &world.key, world.org, reference, &cited),
+        ERR_INVALID);
     assert_int_equal(cited.seq, 99);
-    assert_int_equal(world.fault.total_count, 0);
+    assert_int_equal(world.stored.fault.total_count, 0);
     world_deinit(&world);
 }
 

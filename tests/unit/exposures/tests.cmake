@@ -1,1 +1,1 @@
-errata_test(exposures_tests DIR tests/unit/exposures USES domain_exposures store_memory LABELS unit)
+errata_test(exposures_tests DIR tests/unit/exposures USES domain_exposures store_support LABELS unit)

@@ -5,7 +5,7 @@
 #include "server/domain/corrections/capture.h"
 #include "server/domain/extractions/facts.h"
 #include "store/base/wire.h"
-#include "store/memory/memory.h"
+#include "tests/support/store/store_world.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,16 +16,9 @@
 
 #include <errata/v1/learning_service.fields.h>
 
-#define ARENA_BYTES (64u << 20)
-#define START_US INT64_C(1770000000000000)
-
+/* A store with one write under way. */
 struct world {
-    struct arena arena;
-    struct clock_manual clock;
-    struct random_seeded random;
-    struct fault fault;
-    struct ctx ctx;
-    struct store_backend *backend;
+    struct store_world stored;
     struct store_txn *txn;
     struct exposure_key key;
     struct org_id org;
@@ -35,25 +28,17 @@ static void world_init(struct world *world)
 {
     const uint8_t bytes[EXPOSURE_KEY_BYTES] = {1};
 
-    memset(world, 0, sizeof(*world));
-    arena_init(&world->arena, ARENA_BYTES);
-    clock_manual_init(&world->clock, START_US);
-    random_seeded_init(&world->random, 1);
-    fault_init(&world->fault, &world->arena);
-    world->ctx =
-        (struct ctx){&world->arena, &world->clock.clock, &world->random.random, &world->fault};
-    world->org.uuid = uuid_v7(START_US, &world->random.random);
+    store_world_init(&world->stored);
+    world->org = store_world_org(7);
     exposure_key_init(&world->key, bytes);
-    assert_int_equal(store_memory_open(&world->backend), OK);
-    assert_int_equal(store_begin(world->backend, STORE_WRITE, &world->txn), OK);
+    assert_int_equal(store_begin(world->stored.backend, STORE_WRITE, &world->txn), OK);
     log_begin_write(world->txn, NULL);
 }
 
 static void world_deinit(struct world *world)
 {
     store_abort(world->txn);
-    store_memory_close(world->backend);
-    arena_deinit(&world->arena);
+    store_world_deinit(&world->stored);
 }
 
 static uint64_t capture(struct world *world, enum event_type event_type, struct slice layout)
@@ -68,8 +53,10 @@ static uint64_t capture(struct world *world, enum event_type event_type, struct 
     struct capture_event event;
     uint64_t seq = 0;
 
-    assert_int_equal(capture_prepare(&world->ctx, &caller, &input, SLICE("event"), &event), OK);
-    assert_int_equal(capture_store(&world->ctx, world->txn, world->org, &event, 1, &seq), OK);
+    assert_int_equal(capture_prepare(&world->stored.ctx, &caller, &input, SLICE("event"), &event),
+                     OK);
+    assert_int_equal(capture_store(&world->stored.ctx, world->txn, world->org, &event, 1, &seq),
+                     OK);
     return seq;
 }
 
@@ -77,7 +64,7 @@ static struct slice refer(struct world *world, enum exposure_kind kind, enum exp
                           const struct exposed_artifact *artifacts, size_t count)
 {
     const struct exposure exposure = {.kind = kind,
-                                      .served_at_us = START_US,
+                                      .served_at_us = STORE_WORLD_START_US,
                                       .arm = arm,
                                       .artifacts = artifacts,
                                       .artifact_count = count};
@@ -85,7 +72,7 @@ static struct slice refer(struct world *world, enum exposure_kind kind, enum exp
     struct wire_field field = {0};
     struct buffer body;
 
-    buffer_init(&body, &world->arena, 0);
+    buffer_init(&body, &world->stored.arena, 0);
     exposure_write(&world->key, world->org, &exposure, 1, &body);
     reader = wire_reader_of(buffer_slice(&body));
     assert_int_equal(wire_next(&reader, &field), OK);
@@ -102,7 +89,7 @@ static enum err store(struct world *world, const struct extraction_input *input,
         .input = input,
     };
 
-    return extraction_store(&world->ctx, world->txn, &request, ret_stored);
+    return extraction_store(&world->stored.ctx, world->txn, &request, ret_stored);
 }
 
 static struct extraction_facts read_facts(struct world *world, uint64_t seq)
@@ -112,7 +99,7 @@ static struct extraction_facts read_facts(struct world *world, uint64_t seq)
 
     assert_int_equal(log_read(world->txn, world->org, seq, &event), OK);
     assert_int_equal(event.kind, EVENT_EXTRACTION_RECORDED);
-    assert_int_equal(extraction_facts_read(&world->arena, event.facts, &facts), OK);
+    assert_int_equal(extraction_facts_read(&world->stored.arena, event.facts, &facts), OK);
     return facts;
 }
 
@@ -238,7 +225,7 @@ static void test_damaged_facts(void **state)
     assert_true(whole.size < sizeof(bytes));
     memcpy(bytes, whole.data, whole.size);
     for (size_t size = 0; size < whole.size; size++) {
-        enum err err = extraction_facts_read(&world.arena, slice_of(bytes, size), &facts);
+        enum err err = extraction_facts_read(&world.stored.arena, slice_of(bytes, size), &facts);
 
         assert_true(err == OK || err == ERR_CORRUPT);
         assert_true(err == OK || size < whole.size);
@@ -247,11 +234,11 @@ static void test_damaged_facts(void **state)
         enum err err = OK;
 
         bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-        err = extraction_facts_read(&world.arena, slice_of(bytes, whole.size), &facts);
+        err = extraction_facts_read(&world.stored.arena, slice_of(bytes, whole.size), &facts);
         assert_true(err == OK || err == ERR_CORRUPT);
         bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
     }
-    assert_int_equal(extraction_facts_read(&world.arena, whole, &facts), OK);
+    assert_int_equal(extraction_facts_read(&world.stored.arena, whole, &facts), OK);
     assert_int_equal(facts.field_count, 7);
     assert_int_equal(facts.arm, EXPERIMENT_ARM_CONTROL);
     assert_true(slice_equal(facts.document_id, SLICE("document")));
@@ -273,7 +260,7 @@ static void test_all_faults_at_once(void **state)
         .example_ids = {SLICE("01994000-0000-7000-8000-000000000001")},
         .example_id_count = 1,
         .has_created_at = true,
-        .created_at_us = START_US + 60000000,
+        .created_at_us = STORE_WORLD_START_US + 60000000,
     };
     struct extraction_stored stored = {.first_seq = 0};
     struct log_head head;
@@ -281,9 +268,9 @@ static void test_all_faults_at_once(void **state)
     (void)state;
     world_init(&world);
     assert_int_equal(store(&world, &input, &stored), ERR_INVALID);
-    assert_int_equal(world.fault.count, sizeof(fields) / sizeof(fields[0]));
-    for (size_t i = 0; i < world.fault.count; i++) {
-        assert_true(slice_equal(world.fault.entries[i].field, slice_text(fields[i])));
+    assert_int_equal(world.stored.fault.count, sizeof(fields) / sizeof(fields[0]));
+    for (size_t i = 0; i < world.stored.fault.count; i++) {
+        assert_true(slice_equal(world.stored.fault.entries[i].field, slice_text(fields[i])));
     }
     assert_int_equal(log_read_head(world.txn, world.org, &head), OK);
     assert_int_equal(head.last_seq, 0);

@@ -1,10 +1,11 @@
 /*
- * app_damage.c: faults within the store's map. See app_damage.h. A signal handler has no parameter of
- * ours, so what it needs stands in one static; it calls nothing but write and _exit.
+ * app_damage.c: faults that a damaged page causes. See app_damage.h. A signal handler has no parameter of
+ * ours, so what it needs is in one static; it calls only write, _exit, sigaction and raise.
  */
 #include "server/app/app_damage.h"
 
 #include "server/app/app.h"
+#include "store/lmdb/lmdb.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -56,14 +57,19 @@ static void write_line(const char *text, size_t size)
 static void on_fault(int number, siginfo_t *info, void *context)
 {
     const uint8_t *at = (const uint8_t *)info->si_addr;
+    bool is_fault = info->si_code > 0; /* what kill and raise send has none above 0 */
 
     (void)context;
-    if (at >= watch.start && at < watch.end) {
+    if (is_fault && ((at >= watch.start && at < watch.end) || store_lmdb_is_inside())) {
         write_line(watch.line, watch.line_bytes);
         _exit(APP_EXIT_DAMAGED);
     }
-    /* Some other mistake: it happens again when this returns, and ends the program as ever. */
+    /* A mistake of the program: it happens again when this returns, and ends the program with the
+     * signal. One that was sent does not happen again by itself. */
     (void)sigaction(number, number == SIGSEGV ? &watch.segv_before : &watch.bus_before, NULL);
+    if (!is_fault) {
+        (void)raise(number);
+    }
 }
 
 void app_damage_watch(const char *data, struct slice map)

@@ -56,6 +56,12 @@ bool store_lmdb_met_full_map(const struct store_backend *backend);
 /* Where the file is mapped. A page that is damaged beyond what the check at open reads, or that the
  * disk can't give back, shows itself as a fault (SIGBUS, SIGSEGV) at an address within. */
 struct slice store_lmdb_map(const struct store_backend *backend);
+/* Whether the calling thread is in a call of LMDB's that follows pages of the file. LMDB believes every
+ * number of a page, so damage can also fault elsewhere: at NULL where a node has a flag that no table of
+ * ours has, or on the heap, where a page is copied before it is changed. A fault while this is true is
+ * the file's; one while it is false and outside of the map is a mistake of the program.
+ * Async-signal-safe. */
+bool store_lmdb_is_inside(void);
 /* Frees reader slots of processes that died. At start (open does it) and every 30 s. */
 void store_lmdb_check_readers(struct store_backend *backend);
 /* Reads the index tables and the ends of the logs once, so that the first lookups find their pages

@@ -9,6 +9,7 @@
 
 #include <limits.h>
 #include <lmdb.h>
+#include <signal.h>
 #include <stdatomic.h>
 
 /* Longer paths of data folders are refused. */
@@ -50,6 +51,20 @@ struct lmdb_txn {
 };
 
 extern const struct store_backend_ops lmdb_ops;
+
+/* Set while this thread is in a call of LMDB's that follows pages (store_lmdb_is_inside). A signal
+ * handler has no parameter of ours, so each thread has its own; no other thread sees it. */
+/* NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): see above */
+extern _Thread_local volatile sig_atomic_t lmdb_inside;
+
+static inline int lmdb_leave(int code)
+{
+    lmdb_inside = 0;
+    return code;
+}
+
+/* Makes such a call, and gives its code. */
+#define LMDB_INSIDE(call) (lmdb_inside = 1, lmdb_leave(call))
 
 /* The one place where LMDB's codes (and the errno values it hands on) become ours. Notes a broken
  * environment, and a full map. A failed write is a full disk where the file system says so, whatever LMDB says. */

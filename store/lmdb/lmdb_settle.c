@@ -28,12 +28,12 @@ static int commit_something(struct lmdb_backend *lmdb)
     if (code != MDB_SUCCESS) {
         return code;
     }
-    code = mdb_put(txn, lmdb->tables[TABLE_META], &name, &value, 0);
+    code = LMDB_INSIDE(mdb_put(txn, lmdb->tables[TABLE_META], &name, &value, 0));
     if (code != MDB_SUCCESS) {
         mdb_txn_abort(txn);
         return code;
     }
-    return mdb_txn_commit(txn);
+    return LMDB_INSIDE(mdb_txn_commit(txn));
 }
 
 enum err lmdb_reserve(const struct lmdb_backend *lmdb)

@@ -10,6 +10,14 @@
 
 #include <stdlib.h>
 
+/* NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): see lmdb_internal.h */
+_Thread_local volatile sig_atomic_t lmdb_inside;
+
+bool store_lmdb_is_inside(void)
+{
+    return lmdb_inside != 0;
+}
+
 static struct lmdb_backend *lmdb_backend(struct store_backend *backend)
 {
     return (struct lmdb_backend *)backend;
@@ -54,7 +62,8 @@ static enum err lmdb_begin(struct store_backend *backend, enum store_access acce
     if (txn == NULL) {
         return ERR_MEMORY;
     }
-    code = mdb_txn_begin(lmdb->env, NULL, access == STORE_READ ? MDB_RDONLY : 0, &txn->mdb);
+    code = LMDB_INSIDE(
+        mdb_txn_begin(lmdb->env, NULL, access == STORE_READ ? MDB_RDONLY : 0, &txn->mdb));
     if (code != MDB_SUCCESS) {
         free(txn);
         return lmdb_translate(lmdb, code);
@@ -95,7 +104,7 @@ static enum err lmdb_commit(struct store_txn *take_txn)
     enum err err = OK;
 
     close_cursors(txn);
-    code = mdb_txn_commit(txn->mdb);
+    code = LMDB_INSIDE(mdb_txn_commit(txn->mdb));
     free(txn);
     if (code == MDB_SUCCESS) {
         return OK;
@@ -137,7 +146,7 @@ static enum err lmdb_get(struct store_txn *txn, enum store_table table, struct s
     MDB_dbi dbi = lmdb_backend(txn->backend)->tables[table];
     MDB_val found = {0, NULL};
     MDB_val wanted = to_val(key);
-    int code = mdb_get(lmdb_txn(txn)->mdb, dbi, &wanted, &found);
+    int code = LMDB_INSIDE(mdb_get(lmdb_txn(txn)->mdb, dbi, &wanted, &found));
 
     if (code != MDB_SUCCESS) {
         return translate(txn, code);
@@ -153,7 +162,7 @@ static enum err lmdb_put(struct store_txn *txn, enum store_table table, struct s
     MDB_val new_key = to_val(key);
     MDB_val new_value = to_val(value);
 
-    return translate(txn, mdb_put(lmdb_txn(txn)->mdb, dbi, &new_key, &new_value, 0));
+    return translate(txn, LMDB_INSIDE(mdb_put(lmdb_txn(txn)->mdb, dbi, &new_key, &new_value, 0)));
 }
 
 /* LMDB fills pages to the brim where a key goes behind all others of the table. That is so for one
@@ -164,7 +173,7 @@ static enum err lmdb_append(struct store_txn *txn, enum store_table table, struc
     MDB_dbi dbi = lmdb_backend(txn->backend)->tables[table];
     MDB_val new_key = to_val(key);
     MDB_val new_value = to_val(value);
-    int code = mdb_put(lmdb_txn(txn)->mdb, dbi, &new_key, &new_value, MDB_APPEND);
+    int code = LMDB_INSIDE(mdb_put(lmdb_txn(txn)->mdb, dbi, &new_key, &new_value, MDB_APPEND));
 
     if (code == MDB_KEYEXIST) {
         return lmdb_put(txn, table, key, value);
@@ -177,7 +186,7 @@ static enum err lmdb_del(struct store_txn *txn, enum store_table table, struct s
     MDB_dbi dbi = lmdb_backend(txn->backend)->tables[table];
     MDB_val old = to_val(key);
 
-    return translate(txn, mdb_del(lmdb_txn(txn)->mdb, dbi, &old, NULL));
+    return translate(txn, LMDB_INSIDE(mdb_del(lmdb_txn(txn)->mdb, dbi, &old, NULL)));
 }
 
 /* Opens the cursor, or brings it to the transaction's newest snapshot. */
@@ -186,9 +195,9 @@ static int refresh(struct lmdb_txn *txn, MDB_dbi dbi, struct lmdb_cursor *cursor
     int code = MDB_SUCCESS;
 
     if (cursor->cursor == NULL) {
-        code = mdb_cursor_open(txn->mdb, dbi, &cursor->cursor);
+        code = LMDB_INSIDE(mdb_cursor_open(txn->mdb, dbi, &cursor->cursor));
     } else if (cursor->generation != txn->generation) {
-        code = mdb_cursor_renew(txn->mdb, cursor->cursor);
+        code = LMDB_INSIDE(mdb_cursor_renew(txn->mdb, cursor->cursor));
     }
     cursor->generation = txn->generation;
     return code;
@@ -240,7 +249,7 @@ static enum err move(struct lmdb_cursor *cursor, MDB_val *key, MDB_cursor_op op,
                      struct slice *ret_key, struct slice *ret_value)
 {
     MDB_val value = {0, NULL};
-    int code = mdb_cursor_get(cursor->cursor, key, &value, op);
+    int code = LMDB_INSIDE(mdb_cursor_get(cursor->cursor, key, &value, op));
 
     if (__builtin_expect(code != MDB_SUCCESS, 0)) {
         return lmdb_translate(cursor->lmdb, code);

@@ -45,21 +45,23 @@ static void warm_log(struct warm *warm, MDB_txn *txn, MDB_val org)
     int code = MDB_SUCCESS;
 
     if (prefix.size != sizeof(id.uuid.bytes) ||
-        mdb_cursor_open(txn, warm->lmdb->tables[TABLE_EVENT], &cursor) != MDB_SUCCESS) {
+        LMDB_INSIDE(mdb_cursor_open(txn, warm->lmdb->tables[TABLE_EVENT], &cursor)) !=
+            MDB_SUCCESS) {
         return;
     }
     memcpy(id.uuid.bytes, prefix.data, prefix.size);
     end = key_event(id, UINT64_MAX);
     key.mv_size = end.size;
     key.mv_data = end.bytes;
-    code = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
-    code = mdb_cursor_get(cursor, &key, &value, code == MDB_NOTFOUND ? MDB_LAST : MDB_PREV);
+    code = LMDB_INSIDE(mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE));
+    code = LMDB_INSIDE(
+        mdb_cursor_get(cursor, &key, &value, code == MDB_NOTFOUND ? MDB_LAST : MDB_PREV));
     for (int i = 0; i < WARM_EVENTS && code == MDB_SUCCESS; i++) {
         if (!slice_starts_with(slice_of(key.mv_data, key.mv_size), prefix)) {
             break;
         }
         touch(warm, value);
-        code = mdb_cursor_get(cursor, &key, &value, MDB_PREV);
+        code = LMDB_INSIDE(mdb_cursor_get(cursor, &key, &value, MDB_PREV));
     }
     mdb_cursor_close(cursor);
 }
@@ -70,12 +72,13 @@ static int warm_rows(struct warm *warm, MDB_txn *txn, enum store_table table)
     MDB_cursor *cursor = NULL;
     MDB_val key = {warm->last_bytes, warm->last};
     MDB_val value = {0, NULL};
-    int code = mdb_cursor_open(txn, warm->lmdb->tables[table], &cursor);
+    int code = LMDB_INSIDE(mdb_cursor_open(txn, warm->lmdb->tables[table], &cursor));
 
     if (code != MDB_SUCCESS) {
         return code;
     }
-    code = mdb_cursor_get(cursor, &key, &value, warm->last_bytes == 0 ? MDB_FIRST : MDB_SET_RANGE);
+    code = LMDB_INSIDE(
+        mdb_cursor_get(cursor, &key, &value, warm->last_bytes == 0 ? MDB_FIRST : MDB_SET_RANGE));
     for (int i = 0; i < WARM_ROWS && code == MDB_SUCCESS; i++) {
         touch(warm, value);
         warm->rows++;
@@ -86,7 +89,7 @@ static int warm_rows(struct warm *warm, MDB_txn *txn, enum store_table table)
             memcpy(warm->last, key.mv_data, key.mv_size);
             warm->last_bytes = key.mv_size;
         }
-        code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT);
+        code = LMDB_INSIDE(mdb_cursor_get(cursor, &key, &value, MDB_NEXT));
     }
     mdb_cursor_close(cursor);
     return code;

@@ -1,17 +1,12 @@
 /*
  * app_tests.c: what the app takes from another store or another process.
  */
+#include "tests/unit/app/app_tests.h"
+
 #include "server/app/rebuild_local.h"
 #include "server/app/verify_message.h"
 #include "store/memory/memory.h"
 #include "tests/support/store/store_world.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 static void put(struct store_backend *backend, const char *name, struct slice value)
 {
@@ -98,5 +93,5 @@ int main(void)
         cmocka_unit_test(test_message_holds),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + run_damage_tests();
 }

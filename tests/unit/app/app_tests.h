@@ -1,0 +1,17 @@
+/*
+ * app_tests.h: the groups of this program.
+ */
+#ifndef ERRATA_TESTS_UNIT_APP_APP_TESTS_H
+#define ERRATA_TESTS_UNIT_APP_APP_TESTS_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* Each gives the number of tests that failed. */
+int run_damage_tests(void);
+
+#endif

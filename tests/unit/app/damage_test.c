@@ -1,0 +1,200 @@
+/*
+ * damage_test.c: Goal: damage that LMDB meets while the program runs ends it with APP_EXIT_DAMAGED and
+ * the line that says what to do, wherever the fault is; a mistake of the program ends it with its
+ * signal. Method: a child process watches a store's map, and does one thing that faults.
+ */
+#include "tests/unit/app/app_tests.h"
+
+#include "server/app/app.h"
+#include "server/app/app_damage.h"
+#include "store/keys.h"
+#include "store/lmdb/lmdb.h"
+#include "tests/support/store/temp_folder.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* LMDB's head of a node, before its key: two halves of a size, flags, the key's size. */
+#define NODE_HEAD_BYTES 8
+#define NODE_FLAGS_AT 4
+#define NODE_DUPLICATES 0x04 /* of tables with several values a key, which no store has */
+#define PAGE_BYTES 4096
+
+struct world {
+    struct temp_folder folder;
+    char data[TEMP_FOLDER_PATH_BYTES + 8];
+    char path[TEMP_FOLDER_PATH_BYTES + 32]; /* of the file */
+    struct store_backend *backend;
+    struct key key; /* of the one row */
+    const uint8_t *row; /* its value, in the map */
+    uint8_t *closed_page; /* without the right to read it */
+    int said; /* what the child wrote to standard error */
+};
+
+static void find_row(struct world *world)
+{
+    struct store_txn *txn = NULL;
+    struct slice value = {NULL, 0};
+
+    assert_int_equal(store_begin(world->backend, STORE_READ, &txn), OK);
+    assert_int_equal(store_get(txn, TABLE_META, key_slice(&world->key), &value), OK);
+    world->row = value.data;
+    store_abort(txn);
+}
+
+static int set_up(void **state)
+{
+    struct world *world = calloc(1, sizeof(*world));
+    struct store_lmdb_config config = {.map_bytes = 64ull << 20, .reserve_bytes = 1};
+    struct store_txn *txn = NULL;
+    struct arena arena;
+    struct fault fault;
+
+    assert_non_null(world);
+    temp_folder_init(&world->folder);
+    (void)snprintf(world->data, sizeof(world->data), "%s/data", world->folder.path);
+    (void)snprintf(world->path, sizeof(world->path), "%s/db/data.mdb", world->data);
+    config.path = world->data;
+    arena_init(&arena, SIZE_MAX);
+    fault_init(&fault, &arena);
+    assert_int_equal(store_lmdb_open(&config, &fault, &world->backend), OK);
+    arena_deinit(&arena);
+    world->key = key_meta_global(SLICE("row"));
+    assert_int_equal(store_begin(world->backend, STORE_WRITE, &txn), OK);
+    assert_int_equal(store_put(txn, TABLE_META, key_slice(&world->key), SLICE("value")), OK);
+    assert_int_equal(store_commit(txn), OK);
+    find_row(world);
+    world->closed_page = mmap(NULL, PAGE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(world->closed_page != MAP_FAILED);
+    *state = world;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct world *world = *state;
+
+    (void)munmap(world->closed_page, PAGE_BYTES);
+    store_lmdb_close(world->backend);
+    temp_folder_deinit(&world->folder);
+    free(world);
+    return 0;
+}
+
+static void read_row(struct world *world)
+{
+    struct store_txn *txn = NULL;
+    struct slice value = {NULL, 0};
+
+    if (store_begin(world->backend, STORE_READ, &txn) == OK) {
+        (void)!store_get(txn, TABLE_META, key_slice(&world->key), &value);
+        store_abort(txn);
+    }
+}
+
+static void lose_pages(struct world *world)
+{
+    (void)!truncate(world->path, 2 * PAGE_BYTES);
+    read_row(world);
+}
+
+/* LMDB takes the row for one with several values, and follows a pointer that this table has not. */
+static void follow_flag(struct world *world)
+{
+    struct slice map = store_lmdb_map(world->backend);
+    const uint8_t *node = world->row - world->key.size - NODE_HEAD_BYTES;
+    off_t at = node + NODE_FLAGS_AT - map.data;
+    uint16_t flags = NODE_DUPLICATES;
+    int fd = open(world->path, O_RDWR | O_CLOEXEC);
+
+    (void)!pwrite(fd, &flags, sizeof(flags), at);
+    read_row(world);
+}
+
+static void read_closed_page(struct world *world)
+{
+    read_row(world); /* the store was used, and is left */
+    (void)*(volatile uint8_t *)world->closed_page;
+}
+
+static void get_signal(struct world *world)
+{
+    (void)world;
+    (void)raise(SIGSEGV);
+}
+
+/* Does it in a child that watches the map; how the child ended. */
+static int end_of_child(struct world *world, void (*act)(struct world *))
+{
+    int ends[2];
+    int status = 0;
+    pid_t child = 0;
+
+    assert_int_equal(pipe(ends), 0);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        (void)signal(SIGSEGV, SIG_DFL); /* not a sanitizer's */
+        (void)signal(SIGBUS, SIG_DFL);
+        (void)dup2(ends[1], STDERR_FILENO);
+        app_damage_watch(world->data, store_lmdb_map(world->backend));
+        act(world);
+        _exit(0);
+    }
+    (void)close(ends[1]);
+    world->said = ends[0];
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+static void expect_damage(struct world *world, void (*act)(struct world *))
+{
+    int status = end_of_child(world, act);
+    char said[1024] = {0};
+    ssize_t size = read(world->said, said, sizeof(said) - 1);
+
+    (void)close(world->said);
+    assert_true(size > 0);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), APP_EXIT_DAMAGED);
+    assert_non_null(strstr(said, world->path));
+    assert_non_null(strstr(said, "restore a backup"));
+}
+
+static void expect_signal(struct world *world, void (*act)(struct world *))
+{
+    int status = end_of_child(world, act);
+    char said[1];
+
+    assert_int_equal(read(world->said, said, sizeof(said)), 0);
+    (void)close(world->said);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGSEGV);
+}
+
+static void test_damage(void **state)
+{
+    expect_damage(*state, follow_flag);
+    expect_damage(*state, lose_pages);
+}
+
+static void test_mistake(void **state)
+{
+    expect_signal(*state, read_closed_page);
+    expect_signal(*state, get_signal);
+}
+
+int run_damage_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_damage, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_mistake, set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests_name("damage while it runs", tests, NULL, NULL);
+}

@@ -93,6 +93,30 @@ static enum err measure_one(struct ctx *ctx, struct report *report, double rate,
     return err;
 }
 
+/* Why not even the lowest rate was sustained: by its last valid run, if there is one. */
+static struct slice explain_failure(const struct sweep *sweep, struct arena *arena)
+{
+    struct slice limit = judge_span(sweep->p99_limit_ns, arena);
+    const struct sweep_point *point = &sweep->points[0];
+    struct slice p99 = {NULL, 0};
+
+    for (size_t i = 1; i < sweep->point_count; i++) {
+        point = sweep->points[i].valid ? &sweep->points[i] : point;
+    }
+    if (!point->valid) {
+        return arena_printf(arena,
+                            "the sweep failed: at its lowest rate, %.0f calls/s, no run was valid",
+                            point->offered);
+    }
+    p99 = judge_span(point->p99_ns, arena);
+    return arena_printf(arena,
+                        "the sweep failed: its lowest rate, %.0f calls/s, was not sustained: %.1f "
+                        "were answered, with a p99 of %.*s, and at least %.1f must be, with at "
+                        "most %.*s",
+                        point->offered, point->achieved, (int)p99.size, (const char *)p99.data,
+                        SWEEP_ACHIEVED * point->offered, (int)limit.size, (const char *)limit.data);
+}
+
 static enum err measure_sweep(struct ctx *ctx, struct report *report, struct sweep *sweep,
                               struct display *display, const volatile sig_atomic_t *stop)
 {
@@ -117,6 +141,9 @@ static enum err measure_sweep(struct ctx *ctx, struct report *report, struct swe
                                          .valid = run->judgement.problems.count == 0});
     }
     report->has_knee = sweep_knee(sweep, &report->knee);
+    if (!report->has_knee && !report->stopped) {
+        report->failure = explain_failure(sweep, ctx->arena);
+    }
     return OK;
 }
 

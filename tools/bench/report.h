@@ -28,6 +28,8 @@ struct report {
     size_t run_count;
     const struct sweep *sweep; /* NULL: there was one run */
     bool has_knee;
+    struct slice
+        failure; /* why the sweep has no knee, as a sentence; empty: it has one, or was stopped */
     size_t knee; /* index of its run */
     bool stopped; /* somebody had seen enough */
 };

@@ -414,7 +414,11 @@ static void put_settings(struct buffer *json, const struct report *report)
               arguments->duration_ns > 0);
     put_double(json, "warm_up_seconds", (double)arguments->warm_up_ns / 1e9, 3);
     put_given_count(json, "calls_limit", arguments->call_limit, arguments->call_limit > 0);
-    put_span(json, "lag_max_us", arguments->lag_max_ns);
+    if (arguments->lag_max_ns > 0) {
+        put_span(json, "lag_max_us", arguments->lag_max_ns);
+    } else {
+        put_null(json, "lag_max_us");
+    }
     put_count(json, "seed", arguments->seed);
     put_text(json, "headers", arguments->literal_headers ? SLICE("literal") : SLICE("indexed"));
     put_given_count(json, "cpu", (uint64_t)arguments->cpu, arguments->cpu >= 0);
@@ -440,7 +444,11 @@ static void put_sweep(struct buffer *json, const struct report *report)
                   SWEEP_ACHIEVED * 100, SWEEP_ATTEMPTS);
     put_double(json, "from", sweep->range.from, 3);
     put_double(json, "to", sweep->range.to, 3);
-    put_span(json, "p99_limit_us", sweep->p99_limit_ns);
+    if (sweep->p99_limit_ns > 0) {
+        put_span(json, "p99_limit_us", sweep->p99_limit_ns);
+    } else {
+        put_null(json, "p99_limit_us"); /* no run was valid, so that none gave it */
+    }
     put_given(json, "knee_rate", report->has_knee ? sweep->points[report->knee].offered : 0,
               report->has_knee);
     put_given_count(json, "knee_run", report->knee, report->has_knee);
@@ -451,6 +459,23 @@ static void put_sweep(struct buffer *json, const struct report *report)
     }
     end(json, ']');
     end(json, '}');
+}
+
+/* Of a sweep without a knee that is the first of them. */
+static void put_problems(struct buffer *json, const struct report *report,
+                         const struct report_run *main_run)
+{
+    struct judge_sentences problems = {.count = 0};
+
+    if (report->failure.size > 0) {
+        problems.texts[problems.count++] = report->failure;
+    }
+    for (size_t i = 0; main_run != NULL && i < main_run->judgement.problems.count &&
+                       problems.count < JUDGE_SENTENCES_MAX;
+         i++) {
+        problems.texts[problems.count++] = main_run->judgement.problems.texts[i];
+    }
+    put_sentences(json, "problems", &problems);
 }
 
 static void put_time(struct buffer *json, int64_t time_us)
@@ -471,7 +496,7 @@ void report_write_json(const struct report *report, struct arena *arena, struct 
     put_text(json, "title", slice_text(report->arguments->title));
     put_text(json, "version", SLICE(ERRATA_VERSION));
     put_bool(json, "valid", report_is_valid(report));
-    put_sentences(json, "problems", main_run != NULL ? &main_run->judgement.problems : &none);
+    put_problems(json, report, main_run);
     put_sentences(json, "notes", main_run != NULL ? &main_run->judgement.notes : &none);
     put_time(json, report->started_us);
     put_environment(json, &report->environment);

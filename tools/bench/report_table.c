@@ -84,9 +84,16 @@ static struct slice bytes_text(uint64_t bytes, struct arena *arena)
     return arena_printf(arena, mb < 9.95 ? "%.1f MB" : "%.0f MB", mb);
 }
 
+/* Empty without calls: there is no time to show. */
+static struct slice span_text(const struct histogram *latency, uint64_t span_ns,
+                              struct arena *arena)
+{
+    return latency->total_count > 0 ? judge_span(span_ns, arena) : slice_of(NULL, 0);
+}
+
 static struct slice share_text(const struct histogram *latency, double share, struct arena *arena)
 {
-    return judge_span(histogram_percentile(latency, share), arena);
+    return span_text(latency, histogram_percentile(latency, share), arena);
 }
 
 /* --- what was asked --- */
@@ -125,13 +132,13 @@ static bool add_call(struct table *table, const char *name, const struct run_tal
         slice_text(name),
         grouped(tally->answered, arena),
         rate_text(seconds > 0 ? (double)tally->answered / seconds : 0, arena),
-        judge_span((uint64_t)histogram_mean_ns(latency), arena),
+        span_text(latency, (uint64_t)histogram_mean_ns(latency), arena),
         share_text(latency, 0.5, arena),
         share_text(latency, 0.9, arena),
         share_text(latency, 0.99, arena),
         share_text(latency, 0.999, arena),
         share_text(latency, 0.9999, arena),
-        judge_span(latency->max_ns, arena),
+        span_text(latency, latency->max_ns, arena),
         grouped((uint64_t)((double)tally->body_bytes / answered + 0.5), arena),
         wrong > 0 ? grouped(wrong, arena) : slice_of(NULL, 0)};
 
@@ -237,6 +244,9 @@ static void print_verdict(const struct report *report, const struct report_run *
                           struct printer *out)
 {
     print_sentences("note", COLOUR_YELLOW, &run->judgement.notes, out);
+    if (report->failure.size > 0) {
+        print_sentence("INVALID", COLOUR_RED, report->failure, out);
+    }
     print_sentences("INVALID", COLOUR_RED, &run->judgement.problems, out);
     if (report_is_valid(report)) {
         print_sentence("valid", COLOUR_GREEN, SLICE("every answer was right"), out);
@@ -261,7 +271,7 @@ static bool add_point(struct table *table, const struct report *report, size_t i
         share_text(&run->total.latency, 0.5, arena),
         share_text(&run->total.latency, 0.99, arena),
         share_text(&run->total.latency, 0.999, arena),
-        judge_span(run->total.latency.max_ns, arena),
+        span_text(&run->total.latency, run->total.latency.max_ns, arena),
         server->known ? judge_span(server->cpu_ns / calls, arena) : slice_of(NULL, 0),
         slice_text(knee                                ? "knee"
                    : sustained                         ? "sustained"
@@ -281,7 +291,10 @@ static bool add_point(struct table *table, const struct report *report, size_t i
 
 static void print_sweep(const struct report *report, struct arena *arena, struct printer *out)
 {
-    struct slice limit = judge_span(report->sweep->p99_limit_ns, arena);
+    uint64_t limit_ns = report->sweep->p99_limit_ns;
+    struct slice limit =
+        limit_ns > 0 ? judge_span(limit_ns, arena)
+                     : arena_printf(arena, "%d times that of the lowest rate", SWEEP_P99_FACTOR);
     struct table table;
     bool added = true;
 

@@ -278,7 +278,7 @@ function drawSweep() {
   if (points.length === 0) return;
   const lines = [["p50", "p50", 0], ["p99", "p99", 1], ["p99.9", "p99_9", 4]];
   const spans = points.flatMap((p) => lines.map(([, key]) => p.run.total.latency_us[key]));
-  const domain = logDomain([...spans, sweep.p99_limit_us]);
+  const domain = logDomain(sweep.p99_limit_us === null ? spans : [...spans, sweep.p99_limit_us]);
   const rates = logDomain(points.map((p) => p.run.offered_rate));
   const x = {scale: logarithmic, domain: rates, ticks: logTicks(...rates), format: (v) => `${short(v)}/s`};
   const tips = line.map((p) => ({x: p.run.offered_rate, text: tipOf(p)}));
@@ -291,8 +291,9 @@ function drawSweep() {
   chart("sweep-latency", {
     name: "Latency by offered rate", height: 300, legend: lines.map(([name, , i]) => [name, colour(i)]), x, tips,
     y: {scale: logarithmic, domain, ticks: logTicks(...domain), format: tick},
-    draw: (sx, sy, frame) => `<line class="limit" x1="${frame.left}" x2="${frame.right}" y1="${sy(sweep.p99_limit_us)}" y2="${sy(sweep.p99_limit_us)}"/>` +
-      `<text class="limit-text" x="${frame.left + 6}" y="${sy(sweep.p99_limit_us) - 5}">p99 limit ${span(sweep.p99_limit_us)}</text>` +
+    draw: (sx, sy, frame) => (sweep.p99_limit_us === null ? "" :
+      `<line class="limit" x1="${frame.left}" x2="${frame.right}" y1="${sy(sweep.p99_limit_us)}" y2="${sy(sweep.p99_limit_us)}"/>` +
+      `<text class="limit-text" x="${frame.left + 6}" y="${sy(sweep.p99_limit_us) - 5}">p99 limit ${span(sweep.p99_limit_us)}</text>`) +
       knee(sx, frame, true) + lines.map(([, key, i]) =>
         curve(line.map((p) => [sx(p.run.offered_rate), sy(p.run.total.latency_us[key])]), colour(i)) +
         points.map((p) => dot(sx(p.run.offered_rate), sy(p.run.total.latency_us[key]), colour(i), !p.sustained,
@@ -385,7 +386,7 @@ function fillFacts() {
     ["duration", s.duration_seconds === null ? null : `${s.duration_seconds} s${report.sweep ? " a run" : ""}`],
     ["calls", s.calls_limit === null ? null : grouped(s.calls_limit)], ["warm-up", `${s.warm_up_seconds} s`], ["seed", s.seed],
     ["header fields", s.headers], ["pinned to core", s.cpu],
-    ["knee", report.sweep ? `the highest rate of which 99% was answered, with p99 at most ${span(report.sweep.p99_limit_us)}` : null],
+    ["knee", report.sweep ? `the highest rate of which 99% was answered, with p99 at most ${report.sweep.p99_limit_us === null ? "ten times that of the lowest rate" : span(report.sweep.p99_limit_us)}` : null],
   ]);
   facts("environment", [
     ["CPU", e.cpu], ["cores", e.cores], ["memory", e.memory_bytes ? `${(e.memory_bytes / 2 ** 30).toFixed(1)} GiB` : null],

@@ -1,5 +1,6 @@
 /*
- * judge_test.c: Goal: spans and wrong answers read as people expect them. Method: tables.
+ * judge_test.c: Goal: spans and wrong answers read as people expect them, and a late generator is judged
+ * by the right limit. Method: tables.
  */
 #include "tests/unit/bench_load/bench_load_tests.h"
 #include "tools/bench/load/judge.h"
@@ -71,12 +72,64 @@ static void test_messages(void **state)
     expect_message(world, "no %zz hex", "no %zz hex");
 }
 
+/* Of one call in a hundred, in what follows. */
+#define LAG_NS UINT64_C(2000000)
+
+/* Goal: without a limit of its own a generator may be 1 ms late, and on a machine that others share half of
+ * the time between two calls; the message has the limit and its reason. Method: a generator that is always
+ * 2 ms late, at rates and with waits that give each limit. */
+static void test_lag(void **state)
+{
+    static const struct {
+        double rate;
+        uint64_t waited_ns; /* of 10 s */
+        uint64_t lag_max_ns;
+        bool valid;
+        const char *says;
+    } rows[] = {
+        {200, 0, 0, false, "1.00 ms are allowed (--lag-max)"},
+        {200, UINT64_C(90000000), 0, false, "1.00 ms are allowed (--lag-max)"},
+        {200, UINT64_C(1200000000), 0, true,
+         "2.50 ms are allowed (half of the 5.00 ms between two calls, since other programs kept it "
+         "waiting for a core for 12% of the time; --lag-max sets another limit)"},
+        {400, UINT64_C(1200000000), 0, false, "1.25 ms are allowed (half of the 2.50 ms between"},
+        {10000, UINT64_C(1200000000), 0, false, "1.00 ms are allowed (--lag-max)"},
+        {200, UINT64_C(1200000000), 1, false, "0.00 us are allowed (--lag-max)"},
+        {200, 0, 3000000, true, "3.00 ms are allowed (--lag-max)"}};
+    struct world *world = *state;
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct engine_result result = {
+            .client = {.known = true, .seconds = 10, .waited_ns = rows[i].waited_ns}};
+        struct run_tally total = {.started = 1};
+        struct judgement judgement;
+        const struct judge_sentences *said = NULL;
+
+        result.run.options.rate = rows[i].rate;
+        result.run.options.call_limit = 1;
+        result.run.measured_answered = 1;
+        assert_int_equal(histogram_init(&result.run.lag, HISTOGRAM_FINE_BITS), OK);
+        assert_int_equal(histogram_init(&total.latency, HISTOGRAM_FINE_BITS), OK);
+        histogram_record(&result.run.lag, LAG_NS);
+        histogram_record(&total.latency, LAG_NS);
+        judge_run(&result, &total, rows[i].lag_max_ns, 0, &world->arena, &judgement);
+        assert_int_equal(judgement.problems.count, rows[i].valid ? 0 : 1);
+        said = rows[i].valid ? &judgement.notes : &judgement.problems;
+        assert_int_equal(said->count, 1);
+        assert_non_null(
+            memmem(said->texts[0].data, said->texts[0].size, rows[i].says, strlen(rows[i].says)));
+        histogram_deinit(&result.run.lag);
+        histogram_deinit(&total.latency);
+    }
+}
+
 int run_judge_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_spans, world_set_up, world_tear_down),
         cmocka_unit_test_setup_teardown(test_wrong, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_messages, world_set_up, world_tear_down)};
+        cmocka_unit_test_setup_teardown(test_messages, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_lag, world_set_up, world_tear_down)};
 
     return cmocka_run_group_tests_name("judge", tests, NULL, NULL);
 }

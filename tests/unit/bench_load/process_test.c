@@ -8,6 +8,8 @@
 #include "tools/bench/load/target.h"
 
 #include <netinet/in.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -45,6 +47,42 @@ static void test_own(void **state)
     assert_int_equal(after.process_count, 1);
     assert_true(after.rss_anon_bytes > 100000);
     assert_true(after.rss_peak_bytes >= after.rss_anon_bytes);
+}
+
+/* Goal: time in line for a core is counted. Method: a child that computes on the same one. */
+static void test_wait(void **state)
+{
+    struct process_usage before;
+    struct process_usage after;
+    cpu_set_t all;
+    cpu_set_t one;
+    size_t core = 0;
+    pid_t child = 0;
+
+    (void)state;
+    if (access("/proc/thread-self/schedstat", R_OK) != 0) {
+        skip();
+    }
+    assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+    while (!CPU_ISSET(core, &all)) {
+        core++;
+    }
+    CPU_ZERO(&one);
+    CPU_SET(core, &one);
+    assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+    child = fork();
+    if (child == 0) {
+        for (;;) {
+            burn();
+        }
+    }
+    process_read_own(&before);
+    burn();
+    process_read_own(&after);
+    (void)kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
+    assert_true(after.waited_ns > before.waited_ns);
 }
 
 /* A child that lives is found beside its parent, and what it used stays when it has ended. */
@@ -140,7 +178,9 @@ static void test_gone(void **state)
 int run_process_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_own), cmocka_unit_test(test_children),
+        cmocka_unit_test(test_own),
+        cmocka_unit_test(test_children),
+        cmocka_unit_test(test_wait),
         cmocka_unit_test_setup_teardown(test_listeners, world_set_up, world_tear_down),
         cmocka_unit_test_setup_teardown(test_targets, world_set_up, world_tear_down),
         cmocka_unit_test(test_gone)};

@@ -208,6 +208,8 @@ static struct engine_usage difference(const struct process_usage *before,
     usage.user_ns = after->user_ns > before->user_ns ? after->user_ns - before->user_ns : 0;
     usage.system_ns =
         after->system_ns > before->system_ns ? after->system_ns - before->system_ns : 0;
+    usage.waited_ns =
+        after->waited_ns > before->waited_ns ? after->waited_ns - before->waited_ns : 0;
     usage.switches = after->switches > before->switches ? after->switches - before->switches : 0;
     return usage;
 }

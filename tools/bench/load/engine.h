@@ -34,6 +34,7 @@ struct engine_usage {
     uint64_t user_ns;
     uint64_t system_ns;
     uint64_t switches;
+    uint64_t waited_ns; /* in line for a core; known of this program only */
     double seconds; /* how long that was */
     struct process_usage at_end;
 };

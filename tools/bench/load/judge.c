@@ -120,6 +120,33 @@ static void judge_answers(const struct run *run, struct arena *arena,
     }
 }
 
+/* How late the generator may be, and why. */
+struct lag_limit {
+    uint64_t ns;
+    struct slice why; /* ends a sentence */
+};
+
+static struct lag_limit choose_lag_limit(const struct engine_result *result, uint64_t lag_max_ns,
+                                         struct arena *arena)
+{
+    const struct engine_usage *client = &result->client;
+    double rate = result->run.options.rate;
+    double waited = client->seconds > 0 ? (double)client->waited_ns / 1e9 / client->seconds : 0;
+    uint64_t interval_ns = rate > 0 ? (uint64_t)(1e9 / rate) : 0;
+    uint64_t shared_ns = (uint64_t)(JUDGE_LAG_INTERVAL_SHARE * (double)interval_ns);
+    struct slice interval = judge_span(interval_ns, arena);
+
+    if (lag_max_ns > 0 || waited <= JUDGE_SHARED_SHARE || shared_ns <= JUDGE_LAG_NS) {
+        return (struct lag_limit){lag_max_ns > 0 ? lag_max_ns : JUDGE_LAG_NS, SLICE("(--lag-max)")};
+    }
+    return (struct lag_limit){
+        shared_ns, arena_printf(arena,
+                                "(half of the %.*s between two calls, since other programs kept it "
+                                "waiting for a core for %.0f%% of the time; --lag-max sets another "
+                                "limit)",
+                                SHOWN(interval), waited * 100)};
+}
+
 static void judge_generator(const struct engine_result *result, const struct run_tally *total,
                             uint64_t lag_max_ns, struct arena *arena, struct judgement *judgement)
 {
@@ -127,8 +154,9 @@ static void judge_generator(const struct engine_result *result, const struct run
     uint64_t lag_ns = histogram_percentile(&run->lag, 0.99);
     uint64_t p99_ns = histogram_percentile(&total->latency, 0.99);
     double share = JUDGE_LAG_SHARE * (double)p99_ns;
+    struct lag_limit limit = choose_lag_limit(result, lag_max_ns, arena);
     struct slice lag = judge_span(lag_ns, arena);
-    struct slice allowed = judge_span(lag_max_ns, arena);
+    struct slice allowed = judge_span(limit.ns, arena);
 
     if (run->unstarted > 0) {
         say(&judgement->problems,
@@ -136,18 +164,18 @@ static void judge_generator(const struct engine_result *result, const struct run
                          "this program did not come to start %" PRIu64 " calls that were due",
                          run->unstarted));
     }
-    if ((double)lag_ns > share && lag_ns > lag_max_ns) {
+    if ((double)lag_ns > share && lag_ns > limit.ns) {
         say(&judgement->problems,
             arena_printf(arena,
                          "this program fell behind: one call in a hundred started %.*s late or "
-                         "later, and %.*s are allowed (--lag-max)",
-                         SHOWN(lag), SHOWN(allowed)));
+                         "later, and %.*s are allowed %.*s",
+                         SHOWN(lag), SHOWN(allowed), SHOWN(limit.why)));
     } else if ((double)lag_ns > share && run->lag.total_count > 0) {
         say(&judgement->notes,
             arena_printf(arena,
                          "this program started one call in a hundred %.*s late or later, "
-                         "which is in the times",
-                         SHOWN(lag)));
+                         "which is in the times; %.*s are allowed %.*s",
+                         SHOWN(lag), SHOWN(allowed), SHOWN(limit.why)));
     }
     if (result->client.known &&
         (double)result->client.cpu_ns > JUDGE_BUSY_SHARE * 1e9 * result->client.seconds) {

@@ -7,6 +7,13 @@
 #include "tools/bench/load/engine.h"
 
 #define JUDGE_SENTENCES_MAX 12
+/* Without --lag-max: how late a generator may be. */
+#define JUDGE_LAG_NS UINT64_C(1000000)
+/* A generator that was in line for a core for more than this share of the run is on a machine that others
+ * share. It can't keep JUDGE_LAG_NS there; it may be late by this share of the time between two calls,
+ * so that calls still start one after the other, as the schedule says. */
+#define JUDGE_SHARED_SHARE 0.01
+#define JUDGE_LAG_INTERVAL_SHARE 0.5
 /* A generator may be late by this part of the server's own p99, whatever the limit is. */
 #define JUDGE_LAG_SHARE 0.1
 /* A generator that is this busy may be what limits the rate. */
@@ -22,7 +29,7 @@ struct judgement {
     struct judge_sentences notes;
 };
 
-/* Texts are in the arena. `total` is run_total's. */
+/* Texts are in the arena. `total` is run_total's; `lag_max_ns` of 0 is the default above. */
 void judge_run(const struct engine_result *result, const struct run_tally *total,
                uint64_t lag_max_ns, size_t token_count, struct arena *arena,
                struct judgement *ret_judgement);

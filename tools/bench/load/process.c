@@ -281,12 +281,20 @@ bool process_read(const struct process_list *list, struct process_usage *ret_usa
     return true;
 }
 
+/* `schedstat` has the time on a core, then the time in line for one. */
+static uint64_t read_own_wait(void)
+{
+    char text[TEXT_BYTES];
+
+    return strtoull(skip_words(read_text("/proc/thread-self/schedstat", text), 1), NULL, 10);
+}
+
 void process_read_own(struct process_usage *ret_usage)
 {
     struct rusage usage;
     struct timespec cpu;
 
-    *ret_usage = (struct process_usage){.process_count = 1};
+    *ret_usage = (struct process_usage){.process_count = 1, .waited_ns = read_own_wait()};
     if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu) == 0) {
         ret_usage->cpu_ns = (uint64_t)cpu.tv_sec * NS_A_SECOND + (uint64_t)cpu.tv_nsec;
     }

@@ -27,6 +27,7 @@ struct process_usage {
     uint64_t user_ns; /* in steps of a clock tick, 10 ms */
     uint64_t system_ns;
     uint64_t switches; /* context switches of living threads */
+    uint64_t waited_ns; /* in line for a core; of this process only, and 0 if Linux hides it */
     uint64_t rss_anon_bytes;
     uint64_t rss_file_bytes;
     uint64_t rss_peak_bytes;

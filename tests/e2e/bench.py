@@ -68,7 +68,8 @@ class Case(unittest.TestCase):
 
     def command(self, *arguments, server=None, token=None):
         return [BENCH, "--server", server or self.server.address, "--token-file",
-                token or self.token, "--warm-up", "0", *PATIENT, *map(str, arguments)]
+                token or self.token, "--warm-up", "0", "--allow-writes", *PATIENT,
+                *map(str, arguments)]
 
     def bench(self, *arguments, code=0, server=None, token=None):
         """Runs it; what it printed."""
@@ -204,6 +205,24 @@ class Measures(Case):
         self.assertEqual(sweep["p99_limit_us"], 50_000_000)
         self.assertEqual(sweep["knee_rate"], 200)
 
+    def test_sweep_that_fails(self):
+        """It says that it failed and at what, and shows no time that was not measured."""
+        token = self.path("unknown.token", "errata_00000000_" + "A" * 43)
+        sweep = ("--sweep", "50..200x2", "--duration", "300ms")
+        printed = self.bench(*sweep, code=1, token=token).stdout
+        sentence = "the sweep failed: at its lowest rate, 50 calls/s, no run was valid"
+        self.assertIn(f"INVALID: {sentence}\n", printed)
+        self.assertIn("p99 is at most 10 times that of the lowest rate", printed)
+        self.assertNotIn("0.00 us", printed)
+        report = self.report(*sweep, code=1, token=token)
+        self.assertEqual(report["problems"][0], sentence)
+        self.assertIsNone(report["sweep"]["p99_limit_us"])
+        self.assertIsNone(report["sweep"]["knee_rate"])
+        report = self.report(*sweep, "--knee-p99", "1us", code=1)
+        self.assertRegex(report["problems"][0], r"^the sweep failed: its lowest rate, 50 calls/s, was not "
+                         r"sustained: .* with a p99 of .*, and at least 49\.5 must be, with at most 1\.00 us$")
+        self.assertFalse(report["valid"])
+
 
 class Times(Case):
     def test_stall(self):
@@ -298,7 +317,7 @@ class Requests(Case):
         done = subprocess.run(
             [BENCH, "--server", self.server.address, "--tokens", tokens, "--requests",
              f"ready={CAPTURE}@{path}", "--calls", "40", "--connections", "2", "--warm-up", "0",
-             "--rate", "100", *PATIENT], capture_output=True, text=True, check=False)
+             "--rate", "100", "--allow-writes", *PATIENT], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         theirs = self.server.client(token.secret)
         for client, group in ((self.client, 0), (theirs, 1)):
@@ -345,6 +364,63 @@ class Requests(Case):
             out, _ = bench.communicate(timeout=20)
             self.assertEqual(bench.returncode, 1, out)
             self.assertRegex(out, r"INVALID: a connection was lost: ")
+
+
+class Writes(Case):
+    """Calls that write go to an organisation without data, to one whose first data the program wrote, or
+    where --allow-writes says so."""
+
+    def new_token(self, name):
+        """A new organisation's token: its text, and the file that has it."""
+        org = self.client.create_org(name)
+        text = self.client.create_token(1 + 5, org_id=org.id).secret  # ROLE_ADMIN
+        return text, self.path(f"{name}.token", text)
+
+    def write(self, token, *arguments, code=0, server=None):
+        """A run without --allow-writes; what it said."""
+        done = subprocess.run(
+            [BENCH, "--server", server or self.server.address, "--token-file", token, "--warm-up", "0",
+             "--calls", "5", *PATIENT, *arguments], capture_output=True, text=True, timeout=100, check=False)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done.stderr
+
+    def test_empty_then_own(self):
+        for mix in ("capture", "capture-batch", "extraction", "confirm"):
+            _, token = self.new_token(f"own-{mix}")
+            for _ in range(2):
+                self.write(token, "--mix", mix)
+
+    def test_data_of_others(self):
+        text, token = self.new_token("others")
+        with_data = self.server.client(text)
+        with_data.capture(event_type=3, entity_id="e1", layout_fingerprint="a")
+        before = len(with_data.events())
+        for mix in ("capture", "examples=9,confirm=1"):
+            said = self.write(token, "--mix", mix, code=2)
+            self.assertRegex(said, r"(capture|confirm): writes to an organisation that has data of others; "
+                                   r"expected one without data, or --allow-writes")
+        self.write(token, "--mix", "examples,list-events")
+        self.assertEqual(len(with_data.events()), before)
+        self.write(token, "--mix", "capture", "--allow-writes")
+        self.assertEqual(len(with_data.events()), before + 5)
+        with_data.close()
+
+    def test_each_token_is_looked_at(self):
+        _, empty = self.new_token("each-empty")
+        text, used = self.new_token("each-used")
+        client = self.server.client(text)
+        client.capture(event_type=3, entity_id="e1", layout_fingerprint="a")
+        client.close()
+        self.write(empty, "--token-file", used, "--mix", "capture", "--connections", "2", code=2)
+        self.write(empty, "--token-file", used, "--mix", "capture", "--connections", "1")
+
+    def test_unseen(self):
+        """Where the server does not say what there is, nothing is written."""
+        unknown = self.path("unseen.token", "errata_00000000_" + "A" * 43)
+        self.assertIn("capture: the server does not say whether the organisation has data (the token is",
+                      self.write(unknown, "--mix", "capture", code=2))
+        self.assertIn("127.0.0.1:1 can't be reached",
+                      self.write(unknown, "--mix", "capture", code=3, server="127.0.0.1:1"))
 
 
 class Shop(grpc.GenericRpcHandler):
@@ -489,6 +565,12 @@ class Html(Case):
 
 
 class CommandLine(Case):
+    def test_no_arguments(self):
+        """Nothing is measured: the usage, and the exit code of a wrong command line."""
+        done = subprocess.run([BENCH], capture_output=True, text=True, timeout=100, check=False)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertRegex(done.stderr, r"^Usage: errata-bench --server .*\n(.*\n)*`errata-bench --help`")
+
     def test_refused(self):
         """Each mistake is told in a sentence that says what would be right."""
         for arguments, sentence in (
@@ -579,6 +661,11 @@ class CommandLine(Case):
                  "--json", "-", *PATIENT], capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             self.assertEqual(json.loads(done.stdout)["settings"]["tokens"], 2)
+            written = subprocess.run(
+                [BENCH, "--server", server.address, "--tokens", os.path.join(data, "bench.tokens"),
+                 "--connections", "2", "--mix", "capture", "--calls", "4", "--warm-up", "0", *PATIENT],
+                capture_output=True, text=True, check=False)
+            self.assertEqual(written.returncode, 0, written.stdout + written.stderr)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ class Bench:
     def __init__(self, program, address, pid, tokens_file):
         self.command = [program, "--server", address, "--server-pid", str(pid), "--tokens", tokens_file,
                         "--mix", MIX, "--connections", str(CONNECTIONS), "--layouts", "5000", "--skew",
-                        "1", "--quiet"]
+                        "1", "--allow-writes", "--quiet"]
 
     def run(self, *arguments, timeout=900):
         """The report of one run, whatever it says of itself; None where there is none."""

@@ -23,6 +23,7 @@ const struct option_spec arguments_options[] = {
     {"skew", "S", "how much ${layout} prefers some, as zipf: 0, all alike"},
     {"serial-from", "N", "where ${serial} starts: else by the time, so that no run repeats"},
     {"idempotency-keys", NULL, "a key of its own with each call"},
+    {"allow-writes", NULL, "let calls write to organisations that have data of others"},
     {"plain", NULL, "no gRPC: POST a body, any bytes with status 200 are right"},
     {"get", NULL, "with --plain: GET without a body"},
     {"rate", "R", "open loop: R calls a second in all, whatever the server does"},
@@ -32,7 +33,10 @@ const struct option_spec arguments_options[] = {
     {"duration", "SPAN", "how long to measure: 10s"},
     {"calls", "N", "until N calls are answered"},
     {"warm-up", "SPAN", "the same load before, which does not count: 1s"},
-    {"lag-max", "SPAN", "a generator later than this at p99 makes the run invalid: 1ms"},
+    {"lag-max", "SPAN",
+     "a generator later than this at p99 makes the run invalid: 1ms, or half of the time between "
+     "two "
+     "calls where other programs use its core"},
     {"seed", "N", "of all that is drawn: 1"},
     {"cpu", "N", "run on this core alone"},
     {"headers", "indexed|literal", "the path and the token in a few bytes, or whole, each time"},
@@ -309,7 +313,6 @@ static struct arguments defaults(void)
                               .connection_count = 1,
                               .duration_ns = 10 * NS_A_SECOND,
                               .warm_up_ns = NS_A_SECOND,
-                              .lag_max_ns = NS_A_SECOND / 1000,
                               .seed = 1,
                               .cpu = -1,
                               .organization_count = PRELOAD_ORGS_DEFAULT,

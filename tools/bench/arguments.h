@@ -78,6 +78,7 @@ struct arguments {
     bool has_serial;
     uint64_t serial_from;
     bool idempotency_keys;
+    bool allow_writes; /* also to organisations that have data of others */
     bool plain;
     bool get;
 
@@ -88,7 +89,7 @@ struct arguments {
     uint64_t duration_ns; /* 0: until call_limit */
     uint64_t call_limit; /* 0: until duration_ns */
     uint64_t warm_up_ns;
-    uint64_t lag_max_ns;
+    uint64_t lag_max_ns; /* 0: by the run (judge.h) */
     uint64_t seed;
     int cpu; /* -1: any */
     bool literal_headers;

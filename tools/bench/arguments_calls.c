@@ -252,6 +252,7 @@ enum err arguments_read_calls(struct arena *arena, struct arguments *arguments, 
 
     arguments->descriptors = options_get(options, "descriptors");
     arguments->idempotency_keys = options_has(options, "idempotency-keys");
+    arguments->allow_writes = options_has(options, "allow-writes");
     arguments->plain = options_has(options, "plain");
     arguments->get = options_has(options, "get");
     if (arguments->get && !arguments->plain) {

@@ -15,15 +15,19 @@
 #define CALL_COLUMN 19
 #define TERM_BYTES 80
 
-static const char head[] =
-    "errata-bench: how a gRPC server does under load, and where it ends\n\n"
+static const char usage[] =
     "Usage: errata-bench --server HOST:PORT [--token-file FILE] --mix examples=90,capture=10 \\\n"
     "           --rate 2000 --duration 30s --connections 10 [OPTIONS]\n"
-    "       errata-bench --preload EVENTS --data DIR [OPTIONS]\n\n"
+    "       errata-bench --preload EVENTS --data DIR [OPTIONS]\n\n";
+
+static const char head[] =
     "Open loop (--rate, --sweep): calls start by a schedule, and their time counts from when they\n"
     "were due, so that a stall of the server is not hidden. Closed loop (--in-flight): each "
     "answer\n"
     "starts the next call. Every answer is checked; with one wrong answer the run is invalid.\n\n"
+    "Calls that write go only to an organisation that has no data, or whose first data this "
+    "program\n"
+    "wrote; --allow-writes lets them go to any other.\n\n"
     "Options:\n";
 
 static const char tail[] =
@@ -60,9 +64,16 @@ static void print_option(struct printer *out, const struct option_spec *option)
     wrap_entry(out, term, option->help, INDENT, OPTION_COLUMN);
 }
 
+void help_print_usage(struct printer *out)
+{
+    print_text(out, "%s`errata-bench --help` lists the options, the calls and the exit codes.\n",
+               usage);
+}
+
 void help_print(struct printer *out)
 {
-    print_text(out, "%s", head);
+    print_text(out, "errata-bench: how a gRPC server does under load, and where it ends\n\n%s%s",
+               usage, head);
     for (const struct option_spec *option = arguments_options; option->name != NULL; option++) {
         print_option(out, option);
     }

@@ -3,6 +3,7 @@
  * exit code.
  */
 #include "tools/bench/arguments.h"
+#include "tools/bench/guard.h"
 #include "tools/bench/help.h"
 #include "tools/bench/measure.h"
 #include "tools/bench/preload/preload.h"
@@ -151,6 +152,9 @@ static enum bench_exit run_measure(struct bench *bench)
     }
     err = plan_make(&bench->ctx, &bench->arguments, plan);
     if (err == OK) {
+        err = guard_check(&bench->ctx, &bench->arguments, plan);
+    }
+    if (err == OK) {
         err = pin(bench);
     }
     if (err == OK) {
@@ -199,6 +203,10 @@ static enum bench_exit run(struct bench *bench, int count, char **words)
     printer_init(&bench->err, stderr, bench->arguments.no_colour);
     if (err != OK) {
         return fail(bench, err);
+    }
+    if (count <= 1) {
+        help_print_usage(&bench->err);
+        return BENCH_USAGE;
     }
     switch (bench->arguments.way) {
     case ARGUMENTS_MEASURE:

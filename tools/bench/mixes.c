@@ -3,6 +3,8 @@
  */
 #include "tools/bench/mixes.h"
 
+#include "tools/bench/preload/preload.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -15,7 +17,8 @@
 /* The shape and the lengths of the events that `--preload` stores, each of a document and a line of
  * its own. */
 #define CAPTURED_EVENT                                                                             \
-    "{\"actorUserId\": \"operator-1\", \"eventType\": \"EVENT_TYPE_EXTRACTION_LINE_CORRECTED\","   \
+    "{\"actorUserId\": \"" PRELOAD_ACTOR                                                           \
+    "\", \"eventType\": \"EVENT_TYPE_EXTRACTION_LINE_CORRECTED\","                                 \
     " \"entityType\": \"draft_order_line\", \"entityId\": \"live-${serial}\","                     \
     " \"draftOrderId\": \"draft-${serial}\", \"documentId\": \"document-${serial}\","              \
     " \"layoutFingerprint\": \"bench-layout-${layout}\","                                          \
@@ -44,7 +47,7 @@ const struct mix_call mix_calls[] = {
      ", " CAPTURED_EVENT ", " CAPTURED_EVENT "]}",
      "ten of them in one call"},
     {"extraction", CORRECTIONS "RecordExtraction",
-     "{\"extraction\": {\"actorUserId\": \"operator-1\", "
+     "{\"extraction\": {\"actorUserId\": \"" PRELOAD_ACTOR "\", "
      "\"documentId\": \"document-${serial}\", \"layoutFingerprint\": "
      "\"bench-layout-${layout}\", \"confidence\": 0.9, \"fieldCount\": 12}}",
      "one durable extraction of a new document"},
@@ -55,7 +58,7 @@ const struct mix_call mix_calls[] = {
     {"confirm", MAPPINGS "ConfirmMapping",
      "{\"customerId\": \"customer-${uniform:0..99:%05d}\", \"customerSku\": "
      "\"LIVE-${serial}\", \"internalSku\": \"I-${uniform:0..9999:%010d}\","
-     " \"actorUserId\": \"operator-1\"}",
+     " \"actorUserId\": \"" PRELOAD_ACTOR "\"}",
      "one durable confirmation of a new mapping"},
     {"analytics", ANALYTICS "GetLearningAnalytics", "{}", "what the last 30 days learned"},
     {"experiments", ANALYTICS "GetExperimentReport", "{}", "whether examples help"},

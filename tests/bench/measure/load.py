@@ -40,7 +40,7 @@ class Load:
     def command(self, server, call, shape, arguments, report):
         tokens = ("--tokens", server.tokens) if server.tokens else ()
         return [self.program, "--server", f"127.0.0.1:{server.port}", "--server-pid",
-                str(server.pid), "--quiet", "--json", report,
+                str(server.pid), "--allow-writes", "--quiet", "--json", report,
                 *map(str, (*tokens, *call, *shape, *arguments))]
 
     def start(self, server, call, shape, *arguments, prefix=machine.BEHIND_ON_LOAD_CORE):

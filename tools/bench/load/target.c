@@ -13,10 +13,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define HOST_BYTES_MAX 256
-
-/* Cuts `HOST:PORT`; false where it is not of that form. */
-static bool split(const char *text, char *host, const char **ret_port)
+enum err target_split(const char *text, struct fault *fault, char *ret_host, uint16_t *ret_port)
 {
     bool bracketed = text[0] == '[';
     const char *start = text + (bracketed ? 1 : 0);
@@ -25,36 +22,38 @@ static bool split(const char *text, char *host, const char **ret_port)
     size_t size = end != NULL ? (size_t)(end - start) : 0;
     uint64_t number = 0;
 
-    if (end == NULL || *port != ':' || size == 0 || size >= HOST_BYTES_MAX ||
-        !parse_count(port + 1, &number) || number == 0 || number > 65535) {
-        return false;
+    if (end == NULL || *port != ':' || size == 0 || size >= TARGET_HOST_BYTES_MAX ||
+        !parse_count(port + 1, &number) || number == 0 || number > UINT16_MAX) {
+        return fault_say(fault, ERR_INVALID,
+                         "--server \"%s\": give HOST:PORT, such as 127.0.0.1:7443 or [::1]:7443",
+                         text);
     }
-    memcpy(host, start, size);
-    host[size] = '\0';
-    *ret_port = port + 1;
-    return true;
+    memcpy(ret_host, start, size);
+    ret_host[size] = '\0';
+    *ret_port = (uint16_t)number;
+    return OK;
 }
 
 enum err target_find(const char *text, struct fault *fault, struct target *ret_target)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG};
     struct addrinfo *found = NULL;
-    char host[HOST_BYTES_MAX];
-    const char *port = NULL;
-    uint64_t number = 0;
+    char host[TARGET_HOST_BYTES_MAX];
+    char service[8];
+    uint16_t port = 0;
     int problem = 0;
+    enum err err = target_split(text, fault, host, &port);
 
-    if (!split(text, host, &port) || !parse_count(port, &number)) {
-        return fault_say(fault, ERR_INVALID,
-                         "--server \"%s\": give HOST:PORT, such as 127.0.0.1:7443 or [::1]:7443",
-                         text);
+    if (err != OK) {
+        return err;
     }
-    problem = getaddrinfo(host, port, &hints, &found);
+    (void)snprintf(service, sizeof(service), "%u", (unsigned)port);
+    problem = getaddrinfo(host, service, &hints, &found);
     if (problem != 0 || found == NULL) {
         return fault_say(fault, ERR_UNAVAILABLE, "%s can't be found: %s", host,
                          gai_strerror(problem));
     }
-    *ret_target = (struct target){.address_bytes = found->ai_addrlen, .port = (uint16_t)number};
+    *ret_target = (struct target){.address_bytes = found->ai_addrlen, .port = port};
     memcpy(&ret_target->address, found->ai_addr, found->ai_addrlen);
     freeaddrinfo(found);
     return OK;

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <sys/socket.h>
 
+#define TARGET_HOST_BYTES_MAX 256
 /* How long one connection may take to come about. */
 #define TARGET_CONNECT_MS 5000
 
@@ -19,7 +20,11 @@ struct target {
     bool local; /* the server is on this machine, by its address */
 };
 
-/* `HOST:PORT` or `[ADDRESS]:PORT`; a name is looked up. ERR_INVALID, or ERR_UNAVAILABLE for a name
+/* `HOST:PORT` or `[ADDRESS]:PORT` in its parts; `ret_host` has TARGET_HOST_BYTES_MAX bytes. ERR_INVALID
+ * with a sentence. */
+MUST_CHECK enum err target_split(const char *text, struct fault *fault, char *ret_host,
+                                 uint16_t *ret_port);
+/* A name is looked up. ERR_INVALID, or ERR_UNAVAILABLE for a name
  * that is not known; with a sentence. */
 MUST_CHECK enum err target_find(const char *text, struct fault *fault, struct target *ret_target);
 /* A connected socket that does not block. ERR_UNAVAILABLE with a sentence. Notes in `target` whether

@@ -36,6 +36,8 @@
 #define PRELOAD_CUSTOMERS_MAX 100000
 #define PRELOAD_CUSTOMERS_DEFAULT 100
 
+/* Who acts in all that --preload and the calls of a mix write: the mark by which guard.h knows it. */
+#define PRELOAD_ACTOR "bench-op-1"
 #define PRELOAD_CUSTOMER_FORMAT "customer-%05" PRIu32
 #define PRELOAD_LAYOUT_FORMAT "bench-layout-%08" PRIu32
 #define PRELOAD_TOKENS_FILE "bench.tokens"

@@ -66,7 +66,7 @@ static void fill_input(struct script *script, uint64_t index, struct capture_inp
     struct slice output = make_text(script, script->texts.output_bytes);
 
     input->event_type = EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
-    input->actor_user_id = SLICE("operator-1");
+    input->actor_user_id = SLICE(PRELOAD_ACTOR);
     input->entity_type = SLICE("draft_order_line");
     input->entity_id = arena_printf(arena, "line-%012" PRIu64, index);
     input->document_id = paper.document_id;
@@ -98,7 +98,7 @@ static enum err record_extraction(struct script *script, struct store_txn *txn, 
 {
     static const struct exposure_key no_key; /* no reference is cited */
     struct paper paper = make_paper(script, index);
-    struct extraction_input input = {.actor_user_id = SLICE("operator-1"),
+    struct extraction_input input = {.actor_user_id = SLICE(PRELOAD_ACTOR),
                                      .document_id = paper.document_id,
                                      .draft_order_id = paper.draft_order_id,
                                      .layout_fingerprint = paper.layout_fingerprint,
@@ -121,7 +121,7 @@ static enum err confirm_mapping(struct script *script, struct store_txn *txn, ui
     struct arena *arena = &script->arena;
     const struct slice request = {NULL, 0};
     struct mapping_judgement judgement = {.event_type = EVENT_TYPE_MAPPING_CONFIRMED,
-                                          .actor_user_id = SLICE("operator-1")};
+                                          .actor_user_id = SLICE(PRELOAD_ACTOR)};
     struct slice customer = arena_printf(arena, PRELOAD_CUSTOMER_FORMAT,
                                          (uint32_t)(index % script->options->customer_count));
     uint64_t seq = 0;

@@ -11,6 +11,7 @@
 
 #include <errata/v1/analytics_service.fields.h>
 #include <errata/v1/analytics_service.handlers.h>
+#include <inttypes.h>
 
 /* One end of the range; `day` stays where the request leaves it out. */
 static bool read_day(const struct service *service, struct slice path, const char *text,
@@ -39,6 +40,7 @@ static enum err read_range(const struct service *service,
     bool has_last = read_day(service, SLICE("end_date"), request->end_date, &last);
     int64_t first = first_by_default(last);
     bool has_first = read_day(service, SLICE("start_date"), request->start_date, &first);
+    int64_t days = 0;
 
     if (!has_first || !has_last) {
         return ERR_INVALID;
@@ -48,10 +50,11 @@ static enum err read_range(const struct service *service,
                   "lies behind end_date (left out: today); give an earlier day, or the same");
         return ERR_INVALID;
     }
-    if (last - first >= LEARNING_DAYS_MAX) {
+    days = last - first + 1;
+    if (days > LEARNING_DAYS_MAX) {
         fault_add(service->ctx->fault, SLICE("start_date"),
-                  "makes a range of %lld days with end_date; a range has at most %d",
-                  (long long)(last - first + 1), LEARNING_DAYS_MAX);
+                  "makes a range of %" PRId64 " days with end_date; a range has at most %d", days,
+                  LEARNING_DAYS_MAX);
         return ERR_INVALID;
     }
     *ret_range = (struct learning_range){first, last};

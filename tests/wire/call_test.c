@@ -1,6 +1,7 @@
 /*
  * call_test.c: unary calls: what is right, and every way in which a request can be wrong.
  */
+#include "server/grpc/call_internal.h"
 #include "server/grpc/gzip.h"
 #include "store/base/bytes.h"
 #include "tests/wire/wire.h"
@@ -597,6 +598,33 @@ static void test_deadline(void **state)
     wire_teardown(&world);
 }
 
+/* Goal: the wheel's first slot is one like the others. Method: two calls whose deadline falls into it; one
+ * is answered in time and has left it; the other ends, once. */
+static void test_deadline_in_slot_zero(void **state)
+{
+    static const struct wire_field timeout[] = {{"grpc-timeout", "50175m"}};
+    int64_t deadline_us = 1000000 + 50175000;
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    assert_int_equal((deadline_us / CALL_WHEEL_SLOT_US + 1) % CALL_WHEEL_SLOTS, 0);
+    wire_headers(&world, 1, WIRE_HOLD, false, timeout, 1);
+    wire_message(&world, 1, 0, SLICE("x"), true);
+    wire_headers(&world, 3, WIRE_HOLD, false, timeout, 1);
+    wire_message(&world, 3, 0, SLICE("x"), true);
+    wire_run(&world);
+    wire_finish_held(&world, 0, GRPC_OK);
+    wire_run(&world);
+    wire_assert_status(&world, 1, GRPC_OK);
+    wire_pass(&world, deadline_us - CALL_WHEEL_SLOT_US - world.now_us);
+    assert_int_equal(call_server_stats(world.calls).calls_expired, 0);
+    wire_pass(&world, 2 * CALL_WHEEL_SLOT_US);
+    wire_assert_status(&world, 3, GRPC_DEADLINE_EXCEEDED);
+    assert_int_equal(call_server_stats(world.calls).calls_expired, 1);
+    assert_int_equal(world.cancels, 1);
+    wire_teardown(&world);
+}
+
 /* Goal: deadlines far apart share the wheel. Method: 10 ms, a minute and an hour; each ends in its
  * own time. */
 static void test_deadline_turns(void **state)
@@ -671,6 +699,7 @@ int run_call_tests(void)
         WIRE_TEST(test_reset_cancels),
         WIRE_TEST(test_disconnect_cancels),
         WIRE_TEST(test_deadline),
+        WIRE_TEST(test_deadline_in_slot_zero),
         WIRE_TEST(test_deadline_turns),
         WIRE_TEST(test_slow_request),
     };

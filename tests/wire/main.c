@@ -11,6 +11,7 @@ int main(void)
     failed += run_stream_tests();
     failed += run_upload_tests();
     failed += run_limit_tests();
+    failed += run_pressure_tests();
     failed += run_order_tests();
     failed += run_socket_tests();
     return failed;

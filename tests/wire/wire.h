@@ -133,6 +133,10 @@ void wire_setup(struct wire_world *world, bool bytewise);
 /* The same with a config that the test changed (wire_config). */
 void wire_setup_with(struct wire_world *world, bool bytewise, const struct call_config *config);
 struct call_config wire_config(struct wire_world *world);
+/* One more client and connection to the server of `first`, which has the calls that are held. */
+void wire_join(struct wire_world *world, struct wire_world *first);
+/* Closes its connection; before the teardown of `first`. */
+void wire_leave(struct wire_world *world);
 /* Closes what is open, finishes held calls, and asserts that nothing lives. */
 void wire_teardown(struct wire_world *world);
 /* Feeds what the client has written, and reads what the server answers, until both are silent. */
@@ -206,6 +210,7 @@ int run_call_tests(void);
 int run_stream_tests(void);
 int run_upload_tests(void);
 int run_limit_tests(void);
+int run_pressure_tests(void);
 int run_order_tests(void);
 int run_socket_tests(void);
 

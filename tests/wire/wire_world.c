@@ -362,6 +362,19 @@ struct call_config wire_config(struct wire_world *world)
     return config;
 }
 
+/* A client and its connection, to a server that is there. */
+static void connect_client(struct wire_world *world)
+{
+    world->link = (struct net_link){.wake = on_wake, .peer = SLICE("127.0.0.1:4711")};
+    world->client.answers_pings = true;
+    assert_int_equal(nghttp2_hd_deflate_new(&world->client.deflater, 4096), 0);
+    assert_int_equal(nghttp2_hd_inflate_new(&world->client.inflater), 0);
+    world->protocol = call_server_grpc(world->calls);
+    assert_int_equal(
+        world->protocol.open(world->protocol.user, &world->link, world->now_us, &world->session),
+        OK);
+}
+
 void wire_setup_with(struct wire_world *world, bool bytewise, const struct call_config *config)
 {
     memset(world, 0, sizeof(*world));
@@ -373,15 +386,20 @@ void wire_setup_with(struct wire_world *world, bool bytewise, const struct call_
                                              .on_half_close = on_half_close,
                                              .on_writable = on_writable,
                                              .on_cancel = on_cancel};
-    world->link = (struct net_link){.wake = on_wake, .peer = SLICE("127.0.0.1:4711")};
-    world->client.answers_pings = true;
-    assert_int_equal(nghttp2_hd_deflate_new(&world->client.deflater, 4096), 0);
-    assert_int_equal(nghttp2_hd_inflate_new(&world->client.inflater), 0);
     assert_int_equal(call_server_new(config, world->now_us, &world->calls), OK);
-    world->protocol = call_server_grpc(world->calls);
-    assert_int_equal(
-        world->protocol.open(world->protocol.user, &world->link, world->now_us, &world->session),
-        OK);
+    connect_client(world);
+}
+
+void wire_join(struct wire_world *world, struct wire_world *first)
+{
+    memset(world, 0, sizeof(*world));
+    world->bytewise = first->bytewise;
+    world->now_us = first->now_us;
+    world->calls = first->calls;
+    connect_client(world);
+    wire_preface(world);
+    wire_settings_ack(world);
+    wire_run(world);
 }
 
 void wire_setup(struct wire_world *world, bool bytewise)
@@ -403,6 +421,26 @@ void wire_disconnect(struct wire_world *world)
     }
 }
 
+static void free_client(struct wire_client *client)
+{
+    for (size_t i = 0; i < WIRE_STREAMS_MAX; i++) {
+        if (client->answers[i] != NULL) {
+            free(client->answers[i]->body);
+            free(client->answers[i]);
+        }
+    }
+    free(client->out.data);
+    free(client->in.data);
+    nghttp2_hd_deflate_del(client->deflater);
+    nghttp2_hd_inflate_del(client->inflater);
+}
+
+void wire_leave(struct wire_world *world)
+{
+    wire_disconnect(world);
+    free_client(&world->client);
+}
+
 void wire_teardown(struct wire_world *world)
 {
     struct call_stats stats;
@@ -419,16 +457,7 @@ void wire_teardown(struct wire_world *world)
     assert_int_equal(call_server_h2_stats(world->calls)->streams_live, 0);
     assert_int_equal(call_server_h2_stats(world->calls)->connections_live, 0);
     call_server_free(world->calls);
-    for (size_t i = 0; i < WIRE_STREAMS_MAX; i++) {
-        if (world->client.answers[i] != NULL) {
-            free(world->client.answers[i]->body);
-            free(world->client.answers[i]);
-        }
-    }
-    free(world->client.out.data);
-    free(world->client.in.data);
-    nghttp2_hd_deflate_del(world->client.deflater);
-    nghttp2_hd_inflate_del(world->client.inflater);
+    free_client(&world->client);
 }
 
 /* Takes what the server has; false where it has nothing. */

@@ -1,0 +1,88 @@
+/*
+ * pressure_test.c: the edges of the limits that hold while much of a server is taken: calls of one
+ * connection beside those of others, and answers that wait to be read.
+ */
+#include "server/grpc/call_internal.h"
+#include "tests/wire/wire.h"
+
+/* Opens calls that are held, from stream `first` on. */
+static void hold_calls(struct wire_world *world, uint32_t first, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        wire_call(world, first + i * 2, WIRE_HOLD, SLICE("x"));
+    }
+    wire_run(world);
+}
+
+/* Goal: while more than half of all calls are live, another connection gets eight and no ninth, whoever
+ * holds the others. Method: 33 of 64 held by one connection; nine calls of a second. */
+static void test_another_connection(void **state)
+{
+    struct wire_world world;
+    struct wire_world second;
+    struct call_config config = wire_config(&world);
+
+    config.live_max = 64;
+    wire_setup_with(&world, WIRE_MODE(state), &config);
+    wire_preface(&world);
+    hold_calls(&world, 1, 33);
+    wire_join(&second, &world);
+    hold_calls(&second, 1, CALL_PRESSED_PER_CONNECTION + 1);
+    assert_int_equal(world.held_count, 33 + CALL_PRESSED_PER_CONNECTION);
+    wire_assert_status(&second, CALL_PRESSED_PER_CONNECTION * 2 + 1, GRPC_UNAVAILABLE);
+    assert_int_equal(call_server_stats(world.calls).calls_refused, 1);
+    wire_leave(&second);
+    wire_teardown(&world);
+}
+
+/* Goal: with just half of all calls live, a connection may have more than eight. Method: 32 of 64 calls
+ * are held when the 33rd comes, by a connection that holds 23 of them. */
+static void test_half_is_no_pressure(void **state)
+{
+    struct wire_world world;
+    struct wire_world second;
+    struct call_config config = wire_config(&world);
+
+    config.live_max = 64;
+    wire_setup_with(&world, WIRE_MODE(state), &config);
+    wire_preface(&world);
+    hold_calls(&world, 1, 9);
+    wire_join(&second, &world);
+    hold_calls(&second, 1, 24);
+    assert_int_equal(world.held_count, 33);
+    assert_int_equal(call_server_stats(world.calls).calls_refused, 0);
+    wire_leave(&second);
+    wire_teardown(&world);
+}
+
+/* Goal: a connection's answers may wait up to its mark, and up to a lower one while more than half of
+ * what all connections may have waits. Method: both marks and the half, and one byte more of each. */
+static void test_waiting_answers(void **state)
+{
+    struct call_server server = {.output_bytes = CALL_OUTPUT_BYTES_MAX / 2};
+    struct call_share share = {.output_bytes = CALL_SHARE_OUTPUT_BYTES_HIGH};
+
+    (void)state;
+    assert_int_equal(CALL_OUTPUT_BYTES_MAX / 2, 128u << 20);
+    assert_false(call_share_is_full(&server, &share));
+    share.output_bytes++;
+    assert_true(call_share_is_full(&server, &share));
+    server.output_bytes++;
+    share.output_bytes = CALL_OUTPUT_BYTES_HIGH;
+    assert_false(call_share_is_full(&server, &share));
+    share.output_bytes++;
+    assert_true(call_share_is_full(&server, &share));
+    server.output_bytes--;
+    assert_false(call_share_is_full(&server, &share));
+}
+
+int run_pressure_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        WIRE_TEST(test_another_connection),
+        WIRE_TEST(test_half_is_no_pressure),
+        cmocka_unit_test(test_waiting_answers),
+    };
+
+    return cmocka_run_group_tests_name("pressure", tests, NULL, NULL);
+}

@@ -321,6 +321,67 @@ static void test_files(void **state)
     expect_refused(world, "which is no store");
 }
 
+/* The number of the first leaf of a table with branches; of those there are. */
+static uint64_t first_leaf(struct world *world, const struct lmdb_meta *meta)
+{
+    uint8_t bytes[PAGE];
+    struct lmdb_page page = {bytes, PAGE, meta->names.root};
+    struct lmdb_tree tree = {.depth = 0};
+
+    assert_int_equal(meta->names.depth, 1);
+    read_at(world, page.number * PAGE, bytes, PAGE);
+    for (uint32_t i = 0; i < lmdb_page_count(&page) && tree.depth < 2; i++) {
+        tree = lmdb_tree_read(lmdb_page_node(&page, i).value.data);
+    }
+    assert_true(tree.depth >= 2);
+    page.number = tree.root;
+    for (uint32_t depth = 0; depth + 1 < tree.depth; depth++) {
+        read_at(world, page.number * PAGE, bytes, PAGE);
+        page.number = lmdb_page_node(&page, 0).child;
+    }
+    return page.number;
+}
+
+/* Where the number of a free page is in the file. */
+static uint64_t place_of_free_page(struct world *world, const struct lmdb_meta *meta)
+{
+    uint8_t bytes[PAGE];
+    struct lmdb_page page = {bytes, PAGE, meta->free_list.root};
+    struct lmdb_node node;
+
+    assert_int_equal(meta->free_list.depth, 1);
+    read_at(world, page.number * PAGE, bytes, PAGE);
+    node = lmdb_page_node(&page, 0);
+    assert_non_null(node.value.data);
+    assert_true(node.value.size >= 2 * sizeof(uint64_t)); /* their count, and one */
+    return page.number * PAGE + (uint64_t)(node.value.data - bytes) + sizeof(uint64_t);
+}
+
+/* Goal: a page that is in a table and free too is found in a store that is too large to be read whole:
+ * it would be written over. Method: the first leaf of a table in the place of a free page; all pages, and
+ * fewer than there are. */
+static void test_leaf_that_is_free(void **state)
+{
+    struct world *world = *state;
+    struct store_lmdb_check_report report;
+    struct lmdb_meta meta;
+    uint64_t leaf = 0;
+    uint64_t limits[] = {0, 0};
+
+    fill(world);
+    meta = newest(world);
+    limits[1] = meta.last_page - 1;
+    assert_int_equal(check(world, limits[1], &report), OK);
+    assert_false(report.whole);
+    leaf = first_leaf(world, &meta);
+    patch(world, place_of_free_page(world, &meta), &leaf, sizeof(leaf));
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(check(world, limits[i], NULL), ERR_CORRUPT);
+        assert_non_null(memmem(world->fault.message.data, world->fault.message.size,
+                               "that something else has", 23));
+    }
+}
+
 /* A clock that is 10 ms further each time it is asked: a disk that is slow. */
 struct slow_clock {
     struct clock clock; /* first */
@@ -357,6 +418,7 @@ int run_damage_tests(void)
         cmocka_unit_test_setup_teardown(test_meta_pages, setup, teardown),
         cmocka_unit_test_setup_teardown(test_pages, setup, teardown),
         cmocka_unit_test_setup_teardown(test_files, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_leaf_that_is_free, setup, teardown),
         cmocka_unit_test_setup_teardown(test_limit_of_time, setup, teardown),
     };
 

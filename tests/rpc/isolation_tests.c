@@ -72,6 +72,32 @@ static void test_event_ids(void **state)
     world_deinit(&pair.world);
 }
 
+/* Goal: an event that no log can have is a mistake of the caller's, not one that is missing. Method: seq 0,
+ * no key, and the first seq beyond the log. */
+static void test_event_without_key(void **state)
+{
+    static struct pair pair;
+    Errata__V1__GetEventRequest event = ERRATA__V1__GET_EVENT_REQUEST__INIT;
+    struct exchange_start start = {.path = "errata.v1.LearningService/GetEvent"};
+    struct exchange refused;
+
+    (void)state;
+    pair_init(&pair);
+    start.authorization = pair.owner;
+    refused = world_call_whole(&pair.world, &start, &event.base);
+    assert_int_equal(refused.code, GRPC_INVALID_ARGUMENT);
+    event.key_case = ERRATA__V1__GET_EVENT_REQUEST__KEY_SEQ;
+    event.seq = 0;
+    refused = world_call_whole(&pair.world, &start, &event.base);
+    assert_int_equal(refused.code, GRPC_INVALID_ARGUMENT);
+    event.seq = 1;
+    assert_int_equal(world_call(&pair.world, &start, &event.base, NULL), GRPC_OK);
+    event.seq = 1000;
+    refused = world_call_whole(&pair.world, &start, &event.base);
+    assert_int_equal(refused.code, GRPC_NOT_FOUND);
+    world_deinit(&pair.world);
+}
+
 /* Goal: another's organisation id is as unknown as a made-up one, and its tokens cannot be revoked;
  * a server token may name it. Method: AdminService's methods with org_id. */
 static void test_org_ids(void **state)
@@ -148,6 +174,7 @@ int run_isolation_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_event_ids),
+        cmocka_unit_test(test_event_without_key),
         cmocka_unit_test(test_org_ids),
         cmocka_unit_test(test_lists_and_examples),
     };

@@ -273,8 +273,8 @@ static void test_filled_from_document(void **state)
     world_deinit(&world);
 }
 
-/* Goal: all documents are listed, each once, newest first, page by page. Method: seven in pages of
- * three, with the layout as filter. */
+/* Goal: all documents are listed, each once, newest first, page by page, and pages need not be of one size.
+ * Method: seven in pages of three, two and one, with the layout as filter. */
 static void test_pages(void **state)
 {
     struct world world;
@@ -298,14 +298,44 @@ static void test_pages(void **state)
     list.page_size = 3;
     do {
         assert_int_equal(world_call(&world, &start, &list.base, &page), GRPC_OK);
-        assert_true(page->n_documents <= 3);
+        assert_int_equal(page->n_documents, list.page_size);
         for (size_t i = 0; i < page->n_documents; i++) {
             (void)snprintf(id, sizeof(id), "document %d", next--);
             assert_string_equal(page->documents[i]->document_id, id);
         }
         list.page_token = page->next_page_token;
+        list.page_size = list.page_size > 1 ? list.page_size - 1 : 1;
     } while (list.page_token[0] != '\0');
     assert_int_equal(next, -1);
+    world_deinit(&world);
+}
+
+/* Goal: the same of profiles. Method: three layouts, a page of two and one of five. */
+static void test_profile_pages(void **state)
+{
+    struct world world;
+    struct exchange_start start = {.path = INGEST_UNARY};
+    Errata__V1__ListProfilesRequest list = ERRATA__V1__LIST_PROFILES_REQUEST__INIT;
+    Errata__V1__ListProfilesResponse *page = NULL;
+    char id[32];
+
+    (void)state;
+    world_init(&world);
+    start.authorization = world.admin;
+    for (int i = 0; i < 3; i++) {
+        (void)snprintf(id, sizeof(id), "document %d", i);
+        world.documents.answer.tables.table_count = (uint32_t)i + 1;
+        assert_int_equal(ingest(&world, &start, id, CONTENT, NULL), GRPC_OK);
+    }
+    start.path = "errata.v1.LayoutService/ListProfiles";
+    list.page_size = 2;
+    assert_int_equal(world_call(&world, &start, &list.base, &page), GRPC_OK);
+    assert_int_equal(page->n_profiles, 2);
+    list.page_token = page->next_page_token;
+    list.page_size = 5;
+    assert_int_equal(world_call(&world, &start, &list.base, &page), GRPC_OK);
+    assert_int_equal(page->n_profiles, 1);
+    assert_string_equal(page->next_page_token, "");
     world_deinit(&world);
 }
 
@@ -318,6 +348,7 @@ int run_layout_tests(void)
         cmocka_unit_test(test_viewer_sees_no_text),
         cmocka_unit_test(test_filled_from_document),
         cmocka_unit_test(test_pages),
+        cmocka_unit_test(test_profile_pages),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -316,6 +316,36 @@ static void test_told_late(void **state)
     world_deinit(&world);
 }
 
+/* Goal: a judgement counts by when it was made, beside other judgements and not beside suggestions. Method:
+ * a suggestion of today, and two judgements of before it, told in both orders. */
+static void test_judged_before_the_suggestion(void **state)
+{
+    const struct named x = {"c1", "A-1", "X", NULL};
+    const struct named y = {"c1", "B-1", "Y", NULL};
+    struct world world;
+    struct caller live = {.world = &world};
+    struct caller early = {.world = &world, .created_at_us = WORLD_START_US - 9 * DAY_US};
+    struct caller later = {.world = &world, .created_at_us = WORLD_START_US - 5 * DAY_US};
+    struct judged judged;
+
+    (void)state;
+    world_init(&world);
+    live.token = world.admin;
+    early.token = world.admin;
+    later.token = world.admin;
+    assert_int_equal(mappings_suggest(&live, &x, 0.5, NULL), GRPC_OK);
+    assert_int_equal(mappings_reject(&early, &x, &judged), GRPC_OK);
+    assert_int_equal(judged.mapping->status, REJECTED);
+    assert_int_equal(mappings_confirm(&later, &x, NULL, &judged), GRPC_OK);
+    assert_int_equal(judged.mapping->status, CONFIRMED);
+    assert_int_equal(mappings_suggest(&live, &y, 0.5, NULL), GRPC_OK);
+    assert_int_equal(mappings_confirm(&later, &y, NULL, &judged), GRPC_OK);
+    assert_int_equal(judged.mapping->status, CONFIRMED);
+    assert_int_equal(mappings_reject(&early, &y, &judged), GRPC_OK);
+    assert_int_equal(judged.mapping->status, CONFIRMED);
+    world_deinit(&world);
+}
+
 /* Goal: who may say what: a VIEWER reads alone, an INTEGRATOR tells of the past alone, a person speaks for
  * that person. Method: each role's token, and whom the event names. */
 static void test_roles(void **state)
@@ -417,11 +447,17 @@ static void test_keys(void **state)
 int run_mapping_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_suggest),   cmocka_unit_test(test_confirm),
-        cmocka_unit_test(test_supersede), cmocka_unit_test(test_reject),
-        cmocka_unit_test(test_apart),     cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_told_late), cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_roles),     cmocka_unit_test(test_long_suggestions),
+        cmocka_unit_test(test_suggest),
+        cmocka_unit_test(test_confirm),
+        cmocka_unit_test(test_supersede),
+        cmocka_unit_test(test_reject),
+        cmocka_unit_test(test_apart),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_told_late),
+        cmocka_unit_test(test_judged_before_the_suggestion),
+        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_roles),
+        cmocka_unit_test(test_long_suggestions),
     };
 
     return cmocka_run_group_tests_name("mappings", tests, NULL, NULL);

@@ -440,6 +440,7 @@ const ProtobufCMessageDescriptor *world_reply_of(const struct method_info *metho
         &errata__v1__get_document_response__descriptor,
         &errata__v1__list_documents_response__descriptor,
         &errata__v1__get_profile_response__descriptor,
+        &errata__v1__list_profiles_response__descriptor,
         &errata__v1__suggest_mapping_response__descriptor,
         &errata__v1__confirm_mapping_response__descriptor,
         &errata__v1__reject_mapping_response__descriptor,

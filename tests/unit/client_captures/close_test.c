@@ -97,7 +97,8 @@ static void test_dropped_after_the_drain(void **state)
 }
 
 /* Goal: a hold does not make an end longer, nor a second close a drain shorter twice. Method: a held
- * queue drains for a second; another, draining for an hour, is closed at once. */
+ * queue drains for a second; another, draining for an hour, is closed at once, and drains no more though
+ * it is asked to. */
 static void test_closed_while_held(void **state)
 {
     struct world *world = world_with(1);
@@ -116,6 +117,8 @@ static void test_closed_while_held(void **state)
     world_close(world, 3600000);
     world_step(world);
     world_close(world, 0);
+    world_close(world, 1000);
+    assert_int_equal(world->queue.state, CAPTURES_QUEUE_DROPPING);
     world_step(world);
     assert_int_equal(world_drop_of(world, 5)->why, ERRATA_DROP_CLOSED);
     for (uint32_t tag = 1; tag <= 4; tag++) {

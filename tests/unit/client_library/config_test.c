@@ -115,6 +115,8 @@ static void test_numbers_out_of_range(void **state)
         {{.calls_max = 10001}, "calls_max is 10001: it may be 1 to 10000"},
         {{.server = "a b"}, "names no host"},
         {{.user_agent = "\303\274"}, "user_agent is to be printable ASCII"},
+        {{.user_agent = "\ta"}, "user_agent is to be printable ASCII"},
+        {{.user_agent = "a\177"}, "user_agent is to be printable ASCII"},
         {{.user_agent = " x"}, "begin with no blank"},
         {{.token = "a", .token_file = "b"}, "both token and token_file"},
         {{.token = ""}, "the token is none"},

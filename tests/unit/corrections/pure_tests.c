@@ -119,6 +119,42 @@ static void test_reduce_steps(void **state)
     arena_deinit(&arena);
 }
 
+/* Goal: a text of just the largest size is left as it is, at each step. Method: one of 10,240 bytes and one
+ * of a byte more; the same of what is left without white space, and of that behind a cut string. */
+static void test_reduce_at_the_limit(void **state)
+{
+    static const char head[] = "{ \"desc\": \"";
+    struct slice nothing = SLICE("{}");
+    struct sides sides;
+    struct arena arena;
+    bool reduced = true;
+
+    (void)state;
+    arena_init(&arena, ARENA_BYTES);
+    for (size_t more = 0; more < 2; more++) {
+        struct slice text = long_text(&arena, REDUCE_BYTES_MAX + more - (sizeof(head) - 1) - 2, "");
+
+        assert_int_equal(text.size, REDUCE_BYTES_MAX + more);
+        sides_init(&sides, text, nothing);
+        assert_int_equal(reduced_before(&sides, &reduced).size,
+                         more == 0 ? REDUCE_BYTES_MAX : REDUCE_BYTES_MAX - 1);
+        assert_int_equal(reduced, more);
+        arena_deinit(&sides.arena);
+    }
+    /* Two blanks go: up to two bytes too many are no reason to cut, three are. */
+    for (size_t more = 1; more < 4; more++) {
+        struct slice text = long_text(&arena, REDUCE_BYTES_MAX + more - (sizeof(head) - 1) - 2, "");
+        size_t wanted = more <= 2 ? REDUCE_BYTES_MAX - 2 + more
+                                  : sizeof("{\"desc\":\"\"}") - 1 + REDUCE_STRING_CHARACTERS_MAX;
+
+        sides_init(&sides, text, nothing);
+        assert_int_equal(reduced_before(&sides, &reduced).size, wanted);
+        assert_true(reduced);
+        arena_deinit(&sides.arena);
+    }
+    arena_deinit(&arena);
+}
+
 /* Goal: what strings can't explain is replaced, largest first, and the rest stays. Method: a large
  * list beside a small member; N is the bytes of the list as it was written. */
 static void test_reduce_replaces_largest(void **state)
@@ -461,6 +497,7 @@ int run_pure_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reduce_steps),
+        cmocka_unit_test(test_reduce_at_the_limit),
         cmocka_unit_test(test_reduce_replaces_largest),
         cmocka_unit_test(test_reduce_leaves_out),
         cmocka_unit_test(test_reduce_random),

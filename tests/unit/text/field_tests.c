@@ -171,6 +171,59 @@ static void test_fallbacks(void **state)
     arena_deinit(&arena);
 }
 
+/* A text of `size` characters that takes `rounds` rounds: each mark that goes makes one of what was around
+ * it. Letters fill it up. */
+static struct slice nested_marks(struct arena *arena, size_t rounds, size_t size)
+{
+    struct buffer text;
+
+    buffer_init(&text, arena, size);
+    for (size_t i = 0; i < rounds; i++) {
+        buffer_append(&text, SLICE("<sys"));
+    }
+    for (size_t i = 0; i < rounds; i++) {
+        buffer_append(&text, SLICE("tem>"));
+    }
+    while (text.size < size) {
+        buffer_append_byte(&text, 'x');
+    }
+    assert_true(buffer_ok(&text));
+    return buffer_slice(&text);
+}
+
+/* Goal: a text may take as many rounds as the limit says and no more, and a long example fewer. Method: both
+ * sides of each limit, and of the length from which an example is long. */
+static void test_rounds(void **state)
+{
+    static const struct {
+        enum sanitise_profile profile;
+        size_t rounds;
+        size_t size;
+        bool fails;
+    } table[] = {
+        {SANITISE_NOTE, SANITISE_ROUNDS_MAX, 300, false},
+        {SANITISE_NOTE, SANITISE_ROUNDS_MAX + 1, 300, true},
+        {SANITISE_GUIDELINE, SANITISE_ROUNDS_MAX, 300, false},
+        {SANITISE_GUIDELINE, SANITISE_ROUNDS_MAX + 1, 300, true},
+        {SANITISE_EXAMPLE, SANITISE_ROUNDS_MAX, SANITISE_LONG_CHARACTERS, false},
+        {SANITISE_EXAMPLE, SANITISE_ROUNDS_MAX + 1, SANITISE_LONG_CHARACTERS, true},
+        {SANITISE_EXAMPLE, SANITISE_LONG_ROUNDS_MAX, SANITISE_LONG_CHARACTERS + 1, false},
+        {SANITISE_EXAMPLE, SANITISE_LONG_ROUNDS_MAX + 1, SANITISE_LONG_CHARACTERS + 1, true},
+    };
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, ARENA_BYTES);
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        struct slice text = nested_marks(&arena, table[i].rounds, table[i].size);
+        struct sanitised found = sanitise_text(&arena, table[i].profile, text);
+
+        assert_int_equal(found.failed, table[i].fails);
+        assert_int_equal(found.text.size, table[i].fails ? 0 : text.size - 8 * table[i].rounds);
+    }
+    arena_deinit(&arena);
+}
+
 /* Goal: notes stand in quotes of their own, at most 2,000 characters of them. Method: honest, empty and
  * forging ones; six of 450 characters. */
 static void test_quotes(void **state)
@@ -312,13 +365,10 @@ static void test_random_keeps_promises(void **state)
 int run_field_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fences_go),
-        cmocka_unit_test(test_normalised),
-        cmocka_unit_test(test_allowed),
-        cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_fallbacks),
-        cmocka_unit_test(test_quotes),
-        cmocka_unit_test(test_random_keeps_promises),
+        cmocka_unit_test(test_fences_go), cmocka_unit_test(test_normalised),
+        cmocka_unit_test(test_allowed),   cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_fallbacks), cmocka_unit_test(test_rounds),
+        cmocka_unit_test(test_quotes),    cmocka_unit_test(test_random_keeps_promises),
     };
 
     return cmocka_run_group_tests_name("fields", tests, NULL, NULL);

@@ -61,11 +61,14 @@ static void test_formats(void **state)
     expect_text(world, 5, SLICE("0123abcd"), NULL);
     expect_text(world, 5, SLICE("0123ABCD"), "key_id: must be eight lower-case hex digits");
     expect_text(world, 5, SLICE("0123abc"), "key_id: must be eight lower-case hex digits");
+    expect_text(world, 5, SLICE("g123abcd"), "key_id: must be eight lower-case hex digits");
+    expect_text(world, 5, SLICE("0123abcg"), "key_id: must be eight lower-case hex digits");
 
     expect_text(world, 23, SLICE(""), NULL);
     expect_text(world, 23, SLICE("AZaz09-_AZaz09-_AZaz09"), NULL);
     expect_text(world, 23, SLICE("AZaz09-_AZaz09-_AZaz0"), "page_token: is no page token");
     expect_text(world, 23, SLICE("AZaz09-_AZaz09-_AZaz09="), "page_token: is no page token");
+    expect_text(world, 23, SLICE("=AZaz09-_AZaz09-_AZaz09"), "page_token: is no page token");
 
     expect_text(world, 6, SLICE("12345"), NULL);
     expect_text(world, 6, SLICE("123456"), "short_text: is 6 bytes long; at most 5 are allowed");

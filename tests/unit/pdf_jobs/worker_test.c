@@ -6,11 +6,13 @@
 
 #include "store/base/clock.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -96,6 +98,29 @@ static void test_start_fails(void **state)
     arena_deinit(&arena);
     programs_deinit(&programs);
     assert_int_equal(open_descriptors(), before);
+}
+
+/* Goal: only silence is waited for: a worker that went, or a descriptor that fails, ends the wait at once,
+ * whatever an earlier call left in errno. Method: a socket pair in the worker's place. */
+static void test_read_ready(void **state)
+{
+    struct pdf_worker worker = {.pid = 0};
+    struct arena arena;
+    struct fault fault;
+    int ends[2];
+
+    (void)state;
+    arena_init(&arena, 4096);
+    fault_init(&fault, &arena);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    worker.control = ends[0];
+    assert_int_equal(pdf_worker_read_ready(&worker, &fault), ERR_NOT_FOUND);
+    assert_int_equal(close(ends[1]), 0);
+    errno = EAGAIN;
+    assert_int_equal(pdf_worker_read_ready(&worker, &fault), ERR_UNAVAILABLE);
+    assert_int_equal(close(ends[0]), 0);
+    assert_int_equal(pdf_worker_read_ready(&worker, &fault), ERR_UNAVAILABLE);
+    arena_deinit(&arena);
 }
 
 static enum err measure(struct pdf_worker *worker, const char *document, uint32_t flags,
@@ -399,11 +424,11 @@ static void test_bytes(void **state)
 int run_worker_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bytes),          cmocka_unit_test(test_start),
-        cmocka_unit_test(test_start_fails),    cmocka_unit_test(test_endings),
-        cmocka_unit_test(test_asked),          cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_no_descriptors), cmocka_unit_test(test_server_fails),
-        cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_bytes),        cmocka_unit_test(test_start),
+        cmocka_unit_test(test_read_ready),   cmocka_unit_test(test_start_fails),
+        cmocka_unit_test(test_endings),      cmocka_unit_test(test_asked),
+        cmocka_unit_test(test_no_memory),    cmocka_unit_test(test_no_descriptors),
+        cmocka_unit_test(test_server_fails), cmocka_unit_test(test_cancel),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

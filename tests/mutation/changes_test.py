@@ -1,0 +1,138 @@
+#!/usr/bin/python3
+"""What tools/mutate changes, without a build.
+
+Goal: each kind of change is found where it makes sense and nowhere else, keeps the lines of the file, and is drawn
+by what is written at its place alone. Method: a small source with one of each; the same with other code
+before it.
+"""
+import os
+import sys
+import tempfile
+import unittest
+
+ROOT = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..")
+sys.path.insert(0, os.path.join(ROOT, "tools"))
+
+from mutation import changes, trial  # noqa: E402
+
+SOURCE = """\
+/* if (a < b) { return 1; } */
+#define TWICE(x) \\
+    ((x) * 2)
+static const int table[] = {1, 2, 3};
+
+struct pair {
+    int a;
+};
+
+enum err take(struct pair *pair, int count)
+{
+    const char *text = "a < b && 3"; /* 7 */
+
+    ASSERT(count < 4);
+    logger_printf(LOGGER_INFO, "%d", count + 1);
+    if (count >= ROOM_MAX || !is_open(pair)) {
+        return ERR_INVALID;
+    }
+    for (int i = 0; i < count; i++) {
+        put(pair,
+            text);
+        if (pair->a == 5) {
+            break;
+        }
+    }
+    pair->a = count - 1;
+    pair->done = true;
+    return OK;
+}
+"""
+BEFORE = """\
+static int other(int a)
+{
+    return a + 1;
+}
+
+"""
+
+
+def changed(source):
+    """Each possible change of a source, as (kind, what it is, what it becomes)."""
+    found = set()
+    for _, body in changes.functions_of(source, changes.tokens_of(source)):
+        for site in changes.sites_of(source, body):
+            found.update((c.kind, " ".join(source[c.start:c.end].split()), " ".join(c.text.split())) for c in site)
+    return found
+
+
+class Changes(unittest.TestCase):
+    def test_each_kind_where_it_makes_sense(self):
+        self.assertEqual({c for c in changed(SOURCE) if c[0] != "result"}, {
+            ("relation", ">=", ">"), ("relation", "<", "<="), ("relation", "==", "!="),
+            ("logic", "||", "&&"), ("negation", "!", ""), ("arithmetic", "-", "+"), ("truth", "true", "false"),
+            ("bound", "ROOM_MAX", "(ROOM_MAX + 1)"), ("bound", "ROOM_MAX", "(ROOM_MAX - 1)"),
+            ("constant", "0", "1"), ("constant", "1", "2"), ("constant", "1", "0"),
+            ("constant", "5", "6"), ("constant", "5", "4"),
+            ("arguments", "pair, text", "text, pair"), ("statement", "put(pair, text)", ""), ("jump", "break", ""),
+            ("statement", "pair->a = count - 1", ""), ("statement", "pair->done = true", "")})
+        results = {c[1:] for c in changed(SOURCE) if c[0] == "result"}
+        self.assertIn(("ERR_INVALID", "OK"), results)
+        self.assertIn(("OK", "ERR_INTERNAL"), results)
+
+    def test_lines_stay(self):
+        for mutant in changes.mutants_of(1, "a.c", SOURCE):
+            self.assertEqual(mutant.source.count("\n"), SOURCE.count("\n"))
+            self.assertIn(mutant.after, mutant.source)
+            self.assertIn(mutant.before, SOURCE)
+            self.assertNotEqual(mutant.source, SOURCE)
+
+    def test_drawn_by_what_is_written_there(self):
+        def drawn(seed, source):
+            return {(m.key, m.before, m.after) for m in changes.mutants_of(seed, "a.c", source)}
+
+        self.assertEqual(drawn(1, SOURCE), drawn(1, SOURCE))
+        self.assertLess(drawn(1, SOURCE), drawn(1, BEFORE + SOURCE))
+        self.assertTrue(drawn(1, SOURCE).isdisjoint(drawn(2, SOURCE)))
+
+    def test_keys_are_unique(self):
+        twice = SOURCE.replace("    pair->done = true;\n", "    pair->done = true;\n" * 2)
+        keys = [m.key for m in changes.mutants_of(1, "a.c", twice)]
+        self.assertEqual(len(keys), len(set(keys)))
+
+
+class Reports(unittest.TestCase):
+    def test_interval(self):
+        low, high = trial.interval(90, 100)
+        self.assertAlmostEqual(low, 0.8256, 3)
+        self.assertAlmostEqual(high, 0.9448, 3)
+        self.assertEqual(trial.interval(0, 0), (0.0, 1.0))
+
+    def test_equivalents_are_read(self):
+        for (path, before, after), reason in trial.equivalents(os.path.join(ROOT, trial.EQUIVALENT)).items():
+            self.assertTrue(path.endswith(".c"))
+            self.assertEqual((before, after), (trial.squeezed(before), trial.squeezed(after)))
+            self.assertNotEqual(before, after)
+            self.assertTrue(reason)
+
+    def test_gone_equivalents_are_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "a.c"), "w", encoding="utf-8") as f:
+                f.write(SOURCE)
+            known = {("a.c", "pair->done = true;", ";"): "why", ("a.c", "gone();", ";"): "why", ("b.c", "x", "y"): "why"}
+            self.assertEqual(trial.gone(known, folder), [("a.c", "gone();"), ("b.c", "x")])
+
+    def test_what_was_noticed_stays_so(self):
+        mutant = next(changes.mutants_of(1, "a.c", SOURCE))
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "seed.jsonl")
+            results = trial.Results(path, "tree 1", False)
+            self.assertIsNone(results.get(mutant))
+            results.add(mutant, trial.SURVIVED, "", 1)
+            self.assertEqual(trial.Results(path, "tree 1", False).get(mutant)["outcome"], trial.SURVIVED)
+            self.assertIsNone(trial.Results(path, "tree 2", False).get(mutant))
+            results.add(mutant, trial.NOTICED, "some_tests", 1)
+            self.assertEqual(trial.Results(path, "tree 2", False).get(mutant)["test"], "some_tests")
+            self.assertIsNone(trial.Results(path, "tree 2", True).get(mutant))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,280 @@
+"""The tree that mutants are tried in: a copy of the working tree below build/mutate, built once.
+
+Knows which objects come of a source, which programs link an object, and which tests run a program.
+A mutant's objects and programs take the place of the original ones for as long as it is tried; a note
+on the disk says so, and what was interrupted is put back when the tree is opened the next time.
+"""
+import hashlib
+import json
+import os
+import re
+import resource
+import shlex
+import shutil
+import signal
+import subprocess
+import time
+
+LABELS = "^(unit|contract|rpc|wire|golden|isolation|fuzz-replay|sim)$"
+# As the release is built, for speed and for what FORTIFY sees, and with a trap where an index leaves an array
+# that has a size; fault points, since tests use them.
+FLAGS = "-O2 -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fsanitize=bounds -fsanitize-undefined-trap-on-error"
+CONFIGURE = ["-G", "Ninja", "-DCMAKE_C_COMPILER=gcc", "-DCMAKE_C_FLAGS=" + FLAGS, "-DERRATA_FAULTS=ON",
+             "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"]
+PRODUCT = ("server/", "store/", "client/", "tools/errata/")
+
+# A test may take this, times what it takes without a change, and so much more: machines are noisy.
+TIMES, MORE_SECONDS = 8, 20
+COMPILE_SECONDS = 120
+# What a change may do to the machine.
+DATA_BYTES_MAX, FILE_BYTES_MAX = 4 << 30, 2 << 30
+PR_SET_CHILD_SUBREAPER = 36
+
+
+class Failed(Exception):
+    """The tree can't be used: why."""
+
+
+def limit():
+    """In a child: a change must not fill the machine's memory or disk."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_DATA, (DATA_BYTES_MAX, DATA_BYTES_MAX))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES_MAX, FILE_BYTES_MAX))
+
+
+def children():
+    """Processes that are ours: those that we started, and those that they left to us."""
+    with open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as f:
+        return [int(pid) for pid in f.read().split()]
+
+
+def end_children():
+    """What a test left running is a child of ours (a subreaper's), and ends now."""
+    for pid in children():
+        try:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+        except (ProcessLookupError, ChildProcessError):
+            pass
+
+
+def run(command, seconds, **options):
+    """The exit status of a command and of nothing that it leaves; None where it took too long."""
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                          start_new_session=True, preexec_fn=limit, **options) as process:
+        try:
+            status = process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            status = None
+        finally:
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            process.wait()
+    end_children()
+    return status
+
+
+class Test:
+    """One ctest test."""
+
+    def __init__(self, entry):
+        self.name = entry["name"]
+        self.command = entry["command"]
+        properties = {p["name"]: p["value"] for p in entry["properties"]}
+        self.folder = properties.get("WORKING_DIRECTORY")
+        self.environment = dict(pair.split("=", 1) for pair in properties.get("ENVIRONMENT", []))
+        self.seconds = 0.0  # without a change
+        self.programs = set()
+
+    def run(self, scratch, seconds):
+        shutil.rmtree(scratch, ignore_errors=True)
+        os.makedirs(scratch)
+        # Memory that is used before it is written, or after it was freed, is not zero.
+        environment = dict(os.environ, TMPDIR=scratch, MALLOC_PERTURB_="165", **self.environment)
+        return run(self.command, seconds, cwd=self.folder, env=environment)
+
+
+class Tree:
+    def __init__(self, root, folder):
+        self.root = root
+        self.folder = folder
+        self.sources = os.path.join(folder, "tree")
+        self.objects = os.path.join(folder, "objects")
+        self.scratch = os.path.join(folder, "scratch")
+        self.note = os.path.join(folder, "exchanged")
+        self.jobs = str(os.cpu_count() or 1)
+
+    # Copying and building.
+
+    def files(self):
+        out = subprocess.run(["git", "-C", self.root, "ls-files", "-co", "--exclude-standard"],
+                             capture_output=True, text=True, check=True).stdout
+        return [p for p in out.splitlines() if os.path.isfile(os.path.join(self.root, p))]
+
+    def copy(self):
+        """Brings the copy to what the working tree is; files that are the same keep their times."""
+        files = self.files()
+        total = hashlib.sha256()
+        for path in files:
+            with open(os.path.join(self.root, path), "rb") as f:
+                new = f.read()
+            total.update(path.encode() + b"\0" + hashlib.sha256(new).digest())
+            self.write(path, new, os.stat(os.path.join(self.root, path)).st_mode)
+        wanted = set(files)
+        for folder, _, names in os.walk(self.sources):
+            for name in names:
+                path = os.path.join(folder, name)
+                if os.path.relpath(path, self.sources) not in wanted:
+                    os.remove(path)
+        return total.hexdigest()
+
+    def write(self, path, new, mode):
+        to = os.path.join(self.sources, path)
+        try:
+            with open(to, "rb") as f:
+                if f.read() == new:
+                    return
+        except FileNotFoundError:
+            os.makedirs(os.path.dirname(to), exist_ok=True)
+        with open(to, "wb") as f:
+            f.write(new)
+        os.chmod(to, mode)
+
+    def open(self):
+        """Copies, builds, and reads what depends on what."""
+        self.put_back()
+        os.makedirs(self.folder, exist_ok=True)
+        self.digest = self.copy()
+        configure = ["cmake", "-S", self.sources, "-B", self.objects] + CONFIGURE
+        if shutil.which("ccache"):
+            configure.append("-DCMAKE_C_COMPILER_LAUNCHER=ccache")
+        if shutil.which("ld.lld"):
+            configure.append("-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld")
+        self.make(configure)
+        self.make(["cmake", "--build", self.objects, "-j", self.jobs])
+        self.read_tests()
+        self.read_programs()
+        self.read_objects()
+
+    def make(self, command):
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                              preexec_fn=limit, check=False)
+        if done.returncode != 0:
+            raise Failed("the tree does not build:\n" + "\n".join(done.stdout.splitlines()[-30:]))
+
+    # What depends on what.
+
+    def read_tests(self):
+        out = subprocess.run(["ctest", "--test-dir", self.objects, "-L", LABELS, "--show-only=json-v1"],
+                             capture_output=True, text=True, check=True).stdout
+        self.tests = [Test(entry) for entry in json.loads(out)["tests"] if "command" in entry]
+
+    def read_programs(self):
+        """Of each program in bin/: its objects, and the programs that it wants beside it."""
+        self.links = {}
+        beside = {}
+        with open(os.path.join(self.objects, "build.ninja"), encoding="utf-8") as f:
+            for line in f:
+                match = re.match(r"build (bin/[\w-]+): \S+ ([^|\n]*)(?:\|[^|\n]+)?(?:\|\|(.*))?$", line)
+                if match:
+                    self.links[match.group(1)] = {o for o in match.group(2).split() if o.endswith(".o")}
+                    beside[match.group(1)] = set(re.findall(r"\bbin/[\w-]+", match.group(3) or ""))
+        for test in self.tests:
+            said = " ".join(test.command + list(test.environment.values()))
+            test.programs = {p for p in self.links if re.search(re.escape(os.path.join(self.objects, p)) + r"(?![\w-])",
+                                                                said)}
+            test.programs |= {p for name in set(test.programs) for p in beside[name] if p in self.links}
+        self.link_commands = {}
+
+    def read_objects(self):
+        """The compiler's commands for the sources that a program of a test links."""
+        linked = {o for t in self.tests for p in t.programs for o in self.links[p]}
+        self.commands = {}
+        with open(os.path.join(self.objects, "compile_commands.json"), encoding="utf-8") as f:
+            for entry in json.load(f):
+                path = os.path.relpath(entry["file"], self.sources)
+                words = shlex.split(entry["command"])
+                made = words[words.index("-o") + 1]
+                if made in linked and path.startswith(PRODUCT):
+                    self.commands.setdefault(path, {})[made] = [w for w in words if "ccache" not in os.path.basename(w)]
+
+    def link_command(self, program):
+        if program not in self.link_commands:
+            out = subprocess.run(["ninja", "-C", self.objects, "-t", "commands", "-s", program],
+                                 capture_output=True, text=True, check=True).stdout
+            self.link_commands[program] = out.splitlines()[-1]
+        return self.link_commands[program]
+
+    def tests_of(self, objects):
+        """The tests that run one of the objects: small programs first, those that take long later."""
+        found = [t for t in self.tests if any(self.links[p] & objects for p in t.programs)]
+        return sorted(found, key=lambda t: (min(len(self.links[p]) for p in t.programs) + 40 * t.seconds, t.name))
+
+    # Without a change.
+
+    def measure(self):
+        """How long each test takes; all must pass. Read from a file where the tree is the same."""
+        path = os.path.join(self.folder, "seconds.json")
+        try:
+            with open(path, encoding="utf-8") as f:
+                known = json.load(f)
+        except (FileNotFoundError, json.JSONDecodeError):
+            known = {}
+        if known.get("tree") != self.digest:
+            known = {"tree": self.digest, "seconds": {t.name: self.measure_one(t) for t in self.tests}}
+            with open(path, "w", encoding="utf-8") as f:
+                json.dump(known, f)
+        for test in self.tests:
+            test.seconds = known["seconds"][test.name]
+
+    def measure_one(self, test):
+        started = time.monotonic()
+        status = test.run(self.scratch, 600)
+        if status != 0:
+            raise Failed(f"the test {test.name} fails without any change (status {status}); mend that first")
+        return time.monotonic() - started
+
+    # A mutant in its place.
+
+    def exchange(self, path):
+        """Moves a file of the build aside, to be put back."""
+        with open(self.note, "a", encoding="utf-8") as f:
+            f.write(path + "\n")
+        os.replace(path, path + ".original")
+
+    def put_back(self):
+        """Every file that was moved aside; what a mutant made instead is gone."""
+        if not os.path.exists(self.note):
+            return
+        with open(self.note, encoding="utf-8") as f:
+            for path in f.read().splitlines():
+                if os.path.exists(path + ".original"):
+                    os.replace(path + ".original", path)
+        os.remove(self.note)
+
+    def compile(self, mutant):
+        """The objects that the mutant changes; None where it does not compile without a warning."""
+        path = os.path.join(self.sources, mutant.path)
+        self.exchange(path)
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(mutant.source)
+        changed = set()
+        for made, command in self.commands[mutant.path].items():
+            at = os.path.join(self.objects, made)
+            self.exchange(at)
+            if run(command, COMPILE_SECONDS, cwd=self.objects) != 0:
+                return None
+            with open(at, "rb") as one, open(at + ".original", "rb") as two:
+                if one.read() != two.read():
+                    changed.add(made)
+        return changed
+
+    def link(self, program):
+        """Links a program with the mutant's objects, once a mutant."""
+        path = os.path.join(self.objects, program)
+        if not os.path.exists(path + ".original"):
+            self.exchange(path)
+            if run(["sh", "-c", self.link_command(program)], COMPILE_SECONDS, cwd=self.objects) != 0:
+                raise Failed(f"{program} does not link: {self.link_command(program)}")

@@ -254,6 +254,10 @@ static void on_signal(uv_signal_t *handle, int number)
 {
     struct app *app = (struct app *)handle->data;
 
+    if (number == SIGHUP) {
+        app_log_hangup();
+        return;
+    }
     logger_printf(LOGGER_INFO, "signal %d: finishing what runs", number);
     atomic_store(&app->stop_warming, true);
     switch (app->state) {

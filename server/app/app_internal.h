@@ -38,7 +38,7 @@ struct app {
     uv_async_t writer_async; /* completions of the writer wait */
     uv_idle_t turn_idle; /* streams wait for their turn */
     uv_prepare_t turn_prepare; /* the loop is about to wait */
-    uv_signal_t signals[2]; /* SIGTERM, SIGINT */
+    uv_signal_t signals[3]; /* SIGTERM, SIGINT, SIGHUP */
     uv_timer_t health_timer;
     uv_timer_t upkeep_timer;
     uv_poll_t widest_poll; /* app_start_handles */
@@ -74,8 +74,11 @@ void app_start_handles(struct app *app, void (*on_signal)(uv_signal_t *handle, i
                        void (*on_health_timer)(uv_timer_t *handle),
                        void (*on_upkeep_timer)(uv_timer_t *handle));
 /* libuv aborts where it can't have its threads or grow its tables. Until the server serves, that ends
- * the program as any failed start does: with a line, and APP_EXIT_FAILED. */
+ * the program as any failed start does: with a line, and APP_EXIT_FAILED. SIGHUP ends it at no time: one
+ * that comes before the loop handles signals is logged by app_start_handles, one after it is ignored. */
 void app_guard_start(void);
+/* Logs a SIGHUP: the server goes on as it is. */
+void app_log_hangup(void);
 void app_end_start_guard(void);
 /* Closes all handles, so that the loop ends; twice is once. */
 void app_close_handles(struct app *app);

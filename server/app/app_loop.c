@@ -16,6 +16,9 @@
 /* Descriptors beside connections: the store, documents, the worker's pipes. */
 #define OTHER_DESCRIPTORS_MAX 1024
 
+/* A SIGHUP came before the loop handled signals. */
+static volatile sig_atomic_t hangup_came;
+
 void app_init(struct app *app, void (*on_writer_async)(uv_async_t *handle))
 {
     ASSERT(uv_loop_init(&app->loop) == 0);
@@ -43,9 +46,24 @@ static void on_abort(int number)
     _exit(APP_EXIT_FAILED);
 }
 
+static void on_early_hangup(int number)
+{
+    (void)number;
+    hangup_came = 1;
+}
+
 void app_guard_start(void)
 {
     (void)signal(SIGABRT, on_abort);
+    (void)signal(SIGHUP, on_early_hangup);
+}
+
+void app_log_hangup(void)
+{
+    logger_printf(LOGGER_INFO,
+                  "signal %d: the server goes on; it does not reload its configuration, so restart "
+                  "it to change that",
+                  SIGHUP);
 }
 
 void app_end_start_guard(void)
@@ -93,12 +111,15 @@ void app_start_handles(struct app *app, void (*on_signal)(uv_signal_t *handle, i
                        void (*on_health_timer)(uv_timer_t *handle),
                        void (*on_upkeep_timer)(uv_timer_t *handle))
 {
-    static const int numbers[] = {SIGTERM, SIGINT};
+    static const int numbers[] = {SIGTERM, SIGINT, SIGHUP};
 
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         ASSERT(uv_signal_init(&app->loop, &app->signals[i]) == 0);
         app->signals[i].data = app;
         ASSERT(uv_signal_start(&app->signals[i], on_signal, numbers[i]) == 0);
+    }
+    if (hangup_came) {
+        app_log_hangup();
     }
     ASSERT(uv_timer_init(&app->loop, &app->health_timer) == 0);
     ASSERT(uv_timer_init(&app->loop, &app->upkeep_timer) == 0);
@@ -128,6 +149,7 @@ void app_close_handles(struct app *app)
     for (size_t i = 0; i < sizeof(app->signals) / sizeof(app->signals[0]); i++) {
         uv_close((uv_handle_t *)&app->signals[i], NULL);
     }
+    (void)signal(SIGHUP, SIG_IGN); /* libuv has put its default back, which would end the process */
     uv_close((uv_handle_t *)&app->health_timer, NULL);
     uv_close((uv_handle_t *)&app->upkeep_timer, NULL);
 }

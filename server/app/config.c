@@ -97,7 +97,7 @@ static const char help[] =
     "  --version, --help\n"
     "\n"
     "The first start makes the organisation `default` and writes an administrator's token to\n"
-    "DIR/admin.token. SIGTERM and SIGINT finish what runs and end with 0.\n"
+    "DIR/admin.token. SIGTERM and SIGINT finish what runs and end with 0. SIGHUP is logged.\n"
     "\n"
     "Examples:\n"
     "  erratad --data /var/lib/errata\n"

@@ -6,6 +6,7 @@ Method: each test starts and stops its own server, with real signals.
 """
 import os
 import re
+import signal
 import stat
 import subprocess
 import tempfile
@@ -15,7 +16,8 @@ import unittest
 
 import grpc
 
-from erratad import (BIN, Server, admin, correction, feedback, health_pb2, learning, main)
+from erratad import (BIN, Server, admin, correction, feedback, health_pb2, learning, main,
+                     wait_until)
 
 LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 
@@ -219,6 +221,73 @@ class Drain(unittest.TestCase):
             self.assertEqual(ended.exception.code(), grpc.StatusCode.UNAVAILABLE)
             self.assertEqual(server.wait(), 0)
             self.assertLess(time.monotonic() - start, 15)
+            server.log.close()
+            server.process = None
+
+
+class Hangup(unittest.TestCase):
+    """SIGHUP, which a terminal that closes sends, ends no server."""
+
+    LINE = "signal 1:"
+
+    def wait_for_lines(self, server, count):
+        wait_until(lambda: server.read_log().count(self.LINE) >= count, f"{count} lines", 20)
+
+    def test_while_serving(self):
+        with Server() as server:
+            for count in (1, 2, 3):
+                server.process.send_signal(signal.SIGHUP)
+                self.wait_for_lines(server, count)
+            server.client().capture(event_type=LINE, layout_fingerprint="life")
+            self.assertIn("goes on", server.read_log())
+            self.assertEqual(server.stop(), 0)
+
+    def test_while_starting(self):
+        """From the moment it has the folder until it serves."""
+        with Server() as first:
+            self.assertEqual(first.stop(), 0)
+            pid_file = os.path.join(first.data, "errata.pid")
+            for _ in range(10):
+                os.unlink(pid_file)
+                process = subprocess.Popen(
+                    [os.path.join(BIN, "erratad"), "--data", first.data, "--listen",
+                     "127.0.0.1:0"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                try:
+                    wait_until(lambda: os.path.exists(pid_file), "the lock", 20, 0.0005)
+                    process.send_signal(signal.SIGHUP)
+                    lines = ""
+                    while "serving on" not in lines and process.poll() is None:
+                        lines += process.stdout.readline().decode()
+                    process.terminate()
+                    lines += process.communicate(timeout=20)[0].decode()
+                    self.assertEqual(process.returncode, 0, lines)
+                    self.assertIn(self.LINE, lines)
+                finally:
+                    process.kill()
+                    process.wait()
+                    process.stdout.close()
+
+    def test_while_draining(self):
+        """A call that runs holds the end up, and is still finished."""
+        with Server() as server:
+            client = server.client()
+            go_on = threading.Event()
+
+            def request():
+                yield event(after_json='{"n":1}').SerializeToString()
+                go_on.wait(20)
+
+            call = client.plain.stream_unary("/errata.v1.CorrectionService/CaptureEvent").future(
+                request(), timeout=30, metadata=client.metadata)
+            wait_until(lambda: server.counters(client)["calls_live"] > 1, "the call", 20)
+            server.terminate()
+            wait_until(lambda: "signal 15" in server.read_log(), "the drain", 20)
+            server.process.send_signal(signal.SIGHUP)
+            self.wait_for_lines(server, 1)
+            self.assertIsNone(server.process.poll())
+            go_on.set()
+            self.assertGreater(len(call.result(20)), 0)
+            self.assertEqual(server.wait(), 0)
             server.log.close()
             server.process = None
 

@@ -482,7 +482,7 @@ enum err key_read_mapping_sku(struct slice key, uint64_t *ret_seq)
     return OK;
 }
 
-enum err key_read_token_by_org(struct slice key, uint32_t *ret_key_id)
+enum err key_read_token(struct slice key, uint32_t *ret_key_id)
 {
     if (key.size != ORG_BYTES + sizeof(uint32_t)) {
         return ERR_CORRUPT;

@@ -159,6 +159,7 @@ MUST_CHECK enum err key_read_profile_order(struct slice key, struct sha256_diges
 MUST_CHECK enum err key_read_counter(struct slice key, uint32_t *ret_day,
                                      enum counter_dimension *ret_dimension);
 MUST_CHECK enum err key_read_mapping_sku(struct slice key, uint64_t *ret_seq);
-MUST_CHECK enum err key_read_token_by_org(struct slice key, uint32_t *ret_key_id);
+/* Of both token tables. */
+MUST_CHECK enum err key_read_token(struct slice key, uint32_t *ret_key_id);
 
 #endif

@@ -129,6 +129,7 @@ static enum err serve(struct app *app)
     services_set_health(app->services, HEALTH_PART_SERVER, HEALTH_SERVING);
     services_set_health(app->services, HEALTH_PART_WRITE, HEALTH_SERVING);
     app_pdf_tell_health(app);
+    app_access_report(app);
     (void)printf("%s\n", address);
     (void)fflush(stdout);
     logger_printf(LOGGER_INFO, "serving on %s", address);
@@ -169,6 +170,7 @@ static void on_health_timer(uv_timer_t *handle)
     if (app->state == APP_SERVING) {
         services_set_health(app->services, HEALTH_PART_WRITE,
                             stats.writable ? HEALTH_SERVING : HEALTH_NOT_SERVING);
+        app_access_check(app);
     }
     app_close_if_idle(app);
 }
@@ -497,6 +499,7 @@ static enum err start(struct app *app)
     app_start_handles(app, on_signal, on_health_timer, on_upkeep_timer);
     (void)uv_prepare_start(&app->turn_prepare, on_turn_end); /* can't fail with a callback */
     app_pdf_start(app);
+    app_access_check(app);
     app->warming = true;
     uv_update_time(&app->loop); /* opening a store may have taken long */
     app->warm_from_ms = uv_now(&app->loop);

@@ -6,6 +6,7 @@
 
 #include "server/app/config.h"
 #include "server/app/verifier.h"
+#include "server/domain/admin/admin.h"
 #include "server/grpc/server.h"
 #include "server/http2/h2.h"
 #include "server/jobs/pdf/pdf_jobs.h"
@@ -23,6 +24,19 @@ enum app_state {
     APP_DRAINING,
     APP_CLOSING,
     APP_ENDED
+};
+
+/* app_access.c: who can administer the server. `read*` is the pool's while `reading`. */
+struct app_access {
+    struct admin_server_access found;
+    uint64_t version; /* of the token table, when `found` was read */
+    bool known; /* `found` was read */
+    bool is_warned; /* health and log have warned */
+    uint64_t log_again_ms; /* by the loop's clock */
+    bool reading;
+    struct admin_server_access read;
+    uint64_t read_version;
+    enum err read_result;
 };
 
 struct app {
@@ -61,6 +75,7 @@ struct app {
     bool net_closed; /* net_server_close has called back */
     bool warming; /* the tables are being read ahead */
     bool giving_back; /* memory, on the pool */
+    struct app_access access;
     size_t spare_bytes; /* of the heap, when some was last given back: this much stays */
     uint64_t warm_from_ms; /* by the loop's clock: it began */
     atomic_bool stop_warming;
@@ -91,6 +106,12 @@ void app_log_failure(const struct app *app, const char *what, enum err err);
 /* app_migrate.c: makes a store that has an older format anew in this program's; nobody may have it
  * open. A failure says why in `fault`, and leaves the store as it was. */
 MUST_CHECK enum err app_migrate(const struct config *config, uint64_t format, struct fault *fault);
+
+/* app_access.c */
+/* To be called now and then: looks whether the server can be administered, and for how long. */
+void app_access_check(struct app *app);
+/* Reports what is known of it to health and log; healthy until it is known. */
+void app_access_report(struct app *app);
 
 /* app_pdf.c */
 /* Makes what measures documents, where the worker program is there; the log says where it is not. */

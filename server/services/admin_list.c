@@ -160,7 +160,7 @@ static enum err read_token_row(struct arena *arena, struct store_txn *txn, struc
 {
     struct token_record record;
     uint32_t key_id = 0;
-    enum err err = key_read_token_by_org(key, &key_id);
+    enum err err = key_read_token(key, &key_id);
 
     if (err == OK) {
         err = admin_read_token(txn, key_id, &record);

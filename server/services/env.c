@@ -10,6 +10,7 @@ static const struct slice part_names[HEALTH_PART_COUNT] = {
     [HEALTH_PART_SERVER] = {(const uint8_t *)"", 0},
     [HEALTH_PART_WRITE] = {(const uint8_t *)"errata.write", 12},
     [HEALTH_PART_PDF] = {(const uint8_t *)"errata.pdf", 10},
+    [HEALTH_PART_ADMIN] = {(const uint8_t *)"errata.admin", 12},
 };
 
 /* Reads one of this data folder's keys, or makes it. */

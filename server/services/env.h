@@ -28,6 +28,7 @@ enum health_part {
     HEALTH_PART_SERVER, /* "": reads are answered */
     HEALTH_PART_WRITE, /* "errata.write": writes are taken */
     HEALTH_PART_PDF, /* "errata.pdf": documents are measured; the server does not depend on it */
+    HEALTH_PART_ADMIN, /* "errata.admin": a token that can administer the server lasts 14 days or more */
     HEALTH_PART_COUNT
 };
 

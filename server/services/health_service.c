@@ -1,7 +1,7 @@
 /*
  * health_service.c: grpc.health.v1: Check, and Watch, which tells the state at once and each change.
- * "" is the server (reads are answered), "errata.write" tells whether writes are taken, and
- * "errata.pdf" whether documents are measured.
+ * "" is the server (reads are answered), "errata.write" whether writes are taken, "errata.pdf" whether
+ * documents are measured, and "errata.admin" whether a token can administer the server for 14 days more.
  */
 #include "server/services/env.h"
 #include "server/services/service.h"
@@ -29,8 +29,8 @@ enum err grpc_health_v1_health_check_read(struct service *service, struct store_
         struct slice shown = fault_shorten(service->ctx->fault, name);
 
         return fault_say(service->ctx->fault, ERR_NOT_FOUND,
-                         "no service '%.*s' is watched; ask for \"\", \"errata.write\" or "
-                         "\"errata.pdf\"",
+                         "no service '%.*s' is watched; ask for \"\", \"errata.write\", "
+                         "\"errata.pdf\" or \"errata.admin\"",
                          (int)shown.size, (const char *)shown.data);
     }
     return append_status(reply, service->env->health[part]);

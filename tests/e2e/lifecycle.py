@@ -296,7 +296,7 @@ class Health(unittest.TestCase):
     def test_check_and_watch(self):
         with Server() as server:
             nobody = server.client("")  # health needs no token
-            for service in ("", "errata.write"):
+            for service in ("", "errata.write", "errata.admin"):
                 reply = nobody.health.Check(health_pb2.HealthCheckRequest(service=service))
                 self.assertEqual(reply.status, health_pb2.HealthCheckResponse.SERVING, service)
             with self.assertRaises(grpc.RpcError) as unknown:

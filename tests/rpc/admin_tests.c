@@ -228,6 +228,143 @@ static void test_revoke_twice(void **state)
     world_deinit(&world);
 }
 
+/* A token of the organisation (empty: the caller's own), and its text. */
+static void make_token(struct world *world, const char *org_id, Errata__V1__Token *wanted,
+                       char token[WORLD_TOKEN_BYTES])
+{
+    Errata__V1__CreateTokenRequest request = ERRATA__V1__CREATE_TOKEN_REQUEST__INIT;
+    Errata__V1__CreateTokenResponse *response = NULL;
+    const struct exchange_start start =
+        admin_start("errata.v1.AdminService/CreateToken", world->admin);
+
+    request.org_id = (char *)(uintptr_t)org_id;
+    request.token = wanted;
+    assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
+    (void)snprintf(token, WORLD_TOKEN_BYTES, "Bearer %s", response->secret);
+}
+
+static struct exchange revoke(struct world *world, const char *by, const char *org_id,
+                              const char *token)
+{
+    Errata__V1__RevokeTokenRequest request = ERRATA__V1__REVOKE_TOKEN_REQUEST__INIT;
+    const struct exchange_start start = admin_start("errata.v1.AdminService/RevokeToken", by);
+    char key_id[9];
+
+    world_key_id_of(token, key_id);
+    request.org_id = (char *)(uintptr_t)org_id;
+    request.key_id = key_id;
+    return world_call_whole(world, &start, &request.base);
+}
+
+/* Goal: the last usable ADMIN token with the server flag can't be revoked, and the message says why and
+ * what to do. Method: beside it, in turn, a token that is not ADMIN, one without the flag, an expired
+ * one and a revoked one; then one that is usable, of another organisation. */
+static void test_last_server_token(void **state)
+{
+    struct world world;
+    char other_admin[WORLD_TOKEN_BYTES];
+    char token[WORLD_TOKEN_BYTES];
+    char key_id[9];
+    struct exchange exchange;
+    Google__Protobuf__Timestamp end = GOOGLE__PROTOBUF__TIMESTAMP__INIT;
+    Errata__V1__Token wanted = ERRATA__V1__TOKEN__INIT;
+    const char *org_id = NULL;
+
+    (void)state;
+    world_init(&world);
+    org_id = world_make_org(&world, "second", other_admin);
+    wanted.role = (Errata__V1__Role)ROLE_SERVICE;
+    wanted.server = true;
+    make_token(&world, "", &wanted, token);
+    wanted.role = (Errata__V1__Role)ROLE_ADMIN;
+    end.seconds = WORLD_START_US / 1000000 + 3600;
+    wanted.expire_time = &end;
+    make_token(&world, "", &wanted, token);
+    clock_manual_advance(&world.clock, 3601 * INT64_C(1000000));
+    wanted.expire_time = NULL;
+    make_token(&world, "", &wanted, token);
+    exchange = revoke(&world, world.admin, "", token);
+    assert_int_equal(exchange.code, GRPC_OK);
+
+    exchange = revoke(&world, world.admin, "", world.admin);
+    assert_int_equal(exchange.code, GRPC_FAILED_PRECONDITION);
+    world_key_id_of(world.admin, key_id);
+    assert_true(slice_has(exchange.message, key_id));
+    assert_true(slice_has(exchange.message, "last usable ADMIN token with the server flag"));
+    assert_true(slice_has(exchange.message, "create another"));
+
+    make_token(&world, org_id, &wanted, token);
+    exchange = revoke(&world, world.admin, "", world.admin);
+    assert_int_equal(exchange.code, GRPC_OK);
+    exchange = revoke(&world, other_admin, org_id, token);
+    assert_int_equal(exchange.code, GRPC_FAILED_PRECONDITION);
+    exchange = revoke(&world, token, org_id, other_admin); /* not one of those */
+    assert_int_equal(exchange.code, GRPC_OK);
+    world_deinit(&world);
+}
+
+/* Goal: two such tokens that are revoked at once leave one. Method: both requests in one batch. */
+static void test_last_two_server_tokens(void **state)
+{
+    struct world world;
+    char tokens[2][WORLD_TOKEN_BYTES];
+    struct exchange exchanges[2];
+    Errata__V1__Token wanted = ERRATA__V1__TOKEN__INIT;
+    const struct exchange_start start =
+        admin_start("errata.v1.AdminService/RevokeToken", tokens[0]);
+
+    (void)state;
+    world_init(&world);
+    wanted.role = (Errata__V1__Role)ROLE_ADMIN;
+    wanted.server = true;
+    memcpy(tokens[0], world.admin, sizeof(tokens[0]));
+    make_token(&world, "", &wanted, tokens[1]);
+    for (unsigned i = 0; i < 2; i++) {
+        Errata__V1__RevokeTokenRequest request = ERRATA__V1__REVOKE_TOKEN_REQUEST__INIT;
+        char key_id[9];
+
+        world_key_id_of(tokens[i], key_id);
+        request.key_id = key_id;
+        exchange_open(&exchanges[i], &world, &start);
+        exchange_send(&exchanges[i], &request.base);
+    }
+    world_run(&world);
+    assert_int_equal(exchanges[0].code, GRPC_OK);
+    assert_int_equal(exchanges[1].code, GRPC_FAILED_PRECONDITION);
+    exchange_close(&exchanges[0]);
+    exchange_close(&exchanges[1]);
+    world_deinit(&world);
+}
+
+/* Goal: a token that has expired guards nothing any more: it can be revoked. Method: an administrator
+ * without the flag, once the only token with it is over. */
+static void test_expired_server_token(void **state)
+{
+    struct world world;
+    char plain[WORLD_TOKEN_BYTES];
+    char ending[WORLD_TOKEN_BYTES];
+    Google__Protobuf__Timestamp end = GOOGLE__PROTOBUF__TIMESTAMP__INIT;
+    Errata__V1__Token wanted = ERRATA__V1__TOKEN__INIT;
+    struct exchange exchange;
+
+    (void)state;
+    world_init(&world);
+    wanted.role = (Errata__V1__Role)ROLE_ADMIN;
+    make_token(&world, "", &wanted, plain);
+    wanted.server = true;
+    end.seconds = WORLD_START_US / 1000000 + 3600;
+    wanted.expire_time = &end;
+    make_token(&world, "", &wanted, ending);
+    exchange = revoke(&world, plain, "", world.admin); /* the one that ends is still usable */
+    assert_int_equal(exchange.code, GRPC_OK);
+    exchange = revoke(&world, plain, "", ending);
+    assert_int_equal(exchange.code, GRPC_FAILED_PRECONDITION);
+    clock_manual_advance(&world.clock, 3601 * INT64_C(1000000));
+    exchange = revoke(&world, plain, "", ending);
+    assert_int_equal(exchange.code, GRPC_OK);
+    world_deinit(&world);
+}
+
 /* Goal: the server's numbers are for server tokens. Method: both kinds of administrator. */
 static void test_server_info(void **state)
 {
@@ -264,9 +401,11 @@ static void test_server_info(void **state)
 int run_admin_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_create_organization), cmocka_unit_test(test_create_token_rules),
-        cmocka_unit_test(test_create_token_repeat), cmocka_unit_test(test_lists),
-        cmocka_unit_test(test_revoke_twice),        cmocka_unit_test(test_server_info),
+        cmocka_unit_test(test_create_organization),  cmocka_unit_test(test_create_token_rules),
+        cmocka_unit_test(test_create_token_repeat),  cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_revoke_twice),         cmocka_unit_test(test_server_info),
+        cmocka_unit_test(test_last_server_token),    cmocka_unit_test(test_last_two_server_tokens),
+        cmocka_unit_test(test_expired_server_token),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

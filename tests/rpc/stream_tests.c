@@ -281,7 +281,7 @@ static int next_health(struct exchange *exchange)
  * Method: Check of each while the worker is down, and of one that is not there. */
 static void test_health_parts(void **state)
 {
-    static const char *const names[] = {"", "errata.write", "errata.pdf"};
+    static const char *const names[] = {"", "errata.write", "errata.pdf", "errata.admin"};
     struct world world;
     struct exchange exchange;
     const struct exchange_start start = {.path = "grpc.health.v1.Health/Check"};
@@ -290,7 +290,8 @@ static void test_health_parts(void **state)
     (void)state;
     world_init(&world);
     services_set_health(world.services, HEALTH_PART_PDF, HEALTH_NOT_SERVING);
-    for (size_t i = 0; i < 3; i++) {
+    services_set_health(world.services, HEALTH_PART_ADMIN, HEALTH_NOT_SERVING);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         request.service = (char *)(uintptr_t)names[i];
         exchange_open(&exchange, &world, &start);
         exchange_send(&exchange, &request.base);

@@ -185,7 +185,7 @@ static void tell_server(struct cli *cli, struct buffer *json)
 
 static enum cli_exit run_health(struct cli *cli)
 {
-    static const char *const parts[] = {"", "errata.write", "errata.pdf"};
+    static const char *const parts[] = {"", "errata.write", "errata.pdf", "errata.admin"};
     const char *wanted = cli->options.word_count > 0 ? cli->options.words[0] : NULL;
     size_t count = wanted != NULL ? 1 : sizeof(parts) / sizeof(parts[0]);
     bool serving = true;
@@ -247,8 +247,9 @@ const struct command health_commands[] = {
      .summary = "whether the server is there, and serves",
      .help =
          "Says which server is asked, and asks it for the health of the whole, of its writes "
-         "(`errata.write`) and of its reading of PDFs (`errata.pdf`), or of one part alone. Needs "
-         "no token.",
+         "(`errata.write`), of its reading of PDFs (`errata.pdf`) and of its administration "
+         "(`errata.admin`: not serving if the last usable ADMIN token with the server flag ends "
+         "within 14 days), or of one part alone. Needs no token.",
      .examples = {{"errata health", NULL},
                   {"until errata health errata.pdf --timeout 1s >/dev/null 2>&1; do sleep 1; done",
                    "in a script that has just started a server"}},

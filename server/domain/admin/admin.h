@@ -45,10 +45,23 @@ MUST_CHECK enum err admin_create_token(struct ctx *ctx, struct store_txn *txn,
                                        const struct admin_token_draft *draft,
                                        struct work_result *ret_result);
 /* Appends, or nothing where the token is revoked already (a count of 0). ERR_NOT_FOUND where the
- * organisation has no such token. */
+ * organisation has no such token; ERR_PRECONDITION for the last token that can administer the server. */
 MUST_CHECK enum err admin_revoke_token(struct ctx *ctx, struct store_txn *txn,
                                        const struct admin_actor *actor, struct org_id org,
                                        uint32_t key_id, struct work_result *ret_result);
+/* A usable ADMIN token with the server flag: not revoked, not expired at `now_us` (wall clock). */
+bool admin_token_rules_server(const struct token_record *token, int64_t now_us);
+/* Until when the server as a whole can be administered. */
+struct admin_server_access {
+    int64_t
+        until_us; /* the latest end of such a token; INT64_MAX: one has no end; 0: there is none */
+    uint32_t key_id; /* of that token, unless until_us is 0 */
+};
+/* Over the tokens of all organisations, except one where its key id is given (or NULL). Ends at the first
+ * token without an end; else it reads every row of the token table. */
+MUST_CHECK enum err admin_read_server_access(struct store_txn *txn, int64_t now_us,
+                                             const uint32_t *except_key_id,
+                                             struct admin_server_access *ret_access);
 /* The rows that an event of these kinds makes. */
 MUST_CHECK enum err admin_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event);
 

@@ -130,6 +130,28 @@ enum err admin_create_token(struct ctx *ctx, struct store_txn *txn, const struct
     return append_and_apply(ctx, txn, &draft, ret_result);
 }
 
+/* Without a token that can administer the server, nothing but a stop of it gives another one. */
+static enum err check_not_last(struct ctx *ctx, struct store_txn *txn, uint32_t key_id,
+                               const struct token_record *token)
+{
+    int64_t now_us = clock_wall_us(ctx->clock);
+    struct admin_server_access rest;
+    enum err err = OK;
+
+    if (!admin_token_rules_server(token, now_us)) {
+        return OK;
+    }
+    err = admin_read_server_access(txn, now_us, &key_id, &rest);
+    if (err != OK || rest.until_us != 0) {
+        return err;
+    }
+    return fault_say(ctx->fault, ERR_PRECONDITION,
+                     "token %08" PRIx32 " is the last usable ADMIN token with the server flag: "
+                     "without it this server could not be administered; create another one "
+                     "first (role ADMIN, server flag), then revoke this one with it",
+                     key_id);
+}
+
 enum err admin_revoke_token(struct ctx *ctx, struct store_txn *txn, const struct admin_actor *actor,
                             struct org_id org, uint32_t key_id, struct work_result *ret_result)
 {
@@ -148,6 +170,10 @@ enum err admin_revoke_token(struct ctx *ctx, struct store_txn *txn, const struct
     if (token.revoked_at_us != 0) {
         *ret_result = (struct work_result){.org = org};
         return OK;
+    }
+    err = check_not_last(ctx, txn, key_id, &token);
+    if (err != OK) {
+        return err;
     }
     draft_fill(&draft, org, EVENT_TOKEN_REVOKED, actor);
     err = log_next_stamp(ctx, txn, org, &draft.stamp);

@@ -220,7 +220,7 @@ static enum err write_token(struct world *world, struct store_txn *txn, struct o
 
     if (world_draw(world, 3) == 0 && world_find_row(world, TABLE_TOKEN_BY_ORG, org.uuid,
                                                     world_draw(world, TOKENS_MAX), &key, &value)) {
-        assert_int_equal(key_read_token_by_org(key, &key_id), OK);
+        assert_int_equal(key_read_token(key, &key_id), OK);
         return admin_revoke_token(&world->ctx, txn, &actor, org, key_id, ret_result);
     }
     random_fill(&world->random.random, draft.secret_sha256.bytes, SHA256_BYTES);

@@ -47,6 +47,16 @@ enum err app_damage_check_folder(const char *data, struct fault *fault)
     return OK;
 }
 
+enum err app_damage_require_store(const char *data, struct fault *fault)
+{
+    enum err err = app_damage_check_folder(data, fault);
+
+    if (err == OK && !is_there(data, "db") && !is_there(data, "db.old")) {
+        return fault_say(fault, ERR_PRECONDITION, "%s: there is no store", data);
+    }
+    return err;
+}
+
 static void write_line(const char *text, size_t size)
 {
     ssize_t written = write(STDERR_FILENO, text, size);

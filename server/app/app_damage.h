@@ -14,6 +14,8 @@
 /* A store that had its first token and has no file now is not made anew: ERR_CORRUPT, which `fault`
  * explains. */
 MUST_CHECK enum err app_damage_check_folder(const char *data, struct fault *fault);
+/* The same, for what needs a store that is there: opening would make one. ERR_PRECONDITION too. */
+MUST_CHECK enum err app_damage_require_store(const char *data, struct fault *fault);
 /* From now on faults within `map` or inside LMDB end the program as above; any other is a mistake of
  * the program, and ends it with its signal. `data`, the folder that the line names, outlives the
  * program's threads. Called again, before there are any, for another map in its place. */

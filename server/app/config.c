@@ -79,6 +79,10 @@ static const char help[] =
     "  --rebuild                  make all tables anew from the log, while no server runs, and "
     "end:\n"
     "                             beside the old ones, which stay as they are until it is done\n"
+    "  --new-admin-token          write another administrator's token with the server flag to\n"
+    "                             DIR/admin.token, while no server runs, and end; the tokens "
+    "before it\n"
+    "                             stay valid\n"
     "  --log-level LEVEL          error, warning, info (default) or debug\n"
     "  --log-format FORMAT        text (default) or json\n"
     "  --map-size SIZE            most that the store may grow to, default 256GiB (sparse)\n"
@@ -103,7 +107,8 @@ static const char help[] =
     "  erratad --data /var/lib/errata\n"
     "  erratad --data /tmp/try --listen 127.0.0.1:0 --log-level debug\n"
     "  erratad --config /etc/errata/erratad.conf --check-config\n"
-    "  erratad --data /var/lib/errata --rebuild\n";
+    "  erratad --data /var/lib/errata --rebuild\n"
+    "  erratad --data /var/lib/errata --new-admin-token\n";
 
 const char *config_help(void)
 {
@@ -283,6 +288,8 @@ static bool take_action(struct config *config, const char *flag)
         config->action = CONFIG_CHECK;
     } else if (strcmp(flag, "--rebuild") == 0) {
         config->action = CONFIG_REBUILD;
+    } else if (strcmp(flag, "--new-admin-token") == 0) {
+        config->action = CONFIG_NEW_TOKEN;
     } else if (strcmp(flag, "--verify-copy") == 0) {
         config->action = CONFIG_VERIFY_COPY;
     } else {

@@ -58,18 +58,44 @@ static enum err write_aside(int folder_file, const char *folder, const char *nam
     return OK;
 }
 
-enum err files_write(const char *folder, const char *name, struct slice bytes, struct fault *fault)
+static int open_folder(const char *folder, struct fault *fault, enum err *ret_err)
+{
+    int folder_file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    *ret_err = folder_file < 0 ? say_failed(fault, "reached", folder, "") : OK;
+    return folder_file;
+}
+
+enum err files_write_aside(const char *folder, const char *name, struct slice bytes,
+                           struct fault *fault)
 {
     char aside[NAME_BYTES_MAX];
-    int folder_file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     enum err err = OK;
+    int folder_file = open_folder(folder, fault, &err);
 
-    if (folder_file < 0) {
-        return say_failed(fault, "reached", folder, "");
+    if (err != OK) {
+        return err;
     }
-    (void)snprintf(aside, sizeof(aside), "%s.new", name);
+    (void)snprintf(aside, sizeof(aside), "%s" FILES_ASIDE, name);
     err = write_aside(folder_file, folder, aside, bytes, fault);
-    if (err == OK && renameat(folder_file, aside, folder_file, name) != 0) {
+    if (err == OK && fsync(folder_file) != 0) {
+        err = say_failed(fault, "synced", folder, aside);
+    }
+    (void)close(folder_file);
+    return err;
+}
+
+enum err files_put_in_place(const char *folder, const char *name, struct fault *fault)
+{
+    char aside[NAME_BYTES_MAX];
+    enum err err = OK;
+    int folder_file = open_folder(folder, fault, &err);
+
+    if (err != OK) {
+        return err;
+    }
+    (void)snprintf(aside, sizeof(aside), "%s" FILES_ASIDE, name);
+    if (renameat(folder_file, aside, folder_file, name) != 0) {
         err = say_failed(fault, "put in its place", folder, name);
     }
     if (err == OK && fsync(folder_file) != 0) {
@@ -77,6 +103,13 @@ enum err files_write(const char *folder, const char *name, struct slice bytes, s
     }
     (void)close(folder_file);
     return err;
+}
+
+enum err files_write(const char *folder, const char *name, struct slice bytes, struct fault *fault)
+{
+    enum err err = files_write_aside(folder, name, bytes, fault);
+
+    return err != OK ? err : files_put_in_place(folder, name, fault);
 }
 
 void files_remove(const char *folder, const char *name)

@@ -2,6 +2,7 @@
  * main.c: erratad: what the process is told, and what it must be before anything else runs.
  */
 #include "server/app/app.h"
+#include "server/app/new_token_command.h"
 #include "server/app/rebuild_command.h"
 #include "server/app/verify_child.h"
 #include "server/jobs/pool.h"
@@ -57,6 +58,8 @@ int main(int argc, char **argv)
     case CONFIG_CHECK:
         (void)puts("the configuration is right");
         return APP_EXIT_OK;
+    case CONFIG_NEW_TOKEN:
+        return new_token_command_run(&config);
     case CONFIG_REBUILD:
         return rebuild_command_run(&config);
     case CONFIG_VERIFY_COPY:

@@ -11,7 +11,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <sys/stat.h>
 
 #define MIB (UINT64_C(1) << 20)
 
@@ -34,24 +33,6 @@ static bool on_progress(void *user, const struct replay_progress *progress)
     rebuild->events_total = progress->events_total;
     rebuild->order->on_progress(rebuild->order->user, progress);
     return true;
-}
-
-/* A store is rebuilt where there is one; opening would make one. */
-static enum err find_store(struct rebuild *rebuild)
-{
-    static const char *const names[] = {"db", "db.old"};
-    const char *data = rebuild->config->data;
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        char path[CONFIG_PATH_BYTES_MAX + 32];
-        struct stat info;
-
-        (void)snprintf(path, sizeof(path), "%s/%s", data, names[i]);
-        if (stat(path, &info) == 0) {
-            return OK;
-        }
-    }
-    return fault_say(rebuild->fault, ERR_PRECONDITION, "%s: there is no store", data);
 }
 
 /* The new store stands beside the old one until it takes its place. */
@@ -83,7 +64,7 @@ static enum err open_old(struct rebuild *rebuild)
                                              .map_bytes = rebuild->config->map_bytes,
                                              .takes_older = true,
                                              .on_damage = app_damage_end};
-    enum err err = find_store(rebuild);
+    enum err err = app_damage_require_store(rebuild->config->data, rebuild->fault);
 
     if (err == OK) {
         err = store_lmdb_open(&config, rebuild->fault, &rebuild->old);
@@ -160,11 +141,8 @@ static enum err fill_new(struct rebuild *rebuild)
 
 static enum err rebuild_all(struct rebuild *rebuild)
 {
-    enum err err = app_damage_check_folder(rebuild->config->data, rebuild->fault);
+    enum err err = open_old(rebuild);
 
-    if (err == OK) {
-        err = open_old(rebuild);
-    }
     if (err == OK) {
         err = open_new(rebuild);
     }

@@ -8,38 +8,98 @@
 
 #include <errata/v1/role.fields.h>
 
-/* Makes both, and tells the token's text. */
-static enum err make(struct ctx *ctx, struct store_txn *txn, char text[TOKEN_TEXT_BYTES])
+#define DEFAULT_NAME "default"
+
+static const struct admin_actor actor = {
+    {(const uint8_t *)"system", 6}, ANNOTATOR_CODE, SOURCE_SYSTEM};
+
+/* Appends an administrator's token for the organisation; gives its text and key id. */
+static enum err add_token(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                          char text[TOKEN_TEXT_BYTES], uint32_t *ret_key_id)
 {
-    const struct admin_actor actor = {SLICE("system"), ANNOTATOR_CODE, SOURCE_SYSTEM};
     struct token_secret secret = token_make_secret(ctx->random);
-    struct admin_token_draft draft = {
+    const struct admin_token_draft draft = {
+        .org = org,
         .role = ROLE_ADMIN,
         .server = true,
         .secret_sha256 = token_hash_secret(&secret),
     };
     struct work_result result;
     struct event event;
-    uint32_t key_id = 0;
-    enum err err = OK;
+    enum err err = admin_create_token(ctx, txn, &actor, &draft, &result);
 
-    log_begin_write(txn, NULL);
-    err = admin_create_organization(ctx, txn, &actor, SLICE("default"), &result);
-    if (err == OK) {
-        draft.org = result.org;
-        err = admin_create_token(ctx, txn, &actor, &draft, &result);
-    }
     if (err == OK) {
         err = log_read(txn, result.org, result.first_seq, &event);
     }
     if (err == OK) {
-        err = admin_created_key_id(&event, &key_id);
+        err = admin_created_key_id(&event, ret_key_id);
     }
     if (err == OK) {
-        token_format(key_id, &secret, text);
+        token_format(*ret_key_id, &secret, text);
     }
     token_cleanse(&secret, sizeof(secret));
     return err;
+}
+
+/* Makes both; gives the token's text. */
+static enum err make(struct ctx *ctx, struct store_txn *txn, char text[TOKEN_TEXT_BYTES],
+                     uint32_t *ret_key_id)
+{
+    struct work_result result;
+    enum err err = admin_create_organization(ctx, txn, &actor, SLICE(DEFAULT_NAME), &result);
+
+    return err != OK ? err : add_token(ctx, txn, result.org, text, ret_key_id);
+}
+
+/* Makes the token alone, where `make` has been before. */
+static enum err make_another(struct ctx *ctx, struct store_txn *txn, char text[TOKEN_TEXT_BYTES],
+                             uint32_t *ret_key_id)
+{
+    struct key key = key_organization_name_global(SLICE(DEFAULT_NAME));
+    struct org_id org;
+    struct slice id;
+    enum err err = store_get(txn, TABLE_ORGANIZATION_NAME, key_slice(&key), &id);
+
+    if (err == ERR_NOT_FOUND) {
+        return fault_say(ctx->fault, ERR_PRECONDITION,
+                         "the store has no organisation `" DEFAULT_NAME "` that the token could "
+                         "belong to; start the server once, which makes both");
+    }
+    if (err != OK) {
+        return err;
+    }
+    if (id.size != UUID_BYTES) {
+        return ERR_CORRUPT;
+    }
+    memcpy(org.uuid.bytes, id.data, UUID_BYTES);
+    return add_token(ctx, txn, org, text, ret_key_id);
+}
+
+typedef enum err make_fn(struct ctx *ctx, struct store_txn *txn, char text[TOKEN_TEXT_BYTES],
+                         uint32_t *ret_key_id);
+
+/* In one transaction that is committed once the text is kept. */
+static enum err make_kept(struct ctx *ctx, struct store_backend *backend, make_fn *make_text,
+                          first_token_keep_fn *keep, void *user, uint32_t *ret_key_id)
+{
+    char text[TOKEN_TEXT_BYTES];
+    struct store_txn *txn = NULL;
+    enum err err = store_begin(backend, STORE_WRITE, &txn);
+
+    if (err != OK) {
+        return err;
+    }
+    log_begin_write(txn, NULL);
+    err = make_text(ctx, txn, text, ret_key_id);
+    if (err == OK) {
+        err = keep(user, slice_of(text, sizeof(text)));
+    }
+    token_cleanse(text, sizeof(text));
+    if (err != OK) {
+        store_abort(txn);
+        return err;
+    }
+    return store_commit(txn);
 }
 
 /* Only looks: a store on a full disk has no room for a write, and may need none. */
@@ -58,28 +118,21 @@ static enum err look(struct store_backend *backend, bool *ret_has)
 enum err first_token_make(struct ctx *ctx, struct store_backend *backend, first_token_keep_fn *keep,
                           void *user, bool *ret_made)
 {
-    char text[TOKEN_TEXT_BYTES];
-    struct store_txn *txn = NULL;
+    uint32_t key_id = 0;
     bool has = false;
     enum err err = look(backend, &has);
 
-    if (err != OK || has) {
-        *ret_made = false;
-        return err;
+    if (err == OK && !has) {
+        err = make_kept(ctx, backend, make, keep, user, &key_id);
     }
-    err = store_begin(backend, STORE_WRITE, &txn);
-    if (err != OK) {
-        return err;
-    }
-    err = make(ctx, txn, text);
     if (err == OK) {
-        err = keep(user, slice_of(text, sizeof(text)));
+        *ret_made = !has;
     }
-    token_cleanse(text, sizeof(text));
-    if (err != OK) {
-        store_abort(txn);
-        return err;
-    }
-    *ret_made = true;
-    return store_commit(txn);
+    return err;
+}
+
+enum err first_token_add(struct ctx *ctx, struct store_backend *backend, first_token_keep_fn *keep,
+                         void *user, uint32_t *ret_key_id)
+{
+    return make_kept(ctx, backend, make_another, keep, user, ret_key_id);
 }

@@ -1,6 +1,7 @@
 /*
  * first_token.h: what a new store is given: the organisation `default` and an administrator's token
- * with the `server` flag. Where the token's text is kept is the caller's.
+ * with the `server` flag; and another such token for a store whose first one was lost. Where the token's
+ * text is kept is the caller's.
  */
 #ifndef ERRATA_SERVER_AUTH_FIRST_TOKEN_H
 #define ERRATA_SERVER_AUTH_FIRST_TOKEN_H
@@ -17,5 +18,11 @@ typedef enum err first_token_keep_fn(void *user, struct slice text);
  * leaves a server that nobody can enter. Writes to the store: before the writer starts. */
 MUST_CHECK enum err first_token_make(struct ctx *ctx, struct store_backend *backend,
                                      first_token_keep_fn *keep, void *user, bool *ret_made);
+
+/* Another token of the same kind, for the organisation `default`, in a store that no writer has. It is
+ * committed only after `keep` has returned OK, so a failure leaves a kept text that was never valid.
+ * ERR_PRECONDITION, with a fault, where there is no such organisation. */
+MUST_CHECK enum err first_token_add(struct ctx *ctx, struct store_backend *backend,
+                                    first_token_keep_fn *keep, void *user, uint32_t *ret_key_id);
 
 #endif

@@ -4,6 +4,7 @@
 #include "tests/rpc/ingest.h"
 
 #include "server/auth/first_token.h"
+#include "server/domain/admin/admin.h"
 #include "server/domain/apply.h"
 
 #include <setjmp.h>
@@ -62,6 +63,43 @@ static void test_first_start(void **state)
     assert_int_equal(keeper.calls, 2);
     store_memory_close(backend);
     arena_deinit(&arena);
+}
+
+/* Goal: another administrator's token is valid once it is kept, beside the one before; one that could not
+ * be kept was never made. Method: a keeper that fails once; a store without the organisation. */
+static void test_another_token(void **state)
+{
+    struct world world;
+    struct keeper keeper = {.result = ERR_DISK_FULL};
+    struct store_backend *empty = NULL;
+    struct admin_server_access access;
+    struct store_txn *txn = NULL;
+    char token[WORLD_TOKEN_BYTES];
+    char other[WORLD_TOKEN_BYTES];
+    uint32_t key_id = 0;
+
+    (void)state;
+    world_init(&world);
+    assert_int_equal(first_token_add(&world.ctx, world.backend, keep, &keeper, &key_id),
+                     ERR_DISK_FULL);
+    assert_int_equal(store_begin(world.backend, STORE_READ, &txn), OK);
+    assert_int_equal(admin_read_server_access(txn, WORLD_START_US, &key_id, &access), OK);
+    assert_int_equal(access.until_us, INT64_MAX);
+    assert_int_not_equal(access.key_id, key_id);
+    key_id = access.key_id;
+    assert_int_equal(admin_read_server_access(txn, WORLD_START_US, &key_id, &access), OK);
+    assert_int_equal(access.until_us, 0); /* the first start's alone */
+    store_abort(txn);
+    keeper.result = OK;
+    assert_int_equal(first_token_add(&world.ctx, world.backend, keep, &keeper, &key_id), OK);
+    (void)snprintf(token, sizeof(token), "Bearer %s", keeper.text);
+    (void)world_make_org(&world, "by the first one", other);
+    memcpy(world.admin, token, sizeof(token));
+    (void)world_make_org(&world, "by the other one", other);
+    assert_int_equal(store_memory_open(&empty), OK);
+    assert_int_equal(first_token_add(&world.ctx, empty, keep, &keeper, &key_id), ERR_PRECONDITION);
+    store_memory_close(empty);
+    world_deinit(&world); /* compares the tables with a replay */
 }
 
 /* Does to a store what its log says. */
@@ -189,6 +227,7 @@ int run_start_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_first_start),
+        cmocka_unit_test(test_another_token),
         cmocka_unit_test(test_replay),
     };
 

@@ -1,0 +1,216 @@
+#!/usr/bin/python3
+"""Access to the server as a whole: the last ADMIN token with the server flag, and a new one offline.
+
+Goal: a server always has a token that can administer it, or says well before that it will have none; and
+who lost it gets another one without losing anything else. Method: real servers, the command line, health
+and the log.
+"""
+import os
+import re
+import stat
+import subprocess
+import time
+import unittest
+
+import grpc
+
+from erratad import (BIN, Server, admin, correction, feedback, health_pb2, learning, main, roles,
+                     wait_until)
+
+LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+SERVING = health_pb2.HealthCheckResponse.SERVING
+NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
+DAY_SECONDS = 86400
+SECONDS = 60
+
+
+def key_id_of(token):
+    return token.split("_", 2)[1]
+
+
+def erratad(*arguments):
+    return subprocess.run([os.path.join(BIN, "erratad"), *arguments], capture_output=True,
+                          text=True, timeout=SECONDS)
+
+
+def errata(server, *words, token=None):
+    return subprocess.run(
+        [os.path.join(BIN, "errata"), *words, "--server", server.address, "--token-file",
+         token or os.path.join(server.data, "admin.token")], capture_output=True, text=True,
+        timeout=SECONDS, env={**os.environ, "HOME": server.data})
+
+
+class LastToken(unittest.TestCase):
+    def setUp(self):
+        self.server = Server().start()
+        self.addCleanup(self.server.close)
+        self.client = self.server.client()
+        self.addCleanup(self.client.close)
+
+    def health(self):
+        return self.client.health.Check(
+            health_pb2.HealthCheckRequest(service="errata.admin")).status
+
+    def wait_for_health(self, status):
+        wait_until(lambda: self.health() == status, "the health of errata.admin", SECONDS)
+
+    def server_token(self, days):
+        """An ADMIN token with the flag that ends in so many days; None: never."""
+        end = None if days is None else int((time.time() + days * DAY_SECONDS) * 1e6)
+        return self.client.create_token(roles.ROLE_ADMIN, server=True, expire_us=end).secret
+
+    def use(self, token):
+        self.client.close()
+        self.client = self.server.client(token)
+
+    def revoke(self, token):
+        self.client.admin.RevokeToken(admin.RevokeTokenRequest(key_id=key_id_of(token)))
+
+    def test_is_not_revoked(self):
+        first = self.server.admin_token
+        done = errata(self.server, "token", "revoke", key_id_of(first))
+        self.assertEqual(done.returncode, 1, done)
+        self.assertIn("FAILED_PRECONDITION", done.stderr)
+        self.assertIn("last usable ADMIN token with the server flag", done.stderr)
+        self.assertIn("create another", done.stderr)
+        second = self.server_token(None)
+        self.use(second)
+        self.revoke(first)
+        with self.assertRaises(grpc.RpcError) as end:
+            self.revoke(second)
+        self.assertEqual(end.exception.code(), grpc.StatusCode.FAILED_PRECONDITION)
+
+    def test_that_ends_soon_is_a_warning(self):
+        """14 days before; a token that ends later, or never, ends the warning."""
+        self.wait_for_health(SERVING)
+        first = self.server.admin_token
+        self.use(self.server_token(15))
+        later = self.server_token(13)
+        self.revoke(first)
+        time.sleep(0.6)  # two looks of the server
+        self.assertEqual(self.health(), SERVING)
+        fifteen = self.client.metadata[0][1].removeprefix("Bearer ")
+        self.use(later)
+        self.revoke(fifteen)
+        self.wait_for_health(NOT_SERVING)
+        line = wait_until(lambda: re.search(r".*warning.*errata token create.*",
+                                            self.server.read_log()), "a line in the log", SECONDS)
+        self.assertIn(key_id_of(later), line.group())
+        self.assertIn("--new-admin-token", line.group())
+        shown = errata(self.server, "health")
+        self.assertEqual(shown.returncode, 1, shown)
+        self.assertRegex(shown.stdout, r"errata\.admin +NOT_SERVING")
+        self.server_token(None)
+        self.wait_for_health(SERVING)
+        self.assertEqual(errata(self.server, "health", "errata.admin").returncode, 0)
+
+    def test_that_has_ended_is_a_warning(self):
+        """From the start on too."""
+        plain = self.client.create_token(roles.ROLE_ADMIN).secret
+        for seconds in (2, 10, 40):  # the first that a busy machine revokes within
+            made = time.monotonic()
+            self.server_token(seconds / DAY_SECONDS)
+            try:
+                self.server.client(plain).admin.RevokeToken(
+                    admin.RevokeTokenRequest(key_id=key_id_of(self.server.admin_token)))
+                break
+            except grpc.RpcError as e:
+                self.assertEqual(e.code(), grpc.StatusCode.FAILED_PRECONDITION)
+        self.assertEqual(self.server.stop(), 0)
+        time.sleep(max(0.0, made + seconds - time.monotonic()) + 0.5)
+        self.server.start()
+        self.use("")
+        self.wait_for_health(NOT_SERVING)
+        wait_until(lambda: "no usable ADMIN token with the server flag" in self.server.read_log(),
+                   "a line in the log", SECONDS)
+
+
+class NewToken(unittest.TestCase):
+    """`erratad --new-admin-token`, while no server runs."""
+
+    def setUp(self):
+        self.server = Server().start()
+        self.addCleanup(self.server.close)
+
+    def path(self, name="admin.token"):
+        return os.path.join(self.server.data, name)
+
+    def make(self, data=None):
+        return erratad("--new-admin-token", "--data", data or self.server.data)
+
+    def works(self, token):
+        """Administers the server as a whole."""
+        client = self.server.client(token)
+        self.addCleanup(client.close)
+        return client.create_org(f"by {key_id_of(token)}")
+
+    def assert_whole(self):
+        done = errata(self.server, "admin", "verify")
+        self.assertEqual(done.returncode, 0, done)
+
+    def test_a_lost_token_is_replaced(self):
+        """The store holds what it held, and one event more, that verify and rebuild know."""
+        old = self.server.admin_token
+        client = self.server.client()
+        stored = client.capture(event_type=LINE, layout_fingerprint="kept", after_json='{"a":1}')
+        client.close()
+        self.assertEqual(self.server.stop(), 0)
+        os.unlink(self.path())
+        with open(self.path("admin.token.new"), "w", encoding="ascii") as f:
+            f.write("of a run that was cut off")
+        done = self.make()
+        self.assertEqual(done.returncode, 0, done)
+        new = self.server.admin_token
+        self.assertNotEqual(key_id_of(new), key_id_of(old))
+        self.assertIn(key_id_of(new), done.stdout)
+        self.assertNotIn(new, done.stdout + done.stderr)
+        self.assertEqual(stat.S_IMODE(os.stat(self.path()).st_mode), 0o600)
+        self.assertFalse(os.path.exists(self.path("admin.token.new")))
+        self.assertEqual(erratad("--rebuild", "--data", self.server.data).returncode, 0)
+        self.server.start()
+        self.works(new)
+        self.works(old)  # until it is revoked
+        client = self.server.client()
+        self.addCleanup(client.close)
+        kept = client.corrections.GetFeedbackEvent(
+            correction.GetFeedbackEventRequest(id=stored.id)).event
+        self.assertEqual((kept.id, kept.after_json), (stored.id, stored.after_json))
+        made = [e for e in client.learning.ListEvents(learning.ListEventsRequest()).events
+                if e.HasField("token_created") and e.token_created.key_id == key_id_of(new)]
+        self.assertEqual(len(made), 1)
+        self.assertEqual((made[0].actor_user_id, made[0].token_created.server), ("system", True))
+        self.assert_whole()
+
+    def test_refused_while_a_server_runs(self):
+        old = self.server.admin_token
+        done = self.make()
+        self.assertEqual(done.returncode, 1, done)
+        self.assertIn(f"in use by process {self.server.process.pid}", done.stderr)
+        self.assertEqual(self.server.admin_token, old)
+        self.works(old)
+        self.assert_whole()
+
+    def test_no_store_is_made(self):
+        self.assertEqual(self.server.stop(), 0)
+        for data in (self.path("nothing"), self.path("db")):
+            done = self.make(data)
+            self.assertEqual(done.returncode, 1, done)
+            self.assertIn("there is no store", done.stderr)
+        self.assertFalse(os.path.exists(self.path("nothing")))
+
+    def test_a_file_that_can_not_be_replaced(self):
+        """The token is valid then, and the message says where its text is."""
+        self.assertEqual(self.server.stop(), 0)
+        os.rename(self.path(), self.path("old.token"))
+        os.mkdir(self.path())
+        done = self.make()
+        self.assertEqual(done.returncode, 1, done)
+        self.assertIn("admin.token.new", done.stderr)
+        os.rmdir(self.path())
+        os.rename(self.path("admin.token.new"), self.path())
+        self.server.start()
+        self.works(self.server.admin_token)
+
+
+if __name__ == "__main__":
+    main()

@@ -30,6 +30,27 @@ struct sha256_digest sha256_pieces(const struct slice *pieces, size_t count)
     return digest;
 }
 
+_Static_assert(sizeof(struct sha256_state) >= sizeof(SHA256_CTX), "it has room for OpenSSL's");
+
+void sha256_begin(struct sha256_state *state)
+{
+    ASSERT(SHA256_Init((SHA256_CTX *)state->words) == 1);
+}
+
+void sha256_add(struct sha256_state *state, struct slice bytes)
+{
+    ASSERT(SHA256_Update((SHA256_CTX *)state->words, bytes.data, bytes.size) == 1);
+}
+
+struct sha256_digest sha256_read(const struct sha256_state *state)
+{
+    struct sha256_digest digest = {{0}};
+    struct sha256_state copy = *state;
+
+    ASSERT(SHA256_Final(digest.bytes, (SHA256_CTX *)copy.words) == 1);
+    return digest;
+}
+
 void sha256_format(const struct sha256_digest *digest, char text[2 * SHA256_BYTES])
 {
     for (size_t i = 0; i < SHA256_BYTES; i++) {

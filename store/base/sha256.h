@@ -15,6 +15,14 @@ struct sha256_digest {
 struct sha256_digest sha256(struct slice bytes);
 /* The digest of several pieces one behind the other. */
 struct sha256_digest sha256_pieces(const struct slice *pieces, size_t count);
+/* The digest of bytes that come one after the other. */
+struct sha256_state {
+    uint64_t words[14]; /* OpenSSL's own */
+};
+void sha256_begin(struct sha256_state *state);
+void sha256_add(struct sha256_state *state, struct slice bytes);
+/* Of all bytes so far; more may be added. */
+struct sha256_digest sha256_read(const struct sha256_state *state);
 /* 64 lower-case hex digits, without NUL. */
 void sha256_format(const struct sha256_digest *digest, char text[2 * SHA256_BYTES]);
 /* The digest that sha256_format writes as `text`; false for any other text, upper-case digits among

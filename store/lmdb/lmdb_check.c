@@ -6,6 +6,7 @@
 #include "store/lmdb/lmdb_check.h"
 
 #include "store/base/assert.h"
+#include "store/lmdb/backup_file.h"
 #include "store/lmdb/lmdb_page.h"
 
 #include <errno.h>
@@ -72,7 +73,7 @@ struct check {
 static enum err say(const struct check *check, uint64_t number, const char *problem)
 {
     return fault_say(check->fault, ERR_CORRUPT,
-                     "%s is damaged: page %llu, %s: %s; nothing was changed; restore a backup",
+                     "%s is damaged: page %llu, %s: %s; nothing was changed; " BACKUP_ADVICE,
                      check->path, (unsigned long long)number,
                      check->table != NULL ? check->table->name : "meta", problem);
 }
@@ -484,12 +485,11 @@ static enum err open_file(struct check *check)
     }
     if (!S_ISREG(info.st_mode)) {
         return fault_say(check->fault, ERR_CORRUPT,
-                         "%s is no file: move away what stands there, and restore a backup",
-                         check->path);
+                         "%s is no file: move away what is there; " BACKUP_ADVICE, check->path);
     }
     if (info.st_size < (off_t)(LMDB_META_COUNT * LMDB_PAGE_BYTES_MIN)) {
         return fault_say(check->fault, ERR_CORRUPT,
-                         "%s is damaged: it has %lld bytes, which is no store; restore a backup",
+                         "%s is damaged: it has %lld bytes, which is no store; " BACKUP_ADVICE,
                          check->path, (long long)info.st_size);
     }
     check->file_pages = (uint64_t)info.st_size;

@@ -6,6 +6,7 @@
  */
 #include "store/base/assert.h"
 #include "store/keys.h"
+#include "store/lmdb/backup_file.h"
 #include "store/lmdb/disk.h"
 #include "store/lmdb/lmdb_check.h"
 #include "store/lmdb/lmdb_internal.h"
@@ -362,7 +363,7 @@ static enum err find_store(const struct lmdb_backend *lmdb, struct fault *fault,
     *ret_is_new = lstat(folder.text, &info) != 0 && errno == ENOENT;
     if (!*ret_is_new && stat(file.text, &info) != 0 && errno == ENOENT) {
         return fault_say(fault, ERR_CORRUPT,
-                         "%s is missing; restore a backup, or remove %s too to begin a new store",
+                         "%s is missing; " BACKUP_ADVICE ", or remove %s too to begin a new store",
                          file.text, folder.text);
     }
     return OK;

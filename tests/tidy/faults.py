@@ -10,6 +10,7 @@ import sources
 
 POINTS = {
     "arena.chunk": "malloc, for an arena",
+    "backup.restore": "the disk, under a store that is made from a backup",
     "call.open": "malloc, for a call",
     "files.write": "the disk, under a small file such as the first token",
     "grpc.open": "malloc, for a connection's session",

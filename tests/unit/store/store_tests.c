@@ -18,5 +18,6 @@ int main(void)
     failed += run_lmdb_tests();
     failed += run_damage_tests();
     failed += run_folder_tests();
+    failed += run_backup_tests();
     return failed == 0 ? 0 : 1;
 }

@@ -22,5 +22,6 @@ int run_writer_failure_tests(void);
 int run_lmdb_tests(void);
 int run_damage_tests(void);
 int run_folder_tests(void);
+int run_backup_tests(void);
 
 #endif

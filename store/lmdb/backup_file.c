@@ -1,0 +1,111 @@
+/*
+ * backup_file.c: see backup_file.h. Bytes alone; no file is opened here.
+ */
+#include "store/lmdb/backup_file.h"
+
+#include "store/base/bytes.h"
+#include "store/lmdb/lmdb.h"
+
+#include <inttypes.h>
+
+#define MARK_BYTES 16
+#define VERSION_AT 14 /* the digit of the head's mark */
+
+static const uint8_t head_mark[MARK_BYTES + 1] = "errata-backup 1\n";
+static const uint8_t end_mark[MARK_BYTES + 1] = "errata-backup .\n";
+
+enum {
+    HEAD_FORMAT_AT = 16,
+    HEAD_CREATED_AT = 24,
+    END_FILE_BYTES_AT = 16,
+    END_DIGEST_AT = 32
+};
+
+_Static_assert(END_DIGEST_AT + SHA256_BYTES == BACKUP_END_BYTES, "the digest ends the file");
+
+void backup_head_write(const struct backup_info *info, uint8_t head[BACKUP_HEAD_BYTES])
+{
+    memset(head, 0, BACKUP_HEAD_BYTES);
+    memcpy(head, head_mark, MARK_BYTES);
+    bytes_put_be32(head + HEAD_FORMAT_AT, info->format);
+    bytes_put_be64(head + HEAD_CREATED_AT, (uint64_t)info->created_at_us);
+}
+
+void backup_end_write(uint64_t file_bytes, struct sha256_state *state,
+                      uint8_t end[BACKUP_END_BYTES])
+{
+    struct sha256_digest digest;
+
+    memset(end, 0, BACKUP_END_BYTES);
+    memcpy(end, end_mark, MARK_BYTES);
+    bytes_put_be64(end + END_FILE_BYTES_AT, file_bytes);
+    sha256_add(state, slice_of(end, END_DIGEST_AT));
+    digest = sha256_read(state);
+    memcpy(end + END_DIGEST_AT, digest.bytes, SHA256_BYTES);
+}
+
+/* A mark that differs in its digit alone is a later program's. */
+static bool is_later(const uint8_t head[BACKUP_HEAD_BYTES])
+{
+    return memcmp(head, head_mark, VERSION_AT) == 0 && head[VERSION_AT] > '1' &&
+           head[VERSION_AT] <= '9' && head[VERSION_AT + 1] == '\n';
+}
+
+enum err backup_head_read(const uint8_t head[BACKUP_HEAD_BYTES], const char *name,
+                          struct fault *fault, struct backup_info *ret_info)
+{
+    struct backup_info info = {.format = bytes_get_be32(head + HEAD_FORMAT_AT),
+                               .created_at_us = (int64_t)bytes_get_be64(head + HEAD_CREATED_AT)};
+
+    if (is_later(head)) {
+        return fault_say(
+            fault, ERR_INVALID,
+            "%s: backup of version %c, this program reads version 1; expected the newer "
+            "program that wrote it",
+            name, head[VERSION_AT]);
+    }
+    if (memcmp(head, head_mark, MARK_BYTES) != 0) {
+        return fault_say(fault, ERR_INVALID,
+                         "%s: not a backup; expected a file that `errata admin backup` wrote",
+                         name);
+    }
+    if (info.format > STORE_FORMAT_VERSION) {
+        return fault_say(
+            fault, ERR_INVALID,
+            "%s: has a store of format version %" PRIu32
+            ", this program reads version %d; expected the newer program that wrote it",
+            name, info.format, STORE_FORMAT_VERSION);
+    }
+    if (info.format < STORE_FORMAT_OLDEST) {
+        return fault_say(fault, ERR_INVALID,
+                         "%s: has a store of format version %" PRIu32
+                         ", which this program can't migrate; expected version %d or later",
+                         name, info.format, STORE_FORMAT_OLDEST);
+    }
+    *ret_info = info;
+    return OK;
+}
+
+enum err backup_end_check(const uint8_t end[BACKUP_END_BYTES], uint64_t file_bytes,
+                          struct sha256_state *state, const char *name, struct fault *fault)
+{
+    struct sha256_digest digest;
+
+    if (memcmp(end, end_mark, MARK_BYTES) != 0 ||
+        bytes_get_be64(end + END_FILE_BYTES_AT) != file_bytes) {
+        return fault_say(
+            fault, ERR_CORRUPT,
+            "%s: incomplete, or changed: it has %" PRIu64
+            " bytes and does not end as a backup of that size; expected the whole file",
+            name, file_bytes);
+    }
+    sha256_add(state, slice_of(end, END_DIGEST_AT));
+    digest = sha256_read(state);
+    if (memcmp(digest.bytes, end + END_DIGEST_AT, SHA256_BYTES) != 0) {
+        return fault_say(fault, ERR_CORRUPT,
+                         "%s: damaged: its bytes do not have the SHA-256 that stands at its end; "
+                         "expected the file as it was written",
+                         name);
+    }
+    return OK;
+}

@@ -1,0 +1,362 @@
+/*
+ * lmdb_restore.c: see lmdb_restore.h.
+ */
+#include "store/lmdb/lmdb_restore.h"
+
+#include "store/base/fault_point.h"
+#include "store/lmdb/disk.h"
+#include "store/lmdb/lmdb_check.h"
+#include "store/lmdb/lmdb_folder.h"
+#include "store/lmdb/lmdb_internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PIECE_BYTES ((size_t)1 << 20)
+#define MIB (UINT64_C(1) << 20)
+/* What a restore that was cut off leaves. */
+#define UNFINISHED "db.new"
+
+struct restoring {
+    const struct store_restore *restore;
+    struct fault *fault;
+    int file; /* the backup; -1: not open */
+    uint64_t file_bytes;
+    struct backup_info info;
+    uint8_t *piece;
+    int folder; /* the data folder, locked; -1: not open */
+    bool made_folder;
+    bool made_unfinished; /* DIR/db.new is ours to remove */
+    int copy; /* DIR/db.new/data.mdb; -1: not open */
+};
+
+struct name {
+    char text[LMDB_PATH_BYTES_MAX + 64];
+};
+
+static struct name name_in(const struct restoring *restoring, const char *name)
+{
+    struct name whole;
+
+    (void)snprintf(whole.text, sizeof(whole.text), "%s/%s", restoring->restore->path, name);
+    return whole;
+}
+
+/* Why a system call failed, by errno. */
+static enum err say_failed(const struct restoring *restoring, const char *name, const char *what)
+{
+    enum err err = errno == ENOSPC || errno == EDQUOT ? ERR_DISK_FULL : ERR_IO;
+
+    return fault_say(restoring->fault, err, "%s: cannot be %s: %m", name, what);
+}
+
+/* --- the backup --- */
+
+static enum err open_file(struct restoring *restoring)
+{
+    const char *name = restoring->restore->file;
+    struct stat info;
+
+    restoring->file = open(name, O_RDONLY | O_CLOEXEC);
+    if (restoring->file < 0 || fstat(restoring->file, &info) != 0) {
+        return say_failed(restoring, name, "read");
+    }
+    if (!S_ISREG(info.st_mode) || info.st_size < BACKUP_HEAD_BYTES + BACKUP_END_BYTES) {
+        return fault_say(restoring->fault, ERR_INVALID,
+                         "%s: not a backup; expected a file that `errata admin backup` wrote",
+                         name);
+    }
+    restoring->file_bytes = (uint64_t)info.st_size;
+    restoring->piece = malloc(PIECE_BYTES);
+    return restoring->piece != NULL ? OK : ERR_MEMORY;
+}
+
+/* All of `size` bytes at an offset, or ERR_IO. */
+static enum err read_at(struct restoring *restoring, uint64_t at, uint8_t *bytes, size_t size)
+{
+    while (size > 0) {
+        ssize_t count = pread(restoring->file, bytes, size, (off_t)at);
+
+        if (count < 0 && errno == EINTR) {
+            continue;
+        }
+        if (count == 0) {
+            return fault_say(restoring->fault, ERR_IO, "%s: became shorter while it was read",
+                             restoring->restore->file);
+        }
+        if (count < 0) {
+            return say_failed(restoring, restoring->restore->file, "read");
+        }
+        at += (uint64_t)count;
+        bytes += count;
+        size -= (size_t)count;
+    }
+    return OK;
+}
+
+static enum err write_all(struct restoring *restoring, struct slice bytes)
+{
+    while (bytes.size > 0) {
+        ssize_t count =
+            FAULT("backup.restore") ? -1 : write(restoring->copy, bytes.data, bytes.size);
+
+        if (count < 0 && errno == EINTR) {
+            continue;
+        }
+        if (count <= 0) {
+            return say_failed(restoring, name_in(restoring, UNFINISHED "/data.mdb").text,
+                              "written");
+        }
+        bytes = slice_after(bytes, (size_t)count);
+    }
+    return OK;
+}
+
+/* Reads the whole file; its data goes to `copy`, where that is open. */
+static enum err pass(struct restoring *restoring)
+{
+    const struct store_restore *restore = restoring->restore;
+    uint64_t end_at = restoring->file_bytes - BACKUP_END_BYTES;
+    uint8_t edge[BACKUP_HEAD_BYTES > BACKUP_END_BYTES ? BACKUP_HEAD_BYTES : BACKUP_END_BYTES];
+    struct sha256_state state;
+    uint64_t at = BACKUP_HEAD_BYTES;
+    enum err err = read_at(restoring, 0, edge, BACKUP_HEAD_BYTES);
+
+    if (err == OK) {
+        err = backup_head_read(edge, restore->file, restoring->fault, &restoring->info);
+    }
+    sha256_begin(&state);
+    sha256_add(&state, slice_of(edge, BACKUP_HEAD_BYTES));
+    while (err == OK && at < end_at) {
+        size_t size = end_at - at < PIECE_BYTES ? (size_t)(end_at - at) : PIECE_BYTES;
+
+        err = read_at(restoring, at, restoring->piece, size);
+        if (err == OK && restoring->copy >= 0) {
+            err = write_all(restoring, slice_of(restoring->piece, size));
+        }
+        sha256_add(&state, slice_of(restoring->piece, size));
+        at += size;
+        if (err == OK && restore->on_progress != NULL) {
+            restore->on_progress(restore->user, restoring->copy >= 0, at, restoring->file_bytes);
+        }
+    }
+    if (err == OK) {
+        err = read_at(restoring, end_at, edge, BACKUP_END_BYTES);
+    }
+    return err != OK ? err
+                     : backup_end_check(edge, restoring->file_bytes, &state, restore->file,
+                                        restoring->fault);
+}
+
+/* --- the data folder --- */
+
+/* Whether something is in the folder that a restore does not leave. */
+static enum err check_empty(struct restoring *restoring)
+{
+    DIR *folder = opendir(restoring->restore->path);
+    const struct dirent *entry = NULL;
+    char found[sizeof(entry->d_name)] = "";
+
+    if (folder == NULL && errno == ENOENT) {
+        return OK;
+    }
+    if (folder == NULL) {
+        return say_failed(restoring, restoring->restore->path, "read");
+    }
+    while (found[0] == '\0' && (entry = readdir(folder)) != NULL) {
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+            strcmp(entry->d_name, UNFINISHED) != 0) {
+            (void)snprintf(found, sizeof(found), "%s", entry->d_name);
+        }
+    }
+    (void)closedir(folder);
+    if (found[0] == '\0') {
+        return OK;
+    }
+    return fault_say(
+        restoring->fault, ERR_PRECONDITION,
+        "%s: is not empty, it has %s; expected an empty folder, or one that is not there: "
+        "move what is there away",
+        restoring->restore->path, found);
+}
+
+/* A server locks the folder too (disk.h). */
+static enum err lock_folder(struct restoring *restoring)
+{
+    const char *path = restoring->restore->path;
+    const char *network = NULL;
+    enum err err = OK;
+
+    restoring->made_folder = mkdir(path, 0700) == 0;
+    if (!restoring->made_folder && errno != EEXIST) {
+        return say_failed(restoring, path, "made");
+    }
+    err = disk_make_folder(path); /* syncs its parent */
+    if (err == OK) {
+        err = disk_find_network(path, &network);
+    }
+    if (err != OK) {
+        return say_failed(restoring, path, "made");
+    }
+    if (network != NULL) {
+        return fault_say(restoring->fault, ERR_PRECONDITION,
+                         "%s: is on a network file system (%s); expected a local disk", path,
+                         network);
+    }
+    restoring->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (restoring->folder < 0) {
+        return say_failed(restoring, path, "read");
+    }
+    if (flock(restoring->folder, LOCK_EX | LOCK_NB) != 0) {
+        return fault_say(restoring->fault, ERR_PRECONDITION, "%s: is in use by another process",
+                         path);
+    }
+    return check_empty(restoring);
+}
+
+static enum err check_room(struct restoring *restoring)
+{
+    uint64_t needed_bytes = restoring->file_bytes + STORE_RESTORE_ROOM_BYTES;
+    uint64_t free_bytes = 0;
+    enum err err = store_lmdb_free_bytes(restoring->restore->path, &free_bytes);
+
+    if (err == OK && free_bytes < needed_bytes) {
+        return fault_say(restoring->fault, ERR_DISK_FULL,
+                         "%s: there is no room to restore: it takes %" PRIu64 " MiB, and %" PRIu64
+                         " MiB are free",
+                         restoring->restore->path, needed_bytes / MIB, free_bytes / MIB);
+    }
+    return err;
+}
+
+static void remove_unfinished(const struct restoring *restoring)
+{
+    (void)unlink(name_in(restoring, UNFINISHED "/data.mdb").text);
+    (void)unlink(name_in(restoring, UNFINISHED "/lock.mdb").text);
+    (void)rmdir(name_in(restoring, UNFINISHED).text);
+}
+
+static enum err make_copy(struct restoring *restoring)
+{
+    struct name name = name_in(restoring, UNFINISHED "/data.mdb");
+    int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    enum err err = OK;
+
+    remove_unfinished(restoring);
+    restoring->made_unfinished = true;
+    if (mkdir(name_in(restoring, UNFINISHED).text, 0700) != 0) {
+        return say_failed(restoring, name_in(restoring, UNFINISHED).text, "made");
+    }
+    restoring->copy = open(name.text, flags, 0600);
+    if (restoring->copy < 0) {
+        return say_failed(restoring, name.text, "made");
+    }
+    err = pass(restoring);
+    if (err == OK && fsync(restoring->copy) != 0) {
+        err = say_failed(restoring, name.text, "synced");
+    }
+    if (close(restoring->copy) != 0 && err == OK) {
+        err = say_failed(restoring, name.text, "written");
+    }
+    restoring->copy = -1;
+    return err;
+}
+
+/* The file is a store by its pages: what was backed up may have been damaged before. */
+static enum err check_copy(struct restoring *restoring)
+{
+    const struct store_lmdb_check_limits all = {0};
+    struct name name = name_in(restoring, UNFINISHED "/data.mdb");
+    enum err err = store_lmdb_check(name.text, &all, restoring->fault, NULL);
+    struct slice why = restoring->fault->message;
+
+    if (err != ERR_CORRUPT) {
+        return err;
+    }
+    return fault_say(restoring->fault, err,
+                     "%s: was taken of a damaged store; expected an older backup (%.*s)",
+                     restoring->restore->file, (int)why.size, (const char *)why.data);
+}
+
+static enum err take_place(struct restoring *restoring)
+{
+    struct name from = name_in(restoring, UNFINISHED);
+    struct name to = name_in(restoring, "db");
+
+    if (disk_sync_folder(from.text) != OK) {
+        return say_failed(restoring, from.text, "synced");
+    }
+    if (rename(from.text, to.text) != 0) {
+        return say_failed(restoring, to.text, "made");
+    }
+    restoring->made_unfinished = false;
+    restoring->made_folder = false; /* it has a store now */
+    return disk_sync_folder(restoring->restore->path) == OK
+               ? OK
+               : say_failed(restoring, restoring->restore->path, "synced");
+}
+
+static enum err restore_all(struct restoring *restoring)
+{
+    enum err err = check_empty(restoring); /* before minutes of reading, and again with the lock */
+
+    if (err == OK) {
+        err = open_file(restoring);
+    }
+    if (err == OK) {
+        err = pass(restoring);
+    }
+    if (err == OK) {
+        err = lock_folder(restoring);
+    }
+    if (err == OK) {
+        err = check_room(restoring);
+    }
+    if (err == OK) {
+        err = make_copy(restoring);
+    }
+    if (err == OK) {
+        err = check_copy(restoring);
+    }
+    return err == OK ? take_place(restoring) : err;
+}
+
+enum err store_lmdb_restore(const struct store_restore *restore, struct fault *fault,
+                            struct backup_info *ret_info)
+{
+    struct restoring restoring = {
+        .restore = restore, .fault = fault, .file = -1, .folder = -1, .copy = -1};
+    size_t path_bytes = strlen(restore->path);
+    enum err err = OK;
+
+    if (path_bytes == 0 || path_bytes >= LMDB_PATH_BYTES_MAX) {
+        return fault_say(fault, ERR_INVALID, "the data folder's path must have 1 to %d bytes",
+                         LMDB_PATH_BYTES_MAX - 1);
+    }
+    err = restore_all(&restoring);
+    if (restoring.made_unfinished) {
+        remove_unfinished(&restoring);
+    }
+    if (restoring.made_folder) {
+        (void)rmdir(restore->path);
+    }
+    if (restoring.folder >= 0) {
+        (void)close(restoring.folder);
+    }
+    if (restoring.file >= 0) {
+        (void)close(restoring.file);
+    }
+    free(restoring.piece);
+    if (err == OK) {
+        restoring.info.file_bytes = restoring.file_bytes;
+        *ret_info = restoring.info;
+    }
+    return err;
+}

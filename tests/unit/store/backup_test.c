@@ -1,0 +1,346 @@
+/*
+ * backup_test.c: backup files, and data folders made from them.
+ */
+#include "tests/unit/store/store_tests.h"
+
+#include "store/base/bytes.h"
+#include "store/keys.h"
+#include "store/lmdb/lmdb.h"
+#include "store/lmdb/lmdb_copy.h"
+#include "store/lmdb/lmdb_restore.h"
+#include "tests/support/store/store_world.h"
+#include "tests/support/store/temp_folder.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ROWS 300
+#define VALUE_BYTES 900
+#define CREATED_AT_US INT64_C(1767225600123456)
+
+struct world {
+    struct temp_folder folder; /* `data`, `file` and `restored` are in it */
+    struct arena arena;
+    struct fault fault;
+    uint8_t *bytes; /* of the backup */
+    size_t size;
+};
+
+struct path {
+    char text[TEMP_FOLDER_PATH_BYTES + 64];
+};
+
+static struct path path_of(const struct world *world, const char *name)
+{
+    struct path path;
+
+    (void)snprintf(path.text, sizeof(path.text), "%s/%s", world->folder.path, name);
+    return path;
+}
+
+static bool is_there(const struct world *world, const char *name)
+{
+    struct stat info;
+
+    return lstat(path_of(world, name).text, &info) == 0;
+}
+
+static struct store_backend *open_at(struct world *world, const char *name)
+{
+    struct path path = path_of(world, name);
+    const struct store_lmdb_config config = {
+        .path = path.text, .map_bytes = 64ull << 20, .reserve_bytes = 4096};
+    struct store_backend *backend = NULL;
+
+    assert_int_equal(store_lmdb_open(&config, &world->fault, &backend), OK);
+    return backend;
+}
+
+static struct key row_key(uint64_t number)
+{
+    return key_event(store_world_org(1), number);
+}
+
+static void put_rows(struct store_backend *backend)
+{
+    uint8_t value[VALUE_BYTES];
+    struct store_txn *txn = NULL;
+
+    assert_int_equal(store_begin(backend, STORE_WRITE, &txn), OK);
+    for (uint64_t i = 0; i < ROWS; i++) {
+        struct key key = row_key(i);
+
+        memset(value, (int)i, sizeof(value));
+        assert_int_equal(
+            store_put(txn, TABLE_SUBJECT, key_slice(&key), slice_of(value, sizeof(value))), OK);
+    }
+    assert_int_equal(store_commit(txn), OK);
+}
+
+static void check_rows(struct store_backend *backend)
+{
+    struct store_txn *txn = NULL;
+
+    assert_int_equal(store_begin(backend, STORE_READ, &txn), OK);
+    for (uint64_t i = 0; i < ROWS; i++) {
+        struct key key = row_key(i);
+        struct slice value = {NULL, 0};
+
+        assert_int_equal(store_get(txn, TABLE_SUBJECT, key_slice(&key), &value), OK);
+        assert_int_equal(value.size, VALUE_BYTES);
+        assert_int_equal(value.data[VALUE_BYTES - 1], (uint8_t)i);
+    }
+    store_abort(txn);
+}
+
+static enum err take(void *user, struct slice bytes)
+{
+    struct world *world = user;
+
+    world->bytes = realloc(world->bytes, world->size + bytes.size + BACKUP_END_BYTES);
+    assert_non_null(world->bytes);
+    memcpy(world->bytes + world->size, bytes.data, bytes.size);
+    world->size += bytes.size;
+    return OK;
+}
+
+/* Puts the end that belongs to what is before it. */
+static void seal(struct world *world, size_t data_end)
+{
+    struct sha256_state state;
+
+    sha256_begin(&state);
+    sha256_add(&state, slice_of(world->bytes, data_end));
+    world->size = data_end + BACKUP_END_BYTES;
+    backup_end_write(world->size, &state, world->bytes + data_end);
+}
+
+static int setup(void **state)
+{
+    struct world *world = calloc(1, sizeof(*world));
+    const struct backup_info info = {.format = STORE_FORMAT_VERSION,
+                                     .created_at_us = CREATED_AT_US};
+    uint8_t head[BACKUP_HEAD_BYTES];
+    struct store_copy copy = {.clock = clock_system(), .take = take, .user = world};
+    struct store_backend *backend = NULL;
+
+    assert_non_null(world);
+    temp_folder_init(&world->folder);
+    arena_init(&world->arena, SIZE_MAX);
+    fault_init(&world->fault, &world->arena);
+    backend = open_at(world, "data");
+    put_rows(backend);
+    backup_head_write(&info, head);
+    assert_int_equal(take(world, slice_of(head, sizeof(head))), OK);
+    assert_int_equal(store_lmdb_copy(backend, &copy), OK);
+    seal(world, world->size);
+    store_lmdb_close(backend);
+    *state = world;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct world *world = *state;
+
+    arena_deinit(&world->arena);
+    temp_folder_deinit(&world->folder);
+    free(world->bytes);
+    free(world);
+    return 0;
+}
+
+static void write_file(struct world *world, size_t size)
+{
+    FILE *file = fopen(path_of(world, "file").text, "wb");
+
+    assert_non_null(file);
+    assert_int_equal(fwrite(world->bytes, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+static enum err restore(struct world *world, struct backup_info *info)
+{
+    struct path file = path_of(world, "file");
+    struct path path = path_of(world, "restored");
+    const struct store_restore order = {.file = file.text, .path = path.text};
+
+    fault_init(&world->fault, &world->arena);
+    return store_lmdb_restore(&order, &world->fault, info);
+}
+
+static void expect_refused(struct world *world, enum err wanted, const char *why)
+{
+    struct backup_info info;
+    enum err err = restore(world, &info);
+    struct slice message = world->fault.message;
+
+    if (err != wanted || memmem(message.data, message.size, why, strlen(why)) == NULL) {
+        fail_msg("%s: %.*s", err_name(err), (int)message.size, (const char *)message.data);
+    }
+}
+
+/* Goal: what was backed up is there again, and opens. Method: a folder that is not there, an empty one,
+ * and one with what a restore that was cut off has left. */
+static void test_round(void **state)
+{
+    struct world *world = *state;
+    struct path path = path_of(world, "restored");
+    struct backup_info info;
+
+    write_file(world, world->size);
+    for (unsigned round = 0; round < 3; round++) {
+        struct store_backend *backend = NULL;
+
+        assert_true(round == 0 || mkdir(path.text, 0700) == 0);
+        if (round == 2) {
+            struct path unfinished = path_of(world, "restored/db.new");
+
+            assert_int_equal(mkdir(unfinished.text, 0700), 0);
+            unfinished = path_of(world, "restored/db.new/data.mdb");
+            assert_int_equal(close(open(unfinished.text, O_CREAT | O_WRONLY, 0600)), 0);
+        }
+        assert_int_equal(restore(world, &info), OK);
+        assert_int_equal(info.format, STORE_FORMAT_VERSION);
+        assert_int_equal(info.created_at_us, CREATED_AT_US);
+        assert_int_equal(info.file_bytes, world->size);
+        assert_false(is_there(world, "restored/db.new"));
+        backend = open_at(world, "restored");
+        check_rows(backend);
+        store_lmdb_close(backend);
+        expect_refused(world, ERR_PRECONDITION, "is not empty");
+        backend = open_at(world, "restored"); /* and untouched */
+        check_rows(backend);
+        store_lmdb_close(backend);
+        assert_int_equal(rename(path.text, path_of(world, round == 0   ? "0"
+                                                          : round == 1 ? "1"
+                                                                       : "2")
+                                               .text),
+                         0);
+    }
+}
+
+/* Goal: a file that is cut short or has another byte anywhere is refused, and nothing is made. Method:
+ * many lengths; a changed bit in each part of the file. */
+static void test_damaged(void **state)
+{
+    struct world *world = *state;
+    size_t data_end = world->size - BACKUP_END_BYTES;
+    const size_t lengths[] = {BACKUP_HEAD_BYTES + BACKUP_END_BYTES,
+                              BACKUP_HEAD_BYTES + BACKUP_END_BYTES + 1,
+                              world->size / 2,
+                              data_end - 1,
+                              data_end,
+                              world->size - 1};
+    const size_t places[] = {16,
+                             31,
+                             63,
+                             64,
+                             world->size / 2,
+                             data_end - 1,
+                             data_end,
+                             data_end + 16,
+                             data_end + 31,
+                             data_end + 32,
+                             world->size - 1};
+
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+        write_file(world, lengths[i]);
+        expect_refused(world, ERR_CORRUPT, "incomplete");
+        assert_false(is_there(world, "restored"));
+    }
+    for (size_t i = 1; i < sizeof(places) / sizeof(places[0]); i++) {
+        world->bytes[places[i]] ^= 0x10;
+        write_file(world, world->size);
+        expect_refused(world, ERR_CORRUPT, "expected the");
+        assert_false(is_there(world, "restored"));
+        world->bytes[places[i]] ^= 0x10;
+    }
+    take(world, SLICE("more"));
+    write_file(world, world->size);
+    expect_refused(world, ERR_CORRUPT, "incomplete, or changed");
+}
+
+/* Goal: what is no backup, or one that only another program can read, is named so. Method: other files;
+ * heads of later and of former versions, sealed as they would be. */
+static void test_foreign(void **state)
+{
+    struct world *world = *state;
+    size_t data_end = world->size - BACKUP_END_BYTES;
+
+    (void)unlink(path_of(world, "file").text);
+    expect_refused(world, ERR_IO, "cannot be read: No such file");
+    write_file(world, 0);
+    expect_refused(world, ERR_INVALID, "not a backup");
+    write_file(world, 100);
+    expect_refused(world, ERR_INVALID, "not a backup");
+    world->bytes[14] = '2';
+    seal(world, data_end);
+    write_file(world, world->size);
+    expect_refused(world, ERR_INVALID, "backup of version 2");
+    world->bytes[14] = '1';
+    bytes_put_be32(world->bytes + 16, STORE_FORMAT_VERSION + 1);
+    seal(world, data_end);
+    write_file(world, world->size);
+    expect_refused(world, ERR_INVALID, "expected the newer program");
+    bytes_put_be32(world->bytes + 16, STORE_FORMAT_OLDEST - 1);
+    seal(world, data_end);
+    write_file(world, world->size);
+    expect_refused(world, ERR_INVALID, "can't migrate");
+    memmove(world->bytes, world->bytes + BACKUP_HEAD_BYTES, data_end - BACKUP_HEAD_BYTES);
+    write_file(world, data_end - BACKUP_HEAD_BYTES); /* LMDB's own file */
+    expect_refused(world, ERR_INVALID, "not a backup");
+    assert_false(is_there(world, "restored"));
+}
+
+/* Goal: a backup of a store that was damaged is not restored. Method: a page of its data destroyed, and
+ * the file sealed over that. */
+static void test_of_a_damaged_store(void **state)
+{
+    struct world *world = *state;
+
+    memset(world->bytes + BACKUP_HEAD_BYTES + 2 * 4096, 0xa5, 20 * 4096);
+    seal(world, world->size - BACKUP_END_BYTES);
+    write_file(world, world->size);
+    expect_refused(world, ERR_CORRUPT, "was taken of a damaged store");
+    assert_false(is_there(world, "restored"));
+}
+
+/* Goal: a folder that another process has, or that has a file, is refused and left alone. Method: a lock
+ * on it; a file of any name. */
+static void test_folder_in_use(void **state)
+{
+    struct world *world = *state;
+    struct path path = path_of(world, "restored");
+    int folder = -1;
+
+    write_file(world, world->size);
+    assert_int_equal(mkdir(path.text, 0700), 0);
+    folder = open(path.text, O_RDONLY | O_DIRECTORY);
+    assert_int_equal(flock(folder, LOCK_EX), 0);
+    expect_refused(world, ERR_PRECONDITION, "in use");
+    assert_int_equal(close(folder), 0);
+    assert_int_equal(close(open(path_of(world, "restored/.mine").text, O_CREAT | O_WRONLY, 0600)),
+                     0);
+    expect_refused(world, ERR_PRECONDITION, "it has .mine");
+    assert_true(is_there(world, "restored/.mine"));
+    assert_int_equal(unlink(path_of(world, "restored/.mine").text), 0);
+    assert_int_equal(rmdir(path.text), 0); /* nothing else is in it */
+}
+
+int run_backup_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_round, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_foreign, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_of_a_damaged_store, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_folder_in_use, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

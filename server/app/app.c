@@ -218,7 +218,22 @@ static void on_verifier_news(void *user, struct org_id org)
     services_wake_verify(app->services, org);
 }
 
-static void on_verifier_idle(void *user)
+static void on_backup_news(void *user, struct org_id org)
+{
+    struct app *app = (struct app *)user;
+
+    services_wake_backup(app->services, org);
+}
+
+static void on_backup_failed(void *user)
+{
+    struct app *app = (struct app *)user;
+
+    services_end_backup(app->services);
+}
+
+/* Of a verification or a backup. */
+static void on_copy_idle(void *user)
 {
     app_close_if_idle((struct app *)user);
 }
@@ -230,7 +245,7 @@ void app_close_if_idle(struct app *app)
 
     if (app->state != APP_CLOSING || !app->net_closed || app->warming ||
         services_live_count(app->services) != 0 || pool_count(app->pool) != 0 ||
-        !verifier_is_idle(app->verifier)) {
+        !verifier_is_idle(app->verifier) || !backup_is_idle(app->backup)) {
         return;
     }
     writer_drain(app->writer);
@@ -420,10 +435,24 @@ static enum err make_verifier(struct app *app)
                                            .data = app->config->data,
                                            .map_bytes = app->config->map_bytes,
                                            .on_news = on_verifier_news,
-                                           .on_idle = on_verifier_idle,
+                                           .on_idle = on_copy_idle,
                                            .user = app};
 
     return verifier_new(&config, &app->verifier);
+}
+
+static enum err make_backup(struct app *app)
+{
+    const struct backup_config config = {.loop = &app->loop,
+                                         .backend = app->backend,
+                                         .clock = app->ctx.clock,
+                                         .format_version = STORE_FORMAT_VERSION,
+                                         .on_news = on_backup_news,
+                                         .on_failed = on_backup_failed,
+                                         .on_idle = on_copy_idle,
+                                         .user = app};
+
+    return backup_new(&config, &app->backup);
 }
 
 static enum err make_services(struct app *app)
@@ -446,6 +475,9 @@ static enum err make_services(struct app *app)
         err = make_verifier(app);
     }
     if (err == OK) {
+        err = make_backup(app);
+    }
+    if (err == OK) {
         err = app_pdf_make(app);
     }
     if (err == OK) {
@@ -461,6 +493,7 @@ static enum err make_services(struct app *app)
     services.auth = app->auth;
     services.documents = app_pdf_documents(app);
     services.verify = verifier_jobs(app->verifier);
+    services.backup = backup_jobs(app->backup);
     app->env.writer = app->writer;
     app->env.format_version = STORE_FORMAT_VERSION;
     app->env.log_engine = SLICE("lmdb");

@@ -5,6 +5,7 @@
 #include "server/app/app_damage.h"
 
 #include "server/app/app.h"
+#include "store/lmdb/backup_file.h"
 #include "store/lmdb/lmdb.h"
 
 #include <errno.h>
@@ -40,7 +41,7 @@ enum err app_damage_check_folder(const char *data, struct fault *fault)
     /* Between two names of a rebuilt store it is in db.old, from where opening takes it. */
     if (is_there(data, APP_TOKEN_FILE) && !is_there(data, "db") && !is_there(data, "db.old")) {
         return fault_say(fault, ERR_CORRUPT,
-                         "%s has had a store, and %s/db is missing; restore a backup, or remove "
+                         "%s has had a store, and %s/db is missing; " BACKUP_ADVICE ", or remove "
                          "%s/%s too to begin a new store",
                          data, data, data, APP_TOKEN_FILE);
     }
@@ -88,7 +89,7 @@ void app_damage_watch(const char *data, struct slice map)
     int size =
         snprintf(watch.line, sizeof(watch.line),
                  "erratad: a page of %s/db/data.mdb is damaged or can't be read; ending with "
-                 "%d; restore a backup (the machine's log may name the disk)\n",
+                 "%d; " BACKUP_ADVICE " (the machine's log may name the disk)\n",
                  data, APP_EXIT_DAMAGED);
 
     watch.line_bytes = size < 0 ? 0 : (size_t)size;
@@ -111,7 +112,7 @@ void app_damage_end(const char *fact)
     char line[LINE_BYTES_MAX];
     int size = snprintf(line, sizeof(line),
                         "erratad: the store's file is damaged: LMDB found no \"%.200s\"; ending "
-                        "with %d; restore a backup\n",
+                        "with %d; " BACKUP_ADVICE "\n",
                         fact, APP_EXIT_DAMAGED);
 
     write_line(line, size < 0 ? 0 : (size_t)size);

@@ -4,6 +4,7 @@
 #ifndef ERRATA_SERVER_APP_APP_INTERNAL_H
 #define ERRATA_SERVER_APP_APP_INTERNAL_H
 
+#include "server/app/backup.h"
 #include "server/app/config.h"
 #include "server/app/verifier.h"
 #include "server/domain/admin/admin.h"
@@ -62,6 +63,7 @@ struct app {
     struct store_backend *backend;
     struct pool *pool;
     struct verifier *verifier;
+    struct backup *backup;
     struct pdf_jobs *pdf; /* stays NULL without a worker program */
     struct auth *auth;
     struct writer *writer;

@@ -140,6 +140,7 @@ void app_close_handles(struct app *app)
     app->handles_closed = true;
     app_pdf_stop(app);
     verifier_close(app->verifier);
+    backup_close(app->backup);
     uv_close((uv_handle_t *)&app->writer_async, NULL);
     uv_close((uv_handle_t *)&app->turn_idle, NULL);
     uv_close((uv_handle_t *)&app->turn_prepare, NULL);
@@ -163,6 +164,7 @@ void app_deinit(struct app *app)
     auth_free(app->auth);
     pdf_jobs_free(app->pdf);
     verifier_free(app->verifier);
+    backup_free(app->backup);
     pool_free(app->pool);
     ASSERT(uv_loop_close(&app->loop) == 0);
     store_lmdb_close(app->backend);

@@ -83,6 +83,11 @@ static const char help[] =
     "                             DIR/admin.token, while no server runs, and end; the tokens "
     "before it\n"
     "                             stay valid\n"
+    "  --restore FILE             make the store in DIR, which must be empty or not there, from "
+    "FILE, a\n"
+    "                             backup that `errata admin backup FILE` wrote, and end. Run it as "
+    "the\n"
+    "                             user that runs the server\n"
     "  --log-level LEVEL          error, warning, info (default) or debug\n"
     "  --log-format FORMAT        text (default) or json\n"
     "  --map-size SIZE            most that the store may grow to, default 256GiB (sparse)\n"
@@ -108,7 +113,8 @@ static const char help[] =
     "  erratad --data /tmp/try --listen 127.0.0.1:0 --log-level debug\n"
     "  erratad --config /etc/errata/erratad.conf --check-config\n"
     "  erratad --data /var/lib/errata --rebuild\n"
-    "  erratad --data /var/lib/errata --new-admin-token\n";
+    "  erratad --data /var/lib/errata --new-admin-token\n"
+    "  erratad --data /var/lib/errata-restored --restore errata.backup\n";
 
 const char *config_help(void)
 {
@@ -298,6 +304,19 @@ static bool take_action(struct config *config, const char *flag)
     return true;
 }
 
+/* Where the path of a flag goes that is no name of the file's; NULL for other flags. */
+static char *find_path_flag(struct config *config, const char *name, size_t name_bytes)
+{
+    if (name_bytes == strlen("config") && memcmp(name, "config", name_bytes) == 0) {
+        return config->file;
+    }
+    if (name_bytes == strlen("restore") && memcmp(name, "restore", name_bytes) == 0) {
+        config->action = CONFIG_RESTORE;
+        return config->restore_file;
+    }
+    return NULL;
+}
+
 /* One flag, `--name VALUE` or `--name=VALUE`; `at` moves over what was taken. The file's name is
  * taken in the first pass, everything else in the second, after the file. */
 static bool take_flag(struct config *config, int argc, char *const *argv, int *at, bool first_pass,
@@ -307,10 +326,10 @@ static bool take_flag(struct config *config, int argc, char *const *argv, int *a
     const char *name = flag + 2;
     const char *value = strchr(flag, '=');
     size_t name_bytes = value != NULL ? (size_t)(value - name) : strlen(name);
-    bool is_file = name_bytes == 6 && memcmp(name, "config", 6) == 0;
+    char *path = find_path_flag(config, name, name_bytes);
     const struct option *option = find_option(name, name_bytes);
 
-    if (option == NULL && !is_file) {
+    if (option == NULL && path == NULL) {
         return refuse(ret_problem, "there is no option '%.64s'; erratad --help lists them", flag);
     }
     if (value != NULL) {
@@ -322,9 +341,9 @@ static bool take_flag(struct config *config, int argc, char *const *argv, int *a
     } else {
         return refuse(ret_problem, "'%s' lacks its value", flag);
     }
-    if (is_file) {
-        return config_value_text(value, config->file, sizeof(config->file)) ||
-               refuse(ret_problem, "--config lacks the path of a file");
+    if (path != NULL) {
+        return config_value_text(value, path, CONFIG_PATH_BYTES_MAX) ||
+               refuse(ret_problem, "%s lacks the path of a file", flag);
     }
     return first_pass || apply(config, option, value, "the flag", ret_problem);
 }

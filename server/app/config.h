@@ -19,6 +19,7 @@ enum config_action {
     CONFIG_CHECK, /* --check-config: tell whether the rest is right, and end */
     CONFIG_NEW_TOKEN, /* --new-admin-token: write another administrator's token, and end */
     CONFIG_REBUILD, /* --rebuild: make the tables anew from the log, and end */
+    CONFIG_RESTORE, /* --restore FILE: make the data folder from a backup, and end */
     CONFIG_VERIFY_COPY, /* --verify-copy: what the server itself starts, on a copy that it made */
     CONFIG_HELP,
     CONFIG_VERSION
@@ -28,6 +29,7 @@ struct config {
     enum config_action action;
     char file[CONFIG_PATH_BYTES_MAX]; /* --config */
     char data[CONFIG_PATH_BYTES_MAX];
+    char restore_file[CONFIG_PATH_BYTES_MAX]; /* of --restore */
     char listen_host[CONFIG_HOST_BYTES_MAX]; /* an IP address, without brackets */
     uint16_t listen_port; /* 0: any free one */
     enum logger_level log_level;

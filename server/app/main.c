@@ -4,6 +4,7 @@
 #include "server/app/app.h"
 #include "server/app/new_token_command.h"
 #include "server/app/rebuild_command.h"
+#include "server/app/restore_command.h"
 #include "server/app/verify_child.h"
 #include "server/jobs/pool.h"
 
@@ -62,6 +63,8 @@ int main(int argc, char **argv)
         return new_token_command_run(&config);
     case CONFIG_REBUILD:
         return rebuild_command_run(&config);
+    case CONFIG_RESTORE:
+        return restore_command_run(&config);
     case CONFIG_VERIFY_COPY:
         return verify_child_run(&config);
     case CONFIG_SERVE:

@@ -6,6 +6,7 @@
 #include "server/app/app_damage.h"
 #include "server/app/rebuild_local.h"
 #include "server/domain/replay/replay.h"
+#include "store/lmdb/backup_file.h"
 #include "store/lmdb/lmdb.h"
 #include "store/lmdb/lmdb_folder.h"
 
@@ -96,7 +97,7 @@ static enum err say_broken(struct rebuild *rebuild)
     uuid_format(report->broken_org.uuid, org);
     return fault_say(rebuild->fault, ERR_CORRUPT,
                      "event %" PRIu64 " of the organisation %.*s %s; no table can be made from "
-                     "it, so restore a backup",
+                     "it; " BACKUP_ADVICE,
                      report->broken_seq, UUID_TEXT_BYTES, org,
                      replay_break_text(report->broken_by));
 }

@@ -254,7 +254,8 @@ static void on_start(void *user, struct call *call)
     rpc->service = (struct service){.ctx = &rpc->ctx,
                                     .method = call->method,
                                     .env = services->config.env,
-                                    .verify = services->config.verify};
+                                    .verify = services->config.verify,
+                                    .backup = services->config.backup};
     link_live(services, rpc);
     err = admit(rpc);
     if (err != OK) {

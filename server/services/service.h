@@ -32,6 +32,7 @@
 #define ERRATA_SERVER_SERVICES_SERVICE_H
 
 #include "server/codec/contract.h"
+#include "server/services/backup_jobs.h"
 #include "server/services/document_jobs.h"
 #include "server/services/verify_jobs.h"
 #include "store/base/buffer.h"
@@ -67,6 +68,7 @@ struct service {
     const struct method_info *method;
     struct service_env *env;
     const struct verify_jobs *verify; /* NULL: this server verifies nothing */
+    const struct backup_jobs *backup; /* NULL: this server makes no backups */
     /* A read that takes longer than about a millisecond would hold up the loop, and everybody: it
      * belongs on the pool. X_prepare sets this for what it knows of the request; or X_read does, before
      * it writes anything, returns OK, and is called again from its beginning. There it has a snapshot of
@@ -108,8 +110,8 @@ bool stream_wants(const struct stream *stream);
 /* Starts and ends one message of the stream. */
 struct reply stream_reply_begin(struct stream *stream, size_t likely_bytes);
 MUST_CHECK enum err stream_reply_end(struct stream *stream);
-/* Asks for X_writable again after the next commit to the organisation's log, services_wake, or (the stream
- * of a verification) services_wake_verify. */
+/* Asks for X_writable again after the next commit to the organisation's log, services_wake, or (the streams
+ * of a verification and of a backup) services_wake_verify and services_wake_backup. */
 void stream_wait_for_events(struct stream *stream);
 /* Ends the stream, with status OK, once X_writable returns. */
 void stream_finish(struct stream *stream);

@@ -10,6 +10,7 @@
 
 #include "server/auth/auth.h"
 #include "server/grpc/call.h"
+#include "server/services/backup_jobs.h"
 #include "server/services/document_jobs.h"
 #include "server/services/env.h"
 #include "server/services/verify_jobs.h"
@@ -52,6 +53,7 @@ struct services_config {
     struct random *random; /* safe from any thread */
     const struct document_jobs *documents; /* NULL: no PDF worker is configured */
     const struct verify_jobs *verify; /* NULL: this server verifies nothing */
+    const struct backup_jobs *backup; /* NULL: this server makes no backups */
     /* Runs `work` on the pool, then `done` on the loop; ERR_BUSY when the pool's queue is full. */
     enum err (*run_on_pool)(void *user, void (*work)(void *job), void (*done)(void *job, enum err),
                             void *job);
@@ -78,6 +80,10 @@ bool services_turn(struct services *services);
 void services_wake(struct services *services, struct org_id org);
 /* There is news of the verification, which its stream alone waits for: it comes many times a second. */
 void services_wake_verify(struct services *services, struct org_id org);
+/* The same of the backup. */
+void services_wake_backup(struct services *services, struct org_id org);
+/* The backup has failed: its stream has its turn even if its peer does not read. */
+void services_end_backup(struct services *services);
 /* Lets go of the snapshot that the reads of this turn shared; to be called before the loop waits. */
 void services_end_turn(struct services *services);
 /* Sets a part's health, and tells those who watch it. */

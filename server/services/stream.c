@@ -245,6 +245,22 @@ void services_wake_verify(struct services *services, struct org_id org)
     wake(services, org, &dispatch_handlers[CONTRACT_METHOD_ADMIN_SERVICE_VERIFY]);
 }
 
+void services_wake_backup(struct services *services, struct org_id org)
+{
+    wake(services, org, &dispatch_handlers[CONTRACT_METHOD_ADMIN_SERVICE_BACKUP]);
+}
+
+void services_end_backup(struct services *services)
+{
+    const struct method_handler *method = &dispatch_handlers[CONTRACT_METHOD_ADMIN_SERVICE_BACKUP];
+
+    for (struct rpc *rpc = services->live; rpc != NULL; rpc = rpc->next) {
+        if (rpc->state == RPC_STREAMING && rpc->handler == method) {
+            make_ready(rpc);
+        }
+    }
+}
+
 bool services_turn(struct services *services)
 {
     for (unsigned count = 0; count < SERVICES_TURN_STREAMS_MAX; count++) {

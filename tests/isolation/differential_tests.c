@@ -246,7 +246,8 @@ static void compare(const struct plan *plan, unsigned *mine, unsigned *theirs)
 static bool is_of_the_server(const struct method_info *method)
 {
     static const char *const paths[] = {"/errata.v1.AdminService/CreateOrganization",
-                                        "/errata.v1.AdminService/Verify"};
+                                        "/errata.v1.AdminService/Verify",
+                                        "/errata.v1.AdminService/Backup"};
 
     for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
         if (slice_equal(method->path, slice_text(paths[i]))) {

@@ -27,6 +27,7 @@ static const struct {
     {"/errata.v1.AdminService/RevokeToken", "A"},
     {"/errata.v1.AdminService/UpdateSettings", "A"},
     {"/errata.v1.AdminService/Verify", "A"},
+    {"/errata.v1.AdminService/Backup", "A"},
     {"/errata.v1.AnalyticsService/GetExperimentReport", "IA"},
     {"/errata.v1.AnalyticsService/GetLearningAnalytics", "IA"},
     {"/errata.v1.AnalyticsService/ListLayoutCoverage", "IA"},

@@ -1,0 +1,321 @@
+/*
+ * backup.c: see backup.h.
+ */
+#include "server/app/backup.h"
+
+#include "server/app/backup_ring.h"
+#include "store/base/assert.h"
+#include "store/base/logger.h"
+#include "store/lmdb/backup_file.h"
+#include "store/lmdb/lmdb_copy.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MIB (UINT64_C(1) << 20)
+
+enum backup_phase {
+    BACKUP_IDLE,
+    BACKUP_COPYING,
+    BACKUP_SENDING
+};
+
+struct backup {
+    struct backup_config config;
+    struct backup_jobs jobs;
+    struct backup_state state;
+    enum backup_phase phase;
+    bool owned; /* a stream has it: between start and cancel */
+    struct org_id org; /* of that stream */
+    uv_async_t async; /* bytes have come, or the thread has ended */
+    uv_timer_t timer;
+    bool closed;
+    int64_t start_us;
+    int64_t read_us; /* the client read, or nothing waited for it */
+    /* Between start and the way back to IDLE. */
+    struct backup_ring ring;
+    uv_thread_t thread;
+    atomic_bool copied; /* what follows is there, and the thread ends */
+    enum err copy_result;
+    uint64_t file_bytes;
+    struct sha256_state sha256; /* of all bytes that were put */
+};
+
+/* --- the copying thread --- */
+
+static enum err put(struct backup *backup, struct slice bytes)
+{
+    enum err err = backup_ring_put(&backup->ring, bytes);
+
+    backup->file_bytes += bytes.size;
+    (void)uv_async_send(&backup->async);
+    return err;
+}
+
+static enum err take_copied(void *user, struct slice bytes)
+{
+    struct backup *backup = (struct backup *)user;
+
+    sha256_add(&backup->sha256, bytes);
+    return put(backup, bytes);
+}
+
+static enum err put_end(struct backup *backup)
+{
+    uint8_t end[BACKUP_END_BYTES];
+    size_t hashed_bytes = BACKUP_END_BYTES - SHA256_BYTES;
+
+    backup_end_write(backup->file_bytes + BACKUP_END_BYTES, &backup->sha256, end);
+    sha256_add(&backup->sha256, slice_of(end + hashed_bytes, SHA256_BYTES));
+    return put(backup, slice_of(end, sizeof(end)));
+}
+
+static void copy_on_thread(void *user)
+{
+    struct backup *backup = (struct backup *)user;
+    const struct backup_info info = {.format = backup->state.format_version,
+                                     .created_at_us = backup->state.created_at_us};
+    const struct store_copy copy = {.clock = backup->config.clock,
+                                    .bytes_a_second = BACKUP_BYTES_A_SECOND_MAX,
+                                    .take = take_copied,
+                                    .user = backup};
+    uint8_t head[BACKUP_HEAD_BYTES];
+    enum err err = OK;
+
+    backup_head_write(&info, head);
+    err = take_copied(backup, slice_of(head, sizeof(head)));
+    if (err == OK) {
+        err = store_lmdb_copy(backup->config.backend, &copy);
+    }
+    if (err == OK) {
+        err = put_end(backup);
+    }
+    backup->copy_result = err;
+    atomic_store(&backup->copied, true);
+    (void)uv_async_send(&backup->async);
+}
+
+/* --- the loop --- */
+
+static void become_idle(struct backup *backup)
+{
+    backup_ring_deinit(&backup->ring);
+    (void)uv_timer_stop(&backup->timer);
+    backup->phase = BACKUP_IDLE;
+    backup->config.on_idle(backup->config.user);
+}
+
+static void log_end(const struct backup *backup)
+{
+    logger_printf(LOGGER_INFO,
+                  "a backup has ended (%s): %" PRIu64 " MiB were sent in %" PRId64 " ms",
+                  err_name(backup->state.err), backup->ring.taken_bytes / MIB,
+                  (clock_monotonic_us(backup->config.clock) - backup->start_us) / 1000);
+}
+
+/* Ends it at once, whether its client reads or not. */
+static void fail(struct backup *backup, enum err err, const char *why)
+{
+    struct backup_state *state = &backup->state;
+
+    state->ended = true;
+    state->err = err;
+    (void)snprintf(state->why, sizeof(state->why), "%s", why);
+    backup_ring_stop(&backup->ring);
+    log_end(backup);
+    backup->config.on_failed(backup->config.user);
+}
+
+/* Ends it, once the thread has ended and every byte was taken. */
+static void conclude(struct backup *backup)
+{
+    struct backup_state *state = &backup->state;
+
+    if (state->ended || backup->phase != BACKUP_SENDING) {
+        return;
+    }
+    if (backup->copy_result != OK) {
+        fail(backup, backup->copy_result, "");
+    } else if (!backup_ring_has_bytes(&backup->ring)) {
+        state->ended = true;
+        state->file_bytes = backup->file_bytes;
+        state->file_sha256 = sha256_read(&backup->sha256);
+        log_end(backup);
+    }
+}
+
+static void on_async(uv_async_t *handle)
+{
+    struct backup *backup = (struct backup *)handle->data;
+    int code = 0;
+
+    if (backup->phase == BACKUP_COPYING && atomic_load(&backup->copied)) {
+        code = uv_thread_join(&backup->thread);
+        ASSERT(code == 0);
+        backup->phase = BACKUP_SENDING;
+        if (!backup->owned) {
+            become_idle(backup);
+            return;
+        }
+        conclude(backup);
+    }
+    if (backup->owned) {
+        backup->config.on_news(backup->config.user, backup->org);
+    }
+}
+
+static void fail_slow(struct backup *backup, const char *expected)
+{
+    char why[BACKUP_WHY_BYTES];
+
+    (void)snprintf(why, sizeof(why),
+                   "the backup was read too slowly: %" PRIu64 " of about %" PRIu64
+                   " MiB were read; expected %s, since the store's file grows meanwhile",
+                   backup->ring.taken_bytes / MIB, backup->state.total_bytes / MIB, expected);
+    fail(backup, ERR_DEADLINE, why);
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+    struct backup *backup = (struct backup *)timer->data;
+    int64_t now_us = clock_monotonic_us(backup->config.clock);
+    int64_t whole_us =
+        BACKUP_BASE_US + (int64_t)(backup->state.total_bytes / BACKUP_BYTES_A_SECOND_MIN * 1000000);
+
+    if (!backup->owned || backup->state.ended) {
+        return;
+    }
+    if (!backup_ring_has_bytes(&backup->ring)) {
+        backup->read_us = now_us;
+    }
+    if (now_us - backup->read_us > BACKUP_STALL_US) {
+        fail_slow(backup, "some of it every 30 s");
+    } else if (now_us - backup->start_us > whole_us) {
+        fail_slow(backup, "all of it within 10 minutes and 1 s for each 4 MiB");
+    }
+}
+
+/* --- backup_jobs.h --- */
+
+static enum err start(void *user, struct org_id org, struct fault *fault)
+{
+    struct backup *backup = (struct backup *)user;
+    struct store_stats stats;
+    enum err err = OK;
+    int code = 0;
+
+    if (backup->owned || backup->phase != BACKUP_IDLE) {
+        return fault_say(
+            fault, ERR_PRECONDITION,
+            "a backup is under way, or ending; one runs at a time, so try again when it "
+            "has ended");
+    }
+    err = store_stats(backup->config.backend, &stats);
+    if (err == OK) {
+        err = backup_ring_init(&backup->ring);
+    }
+    if (err != OK) {
+        return err;
+    }
+    backup->state = (struct backup_state){.total_bytes = stats.map_used_bytes + BACKUP_HEAD_BYTES +
+                                                         BACKUP_END_BYTES,
+                                          .created_at_us = clock_wall_us(backup->config.clock),
+                                          .format_version = backup->config.format_version};
+    backup->start_us = clock_monotonic_us(backup->config.clock);
+    backup->read_us = backup->start_us;
+    backup->file_bytes = 0;
+    sha256_begin(&backup->sha256);
+    atomic_store(&backup->copied, false);
+    if (uv_thread_create(&backup->thread, copy_on_thread, backup) != 0) {
+        backup_ring_deinit(&backup->ring);
+        return ERR_MEMORY;
+    }
+    backup->phase = BACKUP_COPYING;
+    backup->owned = true;
+    backup->org = org;
+    code = uv_timer_start(&backup->timer, on_tick, BACKUP_TICK_MS, BACKUP_TICK_MS);
+    ASSERT(code == 0);
+    logger_printf(LOGGER_INFO, "a backup has begun");
+    return OK;
+}
+
+static const struct backup_state *state_of(void *user)
+{
+    return &((const struct backup *)user)->state;
+}
+
+static struct slice take(void *user)
+{
+    struct backup *backup = (struct backup *)user;
+    struct slice bytes = {NULL, 0};
+
+    if (!backup->state.ended) {
+        bytes = backup_ring_take(&backup->ring, BACKUP_MESSAGE_BYTES_MAX);
+    }
+    if (bytes.size > 0) {
+        backup->read_us = clock_monotonic_us(backup->config.clock);
+    } else {
+        conclude(backup);
+    }
+    return bytes;
+}
+
+static void cancel(void *user)
+{
+    struct backup *backup = (struct backup *)user;
+
+    backup->owned = false;
+    if (backup->phase == BACKUP_COPYING) {
+        backup_ring_stop(&backup->ring); /* on_async has the rest */
+    } else if (backup->phase == BACKUP_SENDING) {
+        become_idle(backup);
+    }
+}
+
+enum err backup_new(const struct backup_config *config, struct backup **ret_backup)
+{
+    struct backup *backup = (struct backup *)calloc(1, sizeof(*backup));
+    int code = 0;
+
+    if (backup == NULL) {
+        return ERR_MEMORY;
+    }
+    backup->config = *config;
+    backup->jobs = (struct backup_jobs){backup, start, state_of, take, cancel};
+    code = uv_async_init(config->loop, &backup->async, on_async);
+    ASSERT(code == 0);
+    code = uv_timer_init(config->loop, &backup->timer);
+    ASSERT(code == 0);
+    backup->async.data = backup;
+    backup->timer.data = backup;
+    *ret_backup = backup;
+    return OK;
+}
+
+const struct backup_jobs *backup_jobs(struct backup *backup)
+{
+    return &backup->jobs;
+}
+
+bool backup_is_idle(const struct backup *backup)
+{
+    return backup->phase == BACKUP_IDLE;
+}
+
+void backup_close(struct backup *backup)
+{
+    if (backup == NULL || backup->closed) {
+        return;
+    }
+    ASSERT(backup->phase == BACKUP_IDLE);
+    backup->closed = true;
+    uv_close((uv_handle_t *)&backup->async, NULL);
+    uv_close((uv_handle_t *)&backup->timer, NULL);
+}
+
+void backup_free(struct backup *backup)
+{
+    free(backup);
+}

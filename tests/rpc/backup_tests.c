@@ -1,0 +1,267 @@
+/*
+ * backup_tests.c: AdminService/Backup as its callers see it, over bytes that a test makes.
+ */
+#include "tests/rpc/world.h"
+
+#include "server/services/rpc.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define PATH "errata.v1.AdminService/Backup"
+
+/* Stands for the app's backup. */
+struct fake {
+    struct backup_jobs jobs;
+    struct backup_state state;
+    struct org_id org; /* of the stream that started it */
+    uint8_t bytes[4 * BACKUP_MESSAGE_BYTES_MAX];
+    size_t ready_bytes; /* of those, that may be taken */
+    size_t taken_bytes;
+    unsigned starts;
+    unsigned cancels;
+    enum err start_result;
+};
+
+static enum err start(void *user, struct org_id org, struct fault *fault)
+{
+    struct fake *fake = user;
+
+    if (fake->start_result != OK) {
+        return fault_say(fault, fake->start_result, "not now");
+    }
+    fake->starts++;
+    fake->org = org;
+    fake->state = (struct backup_state){.total_bytes = 100000, .format_version = 3};
+    fake->ready_bytes = 0;
+    fake->taken_bytes = 0;
+    return OK;
+}
+
+static const struct backup_state *state_of(void *user)
+{
+    return &((struct fake *)user)->state;
+}
+
+static struct slice take(void *user)
+{
+    struct fake *fake = user;
+    size_t size = fake->ready_bytes - fake->taken_bytes;
+    struct slice bytes;
+
+    size = size < BACKUP_MESSAGE_BYTES_MAX ? size : BACKUP_MESSAGE_BYTES_MAX;
+    bytes = slice_of(fake->bytes + fake->taken_bytes, size);
+    fake->taken_bytes += size;
+    return bytes;
+}
+
+static void cancel(void *user)
+{
+    ((struct fake *)user)->cancels++;
+}
+
+static struct fake *init(struct world *world)
+{
+    static struct fake fake;
+
+    world_init(world);
+    memset(&fake, 0, sizeof(fake));
+    fake.jobs = (struct backup_jobs){&fake, start, state_of, take, cancel};
+    for (size_t i = 0; i < sizeof(fake.bytes); i++) {
+        fake.bytes[i] = (uint8_t)(i * 7 + i / 256);
+    }
+    world->services->config.backup = &fake.jobs;
+    return &fake;
+}
+
+static void come(struct world *world, struct fake *fake, size_t size)
+{
+    fake->ready_bytes += size;
+    services_wake_backup(world->services, fake->org);
+    world_run(world);
+}
+
+static void end(struct world *world, struct fake *fake, enum err err)
+{
+    fake->state.ended = true;
+    fake->state.err = err;
+    come(world, fake, 0);
+}
+
+static void begin(struct exchange *exchange, struct world *world, const char *token)
+{
+    const struct exchange_start call = {.path = PATH, .authorization = token};
+    Errata__V1__BackupRequest request = ERRATA__V1__BACKUP_REQUEST__INIT;
+
+    exchange_open(exchange, world, &call);
+    exchange_send(exchange, &request.base);
+    world_run(world);
+}
+
+static Errata__V1__BackupResponse *next(struct exchange *exchange)
+{
+    return exchange_read(exchange, &errata__v1__backup_response__descriptor);
+}
+
+/* Goal: the bytes come in order, each once, with how far it is; then the report, and the end. Method:
+ * pieces smaller and larger than a message, with a commit of the organisation between. */
+static void test_bytes_and_report(void **state)
+{
+    struct world world;
+    struct fake *fake = init(&world);
+    struct exchange exchange;
+    Errata__V1__BackupResponse *response = NULL;
+    size_t at = 0;
+
+    (void)state;
+    begin(&exchange, &world, world.admin);
+    assert_null(next(&exchange));
+    (void)world_capture(&world, world.admin, NULL, "layout");
+    assert_null(next(&exchange));
+    come(&world, fake, 10);
+    response = next(&exchange);
+    assert_int_equal(response->data.len, 10);
+    assert_int_equal(response->progress->sent_bytes, 10);
+    assert_int_equal(response->progress->total_bytes, 100000);
+    assert_null(response->report);
+    at = 10;
+    come(&world, fake, 2 * BACKUP_MESSAGE_BYTES_MAX);
+    while (at < 10 + 2 * BACKUP_MESSAGE_BYTES_MAX) {
+        response = next(&exchange);
+        assert_non_null(response);
+        assert_in_range(response->data.len, 1, BACKUP_MESSAGE_BYTES_MAX);
+        assert_memory_equal(response->data.data, fake->bytes + at, response->data.len);
+        at += response->data.len;
+        assert_int_equal(response->progress->sent_bytes, at);
+        assert_true(response->progress->total_bytes >= at);
+        world_run(&world);
+    }
+    fake->state.file_bytes = at;
+    fake->state.created_at_us = WORLD_START_US;
+    fake->state.file_sha256 = sha256(slice_of(fake->bytes, at));
+    end(&world, fake, OK);
+    response = next(&exchange);
+    assert_null(response->progress);
+    assert_int_equal(response->data.len, 0);
+    assert_int_equal(response->report->size_bytes, at);
+    assert_int_equal(strlen(response->report->sha256), 2 * SHA256_BYTES);
+    assert_int_equal(response->report->created_at->seconds, WORLD_START_US / 1000000);
+    assert_int_equal(response->report->format_version, 3);
+    assert_true(exchange.ended);
+    assert_int_equal(exchange.code, GRPC_OK);
+    assert_int_equal(fake->cancels, 1);
+    exchange_close(&exchange);
+    world_deinit(&world);
+}
+
+/* Goal: no more is taken than the peer reads, and a failure ends a stream whose peer does not. Method: a
+ * peer that reads nothing; another that reads all. */
+static void test_backpressure(void **state)
+{
+    struct world world;
+    struct fake *fake = init(&world);
+    struct exchange exchange;
+    size_t before = 0;
+    size_t read = 0;
+
+    (void)state;
+    begin(&exchange, &world, world.admin);
+    come(&world, fake, sizeof(fake->bytes));
+    before = fake->taken_bytes;
+    assert_in_range(before, 1, CALL_OUTPUT_BYTES_HIGH + BACKUP_MESSAGE_BYTES_MAX);
+    come(&world, fake, 0); /* news do not make it read */
+    assert_int_equal(fake->taken_bytes, before);
+    fake->state.ended = true;
+    fake->state.err = ERR_DEADLINE;
+    services_end_backup(world.services);
+    world_run(&world);
+    assert_true(exchange.ended);
+    assert_int_equal(exchange.code, GRPC_DEADLINE_EXCEEDED);
+    exchange_close(&exchange);
+    begin(&exchange, &world, world.admin);
+    come(&world, fake, sizeof(fake->bytes));
+    for (unsigned turns = 0; read < sizeof(fake->bytes) && turns < 100; turns++) {
+        Errata__V1__BackupResponse *response = next(&exchange);
+
+        read += response != NULL ? response->data.len : 0;
+        world_run(&world);
+    }
+    assert_int_equal(read, sizeof(fake->bytes));
+    exchange_close(&exchange);
+    world_deinit(&world);
+}
+
+/* Goal: it takes the server flag, and a failure says why. Method: an administrator without the flag, one
+ * that runs already, one that fails on its way, and a server without. */
+static void test_refused(void **state)
+{
+    struct world world;
+    struct fake *fake = init(&world);
+    struct exchange exchange;
+    char admin[WORLD_TOKEN_BYTES];
+
+    (void)state;
+    (void)world_make_org(&world, "second", admin);
+    begin(&exchange, &world, admin);
+    assert_int_equal(exchange.code, GRPC_PERMISSION_DENIED);
+    exchange_close(&exchange);
+    fake->start_result = ERR_PRECONDITION;
+    begin(&exchange, &world, world.admin);
+    assert_int_equal(exchange.code, GRPC_FAILED_PRECONDITION);
+    assert_true(slice_has(exchange.message, "not now"));
+    exchange_close(&exchange);
+    assert_int_equal(fake->starts + fake->cancels, 0);
+    fake->start_result = OK;
+    begin(&exchange, &world, world.admin);
+    memcpy(fake->state.why, "too slow", sizeof("too slow"));
+    end(&world, fake, ERR_DEADLINE);
+    assert_true(exchange.ended);
+    assert_int_equal(exchange.code, GRPC_DEADLINE_EXCEEDED);
+    assert_true(slice_has(exchange.message, "too slow"));
+    assert_int_equal(fake->cancels, 1);
+    exchange_close(&exchange);
+    world.services->config.backup = NULL;
+    begin(&exchange, &world, world.admin);
+    assert_int_equal(exchange.code, GRPC_UNIMPLEMENTED);
+    exchange_close(&exchange);
+    world_deinit(&world);
+}
+
+/* Goal: a caller that goes away, and a server that ends, cancel it. Method: both. */
+static void test_cancelled(void **state)
+{
+    struct world world;
+    struct fake *fake = init(&world);
+    struct exchange exchange;
+
+    (void)state;
+    begin(&exchange, &world, world.admin);
+    come(&world, fake, sizeof(fake->bytes));
+    exchange_close(&exchange);
+    world_run(&world);
+    assert_int_equal(fake->cancels, 1);
+    begin(&exchange, &world, world.admin);
+    services_drain(world.services);
+    world_run(&world);
+    assert_true(exchange.ended);
+    assert_int_equal(exchange.code, GRPC_UNAVAILABLE);
+    assert_int_equal(fake->cancels, 2);
+    exchange_close(&exchange);
+    world_deinit(&world);
+}
+
+int run_backup_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bytes_and_report),
+        cmocka_unit_test(test_backpressure),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_cancelled),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

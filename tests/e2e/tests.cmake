@@ -16,6 +16,9 @@ target_link_libraries(damage_row PRIVATE warnings test_warnings defines)
 errata_link(damage_row "store_lmdb")
 errata_python_test(e2e_verify FILE tests/e2e/verify.py LABEL e2e TIMEOUT 240)
 
+# Backup and restore; one test waits 30 s for a client that does not read.
+errata_python_test(e2e_backup FILE tests/e2e/backup.py LABEL e2e TIMEOUT 600)
+
 errata_python_test(e2e_upgrade FILE tests/e2e/upgrade.py LABEL e2e TIMEOUT 240)
 
 if(TARGET errata-bench)

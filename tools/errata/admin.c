@@ -2,6 +2,7 @@
  * admin.c: `errata admin` and `errata health`: the server itself.
  */
 #include "tools/errata/ask.h"
+#include "tools/errata/backup.h"
 #include "tools/errata/commands.h"
 #include "tools/errata/connect.h"
 #include "tools/errata/input.h"
@@ -209,6 +210,9 @@ static enum cli_exit run_health(struct cli *cli)
     return serving ? CLI_OK : CLI_CALL_FAILED;
 }
 
+static const struct option_spec backup_options[] = {{"force", NULL, "replace FILE where it exists"},
+                                                    {NULL, NULL, NULL}};
+
 const struct command admin_commands[] = {
     {.group = "admin",
      .name = "info",
@@ -232,13 +236,43 @@ const struct command admin_commands[] = {
          "terminal sees how far it is. Needs an ADMIN token with the server flag. One runs at a "
          "time; interrupting this program ends it.\n\nRows that differ are listed, at most 100: "
          "`erratad --rebuild`, run while the server is stopped, makes them anew. A log or a file "
-         "that does not hold takes a backup.",
+         "that does not hold takes a backup of `errata admin backup`, restored by `erratad "
+         "--restore "
+         "FILE --data DIR`.",
      .examples = {{"errata admin verify", NULL},
                   {"errata admin verify --json | tail -1 | jq .report", "what was found, for a "
                                                                         "script"}},
      .exits = "0 where everything holds, 5 where something does not, 1 where the server answered "
               "with an error, 3 where no answer came.",
      .run = verify_run},
+    {.group = "admin",
+     .name = "backup",
+     .arguments = "FILE|-",
+     .summary = "back up the server's whole store, while it serves",
+     .help =
+         "Writes one moment of the server's store into FILE, which only you can read: everything "
+         "that "
+         "was acknowledged before the command is in it, writes go on meanwhile, and the server "
+         "needs "
+         "no room for it. The bytes come in FILE.part, which takes the name FILE once its size and "
+         "SHA-256 are those that the server reports, and it is on the disk; `-` writes to standard "
+         "output. One runs at a time. A client that reads nothing for 30 s, or takes longer than "
+         "10 "
+         "minutes and 1 s for each 4 MiB, is ended: the server's file grows meanwhile. Needs an "
+         "ADMIN "
+         "token with the server flag.\n\n`erratad --restore FILE --data DIR` makes a data folder "
+         "of "
+         "it: DIR must be empty or not there. It checks the whole file first. The store has the "
+         "tokens "
+         "that it had then; `erratad --new-admin-token --data DIR` writes a new one.",
+     .examples = {{"errata admin backup errata.backup --force", NULL},
+                  {"errata admin backup - | gzip >errata.backup.gz",
+                   "the checksum is in the file"}},
+     .options = backup_options,
+     .exits = "0 where FILE is whole and on the disk.",
+     .words_min = 1,
+     .words_max = 1,
+     .run = backup_run},
     {.name = NULL}};
 
 const struct command health_commands[] = {

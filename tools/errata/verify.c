@@ -106,7 +106,7 @@ static void print_broken(struct cli *cli, struct json_value report)
     print_finding(cli, "a log does not hold:",
                   arena_printf(&cli->arena,
                                "event %.*s of organisation %.*s %.*s (organisations with such an "
-                               "event: %.*s). Restore a backup",
+                               "event: %.*s). Restore a backup (`errata help admin backup`)",
                                (int)seq.size, (const char *)seq.data, (int)org.size,
                                (const char *)org.data, (int)reason.size, (const char *)reason.data,
                                (int)count.size, (const char *)count.data));

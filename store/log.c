@@ -67,19 +67,27 @@ void log_begin_write(struct store_txn *txn, const struct event_idempotency *key)
 enum err log_next_stamp(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                         struct log_stamp *ret_stamp)
 {
+    struct log_stamp stamp = {.created_at_us = clock_wall_us(ctx->clock)};
     struct log_head head;
-    int64_t now_us = clock_wall_us(ctx->clock);
+    struct event last;
     enum err err = log_read_head(txn, org, &head);
 
     if (err != OK) {
         return err;
     }
-    if (head.last_seq > 0 && now_us <= head.last_recorded_at_us) {
-        now_us = head.last_recorded_at_us + 1;
+    stamp.seq = head.last_seq + 1;
+    if (head.last_seq == 0 || stamp.created_at_us > head.last_recorded_at_us) {
+        stamp.recorded_at_us = stamp.created_at_us;
+        stamp.id = uuid_v7(stamp.recorded_at_us, ctx->random);
+    } else {
+        err = log_read(txn, org, head.last_seq, &last);
+        if (err != OK) {
+            return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+        }
+        stamp.recorded_at_us = head.last_recorded_at_us;
+        stamp.id = uuid_v7_next(last.id, ctx->random);
     }
-    ret_stamp->seq = head.last_seq + 1;
-    ret_stamp->recorded_at_us = now_us;
-    ret_stamp->id = uuid_v7(now_us, ctx->random);
+    *ret_stamp = stamp;
     return OK;
 }
 
@@ -152,7 +160,7 @@ static enum err check_draft(const struct event_draft *draft, const struct log_he
     if (UNEXPECTED(draft->stamp.seq != head->last_seq + 1) ||
         UNEXPECTED(draft->subject_count < 1 || draft->subject_count > EVENT_SUBJECTS_MAX) ||
         UNEXPECTED(draft->source != SOURCE_BACKFILL &&
-                   draft->created_at_us != draft->stamp.recorded_at_us)) {
+                   draft->created_at_us != draft->stamp.created_at_us)) {
         return ERR_INTERNAL;
     }
     return OK;
@@ -242,7 +250,8 @@ enum err log_apply_envelope(struct ctx *ctx, struct store_txn *txn, const struct
     if (err == OK) {
         err = store_put(txn, TABLE_SUBJECT, key_slice(&subject), nothing);
     }
-    if (err == OK && event->source == SOURCE_BACKFILL) {
+    if (err == OK &&
+        event_is_apart(event, head.last_seq > 0 ? head.last_recorded_at_us : INT64_MIN)) {
         err = store_put(txn, TABLE_BACKFILL, key_slice(&backfill), nothing);
     }
     return err;

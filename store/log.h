@@ -41,7 +41,7 @@ enum annotator {
 
 enum event_source {
     SOURCE_LIVE = 1,
-    SOURCE_BACKFILL = 2, /* created_at was given: created_at and recorded_at differ */
+    SOURCE_BACKFILL = 2, /* created_at was given by the caller */
     SOURCE_SYSTEM = 3 /* the server by itself, such as its first start */
 };
 
@@ -67,7 +67,8 @@ struct event_idempotency {
 struct log_stamp {
     uint64_t seq;
     struct uuid id;
-    int64_t recorded_at_us;
+    int64_t recorded_at_us; /* the wall clock's, or the last event's if the clock is behind that */
+    int64_t created_at_us; /* the wall clock's: what a live event is dated */
 };
 
 /* What decide hands over. Slices are borrowed for the length of the call. */
@@ -77,7 +78,7 @@ struct event_draft {
     enum event_kind_number kind;
     enum annotator annotator;
     enum event_source source;
-    int64_t created_at_us; /* equal to stamp.recorded_at_us unless source is BACKFILL */
+    int64_t created_at_us; /* equal to stamp.created_at_us unless source is BACKFILL */
     struct slice actor_user_id; /* empty: unknown (imported history alone) */
     struct event_subject subjects[EVENT_SUBJECTS_MAX]; /* the main one first */
     size_t subject_count;
@@ -112,6 +113,21 @@ struct event {
     struct slice envelope; /* the encoded envelope, for the chain */
 };
 
+/* When the event was written, by the wall clock of then. Of a backfilled event that time is not kept:
+ * recorded_at, which is later only if the log is ahead of the clock. */
+static inline int64_t event_written_at_us(const struct event *event)
+{
+    return event->source == SOURCE_BACKFILL ? event->recorded_at_us : event->created_at_us;
+}
+
+/* True if the log's order does not place the event by its created_at, so that TABLE_BACKFILL does: it was
+ * backfilled, or its recorded_at is that of the event before it (INT64_MIN for the first event), which
+ * may have been written by a clock that was ahead. All other events have created_at = recorded_at. */
+static inline bool event_is_apart(const struct event *event, int64_t previous_recorded_at_us)
+{
+    return event->source == SOURCE_BACKFILL || event->recorded_at_us == previous_recorded_at_us;
+}
+
 /* Where an organisation's log stands. */
 struct log_head {
     uint64_t last_seq; /* 0: no event yet */
@@ -125,8 +141,10 @@ MUST_CHECK enum err log_read_head(struct store_txn *txn, struct org_id org,
 /* Starts a write of one or more events in this transaction: the next append is its first event and
  * carries the key (NULL: none), the ones behind it count on in write_index. */
 void log_begin_write(struct store_txn *txn, const struct event_idempotency *key);
-/* The number, id and time of the next event. The time is the clock's, but always a microsecond or
- * more behind the last event's: so times and ids of an organisation order as their numbers do. Reads the clock and randomness of `ctx`: decide calls it, apply never. */
+/* The number, id and times of the next event. recorded_at is the later of the wall clock's time and the
+ * last event's recorded_at, so it never decreases; while it does not grow, the next id is the last one plus
+ * a random step, so ids of an organisation grow as their numbers do. created_at is the wall clock's in any
+ * case. Reads the clock and randomness of `ctx`: decide calls it, apply never. */
 MUST_CHECK enum err log_next_stamp(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                    struct log_stamp *ret_stamp);
 /* Appends one event with its generic index rows (head, id, main subject, backfill). The salt comes

@@ -90,7 +90,7 @@ struct layout_head_record {
     size_t mark_count;
     uint64_t first_document_seq; /* of the first document of the layout; 0: none was ingested */
     uint64_t first_text_seq; /* of the first of them with text on page 1; 0: all are scans */
-    int64_t updated_at_us; /* recorded_at of the last event that names the layout; 0: none */
+    int64_t updated_at_us; /* when the last event that names the layout was written; 0: none */
     uint64_t bare_count; /* extractions of the layout that carried no example */
     uint64_t bare_sum; /* of their confidences, in millionths */
 };

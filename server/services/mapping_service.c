@@ -357,7 +357,7 @@ static enum err read_citer(struct service *service, struct store_txn *txn,
     if (time.is_given && time.created_at_us < 0) {
         fault_add(service->ctx->fault, SLICE("created_at"),
                   "lies before 1970; no event is that old");
-    } else if (time.is_given && time.created_at_us > stamp.recorded_at_us) {
+    } else if (time.is_given && time.created_at_us > stamp.created_at_us) {
         fault_add(service->ctx->fault, SLICE("created_at"),
                   "lies in the future; give a time that has passed");
     }

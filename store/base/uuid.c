@@ -3,6 +3,7 @@
  */
 #include "store/base/uuid.h"
 
+#include "store/base/bytes.h"
 #include "store/base/hex.h"
 
 struct uuid uuid_v7(int64_t wall_us, struct random *random)
@@ -19,6 +20,27 @@ struct uuid uuid_v7(int64_t wall_us, struct random *random)
     uuid.bytes[6] = (uint8_t)(0x70 | fraction >> 8);
     uuid.bytes[7] = (uint8_t)fraction;
     uuid.bytes[8] = (uint8_t)(0x80 | (uuid.bytes[8] & 0x3f));
+    return uuid;
+}
+
+struct uuid uuid_v7_next(struct uuid previous, struct random *random)
+{
+    const uint64_t tail_mask = (1ull << 62) - 1;
+    struct uuid uuid = previous;
+    uint8_t drawn[2];
+    uint64_t tail = bytes_get_be64(previous.bytes + 8) & tail_mask;
+
+    random_fill(random, drawn, sizeof(drawn));
+    tail += 1u + ((uint32_t)drawn[0] << 8 | drawn[1]);
+    if (tail > tail_mask) {
+        /* The fraction's 12 bits and the 48 of the milliseconds, with the version between them. */
+        uint64_t head = bytes_get_be64(previous.bytes);
+        uint64_t time = (head >> 16 << 12 | (head & 0xfff)) + 1;
+
+        bytes_put_be64(uuid.bytes, time >> 12 << 16 | 0x7000 | (time & 0xfff));
+        tail &= tail_mask;
+    }
+    bytes_put_be64(uuid.bytes + 8, 1ull << 63 | tail);
     return uuid;
 }
 

@@ -18,6 +18,11 @@ struct uuid {
 
 /* A new id for the time `wall_us`. */
 struct uuid uuid_v7(int64_t wall_us, struct random *random);
+/* An id above `previous` (an id of uuid_v7) for the same time or an earlier one: RFC 9562, 6.2, method 2.
+ * The random bits grow by 1 to 65,536; only what they carry over changes the time, by a quarter of a
+ * microsecond, and that at most once in 2^46 ids: so ids that uuid_v7 makes for a later microsecond are
+ * above all of these. */
+struct uuid uuid_v7_next(struct uuid previous, struct random *random);
 /* Canonical lower-case text, exactly UUID_TEXT_BYTES, without NUL. */
 void uuid_format(struct uuid uuid, char text[UUID_TEXT_BYTES]);
 /* Reads canonical text in either case; false for anything else. */

@@ -31,5 +31,6 @@ int main(void)
     failed += run_prompt_tests();
     failed += run_prompt_template_tests();
     failed += run_extraction_tests();
+    failed += run_clock_tests();
     return failed;
 }

@@ -153,5 +153,6 @@ int run_settings_tests(void);
 int run_prompt_tests(void);
 int run_prompt_template_tests(void);
 int run_extraction_tests(void);
+int run_clock_tests(void);
 
 #endif

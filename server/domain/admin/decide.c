@@ -14,7 +14,7 @@ static enum err append_and_apply(struct ctx *ctx, struct store_txn *txn, struct 
     struct event event;
     enum err err = OK;
 
-    draft->created_at_us = draft->stamp.recorded_at_us;
+    draft->created_at_us = draft->stamp.created_at_us;
     err = log_append(ctx, txn, draft, &event);
     if (err != OK) {
         return err;

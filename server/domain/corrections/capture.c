@@ -230,7 +230,7 @@ static enum err encode_facts(struct ctx *ctx, struct org_id org, const struct lo
                          input->layout_fingerprint);
     buffer_append(&buffer, event->fields);
     wire_put_timestamp(&buffer, FEEDBACK_EVENT_CREATED_AT_FIELD,
-                       input->has_created_at ? input->created_at_us : stamp->recorded_at_us);
+                       input->has_created_at ? input->created_at_us : stamp->created_at_us);
     if (event->reduced) {
         wire_put_varint(&buffer, FEEDBACK_EVENT_REDUCED_FIELD, 1);
     }
@@ -312,7 +312,7 @@ static enum err store_one(struct ctx *ctx, struct store_txn *txn, struct org_id 
     }
     draft.content = filled.content;
     draft.created_at_us =
-        filled.input.has_created_at ? filled.input.created_at_us : draft.stamp.recorded_at_us;
+        filled.input.has_created_at ? filled.input.created_at_us : draft.stamp.created_at_us;
     err = encode_facts(ctx, org, &draft.stamp, &filled, &draft.facts);
     if (err == OK) {
         err = add_subjects(ctx, &filled.input, &draft);
@@ -360,8 +360,7 @@ static enum err check_times(struct ctx *ctx, struct store_txn *txn, struct org_i
         return err;
     }
     for (size_t i = 0; i < count; i++) {
-        if (events[i].input.has_created_at &&
-            events[i].input.created_at_us > stamp.recorded_at_us) {
+        if (events[i].input.has_created_at && events[i].input.created_at_us > stamp.created_at_us) {
             blame(ctx, events[i].path, "created_at",
                   "lies in the future; give a time that has passed");
         }

@@ -145,7 +145,7 @@ enum err layout_rows_add(struct ctx *ctx, struct store_txn *txn, const struct ev
         return err;
     }
     head.feedback_count++;
-    head.updated_at_us = event->recorded_at_us;
+    head.updated_at_us = event_written_at_us(event);
     if (feedback_is_correction(view->event_type)) {
         head.example_count++;
     }

@@ -19,12 +19,14 @@ struct list_walk {
     size_t body_start;
     uint32_t count; /* events answered */
     uint32_t examined; /* rows looked at */
-    struct store_cursor index; /* backfilled events, or a layout's */
+    struct store_cursor index; /* events apart from the log's order, or a layout's */
     bool index_ended;
     struct event indexed; /* the next of the index, once `has_indexed` */
     bool has_indexed;
-    struct event logged; /* the next live event of the log, once `has_logged` */
+    struct event logged; /* the next of the log that is not apart, once `has_logged` */
     bool has_logged;
+    struct event below; /* the one before it in the log, of any kind, once `has_below` */
+    bool has_below;
     bool full; /* the page ended before its list */
 };
 
@@ -152,23 +154,58 @@ static enum err fill_indexed(struct list_walk *walk)
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
-/* The next live event of the log; backfilled ones come from the index. */
+/* Reads the event at the place into `logged`, and the one before it into `below`, each once. */
+static enum err read_logged(struct list_walk *walk)
+{
+    uint64_t seq = walk->page->place.log_seq;
+    enum err err = OK;
+
+    if (walk->has_below && walk->below.seq == seq) {
+        walk->logged = walk->below;
+    } else {
+        err = log_read(walk->txn, walk->page->org, seq, &walk->logged);
+    }
+    walk->has_below = false;
+    if (err == OK && seq > 1) {
+        err = log_read(walk->txn, walk->page->org, seq - 1, &walk->below);
+        walk->has_below = err == OK;
+    }
+    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+}
+
+/* Goes to the first of the events that have the recorded_at of `logged`; those after it are all apart.
+ * There may be years of them, if a clock was years ahead once. */
+static enum err skip_apart(struct list_walk *walk)
+{
+    struct list_place *place = &walk->page->place;
+    enum err err =
+        log_seq_at(walk->txn, walk->page->org, walk->logged.recorded_at_us - 1, &place->log_seq);
+
+    place->log_seq++;
+    return err;
+}
+
+/* The next event of the log that its order places; those apart come from the index. */
 static enum err fill_logged(struct list_walk *walk)
 {
     struct list_place *place = &walk->page->place;
 
     while (!walk->has_logged && place->log_seq > 0 && may_examine(walk)) {
-        enum err err = log_read(walk->txn, walk->page->org, place->log_seq, &walk->logged);
+        const struct event *logged = &walk->logged;
+        enum err err = read_logged(walk);
 
-        if (err != OK) {
-            return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
-        }
-        if (walk->logged.recorded_at_us < walk->page->filter->start_us) {
+        if (err == OK && logged->recorded_at_us < walk->page->filter->start_us) {
             place->log_seq = 0;
-        } else if (walk->logged.source == SOURCE_BACKFILL || walk->logged.kind != EVENT_FEEDBACK) {
+        } else if (err == OK && walk->has_below &&
+                   walk->below.recorded_at_us == logged->recorded_at_us) {
+            err = skip_apart(walk);
+        } else if (logged->source == SOURCE_BACKFILL || logged->kind != EVENT_FEEDBACK) {
             place->log_seq--;
         } else {
             walk->has_logged = true;
+        }
+        if (err != OK) {
+            return err;
         }
     }
     return OK;

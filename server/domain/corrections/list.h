@@ -1,8 +1,8 @@
 /*
  * list.h: stored feedback events as answers: one by its id, or many, newest first by created_at, then
  * seq. By layout they come from the subject index, where each event that names a layout stands.
- * Everything else merges two orders that are there anyway: the log from its end (live events, whose
- * created_at never goes back) and the index of backfilled events.
+ * Everything else merges two orders that are there anyway: the log from its end, for events that are
+ * dated as they were recorded, and the index of those that are not (event_is_apart in store/log.h).
  */
 #ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_LIST_H
 #define ERRATA_SERVER_DOMAIN_CORRECTIONS_LIST_H

@@ -126,7 +126,7 @@ enum err exposure_record(struct ctx *ctx, struct store_txn *txn, struct org_id o
         return err;
     }
     draft.created_at_us =
-        citer->source == SOURCE_BACKFILL ? citer->created_at_us : draft.stamp.recorded_at_us;
+        citer->source == SOURCE_BACKFILL ? citer->created_at_us : draft.stamp.created_at_us;
     err = log_append(ctx, txn, &draft, &event);
     if (err == OK) {
         err = exposure_apply(ctx, txn, &event);

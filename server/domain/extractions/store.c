@@ -78,7 +78,7 @@ static enum err check_time(struct ctx *ctx, struct store_txn *txn,
     enum err err = log_next_stamp(ctx, txn, request->org, &stamp);
 
     if (err == OK && request->input->has_created_at &&
-        request->input->created_at_us > stamp.recorded_at_us) {
+        request->input->created_at_us > stamp.created_at_us) {
         fault_add(ctx->fault, SLICE("extraction.created_at"),
                   "lies in the future; give a time that has passed");
     }
@@ -160,7 +160,7 @@ static enum err append_extraction(struct ctx *ctx, struct store_txn *txn,
         return err;
     }
     decided->created_at_us =
-        request->input->has_created_at ? request->input->created_at_us : draft.stamp.recorded_at_us;
+        request->input->has_created_at ? request->input->created_at_us : draft.stamp.created_at_us;
     draft.created_at_us = decided->created_at_us;
     add_subject(&draft, SUBJECT_LAYOUT, decided->layout_fingerprint);
     add_subject(&draft, SUBJECT_DOCUMENT, decided->document_id);

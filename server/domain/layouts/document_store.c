@@ -29,7 +29,7 @@ static enum err encode_profile(struct ctx *ctx, struct store_txn *txn, struct or
 {
     const struct profile_addend addend = {
         .event_id = stamp->id,
-        .seen_at_us = stamp->recorded_at_us,
+        .seen_at_us = stamp->created_at_us,
         .page_count = event->measures->page_count,
         .table_count = event->measures->table_count,
         .text_coverage_hundredths = event->text_coverage_hundredths,
@@ -61,7 +61,7 @@ static enum err encode_facts(struct ctx *ctx, const struct log_stamp *stamp,
 
     buffer_init(&first, ctx->arena, 64);
     wire_put_bytes(&first, DOCUMENT_ID_FIELD, id);
-    wire_put_timestamp(&first, DOCUMENT_CREATED_AT_FIELD, stamp->recorded_at_us);
+    wire_put_timestamp(&first, DOCUMENT_CREATED_AT_FIELD, stamp->created_at_us);
     buffer_init(&buffer, ctx->arena, 128 + first.size + event->facts.size + profile.size);
     wire_put_header(&buffer, DOCUMENT_INGESTED_DOCUMENT_FIELD, first.size + event->facts.size);
     buffer_append(&buffer, buffer_slice(&first));
@@ -119,7 +119,7 @@ static enum err append(struct ctx *ctx, struct store_txn *txn, struct org_id org
                            known_id.size > 0 ? known_id : slice_of(own_id, sizeof(own_id)), profile,
                            &draft.facts);
     }
-    draft.created_at_us = draft.stamp.recorded_at_us;
+    draft.created_at_us = draft.stamp.created_at_us;
     add_subject(&draft, SUBJECT_LAYOUT, ingested->layout_fingerprint);
     add_subject(&draft, SUBJECT_DOCUMENT, ingested->measures->document_id);
     if (err == OK) {

@@ -52,6 +52,8 @@ void profile_count(struct profile_record *profile, const struct sha256_digest *m
         profile->measured = *measured;
         profile->id = addend->event_id;
         profile->first_seen_at_us = addend->seen_at_us;
+    } else if (profile->first_seen_at_us > addend->seen_at_us) {
+        profile->first_seen_at_us = addend->seen_at_us; /* the clock was ahead at the first */
     }
     profile->seen_count++;
     profile->last_seen_at_us = addend->seen_at_us;

@@ -29,12 +29,12 @@ static bool is_confirmed(const struct moving *moving)
 }
 
 /* When the status that a mapping has now was settled: a judgement outranks suggestions, whenever it was
- * made; among judgements the newest counts. */
+ * made; among judgements the newest counts, which one that was not backfilled always is. */
 static int64_t settled_at(const struct event *event, const struct moving *moving)
 {
     const struct mapping_record *old = &moving->old.record;
     bool is_newer = !moving->existed || old->status == MAPPING_STATUS_SUGGESTED ||
-                    event->created_at_us >= old->settled_at_us;
+                    event->source != SOURCE_BACKFILL || event->created_at_us >= old->settled_at_us;
 
     return is_newer ? event->created_at_us : old->settled_at_us;
 }

@@ -117,8 +117,16 @@ static enum err read_state(struct ctx *ctx, struct store_txn *txn, struct judgin
     if (err == OK) {
         err = log_next_stamp(ctx, txn, judging->org, &judging->stamp);
     }
-    judging->created_at_us = time->is_given ? time->created_at_us : judging->stamp.recorded_at_us;
+    judging->created_at_us = time->is_given ? time->created_at_us : judging->stamp.created_at_us;
     return err != OK ? err : find_newer(txn, judging);
+}
+
+/* Dates a member of a mapping by the judgement; one that happened before what is known moves nothing. */
+static void date(const struct judging *judging, int64_t *time_us)
+{
+    if (!judging->judgement->time.is_given || *time_us < judging->created_at_us) {
+        *time_us = judging->created_at_us;
+    }
 }
 
 /* The same mapping in its next version. */
@@ -129,9 +137,7 @@ static struct mapping_change next_version(const struct judging *judging,
     struct mapping_record *record = &change.row.record;
 
     record->version++;
-    if (record->updated_at_us < judging->created_at_us) {
-        record->updated_at_us = judging->created_at_us;
-    }
+    date(judging, &record->updated_at_us);
     return change;
 }
 
@@ -147,12 +153,14 @@ static struct mapping_change make_mapping(const struct judging *judging)
     return change;
 }
 
-/* Nothing that was judged later stands already. */
+/* No later judgement is known. A judgement without a time of its own is the latest, even if the clock was
+ * ahead at an earlier one. */
 static bool is_news(const struct judging *judging)
 {
     const struct mapping_record *before = &judging->before.record;
 
-    return !judging->existed || before->status == MAPPING_STATUS_SUGGESTED ||
+    return !judging->existed || !judging->judgement->time.is_given ||
+           before->status == MAPPING_STATUS_SUGGESTED ||
            before->settled_at_us <= judging->created_at_us;
 }
 
@@ -161,9 +169,7 @@ static void confirm(const struct judging *judging, struct mapping_changes *chang
     struct mapping_record *record = &changes->items[0].row.record;
 
     record->support_count++;
-    if (record->last_used_at_us < judging->created_at_us) {
-        record->last_used_at_us = judging->created_at_us;
-    }
+    date(judging, &record->last_used_at_us);
     if (is_news(judging)) {
         record->confidence = 1;
         record->status = judging->has_newer ? MAPPING_STATUS_SUPERSEDED : MAPPING_STATUS_CONFIRMED;

@@ -61,12 +61,13 @@ enum err mapping_name_read(struct ctx *ctx, struct slice path, struct slice cust
 }
 
 /* Whether the suggestion is news of a mapping that is there. */
-static bool changes(const struct mapping_row *row, const struct mapping_suggestion *suggestion,
-                    int64_t created_at_us)
+static bool changes(const struct mapping_row *row, const struct mapping_suggestion *suggestion)
 {
+    const struct mapping_time *time = &suggestion->time;
+
     return row->record.status == MAPPING_STATUS_SUGGESTED &&
            row->record.confidence != suggestion->confidence &&
-           row->record.settled_at_us <= created_at_us;
+           (!time->is_given || row->record.settled_at_us <= time->created_at_us);
 }
 
 /* The mapping behind the suggestion; `existed` tells that `change` holds it as it stands. */
@@ -89,7 +90,7 @@ static void decide(const struct mapping_suggestion *suggestion, const struct eve
     change->previous_seq = record->last_seq;
     record->confidence = suggestion->confidence;
     record->version++;
-    if (record->updated_at_us < draft->created_at_us || !existed) {
+    if (!existed || !suggestion->time.is_given || record->updated_at_us < draft->created_at_us) {
         record->updated_at_us = draft->created_at_us;
     }
 }
@@ -130,7 +131,7 @@ static enum err check_time(struct ctx *ctx, const struct mapping_time *time,
     if (time->is_given && time->created_at_us < 0) {
         fault_add(ctx->fault, SLICE("mapping.created_at"),
                   "lies before 1970; no event is that old");
-    } else if (time->is_given && time->created_at_us > stamp->recorded_at_us) {
+    } else if (time->is_given && time->created_at_us > stamp->created_at_us) {
         fault_add(ctx->fault, SLICE("mapping.created_at"),
                   "lies in the future; give a time that has passed");
     }
@@ -163,13 +164,13 @@ enum err mapping_suggest(struct ctx *ctx, struct store_txn *txn, struct org_id o
     if (err != OK) {
         return err;
     }
-    draft.created_at_us = time->is_given ? time->created_at_us : draft.stamp.recorded_at_us;
+    draft.created_at_us = time->is_given ? time->created_at_us : draft.stamp.created_at_us;
     err = mapping_row_find(txn, org, &suggestion->name.pair, &change.row);
     existed = err == OK;
     if (err != OK && err != ERR_NOT_FOUND) {
         return err;
     }
-    if (existed && !changes(&change.row, suggestion, draft.created_at_us)) {
+    if (existed && !changes(&change.row, suggestion)) {
         *ret_seq = change.row.record.last_seq;
         return OK;
     }

@@ -120,7 +120,7 @@ enum err mapping_uses_store(struct ctx *ctx, struct store_txn *txn,
         err = log_next_stamp(ctx, txn, citation->org, &draft.stamp);
     }
     draft.created_at_us =
-        citer->source == SOURCE_BACKFILL ? citer->created_at_us : draft.stamp.recorded_at_us;
+        citer->source == SOURCE_BACKFILL ? citer->created_at_us : draft.stamp.created_at_us;
     if (err == OK) {
         err = log_append(ctx, txn, &draft, &event);
     }
@@ -151,6 +151,14 @@ enum err mapping_uses_count(const struct event *event, uint32_t *ret_count)
     return OK;
 }
 
+/* Dates a member of a mapping by its use; a use that happened before what is known moves nothing. */
+static void date(const struct event *event, int64_t *time_us)
+{
+    if (event->source != SOURCE_BACKFILL || *time_us < event->created_at_us) {
+        *time_us = event->created_at_us;
+    }
+}
+
 /* Counts the uses of one mapping. */
 static enum err apply_one(struct ctx *ctx, struct store_txn *txn, const struct event *event,
                           struct slice applied, uint64_t *line_count)
@@ -177,12 +185,8 @@ static enum err apply_one(struct ctx *ctx, struct store_txn *txn, const struct e
         return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
     }
     row.record.use_count += count;
-    if (event->created_at_us > row.record.last_used_at_us) {
-        row.record.last_used_at_us = event->created_at_us;
-    }
-    if (event->created_at_us > row.record.updated_at_us) {
-        row.record.updated_at_us = event->created_at_us;
-    }
+    date(event, &row.record.last_used_at_us);
+    date(event, &row.record.updated_at_us);
     *line_count += count;
     return mapping_row_write(ctx->arena, txn, event->org, &row);
 }

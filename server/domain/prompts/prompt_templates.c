@@ -77,7 +77,7 @@ static enum err encode_facts(struct ctx *ctx, const struct log_stamp *stamp,
         wire_put_bytes(&buffer, PROMPT_TEMPLATE_TOKENS_FIELD, draft->read.names[i]);
     }
     wire_put_bytes(&buffer, PROMPT_TEMPLATE_ACTOR_USER_ID_FIELD, draft->actor_user_id);
-    wire_put_timestamp(&buffer, PROMPT_TEMPLATE_CREATED_AT_FIELD, stamp->recorded_at_us);
+    wire_put_timestamp(&buffer, PROMPT_TEMPLATE_CREATED_AT_FIELD, stamp->created_at_us);
     *ret_facts = buffer_slice(&buffer);
     return buffer_ok(&buffer) ? OK : ERR_MEMORY;
 }
@@ -119,7 +119,7 @@ enum err prompt_template_put(struct ctx *ctx, struct store_txn *txn, struct org_
     if (err == OK) {
         err = encode_content(ctx, draft, &event_draft.content);
     }
-    event_draft.created_at_us = event_draft.stamp.recorded_at_us;
+    event_draft.created_at_us = event_draft.stamp.created_at_us;
     if (err == OK) {
         err = log_append(ctx, txn, &event_draft, &event);
     }

@@ -62,10 +62,10 @@ static enum err follow_write(struct replay *replay, struct store_txn *target, st
     }
     err = keep_key(replay, target, walk);
     if (err == OK && replay->keeps_keys && event->idempotency.present &&
-        event->recorded_at_us >= walk->keys_from_us) {
+        event_written_at_us(event) >= walk->keys_from_us) {
         walk->key = event->idempotency;
         walk->write = (struct work_result){.org = event->org, .first_seq = event->seq, .count = 1};
-        walk->written_at_us = event->recorded_at_us;
+        walk->written_at_us = event_written_at_us(event);
     }
     return err;
 }
@@ -191,8 +191,9 @@ static enum err find_keys_from(const struct replay *replay, struct store_txn *so
     }
     log_walk_deinit(&walk);
     if (err == OK) {
-        int64_t newest_us = last.recorded_at_us < replay->config->now_us ? last.recorded_at_us
-                                                                         : replay->config->now_us;
+        int64_t written_us = event_written_at_us(&last);
+        int64_t newest_us =
+            written_us < replay->config->now_us ? written_us : replay->config->now_us;
 
         *ret_from_us = newest_us - REPLAY_KEYS_US;
     }

@@ -245,7 +245,7 @@ static enum err append(struct ctx *ctx, struct store_txn *txn, struct event_draf
     enum err err = log_next_stamp(ctx, txn, draft->org, &draft->stamp);
 
     uuid_format(draft->org.uuid, org_text);
-    draft->created_at_us = draft->stamp.recorded_at_us;
+    draft->created_at_us = draft->stamp.created_at_us;
     draft->subjects[0] =
         (struct event_subject){SUBJECT_ORGANIZATION, slice_of(org_text, sizeof(org_text))};
     draft->subject_count = 1;

@@ -233,6 +233,42 @@ static void test_uuid_fields_and_order(void **state)
     assert_false(uuid_equal(uuid_v7(1, &seeded.random), uuid_v7(1, &seeded.random)));
 }
 
+/* Goal: ids that follow another at the same time are above it, keep version, variant and time, and are below
+ * those of the next microsecond, also if they carry. Method: many steps from a random id, from the last one
+ * below the carry, and from the last fraction of a millisecond. */
+static void test_uuid_next(void **state)
+{
+    static const char *const ends[][2] = {
+        {"0190aaaa-bbbb-7000-bfff-ffffffffffff", "0190aaaa-bbbb-7001-8"},
+        {"0190aaaa-bbbb-7fff-bfff-ffffffffffff", "0190aaaa-bbbc-7000-8"},
+        {"0190ffff-ffff-7fff-bfff-ffffffffffff", "01910000-0000-7000-8"},
+        {"0190aaaa-bbbb-7123-8fff-fffffffeffff", "0190aaaa-bbbb-7123-8fff-ffffffff"}};
+    const int64_t at_us = INT64_C(1700000000123456);
+    struct random_seeded random;
+    struct uuid uuid;
+    struct uuid later;
+
+    (void)state;
+    random_seeded_init(&random, 5);
+    uuid = uuid_v7(at_us, &random.random);
+    later = uuid_v7(at_us + 1, &random.random);
+    for (int i = 0; i < 1000; i++) {
+        struct uuid next = uuid_v7_next(uuid, &random.random);
+
+        assert_true(memcmp(next.bytes, uuid.bytes, UUID_BYTES) > 0);
+        assert_true(memcmp(next.bytes, later.bytes, UUID_BYTES) < 0);
+        assert_memory_equal(next.bytes, uuid.bytes, 8);
+        uuid = next;
+    }
+    for (size_t i = 0; i < COUNT(ends); i++) {
+        char text[UUID_TEXT_BYTES];
+
+        assert_true(uuid_parse(slice_text(ends[i][0]), &uuid));
+        uuid_format(uuid_v7_next(uuid, &random.random), text);
+        assert_memory_equal(text, ends[i][1], strlen(ends[i][1]));
+    }
+}
+
 /* Goal: text and id agree, in either case. Method: one id. */
 static void test_uuid_text(void **state)
 {
@@ -376,8 +412,9 @@ int run_time_tests(void)
         cmocka_unit_test(test_bad_timestamps), cmocka_unit_test(test_seeded),
         cmocka_unit_test(test_system_random),  cmocka_unit_test(test_uuid_fields_and_order),
         cmocka_unit_test(test_uuid_text),      cmocka_unit_test(test_bad_uuid_text),
-        cmocka_unit_test(test_sha256),         cmocka_unit_test(test_sha256_parse),
-        cmocka_unit_test(test_hmac),           cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_uuid_next),      cmocka_unit_test(test_sha256),
+        cmocka_unit_test(test_sha256_parse),   cmocka_unit_test(test_hmac),
+        cmocka_unit_test(test_bytes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

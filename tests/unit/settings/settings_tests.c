@@ -41,7 +41,7 @@ static void make_org(struct store_world *world, struct store_txn *txn, struct or
     struct event event;
 
     assert_int_equal(log_next_stamp(&world->ctx, txn, org, &draft.stamp), OK);
-    draft.created_at_us = draft.stamp.recorded_at_us;
+    draft.created_at_us = draft.stamp.created_at_us;
     assert_int_equal(log_append(&world->ctx, txn, &draft, &event), OK);
 }
 

@@ -35,7 +35,7 @@ static struct event append(struct store_world *world, struct store_txn *txn, uin
     struct event event;
 
     assert_int_equal(log_next_stamp(&world->ctx, txn, draft.org, &draft.stamp), OK);
-    draft.created_at_us = draft.stamp.recorded_at_us;
+    draft.created_at_us = draft.stamp.created_at_us;
     assert_int_equal(log_append(&world->ctx, txn, &draft, &event), OK);
     return event;
 }
@@ -124,8 +124,8 @@ static void test_append_and_read(void **state)
     store_abort(txn);
 }
 
-/* Goal: times and ids of an organisation order as its numbers do, whatever the clock does. Method: a
- * clock that stands still, goes back and goes on. */
+/* Goal: recorded_at is the later of the clock and the last event's, created_at the clock's, and ids grow,
+ * whatever the clock does. Method: a clock that stops, goes back and goes on. */
 static void test_time_never_goes_back(void **state)
 {
     static const int64_t steps_us[] = {0, 0, -5000000, 3, 6000000};
@@ -139,11 +139,58 @@ static void test_time_never_goes_back(void **state)
         world->clock.wall_us += steps_us[i];
         event = append(world, txn, 1, "content");
         assert_int_equal(event.seq, before.seq + 1);
-        assert_true(event.recorded_at_us > before.recorded_at_us);
+        assert_int_equal(event.created_at_us, world->clock.wall_us);
+        assert_int_equal(event.recorded_at_us, world->clock.wall_us > before.recorded_at_us
+                                                   ? world->clock.wall_us
+                                                   : before.recorded_at_us);
         assert_true(memcmp(event.id.bytes, before.id.bytes, UUID_BYTES) > 0);
         before = event;
     }
     assert_int_equal(before.recorded_at_us, world->clock.wall_us);
+    store_abort(txn);
+}
+
+/* The next event of the backfill table's order; 0 at its end. */
+static uint64_t next_seq(struct store_cursor *cursor)
+{
+    struct slice row = {NULL, 0};
+    struct slice value = {NULL, 0};
+    int64_t created_at_us = 0;
+    uint64_t seq = 0;
+    enum err err = store_cursor_next(cursor, &row, &value);
+
+    if (err == ERR_NOT_FOUND) {
+        return 0;
+    }
+    assert_int_equal(err, OK);
+    assert_int_equal(key_read_newest_first(row, &created_at_us, &seq), OK);
+    return seq;
+}
+
+/* Goal: a live event whose place in the log does not follow from its date is found by it: each one that has
+ * the recorded_at of the event before it, and no other. Method: a clock ahead, put back, at the very
+ * microsecond of the log's end, and after it. */
+static void test_events_apart(void **state)
+{
+    static const int64_t steps_us[] = {0, 5000000, -5000000, 1000, 4999000, 1};
+    static const uint64_t apart[] = {5, 4, 3}; /* by created_at, newest first */
+    struct store_world *world = *state;
+    struct key whole = key_org(store_world_org(1));
+    struct store_txn *txn = begin(world->backend, STORE_WRITE);
+    struct store_cursor cursor;
+
+    for (size_t i = 0; i < sizeof(steps_us) / sizeof(steps_us[0]); i++) {
+        world->clock.wall_us += steps_us[i];
+        (void)append(world, txn, 1, "content");
+    }
+    assert_int_equal(store_cursor_init(&cursor, txn, TABLE_BACKFILL, key_slice(&whole),
+                                       slice_of(NULL, 0), STORE_ASCENDING),
+                     OK);
+    for (size_t i = 0; i < sizeof(apart) / sizeof(apart[0]); i++) {
+        assert_int_equal(next_seq(&cursor), apart[i]);
+    }
+    assert_int_equal(next_seq(&cursor), 0);
+    store_cursor_deinit(&cursor);
     store_abort(txn);
 }
 
@@ -214,9 +261,9 @@ static void test_wrong_drafts(void **state)
     struct event event;
 
     assert_int_equal(log_next_stamp(&world->ctx, txn, draft.org, &draft.stamp), OK);
-    draft.created_at_us = draft.stamp.recorded_at_us - 1;
+    draft.created_at_us = draft.stamp.created_at_us - 1;
     assert_int_equal(log_append(&world->ctx, txn, &draft, &event), ERR_INTERNAL);
-    draft.created_at_us = draft.stamp.recorded_at_us;
+    draft.created_at_us = draft.stamp.created_at_us;
     draft.stamp.seq = 2;
     assert_int_equal(log_append(&world->ctx, txn, &draft, &event), ERR_INTERNAL);
     draft.stamp.seq = 1;
@@ -488,6 +535,8 @@ int run_log_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_append_and_read, store_world_set_up,
+                                        store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_events_apart, store_world_set_up,
                                         store_world_tear_down),
         cmocka_unit_test_setup_teardown(test_time_never_goes_back, store_world_set_up,
                                         store_world_tear_down),

@@ -1,0 +1,309 @@
+/*
+ * clock_tests.c: a clock that was years ahead for a while, through calls: what is written after it was put
+ * right is dated right, counted right, listed and in force. Each test ends with a replay of its log.
+ */
+#include "tests/rpc/mappings.h"
+
+#include "store/base/assert.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include <errata/v1/analytics_service.pb-c.h>
+#include <errata/v1/correction_service.pb-c.h>
+#include <errata/v1/learning_service.pb-c.h>
+
+#define SECOND_US INT64_C(1000000)
+#define DAY_US (INT64_C(86400) * SECOND_US)
+#define EXCURSION_US (3653 * DAY_US)
+#define LAYOUT "clock"
+#define EVENTS_MAX 64
+
+static int64_t time_of(const Google__Protobuf__Timestamp *time)
+{
+    assert_non_null(time);
+    return time->seconds * SECOND_US + time->nanos / 1000;
+}
+
+/* What a capture answers as created_at. */
+static int64_t capture(struct world *world)
+{
+    return time_of(world_capture(world, world->admin, NULL, LAYOUT)->created_at);
+}
+
+static Errata__V1__Event *event_of(struct world *world, uint64_t seq)
+{
+    Errata__V1__GetEventRequest request = ERRATA__V1__GET_EVENT_REQUEST__INIT;
+    Errata__V1__GetEventResponse *response = NULL;
+    const struct exchange_start start = {.path = "errata.v1.LearningService/GetEvent",
+                                         .authorization = world->admin};
+
+    request.key_case = ERRATA__V1__GET_EVENT_REQUEST__KEY_SEQ;
+    request.seq = seq;
+    assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
+    ASSERT(response != NULL);
+    return response->event;
+}
+
+static uint64_t last_seq(struct world *world)
+{
+    const struct caller caller = {.world = world, .token = world->admin};
+
+    return mappings_last_seq(&caller);
+}
+
+/* Captures `count` events, a second apart. */
+static void capture_many(struct world *world, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        clock_manual_advance(&world->clock, SECOND_US);
+        (void)capture(world);
+    }
+}
+
+/* The seqs of listed feedback events, in order; gives how many. `start_us` 0: all. */
+static size_t list(struct world *world, int32_t page_size, int64_t start_us,
+                   char ids[EVENTS_MAX][40], unsigned *ret_pages)
+{
+    Errata__V1__ListFeedbackEventsRequest request = ERRATA__V1__LIST_FEEDBACK_EVENTS_REQUEST__INIT;
+    Google__Protobuf__Timestamp start_time = GOOGLE__PROTOBUF__TIMESTAMP__INIT;
+    const struct exchange_start start = {.path = "errata.v1.CorrectionService/ListFeedbackEvents",
+                                         .authorization = world->admin};
+    char token[512] = "";
+    size_t count = 0;
+
+    start_time.seconds = start_us / SECOND_US;
+    request.start_time = start_us != 0 ? &start_time : NULL;
+    request.page_size = page_size;
+    *ret_pages = 0;
+    do {
+        Errata__V1__ListFeedbackEventsResponse *response = NULL;
+
+        request.page_token = token;
+        assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
+        ASSERT(response != NULL);
+        for (size_t i = 0; i < response->n_events; i++) {
+            ASSERT(count < EVENTS_MAX);
+            (void)snprintf(ids[count++], sizeof(ids[0]), "%s", response->events[i]->id);
+        }
+        (void)snprintf(token, sizeof(token), "%s", response->next_page_token);
+        (*ret_pages)++;
+    } while (token[0] != '\0');
+    return count;
+}
+
+/* Goal: after the excursion events are dated by the clock again, while recorded_at does not decrease and
+ * ids grow; once time has caught up, both times are one again. Method: captures before, during and after,
+ * and ten years later. */
+static void test_dates(void **state)
+{
+    struct world world;
+    Errata__V1__Event *before = NULL;
+    Errata__V1__Event *ahead = NULL;
+    uint64_t seq = 0;
+
+    (void)state;
+    world_init(&world);
+    (void)capture(&world);
+    before = event_of(&world, last_seq(&world));
+    assert_int_equal(time_of(before->recorded_at), time_of(before->created_at));
+    world.clock.wall_us += EXCURSION_US;
+    (void)capture(&world);
+    seq = last_seq(&world);
+    ahead = event_of(&world, seq);
+    world.clock.wall_us -= EXCURSION_US;
+    for (unsigned i = 1; i <= 10; i++) {
+        Errata__V1__Event *event = NULL;
+
+        clock_manual_advance(&world.clock, SECOND_US);
+        assert_int_equal(capture(&world), world.clock.wall_us);
+        event = event_of(&world, seq + i);
+        assert_int_equal(time_of(event->created_at), world.clock.wall_us);
+        assert_int_equal(time_of(event->recorded_at), time_of(ahead->recorded_at));
+        assert_true(strcmp(event_of(&world, seq + i - 1)->id, event->id) < 0);
+        /* The milliseconds of an id are recorded_at's. */
+        assert_memory_equal(event->id, ahead->id, 13);
+    }
+    world.clock.wall_us += EXCURSION_US;
+    (void)capture(&world);
+    ahead = event_of(&world, seq + 11);
+    assert_int_equal(time_of(ahead->recorded_at), world.clock.wall_us);
+    assert_int_equal(time_of(ahead->created_at), world.clock.wall_us);
+    assert_true(strcmp(event_of(&world, seq + 10)->id, ahead->id) < 0);
+    world_deinit(&world);
+}
+
+/* Goal: "last 30 days" has what was written before and after the excursion, and nothing of it. Method:
+ * captures of each, counted. */
+static void test_analytics(void **state)
+{
+    Errata__V1__GetLearningAnalyticsRequest request =
+        ERRATA__V1__GET_LEARNING_ANALYTICS_REQUEST__INIT;
+    Errata__V1__GetLearningAnalyticsResponse *response = NULL;
+    struct world world;
+    struct exchange_start start = {.path = "errata.v1.AnalyticsService/GetLearningAnalytics"};
+    uint64_t count = 0;
+
+    (void)state;
+    world_init(&world);
+    start.authorization = world.admin;
+    capture_many(&world, 1);
+    world.clock.wall_us += EXCURSION_US;
+    capture_many(&world, 2);
+    world.clock.wall_us -= EXCURSION_US;
+    capture_many(&world, 4);
+    assert_int_equal(world_call(&world, &start, &request.base, &response), GRPC_OK);
+    ASSERT(response != NULL);
+    for (size_t i = 0; i < response->n_events_by_day; i++) {
+        count += response->events_by_day[i]->count;
+    }
+    assert_int_equal(count, 5);
+    world_deinit(&world);
+}
+
+/* Goal: lists and examples are in the order of created_at: those of the excursion first, then the newest
+ * of the right clock. A list does not go through all that was written since, page by page. Method: all ids
+ * by pages of one and of many; a range of the right clock alone. */
+static void test_lists(void **state)
+{
+    Errata__V1__GetExamplesRequest request = ERRATA__V1__GET_EXAMPLES_REQUEST__INIT;
+    Errata__V1__GetExamplesResponse *response = NULL;
+    struct world world;
+    struct exchange_start start = {.path = "errata.v1.CorrectionService/GetExamples"};
+    char layout[] = LAYOUT;
+    char ids[EVENTS_MAX][40];
+    char again[EVENTS_MAX][40];
+    const uint64_t order[] = {5, 4, 9, 8, 7, 6, 3, 2, 1}; /* by seq, less the first */
+    uint64_t first = 0;
+    int64_t start_us = 0;
+    unsigned pages = 0;
+
+    (void)state;
+    world_init(&world);
+    start.authorization = world.admin;
+    first = last_seq(&world);
+    start_us = world.clock.wall_us;
+    capture_many(&world, 3);
+    world.clock.wall_us += EXCURSION_US;
+    capture_many(&world, 2);
+    world.clock.wall_us -= EXCURSION_US;
+    capture_many(&world, 4);
+    assert_int_equal(list(&world, 50, 0, ids, &pages), 9);
+    assert_int_equal(pages, 1);
+    for (size_t i = 0; i < 9; i++) {
+        assert_string_equal(ids[i], event_of(&world, first + order[i])->id);
+    }
+    assert_int_equal(list(&world, 1, 0, again, &pages), 9);
+    for (size_t i = 0; i < 9; i++) {
+        assert_string_equal(ids[i], again[i]);
+    }
+    assert_int_equal(list(&world, 2, start_us + EXCURSION_US, again, &pages), 2);
+    request.layout_fingerprint = layout;
+    request.limit = 4;
+    assert_int_equal(world_call(&world, &start, &request.base, &response), GRPC_OK);
+    ASSERT(response != NULL);
+    assert_int_equal(response->n_examples, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_string_equal(response->examples[i]->example_id, ids[i]);
+    }
+    world_deinit(&world);
+}
+
+/* Goal: what is written after the excursion does not make the first page of a list long to come by.
+ * Method: more events than one call examines. */
+static void test_long_after(void **state)
+{
+    struct world world;
+    Errata__V1__ListFeedbackEventsRequest request = ERRATA__V1__LIST_FEEDBACK_EVENTS_REQUEST__INIT;
+    Errata__V1__ListFeedbackEventsResponse *response = NULL;
+    struct exchange_start start = {.path = "errata.v1.CorrectionService/ListFeedbackEvents"};
+    char ahead[40];
+
+    (void)state;
+    world_init(&world);
+    start.authorization = world.admin;
+    world.clock.wall_us += EXCURSION_US;
+    (void)snprintf(ahead, sizeof(ahead), "%s",
+                   world_capture(&world, world.admin, NULL, LAYOUT)->id);
+    world.clock.wall_us -= EXCURSION_US;
+    capture_many(&world, 2100);
+    request.page_size = 2;
+    assert_int_equal(world_call(&world, &start, &request.base, &response), GRPC_OK);
+    ASSERT(response != NULL);
+    assert_int_equal(response->n_events, 2);
+    assert_string_equal(response->events[0]->id, ahead);
+    assert_int_equal(time_of(response->events[1]->created_at), world.clock.wall_us);
+    world_deinit(&world);
+}
+
+/* Goal: a time that a caller gives is held against the wall clock, not against the log. Method: after the
+ * excursion, a time that has passed, and one that the excursion had but that is still to come. */
+static void test_given_times(void **state)
+{
+    const struct named named = {"c1", "A-1", "X", NULL};
+    struct world world;
+    struct caller caller = {.world = &world};
+
+    (void)state;
+    world_init(&world);
+    caller.token = world.admin;
+    world.clock.wall_us += EXCURSION_US;
+    (void)capture(&world);
+    world.clock.wall_us -= EXCURSION_US;
+    caller.created_at_us = world.clock.wall_us;
+    assert_int_equal(mappings_suggest(&caller, &named, 0.5, NULL), GRPC_OK);
+    caller.created_at_us = world.clock.wall_us + DAY_US;
+    assert_int_equal(mappings_suggest(&caller, &named, 0.25, NULL), GRPC_INVALID_ARGUMENT);
+    world_deinit(&world);
+}
+
+/* Goal: a judgement of today is in force although one of the excursion is dated ten years later, and one
+ * that is backdated still yields to it. Method: confirmed and suggested ahead, then judged today. */
+static void test_mappings(void **state)
+{
+    const struct named confirmed = {"c1", "A-1", "X", NULL};
+    const struct named suggested = {"c1", "B-1", "Y", NULL};
+    struct world world;
+    struct caller caller = {.world = &world};
+    Errata__V1__SkuMapping *mapping = NULL;
+    struct judged judged;
+
+    (void)state;
+    world_init(&world);
+    caller.token = world.admin;
+    world.clock.wall_us += EXCURSION_US;
+    assert_int_equal(mappings_confirm(&caller, &confirmed, NULL, &judged), GRPC_OK);
+    assert_int_equal(mappings_suggest(&caller, &suggested, 0.5, NULL), GRPC_OK);
+    world.clock.wall_us -= EXCURSION_US;
+    caller.created_at_us = world.clock.wall_us;
+    clock_manual_advance(&world.clock, SECOND_US);
+    assert_int_equal(mappings_reject(&caller, &confirmed, &judged), GRPC_OK);
+    assert_int_equal(judged.mapping->status, CONFIRMED); /* told late: the later one is known */
+    caller.created_at_us = 0;
+    assert_int_equal(mappings_reject(&caller, &confirmed, &judged), GRPC_OK);
+    assert_int_equal(judged.mapping->status, REJECTED);
+    assert_int_equal(time_of(judged.mapping->updated_at), world.clock.wall_us);
+    assert_int_equal(mappings_confirm(&caller, &confirmed, NULL, &judged), GRPC_OK);
+    assert_int_equal(judged.mapping->status, CONFIRMED);
+    assert_int_equal(time_of(judged.mapping->last_used_at), world.clock.wall_us);
+    assert_int_equal(mappings_suggest(&caller, &suggested, 0.25, &mapping), GRPC_OK);
+    assert_true(mapping->confidence == 0.25);
+    assert_int_equal(time_of(mapping->updated_at), world.clock.wall_us);
+    world_deinit(&world);
+}
+
+int run_clock_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_dates),       cmocka_unit_test(test_analytics),
+        cmocka_unit_test(test_lists),       cmocka_unit_test(test_long_after),
+        cmocka_unit_test(test_given_times), cmocka_unit_test(test_mappings),
+    };
+
+    return cmocka_run_group_tests_name("clock", tests, NULL, NULL);
+}

@@ -27,6 +27,14 @@ struct txn_log_head {
     struct log_head head;
 };
 
+/* What idempotency_begin left for the keys of this transaction; zeroed: the wall clock judges them, and all
+ * rows of hours to come count. */
+struct txn_key_time {
+    bool is_set;
+    int64_t now_us;
+    bool ahead_counts;
+};
+
 /* Organisations whose logs one transaction may append to: two for each request of a batch. */
 #define TXN_LOG_RANGES_MAX 512
 
@@ -39,6 +47,7 @@ struct store_txn {
     uint32_t changes[TABLE_COUNT];
     uint64_t change_count; /* their sum */
     struct txn_log_write log_write;
+    struct txn_key_time key_time;
     struct txn_log_head log_head; /* never known in a write transaction */
     /* What this transaction appended, for the log's engine. */
     struct log_range log_ranges[TXN_LOG_RANGES_MAX];

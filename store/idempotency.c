@@ -5,6 +5,7 @@
  */
 #include "store/idempotency.h"
 
+#include "store/backend_ops.h"
 #include "store/base/bytes.h"
 #include "store/record.h"
 #include "store/work.h"
@@ -63,15 +64,28 @@ static enum err seek(struct store_txn *txn, const struct key *row, bool *ret_is_
     return err;
 }
 
-/* Goes over the hours that have rows, from a day ago on. Later ones too: a clock that was put back has
- * left rows in what is now the future. Each turn is an hour later, so they end. */
+void idempotency_begin(struct store_txn *txn, const struct idempotency_time *time)
+{
+    txn->key_time = (struct txn_key_time){time->is_known, time->now_us, time->ahead_counts};
+}
+
+/* The last hour that has rows of a clock that was never ahead: it may have been put back in small steps. */
+static uint32_t newest_hour(uint32_t now)
+{
+    return now + IDEMPOTENCY_HOURS_BACK;
+}
+
+/* Goes over the hours that have rows, from a day ago on, up to those of this day or all later ones. Each turn
+ * is an hour later, so they end. */
 enum err idempotency_find(struct ctx *ctx, struct store_txn *txn,
                           const struct event_idempotency *key, struct work_result *ret_result)
 {
-    uint32_t now = hour_of(clock_wall_us(ctx->clock));
+    const struct txn_key_time *time = &txn->key_time;
+    uint32_t now = hour_of(time->is_set ? time->now_us : clock_wall_us(ctx->clock));
     uint32_t hour = now > IDEMPOTENCY_HOURS_BACK ? now - IDEMPOTENCY_HOURS_BACK : 0;
+    uint32_t last = time->is_set && !time->ahead_counts ? newest_hour(now) : UINT32_MAX;
 
-    while (hour < UINT32_MAX) {
+    while (hour < UINT32_MAX && hour <= last) {
         struct key row = key_idempotency(key->org, hour, key->key_hash);
         struct slice value = {NULL, 0};
         uint32_t found = 0;
@@ -148,79 +162,116 @@ static enum err next_org(struct store_txn *txn, struct idempotency_sweep *sweep)
     return err;
 }
 
-/* The keys of up to `limit` rows of an organisation that are older than `oldest`. */
-static enum err collect_old(struct store_txn *txn, struct org_id org, uint32_t oldest, size_t limit,
-                            struct key keys[EXPIRE_ROWS_MAX], size_t *ret_count)
+/* The hours whose rows stay. */
+struct hours {
+    uint32_t oldest;
+    uint32_t newest;
+};
+
+/* Rows that go. */
+struct expiring {
+    struct key keys[EXPIRE_ROWS_MAX];
+    size_t count;
+    size_t limit;
+};
+
+/* Adds the rows that go from one end of an organisation's, up to the first that stays. */
+static enum err collect(struct store_txn *txn, struct org_id org, enum store_order order,
+                        const struct hours *hours, struct expiring *expiring)
 {
     struct key prefix = key_org(org);
     struct store_cursor cursor;
-    size_t count = 0;
     enum err err = store_cursor_init(&cursor, txn, TABLE_IDEMPOTENCY, key_slice(&prefix),
-                                     slice_of(NULL, 0), STORE_ASCENDING);
+                                     slice_of(NULL, 0), order);
 
-    while (err == OK && count < limit) {
+    while (err == OK && expiring->count < expiring->limit) {
         struct slice key = {NULL, 0};
         struct slice value = {NULL, 0};
+        uint32_t hour = 0;
 
         err = store_cursor_next(&cursor, &key, &value);
         if (err == OK && key.size != ORG_BYTES + sizeof(uint32_t) + RECORD_HASH_BYTES) {
             err = ERR_CORRUPT;
         }
-        if (err != OK || bytes_get_be32(key.data + ORG_BYTES) >= oldest) {
+        if (err != OK) {
             break;
         }
-        memcpy(keys[count].bytes, key.data, key.size);
-        keys[count].size = key.size;
-        count++;
+        hour = bytes_get_be32(key.data + ORG_BYTES);
+        if (hour >= hours->oldest && hour <= hours->newest) {
+            break;
+        }
+        memcpy(expiring->keys[expiring->count].bytes, key.data, key.size);
+        expiring->keys[expiring->count].size = key.size;
+        expiring->count++;
     }
     store_cursor_deinit(&cursor);
-    *ret_count = count;
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-/* Compares the clock with the one that never jumps: true for a day after it was put ahead, and in a
- * program's first hour. */
-static bool is_quiet(struct idempotency_sweep *sweep, const struct clock *clock)
+void idempotency_time_update(struct idempotency_time *time, const struct clock *clock)
 {
     int64_t now_us = clock_monotonic_us(clock);
     int64_t offset_us = clock_wall_us(clock) - now_us;
+    int64_t step_us = offset_us - time->offset_us;
 
-    if (!sweep->has_offset) {
-        sweep->quiet_until_us = now_us + IDEMPOTENCY_START_QUIET_US;
-    } else if (offset_us - sweep->offset_us > IDEMPOTENCY_JUMP_US) {
-        sweep->quiet_until_us = now_us + IDEMPOTENCY_JUMP_QUIET_US;
+    if (!time->is_known) {
+        time->quiet_until_us = now_us + IDEMPOTENCY_START_QUIET_US;
+        time->distrust_until_us = now_us;
+        time->ahead_until_us = now_us + IDEMPOTENCY_DOUBT_US;
+        time->trusted_offset_us = offset_us;
+    } else if (step_us > IDEMPOTENCY_JUMP_US) {
+        time->distrust_until_us = now_us + IDEMPOTENCY_DOUBT_US;
+    } else if (step_us < -IDEMPOTENCY_JUMP_US) {
+        time->ahead_until_us = now_us + IDEMPOTENCY_DOUBT_US;
     }
-    sweep->has_offset = true;
-    sweep->offset_us = offset_us;
-    return now_us < sweep->quiet_until_us;
+    if (now_us >= time->distrust_until_us || offset_us < time->trusted_offset_us) {
+        time->trusted_offset_us = offset_us;
+    }
+    time->is_known = true;
+    time->offset_us = offset_us;
+    time->now_us = now_us + time->trusted_offset_us;
+    time->ahead_counts = now_us < time->ahead_until_us || now_us < time->distrust_until_us;
+    time->is_quiet = now_us < time->quiet_until_us;
 }
 
-enum err idempotency_expire(struct store_txn *txn, const struct clock *clock, size_t limit,
-                            struct idempotency_sweep *sweep, size_t *ret_count)
+/* Rows of both ends of an organisation's hours, up to the limit. */
+static enum err collect_both(struct store_txn *txn, struct org_id org,
+                             const struct idempotency_time *time, struct expiring *expiring)
+{
+    uint32_t hour = hour_of(time->now_us);
+    const struct hours from = {hour > IDEMPOTENCY_HOURS_KEPT ? hour - IDEMPOTENCY_HOURS_KEPT : 0,
+                               UINT32_MAX};
+    const struct hours to = {0, newest_hour(hour)};
+    enum err err = collect(txn, org, STORE_ASCENDING, &from, expiring);
+
+    if (err == OK && !time->ahead_counts) {
+        err = collect(txn, org, STORE_DESCENDING, &to, expiring);
+    }
+    return err;
+}
+
+enum err idempotency_expire(struct store_txn *txn, const struct idempotency_time *time,
+                            size_t limit, struct idempotency_sweep *sweep, size_t *ret_count)
 {
     static const struct uuid zero;
-    struct key keys[EXPIRE_ROWS_MAX];
-    uint32_t hour = hour_of(clock_wall_us(clock));
-    size_t count = 0;
+    struct expiring expiring = {.limit = limit < EXPIRE_ROWS_MAX ? limit : EXPIRE_ROWS_MAX};
+    struct org_id org = {sweep->org};
     enum err err = OK;
 
     *ret_count = 0;
-    if (is_quiet(sweep, clock) || hour <= IDEMPOTENCY_HOURS_KEPT) {
+    if (time->is_quiet) {
         return OK;
     }
     if (!uuid_equal(sweep->org, zero)) {
-        struct org_id org = {sweep->org};
-
-        err = collect_old(txn, org, hour - IDEMPOTENCY_HOURS_KEPT,
-                          limit < EXPIRE_ROWS_MAX ? limit : EXPIRE_ROWS_MAX, keys, &count);
+        err = collect_both(txn, org, time, &expiring);
     }
-    for (size_t i = 0; i < count && err == OK; i++) {
-        err = store_del(txn, TABLE_IDEMPOTENCY, key_slice(&keys[i]));
+    for (size_t i = 0; i < expiring.count && err == OK; i++) {
+        err = store_del(txn, TABLE_IDEMPOTENCY, key_slice(&expiring.keys[i]));
     }
-    if (err == OK && count == 0) {
+    if (err == OK && expiring.count == 0) {
         err = next_org(txn, sweep);
         return err == ERR_NOT_FOUND ? OK : err;
     }
-    *ret_count = count;
+    *ret_count = expiring.count;
     return err;
 }

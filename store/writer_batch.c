@@ -48,6 +48,7 @@ static bool run_member(struct writer *writer, struct work_request *request, stru
         return true;
     }
     log_begin_write(txn, NULL);
+    idempotency_begin(txn, &writer->key_time);
     request->result = request->run(request, txn);
     return request->result == OK ||
            (txn->change_count == changes && !is_store_error(request->result));
@@ -69,7 +70,7 @@ static enum err expire_keys(struct writer *writer, struct store_txn *txn, size_t
 {
     size_t count = 0;
 
-    return idempotency_expire(txn, writer->config.clock, request_count * EXPIRE_ROWS_A_REQUEST,
+    return idempotency_expire(txn, &writer->key_time, request_count * EXPIRE_ROWS_A_REQUEST,
                               &writer->sweep, &count);
 }
 
@@ -197,9 +198,12 @@ static enum err restore(struct writer *writer)
 enum err writer_write_batch(struct writer *writer, struct batch *batch)
 {
     bool again = false;
-    enum err err = write_together(writer, batch, &again);
-    bool was_full = err == ERR_DISK_FULL;
+    bool was_full = false;
+    enum err err = OK;
 
+    idempotency_time_update(&writer->key_time, writer->config.clock);
+    err = write_together(writer, batch, &again);
+    was_full = err == ERR_DISK_FULL;
     if (!again) {
         return err;
     }

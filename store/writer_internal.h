@@ -25,6 +25,7 @@ struct writer {
     bool has_thread;
 
     /* The writing side's own: the thread's, or writer_step's. */
+    struct idempotency_time key_time;
     struct idempotency_sweep sweep;
     uint32_t batch_limit; /* requests, by what late batches took */
     uint32_t failures_in_a_row; /* of commits, by the disk */

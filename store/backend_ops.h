@@ -52,6 +52,7 @@ struct store_txn {
     /* What this transaction appended, for the log's engine. */
     struct log_range log_ranges[TXN_LOG_RANGES_MAX];
     size_t log_range_count;
+    int64_t newest_recorded_at_us; /* of what it appended; 0: nothing */
 };
 
 struct store_backend_ops {

@@ -56,6 +56,30 @@ enum err log_read_head(struct store_txn *txn, struct org_id org, struct log_head
     return err;
 }
 
+enum err log_read_newest(struct store_txn *txn, int64_t *ret_recorded_at_us)
+{
+    struct org_id org;
+    int64_t newest_us = 0;
+    enum err err = store_next_org(txn, TABLE_ORG_HEAD, NULL, &org.uuid);
+
+    while (err == OK) {
+        struct log_head head = {.last_recorded_at_us = 0};
+
+        err = log_read_head(txn, org, &head);
+        if (err == OK && head.last_recorded_at_us > newest_us) {
+            newest_us = head.last_recorded_at_us;
+        }
+        if (err == OK || err == ERR_CORRUPT) {
+            err = store_next_org(txn, TABLE_ORG_HEAD, &org.uuid, &org.uuid);
+        }
+    }
+    if (err == ERR_NOT_FOUND) {
+        *ret_recorded_at_us = newest_us;
+        return OK;
+    }
+    return err;
+}
+
 void log_begin_write(struct store_txn *txn, const struct event_idempotency *key)
 {
     memset(&txn->log_write, 0, sizeof(txn->log_write));
@@ -205,6 +229,9 @@ enum err log_append(struct ctx *ctx, struct store_txn *txn, const struct event_d
     }
     if (err == OK) {
         txn->log_write.next_index++;
+        if (event.recorded_at_us > txn->newest_recorded_at_us) {
+            txn->newest_recorded_at_us = event.recorded_at_us;
+        }
         *ret_event = event;
     }
     return err;

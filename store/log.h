@@ -138,6 +138,9 @@ struct log_head {
 /* An organisation without events has a zero head, OK. */
 MUST_CHECK enum err log_read_head(struct store_txn *txn, struct org_id org,
                                   struct log_head *ret_head);
+/* The latest recorded_at of all organisations; 0 without events. A head that can't be read is passed over:
+ * whoever writes to that log is told. */
+MUST_CHECK enum err log_read_newest(struct store_txn *txn, int64_t *ret_recorded_at_us);
 /* Starts a write of one or more events in this transaction: the next append is its first event and
  * carries the key (NULL: none), the ones behind it count on in write_index. */
 void log_begin_write(struct store_txn *txn, const struct event_idempotency *key);

@@ -66,6 +66,7 @@ struct writer_stats {
     uint64_t commit_failures;
     uint32_t queue_requests; /* now */
     uint32_t queue_bytes; /* now */
+    int64_t newest_recorded_at_us; /* of all organisations' events, also those of before; 0: none */
     bool writable; /* false: the disk is full or failing */
 };
 

@@ -210,6 +210,19 @@ static void init_locks(struct writer *writer)
     pthread_condattr_destroy(&attributes);
 }
 
+static enum err read_newest(struct writer *writer)
+{
+    struct store_txn *txn = NULL;
+    enum err err = store_begin(writer->config.backend, STORE_READ, &txn);
+
+    if (err != OK) {
+        return err;
+    }
+    err = log_read_newest(txn, &writer->stats.newest_recorded_at_us);
+    store_abort(txn);
+    return err;
+}
+
 enum err writer_new(const struct writer_config *config, struct writer **ret_writer)
 {
     struct writer *writer = calloc(1, sizeof(*writer));
@@ -223,6 +236,9 @@ enum err writer_new(const struct writer_config *config, struct writer **ret_writ
     writer->batch_limit = WORK_BATCH_REQUESTS_MAX;
     init_locks(writer);
     err = writer_queue_init(&writer->queue);
+    if (err == OK) {
+        err = read_newest(writer);
+    }
     if (err == OK && !config->manual) {
         err = start_thread(writer);
     }

@@ -74,10 +74,14 @@ static enum err expire_keys(struct writer *writer, struct store_txn *txn, size_t
                               &writer->sweep, &count);
 }
 
+/* `newest_us`: the latest recorded_at of what the batch appended. */
 static void count_commit(struct writer *writer, size_t request_count, int64_t duration_us,
-                         enum err err)
+                         int64_t newest_us, enum err err)
 {
     pthread_mutex_lock(&writer->lock);
+    if (err == OK && newest_us > writer->stats.newest_recorded_at_us) {
+        writer->stats.newest_recorded_at_us = newest_us;
+    }
     if (err == OK) {
         writer->stats.commits++;
         writer->stats.commit_requests += request_count;
@@ -92,6 +96,7 @@ static void count_commit(struct writer *writer, size_t request_count, int64_t du
 static enum err commit(struct writer *writer, struct store_txn *take_txn, size_t request_count)
 {
     int64_t start_us = clock_monotonic_us(writer->config.clock);
+    int64_t newest_us = take_txn->newest_recorded_at_us;
     uint32_t changes[TABLE_COUNT];
     enum err err = OK;
 
@@ -114,7 +119,8 @@ static enum err commit(struct writer *writer, struct store_txn *take_txn, size_t
             atomic_fetch_add(&writer->versions[i], 1);
         }
     }
-    count_commit(writer, request_count, clock_monotonic_us(writer->config.clock) - start_us, err);
+    count_commit(writer, request_count, clock_monotonic_us(writer->config.clock) - start_us,
+                 newest_us, err);
     return err;
 }
 

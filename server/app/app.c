@@ -128,6 +128,7 @@ static enum err serve(struct app *app)
     move_to(app, APP_SERVING);
     services_set_health(app->services, HEALTH_PART_SERVER, HEALTH_SERVING);
     services_set_health(app->services, HEALTH_PART_WRITE, HEALTH_SERVING);
+    services_check_clock(app->services);
     app_pdf_tell_health(app);
     app_access_report(app);
     (void)printf("%s\n", address);
@@ -164,6 +165,7 @@ static void on_health_timer(uv_timer_t *handle)
 
     end_if_broken(app);
     services_end_expired(app->services);
+    services_check_clock(app->services);
     if (app->state == APP_STARTING && uv_now(&app->loop) - app->warm_from_ms >= APP_WARM_MS) {
         become_ready(app); /* the rest is read while it serves */
     }

@@ -11,6 +11,7 @@ static const struct slice part_names[HEALTH_PART_COUNT] = {
     [HEALTH_PART_WRITE] = {(const uint8_t *)"errata.write", 12},
     [HEALTH_PART_PDF] = {(const uint8_t *)"errata.pdf", 10},
     [HEALTH_PART_ADMIN] = {(const uint8_t *)"errata.admin", 12},
+    [HEALTH_PART_CLOCK] = {(const uint8_t *)"errata.clock", 12},
 };
 
 /* Reads one of this data folder's keys, or makes it. */
@@ -88,6 +89,14 @@ bool env_find_part(struct slice name, enum health_part *ret_part)
         }
     }
     return false;
+}
+
+int64_t env_log_ahead_us(const struct service_env *env, const struct clock *clock)
+{
+    int64_t newest_us = writer_read_stats(env->writer).newest_recorded_at_us;
+    int64_t now_us = clock_wall_us(clock);
+
+    return newest_us > now_us ? newest_us - now_us : 0;
 }
 
 void env_count_call(struct service_env *env, uint16_t method_index, uint32_t code)

@@ -15,6 +15,9 @@
 /* Numbers that one source tells GetServerInfo at most; net has about twenty. */
 #define ENV_COUNTERS_MAX 64
 
+/* The event log may be ahead of the clock by so much before that is a warning: clocks are set by seconds. */
+#define ENV_LOG_AHEAD_US_MAX (INT64_C(60) * 1000000)
+
 /* As grpc.health.v1.HealthCheckResponse.ServingStatus; the numbers are the same. */
 enum health_status {
     HEALTH_UNKNOWN = 0,
@@ -29,6 +32,7 @@ enum health_part {
     HEALTH_PART_WRITE, /* "errata.write": writes are taken */
     HEALTH_PART_PDF, /* "errata.pdf": documents are measured; the server does not depend on it */
     HEALTH_PART_ADMIN, /* "errata.admin": a token that can administer the server lasts 14 days or more */
+    HEALTH_PART_CLOCK, /* "errata.clock": the event log is not ahead of the clock; a warning alone */
     HEALTH_PART_COUNT
 };
 
@@ -65,6 +69,8 @@ MUST_CHECK enum err env_init(struct service_env *env, struct arena *arena, struc
 bool env_set_health(struct service_env *env, enum health_part part, enum health_status status);
 /* The part by its name in grpc.health.v1; false for an unknown one. */
 bool env_find_part(struct slice name, enum health_part *ret_part);
+/* By how much the newest event of all organisations is recorded later than the clock is now; 0: it is not. */
+int64_t env_log_ahead_us(const struct service_env *env, const struct clock *clock);
 /* Counts one ended call. */
 void env_count_call(struct service_env *env, uint16_t method_index, uint32_t code);
 

@@ -1,7 +1,8 @@
 /*
  * health_service.c: grpc.health.v1: Check, and Watch, which tells the state at once and each change.
  * "" is the server (reads are answered), "errata.write" whether writes are taken, "errata.pdf" whether
- * documents are measured, and "errata.admin" whether a token can administer the server for 14 days more.
+ * documents are measured, "errata.admin" whether a token can administer the server for 14 days more, and
+ * "errata.clock" whether the clock agrees with the log.
  */
 #include "server/services/env.h"
 #include "server/services/service.h"
@@ -30,7 +31,7 @@ enum err grpc_health_v1_health_check_read(struct service *service, struct store_
 
         return fault_say(service->ctx->fault, ERR_NOT_FOUND,
                          "no service '%.*s' is watched; ask for \"\", \"errata.write\", "
-                         "\"errata.pdf\" or \"errata.admin\"",
+                         "\"errata.pdf\", \"errata.admin\" or \"errata.clock\"",
                          (int)shown.size, (const char *)shown.data);
     }
     return append_status(reply, service->env->health[part]);

@@ -87,6 +87,13 @@ struct rpc_reads {
     unsigned waiting_count;
 };
 
+/* What the log said last of the clock (clock_check.c). */
+struct clock_line {
+    bool is_ahead; /* the event log is, by more than ENV_LOG_AHEAD_US_MAX */
+    bool was_written;
+    int64_t written_us; /* monotonic */
+};
+
 struct services {
     struct services_config config;
     struct call_handlers handlers;
@@ -102,6 +109,7 @@ struct services {
     bool draining;
     struct arena arenas[SERVICES_ARENAS_MAX]; /* reset, for reuse */
     size_t arena_count;
+    struct clock_line clock_line;
     uint64_t told_fallbacks; /* of the sanitiser, which the logger has told */
     uint32_t *likely_bytes; /* of a method's next answer, by index: the size of its last */
 };

@@ -43,7 +43,8 @@ static enum err put_methods(const struct service *service,
 }
 
 /* The sanitiser's, the writer's and the store's numbers; gives how many. */
-static size_t read_own_counters(const struct service_env *env, struct env_counter *counters)
+static size_t read_own_counters(const struct service_env *env, const struct clock *clock,
+                                struct env_counter *counters)
 {
     struct writer_stats writer = writer_read_stats(env->writer);
     struct store_stats store = {0};
@@ -57,6 +58,8 @@ static size_t read_own_counters(const struct service_env *env, struct env_counte
     counters[count++] = (struct env_counter){"write_queue_requests", writer.queue_requests};
     counters[count++] = (struct env_counter){"write_queue_bytes", writer.queue_bytes};
     counters[count++] = (struct env_counter){"store_writable", writer.writable ? 1 : 0};
+    counters[count++] =
+        (struct env_counter){"log_ahead_us", (uint64_t)env_log_ahead_us(env, clock)};
     if (store_stats(env->backend, &store) == OK) {
         counters[count++] = (struct env_counter){"map_bytes", store.map_bytes};
         counters[count++] = (struct env_counter){"map_used_bytes", store.map_used_bytes};
@@ -75,7 +78,7 @@ static enum err put_counters(const struct service *service,
 {
     struct env_counter counters[OWN_COUNTERS_MAX + ENV_COUNTERS_MAX];
     struct service_env *env = service->env;
-    size_t count = read_own_counters(env, counters);
+    size_t count = read_own_counters(env, service->ctx->clock, counters);
 
     if (env->read_counters != NULL) {
         count += env->read_counters(env->read_counters_user, counters + count, ENV_COUNTERS_MAX);
@@ -106,6 +109,7 @@ enum err admin_service_get_server_info_read(struct service *service, struct stor
 {
     Errata__V1__GetServerInfoResponse response = ERRATA__V1__GET_SERVER_INFO_RESPONSE__INIT;
     const struct service_env *env = service->env;
+    int64_t ahead_us = env_log_ahead_us(env, service->ctx->clock);
     char version[] = ERRATA_VERSION;
     struct slice engine;
     enum err err = OK;
@@ -119,6 +123,7 @@ enum err admin_service_get_server_info_read(struct service *service, struct stor
     if (response.start_time == NULL || !arena_copy(service->ctx->arena, env->log_engine, &engine)) {
         return ERR_MEMORY;
     }
+    response.log_ahead_us = ahead_us > ENV_LOG_AHEAD_US_MAX ? (uint64_t)ahead_us : 0;
     response.log_engine = (char *)(uintptr_t)engine.data;
     if (service->principal->server) {
         err = put_methods(service, &response);

@@ -89,6 +89,9 @@ void services_end_turn(struct services *services);
 /* Sets a part's health, and tells those who watch it. */
 void services_set_health(struct services *services, enum health_part part,
                          enum health_status status);
+/* Compares the event log with the clock: sets the health of "errata.clock", and has the log say what
+ * changed. To be called now and then. */
+void services_check_clock(struct services *services);
 /* Ends the streams of tokens whose time is over; to be called now and then. */
 void services_end_expired(struct services *services);
 /* Refuses new calls and ends streamed answers once they have caught up; unary calls and streamed

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include <errata/v1/admin_service.pb-c.h>
 #include <errata/v1/analytics_service.pb-c.h>
 #include <errata/v1/correction_service.pb-c.h>
 #include <errata/v1/learning_service.pb-c.h>
@@ -297,12 +298,67 @@ static void test_mappings(void **state)
     world_deinit(&world);
 }
 
+/* What GetServerInfo warns of, and what it counts. */
+static void expect_ahead(struct world *world, int64_t warned_us, int64_t counted_us)
+{
+    Errata__V1__GetServerInfoRequest request = ERRATA__V1__GET_SERVER_INFO_REQUEST__INIT;
+    Errata__V1__GetServerInfoResponse *response = NULL;
+    const struct exchange_start start = {.path = "errata.v1.AdminService/GetServerInfo",
+                                         .authorization = world->admin};
+    size_t found = 0;
+
+    assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
+    ASSERT(response != NULL);
+    assert_int_equal(response->log_ahead_us, warned_us);
+    for (size_t i = 0; i < response->n_counters; i++) {
+        if (strcmp(response->counters[i]->name, "log_ahead_us") == 0) {
+            assert_int_equal(response->counters[i]->value, counted_us);
+            found++;
+        }
+    }
+    assert_int_equal(found, 1);
+    services_check_clock(world->services);
+    assert_int_equal(world->env.health[HEALTH_PART_CLOCK],
+                     warned_us > 0 ? HEALTH_NOT_SERVING : HEALTH_SERVING);
+}
+
+/* Goal: a log that is ahead of the clock by more than a minute is a warning in health and GetServerInfo, as
+ * long as that lasts, also after another start; less is none. Method: a clock put back by a minute and by a
+ * microsecond more, on to where the log ends; another writer over the same store. */
+static void test_warning(void **state)
+{
+    struct world world;
+    struct writer *again = NULL;
+    struct writer_config config = {.manual = true};
+
+    (void)state;
+    world_init(&world);
+    (void)capture(&world);
+    expect_ahead(&world, 0, 0);
+    world.clock.wall_us -= 60 * SECOND_US;
+    expect_ahead(&world, 0, 60 * SECOND_US);
+    world.clock.wall_us -= 1;
+    expect_ahead(&world, 60 * SECOND_US + 1, 60 * SECOND_US + 1);
+    (void)capture(&world);
+    expect_ahead(&world, 60 * SECOND_US + 1, 60 * SECOND_US + 1);
+    config.backend = world.backend;
+    config.clock = &world.clock.clock;
+    assert_int_equal(writer_new(&config, &again), OK);
+    assert_int_equal(writer_read_stats(again).newest_recorded_at_us,
+                     world.clock.wall_us + 60 * SECOND_US + 1);
+    writer_free(again);
+    clock_manual_advance(&world.clock, 60 * SECOND_US + 1);
+    expect_ahead(&world, 0, 0);
+    world_deinit(&world);
+}
+
 int run_clock_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_dates),       cmocka_unit_test(test_analytics),
         cmocka_unit_test(test_lists),       cmocka_unit_test(test_long_after),
         cmocka_unit_test(test_given_times), cmocka_unit_test(test_mappings),
+        cmocka_unit_test(test_warning),
     };
 
     return cmocka_run_group_tests_name("clock", tests, NULL, NULL);

@@ -101,6 +101,7 @@ static void init(struct world *world, bool documents)
     assert_int_equal(call_server_new(&calls, 0, &world->calls), OK);
     services_set_health(world->services, HEALTH_PART_SERVER, HEALTH_SERVING);
     services_set_health(world->services, HEALTH_PART_WRITE, HEALTH_SERVING);
+    services_check_clock(world->services);
     services_set_health(world->services, HEALTH_PART_PDF,
                         documents ? HEALTH_SERVING : HEALTH_NOT_SERVING);
 }

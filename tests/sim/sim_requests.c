@@ -600,10 +600,11 @@ static bool read_admin(struct sim_member *member, enum sim_op op)
 
 static void health(struct sim_member *member, enum sim_op op)
 {
-    static const char *const parts[] = {"", "errata.write", "errata.pdf", "errata.admin"};
+    static const char *const parts[] = {"", "errata.write", "errata.pdf", "errata.admin",
+                                        "errata.clock"};
     Grpc__Health__V1__HealthCheckRequest request = GRPC__HEALTH__V1__HEALTH_CHECK_REQUEST__INIT;
 
-    request.service = (char *)(uintptr_t)parts[sim_draw(sim_of(member), 4)];
+    request.service = (char *)(uintptr_t)parts[sim_draw(sim_of(member), 5)];
     sim_call_start(sim_new_call(member, op), &request.base);
 }
 

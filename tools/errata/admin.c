@@ -83,6 +83,22 @@ static void counter_cells(struct cli *cli, struct json_value row, struct slice *
     cells[2] = counter_meaning(cli, cells[0], reply_text(cli, row, "value"));
 }
 
+/* The warning about the clock, if there is one. */
+static void print_log_ahead(struct cli *cli, struct json_value reply)
+{
+    struct slice ahead = reply_text(cli, reply, "logAheadUs");
+    struct slice copy = {NULL, 0};
+    int64_t ahead_us = 0;
+
+    if (ahead.size > 0 && arena_copy(&cli->arena, ahead, &copy) &&
+        input_number((const char *)copy.data, &ahead_us)) {
+        reply_print_member(cli, "log ahead", progress_span(&cli->arena, ahead_us));
+        print_text(&cli->out, "  The newest event is recorded that much later than the server's "
+                              "clock is now: the\n  clock was ahead once, or is behind. New events "
+                              "get the clock's time as created_at.\n");
+    }
+}
+
 static enum cli_exit print_info(struct cli *cli, struct json_value reply)
 {
     static const struct table_column method_columns[] = {
@@ -110,6 +126,7 @@ static enum cli_exit print_info(struct cli *cli, struct json_value reply)
     reply_print_member(cli, "store format", reply_text(cli, reply, "formatVersion"));
     reply_print_member(cli, "log engine", reply_text(cli, reply, "logEngine"));
     reply_print_member(cli, "started", reply_full_time(cli, reply, "startTime"));
+    print_log_ahead(cli, reply);
     result = print_table(cli, reply, &methods);
     return result == CLI_OK ? print_table(cli, reply, &counters) : result;
 }
@@ -119,6 +136,23 @@ static enum cli_exit run_info(struct cli *cli)
     static const struct ask ask = {"/errata.v1.AdminService/GetServerInfo", NULL, print_info};
 
     return ask_run(cli, &ask);
+}
+
+/* Parts of health that warn; nothing else depends on them. */
+#define ADMIN_PART "errata.admin"
+#define CLOCK_PART "errata.clock"
+
+/* What a part that does not serve warns of; NULL for a part that is not only a warning. */
+static const char *warning_of(const char *part)
+{
+    if (strcmp(part, ADMIN_PART) == 0) {
+        return "the last usable ADMIN token with the server flag ends within 14 days, or there is "
+               "none; create another one with errata token create";
+    }
+    if (strcmp(part, CLOCK_PART) == 0) {
+        return "the server's log is ahead of its clock; see errata admin info";
+    }
+    return NULL;
 }
 
 /* Asks for one part's health; gives whether it serves. */
@@ -143,7 +177,7 @@ static enum cli_exit check_part(struct cli *cli, const char *part, struct slice 
 
 /* One part, asked and told; with --json it becomes one of the list. */
 static enum cli_exit tell_part(struct cli *cli, const char *part, struct buffer *json,
-                               bool *serving)
+                               bool *ret_serves)
 {
     struct slice reply = {NULL, 0};
     struct slice word = {NULL, 0};
@@ -153,7 +187,7 @@ static enum cli_exit tell_part(struct cli *cli, const char *part, struct buffer 
     if (result != CLI_OK) {
         return result;
     }
-    *serving = *serving && serves;
+    *ret_serves = serves;
     if (cli->json) {
         buffer_printf(json, "%s{\"part\":\"%s\",\"status\":\"%.*s\"}",
                       json->data[json->size - 1] == '[' ? "" : ",", part, (int)word.size,
@@ -161,6 +195,9 @@ static enum cli_exit tell_part(struct cli *cli, const char *part, struct buffer 
     } else {
         print_text(&cli->out, "%-14s ", part[0] != '\0' ? part : "server");
         print_coloured(&cli->out, serves ? COLOUR_GREEN : COLOUR_RED, word);
+        if (!serves && warning_of(part) != NULL) {
+            print_text(&cli->out, "  warning: %s", warning_of(part));
+        }
         print_text(&cli->out, "\n");
     }
     return CLI_OK;
@@ -186,7 +223,7 @@ static void tell_server(struct cli *cli, struct buffer *json)
 
 static enum cli_exit run_health(struct cli *cli)
 {
-    static const char *const parts[] = {"", "errata.write", "errata.pdf", "errata.admin"};
+    static const char *const parts[] = {"", "errata.write", "errata.pdf", ADMIN_PART, CLOCK_PART};
     const char *wanted = cli->options.word_count > 0 ? cli->options.words[0] : NULL;
     size_t count = wanted != NULL ? 1 : sizeof(parts) / sizeof(parts[0]);
     bool serving = true;
@@ -195,10 +232,14 @@ static enum cli_exit run_health(struct cli *cli)
 
     buffer_init(&json, &cli->arena, 256);
     for (size_t i = 0; i < count && result == CLI_OK; i++) {
+        const char *part = wanted != NULL ? wanted : parts[i];
+        bool serves = true;
+
         if (i == 0) {
             tell_server(cli, &json);
         }
-        result = tell_part(cli, wanted != NULL ? wanted : parts[i], &json, &serving);
+        result = tell_part(cli, part, &json, &serves);
+        serving = serving && (serves || (wanted == NULL && warning_of(part) != NULL));
     }
     if (result != CLI_OK) {
         return result;
@@ -281,14 +322,15 @@ const struct command health_commands[] = {
      .summary = "whether the server is there, and serves",
      .help =
          "Says which server is asked, and asks it for the health of the whole, of its writes "
-         "(`errata.write`), of its reading of PDFs (`errata.pdf`) and of its administration "
+         "(`errata.write`), of its reading of PDFs (`errata.pdf`), of its administration "
          "(`errata.admin`: not serving if the last usable ADMIN token with the server flag ends "
-         "within 14 days), or of one part alone. Needs no token.",
+         "within 14 days) and of its clock (`errata.clock`: not serving if its newest event is "
+         "recorded later than its clock is now), or of one part alone. Needs no token.",
      .examples = {{"errata health", NULL},
                   {"until errata health errata.pdf --timeout 1s >/dev/null 2>&1; do sleep 1; done",
                    "in a script that has just started a server"}},
-     .exits = "0 where all that was asked serves, 1 where a part of it does not, 3 where nobody "
-              "answers.",
+     .exits = "0 if all that was asked serves, 1 if a part of it does not (of the clock only if it "
+              "is asked alone), 3 if no answer comes.",
      .words_max = 1,
      .run = run_health},
     {.name = NULL}};

@@ -21,7 +21,8 @@ static const struct {
 static const struct command_word parts[] = {
     {SLICE("errata.write"), SLICE("whether writes are taken")},
     {SLICE("errata.pdf"), SLICE("whether documents are measured")},
-    {SLICE("errata.admin"), SLICE("whether a token can administer the server for 14 days more")}};
+    {SLICE("errata.admin"), SLICE("whether a token can administer the server for 14 days more")},
+    {SLICE("errata.clock"), SLICE("whether the server's clock agrees with its log")}};
 
 /* The enum that a name stands for; NULL: none. */
 static const struct enum_info *find_enum(struct slice name)

@@ -41,7 +41,7 @@ struct idempotency_time {
     int64_t quiet_until_us; /* the same, of is_quiet */
 };
 
-/* Reads the clock. Before each batch. */
+/* Reads the clock: when the writer starts, so that a jump after that is seen, and before each batch. */
 void idempotency_time_update(struct idempotency_time *time, const struct clock *clock);
 
 /* Whose old rows went last; zeroed: nobody's. */

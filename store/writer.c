@@ -239,6 +239,7 @@ enum err writer_new(const struct writer_config *config, struct writer **ret_writ
     if (err == OK) {
         err = read_newest(writer);
     }
+    idempotency_time_update(&writer->key_time, config->clock);
     if (err == OK && !config->manual) {
         err = start_thread(writer);
     }

@@ -4,6 +4,7 @@
 #include "tests/sim/sim.h"
 
 #include "store/base/assert.h"
+#include "store/idempotency.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -157,6 +158,7 @@ void sim_jump_wall(struct sim *sim, int64_t by_us)
 {
     sim->clock.wall_us += by_us;
     sim->wall_ahead_us += by_us > 0 ? by_us : 0;
+    sim->crept_us += by_us > 0 && by_us <= IDEMPOTENCY_JUMP_US ? by_us : 0;
 }
 
 static bool comes_before(const struct sim_event *one, const struct sim_event *other)
@@ -227,6 +229,7 @@ static void move_clock(struct sim *sim, int64_t to_us)
 {
     if (to_us > sim_now(sim)) {
         sim->wall_ahead_us += to_us - sim_now(sim);
+        sim->crept_us += to_us - sim_now(sim);
         clock_manual_advance(&sim->clock, to_us - sim_now(sim));
     }
 }

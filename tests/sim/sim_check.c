@@ -158,18 +158,31 @@ static void check_writes(struct tally *tally)
     }
 }
 
+/* recorded_at and ids against those of the event before; nothing is dated after it was recorded. */
+static void check_order(struct sim *sim, const struct event *event, const struct event *before)
+{
+    if (event->created_at_us > event->recorded_at_us ||
+        (before->seq != 0 && (event->recorded_at_us < before->recorded_at_us ||
+                              memcmp(event->id.bytes, before->id.bytes, UUID_BYTES) <= 0))) {
+        sim_fail(sim, "the times or the id of event %" PRIu64 " are out of order", event->seq);
+    }
+}
+
 static void walk_events(struct tally *tally, struct store_txn *txn, struct org_id org,
                         uint64_t *ret_last)
 {
     struct log_walk walk;
     struct event event;
+    struct event before = {.seq = 0};
     enum err err = log_walk_init(&walk, txn, org, 0, STORE_ASCENDING);
 
     while (err == OK) {
         err = log_walk_next(&walk, &event);
         if (err == OK) {
             *ret_last = event.seq;
+            check_order(tally->sim, &event, &before);
             check_event(tally, &event);
+            before = event;
         }
     }
     log_walk_deinit(&walk);

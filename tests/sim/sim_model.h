@@ -51,6 +51,7 @@ struct sim_write {
     unsigned tries;
     unsigned under_way;
     int64_t wall_ahead_us; /* the simulation's when it was first sent */
+    int64_t crept_us; /* the same */
     bool acknowledged;
     bool maybe; /* some end of it did not say that nothing was stored */
     uint8_t *answer; /* owned; the first one */

@@ -18,7 +18,7 @@
 #define DOCUMENT_BYTES_MAX 40000
 #define DOCUMENT_PIECE_BYTES 8000
 /* 2025-06-01: what an integrator brings is that old. */
-#define HISTORY_SECONDS INT64_C(1748736000)
+#define HISTORY_SECONDS INT64_C(500000000) /* 1985: no jump of the clock goes back so far */
 
 #define ADMIN "/errata.v1.AdminService/"
 #define CORRECTION "/errata.v1.CorrectionService/"
@@ -127,6 +127,7 @@ void sim_send_write(struct sim *sim, struct sim_write *write)
     call->write = write;
     if (write->tries == 0) {
         write->wall_ahead_us = sim->wall_ahead_us;
+        write->crept_us = sim->crept_us;
     }
     if (write->kind == SIM_WRITE_REVOKE) {
         ((struct sim_member *)write->subject)->revoking = true;

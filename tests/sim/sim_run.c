@@ -9,6 +9,8 @@
 
 #include <inttypes.h>
 
+/* The longest jump of the wall clock: ten years. */
+#define YEARS_US (3653 * 24 * SIM_HOUR)
 /* Something may go wrong so often. */
 #define CHAOS_US (100 * SIM_MS)
 /* The longest time of a run, and the times behind it in which nothing goes wrong. */
@@ -18,13 +20,21 @@
 /* What a look at the disk between two lives of the server costs is spent so often at most. */
 #define CHECKS_MAX 6
 
-/* A jump of the wall clock: seconds, hours that an administrator got wrong, or days. */
+/* A jump of the wall clock: seconds, hours that an administrator got wrong, days, or years. */
 static void jump_wall(struct sim *sim)
 {
-    int64_t by_us = sim_draw(sim, 3) == 0 ? (int64_t)sim_draw(sim, 48 * (uint64_t)SIM_HOUR)
-                                          : sim_delay(sim, SIM_MS, 3 * SIM_HOUR);
+    uint64_t kind = sim_draw(sim, 9);
+    int64_t by_us = sim_delay(sim, SIM_MS, 3 * SIM_HOUR);
 
-    by_us = sim_draw(sim, 2) == 0 ? by_us : -by_us;
+    if (kind < 3) {
+        by_us = (int64_t)sim_draw(sim, 48 * (uint64_t)SIM_HOUR);
+    } else if (kind == 3) {
+        by_us = YEARS_US;
+    }
+    /* Not back twice by years: what callers backdate lies in the past in any case. */
+    if (sim_draw(sim, 2) == 0 && sim->clock.wall_us > SIM_START_US - YEARS_US) {
+        by_us = -by_us;
+    }
     sim_trace(sim, "clock: the wall jumps by %" PRId64 " ms", by_us / 1000);
     sim->counts[SIM_JUMPS]++;
     sim_jump_wall(sim, by_us);

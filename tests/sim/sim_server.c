@@ -57,6 +57,7 @@ static enum err make_services(struct sim_server *server)
                                        .user = server};
     enum err err = writer_new(&writer, &server->writer);
 
+    server->sim->started_ahead_us = server->sim->wall_ahead_us;
     if (err == OK) {
         err = auth_new(&server->auth);
     }

@@ -12,10 +12,11 @@ import unittest
 import grpc
 
 import disk_world
-from erratad import correction, has_retry_info, health_pb2, main
+from erratad import correction, has_retry_info, health_pb2, main, wait_until
 
 EXIT_STORE = 75
 SLOW_MS = 1200
+LONGEST_MS = 60000  # of a sync that ends when its switch is gone
 # Far below a sync; far above a read on a busy machine.
 READ_SECONDS_MAX = 0.5
 LARGE_BYTES = 100 << 10
@@ -169,10 +170,13 @@ class FailingDisk(unittest.TestCase):
     def test_the_queue_keeps_its_bound(self):
         """What does not fit is refused at once, and told to come back; what was taken is stored."""
         self.assertEqual(self.capture(0), grpc.StatusCode.OK)
-        self.disk.turn("slow", text=str(SLOW_MS))
+        self.disk.turn("slow", text=str(LONGEST_MS))
         clients = [self.server.client() for _ in range(2)]
         futures = [self.capture_later(clients[number % 2], number, LARGE_BYTES)
                    for number in range(1, 201)]
+        # Nothing is stored while the sync is held: who has an answer was refused.
+        wait_until(lambda: sum(future.done() for future in futures) > 10, "refusals", LONGEST_MS / 1000)
+        self.disk.turn("slow", on=False)
         refused = 0
         for number, future in enumerate(futures, 1):
             if future.code() == grpc.StatusCode.OK:
@@ -182,7 +186,6 @@ class FailingDisk(unittest.TestCase):
                 self.assertEqual(future.code(), grpc.StatusCode.RESOURCE_EXHAUSTED)
                 self.assertTrue(has_retry_info(future.exception()))
                 refused += 1
-        # More than these, unless a busy machine sends so slowly that a sync ends in between.
         self.assertGreater(refused, 10)
         self.assertEqual(sorted(self.stored_now()), sorted(self.stored))
         for client in clients:

@@ -12,7 +12,8 @@
  *                 done (it is done, and fails all the same)
  *   DISK_SWITCH   a path: while the file PATH.sync is there, syncs fail; PATH.meta: nothing is written
  *                 to the first two pages of a file, where LMDB commits; PATH.full: no file grows
- *                 (EDQUOT); PATH.slow: syncs take as many milliseconds as the file says;
+ *                 (EDQUOT); PATH.slow: syncs take as many milliseconds as the file says, or until
+ *                 it is gone;
  *                 PATH.lie: syncs succeed and do nothing
  *   DISK_TOLD     when a call crashes or fails by number, its name is written into this file
  */
@@ -239,12 +240,14 @@ static bool is_switched(const char *what)
     return access(path, F_OK) == 0;
 }
 
+/* How soon a slow sync sees that its switch is gone. */
+#define SLOW_STEP_MS 20L
+
 /* A slow disk: outside the lock, as other calls do not wait for it. */
 static void wait_if_slow(void)
 {
     char path[PATH_MAX];
     char text[16] = "";
-    struct timespec pause;
     FILE *file = NULL;
     long ms = 0;
 
@@ -260,9 +263,12 @@ static void wait_if_slow(void)
         ms = strtol(text, NULL, 10);
     }
     (void)fclose(file);
-    pause.tv_sec = ms / 1000;
-    pause.tv_nsec = ms % 1000 * 1000000;
-    (void)nanosleep(&pause, NULL);
+    for (; ms > 0 && is_switched("slow"); ms -= SLOW_STEP_MS) {
+        const struct timespec pause = {.tv_nsec =
+                                           (ms < SLOW_STEP_MS ? ms : SLOW_STEP_MS) * 1000000};
+
+        (void)nanosleep(&pause, NULL);
+    }
 }
 
 static void tell(const struct call *call, const char *how)

@@ -6,9 +6,11 @@ meanwhile, nothing is lost. Method: a folder is unpacked, served, verified and c
 answers that were kept with it; starts that are killed at many moments come before.
 """
 import gzip
+import hashlib
 import json
 import os
 import shutil
+import struct
 import subprocess
 import tempfile
 import time
@@ -117,6 +119,29 @@ class Version2(unittest.TestCase):
             process.wait()
         self.server.start()
         self.check_answers()
+
+    def test_a_backup_of_it(self):
+        """A backup that an earlier program made is restored, and made anew by the start. Its layout is
+        written here once more, by store/FORMAT.md."""
+        path, data = os.path.join(self.data, "backup"), os.path.join(self.data, "restored")
+        with open(os.path.join(self.data, "db", "data.mdb"), "rb") as f:
+            store = f.read()
+        file = b"errata-backup 1\n" + struct.pack(">IIQ32x", 2, 0, 1700000000 * 1000000) + store
+        file += b"errata-backup .\n" + struct.pack(">Q8x", len(file) + 64)
+        with open(path, "wb") as f:
+            f.write(file + hashlib.sha256(file).digest())
+        done = subprocess.run([os.path.join(BIN, "erratad"), "--restore", path, "--data", data],
+                              capture_output=True, text=True, timeout=SECONDS)
+        self.assertEqual(done.returncode, 0, done)
+        self.assertIn("2023-11-14T22:13:20Z", done.stdout)
+        self.assertIn("format version 2", done.stdout)
+        shutil.copy(os.path.join(self.FOLDER, "admin.token"), data)
+        self.server.close()
+        self.data, self.server = data, Server(data=data)
+        self.addCleanup(self.server.close)
+        self.server.start()
+        self.check_answers()
+        self.assertIn("has format version 2, this program's is 3", self.server.read_log())
 
     def test_rebuild_takes_it_too(self):
         done = subprocess.run([os.path.join(BIN, "erratad"), "--rebuild", "--data", self.data],

@@ -9,6 +9,10 @@ errata_python_test(fault_full_disk FILE tools/full-disk LABEL fault ARGUMENTS --
 errata_python_test(fault_crash_points FILE tools/crash-points LABEL fault ARGUMENTS --points 8 --seed 1)
 errata_python_test(fault_crash_points_of_rebuild FILE tools/crash-points LABEL fault
                    ARGUMENTS --rebuild --points 4 --calls 25 --seed 1)
+errata_python_test(fault_crash_points_of_restore FILE tools/crash-points LABEL fault
+                   ARGUMENTS --restore --points 6 --calls 12 --seed 1)
+errata_python_test(fault_disk_errors_of_restore FILE tools/disk-errors LABEL fault
+                   ARGUMENTS --restore --points 6 --calls 12 --seed 1)
 errata_python_test(fault_disk_errors FILE tools/disk-errors LABEL fault
                    ARGUMENTS --points 4 --calls 80 --seed 1)
 errata_python_test(fault_power_cut FILE tools/power-cut LABEL fault

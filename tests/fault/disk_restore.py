@@ -1,0 +1,63 @@
+"""`erratad --restore` on a disk that does as it is told: whatever happens on the way, the folder has no
+store, or the whole one; and restoring again, where it has none, goes through.
+"""
+import os
+import subprocess
+
+import disk_rebuild
+import disk_world
+
+EXIT_CODES = (0, 1, 65, -9)  # restored, not restored, other bytes than were written, killed
+UNFINISHED = {"db.new"}
+
+
+class Restore(disk_rebuild.Rebuild):
+    """A backup of a data folder with a load's writes, which each run restores into an empty folder."""
+
+    def __init__(self, disk):
+        super().__init__(disk)
+        self.backup = os.path.join(self.template, "backup")
+        server = disk_world.FaultServer(self.template)
+        client, _ = disk_world.recover(server)
+        client.close()
+        subprocess.run([os.path.join(disk_world.BIN, "errata"), "admin", "backup", self.backup,
+                        "--server", server.address, "--token-file",
+                        os.path.join(self.template, "admin.token")], check=True,
+                       capture_output=True, timeout=60)
+        self.token = server.admin_token
+        server.close()
+
+    def restore(self, server, environment):
+        return subprocess.run([server.program, "--restore", self.backup, "--data", server.data],
+                              env={**os.environ, **environment}, capture_output=True,
+                              encoding="utf-8", timeout=60, check=False)
+
+    def run(self, recoveries, **how):
+        """Restores while the disk does as `how` says, and starts a server on what came of it; problems."""
+        server = disk_world.FaultServer()
+        problems = []
+        try:
+            done = self.restore(server, self.disk.environment(server.data, **how))
+            self.outcome = "restored" if done.returncode == 0 else "not restored"
+            names = set(os.listdir(server.data))
+            if "db" not in names:
+                if done.returncode == 0:
+                    problems.append("it said that the store is restored, and there is none")
+                if not names <= UNFINISHED:
+                    problems.append(f"{names - UNFINISHED} was left")
+                again = self.restore(server, {})
+                if again.returncode != 0:
+                    problems.append(f"restoring again ended with {again.returncode}: {again.stderr}")
+            if done.returncode not in EXIT_CODES:
+                problems.append(f"it ended with {done.returncode}: {done.stderr}")
+            if done.returncode > 0 and "not restored: " not in done.stderr:
+                problems.append(f"it did not say why it is not restored: {done.stderr}")
+            with open(os.path.join(server.data, "admin.token"), "w", encoding="ascii") as f:
+                f.write(self.token)
+            return problems + self.check(server, recoveries)
+        except (disk_world.Hang, AssertionError, disk_world.grpc.RpcError) as e:
+            return problems + [f"{type(e).__name__}: {e}"]
+        finally:
+            if server.process is not None:
+                server.kill9()
+            server.close()

@@ -47,6 +47,7 @@ struct place {
     int64_t started_us;
     bool over_time; /* killed for its time */
     int64_t killed_us; /* then */
+    bool was_idle; /* then: it slept or was stopped, so it stood in no line */
     struct standing standing; /* as far as was known then */
 };
 
@@ -143,6 +144,29 @@ static struct standing read_standing(pid_t pid)
     return standing;
 }
 
+/* Whether a child sleeps or is stopped, by the letter after its name in /proc/PID/stat. False where that can't be
+ * seen, and for one that runs, stands in line, or waits for memory or a disk. */
+static bool read_is_idle(pid_t pid)
+{
+    char path[32];
+    char text[64] = {0}; /* the name has at most 15 bytes */
+    const char *after_name = NULL;
+    ssize_t size = -1;
+    int fd = -1;
+
+    (void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return false;
+    }
+    size = read(fd, text, sizeof(text) - 1);
+    (void)close(fd);
+    after_name = size > 0 ? strrchr(text, ')') : NULL;
+    return after_name != NULL &&
+           (strncmp(after_name, ") S", 3) == 0 || strncmp(after_name, ") T", 3) == 0 ||
+            strncmp(after_name, ") t", 3) == 0);
+}
+
 /* The child is dead, and not reaped yet. Where it was in line when it was killed, that time was added
  * only when it got the processor to die on: it counts but for what came behind the kill. */
 static void place_add_last_wait(struct place *place, int64_t now)
@@ -150,28 +174,30 @@ static void place_add_last_wait(struct place *place, int64_t now)
     const struct standing last = read_standing(place->pid);
     const uint64_t dying_us = (uint64_t)(now - place->killed_us);
 
-    if (last.known && last.waited_us > dying_us &&
+    if (!place->was_idle && last.known && last.waited_us > dying_us &&
         last.waited_us - dying_us > place->standing.waited_us) {
         place->standing.waited_us = last.waited_us - dying_us;
     }
 }
 
-/* The child was killed long ago and is not dead: it stands in line, or hangs in the kernel, and did so
- * whenever it did not run. Its end is told as far as it is known; it keeps its place until it is
+/* The child was killed long ago and is not dead: it stands in line, or hangs in the kernel. Unless it was
+ * idle when it was killed, it is taken to have stood in line whenever it did not run. Its end is told as far as it is known; it keeps its place until it is
  * reaped. */
 static void place_give_up(struct place *place)
 {
     const uint64_t lived_us = (uint64_t)(place->killed_us - place->started_us);
     const uint64_t ran_us = place->standing.ran_us;
+    const uint64_t not_run_us = lived_us > ran_us ? lived_us - ran_us : 0;
+    const uint64_t waited_us = !place->standing.known ? PDF_WAITED_UNKNOWN
+                               : !place->was_idle     ? not_run_us
+                                                      : place->standing.waited_us;
     const struct pdf_control_end end = {
         .type = PDF_CONTROL_END,
         .version = PDF_CONTROL_VERSION,
         .end = PDF_END_WALL,
         .code = SIGKILL,
         .cpu_us = ran_us,
-        .waited_us = !place->standing.known ? PDF_WAITED_UNKNOWN
-                     : lived_us > ran_us    ? lived_us - ran_us
-                                            : 0,
+        .waited_us = waited_us,
     };
 
     if (place->socket >= 0) {
@@ -252,6 +278,7 @@ static void place_kill_late(struct place *place, int64_t now)
     place->over_time = true;
     place->killed_us = now;
     place->standing = read_standing(place->pid);
+    place->was_idle = read_is_idle(place->pid);
     place_kill(place);
     place->deadline_us = now + (int64_t)DYING_MS * 1000;
 }

@@ -112,6 +112,7 @@ static unsigned count_slots(const struct config *config)
 enum err app_pdf_make(struct app *app)
 {
     struct pdf_jobs_config config = {.loop = &app->loop,
+                                     .clock = app->ctx.clock,
                                      .pool = app->pool,
                                      .program = app->pdf_program,
                                      .slots = count_slots(app->config),

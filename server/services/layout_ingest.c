@@ -64,6 +64,10 @@ static enum err refuse(struct ctx *ctx, enum pdf_reason reason, bool has_passwor
     case PDF_CRASHED:
         why = "reading it ended the worker; save it anew by another program";
         break;
+    case PDF_WALL_LIMIT:
+        why = "its text was not read within 8 s, twice within 15 minutes, because the machine was "
+              "busy; send it again when the machine has time, or save it anew with simpler pages";
+        break;
     }
     fault_add(ctx->fault, slice_text(field), "%s", why);
     return fault_say_reason(ctx->fault, ERR_INVALID, pdf_reason_code(reason), "%s", why);
@@ -138,10 +142,11 @@ static enum err prepare(struct service *service, struct slice document_id, struc
         err = service->documents->measure(service->job, password, arena, &measured);
     }
     if (err == ERR_UNAVAILABLE) {
-        return fault_say(service->ctx->fault, err,
-                         "the document could not be measured now: the machine had no processor "
-                         "time or memory for it, or its worker was replaced; send it again after "
-                         "the delay given");
+        return fault_say(
+            service->ctx->fault, err,
+            "the document could not be measured now: the machine had no processor "
+            "time or memory for it, or its worker was replaced; send it again after "
+            "the delay given (if it gets no processor time again, the answer is final)");
     }
     if (err == OK) {
         err = refuse(service->ctx, measured.answer.reason, password.size > 0);

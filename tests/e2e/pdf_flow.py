@@ -9,6 +9,7 @@ import os
 import secrets
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -29,6 +30,8 @@ if LONG:
 LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
+FAKE_WORKER = os.path.join(BIN, "pdf_fake_worker")  # tests/unit/pdf_jobs/worker
+STARVED_SECONDS = 3  # in line for a processor, of the 8 that a document has
 SOON_SECONDS = 1.5  # from a cancel to the end of its process, on a busy machine
 ORG_JOBS_MAX = 128
 MIB = 1 << 20
@@ -57,6 +60,17 @@ def is_gone(pid):
             return f.read().rsplit(")", 1)[1].split()[0] == "Z"
     except OSError:
         return True
+
+
+def standing(pid):
+    """A process's state, and how many seconds it has waited for a processor; None: it has ended."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as f:
+            state = f.read().rsplit(")", 1)[1].split()[0]
+        with open(f"/proc/{pid}/schedstat", encoding="ascii") as f:
+            return state, int(f.read().split()[1]) / 1e9
+    except OSError:
+        return None
 
 
 class FlowCase(unittest.TestCase):
@@ -349,18 +363,29 @@ class Deaths(FlowCase):
                               grpc.StatusCode.CANCELLED})
         self.assertNotIn("unexpected", self.server.read_log())
 
+    def start_stopped(self):
+        """A job whose child has stopped before its text was read, after it had waited little for a processor:
+        (the call, when that was). On a busy machine that may take more than one."""
+        for number in range(10):
+            future, child = self.start_slow(f"stopped-{number}")
+            os.kill(child, signal.SIGSTOP)
+            wait_until(lambda pid=child: standing(pid) is None or standing(pid)[0] == "T", "the child to stop")
+            found = standing(child)
+            if found is not None and found[1] < STARVED_SECONDS / 2:
+                return future, time.monotonic()
+            future.cancel()
+        self.fail("this machine gives a child no processor")
+
     @unittest.skipUnless(LONG, "takes a job's whole time; --long runs it")
     def test_of_one_that_hangs(self):
         """A child that does nothing is killed after 8 s; a fork server that does nothing, too."""
         self.serve().wait_for_pdf()
-        future, child = self.start_slow()
-        os.kill(child, signal.SIGSTOP)
-        since = time.monotonic()
+        future, since = self.start_stopped()
         error = future.exception()
         self.assertLess(time.monotonic() - since, 11)
-        # It took no time of a core: that is not the document's doing.
-        self.assertEqual(error.code(), grpc.StatusCode.UNAVAILABLE, error.details())
-        self.assertTrue(has_retry_info(error))
+        # It stood in no line: it is not the machine that kept its text from being read.
+        self.assertEqual(error.code(), grpc.StatusCode.INVALID_ARGUMENT, error.details())
+        self.assertEqual(reason_of(error), "TEXT_LIMIT")
         self.assert_works("child")
         os.kill(self.server.worker(), signal.SIGSTOP)
         since = time.monotonic()
@@ -369,6 +394,55 @@ class Deaths(FlowCase):
         self.assertLess(time.monotonic() - since, 12)
         self.server.wait_for_pdf(30)
         self.assert_works("stopped")
+
+
+class Busy(FlowCase):
+    """A machine without time for documents, as a worker tells that is told what to say by each of them."""
+
+    def setUp(self):
+        self.serve(arguments=("--pdf-worker", FAKE_WORKER, "--pdf-slots", "1")).wait_for_pdf()
+
+    def assert_to_be_repeated(self, client, document_id, content):
+        error = ingest_later(client, document_id, content).exception()
+        self.assertEqual(error.code(), grpc.StatusCode.UNAVAILABLE, error.details())
+        self.assertIn("no processor time", error.details())
+        self.assertTrue(has_retry_info(error))
+
+    def test_the_second_time_is_final(self):
+        """Without its text a document is refused then, whatever it is called; what others send is theirs."""
+        other = self.client_of_a_new_org()
+        self.assert_to_be_repeated(self.client, "one", b"server-starved")
+        self.assert_to_be_repeated(other, "one", b"server-starved")
+        for document_id in ("one", "two"):
+            error = ingest_later(self.client, document_id, b"server-starved").exception()
+            self.assertEqual(error.code(), grpc.StatusCode.INVALID_ARGUMENT, error.details())
+            self.assertEqual(reason_of(error), "WALL_LIMIT")
+            self.assertTrue(error.details().startswith("wall_limit: "), error.details())
+            self.assertFalse(has_retry_info(error))
+        self.assert_to_be_repeated(self.client, "three", b"half server-starved")
+
+    def test_a_text_is_kept(self):
+        """With its text it is stored the second time, and has no fingerprint: no time limit decides one."""
+        self.assert_to_be_repeated(self.client, "text", b"text server-starved")
+        stored = self.client.layouts.IngestDocument(layout.IngestDocumentRequest(
+            document_id="text", content=b"text server-starved")).document
+        self.assertFalse(stored.HasField("layout_fingerprint"))
+        self.assertIn("rulings_limit", " ".join(stored.warnings))
+
+    def test_the_command_line_ends(self):
+        """It waits as it is told, sends the file again once, and says what became of it."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "bomb.pdf")
+            with open(path, "wb") as f:
+                f.write(b"server-starved")
+            run = subprocess.run([os.path.join(BIN, "errata"), "layouts", "ingest", path,
+                                  "--server", self.server.address,
+                                  "--token-file", os.path.join(self.server.data, "admin.token")],
+                                 capture_output=True, text=True, timeout=60)
+        self.assertEqual(run.returncode, 1, run)
+        self.assertIn("wall_limit", run.stdout + run.stderr)
+        self.assertEqual(self.counter("pdf_failed_total"), 1)
+        self.assertEqual(self.counter("pdf_refused_total"), 1)
 
 
 class WithoutWorker(FlowCase):

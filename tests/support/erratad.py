@@ -294,7 +294,8 @@ class Client:
             try:
                 return ingest()
             except grpc.RpcError as e:
-                if "no processor time" not in (e.details() or "") or time.monotonic() > until:
+                busy = "no processor time" in (e.details() or "") or reason_of(e) == "WALL_LIMIT"
+                if not busy or time.monotonic() > until:
                     raise
                 self.sent_again += 1
                 time.sleep(0.2)

@@ -133,6 +133,9 @@ static enum cli_exit measure(struct cli *cli, const struct pdf_bytes *bytes,
     if (err != OK) {
         return cli_local(cli, "the worker program failed: %s", err_text(err));
     }
+    if (explained->answer.starved) {
+        return cli_local(cli, "this machine had no processor time to measure it; try again later");
+    }
     return CLI_OK;
 }
 

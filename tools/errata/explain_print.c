@@ -44,6 +44,8 @@ static const char *reason_text(enum pdf_reason reason)
         return "its text can't be read within 5 s of CPU, 8 s and 512 MiB";
     case PDF_CRASHED:
         return "the worker died of it before its text was read";
+    case PDF_WALL_LIMIT:
+        return "its text was not read within 8 s, because the machine was busy";
     }
     return "";
 }

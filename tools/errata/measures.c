@@ -224,6 +224,8 @@ const char *measures_advice(struct slice reason)
         {"page_unreadable", "open it in a viewer and save it again, or ask its sender for another "
                             "copy"},
         {"text_limit", "print its first pages to a new PDF, and give that"},
+        {"wall_limit", "send it again when the server's machine is less busy, or print its first "
+                       "pages to a new PDF"},
         {"crashed", "open it in a viewer and save it again; the reader of PDFs died of it"}};
 
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {

@@ -27,6 +27,7 @@ enum job_state {
 struct pdf_job {
     struct pdf_queue_entry entry; /* first: the queue gives it back */
     struct pdf_jobs *jobs;
+    struct uuid org;
     enum job_state state;
     bool cancelled; /* before it ran */
     struct pdf_bytes bytes; /* of the pool's thread while it is RUNNING */
@@ -53,6 +54,7 @@ struct pdf_jobs {
     struct pdf_supervisor supervisor;
     bool serving; /* told last */
     struct pdf_queue queue;
+    struct pdf_starved starved;
     unsigned running_count;
     /* ENDING jobs, oldest first; the idle handle runs while there are any. */
     struct pdf_job *ending_first;
@@ -76,6 +78,7 @@ enum err pdf_jobs_new(const struct pdf_jobs_config *config, struct pdf_jobs **re
         return ERR_MEMORY;
     }
     jobs->config.program = jobs->supervisor.program; /* the caller's may go */
+    pdf_starved_init(&jobs->starved);
     *ret_jobs = jobs;
     return OK;
 }
@@ -263,6 +266,7 @@ void pdf_jobs_free(struct pdf_jobs *jobs)
     if (jobs != NULL) {
         ASSERT(jobs->queue.job_count == 0 && jobs->queue.held_bytes == 0);
         pdf_supervisor_deinit(&jobs->supervisor);
+        pdf_starved_deinit(&jobs->starved);
         free(jobs);
     }
 }
@@ -298,6 +302,7 @@ enum err pdf_job_open(struct pdf_jobs *jobs, struct uuid org, struct pdf_job **r
         return err;
     }
     job->jobs = jobs;
+    job->org = org;
     job->bytes.fd = -1;
     job->control = -1;
     job->cancel.fd = -1;
@@ -357,6 +362,20 @@ enum err pdf_job_submit(struct pdf_job *job, void (*work)(void *user),
     return OK;
 }
 
+/* Whether an answer is the last word on its document: one of a document that the machine had no time for
+ * is only the second time. */
+static bool is_final(struct pdf_job *job, const struct sha256_digest *sha256)
+{
+    struct pdf_jobs *jobs = job->jobs;
+
+    if (job->answer.starved) {
+        return pdf_starved_note(&jobs->starved, job->org, sha256,
+                                clock_monotonic_us(jobs->config.clock));
+    }
+    pdf_starved_forget(&jobs->starved, job->org, sha256);
+    return true;
+}
+
 /* On the pool's thread: seals what came, and has it measured. */
 static enum err measure(struct pdf_job *job, struct slice password, struct arena *arena,
                         struct sha256_digest *ret_sha256)
@@ -384,7 +403,10 @@ static enum err measure(struct pdf_job *job, struct slice password, struct arena
     }
     err = pdf_worker_measure(&request, arena, &job->answer);
     job->worker_broken = err == ERR_INTERNAL;
-    return job->worker_broken ? ERR_UNAVAILABLE : err;
+    if (job->worker_broken || (err == OK && !is_final(job, ret_sha256))) {
+        return ERR_UNAVAILABLE;
+    }
+    return err;
 }
 
 enum err pdf_job_measure(struct pdf_job *job, struct slice password, struct arena *arena,

@@ -8,10 +8,10 @@
 #ifndef ERRATA_SERVER_JOBS_PDF_PDF_JOBS_H
 #define ERRATA_SERVER_JOBS_PDF_PDF_JOBS_H
 
+#include "server/jobs/pdf/pdf_starved.h"
 #include "server/jobs/pdf/pdf_worker.h"
 #include "server/jobs/pool.h"
-#include "store/base/sha256.h"
-#include "store/base/uuid.h"
+#include "store/base/clock.h"
 
 /* All bytes of documents that arrive, wait or are measured: four of the largest. */
 #define PDF_HELD_BYTES_MAX (4 * PDF_DOCUMENT_BYTES_MAX)
@@ -39,6 +39,7 @@ struct pdf_job;
 struct pdf_jobs_config {
     struct uv_loop_s *loop;
     struct pool *pool;
+    const struct clock *clock; /* of how long a starved document is remembered */
     const char *program; /* path of the worker program */
     unsigned slots; /* documents measured at once: 1 to PDF_SLOTS_MAX */
     uint32_t ready_ms; /* how long the worker may take until it is ready; 0: PDF_READY_MS */
@@ -81,6 +82,8 @@ MUST_CHECK enum err pdf_job_append(struct pdf_job *job, struct slice bytes);
  * ERR_CANCELLED, ERR_UNAVAILABLE where the worker stayed away, ERR_MEMORY; `work` did not run then. */
 MUST_CHECK enum err pdf_job_submit(struct pdf_job *job, void (*work)(void *user),
                                    void (*done)(void *user, enum err result), void *user);
+/* ERR_UNAVAILABLE too for a document that the machine had no time for; the second time (pdf_starved.h) what
+ * there is of its answer counts: a text without tables, or PDF_WALL_LIMIT. */
 MUST_CHECK enum err pdf_job_measure(struct pdf_job *job, struct slice password, struct arena *arena,
                                     struct sha256_digest *ret_sha256, uint64_t *ret_size_bytes,
                                     struct pdf_answer *ret_answer);

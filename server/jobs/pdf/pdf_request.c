@@ -283,12 +283,15 @@ static enum err conclude(const struct exchange *exchange, struct arena *arena,
     if (err != OK && err != ERR_MALFORMED) {
         return err;
     }
-    if (err == OK && (was_starved(end, &answer) || was_killed_from_outside(end, &answer))) {
+    if (err == OK && was_killed_from_outside(end, &answer)) {
         return ERR_UNAVAILABLE;
     }
     if (err != OK || (answer.explained && (flags & PDF_JOB_EXPLAIN) == 0) ||
         (answer.picture.size > 0 && (flags & PDF_JOB_PICTURE) == 0)) {
         answer = nothing;
+    } else if (was_starved(end, &answer)) {
+        answer.starved = true;
+        answer.reason = answer.reason == PDF_CRASHED ? PDF_WALL_LIMIT : answer.reason;
     } else if (answer.reason == PDF_CRASHED && met_limit(end)) {
         answer.reason = PDF_TEXT_LIMIT;
     }

@@ -25,8 +25,8 @@
 #define PDF_WALL_GRACE_MS 2000
 /* Children run when the machine has nothing else to do. One that was stopped at PDF_WALL_MS after it
  * had stood in line for a processor so long was stopped by others' work: without the waiting, the
- * limit of processor time alone would have decided. That is no fault of the document's, which is not
- * condemned, nor kept without its tables, but may be measured later. */
+ * limit of processor time alone would have decided. Such an answer is marked (`starved`): the
+ * document may be measured later. */
 #define PDF_STARVED_WAITED_US ((uint64_t)(PDF_WALL_MS / 1000 - PDF_CPU_SECONDS) * 1000000)
 /* Where the system does not tell who waited: one that was stopped before the text with less of the
  * processor than this. */
@@ -104,9 +104,10 @@ struct pdf_request {
 };
 
 /* Has a document measured; returns within the request's timeout, whatever the worker does.
- * OK with an answer in the arena, a reason for refusal among it; ERR_CANCELLED; ERR_UNAVAILABLE where
+ * OK with an answer in the arena, a reason for refusal among it, and one of a starved document, which says
+ * so; ERR_CANCELLED; ERR_UNAVAILABLE where
  * it could not be measured now, for a reason that is not the document's (no process could be started
- * for it, or the machine had no time or no memory for it): it may be sent again; ERR_INTERNAL where
+ * for it, or the machine had no memory for it): it may be sent again; ERR_INTERNAL where
  * the fork server itself fails (it hangs, has ended, or breaks the protocol) and is to be stopped;
  * ERR_MEMORY. */
 MUST_CHECK enum err pdf_worker_measure(const struct pdf_request *request, struct arena *arena,

@@ -26,6 +26,7 @@ struct world {
     size_t done_count;
     bool health[HEALTH_MAX];
     size_t health_count;
+    struct clock_manual clock;
 };
 
 /* One call's document. */
@@ -67,6 +68,7 @@ static int set_up(void **state)
     assert_int_equal(uv_timer_init(&world.loop, &world.watchdog), 0);
     assert_int_equal(pool_new(&world.loop, &world.pool), OK);
     programs_init(&world.programs);
+    clock_manual_init(&world.clock, 0);
     *state = &world;
     return 0;
 }
@@ -75,6 +77,7 @@ static void begin(struct world *world, const char *program, unsigned slots, uint
 {
     const struct pdf_jobs_config config = {.loop = &world->loop,
                                            .pool = world->pool,
+                                           .clock = &world->clock.clock,
                                            .program = program,
                                            .slots = slots,
                                            .ready_ms = ready_ms,
@@ -220,6 +223,50 @@ static void test_measured(void **state)
     assert_int_equal(stats.worker_starts_total, 1);
     assert_int_equal(world->health_count, 1);
     assert_true(world->health[0]);
+}
+
+/* Has one document measured, from its opening to its end. */
+static struct document measure_one(struct world *world, uint8_t of_org, const char *text)
+{
+    struct document document;
+
+    world->done_count = 0;
+    open_document(world, of_org, text, &document);
+    submit(&document);
+    run_until_done(world, 1);
+    assert_int_equal(document.result, OK);
+    return document;
+}
+
+/* Goal: a document that the machine has no time for may be sent again once; the second time there is an
+ * end: without a text it is refused, with one it has no tables. Another organisation's is another document, one
+ * that was measured meanwhile starts anew, and what was long ago is forgotten. Method: the fake worker says
+ * who waited for a processor; the clock is ours. */
+static void test_starved(void **state)
+{
+    struct world *world = *state;
+    struct document document;
+
+    begin(world, FAKE_WORKER, 1, 0);
+    assert_int_equal(measure_one(world, 1, "server-starved").measured, ERR_UNAVAILABLE);
+    assert_int_equal(measure_one(world, 1, "text server-starved").measured, ERR_UNAVAILABLE);
+    assert_int_equal(measure_one(world, 1, "text tables").measured, OK);
+    assert_int_equal(measure_one(world, 2, "server-starved").measured, ERR_UNAVAILABLE);
+    clock_manual_advance(&world->clock, PDF_STARVED_KEEP_US);
+    document = measure_one(world, 1, "server-starved");
+    assert_int_equal(document.measured, OK);
+    assert_int_equal(document.answer.reason, PDF_WALL_LIMIT);
+    document = measure_one(world, 1, "text server-starved");
+    assert_int_equal(document.measured, OK);
+    assert_int_equal(document.answer.reason, PDF_READ);
+    assert_int_equal(document.answer.cut, PDF_CUT_LIMIT);
+    clock_manual_advance(&world->clock, 1);
+    assert_int_equal(measure_one(world, 2, "server-starved").measured, ERR_UNAVAILABLE);
+    clock_manual_advance(&world->clock, PDF_STARVED_KEEP_US);
+    assert_int_equal(measure_one(world, 1, "server-starved").measured, ERR_UNAVAILABLE);
+    assert_int_equal(pdf_jobs_read_stats(world->jobs).refused_total, 1);
+    assert_int_equal(pdf_jobs_read_stats(world->jobs).cut_total, 1);
+    assert_int_equal(pdf_jobs_read_stats(world->jobs).failed_total, 5);
 }
 
 /* Goal: what does not fit is turned away at once, and counted. Method: the jobs of an organisation, and
@@ -486,6 +533,7 @@ int run_jobs_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_measured, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_starved, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_bounds, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_turns, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_cancel, set_up, tear_down),

@@ -71,6 +71,7 @@ int main(void)
     }
     (void)signal(SIGPIPE, SIG_IGN);
     failed += run_queue_tests();
+    failed += run_starved_tests();
     failed += run_worker_tests();
     failed += run_supervisor_tests();
     failed += run_jobs_tests();

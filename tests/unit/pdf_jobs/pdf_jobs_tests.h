@@ -33,6 +33,7 @@ size_t open_descriptors(void);
 void make_bytes(struct pdf_bytes *ret_bytes, const char *text);
 
 int run_queue_tests(void);
+int run_starved_tests(void);
 int run_worker_tests(void);
 int run_supervisor_tests(void);
 int run_jobs_tests(void);

@@ -45,9 +45,12 @@ enum pdf_reason {
     PDF_TOO_MANY_PAGES = 5, /* over PDF_PAGES_MAX */
     PDF_PAGE_UNREADABLE = 6, /* a page that can't be opened */
     PDF_TEXT_LIMIT = 7, /* a limit of time or memory before the text was read */
-    PDF_CRASHED = 8 /* the worker died, or lied, before the text was read */
+    PDF_CRASHED = 8, /* the worker died, or lied, before the text was read */
+    PDF_WALL_LIMIT =
+        9 /* the wall limit before the text was read, on a machine without time for it */
 };
 
+/* The last that a worker may answer. */
 #define PDF_REASON_MAX PDF_CRASHED
 
 struct pdf_page_size {
@@ -130,6 +133,9 @@ struct pdf_answer {
     struct slice picture; /* PNG, or empty */
     uint64_t cpu_us; /* that the worker's child took; of the driver */
     uint64_t memory_bytes; /* its largest resident size; of the driver */
+    bool
+        starved; /* it was stopped at the wall limit because the machine had no time for it: measured
+                   * again, more may come; of the driver */
 };
 
 /* The code of a reason, such as `too_many_pages`. */

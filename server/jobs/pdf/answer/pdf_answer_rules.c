@@ -35,6 +35,8 @@ const char *pdf_reason_code(enum pdf_reason reason)
         return "text_limit";
     case PDF_CRASHED:
         return "crashed";
+    case PDF_WALL_LIMIT:
+        return "wall_limit";
     }
     return "crashed";
 }

@@ -106,21 +106,14 @@ static void on_net_tick(void *user, int64_t now_us)
 /* Listens, and says where: only now is the server ready. */
 static enum err serve(struct app *app)
 {
-    char address[NET_ADDRESS_BYTES];
     char line[NET_ADDRESS_BYTES + 1];
-    int size = 0;
-    enum err err =
-        net_server_listen(app->net, app->config->listen_host, app->config->listen_port, address);
+    int size = snprintf(line, sizeof(line), "%s\n", app->bound.address);
+    enum err err = net_server_listen(app->net, &app->bound, &app->fault);
 
-    if (err != OK) {
-        return fault_say(&app->fault, err,
-                         "cannot listen on %s port %u: another program has it, or it is no "
-                         "address of this machine",
-                         app->config->listen_host, (unsigned)app->config->listen_port);
+    if (err == OK) {
+        err = files_write(app->config->data, APP_ADDRESS_FILE, slice_of(line, (size_t)size),
+                          &app->fault);
     }
-    size = snprintf(line, sizeof(line), "%s\n", address);
-    err =
-        files_write(app->config->data, APP_ADDRESS_FILE, slice_of(line, (size_t)size), &app->fault);
     if (err != OK) {
         return err;
     }
@@ -131,9 +124,9 @@ static enum err serve(struct app *app)
     services_check_clock(app->services);
     app_pdf_tell_health(app);
     app_access_report(app);
-    (void)printf("%s\n", address);
+    (void)fputs(line, stdout);
     (void)fflush(stdout);
-    logger_printf(LOGGER_INFO, "serving on %s", address);
+    logger_printf(LOGGER_INFO, "serving on %s", app->bound.address);
     return OK;
 }
 
@@ -541,14 +534,26 @@ static enum err start(struct app *app)
     return pool_submit(app->pool, on_warm_work, on_warm_done, app);
 }
 
+/* What would make the start fail later is found before anything is made in the data folder. */
+static enum err bind_address(struct app *app)
+{
+    return net_bind(app->config->listen_host, app->config->listen_port, &app->fault, &app->bound);
+}
+
 int app_run(const struct config *config)
 {
-    struct app app = {.config = config, .state = APP_STARTING};
+    struct app app = {.config = config, .state = APP_STARTING, .bound = {.socket = -1}};
     enum err err = OK;
 
+    if (!app_has_descriptors()) {
+        return APP_EXIT_FAILED;
+    }
     app_guard_start();
     app_init(&app, on_writer_async);
-    err = open_store(&app);
+    err = bind_address(&app);
+    if (err == OK) {
+        err = open_store(&app);
+    }
     if (err == OK) {
         err = make_services(&app);
     }

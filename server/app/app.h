@@ -2,8 +2,8 @@
  * app.h: the server as a whole: the loop, the store, the writer, the services and the sockets, put
  * together, started and ended in order. The only place that knows them all.
  *
- *   STARTING  the store is open, the tables are being read into memory, for a second at most (the
- *             rest of a large store is read while it serves); no socket yet
+ *   STARTING  the address is bound, the store is open, the tables are being read into memory, for a
+ *             second at most (the rest of a large store is read while it serves); nothing listens yet
  *   SERVING   listening
  *   DRAINING  a signal came: no new calls, what runs goes on until --drain-timeout
  *   CLOSING   the sockets are gone; the writer finishes what it was given

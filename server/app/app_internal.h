@@ -70,6 +70,7 @@ struct app {
     struct services *services;
     struct call_server *calls;
     struct net_server *net;
+    struct net_bound bound; /* until `net` listens on it */
     struct document_jobs documents; /* `pdf`, as the services know it */
     char pdf_program[CONFIG_PATH_BYTES_MAX];
     bool pdf_started;
@@ -84,6 +85,9 @@ struct app {
     enum err warm_result;
 };
 
+/* Whether this process may have as many open files as a server without connections needs; else the log
+ * says how many. Before app_init, which takes the first ones. */
+MUST_CHECK bool app_has_descriptors(void);
 /* The loop, the arenas and the three handles that the parts need; `turn_prepare` is not started. */
 void app_init(struct app *app, void (*on_writer_async)(uv_async_t *handle));
 /* Signals and timers: from here on the loop has something to wait for. */

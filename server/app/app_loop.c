@@ -15,6 +15,23 @@
 
 /* Descriptors beside connections: the store, documents, the worker's pipes. */
 #define OTHER_DESCRIPTORS_MAX 1024
+/* With fewer a server does not get as far as its first connections: it has some 30 without any, and
+ * takes more for a start of the PDF worker, a document, a verification. */
+#define DESCRIPTORS_MIN 64
+
+bool app_has_descriptors(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= DESCRIPTORS_MIN) {
+        return true;
+    }
+    logger_printf(LOGGER_ERROR,
+                  "cannot start: this process may have %llu open files; expected at least %d, and "
+                  "one more for each connection (ulimit -n)",
+                  (unsigned long long)limit.rlim_cur, DESCRIPTORS_MIN);
+    return false;
+}
 
 /* A SIGHUP came before the loop handled signals. */
 static volatile sig_atomic_t hangup_came;
@@ -166,6 +183,7 @@ void app_deinit(struct app *app)
     verifier_free(app->verifier);
     backup_free(app->backup);
     pool_free(app->pool);
+    net_unbind(&app->bound);
     ASSERT(uv_loop_close(&app->loop) == 0);
     store_lmdb_close(app->backend);
     arena_deinit(&app->arena);

@@ -104,6 +104,8 @@ struct net_server {
 int64_t net_now_us(const struct net_server *server);
 /* Takes the next connection of a listener; false where there is no memory for it, and it waits. */
 MUST_CHECK bool net_connection_accept(struct net_server *server, uv_stream_t *listener);
+/* net_bind.c: says that an address can't be listened on, with the reason of an errno. */
+enum err net_say_not_listening(struct fault *fault, const char *address, int code);
 /* net_address.c */
 /* Counts the connection to its peer's address; false where that has its share. */
 MUST_CHECK bool net_address_enter(struct net_connection *connection,

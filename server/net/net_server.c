@@ -186,41 +186,6 @@ static void net_on_connection(uv_stream_t *stream, int status)
     }
 }
 
-static enum err net_read_address(const char *text, uint16_t port, struct sockaddr_storage *ret)
-{
-    struct sockaddr_storage address = {0};
-
-    if (uv_ip4_addr(text, port, (struct sockaddr_in *)&address) != 0 &&
-        uv_ip6_addr(text, port, (struct sockaddr_in6 *)&address) != 0) {
-        return ERR_INVALID;
-    }
-    *ret = address;
-    return OK;
-}
-
-static enum err net_write_address(const uv_tcp_t *tcp, char *ret_address)
-{
-    struct sockaddr_storage address;
-    int size = sizeof(address);
-    char host[48] = "";
-    int code = uv_tcp_getsockname(tcp, (struct sockaddr *)&address, &size);
-
-    if (code == 0) {
-        code = uv_ip_name((struct sockaddr *)&address, host, sizeof(host));
-    }
-    if (code != 0) {
-        return net_err_of_uv(code);
-    }
-    if (address.ss_family == AF_INET6) {
-        (void)snprintf(ret_address, NET_ADDRESS_BYTES, "[%s]:%u", host,
-                       ntohs(((struct sockaddr_in6 *)&address)->sin6_port));
-    } else {
-        (void)snprintf(ret_address, NET_ADDRESS_BYTES, "%s:%u", host,
-                       ntohs(((struct sockaddr_in *)&address)->sin_port));
-    }
-    return OK;
-}
-
 static void net_on_handle_closed(uv_handle_t *handle)
 {
     struct net_server *server = handle->data;
@@ -238,38 +203,33 @@ static void net_listener_close(struct net_listener *listener)
     }
 }
 
-enum err net_server_listen(struct net_server *server, const char *address, uint16_t port,
-                           char *ret_address)
+enum err net_server_listen(struct net_server *server, struct net_bound *bound, struct fault *fault)
 {
     struct net_listener *listener = &server->listeners[server->listener_count];
-    struct sockaddr_storage where;
-    enum err err = net_read_address(address, port, &where);
     int code = 0;
 
-    if (err != OK || server->listener_count == NET_LISTENERS_MAX) {
+    if (server->listener_count == NET_LISTENERS_MAX) {
         return ERR_INVALID;
     }
-    code = uv_tcp_init(server->loop, &listener->tcp);
-    if (code != 0) {
-        return net_err_of_uv(code);
-    }
+    (void)uv_tcp_init(server->loop, &listener->tcp); /* it fails for flags alone */
     listener->server = server;
     listener->tcp.data = server;
     listener->open = true;
     server->listener_count++;
     server->handles_open++;
-    code = uv_tcp_bind(&listener->tcp, (const struct sockaddr *)&where, 0);
+    code = uv_tcp_open(&listener->tcp, bound->socket);
     if (code == 0) {
+        bound->socket = -1;
         code = uv_tcp_keepalive(&listener->tcp, 1, NET_KEEPALIVE_S); /* connections inherit it */
     }
     if (code == 0) {
         code = uv_listen((uv_stream_t *)&listener->tcp, NET_BACKLOG, net_on_connection);
     }
-    err = code == 0 ? net_write_address(&listener->tcp, ret_address) : net_err_of_uv(code);
-    if (err != OK) {
+    if (code != 0) {
         net_listener_close(listener);
+        return net_say_not_listening(fault, bound->address, -code); /* libuv's are negated errnos */
     }
-    return err;
+    return OK;
 }
 
 const struct net_stats *net_server_stats(const struct net_server *server)

@@ -9,6 +9,7 @@
 
 #include "server/net/protocol.h"
 #include "store/base/clock.h"
+#include "store/base/fault.h"
 
 #include <uv.h>
 
@@ -86,12 +87,25 @@ struct net_stats {
 
 MUST_CHECK enum err net_server_new(uv_loop_t *loop, const struct net_config *config,
                                    struct net_server **ret_server);
-/* Listens on a numeric address such as 127.0.0.1 or ::1; port 0 lets the system choose. May be called
- * for several addresses. ERR_INVALID for an address that is none, ERR_UNAVAILABLE where it is taken.
- * Text of the chosen address and port goes to `ret_address` (at least NET_ADDRESS_BYTES). */
+/* A socket that is bound and does not listen yet; -1: none. */
 #define NET_ADDRESS_BYTES 64
-MUST_CHECK enum err net_server_listen(struct net_server *server, const char *address, uint16_t port,
-                                      char *ret_address);
+struct net_bound {
+    int socket;
+    char address[NET_ADDRESS_BYTES]; /* with the port that the system chose: `127.0.0.1:7443` */
+};
+
+/* Binds a socket to a numeric address such as 127.0.0.1 or ::1; port 0 lets the system choose. Needs no
+ * server, so that an address that can't be had is found before anything else is made. ERR_INVALID for
+ * a text that is not an address, ERR_UNAVAILABLE or ERR_MEMORY where the system refuses; `fault` has
+ * its reason and what to do. */
+MUST_CHECK enum err net_bind(const char *address, uint16_t port, struct fault *fault,
+                             struct net_bound *ret_bound);
+/* Closes what no server has taken; twice is once. */
+void net_unbind(struct net_bound *bound);
+/* Listens on a bound socket, which is the server's then. May be called for several of them. Errors as
+ * those of net_bind: a program that has bound the same address in the same moment may listen first. */
+MUST_CHECK enum err net_server_listen(struct net_server *server, struct net_bound *bound,
+                                      struct fault *fault);
 const struct net_stats *net_server_stats(const struct net_server *server);
 /* Stops listening, lets the sessions finish until the deadline, closes what is left, then calls
  * `on_drained` on a later turn. */

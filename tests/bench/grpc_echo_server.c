@@ -16,6 +16,8 @@
 
 #define ECHO_BYTES_MAX (8u << 20)
 #define ECHO_DRAIN_MS 1000
+/* Room for one message. */
+#define ECHO_FAULT_BYTES 4096
 
 struct echo {
     struct call_handlers handlers;
@@ -121,7 +123,9 @@ static enum err echo_listen(struct echo *echo, uv_loop_t *loop, uint16_t port)
                              .protocol_count = 1,
                              .on_tick = echo_on_tick,
                              .user = echo};
-    char address[NET_ADDRESS_BYTES];
+    struct net_bound bound;
+    struct arena arena;
+    struct fault fault;
     enum err err = OK;
 
     echo->handlers = echo_handlers;
@@ -134,10 +138,16 @@ static enum err echo_listen(struct echo *echo, uv_loop_t *loop, uint16_t port)
     protocol = call_server_grpc(echo->calls);
     err = net_server_new(loop, &net, &echo->net);
     if (err == OK) {
-        err = net_server_listen(echo->net, "127.0.0.1", port, address);
+        arena_init(&arena, ECHO_FAULT_BYTES);
+        fault_init(&fault, &arena);
+        err = net_bind("127.0.0.1", port, &fault, &bound);
+        if (err == OK) {
+            err = net_server_listen(echo->net, &bound, &fault);
+        }
+        arena_deinit(&arena);
     }
     if (err == OK) {
-        printf("%s\n", address);
+        printf("%s\n", bound.address);
         (void)fflush(stdout);
     }
     return err;

@@ -23,6 +23,8 @@
 #define COMPAT_BYTES_MAX (64u * 1024)
 #define COMPAT_PREFIX_BYTES 4
 #define US_IN_MS 1000
+/* Room for one message. */
+#define FAULT_BYTES_MAX 4096
 
 /* Field numbers of connectrpc/conformance/v1/server_compat.proto. */
 enum {
@@ -40,6 +42,8 @@ struct server {
     struct call_server *calls;
     struct plain *plain;
     struct net_server *net;
+    struct arena arena; /* of the fault */
+    struct fault fault; /* why it can't listen */
     size_t message_bytes_max; /* 0: the default */
     bool is_plain;
     bool is_conformance;
@@ -152,7 +156,7 @@ static enum err make_protocol(struct server *server, struct net_protocol *ret_pr
     return err;
 }
 
-static enum err listen_on(struct server *server, uint16_t port, char *ret_address)
+static enum err listen_on(struct server *server, uint16_t port, struct net_bound *bound)
 {
     struct net_protocol protocol;
     struct net_config config = {.clock = clock_system(),
@@ -167,7 +171,10 @@ static enum err listen_on(struct server *server, uint16_t port, char *ret_addres
         err = net_server_new(&server->loop, &config, &server->net);
     }
     if (err == OK) {
-        err = net_server_listen(server->net, "127.0.0.1", port, ret_address);
+        err = net_bind("127.0.0.1", port, &server->fault, bound);
+    }
+    if (err == OK) {
+        err = net_server_listen(server->net, bound, &server->fault);
     }
     return err;
 }
@@ -252,7 +259,7 @@ static bool read_arguments(struct server *server, int argc, char **argv, uint16_
 int main(int argc, char **argv)
 {
     static struct server server;
-    char address[NET_ADDRESS_BYTES];
+    struct net_bound bound;
     uint16_t port = 0;
 
     if (!read_arguments(&server, argc, argv, &port)) {
@@ -266,13 +273,17 @@ int main(int argc, char **argv)
     ASSERT(uv_loop_init(&server.loop) == 0);
     ASSERT(uv_timer_init(&server.loop, &server.timer) == 0);
     server.timer.data = &server;
-    if (signal(SIGPIPE, SIG_IGN) == SIG_ERR || listen_on(&server, port, address) != OK) {
-        (void)fprintf(stderr, "suite_server: can't listen on port %u\n", (unsigned)port);
+    arena_init(&server.arena, FAULT_BYTES_MAX);
+    fault_init(&server.fault, &server.arena);
+    if (signal(SIGPIPE, SIG_IGN) == SIG_ERR || listen_on(&server, port, &bound) != OK) {
+        (void)fprintf(stderr, "suite_server: %.*s\n", (int)server.fault.message.size,
+                      (const char *)server.fault.message.data);
         return 1;
     }
     watch_signals(&server);
-    say_where(&server, address);
+    say_where(&server, bound.address);
     (void)uv_run(&server.loop, UV_RUN_DEFAULT);
     ASSERT(uv_loop_close(&server.loop) == 0);
+    arena_deinit(&server.arena);
     return 0;
 }

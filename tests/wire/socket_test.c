@@ -173,6 +173,42 @@ static void client_read(struct bench *bench, int fd, size_t enough)
     }
 }
 
+static void expect_reason(const struct fault *fault, const char *reason)
+{
+    char text[512];
+
+    (void)snprintf(text, sizeof(text), "%.*s", (int)fault->message.size,
+                   (const char *)fault->message.data);
+    assert_non_null(strstr(text, reason));
+}
+
+/* Binds to a free port before anything listens; what can't be had says why. */
+static void start_listening(struct bench *bench)
+{
+    struct net_bound bound;
+    struct net_bound other;
+    struct arena arena;
+    struct fault fault;
+
+    arena_init(&arena, SIZE_MAX);
+    fault_init(&fault, &arena);
+    assert_int_equal(net_bind("no address", 0, &fault, &bound), ERR_INVALID);
+    assert_int_equal(net_bind("192.0.2.1", 0, &fault, &bound), ERR_UNAVAILABLE);
+    expect_reason(&fault, "192.0.2.1:0: Cannot assign requested address; expected an address of");
+    assert_int_equal(net_bind("127.0.0.1", 0, &fault, &bound), OK);
+    bench->port = (uint16_t)strtoul(strchr(bound.address, ':') + 1, NULL, 10);
+    assert_int_not_equal(bench->port, 0);
+    assert_int_equal(net_bind("127.0.0.1", bench->port, &fault, &other), OK); /* none listens */
+    assert_int_equal(net_server_listen(bench->net, &bound, &fault), OK);
+    assert_int_equal(bound.socket, -1);
+    assert_int_equal(net_server_listen(bench->net, &other, &fault), ERR_UNAVAILABLE);
+    expect_reason(&fault, "Address already in use; expected a free port");
+    net_unbind(&other);
+    assert_int_equal(net_bind("127.0.0.1", bench->port, &fault, &other), ERR_UNAVAILABLE);
+    expect_reason(&fault, "Address already in use; expected a free port");
+    arena_deinit(&arena);
+}
+
 static void bench_run(struct bench *bench, void (*client)(struct bench *bench),
                       uint32_t connections_max)
 {
@@ -185,7 +221,6 @@ static void bench_run(struct bench *bench, void (*client)(struct bench *bench),
                              .protocol_count = 1,
                              .on_tick = on_tick,
                              .user = bench};
-    char address[NET_ADDRESS_BYTES];
 
     bench->handlers = (struct call_handlers){.user = bench,
                                              .on_start = on_nothing,
@@ -200,12 +235,7 @@ static void bench_run(struct bench *bench, void (*client)(struct bench *bench),
                      OK);
     protocol = bench->protocol != NULL ? *bench->protocol : call_server_grpc(bench->calls);
     assert_int_equal(net_server_new(&bench->loop, &net, &bench->net), OK);
-    assert_int_equal(net_server_listen(bench->net, "no address", 0, address), ERR_INVALID);
-    assert_int_equal(net_server_listen(bench->net, "127.0.0.1", 0, address), OK);
-    bench->port = (uint16_t)strtoul(strchr(address, ':') + 1, NULL, 10);
-    assert_int_not_equal(bench->port, 0);
-    assert_int_equal(net_server_listen(bench->net, "127.0.0.1", bench->port, address),
-                     ERR_UNAVAILABLE);
+    start_listening(bench);
     assert_int_equal(uv_async_init(&bench->loop, &bench->client_done, on_client_done), 0);
     bench->client_done.data = bench;
     assert_int_equal(pthread_create(&bench->thread, NULL, run_client, bench), 0);

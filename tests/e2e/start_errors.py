@@ -1,0 +1,119 @@
+#!/usr/bin/python3
+"""What erratad says when it cannot start, and what it leaves.
+
+Goal: the last line has the system's reason and what to do, and a start that fails before the store is
+opened leaves nothing. Method: real starts, each with one thing missing: a port, an address, rights,
+room in the address space, descriptors, a file system that can be written.
+"""
+import os
+import pwd
+import resource
+import shutil
+import socket
+import subprocess
+import tempfile
+import unittest
+
+from erratad import BIN, Server, admin, feedback, main
+
+ERRATAD = os.path.join(BIN, "erratad")
+
+
+def limited(kind, value):
+    """For Popen: the process may have so much of something."""
+    return lambda: resource.setrlimit(kind, (value, value))
+
+
+def as_nobody():
+    """For Popen: rights of a user who owns nothing."""
+    nobody = pwd.getpwnam("nobody")
+    os.setgroups([])
+    os.setgid(nobody.pw_gid)
+    os.setuid(nobody.pw_uid)
+
+
+needs_root = unittest.skipUnless(os.geteuid() == 0, "only root can become another user or mount")
+
+
+class StartErrors(unittest.TestCase):
+    def setUp(self):
+        self.parent = tempfile.mkdtemp(prefix="errata-test-")
+        self.addCleanup(shutil.rmtree, self.parent, ignore_errors=True)
+        os.chmod(self.parent, 0o755)
+        self.data = os.path.join(self.parent, "data")
+
+    def refused(self, *arguments, data=None, preexec_fn=None, listen="127.0.0.1:0", prefix=()):
+        """Starts it, which must fail with status 1; what it says."""
+        run = subprocess.run(
+            [*prefix, ERRATAD, "--data", data or self.data, "--listen", listen, *arguments],
+            capture_output=True, text=True, timeout=30, preexec_fn=preexec_fn)
+        self.assertEqual(run.returncode, 1, run.stderr)
+        return run.stderr
+
+    def refused_leaving_nothing(self, *arguments, **how):
+        text = self.refused(*arguments, **how)
+        self.assertEqual(os.listdir(self.parent), [], text)
+        return text
+
+    def test_used_port(self):
+        """It is found before anything is made, and the second start, on a free one, is a first one."""
+        with socket.socket() as other:
+            other.bind(("127.0.0.1", 0))
+            other.listen()
+            port = other.getsockname()[1]
+            text = self.refused_leaving_nothing(listen=f"127.0.0.1:{port}")
+        self.assertIn(f"127.0.0.1:{port}: Address already in use; expected a free port", text)
+        with Server(data=self.data) as server:
+            self.assertRegex(server.admin_token, "^errata_")
+
+    def test_used_port_of_another_server(self):
+        with Server() as first:
+            text = self.refused_leaving_nothing(listen=first.address)
+            self.assertIn(f"{first.address}: Address already in use", text)
+
+    def test_port_again_after_a_server_with_clients(self):
+        """Connections that are still being closed do not keep the port from the next start."""
+        with Server() as server:
+            client = server.client()
+            client.admin.GetServerInfo(admin.GetServerInfoRequest())
+            address = server.address
+            server.stop()  # closes first: the kernel remembers the connection for a minute
+            client.close()
+            # Of two --listen the last one counts.
+            server.arguments += ["--listen", address]
+            server.start()
+            self.assertEqual(server.address, address)
+
+    def test_address_of_another_machine(self):
+        text = self.refused_leaving_nothing("--insecure-allow-remote", listen="192.0.2.1:7443")
+        self.assertIn("192.0.2.1:7443: Cannot assign requested address; expected an address of this "
+                      "machine", text)
+
+    @needs_root
+    def test_port_without_the_right(self):
+        with open("/proc/sys/net/ipv4/ip_unprivileged_port_start", encoding="ascii") as f:
+            if int(f.read()) <= 80:
+                self.skipTest("every user may have every port here")
+        text = self.refused_leaving_nothing(listen="127.0.0.1:80", preexec_fn=as_nobody)
+        self.assertIn("127.0.0.1:80: Permission denied; expected a port from 1024 on", text)
+
+    def test_too_few_descriptors(self):
+        text = self.refused_leaving_nothing(preexec_fn=limited(resource.RLIMIT_NOFILE, 16))
+        self.assertIn("this process may have 16 open files; expected at least 64", text)
+        self.assertIn("ulimit -n", text)
+
+    def test_least_descriptors(self):
+        """The number that the message names is enough to serve."""
+        server = Server(data=self.data, prefix=["prlimit", "--nofile=64:64"])
+        with server:
+            server.wait_for_pdf()
+            client = server.client()
+            client.capture(event_type=feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
+                           after_json='{"n":1}')
+            self.assertTrue(list(client.admin.Verify(admin.VerifyRequest(), timeout=120))[-1]
+                            .report.clean)
+            client.close()
+
+
+if __name__ == "__main__":
+    main()

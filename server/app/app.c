@@ -164,7 +164,8 @@ static void on_health_timer(uv_timer_t *handle)
     }
     if (app->state == APP_SERVING) {
         services_set_health(app->services, HEALTH_PART_WRITE,
-                            stats.writable ? HEALTH_SERVING : HEALTH_NOT_SERVING);
+                            !app_lost_file(app) && stats.writable ? HEALTH_SERVING
+                                                                  : HEALTH_NOT_SERVING);
         app_access_check(app);
     }
     app_close_if_idle(app);

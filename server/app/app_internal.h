@@ -79,6 +79,7 @@ struct app {
     bool warming; /* the tables are being read ahead */
     bool giving_back; /* memory, on the pool */
     struct app_access access;
+    bool lost_file; /* app_lost_file has said so */
     size_t spare_bytes; /* of the heap, when some was last given back: this much stays */
     uint64_t warm_from_ms; /* by the loop's clock: it began */
     atomic_bool stop_warming;
@@ -118,6 +119,10 @@ MUST_CHECK enum err app_migrate(const struct config *config, uint64_t format, st
 void app_access_check(struct app *app);
 /* Reports what is known of it to health and log; healthy until it is known. */
 void app_access_report(struct app *app);
+
+/* app_folder.c */
+/* The data file was removed; the first time it is logged. */
+bool app_lost_file(struct app *app);
 
 /* app_pdf.c */
 /* Makes what measures documents, where the worker program is there; the log says where it is not. */

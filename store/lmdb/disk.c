@@ -18,10 +18,10 @@
 
 /* A commit writes at most some 16 MiB: with less than this free, a failed write was a full disk. */
 #define FULL_BELOW_BYTES (16ull << 20)
-#define PID_TEXT_BYTES 32
-/* A child that has not executed its program yet has the lock of a process that is gone: it is waited
- * for, 2 s in all. */
+#define NUMBER_TEXT_BYTES 32
+/* How long a lock is waited for whose holder does not run, 2 s in all, or is not known, 500 ms. */
 #define LOCK_TRIES_MAX 200
+#define LOCK_TRIES_UNKNOWN_MAX 50
 #define LOCK_PAUSE_MS 10
 
 struct network {
@@ -66,6 +66,14 @@ static enum err translate_errno(int code)
     return code == ENOSPC || code == EDQUOT ? ERR_DISK_FULL : ERR_IO;
 }
 
+static void close_keeping_errno(int fd)
+{
+    int reason = errno;
+
+    (void)close(fd);
+    errno = reason;
+}
+
 enum err disk_sync_folder(const char *path)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -77,7 +85,7 @@ enum err disk_sync_folder(const char *path)
     if (fsync(fd) != 0) {
         err = translate_errno(errno);
     }
-    (void)close(fd);
+    close_keeping_errno(fd);
     return err;
 }
 
@@ -90,6 +98,7 @@ enum err disk_make_folder(const char *path)
         return translate_errno(errno);
     }
     if (snprintf(parent, sizeof(parent), "%s/..", path) >= (int)sizeof(parent)) {
+        errno = ENAMETOOLONG;
         return ERR_IO;
     }
     /* Whoever made it may have been killed before the sync. A parent that is closed to us is another
@@ -114,6 +123,7 @@ enum err disk_reserve(const char *path, uint64_t bytes)
     }
     if (code != 0) {
         disk_give_up_reserve(path);
+        errno = code;
         return translate_errno(code);
     }
     return OK;
@@ -124,11 +134,16 @@ void disk_give_up_reserve(const char *path)
     (void)unlink(path); /* Failing leaves things as full as they were. */
 }
 
-static int read_pid(int fd)
+/* The process's number that a file has; 0 where there is none. */
+static int read_number(const char *path)
 {
-    char text[PID_TEXT_BYTES];
-    ssize_t size = pread(fd, text, sizeof(text) - 1, 0);
+    char text[NUMBER_TEXT_BYTES];
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    ssize_t size = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
 
+    if (fd >= 0) {
+        (void)close(fd);
+    }
     if (size <= 0) {
         return 0;
     }
@@ -138,19 +153,22 @@ static int read_pid(int fd)
 
 static bool is_running(int pid)
 {
-    return pid <= 0 || kill(pid, 0) == 0 || errno != ESRCH;
+    return pid > 0 && (kill(pid, 0) == 0 || errno != ESRCH);
 }
 
-/* A lock belongs to the open file, which a child has until it executes its program. */
-static enum err take_lock(int fd)
+enum err disk_lock(int fd, const char *number_path, int *ret_holder_pid)
 {
     const struct timespec pause = {0, LOCK_PAUSE_MS * 1000000L};
 
+    *ret_holder_pid = 0;
     for (unsigned tries = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; tries++) {
         if (errno != EWOULDBLOCK) {
             return ERR_IO;
         }
-        if (tries == LOCK_TRIES_MAX || is_running(read_pid(fd))) {
+        *ret_holder_pid = read_number(number_path);
+        if (is_running(*ret_holder_pid) ||
+            tries >= (*ret_holder_pid > 0 ? LOCK_TRIES_MAX : LOCK_TRIES_UNKNOWN_MAX)) {
+            errno = EWOULDBLOCK;
             return ERR_PRECONDITION;
         }
         (void)nanosleep(&pause, NULL);
@@ -158,37 +176,14 @@ static enum err take_lock(int fd)
     return OK;
 }
 
-enum err disk_lock(const char *path, int *ret_fd, int *ret_holder_pid)
+enum err disk_write_number(int fd)
 {
-    char text[PID_TEXT_BYTES];
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    int size = 0;
-    enum err err = OK;
+    char text[NUMBER_TEXT_BYTES];
+    int size = snprintf(text, sizeof(text), "%d\n", (int)getpid());
 
-    *ret_holder_pid = 0;
-    if (fd < 0) {
-        return translate_errno(errno);
-    }
-    err = take_lock(fd);
-    if (err != OK) {
-        *ret_holder_pid = read_pid(fd);
-        (void)close(fd);
-        return err;
-    }
-    size = snprintf(text, sizeof(text), "%d\n", (int)getpid());
     /* In place first: a full disk has no block for a file that was emptied. */
     if (pwrite(fd, text, (size_t)size, 0) != (ssize_t)size || ftruncate(fd, size) != 0) {
-        err = translate_errno(errno);
-        (void)close(fd);
-        return err;
+        return translate_errno(errno);
     }
-    *ret_fd = fd;
     return OK;
-}
-
-void disk_unlock(int fd)
-{
-    if (fd >= 0) {
-        (void)close(fd); /* The lock goes with it. */
-    }
 }

@@ -1,5 +1,6 @@
 /*
- * disk.h: questions to the file system, and the few things done to it beside LMDB.
+ * disk.h: questions to the file system, and the few things done to it beside LMDB. A function that
+ * fails leaves the system's reason in errno.
  */
 #ifndef ERRATA_STORE_LMDB_DISK_H
 #define ERRATA_STORE_LMDB_DISK_H
@@ -20,11 +21,13 @@ MUST_CHECK enum err disk_sync_folder(const char *path);
 /* Makes a file of `bytes` that really has its blocks; one that is there is fine. */
 MUST_CHECK enum err disk_reserve(const char *path, uint64_t bytes);
 void disk_give_up_reserve(const char *path);
-/* Takes the lock file, and writes this process's number into it. ERR_PRECONDITION, with the number of
- * the holder (0 where unknown), when another process has it; one that is gone is waited for, 2 s at
- * most, since a child that it left lets go as soon as it executes its program. */
-MUST_CHECK enum err disk_lock(const char *path, int *ret_fd, int *ret_holder_pid);
-/* Lets go of it; takes -1. */
-void disk_unlock(int fd);
+/* Locks an open file or folder with flock(2). ERR_PRECONDITION if another process has the lock: its
+ * number, as the file `number_path` gives it, goes to `ret_holder_pid` (0: unknown). One that does not
+ * run any more is waited for, 2 s at most: a child that it left has the lock until it executes its
+ * program. So is an unknown one, 500 ms at most: it may have taken the lock just now, and writes its
+ * number next. */
+MUST_CHECK enum err disk_lock(int fd, const char *number_path, int *ret_holder_pid);
+/* Writes this process's number into an open file. */
+MUST_CHECK enum err disk_write_number(int fd);
 
 #endif

@@ -3,7 +3,8 @@
  * folder; within it any number of threads read and one writes. Every commit is synced before it
  * returns.
  *
- *   DIR/errata.pid   lock file, with the number of the process that holds it
+ *   DIR              locked itself, so that no removal of a file lets a second process in (lmdb_hold.h)
+ *   DIR/errata.pid   the number of the process that has the lock
  *   DIR/reserve      preallocated, given up when the disk is full, so that there is room to clean up
  *   DIR/db/          LMDB's files; made as db.new/ and renamed once they are whole
  *   DIR/db.old/, DIR/rebuild/   only while a rebuilt store takes its place (lmdb_folder.h)
@@ -38,15 +39,19 @@ struct store_lmdb_config {
     void (*on_damage)(const char *fact);
 };
 
-/* Opens or makes a store. A failure says why in `fault`: ERR_PRECONDITION for a folder that another
- * process holds, that a network serves, or whose format is another (it is left untouched),
- * ERR_DISK_FULL, ERR_IO, ERR_CORRUPT, ERR_INVALID for a configuration that makes no sense. */
+/* Opens or makes a store. A failure says why in `fault`, with the system's reason: ERR_PRECONDITION for
+ * a folder that another process holds, that a network serves, or whose format is another (it is left
+ * untouched), ERR_DISK_FULL, ERR_IO, ERR_CORRUPT, ERR_INVALID for a configuration that makes no
+ * sense. */
 MUST_CHECK enum err store_lmdb_open(const struct store_lmdb_config *config, struct fault *fault,
                                     struct store_backend **ret_backend);
 /* No transaction may be alive. Takes NULL. */
 void store_lmdb_close(struct store_backend *take_backend);
 /* The format of what was opened; STORE_FORMAT_VERSION but for what `takes_older` let in. */
 uint64_t store_lmdb_format(const struct store_backend *backend);
+/* The data file was removed while it is open. Reads and copies go on; commits are refused with ERR_IO,
+ * since what they write would be lost at the end. Any thread. */
+bool store_lmdb_lost_file(const struct store_backend *backend);
 /* A write failed so that LMDB refuses all that follows. What the last batch did is in doubt: the
  * program must end with status 75 and be started again. Any thread. */
 bool store_lmdb_is_broken(const struct store_backend *backend);

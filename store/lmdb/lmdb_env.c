@@ -45,6 +45,20 @@ static struct key format_key(void)
     return key_meta_global(SLICE(KEY_META_FORMAT));
 }
 
+/* Notes why opening failed: an errno, or one of LMDB's codes. */
+static enum err fail_code(struct lmdb_backend *lmdb, int code)
+{
+    lmdb->cause = code;
+    return lmdb_translate(lmdb, code);
+}
+
+/* The same of a call that leaves its reason in errno. */
+static enum err note_errno(struct lmdb_backend *lmdb, enum err err)
+{
+    lmdb->cause = err == OK ? lmdb->cause : errno;
+    return err;
+}
+
 /* A fact that LMDB asserts does not hold. */
 static void on_assert(MDB_env *env, const char *fact)
 {
@@ -69,7 +83,7 @@ static enum err make_lock(const char *path)
 static enum err open_env(struct lmdb_backend *lmdb, const char *path)
 {
     MDB_env *env = NULL;
-    enum err err = make_lock(path);
+    enum err err = note_errno(lmdb, make_lock(path));
     int code = MDB_SUCCESS;
 
     if (err != OK) {
@@ -77,7 +91,7 @@ static enum err open_env(struct lmdb_backend *lmdb, const char *path)
     }
     code = mdb_env_create(&env);
     if (code != MDB_SUCCESS) {
-        return lmdb_translate(lmdb, code);
+        return fail_code(lmdb, code);
     }
     code = mdb_env_set_userctx(env, lmdb);
     if (code == MDB_SUCCESS) {
@@ -97,7 +111,7 @@ static enum err open_env(struct lmdb_backend *lmdb, const char *path)
     }
     if (code != MDB_SUCCESS) {
         mdb_env_close(env);
-        return lmdb_translate(lmdb, code);
+        return fail_code(lmdb, code);
     }
     lmdb->env = env;
     return OK;
@@ -162,7 +176,7 @@ static enum err fill_new(struct lmdb_backend *lmdb)
     int code = mdb_txn_begin(lmdb->env, NULL, 0, &txn);
 
     if (code != MDB_SUCCESS) {
-        return lmdb_translate(lmdb, code);
+        return fail_code(lmdb, code);
     }
     code = open_tables(lmdb, txn, MDB_CREATE);
     if (code == MDB_SUCCESS) {
@@ -170,13 +184,13 @@ static enum err fill_new(struct lmdb_backend *lmdb)
     }
     if (code != MDB_SUCCESS) {
         mdb_txn_abort(txn);
-        return lmdb_translate(lmdb, code);
+        return fail_code(lmdb, code);
     }
     code = mdb_txn_commit(txn);
     if (code == MDB_SUCCESS) {
         code = mdb_env_sync(lmdb->env, 1);
     }
-    return lmdb_translate(lmdb, code);
+    return fail_code(lmdb, code);
 }
 
 /* What an interrupted creation left; what is not there need not go. */
@@ -194,7 +208,7 @@ static enum err create(struct lmdb_backend *lmdb)
     enum err err = OK;
 
     remove_unfinished(lmdb);
-    err = disk_make_folder(unfinished.text);
+    err = note_errno(lmdb, disk_make_folder(unfinished.text));
     if (err == OK) {
         err = open_env(lmdb, unfinished.text);
     }
@@ -203,13 +217,13 @@ static enum err create(struct lmdb_backend *lmdb)
     }
     close_env(lmdb);
     if (err == OK) {
-        err = disk_sync_folder(unfinished.text);
+        err = note_errno(lmdb, disk_sync_folder(unfinished.text));
     }
     if (err == OK && rename(unfinished.text, finished.text) != 0) {
-        err = ERR_IO;
+        err = note_errno(lmdb, ERR_IO);
     }
     if (err == OK) {
-        err = disk_sync_folder(lmdb->path);
+        err = note_errno(lmdb, disk_sync_folder(lmdb->path));
     }
     if (err != OK) {
         remove_unfinished(lmdb);
@@ -286,21 +300,39 @@ static enum err check_file(const struct lmdb_backend *lmdb, struct fault *fault)
     return store_lmdb_check(path_in(lmdb, "db/data.mdb").text, &limits, fault, NULL);
 }
 
-static enum err open_existing(struct lmdb_backend *lmdb, struct fault *fault)
+/* LMDB opens the file by its name, and makes one where the name leads to none. */
+static enum err open_held(struct lmdb_backend *lmdb, struct fault *fault)
 {
-    MDB_txn *txn = NULL;
-    enum err err = check_file(lmdb, fault);
-    int code = MDB_SUCCESS;
+    enum err err = lmdb_hold_file(&lmdb->hold, path_in(lmdb, "db/data.mdb").text, fault);
+    int fd = -1;
 
+    if (err == OK) {
+        err = check_file(lmdb, fault);
+    }
     if (err == OK) {
         err = open_env(lmdb, path_in(lmdb, "db").text);
     }
+    if (err == OK &&
+        (mdb_env_get_fd(lmdb->env, &fd) != MDB_SUCCESS || !lmdb_hold_is_file(&lmdb->hold, fd))) {
+        return fault_say(fault, ERR_CORRUPT,
+                         "%s: db/data.mdb was replaced while it was opened; restore a backup",
+                         lmdb->path);
+    }
+    return err;
+}
+
+static enum err open_existing(struct lmdb_backend *lmdb, struct fault *fault)
+{
+    MDB_txn *txn = NULL;
+    enum err err = open_held(lmdb, fault);
+    int code = MDB_SUCCESS;
+
     if (err != OK) {
         return err;
     }
     code = mdb_txn_begin(lmdb->env, NULL, MDB_RDONLY, &txn);
     if (code != MDB_SUCCESS) {
-        return lmdb_translate(lmdb, code);
+        return fail_code(lmdb, code);
     }
     err = check_format(lmdb, txn, fault);
     if (err != OK) {
@@ -317,7 +349,7 @@ static enum err open_existing(struct lmdb_backend *lmdb, struct fault *fault)
     if (code == MDB_NOTFOUND) {
         return fault_say(fault, ERR_CORRUPT, "%s: a table is missing", lmdb->path);
     }
-    err = lmdb_translate(lmdb, code);
+    err = fail_code(lmdb, code);
     if (err == OK) {
         err = lmdb_settle(lmdb);
     }
@@ -327,15 +359,15 @@ static enum err open_existing(struct lmdb_backend *lmdb, struct fault *fault)
 static enum err prepare_folder(struct lmdb_backend *lmdb, struct fault *fault)
 {
     const char *network = NULL;
-    int holder_pid = 0;
     enum err err = disk_make_folder(lmdb->path);
 
     if (err != OK) {
-        return fault_say(fault, err, "%s: the data folder can't be made", lmdb->path);
+        return lmdb_say_reason(fault, err, lmdb->path, "the data folder can't be made or reached",
+                               errno);
     }
     err = disk_find_network(lmdb->path, &network);
     if (err != OK) {
-        return fault_say(fault, err, "%s: the file system does not answer", lmdb->path);
+        return lmdb_say_reason(fault, err, lmdb->path, "the file system does not answer", errno);
     }
     if (network != NULL) {
         return fault_say(fault, ERR_PRECONDITION,
@@ -343,14 +375,7 @@ static enum err prepare_folder(struct lmdb_backend *lmdb, struct fault *fault)
                          "hold; use a local disk",
                          lmdb->path, network);
     }
-    err = disk_lock(path_in(lmdb, "errata.pid").text, &lmdb->lock_fd, &holder_pid);
-    if (err == ERR_PRECONDITION) {
-        return fault_say(fault, err, "%s: is in use by process %d", lmdb->path, holder_pid);
-    }
-    if (err != OK) {
-        return fault_say(fault, err, "%s: its lock file can't be written", lmdb->path);
-    }
-    return OK;
+    return lmdb_hold_folder(&lmdb->hold, lmdb->path, path_in(lmdb, "errata.pid").text, fault);
 }
 
 /* A store is made only where there is none: its folder without its file is one that lost it. */
@@ -379,12 +404,13 @@ static enum err open_store(struct lmdb_backend *lmdb, struct fault *fault)
     }
     err = lmdb_folder_recover(lmdb->path);
     if (err != OK) {
-        return fault_say(fault, err, "%s: what a rebuild left can't be put in order", lmdb->path);
+        return lmdb_say_reason(fault, err, lmdb->path, "what a rebuild left can't be put in order",
+                               errno);
     }
     /* A full disk has no room for a reserve; the store opens all the same, to be read and cleaned. */
     err = lmdb_reserve(lmdb);
     if (err != OK && err != ERR_DISK_FULL) {
-        return fault_say(fault, err, "%s: its reserve file can't be written", lmdb->path);
+        return lmdb_say_reason(fault, err, lmdb->reserve_path, "can't be written", errno);
     }
     err = find_store(lmdb, fault, &is_new);
     if (err != OK) {
@@ -393,16 +419,14 @@ static enum err open_store(struct lmdb_backend *lmdb, struct fault *fault)
     if (is_new) {
         err = create(lmdb);
         if (err != OK) {
-            return fault_say(fault, err, "%s: the store can't be made: %s", lmdb->path,
-                             err_text(err));
+            return lmdb_say_reason(fault, err, lmdb->path, "the store can't be made", lmdb->cause);
         }
     }
     err = open_existing(lmdb, fault);
     if (err == OK) {
         lmdb_folder_forget_old(lmdb->path);
     } else if (fault->message.size == 0) {
-        return fault_say(fault, err, "%s: the store can't be opened: %s", lmdb->path,
-                         err_text(err));
+        return lmdb_say_reason(fault, err, lmdb->path, "the store can't be opened", lmdb->cause);
     }
     return err;
 }
@@ -427,7 +451,7 @@ enum err store_lmdb_open(const struct store_lmdb_config *config, struct fault *f
         return ERR_MEMORY;
     }
     lmdb->backend.ops = &lmdb_ops;
-    lmdb->lock_fd = -1;
+    lmdb_hold_init(&lmdb->hold);
     lmdb->takes_older = config->takes_older;
     lmdb->on_damage = config->on_damage;
     lmdb->map_bytes = config->map_bytes != 0 ? config->map_bytes : STORE_LMDB_MAP_BYTES_DEFAULT;
@@ -453,8 +477,13 @@ void store_lmdb_close(struct store_backend *take_backend)
         return;
     }
     close_env(lmdb);
-    disk_unlock(lmdb->lock_fd);
+    lmdb_hold_release(&lmdb->hold);
     free(lmdb);
+}
+
+bool store_lmdb_lost_file(const struct store_backend *backend)
+{
+    return lmdb_hold_lost_file(&((const struct lmdb_backend *)backend)->hold);
 }
 
 uint64_t store_lmdb_format(const struct store_backend *backend)

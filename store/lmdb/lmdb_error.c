@@ -1,6 +1,7 @@
 /*
- * lmdb_error.c: LMDB's codes become ours, here and nowhere else.
+ * lmdb_error.c: LMDB's codes become ours, here and nowhere else; and what they mean for people.
  */
+#include "store/lmdb/backup_file.h"
 #include "store/lmdb/disk.h"
 #include "store/lmdb/lmdb_internal.h"
 
@@ -45,4 +46,45 @@ enum err lmdb_translate(struct lmdb_backend *lmdb, int code)
     default:
         return code > 0 ? ERR_IO : ERR_INTERNAL;
     }
+}
+
+/* What helps against it; NULL where nothing general can be said. */
+static const char *advice(int code)
+{
+    switch (code) {
+    case EMFILE:
+        return "raise this process's limit of open files (ulimit -n)";
+    case ENFILE:
+        return "raise the system's limit of open files (fs.file-max)";
+    case ENOMEM:
+        return "give a smaller --map-size, or more memory";
+    case EROFS:
+        return "mount the file system for writing, or use another folder";
+    case EACCES:
+    case EPERM:
+        return "let the user that this process runs as own the folder, or use another one";
+    case ENOENT:
+        return "make the folders above it first";
+    case ENOTDIR:
+        return "give the path of a folder";
+    case ENOSPC:
+    case EDQUOT:
+        return "free some room";
+    case MDB_VERSION_MISMATCH:
+    case MDB_INVALID:
+    case MDB_CORRUPTED:
+        return BACKUP_ADVICE;
+    default:
+        return NULL;
+    }
+}
+
+enum err lmdb_say_reason(struct fault *fault, enum err err, const char *path, const char *what,
+                         int code)
+{
+    const char *todo = advice(code);
+
+    return fault_say(fault, err, "%s: %s: %s%s%s", path, what,
+                     code != 0 ? mdb_strerror(code) : err_text(err), todo != NULL ? "; " : "",
+                     todo != NULL ? todo : "");
 }

@@ -6,6 +6,7 @@
 
 #include "store/backend_ops.h"
 #include "store/lmdb/lmdb.h"
+#include "store/lmdb/lmdb_hold.h"
 
 #include <limits.h>
 #include <lmdb.h>
@@ -27,7 +28,8 @@ struct lmdb_backend {
     void (*on_damage)(const char *fact); /* of the configuration */
     uint64_t format; /* of what was opened */
     const uint8_t *map; /* where the file is mapped */
-    int lock_fd; /* -1: not held */
+    struct lmdb_hold hold;
+    int cause; /* why opening failed: an errno, or LMDB's code; 0: not known */
     MDB_env *env;
     MDB_dbi tables[TABLE_COUNT]; /* opened once; LMDB_NO_TABLE: an older format has none such */
     atomic_bool broken; /* store_lmdb_is_broken */
@@ -69,6 +71,10 @@ static inline int lmdb_leave(int code)
 /* The one place where LMDB's codes (and the errno values it hands on) become ours. Notes a broken
  * environment, and a full map. A failed write is a full disk where the file system says so, whatever LMDB says. */
 enum err lmdb_translate(struct lmdb_backend *lmdb, int code);
+/* Says `PATH: WHAT: the system's reason; what to do` for an errno or one of LMDB's codes, and gives
+ * `err` back. */
+enum err lmdb_say_reason(struct fault *fault, enum err err, const char *path, const char *what,
+                         int code);
 /* Makes the reserve; on a disk that has no room for it a smaller one, so that writes come back there
  * too. ERR_DISK_FULL where there is no room for that either. */
 MUST_CHECK enum err lmdb_reserve(const struct lmdb_backend *lmdb);

@@ -187,7 +187,7 @@ static enum err check_empty(struct restoring *restoring)
         restoring->restore->path, found);
 }
 
-/* A server locks the folder too (disk.h). */
+/* A server locks the folder too (lmdb_hold.h). */
 static enum err lock_folder(struct restoring *restoring)
 {
     const char *path = restoring->restore->path;

@@ -13,6 +13,8 @@
 #include "store/lmdb/disk.h"
 #include "store/lmdb/lmdb_internal.h"
 
+#include <errno.h>
+
 /* As much as a batch writes at most: with less there is no use in writing. */
 #define RESERVE_BYTES_LEAST (16ull << 20)
 
@@ -56,12 +58,14 @@ enum err lmdb_settle(struct lmdb_backend *lmdb)
     }
     err = disk_sync_folder(lmdb->path);
     if (err != OK) {
+        lmdb->cause = errno;
         return err;
     }
     code = mdb_env_sync(lmdb->env, 1);
     if (code == MDB_SUCCESS) {
         code = commit_something(lmdb);
     }
+    lmdb->cause = code;
     atomic_store(&lmdb->settled, code == MDB_SUCCESS);
     return lmdb_translate(lmdb, code);
 }

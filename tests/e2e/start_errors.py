@@ -114,6 +114,54 @@ class StartErrors(unittest.TestCase):
                             .report.clean)
             client.close()
 
+    def test_missing_parent(self):
+        text = self.refused_leaving_nothing(data=os.path.join(self.data, "deep", "down"))
+        self.assertIn("No such file or directory; make the folders above it first", text)
+
+    def test_data_is_a_file(self):
+        with open(self.data, "wb"):
+            pass
+        self.assertIn(f"{self.data}: can't be opened: Not a directory; give the path of a folder",
+                      self.refused())
+        self.assertEqual(os.path.getsize(self.data), 0)
+
+    @needs_root
+    def test_folder_of_another_user(self):
+        os.mkdir(self.data, 0o755)
+        text = self.refused(preexec_fn=as_nobody)
+        self.assertIn(f"{self.data}/errata.pid: can't be opened: Permission denied; let the user",
+                      text)
+        self.assertEqual(os.listdir(self.data), [])
+
+    @needs_root
+    def test_parent_of_another_user(self):
+        text = self.refused_leaving_nothing(preexec_fn=as_nobody)
+        self.assertIn(f"{self.data}: the data folder can't be made or reached: Permission denied; "
+                      "let the user", text)
+
+    def read_only(self, data):
+        """Starts it on a folder below a mount that was made read-only."""
+        mount = ["unshare", "-m", "sh", "-c"]
+        if subprocess.run([*mount, "true"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("mounting needs privileges that this process lacks")
+        return self.refused(data=data, prefix=[
+            *mount, 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"',
+            self.parent])
+
+    def test_read_only_file_system(self):
+        self.assertIn("the data folder can't be made or reached: Read-only file system; mount the "
+                      "file system for writing", self.read_only(self.data))
+        with Server(data=self.data) as server:
+            server.stop()
+        self.assertIn("errata.pid: can't be opened: Read-only file system; mount the file system "
+                      "for writing", self.read_only(self.data))
+
+    def test_port_of_a_folder_in_use(self):
+        """The folder is locked before it is looked at: a free port, a folder that another has."""
+        with Server(data=self.data) as server:
+            self.assertIn(f"{self.data}: is in use by process {server.process.pid}",
+                          self.refused())
+
 
 if __name__ == "__main__":
     main()

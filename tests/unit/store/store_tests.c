@@ -19,5 +19,6 @@ int main(void)
     failed += run_damage_tests();
     failed += run_folder_tests();
     failed += run_backup_tests();
+    failed += run_hold_tests();
     return failed == 0 ? 0 : 1;
 }

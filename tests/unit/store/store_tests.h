@@ -23,5 +23,6 @@ int run_lmdb_tests(void);
 int run_damage_tests(void);
 int run_folder_tests(void);
 int run_backup_tests(void);
+int run_hold_tests(void);
 
 #endif

@@ -17,14 +17,17 @@
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define ARENA_BYTES (1u << 20)
 #define NICE 19
 /* Of 1000: how much sooner than others the kernel ends it where memory is short. */
 #define OOM_SCORE "800"
-/* The made tables may be a little larger than the copied ones. */
-#define MAP_MORE_BYTES (UINT64_C(1) << 30)
+/* Of a map, beside what is known to be used. */
+#define MAP_MORE_BYTES (UINT64_C(64) << 20)
+/* The made tables may be a little larger than the copied ones, and these fill their map. */
+#define MAP_MOST_BYTES (UINT64_C(1) << 30)
 
 struct child {
     const struct config *config;
@@ -89,17 +92,31 @@ static enum err check_pages(struct child *child)
     return store_lmdb_check(file, &all, &child->fault, NULL);
 }
 
+uint64_t verify_made_map_bytes(const struct config *config, uint64_t used_bytes)
+{
+    uint64_t needed = 3 * used_bytes + MAP_MORE_BYTES;
+    uint64_t most = config->map_bytes + MAP_MOST_BYTES;
+
+    return needed < most ? needed : most;
+}
+
+/* Maps of the sizes that are needed: two of --map-size need not fit into the address space. */
 static enum err open_both(struct child *child)
 {
-    const struct store_lmdb_config copy = {.path = child->copy,
-                                           .map_bytes = child->config->map_bytes,
-                                           .reserve_bytes = 1,
-                                           .on_damage = app_damage_end};
-    const struct store_lmdb_config made = {.path = child->made,
-                                           .map_bytes = child->config->map_bytes + MAP_MORE_BYTES,
-                                           .reserve_bytes = 1};
-    enum err err = store_lmdb_open(&copy, &child->fault, &child->copied);
+    struct store_lmdb_config copy = {
+        .path = child->copy, .reserve_bytes = 1, .on_damage = app_damage_end};
+    struct store_lmdb_config made = {.path = child->made, .reserve_bytes = 1};
+    char file[sizeof(child->copy) + 16];
+    struct stat info;
+    enum err err = OK;
 
+    (void)snprintf(file, sizeof(file), "%s/db/data.mdb", child->copy);
+    if (stat(file, &info) != 0) {
+        return ERR_IO;
+    }
+    copy.map_bytes = (uint64_t)info.st_size + MAP_MORE_BYTES;
+    made.map_bytes = verify_made_map_bytes(child->config, (uint64_t)info.st_size);
+    err = store_lmdb_open(&copy, &child->fault, &child->copied);
     if (err == OK) {
         app_damage_watch(child->copy, store_lmdb_map(child->copied));
         err = store_lmdb_open(&made, &child->fault, &child->rebuilt);

@@ -41,8 +41,8 @@ struct store_lmdb_config {
 
 /* Opens or makes a store. A failure says why in `fault`, with the system's reason: ERR_PRECONDITION for
  * a folder that another process holds, that a network serves, or whose format is another (it is left
- * untouched), ERR_DISK_FULL, ERR_IO, ERR_CORRUPT, ERR_INVALID for a configuration that makes no
- * sense. */
+ * untouched), ERR_DISK_FULL, ERR_IO, ERR_CORRUPT, ERR_MEMORY for a map that is larger than the address
+ * space (nothing was made), ERR_INVALID for a configuration that makes no sense. */
 MUST_CHECK enum err store_lmdb_open(const struct store_lmdb_config *config, struct fault *fault,
                                     struct store_backend **ret_backend);
 /* No transaction may be alive. Takes NULL. */

@@ -15,6 +15,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -431,6 +433,33 @@ static enum err open_store(struct lmdb_backend *lmdb, struct fault *fault)
     return err;
 }
 
+/* LMDB maps the whole size at once. Found out before anything is made. A quarter of the limit leaves room
+ * for the rest of the process, and for the second map of a rebuild. */
+static enum err check_address_space(const struct lmdb_backend *lmdb, struct fault *fault)
+{
+    void *map =
+        mmap(NULL, lmdb->map_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+
+    if (map != MAP_FAILED) {
+        (void)munmap(map, lmdb->map_bytes);
+        return OK;
+    }
+    (void)getrlimit(RLIMIT_AS, &limit);
+    if (limit.rlim_cur == RLIM_INFINITY) {
+        return fault_say(fault, ERR_MEMORY,
+                         "--map-size: a map of %llu MiB can't be made: %m; expected a smaller one",
+                         (unsigned long long)lmdb->map_bytes >> 20);
+    }
+    return fault_say(
+        fault, ERR_MEMORY,
+        "--map-size: a map of %llu MiB does not fit into the address space of this "
+        "process, which is limited to %llu MiB (ulimit -v); expected at most about %llu "
+        "MiB, or a higher limit",
+        (unsigned long long)lmdb->map_bytes >> 20, (unsigned long long)limit.rlim_cur >> 20,
+        (unsigned long long)limit.rlim_cur >> 22);
+}
+
 enum err store_lmdb_open(const struct store_lmdb_config *config, struct fault *fault,
                          struct store_backend **ret_backend)
 {
@@ -459,7 +488,10 @@ enum err store_lmdb_open(const struct store_lmdb_config *config, struct fault *f
         config->reserve_bytes != 0 ? config->reserve_bytes : STORE_LMDB_RESERVE_BYTES_DEFAULT;
     memcpy(lmdb->path, config->path, path_bytes + 1);
     (void)snprintf(lmdb->reserve_path, sizeof(lmdb->reserve_path), "%s/reserve", lmdb->path);
-    err = open_store(lmdb, fault);
+    err = check_address_space(lmdb, fault);
+    if (err == OK) {
+        err = open_store(lmdb, fault);
+    }
     if (err != OK) {
         store_lmdb_close(&lmdb->backend);
         return err;

@@ -14,9 +14,10 @@ import subprocess
 import tempfile
 import unittest
 
-from erratad import BIN, Server, admin, feedback, main
+from erratad import BIN, Server, admin, correction, feedback, is_sanitized, main
 
 ERRATAD = os.path.join(BIN, "erratad")
+MIB = 1 << 20
 
 
 def limited(kind, value):
@@ -113,6 +114,34 @@ class StartErrors(unittest.TestCase):
             self.assertTrue(list(client.admin.Verify(admin.VerifyRequest(), timeout=120))[-1]
                             .report.clean)
             client.close()
+
+    @unittest.skipIf(is_sanitized(), "a sanitizer needs more address space than any limit leaves it")
+    def test_too_little_address_space(self):
+        limit = limited(resource.RLIMIT_AS, 2048 * MIB)
+        text = self.refused_leaving_nothing(preexec_fn=limit)
+        self.assertIn("--map-size: a map of 262144 MiB does not fit into the address space of this "
+                      "process, which is limited to 2048 MiB (ulimit -v); expected at most about "
+                      "512 MiB", text)
+
+    @unittest.skipIf(is_sanitized(), "a sanitizer needs more address space than any limit leaves it")
+    def test_a_map_that_fits(self):
+        """The size that the message names serves, is verified and is rebuilt within the limit."""
+        limit = ["prlimit", f"--as={2048 * MIB}"]
+        server = Server(data=self.data, arguments=["--map-size", "512MiB"], prefix=limit)
+        with server:
+            client = server.client()
+            events = [feedback.FeedbackEvent(
+                event_type=feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
+                layout_fingerprint=f"layout-{n % 7}", after_json='{"text":"%s"}' % ("x" * 4000))
+                for n in range(500)]
+            for event in events:
+                client.corrections.CaptureEvent(correction.CaptureEventRequest(event=event))
+            report = list(client.admin.Verify(admin.VerifyRequest(), timeout=120))[-1].report
+            self.assertTrue(report.clean, report)
+            client.close()
+            server.stop()
+            subprocess.run([*limit, ERRATAD, "--rebuild", "--data", self.data, "--map-size",
+                            "512MiB"], check=True, capture_output=True, timeout=60)
 
     def test_missing_parent(self):
         text = self.refused_leaving_nothing(data=os.path.join(self.data, "deep", "down"))

@@ -163,12 +163,27 @@ static void test_lost_file(void **state)
     store_lmdb_close(backend);
 }
 
+/* Goal: a map that this process has no addresses for is refused before anything is made. Method: more
+ * than any process has. */
+static void test_map_too_large(void **state)
+{
+    struct world *world = *state;
+    struct path path = path_of(world, "data");
+    const struct store_lmdb_config config = {.path = path.text, .map_bytes = 1ull << 60};
+    struct store_backend *backend = NULL;
+
+    fault_init(&world->fault, &world->arena);
+    assert_int_equal(store_lmdb_open(&config, &world->fault, &backend), ERR_MEMORY);
+    assert_int_not_equal(access(path.text, F_OK), 0);
+}
+
 int run_hold_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_files_removed, setup, teardown),
         cmocka_unit_test_setup_teardown(test_links, setup, teardown),
         cmocka_unit_test_setup_teardown(test_lost_file, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_map_too_large, setup, teardown),
     };
 
     return cmocka_run_group_tests_name("store hold", tests, NULL, NULL);

@@ -389,6 +389,9 @@ static enum err open_migrated(struct app *app)
     enum err err = open_backend(app);
     uint64_t format = err == OK ? store_lmdb_format(app->backend) : STORE_FORMAT_VERSION;
 
+    if (err == OK && format == STORE_FORMAT_VERSION && store_lmdb_is_copy(app->backend)) {
+        err = app_check_copy(app->config, app->backend, &app->fault);
+    }
     if (format == STORE_FORMAT_VERSION) {
         return err;
     }

@@ -1,9 +1,118 @@
 /*
- * app_folder.c: what others did to the data folder while it is served.
+ * app_folder.c: what others did to the data folder: it was copied while a server had it open, or its
+ * data file was removed under this one.
+ *
+ * A copy of an open store may have pages of different commits. The log decides: a copy whose tables are
+ * what a replay of its log makes is a store like any other; another one is refused. The replay goes
+ * into a scratch store, before anything is served.
  */
 #include "server/app/app_internal.h"
 
+#include "server/app/verify_child.h"
+#include "server/domain/replay/replay.h"
 #include "store/base/logger.h"
+#include "store/lmdb/backup_file.h"
+#include "store/lmdb/lmdb_folder.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define MIB (UINT64_C(1) << 20)
+
+struct copy_check {
+    const struct config *config;
+    struct store_backend *backend; /* the copy */
+    struct store_backend *scratch;
+    /* Of the scratch store; what is left of one is removed at the next opening. */
+    char folder[CONFIG_PATH_BYTES_MAX + 32];
+    uint64_t used_bytes; /* of the copy */
+    struct replay_report report;
+    struct fault *fault;
+};
+
+static enum err check_room(struct copy_check *check)
+{
+    struct store_stats stats;
+    uint64_t free_bytes = 0;
+    enum err err = store_stats(check->backend, &stats);
+
+    if (err == OK) {
+        err = store_lmdb_free_bytes(check->config->data, &free_bytes);
+    }
+    if (err != OK) {
+        return err;
+    }
+    check->used_bytes = stats.map_used_bytes;
+    if (free_bytes < stats.map_used_bytes + VERIFIER_ROOM_BYTES) {
+        return fault_say(
+            check->fault, ERR_DISK_FULL,
+            "%s: is a copy that was made while a server had the original open; to check "
+            "it takes %" PRIu64 " MiB of room, and %" PRIu64 " MiB are free",
+            check->config->data, (stats.map_used_bytes + VERIFIER_ROOM_BYTES) / MIB,
+            free_bytes / MIB);
+    }
+    return OK;
+}
+
+static enum err replay(struct copy_check *check)
+{
+    const struct store_lmdb_config store = {
+        .path = check->folder,
+        .map_bytes = verify_made_map_bytes(check->config, check->used_bytes),
+        .reserve_bytes = 1};
+    struct replay_config config = {
+        .source = check->backend, .clock = clock_system(), .random = random_system()};
+    enum err err = store_lmdb_open(&store, check->fault, &check->scratch);
+
+    if (err == OK) {
+        store_lmdb_begin_bulk(check->scratch);
+        config.target = check->scratch;
+        err = replay_verify(&config, &check->report);
+        store_lmdb_close(check->scratch);
+    }
+    store_lmdb_remove_folder(check->folder);
+    return err;
+}
+
+static enum err say_torn(const struct copy_check *check)
+{
+    const struct replay_report *report = &check->report;
+
+    return fault_say(
+        check->fault, ERR_CORRUPT,
+        "%s: is a copy that was made while a server had the original open, and it does "
+        "not hold together (rows that differ from what its log makes: %" PRIu64
+        ", organisations whose log does not hold: %" PRIu64 "); " BACKUP_ADVICE,
+        check->config->data, report->difference_count, report->broken_count);
+}
+
+enum err app_check_copy(const struct config *config, struct store_backend *backend,
+                        struct fault *fault)
+{
+    struct copy_check check = {.config = config, .backend = backend, .fault = fault};
+    enum err err = OK;
+
+    (void)snprintf(check.folder, sizeof(check.folder), "%s/%s", config->data,
+                   STORE_LMDB_REBUILD_FOLDER);
+    logger_printf(LOGGER_WARNING,
+                  "%s is a copy that was made while a server had the original open; all of it is "
+                  "checked before it is served. For backups use `errata admin backup FILE`",
+                  config->data);
+    err = check_room(&check);
+    if (err == OK) {
+        err = replay(&check);
+    }
+    if (err == OK && !replay_is_clean(&check.report)) {
+        err = say_torn(&check);
+    }
+    if (err != OK) {
+        return err;
+    }
+    store_lmdb_accept_copy(backend);
+    logger_printf(LOGGER_INFO, "the copy holds together: %" PRIu64 " events, %" PRIu64 " rows",
+                  check.report.events, check.report.rows);
+    return OK;
+}
 
 bool app_lost_file(struct app *app)
 {

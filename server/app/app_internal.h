@@ -121,6 +121,10 @@ void app_access_check(struct app *app);
 void app_access_report(struct app *app);
 
 /* app_folder.c */
+/* Compares a store that is a copy of an open one with its log, and accepts it. ERR_CORRUPT, with what to
+ * do in `fault`, if it does not hold together. Takes as long as a verification. */
+MUST_CHECK enum err app_check_copy(const struct config *config, struct store_backend *backend,
+                                   struct fault *fault);
 /* The data file was removed; the first time it is logged. */
 bool app_lost_file(struct app *app);
 

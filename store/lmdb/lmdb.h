@@ -6,7 +6,8 @@
  *   DIR              locked itself, so that no removal of a file lets a second process in (lmdb_hold.h)
  *   DIR/errata.pid   the number of the process that has the lock
  *   DIR/reserve      preallocated, given up when the disk is full, so that there is room to clean up
- *   DIR/db/          LMDB's files; made as db.new/ and renamed once they are whole
+ *   DIR/db/          LMDB's files, made as db.new/ and renamed once they are whole; and `state`, by
+ *                    which a copy of an open store is recognised (lmdb_state.h)
  *   DIR/db.old/, DIR/rebuild/   only while a rebuilt store takes its place (lmdb_folder.h)
  */
 #ifndef ERRATA_STORE_LMDB_LMDB_H
@@ -49,6 +50,12 @@ MUST_CHECK enum err store_lmdb_open(const struct store_lmdb_config *config, stru
 void store_lmdb_close(struct store_backend *take_backend);
 /* The format of what was opened; STORE_FORMAT_VERSION but for what `takes_older` let in. */
 uint64_t store_lmdb_format(const struct store_backend *backend);
+/* The store is a copy that was made while a process had the original open (lmdb_state.h). Every page
+ * was checked when it was opened; rows may still be of different commits, until the caller has compared
+ * them with the log. */
+bool store_lmdb_is_copy(const struct store_backend *backend);
+/* The caller has: from now on it is a store like any other. */
+void store_lmdb_accept_copy(struct store_backend *backend);
 /* The data file was removed while it is open. Reads and copies go on; commits are refused with ERR_IO,
  * since what they write would be lost at the end. Any thread. */
 bool store_lmdb_lost_file(const struct store_backend *backend);

@@ -10,6 +10,7 @@
 #include "store/lmdb/disk.h"
 #include "store/lmdb/lmdb_check.h"
 #include "store/lmdb/lmdb_internal.h"
+#include "store/lmdb/lmdb_state.h"
 #include "store/record.h"
 
 #include <errno.h>
@@ -125,6 +126,24 @@ static void close_env(struct lmdb_backend *lmdb)
         mdb_env_close(lmdb->env);
         lmdb->env = NULL;
     }
+}
+
+static void mark_open(struct lmdb_backend *lmdb)
+{
+    lmdb_state_mark_open(lmdb->state, lmdb->hold.file);
+    lmdb->marked = true;
+}
+
+/* Lets go of the file that hold_file took; the environment is closed. */
+static void release_file(struct lmdb_backend *lmdb)
+{
+    if (lmdb->marked) {
+        lmdb_state_mark_closed(lmdb->state);
+    }
+    if (lmdb->state >= 0) {
+        (void)close(lmdb->state);
+    }
+    lmdb_hold_release(&lmdb->hold);
 }
 
 /* An older format need not have the tables that are made from the log. */
@@ -295,29 +314,51 @@ static enum err check_format(struct lmdb_backend *lmdb, MDB_txn *txn, struct fau
 
 static enum err check_file(const struct lmdb_backend *lmdb, struct fault *fault)
 {
+    static const struct store_lmdb_check_limits all = {0};
     const struct store_lmdb_check_limits limits = {.pages_max = STORE_LMDB_CHECK_PAGES,
                                                    .duration_us_max = STORE_LMDB_CHECK_US,
                                                    .clock = clock_system()};
+    enum err err = store_lmdb_check(path_in(lmdb, "db/data.mdb").text,
+                                    lmdb->copied ? &all : &limits, fault, NULL);
 
-    return store_lmdb_check(path_in(lmdb, "db/data.mdb").text, &limits, fault, NULL);
+    if (err == ERR_CORRUPT && lmdb->copied) {
+        struct slice why = fault->message;
+
+        return fault_say(
+            fault, err,
+            "%s: is a copy that was made while a server had the original open, and its "
+            "pages do not fit together (%.*s); " BACKUP_ADVICE,
+            lmdb->path, (int)why.size, (const char *)why.data);
+    }
+    return err;
+}
+
+/* Keeps other processes from the file, and finds out what it is. */
+static enum err hold_file(struct lmdb_backend *lmdb, struct fault *fault)
+{
+    enum err err = lmdb_hold_file(&lmdb->hold, path_in(lmdb, "db/data.mdb").text, fault);
+
+    if (err == OK) {
+        lmdb->state =
+            lmdb_state_open(path_in(lmdb, "db/state").text, lmdb->hold.file, &lmdb->copied);
+        err = check_file(lmdb, fault);
+    }
+    return err;
 }
 
 /* LMDB opens the file by its name, and makes one where the name leads to none. */
 static enum err open_held(struct lmdb_backend *lmdb, struct fault *fault)
 {
-    enum err err = lmdb_hold_file(&lmdb->hold, path_in(lmdb, "db/data.mdb").text, fault);
+    enum err err = hold_file(lmdb, fault);
     int fd = -1;
 
-    if (err == OK) {
-        err = check_file(lmdb, fault);
-    }
     if (err == OK) {
         err = open_env(lmdb, path_in(lmdb, "db").text);
     }
     if (err == OK &&
         (mdb_env_get_fd(lmdb->env, &fd) != MDB_SUCCESS || !lmdb_hold_is_file(&lmdb->hold, fd))) {
         return fault_say(fault, ERR_CORRUPT,
-                         "%s: db/data.mdb was replaced while it was opened; restore a backup",
+                         "%s: db/data.mdb was replaced while it was opened; " BACKUP_ADVICE,
                          lmdb->path);
     }
     return err;
@@ -352,6 +393,9 @@ static enum err open_existing(struct lmdb_backend *lmdb, struct fault *fault)
         return fault_say(fault, ERR_CORRUPT, "%s: a table is missing", lmdb->path);
     }
     err = fail_code(lmdb, code);
+    if (err == OK && !lmdb->copied) {
+        mark_open(lmdb);
+    }
     if (err == OK) {
         err = lmdb_settle(lmdb);
     }
@@ -481,6 +525,7 @@ enum err store_lmdb_open(const struct store_lmdb_config *config, struct fault *f
     }
     lmdb->backend.ops = &lmdb_ops;
     lmdb_hold_init(&lmdb->hold);
+    lmdb->state = -1;
     lmdb->takes_older = config->takes_older;
     lmdb->on_damage = config->on_damage;
     lmdb->map_bytes = config->map_bytes != 0 ? config->map_bytes : STORE_LMDB_MAP_BYTES_DEFAULT;
@@ -509,8 +554,21 @@ void store_lmdb_close(struct store_backend *take_backend)
         return;
     }
     close_env(lmdb);
-    lmdb_hold_release(&lmdb->hold);
+    release_file(lmdb);
     free(lmdb);
+}
+
+bool store_lmdb_is_copy(const struct store_backend *backend)
+{
+    return ((const struct lmdb_backend *)backend)->copied;
+}
+
+void store_lmdb_accept_copy(struct store_backend *backend)
+{
+    struct lmdb_backend *lmdb = (struct lmdb_backend *)backend;
+
+    lmdb->copied = false;
+    mark_open(lmdb);
 }
 
 bool store_lmdb_lost_file(const struct store_backend *backend)

@@ -59,6 +59,7 @@ static void remove_files(const char *path, const char *folder)
 
     (void)unlink(name_in(whole.text, "data.mdb").text);
     (void)unlink(name_in(whole.text, "lock.mdb").text);
+    (void)unlink(name_in(whole.text, "state").text);
     (void)rmdir(whole.text);
 }
 

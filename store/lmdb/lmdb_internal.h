@@ -29,6 +29,9 @@ struct lmdb_backend {
     uint64_t format; /* of what was opened */
     const uint8_t *map; /* where the file is mapped */
     struct lmdb_hold hold;
+    int state; /* lmdb_state.h; -1: not open */
+    bool marked; /* the state says that the store is open, by this process */
+    bool copied; /* store_lmdb_is_copy */
     int cause; /* why opening failed: an errno, or LMDB's code; 0: not known */
     MDB_env *env;
     MDB_dbi tables[TABLE_COUNT]; /* opened once; LMDB_NO_TABLE: an older format has none such */

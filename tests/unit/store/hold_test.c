@@ -1,5 +1,6 @@
 /*
- * hold_test.c: a store is one process's alone, also if files of its folder are removed.
+ * hold_test.c: a store is one process's alone, also if files of its folder are removed; and a copy that
+ * was made while it is open is recognised.
  */
 #include "tests/unit/store/store_tests.h"
 
@@ -8,12 +9,17 @@
 #include "tests/support/store/store_world.h"
 #include "tests/support/store/temp_folder.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#define ROWS 400
 #define VALUE_BYTES 1000
+#define META_BYTES (2 * 4096)
+#define COPY_BYTES 65536
 
 struct world {
     struct temp_folder folder;
@@ -102,6 +108,13 @@ static enum err put_row(struct store_backend *backend, uint64_t number, uint8_t 
     return store_commit(txn);
 }
 
+static void fill(struct store_backend *backend, uint64_t from)
+{
+    for (uint64_t i = from; i < from + ROWS; i++) {
+        assert_int_equal(put_row(backend, i, 1), OK);
+    }
+}
+
 /* Goal: no removal of a file lets a second process in. Method: the files by which processes know each
  * other are removed, then all others; a second opening comes after both. */
 static void test_files_removed(void **state)
@@ -112,6 +125,7 @@ static void test_files_removed(void **state)
     remove_at(world, "data/errata.pid");
     remove_at(world, "data/db/lock.mdb");
     expect_refused(world, "data", ERR_PRECONDITION, "is in use by another process");
+    remove_at(world, "data/db/state");
     remove_at(world, "data/db/data.mdb");
     remove_at(world, "data/reserve");
     expect_refused(world, "data", ERR_PRECONDITION, "is in use by another process");
@@ -163,6 +177,112 @@ static void test_lost_file(void **state)
     store_lmdb_close(backend);
 }
 
+/* Copies bytes of a file from `offset` on to the same place of another. */
+static void copy_bytes(struct world *world, const char *from, const char *to, off_t offset,
+                       size_t bytes_max)
+{
+    static uint8_t bytes[COPY_BYTES];
+    int source = open(path_of(world, from).text, O_RDONLY | O_CLOEXEC);
+    int target = open(path_of(world, to).text, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    ssize_t size = 1;
+
+    assert_true(source >= 0 && target >= 0);
+    while (size > 0 && bytes_max > 0) {
+        size_t wanted = bytes_max < sizeof(bytes) ? bytes_max : sizeof(bytes);
+
+        size = pread(source, bytes, wanted, offset);
+        assert_true(size >= 0);
+        assert_int_equal(pwrite(target, bytes, (size_t)size, offset), size);
+        offset += size;
+        bytes_max -= (size_t)size;
+    }
+    assert_int_equal(close(source), 0);
+    assert_int_equal(close(target), 0);
+}
+
+static void make_copy_folder(struct world *world)
+{
+    assert_int_equal(mkdir(path_of(world, "copy").text, 0700), 0);
+    assert_int_equal(mkdir(path_of(world, "copy/db").text, 0700), 0);
+    copy_bytes(world, "data/db/state", "copy/db/state", 0, SIZE_MAX);
+}
+
+static bool is_copy(struct world *world, const char *name)
+{
+    struct store_backend *backend = open_at(world, name);
+    bool copied = store_lmdb_is_copy(backend);
+
+    store_lmdb_close(backend);
+    return copied;
+}
+
+/* Goal: a copy of an open store is one until somebody has accepted it. Method: copy the files, open the
+ * copy again and again. */
+static void test_copy_of_an_open_store(void **state)
+{
+    struct world *world = *state;
+    struct store_backend *backend = open_at(world, "data");
+    struct store_backend *copy = NULL;
+
+    fill(backend, 1);
+    make_copy_folder(world);
+    copy_bytes(world, "data/db/data.mdb", "copy/db/data.mdb", 0, SIZE_MAX);
+    store_lmdb_close(backend);
+    assert_true(is_copy(world, "copy"));
+    assert_true(is_copy(world, "copy"));
+    copy = open_at(world, "copy");
+    store_lmdb_accept_copy(copy);
+    assert_false(store_lmdb_is_copy(copy));
+    store_lmdb_close(copy);
+    assert_false(is_copy(world, "copy"));
+    assert_false(is_copy(world, "data"));
+}
+
+/* Goal: a copy with pages of two commits is refused, and the message names what to do. Method: the meta
+ * pages are copied, then many rows are written, then the rest is copied. */
+static void test_torn_copy(void **state)
+{
+    struct world *world = *state;
+    struct store_backend *backend = open_at(world, "data");
+
+    fill(backend, 1);
+    make_copy_folder(world);
+    copy_bytes(world, "data/db/data.mdb", "copy/db/data.mdb", 0, META_BYTES);
+    fill(backend, ROWS + 1);
+    copy_bytes(world, "data/db/data.mdb", "copy/db/data.mdb", META_BYTES, SIZE_MAX);
+    store_lmdb_close(backend);
+    expect_refused(world, "copy", ERR_CORRUPT, "made while a server had the original open");
+    expect_refused(world, "copy", ERR_CORRUPT, "errata admin backup");
+    assert_false(is_copy(world, "data"));
+}
+
+/* Goal: what is not a copy is not mistaken for one. Method: a copy of a closed store; one whose process
+ * was killed, in its place and moved; a state that a power cut left empty, or half written. */
+static void test_not_a_copy(void **state)
+{
+    struct world *world = *state;
+    struct path state_path = path_of(world, "copy/db/state");
+    pid_t child = 0;
+
+    store_lmdb_close(open_at(world, "data"));
+    make_copy_folder(world);
+    copy_bytes(world, "data/db/data.mdb", "copy/db/data.mdb", 0, SIZE_MAX);
+    assert_false(is_copy(world, "copy"));
+    child = fork();
+    if (child == 0) {
+        (void)open_at(world, "copy");
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(rename(path_of(world, "copy").text, path_of(world, "moved").text), 0);
+    assert_false(is_copy(world, "moved"));
+    assert_int_equal(rename(path_of(world, "moved").text, path_of(world, "copy").text), 0);
+    assert_int_equal(truncate(state_path.text, 0), 0);
+    assert_false(is_copy(world, "copy"));
+    assert_int_equal(truncate(state_path.text, 20), 0);
+    assert_false(is_copy(world, "copy"));
+}
+
 /* Goal: a map that this process has no addresses for is refused before anything is made. Method: more
  * than any process has. */
 static void test_map_too_large(void **state)
@@ -183,6 +303,9 @@ int run_hold_tests(void)
         cmocka_unit_test_setup_teardown(test_files_removed, setup, teardown),
         cmocka_unit_test_setup_teardown(test_links, setup, teardown),
         cmocka_unit_test_setup_teardown(test_lost_file, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_copy_of_an_open_store, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_torn_copy, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_not_a_copy, setup, teardown),
         cmocka_unit_test_setup_teardown(test_map_too_large, setup, teardown),
     };
 

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -131,6 +132,23 @@ static void test_files_removed(void **state)
     expect_refused(world, "data", ERR_PRECONDITION, "is in use by another process");
     store_lmdb_close(backend);
     expect_refused(world, "data", ERR_CORRUPT, "data.mdb is missing");
+}
+
+/* Goal: a program that locks errata.pid alone, as earlier ones did, keeps us out, and its number is named.
+ * Method: such a lock. */
+static void test_earlier_program(void **state)
+{
+    struct world *world = *state;
+    char holder[64];
+    int fd = -1;
+
+    store_lmdb_close(open_at(world, "data"));
+    fd = open(path_of(world, "data/errata.pid").text, O_RDWR | O_CLOEXEC);
+    assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0);
+    (void)snprintf(holder, sizeof(holder), "is in use by process %d", (int)getpid());
+    expect_refused(world, "data", ERR_PRECONDITION, holder);
+    assert_int_equal(close(fd), 0);
+    store_lmdb_close(open_at(world, "data"));
 }
 
 /* Goal: the lock is the folder's, whichever path leads to it, and the file's, whichever folder it is in.
@@ -301,6 +319,7 @@ int run_hold_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_files_removed, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_earlier_program, setup, teardown),
         cmocka_unit_test_setup_teardown(test_links, setup, teardown),
         cmocka_unit_test_setup_teardown(test_lost_file, setup, teardown),
         cmocka_unit_test_setup_teardown(test_copy_of_an_open_store, setup, teardown),

@@ -9,7 +9,7 @@
 #include <openssl/crypto.h>
 #include <stdlib.h>
 
-#define SCHEME_BYTES (sizeof("Bearer ") - 1)
+#define SCHEME_BYTES (sizeof("Bearer") - 1)
 /* The digits of the key id within a token's text, as one word. */
 #define KEY_ID_AT (sizeof("errata_") - 1)
 _Static_assert(ADMIN_KEY_ID_TEXT_BYTES == sizeof(uint64_t), "a key id's digits are one word");
@@ -56,12 +56,12 @@ void auth_free(struct auth *auth)
     }
 }
 
-/* `Bearer `, in any case (RFC 9110, 11.1). */
+/* `Bearer`, in any case (RFC 9110, 11.1). */
 static bool is_bearer(const uint8_t *text)
 {
-    static const char scheme[] = "bearer ";
+    static const char scheme[] = "bearer";
 
-    if (memcmp(text, "Bearer ", SCHEME_BYTES) == 0) {
+    if (memcmp(text, "Bearer", SCHEME_BYTES) == 0) {
         return true;
     }
     for (size_t i = 0; i < SCHEME_BYTES; i++) {
@@ -77,13 +77,21 @@ static bool is_bearer(const uint8_t *text)
     return true;
 }
 
-/* The token behind the scheme. */
+/* The token after the scheme and one or more spaces (RFC 9110, 11.4). */
 static bool strip_scheme(struct slice authorization, struct slice *ret_token)
 {
-    if (authorization.size != SCHEME_BYTES + TOKEN_TEXT_BYTES || !is_bearer(authorization.data)) {
+    size_t spaces = 0;
+
+    if (authorization.size <= SCHEME_BYTES + TOKEN_TEXT_BYTES || !is_bearer(authorization.data)) {
         return false;
     }
-    *ret_token = slice_after(authorization, SCHEME_BYTES);
+    spaces = authorization.size - SCHEME_BYTES - TOKEN_TEXT_BYTES;
+    for (size_t i = 0; i < spaces; i++) {
+        if (authorization.data[SCHEME_BYTES + i] != ' ') {
+            return false;
+        }
+    }
+    *ret_token = slice_after(authorization, SCHEME_BYTES + spaces);
     return true;
 }
 

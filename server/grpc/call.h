@@ -62,6 +62,7 @@ struct call {
     int64_t started_us; /* monotonic; when the bytes came that began it */
     int64_t deadline_us; /* monotonic; INT64_MAX: none */
     struct slice authorization; /* the metadata's value, or empty */
+    bool authorization_repeated; /* there were several: whose call it is can't be said */
     struct slice peer; /* address for the log, such as 127.0.0.1:40112 */
     uint64_t number; /* of the call since start: the request id of log lines */
     bool cancelled; /* on_cancel was called */

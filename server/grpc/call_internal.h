@@ -89,6 +89,7 @@ enum call_content {
 struct call_head {
     enum call_content content;
     bool is_post;
+    bool is_head;
     bool timeout_is_bad;
     bool no_memory;
     int64_t timeout_us; /* INT64_MAX: none */

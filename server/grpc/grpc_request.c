@@ -12,14 +12,31 @@
         }                                                                                          \
     }
 
+#define GRPC_TEXT_TYPE GRPC_FIELD("content-type", "text/plain; charset=utf-8")
+
+/* Answers of HTTP's own, for a peer that does not speak gRPC. */
 static const struct h2_field grpc_not_post[] = {
     GRPC_FIELD(":status", "405"),
+    GRPC_TEXT_TYPE,
     GRPC_FIELD("allow", "POST"),
 };
 static const struct h2_field grpc_not_grpc[] = {
     GRPC_FIELD(":status", "415"),
+    GRPC_TEXT_TYPE,
     GRPC_FIELD("accept-post", "application/grpc, application/grpc+proto"),
 };
+static const struct h2_field grpc_fields_too_large[] = {
+    GRPC_FIELD(":status", "431"),
+    GRPC_TEXT_TYPE,
+};
+
+#define GRPC_STRINGIFY(number) #number
+#define GRPC_NUMBER(number) GRPC_STRINGIFY(number)
+#define GRPC_LIST_KIB 16
+_Static_assert(GRPC_LIST_KIB * 1024 == H2_HEADER_LIST_BYTES_MAX, "texts give the limit");
+#define GRPC_TOO_LARGE_TEXT                                                                        \
+    "metadata: the request's header fields are too large; expected at most " GRPC_NUMBER(          \
+        GRPC_LIST_KIB) " KiB, counting name, value and 32 bytes of each"
 
 /* The place where other content types become other protocols. */
 static enum call_content grpc_content_of(struct slice value)
@@ -79,6 +96,7 @@ static bool grpc_take_known_field(struct call_core *core, struct slice name, str
     case 7:
         if (slice_equal(name, SLICE(":method"))) {
             core->head.is_post = slice_equal(value, SLICE("POST"));
+            core->head.is_head = slice_equal(value, SLICE("HEAD"));
             return true;
         }
         return slice_equal(name, SLICE(":scheme"));
@@ -113,25 +131,54 @@ static bool grpc_take_known_field(struct call_core *core, struct slice name, str
 
 void grpc_take_field(struct call_core *core, struct slice name, struct slice value)
 {
-    if (grpc_take_known_field(core, name, value)) {
+    if (grpc_take_known_field(core, name, value) || h2_stream_is_over_limit(grpc_stream_of(core))) {
         return;
+    }
+    if (slice_equal(name, SLICE("authorization")) && core->call.authorization.data != NULL) {
+        core->call.authorization_repeated = true;
     }
     if (call_take_metadata(core, name, grpc_trim(value)) != OK) {
         core->head.no_memory = true;
         return;
     }
-    if (slice_equal(name, SLICE("authorization")) && core->call.authorization.size == 0) {
+    if (slice_equal(name, SLICE("authorization")) && !core->call.authorization_repeated) {
         core->call.authorization = core->metadata->value;
     }
 }
 
-/* Answers that are HTTP's, since whoever asked speaks no gRPC. */
-static void grpc_answer_http(struct call_core *core, const struct h2_field *fields, size_t count)
+/* Answers with a status of HTTP and a text that says what was expected; HEAD gets no text. */
+static void grpc_answer_http(struct call_core *core, const struct h2_field *fields, size_t count,
+                             const char *text)
 {
     core->server->stats.calls_refused++;
     core->ended = true;
     core->responded = true;
-    h2_stream_respond(grpc_stream_of(core), fields, count, false);
+    h2_stream_respond_text(grpc_stream_of(core), fields, count,
+                           core->head.is_head ? slice_of(NULL, 0) : slice_text(text));
+}
+
+#define GRPC_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* The request is no gRPC call at all: answered in HTTP. */
+static bool grpc_refuse_http(struct call_core *core)
+{
+    bool is_over = h2_stream_is_over_limit(grpc_stream_of(core));
+
+    if (core->head.content == CALL_CONTENT_GRPC && core->head.is_post) {
+        return false;
+    }
+    if (is_over) {
+        grpc_answer_http(core, grpc_fields_too_large, GRPC_COUNT(grpc_fields_too_large),
+                         GRPC_TOO_LARGE_TEXT "\n");
+    } else if (core->head.content != CALL_CONTENT_GRPC) {
+        grpc_answer_http(core, grpc_not_grpc, GRPC_COUNT(grpc_not_grpc),
+                         "content-type: this port serves gRPC only; expected application/grpc or "
+                         "application/grpc+proto\n");
+    } else {
+        grpc_answer_http(core, grpc_not_post, GRPC_COUNT(grpc_not_post),
+                         "method: gRPC calls are POST; expected POST\n");
+    }
+    return true;
 }
 
 static void grpc_set_deadline(struct call_core *core)
@@ -146,12 +193,24 @@ static void grpc_set_deadline(struct call_core *core)
     }
 }
 
+/* A call without any time left, such as one with a `grpc-timeout` of `0S` or `1n`, is not run. */
+static void grpc_start(struct call_core *core)
+{
+    if (core->call.deadline_us <= core->server->now_us) {
+        core->server->stats.calls_expired++;
+        call_refuse_err(core, ERR_DEADLINE, NULL);
+        return;
+    }
+    call_start(core);
+}
+
 void grpc_take_head_end(struct call_core *core)
 {
-    if (core->head.content != CALL_CONTENT_GRPC) {
-        grpc_answer_http(core, grpc_not_grpc, sizeof(grpc_not_grpc) / sizeof(grpc_not_grpc[0]));
-    } else if (!core->head.is_post) {
-        grpc_answer_http(core, grpc_not_post, sizeof(grpc_not_post) / sizeof(grpc_not_post[0]));
+    if (grpc_refuse_http(core)) {
+        return;
+    }
+    if (h2_stream_is_over_limit(grpc_stream_of(core))) {
+        call_refuse_err(core, ERR_TOO_LARGE, GRPC_TOO_LARGE_TEXT);
     } else if (core->call.method == NULL) {
         call_refuse_err(core, ERR_UNIMPLEMENTED, NULL);
     } else if (core->head.no_memory) {
@@ -164,6 +223,6 @@ void grpc_take_head_end(struct call_core *core)
                         "grpc-timeout is 1 to 8 digits and one of H, M, S, m, u, n");
     } else {
         grpc_set_deadline(core);
-        call_start(core);
+        grpc_start(core);
     }
 }

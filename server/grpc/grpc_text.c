@@ -153,7 +153,7 @@ enum err grpc_timeout_parse(struct slice text, int64_t *ret_us)
         return ERR_INVALID;
     }
     if (unit_ns < 1000) {
-        *ret_us = (count + 999) / 1000;
+        *ret_us = count / 1000; /* what is below a microsecond is over before it is read */
     } else if (count > CALL_TIMEOUT_US_MAX / (unit_ns / 1000)) {
         *ret_us = CALL_TIMEOUT_US_MAX;
     } else {

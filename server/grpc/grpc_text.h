@@ -25,7 +25,7 @@ MUST_CHECK enum err grpc_base64_encode(struct arena *arena, struct slice bytes,
 /* Everything outside %x20-7E, and `%`, becomes %XX. Gives the text itself where nothing had to. */
 MUST_CHECK enum err grpc_percent_encode(struct arena *arena, struct slice text,
                                         struct slice *ret_encoded);
-/* Microseconds of a grpc-timeout, at most CALL_TIMEOUT_US_MAX. ERR_INVALID for what is none. */
+/* Microseconds of a grpc-timeout, 0 to CALL_TIMEOUT_US_MAX, rounded down. ERR_INVALID for another form. */
 MUST_CHECK enum err grpc_timeout_parse(struct slice text, int64_t *ret_us);
 
 #endif

@@ -31,13 +31,15 @@
 #define H2_FEED_REQUESTS_MAX 16
 #define H2_FEED_BYTES_MAX ((size_t)16 * 1024)
 /* A header list is counted up to here; a longer one ends the connection, since each byte of it may
- * stand for thousands (HPACK's references). */
-#define H2_HEADER_LIST_BYTES_COUNTED (4 * H2_HEADER_LIST_BYTES_MAX)
+ * stand for thousands (HPACK's references). The frames of one block bring at most so many bytes without
+ * references, so that a caller with too much metadata gets an answer. */
+#define H2_HEADER_LIST_BYTES_COUNTED (16 * H2_HEADER_LIST_BYTES_MAX)
 /* Entries of one SETTINGS frame, and acknowledgements that wait to be sent. */
 #define H2_SETTINGS_MAX 16
 #define H2_OUTBOUND_ACKS_MAX 100
 /* RST_STREAM frames: received (every cancelled or timed-out call sends one), and, in a bucket of
- * their own, sent because of the peer's frames (CVE-2025-8671). */
+ * their own, sent because of the peer's frames (CVE-2025-8671). Header lists above
+ * H2_HEADER_LIST_BYTES_MAX count as such: each may cost what a hundred requests do. */
 #define H2_RESETS_BURST 1000
 #define H2_RESETS_PER_SECOND 200
 /* Frames that carry nothing, or next to nothing: pings, DATA of fewer bytes than below, trailers,
@@ -63,6 +65,9 @@
 /* Our own ping, sent when streams are open, and how long its answer may take. */
 #define H2_KEEPALIVE_US (60 * INT64_C(1000000))
 #define H2_KEEPALIVE_ANSWER_US (20 * INT64_C(1000000))
+/* What is left of a request that was answered with h2_stream_respond_text is read for so long: a client
+ * that is reset while it still sends gives up the answer too. Its window bounds what it can send. */
+#define H2_TEXT_LINGER_US (2 * INT64_C(1000000))
 /* Between the first GOAWAY and the second one, if no ping comes back before. */
 #define H2_SHUTDOWN_NOTICE_US (1 * INT64_C(1000000))
 /* Streams are looked at for deadlines this often. */
@@ -101,7 +106,8 @@ struct h2_field {
 struct h2_handlers {
     /* A request begins; its fields follow. The place for h2_stream_set_user. */
     void (*on_request)(void *user, struct h2_stream *stream);
-    /* One field of the request, pseudo fields first; borrowed for the length of the call. */
+    /* One field of the request, pseudo fields first; borrowed for the length of the call. Comes too for
+     * fields above H2_HEADER_LIST_BYTES_MAX: h2_stream_is_over_limit is true then. */
     void (*on_field)(void *user, struct h2_stream *stream, struct slice name, struct slice value);
     /* The fields are whole. */
     void (*on_fields_end)(void *user, struct h2_stream *stream);
@@ -169,10 +175,17 @@ void h2_stream_set_user(struct h2_stream *stream, void *user);
 void *h2_stream_user(const struct h2_stream *stream);
 /* Grows each time the stream's memory is used again: whoever keeps a stream keeps this beside it. */
 uint32_t h2_stream_generation(const struct h2_stream *stream);
+/* The request's fields are more than H2_HEADER_LIST_BYTES_MAX: it is to be refused. */
+bool h2_stream_is_over_limit(const struct h2_stream *stream);
 /* Starts the answer. What the fields point to stays valid until on_close. Without a body the
  * answer ends here; and if the request has not ended yet, RST_STREAM(NO_ERROR) follows the answer. */
 void h2_stream_respond(struct h2_stream *stream, const struct h2_field *fields, size_t count,
                        bool body);
+/* Answers a request that the layer above does not serve: fields and a text (it may be empty), which both
+ * stay valid until on_close. The rest of the request is read and ignored for H2_TEXT_LINGER_US, then the
+ * stream is reset with NO_ERROR. Only on_close follows. */
+void h2_stream_respond_text(struct h2_stream *stream, const struct h2_field *fields, size_t count,
+                            struct slice text);
 /* Inside body_end alone; valid until on_close likewise. */
 void h2_stream_send_trailers(struct h2_stream *stream, const struct h2_field *fields, size_t count);
 /* More of the body is ready, or its end. */

@@ -7,10 +7,6 @@
 /* Of a field in the header list: RFC 9113, 6.5.2. */
 #define H2_FIELD_OVERHEAD_BYTES 32
 
-static const struct h2_field h2_too_large_fields[] = {
-    {{(const uint8_t *)":status", 7}, {(const uint8_t *)"431", 3}},
-};
-
 /* A request's events come in a row: nghttp2 is asked for the first of them alone. */
 static struct h2_stream *h2_find_stream(struct h2_conn *conn, int32_t id)
 {
@@ -78,10 +74,6 @@ static int h2_on_header(nghttp2_session *session, const nghttp2_frame *frame, co
     if (stream->fields_end) {
         return 0; /* trailers of a request mean nothing here */
     }
-    if (stream->header_list_bytes > H2_HEADER_LIST_BYTES_MAX) {
-        stream->fields_refused = true;
-        return 0;
-    }
     conn->shared->handlers->on_field(conn->user, stream, slice_of(name, name_bytes),
                                      slice_of(value, value_bytes));
     return 0;
@@ -108,8 +100,14 @@ static int h2_on_data_chunk(nghttp2_session *session, uint8_t flags, int32_t id,
     struct h2_stream *stream = h2_find_stream(conn, id);
 
     (void)flags;
-    if (stream == NULL || stream->fields_refused) {
+    if (stream == NULL) {
         return nghttp2_session_consume(session, id, size) == 0 ? 0 : NGHTTP2_ERR_CALLBACK_FAILURE;
+    }
+    if (stream->is_text) {
+        /* Ignored; the stream's own window stays shut, which bounds what comes. */
+        return nghttp2_session_consume_connection(session, size) == 0
+                   ? 0
+                   : NGHTTP2_ERR_CALLBACK_FAILURE;
     }
     stream->unconsumed_bytes += (uint32_t)size;
     conn->shared->handlers->on_data(conn->user, stream, slice_of(data, size));
@@ -122,11 +120,10 @@ static void h2_end_fields(struct h2_conn *conn, struct h2_stream *stream)
         return;
     }
     stream->fields_end = true;
-    if (stream->fields_refused) {
-        h2_stream_respond(stream, h2_too_large_fields, 1, false);
-    } else {
-        conn->shared->handlers->on_fields_end(conn->user, stream);
+    if (h2_stream_is_over_limit(stream) && !h2_bucket_take(&conn->own_resets, conn->now_us)) {
+        h2_conn_fail(conn, H2_ENHANCE_YOUR_CALM, "too_many_large_header_lists");
     }
+    conn->shared->handlers->on_fields_end(conn->user, stream);
 }
 
 static int h2_on_stream_frame(struct h2_conn *conn, const nghttp2_frame *frame)
@@ -140,7 +137,7 @@ static int h2_on_stream_frame(struct h2_conn *conn, const nghttp2_frame *frame)
     if (frame->hd.type == NGHTTP2_HEADERS) {
         h2_end_fields(conn, stream);
     }
-    if (stream->request_end && !stream->fields_refused) {
+    if (stream->request_end && !stream->is_text) {
         conn->shared->handlers->on_request_end(conn->user, stream);
     }
     return 0;
@@ -182,7 +179,8 @@ static void h2_note_data_sent(struct h2_conn *conn, const nghttp2_frame *frame)
     }
 }
 
-static int h2_note_headers_sent(struct h2_conn *conn, const nghttp2_frame *frame)
+/* A frame of an answer was sent, perhaps its last. */
+static int h2_note_answer_sent(struct h2_conn *conn, const nghttp2_frame *frame)
 {
     struct h2_stream *stream = NULL;
 
@@ -191,6 +189,10 @@ static int h2_note_headers_sent(struct h2_conn *conn, const nghttp2_frame *frame
     }
     stream = h2_find_stream(conn, frame->hd.stream_id);
     if (stream == NULL || stream->request_end) {
+        return 0;
+    }
+    if (stream->is_text) {
+        stream->linger_until_us = conn->now_us + H2_TEXT_LINGER_US;
         return 0;
     }
     /* Answered before the request's end. Submitted here, it cannot overtake the answer. */
@@ -208,11 +210,11 @@ static int h2_on_frame_send(nghttp2_session *session, const nghttp2_frame *frame
     if (frame->hd.type == NGHTTP2_DATA) {
         conn->ping_strikes = 0;
         h2_note_data_sent(conn, frame);
-        return 0;
+        return h2_note_answer_sent(conn, frame);
     }
     if (frame->hd.type == NGHTTP2_HEADERS) {
         conn->ping_strikes = 0;
-        return h2_note_headers_sent(conn, frame);
+        return h2_note_answer_sent(conn, frame);
     }
     if (frame->hd.type == NGHTTP2_GOAWAY && conn->failed) {
         conn->done = true; /* with this frame as its last */
@@ -250,9 +252,14 @@ static int h2_send_data(nghttp2_session *session, nghttp2_frame *frame, const ui
         return NGHTTP2_ERR_WOULDBLOCK;
     }
     memcpy(conn->output.next, head, H2_FRAME_HEAD_BYTES);
-    conn->shared->handlers->body_copy(conn->user, stream, conn->output.next + H2_FRAME_HEAD_BYTES,
-                                      size);
-    conn->output.next += H2_FRAME_HEAD_BYTES + size;
+    conn->output.next += H2_FRAME_HEAD_BYTES;
+    if (stream->is_text) {
+        memcpy(conn->output.next, stream->text.data, size);
+        stream->text = slice_after(stream->text, size);
+    } else {
+        conn->shared->handlers->body_copy(conn->user, stream, conn->output.next, size);
+    }
+    conn->output.next += size;
     return 0;
 }
 

@@ -38,7 +38,8 @@ static enum err h2_options_new(nghttp2_option **ret_options)
     nghttp2_option_set_no_rfc9113_leading_and_trailing_ws_validation(options, 1);
     nghttp2_option_set_max_outbound_ack(options, H2_OUTBOUND_ACKS_MAX);
     nghttp2_option_set_max_settings(options, H2_SETTINGS_MAX);
-    nghttp2_option_set_max_continuations(options, H2_CONTINUATIONS_MAX);
+    /* It counts each piece in which the head of one comes; the guard counts frames. */
+    nghttp2_option_set_max_continuations(options, (H2_CONTINUATIONS_MAX + 1) * H2_FRAME_HEAD_BYTES);
     /* The guard's bucket ends a connection earlier, and with a better code. */
     nghttp2_option_set_stream_reset_rate_limit(options, 2 * H2_RESETS_BURST,
                                                2 * H2_RESETS_PER_SECOND);
@@ -426,6 +427,10 @@ static void h2_conn_tick_streams(struct h2_conn *conn)
             conn->now_us - stream->blocked_since_us >= H2_BLOCKED_DEADLINE_US) {
             stream->blocked_since_us = INT64_MAX;
             h2_stream_reset(stream, H2_CANCEL);
+        }
+        if (conn->now_us >= stream->linger_until_us) {
+            stream->linger_until_us = INT64_MAX;
+            h2_stream_reset(stream, H2_NO_ERROR);
         }
     }
 }

@@ -90,8 +90,10 @@ static const char *h2_guard_count(struct h2_guard *guard, uint32_t stream, int64
     uint8_t type = guard->head[3];
 
     if (type == NGHTTP2_CONTINUATION) {
-        return NULL; /* nghttp2 counts them */
+        guard->continuations++;
+        return guard->continuations <= H2_CONTINUATIONS_MAX ? NULL : "too_many_continuations";
     }
+    guard->continuations = 0; /* none may come between those of a block */
     if (type == NGHTTP2_RST_STREAM) {
         return h2_bucket_take(&guard->resets, now_us) ? NULL : "too_many_resets";
     }

@@ -30,6 +30,7 @@ struct h2_guard {
     bool settings_seen;
     bool in_frame; /* its head was read, and of its payload not all */
     bool ends_block; /* the frame that is being read has END_HEADERS */
+    uint8_t continuations; /* of the header block that is being read, so far */
     uint8_t events; /* beginnings and ends of requests in it */
     uint32_t payload_bytes_left;
     struct h2_seen seen;

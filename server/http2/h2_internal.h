@@ -37,9 +37,11 @@ struct h2_stream {
     uint32_t untold_bytes; /* consumed, which nghttp2 does not know yet; below H2_TOLD_BYTES */
     uint32_t progress_bytes; /* of output, since `blocked_since_us` */
     int64_t blocked_since_us; /* output waits since; INT64_MAX: none does */
+    struct slice text; /* of h2_stream_respond_text: what is left to be sent */
+    int64_t linger_until_us; /* of the request's rest after the text; INT64_MAX: not waited for */
+    bool is_text; /* answered by h2_stream_respond_text */
     bool fields_end; /* the request's first header block is whole */
     bool request_end; /* the peer has ended its side */
-    bool fields_refused; /* over the limit: answered with 431 */
     bool wants_drained;
 };
 

@@ -27,7 +27,8 @@ struct h2_stream *h2_stream_open(struct h2_conn *conn, int32_t id)
                                  .next = conn->streams,
                                  .id = id,
                                  .generation = generation + 1,
-                                 .blocked_since_us = INT64_MAX};
+                                 .blocked_since_us = INT64_MAX,
+                                 .linger_until_us = INT64_MAX};
     if (conn->streams != NULL) {
         conn->streams->previous = stream;
     }
@@ -90,6 +91,11 @@ uint32_t h2_stream_generation(const struct h2_stream *stream)
     return stream->generation;
 }
 
+bool h2_stream_is_over_limit(const struct h2_stream *stream)
+{
+    return stream->header_list_bytes > H2_HEADER_LIST_BYTES_MAX;
+}
+
 /* nghttp2's form of fields that stay valid while the stream lives: nothing is copied. */
 static void h2_fields_convert(const struct h2_field *fields, size_t count, nghttp2_nv *to)
 {
@@ -101,6 +107,26 @@ static void h2_fields_convert(const struct h2_field *fields, size_t count, nghtt
         to[i].valuelen = fields[i].value.size;
         to[i].flags = NGHTTP2_NV_FLAG_NO_COPY_NAME | NGHTTP2_NV_FLAG_NO_COPY_VALUE;
     }
+}
+
+/* NOLINTNEXTLINE(readability-non-const-parameter): nghttp2 specifies the type of `to` */
+static ssize_t h2_stream_read_text(nghttp2_session *session, int32_t id, uint8_t *to, size_t size,
+                                   uint32_t *flags, nghttp2_data_source *source, void *user)
+{
+    struct h2_stream *stream = source->ptr;
+    struct h2_conn *conn = user;
+    size_t step = stream->text.size < size ? stream->text.size : size;
+
+    (void)session;
+    (void)id;
+    (void)to; /* the bytes go straight into the output: h2_send_data */
+    conn->recent = stream;
+    *flags |= NGHTTP2_DATA_FLAG_NO_COPY;
+    if (step == stream->text.size) {
+        *flags |= NGHTTP2_DATA_FLAG_EOF;
+        stream->blocked_since_us = INT64_MAX;
+    }
+    return (ssize_t)step;
 }
 
 /* NOLINTNEXTLINE(readability-non-const-parameter): nghttp2 says the type of `to` */
@@ -147,22 +173,36 @@ static void h2_stream_note_blocked(struct h2_stream *stream)
     }
 }
 
-void h2_stream_respond(struct h2_stream *stream, const struct h2_field *fields, size_t count,
-                       bool body)
+/* Without a reader the answer has no body. */
+static void h2_stream_submit(struct h2_stream *stream, const struct h2_field *fields, size_t count,
+                             nghttp2_data_source_read_callback reader)
 {
     nghttp2_nv converted[H2_FIELDS_MAX];
-    nghttp2_data_provider provider = {.source = {.ptr = stream},
-                                      .read_callback = h2_stream_read_body};
+    nghttp2_data_provider provider = {.source = {.ptr = stream}, .read_callback = reader};
     int code = 0;
 
     h2_fields_convert(fields, count, converted);
     code = nghttp2_submit_response(stream->conn->session, stream->id, converted, count,
-                                   body ? &provider : NULL);
-    if (body) {
+                                   reader != NULL ? &provider : NULL);
+    if (reader != NULL) {
         h2_stream_note_blocked(stream);
     }
     h2_stream_check(stream, code);
     h2_conn_note_output(stream->conn);
+}
+
+void h2_stream_respond(struct h2_stream *stream, const struct h2_field *fields, size_t count,
+                       bool body)
+{
+    h2_stream_submit(stream, fields, count, body ? h2_stream_read_body : NULL);
+}
+
+void h2_stream_respond_text(struct h2_stream *stream, const struct h2_field *fields, size_t count,
+                            struct slice text)
+{
+    stream->is_text = true;
+    stream->text = text;
+    h2_stream_submit(stream, fields, count, text.size > 0 ? h2_stream_read_text : NULL);
 }
 
 void h2_stream_send_trailers(struct h2_stream *stream, const struct h2_field *fields, size_t count)

@@ -195,6 +195,10 @@ static enum err admit(struct rpc *rpc)
     if (rpc->services->draining) {
         return ERR_DRAINING;
     }
+    if (rpc->call->authorization_repeated) {
+        return fault_say(&rpc->fault, ERR_UNAUTHENTICATED,
+                         "authorization: the call has several; expected one 'Bearer errata_...'");
+    }
     err = rpc_authenticate(rpc);
     if (err != OK) {
         return err;

@@ -11,7 +11,7 @@ import time
 import grpc
 
 import pdf_data
-from erratad import (ServerCase, correction, feedback, fields_in, health_pb2, layout, learning, main,
+from erratad import (ServerCase, admin as admin_service, correction, feedback, fields_in, health_pb2, layout, learning, main,
                      pieces, status_of)
 
 LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
@@ -149,12 +149,28 @@ class Calls(ServerCase):
         call(request, metadata=[(f"x-{i}", "v" * 100) for i in range(60)])
 
     def test_headers_over_the_limit(self):
-        with self.assertRaises(grpc.RpcError) as caught:
-            self.admin.corrections.GetExamples(
-                correction.GetExamplesRequest(layout_fingerprint="x"),
-                metadata=[("x-large", "v" * 20_000)])
-        self.assertNotEqual(caught.exception.code(), grpc.StatusCode.OK)
-        self.admin.examples("x")
+        """RESOURCE_EXHAUSTED with the limit, also for metadata in several frames."""
+        for fields, size in ((1, 20_000), (10, 4_000), (10, 8_000)):
+            error = self.assert_code(grpc.StatusCode.RESOURCE_EXHAUSTED,
+                                     self.admin.corrections.GetExamples,
+                                     correction.GetExamplesRequest(layout_fingerprint="x"),
+                                     metadata=[(f"x-large-{i}", "v" * size) for i in range(fields)])
+            self.assertIn("16 KiB", error.details())
+            self.admin.examples("x")
+
+    def test_authorization_forms(self):
+        """One field, of which the scheme's case and the number of spaces do not matter."""
+        plain = self.server.client("")
+        token = self.server.admin_token
+        check = admin_service.GetServerInfoRequest()
+        for value in (f"bearer {token}", f"BEARER  {token}", f"Bearer     {token}"):
+            plain.admin.GetServerInfo(check, metadata=[("authorization", value)])
+        for values in ((f"Bearer {token}", f"Bearer {token}"), (f"Bearer {token}", "Basic YTpi"),
+                       ("Basic YTpi", f"Bearer {token}")):
+            error = self.assert_code(grpc.StatusCode.UNAUTHENTICATED, plain.admin.GetServerInfo, check,
+                                     metadata=[("authorization", value) for value in values])
+            self.assertIn("several", error.details())
+        plain.close()
 
     def test_messages_of_four_mebibytes(self):
         """Far over the flow-control windows, in and out."""

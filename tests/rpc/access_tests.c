@@ -176,8 +176,19 @@ static void test_bad_tokens(void **state)
     assert_int_equal(call_with(&world, method, world.admin), GRPC_OK);
     (void)snprintf(text, sizeof(text), "bEARER %s", world.admin + 7);
     assert_int_equal(call_with(&world, method, text), GRPC_OK);
+    (void)snprintf(text, sizeof(text), "Bearer  %s", world.admin + 7);
+    assert_int_equal(call_with(&world, method, text), GRPC_OK);
+    (void)snprintf(text, sizeof(text), "bearer %20s%s", "", world.admin + 7);
+    assert_int_equal(call_with(&world, method, text), GRPC_OK);
 
     const char *const bad[] = {"", "Bearer", "Bearer ", "Basic YTpi", world.admin + 7};
+    const char *const heads[] = {
+        "Bearer", "Bearer\t", "Bearer \t", "Bearer:", "Bearer x ", " Bearer ", "Token "};
+
+    for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+        (void)snprintf(text, sizeof(text), "%s%s", heads[i], world.admin + 7);
+        assert_int_equal(call_with(&world, method, text), GRPC_UNAUTHENTICATED);
+    }
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         assert_int_equal(call_with(&world, method, bad[i]), GRPC_UNAUTHENTICATED);
@@ -195,6 +206,30 @@ static void test_bad_tokens(void **state)
     text[strlen(text) - 1] = (char)(end + 1);
     assert_int_equal(call_with(&world, method, text), GRPC_UNAUTHENTICATED);
     assert_int_equal(call_with(&world, method, world.admin), GRPC_OK);
+    world_deinit(&world);
+}
+
+/* Goal: a call with several authorization fields is refused with the reason, even if the first is a valid
+ * token; open methods do not look. Method: an administrator's token, repeated. */
+static void test_repeated_token(void **state)
+{
+    struct world world;
+    struct exchange exchange;
+    struct exchange_start start = {.path = "errata.v1.AdminService/GetServerInfo",
+                                   .authorization_repeated = true};
+
+    (void)state;
+    world_init(&world);
+    start.authorization = world.admin;
+    exchange_open(&exchange, &world, &start);
+    assert_true(exchange.ended);
+    assert_int_equal(exchange.code, GRPC_UNAUTHENTICATED);
+    assert_true(slice_has(exchange.message, "authorization: the call has several"));
+    exchange_close(&exchange);
+    start.path = "grpc.health.v1.Health/Check";
+    exchange_open(&exchange, &world, &start);
+    assert_false(exchange.ended);
+    exchange_close(&exchange);
     world_deinit(&world);
 }
 
@@ -297,7 +332,8 @@ int run_access_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_role_matrix), cmocka_unit_test(test_denied_by_default),
-        cmocka_unit_test(test_bad_tokens),  cmocka_unit_test(test_more_tokens_than_places),
+        cmocka_unit_test(test_bad_tokens),
+        cmocka_unit_test(test_repeated_token),  cmocka_unit_test(test_more_tokens_than_places),
         cmocka_unit_test(test_tokens_end),  cmocka_unit_test(test_revoked_meanwhile),
     };
 

@@ -296,6 +296,7 @@ void exchange_open(struct exchange *exchange, struct world *world,
         assert_true(
             arena_copy(&core->arena, slice_text(start->authorization), &core->call.authorization));
     }
+    core->call.authorization_repeated = start->authorization_repeated;
     if (start->idempotency_key != NULL) {
         assert_int_equal(
             call_take_metadata(core, SLICE("idempotency-key"), slice_text(start->idempotency_key)),

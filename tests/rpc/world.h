@@ -81,6 +81,7 @@ struct exchange {
 struct exchange_start {
     const char *path; /* errata.v1.Service/Method */
     const char *authorization; /* or NULL */
+    bool authorization_repeated; /* by another field of that name */
     const char *idempotency_key; /* or NULL */
     int64_t timeout_us; /* 0: none */
 };

@@ -13,6 +13,7 @@ int main(void)
     failed += run_limit_tests();
     failed += run_pressure_tests();
     failed += run_order_tests();
+    failed += run_refusal_tests();
     failed += run_socket_tests();
     return failed;
 }

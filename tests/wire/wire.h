@@ -212,6 +212,7 @@ int run_upload_tests(void);
 int run_limit_tests(void);
 int run_pressure_tests(void);
 int run_order_tests(void);
+int run_refusal_tests(void);
 int run_socket_tests(void);
 
 #endif

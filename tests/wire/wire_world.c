@@ -118,7 +118,7 @@ static void answer_meta(struct call *call, struct slice message)
     buffer_append(buffer,
                   call_metadata(call, SLICE("x-some-bin"), &binary) ? binary : SLICE("none"));
     buffer_append_byte(buffer, '|');
-    buffer_append(buffer, call->authorization);
+    buffer_append(buffer, call->authorization_repeated ? SLICE("repeated") : call->authorization);
     assert_int_equal(call_reply_end(call), OK);
     finish(call, GRPC_OK, SLICE(""));
 }

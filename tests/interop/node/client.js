@@ -76,6 +76,17 @@ function capture(fields, how) {
 }
 
 const checks = {
+  async 'too much metadata'() {
+    // Its content type follows the metadata, and the frames of the header block are many.
+    for (const size of [20000, 50000]) {
+      const extra = [0, 1, 2, 3].map((i) => [`x-large-${i}`, 'v'.repeat(size / 4)]);
+      const refused = call(corrections, 'GetExamples', { layout_fingerprint: 'x' }, { extra });
+      const error = await fails(grpc.status.RESOURCE_EXHAUSTED, refused);
+      assert.match(error.details, /16 KiB/);
+    }
+    await call(corrections, 'GetExamples', { layout_fingerprint: 'x' });
+  },
+
   async 'unary reads and writes'() {
     const { event } = await capture({ layout_fingerprint: 'js', after_json: '{"qty":12}' });
     const { examples } = await call(corrections, 'GetExamples', { layout_fingerprint: 'js' });

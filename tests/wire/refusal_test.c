@@ -1,0 +1,345 @@
+/*
+ * refusal_test.c: requests that are refused by their header fields alone: answers in HTTP with a text,
+ * and in gRPC for too much metadata, several tokens and no time.
+ */
+#include "tests/wire/wire.h"
+
+#include <stdlib.h>
+
+#define HEADERS_CONTINUED 0
+
+static const struct wire_field json_fields[] = {{":method", "POST"},
+                                                {":scheme", "http"},
+                                                {":authority", "errata"},
+                                                {":path", "/t.T/Echo"},
+                                                {"content-type", "application/json"}};
+
+/* HEADERS of a request that is not gRPC, without its end. */
+static void begin_json(struct wire_world *world, uint32_t stream)
+{
+    wire_headers_raw(world, stream, NGHTTP2_FLAG_END_HEADERS, json_fields,
+                     sizeof(json_fields) / sizeof(json_fields[0]));
+}
+
+static void assert_text_answer(struct wire_world *world, uint32_t stream, int http_status,
+                               const char *words)
+{
+    struct wire_answer *answer = wire_answer(world, stream);
+
+    assert_int_equal(answer->http_status, http_status);
+    assert_true(answer->ended);
+    assert_int_equal(answer->blocks, 1);
+    assert_true(wire_has_field(answer, "content-type: text/plain; charset=utf-8\n"));
+    assert_non_null(answer->body);
+    assert_non_null(memmem(answer->body, answer->body_size, words, strlen(words)));
+}
+
+static uint64_t streams_live(const struct wire_world *world)
+{
+    return call_server_h2_stats(world->calls)->streams_live;
+}
+
+/* Goal: an answer in HTTP has a text, and is not cut off by a reset while the request is still being
+ * sent. Method: a refused request whose body and end come after the answer. */
+static void test_text_before_the_end(void **state)
+{
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    begin_json(&world, 1);
+    wire_run(&world);
+    assert_text_answer(&world, 1, 415, "expected application/grpc");
+    wire_data(&world, 1, SLICE("{\"a\":"), false);
+    wire_run(&world);
+    wire_data(&world, 1, SLICE("1}"), true);
+    wire_run(&world);
+    assert_int_equal(wire_answer(&world, 1)->reset, -1);
+    assert_int_equal(streams_live(&world), 0);
+    assert_int_equal(world.starts, 0);
+    wire_teardown(&world);
+}
+
+/* Goal: the rest of a refused request is not waited for without end. Method: no end comes; the reset has
+ * NO_ERROR and comes after the time for it, not before. */
+static void test_text_lingers(void **state)
+{
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    begin_json(&world, 1);
+    wire_run(&world);
+    wire_pass(&world, H2_TEXT_LINGER_US - H2_TICK_US);
+    assert_int_equal(wire_answer(&world, 1)->reset, -1);
+    assert_int_equal(streams_live(&world), 1);
+    wire_pass(&world, H2_TEXT_LINGER_US + H2_TICK_US);
+    assert_int_equal(wire_answer(&world, 1)->reset, H2_NO_ERROR);
+    assert_int_equal(streams_live(&world), 0);
+    wire_call(&world, 3, WIRE_ECHO, SLICE("x"));
+    wire_run(&world);
+    wire_assert_status(&world, 3, GRPC_OK);
+    wire_teardown(&world);
+}
+
+/* Goal: what a refused request may still send is bounded by its window; the connection's is opened for
+ * others. Method: a full window of body. */
+static void test_text_opens_no_window(void **state)
+{
+    struct wire_world world;
+    uint8_t *body = calloc(1, 16384);
+
+    assert_non_null(body);
+    wire_setup(&world, WIRE_MODE(state));
+    begin_json(&world, 1);
+    wire_run(&world);
+    world.client.window_opened = 0;
+    world.client.stream_window_opened = 0;
+    for (uint32_t sent = 0; sent < H2_STREAM_WINDOW_BYTES; sent += 16384) {
+        wire_data(&world, 1, slice_of(body, 16384), false);
+    }
+    wire_run(&world);
+    wire_call(&world, 3, WIRE_ECHO, SLICE("x"));
+    wire_run(&world);
+    wire_assert_status(&world, 3, GRPC_OK);
+    assert_text_answer(&world, 1, 415, "content-type: ");
+    assert_int_equal(world.client.stream_window_opened, 0);
+    for (uint32_t stream = 5; stream < 13; stream += 2) {
+        begin_json(&world, stream);
+        for (uint32_t sent = 0; sent < H2_STREAM_WINDOW_BYTES; sent += 16384) {
+            wire_data(&world, stream, slice_of(body, 16384), false);
+        }
+        wire_run(&world);
+    }
+    assert_true(world.client.window_opened >= H2_CONNECTION_WINDOW_BYTES / 2);
+    assert_int_equal(world.client.goaways, 0);
+    free(body);
+    wire_teardown(&world);
+}
+
+/* Goal: a text waits for the client's window like other bodies. Method: a window of four bytes, opened
+ * later. */
+static void test_text_in_a_small_window(void **state)
+{
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_settings(&world, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 4);
+    begin_json(&world, 1);
+    wire_data(&world, 1, SLICE("{}"), true);
+    wire_run(&world);
+    assert_int_equal(wire_answer(&world, 1)->body_size, 4);
+    assert_false(wire_answer(&world, 1)->ended);
+    wire_window(&world, 1, 1000);
+    wire_run(&world);
+    assert_text_answer(&world, 1, 415, "content-type: ");
+    wire_teardown(&world);
+}
+
+/* Goal: methods other than POST are refused by name, and HEAD gets no body. Method: GET and HEAD with
+ * their ends. */
+static void test_other_methods(void **state)
+{
+    struct wire_field fields[] = {{":method", "GET"},
+                                  {":scheme", "http"},
+                                  {":authority", "errata"},
+                                  {":path", "/t.T/Echo"},
+                                  {"content-type", "application/grpc"}};
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_headers_raw(&world, 1, NGHTTP2_FLAG_END_HEADERS | NGHTTP2_FLAG_END_STREAM, fields, 5);
+    fields[0].value = "HEAD";
+    wire_headers_raw(&world, 3, NGHTTP2_FLAG_END_HEADERS | NGHTTP2_FLAG_END_STREAM, fields, 5);
+    wire_run(&world);
+    assert_text_answer(&world, 1, 405, "expected POST");
+    assert_true(wire_has_field(wire_answer(&world, 1), "allow: POST\n"));
+    assert_int_equal(wire_answer(&world, 3)->http_status, 405);
+    assert_true(wire_answer(&world, 3)->ended);
+    assert_int_equal(wire_answer(&world, 3)->body_size, 0);
+    assert_int_equal(streams_live(&world), 0);
+    wire_teardown(&world);
+}
+
+/* Goal: frames that are wrong are judged after an answer in HTTP as before it. Method: DATA whose padding
+ * is longer than its payload; trailers with a pseudo field. */
+static void test_errors_after_a_text(void **state)
+{
+    static const struct wire_field pseudo = {":method", "POST"};
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    begin_json(&world, 1);
+    wire_run(&world);
+    wire_headers_raw(&world, 1, NGHTTP2_FLAG_END_HEADERS | NGHTTP2_FLAG_END_STREAM, &pseudo, 1);
+    wire_run(&world);
+    assert_int_equal(wire_answer(&world, 1)->reset, H2_PROTOCOL_ERROR);
+    assert_int_equal(world.client.goaways, 0);
+    begin_json(&world, 3);
+    wire_run(&world);
+    wire_frame(&world, NGHTTP2_DATA, NGHTTP2_FLAG_PADDED | NGHTTP2_FLAG_END_STREAM, 3,
+               SLICE("\x06Test"));
+    wire_run(&world);
+    assert_int_equal(world.client.goaways, 1);
+    assert_int_equal(world.client.goaway_code, H2_PROTOCOL_ERROR);
+    wire_teardown(&world);
+}
+
+/* A request whose fields are `bytes` more than the usual ones, in frames of 16 KiB; its content type, where
+ * there is one, comes last. */
+static void send_large_fields(struct wire_world *world, uint32_t stream, size_t bytes,
+                              const char *content_type)
+{
+    struct wire_field fields[WIRE_FIELDS_MAX] = {
+        {":method", "POST"}, {":scheme", "http"}, {":authority", "errata"}, {":path", "/t.T/Echo"}};
+    size_t count = 4;
+    char *large = malloc(bytes / 10 + 1);
+    struct wire_bytes block;
+    struct slice rest;
+    uint8_t type = NGHTTP2_HEADERS;
+
+    assert_non_null(large);
+    memset(large, '~', bytes / 10); /* 13 bits each in Huffman's code: sent as they are */
+    large[bytes / 10] = '\0';
+    for (int i = 0; i < 10; i++) {
+        static const char *const names[] = {"x-0", "x-1", "x-2", "x-3", "x-4",
+                                            "x-5", "x-6", "x-7", "x-8", "x-9"};
+
+        fields[count++] = (struct wire_field){names[i], large};
+    }
+    fields[count++] = (struct wire_field){"content-type", content_type};
+    block = wire_encode(world, fields, count);
+    rest = slice_of(block.data, block.size);
+    while (rest.size > 0) {
+        size_t step = rest.size < 16384 ? rest.size : 16384;
+
+        wire_frame(world, type, step == rest.size ? NGHTTP2_FLAG_END_HEADERS : HEADERS_CONTINUED,
+                   stream, slice_of(rest.data, step));
+        rest = slice_after(rest, step);
+        type = NGHTTP2_CONTINUATION;
+    }
+    free(block.data);
+    free(large);
+}
+
+/* Goal: too much metadata is a status of gRPC that says the limit, however much it is and wherever the
+ * content type stands; only who speaks no gRPC gets 431. Method: 17 to 120 KB in up to eight frames; the
+ * connection and its HPACK state go on. */
+static void test_too_much_metadata(void **state)
+{
+    static const size_t sizes[] = {17000, 40000, 70000, 120000};
+    struct wire_world world;
+    uint32_t stream = 1;
+
+    wire_setup(&world, WIRE_MODE(state));
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++, stream += 2) {
+        send_large_fields(&world, stream, sizes[i], "application/grpc");
+        wire_message(&world, stream, 0, SLICE("x"), true);
+        wire_run(&world);
+        wire_assert_status(&world, stream, GRPC_RESOURCE_EXHAUSTED);
+        assert_int_equal(wire_answer(&world, stream)->blocks, 1);
+        assert_true(wire_has_field(wire_answer(&world, stream), "expected at most 16 KiB"));
+    }
+    send_large_fields(&world, stream, 20000, "text/html");
+    wire_data(&world, stream, SLICE("x"), true);
+    wire_call(&world, stream + 2, WIRE_ECHO, SLICE("x"));
+    wire_run(&world);
+    assert_text_answer(&world, stream, 431, "expected at most 16 KiB");
+    wire_assert_status(&world, stream + 2, GRPC_OK);
+    assert_int_equal(world.starts, 1);
+    assert_int_equal(world.client.goaways, 0);
+    wire_teardown(&world);
+}
+
+/* Goal: decoding large header lists is bounded for a connection. Method: 20,000 bytes by six references
+ * to a kept field of 3,500 bytes, 1,100 times. */
+static void test_large_lists_run_out(void **state)
+{
+    struct wire_world world;
+    char kept[3501];
+    struct wire_field extra[6];
+
+    memset(kept, 'a', sizeof(kept) - 1);
+    kept[sizeof(kept) - 1] = '\0';
+    for (size_t i = 0; i < 6; i++) {
+        extra[i] = (struct wire_field){"x-kept", kept};
+    }
+    wire_setup(&world, WIRE_MODE(state));
+    for (uint32_t i = 0; i < 1100; i++) {
+        wire_headers(&world, i * 2 + 1, WIRE_ECHO, true, extra, 6);
+        if (i % 50 == 0) {
+            wire_run(&world);
+        }
+        if (i == 900) {
+            wire_assert_status(&world, i * 2 + 1, GRPC_RESOURCE_EXHAUSTED);
+            assert_int_equal(world.client.goaways, 0);
+        }
+    }
+    wire_run(&world);
+    assert_int_equal(world.client.goaway_code, H2_ENHANCE_YOUR_CALM);
+    assert_string_equal(world.client.goaway_text, "too_many_large_header_lists");
+    wire_teardown(&world);
+}
+
+/* Goal: several authorization fields are seen by the services, whatever is in them. Method: two that
+ * differ, two that are equal, an empty one first; one alone. */
+static void test_authorization_twice(void **state)
+{
+    static const struct wire_field table[][2] = {
+        {{"authorization", "Bearer a"}, {"authorization", "Bearer b"}},
+        {{"authorization", "Bearer a"}, {"authorization", "Bearer a"}},
+        {{"authorization", ""}, {"authorization", "Bearer a"}},
+    };
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    for (uint32_t i = 0; i < 3; i++) {
+        wire_headers(&world, i * 2 + 1, WIRE_META, false, table[i], 2);
+        wire_message(&world, i * 2 + 1, 0, SLICE("x"), true);
+        wire_run(&world);
+        assert_true(slice_equal(wire_reply(&world, i * 2 + 1), SLICE("none|none|repeated")));
+    }
+    wire_headers(&world, 7, WIRE_META, false, table[0], 1);
+    wire_message(&world, 7, 0, SLICE("x"), true);
+    wire_run(&world);
+    assert_true(slice_equal(wire_reply(&world, 7), SLICE("none|none|Bearer a")));
+    wire_teardown(&world);
+}
+
+/* Goal: a call without time is DEADLINE_EXCEEDED and is not run; the shortest that has some is. Method:
+ * timeouts below a microsecond; one of a microsecond. */
+static void test_no_time(void **state)
+{
+    static const struct wire_field timeouts[] = {{"grpc-timeout", "0S"},
+                                                 {"grpc-timeout", "00000000H"},
+                                                 {"grpc-timeout", "1n"},
+                                                 {"grpc-timeout", "999n"}};
+    static const struct wire_field shortest = {"grpc-timeout", "1u"};
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    for (uint32_t i = 0; i < 4; i++) {
+        wire_headers(&world, i * 2 + 1, WIRE_ECHO, false, &timeouts[i], 1);
+        wire_message(&world, i * 2 + 1, 0, SLICE("x"), true);
+        wire_run(&world);
+        wire_assert_status(&world, i * 2 + 1, GRPC_DEADLINE_EXCEEDED);
+    }
+    assert_int_equal(world.starts, 0);
+    assert_int_equal(call_server_stats(world.calls).calls_expired, 4);
+    wire_headers(&world, 9, WIRE_ECHO, false, &shortest, 1);
+    wire_message(&world, 9, 0, SLICE("x"), true);
+    wire_run(&world);
+    wire_assert_status(&world, 9, GRPC_OK);
+    wire_teardown(&world);
+}
+
+int run_refusal_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        WIRE_TEST(test_text_before_the_end),  WIRE_TEST(test_text_lingers),
+        WIRE_TEST(test_text_opens_no_window), WIRE_TEST(test_text_in_a_small_window),
+        WIRE_TEST(test_other_methods),        WIRE_TEST(test_errors_after_a_text),
+        WIRE_TEST(test_too_much_metadata),    WIRE_TEST(test_large_lists_run_out),
+        WIRE_TEST(test_authorization_twice),  WIRE_TEST(test_no_time),
+    };
+
+    return cmocka_run_group_tests_name("refusals", tests, NULL, NULL);
+}

@@ -179,11 +179,20 @@ struct contract_symbol {
     uint16_t file;
 };
 
+/* An extension field (a custom option, say) and the file that defines it. */
+struct contract_extension {
+    struct slice extendee; /* the message that it extends, such as google.protobuf.MethodOptions */
+    uint32_t number;
+    uint16_t file;
+};
+
 /* All files, by name, ascending. */
 extern const struct contract_file contract_files[];
 extern const uint32_t contract_file_count;
 extern const struct contract_symbol contract_symbols[]; /* by name, ascending */
 extern const uint32_t contract_symbol_count;
+extern const struct contract_extension contract_extensions[]; /* by message and number, ascending */
+extern const uint32_t contract_extension_count;
 
 /* NULL where there is none. Written by hand, by binary search. */
 const struct method_info *contract_find_method(struct slice path);

@@ -1,7 +1,8 @@
 /*
  * reflection_service.c: grpc.reflection.v1 and v1alpha, which have the same messages: the contract's
  * descriptors by file name or symbol, each with all that it imports, so that one question is enough.
- * What is not there is an error_response, not a failed call; no extension is told.
+ * What is not there is an error_response, not a failed call. A known message without extensions has an
+ * empty list of them: clients such as grpcurl ask before they decode error details.
  */
 #include "server/services/service.h"
 
@@ -15,12 +16,19 @@ enum {
     REQUEST_HOST = 1,
     REQUEST_FILE_BY_FILENAME = 3,
     REQUEST_FILE_CONTAINING_SYMBOL = 4,
+    REQUEST_FILE_CONTAINING_EXTENSION = 5,
+    REQUEST_ALL_EXTENSION_NUMBERS = 6,
     REQUEST_LIST_SERVICES = 7,
     RESPONSE_VALID_HOST = 1,
     RESPONSE_ORIGINAL_REQUEST = 2,
     RESPONSE_FILE_DESCRIPTORS = 4,
+    RESPONSE_EXTENSION_NUMBERS = 5,
     RESPONSE_LIST_SERVICES = 6,
     RESPONSE_ERROR = 7,
+    EXTENSION_CONTAINING_TYPE = 1,
+    EXTENSION_NUMBER = 2,
+    EXTENSION_NUMBERS_TYPE = 1,
+    EXTENSION_NUMBERS_NUMBER = 2,
     FILE_DESCRIPTORS_PROTO = 1,
     LIST_SERVICES_SERVICE = 1,
     SERVICE_NAME = 1,
@@ -36,7 +44,22 @@ struct query {
     struct slice host;
     uint32_t kind; /* number of the field that asks; 0: none that is answered */
     struct slice text; /* of the fields that name something */
+    uint64_t extension; /* number of one, of the message `text` */
 };
+
+static bool find_extension(const struct query *query, uint16_t *ret_file)
+{
+    for (uint32_t i = 0; i < contract_extension_count; i++) {
+        const struct contract_extension *extension = &contract_extensions[i];
+
+        if (extension->number == query->extension &&
+            slice_equal(extension->extendee, query->text)) {
+            *ret_file = extension->file;
+            return true;
+        }
+    }
+    return false;
+}
 
 static bool find_file(const struct query *query, uint16_t *ret_file)
 {
@@ -48,6 +71,9 @@ static bool find_file(const struct query *query, uint16_t *ret_file)
             *ret_file = symbol->file;
         }
         return symbol != NULL;
+    }
+    if (query->kind == REQUEST_FILE_CONTAINING_EXTENSION) {
+        return find_extension(query, ret_file);
     }
     for (uint32_t file = 0; file < contract_file_count; file++) {
         if (slice_equal(contract_files[file].name, query->text)) {
@@ -137,6 +163,60 @@ static enum err put_not_found(struct service *service, const struct query *query
     return OK;
 }
 
+/* The numbers of all extensions of a message that is known; there may be none. */
+static enum err put_extension_numbers(struct service *service, const struct query *query,
+                                      struct buffer *body)
+{
+    struct buffer list;
+    struct buffer numbers;
+
+    if (contract_find_message(query->text) == NULL) {
+        return put_not_found(service, query, body);
+    }
+    buffer_init(&list, service->ctx->arena, 64 + query->text.size);
+    buffer_init(&numbers, service->ctx->arena, 32);
+    for (uint32_t i = 0; i < contract_extension_count; i++) {
+        if (slice_equal(contract_extensions[i].extendee, query->text)) {
+            wire_put_packed(&numbers, WIRE_VARINT, contract_extensions[i].number);
+        }
+    }
+    wire_put_bytes(&list, EXTENSION_NUMBERS_TYPE, query->text);
+    wire_put_bytes_given(&list, EXTENSION_NUMBERS_NUMBER, buffer_slice(&numbers));
+    if (!buffer_ok(&list) || !buffer_ok(&numbers)) {
+        return ERR_MEMORY;
+    }
+    wire_put_bytes(body, RESPONSE_EXTENSION_NUMBERS, buffer_slice(&list));
+    return OK;
+}
+
+/* Reads an ExtensionRequest. */
+static enum err read_extension(struct slice bytes, struct query *query)
+{
+    struct wire_reader reader = wire_reader_of(bytes);
+    struct wire_field field;
+    enum err err = OK;
+
+    for (err = wire_next(&reader, &field); err == OK; err = wire_next(&reader, &field)) {
+        if (field.number == EXTENSION_CONTAINING_TYPE) {
+            query->text = field.bytes;
+        } else if (field.number == EXTENSION_NUMBER) {
+            query->extension = field.value;
+        }
+    }
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
+/* Takes a field of the request that asks something. */
+static enum err read_question(const struct wire_field *field, struct query *query)
+{
+    query->kind = field->number;
+    if (field->number == REQUEST_FILE_CONTAINING_EXTENSION) {
+        return read_extension(field->bytes, query);
+    }
+    query->text = field->bytes;
+    return OK;
+}
+
 /* Reads the request from its bytes, which both versions have in common; their types are not. */
 static enum err read_query(struct service *service, const ProtobufCMessage *request,
                            struct query *ret_query)
@@ -156,12 +236,12 @@ static enum err read_query(struct service *service, const ProtobufCMessage *requ
     for (err = wire_next(&reader, &field); err == OK; err = wire_next(&reader, &field)) {
         if (field.number == REQUEST_HOST) {
             query.host = field.bytes;
-        } else if (field.number == REQUEST_LIST_SERVICES) {
-            query.kind = field.number;
-        } else if (field.number == REQUEST_FILE_BY_FILENAME ||
-                   field.number == REQUEST_FILE_CONTAINING_SYMBOL) {
-            query.kind = field.number;
-            query.text = field.bytes;
+        } else if (field.number >= REQUEST_FILE_BY_FILENAME &&
+                   field.number <= REQUEST_LIST_SERVICES) {
+            err = read_question(&field, &query);
+        }
+        if (err != OK) {
+            return err;
         }
     }
     if (err != ERR_NOT_FOUND) {
@@ -188,6 +268,8 @@ static enum err answer(struct service *service, struct stream *stream,
     wire_put_bytes(reply.body, RESPONSE_ORIGINAL_REQUEST, query.original);
     if (query.kind == REQUEST_LIST_SERVICES) {
         err = put_services(service, reply.body);
+    } else if (query.kind == REQUEST_ALL_EXTENSION_NUMBERS) {
+        err = put_extension_numbers(service, &query, reply.body);
     } else if (query.kind != 0 && find_file(&query, &file)) {
         err = put_files(service, file, reply.body);
     } else {

@@ -9,9 +9,9 @@ import os
 
 import grpc
 
-from erratad import STUBS, ServerCase, main
+from erratad import STUBS, ServerCase, correction, main, status_of
 
-from google.protobuf import descriptor_pb2
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 VERSIONS = ("v1", "v1alpha")
 SERVED_PACKAGES = ("errata.v1", "grpc.health.v1", "grpc.reflection.v1", "grpc.reflection.v1alpha")
@@ -109,6 +109,75 @@ class Reflection(ServerCase):
             reply = self.ask(version, file_containing_symbol="errata.v1.method")
             files = reply.file_descriptor_response.file_descriptor_proto
             self.assertEqual(files[0], self.files["errata/v1/options.proto"][1])
+
+    def extensions(self):
+        """(type, number) -> file, of every extension that the served files declare."""
+        found = {}
+        for file, _ in self.files.values():
+            for holder in (file, *file.message_type):
+                for field in holder.extension:
+                    found[field.extendee.lstrip("."), field.number] = file.name
+        return found
+
+    def test_every_extension(self):
+        extensions = self.extensions()
+        self.assertGreater(len(extensions), 1)
+        for version in VERSIONS:
+            for name in sorted({name for name, _ in extensions}):
+                listed = self.ask(version, all_extension_numbers_of_type=name)
+                answer = listed.all_extension_numbers_response
+                self.assertEqual(answer.base_type_name, name)
+                self.assertEqual(list(answer.extension_number),
+                                 sorted(n for other, n in extensions if other == name))
+            for (name, number), file in extensions.items():
+                reply = self.ask(version, file_containing_extension={
+                    "containing_type": name, "extension_number": number})
+                files = reply.file_descriptor_response.file_descriptor_proto
+                self.assertEqual(files[0], self.files[file][1])
+
+    def test_types_without_extensions(self):
+        """A message that has none has an empty list; one that is not known is not found."""
+        for version in VERSIONS:
+            for name in ("errata.v1.FeedbackEvent", "google.rpc.BadRequest.FieldViolation",
+                         "google.protobuf.Duration"):
+                reply = self.ask(version, all_extension_numbers_of_type=name)
+                self.assertEqual(reply.WhichOneof("message_response"), "all_extension_numbers_response")
+                self.assertEqual(reply.all_extension_numbers_response.base_type_name, name)
+                self.assertFalse(reply.all_extension_numbers_response.extension_number)
+            for question in ({"all_extension_numbers_of_type": "errata.v1.NoSuchThing"},
+                             {"all_extension_numbers_of_type": "errata.v1.Role"},  # an enum
+                             {"all_extension_numbers_of_type": "errata/v1/role.proto"},
+                             {"all_extension_numbers_of_type": ""},
+                             {"file_containing_extension": {
+                                 "containing_type": "errata.v1.NoSuchThing", "extension_number": 1}},
+                             {"file_containing_extension": {
+                                 "containing_type": "google.protobuf.MethodOptions",
+                                 "extension_number": 1}},
+                             {"file_containing_extension": {}}):
+                reply = self.ask(version, **question)
+                self.assertEqual(reply.error_response.error_code, grpc.StatusCode.NOT_FOUND.value[0])
+
+    def test_details_of_an_error(self):
+        """What grpcurl asks to print the details of a failed call: for each one the file of its type,
+        then its extensions; and the types are decoded with nothing but the answers."""
+        error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, self.admin.corrections.GetExamples,
+                                 correction.GetExamplesRequest(limit=99))
+        for version in VERSIONS:
+            shown = {}
+            for detail in status_of(error).details:
+                name = detail.type_url.rpartition("/")[2]
+                replies = self.ask_all(version, [{"file_containing_symbol": name},
+                                                 {"all_extension_numbers_of_type": name}])
+                pool = descriptor_pool.DescriptorPool()
+                for encoded in reversed(replies[0].file_descriptor_response.file_descriptor_proto):
+                    pool.AddSerializedFile(encoded)
+                self.assertEqual(replies[1].all_extension_numbers_response.base_type_name, name)
+                made = message_factory.MessageFactory(pool).GetPrototype(
+                    pool.FindMessageTypeByName(name))
+                shown[name] = made.FromString(detail.value)
+            self.assertIn("google.rpc.BadRequest", shown)
+            fields = {v.field for v in shown["google.rpc.BadRequest"].field_violations}
+            self.assertEqual(fields, {"layout_fingerprint", "limit"})
 
     def test_unknown_is_an_answer_not_a_failure(self):
         for version in VERSIONS:

@@ -201,9 +201,19 @@ def _symbols(model):
     return sorted(symbols, key=lambda symbol: symbol[0].encode())
 
 
+def _extensions(model):
+    """(extended message, number, index of file), in that order."""
+    extensions = []
+    for index, file in enumerate(model.files):
+        for holder in (file, *file.messages):
+            extensions += [(field.extendee.lstrip("."), field.number, index)
+                           for field in holder.proto.extension]
+    return sorted(extensions)
+
+
 def _files_source(model):
     path = "contract_files.c"
-    text = head(path, "each file's descriptor for reflection, and the names that it defines.")
+    text = head(path, "each file's descriptor for reflection, and what it defines.")
     text += INCLUDES + "\n" + TEXT + "\n"
     places = {file.name: index for index, file in enumerate(model.files)}
     rows = ""
@@ -225,7 +235,13 @@ def _files_source(model):
     symbols = _symbols(model)
     text += "const struct contract_symbol contract_symbols[] = {\n"
     text += "".join(f"    {{.name = {_text(name)}, .file = {index}}},\n" for name, index in symbols)
-    text += f"}};\nconst uint32_t contract_symbol_count = {len(symbols)};\n"
+    text += f"}};\nconst uint32_t contract_symbol_count = {len(symbols)};\n\n"
+    extensions = _extensions(model)
+    text += "const struct contract_extension contract_extensions[] = {\n"
+    text += "".join(f"    {{.extendee = {_text(name)}, .number = {number}, .file = {index}}},\n"
+                    for name, number, index in extensions)
+    text += "    {.number = 0}, /* there is always an element */\n"
+    text += f"}};\nconst uint32_t contract_extension_count = {len(extensions)};\n"
     return path, text
 
 

@@ -197,6 +197,9 @@ static size_t call_take_prefix(struct call_core *core, struct slice bytes)
     struct call_input *input = &core->input;
     size_t step = CALL_PREFIX_BYTES - input->prefix_bytes;
 
+    if (input->prefix_bytes == 0 && core->call.method->stream == METHOD_BIDI_STREAM) {
+        input->progress_us = core->server->now_us; /* until now nothing was owed */
+    }
     step = bytes.size < step ? bytes.size : step;
     memcpy(input->prefix + input->prefix_bytes, bytes.data, step);
     input->prefix_bytes = (uint8_t)(input->prefix_bytes + step);

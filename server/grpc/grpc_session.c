@@ -149,6 +149,7 @@ static void grpc_take_held(struct call_core *core, struct h2_stream *stream)
     if (held.size == 0 || core->full) {
         return;
     }
+    core->input.progress_us = core->server->now_us;
     taken = call_take_frames(core, held);
     h2_stream_consume(stream, taken);
     memmove(core->held.data, core->held.data + taken, held.size - taken);
@@ -271,6 +272,13 @@ static void grpc_shutdown(void *user, int64_t now_us)
     h2_conn_shutdown(session->conn, now_us);
 }
 
+static int64_t grpc_idle_since_us(const void *user)
+{
+    const struct grpc_session *session = user;
+
+    return h2_conn_idle_since_us(session->conn);
+}
+
 static bool grpc_finished(const void *user)
 {
     const struct grpc_session *session = user;
@@ -299,6 +307,7 @@ struct net_protocol call_server_grpc(struct call_server *server)
         .drain = grpc_drain,
         .tick = grpc_tick,
         .shutdown = grpc_shutdown,
+        .idle_since_us = grpc_idle_since_us,
         .finished = grpc_finished,
         .close = grpc_close,
     };

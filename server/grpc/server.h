@@ -32,8 +32,8 @@
 #define CALL_POOL_MAX 256
 /* Replies smaller than this are not worth compressing. */
 #define CALL_COMPRESS_BYTES_MIN 1024
-/* A request must bring this much of its messages in each such time, or its end; but for those of bidi
- * streams, whose peers may have nothing to ask for long. Looked at so often. */
+/* A request must bring this much of its messages in each such time, or its end. A bidi stream, whose peer
+ * may have nothing to ask for long, must only go on with a message that it has begun. Looked at so often. */
 #define CALL_BODY_DEADLINE_US (60 * INT64_C(1000000))
 #define CALL_BODY_PROGRESS_BYTES (64u * 1024)
 #define CALL_BODY_CHECK_US (5 * INT64_C(1000000))

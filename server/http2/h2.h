@@ -59,6 +59,12 @@
 /* First SETTINGS, and a header block from HEADERS to END_HEADERS. */
 #define H2_SETTINGS_DEADLINE_US (10 * INT64_C(1000000))
 #define H2_HEADER_BLOCK_DEADLINE_US (10 * INT64_C(1000000))
+/* Any frame, from the first byte of its head to its last byte. Half as fast as a body must come at least:
+ * what is slower, and in the middle of a frame, is a peer that is gone or stalls. */
+#define H2_FRAME_DEADLINE_US (30 * INT64_C(1000000))
+/* A connection without an open request is ended gracefully (GOAWAY with NO_ERROR) after so long; a client
+ * connects again when it has something to ask. */
+#define H2_IDLE_DEADLINE_US (600 * INT64_C(1000000))
 /* Output that the peer's window holds back must move on by this much in this time. */
 #define H2_BLOCKED_DEADLINE_US (60 * INT64_C(1000000))
 #define H2_BLOCKED_PROGRESS_BYTES (16u * 1024)
@@ -134,6 +140,7 @@ struct h2_handlers {
 struct h2_stats {
     uint64_t streams_refused; /* above H2_STREAMS_MAX */
     uint64_t connections_calmed; /* ended with ENHANCE_YOUR_CALM */
+    uint64_t connections_idle; /* ended because they had no request for H2_IDLE_DEADLINE_US */
     uint64_t streams_live;
     uint64_t connections_live;
 };
@@ -166,6 +173,8 @@ void h2_conn_tick(struct h2_conn *conn, int64_t now_us);
 void h2_conn_shutdown(struct h2_conn *conn, int64_t now_us);
 /* It was ended with ENHANCE_YOUR_CALM. */
 bool h2_conn_calmed(const struct h2_conn *conn);
+/* Since when no request has been open; INT64_MAX while one is. */
+int64_t h2_conn_idle_since_us(const struct h2_conn *conn);
 /* Nothing is to be read or written any more: close. */
 bool h2_conn_finished(const struct h2_conn *conn);
 /* Closes all streams (on_close) and frees. Takes NULL. */

@@ -125,6 +125,7 @@ enum err h2_conn_new(struct h2_shared *shared, void *user, int64_t now_us,
     conn->now_us = now_us;
     conn->started_us = now_us;
     conn->ticked_us = now_us;
+    conn->idle_since_us = now_us;
     conn->ping_sent_us = INT64_MAX;
     conn->ping_due_us = now_us + H2_KEEPALIVE_US;
     conn->notice_us = INT64_MAX;
@@ -435,6 +436,32 @@ static void h2_conn_tick_streams(struct h2_conn *conn)
     }
 }
 
+int64_t h2_conn_idle_since_us(const struct h2_conn *conn)
+{
+    return conn->idle_since_us;
+}
+
+/* What the peer has begun and not ended in time. */
+static void h2_conn_tick_peer(struct h2_conn *conn)
+{
+    const struct h2_guard *guard = &conn->guard;
+    int64_t now_us = conn->now_us;
+
+    if (!guard->settings_seen && now_us - conn->started_us >= H2_SETTINGS_DEADLINE_US) {
+        h2_conn_fail(conn, H2_PROTOCOL_ERROR, "no_settings");
+    } else if (guard->header_block_since_us != INT64_MAX &&
+               now_us - guard->header_block_since_us >= H2_HEADER_BLOCK_DEADLINE_US) {
+        h2_conn_fail(conn, H2_ENHANCE_YOUR_CALM, "header_block_too_slow");
+    } else if (guard->frame_since_us != INT64_MAX &&
+               now_us - guard->frame_since_us >= H2_FRAME_DEADLINE_US) {
+        h2_conn_fail(conn, H2_ENHANCE_YOUR_CALM, "frame_too_slow");
+    } else if (conn->notice_us == INT64_MAX && conn->idle_since_us != INT64_MAX &&
+               now_us - conn->idle_since_us >= H2_IDLE_DEADLINE_US) {
+        conn->shared->stats.connections_idle++;
+        h2_conn_shutdown(conn, now_us);
+    }
+}
+
 void h2_conn_tick(struct h2_conn *conn, int64_t now_us)
 {
     conn->now_us = now_us;
@@ -444,12 +471,7 @@ void h2_conn_tick(struct h2_conn *conn, int64_t now_us)
     if (conn->notice_us != INT64_MAX && now_us - conn->notice_us >= H2_SHUTDOWN_NOTICE_US) {
         h2_conn_finish_shutdown(conn);
     }
-    if (!conn->guard.settings_seen && now_us - conn->started_us >= H2_SETTINGS_DEADLINE_US) {
-        h2_conn_fail(conn, H2_PROTOCOL_ERROR, "no_settings");
-    } else if (conn->guard.header_block_since_us != INT64_MAX &&
-               now_us - conn->guard.header_block_since_us >= H2_HEADER_BLOCK_DEADLINE_US) {
-        h2_conn_fail(conn, H2_ENHANCE_YOUR_CALM, "header_block_too_slow");
-    }
+    h2_conn_tick_peer(conn);
     if (now_us - conn->ticked_us >= H2_TICK_US) {
         conn->ticked_us = now_us;
         h2_conn_tick_keepalive(conn);

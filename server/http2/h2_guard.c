@@ -41,7 +41,8 @@ void h2_bucket_give(struct h2_bucket *bucket, uint32_t tokens)
 void h2_guard_init(struct h2_guard *guard, int64_t now_us)
 {
     *guard = (struct h2_guard){.preface_bytes_left = sizeof(H2_PREFACE) - 1,
-                               .header_block_since_us = INT64_MAX};
+                               .header_block_since_us = INT64_MAX,
+                               .frame_since_us = INT64_MAX};
     h2_bucket_init(&guard->idle_frames, H2_IDLE_FRAMES_BURST, H2_IDLE_FRAMES_PER_SECOND, now_us);
     h2_bucket_init(&guard->resets, H2_RESETS_BURST, H2_RESETS_PER_SECOND, now_us);
 }
@@ -147,6 +148,7 @@ static const char *h2_guard_take_head(struct h2_guard *guard, int64_t now_us)
 static uint32_t h2_guard_end_frame(struct h2_guard *guard)
 {
     guard->in_frame = false;
+    guard->frame_since_us = INT64_MAX;
     if (guard->ends_block) {
         guard->header_block_since_us = INT64_MAX;
     }
@@ -182,6 +184,9 @@ const char *h2_guard_feed(struct h2_guard *guard, struct slice bytes, uint32_t e
 
     while (taken < bytes.size && complaint == NULL && events < events_max) {
         taken += h2_guard_step(guard, slice_after(bytes, taken));
+        if (guard->head_bytes > 0 && guard->frame_since_us == INT64_MAX) {
+            guard->frame_since_us = now_us;
+        }
         if (guard->head_bytes == H2_FRAME_HEAD_BYTES) {
             complaint = h2_guard_take_head(guard, now_us);
         }

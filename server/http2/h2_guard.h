@@ -36,6 +36,7 @@ struct h2_guard {
     struct h2_seen seen;
     enum h2_code complaint_code; /* of the complaint, where there is one */
     int64_t header_block_since_us; /* INT64_MAX: none is open */
+    int64_t frame_since_us; /* a frame has begun and is not whole; INT64_MAX: none */
     struct h2_bucket idle_frames;
     struct h2_bucket resets;
 };

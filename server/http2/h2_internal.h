@@ -68,6 +68,7 @@ struct h2_conn {
     int64_t now_us; /* as last told */
     int64_t started_us;
     int64_t ticked_us;
+    int64_t idle_since_us; /* no stream is open since; INT64_MAX: one is */
     int64_t peer_ping_us; /* the last one received; 0: none */
     int64_t ping_sent_us; /* our own, unanswered; INT64_MAX: none */
     int64_t ping_due_us; /* the next one of our own */

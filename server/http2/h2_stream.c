@@ -35,6 +35,7 @@ struct h2_stream *h2_stream_open(struct h2_conn *conn, int32_t id)
     conn->streams = stream;
     conn->recent = stream;
     conn->stream_count++;
+    conn->idle_since_us = INT64_MAX;
     shared->stats.streams_live++;
     return stream;
 }
@@ -64,6 +65,9 @@ void h2_stream_close(struct h2_stream *stream)
     }
     ASSERT(conn->stream_count > 0);
     conn->stream_count--;
+    if (conn->stream_count == 0) {
+        conn->idle_since_us = conn->now_us;
+    }
     shared->stats.streams_live--;
     stream->generation++;
     stream->conn = NULL;

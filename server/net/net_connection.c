@@ -42,6 +42,7 @@ static void net_connection_free(uv_handle_t *handle)
         connection->next->previous = connection->previous;
     }
     server->stats.connections_live--;
+    server->closing_count--;
     server->stats.queued_bytes_live -= connection->queued_bytes;
     free(connection);
     net_server_note_gone(server);
@@ -90,6 +91,8 @@ void net_connection_close(struct net_connection *connection)
         return;
     }
     connection->state = NET_CLOSING;
+    connection->server->closing_count++;
+    net_connection_leave_idle(connection);
     net_connection_close_session(connection);
     net_address_leave(connection);
     net_connection_leave_dirty(connection);
@@ -212,6 +215,8 @@ static void net_connection_end(struct net_connection *connection)
         return; /* its socket could not be read */
     }
     connection->state = NET_ENDING;
+    connection->leaving = true;
+    net_connection_note_idle(connection);
     net_connection_close_session(connection);
     connection->shutdown.data = connection;
     if (uv_shutdown(&connection->shutdown, (uv_stream_t *)&connection->tcp, net_on_shutdown) != 0) {
@@ -269,6 +274,7 @@ void net_connection_flush(struct net_connection *connection)
             return;
         }
     }
+    net_connection_note_idle(connection);
     if (gathered == NET_GATHERED_FULL) {
         net_connection_mark_dirty(connection);
     } else if (connection->protocol->finished(connection->session)) {
@@ -439,17 +445,13 @@ void net_connection_read_start(struct net_connection *connection)
 }
 
 /* Notes who it is; false where they have their share of connections. */
-static bool net_connection_admit(struct net_connection *connection)
+static bool net_connection_note_peer(struct net_connection *connection)
 {
-    struct net_server *server = connection->server;
     struct sockaddr_storage address;
     int size = sizeof(address);
     char host[48] = "";
     uint16_t port = 0;
 
-    if (server->stats.connections_live > server->config.connections_max) {
-        return false;
-    }
     if (uv_tcp_getpeername(&connection->tcp, (struct sockaddr *)&address, &size) != 0 ||
         uv_ip_name((struct sockaddr *)&address, host, sizeof(host)) != 0) {
         return true; /* it has gone again: reading will tell */
@@ -484,6 +486,7 @@ bool net_connection_accept(struct net_server *server, uv_stream_t *listener)
     connection->accepted_us = net_now_us(server);
     connection->write_moved_us = INT64_MAX;
     connection->ended_us = INT64_MAX;
+    connection->idle_since_us = INT64_MAX;
     connection->next = server->connections;
     if (server->connections != NULL) {
         server->connections->previous = connection;
@@ -492,11 +495,12 @@ bool net_connection_accept(struct net_server *server, uv_stream_t *listener)
     server->stats.connections_live++;
     server->stats.connections_accepted++;
     usable = uv_accept(listener, (uv_stream_t *)&connection->tcp) == 0;
-    if (usable && !net_connection_admit(connection)) {
+    if (usable && !(net_connection_note_peer(connection) && net_server_make_room(server))) {
         server->stats.connections_refused++;
         usable = false;
     }
     if (usable && uv_tcp_nodelay(&connection->tcp, 1) == 0) {
+        net_connection_note_idle(connection);
         net_connection_read_start(connection);
     } else {
         net_connection_close(connection);

@@ -26,6 +26,12 @@ struct net_address {
     int64_t refilled_us;
 };
 
+/* Connections without an open request; the longest idle first. */
+struct net_idle_list {
+    struct net_connection *first;
+    struct net_connection *last;
+};
+
 struct net_connection {
     uv_tcp_t tcp; /* first: libuv's handle */
     struct net_link link; /* what the session sees */
@@ -45,6 +51,12 @@ struct net_connection {
     int64_t step_us; /* what a piece takes, smoothed: a stall of the disk makes nobody heavy */
     uint64_t read_turn; /* the loop's turn in which it was read last: once in each */
     enum net_state state;
+    struct net_idle_list
+        *idle_list; /* the one of the server's two that has it; NULL: it is not idle */
+    struct net_connection *idle_next;
+    struct net_connection *idle_previous;
+    int64_t idle_since_us; /* INT64_MAX: it is not */
+    bool leaving; /* it was asked to, or is ending by itself */
     struct net_address *address; /* NULL: it is not counted */
     const struct net_protocol *protocol; /* NULL while matching */
     void *session;
@@ -72,6 +84,10 @@ struct net_server {
     struct net_listener listeners[NET_LISTENERS_MAX];
     size_t listener_count;
     struct net_connection *connections;
+    size_t closing_count; /* of them: their sockets are closed already */
+    struct net_idle_list idle_connections;
+    struct net_idle_list
+        leaving_connections; /* idle ones that were asked to leave, or end by themselves */
     struct net_connection *dirty; /* output waits; oldest first */
     struct net_connection *dirty_last;
     size_t dirty_count;
@@ -127,6 +143,12 @@ void net_connection_tick(struct net_connection *connection, int64_t now_us);
 size_t net_connection_feed_for(struct net_connection *connection, struct slice bytes,
                                int64_t limit_us);
 void net_connection_read_start(struct net_connection *connection);
+/* net_idle.c */
+/* Notes whether it is idle now. */
+void net_connection_note_idle(struct net_connection *connection);
+void net_connection_leave_idle(struct net_connection *connection);
+/* Room for one more connection, which is counted already: false where there is none. */
+MUST_CHECK bool net_server_make_room(struct net_server *server);
 /* net_held.c */
 /* Keeps the bytes (there may be none) for the connection's next turn, and reads no others until then.
  * False where that cannot be: they are to be taken now. */

@@ -47,6 +47,9 @@ struct net_protocol {
     void (*tick)(void *session, int64_t now_us);
     /* Takes no more requests, and ends when the open ones have ended. */
     void (*shutdown)(void *session, int64_t now_us);
+    /* Since when no request has been open; INT64_MAX while one is. NULL: the protocol's connections are
+     * never ended to make room. */
+    int64_t (*idle_since_us)(const void *session);
     /* Nothing is to be read or written any more: the connection may be closed. */
     bool (*finished)(const void *session);
     /* The connection is gone: frees the session. */

@@ -13,8 +13,14 @@
 
 #include <uv.h>
 
-/* Connections at once; more are accepted and closed, so that clients hear of it. */
+/* Connections at once. Above 7/8 of them the one that has been idle longest is asked to leave for each that
+ * comes; at the limit it is closed; where none is idle, the new one is accepted and closed, so that its
+ * client hears of it. */
 #define NET_CONNECTIONS_MAX 10000
+#define NET_CONNECTIONS_SCARCE(max) ((max) - (max) / 8)
+/* Idle connections that are looked at for one that may be closed at once: the rest have something to write
+ * or to be read. */
+#define NET_IDLE_LOOKS_MAX 64
 /* Of one address (of IPv6, of one /64), unless the owner says otherwise: a quarter, so that others find
  * room. Whoever stands behind a proxy shares its address. */
 #define NET_ADDRESS_CONNECTIONS_MAX (NET_CONNECTIONS_MAX / 4)
@@ -76,7 +82,8 @@ struct net_config {
 /* Numbers since start, and of now where they say `live`. */
 struct net_stats {
     uint64_t connections_accepted;
-    uint64_t connections_refused; /* above the limit, or their address's */
+    uint64_t connections_refused; /* above the limit and none was idle, or above their address's */
+    uint64_t connections_evicted; /* idle, and ended to make room */
     uint64_t connections_unknown; /* spoke no protocol of ours */
     uint64_t connections_live;
     uint64_t bytes_in;

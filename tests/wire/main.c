@@ -14,6 +14,8 @@ int main(void)
     failed += run_pressure_tests();
     failed += run_order_tests();
     failed += run_refusal_tests();
+    failed += run_deadline_tests();
     failed += run_socket_tests();
+    failed += run_room_tests();
     return failed;
 }

@@ -274,8 +274,7 @@ static void test_large_lists_run_out(void **state)
         }
     }
     wire_run(&world);
-    assert_int_equal(world.client.goaway_code, H2_ENHANCE_YOUR_CALM);
-    assert_string_equal(world.client.goaway_text, "too_many_large_header_lists");
+    wire_assert_calmed(&world, "too_many_large_header_lists");
     wire_teardown(&world);
 }
 

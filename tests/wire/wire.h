@@ -193,6 +193,8 @@ uint8_t wire_pattern(size_t index);
 /* The answer ended with this status. */
 void wire_assert_status(struct wire_world *world, uint32_t stream, int grpc_status);
 
+/* The connection was ended with ENHANCE_YOUR_CALM and this text. */
+void wire_assert_calmed(struct wire_world *world, const char *why);
 /* Parses the whole frames that the server has sent. */
 void wire_client_parse(struct wire_world *world);
 
@@ -213,6 +215,8 @@ int run_limit_tests(void);
 int run_pressure_tests(void);
 int run_order_tests(void);
 int run_refusal_tests(void);
+int run_deadline_tests(void);
 int run_socket_tests(void);
+int run_room_tests(void);
 
 #endif

@@ -1,0 +1,197 @@
+/*
+ * deadline_test.c: peers that stop in the middle of something, or have nothing to ask for.
+ */
+#include "tests/wire/wire.h"
+
+/* Goal: silence where something is due ends the connection. Method: no SETTINGS; a header block that
+ * never ends. */
+static void test_silence(void **state)
+{
+    struct wire_world world;
+    struct call_config config = wire_config(&world);
+
+    wire_setup_with(&world, WIRE_MODE(state), &config);
+    wire_bytes_append(&world.client.out, SLICE(H2_PREFACE));
+    wire_run(&world);
+    wire_pass(&world, 9000000);
+    assert_int_equal(world.client.goaways, 0);
+    wire_pass(&world, 1500000);
+    assert_int_equal(world.client.goaways, 1);
+    assert_string_equal(world.client.goaway_text, "no_settings");
+    wire_teardown(&world);
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_frame(&world, NGHTTP2_HEADERS, 0, 1, SLICE("\x82"));
+    wire_run(&world);
+    wire_pass(&world, 10500000);
+    wire_assert_calmed(&world, "header_block_too_slow");
+    wire_teardown(&world);
+}
+
+/* Goal: a header block in one frame has its deadline too, however its bytes drip in; frames that are
+ * whole have none. Method: HEADERS with END_HEADERS that say 100 bytes, of which one comes a second. */
+static void test_dripping_headers(void **state)
+{
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_call(&world, 1, WIRE_HOLD, SLICE("x"));
+    wire_run(&world);
+    wire_pass(&world, 12000000);
+    assert_int_equal(world.client.goaways, 0);
+    wire_bytes_append(&world.client.out, SLICE("\0\0\x64\1\5\0\0\0\3\x83"));
+    wire_run(&world);
+    for (int i = 0; i < 9; i++) {
+        wire_pass(&world, 1000000);
+        wire_bytes_append(&world.client.out, SLICE("\x86"));
+        wire_run(&world);
+    }
+    assert_int_equal(world.client.goaways, 0);
+    wire_pass(&world, 1500000);
+    wire_assert_calmed(&world, "header_block_too_slow");
+    wire_teardown(&world);
+}
+
+/* Goal: a frame that has begun comes whole in its time, or the connection ends; one that comes slowly but
+ * in time is fine. Method: the first bytes of heads and of payloads of each kind. */
+static void test_begun_frames(void **state)
+{
+    static const struct slice beginnings[] = {
+        {(const uint8_t *)"\0", 1}, /* of a head */
+        {(const uint8_t *)"\0\0\x08\6\0\0\0\0", 8},
+        {(const uint8_t *)"\0\0\x08\6\0\0\0\0\0", 9}, /* PING without its payload */
+        {(const uint8_t *)"\0\x40\0\0\0\0\0\0\1\0\0", 11}, /* DATA of 16 KiB */
+        {(const uint8_t *)"\0\0\x10\xee\0\0\0\0\0x", 10}, /* of a kind that is not known */
+    };
+    struct wire_world world;
+
+    for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++) {
+        wire_setup(&world, WIRE_MODE(state));
+        wire_headers(&world, 1, WIRE_BIDI, false, NULL, 0);
+        wire_ping(&world);
+        wire_run(&world);
+        wire_pass(&world, 2 * H2_FRAME_DEADLINE_US);
+        wire_bytes_append(&world.client.out, beginnings[i]);
+        wire_run(&world);
+        wire_pass(&world, H2_FRAME_DEADLINE_US - 1000000);
+        assert_int_equal(world.client.goaways, 0);
+        wire_pass(&world, 2000000);
+        wire_assert_calmed(&world, "frame_too_slow");
+        wire_teardown(&world);
+    }
+    wire_setup(&world, WIRE_MODE(state));
+    wire_bytes_append(&world.client.out, SLICE("\0\0\x08\6\0\0\0\0\0"));
+    for (int i = 0; i < 8; i++) {
+        wire_run(&world);
+        wire_pass(&world, 3000000);
+        wire_bytes_append(&world.client.out, SLICE("p"));
+    }
+    wire_run(&world);
+    wire_pass(&world, 2 * H2_FRAME_DEADLINE_US);
+    assert_int_equal(world.client.goaways, 0);
+    assert_int_equal(world.client.pings_answered, 1);
+    wire_teardown(&world);
+}
+
+/* Goal: a message of a bidi stream that has begun is owed in its time, the next one is not. Method: none
+ * for an hour; a whole one; half of one. */
+static void test_begun_bidi_message(void **state)
+{
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_headers(&world, 1, WIRE_BIDI, false, NULL, 0);
+    wire_run(&world);
+    wire_pass(&world, 60 * CALL_BODY_DEADLINE_US);
+    wire_message(&world, 1, 0, SLICE("q"), false);
+    wire_run(&world);
+    assert_int_equal(world.messages, 1);
+    wire_pass(&world, 2 * CALL_BODY_DEADLINE_US);
+    wire_data(&world, 1, SLICE("\0\0\0\0\5half"), false);
+    wire_run(&world);
+    wire_pass(&world, CALL_BODY_DEADLINE_US - 2 * CALL_BODY_CHECK_US);
+    assert_int_equal(world.cancels, 0);
+    wire_pass(&world, 3 * CALL_BODY_CHECK_US);
+    assert_int_equal(world.cancels, 1);
+    assert_int_equal(wire_answer(&world, 1)->grpc_status, GRPC_DEADLINE_EXCEEDED);
+    wire_teardown(&world);
+}
+
+/* Goal: a connection without requests is ended gracefully after its time, and not while it has one.
+ * Method: a held call for longer than that; then nothing, but pings now and then, which do not count. */
+static void test_idle_connection(void **state)
+{
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    assert_int_equal(world.protocol.idle_since_us(world.session), world.now_us);
+    wire_call(&world, 1, WIRE_HOLD, SLICE("x"));
+    wire_run(&world);
+    assert_true(world.protocol.idle_since_us(world.session) == INT64_MAX);
+    wire_pass(&world, 2 * H2_IDLE_DEADLINE_US);
+    assert_int_equal(world.client.goaways, 0);
+    wire_finish_held(&world, 0, GRPC_OK);
+    wire_run(&world);
+    assert_int_equal(world.protocol.idle_since_us(world.session), world.now_us);
+    wire_pass(&world, H2_IDLE_DEADLINE_US / 2);
+    wire_ping(&world);
+    wire_run(&world);
+    wire_pass(&world, H2_IDLE_DEADLINE_US / 2 - 1000000);
+    assert_int_equal(world.client.goaways, 0);
+    wire_pass(&world, 2000000);
+    assert_int_equal(world.client.goaways, 2);
+    assert_int_equal(world.client.goaway_code, H2_NO_ERROR);
+    assert_true(wire_finished(&world));
+    assert_int_equal(call_server_h2_stats(world.calls)->connections_idle, 1);
+    wire_teardown(&world);
+}
+
+/* Goal: a request that crosses with the end of an idle connection is served. Method: a call after the first
+ * GOAWAY, before the ping's answer. */
+static void test_idle_end_loses_no_call(void **state)
+{
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    world.client.answers_pings = false;
+    wire_pass(&world, H2_IDLE_DEADLINE_US);
+    assert_int_equal(world.client.goaways, 1);
+    wire_call(&world, 1, WIRE_ECHO, SLICE("x"));
+    wire_run(&world);
+    wire_assert_status(&world, 1, GRPC_OK);
+    wire_pass(&world, 2 * H2_SHUTDOWN_NOTICE_US);
+    assert_true(wire_finished(&world));
+    wire_teardown(&world);
+}
+
+/* Goal: a peer that is gone without a word is found out. Method: a held call; our ping after a minute
+ * is answered, the next one is not. */
+static void test_keepalive(void **state)
+{
+    struct wire_world world;
+
+    wire_setup(&world, WIRE_MODE(state));
+    wire_call(&world, 1, WIRE_HOLD, SLICE("x"));
+    wire_run(&world);
+    wire_pass(&world, 65000000);
+    assert_int_equal(world.client.pings_received, 1);
+    world.client.answers_pings = false;
+    wire_pass(&world, 65000000);
+    assert_int_equal(world.client.pings_received, 2);
+    assert_false(wire_finished(&world));
+    wire_pass(&world, 20000000);
+    assert_true(wire_finished(&world));
+    wire_teardown(&world);
+}
+
+int run_deadline_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        WIRE_TEST(test_silence),         WIRE_TEST(test_dripping_headers),
+        WIRE_TEST(test_begun_frames),    WIRE_TEST(test_begun_bidi_message),
+        WIRE_TEST(test_idle_connection), WIRE_TEST(test_idle_end_loses_no_call),
+        WIRE_TEST(test_keepalive),
+    };
+
+    return cmocka_run_group_tests_name("deadlines", tests, NULL, NULL);
+}

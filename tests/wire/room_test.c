@@ -1,0 +1,211 @@
+/*
+ * room_test.c: room for connections over real sockets: the limits of all and of an address, and who goes
+ * where there is none.
+ */
+#include "tests/wire/socket_bench.h"
+
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Speaks HTTP/2, with an open request or none; its bytes were taken once the server's first ones are here. */
+static int client_greet(const struct bench *bench, bool busy)
+{
+    int fd = client_connect(bench);
+    char byte = 0;
+
+    assert_true(client_send(
+        fd, slice_of(client_bytes, CLIENT_PRELUDE_BYTES + (busy ? CLIENT_HEADERS_BYTES : 0))));
+    assert_int_equal(recv(fd, &byte, 1, 0), 1);
+    return fd;
+}
+
+/* Everything up to the end that the server makes; false where it makes none in time. */
+static bool client_sees_end(int fd, bool with_goaway)
+{
+    static const uint8_t goaway[] = "\0\0\x8\7\0\0\0\0\0\x7f\xff\xff\xff\0\0\0\0";
+    char bytes[512];
+    size_t size = 0;
+    ssize_t step = 1;
+
+    while (step > 0 && size < sizeof(bytes)) {
+        step = recv(fd, bytes + size, sizeof(bytes) - size, 0);
+        size += step > 0 ? (size_t)step : 0;
+    }
+    return step == 0 && (memmem(bytes, size, goaway, sizeof(goaway) - 1) != NULL) == with_goaway;
+}
+
+/* Asks by HTTP/1.1, and gets words. */
+static bool client_is_served(int fd)
+{
+    char bytes[16];
+
+    return client_send(fd, SLICE("GET / HTTP/1.1\r\n\r\n")) &&
+           recv(fd, bytes, sizeof(bytes), 0) == (ssize_t)sizeof(bytes);
+}
+
+static void client_crowd(struct bench *bench)
+{
+    int silent = client_connect(bench);
+    int idle = client_greet(bench, false);
+    int busy = client_greet(bench, true);
+    int fourth = client_greet(bench, true);
+    int fifth = client_greet(bench, true);
+    int sixth = client_connect(bench);
+
+    assert_true(client_sees_end(silent, false));
+    assert_true(client_sees_end(idle, true));
+    assert_true(client_sees_end(sixth, false)); /* nobody is idle any more */
+    (void)close(busy);
+    (void)close(silent);
+    (void)close(idle);
+    (void)close(sixth);
+    do { /* until the server has seen that one is gone */
+        sixth = client_connect(bench);
+        busy = client_is_served(sixth) ? 0 : -1;
+        (void)close(sixth);
+    } while (busy != 0);
+    (void)close(fourth);
+    (void)close(fifth);
+}
+
+/* Goal: at the limit the connection that has been idle longest makes room, with a GOAWAY where it speaks
+ * HTTP/2; where none is idle the new one is closed. Method: a limit of three; a silent connection, an idle
+ * one, four with open requests in turn, of which the last finds no room until one goes. */
+static void test_socket_limit(void **state)
+{
+    struct bench *bench = calloc(1, sizeof(*bench));
+
+    (void)state;
+    assert_non_null(bench);
+    bench_run(bench, client_crowd, 3);
+    free(bench);
+}
+
+static void client_scarce(struct bench *bench)
+{
+    int fds[8];
+
+    for (size_t i = 0; i < 8; i++) {
+        fds[i] = client_greet(bench, i == 0);
+    }
+    assert_true(client_sees_end(fds[1], true));
+    for (size_t i = 0; i < 8; i++) {
+        (void)close(fds[i]);
+    }
+}
+
+/* Goal: before the limit is reached the connection that has been idle longest is asked to leave. Method: a
+ * limit of eight, and as many connections, the first of them busy. */
+static void test_socket_scarce(void **state)
+{
+    struct bench *bench = calloc(1, sizeof(*bench));
+
+    (void)state;
+    assert_non_null(bench);
+    bench_run(bench, client_scarce, 8);
+    free(bench);
+}
+
+/* Whether the server has closed it, which is told at once; else nothing comes. */
+static bool client_is_refused(int fd)
+{
+    char byte = 0;
+
+    return fd < 0 || recv(fd, &byte, 1, 0) == 0;
+}
+
+static void client_neighbours(struct bench *bench)
+{
+    int fds[4];
+
+    for (size_t i = 0; i < 3; i++) {
+        fds[i] = client_connect(bench);
+    }
+    fds[3] = client_connect_from(bench, 2);
+    if (client_is_refused(fds[2]) && client_send(fds[1], SLICE("GET / HTTP/1.1\r\n\r\n")) &&
+        client_send(fds[3], SLICE("GET / HTTP/1.1\r\n\r\n"))) {
+        client_read(bench, fds[1], 12);
+        client_read(bench, fds[3], 2 * 12);
+    }
+    for (size_t i = 0; i < 4; i++) {
+        (void)close(fds[i]);
+    }
+}
+
+/* Goal: an address has its share of connections, and no more. Method: a limit of two; the third from the
+ * same address is closed, one from another is served, and so are the first two. */
+static void test_socket_address_limit(void **state)
+{
+    struct bench *bench = calloc(1, sizeof(*bench));
+
+    (void)state;
+    assert_non_null(bench);
+    bench->address_connections_max = 2;
+    bench_run(bench, client_neighbours, 10);
+    assert_true(bench->got_size >= 2 * 12);
+    free(bench);
+}
+
+/* A connection that is ended for its pings; false where it was refused. */
+static bool client_is_calmed(const struct bench *bench)
+{
+    static const uint8_t ping[] = "\0\0\x8\6\0\0\0\0\0pingping";
+    int fd = client_connect_from(bench, 3);
+    char bytes[512];
+    size_t size = 0;
+    ssize_t step = 1;
+
+    (void)client_send(fd, SLICE(H2_PREFACE "\0\0\0\4\0\0\0\0\0"));
+    for (int i = 0; i < 5; i++) {
+        (void)client_send(fd, slice_of(ping, sizeof(ping) - 1));
+    }
+    while (step > 0 && size < sizeof(bytes)) {
+        step = recv(fd, bytes + size, sizeof(bytes) - size, 0);
+        size += step > 0 ? (size_t)step : 0;
+    }
+    (void)close(fd);
+    return size > 0 && memmem(bytes, size, "too_many_pings", 14) != NULL;
+}
+
+static void client_floods(struct bench *bench)
+{
+    while (bench->got_size < 100 && client_is_calmed(bench)) {
+        bench->got_size++;
+    }
+    bench->floods = (unsigned)bench->got_size;
+    for (int i = 0; i < 20; i++) {
+        bench->floods_again += client_is_calmed(bench) ? 1 : 0;
+        (void)usleep(2000); /* time to earn an arrival or two, which is not enough */
+    }
+    bench->got_size = 0;
+    client_call(bench);
+}
+
+/* Goal: whoever comes back for another flood comes back less and less; others do not notice. Method:
+ * connections that are ended for their pings, until one is refused; a call from another address. */
+static void test_socket_floods_from_one_address(void **state)
+{
+    struct bench *bench = calloc(1, sizeof(*bench));
+
+    (void)state;
+    assert_non_null(bench);
+    bench->reply_bytes = 1000;
+    bench_run(bench, client_floods, 10);
+    assert_in_range(bench->floods_again, 0, 10);
+    assert_in_range(bench->floods, NET_ARRIVALS_BURST / (NET_ARRIVALS_A_CALMED + 1), 99);
+    assert_true(bench->got_size >= answer_bytes(1000));
+    free(bench);
+}
+
+int run_room_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_socket_limit),
+        cmocka_unit_test(test_socket_scarce),
+        cmocka_unit_test(test_socket_address_limit),
+        cmocka_unit_test(test_socket_floods_from_one_address),
+    };
+
+    return cmocka_run_group_tests_name("room", tests, NULL, NULL);
+}

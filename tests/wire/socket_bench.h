@@ -1,0 +1,67 @@
+/*
+ * socket_bench.h: net over real sockets on loopback. The client is plain blocking sockets in a thread; the
+ * server runs in the test's loop.
+ */
+#ifndef ERRATA_TESTS_WIRE_SOCKET_BENCH_H
+#define ERRATA_TESTS_WIRE_SOCKET_BENCH_H
+
+#include "server/net/server.h"
+#include "tests/wire/wire.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct bench {
+    uv_loop_t loop;
+    struct call_handlers handlers;
+    struct call_server *calls;
+    struct net_server *net;
+    uint16_t port;
+    uv_async_t client_done; /* the client's thread has ended */
+    bool drain; /* end by drain, with a client that stays */
+    bool drained;
+    bool closed;
+    size_t reply_bytes;
+    uint64_t queued_bytes_max; /* as each tick saw it */
+    const struct net_protocol *protocol; /* NULL: gRPC */
+    uint32_t address_connections_max; /* 0: the server's own */
+    unsigned floods; /* connections that were ended for one, before one was refused */
+    unsigned floods_again; /* of the next 20 */
+    struct net_link *link; /* of the endless protocol's one session */
+    bool ended; /* it has nothing to say any more */
+    atomic_bool session_closed;
+    bool closed_in_time; /* while the client had read nothing */
+    atomic_uint heavy_pieces; /* of the weighing protocol: taken of a heavy connection's bytes */
+    unsigned heavy_pieces_before; /* the light one was answered */
+    void (*client)(struct bench *bench);
+    pthread_t thread;
+    char got[16 << 20]; /* what the client read */
+    size_t got_size;
+};
+
+/* Runs the server with a limit of connections, until the client's function has returned and all is closed. */
+void bench_run(struct bench *bench, void (*client)(struct bench *bench), uint32_t connections_max);
+
+/* From 127.0.0.1, 127.0.0.2, ... -1 where that fails. */
+int client_connect_from(const struct bench *bench, uint32_t number);
+int client_connect(const struct bench *bench);
+bool client_send(int fd, struct slice bytes);
+/* Reads until the server ends, an error, or `enough` bytes. */
+void client_read(struct bench *bench, int fd, size_t enough);
+
+/* Preface; SETTINGS with a window of 16 MiB; WINDOW_UPDATE of the connection; HEADERS of literal
+ * fields (RFC 7541, 6.2.2); DATA with an empty message. */
+#define CLIENT_PRELUDE_BYTES (sizeof(H2_PREFACE) - 1 + 15 + 13)
+#define CLIENT_HEADERS_BYTES ((size_t)9 + 0x4c)
+#define CLIENT_DATA_BYTES ((size_t)14)
+#define CLIENT_CALL_BYTES (CLIENT_HEADERS_BYTES + CLIENT_DATA_BYTES)
+extern const uint8_t client_bytes[CLIENT_PRELUDE_BYTES + CLIENT_CALL_BYTES];
+
+/* Sends a call: its first bytes one by one. The socket; -1 where that fails. */
+int client_start_call(struct bench *bench);
+/* Makes a call, and reads its answer. */
+void client_call(struct bench *bench);
+/* Bytes of an answer with this reply, at least: each DATA frame has a head of 9. */
+size_t answer_bytes(size_t reply_bytes);
+
+#endif

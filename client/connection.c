@@ -185,13 +185,24 @@ static void connection_lose(struct tcp_connection *connection, const char *what,
     connection_wake(connection);
 }
 
+/* The other side ended it, which says more about it if it had said nothing before. */
+static void connection_lose_peer(struct tcp_connection *connection, const char *how)
+{
+    char why[CLIENT_REASON_BYTES];
+
+    (void)snprintf(why, sizeof(why), "%s%s", how,
+                   client_session_is_ready(connection->session) ? ""
+                                                                : " before it said anything");
+    connection_lose(connection, "lost the connection to", why);
+}
+
 static void on_written(uv_write_t *write, int status)
 {
     struct tcp_connection *connection = write->data;
 
     connection->writing = false;
     if (status != 0) {
-        connection_lose(connection, "lost the connection to", uv_strerror(status));
+        connection_lose_peer(connection, uv_strerror(status));
         return;
     }
     connection_wake(connection);
@@ -211,7 +222,7 @@ static void connection_flush(struct tcp_connection *connection)
         }
         sent = uv_try_write((uv_stream_t *)&connection->socket, &buffer, 1);
         if (sent < 0 && sent != UV_EAGAIN) {
-            connection_lose(connection, "lost the connection to", uv_strerror(sent));
+            connection_lose_peer(connection, uv_strerror(sent));
             return;
         }
         if (sent == (int)size) {
@@ -226,7 +237,7 @@ static void connection_flush(struct tcp_connection *connection)
                         on_written);
         if (sent != 0) {
             connection->writing = false;
-            connection_lose(connection, "lost the connection to", uv_strerror(sent));
+            connection_lose_peer(connection, uv_strerror(sent));
         }
     }
 }
@@ -335,9 +346,9 @@ static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer)
     struct tcp_connection *connection = stream->data;
 
     if (size == UV_EOF) {
-        connection_lose(connection, "lost the connection to", "the server closed it");
+        connection_lose_peer(connection, "the server closed it");
     } else if (size < 0) {
-        connection_lose(connection, "lost the connection to", uv_strerror((int)size));
+        connection_lose_peer(connection, uv_strerror((int)size));
     } else {
         connection_take(connection, slice_of(buffer->base, (size_t)size));
     }

@@ -101,6 +101,7 @@ static void on_net_tick(void *user, int64_t now_us)
     struct app *app = (struct app *)user;
 
     call_server_tick(app->calls, now_us);
+    app_log_pressure(app, now_us);
 }
 
 /* Listens, and says where: only now is the server ready. */
@@ -325,6 +326,8 @@ static size_t read_counters(void *user, struct env_counter *counters, size_t max
         {"connections_live", net->connections_live},
         {"connections_total", net->connections_accepted},
         {"connections_refused_total", net->connections_refused},
+        {"connections_evicted_total", net->connections_evicted},
+        {"connections_idle_total", h2->connections_idle},
         {"connections_unknown_total", net->connections_unknown},
         {"connections_calmed_total", h2->connections_calmed},
         {"received_bytes_total", net->bytes_in},
@@ -507,7 +510,6 @@ static enum err make_transport(struct app *app)
     struct net_protocol protocols[1];
     struct net_config net = {
         .clock = app->ctx.clock,
-        .connections_max = app->config->connections_max,
         .address_connections_max = app->config->address_connections_max,
         .protocols = protocols,
         .protocol_count = 1,
@@ -516,6 +518,8 @@ static enum err make_transport(struct app *app)
     };
     enum err err = OK;
 
+    app->connections_max = app_allow_connections(app->config);
+    net.connections_max = app->connections_max;
     calls.message_bytes_max = app->config->message_bytes_max;
     err = call_server_new(&calls, clock_monotonic_us(app->ctx.clock), &app->calls);
     if (err != OK) {

@@ -40,6 +40,16 @@ struct app_access {
     enum err read_result;
 };
 
+/* Lines about connections without room: a minute between them, so that a crowd fills no log. */
+#define APP_PRESSURE_LOG_US (60 * INT64_C(1000000))
+
+/* What the last line about want of room for connections said. */
+struct app_pressure {
+    uint64_t evicted;
+    uint64_t refused;
+    int64_t logged_us; /* 0: never */
+};
+
 struct app {
     const struct config *config;
     enum app_state state;
@@ -75,6 +85,8 @@ struct app {
     char pdf_program[CONFIG_PATH_BYTES_MAX];
     bool pdf_started;
     bool pdf_serving; /* the worker is ready */
+    uint32_t connections_max; /* app_allow_connections */
+    struct app_pressure pressure;
     bool net_closed; /* net_server_close has called back */
     bool warming; /* the tables are being read ahead */
     bool giving_back; /* memory, on the pool */
@@ -91,6 +103,11 @@ struct app {
 MUST_CHECK bool app_has_descriptors(void);
 /* The loop, the arenas and the three handles that the parts need; `turn_prepare` is not started. */
 void app_init(struct app *app, void (*on_writer_async)(uv_async_t *handle));
+/* As many connections as were configured, or as the process may have descriptors for, beside what else needs
+ * some; raises the soft limit of them first, and logs where fewer are allowed. */
+uint32_t app_allow_connections(const struct config *config);
+/* Logs connections that were ended or refused for want of room, at most once in APP_PRESSURE_LOG_US. */
+void app_log_pressure(struct app *app, int64_t now_us);
 /* Signals and timers: from here on the loop has something to wait for. */
 void app_start_handles(struct app *app, void (*on_signal)(uv_signal_t *handle, int number),
                        void (*on_health_timer)(uv_timer_t *handle),

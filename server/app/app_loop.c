@@ -5,6 +5,7 @@
 #include "server/app/app_internal.h"
 
 #include "store/base/assert.h"
+#include "store/base/logger.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -91,6 +92,42 @@ void app_end_start_guard(void)
 static void on_widest_closed(uv_handle_t *handle)
 {
     (void)close((int)(intptr_t)handle->data);
+}
+
+/* Raises the soft limit of descriptors, if need be and as far as may be; gives how many there may be. */
+static rlim_t allow_descriptors(rlim_t wanted)
+{
+    struct rlimit limit;
+    struct rlimit higher;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+        return wanted;
+    }
+    higher = (struct rlimit){wanted < limit.rlim_max ? wanted : limit.rlim_max, limit.rlim_max};
+    if (higher.rlim_cur > limit.rlim_cur && setrlimit(RLIMIT_NOFILE, &higher) == 0) {
+        limit = higher;
+    }
+    return limit.rlim_cur;
+}
+
+uint32_t app_allow_connections(const struct config *config)
+{
+    rlim_t wanted = (rlim_t)config->connections_max + OTHER_DESCRIPTORS_MAX + 1;
+    rlim_t descriptors = allow_descriptors(wanted);
+    /* Where there are few, connections and all else share them. */
+    rlim_t allowed = descriptors < (rlim_t)2 * OTHER_DESCRIPTORS_MAX
+                         ? descriptors / 2
+                         : descriptors - OTHER_DESCRIPTORS_MAX;
+
+    if (descriptors >= wanted || allowed >= config->connections_max) {
+        return config->connections_max;
+    }
+    logger_printf(LOGGER_WARNING,
+                  "connections-max: %u are more than %llu descriptors (ulimit -n) are enough for; "
+                  "%llu are allowed",
+                  (unsigned)config->connections_max, (unsigned long long)descriptors,
+                  (unsigned long long)allowed);
+    return (uint32_t)allowed;
 }
 
 /* The highest descriptor that the server may come to have. */
@@ -188,6 +225,29 @@ void app_deinit(struct app *app)
     store_lmdb_close(app->backend);
     arena_deinit(&app->arena);
     arena_deinit(&app->start_arena);
+}
+
+void app_log_pressure(struct app *app, int64_t now_us)
+{
+    const struct net_stats *stats = net_server_stats(app->net);
+    struct app_pressure *pressure = &app->pressure;
+    const struct logger_field fields[] = {
+        LOGGER_NUMBER_FIELD("live", stats->connections_live),
+        LOGGER_NUMBER_FIELD("max", app->connections_max),
+        LOGGER_NUMBER_FIELD("max_per_address", app->config->address_connections_max),
+        LOGGER_NUMBER_FIELD("idle_ended", stats->connections_evicted - pressure->evicted),
+        LOGGER_NUMBER_FIELD("refused", stats->connections_refused - pressure->refused),
+    };
+
+    if ((stats->connections_evicted == pressure->evicted &&
+         stats->connections_refused == pressure->refused) ||
+        (pressure->logged_us != 0 && now_us - pressure->logged_us < APP_PRESSURE_LOG_US)) {
+        return;
+    }
+    logger_write(LOGGER_WARNING, "no room for all connections", fields,
+                 sizeof(fields) / sizeof(fields[0]));
+    *pressure =
+        (struct app_pressure){stats->connections_evicted, stats->connections_refused, now_us};
 }
 
 void app_log_failure(const struct app *app, const char *what, enum err err)

@@ -1,7 +1,7 @@
 include(${CMAKE_SOURCE_DIR}/tests/support/tests.cmake)
 
 foreach(name corrections mappings prompts extractions analytics reviews access configuration isolation nonsense lifecycle log secrecy
-        administration copied_folder one_server start_errors)
+        administration copied_folder crowded one_server start_errors)
     errata_python_test(e2e_${name} FILE tests/e2e/${name}.py LABEL e2e)
 endforeach()
 errata_python_test(e2e_demo_orders FILE tests/e2e/demo_orders.py LABEL e2e)

@@ -99,9 +99,12 @@ static struct slice hint_unreachable(struct cli *cli, struct slice message)
 
     if (says(message, "not HTTP/2")) {
         likely = "something else listens there, such as a web server: is the port right?";
+    } else if (says(message, "before it said anything")) {
+        likely = "what listens there hung up at once: it is another program, or wants TLS, or is an "
+                 "erratad that is just stopping or has no room for more connections: its log says "
+                 "so, and --connections-max and --connections-per-address give it more.";
     } else if (says(message, "closed it")) {
-        likely = "what listens there hung up at once: it is no erratad, or wants TLS, or is just "
-                 "stopping.";
+        likely = "the server ended the connection: it is stopping, or made room for others.";
     } else if (says(message, "said nothing") || says(message, "in time")) {
         likely = "a firewall, or another program at that port?";
     } else if (says(message, "cannot find")) {

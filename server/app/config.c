@@ -92,7 +92,7 @@ static const char help[] =
     "  --log-format FORMAT        text (default) or json\n"
     "  --map-size SIZE            most that the store may grow to, default 256GiB (sparse)\n"
     "  --message-bytes-max SIZE   largest request, default 16MiB\n"
-    "  --connections-max N        default 10000\n"
+    "  --connections-max N        default 10000; near it the longest idle are ended\n"
     "  --connections-per-address N\n"
     "                             default 2500; more where many clients come through one proxy\n"
     "  --drain-timeout TIME       how long running calls may take at shutdown, default 30s\n"

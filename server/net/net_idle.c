@@ -128,12 +128,14 @@ bool net_server_make_room(struct net_server *server)
 {
     size_t open = server->stats.connections_live - server->closing_count;
     size_t max = server->config.connections_max;
+    struct net_connection *oldest = server->idle_connections.first;
 
     if (open > max) {
         return net_idle_close_first(server);
     }
-    if (open > NET_CONNECTIONS_SCARCE(max) && server->idle_connections.first != NULL) {
-        net_idle_ask(server->idle_connections.first);
+    if (open > NET_CONNECTIONS_SCARCE(max) && oldest != NULL &&
+        net_now_us(server) - oldest->idle_since_us >= NET_IDLE_ASK_US) {
+        net_idle_ask(oldest);
     }
     return true;
 }

@@ -14,10 +14,12 @@
 #include <uv.h>
 
 /* Connections at once. Above 7/8 of them the one that has been idle longest is asked to leave for each that
- * comes; at the limit it is closed; where none is idle, the new one is accepted and closed, so that its
- * client hears of it. */
+ * comes, if it has been so for NET_IDLE_ASK_US: clients that connect again at once go round no faster than
+ * that. At the limit it is closed, however short it has been idle; if none is idle, the new one is accepted
+ * and closed, so that its client hears of it. */
 #define NET_CONNECTIONS_MAX 10000
 #define NET_CONNECTIONS_SCARCE(max) ((max) - (max) / 8)
+#define NET_IDLE_ASK_US (60 * INT64_C(1000000))
 /* Idle connections that are looked at for one that may be closed at once: the rest have something to write
  * or to be read. */
 #define NET_IDLE_LOOKS_MAX 64

@@ -5,6 +5,7 @@ there was too much. What keeps to the rules is served, as far as that harms nobo
 """
 import collections
 
+NO_ERROR = 0
 ENHANCE_YOUR_CALM = 11
 STREAM_CLOSED = 5
 FRAME_SIZE_ERROR = 6
@@ -110,11 +111,15 @@ SLOW = [
     told("slow-block", *calm("header_block_too_slow"), arguments=PATIENT),
 ]
 
-# Connections that do nothing: 16 KiB each. Four addresses, since one has a quarter.
-IDLE = [served("idle", rss_mb=160, token=False, arguments=["--addresses", "4"])]
+# Connections that do nothing: 16 KiB each. Four addresses, since one has a quarter. Where there is no room
+# for all, those that have been idle longest are asked to leave.
+IDLE = [served("idle", (NO_ERROR, ""), rss_mb=160, token=False, arguments=["--addresses", "4"])]
 
-# A minute or more: for tools/floods alone.
-LONG = [served("slow-bodies")]
+# Half a minute or more: for tools/floods alone.
+LONG = [
+    told("slow-frames", *calm("frame_too_slow"), arguments=["--seconds", "35"]),
+    served("slow-bodies", *calm("frame_too_slow")),
+]
 
 ALL = TOLD + SERVED + SLOW + IDLE + LONG
 

@@ -65,6 +65,16 @@ static void begin_slow_body(struct peer *peer)
     peer_message(peer, stream, false, slice_of(zeros, sizeof(zeros)), FLAG_END_STREAM);
 }
 
+/* A frame of a kind that nobody knows, of which a byte comes each second. */
+static void begin_slow_frame(struct peer *peer)
+{
+    static const uint8_t zeros[1000];
+
+    peer_greet(peer);
+    peer->drip_from = peer->out.size + FRAME_HEAD_BYTES;
+    peer_frame(peer, FRAME_UNKNOWN, 0, 0, slice_of(zeros, sizeof(zeros)));
+}
+
 /* Requests that do not end, as many as there may be. */
 static void begin_held_streams(struct peer *peer)
 {
@@ -162,6 +172,7 @@ const struct attack_kind kinds_of_slowness[] = {
      KIND_DRIPS},
     {"slow-block", "a header block that waits for its end", begin_slow_block, NULL, 1000, 200,
      KIND_DRIPS},
+    {"slow-frames", "a frame of a byte a second", begin_slow_frame, NULL, 1000, 200, KIND_DRIPS},
     {"slow-bodies", "messages of a byte a second", begin_slow_body, NULL, 1000, 200, KIND_DRIPS},
     {"held-streams", "requests that do not end, 128 a connection", begin_held_streams, NULL, 0, 100,
      0},

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """A server without room for more connections.
 
-Goal: whoever is idle longest makes room, busy connections stay, the log and the command line say what is the
-matter. Method: few descriptors or connections, idle peers over plain sockets, and watchers that keep theirs.
+Goal: whoever is idle longest makes room, busy connections stay, the log and the command line give the
+reason. Method: few descriptors or connections, idle peers over plain sockets, and watchers that keep theirs.
 """
 import os
 import re
@@ -74,8 +74,8 @@ class Crowded(unittest.TestCase):
         for peer in peers:
             peer.close()
 
-    def test_nobody_is_idle(self):
-        """The command line says what may be the matter, and the log does."""
+    def test_none_is_idle(self):
+        """Refused: the command line names the reason as a likely one, and the log says it."""
         server = self.serve("--connections-max", "2")
         clients = [server.client() for _ in range(2)]
         watchers = [c.learning.WatchEvents(learning.WatchEventsRequest()) for c in clients]

@@ -171,11 +171,19 @@ static void start_listening(struct bench *bench)
     arena_deinit(&arena);
 }
 
+static int64_t bench_now_us(const struct clock *clock)
+{
+    const struct bench *bench =
+        (const struct bench *)(const void *)((const char *)clock - offsetof(struct bench, clock));
+
+    return clock_monotonic_us(clock_system()) + atomic_load(&bench->ahead_us);
+}
+
 void bench_run(struct bench *bench, void (*client)(struct bench *bench), uint32_t connections_max)
 {
     struct call_config config = call_config_default(&bench->handlers);
     struct net_protocol protocol;
-    struct net_config net = {.clock = clock_system(),
+    struct net_config net = {.clock = &bench->clock,
                              .connections_max = connections_max,
                              .address_connections_max = bench->address_connections_max,
                              .protocols = &protocol,
@@ -183,6 +191,7 @@ void bench_run(struct bench *bench, void (*client)(struct bench *bench), uint32_
                              .on_tick = on_tick,
                              .user = bench};
 
+    bench->clock = (struct clock){bench_now_us, bench_now_us, bench_now_us};
     bench->handlers = (struct call_handlers){.user = bench,
                                              .on_start = on_nothing,
                                              .on_message = on_message,

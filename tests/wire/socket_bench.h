@@ -25,6 +25,8 @@ struct bench {
     uint64_t queued_bytes_max; /* as each tick saw it */
     const struct net_protocol *protocol; /* NULL: gRPC */
     uint32_t address_connections_max; /* 0: the server's own */
+    struct clock clock; /* the machine's, and `ahead_us` */
+    _Atomic int64_t ahead_us;
     unsigned floods; /* connections that were ended for one, before one was refused */
     unsigned floods_again; /* of the next 20 */
     struct net_link *link; /* of the endless protocol's one session */

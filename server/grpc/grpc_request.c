@@ -30,6 +30,8 @@ static const struct h2_field grpc_fields_too_large[] = {
     GRPC_TEXT_TYPE,
 };
 
+#define GRPC_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
 #define GRPC_STRINGIFY(number) #number
 #define GRPC_NUMBER(number) GRPC_STRINGIFY(number)
 #define GRPC_LIST_KIB 16
@@ -157,17 +159,13 @@ static void grpc_answer_http(struct call_core *core, const struct h2_field *fiel
                            core->head.is_head ? slice_of(NULL, 0) : slice_text(text));
 }
 
-#define GRPC_COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-/* The request is no gRPC call at all: answered in HTTP. */
+/* Answers a request that is not a gRPC call; false for one that is. */
 static bool grpc_refuse_http(struct call_core *core)
 {
-    bool is_over = h2_stream_is_over_limit(grpc_stream_of(core));
-
     if (core->head.content == CALL_CONTENT_GRPC && core->head.is_post) {
         return false;
     }
-    if (is_over) {
+    if (h2_stream_is_over_limit(grpc_stream_of(core))) {
         grpc_answer_http(core, grpc_fields_too_large, GRPC_COUNT(grpc_fields_too_large),
                          GRPC_TOO_LARGE_TEXT "\n");
     } else if (core->head.content != CALL_CONTENT_GRPC) {

@@ -100,9 +100,10 @@ static struct slice hint_unreachable(struct cli *cli, struct slice message)
     if (says(message, "not HTTP/2")) {
         likely = "something else listens there, such as a web server: is the port right?";
     } else if (says(message, "before it said anything")) {
-        likely = "what listens there hung up at once: it is another program, or wants TLS, or is an "
-                 "erratad that is just stopping or has no room for more connections: its log says "
-                 "so, and --connections-max and --connections-per-address give it more.";
+        likely =
+            "what listens there hung up at once: it is another program, or wants TLS, or is an "
+            "erratad that is just stopping or has no room for more connections: its log says "
+            "so, and --connections-max and --connections-per-address give it more.";
     } else if (says(message, "closed it")) {
         likely = "the server ended the connection: it is stopping, or made room for others.";
     } else if (says(message, "said nothing") || says(message, "in time")) {

@@ -217,7 +217,8 @@ static void test_logger_json(void **state)
     assert_true(slice_equal(member.text, SLICE("\"number 7\"")));
 }
 
-/* Goal: text lines say the same. Method: the first line, behind its time. */
+/* Goal: text lines say the same, and levels are kept. Method: the first line, behind its time; the same two
+ * lines where only errors are wanted. */
 static void test_logger_text(void **state)
 {
     char text[2048];
@@ -236,6 +237,10 @@ static void test_logger_text(void **state)
     assert_non_null(strstr(text, " debug \"not wanted 1\"\n"));
     logger_configure(LOGGER_ERROR, LOGGER_TEXT);
     assert_false(logger_wants(LOGGER_WARNING));
+    size = capture(write_two_lines, text, sizeof(text) - 1);
+    text[size] = 0;
+    assert_null(strstr(text, "call"));
+    assert_non_null(strstr(text, " error \"number 7\"\n"));
 }
 
 static void write_long_lines(void)

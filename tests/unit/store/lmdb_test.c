@@ -212,6 +212,31 @@ static void test_older_format(void **state)
     assert_true(message_has(world, "it can't be migrated by this program"));
 }
 
+/* Goal: a store whose format is not said is refused. Method: its row gone, and one that does not decode. */
+static void test_no_format(void **state)
+{
+    struct world *world = *state;
+    struct key key = key_meta_global(SLICE("format"));
+    struct store_backend *backend = open_store(world);
+    struct store_txn *txn = NULL;
+
+    assert_int_equal(store_begin(backend, STORE_WRITE, &txn), OK);
+    assert_int_equal(store_del(txn, TABLE_META, key_slice(&key)), OK);
+    assert_int_equal(store_commit(txn), OK);
+    store_lmdb_close(backend);
+    assert_int_equal(store_lmdb_open(&world->config, &world->fault, &backend), ERR_CORRUPT);
+    assert_true(message_has(world, "has no format version"));
+    (void)snprintf(world->path, sizeof(world->path), "%s/other", world->folder.path);
+    backend = open_store(world);
+    assert_int_equal(store_begin(backend, STORE_WRITE, &txn), OK);
+    assert_int_equal(store_put(txn, TABLE_META, key_slice(&key), SLICE("\xff")), OK);
+    assert_int_equal(store_commit(txn), OK);
+    store_lmdb_close(backend);
+    fault_init(&world->fault, &world->arena);
+    assert_int_equal(store_lmdb_open(&world->config, &world->fault, &backend), ERR_CORRUPT);
+    assert_true(message_has(world, "its format version does not decode"));
+}
+
 /* Takes a table out of a store that is closed. */
 static void drop_table(const struct world *world, const char *name)
 {
@@ -452,6 +477,7 @@ int run_lmdb_tests(void)
         cmocka_unit_test_setup_teardown(test_locked_by_an_orphan, setup, teardown),
         cmocka_unit_test_setup_teardown(test_newer_format, setup, teardown),
         cmocka_unit_test_setup_teardown(test_older_format, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_no_format, setup, teardown),
         cmocka_unit_test_setup_teardown(test_missing_table, setup, teardown),
         cmocka_unit_test_setup_teardown(test_damaged_files, setup, teardown),
         cmocka_unit_test_setup_teardown(test_bad_configuration, setup, teardown),

@@ -13,7 +13,10 @@ import shlex
 import shutil
 import signal
 import subprocess
+import tempfile
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 LABELS = "^(unit|contract|rpc|wire|golden|isolation|fuzz-replay|sim)$"
 # As the release is built, for speed and for what FORTIFY sees, and with a trap where an index leaves an array
@@ -26,6 +29,7 @@ PRODUCT = ("server/", "store/", "client/", "tools/errata/")
 # A test may take this, times what it takes without a change, and so much more: machines are noisy.
 TIMES, MORE_SECONDS = 8, 20
 COMPILE_SECONDS = 120
+STEP_SECONDS = 0.1  # between looks whether a command is still wanted
 # What a change may do to the machine.
 DATA_BYTES_MAX, FILE_BYTES_MAX = 4 << 30, 2 << 30
 PR_SET_CHILD_SUBREAPER = 36
@@ -58,21 +62,25 @@ def end_children():
             pass
 
 
-def run(command, seconds, **options):
-    """The exit status of a command and of nothing that it leaves; None where it took too long."""
+def run(command, seconds, stop=None, **options):
+    """The exit status of a command, whose process group ends with it; None where it took too long, or where
+    `stop` (an event) was set before its end."""
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                           start_new_session=True, preexec_fn=limit, **options) as process:
+        end = time.monotonic() + seconds
+        status = None
         try:
-            status = process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            status = None
+            while status is None and time.monotonic() < end and not (stop and stop.is_set()):
+                try:
+                    status = process.wait(STEP_SECONDS)
+                except subprocess.TimeoutExpired:
+                    pass
         finally:
             try:
                 os.killpg(process.pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
             process.wait()
-    end_children()
     return status
 
 
@@ -88,23 +96,24 @@ class Test:
         self.seconds = 0.0  # without a change
         self.programs = set()
 
-    def run(self, scratch, seconds):
-        shutil.rmtree(scratch, ignore_errors=True)
-        os.makedirs(scratch)
-        # Memory that is used before it is written, or after it was freed, is not zero.
-        environment = dict(os.environ, TMPDIR=scratch, MALLOC_PERTURB_="165", **self.environment)
-        return run(self.command, seconds, cwd=self.folder, env=environment)
+    def run(self, scratch, seconds, stop=None):
+        """As run(), with a folder of its own below `scratch` for what it writes."""
+        with tempfile.TemporaryDirectory(dir=scratch, ignore_cleanup_errors=True) as folder:
+            # Memory that is used before it is written, or after it was freed, is not zero.
+            environment = dict(os.environ, TMPDIR=folder, MALLOC_PERTURB_="165", **self.environment)
+            return run(self.command, seconds, stop, cwd=self.folder, env=environment)
 
 
 class Tree:
-    def __init__(self, root, folder):
+    def __init__(self, root, folder, jobs):
         self.root = root
+        self.jobs = jobs  # tests at once
+        self.linking = threading.Lock()
         self.folder = folder
         self.sources = os.path.join(folder, "tree")
         self.objects = os.path.join(folder, "objects")
         self.scratch = os.path.join(folder, "scratch")
         self.note = os.path.join(folder, "exchanged")
-        self.jobs = str(os.cpu_count() or 1)
 
     # Copying and building.
 
@@ -145,7 +154,8 @@ class Tree:
     def open(self):
         """Copies, builds, and reads what depends on what."""
         self.put_back()
-        os.makedirs(self.folder, exist_ok=True)
+        shutil.rmtree(self.scratch, ignore_errors=True)
+        os.makedirs(self.scratch)
         self.digest = self.copy()
         configure = ["cmake", "-S", self.sources, "-B", self.objects] + CONFIGURE
         if shutil.which("ccache"):
@@ -153,7 +163,7 @@ class Tree:
         if shutil.which("ld.lld"):
             configure.append("-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld")
         self.make(configure)
-        self.make(["cmake", "--build", self.objects, "-j", self.jobs])
+        self.make(["cmake", "--build", self.objects, "-j", str(os.cpu_count() or 1)])
         self.read_tests()
         self.read_programs()
         self.read_objects()
@@ -223,7 +233,10 @@ class Tree:
         except (FileNotFoundError, json.JSONDecodeError):
             known = {}
         if known.get("tree") != self.digest:
-            known = {"tree": self.digest, "seconds": {t.name: self.measure_one(t) for t in self.tests}}
+            with ThreadPoolExecutor(self.jobs) as pool:
+                seconds = list(pool.map(self.measure_one, self.tests))
+            end_children()
+            known = {"tree": self.digest, "seconds": {t.name: s for t, s in zip(self.tests, seconds)}}
             with open(path, "w", encoding="utf-8") as f:
                 json.dump(known, f)
         for test in self.tests:
@@ -274,7 +287,43 @@ class Tree:
     def link(self, program):
         """Links a program with the mutant's objects, once a mutant."""
         path = os.path.join(self.objects, program)
-        if not os.path.exists(path + ".original"):
-            self.exchange(path)
-            if run(["sh", "-c", self.link_command(program)], COMPILE_SECONDS, cwd=self.objects) != 0:
-                raise Failed(f"{program} does not link: {self.link_command(program)}")
+        with self.linking:
+            if not os.path.exists(path + ".original"):
+                self.exchange(path)
+                if run(["sh", "-c", self.link_command(program)], COMPILE_SECONDS, cwd=self.objects) != 0:
+                    raise Failed(f"{program} does not link: {self.link_command(program)}")
+
+    def first_failure(self, changed):
+        """Runs the tests of these objects, some at once, until one fails; which one, or "" where none does."""
+        stop = threading.Event()
+        failures = []
+
+        def one(test):
+            if not stop.is_set():
+                failure = self.try_test(test, changed, stop)
+                if failure and not stop.is_set():
+                    stop.set()
+                    failures.append(failure)
+
+        try:
+            with ThreadPoolExecutor(self.jobs) as pool:
+                try:
+                    list(pool.map(one, self.tests_of(changed)))
+                finally:
+                    stop.set()  # before the pool waits for what is under way
+        finally:
+            end_children()
+        return failures[0] if failures else ""
+
+    def try_test(self, test, changed, stop):
+        for program in sorted(test.programs):
+            if self.links[program] & changed:
+                self.link(program)
+        seconds = TIMES * test.seconds + MORE_SECONDS
+        status = test.run(self.scratch, seconds, stop)
+        if status is None:
+            return f"{test.name}, which takes too long"
+        # A failure that a second run does not show is the machine's.
+        if status != 0 and test.run(self.scratch, seconds, stop) != 0:
+            return test.name
+        return ""

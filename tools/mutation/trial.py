@@ -5,7 +5,6 @@ import os
 import time
 
 from mutation import changes
-from mutation.tree import MORE_SECONDS, TIMES
 
 EQUIVALENT = os.path.join("tools", "mutation", "equivalent.tsv")
 NOTICED, SURVIVED = "noticed", "survived"
@@ -30,18 +29,8 @@ def try_one(tree, mutant):
             return NO_MUTANT, ""
         if not changed:
             return SAME_CODE, ""
-        for test in tree.tests_of(changed):
-            for program in sorted(test.programs):
-                if tree.links[program] & changed:
-                    tree.link(program)
-            seconds = TIMES * test.seconds + MORE_SECONDS
-            status = test.run(tree.scratch, seconds)
-            if status is None:
-                return NOTICED, f"{test.name}, which takes too long"
-            # A failure that a second run does not show is the machine's.
-            if status != 0 and test.run(tree.scratch, seconds) != 0:
-                return NOTICED, test.name
-        return SURVIVED, ""
+        failure = tree.first_failure(changed)
+        return (NOTICED if failure else SURVIVED), failure
     finally:
         tree.put_back()
 

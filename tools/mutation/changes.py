@@ -57,6 +57,7 @@ class Mutant(typing.NamedTuple):
 
     key: str
     path: str
+    function: str
     line: int
     kind: str
     before: str  # the lines that change, as they are
@@ -261,7 +262,8 @@ def mutant_of(seed, path, text, function, changes, times):
     change = changes[int(digest("choice", key), 16) % len(changes)]
     source = text[:change.start] + change.text + text[change.end:]
     after = source[first:last + len(source) - len(text)]
-    return Mutant(key, path, text.count("\n", 0, change.start) + 1, change.kind, text[first:last], after, source)
+    line = text.count("\n", 0, change.start) + 1
+    return Mutant(key, path, function, line, change.kind, text[first:last], after, source)
 
 
 def mutants_of(seed, path, text):

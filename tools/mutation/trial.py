@@ -6,7 +6,7 @@ import time
 
 from mutation import changes
 
-EQUIVALENT = os.path.join("tools", "mutation", "equivalent.tsv")
+EXPLAINED = os.path.join("tools", "mutation", "explained.tsv")
 NOTICED, SURVIVED = "noticed", "survived"
 NO_MUTANT, SAME_CODE = "does not compile", "compiles to the same code"
 
@@ -78,16 +78,16 @@ def interval(hits, total):
     return (middle - half) / (1 + z * z / total), (middle + half) / (1 + z * z / total)
 
 
-def equivalents(path):
-    """Changes that nothing can notice: (file, line before, line after) and why."""
+def read_explained(path):
+    """Survivors that need no test: (file, function, line before, line after) and why."""
     known = {}
     with open(path, encoding="utf-8") as f:
         for number, line in enumerate(f, 1):
             if line.strip() and not line.startswith("#"):
                 fields = line.rstrip("\n").split("\t")
-                if len(fields) != 4:
-                    raise ValueError(f"{path}:{number}: {len(fields)} fields; expected file, before, after, reason")
-                known[tuple(fields[:3])] = fields[3]
+                if len(fields) != 5:
+                    raise ValueError(f"{path}:{number}: {len(fields)} fields; expected file, function, before, after, reason")
+                known[tuple(fields[:4])] = fields[4]
     return known
 
 
@@ -96,9 +96,9 @@ def squeezed(text):
 
 
 def gone(known, root):
-    """The equivalents whose lines are no longer in the code."""
+    """The explained changes whose lines are no longer in the code."""
     lines = []
-    for path, before, _ in known:
+    for path, _, before, _ in known:
         try:
             with open(os.path.join(root, path), encoding="utf-8") as f:
                 there = before in squeezed(f.read())
@@ -111,6 +111,11 @@ def gone(known, root):
 
 def title(mutant):
     return f"{mutant.path}:{mutant.line}  {mutant.kind}"
+
+
+def reason_of(known, mutant):
+    """Why a survivor needs no test, or None."""
+    return known.get((mutant.path, mutant.function, squeezed(mutant.before), squeezed(mutant.after)))
 
 
 def try_all(tree, mutants, count, results, say):

@@ -217,6 +217,38 @@ static void test_equal_wide(void **state)
     assert_false(equal);
 }
 
+/* `depth` arrays in each other. */
+static struct json_value nested(struct arena *arena, size_t depth, const char *inside)
+{
+    struct buffer text;
+
+    buffer_init(&text, arena, 2 * depth + 8);
+    for (size_t i = 0; i < depth; i++) {
+        buffer_append_byte(&text, '[');
+    }
+    buffer_append(&text, slice_text(inside));
+    for (size_t i = 0; i < depth; i++) {
+        buffer_append_byte(&text, ']');
+    }
+    return (struct json_value){JSON_ARRAY, buffer_slice(&text)};
+}
+
+/* Goal: values as deep as a check lets pass are compared, and deeper ones are never equal. Method: both sides
+ * of the limit, with and without a space inside. */
+static void test_equal_depth(void **state)
+{
+    bool equal = false;
+
+    assert_int_equal(json_equal(*state, nested(*state, JSON_DEPTH_MAX, "1"),
+                                nested(*state, JSON_DEPTH_MAX, " 1"), &equal),
+                     OK);
+    assert_true(equal);
+    assert_int_equal(json_equal(*state, nested(*state, JSON_DEPTH_MAX + 1, "1"),
+                                nested(*state, JSON_DEPTH_MAX + 1, " 1"), &equal),
+                     OK);
+    assert_false(equal);
+}
+
 /* Goal: a comparison without room says so. Method: an arena of 1 KiB. */
 static void test_equal_no_room(void **state)
 {
@@ -317,6 +349,7 @@ int run_json_use_tests(void)
         cmocka_unit_test_setup_teardown(test_member, arena_set_up, arena_tear_down),
         cmocka_unit_test_setup_teardown(test_equal, arena_set_up, arena_tear_down),
         cmocka_unit_test_setup_teardown(test_equal_wide, arena_set_up, arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_equal_depth, arena_set_up, arena_tear_down),
         cmocka_unit_test_setup_teardown(test_equal_no_room, arena_set_up, arena_tear_down),
         cmocka_unit_test_setup_teardown(test_write_string, arena_set_up, arena_tear_down),
         cmocka_unit_test_setup_teardown(test_write_double, arena_set_up, arena_tear_down),

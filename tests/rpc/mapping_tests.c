@@ -444,20 +444,41 @@ static void test_keys(void **state)
     world_deinit(&world);
 }
 
+/* Goal: a repeat whose event is lost says that the store is damaged, not that the caller named nothing. Method:
+ * a confirmation under a key, its event's row deleted. */
+static void test_lost_event(void **state)
+{
+    const struct named x = {"c1", "A-1", "X", NULL};
+    struct world world;
+    struct caller keyed = {.world = &world, .key = "key"};
+    struct org_id org;
+    struct store_txn *txn = NULL;
+    struct key key;
+    char admin[WORLD_TOKEN_BYTES];
+
+    (void)state;
+    world_init(&world);
+    assert_true(uuid_parse(slice_text(world_make_org(&world, "one", admin)), &org.uuid));
+    keyed.token = admin;
+    assert_int_equal(mappings_confirm(&keyed, &x, NULL, NULL), GRPC_OK);
+    key = key_event(org, mappings_last_seq(&keyed));
+    assert_int_equal(store_begin(world.backend, STORE_WRITE, &txn), OK);
+    assert_int_equal(store_del(txn, TABLE_EVENT, key_slice(&key)), OK);
+    assert_int_equal(store_commit(txn), OK);
+    assert_int_equal(mappings_confirm(&keyed, &x, NULL, NULL), GRPC_INTERNAL);
+    world.is_damaged = true;
+    world_deinit(&world);
+}
+
 int run_mapping_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_suggest),
-        cmocka_unit_test(test_confirm),
-        cmocka_unit_test(test_supersede),
-        cmocka_unit_test(test_reject),
-        cmocka_unit_test(test_apart),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_told_late),
-        cmocka_unit_test(test_judged_before_the_suggestion),
-        cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_roles),
-        cmocka_unit_test(test_long_suggestions),
+        cmocka_unit_test(test_suggest),   cmocka_unit_test(test_confirm),
+        cmocka_unit_test(test_supersede), cmocka_unit_test(test_reject),
+        cmocka_unit_test(test_apart),     cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_told_late), cmocka_unit_test(test_judged_before_the_suggestion),
+        cmocka_unit_test(test_keys),      cmocka_unit_test(test_lost_event),
+        cmocka_unit_test(test_roles),     cmocka_unit_test(test_long_suggestions),
     };
 
     return cmocka_run_group_tests_name("mappings", tests, NULL, NULL);

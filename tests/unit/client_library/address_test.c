@@ -31,6 +31,8 @@ static void test_addresses(void **state)
         {"[fe80::1%eth0]:7443", "fe80::1%eth0", 7443},
         {"[::ffff:10.0.0.7]:7443", "::ffff:10.0.0.7", 7443},
         {"xn--bcher-kva.example", "xn--bcher-kva.example", 7443},
+        {"az.AZ.09", "az.AZ.09", 7443},
+        {"[::abcdef:ABCDEF:0:9]", "::abcdef:ABCDEF:0:9", 7443},
     };
     const struct problem nobody = {NULL, 0};
 

@@ -289,6 +289,39 @@ static void test_pages(void **state)
     assert_true(found > 20); /* the others are free, or inside of long values */
 }
 
+/* Writes an entry of 16 bytes. */
+static void put_entry(uint8_t *bytes)
+{
+    memset(bytes, 0, 15);
+    bytes[0] = 4; /* of the value */
+    bytes[6] = 4; /* of the key */
+}
+
+/* Goal: entries begin at even places, as LMDB reads them. Method: a leaf whose two entries fill it, by their
+ * sizes, and are whole; the second at its place, and at an odd one within the first. */
+static void test_odd_entry(void **state)
+{
+    static const uint16_t places[] = {PAGE - 16, PAGE - 17};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        const uint16_t head[] = {5,  0,         0,         0,        0, LMDB_PAGE_LEAF,
+                                 20, PAGE - 32, PAGE - 32, places[i]};
+        uint8_t bytes[PAGE] = {0};
+        const struct lmdb_page page = {bytes, PAGE, 5};
+
+        memcpy(bytes, head, sizeof(head));
+        put_entry(bytes + PAGE - 32);
+        put_entry(bytes + places[i]);
+        if (i == 0) {
+            assert_null(lmdb_page_check(&page, LMDB_PAGE_LEAF));
+        } else {
+            assert_string_equal(lmdb_page_check(&page, LMDB_PAGE_LEAF),
+                                "an entry lies outside of the page");
+        }
+    }
+}
+
 /* Goal: a file that ends early, or has another thing in its place, is refused, and never read as
  * if it were new. Method: cut at many places; a folder; nothing at all. */
 static void test_files(void **state)
@@ -417,6 +450,7 @@ int run_damage_tests(void)
         cmocka_unit_test_setup_teardown(test_whole_files, setup, teardown),
         cmocka_unit_test_setup_teardown(test_meta_pages, setup, teardown),
         cmocka_unit_test_setup_teardown(test_pages, setup, teardown),
+        cmocka_unit_test(test_odd_entry),
         cmocka_unit_test_setup_teardown(test_files, setup, teardown),
         cmocka_unit_test_setup_teardown(test_leaf_that_is_free, setup, teardown),
         cmocka_unit_test_setup_teardown(test_limit_of_time, setup, teardown),

@@ -118,25 +118,33 @@ static void place_kill(struct place *place)
     place->deadline_us = NEVER;
 }
 
+/* The beginning of /proc/PID/`name`, with a NUL; false where it can't be read. */
+static bool read_proc(pid_t pid, const char *name, char *ret_text, size_t size)
+{
+    char path[40];
+    ssize_t got = -1;
+    int fd = -1;
+
+    (void)snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return false;
+    }
+    got = read(fd, ret_text, size - 1);
+    (void)close(fd);
+    ret_text[got > 0 ? got : 0] = '\0';
+    return got > 0;
+}
+
 /* From /proc/PID/schedstat: nanoseconds run, nanoseconds waited, how often it ran; the last is 0 only
  * where the kernel counts none of it. */
 static struct standing read_standing(pid_t pid)
 {
     struct standing standing = {.known = false};
-    char path[32];
-    char text[80] = {0};
+    char text[80];
     char *at = text;
-    ssize_t size = -1;
-    int fd = -1;
 
-    (void)snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)pid);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return standing;
-    }
-    size = read(fd, text, sizeof(text) - 1);
-    (void)close(fd);
-    if (size > 0) {
+    if (read_proc(pid, "schedstat", text, sizeof(text))) {
         standing.ran_us = strtoull(at, &at, 10) / 1000;
         standing.waited_us = strtoull(at, &at, 10) / 1000;
         standing.known = strtoull(at, &at, 10) != 0;
@@ -148,20 +156,9 @@ static struct standing read_standing(pid_t pid)
  * seen, and for one that runs, stands in line, or waits for memory or a disk. */
 static bool read_is_idle(pid_t pid)
 {
-    char path[32];
-    char text[64] = {0}; /* the name has at most 15 bytes */
-    const char *after_name = NULL;
-    ssize_t size = -1;
-    int fd = -1;
+    char text[64]; /* a name has at most 15 bytes */
+    const char *after_name = read_proc(pid, "stat", text, sizeof(text)) ? strrchr(text, ')') : NULL;
 
-    (void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return false;
-    }
-    size = read(fd, text, sizeof(text) - 1);
-    (void)close(fd);
-    after_name = size > 0 ? strrchr(text, ')') : NULL;
     return after_name != NULL &&
            (strncmp(after_name, ") S", 3) == 0 || strncmp(after_name, ") T", 3) == 0 ||
             strncmp(after_name, ") t", 3) == 0);

@@ -104,11 +104,10 @@ struct pdf_request {
 };
 
 /* Has a document measured; returns within the request's timeout, whatever the worker does.
- * OK with an answer in the arena, a reason for refusal among it, and one of a starved document, which says
- * so; ERR_CANCELLED; ERR_UNAVAILABLE where
- * it could not be measured now, for a reason that is not the document's (no process could be started
- * for it, or the machine had no memory for it): it may be sent again; ERR_INTERNAL where
- * the fork server itself fails (it hangs, has ended, or breaks the protocol) and is to be stopped;
+ * OK with an answer in the arena: also a reason for refusal, and what there is of a document that was
+ * starved, which is marked; ERR_CANCELLED; ERR_UNAVAILABLE if it could not be measured now, for a reason
+ * that is not the document's (no process could be started for it, or the machine had no memory for it): it
+ * may be sent again; ERR_INTERNAL where the fork server itself fails (it hangs, has ended, or breaks the protocol) and is to be stopped;
  * ERR_MEMORY. */
 MUST_CHECK enum err pdf_worker_measure(const struct pdf_request *request, struct arena *arena,
                                        struct pdf_answer *ret_answer);

@@ -2,9 +2,9 @@
  * clock_tests.c: a clock that was years ahead for a while, through calls: what is written after it was put
  * right is dated right, counted right, listed and in force. Each test ends with a replay of its log.
  */
-#include "tests/rpc/mappings.h"
-
+#include "server/services/rpc.h"
 #include "store/base/assert.h"
+#include "tests/rpc/mappings.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -352,13 +352,51 @@ static void test_warning(void **state)
     world_deinit(&world);
 }
 
+/* Whether a check of the clock at this moment writes a line. */
+static bool writes_line(struct world *world)
+{
+    const struct clock_line *line = &world->services->clock_line;
+    struct clock_line before = *line;
+
+    services_check_clock(world->services);
+    return line->was_written && (!before.was_written || line->written_us != before.written_us ||
+                                 line->is_ahead != before.is_ahead);
+}
+
+/* Goal: the log has a line when the warning begins and ends, one an hour while it lasts, and at most one a
+ * minute of a clock that goes to and fro. Method: checks at the edges of these times. */
+static void test_warning_lines(void **state)
+{
+    struct world world;
+
+    (void)state;
+    world_init(&world);
+    (void)capture(&world);
+    assert_false(writes_line(&world));
+    world.clock.wall_us -= DAY_US;
+    assert_true(writes_line(&world));
+    clock_manual_advance(&world.clock, 3600 * SECOND_US - 1);
+    assert_false(writes_line(&world));
+    clock_manual_advance(&world.clock, 1);
+    assert_true(writes_line(&world));
+    assert_true(world.services->clock_line.is_ahead);
+    world.clock.wall_us += DAY_US;
+    assert_false(writes_line(&world));
+    clock_manual_advance(&world.clock, 60 * SECOND_US);
+    assert_true(writes_line(&world));
+    assert_false(world.services->clock_line.is_ahead);
+    clock_manual_advance(&world.clock, 7200 * SECOND_US);
+    assert_false(writes_line(&world));
+    world_deinit(&world);
+}
+
 int run_clock_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_dates),       cmocka_unit_test(test_analytics),
         cmocka_unit_test(test_lists),       cmocka_unit_test(test_long_after),
         cmocka_unit_test(test_given_times), cmocka_unit_test(test_mappings),
-        cmocka_unit_test(test_warning),
+        cmocka_unit_test(test_warning),     cmocka_unit_test(test_warning_lines),
     };
 
     return cmocka_run_group_tests_name("clock", tests, NULL, NULL);

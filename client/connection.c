@@ -191,8 +191,7 @@ static void connection_lose_peer(struct tcp_connection *connection, const char *
     char why[CLIENT_REASON_BYTES];
 
     (void)snprintf(why, sizeof(why), "%s%s", how,
-                   client_session_is_ready(connection->session) ? ""
-                                                                : " before it said anything");
+                   client_session_is_ready(connection->session) ? "" : " before it said anything");
     connection_lose(connection, "lost the connection to", why);
 }
 

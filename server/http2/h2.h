@@ -30,10 +30,11 @@
  * follow. And whoever feeds gets to look at the time, and at others. */
 #define H2_FEED_REQUESTS_MAX 16
 #define H2_FEED_BYTES_MAX ((size_t)16 * 1024)
-/* A header list is counted up to here; a longer one ends the connection, since each byte of it may
- * stand for thousands (HPACK's references). The frames of one block bring at most so many bytes without
- * references, so that a caller with too much metadata gets an answer. */
-#define H2_HEADER_LIST_BYTES_COUNTED (16 * H2_HEADER_LIST_BYTES_MAX)
+/* A header list is counted up to here, or to so many times the bytes of its block; a longer one ends the
+ * connection, since each byte of it may stand for thousands (HPACK's references). Huffman's code makes less
+ * than twice as much of a text: so a caller with too much metadata gets an answer. */
+#define H2_HEADER_LIST_BYTES_COUNTED (4 * H2_HEADER_LIST_BYTES_MAX)
+#define H2_HEADER_LIST_TIMES_MAX 2
 /* Entries of one SETTINGS frame, and acknowledgements that wait to be sent. */
 #define H2_SETTINGS_MAX 16
 #define H2_OUTBOUND_ACKS_MAX 100

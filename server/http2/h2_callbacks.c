@@ -30,6 +30,29 @@ static int h2_fail_stream(nghttp2_session *session, int32_t id, enum h2_code cod
     return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 }
 
+static int h2_on_begin_frame(nghttp2_session *session, const nghttp2_frame_hd *head, void *user)
+{
+    struct h2_conn *conn = user;
+    uint32_t bytes = (uint32_t)head->length;
+
+    (void)session;
+    bytes =
+        bytes < H2_FEED_BYTES_MAX ? bytes : (uint32_t)H2_FEED_BYTES_MAX; /* a frame has no more */
+    if (head->type == NGHTTP2_HEADERS) {
+        conn->block_bytes = bytes;
+    } else if (head->type == NGHTTP2_CONTINUATION) {
+        conn->block_bytes += bytes;
+    }
+    return 0;
+}
+
+/* More than the bytes of its block may stand for. */
+static bool h2_list_is_far_too_large(const struct h2_conn *conn, const struct h2_stream *stream)
+{
+    return stream->header_list_bytes > H2_HEADER_LIST_BYTES_COUNTED &&
+           stream->header_list_bytes > H2_HEADER_LIST_TIMES_MAX * conn->block_bytes;
+}
+
 static int h2_on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame, void *user)
 {
     struct h2_conn *conn = user;
@@ -67,7 +90,7 @@ static int h2_on_header(nghttp2_session *session, const nghttp2_frame *frame, co
         return 0;
     }
     stream->header_list_bytes += (uint32_t)(name_bytes + value_bytes + H2_FIELD_OVERHEAD_BYTES);
-    if (stream->header_list_bytes > H2_HEADER_LIST_BYTES_COUNTED) {
+    if (h2_list_is_far_too_large(conn, stream)) {
         h2_conn_fail(conn, H2_ENHANCE_YOUR_CALM, "header_list_too_large");
         return NGHTTP2_ERR_CALLBACK_FAILURE;
     }
@@ -271,6 +294,7 @@ enum err h2_callbacks_new(nghttp2_session_callbacks **ret_callbacks)
     if (code != 0) {
         return h2_err_of_nghttp2(code);
     }
+    nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks, h2_on_begin_frame);
     nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, h2_on_begin_headers);
     nghttp2_session_callbacks_set_on_header_callback(callbacks, h2_on_header);
     nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks, h2_on_invalid_header);

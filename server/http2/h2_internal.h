@@ -74,6 +74,8 @@ struct h2_conn {
     int64_t ping_due_us; /* the next one of our own */
     int64_t notice_us; /* of the first GOAWAY; INT64_MAX: none */
     uint32_t ping_strikes;
+    uint32_t
+        block_bytes; /* of the header block that is being read, in the frames that have begun */
     uint32_t depth; /* of feed and drain: output made inside needs no on_output */
     bool settings_patched; /* the first SETTINGS frame has gone out */
     bool final_goaway; /* the second GOAWAY of a shutdown was submitted */

@@ -53,6 +53,8 @@ MUTABLE = {
     "base": BASE,
     "library_inside": BASE,  # base, in liberrata
     "domain_text": r"counter",
+    # One a thread: a signal handler has no parameter to ask by.
+    "store_lmdb": r"lmdb_inside",
     "app": r".*",
     "cli": r".*",
     "harness": r"stop",

@@ -161,6 +161,37 @@ static void test_denied_by_default(void **state)
     world_deinit(&world);
 }
 
+/* Goal: an event names the user of the token that wrote it, however long the name. Method: tokens for users of
+ * one and of 128 bytes, and a capture by each. */
+static void test_user_of_a_token(void **state)
+{
+    static const size_t sizes[] = {1, 128};
+    struct world world;
+    char user[129];
+
+    (void)state;
+    world_init(&world);
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        struct exchange_start start = {.path = "errata.v1.AdminService/CreateToken"};
+        Errata__V1__Token wanted = ERRATA__V1__TOKEN__INIT;
+        Errata__V1__CreateTokenRequest request = ERRATA__V1__CREATE_TOKEN_REQUEST__INIT;
+        Errata__V1__CreateTokenResponse *response = NULL;
+        char token[WORLD_TOKEN_BYTES];
+
+        memset(user, 'u', sizes[i]);
+        user[sizes[i]] = '\0';
+        start.authorization = world.admin;
+        wanted.role = (Errata__V1__Role)ROLE_OPERATOR;
+        wanted._user_id_case = ERRATA__V1__TOKEN___USER_ID_USER_ID;
+        wanted.user_id = user;
+        request.token = &wanted;
+        assert_int_equal(world_call(&world, &start, &request.base, &response), GRPC_OK);
+        (void)snprintf(token, sizeof(token), "Bearer %s", response->secret);
+        assert_string_equal(world_capture(&world, token, NULL, "layout")->actor_user_id, user);
+    }
+    world_deinit(&world);
+}
+
 /* Goal: nothing but the exact token gets in. Method: the right text, changed in every way that a
  * careless check would let pass. */
 static void test_bad_tokens(void **state)
@@ -333,6 +364,7 @@ int run_access_tests(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_role_matrix),
         cmocka_unit_test(test_denied_by_default),
+        cmocka_unit_test(test_user_of_a_token),
         cmocka_unit_test(test_bad_tokens),
         cmocka_unit_test(test_repeated_token),
         cmocka_unit_test(test_more_tokens_than_places),

@@ -80,6 +80,8 @@ static void test_controls_go(void **state)
            "ab");
     EXPECT("a\xf3\xa0\x81\xa1\xf3\xa0\x81\xa2z", "az"); /* tags, an invisible alphabet */
     EXPECT("\x1b[31mred\x1b[0m", "red");
+    EXPECT("\x1b[3~tilde\x1b[@at\x1b[1\x7f", "tildeat");
+    EXPECT("\x1b[ ?!0mtext", "text");
     EXPECT("\x1b]0;title\x07text", "text");
     EXPECT("\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "link");
     EXPECT("\x1bPq#0\x1b\\after", "after");

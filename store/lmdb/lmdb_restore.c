@@ -24,6 +24,8 @@
 /* What a restore that was cut off leaves. */
 #define UNFINISHED "db.new"
 
+_Static_assert(BACKUP_HEAD_BYTES == BACKUP_END_BYTES, "one buffer serves for both");
+
 struct restoring {
     const struct store_restore *restore;
     struct fault *fault;
@@ -124,7 +126,7 @@ static enum err pass(struct restoring *restoring)
 {
     const struct store_restore *restore = restoring->restore;
     uint64_t end_at = restoring->file_bytes - BACKUP_END_BYTES;
-    uint8_t edge[BACKUP_HEAD_BYTES > BACKUP_END_BYTES ? BACKUP_HEAD_BYTES : BACKUP_END_BYTES];
+    uint8_t edge[BACKUP_HEAD_BYTES];
     struct sha256_state state;
     uint64_t at = BACKUP_HEAD_BYTES;
     enum err err = read_at(restoring, 0, edge, BACKUP_HEAD_BYTES);
@@ -170,6 +172,7 @@ static enum err check_empty(struct restoring *restoring)
     if (folder == NULL) {
         return say_failed(restoring, restoring->restore->path, "read");
     }
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): this stream of the folder is this thread's alone
     while (found[0] == '\0' && (entry = readdir(folder)) != NULL) {
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
             strcmp(entry->d_name, UNFINISHED) != 0) {

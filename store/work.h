@@ -18,7 +18,9 @@
 #define WORK_QUEUE_BYTES_MAX (16u << 20)
 #define WORK_BATCH_REQUESTS_MAX 256
 #define WORK_BATCH_BYTES_MAX (4u << 20)
-#define WORK_BATCH_TARGET_US 20000 /* by the measured cost of late batches */
+/* What the requests of a batch cost beside its sync, by the last commits; or as long as the sync takes, if
+ * that is longer: then a slow disk makes batches larger, and the work at most doubles the wait. */
+#define WORK_BATCH_WORK_US 20000
 
 /* What a write appended: its answer is a function of these. */
 struct work_result {
@@ -41,7 +43,9 @@ struct work_request {
         *next; /* in exactly one of: an organisation's queue, a batch, completions */
     struct org_id org; /* whose share of the queue it takes */
     size_t bytes; /* what it counts for in the queue */
-    int64_t deadline_us; /* monotonic; not started after it: ERR_DEADLINE. INT64_MAX: none */
+    /* Monotonic; INT64_MAX: none. Not started after it: ERR_DEADLINE. Refused before it if the last
+     * commits show that it cannot be met: ERR_BUSY. */
+    int64_t deadline_us;
     _Atomic bool cancelled; /* set by the loop; not started after it: ERR_CANCELLED */
     work_run_fn *run;
     work_done_fn *done;
@@ -71,9 +75,9 @@ struct writer_stats {
 };
 
 MUST_CHECK enum err writer_new(const struct writer_config *config, struct writer **ret_writer);
-/* ERR_BUSY when the queue (or the organisation's half of it) is full, ERR_DISK_FULL or
- * ERR_UNAVAILABLE while nothing can be written, ERR_DRAINING after writer_drain. On failure the
- * request stays the caller's. */
+/* ERR_BUSY if the queue (or the organisation's half of it) is full, or if the forecast of the queue's
+ * wait misses the request's deadline; ERR_DISK_FULL or ERR_UNAVAILABLE while nothing can be written,
+ * ERR_DRAINING after writer_drain. On failure the request stays the caller's. */
 MUST_CHECK enum err writer_submit(struct writer *writer, struct work_request *request);
 /* Runs the completions that wait; on the loop. */
 void writer_complete(struct writer *writer);

@@ -1,6 +1,7 @@
 /*
- * writer.c: the writer's queue, thread and state. While one commit syncs the next batch gathers; no
- * timer but the probe of a store that refuses writes. See work.h.
+ * writer.c: the writer's queue, thread and state. While one commit syncs the next batch gathers; the
+ * only timers are the probe of a store that refuses writes and, on a slow disk, the wait for callers that
+ * were just answered (writer_gather.h). See work.h.
  */
 #include "store/writer_internal.h"
 
@@ -22,6 +23,15 @@
 static void complete(struct writer *writer, const struct batch *batch)
 {
     pthread_mutex_lock(&writer->lock);
+    writer->batch_start_us = 0;
+    writer->batch_end_us = 0;
+    if (writer->state == WRITER_OPEN) {
+        int64_t now_us = clock_monotonic_us(writer->config.clock);
+
+        writer_gather_begin(&writer->gather, (uint32_t)batch->count, writer->queue.requests,
+                            writer_cost_batch_requests(&writer->cost),
+                            writer_cost_batch_us(&writer->cost, 0, now_us), now_us);
+    }
     for (size_t i = 0; i < batch->count; i++) {
         struct work_request *request = batch->requests[i];
 
@@ -42,10 +52,12 @@ static void complete(struct writer *writer, const struct batch *batch)
 /* Takes requests in turn until the batch is full. The lock is held. */
 static void gather(struct writer *writer, struct batch *batch)
 {
+    uint32_t limit = writer_cost_batch_requests(&writer->cost);
     uint64_t bytes = 0;
 
+    writer_gather_end(&writer->gather, writer->queue.requests);
     batch->count = 0;
-    while (batch->count < writer->batch_limit) {
+    while (batch->count < limit) {
         const struct work_request *next = writer_queue_peek(&writer->queue);
 
         if (next == NULL || (batch->count > 0 && bytes + next->bytes > WORK_BATCH_BYTES_MAX)) {
@@ -54,21 +66,6 @@ static void gather(struct writer *writer, struct batch *batch)
         bytes += next->bytes;
         batch->requests[batch->count++] = writer_queue_pop(&writer->queue);
     }
-}
-
-/* A batch that took too long makes the next ones smaller, one that did not lets them grow. */
-static void learn_cost(struct writer *writer, size_t request_count, int64_t duration_us)
-{
-    uint64_t limit = writer->batch_limit;
-
-    if (duration_us > WORK_BATCH_TARGET_US) {
-        limit = request_count * WORK_BATCH_TARGET_US / (uint64_t)duration_us;
-    } else if (request_count >= limit) {
-        limit *= 2;
-    }
-    limit = limit < 1 ? 1 : limit;
-    writer->batch_limit =
-        limit > WORK_BATCH_REQUESTS_MAX ? WORK_BATCH_REQUESTS_MAX : (uint32_t)limit;
 }
 
 /* What a commit, or a probe, says about the next ones. */
@@ -135,15 +132,19 @@ static size_t step(struct writer *writer)
     pthread_mutex_lock(&writer->lock);
     gather(writer, &batch);
     state = writer->state;
+    if (batch.count > 0 && state == WRITER_OPEN) {
+        int64_t now_us = clock_monotonic_us(writer->config.clock);
+
+        writer->batch_start_us = now_us;
+        writer->batch_end_us =
+            now_us + writer_cost_batch_us(&writer->cost, (uint32_t)batch.count, now_us);
+    }
     pthread_mutex_unlock(&writer->lock);
     if (batch.count == 0) {
         return 0;
     }
     if (state == WRITER_OPEN) {
-        int64_t start_us = clock_monotonic_us(writer->config.clock);
-
         learn_state(writer, writer_write_batch(writer, &batch));
-        learn_cost(writer, batch.count, clock_monotonic_us(writer->config.clock) - start_us);
     } else {
         for (size_t i = 0; i < batch.count; i++) {
             batch.requests[i]->result = state_error(state);
@@ -169,6 +170,25 @@ static void wait_for_work(struct writer *writer)
     (void)pthread_cond_timedwait(&writer->work, &writer->lock, &until);
 }
 
+/* Lets the callers that were just answered into the next batch, if the disk is slow. The lock is held,
+ * and given up while waiting. */
+static void wait_for_callers(struct writer *writer)
+{
+    while (writer->queue.requests > 0 && !writer->stopping && !writer->draining) {
+        struct timespec until;
+        int64_t wait_us = writer_gather_wait_us(&writer->gather, writer->queue.requests,
+                                                clock_monotonic_us(writer->config.clock));
+
+        if (wait_us == 0 || clock_gettime(CLOCK_MONOTONIC, &until) != 0) {
+            return;
+        }
+        until.tv_nsec += wait_us * 1000;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        (void)pthread_cond_timedwait(&writer->work, &writer->lock, &until);
+    }
+}
+
 static void *run_thread(void *user)
 {
     struct writer *writer = user;
@@ -177,15 +197,14 @@ static void *run_thread(void *user)
     /* Not being allowed to step back is no reason not to write. */
     (void)setpriority(PRIO_PROCESS, (id_t)gettid(), THREAD_NICE);
     while (!stopping) {
-        if (step(writer) > 0) {
-            continue;
-        }
         pthread_mutex_lock(&writer->lock);
         if (writer->queue.requests == 0 && !writer->stopping) {
             wait_for_work(writer);
         }
+        wait_for_callers(writer);
         stopping = writer->stopping && writer->queue.requests == 0;
         pthread_mutex_unlock(&writer->lock);
+        (void)step(writer);
     }
     return NULL;
 }
@@ -233,7 +252,6 @@ enum err writer_new(const struct writer_config *config, struct writer **ret_writ
     }
     writer->config = *config;
     writer->engine = log_engine_in_tables();
-    writer->batch_limit = WORK_BATCH_REQUESTS_MAX;
     init_locks(writer);
     err = writer_queue_init(&writer->queue);
     if (err == OK) {
@@ -251,16 +269,46 @@ enum err writer_new(const struct writer_config *config, struct writer **ret_writ
     return OK;
 }
 
+/* Whether the forecast of its answer meets the request's deadline: after the batch that runs, and the
+ * batches that its turn comes after. One whose deadline has passed is left to the batch, which gives
+ * that reason. The lock is held. */
+static bool may_meet_deadline(const struct writer *writer, const struct work_request *request)
+{
+    int64_t now_us = 0;
+    int64_t idle_us = 0;
+    int64_t start_us = 0;
+    uint32_t ahead = writer->queue.requests;
+
+    if (request->deadline_us == INT64_MAX) {
+        return true;
+    }
+    now_us = clock_monotonic_us(writer->config.clock);
+    idle_us = writer->batch_start_us > 0 ? writer->batch_start_us : now_us;
+    start_us = writer->batch_end_us > now_us ? writer->batch_end_us : now_us;
+    if (request->deadline_us <= now_us ||
+        request->deadline_us - start_us >= writer_cost_wait_us(&writer->cost, ahead, idle_us)) {
+        return true;
+    }
+    /* Too late if everything is ahead of it; its exact place takes a walk over the organisations. */
+    ahead = writer_queue_ahead(&writer->queue, request->org);
+    return request->deadline_us - start_us >= writer_cost_wait_us(&writer->cost, ahead, idle_us);
+}
+
 enum err writer_submit(struct writer *writer, struct work_request *request)
 {
     enum err err = OK;
 
     pthread_mutex_lock(&writer->lock);
     err = writer->draining ? ERR_DRAINING : state_error(writer->state);
+    if (err == OK && !may_meet_deadline(writer, request)) {
+        err = ERR_BUSY;
+    }
     if (err == OK) {
         err = writer_queue_push(&writer->queue, request);
     }
-    if (err == OK && !writer->config.manual) {
+    /* A thread that waits for callers has no use for each of them. */
+    if (err == OK && !writer->config.manual &&
+        (writer->queue.requests == 1 || writer->queue.requests >= writer->gather.wanted)) {
         pthread_cond_signal(&writer->work);
     }
     pthread_mutex_unlock(&writer->lock);

@@ -27,14 +27,39 @@ static bool is_store_error(enum err err)
 /* What keeps a request from being started; OK: nothing. */
 static enum err may_start(const struct writer *writer, struct work_request *request)
 {
+    int64_t now_us = 0;
+
     if (atomic_load(&request->cancelled)) {
         return ERR_CANCELLED;
     }
-    if (request->deadline_us != INT64_MAX &&
-        clock_monotonic_us(writer->config.clock) > request->deadline_us) {
+    if (request->deadline_us == INT64_MAX) {
+        return OK;
+    }
+    now_us = clock_monotonic_us(writer->config.clock);
+    if (now_us > request->deadline_us) {
         return ERR_DEADLINE;
     }
-    return OK;
+    return request->deadline_us - now_us <
+                   writer_cost_shortest_us(&writer->cost, writer->batch_start_us)
+               ? ERR_BUSY
+               : OK;
+}
+
+/* The results of may_start, which no run gives. */
+static bool was_started(const struct work_request *request)
+{
+    return request->result != ERR_CANCELLED && request->result != ERR_DEADLINE &&
+           request->result != ERR_BUSY;
+}
+
+static uint32_t count_started(const struct batch *batch)
+{
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < batch->count; i++) {
+        count += was_started(batch->requests[i]);
+    }
+    return count;
 }
 
 /* Runs one member. False: it failed with something put, or by the store, and the transaction must
@@ -74,32 +99,61 @@ static enum err expire_keys(struct writer *writer, struct store_txn *txn, size_t
                               &writer->sweep, &count);
 }
 
-/* `newest_us`: the latest recorded_at of what the batch appended. */
-static void count_commit(struct writer *writer, size_t request_count, int64_t duration_us,
-                         int64_t newest_us, enum err err)
+/* What a transaction took: `request_count` requests were run in it, which may be none. */
+struct txn_times {
+    uint32_t request_count;
+    int64_t start_us; /* monotonic, all three */
+    int64_t commit_us;
+    int64_t end_us;
+};
+
+static void learn_run(struct writer *writer, const struct txn_times *times)
 {
+    if (times->request_count > 0) {
+        pthread_mutex_lock(&writer->lock);
+        writer_cost_learn_run(&writer->cost, times->request_count,
+                              times->commit_us - times->start_us);
+        pthread_mutex_unlock(&writer->lock);
+    }
+}
+
+/* `newest_us`: the latest recorded_at of what the batch appended. */
+static void count_commit(struct writer *writer, const struct txn_times *times, int64_t newest_us,
+                         enum err err)
+{
+    int64_t duration_us = times->end_us - times->commit_us;
+
     pthread_mutex_lock(&writer->lock);
     if (err == OK && newest_us > writer->stats.newest_recorded_at_us) {
         writer->stats.newest_recorded_at_us = newest_us;
     }
     if (err == OK) {
         writer->stats.commits++;
-        writer->stats.commit_requests += request_count;
+        writer->stats.commit_requests += times->request_count;
         writer->stats.commit_duration_us += (uint64_t)duration_us;
+        if (times->request_count > 0) {
+            writer_cost_learn_commit(&writer->cost, times->request_count, duration_us,
+                                     times->end_us);
+        }
     } else {
         writer->stats.commit_failures++;
     }
     pthread_mutex_unlock(&writer->lock);
 }
 
-/* Ends the transaction: the log first, then the tables. One that changed nothing needs no sync. */
-static enum err commit(struct writer *writer, struct store_txn *take_txn, size_t request_count)
+/* Ends the transaction: the log first, then the tables. One that changed nothing needs no sync.
+ * `request_count` requests were started in it, at `start_us`. */
+static enum err commit(struct writer *writer, struct store_txn *take_txn, uint32_t request_count,
+                       int64_t start_us)
 {
-    int64_t start_us = clock_monotonic_us(writer->config.clock);
+    struct txn_times times = {.request_count = request_count,
+                              .start_us = start_us,
+                              .commit_us = clock_monotonic_us(writer->config.clock)};
     int64_t newest_us = take_txn->newest_recorded_at_us;
     uint32_t changes[TABLE_COUNT];
     enum err err = OK;
 
+    learn_run(writer, &times);
     if (take_txn->change_count == 0) {
         store_abort(take_txn);
         return OK;
@@ -119,8 +173,8 @@ static enum err commit(struct writer *writer, struct store_txn *take_txn, size_t
             atomic_fetch_add(&writer->versions[i], 1);
         }
     }
-    count_commit(writer, request_count, clock_monotonic_us(writer->config.clock) - start_us,
-                 newest_us, err);
+    times.end_us = clock_monotonic_us(writer->config.clock);
+    count_commit(writer, &times, newest_us, err);
     return err;
 }
 
@@ -137,10 +191,8 @@ static void fail_members(struct batch *batch, size_t first, enum err err)
 static void fail_started(struct batch *batch, enum err err)
 {
     for (size_t i = 0; i < batch->count; i++) {
-        enum err *result = &batch->requests[i]->result;
-
-        if (*result != ERR_CANCELLED && *result != ERR_DEADLINE) {
-            *result = err;
+        if (was_started(batch->requests[i])) {
+            batch->requests[i]->result = err;
         }
     }
 }
@@ -149,6 +201,7 @@ static void fail_started(struct batch *batch, enum err err)
 static enum err write_together(struct writer *writer, struct batch *batch, bool *ret_again)
 {
     struct store_txn *txn = NULL;
+    int64_t start_us = clock_monotonic_us(writer->config.clock);
     enum err err = store_begin(writer->config.backend, STORE_WRITE, &txn);
 
     *ret_again = false;
@@ -161,7 +214,7 @@ static enum err write_together(struct writer *writer, struct batch *batch, bool 
         *ret_again = true;
         return OK;
     }
-    err = commit(writer, txn, batch->count);
+    err = commit(writer, txn, count_started(batch), start_us);
     if (err != OK) {
         fail_started(batch, err);
         /* A sync that failed says nothing of the members; a batch that was too large does. */
@@ -174,6 +227,7 @@ static enum err write_together(struct writer *writer, struct batch *batch, bool 
 static enum err write_alone(struct writer *writer, struct work_request *request)
 {
     struct store_txn *txn = NULL;
+    int64_t start_us = clock_monotonic_us(writer->config.clock);
     enum err err = store_begin(writer->config.backend, STORE_WRITE, &txn);
 
     if (err != OK) {
@@ -187,11 +241,22 @@ static enum err write_alone(struct writer *writer, struct work_request *request)
         store_abort(txn);
         return wrote && is_disk_error(request->result) ? request->result : OK;
     }
-    err = commit(writer, txn, 1);
+    err = commit(writer, txn, was_started(request), start_us);
     if (err != OK && request->result == OK) {
         request->result = err;
     }
     return is_disk_error(err) ? err : OK;
+}
+
+/* Each member has a commit of its own now. */
+static void forecast_single_commits(struct writer *writer, size_t count)
+{
+    int64_t now_us = clock_monotonic_us(writer->config.clock);
+
+    pthread_mutex_lock(&writer->lock);
+    writer->batch_start_us = now_us;
+    writer->batch_end_us = now_us + (int64_t)count * writer_cost_batch_us(&writer->cost, 1, now_us);
+    pthread_mutex_unlock(&writer->lock);
 }
 
 /* Behind a commit that met a full disk and others that went through, perhaps in the reserve's room: what
@@ -214,6 +279,7 @@ enum err writer_write_batch(struct writer *writer, struct batch *batch)
         return err;
     }
     err = OK;
+    forecast_single_commits(writer, batch->count);
     for (size_t i = 0; i < batch->count; i++) {
         err = write_alone(writer, batch->requests[i]);
         was_full = was_full || err == ERR_DISK_FULL;

@@ -6,6 +6,8 @@
 
 #include "store/idempotency.h"
 #include "store/log_engine.h"
+#include "store/writer_cost.h"
+#include "store/writer_gather.h"
 #include "store/writer_queue.h"
 
 #include <pthread.h>
@@ -27,7 +29,6 @@ struct writer {
     /* The writing side's own: the thread's, or writer_step's. */
     struct idempotency_time key_time;
     struct idempotency_sweep sweep;
-    uint32_t batch_limit; /* requests, by what late batches took */
     uint32_t failures_in_a_row; /* of commits, by the disk */
     int64_t next_probe_us; /* monotonic */
 
@@ -37,6 +38,11 @@ struct writer {
     pthread_mutex_t lock; /* over all that follows */
     pthread_cond_t work; /* the thread waits here for requests, state and stop */
     struct writer_queue queue;
+    struct writer_cost cost; /* changed by the writing side, which reads it without the lock */
+    struct writer_gather gather;
+    /* Monotonic; of the batch that runs, the end by the forecast. 0: none runs. */
+    int64_t batch_start_us;
+    int64_t batch_end_us;
     struct work_request *completed; /* oldest first */
     struct work_request *completed_last;
     enum writer_state state;

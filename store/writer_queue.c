@@ -162,6 +162,27 @@ enum err writer_queue_push(struct writer_queue *queue, struct work_request *requ
     return OK;
 }
 
+uint32_t writer_queue_ahead(const struct writer_queue *queue, struct org_id org)
+{
+    const struct writer_share *own = queue->slots[find_slot(queue, org)];
+    const struct writer_share *share = queue->turn;
+    uint32_t rounds = own == NULL ? 1 : own->requests + 1; /* before and with our turn */
+    uint32_t ahead = own == NULL ? 0 : own->requests;
+
+    if (share == NULL) {
+        return 0;
+    }
+    do {
+        if (share == own) {
+            rounds--; /* Those that follow have their turn after ours. */
+        } else {
+            ahead += share->requests < rounds ? share->requests : rounds;
+        }
+        share = share->next;
+    } while (share != queue->turn);
+    return ahead;
+}
+
 struct work_request *writer_queue_peek(const struct writer_queue *queue)
 {
     return queue->turn == NULL ? NULL : queue->turn->first;

@@ -14,6 +14,8 @@ int main(void)
     failed += run_idempotency_tests();
     failed += run_queue_tests();
     failed += run_writer_tests();
+    failed += run_writer_cost_tests();
+    failed += run_writer_slow_tests();
     failed += run_writer_failure_tests();
     failed += run_lmdb_tests();
     failed += run_damage_tests();

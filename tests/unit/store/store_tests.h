@@ -18,6 +18,8 @@ int run_log_tests(void);
 int run_idempotency_tests(void);
 int run_queue_tests(void);
 int run_writer_tests(void);
+int run_writer_cost_tests(void);
+int run_writer_slow_tests(void);
 int run_writer_failure_tests(void);
 int run_lmdb_tests(void);
 int run_damage_tests(void);

@@ -5,6 +5,7 @@
 
 #include "store/base/assert.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 static enum err run_put(struct work_request *request, struct store_txn *txn)
@@ -14,6 +15,7 @@ static enum err run_put(struct work_request *request, struct store_txn *txn)
     enum err err = OK;
 
     put->runs++;
+    clock_manual_advance(&put->world->store.clock, put->world->run_us);
     if (put->refuse != OK) {
         return put->refuse;
     }
@@ -31,6 +33,17 @@ static void put_done(struct work_request *request, enum err result)
     put->version = writer_table_version(put->world->writer, TABLE_EXAMPLE_MARK);
 }
 
+static enum err slow_commit(struct store_txn *take_txn)
+{
+    struct fault_store *fault = (struct fault_store *)(void *)take_txn->backend;
+    struct writer_world *world =
+        (struct writer_world *)(void *)((char *)fault - offsetof(struct writer_world, fault));
+    int64_t pages_us = world->page_us * (int64_t)take_txn->change_count;
+
+    clock_manual_advance(&world->store.clock, world->sync_us + pages_us);
+    return world->inner_ops->commit(take_txn);
+}
+
 static void count_wake(void *user)
 {
     struct writer_world *world = user;
@@ -45,6 +58,10 @@ void writer_world_init(struct writer_world *world)
     memset(world, 0, sizeof(*world));
     store_world_init(&world->store);
     fault_store_init(&world->fault, world->store.backend);
+    world->inner_ops = world->fault.backend.ops;
+    world->ops = *world->inner_ops;
+    world->ops.commit = slow_commit;
+    world->fault.backend.ops = &world->ops;
     world->puts = calloc(PUTS_MAX, sizeof(*world->puts));
     ASSERT(world->puts != NULL);
     config.backend = &world->fault.backend;

@@ -31,6 +31,11 @@ struct put_request {
 struct writer_world {
     struct store_world store;
     struct fault_store fault;
+    const struct store_backend_ops *inner_ops;
+    struct store_backend_ops ops; /* the fault store's, with a commit that takes time */
+    int64_t sync_us; /* a commit advances the clock by this, */
+    int64_t page_us; /* and by this for each change */
+    int64_t run_us; /* a run advances it by this */
     struct writer *writer;
     atomic_uint wakes;
     uint64_t done_count;

@@ -33,7 +33,8 @@ MUST_CHECK bool client_retry_bucket_take(struct client_retry_bucket *bucket);
 /* A call ended with OK. */
 void client_retry_bucket_give(struct client_retry_bucket *bucket);
 
-/* Whether an attempt that ended so may be repeated, and the wait that the server asks for; 0: none. */
+/* Whether an attempt that ended so may be repeated, and the wait that the server asks for, by RetryInfo or
+ * by grpc-retry-pushback-ms, whichever is longer; 0: none. */
 enum client_repeat client_repeat_allowed(const struct client_status *status, int64_t *ret_wait_ms);
 
 #endif

@@ -35,6 +35,7 @@ struct entry {
 
 struct auth {
     struct entry entries[AUTH_CACHE_ENTRIES];
+    struct auth_refusal refusal; /* the last one */
 };
 
 enum err auth_new(struct auth **ret_auth)
@@ -135,23 +136,42 @@ bool auth_check_cached(struct auth *auth, struct slice authorization, uint64_t v
     return true;
 }
 
-/* The stored token, if the secret is its own and it is in force now. */
+/* What is wrong with a token, for the log; NULL: it is in force. */
+static const char *find_flaw(const struct token_record *record, bool known, bool right,
+                             int64_t now_us)
+{
+    if (!known) {
+        return "unknown key id";
+    }
+    if (!right) {
+        return "wrong secret";
+    }
+    if (record->revoked_at_us != 0) {
+        return "revoked";
+    }
+    return record->expire_at_us != 0 && record->expire_at_us <= now_us ? "expired" : NULL;
+}
+
+/* The stored token, if the secret is its own and it is in force now; else why not. */
 static enum err find_token(struct ctx *ctx, struct store_txn *txn, uint32_t key_id,
-                           const struct token_secret *secret, struct token_record *ret_record)
+                           const struct token_secret *secret, struct token_record *ret_record,
+                           const char **ret_flaw)
 {
     static const struct sha256_digest nobody; /* no secret is known that hashes to zeros */
     struct sha256_digest digest = token_hash_secret(secret);
     struct token_record record = {.secret_sha256 = nobody};
     enum err err = admin_read_token(txn, key_id, &record);
     int64_t now_us = clock_wall_us(ctx->clock);
+    const char *flaw = NULL;
     bool right = false;
 
     if (err != OK && err != ERR_NOT_FOUND) {
         return err;
     }
     right = CRYPTO_memcmp(digest.bytes, record.secret_sha256.bytes, SHA256_BYTES) == 0;
-    if (err == ERR_NOT_FOUND || !right || record.revoked_at_us != 0 ||
-        (record.expire_at_us != 0 && record.expire_at_us <= now_us)) {
+    flaw = find_flaw(&record, err == OK, right, now_us);
+    if (flaw != NULL) {
+        *ret_flaw = flaw;
         return ERR_UNAUTHENTICATED;
     }
     *ret_record = record;
@@ -167,21 +187,25 @@ enum err auth_check(struct auth *auth, struct ctx *ctx, struct store_txn *txn,
     struct entry *entry = NULL;
     struct slice token;
     uint32_t key_id = 0;
+    const char *flaw = NULL;
     enum err err = OK;
 
     if (authorization.size == 0) {
+        auth->refusal = (struct auth_refusal){.reason = "no token"};
         return fault_say(ctx->fault, ERR_UNAUTHENTICATED,
                          "the call has no authorization metadata; send 'authorization: Bearer "
                          "errata_...' with a token of this server");
     }
     if (!strip_scheme(authorization, &token) || !token_parse(token, &key_id, &secret)) {
+        auth->refusal = (struct auth_refusal){.reason = "malformed token"};
         return fault_say(ctx->fault, ERR_UNAUTHENTICATED,
                          "the authorization metadata is not 'Bearer ' and a token of the form "
                          "errata_<8 hex digits>_<43 characters>");
     }
-    err = find_token(ctx, txn, key_id, &secret, &record);
+    err = find_token(ctx, txn, key_id, &secret, &record, &flaw);
     OPENSSL_cleanse(&secret, sizeof(secret));
     if (err == ERR_UNAUTHENTICATED) {
+        auth->refusal = (struct auth_refusal){flaw, true, key_id};
         return fault_say(ctx->fault, err,
                          "the token is unknown, revoked or past its end; ask an administrator of "
                          "the organisation for a new one");
@@ -209,6 +233,11 @@ enum err auth_check(struct auth *auth, struct ctx *ctx, struct store_txn *txn,
     }
     identity_of(entry, ret_identity);
     return OK;
+}
+
+struct auth_refusal auth_last_refusal(const struct auth *auth)
+{
+    return auth->refusal;
 }
 
 enum err auth_resolve_org(struct ctx *ctx, struct store_txn *txn, struct org_id own, bool server,

@@ -30,6 +30,13 @@ struct auth_identity {
     struct slice user_id; /* borrowed from the cache until the next call of this module */
 };
 
+/* Why auth_check refused: for the log. Callers do not hear it. */
+struct auth_refusal {
+    const char *reason; /* a literal */
+    bool has_key_id; /* the text has the form of a token */
+    uint32_t key_id;
+};
+
 MUST_CHECK enum err auth_new(struct auth **ret_auth);
 void auth_free(struct auth *auth);
 
@@ -38,10 +45,13 @@ void auth_free(struct auth *auth);
 bool auth_check_cached(struct auth *auth, struct slice authorization, uint64_t version,
                        const struct clock *clock, struct auth_identity *ret_identity);
 /* The identity of `Bearer <token>` by the store. ERR_UNAUTHENTICATED with a message for whatever is
- * not a token in force; unknown, wrong, revoked and ended ones are told apart by nobody. */
+ * not a token in force; no caller can tell unknown, wrong, revoked and ended ones apart. */
 MUST_CHECK enum err auth_check(struct auth *auth, struct ctx *ctx, struct store_txn *txn,
                                struct slice authorization, uint64_t version,
                                struct auth_identity *ret_identity);
+
+/* Of the last auth_check that gave ERR_UNAUTHENTICATED. */
+struct auth_refusal auth_last_refusal(const struct auth *auth);
 
 /* The organisation that an AdminService request names: the caller's own where the text is empty or
  * names it; another one for a token with the `server` flag if it exists; else ERR_NOT_FOUND, with

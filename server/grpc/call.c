@@ -221,6 +221,7 @@ void call_fail(struct call_core *core, enum err err, struct slice message)
     core->status.message = message;
     core->status.details = slice_of(NULL, 0);
     if (core->server->config.tells_reasons) {
+        core->status.retry_ms = err_retry_ms(err);
         status_details_begin(&core->arena, err, slice_of(NULL, 0), message, &details);
         core->status.details = buffer_ok(&details) ? buffer_slice(&details) : slice_of(NULL, 0);
     }
@@ -274,6 +275,7 @@ void call_finish(struct call *call, const struct status *status)
     if (!core->ended) {
         /* Without memory for its texts the status goes without them. */
         (void)call_status_copy(core, status);
+        core->status.retry_ms = status->retry_ms;
         /* A call of one reply that succeeds has it; nothing of it has gone out yet. */
         if (code == GRPC_OK && method_has_one_reply(call->method) &&
             UNEXPECTED(core->pieces == NULL)) {

@@ -51,6 +51,7 @@ struct status {
     struct slice message; /* UTF-8; empty for OK; a longer one is cut */
     struct slice
         details; /* google.rpc.Status, wire bytes, of the same code; or empty; longer: lost */
+    int32_t retry_ms; /* as err_retry_ms; a library that retries by itself obeys it */
 };
 
 /* Output of a stream above this waits for the peer: call_writable is false. */

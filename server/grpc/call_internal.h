@@ -17,7 +17,7 @@
 /* Metadata that the services may add to each end of an answer. */
 #define CALL_ADDED_MAX 16
 /* Fields of the protocol's own at either end: status, message, details, content type, encodings. */
-#define CALL_OWN_FIELDS_MAX 6
+#define CALL_OWN_FIELDS_MAX 7
 /* A request message starts with this much room, and grows by doubling up to its announced size. */
 #define CALL_MESSAGE_START_BYTES (256u * 1024)
 /* Head of a message on the wire: flag and length. */

@@ -25,6 +25,13 @@ static const struct h2_field grpc_busy_fields[] = {
     GRPC_FIELD("content-type", "application/grpc"),
     GRPC_FIELD("grpc-status", "14"),
     GRPC_FIELD("grpc-message", "the server has too many calls; try again"),
+    /* google.rpc.Status as status_details_begin makes it of ERR_BUSY; a call that was not made has no memory
+     * to make it in. */
+    GRPC_FIELD("grpc-status-details-bin",
+               "CA4SKHRoZSBzZXJ2ZXIgaGFzIHRvbyBtYW55IGNhbGxzOyB0cnkgYWdhaW4aOgoodHlwZS5n"
+               "b29nbGVhcGlzLmNvbS9nb29nbGUucnBjLkVycm9ySW5mbxIOCgRCVVNZEgZlcnJhdGEaNQoo"
+               "dHlwZS5nb29nbGVhcGlzLmNvbS9nb29nbGUucnBjLlJldHJ5SW5mbxIJCgcIABCAhK9f"),
+    GRPC_FIELD("grpc-retry-pushback-ms", "200"),
 };
 
 /* By code: decimal, without a leading zero. */
@@ -91,6 +98,11 @@ static void grpc_add_status(struct grpc_block *block, struct call_core *core)
     if (core->status.details.size > 0 &&
         core->status.details.size <= CALL_STATUS_DETAILS_BYTES_MAX &&
         grpc_base64_encode(&core->arena, core->status.details, &field.value) == OK) {
+        grpc_block_add(block, &field);
+    }
+    field.name = SLICE("grpc-retry-pushback-ms");
+    field.value = arena_printf(&core->arena, "%d", (int)core->status.retry_ms);
+    if (core->status.retry_ms != 0 && field.value.size > 0) {
         grpc_block_add(block, &field);
     }
     grpc_block_add_all(block, core->trailing, core->trailing_count);

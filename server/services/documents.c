@@ -14,7 +14,14 @@ static enum err say_why(struct fault *fault, enum err err)
         return fault_say(
             fault, err,
             "as many documents are under way, or as many bytes of them, as this server "
-            "takes of one organisation or of all; try again after the delay given");
+            "takes; try again after the delay given");
+    }
+    if (err == ERR_QUOTA) {
+        return fault_say(
+            fault, err,
+            "as many documents of this organisation are under way, or as many bytes of "
+            "them, as this server takes of one organisation; try again after the delay "
+            "given");
     }
     if (err == ERR_TOO_LARGE) {
         return fault_say(fault, err, "the document is larger than %zu MiB, the most that is taken",

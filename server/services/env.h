@@ -42,6 +42,14 @@ struct env_counter {
     uint64_t value;
 };
 
+/* What callers are refused for without a fault of their request. */
+enum refusal_kind {
+    REFUSAL_TOKEN,
+    REFUSAL_DISK_FULL,
+    REFUSAL_BUSY,
+    REFUSAL_KIND_COUNT
+};
+
 struct service_env {
     uint8_t page_token_key[ENV_PAGE_TOKEN_KEY_BYTES]; /* random for each data folder, in META */
     struct exposure_key exposure_key; /* as that one */
@@ -53,6 +61,7 @@ struct service_env {
     enum health_status health[HEALTH_PART_COUNT];
     /* Calls by method_info.index and gRPC code; `method_counts[index * ENV_CODES + code]`. */
     uint64_t *method_counts;
+    uint64_t refusal_counts[REFUSAL_KIND_COUNT]; /* of ended calls */
     /* The transport's numbers: fills at most `max`, gives how many. NULL where there is none. */
     size_t (*read_counters)(void *user, struct env_counter *counters, size_t max);
     void *read_counters_user;

@@ -458,7 +458,9 @@ static bool is_slow(const struct rpc *rpc)
 static void log_call(const struct rpc *rpc, enum err result)
 {
     uint32_t code = err_grpc_code(result);
-    bool failed = code == GRPC_INTERNAL || (code == GRPC_UNAVAILABLE && result != ERR_DRAINING);
+    bool refused =
+        result == ERR_DRAINING || result == ERR_BUSY; /* rpc_note_refusal has a line for it */
+    bool failed = code == GRPC_INTERNAL || (code == GRPC_UNAVAILABLE && !refused);
     enum logger_level level = failed || is_slow(rpc) ? LOGGER_INFO : LOGGER_DEBUG;
     int64_t duration_us = 0;
     char org[UUID_TEXT_BYTES];
@@ -496,6 +498,7 @@ void rpc_finish(struct rpc *rpc, enum err result)
     rpc->state = RPC_ENDED;
     env_count_call(services->config.env, rpc->method->index, (uint32_t)status.code);
     log_call(rpc, result);
+    rpc_note_refusal(rpc, result);
     unlink_live(services, rpc);
     call_finish(call, &status); /* copies the status: its texts may stand in these arenas */
     services_give_arena(services, &stage_arena);

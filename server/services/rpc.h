@@ -94,6 +94,13 @@ struct clock_line {
     int64_t written_us; /* monotonic */
 };
 
+/* One kind of refusal, as the log has it. */
+struct refusal_log {
+    bool has_line; /* there was one */
+    int64_t next_us; /* monotonic; no line before it */
+    uint64_t count; /* since the last line */
+};
+
 struct services {
     struct services_config config;
     struct call_handlers handlers;
@@ -110,6 +117,7 @@ struct services {
     struct arena arenas[SERVICES_ARENAS_MAX]; /* reset, for reuse */
     size_t arena_count;
     struct clock_line clock_line;
+    struct refusal_log refusals[REFUSAL_KIND_COUNT];
     uint64_t told_fallbacks; /* of the sanitiser, which the logger has told */
     uint32_t *likely_bytes; /* of a method's next answer, by index: the size of its last */
 };
@@ -130,6 +138,10 @@ void services_end_read(struct services *services);
 /* An empty arena, and its way back. */
 struct arena services_take_arena(struct services *services, size_t limit_bytes);
 void services_give_arena(struct services *services, struct arena *arena);
+
+/* refusals.c */
+/* Counts the end of a call, and writes a line now and then, if it is a refusal of a kind above. */
+void rpc_note_refusal(const struct rpc *rpc, enum err result);
 
 /* receive.c */
 /* A streamed request begins: what its messages need is opened. May end the call. */

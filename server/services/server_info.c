@@ -60,6 +60,12 @@ static size_t read_own_counters(const struct service_env *env, const struct cloc
     counters[count++] = (struct env_counter){"store_writable", writer.writable ? 1 : 0};
     counters[count++] =
         (struct env_counter){"log_ahead_us", (uint64_t)env_log_ahead_us(env, clock)};
+    counters[count++] =
+        (struct env_counter){"refused_tokens_total", env->refusal_counts[REFUSAL_TOKEN]};
+    counters[count++] =
+        (struct env_counter){"refused_disk_full_total", env->refusal_counts[REFUSAL_DISK_FULL]};
+    counters[count++] =
+        (struct env_counter){"refused_busy_total", env->refusal_counts[REFUSAL_BUSY]};
     if (store_stats(env->backend, &store) == OK) {
         counters[count++] = (struct env_counter){"map_bytes", store.map_bytes};
         counters[count++] = (struct env_counter){"map_used_bytes", store.map_used_bytes};
@@ -71,7 +77,7 @@ static size_t read_own_counters(const struct service_env *env, const struct cloc
 }
 
 /* What read_own_counters writes at most. */
-#define OWN_COUNTERS_MAX 16
+#define OWN_COUNTERS_MAX 24
 
 static enum err put_counters(const struct service *service,
                              Errata__V1__GetServerInfoResponse *response)

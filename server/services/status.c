@@ -103,6 +103,7 @@ struct status status_of(struct arena *arena, enum err result, const struct fault
     if (result == OK) {
         return status;
     }
+    status.retry_ms = err_retry_ms(result);
     status.message = message_of(arena, result, fault);
     status_details_begin(arena, result, reason_of(arena, fault), status.message, &details);
     if (result == ERR_INVALID && fault != NULL && fault->count != 0) {

@@ -9,7 +9,7 @@ struct error_row {
     const char *name;
     const char *text;
     uint32_t grpc_code;
-    uint32_t retry_ms;
+    int32_t retry_ms;
 };
 
 static const struct error_row error_rows[ERR_COUNT] = {
@@ -40,7 +40,7 @@ uint32_t err_grpc_code(enum err err)
     return error_row(err)->grpc_code;
 }
 
-uint32_t err_retry_ms(enum err err)
+int32_t err_retry_ms(enum err err)
 {
     return error_row(err)->retry_ms;
 }

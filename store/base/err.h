@@ -10,6 +10,9 @@
 
 #include <stdint.h>
 
+/* The retry hint of an error that a retry of the same request meets again. */
+#define RETRY_NEVER (-1)
+
 enum err {
     OK = 0,
 #define ERROR(name, code, retry_ms, text) ERR_##name,
@@ -24,7 +27,7 @@ const char *err_name(enum err err);
 const char *err_text(enum err err);
 /* The gRPC status code. */
 uint32_t err_grpc_code(enum err err);
-/* After how many milliseconds a retry makes sense; 0 where it makes none. */
-uint32_t err_retry_ms(enum err err);
+/* After how many milliseconds a retry makes sense; 0: nothing is known; RETRY_NEVER. */
+int32_t err_retry_ms(enum err err);
 
 #endif

@@ -53,13 +53,18 @@ class BusyServer(layout_grpc.LayoutServiceServicer):
         self.seen.append(name)
         status = self.answer(name, self.seen.count(name))
         if status:
-            context.set_trailing_metadata([("grpc-status-details-bin",
-                                            status.SerializeToString())])
+            metadata = [("grpc-status-details-bin", status.SerializeToString())]
+            if status.message == NEVER:
+                metadata.append(("grpc-retry-pushback-ms", "-1"))
+            context.set_trailing_metadata(metadata)
             context.abort(list(grpc.StatusCode)[status.code], status.message)
         content = b"".join(piece.content for piece in pieces)
         return layout.IngestDocumentStreamResponse(document=layout.Document(
             document_id=name, page_count=1, size_bytes=len(content),
             sha256=hashlib.sha256(content).hexdigest()))
+
+
+NEVER = "do not come again"  # the message of a status that is sent with a pushback of -1
 
 
 def busy(code, message, retry_ms):
@@ -306,6 +311,10 @@ class Cli(ServerCase):
         # Too large for good: no RetryInfo, so no second try.
         with busy_server(lambda *_: status_pb2.Status(
                 code=grpc.StatusCode.RESOURCE_EXHAUSTED.value[0], message="x")) as (address, servicer):
+            self.run_both("--server", address, "layouts", "ingest", *files, code=1)
+        self.assertEqual(sorted(servicer.seen), ["a", "b"])
+        # A pushback below 0 counts more than RetryInfo.
+        with busy_server(lambda *_: busy(grpc.StatusCode.UNAVAILABLE, NEVER, 10)) as (address, servicer):
             self.run_both("--server", address, "layouts", "ingest", *files, code=1)
         self.assertEqual(sorted(servicer.seen), ["a", "b"])
 

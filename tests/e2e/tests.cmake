@@ -1,6 +1,6 @@
 include(${CMAKE_SOURCE_DIR}/tests/support/tests.cmake)
 
-foreach(name corrections mappings prompts extractions analytics reviews access configuration isolation nonsense lifecycle log secrecy
+foreach(name corrections mappings prompts extractions analytics reviews access configuration isolation nonsense lifecycle log overload secrecy
         administration copied_folder crowded one_server start_errors)
     errata_python_test(e2e_${name} FILE tests/e2e/${name}.py LABEL e2e)
 endforeach()

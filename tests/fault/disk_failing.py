@@ -17,6 +17,10 @@ from erratad import correction, has_retry_info, health_pb2, main, wait_until
 EXIT_STORE = 75
 SLOW_MS = 1200
 LONGEST_MS = 60000  # of a sync that ends when its switch is gone
+PUSHBACK = "grpc-retry-pushback-ms"
+# Long against what a refusal takes, and short against a sync.
+DEADLINE_SECONDS, LONG_SYNC_MS = 0.4, 600
+SYNCS_KNOWN = 8  # before forecasts are made
 # Far below a sync; far above a read on a busy machine.
 READ_SECONDS_MAX = 0.5
 LARGE_BYTES = 100 << 10
@@ -123,6 +127,13 @@ class FailingDisk(unittest.TestCase):
             number += 1
             code = self.capture(number)
         self.assertEqual(code, grpc.StatusCode.RESOURCE_EXHAUSTED)
+        for _ in range(20):
+            refused = self.capture_later(self.client, number)
+            self.assertEqual(refused.code(), grpc.StatusCode.RESOURCE_EXHAUSTED)
+            self.assertTrue(has_retry_info(refused.exception()))
+            self.assertEqual(dict(refused.trailing_metadata())[PUSHBACK], "1000")
+        # One more for each ten seconds that a busy machine took.
+        self.assertIn(self.server.read_log().count("write refused: the disk"), (1, 2, 3))
         self.wait_for_writing(health_pb2.HealthCheckResponse.NOT_SERVING)
         self.expect_stored()
         self.disk.turn("full", on=False)
@@ -167,6 +178,43 @@ class FailingDisk(unittest.TestCase):
             self.assertEqual(self.capture(number), grpc.StatusCode.OK)
         self.assertEqual(sorted(self.stored_now()), list(range(10)))
 
+    def test_a_deadline_that_can_not_be_met(self):
+        """Once the syncs are known to take longer than a call has, it is refused and told to come again;
+        once they are quick, such calls are taken again."""
+        self.disk.turn("slow", text=str(LONG_SYNC_MS))
+        for number in range(SYNCS_KNOWN):
+            self.assertEqual(self.capture(number), grpc.StatusCode.OK)
+        code, number = grpc.StatusCode.DEADLINE_EXCEEDED, SYNCS_KNOWN
+        while code == grpc.StatusCode.DEADLINE_EXCEEDED and number < 3 * SYNCS_KNOWN:
+            # Where the machine was so busy that the forecast had faded, a sync makes it known again.
+            self.assertEqual(self.capture(number), grpc.StatusCode.OK)
+            call = self.client.plain.unary_unary(disk_world.CAPTURE).future(
+                request_of(number + 1), timeout=DEADLINE_SECONDS,
+                metadata=[*self.client.metadata, ("idempotency-key", f"n{number + 1}")])
+            code, number = call.code(), number + 2
+        self.assertEqual(code, grpc.StatusCode.UNAVAILABLE)
+        self.assertTrue(has_retry_info(call.exception()))
+        self.assertEqual(dict(call.trailing_metadata())[PUSHBACK], "200")
+        self.disk.turn("slow", on=False)
+        end = time.monotonic() + 30
+        while self.capture(number, timeout=DEADLINE_SECONDS) != grpc.StatusCode.OK:
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.2)
+
+    def test_one_sync_for_many(self):
+        """While a sync takes its time what comes waits for one more, not for one each."""
+        self.disk.turn("slow", text="100")
+        before = self.server.counters(self.client)
+        for turn in range(3):
+            futures = [self.capture_later(self.client, 32 * turn + at) for at in range(32)]
+            for future in futures:
+                self.assertEqual(future.code(), grpc.StatusCode.OK)
+        after = self.server.counters(self.client)
+        self.assertEqual(after["commit_requests_total"] - before["commit_requests_total"], 96)
+        # Each burst is one commit of the first to come and one of all others; more where a busy machine
+        # sends a burst so slowly that a sync ends in it.
+        self.assertLessEqual(after["commits_total"] - before["commits_total"], 24)
+
     def test_the_queue_keeps_its_bound(self):
         """What does not fit is refused at once, and told to come back; what was taken is stored."""
         self.assertEqual(self.capture(0), grpc.StatusCode.OK)
@@ -183,8 +231,9 @@ class FailingDisk(unittest.TestCase):
                 self.stored.append(number)
                 self.disk.turn("slow", on=False)
             else:
-                self.assertEqual(future.code(), grpc.StatusCode.RESOURCE_EXHAUSTED)
+                self.assertEqual(future.code(), grpc.StatusCode.UNAVAILABLE)
                 self.assertTrue(has_retry_info(future.exception()))
+                self.assertEqual(dict(future.trailing_metadata())[PUSHBACK], "200")
                 refused += 1
         self.assertGreater(refused, 10)
         self.assertEqual(sorted(self.stored_now()), sorted(self.stored))

@@ -173,16 +173,18 @@ struct trouble {
 };
 
 static const struct trouble troubles[] = {
-    {offsetof(struct fake_documents, open_result), ERR_BUSY, GRPC_RESOURCE_EXHAUSTED,
+    {offsetof(struct fake_documents, open_result), ERR_BUSY, GRPC_UNAVAILABLE,
      "documents are under way", true},
+    {offsetof(struct fake_documents, open_result), ERR_QUOTA, GRPC_RESOURCE_EXHAUSTED,
+     "documents of this organisation are under way", true},
     {offsetof(struct fake_documents, open_result), ERR_UNAVAILABLE, GRPC_UNAVAILABLE, "errata.pdf",
      true},
-    {offsetof(struct fake_documents, reserve_result), ERR_BUSY, GRPC_RESOURCE_EXHAUSTED,
+    {offsetof(struct fake_documents, reserve_result), ERR_BUSY, GRPC_UNAVAILABLE,
      "documents are under way", true},
     {offsetof(struct fake_documents, reserve_result), ERR_TOO_LARGE, GRPC_RESOURCE_EXHAUSTED,
      "larger than 64 MiB", false},
     {offsetof(struct fake_documents, append_result), ERR_MEMORY, GRPC_INTERNAL, "", false},
-    {offsetof(struct fake_documents, submit_result), ERR_BUSY, GRPC_RESOURCE_EXHAUSTED,
+    {offsetof(struct fake_documents, submit_result), ERR_BUSY, GRPC_UNAVAILABLE,
      "documents are under way", true},
     {offsetof(struct fake_documents, measure_result), ERR_UNAVAILABLE, GRPC_UNAVAILABLE,
      "send it again", true},

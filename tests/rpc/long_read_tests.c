@@ -216,10 +216,10 @@ static void test_line_is_bounded(void **state)
         open_coverage(&more, &world, tokens[org], 0);
         assert_true(slice_has(more.details, "google.rpc.RetryInfo"));
         assert_true(slice_has(more.message, "long reads"));
-        expect_end(&more, GRPC_RESOURCE_EXHAUSTED);
+        expect_end(&more, GRPC_UNAVAILABLE);
     }
     open_coverage(&more, &world, tokens[2], 0);
-    expect_end(&more, GRPC_RESOURCE_EXHAUSTED);
+    expect_end(&more, GRPC_UNAVAILABLE);
     assert_int_equal(services_live_count(world.services), 2 * ORG_WAITING_MAX + 2);
     world_run(&world);
     for (size_t org = 0; org < 2; org++) {
@@ -241,7 +241,7 @@ static void test_full_pool(void **state)
     world.pool_is_full = true;
     open_learning(&exchange, &world, world.admin);
     assert_true(slice_has(exchange.details, "google.rpc.RetryInfo"));
-    expect_end(&exchange, GRPC_RESOURCE_EXHAUSTED);
+    expect_end(&exchange, GRPC_UNAVAILABLE);
     world.pool_is_full = false;
     open_learning(&exchange, &world, world.admin);
     world_run(&world);

@@ -115,7 +115,7 @@ static void test_on_pool(void **state)
     world.pool_is_full = true; /* nothing goes there */
     assert_int_equal(mappings_match(&caller, &lines)->lines[0]->n_candidates, 1);
     lines.count = 9;
-    assert_int_equal(mappings_try_match(&caller, &lines, &response), GRPC_RESOURCE_EXHAUSTED);
+    assert_int_equal(mappings_try_match(&caller, &lines, &response), GRPC_UNAVAILABLE);
     lines.candidates = 0;
     assert_int_equal(mappings_match(&caller, &lines)->lines[8]->n_candidates, 0);
     world.pool_is_full = false;

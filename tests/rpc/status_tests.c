@@ -60,7 +60,8 @@ static void test_every_error(void **state)
         assert_string_equal(info->domain, "errata");
         google__rpc__error_info__free_unpacked(info, NULL);
         any = find_detail(details, "type.googleapis.com/google.rpc.RetryInfo");
-        assert_int_equal(any != NULL, err_retry_ms(err) != 0);
+        assert_int_equal(any != NULL, err_retry_ms(err) > 0);
+        assert_int_equal(status.retry_ms, err_retry_ms(err));
         if (any != NULL) {
             Google__Rpc__RetryInfo *retry =
                 google__rpc__retry_info__unpack(NULL, any->value.len, any->value.data);

@@ -329,7 +329,8 @@ static bool says_nothing_stored(const struct client_status *status)
 {
     return status->code == CODE_RESOURCE_EXHAUSTED || status->code == CODE_INVALID_ARGUMENT ||
            (status->message.size > 0 &&
-            memmem(status->message.data, status->message.size, "nothing was stored", 18) != NULL);
+            (memmem(status->message.data, status->message.size, "nothing was stored", 18) != NULL ||
+             memmem(status->message.data, status->message.size, "too much to do", 14) != NULL));
 }
 
 /* A write ended without its answer. */

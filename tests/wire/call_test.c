@@ -240,12 +240,14 @@ static void test_body_budget(void **state)
     uint8_t body[600] = {0};
 
     config.body_bytes_max = 1000;
+    config.tells_reasons = true;
     wire_setup_with(&world, WIRE_MODE(state), &config);
     wire_preface(&world);
     wire_call(&world, 1, WIRE_HOLD, slice_of(body, sizeof(body)));
     wire_call(&world, 3, WIRE_ECHO, slice_of(body, sizeof(body)));
     wire_run(&world);
-    wire_assert_status(&world, 3, GRPC_RESOURCE_EXHAUSTED);
+    wire_assert_status(&world, 3, GRPC_UNAVAILABLE);
+    assert_true(wire_has_field(wire_answer(&world, 3), "grpc-retry-pushback-ms: 200\n"));
     wire_finish_held(&world, 0, GRPC_OK);
     wire_run(&world);
     wire_call(&world, 5, WIRE_ECHO, slice_of(body, sizeof(body)));

@@ -2,7 +2,9 @@
  * limit_test.c: peers that mean no good, or know no better: floods, bombs, and silence; and the two
  * ways in which a connection ends.
  */
+#include "server/grpc/grpc_text.h"
 #include "server/grpc/gzip.h"
+#include "server/grpc/status_details.h"
 #include "store/base/bytes.h"
 #include "tests/wire/wire.h"
 
@@ -34,6 +36,22 @@ static void test_stream_limit(void **state)
     wire_teardown(&world);
 }
 
+/* A refusal for which no memory was taken has the details of every other one, though they are a literal. */
+static void assert_busy_details(struct wire_answer *answer)
+{
+    struct arena arena;
+    struct buffer details;
+    struct slice text;
+
+    arena_init(&arena, 1 << 16);
+    status_details_begin(&arena, ERR_BUSY, slice_of(NULL, 0),
+                         SLICE("the server has too many calls; try again"), &details);
+    assert_int_equal(grpc_base64_encode(&arena, buffer_slice(&details), &text), OK);
+    assert_non_null(memmem(answer->fields, strlen(answer->fields), text.data, text.size));
+    assert_true(wire_has_field(answer, "grpc-retry-pushback-ms: 200\n"));
+    arena_deinit(&arena);
+}
+
 /* Goal: calls of all connections together have a bound. Method: a limit of one; the second call is
  * told to try again. */
 static void test_call_limit(void **state)
@@ -48,6 +66,7 @@ static void test_call_limit(void **state)
     wire_call(&world, 3, WIRE_ECHO, SLICE("y"));
     wire_run(&world);
     wire_assert_status(&world, 3, GRPC_UNAVAILABLE);
+    assert_busy_details(wire_answer(&world, 3));
     wire_finish_held(&world, 0, GRPC_OK);
     wire_run(&world);
     wire_call(&world, 5, WIRE_ECHO, SLICE("z"));
@@ -88,7 +107,7 @@ static void test_stalled_bodies(void **state)
     wire_message(&world, 37, 0, slice_of(much, 100000), true);
     wire_call(&world, 39, WIRE_ECHO, slice_of(much, 60000));
     wire_run(&world);
-    wire_assert_status(&world, 37, GRPC_RESOURCE_EXHAUSTED); /* a quarter is for small ones */
+    wire_assert_status(&world, 37, GRPC_UNAVAILABLE); /* a quarter is for small ones */
     wire_assert_status(&world, 39, GRPC_OK);
     wire_pass(&world, 16000000);
     wire_assert_status(&world, 35, GRPC_DEADLINE_EXCEEDED);

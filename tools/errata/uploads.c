@@ -9,6 +9,7 @@
 
 #include "client/details.h"
 #include "client/header.h"
+#include "client/retry.h"
 #include "store/base/assert.h"
 #include "store/base/wire.h"
 #include "tools/errata/connect.h"
@@ -273,9 +274,13 @@ static int64_t pause_after(struct upload *upload, const struct client_status *st
                                         status->code == CLIENT_CODE_RESOURCE_EXHAUSTED);
     bool lost = !status->from_server && status->code == CLIENT_CODE_UNAVAILABLE;
     int64_t pause_ms = next_pause_ms(upload);
+    int64_t wait_ms = 0;
 
+    if (busy && client_repeat_allowed(status, &wait_ms) == CLIENT_REPEAT_NEVER) {
+        return -1;
+    }
     if (busy && client_details_read(status->details, &details) == OK && details.retry_ms >= 0) {
-        pause_ms = details.retry_ms > pause_ms ? details.retry_ms : pause_ms;
+        pause_ms = wait_ms > pause_ms ? wait_ms : pause_ms;
         upload->busy_ms += pause_ms;
         return upload->busy_ms <= UPLOAD_BUSY_MS_MAX ? pause_ms : -1;
     }

@@ -318,7 +318,7 @@ enum err pdf_job_reserve(struct pdf_job *job, size_t size)
         return ERR_INTERNAL;
     }
     err = pdf_queue_hold(&job->jobs->queue, &job->entry, size);
-    job->jobs->stats.busy_total += err == ERR_BUSY;
+    job->jobs->stats.busy_total += err == ERR_BUSY || err == ERR_QUOTA;
     return err;
 }
 

@@ -24,22 +24,28 @@ static struct pdf_queue_share *find_share(struct pdf_queue *queue, struct uuid o
     return free_share;
 }
 
-/* Whether `more` fits: into the whole, and, for an organisation with `other_jobs` besides, into its
- * half and into what is not kept for newcomers. */
-static bool fits(size_t more, size_t of_org, size_t of_all, size_t max, unsigned other_jobs)
+/* Whether `more` fits: into the organisation's half, else ERR_QUOTA; and into the whole, or, for one with
+ * `other_jobs` besides, into what is not kept for newcomers, else ERR_BUSY. */
+static enum err find_room(size_t more, size_t of_org, size_t of_all, size_t max,
+                          unsigned other_jobs)
 {
     size_t open = other_jobs == 0 ? max : max - max / PDF_KEPT_DIVISOR;
 
-    return of_all <= open && more <= open - of_all && of_org + more <= max / PDF_ORG_DIVISOR;
+    if (of_org + more > max / PDF_ORG_DIVISOR) {
+        return ERR_QUOTA;
+    }
+    return of_all <= open && more <= open - of_all ? OK : ERR_BUSY;
 }
 
 enum err pdf_queue_enter(struct pdf_queue *queue, struct uuid org, struct pdf_queue_entry *entry)
 {
     struct pdf_queue_share *share = find_share(queue, org);
+    enum err err = share == NULL ? ERR_BUSY
+                                 : find_room(1, share->job_count, queue->job_count, PDF_JOBS_MAX,
+                                             share->job_count);
 
-    if (share == NULL ||
-        !fits(1, share->job_count, queue->job_count, PDF_JOBS_MAX, share->job_count)) {
-        return ERR_BUSY;
+    if (err != OK) {
+        return err;
     }
     if (share->job_count == 0) {
         *share = (struct pdf_queue_share){.org = org};
@@ -53,13 +59,14 @@ enum err pdf_queue_enter(struct pdf_queue *queue, struct uuid org, struct pdf_qu
 enum err pdf_queue_hold(struct pdf_queue *queue, struct pdf_queue_entry *entry, size_t size)
 {
     struct pdf_queue_share *share = entry->share;
+    enum err err = find_room(size, share->held_bytes, queue->held_bytes, PDF_HELD_BYTES_MAX,
+                             share->job_count - 1);
 
     if (size > PDF_DOCUMENT_BYTES_MAX - entry->held_bytes) {
         return ERR_TOO_LARGE;
     }
-    if (!fits(size, share->held_bytes, queue->held_bytes, PDF_HELD_BYTES_MAX,
-              share->job_count - 1)) {
-        return ERR_BUSY;
+    if (err != OK) {
+        return err;
     }
     entry->held_bytes += size;
     share->held_bytes += size;

@@ -42,10 +42,10 @@ struct pdf_queue {
     struct pdf_queue_share shares[PDF_JOBS_MAX];
 };
 
-/* Counts a job of an organisation in; ERR_BUSY above the bounds. */
+/* Counts a job of an organisation in; ERR_QUOTA above the organisation's bound, ERR_BUSY above that of all. */
 MUST_CHECK enum err pdf_queue_enter(struct pdf_queue *queue, struct uuid org,
                                     struct pdf_queue_entry *entry);
-/* Takes room for `size` bytes; ERR_TOO_LARGE, ERR_BUSY. */
+/* Takes room for `size` bytes; ERR_TOO_LARGE, ERR_QUOTA, ERR_BUSY. */
 MUST_CHECK enum err pdf_queue_hold(struct pdf_queue *queue, struct pdf_queue_entry *entry,
                                    size_t size);
 /* Counts it out, with all its room; it does not wait. */

@@ -36,6 +36,20 @@ static void test_errors(void **state)
     assert_int_equal(err_grpc_code(ERR_NOT_FOUND), 5);
     assert_int_equal(err_retry_ms(ERR_NOT_FOUND), 0);
     assert_int_equal(err_retry_ms(ERR_BUSY), 200);
+    assert_int_equal(err_retry_ms(ERR_TOO_LARGE), RETRY_NEVER);
+}
+
+/* Goal: overload has the codes of the contract: a full queue is UNAVAILABLE, a quota and a full disk are
+ * RESOURCE_EXHAUSTED, all with a delay; a message that is too large is RESOURCE_EXHAUSTED without. */
+static void test_codes_of_overload(void **state)
+{
+    (void)state;
+    assert_int_equal(err_grpc_code(ERR_BUSY), 14);
+    assert_int_equal(err_grpc_code(ERR_QUOTA), 8);
+    assert_true(err_retry_ms(ERR_QUOTA) > 0);
+    assert_int_equal(err_grpc_code(ERR_DISK_FULL), 8);
+    assert_true(err_retry_ms(ERR_DISK_FULL) > 0);
+    assert_int_equal(err_grpc_code(ERR_TOO_LARGE), 8);
 }
 
 /* Goal: faults are listed in order, copied, and counted above the limit. Method: 250 of them. */
@@ -347,6 +361,7 @@ static void test_assert_aborts(void **state)
 int run_report_tests(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_codes_of_overload),
         cmocka_unit_test_setup_teardown(test_errors, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_fault_entries, arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_fault_no_room, arena_set_up, tear_down),

@@ -104,11 +104,46 @@ static void test_what_a_status_allows(void **state)
     }
 }
 
+/* Goal: the trailer grpc-retry-pushback-ms is obeyed: the longer of its wait and RetryInfo's, and no repeat
+ * after a negative one or one that is no number (gRFC A6). Method: UNAVAILABLE with each. */
+static void test_pushback(void **state)
+{
+    static const uint8_t retry_info[] = "\x1a\x32\x0a\x28type.googleapis.com/google.rpc.RetryInfo"
+                                        "\x12\x06\x0a\x04\x10\x80\xd2\x13"; /* 320 us */
+    static const struct {
+        const char *text;
+        int64_t wait_ms; /* -1: no repeat */
+    } cases[] = {
+        {"200", 200}, {"0", 1},   {"999999999999", 999999999999},
+        {"-1", -1},   {"-", -1},  {"1000000000000", -1},
+        {"", -1},     {"1x", -1}, {" 1", -1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct client_metadata fields[] = {
+            {SLICE("x-other"), SLICE("7")},
+            {SLICE("grpc-retry-pushback-ms"), slice_text(cases[i].text)},
+        };
+        struct client_status status = {.code = CLIENT_CODE_UNAVAILABLE,
+                                       .details = slice_of(retry_info, sizeof(retry_info) - 1),
+                                       .from_server = true,
+                                       .metadata = fields,
+                                       .metadata_count = 2};
+        int64_t wait_ms = -1;
+
+        assert_int_equal(client_repeat_allowed(&status, &wait_ms),
+                         cases[i].wait_ms < 0 ? CLIENT_REPEAT_NEVER : CLIENT_REPEAT_HARMLESS);
+        assert_int_equal(wait_ms, cases[i].wait_ms < 0 ? 0 : cases[i].wait_ms);
+    }
+}
+
 int run_retry_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_jitter_bounds), cmocka_unit_test(test_extreme_policies),
-        cmocka_unit_test(test_bucket), cmocka_unit_test(test_what_a_status_allows)};
+        cmocka_unit_test(test_bucket), cmocka_unit_test(test_what_a_status_allows),
+        cmocka_unit_test(test_pushback)};
 
     return cmocka_run_group_tests_name("channel_retry", tests, NULL, NULL);
 }

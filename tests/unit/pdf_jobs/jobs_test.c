@@ -283,12 +283,12 @@ static void test_bounds(void **state)
         count++;
     }
     assert_int_equal(count, PDF_JOBS_MAX / 2);
-    assert_int_equal(pdf_job_open(world->jobs, org(1), &other), ERR_BUSY);
+    assert_int_equal(pdf_job_open(world->jobs, org(1), &other), ERR_QUOTA);
     assert_int_equal(pdf_job_reserve(jobs[0], PDF_DOCUMENT_BYTES_MAX + 1), ERR_TOO_LARGE);
     assert_int_equal(pdf_job_reserve(jobs[0], PDF_DOCUMENT_BYTES_MAX), OK);
     assert_int_equal(pdf_job_reserve(jobs[0], 1), ERR_TOO_LARGE);
     assert_int_equal(pdf_job_reserve(jobs[1], PDF_DOCUMENT_BYTES_MAX), OK);
-    assert_int_equal(pdf_job_reserve(jobs[2], 1), ERR_BUSY);
+    assert_int_equal(pdf_job_reserve(jobs[2], 1), ERR_QUOTA);
     assert_int_equal(pdf_job_open(world->jobs, org(2), &other), OK);
     assert_int_equal(pdf_job_reserve(other, PDF_DOCUMENT_BYTES_MAX), OK);
     assert_int_equal(pdf_jobs_read_stats(world->jobs).busy_total, 3);

@@ -97,6 +97,7 @@ static void test_job_bounds(void **state)
         count++;
     }
     assert_int_equal(count, PDF_JOBS_MAX / 2);
+    assert_int_equal(pdf_queue_enter(&queue, org(1), &entries[count]), ERR_QUOTA);
     while (pdf_queue_enter(&queue, org(2), &entries[count]) == OK) {
         count++;
     }
@@ -135,7 +136,7 @@ static void test_byte_bounds(void **state)
     assert_int_equal(pdf_queue_hold(&queue, &a[0], SIZE_MAX), ERR_TOO_LARGE);
     assert_int_equal(pdf_queue_hold(&queue, &a[0], 1), OK);
     assert_int_equal(pdf_queue_hold(&queue, &a[1], PDF_DOCUMENT_BYTES_MAX), OK);
-    assert_int_equal(pdf_queue_hold(&queue, &a[2], 1), ERR_BUSY); /* half of all */
+    assert_int_equal(pdf_queue_hold(&queue, &a[2], 1), ERR_QUOTA); /* half of all */
     assert_int_equal(pdf_queue_hold(&queue, &b[0], PDF_DOCUMENT_BYTES_MAX), OK);
     assert_int_equal(pdf_queue_hold(&queue, &b[1], 1), ERR_BUSY); /* the last quarter is kept */
     assert_int_equal(pdf_queue_enter(&queue, org(3), &c[0]), OK);

@@ -1,0 +1,104 @@
+#!/usr/bin/python3
+"""What a server refuses for its size, its tokens and its load: the codes, and when to come again.
+
+Goal: a stock client's retry policy does what the server wants: it waits for the delay of
+grpc-retry-pushback-ms (gRFC A6), and does not repeat a message that is too large. Method: erratad with
+small limits, grpcio; the log. A full queue and a full disk are in tests/fault.
+"""
+import json
+import os
+
+import grpc
+
+from erratad import (Server, ServerCase, admin, correction, feedback, has_retry_info, main, reason_of)
+
+MESSAGE_BYTES_MAX = 100_000
+PUSHBACK = "grpc-retry-pushback-ms"
+
+
+def pushback_of(error):
+    return dict(error.trailing_metadata()).get(PUSHBACK)
+
+
+def event(size):
+    return feedback.FeedbackEvent(
+        event_type=feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED, layout_fingerprint="a",
+        entity_type="line", entity_id="e", before_json='{"n":1}', after_json='{"n":"%s"}' % ("x" * size))
+
+
+class Overload(ServerCase):
+    arguments = ("--message-bytes-max", str(MESSAGE_BYTES_MAX), "--log-format", "json")
+
+    def refusal(self, call, *arguments, **named):
+        with self.assertRaises(grpc.RpcError) as caught:
+            call(*arguments, timeout=30, **named)
+        return caught.exception
+
+    def test_a_message_that_is_too_large(self):
+        """It has a code that says so, no RetryInfo, and -1, at which no policy repeats it."""
+        error = self.refusal(self.admin.corrections.CaptureEvent,
+                             correction.CaptureEventRequest(event=event(MESSAGE_BYTES_MAX)))
+        self.assertEqual(error.code(), grpc.StatusCode.RESOURCE_EXHAUSTED)
+        self.assertEqual(reason_of(error), "TOO_LARGE")
+        self.assertFalse(has_retry_info(error))
+        self.assertEqual(pushback_of(error), "-1")
+
+    def test_a_policy_does_not_repeat_it(self):
+        """grpcio with a policy that repeats RESOURCE_EXHAUSTED: the server has seen one call."""
+        policy = {"methodConfig": [{"name": [{}], "retryPolicy": {
+            "maxAttempts": 5, "initialBackoff": "0.01s", "maxBackoff": "0.01s",
+            "backoffMultiplier": 1, "retryableStatusCodes": ["RESOURCE_EXHAUSTED"]}}]}
+        before = self.refused()
+        with grpc.insecure_channel(self.server.address, options=[
+                ("grpc.service_config", json.dumps(policy)), ("grpc.enable_retries", 1)]) as channel:
+            call = channel.unary_unary("/errata.v1.CorrectionService/CaptureEvent")
+            request = correction.CaptureEventRequest(event=event(MESSAGE_BYTES_MAX))
+            self.refusal(call, request.SerializeToString(), metadata=self.admin.metadata)
+        self.assertEqual(self.refused() - before, 1)
+
+    def refused(self):
+        info = self.admin.admin.GetServerInfo(admin.GetServerInfoRequest())
+        return sum(m.count for m in info.methods if m.code != 0 and m.method.endswith("/CaptureEvent"))
+
+    def test_other_failures_say_nothing_of_a_repeat(self):
+        error = self.refusal(self.admin.corrections.CaptureEvent,
+                             correction.CaptureEventRequest(event=event(0)),
+                             metadata=[("idempotency-key", "")])
+        self.assertEqual(error.code(), grpc.StatusCode.INVALID_ARGUMENT)
+        self.assertIsNone(pushback_of(error))
+
+
+class RefusedTokens(ServerCase):
+    arguments = ("--log-format", "json")
+
+    def test_a_flood_is_one_line(self):
+        """At level info: the reason, the key id, the peer and how many; never the secret."""
+        with open(os.path.join(self.server.data, "admin.token"), encoding="ascii") as f:
+            token = f.read().strip()
+        prefix, key_id, secret = token.split("_", 2)
+        wrong = "".join("b" if letter == "a" else "a" for letter in secret[:-1]) + secret[-1]
+        with grpc.insecure_channel(self.server.address) as channel:
+            call = channel.unary_unary("/errata.v1.AdminService/GetServerInfo")
+            for _ in range(50):
+                with self.assertRaises(grpc.RpcError) as caught:
+                    call(b"", timeout=30, metadata=[
+                        ("authorization", f"Bearer {prefix}_{key_id}_{wrong}")])
+                self.assertEqual(caught.exception.code(), grpc.StatusCode.UNAUTHENTICATED)
+                self.assertIsNone(pushback_of(caught.exception))
+        counters = self.server.counters(self.admin)
+        self.assertEqual(counters["refused_tokens_total"], 50)
+        said = self.server.read_log()
+        lines = [json.loads(line) for line in said.splitlines() if "token refused" in line]
+        # One more for each ten seconds that a busy machine took.
+        self.assertIn(len(lines), (1, 2, 3))
+        self.assertEqual(lines[0]["reason"], "wrong secret")
+        self.assertEqual(lines[0]["key_id"], key_id)
+        self.assertEqual(lines[0]["refusals"], 1)
+        self.assertIn("127.0.0.1", lines[0]["peer"])
+        self.assertEqual(lines[0]["level"], "info")
+        self.assertNotIn(secret, said)
+        self.assertNotIn(wrong, said)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,182 @@
+/*
+ * refusal_tests.c: what the log says of refusals: each kind is counted, and has one line now and then.
+ */
+#include "tests/rpc/world.h"
+
+#include "store/base/logger.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define SECOND_US 1000000
+#define LIST "errata.v1.LearningService/ListEvents"
+
+/* Standard error, into a file. */
+struct listener {
+    FILE *file;
+    int kept;
+    char text[8192];
+};
+
+static void listener_begin(struct listener *listener)
+{
+    logger_configure(LOGGER_INFO, LOGGER_TEXT);
+    listener->file = tmpfile();
+    assert_non_null(listener->file);
+    listener->kept = dup(STDERR_FILENO);
+    assert_true(dup2(fileno(listener->file), STDERR_FILENO) >= 0);
+}
+
+/* What was written since the beginning. */
+static const char *listener_end(struct listener *listener)
+{
+    size_t size = 0;
+
+    assert_true(dup2(listener->kept, STDERR_FILENO) >= 0);
+    assert_int_equal(close(listener->kept), 0);
+    rewind(listener->file);
+    size = fread(listener->text, 1, sizeof(listener->text) - 1, listener->file);
+    listener->text[size] = '\0';
+    assert_int_equal(fclose(listener->file), 0);
+    logger_configure(LOGGER_ERROR, LOGGER_TEXT);
+    return listener->text;
+}
+
+static size_t count_text(const char *text, const char *part)
+{
+    size_t count = 0;
+
+    while ((text = strstr(text, part)) != NULL) {
+        count++;
+        text += strlen(part);
+    }
+    return count;
+}
+
+static void list(struct world *world, const char *token, enum grpc_code code)
+{
+    Errata__V1__ListEventsRequest request = ERRATA__V1__LIST_EVENTS_REQUEST__INIT;
+    const struct exchange_start start = {.path = LIST, .authorization = token};
+
+    assert_int_equal(world_call(world, &start, &request.base, NULL), code);
+}
+
+/* Goal: a flood of refused tokens is one line in the log, with the reason, the key id and the number, and
+ * without the secret. Method: 100 calls, then one after nine seconds, then one after ten. */
+static void test_refused_tokens(void **state)
+{
+    struct world world;
+    struct listener listener;
+    char wrong[WORLD_TOKEN_BYTES];
+    char key_id[9];
+    const char *text = NULL;
+
+    (void)state;
+    world_init(&world);
+    (void)snprintf(wrong, sizeof(wrong), "%s", world.admin);
+    wrong[30] = wrong[30] == 'a' ? 'b' : 'a';
+    world_key_id_of(world.admin, key_id);
+    listener_begin(&listener);
+    for (size_t i = 0; i < 100; i++) {
+        list(&world, wrong, GRPC_UNAUTHENTICATED);
+    }
+    clock_manual_advance(&world.clock, 9 * SECOND_US);
+    list(&world, wrong, GRPC_UNAUTHENTICATED);
+    text = listener_end(&listener);
+    assert_int_equal(count_text(text, "token refused"), 1);
+    assert_non_null(strstr(text, "wrong secret"));
+    assert_non_null(strstr(text, key_id));
+    assert_null(strstr(text, wrong + 24));
+    assert_null(strstr(text, world.admin + 24));
+    listener_begin(&listener);
+    clock_manual_advance(&world.clock, SECOND_US);
+    list(&world, wrong, GRPC_UNAUTHENTICATED);
+    text = listener_end(&listener);
+    assert_int_equal(count_text(text, "token refused"), 1);
+    assert_non_null(strstr(text, "101"));
+    assert_int_equal(world.env.refusal_counts[REFUSAL_TOKEN], 102);
+    assert_int_equal(world.env.refusal_counts[REFUSAL_BUSY], 0);
+    world_deinit(&world);
+}
+
+/* What the log says of one refused call, after ten quiet seconds. */
+static void expect_reason(struct world *world, const char *token, const char *reason)
+{
+    struct listener listener;
+
+    clock_manual_advance(&world->clock, 10 * SECOND_US);
+    listener_begin(&listener);
+    list(world, token, GRPC_UNAUTHENTICATED);
+    assert_non_null(strstr(listener_end(&listener), reason));
+}
+
+/* Goal: the log tells the reasons apart that no caller can. Method: each kind of token. */
+static void test_reasons(void **state)
+{
+    struct world world;
+    char token[WORLD_TOKEN_BYTES];
+    char key_id[9];
+    Errata__V1__RevokeTokenRequest revoke = ERRATA__V1__REVOKE_TOKEN_REQUEST__INIT;
+    const struct exchange_start start = {.path = "errata.v1.AdminService/RevokeToken",
+                                         .authorization = world.admin};
+
+    (void)state;
+    world_init(&world);
+    expect_reason(&world, NULL, "no token");
+    expect_reason(&world, "Bearer x", "malformed token");
+    (void)snprintf(token, sizeof(token), "%s", world.admin);
+    token[14] = token[14] == '0' ? '1' : '0';
+    expect_reason(&world, token, "unknown key id");
+    world_make_token(&world, world.admin, ROLE_VIEWER, token);
+    world_key_id_of(token, key_id);
+    revoke.key_id = key_id;
+    assert_int_equal(world_call(&world, &start, &revoke.base, NULL), GRPC_OK);
+    expect_reason(&world, token, "revoked");
+    world_make_ending_token(&world, world.admin, clock_wall_us(&world.clock.clock) + SECOND_US,
+                            token);
+    expect_reason(&world, token, "expired");
+    world_deinit(&world);
+}
+
+/* Goal: a server with too much to do says so once, not once a call. Method: a full pool. */
+static void test_busy(void **state)
+{
+    struct world world;
+    struct listener listener;
+    const char *text = NULL;
+    Errata__V1__GetLearningAnalyticsRequest request =
+        ERRATA__V1__GET_LEARNING_ANALYTICS_REQUEST__INIT;
+    const struct exchange_start start = {.path = "errata.v1.AnalyticsService/GetLearningAnalytics",
+                                         .authorization = world.admin};
+
+    (void)state;
+    world_init(&world);
+    world.pool_is_full = true;
+    listener_begin(&listener);
+    for (size_t i = 0; i < 20; i++) {
+        assert_int_equal(world_call(&world, &start, &request.base, NULL), GRPC_UNAVAILABLE);
+    }
+    text = listener_end(&listener);
+    assert_int_equal(count_text(text, "too much to do"), 1);
+    assert_int_equal(count_text(text, "\n"), 1);
+    assert_int_equal(world.env.refusal_counts[REFUSAL_BUSY], 20);
+    world_deinit(&world);
+}
+
+int run_refusal_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_refused_tokens),
+        cmocka_unit_test(test_reasons),
+        cmocka_unit_test(test_busy),
+    };
+
+    return cmocka_run_group_tests_name("refusals", tests, NULL, NULL);
+}

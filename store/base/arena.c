@@ -62,6 +62,48 @@ void arena_deinit(struct arena *arena)
     *arena = (struct arena){.limit_bytes = arena->limit_bytes};
 }
 
+static void free_detached(void *job)
+{
+    struct arena arena = *(struct arena *)job; /* the job is a piece of it, and goes with it */
+
+    arena_deinit(&arena);
+}
+
+static void on_freed(void *job, enum err result)
+{
+    (void)job; /* it is gone */
+    (void)result;
+}
+
+/* Moves the arena into a piece of its own, so that who frees it needs nothing else. */
+static struct arena *detach(struct arena *arena)
+{
+    struct arena *detached = arena_alloc(arena, sizeof(*detached));
+
+    if (detached != NULL) {
+        *detached = *arena;
+        arena_init(arena, arena->limit_bytes);
+    }
+    return detached;
+}
+
+void arena_reset_by(struct arena *arena,
+                    enum err (*run)(void *user, void (*work)(void *job),
+                                    void (*done)(void *job, enum err result), void *job),
+                    void *user)
+{
+    struct arena *detached = NULL;
+
+    if (arena->used_bytes > ARENA_FREE_HERE_BYTES && run != NULL) {
+        detached = detach(arena);
+    }
+    if (detached == NULL) {
+        arena_reset(arena);
+    } else if (run(user, free_detached, on_freed, detached) != OK) {
+        free_detached(detached);
+    }
+}
+
 #ifdef ERRATA_ARENA_EMULATOR
 
 void arena_reset(struct arena *arena)

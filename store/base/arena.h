@@ -8,6 +8,7 @@
 #define ERRATA_STORE_BASE_ARENA_H
 
 #include "store/base/attributes.h"
+#include "store/base/err.h"
 #include "store/base/slice.h"
 
 /* Every piece is aligned to this. */
@@ -17,6 +18,9 @@
 #define ARENA_CHUNK_BYTES_MAX ((size_t)1024 * 1024)
 /* A first chunk above this (made for one large piece) is not kept by a reset. */
 #define ARENA_KEPT_BYTES_MAX ((size_t)64 * 1024)
+
+/* More than this is given back to the system where nobody waits: 16 MiB take it 2 ms. */
+#define ARENA_FREE_HERE_BYTES ((size_t)1024 * 1024)
 
 struct arena_chunk;
 
@@ -34,6 +38,12 @@ void arena_init(struct arena *arena, size_t limit_bytes);
 void arena_reset(struct arena *arena);
 /* Frees everything. Takes a zeroed or initialised arena. */
 void arena_deinit(struct arena *arena);
+/* The same as arena_reset, but memory above ARENA_FREE_HERE_BYTES is freed by `run` (NULL: here), given
+ * `user`: it runs `work` on another thread, then `done` on this one, never inside the call, or says ERR_BUSY. */
+void arena_reset_by(struct arena *arena,
+                    enum err (*run)(void *user, void (*work)(void *job),
+                                    void (*done)(void *job, enum err result), void *job),
+                    void *user);
 /* What arena_alloc does when the newest chunk has no room. */
 MUST_CHECK void *arena_alloc_slowly(struct arena *arena, size_t size);
 /* Makes the piece handed out last longer in place, from `size` to `new_size` bytes; false where that

@@ -292,6 +292,64 @@ static void test_slices(void **state)
     assert_int_equal(slice_text(NULL).size, 0);
 }
 
+/* A thread that does nothing until it is asked. */
+struct slow_thread {
+    void (*work)(void *job);
+    void (*done)(void *job, enum err result);
+    void *job;
+    unsigned count;
+    bool busy;
+};
+
+static enum err run_slowly(void *user, void (*work)(void *job),
+                           void (*done)(void *job, enum err result), void *job)
+{
+    struct slow_thread *thread = user;
+
+    if (thread->busy) {
+        return ERR_BUSY;
+    }
+    thread->work = work;
+    thread->done = done;
+    thread->job = job;
+    thread->count++;
+    return OK;
+}
+
+/* Goal: large memory is freed where it is asked for, small memory at once, and either way the arena serves
+ * again under the same cap. Method: both sizes; a thread that takes nothing, one that is not there, and an
+ * arena without room for the job itself. */
+static void test_reset_elsewhere(void **state)
+{
+    struct slow_thread thread = {.count = 0};
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, 2 * ARENA_FREE_HERE_BYTES);
+    assert_non_null(arena_alloc(&arena, 1000));
+    arena_reset_by(&arena, run_slowly, &thread);
+    assert_int_equal(thread.count, 0);
+    for (int round = 0; round < 4; round++) {
+        void *piece = NULL;
+
+        thread.busy = round == 1;
+        piece = arena_alloc(&arena, ARENA_FREE_HERE_BYTES + 1);
+        assert_non_null(piece);
+        memset(piece, 1, ARENA_FREE_HERE_BYTES + 1);
+        while (round == 3 && arena_alloc(&arena, 16) != NULL) {
+        }
+        arena_reset_by(&arena, round == 2 ? NULL : run_slowly, &thread);
+        assert_int_equal(thread.count, 1); /* of the first round alone */
+        assert_true(arena.used_bytes < 1000);
+        assert_int_equal(arena.limit_bytes, 2 * ARENA_FREE_HERE_BYTES);
+        if (round == 0) {
+            thread.work(thread.job);
+            thread.done(thread.job, OK);
+        }
+    }
+    arena_deinit(&arena);
+}
+
 #ifdef ERRATA_FAULTS
 
 static bool fails_in_arenas(struct fault_driver *driver, const char *name)
@@ -328,6 +386,7 @@ int run_memory_tests(void)
         cmocka_unit_test(test_cap),
         cmocka_unit_test(test_no_cap),
         cmocka_unit_test(test_reset_keeps_first_chunk),
+        cmocka_unit_test(test_reset_elsewhere),
         cmocka_unit_test(test_deinit_of_nothing),
         cmocka_unit_test(test_copy_and_printf),
         cmocka_unit_test(test_calloc_zeroes),

@@ -77,8 +77,8 @@ static void services_want_turn(void *user)
     (void)uv_idle_start(&app->turn_idle, on_turn);
 }
 
-static enum err services_run_on_pool(void *user, void (*work)(void *job),
-                                     void (*done)(void *job, enum err result), void *job)
+static enum err run_on_pool(void *user, void (*work)(void *job),
+                            void (*done)(void *job, enum err result), void *job)
 {
     struct app *app = (struct app *)user;
 
@@ -466,7 +466,7 @@ static enum err make_services(struct app *app)
         .env = &app->env,
         .clock = app->ctx.clock,
         .random = app->ctx.random,
-        .run_on_pool = services_run_on_pool,
+        .run_on_pool = run_on_pool,
         .run_read = services_run_read,
         .want_turn = services_want_turn,
         .user = app,
@@ -521,6 +521,8 @@ static enum err make_transport(struct app *app)
     app->connections_max = app_allow_connections(app->config);
     net.connections_max = app->connections_max;
     calls.message_bytes_max = app->config->message_bytes_max;
+    calls.run_on_pool = run_on_pool;
+    calls.pool_user = app;
     err = call_server_new(&calls, clock_monotonic_us(app->ctx.clock), &app->calls);
     if (err != OK) {
         return err;

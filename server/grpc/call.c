@@ -86,8 +86,9 @@ static void call_release(struct call_core *core)
         call_free_memory(core);
         return;
     }
-    arena_reset(&core->arena);
-    if (core->call.method != NULL && core->call.method->stream != METHOD_UNARY) {
+    arena_reset_by(&core->arena, server->config.run_on_pool, server->config.pool_user);
+    if ((core->call.method != NULL && core->call.method->stream != METHOD_UNARY) ||
+        core->held.arena != NULL) {
         call_deinit_stream(core);
     }
     core->next = server->pool;
@@ -97,7 +98,8 @@ static void call_release(struct call_core *core)
 
 void call_release_when_done(struct call_core *core)
 {
-    if (core->closed && (core->finished || !core->started)) {
+    if (core->closed && (core->finished || !core->started) &&
+        core->inflation.state != CALL_INFLATION_RUNS) {
         call_release(core);
     }
 }
@@ -123,6 +125,7 @@ void call_let_go(struct call_core *core)
         core->ended = true;
         call_timer_stop(core); /* the services may hold it past its deadline */
     }
+    call_inflation_let_go(core);
     call_share_leave(core);
     call_share_take(core, core->output_bytes);
     core->share = NULL;
@@ -212,6 +215,7 @@ void call_end(struct call_core *core, enum grpc_code code)
     core->status.code = code;
     core->server->stats.calls_ended[code]++;
     call_timer_stop(core);
+    call_inflation_stop(core);
 }
 
 void call_fail(struct call_core *core, enum err err, struct slice message)
@@ -240,6 +244,11 @@ void call_refuse(struct call_core *core, enum err err, struct slice message)
     call_fail(core, err, message);
     core->protocol->finished(core);
     call_cancel(core, ERR_CANCELLED);
+}
+
+void call_refuse_text(struct call_core *core, enum err err, struct slice text)
+{
+    call_refuse(core, err, text.size > 0 ? text : slice_text(err_text(err)));
 }
 
 void call_refuse_err(struct call_core *core, enum err err, const char *message)
@@ -272,6 +281,7 @@ void call_finish(struct call *call, const struct status *status)
     ASSERT(!core->finished);
     core->finished = true;
     core->reply_open = false;
+    core->message_held = false;
     if (!core->ended) {
         /* Without memory for its texts the status goes without them. */
         (void)call_status_copy(core, status);
@@ -287,6 +297,7 @@ void call_finish(struct call *call, const struct status *status)
         call_end(core, code);
         core->protocol->finished(core);
     }
+    call_drop_inflated(core);
     call_release_when_done(core);
 }
 

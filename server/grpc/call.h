@@ -11,7 +11,7 @@
  * The services end each call with exactly one call_finish, also after on_cancel, behind which no
  * other event comes (what is sent then goes nowhere). Until then the call and its arena stay, even
  * when the connection is gone. After call_finish nothing may touch the call.
- * None of the call_* functions calls back into the handlers before it returns.
+ * None of the call_* functions but call_end_message calls back into the handlers before it returns.
  */
 #ifndef ERRATA_SERVER_GRPC_CALL_H
 #define ERRATA_SERVER_GRPC_CALL_H
@@ -76,8 +76,8 @@ struct call {
  *                          next is read; its bytes are gone when on_message returns, so a call has
  *                          memory for one at a time, and of none once on_half_close comes. Each is
  *                          bounded by message_bytes_max, and by nothing in sum: that is for the
- *                          services to bound. Reading goes on as on_message returns; there is no
- *                          way to hold the peer back but to finish the call
+ *                          services to bound. Reading goes on as on_message returns, unless that
+ *                          called call_hold_message
  *   bidi stream            the same, held back while output is above the mark
  * A call may be finished at any time, from inside on_message too: no message follows, the status
  * goes out at once, and what the peer still sends is read and forgotten. Unary calls and client
@@ -99,6 +99,13 @@ struct call_handlers {
     void (*on_cancel)(void *user, struct call *call, enum err why);
 };
 
+/* From inside on_message of a client or bidi stream: its bytes stay, and neither a message nor the
+ * half-close follows, until call_end_message. The peer may send what its window holds. */
+void call_hold_message(struct call *call);
+/* The bytes of the last message are not needed any more, those of the only one included: memory may go
+ * before the call does. Of a message that was held (then it is not called from inside on_message) what
+ * follows it comes, from inside this function too: the call may be finished when it returns. */
+void call_end_message(struct call *call);
 /* The value of an ASCII metadata key (lower case), or of a -bin key, decoded; the first where there
  * are several. False where there is none. Borrowed until the call ends. */
 bool call_metadata(const struct call *call, struct slice key, struct slice *ret_value);

@@ -4,23 +4,10 @@
  * all have them.
  */
 #include "server/grpc/call_internal.h"
-#include "server/grpc/gzip.h"
 #include "store/base/assert.h"
 #include "store/base/bytes.h"
 
 #define CALL_FLAG_COMPRESSED 1
-
-/* A refusal with a text of its own; without memory for it, the error's. */
-static void call_refuse_text(struct call_core *core, enum err err, struct slice text)
-{
-    call_refuse(core, err, text.size > 0 ? text : slice_text(err_text(err)));
-}
-
-/* One message lives as long as its call; of many, each makes room for the next. */
-static struct arena *call_input_arena(struct call_core *core)
-{
-    return method_has_one_request(core->call.method) ? &core->arena : &core->input_arena;
-}
 
 /* The message is refused by its head, before a byte of it is kept. */
 static bool call_check_head(struct call_core *core, uint8_t flags)
@@ -69,8 +56,7 @@ static void call_begin_message(struct call_core *core)
     input->message_count++;
 }
 
-/* Takes from the memory for request messages; false where there is none left: the call is refused. */
-static bool call_take_budget(struct call_core *core, size_t bytes)
+bool call_take_budget(struct call_core *core, size_t bytes)
 {
     struct call_server *server = core->server;
     uint64_t max = server->config.body_bytes_max;
@@ -86,6 +72,14 @@ static bool call_take_budget(struct call_core *core, size_t bytes)
     server->body_bytes += bytes;
     core->input.budget_bytes += bytes;
     return true;
+}
+
+void call_give_budget(struct call_core *core, uint64_t bytes)
+{
+    ASSERT(core->input.budget_bytes >= bytes);
+    ASSERT(core->server->body_bytes >= bytes);
+    core->input.budget_bytes -= bytes;
+    core->server->body_bytes -= bytes;
 }
 
 /* Room for `more` bytes: for as many as were announced, once the first have come. */
@@ -137,42 +131,54 @@ static size_t call_take_message_bytes(struct call_core *core, struct slice bytes
     return step;
 }
 
-/* What a compressed message may become. */
-static size_t call_inflated_max(const struct call_core *core, size_t packed_bytes)
+/* A streamed message is done with: its memory goes. */
+static void call_end_streamed_message(struct call_core *core)
 {
-    size_t max = core->server->config.message_bytes_max;
-    size_t by_size = packed_bytes * CALL_INFLATED_TIMES_MAX;
-
-    if (by_size < CALL_INFLATED_BYTES_MIN) {
-        by_size = CALL_INFLATED_BYTES_MIN;
-    }
-    return by_size < max ? by_size : max;
+    call_drop_inflated(core);
+    call_give_budget(core, core->input.budget_bytes);
 }
 
-static bool call_inflate_message(struct call_core *core, struct slice *message)
+void call_take_message(struct call_core *core, struct slice message)
 {
-    size_t max = call_inflated_max(core, message->size);
-    enum err err = gzip_inflate(call_input_arena(core), *message, max, message);
-
-    if (err == ERR_TOO_LARGE && max < core->server->config.message_bytes_max) {
-        call_refuse_text(core, err,
-                         arena_printf(&core->arena,
-                                      "the message inflates to more than %d times its size; send "
-                                      "it uncompressed",
-                                      CALL_INFLATED_TIMES_MAX));
-    } else if (err == ERR_TOO_LARGE) {
-        call_refuse_text(
-            core, err,
-            arena_printf(&core->arena, "the message inflates to more than %zu bytes", max));
-    } else if (err == ERR_MALFORMED) {
-        call_refuse_err(core, err, "the message is marked as gzip, but does not inflate");
-    } else if (err != OK) {
-        call_refuse_err(core, err, NULL);
+    if (method_has_one_request(core->call.method)) {
+        core->input.first = message;
+        return;
     }
-    return err == OK && call_take_budget(core, message->size);
+    call_deliver(core, message);
+    if (!core->message_held) {
+        call_end_streamed_message(core);
+    }
 }
 
-static void call_end_message(struct call_core *core)
+void call_hold_message(struct call *call)
+{
+    struct call_core *core = call_core_of(call);
+
+    ASSERT(!method_has_one_request(call->method));
+    ASSERT(!core->message_held);
+    core->message_held = true;
+}
+
+void call_end_message(struct call *call)
+{
+    struct call_core *core = call_core_of(call);
+
+    if (core->message_held) {
+        core->message_held = false;
+        call_end_streamed_message(core);
+        call_go_on(core);
+    } else {
+        call_drop_inflated(core);
+    }
+}
+
+void call_go_on(struct call_core *core)
+{
+    core->input.progress_us = core->server->now_us;
+    core->protocol->go_on(core);
+}
+
+static void call_take_whole_message(struct call_core *core)
 {
     struct call_input *input = &core->input;
     struct slice message = slice_of(input->data, input->size);
@@ -180,16 +186,11 @@ static void call_end_message(struct call_core *core)
     input->prefix_bytes = 0;
     core->server->stats.messages_in++;
     core->server->stats.message_bytes_in += message.size;
-    if (input->compressed && !call_inflate_message(core, &message)) {
-        return;
+    if (input->compressed) {
+        call_inflate(core, message);
+    } else {
+        call_take_message(core, message);
     }
-    if (method_has_one_request(core->call.method)) {
-        input->first = message;
-        return;
-    }
-    call_deliver(core, message);
-    core->server->body_bytes -= input->budget_bytes;
-    input->budget_bytes = 0;
 }
 
 static size_t call_take_prefix(struct call_core *core, struct slice bytes)
@@ -214,7 +215,7 @@ size_t call_take_frames(struct call_core *core, struct slice bytes)
     struct call_input *input = &core->input;
     size_t taken = 0;
 
-    while (taken < bytes.size && !core->ended && !core->full) {
+    while (taken < bytes.size && !core->ended && !core->full && !call_input_waits(core)) {
         struct slice rest = slice_after(bytes, taken);
 
         if (input->prefix_bytes < CALL_PREFIX_BYTES) {
@@ -224,7 +225,7 @@ size_t call_take_frames(struct call_core *core, struct slice bytes)
         }
         if (!core->ended && input->prefix_bytes == CALL_PREFIX_BYTES &&
             input->size == input->message_bytes) {
-            call_end_message(core);
+            call_take_whole_message(core);
         }
     }
     input->progress_bytes += (uint32_t)taken;

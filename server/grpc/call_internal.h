@@ -11,6 +11,7 @@
 #define ERRATA_SERVER_GRPC_CALL_INTERNAL_H
 
 #include "server/grpc/call.h"
+#include "server/grpc/gzip.h"
 #include "server/grpc/server.h"
 #include "server/http2/h2.h"
 
@@ -22,6 +23,16 @@
 #define CALL_MESSAGE_START_BYTES (256u * 1024)
 /* Head of a message on the wire: flag and length. */
 #define CALL_PREFIX_BYTES 5
+/* What is inflated at once, packed and unpacked: some 100 us. Larger messages go to the pool. */
+#define CALL_INFLATE_HERE_BYTES ((size_t)64 * 1024)
+/* Messages on the pool at once. One thread makes some 1 GB a second; more of them would hold each other up,
+ * and the loop, at the kernel's lock of the address space, and take the threads of other large bodies. */
+#define CALL_INFLATIONS_MAX 1
+/* Packed bytes that wait for their inflation, of one connection and of all: some 50 and 400 messages of what
+ * a second inflates. The first message of a connection always may wait. Holding the peer back instead would
+ * close the connection's window to the very message whose end it waits for. */
+#define CALL_SHARE_PACKED_BYTES_MAX ((size_t)8 << 20)
+#define CALL_PACKED_BYTES_MAX ((size_t)64 << 20)
 /* Slots of the wheel of deadlines, and their width: 51 seconds a turn; later ones go round again. */
 #define CALL_WHEEL_SLOTS 1024
 #define CALL_WHEEL_SLOT_US (50 * INT64_C(1000))
@@ -36,6 +47,8 @@ struct call_protocol {
     void (*finished)(struct call_core *core);
     /* The deadline passed: the status is set; queued replies may be dropped. */
     void (*expired)(struct call_core *core);
+    /* The request goes on: what was held of it may be taken. */
+    void (*go_on)(struct call_core *core);
 };
 
 /* One metadata field of the request, in the call's arena. */
@@ -79,6 +92,26 @@ struct call_input {
     struct slice first; /* of a call with one request: kept until the request's end */
 };
 
+enum call_inflation_state {
+    CALL_INFLATION_NONE,
+    CALL_INFLATION_WAITS, /* in its connection's line */
+    CALL_INFLATION_RUNS /* the pool has it, and with it the call's memory: the call stays */
+};
+
+/* A request message that is inflated on the pool. While it runs, `arena`, `bytes` and `result` are the
+ * pool's. */
+struct call_inflation {
+    enum call_inflation_state state;
+    struct call_core *next; /* in `share->packed`, while it waits */
+    struct call_core *previous;
+    struct slice packed;
+    size_t max; /* bytes that it may come to */
+    atomic_bool stop; /* nobody waits for it any more; set by the loop, read by the pool */
+    enum err result;
+    struct slice bytes; /* what it came to: the message, until it is dropped */
+    struct arena arena; /* where that is */
+};
+
 /* What a content type asks for. */
 enum call_content {
     CALL_CONTENT_OTHER,
@@ -100,6 +133,24 @@ struct call_share {
     size_t output_bytes; /* of replies that wait for the peer */
     struct call_core *waiting; /* requests that wait until they are fewer; oldest first */
     struct call_core *waiting_last;
+    struct call_core *packed; /* messages that wait for their inflation; oldest first */
+    struct call_core *packed_last;
+    size_t packed_bytes; /* of them */
+    bool inflates; /* the pool has one of them */
+    bool
+        in_line; /* of connections of which one may be inflated: some are packed, and none inflates */
+    struct call_share *line_next;
+    struct call_share *line_previous;
+};
+
+/* Inflations of a server. */
+struct call_inflations {
+    struct call_share *first; /* connections whose turn comes; in order */
+    struct call_share *last;
+    uint32_t running;
+    size_t packed_bytes; /* of all messages that wait */
+    struct gzip_inflater *inflater; /* for small messages; owned, NULL until there was one */
+    uint8_t small[CALL_INFLATE_HERE_BYTES + 1]; /* one byte more tells that it is larger */
 };
 
 struct call_core {
@@ -128,10 +179,13 @@ struct call_core {
     bool reply_open;
     bool full; /* output was above the mark: on_writable is owed */
     bool request_end; /* the request is whole, though some of it may be held */
+    bool end_taken; /* so was its end: the services hear of it now, or after `share_waits` */
+    bool message_held; /* the services work on a streamed message elsewhere: the next one waits */
     bool responded; /* the answer's head was handed to the protocol */
     struct call_head head;
     struct call_input input;
-    struct buffer held; /* request bytes of a bidi stream whose output is above the mark */
+    struct call_inflation inflation;
+    struct buffer held; /* request bytes that wait: output is above the mark, or call_input_waits */
     struct buffer reply; /* the message that is being written, with room for its head */
     uint8_t reply_place;
     uint32_t reply_counts[2]; /* pieces that live in each of `reply_arenas` */
@@ -145,7 +199,7 @@ struct call_core {
     struct arena arena;
     struct arena reply_arenas[2]; /* of streams, in turns: the one with no piece left is reset */
     struct arena input_arena; /* of streamed requests: the message being taken */
-    struct arena held_arena; /* of bidi streams: bytes that wait */
+    struct arena held_arena; /* of `held` */
     struct h2_field leading[CALL_ADDED_MAX];
     struct h2_field trailing[CALL_ADDED_MAX];
 };
@@ -168,6 +222,7 @@ struct call_server {
     struct call_core *wheel[CALL_WHEEL_SLOTS + 1]; /* the last: those that are due now */
     struct call_stats stats;
     struct h2_shared *h2;
+    struct call_inflations inflations;
 };
 
 static inline struct call_core *call_core_of(struct call *call)
@@ -198,6 +253,8 @@ void call_deliver(struct call_core *core, struct slice message);
 void call_deliver_end(struct call_core *core);
 /* Answers with an error of the transport's own: what the services finish later goes nowhere. */
 void call_refuse(struct call_core *core, enum err err, struct slice message);
+/* The same, with the error's own text where `message` is empty. */
+void call_refuse_text(struct call_core *core, enum err err, struct slice message);
 /* The same, with the error's own text where `message` is NULL. */
 void call_refuse_err(struct call_core *core, enum err err, const char *message);
 
@@ -241,6 +298,33 @@ MUST_CHECK enum err call_frame_reply(struct call_core *core, struct slice *ret_b
 size_t call_take_frames(struct call_core *core, struct slice bytes);
 /* The request ended behind the bytes taken. */
 void call_take_frames_end(struct call_core *core);
+/* A whole message, as it was sent: for the services now, or at the request's end. */
+void call_take_message(struct call_core *core, struct slice message);
+/* Bytes of the request are not taken until `go_on`: a message of it is not done with. */
+static inline bool call_input_waits(const struct call_core *core)
+{
+    return core->inflation.state != CALL_INFLATION_NONE || core->message_held;
+}
+/* The request goes on after it waited. */
+void call_go_on(struct call_core *core);
+/* Where a request message lives: one as long as its call; of many, each makes room for the next. */
+static inline struct arena *call_input_arena(struct call_core *core)
+{
+    return method_has_one_request(core->call.method) ? &core->arena : &core->input_arena;
+}
+/* Takes from the memory for request messages; false where there is none left: the call is refused. */
+MUST_CHECK bool call_take_budget(struct call_core *core, size_t bytes);
+void call_give_budget(struct call_core *core, uint64_t bytes);
+
+/* call_inflate.c */
+/* A compressed message is whole: it is taken, now or by the pool, or refused. */
+void call_inflate(struct call_core *core, struct slice packed);
+/* Nobody wants it any more. */
+void call_inflation_stop(struct call_core *core);
+/* The same, and the call leaves its connection. */
+void call_inflation_let_go(struct call_core *core);
+/* Frees what was inflated, if anything was and the pool does not have it. */
+void call_drop_inflated(struct call_core *core);
 /* The answer may be compressed. */
 static inline bool call_compresses(const struct call_core *core)
 {

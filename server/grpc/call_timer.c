@@ -89,7 +89,7 @@ void call_server_turn_wheel(struct call_server *server, int64_t now_us)
 /* A bidi stream owes no next message, but the rest of one that it has begun; what is held waits for us. */
 static bool call_body_is_late(const struct call_core *core, int64_t before_us)
 {
-    return core->started && !core->ended && !core->request_end &&
+    return core->started && !core->ended && !core->request_end && !call_input_waits(core) &&
            (core->call.method->stream != METHOD_BIDI_STREAM || core->input.prefix_bytes > 0) &&
            core->held.size == 0 && core->input.progress_us <= before_us;
 }

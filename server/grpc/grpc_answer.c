@@ -204,6 +204,7 @@ const struct call_protocol grpc_protocol = {
     .replies = grpc_on_replies,
     .finished = grpc_on_finished,
     .expired = grpc_on_expired,
+    .go_on = grpc_take_held,
 };
 
 void grpc_answer_busy(struct h2_stream *stream)

@@ -23,6 +23,8 @@ struct h2_stream *grpc_stream_of(const struct call_core *core);
 void grpc_take_field(struct call_core *core, struct slice name, struct slice value);
 /* The head is whole: starts the call, or answers why not. */
 void grpc_take_head_end(struct call_core *core);
+/* The request goes on: what was held of it, and its end. */
+void grpc_take_held(struct call_core *core);
 /* The body was read to its end. */
 void grpc_send_trailers(struct call_core *core);
 /* Answers a stream for which there is no call. */

@@ -55,7 +55,7 @@ static void grpc_on_fields_end(void *user, struct h2_stream *stream)
     grpc_take_head_end(core);
 }
 
-/* Keeps what a bidi stream can't take while its answers wait; the window bounds it. */
+/* Keeps what can't be taken now; the window bounds it. */
 static void grpc_hold(struct call_core *core, struct slice bytes)
 {
     if (core->held.arena == NULL) {
@@ -86,6 +86,18 @@ static void grpc_on_data(void *user, struct h2_stream *stream, struct slice byte
     }
 }
 
+/* The request's end, once all of it was taken. */
+static void grpc_take_end(struct call_core *core)
+{
+    core->end_taken = true;
+    if (core->started && method_has_one_request(core->call.method) &&
+        call_share_is_full(core->server, core->share)) {
+        call_share_wait(core);
+        return;
+    }
+    call_take_frames_end(core);
+}
+
 static void grpc_on_request_end(void *user, struct h2_stream *stream)
 {
     struct call_core *core = h2_stream_user(stream);
@@ -95,15 +107,9 @@ static void grpc_on_request_end(void *user, struct h2_stream *stream)
         return;
     }
     core->request_end = true;
-    if (core->held.size > 0) {
-        return;
+    if (core->held.size == 0 && !call_input_waits(core)) {
+        grpc_take_end(core);
     }
-    if (core->started && method_has_one_request(core->call.method) &&
-        call_share_is_full(core->server, core->share)) {
-        call_share_wait(core);
-        return;
-    }
-    call_take_frames_end(core);
 }
 
 /* A request that waited for answers to be read, where enough of them were. */
@@ -140,15 +146,12 @@ static void grpc_body_end(void *user, struct h2_stream *stream)
     grpc_send_trailers(h2_stream_user(stream));
 }
 
-/* Takes up the bytes that were held, as far as output allows. */
-static void grpc_take_held(struct call_core *core, struct h2_stream *stream)
+/* Gives the bytes that were held to the call, as far as it takes them. */
+static void grpc_take_held_bytes(struct call_core *core, struct h2_stream *stream)
 {
     struct slice held = buffer_slice(&core->held);
     size_t taken = 0;
 
-    if (held.size == 0 || core->full) {
-        return;
-    }
     core->input.progress_us = core->server->now_us;
     taken = call_take_frames(core, held);
     h2_stream_consume(stream, taken);
@@ -157,9 +160,21 @@ static void grpc_take_held(struct call_core *core, struct h2_stream *stream)
     if (core->held.size == 0) {
         arena_reset(&core->held_arena);
         core->held = (struct buffer){.arena = NULL};
-        if (core->request_end) {
-            call_take_frames_end(core);
-        }
+    }
+}
+
+void grpc_take_held(struct call_core *core)
+{
+    struct h2_stream *stream = grpc_stream_of(core);
+
+    if (stream == NULL || call_input_waits(core)) {
+        return;
+    }
+    if (core->held.size > 0 && !core->full) {
+        grpc_take_held_bytes(core, stream);
+    }
+    if (core->held.size == 0 && core->request_end && !core->end_taken && !call_input_waits(core)) {
+        grpc_take_end(core);
     }
 }
 
@@ -172,7 +187,7 @@ static void grpc_on_drained(void *user, struct h2_stream *stream)
         return;
     }
     call_output_moved(core);
-    grpc_take_held(core, stream);
+    grpc_take_held(core);
     if (core->full && !core->ended) {
         h2_stream_want_drained(stream);
     }
@@ -293,6 +308,8 @@ static void grpc_close(void *user)
     session->link->calmed = h2_conn_calmed(session->conn);
     h2_conn_free(session->conn);
     ASSERT(session->share.waiting == NULL);
+    ASSERT(session->share.packed == NULL);
+    ASSERT(!session->share.in_line);
     ASSERT(session->share.output_bytes == 0);
     free(session);
 }
@@ -383,6 +400,10 @@ void call_server_free(struct call_server *server)
         server->pool = core->next;
         call_free_memory(core);
     }
+    ASSERT(server->inflations.first == NULL);
+    ASSERT(server->inflations.running == 0);
+    ASSERT(server->inflations.packed_bytes == 0);
+    gzip_inflater_free(server->inflations.inflater);
     h2_shared_free(server->h2);
     free(server);
 }

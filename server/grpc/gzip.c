@@ -3,89 +3,150 @@
  */
 #include "server/grpc/gzip.h"
 
+#include "store/base/assert.h"
 #include "store/base/fault_point.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <zlib.h>
 
 /* 15 bits of window; 16 more ask for gzip and nothing else. */
 #define GZIP_WINDOW_BITS (15 + 16)
 #define GZIP_LEVEL 1
 #define GZIP_MEMORY_LEVEL 8
-/* The least room that inflating starts with. */
+/* The least room that inflating asks for. */
 #define GZIP_START_BYTES 4096
+/* At a stream's end: what it inflates to, in little endian (RFC 1952, 2.3.1). */
+#define GZIP_STATED_BYTES 4
 
-/* What inflating says beside Z_OK: the end, or what it failed of. */
-static enum err gzip_err_of_zlib(int code)
+struct gzip_inflater {
+    z_stream stream; /* zlib's state points back to it: it never moves */
+    struct slice rest; /* of the message */
+};
+
+enum err gzip_inflater_new(struct gzip_inflater **ret_inflater)
 {
-    if (code == Z_STREAM_END) {
-        return OK;
+    struct gzip_inflater *inflater = FAULT("gzip.inflate") ? NULL : calloc(1, sizeof(*inflater));
+
+    if (inflater == NULL) {
+        return ERR_MEMORY;
     }
-    return code == Z_MEM_ERROR ? ERR_MEMORY : ERR_MALFORMED;
+    if (inflateInit2(&inflater->stream, GZIP_WINDOW_BITS) != Z_OK) {
+        free(inflater);
+        return ERR_MEMORY;
+    }
+    *ret_inflater = inflater;
+    return OK;
 }
 
-/* Gives inflate more room: one byte above the limit at most, to see that it is passed. */
-static enum err gzip_grow(struct buffer *out, size_t max)
+void gzip_inflater_free(struct gzip_inflater *inflater)
 {
-    size_t more = out->capacity > 0 ? out->capacity : GZIP_START_BYTES;
+    if (inflater != NULL) {
+        (void)inflateEnd(&inflater->stream);
+        free(inflater);
+    }
+}
+
+void gzip_inflater_begin(struct gzip_inflater *inflater, struct slice packed)
+{
+    inflater->rest = packed;
+    (void)inflateReset(&inflater->stream); /* fails without a state only */
+}
+
+enum err gzip_inflater_step(struct gzip_inflater *inflater, uint8_t *to, size_t room,
+                            size_t *ret_bytes, bool *ret_ended)
+{
+    z_stream *stream = &inflater->stream;
+    uInt in = (uInt)(inflater->rest.size < GZIP_STEP_BYTES ? inflater->rest.size : GZIP_STEP_BYTES);
+    uInt out = (uInt)(room < GZIP_STEP_BYTES ? room : GZIP_STEP_BYTES);
+    bool idle = false;
+    int code = Z_OK;
+
+    ASSERT(room > 0);
+    stream->next_in = (Bytef *)(uintptr_t)inflater->rest.data;
+    stream->avail_in = in;
+    stream->next_out = to;
+    stream->avail_out = out;
+    code = inflate(stream, Z_NO_FLUSH);
+    inflater->rest = slice_after(inflater->rest, in - stream->avail_in);
+    idle = inflater->rest.size == 0 && stream->avail_out > 0;
+    *ret_bytes = out - stream->avail_out;
+    *ret_ended = code == Z_STREAM_END;
+    switch (code) {
+    case Z_STREAM_END:
+        return inflater->rest.size == 0 ? OK : ERR_MALFORMED; /* else bytes follow it */
+    case Z_OK:
+        return idle ? ERR_MALFORMED : OK; /* cut short */
+    case Z_MEM_ERROR:
+        return ERR_MEMORY;
+    default:
+        return ERR_MALFORMED;
+    }
+}
+
+size_t gzip_stated_bytes(struct slice packed)
+{
+    const uint8_t *end = packed.data + packed.size;
+
+    if (packed.size < GZIP_STATED_BYTES) {
+        return 0;
+    }
+    return end[-4] | (size_t)end[-3] << 8 | (size_t)end[-2] << 16 | (size_t)end[-1] << 24;
+}
+
+/* Makes room for the next step: what the message states at first, then twice as much; each time a byte more,
+ * since the end is seen with room left only, and one byte above the limit at most. */
+static enum err gzip_grow(struct buffer *out, struct slice packed, size_t max)
+{
+    size_t more = (out->capacity > 0 ? out->capacity : gzip_stated_bytes(packed)) + 1;
     size_t left = max + 1 - out->size;
 
     if (out->size > max) {
         return ERR_TOO_LARGE;
     }
+    more = more > GZIP_START_BYTES ? more : GZIP_START_BYTES;
     return buffer_reserve(out, more < left ? more : left) ? OK : ERR_MEMORY;
 }
 
-static enum err gzip_run_inflate(z_stream *stream, struct buffer *out, size_t max)
+static enum err gzip_run(struct gzip_inflater *inflater, size_t max, const atomic_bool *stop,
+                         struct buffer *out)
 {
-    int code = Z_OK;
-
-    while (code == Z_OK) {
-        size_t room = 0;
-
-        if (out->size == out->capacity) {
-            enum err err = gzip_grow(out, max);
-
-            if (err != OK) {
-                return err;
-            }
-        }
-        room = out->capacity - out->size;
-        stream->next_out = out->data + out->size;
-        stream->avail_out = room < UINT_MAX ? (uInt)room : UINT_MAX;
-        room = stream->avail_out;
-        code = inflate(stream, Z_NO_FLUSH);
-        out->size += room - stream->avail_out;
-        if (code == Z_OK && stream->avail_in == 0 && stream->avail_out > 0) {
-            return ERR_MALFORMED; /* cut short */
-        }
-    }
-    if (code == Z_STREAM_END && stream->avail_in > 0) {
-        return ERR_MALFORMED; /* something stands behind it */
-    }
-    if (out->size > max) {
-        return ERR_TOO_LARGE;
-    }
-    return gzip_err_of_zlib(code);
-}
-
-enum err gzip_inflate(struct arena *arena, struct slice packed, size_t max, struct slice *ret_bytes)
-{
-    z_stream stream = {0};
-    struct buffer out;
+    struct slice packed = inflater->rest;
+    bool ended = false;
     enum err err = OK;
 
-    if (packed.size == 0 || packed.size > UINT_MAX) {
-        return ERR_MALFORMED;
+    while (err == OK && !ended) {
+        size_t made = 0;
+
+        if (stop != NULL && atomic_load_explicit(stop, memory_order_relaxed)) {
+            return ERR_CANCELLED;
+        }
+        if (out->size == out->capacity) {
+            err = gzip_grow(out, packed, max);
+        }
+        if (err == OK) {
+            err = gzip_inflater_step(inflater, out->data + out->size, out->capacity - out->size,
+                                     &made, &ended);
+        }
+        out->size += made;
     }
-    if (FAULT("gzip.inflate") || inflateInit2(&stream, GZIP_WINDOW_BITS) != Z_OK) {
-        return ERR_MEMORY;
+    return err == OK && out->size > max ? ERR_TOO_LARGE : err;
+}
+
+enum err gzip_inflate(struct arena *arena, struct slice packed, size_t max, const atomic_bool *stop,
+                      struct slice *ret_bytes)
+{
+    struct gzip_inflater *inflater = NULL;
+    struct buffer out;
+    enum err err = gzip_inflater_new(&inflater);
+
+    if (err != OK) {
+        return err;
     }
-    stream.next_in = (Bytef *)(uintptr_t)packed.data;
-    stream.avail_in = (uInt)packed.size;
+    gzip_inflater_begin(inflater, packed);
     buffer_init(&out, arena, 0);
-    err = gzip_run_inflate(&stream, &out, max);
-    (void)inflateEnd(&stream);
+    err = gzip_run(inflater, max, stop, &out);
+    gzip_inflater_free(inflater);
     if (err == OK) {
         *ret_bytes = buffer_slice(&out);
     }

@@ -50,6 +50,12 @@ struct call_config {
     size_t arena_bytes_max;
     uint64_t body_bytes_max;
     uint32_t live_max;
+    /* Runs `work` on another thread, then `done` on this one, never inside this call; ERR_BUSY where no
+     * more is taken. For what would hold up everybody: large compressed messages, and giving back large
+     * memory. NULL: there is no other thread, and it is done at once. */
+    enum err (*run_on_pool)(void *user, void (*work)(void *job),
+                            void (*done)(void *job, enum err result), void *job);
+    void *pool_user;
     /* Refusals of the transport's own tell their reason in google.rpc.Status, beside code and message. */
     bool tells_reasons;
 };

@@ -15,9 +15,11 @@
 #define GZIP 1
 #define ACCEPTS_GZIP 2
 #define STAYS_OPEN 4 /* the request does not end behind the bytes */
+#define ON_POOL 8 /* there is a pool, and messages may be so large that it gets them */
 #define KIND_SHIFT 4 /* the kind of method, in the bits from here on */
 /* Small, so that inputs get there. */
 #define MESSAGE_BYTES_MAX 3000
+#define POOLED_BYTES_MAX ((size_t)100 * 1000)
 #define ARENA_BYTES ((size_t)256 << 20)
 /* A reply of a bidi stream: four of them are above the mark. */
 #define REPLY_BYTES (20u * 1024)
@@ -33,6 +35,10 @@ struct taken {
 struct framing {
     struct arena arena; /* of what is noted and read back */
     struct method_info method;
+    size_t message_bytes_max;
+    void (*work)(void *job); /* of the job that the pool has; NULL: none */
+    void (*done)(void *job, enum err result);
+    void *job;
     bool gzip;
     bool accepts_gzip;
     bool any_compressed; /* so far */
@@ -126,7 +132,35 @@ static void on_finished(struct call_core *core)
     }
 }
 
-static const struct call_protocol protocol = {on_replies, on_finished, on_finished};
+/* What is held is fed again by `feed`. */
+static void on_go_on(struct call_core *core)
+{
+    ASSERT(!call_input_waits(core));
+}
+
+static const struct call_protocol protocol = {on_replies, on_finished, on_finished, on_go_on};
+
+/* One call has one message on the pool at most. */
+static enum err run_on_pool(void *user, void (*work)(void *job),
+                            void (*done)(void *job, enum err result), void *job)
+{
+    struct framing *framing = user;
+
+    ASSERT(framing->work == NULL);
+    framing->work = work;
+    framing->done = done;
+    framing->job = job;
+    return OK;
+}
+
+static void run_job(struct framing *framing)
+{
+    if (framing->work != NULL) {
+        framing->work(framing->job);
+        framing->work = NULL;
+        framing->done(framing->job, OK);
+    }
+}
 
 /* Takes out what is there to be sent. */
 static void drain(struct framing *framing, struct call_core *core)
@@ -152,11 +186,14 @@ static void feed(struct framing *framing, struct call_core *core, struct slice b
 
         ASSERT(used <= size);
         if (used < size) {
-            ASSERT(core->full && framing->method.stream == METHOD_BIDI_STREAM);
+            ASSERT(call_input_waits(core) ||
+                   (core->full && framing->method.stream == METHOD_BIDI_STREAM));
+            run_job(framing);
             drain(framing, core);
         }
         bytes = slice_after(bytes, used);
     }
+    run_job(framing);
 }
 
 static int refuse_head(const struct framing *framing, uint8_t flags, size_t size, unsigned before)
@@ -167,7 +204,7 @@ static int refuse_head(const struct framing *framing, uint8_t flags, size_t size
     if (before > 0 && method_has_one_request(&framing->method)) {
         return GRPC_UNIMPLEMENTED;
     }
-    return size > MESSAGE_BYTES_MAX ? GRPC_RESOURCE_EXHAUSTED : NO_STATUS;
+    return size > framing->message_bytes_max ? GRPC_RESOURCE_EXHAUSTED : NO_STATUS;
 }
 
 /* One message in one piece: noted, or the status that it ends the call with. */
@@ -177,7 +214,7 @@ static int read_message(struct framing *framing, uint8_t flags, struct slice mes
     enum err err = OK;
 
     if (flags == 1) {
-        err = gzip_inflate(&framing->arena, message, MESSAGE_BYTES_MAX, &message);
+        err = gzip_inflate(&framing->arena, message, framing->message_bytes_max, NULL, &message);
     }
     if (err != OK) {
         return err == ERR_TOO_LARGE ? GRPC_RESOURCE_EXHAUSTED : GRPC_INTERNAL;
@@ -224,7 +261,7 @@ static void check_reply(bool compressed, struct slice message)
     struct arena arena;
 
     arena_init(&arena, ARENA_BYTES);
-    ASSERT(!compressed || gzip_inflate(&arena, message, REPLY_BYTES, &message) == OK);
+    ASSERT(!compressed || gzip_inflate(&arena, message, REPLY_BYTES, NULL, &message) == OK);
     ASSERT(message.size == REPLY_BYTES || message.size == CALL_COMPRESS_BYTES_MIN);
     arena_deinit(&arena);
 }
@@ -271,14 +308,18 @@ static void run(struct framing *framing, struct slice bytes, size_t piece, bool 
     struct call_handlers handlers = {framing,       on_start,    on_message,
                                      on_half_close, on_writable, on_cancel};
     struct call_config config = call_config_default(&handlers);
+    struct call_share share = {0};
     struct call_server *server = NULL;
     struct call_core *core = NULL;
 
-    config.message_bytes_max = MESSAGE_BYTES_MAX;
+    config.message_bytes_max = framing->message_bytes_max;
+    config.run_on_pool = framing->message_bytes_max > MESSAGE_BYTES_MAX ? run_on_pool : NULL;
+    config.pool_user = framing;
     ASSERT(call_server_new(&config, 0, &server) == OK);
     core = call_open(server, &protocol);
     ASSERT(core != NULL);
     core->stream = framing;
+    core->share = &share;
     core->call.method = &framing->method;
     core->request_encoding = framing->gzip ? CALL_GZIP : CALL_IDENTITY;
     core->accepts_gzip = framing->accepts_gzip;
@@ -308,6 +349,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     buffer_init(&framing.output, &framing.arena, 0);
     framing.method = contract_methods[0];
     framing.method.stream = (enum method_stream)(how >> KIND_SHIFT & 3);
+    framing.message_bytes_max = (how & ON_POOL) != 0 ? POOLED_BYTES_MAX : MESSAGE_BYTES_MAX;
     framing.gzip = (how & GZIP) != 0;
     framing.accepts_gzip = (how & ACCEPTS_GZIP) != 0;
     run(&framing, input.rest, piece == 0 ? SIZE_MAX : piece, (how & STAYS_OPEN) == 0);

@@ -68,7 +68,7 @@ static void check(struct arena *work, struct slice packed, size_t limit)
     enum err err = OK;
 
     arena_init(&arena, ARENA_BYTES_OF(limit));
-    err = gzip_inflate(&arena, packed, limit, &bytes);
+    err = gzip_inflate(&arena, packed, limit, NULL, &bytes);
     ASSERT(err == OK || err == ERR_MALFORMED || err == ERR_TOO_LARGE);
     ASSERT((err == OK) == (reading.whole && reading.bytes.size <= limit));
     ASSERT(err != ERR_TOO_LARGE || reading.bytes.size > limit);
@@ -111,14 +111,16 @@ static void check_plain(struct arena *work, struct fuzz_input *input, size_t lim
     buffer_init(&buffer, work, 0);
     ASSERT(gzip_deflate(plain, &buffer) == OK);
     packed = buffer_slice(&buffer);
-    ASSERT(gzip_inflate(work, packed, plain.size, &again) == OK);
+    ASSERT(gzip_inflate(work, packed, plain.size, NULL, &again) == OK);
     ASSERT(slice_equal(again, plain));
-    ASSERT(plain.size == 0 || gzip_inflate(work, packed, plain.size - 1, &again) == ERR_TOO_LARGE);
+    ASSERT(plain.size == 0 ||
+           gzip_inflate(work, packed, plain.size - 1, NULL, &again) == ERR_TOO_LARGE);
     cut %= packed.size;
-    ASSERT(gzip_inflate(work, slice_of(packed.data, cut), plain.size, &again) == ERR_MALFORMED);
+    ASSERT(gzip_inflate(work, slice_of(packed.data, cut), plain.size, NULL, &again) ==
+           ERR_MALFORMED);
     check(work, slice_of(packed.data, cut), limit);
     buffer_append(&buffer, slice_of(buffer.data, cut + 1));
-    ASSERT(gzip_inflate(work, buffer_slice(&buffer), plain.size, &again) == ERR_MALFORMED);
+    ASSERT(gzip_inflate(work, buffer_slice(&buffer), plain.size, NULL, &again) == ERR_MALFORMED);
     check(work, buffer_slice(&buffer), limit);
 }
 

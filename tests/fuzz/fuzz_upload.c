@@ -51,7 +51,7 @@ static int read_message(struct arena *arena, bool gzip, uint8_t flags, struct sl
         return GRPC_INTERNAL;
     }
     if (flags == 1) {
-        err = gzip_inflate(arena, message, MESSAGE_BYTES_MAX, &message);
+        err = gzip_inflate(arena, message, MESSAGE_BYTES_MAX, NULL, &message);
         ASSERT(err == OK || err == ERR_MALFORMED || err == ERR_TOO_LARGE);
     }
     if (err != OK) {

@@ -88,6 +88,8 @@ static enum err make(struct sim_server *server)
         return err;
     }
     calls = call_config_default(services_handlers(server->services));
+    calls.run_on_pool = sim_server_run_on_pool;
+    calls.pool_user = server;
     return call_server_new(&calls, sim_now(server->sim), &server->calls);
 }
 

@@ -12,6 +12,7 @@ int main(void)
     failed += run_upload_tests();
     failed += run_limit_tests();
     failed += run_pressure_tests();
+    failed += run_inflate_tests();
     failed += run_order_tests();
     failed += run_refusal_tests();
     failed += run_deadline_tests();

@@ -133,24 +133,25 @@ static void test_gzip(void **state)
     buffer_init(&packed, &arena, 0);
     assert_int_equal(gzip_deflate(buffer_slice(&plain), &packed), OK);
     assert_true(packed.size < plain.size);
-    assert_int_equal(gzip_inflate(&arena, buffer_slice(&packed), plain.size, &got), OK);
+    assert_int_equal(gzip_inflate(&arena, buffer_slice(&packed), plain.size, NULL, &got), OK);
     assert_true(slice_equal(got, buffer_slice(&plain)));
-    assert_int_equal(gzip_inflate(&arena, buffer_slice(&packed), plain.size - 1, &got),
+    assert_int_equal(gzip_inflate(&arena, buffer_slice(&packed), plain.size - 1, NULL, &got),
                      ERR_TOO_LARGE);
-    assert_int_equal(gzip_inflate(&arena, SLICE(""), 100, &got), ERR_MALFORMED);
+    assert_int_equal(gzip_inflate(&arena, SLICE(""), 100, NULL, &got), ERR_MALFORMED);
     for (size_t cut = 1; cut < packed.size; cut += 7) {
-        assert_int_equal(gzip_inflate(&arena, slice_of(packed.data, cut), plain.size, &got),
+        assert_int_equal(gzip_inflate(&arena, slice_of(packed.data, cut), plain.size, NULL, &got),
                          ERR_MALFORMED);
     }
     /* The last eight bytes are check sum and size. */
     for (size_t at = packed.size - 8; at < packed.size; at++) {
         packed.data[at] ^= 0x20;
-        assert_int_equal(gzip_inflate(&arena, buffer_slice(&packed), plain.size, &got),
+        assert_int_equal(gzip_inflate(&arena, buffer_slice(&packed), plain.size, NULL, &got),
                          ERR_MALFORMED);
         packed.data[at] ^= 0x20;
     }
     buffer_append_byte(&packed, 0);
-    assert_int_equal(gzip_inflate(&arena, buffer_slice(&packed), plain.size, &got), ERR_MALFORMED);
+    assert_int_equal(gzip_inflate(&arena, buffer_slice(&packed), plain.size, NULL, &got),
+                     ERR_MALFORMED);
     arena_deinit(&arena);
 }
 
@@ -171,19 +172,87 @@ static void test_gzip_bomb(void **state)
     arena_init(&small, 4 << 20);
     buffer_init(&packed, &arena, 0);
     assert_int_equal(gzip_deflate(slice_of(zeros, size), &packed), OK);
-    assert_int_equal(gzip_inflate(&small, buffer_slice(&packed), 1 << 20, &got), ERR_TOO_LARGE);
+    assert_int_equal(gzip_inflate(&small, buffer_slice(&packed), 1 << 20, NULL, &got),
+                     ERR_TOO_LARGE);
     assert_true(small.used_bytes <= 4 << 20);
     arena_deinit(&small);
     arena_deinit(&arena);
     free(zeros);
 }
 
+/* Goal: whoever wants the bytes no more stops it before the next step. Method: it is stopped before it
+ * starts; then not, by the same flag. */
+static void test_gzip_stop(void **state)
+{
+    struct arena arena;
+    struct buffer packed;
+    struct slice got = {NULL, 0};
+    atomic_bool stop = true;
+
+    (void)state;
+    arena_init(&arena, 1 << 20);
+    buffer_init(&packed, &arena, 0);
+    assert_int_equal(gzip_deflate(SLICE("some text"), &packed), OK);
+    assert_int_equal(gzip_inflate(&arena, buffer_slice(&packed), 100, &stop, &got), ERR_CANCELLED);
+    atomic_store(&stop, false);
+    assert_int_equal(gzip_inflate(&arena, buffer_slice(&packed), 100, &stop, &got), OK);
+    assert_true(slice_equal(got, SLICE("some text")));
+    arena_deinit(&arena);
+}
+
+/* Goal: messages of one step, of several, and at the edges between them come back whole, in no more memory
+ * than they have bytes, and state their size. Method: patterned bytes, and noise that does not shrink, so
+ * that steps end for want of room and for want of input. */
+static void test_gzip_steps(void **state)
+{
+    static const size_t sizes[] = {1,
+                                   GZIP_STEP_BYTES - 1,
+                                   GZIP_STEP_BYTES,
+                                   GZIP_STEP_BYTES + 1,
+                                   2 * GZIP_STEP_BYTES,
+                                   5 * GZIP_STEP_BYTES + 3};
+    uint32_t noise = 1;
+
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof(sizes) / sizeof(sizes[0]); i++) {
+        size_t size = sizes[i / 2];
+        struct arena arena;
+        struct arena exact;
+        struct buffer plain;
+        struct buffer packed;
+        struct slice got;
+
+        arena_init(&arena, 16 << 20);
+        arena_init(&exact, size + 2 * 4096);
+        buffer_init(&plain, &arena, size);
+        for (size_t at = 0; at < size; at++) {
+            noise = noise * 1664525 + 1013904223;
+            buffer_append_byte(&plain, i % 2 == 0 ? wire_pattern(at) : (uint8_t)(noise >> 24));
+        }
+        buffer_init(&packed, &arena, 0);
+        assert_int_equal(gzip_deflate(buffer_slice(&plain), &packed), OK);
+        assert_int_equal(gzip_stated_bytes(buffer_slice(&packed)), size);
+        assert_int_equal(gzip_inflate(&arena, buffer_slice(&packed), size - 1, NULL, &got),
+                         ERR_TOO_LARGE);
+        assert_int_equal(gzip_inflate(&exact, buffer_slice(&packed), size, NULL, &got), OK);
+        assert_true(slice_equal(got, buffer_slice(&plain)));
+        assert_int_equal(
+            gzip_inflate(&arena, slice_of(packed.data, packed.size - 1), size, NULL, &got),
+            ERR_MALFORMED);
+        arena_deinit(&exact);
+        arena_deinit(&arena);
+    }
+    assert_int_equal(gzip_stated_bytes(SLICE("abc")), 0);
+    assert_int_equal(gzip_stated_bytes(SLICE("....\1\2\3\200")), 0x80030201u);
+}
+
 int run_text_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_base64),  cmocka_unit_test(test_percent),
-        cmocka_unit_test(test_timeout), cmocka_unit_test(test_lists),
-        cmocka_unit_test(test_gzip),    cmocka_unit_test(test_gzip_bomb),
+        cmocka_unit_test(test_base64),    cmocka_unit_test(test_percent),
+        cmocka_unit_test(test_timeout),   cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_gzip),      cmocka_unit_test(test_gzip_bomb),
+        cmocka_unit_test(test_gzip_stop), cmocka_unit_test(test_gzip_steps),
     };
 
     return cmocka_run_group_tests_name("text", tests, NULL, NULL);

@@ -22,6 +22,8 @@
 #define WIRE_STREAMS_MAX 2048
 #define WIRE_FIELDS_MAX 24
 #define WIRE_HELD_MAX 512
+/* Jobs of the pool that are under way at once, at most; above it the pool is full. */
+#define WIRE_JOBS_MAX 64
 /* What the world reads at once. */
 #define WIRE_DRAIN_BYTES ((size_t)64 * 1024)
 
@@ -99,6 +101,13 @@ struct wire_client {
     uint32_t pings_received;
 };
 
+/* What was given to the pool. */
+struct wire_job {
+    void (*work)(void *job);
+    void (*done)(void *job, enum err result);
+    void *job;
+};
+
 struct wire_world {
     bool bytewise;
     int64_t now_us;
@@ -117,6 +126,11 @@ struct wire_world {
     uint32_t half_closes;
     uint32_t cancels;
     enum err cancelled_why; /* of the last */
+    struct wire_job jobs[WIRE_JOBS_MAX]; /* oldest first */
+    uint32_t job_count;
+    uint32_t jobs_max; /* above it the pool is full: WIRE_JOBS_MAX, unless the test says less */
+    uint32_t jobs_taken; /* since the start */
+    bool pool_waits; /* the pool does nothing but by wire_pool_step; else wire_run has it do all */
     uint32_t writables;
     uint64_t live_max; /* calls that lived behind a piece that was fed */
     size_t output_bytes_max; /* the most that a stream had queued */
@@ -143,6 +157,8 @@ void wire_teardown(struct wire_world *world);
 void wire_run(struct wire_world *world);
 /* The same, but the client reads nothing: what a full socket is like. */
 void wire_feed_only(struct wire_world *world);
+/* The pool does its oldest job, and the loop hears of it; false where there is none. */
+bool wire_pool_step(struct wire_world *world);
 /* Moves time, with the ticks that come with it. */
 void wire_pass(struct wire_world *world, int64_t by_us);
 /* The connection is gone. */
@@ -213,6 +229,7 @@ int run_stream_tests(void);
 int run_upload_tests(void);
 int run_limit_tests(void);
 int run_pressure_tests(void);
+int run_inflate_tests(void);
 int run_order_tests(void);
 int run_refusal_tests(void);
 int run_deadline_tests(void);

@@ -354,11 +354,41 @@ static void on_wake(struct net_link *link)
     world->woken = true;
 }
 
+/* The pool: what it is given waits until the world has it done. */
+static enum err run_on_pool(void *user, void (*work)(void *job),
+                            void (*done)(void *job, enum err result), void *job)
+{
+    struct wire_world *world = user;
+
+    if (world->job_count >= world->jobs_max) {
+        return ERR_BUSY;
+    }
+    world->jobs[world->job_count++] = (struct wire_job){work, done, job};
+    world->jobs_taken++;
+    return OK;
+}
+
+bool wire_pool_step(struct wire_world *world)
+{
+    struct wire_job job = world->jobs[0];
+
+    if (world->job_count == 0) {
+        return false;
+    }
+    world->job_count--;
+    memmove(world->jobs, world->jobs + 1, world->job_count * sizeof(job));
+    job.work(job.job);
+    job.done(job.job, OK);
+    return true;
+}
+
 struct call_config wire_config(struct wire_world *world)
 {
     struct call_config config = call_config_default(&world->handlers);
 
     config.find_method = find_method;
+    config.run_on_pool = run_on_pool;
+    config.pool_user = world;
     return config;
 }
 
@@ -380,6 +410,7 @@ void wire_setup_with(struct wire_world *world, bool bytewise, const struct call_
     memset(world, 0, sizeof(*world));
     world->bytewise = bytewise;
     world->now_us = 1000000;
+    world->jobs_max = WIRE_JOBS_MAX;
     world->handlers = (struct call_handlers){.user = world,
                                              .on_start = on_start,
                                              .on_message = on_message,
@@ -451,6 +482,8 @@ void wire_teardown(struct wire_world *world)
             wire_finish_held(world, i, GRPC_CANCELLED);
         }
     }
+    while (wire_pool_step(world)) {
+    }
     stats = call_server_stats(world->calls);
     assert_int_equal(stats.calls_live, 0);
     assert_int_equal(stats.body_bytes_live, 0);
@@ -520,6 +553,9 @@ void wire_run(struct wire_world *world)
         feed(world, true);
         moved = drain(world);
         moved = moved || world->client.out.size > 0;
+        while (!world->pool_waits && wire_pool_step(world)) {
+            moved = true;
+        }
     }
 }
 

@@ -1,0 +1,355 @@
+/*
+ * call_inflate.c: compressed request messages. A small one is inflated at once; one that states, or turns
+ * out, to be larger is handed to the pool, and its call takes no more of its request until it is back.
+ * CALL_INFLATIONS_MAX are on the pool at once, one of a connection at most; the others wait, the connections
+ * in turns, with their packed bytes alone. Whoever goes takes its message out of the line, or stops the pool
+ * within a step; what the pool has keeps its call until it is back.
+ */
+#include "server/grpc/call_internal.h"
+#include "store/base/assert.h"
+
+static size_t call_inflated_max(const struct call_core *core, size_t packed_bytes)
+{
+    size_t max = core->server->config.message_bytes_max;
+    size_t times = packed_bytes * CALL_INFLATED_TIMES_MAX;
+
+    times = times > CALL_INFLATED_BYTES_MIN ? times : CALL_INFLATED_BYTES_MIN;
+    return times < max ? times : max;
+}
+
+static void call_refuse_packed(struct call_core *core, enum err err)
+{
+    size_t max = core->inflation.max;
+
+    if (err == ERR_TOO_LARGE && max < core->server->config.message_bytes_max) {
+        call_refuse_text(core, err,
+                         arena_printf(&core->arena,
+                                      "the message inflates to more than %d times its size; send "
+                                      "it uncompressed",
+                                      CALL_INFLATED_TIMES_MAX));
+    } else if (err == ERR_TOO_LARGE) {
+        call_refuse_text(
+            core, err,
+            arena_printf(&core->arena, "the message inflates to more than %zu bytes", max));
+    } else if (err == ERR_MALFORMED) {
+        call_refuse_err(core, err, "the message is marked as gzip, but does not inflate");
+    } else {
+        call_refuse_err(core, err, NULL);
+    }
+}
+
+/* --- the line --- */
+
+static void call_line_enter(struct call_share *share, struct call_server *server)
+{
+    struct call_inflations *line = &server->inflations;
+
+    if (share->in_line || share->inflates || share->packed == NULL) {
+        return;
+    }
+    share->in_line = true;
+    share->line_next = NULL;
+    share->line_previous = line->last;
+    if (line->last != NULL) {
+        line->last->line_next = share;
+    } else {
+        line->first = share;
+    }
+    line->last = share;
+}
+
+static void call_line_leave(struct call_share *share, struct call_server *server)
+{
+    struct call_inflations *line = &server->inflations;
+
+    if (!share->in_line) {
+        return;
+    }
+    share->in_line = false;
+    if (share->line_previous != NULL) {
+        share->line_previous->line_next = share->line_next;
+    } else {
+        line->first = share->line_next;
+    }
+    if (share->line_next != NULL) {
+        share->line_next->line_previous = share->line_previous;
+    } else {
+        line->last = share->line_previous;
+    }
+}
+
+/* What waits has its memory from others, so one connection has a part of it. */
+static bool call_may_wait(const struct call_core *core)
+{
+    const struct call_share *share = core->share;
+    size_t size = core->inflation.packed.size;
+
+    return share->packed == NULL ||
+           (share->packed_bytes + size <= CALL_SHARE_PACKED_BYTES_MAX &&
+            core->server->inflations.packed_bytes + size <= CALL_PACKED_BYTES_MAX);
+}
+
+static void call_inflation_wait(struct call_core *core)
+{
+    struct call_share *share = core->share;
+    struct call_inflation *inflation = &core->inflation;
+
+    if (!call_may_wait(core)) {
+        call_refuse_err(
+            core, ERR_BUSY,
+            "as many compressed messages wait as this server takes of one connection or "
+            "of all; try again after the delay given, or send it uncompressed");
+        return;
+    }
+    share->packed_bytes += inflation->packed.size;
+    core->server->inflations.packed_bytes += inflation->packed.size;
+    inflation->state = CALL_INFLATION_WAITS;
+    inflation->next = NULL;
+    inflation->previous = share->packed_last;
+    if (share->packed_last != NULL) {
+        share->packed_last->inflation.next = core;
+    } else {
+        share->packed = core;
+    }
+    share->packed_last = core;
+    call_line_enter(share, core->server);
+}
+
+static void call_inflation_leave(struct call_core *core)
+{
+    struct call_share *share = core->share;
+    struct call_inflation *inflation = &core->inflation;
+
+    ASSERT(inflation->state == CALL_INFLATION_WAITS);
+    inflation->state = CALL_INFLATION_NONE;
+    share->packed_bytes -= inflation->packed.size;
+    core->server->inflations.packed_bytes -= inflation->packed.size;
+    if (inflation->previous != NULL) {
+        inflation->previous->inflation.next = inflation->next;
+    } else {
+        share->packed = inflation->next;
+    }
+    if (inflation->next != NULL) {
+        inflation->next->inflation.previous = inflation->previous;
+    } else {
+        share->packed_last = inflation->previous;
+    }
+    if (share->packed == NULL) {
+        call_line_leave(share, core->server);
+    }
+}
+
+/* --- on the pool --- */
+
+/* A message that does not state its size doubles its room until it has enough; chunks have heads. */
+#define CALL_INFLATED_ARENA_BYTES(max) (2 * (max) + (size_t)64 * 1024)
+
+static void call_inflation_work(void *job)
+{
+    struct call_inflation *inflation = &((struct call_core *)job)->inflation;
+
+    inflation->result = gzip_inflate(&inflation->arena, inflation->packed, inflation->max,
+                                     &inflation->stop, &inflation->bytes);
+}
+
+/* --- on the loop again --- */
+
+/* Takes what was inflated as the call's message. */
+static void call_inflation_take(struct call_core *core, enum err err)
+{
+    struct call_inflation *inflation = &core->inflation;
+
+    inflation->state = CALL_INFLATION_NONE;
+    call_give_budget(core, inflation->max - inflation->bytes.size);
+    if (core->ended || err != OK) {
+        call_drop_inflated(core);
+    }
+    if (err != OK) {
+        call_refuse_packed(core, err); /* nothing, where the call ended meanwhile */
+    } else if (!core->ended) {
+        call_take_message(core, inflation->bytes);
+    }
+}
+
+static void call_inflations_start(struct call_server *server);
+
+static void call_inflation_done(void *job, enum err result)
+{
+    struct call_core *core = job;
+    struct call_server *server = core->server;
+
+    ASSERT(server->inflations.running > 0);
+    server->inflations.running--;
+    if (core->share != NULL) {
+        core->share->inflates = false;
+        call_line_enter(core->share, server);
+    }
+    call_inflations_start(server);
+    call_inflation_take(core, result != OK ? result : core->inflation.result);
+    if (core->closed) {
+        call_release_when_done(core);
+    } else {
+        call_go_on(core);
+    }
+}
+
+/* Hands one message to the pool, or refuses it. What it may come to is charged now, and given back as far
+ * as it did not come to that. */
+static void call_inflation_start(struct call_core *core)
+{
+    const struct call_config *config = &core->server->config;
+    struct call_inflation *inflation = &core->inflation;
+    enum err err = OK;
+
+    if (!call_take_budget(core, inflation->max)) {
+        return;
+    }
+    inflation->state = CALL_INFLATION_RUNS;
+    arena_init(&inflation->arena, CALL_INFLATED_ARENA_BYTES(inflation->max));
+    if (config->run_on_pool == NULL) {
+        call_inflation_work(core);
+        call_inflation_take(core, inflation->result);
+        return;
+    }
+    err = config->run_on_pool(config->pool_user, call_inflation_work, call_inflation_done, core);
+    if (err != OK) {
+        inflation->state = CALL_INFLATION_NONE;
+        call_give_budget(core, inflation->max);
+        call_refuse_err(core, err, NULL);
+        return;
+    }
+    core->server->inflations.running++;
+    core->share->inflates = true;
+}
+
+/* Gives the pool as many as it may have, each from the connection that has waited longest. */
+static void call_inflations_start(struct call_server *server)
+{
+    struct call_inflations *line = &server->inflations;
+
+    while (line->first != NULL && line->running < CALL_INFLATIONS_MAX) {
+        struct call_share *share = line->first;
+        struct call_core *core = share->packed;
+
+        call_line_leave(share, server);
+        call_inflation_leave(core);
+        call_inflation_start(core);
+        call_line_enter(share, server);
+    }
+}
+
+/* --- what the call sees --- */
+
+/* Inflates into the server's own buffer; not `ret_ended` where that is too small. */
+static enum err call_inflate_small(struct call_server *server, struct slice packed,
+                                   size_t *ret_bytes, bool *ret_ended)
+{
+    struct call_inflations *line = &server->inflations;
+    size_t size = 0;
+    enum err err = OK;
+
+    if (line->inflater == NULL) {
+        err = gzip_inflater_new(&line->inflater);
+    }
+    if (err == OK) {
+        gzip_inflater_begin(line->inflater, packed);
+    }
+    while (err == OK && !*ret_ended && size < sizeof(line->small)) {
+        size_t made = 0;
+
+        err = gzip_inflater_step(line->inflater, line->small + size, sizeof(line->small) - size,
+                                 &made, ret_ended);
+        size += made;
+    }
+    *ret_bytes = size;
+    return err;
+}
+
+/* True where the message was taken, or refused. */
+static bool call_inflate_here(struct call_core *core, struct slice packed)
+{
+    struct call_server *server = core->server;
+    struct slice message = {NULL, 0};
+    size_t size = 0;
+    bool ended = false;
+    enum err err = OK;
+
+    if (packed.size > CALL_INFLATE_HERE_BYTES ||
+        gzip_stated_bytes(packed) > CALL_INFLATE_HERE_BYTES) {
+        return false;
+    }
+    err = call_inflate_small(server, packed, &size, &ended);
+    if (err == OK && !ended && size <= core->inflation.max) {
+        return false; /* it is not what it states */
+    }
+    if (err == OK && size > core->inflation.max) {
+        err = ERR_TOO_LARGE;
+    }
+    if (err != OK) {
+        call_refuse_packed(core, err);
+        return true;
+    }
+    if (!call_take_budget(core, size)) {
+        return true;
+    }
+    if (!arena_copy(call_input_arena(core), slice_of(server->inflations.small, size), &message)) {
+        call_refuse_err(core, ERR_MEMORY, NULL);
+        return true;
+    }
+    call_take_message(core, message);
+    return true;
+}
+
+void call_inflate(struct call_core *core, struct slice packed)
+{
+    core->inflation.packed = packed;
+    core->inflation.max = call_inflated_max(core, packed.size);
+    if (call_inflate_here(core, packed)) {
+        return;
+    }
+    if (core->server->config.run_on_pool == NULL) {
+        call_inflation_start(core);
+        return;
+    }
+    call_inflation_wait(core);
+    call_inflations_start(core->server);
+}
+
+void call_inflation_stop(struct call_core *core)
+{
+    struct call_inflation *inflation = &core->inflation;
+
+    switch (inflation->state) {
+    case CALL_INFLATION_NONE:
+        return;
+    case CALL_INFLATION_WAITS:
+        call_inflation_leave(core);
+        return;
+    case CALL_INFLATION_RUNS:
+        atomic_store_explicit(&inflation->stop, true, memory_order_relaxed);
+        return;
+    }
+}
+
+void call_inflation_let_go(struct call_core *core)
+{
+    call_inflation_stop(core);
+    if (core->inflation.state == CALL_INFLATION_RUNS && core->share != NULL) {
+        core->share->inflates = false;
+        call_line_enter(core->share, core->server);
+    }
+}
+
+void call_drop_inflated(struct call_core *core)
+{
+    const struct call_config *config = &core->server->config;
+    struct call_inflation *inflation = &core->inflation;
+
+    if (inflation->arena.chunks == NULL || inflation->state == CALL_INFLATION_RUNS) {
+        return; /* the latter comes here again, once it is back */
+    }
+    call_give_budget(core, inflation->bytes.size);
+    inflation->bytes = slice_of(NULL, 0);
+    arena_reset_by(&inflation->arena, config->run_on_pool, config->pool_user);
+    arena_deinit(&inflation->arena);
+}

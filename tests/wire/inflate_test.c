@@ -1,0 +1,683 @@
+/*
+ * inflate_test.c: compressed messages that are inflated on the pool: what comes of them, what waits for
+ * them, who takes turns, and what goes when the caller does. The pool of the world does nothing but by the
+ * test's word.
+ */
+#include "server/grpc/call_internal.h"
+#include "server/grpc/gzip.h"
+#include "store/base/bytes.h"
+#include "store/base/fault_point.h"
+#include "tests/wire/wire.h"
+
+#include <stdlib.h>
+
+#define LARGE_BYTES ((size_t)200 * 1000)
+#define ARENA_BYTES ((size_t)64 << 20)
+
+static const struct wire_field gzip_field = {"grpc-encoding", "gzip"};
+
+/* A world whose pool waits, and a message that it gets. */
+struct scene {
+    struct wire_world world;
+    struct arena arena;
+    struct slice plain;
+    struct slice packed;
+};
+
+static struct slice plain_of(struct arena *arena, size_t size)
+{
+    struct buffer plain;
+
+    buffer_init(&plain, arena, size);
+    for (size_t i = 0; i < size; i++) {
+        buffer_append_byte(&plain, wire_pattern(i));
+    }
+    assert_true(buffer_ok(&plain));
+    return buffer_slice(&plain);
+}
+
+static struct slice packed_of(struct arena *arena, struct slice plain)
+{
+    struct buffer packed;
+
+    buffer_init(&packed, arena, 0);
+    assert_int_equal(gzip_deflate(plain, &packed), OK);
+    return buffer_slice(&packed);
+}
+
+static void open_scene_with(struct scene *scene, bool bytewise, const struct call_config *config)
+{
+    arena_init(&scene->arena, ARENA_BYTES);
+    scene->plain = plain_of(&scene->arena, LARGE_BYTES);
+    scene->packed = packed_of(&scene->arena, scene->plain);
+    wire_setup_with(&scene->world, bytewise, config);
+    wire_preface(&scene->world);
+    wire_settings_ack(&scene->world);
+    wire_settings(&scene->world, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 1 << 30);
+    wire_window(&scene->world, 0, 1 << 30);
+    wire_run(&scene->world);
+    scene->world.pool_waits = true;
+}
+
+static void open_scene(struct scene *scene, bool bytewise)
+{
+    struct call_config config = wire_config(&scene->world);
+
+    open_scene_with(scene, bytewise, &config);
+}
+
+static void close_scene(struct scene *scene)
+{
+    wire_teardown(&scene->world);
+    arena_deinit(&scene->arena);
+}
+
+static void send_packed(struct scene *scene, uint32_t stream, enum wire_method method,
+                        struct slice packed)
+{
+    wire_headers(&scene->world, stream, method, false, &gzip_field, 1);
+    wire_message(&scene->world, stream, 1, packed, true);
+}
+
+/* The pool does one thing, and what follows is sent. */
+static void step(struct scene *scene)
+{
+    assert_true(wire_pool_step(&scene->world));
+    wire_run(&scene->world);
+}
+
+static uint64_t body_bytes(const struct scene *scene)
+{
+    return call_server_stats(scene->world.calls).body_bytes_live;
+}
+
+/* Goal: what inflates to 64 KiB is inflated at once; a byte more is the pool's, though the request has long
+ * ended; both come whole. Method: echoes of both sizes, and of three times the larger. */
+static void test_sizes(void **state)
+{
+    static const size_t sizes[] = {CALL_INFLATE_HERE_BYTES, CALL_INFLATE_HERE_BYTES + 1,
+                                   LARGE_BYTES};
+    struct scene scene;
+
+    open_scene(&scene, WIRE_MODE(state));
+    for (uint32_t i = 0; i < 3; i++) {
+        struct slice plain = slice_of(scene.plain.data, sizes[i]);
+
+        send_packed(&scene, i * 2 + 1, WIRE_ECHO, packed_of(&scene.arena, plain));
+        wire_run(&scene.world);
+        assert_int_equal(scene.world.jobs_taken, i);
+        assert_int_equal(scene.world.messages, i == 0 ? 1 : i);
+        if (i > 0) {
+            assert_int_equal(wire_answer(&scene.world, i * 2 + 1)->http_status, 0);
+            wire_pool_step(&scene.world);
+            assert_true(scene.world.woken);
+            wire_run(&scene.world);
+        }
+        wire_assert_status(&scene.world, i * 2 + 1, GRPC_OK);
+        assert_true(slice_equal(wire_reply(&scene.world, i * 2 + 1), plain));
+    }
+    assert_int_equal(body_bytes(&scene), 0);
+    close_scene(&scene);
+}
+
+/* Goal: what a message states of its size decides nothing but where it is inflated. Method: a small one that
+ * states to be large, a large one that states to be small, one with an error in the middle, one that is cut,
+ * and one that is whole with bytes behind it: all are refused as damaged, and no service sees them. */
+static void test_damaged(void **state)
+{
+    struct scene scene;
+    struct slice small = {NULL, 0};
+    struct slice copies[5];
+
+    open_scene(&scene, WIRE_MODE(state));
+    small = packed_of(&scene.arena, slice_of(scene.plain.data, 1000));
+    for (size_t i = 0; i < 5; i++) {
+        assert_true(arena_copy(&scene.arena, i == 0 ? small : scene.packed, &copies[i]));
+    }
+    ((uint8_t *)(uintptr_t)copies[0].data)[copies[0].size - 2] = 1;
+    memset((uint8_t *)(uintptr_t)copies[1].data + copies[1].size - 4, 0, 4);
+    memset((uint8_t *)(uintptr_t)copies[2].data + copies[2].size / 2, 0xff, 16);
+    copies[3].size /= 2;
+    copies[4].size++; /* the copy's NUL */
+    for (uint32_t i = 0; i < 5; i++) {
+        send_packed(&scene, i * 2 + 1, WIRE_ECHO, copies[i]);
+        scene.world.pool_waits = false;
+        wire_run(&scene.world);
+        wire_assert_status(&scene.world, i * 2 + 1, GRPC_INTERNAL);
+        assert_true(wire_has_field(wire_answer(&scene.world, i * 2 + 1), "does not inflate"));
+    }
+    assert_true(scene.world.jobs_taken >= 3);
+    assert_int_equal(scene.world.messages, 0);
+    assert_int_equal(body_bytes(&scene), 0);
+    close_scene(&scene);
+}
+
+/* Goal: the limit counts what comes out, on the pool too. Method: one byte above a limit of 100,000. */
+static void test_limit(void **state)
+{
+    struct scene scene;
+    struct call_config config = wire_config(&scene.world);
+
+    config.message_bytes_max = 100000;
+    open_scene_with(&scene, WIRE_MODE(state), &config);
+    send_packed(&scene, 1, WIRE_HOLD, packed_of(&scene.arena, slice_of(scene.plain.data, 100000)));
+    send_packed(&scene, 3, WIRE_HOLD, packed_of(&scene.arena, slice_of(scene.plain.data, 100001)));
+    scene.world.pool_waits = false;
+    wire_run(&scene.world);
+    assert_int_equal(scene.world.jobs_taken, 2);
+    assert_int_equal(scene.world.held_count, 1);
+    wire_assert_status(&scene.world, 3, GRPC_RESOURCE_EXHAUSTED);
+    assert_true(wire_has_field(wire_answer(&scene.world, 3), "more than 100000 bytes"));
+    wire_finish_held(&scene.world, 0, GRPC_OK);
+    wire_run(&scene.world);
+    assert_int_equal(body_bytes(&scene), 0);
+    close_scene(&scene);
+}
+
+/* Goal: messages of a stream come in their order, whichever are inflated where, and its end behind them; what
+ * waits is held against the window. Method: large, small, plain, large, the end; each step of the pool lets
+ * through what has its turn. */
+static void test_stream(void **state)
+{
+    struct scene scene;
+    struct wire_world *world = &scene.world;
+    struct wire_upload upload = {0};
+    struct slice small = {NULL, 0};
+    uint64_t opened = 0;
+
+    open_scene(&scene, WIRE_MODE(state));
+    small = packed_of(&scene.arena, slice_of(scene.plain.data, 500));
+    wire_headers(world, 1, WIRE_UPLOAD, false, &gzip_field, 1);
+    wire_message(world, 1, 1, scene.packed, false);
+    wire_message(world, 1, 1, small, false);
+    wire_message(world, 1, 0, slice_of(scene.plain.data, 120000), false);
+    wire_message(world, 1, 1, scene.packed, true);
+    wire_run(world);
+    assert_int_equal(world->messages, 0);
+    opened = world->client.stream_window_opened;
+    assert_true(opened <= scene.packed.size + 5);
+    wire_pass(world, 100000000); /* the peer is not to blame for it */
+    assert_int_equal(world->messages, 0);
+    step(&scene);
+    assert_int_equal(world->messages, 3);
+    assert_int_equal(world->half_closes, 0);
+    assert_true(world->client.stream_window_opened >= opened + 60000);
+    step(&scene);
+    assert_int_equal(world->messages, 4);
+    assert_int_equal(world->jobs_taken, 2);
+    wire_upload_add(&upload, scene.plain);
+    wire_upload_add(&upload, slice_of(scene.plain.data, 500));
+    wire_upload_add(&upload, slice_of(scene.plain.data, 120000));
+    wire_upload_add(&upload, scene.plain);
+    wire_assert_upload(world, 1, &upload);
+    assert_int_equal(body_bytes(&scene), 0);
+    close_scene(&scene);
+}
+
+/* Goal: an error in the middle of a stream ends it, and nothing behind it is looked at. Method: a good one, a
+ * damaged one, a good one; and one whose service has enough after the first. */
+static void test_stream_errors(void **state)
+{
+    struct scene scene;
+    struct wire_world *world = &scene.world;
+    struct slice damaged = {NULL, 0};
+    struct buffer order;
+
+    open_scene(&scene, WIRE_MODE(state));
+    assert_true(arena_copy(&scene.arena, scene.packed, &damaged));
+    memset((uint8_t *)(uintptr_t)damaged.data + damaged.size / 2, 0xff, 16);
+    wire_headers(world, 1, WIRE_UPLOAD, false, &gzip_field, 1);
+    wire_message(world, 1, 1, scene.packed, false);
+    wire_message(world, 1, 1, damaged, false);
+    wire_message(world, 1, 1, scene.packed, true);
+    wire_run(world);
+    step(&scene);
+    step(&scene);
+    wire_assert_status(world, 1, GRPC_INTERNAL);
+    assert_int_equal(world->messages, 1);
+    assert_int_equal(world->cancels, 1);
+    buffer_init(&order, &scene.arena, 0);
+    buffer_append_byte(&order, WIRE_ENOUGH);
+    buffer_append(&order, scene.plain);
+    wire_headers(world, 3, WIRE_UPLOAD, false, &gzip_field, 1);
+    wire_message(world, 3, 1, packed_of(&scene.arena, buffer_slice(&order)), false);
+    wire_message(world, 3, 1, scene.packed, true);
+    wire_run(world);
+    step(&scene);
+    wire_assert_status(world, 3, GRPC_OK);
+    assert_int_equal(world->messages, 2);
+    assert_int_equal(world->jobs_taken, 3);
+    assert_int_equal(body_bytes(&scene), 0);
+    close_scene(&scene);
+}
+
+/* Goal: a second message of a call that takes one is refused, whether the first is inflated or not. Method:
+ * both at once; the pool is done with the first before the second is seen. */
+static void test_second_message(void **state)
+{
+    struct scene scene;
+
+    open_scene(&scene, WIRE_MODE(state));
+    wire_headers(&scene.world, 1, WIRE_ECHO, false, &gzip_field, 1);
+    wire_message(&scene.world, 1, 1, scene.packed, false);
+    wire_message(&scene.world, 1, 0, SLICE("another"), true);
+    wire_run(&scene.world);
+    assert_int_equal(wire_answer(&scene.world, 1)->http_status, 0);
+    step(&scene);
+    wire_assert_status(&scene.world, 1, GRPC_UNIMPLEMENTED);
+    assert_int_equal(scene.world.messages, 0);
+    assert_int_equal(body_bytes(&scene), 0);
+    close_scene(&scene);
+}
+
+/* Goal: whoever goes leaves nothing to be done: what waits is never given to the pool, what the pool has is
+ * stopped, and its call goes when the pool is done. Method: three calls of a connection, of which the pool has
+ * one; the one that waits is reset, then the one on the pool; the third is inflated. */
+static void test_reset(void **state)
+{
+    struct scene scene;
+    struct wire_world *world = &scene.world;
+
+    open_scene(&scene, WIRE_MODE(state));
+    send_packed(&scene, 1, WIRE_HOLD, scene.packed);
+    send_packed(&scene, 3, WIRE_HOLD, scene.packed);
+    send_packed(&scene, 5, WIRE_ECHO, slice_of(scene.packed.data, scene.packed.size));
+    wire_run(world);
+    assert_int_equal(world->jobs_taken, 1); /* one of a connection */
+    wire_reset(world, 3, H2_CANCEL);
+    wire_run(world);
+    assert_int_equal(world->cancels, 1);
+    assert_int_equal(call_server_stats(world->calls).calls_live, 2);
+    wire_reset(world, 1, H2_CANCEL);
+    wire_run(world);
+    assert_int_equal(world->cancels, 2);
+    assert_int_equal(call_server_stats(world->calls).calls_live, 2); /* the pool has its bytes */
+    step(&scene);
+    assert_int_equal(call_server_stats(world->calls).calls_live, 1);
+    assert_int_equal(world->messages, 0);
+    step(&scene);
+    assert_int_equal(world->messages, 1);
+    wire_assert_status(world, 5, GRPC_OK);
+    assert_int_equal(world->jobs_taken, 2);
+    assert_int_equal(body_bytes(&scene), 0);
+    close_scene(&scene);
+}
+
+/* Goal: the same where the connection goes. Method: two calls, one on the pool. */
+static void test_disconnect(void **state)
+{
+    struct scene scene;
+    struct wire_world *world = &scene.world;
+
+    open_scene(&scene, WIRE_MODE(state));
+    send_packed(&scene, 1, WIRE_HOLD, scene.packed);
+    send_packed(&scene, 3, WIRE_UPLOAD, scene.packed);
+    wire_run(world);
+    wire_disconnect(world);
+    assert_int_equal(world->cancels, 2);
+    assert_int_equal(call_server_stats(world->calls).calls_live, 1);
+    assert_true(wire_pool_step(world));
+    assert_false(wire_pool_step(world)); /* nothing was left to do for the other */
+    assert_int_equal(call_server_stats(world->calls).calls_live, 0);
+    assert_int_equal(body_bytes(&scene), 0);
+    assert_int_equal(world->messages, 0);
+    close_scene(&scene);
+}
+
+/* Goal: a deadline ends a call whose message waits or is inflated, at once. Method: a second; two calls; then a
+ * third that is served. */
+static void test_deadline(void **state)
+{
+    const struct wire_field fields[] = {gzip_field, {"grpc-timeout", "1S"}};
+    struct scene scene;
+    struct wire_world *world = &scene.world;
+
+    open_scene(&scene, WIRE_MODE(state));
+    for (uint32_t stream = 1; stream <= 3; stream += 2) {
+        wire_headers(world, stream, WIRE_WRITE, false, fields, 2);
+        wire_message(world, stream, 1, scene.packed, true);
+    }
+    wire_run(world);
+    wire_pass(world, 1500000);
+    for (uint32_t stream = 1; stream <= 3; stream += 2) {
+        wire_assert_status(world, stream, GRPC_DEADLINE_EXCEEDED);
+        assert_false(wire_has_field(wire_answer(world, stream), "may have been stored"));
+    }
+    assert_int_equal(world->cancelled_why, ERR_DEADLINE);
+    step(&scene);
+    assert_int_equal(call_server_stats(world->calls).calls_live, 0);
+    assert_int_equal(body_bytes(&scene), 0);
+    send_packed(&scene, 5, WIRE_HOLD, scene.packed);
+    wire_run(world);
+    step(&scene);
+    assert_int_equal(world->messages, 1);
+    wire_finish_held(world, 0, GRPC_OK);
+    wire_run(world);
+    wire_assert_status(world, 5, GRPC_OK);
+    close_scene(&scene);
+}
+
+/* Goal: a connection that is shut down finishes what is inflated. Method: GOAWAY, and a late pool. */
+static void test_shutdown(void **state)
+{
+    struct scene scene;
+    struct wire_world *world = &scene.world;
+
+    open_scene(&scene, WIRE_MODE(state));
+    send_packed(&scene, 1, WIRE_HOLD, scene.packed);
+    wire_run(world);
+    world->protocol.shutdown(world->session, world->now_us);
+    wire_pass(world, 3000000);
+    assert_true(world->client.goaways >= 1);
+    assert_false(wire_finished(world));
+    step(&scene);
+    wire_finish_held(world, 0, GRPC_OK);
+    wire_run(world);
+    wire_assert_status(world, 1, GRPC_OK);
+    assert_true(wire_finished(world));
+    close_scene(&scene);
+}
+
+/* Goal: what a message may come to is charged while it is inflated, and what it came to after that; where
+ * there is no room, or the pool is full, the call is refused with the advice to try again, and others are
+ * served. Method: room for one of 1 MiB, which the least a message may come to is; then a full pool. */
+static void test_room(void **state)
+{
+    struct scene scene;
+    struct wire_world *world = &scene.world;
+    struct call_config config = wire_config(world);
+
+    config.body_bytes_max = 2u << 20;
+    open_scene_with(&scene, WIRE_MODE(state), &config);
+    send_packed(&scene, 1, WIRE_HOLD, scene.packed);
+    wire_run(world);
+    assert_in_range(body_bytes(&scene), CALL_INFLATED_BYTES_MIN,
+                    CALL_INFLATED_BYTES_MIN + scene.packed.size);
+    step(&scene);
+    assert_int_equal(body_bytes(&scene), LARGE_BYTES + scene.packed.size);
+    send_packed(&scene, 3, WIRE_HOLD, scene.packed);
+    wire_run(world);
+    step(&scene);
+    send_packed(&scene, 5, WIRE_HOLD, scene.packed);
+    wire_run(world);
+    step(&scene);
+    send_packed(&scene, 7, WIRE_HOLD, scene.packed);
+    wire_run(world);
+    wire_assert_status(world, 7, GRPC_RESOURCE_EXHAUSTED);
+    assert_true(wire_has_field(wire_answer(world, 7), "try again"));
+    assert_int_equal(world->held_count, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        wire_finish_held(world, i, GRPC_OK);
+    }
+    wire_run(world);
+    assert_int_equal(body_bytes(&scene), 0);
+    world->jobs_max = 0;
+    send_packed(&scene, 9, WIRE_HOLD, scene.packed);
+    wire_run(world);
+    wire_assert_status(world, 9, GRPC_RESOURCE_EXHAUSTED);
+    world->jobs_max = 1;
+    send_packed(&scene, 11, WIRE_ECHO, scene.packed);
+    wire_run(world);
+    step(&scene);
+    wire_assert_status(world, 11, GRPC_OK);
+    assert_int_equal(body_bytes(&scene), 0);
+    close_scene(&scene);
+}
+
+/* Goal: what waits is bounded: a connection's first message may always wait, those behind it as far as there
+ * is room. Method: messages of 3 MiB that do not shrink: one on the pool, two that wait, one too many; when the
+ * pool is done with one, another may. */
+static void test_line_room(void **state)
+{
+    struct scene scene;
+    struct wire_world *world = &scene.world;
+    struct slice packed = {NULL, 0};
+    uint32_t noise = 1;
+
+    (void)state;
+    open_scene(&scene, false); /* windows open too late for so much, byte by byte */
+    packed = plain_of(&scene.arena, (size_t)3 << 20);
+    for (size_t i = 0; i < packed.size; i++) {
+        noise = noise * 1664525 + 1013904223;
+        ((uint8_t *)(uintptr_t)packed.data)[i] = (uint8_t)(noise >> 24);
+    }
+    packed = packed_of(&scene.arena, packed);
+    for (uint32_t stream = 1; stream <= 7; stream += 2) {
+        send_packed(&scene, stream, WIRE_HOLD, packed);
+        wire_run(world);
+    }
+    wire_assert_status(world, 7, GRPC_RESOURCE_EXHAUSTED);
+    assert_true(wire_has_field(wire_answer(world, 7), "try again"));
+    step(&scene);
+    send_packed(&scene, 9, WIRE_HOLD, packed);
+    world->pool_waits = false;
+    wire_run(world);
+    assert_int_equal(world->held_count, 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        wire_finish_held(world, i, GRPC_OK);
+    }
+    wire_run(world);
+    assert_int_equal(body_bytes(&scene), 0);
+    close_scene(&scene);
+}
+
+/* Goal: a large request's memory goes with its call, by the pool. Method: 2 MiB that are not compressed, and
+ * compressed; each leaves one thing to do for the pool. */
+static void test_freed_on_pool(void **state)
+{
+    struct scene scene;
+    struct wire_world *world = &scene.world;
+    struct slice much = {NULL, 0};
+
+    (void)state;
+    open_scene(&scene, false); /* windows open too late for so much, byte by byte */
+    much = plain_of(&scene.arena, (size_t)2 << 20);
+    wire_headers(world, 1, WIRE_HOLD, false, NULL, 0);
+    wire_message(world, 1, 0, much, true);
+    wire_run(world);
+    assert_int_equal(world->jobs_taken, 0);
+    wire_finish_held(world, 0, GRPC_OK);
+    wire_run(world);
+    assert_int_equal(world->jobs_taken, 1);
+    step(&scene);
+    send_packed(&scene, 3, WIRE_HOLD, packed_of(&scene.arena, much));
+    wire_run(world);
+    step(&scene);
+    wire_finish_held(world, 1, GRPC_OK);
+    wire_run(world);
+    assert_int_equal(world->jobs_taken, 3);
+    assert_int_equal(body_bytes(&scene), 0);
+    close_scene(&scene);
+}
+
+/* Fails the chosen point. */
+struct nth_driver {
+    struct fault_driver driver; /* first */
+    unsigned left; /* points until it fails */
+};
+
+static bool nth_fails(struct fault_driver *driver, const char *name)
+{
+    struct nth_driver *nth = (struct nth_driver *)driver;
+
+    (void)name;
+    return nth->left > 0 && --nth->left == 0;
+}
+
+/* Goal: want of memory at any place of it ends the one call at worst, with its status, and leaves nothing
+ * behind. Method: a small and a large message, once for each point that can fail. */
+static void test_no_memory(void **state)
+{
+    unsigned point = 0;
+    bool failed = true;
+
+    while (failed) {
+        struct nth_driver nth = {.driver = {.fails = nth_fails}, .left = ++point};
+        struct scene scene;
+        struct wire_world *world = &scene.world;
+
+        open_scene(&scene, WIRE_MODE(state));
+        for (uint32_t stream = 1; stream <= 3; stream += 2) {
+            wire_headers(world, stream, WIRE_HOLD, false, &gzip_field, 1);
+        }
+        wire_run(world);
+        wire_message(world, 1, 1, packed_of(&scene.arena, slice_of(scene.plain.data, 500)), true);
+        wire_message(world, 3, 1, scene.packed, true);
+        world->pool_waits = false;
+        fault_point_set_driver(&nth.driver);
+        wire_run(world);
+        fault_point_set_driver(NULL);
+        failed = nth.left == 0;
+        assert_int_equal(world->held_count, failed ? 1 : 2);
+        for (uint32_t stream = 1; stream <= 3 && failed; stream += 2) {
+            if (wire_answer(world, stream)->ended) {
+                wire_assert_status(world, stream, (int)err_grpc_code(ERR_MEMORY));
+            }
+        }
+        close_scene(&scene);
+        assert_true(point < 100);
+    }
+    assert_true(point > 3);
+}
+
+/* --- turns, without a connection --- */
+
+#define CROWD 3
+#define CROWD_CALLS 6
+#define CROWD_JOBS (4 * CROWD_CALLS)
+
+/* Calls of several connections, and the order in which the pool got them. */
+struct crowd {
+    struct call_share shares[CROWD];
+    struct call_core *calls[CROWD_CALLS];
+    void (*work[CROWD_JOBS])(void *job);
+    void (*done[CROWD_JOBS])(void *job, enum err result);
+    void *jobs[CROWD_JOBS];
+    uint32_t given;
+    uint32_t worked;
+    uint32_t messages;
+};
+
+static enum err crowd_run(void *user, void (*work)(void *job),
+                          void (*done)(void *job, enum err result), void *job)
+{
+    struct crowd *crowd = user;
+
+    assert_true(crowd->given < CROWD_JOBS);
+    crowd->work[crowd->given] = work;
+    crowd->done[crowd->given] = done;
+    crowd->jobs[crowd->given++] = job;
+    return OK;
+}
+
+static void crowd_on_call(void *user, struct call *call)
+{
+    (void)user;
+    (void)call;
+}
+
+static void crowd_on_message(void *user, struct call *call, struct slice message)
+{
+    struct crowd *crowd = user;
+
+    (void)call;
+    assert_int_equal(message.size, LARGE_BYTES);
+    crowd->messages++;
+}
+
+static void crowd_on_cancel(void *user, struct call *call, enum err why)
+{
+    (void)user;
+    (void)why;
+    call_finish(call, &(struct status){.code = GRPC_CANCELLED});
+}
+
+static void crowd_on_event(struct call_core *core)
+{
+    (void)core;
+}
+
+/* The next job of the pool, whole; gives whose it was. */
+static struct call_core *crowd_step(struct crowd *crowd)
+{
+    uint32_t at = crowd->worked++;
+
+    assert_true(at < crowd->given);
+    assert_true(crowd->given - at <= CALL_INFLATIONS_MAX);
+    crowd->work[at](crowd->jobs[at]);
+    crowd->done[at](crowd->jobs[at], OK);
+    return crowd->jobs[at];
+}
+
+/* Goal: who has much to be inflated has it in turns with others, and the pool never has more than it may.
+ * Method: three messages of one connection, two of a second and one of a third, which came last: its turn is
+ * behind one of each of the others. */
+static void test_turns(void **state)
+{
+    static const struct call_protocol protocol = {crowd_on_event, crowd_on_event, crowd_on_event,
+                                                  crowd_on_event};
+    static const struct method_info method = {.stream = METHOD_CLIENT_STREAM};
+    static const uint32_t owners[CROWD_CALLS] = {0, 0, 0, 1, 1, 2};
+    static const uint32_t order[CROWD_CALLS] = {0, 3, 5, 1, 4, 2};
+    struct crowd crowd = {.given = 0};
+    const struct call_handlers handlers = {&crowd,        crowd_on_call, crowd_on_message,
+                                           crowd_on_call, crowd_on_call, crowd_on_cancel};
+    struct call_config config = call_config_default(&handlers);
+    struct call_server *server = NULL;
+    struct arena arena;
+    struct slice packed;
+    uint8_t head[CALL_PREFIX_BYTES] = {1};
+
+    (void)state;
+    config.run_on_pool = crowd_run;
+    config.pool_user = &crowd;
+    arena_init(&arena, ARENA_BYTES);
+    packed = packed_of(&arena, plain_of(&arena, LARGE_BYTES));
+    bytes_put_be32(head + 1, (uint32_t)packed.size);
+    assert_int_equal(call_server_new(&config, 0, &server), OK);
+    for (uint32_t i = 0; i < CROWD_CALLS; i++) {
+        struct call_core *core = call_open(server, &protocol);
+
+        assert_non_null(core);
+        crowd.calls[i] = core;
+        core->share = &crowd.shares[owners[i]];
+        core->call.method = &method;
+        core->request_encoding = CALL_GZIP;
+        call_start(core);
+        assert_int_equal(call_take_frames(core, slice_of(head, sizeof(head))), sizeof(head));
+        assert_int_equal(call_take_frames(core, packed), packed.size);
+    }
+    for (uint32_t i = 0; i < CROWD_CALLS; i++) {
+        assert_ptr_equal(crowd_step(&crowd), crowd.calls[order[i]]);
+        assert_int_equal(crowd.messages, i + 1);
+    }
+    assert_int_equal(crowd.given, CROWD_CALLS);
+    for (uint32_t i = 0; i < CROWD_CALLS; i++) {
+        call_let_go(crowd.calls[i]);
+    }
+    call_server_free(server);
+    arena_deinit(&arena);
+}
+
+int run_inflate_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        WIRE_TEST(test_sizes),
+        WIRE_TEST(test_damaged),
+        WIRE_TEST(test_limit),
+        WIRE_TEST(test_stream),
+        WIRE_TEST(test_stream_errors),
+        WIRE_TEST(test_second_message),
+        WIRE_TEST(test_reset),
+        WIRE_TEST(test_disconnect),
+        WIRE_TEST(test_deadline),
+        WIRE_TEST(test_shutdown),
+        WIRE_TEST(test_room),
+        cmocka_unit_test(test_freed_on_pool),
+        WIRE_TEST(test_no_memory),
+        cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_line_room),
+    };
+
+    return cmocka_run_group_tests_name("inflate", tests, NULL, NULL);
+}

@@ -91,7 +91,7 @@ void services_give_arena(struct services *services, struct arena *arena)
         arena_deinit(arena);
         return;
     }
-    arena_reset(arena);
+    arena_reset_by(arena, services->config.run_on_pool, services->config.user);
     services->arenas[services->arena_count++] = *arena;
 }
 
@@ -429,6 +429,7 @@ void rpc_continue(struct rpc *rpc, enum err result)
 {
     enum err err = result;
 
+    call_end_message(rpc->call); /* it was decoded, or will not be */
     if (rpc->cancel_why != OK) {
         err = rpc->cancel_why;
     }

@@ -2,6 +2,7 @@
  * rpc.h: one call inside the services, for the pipeline's files alone (methods.c, receive.c, stage.c,
  * documents.c, pool_read.c, write.c, stream.c). Lives in the call's arena until rpc_finish.
  *
+ *   RECEIVING --a large message of a stream--> ON_POOL --> RECEIVING
  *   RECEIVING --half-close--> [ON_POOL] --> [READ_WAITING] --> [ON_POOL] --> read and answered --> ENDED
  *                                       --> WRITING  --commit-->          ENDED
  *                                       --> STREAMING --finish, cancel--> ENDED
@@ -20,7 +21,7 @@
 enum rpc_state {
     RPC_RECEIVING, /* its request has not come whole */
     RPC_READ_WAITING, /* as many reads as may be are on the pool */
-    RPC_ON_POOL, /* the pool checks, decodes and prepares, or reads */
+    RPC_ON_POOL, /* the pool checks, decodes and prepares, or reads; or decodes a streamed message */
     RPC_WRITING, /* the writer has it */
     RPC_STREAMING, /* a streamed answer is under way */
     RPC_ENDED
@@ -50,7 +51,8 @@ struct rpc {
     struct service service;
     struct ctx ctx;
     struct fault fault;
-    struct slice message; /* the request's bytes; the call's; empty where they are streamed */
+    struct slice
+        message; /* the request's bytes, the call's; of a streamed request those on the pool, or empty */
     bool has_message;
     void *request; /* unpacked; in the call's or the stage's arena; NULL where they are streamed */
     void *prepared; /* of a streamed request: what was received, until it is prepared */

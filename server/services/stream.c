@@ -175,6 +175,11 @@ static enum err take_message(struct rpc *rpc, struct slice message)
                          "the answers to earlier requests of this stream are not read; "
                          "read them before sending more");
     }
+    if (message.size > SERVICES_INLINE_BYTES_MAX) {
+        return fault_say(&rpc->fault, ERR_TOO_LARGE,
+                         "the message has %zu bytes; a request of this stream has %d at most",
+                         message.size, SERVICES_INLINE_BYTES_MAX);
+    }
     err = rpc_decode(rpc, message);
     if (err == OK) {
         err = rpc->handler->message(&rpc->service, rpc->request, &rpc->stream);

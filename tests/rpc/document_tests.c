@@ -107,6 +107,54 @@ static void test_large_pieces(void **state)
     free(bytes);
 }
 
+/* Goal: a large piece is checked and decoded by the pool, and the call waits for that: what follows it comes
+ * behind it, and whoever goes meanwhile leaves nothing. Method: a piece of 1 MiB, once taken, once refused, once
+ * with a full pool, once with its peer gone. */
+static void test_piece_on_pool(void **state)
+{
+    static uint8_t bytes[1 << 20];
+    struct world world;
+    struct exchange exchange;
+
+    (void)state;
+    world_init(&world);
+    ingest_open(&exchange, &world, INGEST_STREAM);
+    ingest_send_part(&exchange, "one", slice_of(bytes, sizeof(bytes)));
+    assert_int_equal(world.job_count, 1);
+    assert_true(exchange.core->message_held);
+    ingest_send_part(&exchange, NULL, SLICE("small"));
+    assert_false(exchange.core->message_held);
+    exchange_send_end(&exchange);
+    world_run(&world);
+    assert_int_equal(exchange.code, GRPC_OK);
+    assert_int_equal(ingest_read(&exchange)->size_bytes, sizeof(bytes) + 5);
+    exchange_close(&exchange);
+
+    ingest_open(&exchange, &world, INGEST_STREAM);
+    ingest_send_part(&exchange, NULL, slice_of(bytes, sizeof(bytes)));
+    assert_false(exchange.ended);
+    world_run(&world);
+    assert_int_equal(exchange.code, GRPC_INVALID_ARGUMENT);
+    assert_true(slice_has(exchange.message, "document_id"));
+    exchange_close(&exchange);
+
+    world.pool_is_full = true;
+    ingest_open(&exchange, &world, INGEST_STREAM);
+    ingest_send_part(&exchange, "two", slice_of(bytes, sizeof(bytes)));
+    assert_true(exchange.ended);
+    assert_int_equal(exchange.code, GRPC_RESOURCE_EXHAUSTED);
+    exchange_close(&exchange);
+    world.pool_is_full = false;
+
+    ingest_open(&exchange, &world, INGEST_STREAM);
+    ingest_send_part(&exchange, "three", slice_of(bytes, sizeof(bytes)));
+    exchange_close(&exchange);
+    assert_int_equal(services_live_count(world.services), 1); /* the pool has it */
+    world_run(&world);
+    assert_int_equal(services_live_count(world.services), 0);
+    world_deinit(&world);
+}
+
 /* Goal: a streamed request without a message, or whose first one is wrong, hears what would be right,
  * at once. Method: an early end; a first message without an id, after which the call has ended. */
 static void test_bad_streams(void **state)
@@ -395,10 +443,15 @@ static void test_roles(void **state)
 int run_document_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_both_methods), cmocka_unit_test(test_large_pieces),
-        cmocka_unit_test(test_bad_streams),  cmocka_unit_test(test_no_worker),
-        cmocka_unit_test(test_troubles),     cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_idempotency),  cmocka_unit_test(test_keys_leave_passwords_out),
+        cmocka_unit_test(test_both_methods),
+        cmocka_unit_test(test_large_pieces),
+        cmocka_unit_test(test_piece_on_pool),
+        cmocka_unit_test(test_bad_streams),
+        cmocka_unit_test(test_no_worker),
+        cmocka_unit_test(test_troubles),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_idempotency),
+        cmocka_unit_test(test_keys_leave_passwords_out),
         cmocka_unit_test(test_roles),
     };
 

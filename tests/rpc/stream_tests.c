@@ -408,6 +408,26 @@ static void test_reflection(void **state)
     expect_reflection("grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo");
 }
 
+/* Goal: a request of a stream that would take the loop long is refused before it is looked at. Method: one
+ * byte above what is checked on the loop, of a request that holds nothing else. */
+static void test_large_request(void **state)
+{
+    static uint8_t bytes[SERVICES_INLINE_BYTES_MAX + 1];
+    const struct exchange_start start = {
+        .path = "grpc.reflection.v1.ServerReflection/ServerReflectionInfo"};
+    struct world world;
+    struct exchange exchange;
+
+    (void)state;
+    world_init(&world);
+    exchange_open(&exchange, &world, &start);
+    exchange_send_bytes(&exchange, slice_of(bytes, sizeof(bytes)));
+    assert_true(exchange.ended);
+    assert_int_equal(exchange.code, GRPC_RESOURCE_EXHAUSTED);
+    exchange_close(&exchange);
+    world_deinit(&world);
+}
+
 int run_stream_tests(void)
 {
     const struct CMUnitTest tests[] = {
@@ -415,7 +435,7 @@ int run_stream_tests(void)
         cmocka_unit_test(test_slow_reader),   cmocka_unit_test(test_many_watchers),
         cmocka_unit_test(test_watch_ends),    cmocka_unit_test(test_health_parts),
         cmocka_unit_test(test_health_watch),  cmocka_unit_test(test_reflection),
-        cmocka_unit_test(test_watch_expires),
+        cmocka_unit_test(test_large_request), cmocka_unit_test(test_watch_expires),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -208,6 +208,8 @@ struct bytes payload_unknown(void);
 struct bytes payload_json_deep(void);
 struct bytes payload_json_wide(void);
 struct bytes payload_gzip(struct slice plain);
+/* 200 KiB of gzip that inflate to 16 MiB: a request of the contract beside fields that it does not know. */
+struct bytes payload_inflating(void);
 struct bytes payload_upload(size_t content_bytes);
 
 /* kinds_frames.c, kinds_slow.c, kinds_messages.c */

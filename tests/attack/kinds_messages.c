@@ -15,6 +15,8 @@
 /* A field of so many bytes fits into HPACK's table of 4,096. */
 #define BOMB_FIELD_BYTES 3500
 #define BOMB_REFERENCES 100000
+/* Calls of a connection that is closed as soon as they are sent: what its first window takes. */
+#define HANG_UP_CALLS 4
 
 /* One large field, kept; then a reference of one byte to it, again and again. */
 static void more_header_bomb(struct peer *peer)
@@ -111,6 +113,24 @@ static void more_gzip_upload(struct peer *peer)
     call_compressed(peer, TARGET_UPLOAD, 0);
 }
 
+static void more_gzip_inflate(struct peer *peer)
+{
+    if (peer->attack->payload.size == 0) {
+        peer->attack->payload = payload_inflating();
+    }
+    call_compressed(peer, TARGET_CAPTURE, FLAG_END_STREAM);
+}
+
+/* The same, on connections that are closed as soon as their calls are sent. */
+static void begin_gzip_hang_up(struct peer *peer)
+{
+    peer_greet(peer);
+    for (int i = 0; i < HANG_UP_CALLS; i++) {
+        more_gzip_inflate(peer);
+    }
+    peer->leaves = true;
+}
+
 static void call_with(struct peer *peer, struct bytes (*make)(void))
 {
     struct bytes *payload = &peer->attack->payload;
@@ -184,6 +204,10 @@ const struct attack_kind kinds_of_messages[] = {
      0},
     {"gzip-upload", "pieces of uploads that inflate to 16 MiB", peer_greet, more_gzip_upload, 0, 4,
      0},
+    {"gzip-inflate", "200 KiB that inflate to 16 MiB, on 16 connections that stay", peer_greet,
+     more_gzip_inflate, 0, 16, 0},
+    {"gzip-hang-up", "the same, on connections that are closed as soon as their calls are sent",
+     begin_gzip_hang_up, NULL, 0, 16, 0},
     {"deep-message", "messages in messages, 10,000 deep", peer_greet, more_deep, 0, 4, 0},
     {"wide-message", "4 MiB of empty messages", peer_greet, more_wide, 0, 4, 0},
     {"unknown-fields", "4 MiB of unknown numbers", peer_greet, more_unknown_fields, 0, 4, 0},

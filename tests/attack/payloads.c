@@ -15,6 +15,11 @@
 #define DEPTH 10000
 #define WIDE_BYTES ((size_t)4 << 20)
 #define JSON_ITEMS 100000
+/* Of a message that inflates to what one may have: bytes that shrink, and bytes that do not. */
+#define INFLATED_BYTES ((size_t)16 << 20)
+#define STUBBORN_BYTES ((size_t)180 << 10)
+#define FIELD_UNKNOWN_A 14
+#define FIELD_UNKNOWN_B 15
 
 static void add_varint(struct bytes *bytes, uint64_t number)
 {
@@ -143,6 +148,30 @@ struct bytes payload_gzip(struct slice plain)
         packed.capacity = bound;
     }
     (void)deflateEnd(&stream);
+    return packed;
+}
+
+struct bytes payload_inflating(void)
+{
+    struct bytes request = payload_capture(SLICE("{\"a\": 2}"));
+    struct bytes packed = {0};
+    uint8_t *content = (uint8_t *)calloc(1, INFLATED_BYTES);
+    uint32_t number = 1;
+
+    if (content == NULL) {
+        return request;
+    }
+    for (size_t i = 0; i < STUBBORN_BYTES; i++) {
+        number = number * 1664525 + 1013904223; /* Knuth's generator: no two pieces alike */
+        content[i] = (uint8_t)(number >> 24);
+    }
+    add_field(&request, FIELD_UNKNOWN_A, slice_of(content, STUBBORN_BYTES));
+    memset(content, 0, STUBBORN_BYTES);
+    add_field(&request, FIELD_UNKNOWN_B,
+              slice_of(content, INFLATED_BYTES - request.size - STUBBORN_BYTES));
+    free(content);
+    packed = payload_gzip(slice_of(request.data, request.size));
+    free(request.data);
     return packed;
 }
 

@@ -240,7 +240,7 @@ class Hangup(unittest.TestCase):
                 self.wait_for_lines(server, count)
             server.client().capture(event_type=LINE, layout_fingerprint="life")
             self.assertIn("goes on", server.read_log())
-            self.assertEqual(server.stop(), 0)
+            self.assertEqual(server.stop(), 0, server.read_log())
 
     def test_while_starting(self):
         """From the moment it has the folder until it serves."""
@@ -284,10 +284,10 @@ class Hangup(unittest.TestCase):
             wait_until(lambda: "signal 15" in server.read_log(), "the drain", 20)
             server.process.send_signal(signal.SIGHUP)
             self.wait_for_lines(server, 1)
-            self.assertIsNone(server.process.poll())
+            self.assertIsNone(server.process.poll(), server.read_log())
             go_on.set()
             self.assertGreater(len(call.result(20)), 0)
-            self.assertEqual(server.wait(), 0)
+            self.assertEqual(server.wait(), 0, server.read_log())
             server.log.close()
             server.process = None
 

@@ -362,14 +362,10 @@ static void test_revoked_meanwhile(void **state)
 int run_access_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_role_matrix),
-        cmocka_unit_test(test_denied_by_default),
-        cmocka_unit_test(test_user_of_a_token),
-        cmocka_unit_test(test_bad_tokens),
-        cmocka_unit_test(test_repeated_token),
-        cmocka_unit_test(test_more_tokens_than_places),
-        cmocka_unit_test(test_tokens_end),
-        cmocka_unit_test(test_revoked_meanwhile),
+        cmocka_unit_test(test_role_matrix),     cmocka_unit_test(test_denied_by_default),
+        cmocka_unit_test(test_user_of_a_token), cmocka_unit_test(test_bad_tokens),
+        cmocka_unit_test(test_repeated_token),  cmocka_unit_test(test_more_tokens_than_places),
+        cmocka_unit_test(test_tokens_end),      cmocka_unit_test(test_revoked_meanwhile),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -403,7 +403,7 @@ static void test_room(void **state)
     step(&scene);
     send_packed(&scene, 7, WIRE_HOLD, scene.packed);
     wire_run(world);
-    wire_assert_status(world, 7, GRPC_RESOURCE_EXHAUSTED);
+    wire_assert_status(world, 7, GRPC_UNAVAILABLE);
     assert_true(wire_has_field(wire_answer(world, 7), "try again"));
     assert_int_equal(world->held_count, 3);
     for (uint32_t i = 0; i < 3; i++) {
@@ -414,7 +414,7 @@ static void test_room(void **state)
     world->jobs_max = 0;
     send_packed(&scene, 9, WIRE_HOLD, scene.packed);
     wire_run(world);
-    wire_assert_status(world, 9, GRPC_RESOURCE_EXHAUSTED);
+    wire_assert_status(world, 9, GRPC_UNAVAILABLE);
     world->jobs_max = 1;
     send_packed(&scene, 11, WIRE_ECHO, scene.packed);
     wire_run(world);
@@ -446,7 +446,7 @@ static void test_line_room(void **state)
         send_packed(&scene, stream, WIRE_HOLD, packed);
         wire_run(world);
     }
-    wire_assert_status(world, 7, GRPC_RESOURCE_EXHAUSTED);
+    wire_assert_status(world, 7, GRPC_UNAVAILABLE);
     assert_true(wire_has_field(wire_answer(world, 7), "try again"));
     step(&scene);
     send_packed(&scene, 9, WIRE_HOLD, packed);

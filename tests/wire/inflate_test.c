@@ -168,6 +168,7 @@ static void test_limit(void **state)
     assert_int_equal(scene.world.held_count, 1);
     wire_assert_status(&scene.world, 3, GRPC_RESOURCE_EXHAUSTED);
     assert_true(wire_has_field(wire_answer(&scene.world, 3), "more than 100000 bytes"));
+    assert_true(wire_has_field(wire_answer(&scene.world, 3), "grpc-retry-pushback-ms: -1\n"));
     wire_finish_held(&scene.world, 0, GRPC_OK);
     wire_run(&scene.world);
     assert_int_equal(body_bytes(&scene), 0);

@@ -33,6 +33,9 @@ STEP_SECONDS = 0.1  # between looks whether a command is still wanted
 # What a change may do to the machine.
 DATA_BYTES_MAX, FILE_BYTES_MAX = 4 << 30, 2 << 30
 PR_SET_CHILD_SUBREAPER = 36
+# Commands under way; what else is a child of ours was left by one of them.
+STARTING = threading.Lock()
+STARTED = set()
 
 
 class Failed(Exception):
@@ -62,11 +65,28 @@ def end_children():
             pass
 
 
+def start(command, options):
+    with STARTING:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL, start_new_session=True, preexec_fn=limit, **options)
+        STARTED.add(process.pid)
+    return process
+
+
+def reap():
+    """Processes that tests left to us and that have ended: a test may wait until they are gone."""
+    with STARTING:
+        for pid in set(children()) - STARTED:
+            try:
+                os.waitpid(pid, os.WNOHANG)
+            except ChildProcessError:
+                pass
+
+
 def run(command, seconds, stop=None, **options):
     """The exit status of a command, whose process group ends with it; None where it took too long, or where
     `stop` (an event) was set before its end."""
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                          start_new_session=True, preexec_fn=limit, **options) as process:
+    with start(command, options) as process:
         end = time.monotonic() + seconds
         status = None
         try:
@@ -74,13 +94,15 @@ def run(command, seconds, stop=None, **options):
                 try:
                     status = process.wait(STEP_SECONDS)
                 except subprocess.TimeoutExpired:
-                    pass
+                    reap()
         finally:
             try:
                 os.killpg(process.pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
             process.wait()
+            with STARTING:
+                STARTED.discard(process.pid)
     return status
 
 

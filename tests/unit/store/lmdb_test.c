@@ -327,7 +327,7 @@ static void test_damaged_files(void **state)
  * grow to three pages only, which is too few for the tables. */
 static void test_creation_fails(void **state)
 {
-    static const char *const made[] = {"db/data.mdb", "db/lock.mdb", "db"};
+    static const char *const made[] = {"db/data.mdb", "db/lock.mdb", "db/state", "db"};
     struct world *world = *state;
     struct store_backend *backend = open_store(world);
     void (*on_too_large)(int) = signal(SIGXFSZ, SIG_IGN);

@@ -8,6 +8,9 @@
 
 #include <stdlib.h>
 
+/* An organisation's part of the bytes. */
+#define SHARE_BYTES_MAX (WORK_QUEUE_BYTES_MAX / 2)
+
 struct writer_share {
     struct org_id org;
     struct work_request *first; /* oldest */
@@ -125,16 +128,22 @@ static void remove_share(struct writer_queue *queue, struct writer_share *share)
     queue->unused = share;
 }
 
-/* A request that is larger than a share, or than everything, is taken when nothing else waits there. */
-static bool has_room(const struct writer_queue *queue, const struct writer_share *share,
-                     size_t bytes)
+/* What a request takes of the queue's bytes: a share at most, so that one organisation's large request
+ * leaves others their half. */
+static uint64_t bytes_of(const struct work_request *request)
 {
-    if (queue->requests >= WORK_QUEUE_REQUESTS_MAX ||
-        (queue->requests > 0 && queue->bytes + bytes > WORK_QUEUE_BYTES_MAX)) {
+    return request->bytes < SHARE_BYTES_MAX ? request->bytes : SHARE_BYTES_MAX;
+}
+
+/* A request that takes a share, or is larger, is accepted if its organisation has nothing else queued. */
+static bool has_room(const struct writer_queue *queue, const struct writer_share *share,
+                     uint64_t bytes)
+{
+    if (queue->requests >= WORK_QUEUE_REQUESTS_MAX || queue->bytes + bytes > WORK_QUEUE_BYTES_MAX) {
         return false;
     }
     return share == NULL || (share->requests < WORK_QUEUE_REQUESTS_MAX / 2 &&
-                             share->bytes + bytes <= WORK_QUEUE_BYTES_MAX / 2);
+                             share->bytes + bytes <= SHARE_BYTES_MAX);
 }
 
 enum err writer_queue_push(struct writer_queue *queue, struct work_request *request)
@@ -142,7 +151,7 @@ enum err writer_queue_push(struct writer_queue *queue, struct work_request *requ
     size_t slot = find_slot(queue, request->org);
     struct writer_share *share = queue->slots[slot];
 
-    if (!has_room(queue, share, request->bytes)) {
+    if (!has_room(queue, share, bytes_of(request))) {
         return ERR_BUSY;
     }
     if (share == NULL) {
@@ -156,9 +165,9 @@ enum err writer_queue_push(struct writer_queue *queue, struct work_request *requ
     }
     share->last = request;
     share->requests++;
-    share->bytes += request->bytes;
+    share->bytes += bytes_of(request);
     queue->requests++;
-    queue->bytes += request->bytes;
+    queue->bytes += bytes_of(request);
     return OK;
 }
 
@@ -199,9 +208,9 @@ struct work_request *writer_queue_pop(struct writer_queue *queue)
     request = share->first;
     share->first = request->next;
     share->requests--;
-    share->bytes -= request->bytes;
+    share->bytes -= bytes_of(request);
     queue->requests--;
-    queue->bytes -= request->bytes;
+    queue->bytes -= bytes_of(request);
     request->next = NULL;
     if (share->first == NULL) {
         remove_share(queue, share);

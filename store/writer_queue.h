@@ -19,7 +19,7 @@ struct writer_queue {
     struct writer_share **slots; /* WRITER_QUEUE_SLOTS, open addressing by organisation; owned */
     struct writer_share *turn; /* whose turn it is, in a ring of those with requests; NULL: none */
     uint32_t requests;
-    uint64_t bytes;
+    uint64_t bytes; /* of each request half of the limit at most */
 };
 
 MUST_CHECK enum err writer_queue_init(struct writer_queue *queue);

@@ -3,8 +3,8 @@
 
 Goal: whoever floods is told of what, whoever breaks a rule is told which, others are served all the
 time, and memory stays bounded. Method: each kind from an address of its own, until each of its
-connections was sent away, or for a second; beside them a client of the ordinary kind, all of whose calls
-must succeed. How fast anything is depends on the machine, and is not looked at (tools/floods does).
+connections was sent away, or for a second; beside them a client of another organisation, all of whose
+calls must succeed. How fast anything is depends on the machine, and is not looked at (tools/floods does).
 """
 import concurrent.futures
 import json
@@ -17,7 +17,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
 import kinds  # noqa: E402
-from erratad import BIN, Server, feedback, main, rss_kb  # noqa: E402
+from erratad import BIN, Server, feedback, main, roles, rss_kb  # noqa: E402
 
 LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 ATTACKER = os.path.join(BIN, "attacker")
@@ -56,7 +56,11 @@ class Floods(unittest.TestCase):
         cls.server = Server(environment={
             "ASAN_OPTIONS": f"{options}:quarantine_size_mb=16"}).start()
         cls.token = os.path.join(cls.server.data, "admin.token")
-        cls.victim = Victim(cls.server.client())
+        with_server = cls.server.client()
+        org = with_server.create_org("victim")
+        own = with_server.create_token(roles.ROLE_SERVICE, org_id=org.id)
+        with_server.close()
+        cls.victim = Victim(cls.server.client(own.secret))
         cls.victim.start()
 
     @classmethod

@@ -45,13 +45,14 @@ static void test_turns(void **state)
 }
 
 /* Goal: the queue and each organisation's half have limits, in requests and in bytes; what is larger
- * than a share is taken alone. Method: up to each limit and one more. */
+ * than a share is taken alone, and leaves others their half. Method: up to each limit and one more. */
 static void test_limits(void **state)
 {
     struct work_request *requests = calloc(WORK_QUEUE_REQUESTS_MAX + 1, sizeof(*requests));
     struct work_request large = {.org = org_of(1), .bytes = 12u << 20};
     struct work_request small = {.org = org_of(1), .bytes = 1};
     struct work_request other = {.org = org_of(2), .bytes = 5u << 20};
+    struct work_request third = {.org = org_of(3), .bytes = 5u << 20};
     struct writer_queue queue;
 
     (void)state;
@@ -71,14 +72,18 @@ static void test_limits(void **state)
     }
     assert_int_equal(writer_queue_push(&queue, &large), OK);
     assert_int_equal(writer_queue_push(&queue, &small), ERR_BUSY);
-    assert_int_equal(writer_queue_push(&queue, &other), ERR_BUSY);
+    assert_int_equal(writer_queue_push(&queue, &other), OK);
+    assert_int_equal(writer_queue_push(&queue, &third), ERR_BUSY);
     assert_ptr_equal(writer_queue_pop(&queue), &large);
+    assert_int_equal(writer_queue_push(&queue, &third), OK);
+    assert_ptr_equal(writer_queue_pop(&queue), &other);
+    assert_ptr_equal(writer_queue_pop(&queue), &third);
     large.bytes = 20u << 20;
     assert_int_equal(writer_queue_push(&queue, &large), OK);
-    assert_ptr_equal(writer_queue_pop(&queue), &large);
     assert_int_equal(writer_queue_push(&queue, &other), OK);
-    assert_int_equal(writer_queue_push(&queue, &large), ERR_BUSY);
+    assert_ptr_equal(writer_queue_pop(&queue), &large);
     assert_ptr_equal(writer_queue_pop(&queue), &other);
+    assert_int_equal(queue.bytes, 0);
     writer_queue_deinit(&queue);
     free(requests);
 }

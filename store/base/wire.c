@@ -112,17 +112,36 @@ void wire_put_double(struct buffer *buffer, uint32_t field, double value)
     wire_put_raw(buffer, field, WIRE_FIXED64, bits);
 }
 
-void wire_put_timestamp(struct buffer *buffer, uint32_t field, int64_t time_us)
+/* Whole seconds, rounded down, and the microseconds from there. */
+static int64_t split_time(int64_t time_us, int64_t *ret_us)
 {
     int64_t seconds = time_us / 1000000;
     int64_t us = time_us % 1000000;
-    uint8_t bytes[2 * (1 + VARINT_BYTES_MAX)];
-    size_t size = 0;
 
     if (us < 0) {
         us += 1000000;
         seconds--;
     }
+    *ret_us = us;
+    return seconds;
+}
+
+size_t wire_timestamp_bytes(int64_t time_us)
+{
+    int64_t us = 0;
+    int64_t seconds = split_time(time_us, &us);
+
+    return (seconds != 0 ? 1 + wire_varint_bytes((uint64_t)seconds) : 0) +
+           (us != 0 ? 1 + wire_varint_bytes((uint64_t)us * 1000) : 0);
+}
+
+void wire_put_timestamp(struct buffer *buffer, uint32_t field, int64_t time_us)
+{
+    uint8_t bytes[2 * (1 + VARINT_BYTES_MAX)];
+    size_t size = 0;
+    int64_t us = 0;
+    int64_t seconds = split_time(time_us, &us);
+
     if (seconds != 0) {
         size += put_tag(bytes + size, TIMESTAMP_SECONDS, WIRE_VARINT);
         size += put_raw(bytes + size, (uint64_t)seconds);

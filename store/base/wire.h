@@ -16,6 +16,10 @@ enum wire_type {
     WIRE_FIXED32 = 5
 };
 
+/* At most what a field takes beside its bytes, or a number without its tag: a buffer that is to hold
+ * `n` fields of `size` bytes is large enough with n * (size + WIRE_OVERHEAD_BYTES). */
+#define WIRE_OVERHEAD_BYTES 15
+
 /* Appends. A zero or empty value is written all the same: leaving defaults out is the caller's. */
 void wire_put_varint(struct buffer *buffer, uint32_t field, uint64_t value);
 void wire_put_bytes(struct buffer *buffer, uint32_t field, struct slice value);
@@ -33,6 +37,8 @@ void wire_put_header(struct buffer *buffer, uint32_t field, size_t size);
 /* How many bytes wire_put_header writes. */
 size_t wire_header_bytes(uint32_t field, size_t size);
 size_t wire_varint_bytes(uint64_t value);
+/* The size of the message that wire_put_timestamp writes, without tag and length. */
+size_t wire_timestamp_bytes(int64_t time_us);
 
 struct wire_field {
     uint32_t number;

@@ -65,7 +65,7 @@ class Golden(unittest.TestCase):
             role = os.path.join(out, "role")
             code, errors = generator.run_plugin("fields", role, ["errata/v1/role.proto"])
             self.assertEqual(code, 0, errors)
-            includes = [f"-I{out}/{name}" for name in ("fields", "contract", "dispatch", "stubs")]
+            includes = [f"-I{out}/{name}" for name in ("fields", "contract", "dispatch", "stubs", "views")]
             sources = [os.path.join(where, name) for where, _, names in os.walk(out)
                        for name in names if name.endswith((".c", ".fields.h"))
                        and not where.startswith(wire)]
@@ -146,6 +146,18 @@ class Refusals(unittest.TestCase):
         more = f"rpc CallWait(A) returns (A) {{ option (errata.v1.method) = {{ {GOOD} }}; }}\n  rpc"
         text = method().replace("rpc", more)
         self.assert_refused("both have a stub errata_call_wait", text, what="stubs")
+
+    def test_refuses_a_view_of_what_a_view_has_not(self):
+        view = "option (errata.v1.message).view = true;"
+        text = method().replace("message A {", f"message A {{ {view} ")
+        self.assertEqual(self.run_on(text, what="views"), (0, ""))
+        for kind in ("float", "fixed32", "sint64"):
+            code, errors = self.run_on(text.replace("string a = 1", f"{kind} a = 1"), what="views")
+            self.assertNotEqual(code, 0, kind)
+            self.assertIn("faulty.v1.A.a: a view has no member for this type", errors)
+        code, errors = self.run_on(text + "enum AView { A_VIEW_UNSPECIFIED = 0; }", what="views")
+        self.assertNotEqual(code, 0, "two things of one name")
+        self.assertIn("faulty.v1.A: its view would have the name of an enum", errors)
 
     def test_refuses_options_that_it_does_not_know(self):
         self.assert_refused("unknown", method(), what="everything")

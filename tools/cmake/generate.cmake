@@ -3,6 +3,7 @@
 #
 #   wire         messages by protobuf-c: <errata/v1/NAME.pb-c.h>, <google/rpc/status.pb-c.h> ...
 #   wire_fields  field numbers and enums, headers alone: <errata/v1/NAME.fields.h>
+#   views        messages as flat structs over their bytes: <errata/v1/NAME.views.h>
 #   contract     the tables of server/codec/contract.h, <errata/contract_messages.h>
 #   dispatch     <errata/v1/NAME.handlers.h>, the table of server/services/dispatch.h
 #   stubs        <errata/v1/NAME.client.h>, <errata/v1/NAME.set.h>
@@ -113,6 +114,15 @@ errata_generated(wire_fields
     OUTPUTS ${fields_outputs}
     COMMAND ${fields_command} ${errata_field_protos}
     DEPENDS ${errata_proto_files} ${errata_plugin_files})
+
+errata_find_protos(errata_view_protos "^  option .errata.v1.message..view = true" "${errata_field_protos}")
+errata_outputs(views_outputs views "${errata_view_protos}" .views.h .views.c)
+errata_plugin_command(views_command views views)
+errata_generated(views
+    OUTPUTS ${views_outputs}
+    COMMAND ${views_command} ${errata_view_protos}
+    DEPENDS ${errata_proto_files} ${errata_plugin_files}
+    USES base wire_fields)
 
 errata_plugin_command(contract_command contract contract)
 errata_generated(contract

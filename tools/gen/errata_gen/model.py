@@ -11,7 +11,7 @@ from errata_gen.text import snake, snake_full
 Field = descriptor_pb2.FieldDescriptorProto
 
 OPTIONS_PACKAGE = "errata.v1"
-# The tag of both extensions in options.proto.
+# The tag of all extensions in options.proto.
 EXTENSION_NUMBER = 50801
 
 WELL_KNOWN = {
@@ -84,10 +84,11 @@ class EnumModel:
 
 
 class MessageModel:
-    def __init__(self, file, full_name, local_name, proto):
+    def __init__(self, file, full_name, local_name, proto, path):
         self.file = file
         self.full_name = full_name
         self.local_name = local_name  # full name less the package
+        self.path = path  # in the file's descriptor, as comments are found by
         self.symbol = "contract_" + snake_full(full_name)
         self.proto = proto
         self.map_entry = proto.options.map_entry
@@ -191,7 +192,7 @@ class Model:
         for proto in request.proto_file:
             pool.Add(proto)
         self._rule_classes = {}
-        for name in ("MethodRules", "FieldRules"):
+        for name in ("MethodRules", "FieldRules", "MessageRules"):
             try:
                 found = pool.FindMessageTypeByName(f"{OPTIONS_PACKAGE}.{name}")
             except KeyError:
@@ -207,6 +208,9 @@ class Model:
     def field_rules(self, field):
         return self._rules("FieldRules", field.options)
 
+    def message_rules(self, message):
+        return self._rules("MessageRules", message.proto.options)
+
     def _add_types(self, file):
         todo = [(file.package, "", (4, index), proto)
                 for index, proto in enumerate(file.proto.message_type)]
@@ -215,7 +219,7 @@ class Model:
         while todo:
             scope, outer, path, proto = todo.pop(0)
             full_name = f"{scope}.{proto.name}" if scope else proto.name
-            message = MessageModel(file, full_name, outer + proto.name, proto)
+            message = MessageModel(file, full_name, outer + proto.name, proto, path)
             file.messages.append(message)
             self.messages[full_name] = message
             for index, nested in enumerate(proto.nested_type):

@@ -1,0 +1,506 @@
+/*
+ * view.c: see view.h. Members are read and written by memcpy at their offset, so that the table needs
+ * to know no struct.
+ */
+#include "store/base/view.h"
+
+#include "store/base/assert.h"
+
+#define FIELD_NUMBER_END UINT32_MAX
+/* A oneof's number is a bit of the set of those that were seen. */
+#define ONEOF_MAX 31
+
+/* One pass over a message's fields. */
+struct view_reading {
+    const struct view_type *type;
+    uint8_t *view;
+    uint16_t at; /* the field of the table that was read last, or the first */
+    uint32_t last_number; /* of the last field, known or not; 0: none was read */
+    uint32_t oneofs; /* bits by number */
+};
+
+static void store_member(void *view, uint16_t offset, const void *value, size_t size)
+{
+    memcpy((uint8_t *)view + offset, value, size);
+}
+
+static void load_member(const void *view, uint16_t offset, void *ret_value, size_t size)
+{
+    memcpy(ret_value, (const uint8_t *)view + offset, size);
+}
+
+static enum wire_type wire_type_of(enum view_kind kind)
+{
+    switch (kind) {
+    case VIEW_UINT32:
+    case VIEW_INT32:
+    case VIEW_UINT64:
+    case VIEW_INT64:
+    case VIEW_BOOL:
+        return WIRE_VARINT;
+    case VIEW_DOUBLE:
+        return WIRE_FIXED64;
+    case VIEW_TEXT:
+    case VIEW_UUID:
+    case VIEW_TIME:
+    case VIEW_MESSAGE:
+        return WIRE_BYTES;
+    }
+    return WIRE_BYTES;
+}
+
+static bool is_packed(const struct view_field *entry)
+{
+    return entry->repeated && wire_type_of((enum view_kind)entry->kind) != WIRE_BYTES;
+}
+
+/* --- reading --- */
+
+static bool read_number(const struct view_field *entry, uint64_t raw, uint8_t *view)
+{
+    uint32_t low = (uint32_t)raw;
+    bool is_true = raw != 0;
+
+    switch ((enum view_kind)entry->kind) {
+    case VIEW_UINT32:
+        store_member(view, entry->offset, &low, sizeof(low));
+        return raw <= UINT32_MAX;
+    case VIEW_INT32:
+        store_member(view, entry->offset, &low, sizeof(low));
+        return (int64_t)raw >= INT32_MIN && (int64_t)raw <= INT32_MAX &&
+               (entry->is_value == NULL || entry->is_value((int32_t)low));
+    case VIEW_UINT64:
+    case VIEW_INT64:
+    case VIEW_DOUBLE:
+        store_member(view, entry->offset, &raw, sizeof(raw));
+        return true;
+    case VIEW_BOOL:
+        store_member(view, entry->offset, &is_true, sizeof(is_true));
+        return raw <= 1;
+    case VIEW_TEXT:
+    case VIEW_UUID:
+    case VIEW_TIME:
+    case VIEW_MESSAGE:
+        break;
+    }
+    return false;
+}
+
+static bool read_bytes(const struct view_field *entry, struct slice bytes, uint8_t *view)
+{
+    struct uuid uuid;
+    int64_t time_us = 0;
+
+    if (entry->kind == VIEW_UUID) {
+        bool ok = uuid_parse(bytes, &uuid);
+
+        if (ok) {
+            store_member(view, entry->offset, &uuid, sizeof(uuid));
+        }
+        return ok;
+    }
+    if (entry->kind == VIEW_TIME) {
+        bool ok = wire_read_timestamp(bytes, &time_us) == OK;
+
+        store_member(view, entry->offset, &time_us, sizeof(time_us));
+        return ok;
+    }
+    store_member(view, entry->offset, &bytes, sizeof(bytes));
+    return true;
+}
+
+/* The elements of a packed field: each is checked once, here. */
+static bool read_packed(const struct view_field *entry, struct slice bytes, uint8_t *view)
+{
+    enum wire_type type = wire_type_of((enum view_kind)entry->kind);
+    struct view_list list = {.run = bytes};
+    struct slice rest = bytes;
+    uint64_t raw = 0;
+
+    while (wire_take_packed(&rest, type, &raw)) {
+        if (entry->is_value != NULL && !entry->is_value((int32_t)raw)) {
+            return false;
+        }
+        list.count++;
+    }
+    store_member(view, entry->offset, &list, sizeof(list));
+    return rest.size == 0;
+}
+
+/* One more element of a list of texts or messages: its run grows to `end`. */
+static void grow_list(const struct view_field *entry, struct slice whole_field, uint8_t *view)
+{
+    struct view_list list;
+
+    load_member(view, entry->offset, &list, sizeof(list));
+    if (list.count == 0) {
+        list.run.data = whole_field.data;
+    }
+    list.run.size = (size_t)(whole_field.data + whole_field.size - list.run.data);
+    list.count++;
+    store_member(view, entry->offset, &list, sizeof(list));
+}
+
+/* The table's entry for a field that was read; NULL: a number that it does not have. Numbers ascend,
+ * so that the search goes on where it was. */
+static const struct view_field *find_entry(struct view_reading *reading, uint32_t number)
+{
+    while (reading->at < reading->type->count &&
+           reading->type->fields[reading->at].number < number) {
+        reading->at++;
+    }
+    if (reading->at == reading->type->count ||
+        reading->type->fields[reading->at].number != number) {
+        return NULL;
+    }
+    return &reading->type->fields[reading->at];
+}
+
+static bool note_presence(struct view_reading *reading, const struct view_field *entry)
+{
+    bool present = true;
+
+    if (entry->has_offset != VIEW_ALWAYS) {
+        store_member(reading->view, entry->has_offset, &present, sizeof(present));
+    }
+    if (entry->oneof == 0) {
+        return true;
+    }
+    ASSERT(entry->oneof <= ONEOF_MAX);
+    if ((reading->oneofs & 1u << entry->oneof) != 0) {
+        return false;
+    }
+    reading->oneofs |= 1u << entry->oneof;
+    return true;
+}
+
+/* One field; `whole_field` is all of its bytes, tag included. */
+static bool read_field(struct view_reading *reading, const struct wire_field *field,
+                       struct slice whole_field)
+{
+    bool again = field->number == reading->last_number;
+    const struct view_field *entry = NULL;
+
+    if (field->number < reading->last_number) {
+        return false;
+    }
+    reading->last_number = field->number;
+    entry = find_entry(reading, field->number);
+    if (entry == NULL) {
+        return true;
+    }
+    if (is_packed(entry)) {
+        return !again && field->type == WIRE_BYTES &&
+               read_packed(entry, field->bytes, reading->view);
+    }
+    if (field->type != wire_type_of((enum view_kind)entry->kind)) {
+        return false;
+    }
+    if (entry->repeated) {
+        grow_list(entry, whole_field, reading->view);
+        return true;
+    }
+    if (again || !note_presence(reading, entry)) {
+        return false;
+    }
+    return field->type == WIRE_BYTES ? read_bytes(entry, field->bytes, reading->view)
+                                     : read_number(entry, field->value, reading->view);
+}
+
+static bool read_fields(struct view_reading *reading, struct slice message)
+{
+    struct wire_reader reader = wire_reader_of(message);
+    struct wire_field field;
+
+    while (reader.rest.size > 0) {
+        const uint8_t *start = reader.rest.data;
+
+        if (wire_next(&reader, &field) != OK ||
+            !read_field(reading, &field, slice_of(start, (size_t)(reader.rest.data - start)))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The member is there: set, or not the zero that absence reads as. */
+static bool is_present(const struct view_field *entry, const void *view)
+{
+    static const uint8_t zeros[sizeof(struct uuid)];
+    const uint8_t *member = (const uint8_t *)view + entry->offset;
+    struct slice text;
+    bool present = false;
+
+    if (entry->has_offset != VIEW_ALWAYS) {
+        load_member(view, entry->has_offset, &present, sizeof(present));
+        return present;
+    }
+    switch ((enum view_kind)entry->kind) {
+    case VIEW_UINT32:
+    case VIEW_INT32:
+        return memcmp(member, zeros, sizeof(uint32_t)) != 0;
+    case VIEW_UINT64:
+    case VIEW_INT64:
+    case VIEW_DOUBLE:
+    case VIEW_TIME:
+        return memcmp(member, zeros, sizeof(uint64_t)) != 0;
+    case VIEW_BOOL:
+        return *member != 0;
+    case VIEW_UUID:
+        return memcmp(member, zeros, sizeof(struct uuid)) != 0;
+    case VIEW_TEXT:
+    case VIEW_MESSAGE:
+        load_member(view, entry->offset, &text, sizeof(text));
+        return text.size > 0;
+    }
+    return false;
+}
+
+/* The run of a list. */
+static struct slice run_of(const struct view_field *entry, const void *view)
+{
+    struct view_list list;
+
+    load_member(view, entry->offset, &list, sizeof(list));
+    return list.run;
+}
+
+static bool is_complete(const struct view_type *type, const void *view)
+{
+    for (uint16_t i = 0; i < type->count; i++) {
+        const struct view_field *entry = &type->fields[i];
+        bool present = entry->repeated ? run_of(entry, view).size > 0 : is_present(entry, view);
+
+        if (entry->always_set && !present) {
+            return false;
+        }
+    }
+    return true;
+}
+
+enum err view_read_parts(const struct view_type *type, struct slice facts, struct slice content,
+                         void *ret_view)
+{
+    struct view_reading reading = {.type = type, .view = ret_view};
+
+    memset(ret_view, 0, type->size);
+    return read_fields(&reading, facts) && read_fields(&reading, content) &&
+                   is_complete(type, ret_view)
+               ? OK
+               : ERR_CORRUPT;
+}
+
+enum err view_read(const struct view_type *type, struct slice message, void *ret_view)
+{
+    return view_read_parts(type, message, slice_of(NULL, 0), ret_view);
+}
+
+bool view_next(struct slice *run, struct slice *ret_element)
+{
+    struct wire_reader reader = wire_reader_of(*run);
+    struct wire_field field;
+
+    if (wire_next(&reader, &field) != OK || field.type != WIRE_BYTES) {
+        return false;
+    }
+    *run = reader.rest;
+    *ret_element = field.bytes;
+    return true;
+}
+
+bool view_next_number(struct slice *run, uint64_t *ret_number)
+{
+    return wire_take_packed(run, WIRE_VARINT, ret_number);
+}
+
+/* --- writing --- */
+
+/* The raw bits of a number as a varint or a fixed64 has them; negative ones take ten bytes. */
+static uint64_t load_number(const struct view_field *entry, const void *view)
+{
+    uint32_t low = 0;
+    uint64_t raw = 0;
+    bool is_true = false;
+
+    switch ((enum view_kind)entry->kind) {
+    case VIEW_UINT32:
+        load_member(view, entry->offset, &low, sizeof(low));
+        return low;
+    case VIEW_INT32:
+        load_member(view, entry->offset, &low, sizeof(low));
+        return (uint64_t)(int64_t)(int32_t)low;
+    case VIEW_BOOL:
+        load_member(view, entry->offset, &is_true, sizeof(is_true));
+        return is_true ? 1 : 0;
+    case VIEW_UINT64:
+    case VIEW_INT64:
+    case VIEW_DOUBLE:
+    case VIEW_TIME:
+    case VIEW_TEXT:
+    case VIEW_UUID:
+    case VIEW_MESSAGE:
+        break;
+    }
+    load_member(view, entry->offset, &raw, sizeof(raw));
+    return raw;
+}
+
+static int64_t load_time(const struct view_field *entry, const void *view)
+{
+    int64_t time_us = 0;
+
+    load_member(view, entry->offset, &time_us, sizeof(time_us));
+    return time_us;
+}
+
+static struct slice load_text(const struct view_field *entry, const void *view)
+{
+    struct slice text;
+
+    load_member(view, entry->offset, &text, sizeof(text));
+    return text;
+}
+
+static size_t bytes_field_size(uint32_t number, size_t size)
+{
+    return wire_header_bytes(number, size) + size;
+}
+
+/* The size of one field that is there and is not repeated. */
+static size_t field_bytes(const struct view_field *entry, const void *view)
+{
+    size_t tag = wire_varint_bytes((uint64_t)entry->number << 3);
+
+    switch ((enum view_kind)entry->kind) {
+    case VIEW_UINT32:
+    case VIEW_INT32:
+    case VIEW_UINT64:
+    case VIEW_INT64:
+    case VIEW_BOOL:
+        return tag + wire_varint_bytes(load_number(entry, view));
+    case VIEW_DOUBLE:
+        return tag + sizeof(uint64_t);
+    case VIEW_UUID:
+        return bytes_field_size(entry->number, UUID_TEXT_BYTES);
+    case VIEW_TIME:
+        return bytes_field_size(entry->number, wire_timestamp_bytes(load_time(entry, view)));
+    case VIEW_TEXT:
+    case VIEW_MESSAGE:
+        return bytes_field_size(entry->number, load_text(entry, view).size);
+    }
+    return 0;
+}
+
+size_t view_bytes(const struct view_type *type, const void *view)
+{
+    size_t size = 0;
+
+    for (uint16_t i = 0; i < type->count; i++) {
+        const struct view_field *entry = &type->fields[i];
+
+        if (entry->repeated) {
+            size_t run_size = run_of(entry, view).size;
+
+            size += run_size > 0 && is_packed(entry) ? bytes_field_size(entry->number, run_size)
+                                                     : run_size;
+        } else if (is_present(entry, view)) {
+            size += field_bytes(entry, view);
+        }
+    }
+    return size;
+}
+
+static void write_uuid(const struct view_field *entry, const void *view, struct buffer *buffer)
+{
+    struct uuid uuid;
+    char text[UUID_TEXT_BYTES];
+
+    load_member(view, entry->offset, &uuid, sizeof(uuid));
+    uuid_format(uuid, text);
+    wire_put_bytes(buffer, entry->number, slice_of(text, sizeof(text)));
+}
+
+static void write_field(const struct view_field *entry, const void *view, struct buffer *buffer)
+{
+    switch ((enum view_kind)entry->kind) {
+    case VIEW_UINT32:
+    case VIEW_INT32:
+    case VIEW_UINT64:
+    case VIEW_INT64:
+    case VIEW_BOOL:
+        ASSERT(entry->is_value == NULL || entry->is_value((int32_t)load_number(entry, view)));
+        wire_put_varint(buffer, entry->number, load_number(entry, view));
+        return;
+    case VIEW_DOUBLE:
+        wire_put_raw(buffer, entry->number, WIRE_FIXED64, load_number(entry, view));
+        return;
+    case VIEW_UUID:
+        write_uuid(entry, view, buffer);
+        return;
+    case VIEW_TIME:
+        wire_put_timestamp(buffer, entry->number, load_time(entry, view));
+        return;
+    case VIEW_TEXT:
+    case VIEW_MESSAGE:
+        wire_put_bytes(buffer, entry->number, load_text(entry, view));
+        return;
+    }
+}
+
+static void write_list(const struct view_field *entry, const void *view, struct buffer *buffer)
+{
+    struct slice run = run_of(entry, view);
+
+    if (is_packed(entry)) {
+        wire_put_bytes_given(buffer, entry->number, run);
+    } else {
+        buffer_append(buffer, run);
+    }
+}
+
+void view_write_range(const struct view_type *type, const void *view, uint32_t first, uint32_t end,
+                      struct buffer *buffer)
+{
+    for (uint16_t i = 0; i < type->count; i++) {
+        const struct view_field *entry = &type->fields[i];
+
+        if (entry->number < first || entry->number >= end) {
+            continue;
+        }
+        if (entry->repeated) {
+            write_list(entry, view, buffer);
+        } else if (is_present(entry, view)) {
+            write_field(entry, view, buffer);
+        }
+    }
+}
+
+void view_write(const struct view_type *type, const void *view, struct buffer *buffer)
+{
+    size_t size = view_bytes(type, view);
+    size_t before = buffer->size;
+
+    if (!buffer_reserve(buffer, size + WIRE_OVERHEAD_BYTES)) {
+        return;
+    }
+    view_write_range(type, view, 0, FIELD_NUMBER_END, buffer);
+    ASSERT(!buffer_ok(buffer) || buffer->size - before == size);
+}
+
+void view_put(const struct view_type *type, const void *view, uint32_t number,
+              struct buffer *buffer)
+{
+    wire_put_header(buffer, number, view_bytes(type, view));
+    view_write(type, view, buffer);
+}
+
+bool view_encode(const struct view_type *type, const void *view, struct arena *arena,
+                 struct slice *ret_message)
+{
+    struct buffer buffer;
+
+    buffer_init(&buffer, arena, view_bytes(type, view) + WIRE_OVERHEAD_BYTES);
+    view_write(type, view, &buffer);
+    *ret_message = buffer_slice(&buffer);
+    return buffer_ok(&buffer);
+}

@@ -1,0 +1,105 @@
+/*
+ * view.h: reads and writes protobuf messages as flat structs ("views"), by a table that is generated
+ * for each message (<errata/v1/NAME.views.h>). A view allocates nothing and owns nothing: its texts,
+ * nested messages and lists are slices of the bytes that were read, or of the writer's own.
+ */
+#ifndef ERRATA_STORE_BASE_VIEW_H
+#define ERRATA_STORE_BASE_VIEW_H
+
+#include "store/base/uuid.h"
+#include "store/base/wire.h"
+
+/*
+ * | field in the .proto         | members of the view                                            |
+ * |-----------------------------|----------------------------------------------------------------|
+ * | number, bool                | the C type of that number                                      |
+ * | enum                        | `enum x` of <errata/v1/NAME.fields.h>; only known values pass  |
+ * | string, bytes               | `struct slice`                                                 |
+ * | string with FORMAT_UUID     | `struct uuid`; the nil UUID is absent                          |
+ * | google.protobuf.Timestamp   | `int64_t NAME_us`, microseconds since 1970, and `bool has_NAME` |
+ * | message                     | `struct slice` of its bytes, and `bool has_NAME`               |
+ * | repeated, map               | `struct view_list`                                             |
+ * | `optional`, or in a `oneof` | the same, and `bool has_NAME`                                  |
+ *
+ * A view is written in the order of the field numbers, and every number, text and list that is zero
+ * or empty is left out unless its `has_NAME` is set (protobuf.dev/programming-guides/encoding, as
+ * proto3 writers do). A view is read from bytes that were written so: fields out of order, a field
+ * twice, a wrong wire type, an unknown enum value, two members of one oneof, or a missing field that
+ * the contract marks `always_set` are ERR_CORRUPT. Fields of unknown numbers are skipped: a later
+ * version wrote them. UTF-8 is checked where a request is (server/codec/check.h), not here.
+ */
+
+/* The elements of a repeated field. `run` is what the message has of them: for texts and messages
+ * the encoded fields one after another, each with its tag; for numbers the content of the one packed
+ * field. A writer appends to a buffer of its own by wire_put_bytes (with the field's number) or
+ * wire_put_packed, and sets `run`; `count` is set by reading and ignored by writing. */
+struct view_list {
+    struct slice run;
+    uint32_t count;
+};
+
+enum view_kind {
+    VIEW_UINT32,
+    VIEW_INT32, /* enums too */
+    VIEW_UINT64,
+    VIEW_INT64,
+    VIEW_BOOL,
+    VIEW_DOUBLE,
+    VIEW_TEXT, /* string and bytes */
+    VIEW_UUID,
+    VIEW_TIME,
+    VIEW_MESSAGE
+};
+
+/* A member without a `has_` member. */
+#define VIEW_ALWAYS UINT16_MAX
+
+struct view_field {
+    uint32_t number;
+    uint8_t kind; /* enum view_kind; of one element if repeated */
+    uint8_t oneof; /* from 1; 0: the field is in no oneof */
+    bool repeated;
+    bool always_set;
+    uint16_t offset; /* of the member in the view */
+    uint16_t has_offset; /* of its bool; or VIEW_ALWAYS */
+    bool (*is_value)(int32_t number); /* of an enum; else NULL */
+};
+
+struct view_type {
+    const struct view_field *fields; /* by ascending number */
+    uint16_t count;
+    uint16_t size; /* of the view's struct */
+};
+
+/* Fields of an event's message below this number are facts, the others content (store/log.h). */
+#define VIEW_CONTENT_FIELD_MIN 20
+
+/* Reads a whole message; the view is zeroed first. ERR_CORRUPT: see above. The view's slices are
+ * borrowed from `message`. */
+MUST_CHECK enum err view_read(const struct view_type *type, struct slice message, void *ret_view);
+/* Reads one message that is stored as two runs of fields: facts, then content. */
+MUST_CHECK enum err view_read_parts(const struct view_type *type, struct slice facts,
+                                    struct slice content, void *ret_view);
+
+/* The size of what view_write appends. */
+size_t view_bytes(const struct view_type *type, const void *view);
+/* Appends the message's fields. */
+void view_write(const struct view_type *type, const void *view, struct buffer *buffer);
+/* Appends those with numbers from `first` to below `end`, as of an event's facts and content. */
+void view_write_range(const struct view_type *type, const void *view, uint32_t first, uint32_t end,
+                      struct buffer *buffer);
+/* Appends the message as field `number` of another. */
+void view_put(const struct view_type *type, const void *view, uint32_t number,
+              struct buffer *buffer);
+
+/* The whole message in the arena, for a member that is a message; false where there is no memory. */
+MUST_CHECK bool view_encode(const struct view_type *type, const void *view, struct arena *arena,
+                            struct slice *ret_message);
+
+/* Takes the next text or message off a list's `run`; false at its end. The list comes from a view
+ * that was read. */
+bool view_next(struct slice *run, struct slice *ret_element);
+/* Takes the next number of a list of unsigned or signed integers, bools or enums. */
+bool view_next_number(struct slice *run, uint64_t *ret_number);
+
+#endif

@@ -17,12 +17,12 @@ static enum err add_rows(struct ctx *ctx, struct store_txn *txn, const struct ev
     }
     record->seq = event->seq;
     record->created_at_us = event->created_at_us;
-    record->layout_fingerprint = facts->layout_fingerprint;
-    record->arm = (uint32_t)facts->arm;
-    record->layout_ready = facts->layout_ready;
-    record->field_count = facts->field_count;
-    return extraction_rows_add(ctx, txn, event->org, record, facts->document_id,
-                               facts->draft_order_id);
+    record->layout_fingerprint = facts->extraction.layout_fingerprint;
+    record->arm = (uint32_t)facts->extraction.arm;
+    record->layout_ready = facts->recorded.layout_ready;
+    record->field_count = facts->extraction.field_count;
+    return extraction_rows_add(ctx, txn, event->org, record, facts->extraction.document_id,
+                               facts->extraction.draft_order_id);
 }
 
 static enum err add_sums(struct ctx *ctx, struct store_txn *txn, const struct event *event,
@@ -30,20 +30,20 @@ static enum err add_sums(struct ctx *ctx, struct store_txn *txn, const struct ev
 {
     const struct carrying_extraction carrying = {
         .org = event->org,
-        .layout_fingerprint = facts->layout_fingerprint,
-        .confidence_millionths = facts->confidence_millionths,
-        .bare = facts->bare,
+        .layout_fingerprint = facts->extraction.layout_fingerprint,
+        .confidence_millionths = facts->recorded.confidence_millionths,
+        .bare = facts->recorded.bare,
         .example_seqs = facts->example_seqs,
         .example_count = facts->example_count,
     };
     const struct counted_extraction counted = {
         .org = event->org,
-        .layout_fingerprint = facts->layout_fingerprint,
+        .layout_fingerprint = facts->extraction.layout_fingerprint,
         .created_at_us = event->created_at_us,
-        .confidence_millionths = facts->confidence_millionths,
-        .arm = (uint32_t)facts->arm,
-        .layout_ready = facts->layout_ready,
-        .field_count = facts->field_count,
+        .confidence_millionths = facts->recorded.confidence_millionths,
+        .arm = (uint32_t)facts->extraction.arm,
+        .layout_ready = facts->recorded.layout_ready,
+        .field_count = facts->extraction.field_count,
     };
     enum err err = layout_rows_carry(ctx, txn, &carrying);
 
@@ -54,13 +54,15 @@ static enum err add_sums(struct ctx *ctx, struct store_txn *txn, const struct ev
 static enum err keep_outcomes(struct ctx *ctx, struct store_txn *txn, const struct event *event,
                               const struct extraction_facts *facts)
 {
+    struct slice exposures = facts->recorded.exposure_seqs.run;
     struct slice subject = {NULL, 0};
-    enum err err =
-        citations_subject(ctx->arena, facts->document_id, facts->draft_order_id, &subject);
+    uint64_t exposure_seq = 0;
+    enum err err = citations_subject(ctx->arena, facts->extraction.document_id,
+                                     facts->extraction.draft_order_id, &subject);
 
-    for (size_t i = 0; i < facts->exposure_count && subject.size > 0 && err == OK; i++) {
-        err = exposure_keep_outcome(txn, event->org, facts->exposure_seqs[i], event->kind, subject,
-                                    event->seq);
+    while (err == OK && subject.size > 0 && view_next_number(&exposures, &exposure_seq)) {
+        err =
+            exposure_keep_outcome(txn, event->org, exposure_seq, event->kind, subject, event->seq);
     }
     return err;
 }

@@ -7,6 +7,9 @@
 
 #include "server/domain/extractions/citations.h"
 
+#include <errata/v1/extraction.views.h>
+#include <errata/v1/learning_service.views.h>
+
 /* What decide found. */
 struct extraction_decided {
     struct slice actor_user_id;
@@ -22,27 +25,19 @@ struct extraction_decided {
     const struct citations *citations; /* of which the new ones are told */
 };
 
-/* What apply needs. Slices are borrowed from the event; the list lies in the arena. */
+/* What apply reads. Slices are borrowed from the event; the list of numbers lies in the arena. */
 struct extraction_facts {
-    struct slice document_id;
-    struct slice draft_order_id;
-    struct slice layout_fingerprint;
-    uint32_t field_count;
-    enum experiment_arm arm;
-    uint32_t confidence_millionths;
-    bool layout_ready;
-    bool bare;
-    const uint64_t *example_seqs;
+    struct extraction_recorded_view recorded;
+    struct extraction_view extraction; /* of `recorded.extraction` */
+    const uint64_t *example_seqs; /* of `recorded.example_seqs` */
     size_t example_count;
-    uint64_t exposure_seqs[EXTRACTION_REFERENCES_MAX];
-    size_t exposure_count;
 };
 
 MUST_CHECK enum err extraction_facts_write(struct arena *arena, struct org_id org,
                                            const struct log_stamp *stamp,
                                            const struct extraction_decided *decided,
                                            struct slice *ret_facts);
-/* ERR_CORRUPT for bytes that are no such facts. */
+/* ERR_CORRUPT for bytes that are not such facts. */
 MUST_CHECK enum err extraction_facts_read(struct arena *arena, struct slice facts,
                                           struct extraction_facts *ret_facts);
 /* The Extraction in them. */

@@ -112,6 +112,8 @@ static void test_own_examples_are_credited(void **state)
         .layout_fingerprint = SLICE("layout"), .has_confidence = true, .confidence = 0.1234567};
     struct extraction_stored stored = {.first_seq = 0};
     struct exposed_artifact artifacts[6] = {{.version = 1}};
+    struct slice exposures;
+    uint64_t exposure_seq = 0;
     struct extraction_facts facts;
 
     (void)state;
@@ -134,12 +136,13 @@ static void test_own_examples_are_credited(void **state)
     assert_int_equal(facts.example_count, 2);
     assert_int_equal(facts.example_seqs[0], artifacts[0].seq);
     assert_int_equal(facts.example_seqs[1], artifacts[3].seq);
-    assert_int_equal(facts.exposure_count, 2);
-    assert_int_equal(facts.exposure_seqs[0], 5);
-    assert_int_equal(facts.exposure_seqs[1], 6);
-    assert_int_equal(facts.confidence_millionths, 123457);
-    assert_int_equal(facts.arm, EXPERIMENT_ARM_NONE); /* no document is named */
-    assert_false(facts.layout_ready);
+    exposures = facts.recorded.exposure_seqs.run;
+    assert_true(view_next_number(&exposures, &exposure_seq) && exposure_seq == 5);
+    assert_true(view_next_number(&exposures, &exposure_seq) && exposure_seq == 6);
+    assert_false(view_next_number(&exposures, &exposure_seq));
+    assert_int_equal(facts.recorded.confidence_millionths, 123457);
+    assert_int_equal(facts.extraction.arm, EXPERIMENT_ARM_NONE); /* no document is named */
+    assert_false(facts.recorded.layout_ready);
     world_deinit(&world);
 }
 
@@ -159,17 +162,17 @@ static void test_bare(void **state)
     world_init(&world);
     artifact.seq = capture(&world, EVENT_TYPE_EXTRACTION_LINE_CORRECTED, SLICE("layout"));
     assert_int_equal(store(&world, &input, &stored), OK);
-    assert_true(read_facts(&world, stored.first_seq).bare);
+    assert_true(read_facts(&world, stored.first_seq).recorded.bare);
     input.exposure_refs[0] =
         refer(&world, EXPOSURE_KIND_EXAMPLES, EXPERIMENT_ARM_NONE, &artifact, 1);
     input.exposure_ref_count = 1;
     assert_int_equal(store(&world, &input, &stored), OK);
-    assert_false(read_facts(&world, stored.first_seq + 1).bare);
+    assert_false(read_facts(&world, stored.first_seq + 1).recorded.bare);
     assert_int_equal(read_facts(&world, stored.first_seq + 1).example_count, 1);
     input.exposure_refs[1] = refer(&world, EXPOSURE_KIND_MATCHES, EXPERIMENT_ARM_NONE, NULL, 0);
     input.exposure_ref_count = 2;
     assert_int_equal(store(&world, &input, &stored), OK);
-    assert_false(read_facts(&world, stored.first_seq + 1).bare);
+    assert_false(read_facts(&world, stored.first_seq + 1).recorded.bare);
     assert_int_equal(read_facts(&world, stored.first_seq + 1).example_count, 0);
     world_deinit(&world);
 }
@@ -188,11 +191,11 @@ static void test_readiness(void **state)
     (void)capture(&world, EVENT_TYPE_EXTRACTION_LINE_CORRECTED, SLICE("layout"));
     (void)capture(&world, EVENT_TYPE_CUSTOMER_SELECTED, SLICE("layout"));
     assert_int_equal(store(&world, &input, &stored), OK);
-    assert_false(read_facts(&world, stored.first_seq).layout_ready);
+    assert_false(read_facts(&world, stored.first_seq).recorded.layout_ready);
     (void)capture(&world, EVENT_TYPE_EXTRACTION_LINE_CORRECTED, SLICE("layout"));
     assert_int_equal(store(&world, &input, &stored), OK);
-    assert_true(read_facts(&world, stored.first_seq).layout_ready);
-    assert_int_equal(read_facts(&world, stored.first_seq).confidence_millionths, 1000000);
+    assert_true(read_facts(&world, stored.first_seq).recorded.layout_ready);
+    assert_int_equal(read_facts(&world, stored.first_seq).recorded.confidence_millionths, 1000000);
     world_deinit(&world);
 }
 
@@ -239,9 +242,9 @@ static void test_damaged_facts(void **state)
         bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
     }
     assert_int_equal(extraction_facts_read(&world.stored.arena, whole, &facts), OK);
-    assert_int_equal(facts.field_count, 7);
-    assert_int_equal(facts.arm, EXPERIMENT_ARM_CONTROL);
-    assert_true(slice_equal(facts.document_id, SLICE("document")));
+    assert_int_equal(facts.extraction.field_count, 7);
+    assert_int_equal(facts.extraction.arm, EXPERIMENT_ARM_CONTROL);
+    assert_true(slice_equal(facts.extraction.document_id, SLICE("document")));
     world_deinit(&world);
 }
 

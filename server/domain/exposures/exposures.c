@@ -7,9 +7,12 @@
 
 #include "store/base/bytes.h"
 #include "store/base/hex.h"
-#include "store/base/wire.h"
+
+#include <errata/v1/learning_service.views.h>
 
 #define SEQ_BYTES 8
+/* What one ExposedArtifact takes at most: three numbers, and its own tag and length. */
+#define ARTIFACT_BYTES (4 * WIRE_OVERHEAD_BYTES)
 
 /* Reads a row that holds an event's number. ERR_NOT_FOUND where there is none. */
 static enum err read_seq(struct store_txn *txn, enum store_table table, const struct key *key,
@@ -58,16 +61,18 @@ enum err exposure_find(struct ctx *ctx, struct store_txn *txn, const struct expo
     return OK;
 }
 
-static void put_artifact(struct buffer *facts, const struct exposed_artifact *artifact)
+static void put_artifacts(struct buffer *run, const struct exposure *exposure)
 {
-    uint8_t bytes[64];
-    struct arena none = {0};
-    struct buffer message = {.arena = &none, .data = bytes, .capacity = sizeof(bytes)};
+    for (size_t i = 0; i < exposure->artifact_count; i++) {
+        const struct exposed_artifact *artifact = &exposure->artifacts[i];
+        const struct exposed_artifact_view view = {
+            .seq = artifact->seq,
+            .version = artifact->version,
+            .line_count = artifact->line_count,
+        };
 
-    wire_put_varint(&message, EXPOSED_ARTIFACT_SEQ_FIELD, artifact->seq);
-    wire_put_varint(&message, EXPOSED_ARTIFACT_VERSION_FIELD, artifact->version);
-    wire_put_varint_given(&message, EXPOSED_ARTIFACT_LINE_COUNT_FIELD, artifact->line_count);
-    wire_put_bytes(facts, EXPOSURE_RECORDED_ARTIFACTS_FIELD, buffer_slice(&message));
+        exposed_artifact_view_put(&view, EXPOSURE_RECORDED_ARTIFACTS_FIELD, run);
+    }
 }
 
 /* The wire bytes of an ExposureRecorded. */
@@ -75,24 +80,28 @@ static enum err encode_facts(struct arena *arena, const struct cited_exposure *c
                              struct slice *ret_facts)
 {
     const struct exposure *exposure = &cited->exposure;
-    size_t listed_count = exposure->is_listed ? exposure->artifact_count : 0;
-    struct buffer facts = {0};
+    struct exposure_recorded_view facts = {
+        .exposure_kind = exposure->kind,
+        .served_at_us = exposure->served_at_us,
+        .has_served_at = true,
+        .as_of_seq = exposure->as_of_seq,
+        .arm = exposure->arm,
+        .artifact_count = (uint32_t)exposure->artifact_count,
+        .text_hash = slice_of(exposure->text_hash, EXPOSURE_TEXT_HASH_BYTES),
+        .reference_hash = slice_of(cited->reference_hash, EXPOSURE_REFERENCE_HASH_BYTES),
+    };
+    struct buffer artifacts;
 
-    buffer_init(&facts, arena, 128 + 24 * listed_count);
-    wire_put_varint(&facts, EXPOSURE_RECORDED_EXPOSURE_KIND_FIELD, (uint64_t)exposure->kind);
-    wire_put_timestamp(&facts, EXPOSURE_RECORDED_SERVED_AT_FIELD, exposure->served_at_us);
-    wire_put_varint_given(&facts, EXPOSURE_RECORDED_AS_OF_SEQ_FIELD, exposure->as_of_seq);
-    wire_put_varint_given(&facts, EXPOSURE_RECORDED_ARM_FIELD, (uint64_t)exposure->arm);
-    for (size_t i = 0; i < listed_count; i++) {
-        put_artifact(&facts, &exposure->artifacts[i]);
+    buffer_init(&artifacts, arena,
+                exposure->is_listed ? exposure->artifact_count * ARTIFACT_BYTES : 0);
+    if (exposure->is_listed) {
+        put_artifacts(&artifacts, exposure);
     }
-    wire_put_varint_given(&facts, EXPOSURE_RECORDED_ARTIFACT_COUNT_FIELD, exposure->artifact_count);
-    wire_put_bytes(&facts, EXPOSURE_RECORDED_TEXT_HASH_FIELD,
-                   slice_of(exposure->text_hash, EXPOSURE_TEXT_HASH_BYTES));
-    wire_put_bytes(&facts, EXPOSURE_RECORDED_REFERENCE_HASH_FIELD,
-                   slice_of(cited->reference_hash, EXPOSURE_REFERENCE_HASH_BYTES));
-    *ret_facts = buffer_slice(&facts);
-    return buffer_ok(&facts) ? OK : ERR_MEMORY;
+    facts.artifacts.run = buffer_slice(&artifacts);
+    return buffer_ok(&artifacts) &&
+                   view_encode(&exposure_recorded_view_type, &facts, arena, ret_facts)
+               ? OK
+               : ERR_MEMORY;
 }
 
 enum err exposure_record(struct ctx *ctx, struct store_txn *txn, struct org_id org,
@@ -139,22 +148,15 @@ enum err exposure_record(struct ctx *ctx, struct store_txn *txn, struct org_id o
 
 enum err exposure_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
 {
-    struct wire_reader reader = wire_reader_of(event->facts);
-    struct wire_field field = {0};
-    struct slice hash = {NULL, 0};
+    struct exposure_recorded_view facts;
     struct key key;
-    enum err err = OK;
+    enum err err = exposure_recorded_view_read(event->facts, &facts);
 
     (void)ctx;
-    for (err = wire_next(&reader, &field); err == OK; err = wire_next(&reader, &field)) {
-        if (field.number == EXPOSURE_RECORDED_REFERENCE_HASH_FIELD && field.type == WIRE_BYTES) {
-            hash = field.bytes;
-        }
-    }
-    if (err != ERR_NOT_FOUND || hash.size != EXPOSURE_REFERENCE_HASH_BYTES) {
+    if (err != OK || facts.reference_hash.size != EXPOSURE_REFERENCE_HASH_BYTES) {
         return ERR_CORRUPT;
     }
-    key = key_exposure(event->org, hash.data);
+    key = key_exposure(event->org, facts.reference_hash.data);
     return write_seq(txn, TABLE_EXPOSURE, &key, event->seq);
 }
 

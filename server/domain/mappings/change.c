@@ -4,124 +4,58 @@
 #include "server/domain/mappings/change.h"
 
 #include "server/domain/corrections/view.h"
-#include "server/domain/mappings/nest.h"
 #include "server/domain/text/sku.h"
-#include "store/base/wire.h"
 
 #include <errata/v1/feedback_event.fields.h>
 #include <errata/v1/learning_service.fields.h>
+#include <errata/v1/sku_mapping.views.h>
 
-/* Where a text of a mapping goes; NULL for a field that is none. */
-static struct slice *text_of(struct mapping_record *record, uint32_t number)
+static struct sku_mapping_view view_of(struct org_id org, const struct mapping_record *record)
 {
-    switch (number) {
-    case SKU_MAPPING_CUSTOMER_ID_FIELD:
-        return &record->customer_id;
-    case SKU_MAPPING_CUSTOMER_SKU_FIELD:
-        return &record->customer_sku;
-    case SKU_MAPPING_INTERNAL_SKU_FIELD:
-        return &record->internal_sku;
-    default:
-        return NULL;
-    }
-}
-
-static int64_t *time_of(struct mapping_record *record, uint32_t number)
-{
-    switch (number) {
-    case SKU_MAPPING_LAST_USED_AT_FIELD:
-        return &record->last_used_at_us;
-    case SKU_MAPPING_CREATED_AT_FIELD:
-        return &record->created_at_us;
-    case SKU_MAPPING_UPDATED_AT_FIELD:
-        return &record->updated_at_us;
-    default:
-        return NULL;
-    }
-}
-
-static void put_fields(struct buffer *message, struct org_id org,
-                       const struct mapping_record *record)
-{
-    char id[UUID_TEXT_BYTES];
-    char org_text[UUID_TEXT_BYTES];
-
-    uuid_format(record->id, id);
-    uuid_format(org.uuid, org_text);
-    wire_put_bytes(message, SKU_MAPPING_ID_FIELD, slice_of(id, sizeof(id)));
-    wire_put_bytes(message, SKU_MAPPING_ORG_ID_FIELD, slice_of(org_text, sizeof(org_text)));
-    wire_put_bytes(message, SKU_MAPPING_CUSTOMER_ID_FIELD, record->customer_id);
-    wire_put_bytes(message, SKU_MAPPING_CUSTOMER_SKU_FIELD, record->customer_sku);
-    wire_put_bytes(message, SKU_MAPPING_INTERNAL_SKU_FIELD, record->internal_sku);
-    wire_put_varint(message, SKU_MAPPING_STATUS_FIELD, record->status);
-    wire_put_double(message, SKU_MAPPING_CONFIDENCE_FIELD, record->confidence);
-    wire_put_varint_given(message, SKU_MAPPING_SUPPORT_COUNT_FIELD, record->support_count);
-    wire_put_varint_given(message, SKU_MAPPING_USE_COUNT_FIELD, record->use_count);
-    if (record->last_used_at_us != 0) {
-        wire_put_timestamp(message, SKU_MAPPING_LAST_USED_AT_FIELD, record->last_used_at_us);
-    }
-    wire_put_timestamp(message, SKU_MAPPING_CREATED_AT_FIELD, record->created_at_us);
-    wire_put_timestamp(message, SKU_MAPPING_UPDATED_AT_FIELD, record->updated_at_us);
+    return (struct sku_mapping_view){
+        .id = record->id,
+        .org_id = org.uuid,
+        .customer_id = record->customer_id,
+        .customer_sku = record->customer_sku,
+        .internal_sku = record->internal_sku,
+        .status = (enum mapping_status)record->status,
+        .confidence = record->confidence,
+        .has_confidence = true,
+        .support_count = record->support_count,
+        .use_count = record->use_count,
+        .last_used_at_us = record->last_used_at_us,
+        .has_last_used_at = record->last_used_at_us != 0,
+        .created_at_us = record->created_at_us,
+        .has_created_at = true,
+        .updated_at_us = record->updated_at_us,
+        .has_updated_at = true,
+    };
 }
 
 void mapping_put(struct buffer *body, uint32_t field, struct org_id org,
                  const struct mapping_record *record)
 {
-    size_t start = body->size;
+    struct sku_mapping_view mapping = view_of(org, record);
 
-    put_fields(body, org, record);
-    nest_fields(body, field, start);
+    sku_mapping_view_put(&mapping, field, body);
 }
 
-void mapping_change_put(struct buffer *body, uint32_t field, struct org_id org,
-                        const struct mapping_change *change)
+enum err mapping_change_put(struct arena *arena, struct buffer *body, uint32_t field,
+                            struct org_id org, const struct mapping_change *change)
 {
-    size_t start = body->size;
+    struct sku_mapping_view mapping = view_of(org, &change->row.record);
+    struct mapping_change_view view = {
+        .has_mapping = true,
+        .seq = change->row.seq,
+        .version = change->row.record.version,
+        .previous_seq = change->previous_seq,
+    };
 
-    mapping_put(body, MAPPING_CHANGE_MAPPING_FIELD, org, &change->row.record);
-    wire_put_varint(body, MAPPING_CHANGE_SEQ_FIELD, change->row.seq);
-    wire_put_varint(body, MAPPING_CHANGE_VERSION_FIELD, change->row.record.version);
-    wire_put_varint_given(body, MAPPING_CHANGE_PREVIOUS_SEQ_FIELD, change->previous_seq);
-    nest_fields(body, field, start);
-}
-
-static enum err read_number(struct mapping_record *record, const struct wire_field *field)
-{
-    switch (field->number) {
-    case SKU_MAPPING_STATUS_FIELD:
-        record->status = (uint32_t)field->value;
-        return OK;
-    case SKU_MAPPING_CONFIDENCE_FIELD:
-        memcpy(&record->confidence, &field->value, sizeof(record->confidence));
-        return field->type == WIRE_FIXED64 ? OK : ERR_CORRUPT;
-    case SKU_MAPPING_SUPPORT_COUNT_FIELD:
-        record->support_count = field->value;
-        return OK;
-    case SKU_MAPPING_USE_COUNT_FIELD:
-        record->use_count = field->value;
-        return OK;
-    default:
-        return OK; /* a later version's field */
+    if (!view_encode(&sku_mapping_view_type, &mapping, arena, &view.mapping)) {
+        return ERR_MEMORY;
     }
-}
-
-static enum err read_mapping_field(struct mapping_record *record, const struct wire_field *field)
-{
-    struct slice *text = text_of(record, field->number);
-    int64_t *time = time_of(record, field->number);
-
-    if (text != NULL) {
-        *text = field->bytes;
-        return field->type == WIRE_BYTES ? OK : ERR_CORRUPT;
-    }
-    if (time != NULL) {
-        return field->type == WIRE_BYTES ? wire_read_timestamp(field->bytes, time) : ERR_CORRUPT;
-    }
-    if (field->number == SKU_MAPPING_ID_FIELD) {
-        return field->type == WIRE_BYTES && uuid_parse(field->bytes, &record->id) ? OK
-                                                                                  : ERR_CORRUPT;
-    }
-    return field->type == WIRE_BYTES ? OK : read_number(record, field);
+    mapping_change_view_put(&view, field, body);
+    return buffer_ok(body) ? OK : ERR_MEMORY;
 }
 
 static bool is_sku(struct slice text)
@@ -129,50 +63,44 @@ static bool is_sku(struct slice text)
     return text.size > 0 && text.size <= SKU_BYTES_MAX;
 }
 
-static bool holds(const struct mapping_record *record)
-{
-    return record->customer_id.size > 0 && is_sku(record->customer_sku) &&
-           is_sku(record->internal_sku) && record->status >= MAPPING_STATUS_SUGGESTED &&
-           record->status <= MAPPING_STATUS_SUPERSEDED && record->confidence >= 0 &&
-           record->confidence <= 1;
-}
-
 static enum err read_mapping(struct slice bytes, struct mapping_record *record)
 {
-    struct wire_reader reader = wire_reader_of(bytes);
-    struct wire_field field = {0};
-    enum err err = OK;
+    struct sku_mapping_view mapping;
+    enum err err = sku_mapping_view_read(bytes, &mapping);
 
-    for (err = wire_next(&reader, &field); err == OK; err = wire_next(&reader, &field)) {
-        err = read_mapping_field(record, &field);
-        if (err != OK) {
-            return ERR_CORRUPT;
-        }
+    if (err != OK) {
+        return err;
     }
-    return err == ERR_NOT_FOUND && holds(record) ? OK : ERR_CORRUPT;
+    record->id = mapping.id;
+    record->customer_id = mapping.customer_id;
+    record->customer_sku = mapping.customer_sku;
+    record->internal_sku = mapping.internal_sku;
+    record->status = (uint32_t)mapping.status;
+    record->confidence = mapping.confidence;
+    record->support_count = mapping.support_count;
+    record->use_count = mapping.use_count;
+    record->last_used_at_us = mapping.last_used_at_us;
+    record->created_at_us = mapping.created_at_us;
+    record->updated_at_us = mapping.updated_at_us;
+    return is_sku(mapping.customer_sku) && is_sku(mapping.internal_sku) &&
+                   mapping.confidence >= 0 && mapping.confidence <= 1
+               ? OK
+               : ERR_CORRUPT;
 }
 
 static enum err read_change(struct slice bytes, struct mapping_change *change)
 {
-    struct wire_reader reader = wire_reader_of(bytes);
-    struct wire_field field = {0};
-    enum err err = OK;
+    struct mapping_change_view view;
+    enum err err = mapping_change_view_read(bytes, &view);
 
-    for (err = wire_next(&reader, &field); err == OK; err = wire_next(&reader, &field)) {
-        if (field.number == MAPPING_CHANGE_MAPPING_FIELD) {
-            change->mapping = field.bytes;
-        } else if (field.number == MAPPING_CHANGE_SEQ_FIELD) {
-            change->row.seq = field.value;
-        } else if (field.number == MAPPING_CHANGE_VERSION_FIELD) {
-            change->row.record.version = (uint32_t)field.value;
-        } else if (field.number == MAPPING_CHANGE_PREVIOUS_SEQ_FIELD) {
-            change->previous_seq = field.value;
-        }
+    if (err != OK) {
+        return err;
     }
-    if (err != ERR_NOT_FOUND || change->row.seq == 0 || change->row.record.version == 0) {
-        return ERR_CORRUPT;
-    }
-    return read_mapping(change->mapping, &change->row.record);
+    change->mapping = view.mapping;
+    change->row.seq = view.seq;
+    change->row.record.version = view.version;
+    change->previous_seq = view.previous_seq;
+    return read_mapping(view.mapping, &change->row.record);
 }
 
 /* The field of an event's facts that has changes; 0: it has none. */

@@ -31,9 +31,9 @@ struct mapping_changes {
 /* Appends a SkuMapping as field `field`. */
 void mapping_put(struct buffer *body, uint32_t field, struct org_id org,
                  const struct mapping_record *record);
-/* Appends a MappingChange as field `field`. */
-void mapping_change_put(struct buffer *body, uint32_t field, struct org_id org,
-                        const struct mapping_change *change);
+/* Appends a MappingChange as field `field`; `arena` is for what it is made of. */
+MUST_CHECK enum err mapping_change_put(struct arena *arena, struct buffer *body, uint32_t field,
+                                       struct org_id org, const struct mapping_change *change);
 /* What an event of any kind changed; slices are borrowed from it. ERR_CORRUPT for facts that don't hold
  * what they must. */
 MUST_CHECK enum err mapping_changes_read(const struct event *event,

@@ -208,13 +208,15 @@ static enum err encode_changes(struct ctx *ctx, struct org_id org,
                                const struct mapping_changes *changes, struct slice *ret_bytes)
 {
     struct buffer bytes = {0};
+    enum err err = OK;
 
     buffer_init(&bytes, ctx->arena, 1024);
-    for (size_t i = 0; i < changes->count; i++) {
-        mapping_change_put(&bytes, FEEDBACK_EVENT_MAPPING_CHANGES_FIELD, org, &changes->items[i]);
+    for (size_t i = 0; i < changes->count && err == OK; i++) {
+        err = mapping_change_put(ctx->arena, &bytes, FEEDBACK_EVENT_MAPPING_CHANGES_FIELD, org,
+                                 &changes->items[i]);
     }
     *ret_bytes = buffer_slice(&bytes);
-    return buffer_ok(&bytes) ? OK : ERR_MEMORY;
+    return err;
 }
 
 /* The texts that the event quotes. */

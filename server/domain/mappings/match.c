@@ -4,12 +4,15 @@
 #include "server/domain/mappings/match.h"
 
 #include "server/domain/mappings/candidates.h"
-#include "server/domain/mappings/nest.h"
 #include "store/base/assert.h"
 #include "store/base/bytes.h"
 
+#include <errata/v1/mapping_service.views.h>
+
 /* What finding one line's candidates needs at most, several times over. */
 #define LINE_BYTES_MAX (4u << 20)
+/* What a candidate takes as a rule: a UUID and two SKUs of 20 characters. */
+#define CANDIDATE_BYTES 128
 /* Places of a table that finds an applied mapping by its number: twice as many as there can be. */
 #define PLACES 2048
 
@@ -54,56 +57,52 @@ static void note_served(struct match *match, enum match_method method, struct sl
     }
 }
 
-static void put_id(struct buffer *body, uint32_t field, struct uuid id)
-{
-    char text[UUID_TEXT_BYTES];
-
-    uuid_format(id, text);
-    wire_put_bytes(body, field, slice_of(text, sizeof(text)));
-}
-
-static void put_candidate(struct buffer *body, const struct candidate *candidate)
-{
-    const struct mapping_record *record = &candidate->row.record;
-    size_t start = body->size;
-
-    put_id(body, MAPPING_CANDIDATE_MAPPING_ID_FIELD, record->id);
-    wire_put_bytes(body, MAPPING_CANDIDATE_CUSTOMER_SKU_FIELD, record->customer_sku);
-    wire_put_bytes(body, MAPPING_CANDIDATE_INTERNAL_SKU_FIELD, record->internal_sku);
-    wire_put_varint(body, MAPPING_CANDIDATE_MATCH_METHOD_FIELD, (uint64_t)candidate->method);
-    if (candidate->confidence != 0) {
-        wire_put_double(body, MAPPING_CANDIDATE_CONFIDENCE_FIELD, candidate->confidence);
-    }
-    nest_fields(body, LINE_MATCH_CANDIDATES_FIELD, start);
-}
-
 static void put_exact(struct match *match, const struct match_line *line, struct buffer *body)
 {
-    size_t start = body->size;
+    const struct line_match_view view = {
+        .match_method = MATCH_METHOD_EXACT_MAPPING,
+        .mapping_id = line->confirmed.id,
+        .internal_sku = line->confirmed.internal_sku,
+        .confidence = 1,
+        .has_confidence = true,
+    };
 
-    wire_put_varint(body, LINE_MATCH_MATCH_METHOD_FIELD, MATCH_METHOD_EXACT_MAPPING);
-    put_id(body, LINE_MATCH_MAPPING_ID_FIELD, line->confirmed.id);
-    wire_put_bytes(body, LINE_MATCH_INTERNAL_SKU_FIELD, line->confirmed.internal_sku);
-    wire_put_double(body, LINE_MATCH_CONFIDENCE_FIELD, 1);
-    nest_fields(body, MATCH_LINES_RESPONSE_LINES_FIELD, start);
+    line_match_view_put(&view, MATCH_LINES_RESPONSE_LINES_FIELD, body);
     note_served(match, MATCH_METHOD_EXACT_MAPPING, line->confirmed.internal_sku);
 }
 
-static void put_candidates(struct match *match, const struct candidates *candidates,
-                           struct buffer *body)
+static void put_candidate(struct buffer *run, const struct candidate *candidate)
+{
+    const struct mapping_record *record = &candidate->row.record;
+    const struct mapping_candidate_view view = {
+        .mapping_id = record->id,
+        .customer_sku = record->customer_sku,
+        .internal_sku = record->internal_sku,
+        .match_method = candidate->method,
+        .confidence = candidate->confidence,
+    };
+
+    mapping_candidate_view_put(&view, LINE_MATCH_CANDIDATES_FIELD, run);
+}
+
+static enum err put_candidates(struct arena *scratch, struct match *match,
+                               const struct candidates *candidates, struct buffer *body)
 {
     const struct slice none = {NULL, 0};
-    enum match_method method =
-        candidates->count > 0 ? candidates->items[0].method : MATCH_METHOD_NONE;
-    size_t start = body->size;
+    struct line_match_view view = {
+        .match_method = candidates->count > 0 ? candidates->items[0].method : MATCH_METHOD_NONE,
+    };
+    struct buffer run;
 
-    wire_put_varint(body, LINE_MATCH_MATCH_METHOD_FIELD, (uint64_t)method);
+    buffer_init(&run, scratch, candidates->count * CANDIDATE_BYTES);
     for (size_t i = 0; i < candidates->count; i++) {
-        put_candidate(body, &candidates->items[i]);
+        put_candidate(&run, &candidates->items[i]);
     }
-    nest_fields(body, MATCH_LINES_RESPONSE_LINES_FIELD, start);
-    note_served(match, method, none);
+    view.candidates.run = buffer_slice(&run);
+    line_match_view_put(&view, MATCH_LINES_RESPONSE_LINES_FIELD, body);
+    note_served(match, view.match_method, none);
     match->is_incomplete = match->is_incomplete || candidates->is_incomplete;
+    return buffer_ok(&run) && buffer_ok(body) ? OK : ERR_MEMORY;
 }
 
 enum err match_write_line(struct arena *arena, struct store_txn *txn, struct match *match,
@@ -125,17 +124,15 @@ enum err match_write_line(struct arena *arena, struct store_txn *txn, struct mat
         put_exact(match, line, body);
         return buffer_ok(body) ? OK : ERR_MEMORY;
     }
+    arena_init(&scratch, LINE_BYTES_MAX < arena->limit_bytes ? LINE_BYTES_MAX : arena->limit_bytes);
     if (line->folded_customer_sku.size > 0 && match->candidates > 0) {
-        arena_init(&scratch,
-                   LINE_BYTES_MAX < arena->limit_bytes ? LINE_BYTES_MAX : arena->limit_bytes);
         err = candidates_find(&scratch, txn, &query, &candidates);
-        arena_deinit(&scratch);
     }
-    if (err != OK) {
-        return err;
+    if (err == OK) {
+        err = put_candidates(&scratch, match, &candidates, body);
     }
-    put_candidates(match, &candidates, body);
-    return buffer_ok(body) ? OK : ERR_MEMORY;
+    arena_deinit(&scratch);
+    return err;
 }
 
 /* The mappings that were applied, each once, in the order of their first lines. */

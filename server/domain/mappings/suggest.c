@@ -110,9 +110,10 @@ static enum err append(struct ctx *ctx, struct store_txn *txn, struct event_draf
     };
     draft->subject_count = 1;
     buffer_init(&facts, ctx->arena, 512);
-    mapping_change_put(&facts, MAPPING_SUGGESTED_CHANGE_FIELD, draft->org, change);
+    err =
+        mapping_change_put(ctx->arena, &facts, MAPPING_SUGGESTED_CHANGE_FIELD, draft->org, change);
     draft->facts = buffer_slice(&facts);
-    if (!buffer_ok(&facts) || draft->subjects[0].id.size == 0) {
+    if (err != OK || draft->subjects[0].id.size == 0) {
         return ERR_MEMORY;
     }
     err = log_append(ctx, txn, draft, &event);

@@ -7,7 +7,8 @@
 #include "server/domain/mappings/apply.h"
 #include "server/domain/mappings/rows.h"
 #include "server/domain/mappings/uses_apply.h"
-#include "store/base/wire.h"
+
+#include <errata/v1/learning_service.views.h>
 
 /* What the outcome is kept under: `draft_order/ID`, without a draft order `document/ID`, in the arena;
  * empty for neither. */
@@ -26,39 +27,50 @@ static enum err write_subject(struct arena *arena, struct slice draft_order_id,
     return ret_subject->size > 0 ? OK : ERR_MEMORY;
 }
 
-static void put_applied(struct buffer *facts, const struct exposed_artifact *artifact)
-{
-    wire_put_header(facts, MAPPING_APPLIED_MAPPINGS_FIELD,
-                    2 + wire_varint_bytes(artifact->seq) + wire_varint_bytes(artifact->line_count));
-    wire_put_varint(facts, APPLIED_MAPPING_SEQ_FIELD, artifact->seq);
-    wire_put_varint(facts, APPLIED_MAPPING_LINE_COUNT_FIELD, artifact->line_count);
-}
-
-/* Before the first put: what a reference of ours names is there. */
-static enum err encode_facts(struct ctx *ctx, struct store_txn *txn,
-                             const struct mapping_citation *citation, struct slice *ret_facts)
+/* The mappings that a reference names. Before the first put: they must be there. */
+static enum err put_applied(struct store_txn *txn, const struct mapping_citation *citation,
+                            struct buffer *run)
 {
     const struct exposure *exposure = &citation->cited->exposure;
-    struct buffer facts = {0};
 
-    buffer_init(&facts, ctx->arena, 256);
-    wire_put_varint(&facts, MAPPING_APPLIED_EXPOSURE_SEQ_FIELD, citation->cited->seq);
-    wire_put_bytes_given(&facts, MAPPING_APPLIED_DRAFT_ORDER_ID_FIELD, citation->draft_order_id);
     for (size_t i = 0; exposure->is_listed && i < exposure->artifact_count; i++) {
         const struct exposed_artifact *artifact = &exposure->artifacts[i];
+        const struct applied_mapping_view applied = {
+            .seq = artifact->seq,
+            .line_count = artifact->line_count,
+        };
         struct mapping_row row;
         enum err err = mapping_row_read(txn, citation->org, artifact->seq, &row);
 
         if (err != OK) {
             return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
         }
-        put_applied(&facts, artifact);
+        applied_mapping_view_put(&applied, MAPPING_APPLIED_MAPPINGS_FIELD, run);
     }
-    if (citation->draft_order_id.size == 0) {
-        wire_put_bytes_given(&facts, MAPPING_APPLIED_DOCUMENT_ID_FIELD, citation->document_id);
+    return buffer_ok(run) ? OK : ERR_MEMORY;
+}
+
+static enum err encode_facts(struct ctx *ctx, struct store_txn *txn,
+                             const struct mapping_citation *citation, struct slice *ret_facts)
+{
+    bool has_draft_order = citation->draft_order_id.size > 0;
+    struct mapping_applied_view facts = {
+        .exposure_seq = citation->cited->seq,
+        .draft_order_id = citation->draft_order_id,
+        .has_draft_order_id = has_draft_order,
+        .document_id = citation->document_id,
+        .has_document_id = !has_draft_order && citation->document_id.size > 0,
+    };
+    struct buffer mappings;
+    enum err err = OK;
+
+    buffer_init(&mappings, ctx->arena, 256);
+    err = put_applied(txn, citation, &mappings);
+    if (err != OK) {
+        return err;
     }
-    *ret_facts = buffer_slice(&facts);
-    return buffer_ok(&facts) ? OK : ERR_MEMORY;
+    facts.mappings.run = buffer_slice(&mappings);
+    return view_encode(&mapping_applied_view_type, &facts, ctx->arena, ret_facts) ? OK : ERR_MEMORY;
 }
 
 /* The draft order, or the document, where one is named; always the exposure, by the id of its event. */
@@ -135,20 +147,15 @@ enum err mapping_uses_store(struct ctx *ctx, struct store_txn *txn,
 
 enum err mapping_uses_count(const struct event *event, uint32_t *ret_count)
 {
-    struct wire_reader reader = wire_reader_of(event->facts);
-    struct wire_field field = {0};
-    uint32_t count = 0;
-    enum err err = event->kind == EVENT_MAPPING_APPLIED ? OK : ERR_CORRUPT;
+    struct mapping_applied_view facts;
+    enum err err = event->kind == EVENT_MAPPING_APPLIED
+                       ? mapping_applied_view_read(event->facts, &facts)
+                       : ERR_CORRUPT;
 
-    while (err == OK) {
-        err = wire_next(&reader, &field);
-        count += err == OK && field.number == MAPPING_APPLIED_MAPPINGS_FIELD;
+    if (err == OK) {
+        *ret_count = facts.mappings.count;
     }
-    if (err != ERR_NOT_FOUND) {
-        return ERR_CORRUPT;
-    }
-    *ret_count = count;
-    return OK;
+    return err;
 }
 
 /* Dates a member of a mapping by its use; a use that happened before what is known moves nothing. */
@@ -161,33 +168,25 @@ static void date(const struct event *event, int64_t *time_us)
 
 /* Counts the uses of one mapping. */
 static enum err apply_one(struct ctx *ctx, struct store_txn *txn, const struct event *event,
-                          struct slice applied, uint64_t *line_count)
+                          struct slice message, uint64_t *line_count)
 {
-    struct wire_reader reader = wire_reader_of(applied);
-    struct wire_field field = {0};
+    struct applied_mapping_view applied;
     struct mapping_row row;
-    uint64_t seq = 0;
-    uint64_t count = 0;
-    enum err err = OK;
+    enum err err = applied_mapping_view_read(message, &applied);
 
-    for (err = wire_next(&reader, &field); err == OK; err = wire_next(&reader, &field)) {
-        if (field.number == APPLIED_MAPPING_SEQ_FIELD) {
-            seq = field.value;
-        } else if (field.number == APPLIED_MAPPING_LINE_COUNT_FIELD) {
-            count = field.value;
-        }
+    if (err == OK) {
+        err = mapping_row_read(txn, event->org, applied.seq, &row);
     }
-    err = err == ERR_NOT_FOUND ? mapping_row_read(txn, event->org, seq, &row) : ERR_CORRUPT;
     if (err == OK) {
         err = mapping_row_keep(ctx->arena, &row);
     }
     if (err != OK) {
         return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
     }
-    row.record.use_count += count;
+    row.record.use_count += applied.line_count;
     date(event, &row.record.last_used_at_us);
     date(event, &row.record.updated_at_us);
-    *line_count += count;
+    *line_count += applied.line_count;
     return mapping_row_write(ctx->arena, txn, event->org, &row);
 }
 
@@ -195,37 +194,22 @@ enum err mapping_uses_apply(struct ctx *ctx, struct store_txn *txn, const struct
 {
     const struct slice all = {NULL, 0};
     const struct counter_day day = counters_day(event->org, event->created_at_us);
-    struct wire_reader reader = wire_reader_of(event->facts);
-    struct wire_field field = {0};
-    struct slice draft_order_id = {NULL, 0};
-    struct slice document_id = {NULL, 0};
+    struct mapping_applied_view facts;
     struct slice subject = {NULL, 0};
-    uint64_t exposure_seq = 0;
+    struct slice applied = {NULL, 0};
     uint64_t line_count = 0;
-    enum err err = OK;
+    enum err err = mapping_applied_view_read(event->facts, &facts);
 
-    for (err = wire_next(&reader, &field); err == OK; err = wire_next(&reader, &field)) {
-        if (field.number == MAPPING_APPLIED_EXPOSURE_SEQ_FIELD) {
-            exposure_seq = field.value;
-        } else if (field.number == MAPPING_APPLIED_DRAFT_ORDER_ID_FIELD) {
-            draft_order_id = field.bytes;
-        } else if (field.number == MAPPING_APPLIED_DOCUMENT_ID_FIELD) {
-            document_id = field.bytes;
-        } else if (field.number == MAPPING_APPLIED_MAPPINGS_FIELD) {
-            err = apply_one(ctx, txn, event, field.bytes, &line_count);
-        }
-        if (err != OK) {
-            return err;
-        }
+    while (err == OK && view_next(&facts.mappings.run, &applied)) {
+        err = apply_one(ctx, txn, event, applied, &line_count);
     }
-    if (err != ERR_NOT_FOUND || exposure_seq == 0) {
-        return ERR_CORRUPT;
+    if (err == OK) {
+        err = write_subject(ctx->arena, facts.draft_order_id, facts.document_id, &subject);
     }
-    err = write_subject(ctx->arena, draft_order_id, document_id, &subject);
     if (err == OK) {
         err = counters_add(ctx, txn, &day, COUNTER_MAPPING_APPLIED, all, line_count);
     }
     return err != OK ? err
-                     : exposure_keep_outcome(txn, event->org, exposure_seq, EVENT_MAPPING_APPLIED,
-                                             subject, event->seq);
+                     : exposure_keep_outcome(txn, event->org, facts.exposure_seq,
+                                             EVENT_MAPPING_APPLIED, subject, event->seq);
 }

@@ -4,14 +4,11 @@
  */
 #include "server/domain/settings/settings.h"
 
-#include "store/base/wire.h"
 #include "store/record.h"
 
-#include <errata/v1/admin_service.fields.h>
-#include <errata/v1/learning_service.fields.h>
+#include <errata/v1/admin_service.views.h>
+#include <errata/v1/learning_service.views.h>
 
-/* What all settings take on the wire, generously. */
-#define SETTINGS_BYTES 32
 #define HOLDOUT_PERCENT_MAX 100
 
 static const struct settings defaults = {SETTINGS_HOLDOUT_PERCENT_DEFAULT,
@@ -55,105 +52,66 @@ enum err settings_read(struct store_txn *txn, struct org_id org, struct settings
     return read_row(txn, org, ret_settings, &seq);
 }
 
-/* The members of an OrganizationSettings: all of them, those with their default value too. */
-static void put_members(struct buffer *buffer, const struct settings *settings)
+/* All members, those with their default value too. */
+static struct organization_settings_view view_of(const struct settings *settings)
 {
-    wire_put_varint(buffer, ORGANIZATION_SETTINGS_HOLDOUT_PERCENT_FIELD, settings->holdout_percent);
-    wire_put_varint(buffer, ORGANIZATION_SETTINGS_MATCH_MODE_FIELD, (uint64_t)settings->match_mode);
-}
-
-/* How many bytes wire_put_varint writes. */
-static size_t varint_field_bytes(uint32_t field, uint64_t value)
-{
-    return wire_varint_bytes((uint64_t)field << 3) + wire_varint_bytes(value);
+    return (struct organization_settings_view){
+        .holdout_percent = settings->holdout_percent,
+        .has_holdout_percent = true,
+        .match_mode = settings->match_mode,
+        .has_match_mode = true,
+    };
 }
 
 void settings_write(struct buffer *body, uint32_t field, const struct settings *settings)
 {
-    size_t size =
-        varint_field_bytes(ORGANIZATION_SETTINGS_HOLDOUT_PERCENT_FIELD, settings->holdout_percent) +
-        varint_field_bytes(ORGANIZATION_SETTINGS_MATCH_MODE_FIELD, (uint64_t)settings->match_mode);
+    struct organization_settings_view view = view_of(settings);
 
-    wire_put_header(body, field, size);
-    put_members(body, settings);
+    organization_settings_view_put(&view, field, body);
 }
 
-/* Takes one member of a stored OrganizationSettings over; false where it is not what it must be. */
-static bool take_member(const struct wire_field *field, struct settings *settings)
+/* The facts of an event of a change. */
+static enum err read_facts(const struct event *event, struct settings_updated_view *ret_facts)
 {
-    if (field->number == ORGANIZATION_SETTINGS_HOLDOUT_PERCENT_FIELD) {
-        settings->holdout_percent = (uint32_t)field->value;
-        return field->type == WIRE_VARINT && field->value <= HOLDOUT_PERCENT_MAX;
-    }
-    if (field->number == ORGANIZATION_SETTINGS_MATCH_MODE_FIELD) {
-        return field->type == WIRE_VARINT && field->value <= INT32_MAX &&
-               match_mode_from_wire((int32_t)field->value, &settings->match_mode) &&
-               settings->match_mode != MATCH_MODE_UNSPECIFIED;
-    }
-    return true; /* a later version's member */
-}
+    enum err err = event->kind == EVENT_SETTINGS_UPDATED
+                       ? settings_updated_view_read(event->facts, ret_facts)
+                       : ERR_CORRUPT;
 
-/* The bytes of the settings that an event left. */
-static enum err find_after(const struct event *event, struct slice *ret_bytes)
-{
-    struct wire_reader reader = wire_reader_of(event->facts);
-    struct wire_field field;
-
-    if (event->kind != EVENT_SETTINGS_UPDATED) {
-        return ERR_CORRUPT;
-    }
-    while (wire_next(&reader, &field) == OK) {
-        if (field.number == SETTINGS_UPDATED_AFTER_FIELD && field.type == WIRE_BYTES) {
-            *ret_bytes = field.bytes;
-            return OK;
-        }
-    }
-    return ERR_CORRUPT;
+    return err == OK && ret_facts->previous_seq >= event->seq ? ERR_CORRUPT : err;
 }
 
 /* The settings that an event left. */
 static enum err read_after(const struct event *event, struct settings *ret_settings)
 {
     struct settings settings = defaults;
-    struct wire_reader reader;
-    struct wire_field field;
-    struct slice after;
-    enum err err = find_after(event, &after);
+    struct settings_updated_view facts;
+    struct organization_settings_view after;
+    enum err err = read_facts(event, &facts);
 
+    if (err == OK) {
+        err = organization_settings_view_read(facts.after, &after);
+    }
     if (err != OK) {
         return err;
     }
-    reader = wire_reader_of(after);
-    while ((err = wire_next(&reader, &field)) == OK) {
-        if (!take_member(&field, &settings)) {
-            return ERR_CORRUPT;
-        }
+    if (after.has_holdout_percent) {
+        settings.holdout_percent = after.holdout_percent;
     }
-    if (err != ERR_NOT_FOUND) {
+    if (after.has_match_mode) {
+        settings.match_mode = after.match_mode;
+    }
+    if (settings.holdout_percent > HOLDOUT_PERCENT_MAX ||
+        settings.match_mode == MATCH_MODE_UNSPECIFIED) {
         return ERR_CORRUPT;
     }
     *ret_settings = settings;
     return OK;
 }
 
-/* The number of the change before an event's; 0 where there is none. */
-static enum err read_previous(const struct event *event, uint64_t *ret_seq)
-{
-    struct wire_reader reader = wire_reader_of(event->facts);
-    struct wire_field field;
-
-    *ret_seq = 0;
-    while (wire_next(&reader, &field) == OK) {
-        if (field.number == SETTINGS_UPDATED_PREVIOUS_SEQ_FIELD && field.type == WIRE_VARINT) {
-            *ret_seq = field.value;
-        }
-    }
-    return event->kind == EVENT_SETTINGS_UPDATED && *ret_seq < event->seq ? OK : ERR_CORRUPT;
-}
-
 enum err settings_read_as_of(struct store_txn *txn, struct org_id org, uint64_t as_of_seq,
                              struct settings *ret_settings)
 {
+    struct settings_updated_view facts;
     struct event event;
     uint64_t seq = 0;
     enum err err = read_row(txn, org, ret_settings, &seq);
@@ -164,7 +122,10 @@ enum err settings_read_as_of(struct store_txn *txn, struct org_id org, uint64_t 
     while (err == OK && seq > as_of_seq) {
         err = log_read(txn, org, seq, &event);
         if (err == OK) {
-            err = read_previous(&event, &seq); /* each is smaller than the one before */
+            err = read_facts(&event, &facts);
+        }
+        if (err == OK) {
+            seq = facts.previous_seq; /* each is smaller than the one before */
         }
     }
     if (err == OK && seq == 0) {
@@ -179,13 +140,13 @@ enum err settings_read_as_of(struct store_txn *txn, struct org_id org, uint64_t 
 
 enum err settings_append_after(struct buffer *body, uint32_t field, const struct event *event)
 {
-    struct slice after;
-    enum err err = find_after(event, &after);
+    struct settings_updated_view facts;
+    enum err err = read_facts(event, &facts);
 
     if (err != OK) {
         return err;
     }
-    wire_put_bytes(body, field, after);
+    wire_put_bytes(body, field, facts.after);
     return buffer_ok(body) ? OK : ERR_MEMORY;
 }
 
@@ -226,14 +187,20 @@ static enum err encode_facts(struct arena *arena, const struct settings *before,
                              uint64_t previous_seq, const struct settings *after,
                              struct slice *ret_facts)
 {
-    struct buffer buffer;
+    struct organization_settings_view before_view = view_of(before);
+    struct organization_settings_view after_view = view_of(after);
+    struct settings_updated_view facts = {
+        .has_before = true,
+        .has_after = true,
+        .previous_seq = previous_seq,
+    };
 
-    buffer_init(&buffer, arena, 2 * SETTINGS_BYTES);
-    settings_write(&buffer, SETTINGS_UPDATED_BEFORE_FIELD, before);
-    settings_write(&buffer, SETTINGS_UPDATED_AFTER_FIELD, after);
-    wire_put_varint_given(&buffer, SETTINGS_UPDATED_PREVIOUS_SEQ_FIELD, previous_seq);
-    *ret_facts = buffer_slice(&buffer);
-    return buffer_ok(&buffer) ? OK : ERR_MEMORY;
+    return view_encode(&organization_settings_view_type, &before_view, arena, &facts.before) &&
+                   view_encode(&organization_settings_view_type, &after_view, arena,
+                               &facts.after) &&
+                   view_encode(&settings_updated_view_type, &facts, arena, ret_facts)
+               ? OK
+               : ERR_MEMORY;
 }
 
 /* Appends the event of a change and applies it. */

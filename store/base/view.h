@@ -96,6 +96,11 @@ void view_put(const struct view_type *type, const void *view, uint32_t number,
 MUST_CHECK bool view_encode(const struct view_type *type, const void *view, struct arena *arena,
                             struct slice *ret_message);
 
+/* The same as two runs in the arena: its facts, and its content. */
+MUST_CHECK bool view_encode_parts(const struct view_type *type, const void *view,
+                                  struct arena *arena, struct slice *ret_facts,
+                                  struct slice *ret_content);
+
 /* Takes the next text or message off a list's `run`; false at its end. The list comes from a view
  * that was read. */
 bool view_next(struct slice *run, struct slice *ret_element);

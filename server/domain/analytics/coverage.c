@@ -8,7 +8,8 @@
 #include "server/domain/layouts/layout_head.h"
 #include "server/domain/layouts/profile_rows.h"
 #include "store/base/text.h"
-#include "store/base/wire.h"
+
+#include <errata/v1/analytics_service.views.h>
 
 #define SHORT_CHARACTERS 8
 
@@ -18,7 +19,6 @@ struct walk {
     struct store_txn *txn;
     struct coverage_page *page;
     struct buffer *body;
-    struct buffer scratch;
     size_t count; /* items that the page has */
     bool more;
 };
@@ -31,26 +31,25 @@ struct layout {
     struct layout_stats_record stats;
 };
 
-static void encode(const struct layout *layout, struct buffer *body)
+static struct layout_coverage_view view_of(const struct layout *layout)
 {
     const struct layout_stats_record *stats = &layout->stats;
+    bool has_extractions = stats->extraction_count > 0;
 
-    wire_put_bytes_given(body, LAYOUT_COVERAGE_LAYOUT_FINGERPRINT_FIELD, layout->fingerprint);
-    wire_put_bytes_given(body, LAYOUT_COVERAGE_FINGERPRINT_SHORT_FIELD,
-                         text_first_characters(layout->fingerprint, SHORT_CHARACTERS));
-    wire_put_varint_given(body, LAYOUT_COVERAGE_SEEN_COUNT_FIELD, layout->profile.seen_count);
-    wire_put_varint_given(body, LAYOUT_COVERAGE_EXAMPLE_COUNT_FIELD, layout->head.example_count);
-    wire_put_varint_given(body, LAYOUT_COVERAGE_FEEDBACK_COUNT_FIELD, layout->head.feedback_count);
-    wire_put_varint_given(body, LAYOUT_COVERAGE_EXTRACTION_COUNT_FIELD, stats->extraction_count);
-    wire_put_varint_given(body, LAYOUT_COVERAGE_CORRECTED_COUNT_FIELD, stats->corrected_count);
-    if (stats->extraction_count > 0) {
-        wire_put_double(body, LAYOUT_COVERAGE_CORRECTION_RATE_FIELD,
-                        (double)stats->corrected_count / (double)stats->extraction_count);
-    }
-    if (layout->profile.seen_count > 0) {
-        wire_put_timestamp(body, LAYOUT_COVERAGE_LAST_SEEN_AT_FIELD,
-                           layout->profile.last_seen_at_us);
-    }
+    return (struct layout_coverage_view){
+        .layout_fingerprint = layout->fingerprint,
+        .fingerprint_short = text_first_characters(layout->fingerprint, SHORT_CHARACTERS),
+        .seen_count = layout->profile.seen_count,
+        .example_count = layout->head.example_count,
+        .feedback_count = layout->head.feedback_count,
+        .extraction_count = stats->extraction_count,
+        .corrected_count = stats->corrected_count,
+        .correction_rate =
+            has_extractions ? (double)stats->corrected_count / (double)stats->extraction_count : 0,
+        .has_correction_rate = has_extractions,
+        .last_seen_at_us = layout->profile.last_seen_at_us,
+        .has_last_seen_at = layout->profile.seen_count > 0,
+    };
 }
 
 /* The page's next item, whose fingerprint and profile are set. */
@@ -58,6 +57,7 @@ static enum err append(struct walk *walk, struct layout *layout)
 {
     struct key_fingerprint fingerprint = key_fingerprint_of(layout->fingerprint);
     struct key head_key = key_layout_head(walk->page->org, &fingerprint);
+    struct layout_coverage_view view;
     enum err err = layout_head_read(walk->ctx->arena, walk->txn, &head_key, &layout->head);
 
     if (err == OK) {
@@ -66,11 +66,10 @@ static enum err append(struct walk *walk, struct layout *layout)
     if (err != OK) {
         return err;
     }
-    walk->scratch.size = 0;
-    encode(layout, &walk->scratch);
-    wire_put_bytes(walk->body, walk->page->field, buffer_slice(&walk->scratch));
+    view = view_of(layout);
+    layout_coverage_view_put(&view, walk->page->field, walk->body);
     walk->count++;
-    return buffer_ok(&walk->scratch) && buffer_ok(walk->body) ? OK : ERR_MEMORY;
+    return buffer_ok(walk->body) ? OK : ERR_MEMORY;
 }
 
 /* Where the page ends, if it ends here. */
@@ -216,7 +215,6 @@ enum err coverage_write(struct ctx *ctx, struct store_txn *txn, struct coverage_
     struct walk walk = {.ctx = ctx, .txn = txn, .page = page, .body = body};
     enum err err = OK;
 
-    buffer_init(&walk.scratch, ctx->arena, 512);
     if (!behind_seen) {
         err = walk_seen(&walk, page->after);
     }

@@ -7,9 +7,11 @@
 #include "server/domain/counters/counters.h"
 #include "server/domain/layouts/layout_head.h"
 #include "server/domain/settings/settings.h"
-#include "store/base/wire.h"
 
-#include <errata/v1/analytics_service.fields.h>
+#include <errata/v1/analytics_service.views.h>
+
+/* What one comparison is made of, several times over. */
+#define COMPARISON_BYTES_MAX 8192
 
 /* A page while it is written. */
 struct walk {
@@ -17,9 +19,7 @@ struct walk {
     struct store_txn *txn;
     struct experiment_page *page;
     struct buffer *body;
-    struct buffer arm; /* scratch, one for each level of messages */
-    struct buffer comparison;
-    struct buffer layout;
+    struct arena scratch; /* of one comparison */
     size_t count; /* items that the page has */
     bool more;
 };
@@ -32,67 +32,65 @@ static struct proportion accuracy_of(uint64_t count, uint64_t corrected_count)
     return (struct proportion){count - corrected, count};
 }
 
-static void put_share(struct buffer *buffer, uint32_t field, const struct proportion *share)
+/* 0 without any; then it is absent. */
+static double share_of(const struct proportion *share)
 {
-    if (share->trial_count > 0) {
-        wire_put_double(buffer, field, (double)share->success_count / (double)share->trial_count);
-    }
+    return share->trial_count > 0 ? (double)share->success_count / (double)share->trial_count : 0;
 }
 
-static void encode_arm(const struct arm_sums *sums, struct buffer *buffer)
+static struct arm_result_view arm_of(const struct arm_sums *sums)
 {
     const struct proportion whole = accuracy_of(sums->extraction_count, sums->corrected_count);
     const struct proportion fields = accuracy_of(sums->field_count, sums->corrected_field_count);
 
-    buffer->size = 0;
-    wire_put_varint_given(buffer, ARM_RESULT_EXTRACTION_COUNT_FIELD, sums->extraction_count);
-    wire_put_varint_given(buffer, ARM_RESULT_CORRECTED_COUNT_FIELD, sums->corrected_count);
-    put_share(buffer, ARM_RESULT_ACCURACY_FIELD, &whole);
-    wire_put_varint_given(buffer, ARM_RESULT_FIELD_COUNT_FIELD, sums->field_count);
-    wire_put_varint_given(buffer, ARM_RESULT_CORRECTED_FIELD_COUNT_FIELD,
-                          sums->corrected_field_count);
-    put_share(buffer, ARM_RESULT_FIELD_ACCURACY_FIELD, &fields);
+    return (struct arm_result_view){
+        .extraction_count = sums->extraction_count,
+        .corrected_count = sums->corrected_count,
+        .accuracy = share_of(&whole),
+        .has_accuracy = whole.trial_count > 0,
+        .field_count = sums->field_count,
+        .corrected_field_count = sums->corrected_field_count,
+        .field_accuracy = share_of(&fields),
+        .has_field_accuracy = fields.trial_count > 0,
+    };
 }
 
-static void encode_statistics(const struct layout_stats_record *stats, struct buffer *buffer)
+static void add_statistics(const struct layout_stats_record *stats,
+                           struct experiment_comparison_view *comparison)
 {
     const struct proportion treated =
         accuracy_of(stats->treatment.extraction_count, stats->treatment.corrected_count);
     const struct proportion control =
         accuracy_of(stats->control.extraction_count, stats->control.corrected_count);
     struct proportion_improvement improvement;
-    double p_value = 0;
 
     if (proportions_improvement(&treated, &control, &improvement)) {
-        wire_put_double(buffer, EXPERIMENT_COMPARISON_RELATIVE_IMPROVEMENT_FIELD,
-                        improvement.relative);
-        wire_put_double(buffer, EXPERIMENT_COMPARISON_IMPROVEMENT_LOW_FIELD, improvement.low);
-        wire_put_double(buffer, EXPERIMENT_COMPARISON_IMPROVEMENT_HIGH_FIELD, improvement.high);
-        wire_put_varint_given(buffer, EXPERIMENT_COMPARISON_TARGET_REACHED_FIELD,
-                              improvement.target_reached ? 1 : 0);
+        comparison->has_relative_improvement = true;
+        comparison->relative_improvement = improvement.relative;
+        comparison->has_improvement_low = true;
+        comparison->improvement_low = improvement.low;
+        comparison->has_improvement_high = true;
+        comparison->improvement_high = improvement.high;
+        comparison->target_reached = improvement.target_reached;
     }
-    if (proportions_test(&treated, &control, &p_value)) {
-        wire_put_double(buffer, EXPERIMENT_COMPARISON_P_VALUE_FIELD, p_value);
-    }
+    comparison->has_p_value = proportions_test(&treated, &control, &comparison->p_value);
 }
 
-/* Into walk->comparison. */
-static void encode_comparison(struct walk *walk, const struct layout_stats_record *stats)
+/* The comparison as a message, in the walk's scratch; the next one takes its place. */
+static enum err encode_comparison(struct walk *walk, const struct layout_stats_record *stats,
+                                  struct slice *ret_message)
 {
-    walk->comparison.size = 0;
-    encode_arm(&stats->treatment, &walk->arm);
-    wire_put_bytes(&walk->comparison, EXPERIMENT_COMPARISON_TREATMENT_FIELD,
-                   buffer_slice(&walk->arm));
-    encode_arm(&stats->control, &walk->arm);
-    wire_put_bytes(&walk->comparison, EXPERIMENT_COMPARISON_CONTROL_FIELD,
-                   buffer_slice(&walk->arm));
-    encode_statistics(stats, &walk->comparison);
-}
+    const struct arm_result_view treatment = arm_of(&stats->treatment);
+    const struct arm_result_view control = arm_of(&stats->control);
+    struct experiment_comparison_view comparison = {.has_treatment = true, .has_control = true};
 
-static enum err check_buffers(const struct walk *walk)
-{
-    return buffer_ok(&walk->arm) && buffer_ok(&walk->comparison) && buffer_ok(&walk->layout) &&
-                   buffer_ok(walk->body)
+    arena_reset(&walk->scratch);
+    add_statistics(stats, &comparison);
+    return view_encode(&arm_result_view_type, &treatment, &walk->scratch, &comparison.treatment) &&
+                   view_encode(&arm_result_view_type, &control, &walk->scratch,
+                               &comparison.control) &&
+                   view_encode(&experiment_comparison_view_type, &comparison, &walk->scratch,
+                               ret_message)
                ? OK
                : ERR_MEMORY;
 }
@@ -101,6 +99,7 @@ static enum err write_organization(struct walk *walk)
 {
     struct layout_stats_record stats;
     struct settings settings;
+    struct slice comparison = {NULL, 0};
     enum err err = counters_read_layout(walk->txn, walk->page->org, slice_of(NULL, 0), &stats);
 
     if (err == OK) {
@@ -109,28 +108,26 @@ static enum err write_organization(struct walk *walk)
     if (err != OK) {
         return err;
     }
-    encode_comparison(walk, &stats);
-    wire_put_bytes(walk->body, GET_EXPERIMENT_REPORT_RESPONSE_ORGANIZATION_FIELD,
-                   buffer_slice(&walk->comparison));
+    err = encode_comparison(walk, &stats, &comparison);
+    wire_put_bytes(walk->body, GET_EXPERIMENT_REPORT_RESPONSE_ORGANIZATION_FIELD, comparison);
     wire_put_varint_given(walk->body, GET_EXPERIMENT_REPORT_RESPONSE_HOLDOUT_PERCENT_FIELD,
                           settings.holdout_percent);
-    return check_buffers(walk);
+    return err == OK && buffer_ok(walk->body) ? OK : ERR_MEMORY;
 }
 
 static enum err append(struct walk *walk, const struct layout_stats_record *stats,
                        uint64_t example_count)
 {
-    encode_comparison(walk, stats);
-    walk->layout.size = 0;
-    wire_put_bytes(&walk->layout, LAYOUT_EXPERIMENT_LAYOUT_FINGERPRINT_FIELD,
-                   stats->layout_fingerprint);
-    wire_put_varint(&walk->layout, LAYOUT_EXPERIMENT_EXAMPLE_COUNT_FIELD, example_count);
-    wire_put_bytes(&walk->layout, LAYOUT_EXPERIMENT_COMPARISON_FIELD,
-                   buffer_slice(&walk->comparison));
-    wire_put_bytes(walk->body, GET_EXPERIMENT_REPORT_RESPONSE_LAYOUTS_FIELD,
-                   buffer_slice(&walk->layout));
+    struct layout_experiment_view layout = {
+        .layout_fingerprint = stats->layout_fingerprint,
+        .example_count = example_count,
+        .has_comparison = true,
+    };
+    enum err err = encode_comparison(walk, stats, &layout.comparison);
+
+    layout_experiment_view_put(&layout, GET_EXPERIMENT_REPORT_RESPONSE_LAYOUTS_FIELD, walk->body);
     walk->count++;
-    return check_buffers(walk);
+    return err == OK && buffer_ok(walk->body) ? OK : ERR_MEMORY;
 }
 
 /* The organisation's own sums are no layout's. */
@@ -198,13 +195,12 @@ enum err experiments_write(struct ctx *ctx, struct store_txn *txn, struct experi
     struct walk walk = {.ctx = ctx, .txn = txn, .page = page, .body = body};
     enum err err = OK;
 
-    buffer_init(&walk.arm, ctx->arena, 128);
-    buffer_init(&walk.comparison, ctx->arena, 256);
-    buffer_init(&walk.layout, ctx->arena, 512);
+    arena_init(&walk.scratch, COMPARISON_BYTES_MAX);
     err = write_organization(&walk);
     if (err == OK) {
         err = write_layouts(&walk);
     }
+    arena_deinit(&walk.scratch);
     *ret_more = walk.more;
     return err;
 }

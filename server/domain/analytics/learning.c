@@ -9,7 +9,7 @@
 #include "store/base/assert.h"
 #include "store/base/wire.h"
 
-#include <errata/v1/analytics_service.fields.h>
+#include <errata/v1/analytics_service.views.h>
 #include <errata/v1/feedback_event.fields.h>
 
 /* Values of EventType. */
@@ -203,24 +203,17 @@ static enum err add_up(struct ctx *ctx, struct store_txn *txn, struct learning *
     return err;
 }
 
-static void put_rate(struct buffer *body, uint32_t field, uint64_t part, uint64_t whole)
-{
-    if (whole > 0) {
-        wire_put_double(body, field, (double)part / (double)whole);
-    }
-}
-
-static void write_days(const struct learning *learning, struct buffer *scratch, struct buffer *body)
+static void write_days(const struct learning *learning, struct buffer *body)
 {
     for (size_t i = 0; i < day_count_of(&learning->range); i++) {
         char text[DAY_TEXT_BYTES];
+        const struct day_count_view day = {
+            .date = slice_of(text, sizeof(text)),
+            .count = learning->days[i].events,
+        };
 
         day_format(learning->range.first_day + (int64_t)i, text);
-        scratch->size = 0;
-        wire_put_bytes(scratch, DAY_COUNT_DATE_FIELD, slice_of(text, sizeof(text)));
-        wire_put_varint_given(scratch, DAY_COUNT_COUNT_FIELD, learning->days[i].events);
-        wire_put_bytes(body, GET_LEARNING_ANALYTICS_RESPONSE_EVENTS_BY_DAY_FIELD,
-                       buffer_slice(scratch));
+        day_count_view_put(&day, GET_LEARNING_ANALYTICS_RESPONSE_EVENTS_BY_DAY_FIELD, body);
     }
 }
 
@@ -237,19 +230,20 @@ static size_t next_type(const uint64_t types[TYPE_COUNT], const bool told[TYPE_C
     return best;
 }
 
-static void write_types(const struct learning *learning, struct buffer *scratch,
-                        struct buffer *body)
+static void write_types(const struct learning *learning, struct buffer *body)
 {
     bool told[TYPE_COUNT] = {false};
 
     for (size_t type = next_type(learning->types, told); type != 0;
          type = next_type(learning->types, told)) {
+        const struct event_type_count_view count = {
+            .event_type = (enum event_type)type,
+            .count = learning->types[type],
+        };
+
         told[type] = true;
-        scratch->size = 0;
-        wire_put_varint(scratch, EVENT_TYPE_COUNT_EVENT_TYPE_FIELD, type);
-        wire_put_varint(scratch, EVENT_TYPE_COUNT_COUNT_FIELD, learning->types[type]);
-        wire_put_bytes(body, GET_LEARNING_ANALYTICS_RESPONSE_BY_EVENT_TYPE_FIELD,
-                       buffer_slice(scratch));
+        event_type_count_view_put(&count, GET_LEARNING_ANALYTICS_RESPONSE_BY_EVENT_TYPE_FIELD,
+                                  body);
     }
 }
 
@@ -266,35 +260,38 @@ static const struct field_list field_lists[] = {
 };
 
 static void write_fields(const struct field_list *list, const struct field_count *const *top,
-                         size_t count, struct buffer *scratch, struct buffer *body)
+                         size_t count, struct buffer *body)
 {
     for (size_t i = 0; i < count; i++) {
-        scratch->size = 0;
-        wire_put_bytes_given(scratch, FIELD_COUNT_FIELD_FIELD, top[i]->name);
-        wire_put_varint(scratch, FIELD_COUNT_COUNT_FIELD, field_count_of(top[i], list->kind));
-        wire_put_bytes(body, list->field, buffer_slice(scratch));
+        const struct field_count_view field = {
+            .field = top[i]->name,
+            .count = field_count_of(top[i], list->kind),
+        };
+
+        field_count_view_put(&field, list->field, body);
     }
 }
 
-static void write_confidence(const struct learning *learning, struct buffer *scratch,
-                             struct buffer *body)
+static void write_confidence(const struct learning *learning, struct buffer *body)
 {
     for (size_t i = 0; i < day_count_of(&learning->range); i++) {
-        const struct day_sums *day = &learning->days[i];
+        const struct day_sums *sums = &learning->days[i];
+        bool has_mean = sums->extractions > 0;
         char text[DAY_TEXT_BYTES];
+        const struct day_confidence_view day = {
+            .date = slice_of(text, sizeof(text)),
+            .extraction_count = sums->extractions,
+            .mean_confidence =
+                has_mean ? (double)sums->confidence /
+                               ((double)COUNTERS_CONFIDENCE_UNIT * (double)sums->extractions)
+                         : 0,
+            .has_mean_confidence = has_mean,
+            .corrected_count = sums->corrected,
+        };
 
         day_format(learning->range.first_day + (int64_t)i, text);
-        scratch->size = 0;
-        wire_put_bytes(scratch, DAY_CONFIDENCE_DATE_FIELD, slice_of(text, sizeof(text)));
-        wire_put_varint_given(scratch, DAY_CONFIDENCE_EXTRACTION_COUNT_FIELD, day->extractions);
-        if (day->extractions > 0) {
-            wire_put_double(scratch, DAY_CONFIDENCE_MEAN_CONFIDENCE_FIELD,
-                            (double)day->confidence /
-                                ((double)COUNTERS_CONFIDENCE_UNIT * (double)day->extractions));
-        }
-        wire_put_varint_given(scratch, DAY_CONFIDENCE_CORRECTED_COUNT_FIELD, day->corrected);
-        wire_put_bytes(body, GET_LEARNING_ANALYTICS_RESPONSE_CONFIDENCE_BY_DAY_FIELD,
-                       buffer_slice(scratch));
+        day_confidence_view_put(&day, GET_LEARNING_ANALYTICS_RESPONSE_CONFIDENCE_BY_DAY_FIELD,
+                                body);
     }
 }
 
@@ -310,37 +307,37 @@ static void write_sums(const struct learning *learning, struct buffer *body)
     wire_put_varint_given(body, GET_LEARNING_ANALYTICS_RESPONSE_EXTRACTION_COUNT_FIELD,
                           extractions);
     wire_put_varint_given(body, GET_LEARNING_ANALYTICS_RESPONSE_CORRECTED_COUNT_FIELD, corrected);
-    put_rate(body, GET_LEARNING_ANALYTICS_RESPONSE_CORRECTION_RATE_FIELD, corrected, extractions);
+    if (extractions > 0) {
+        wire_put_double(body, GET_LEARNING_ANALYTICS_RESPONSE_CORRECTION_RATE_FIELD,
+                        (double)corrected / (double)extractions);
+    }
     wire_put_varint_given(body, GET_LEARNING_ANALYTICS_RESPONSE_MAPPING_CONFIRMED_COUNT_FIELD,
                           learning->types[EVENT_TYPE_MAPPING_CONFIRMED]);
     wire_put_varint_given(body, GET_LEARNING_ANALYTICS_RESPONSE_MAPPING_APPLIED_COUNT_FIELD,
                           learning->applied);
 }
 
-static enum err write_all(struct ctx *ctx, const struct learning *learning, size_t top_fields,
-                          struct buffer *body)
+static enum err write_all(const struct learning *learning, size_t top_fields, struct buffer *body)
 {
     const struct field_count *top[LEARNING_TOP_FIELDS_MAX];
-    struct buffer scratch = {0};
     char text[DAY_TEXT_BYTES];
 
-    buffer_init(&scratch, ctx->arena, 256);
     day_format(learning->range.first_day, text);
     wire_put_bytes(body, GET_LEARNING_ANALYTICS_RESPONSE_START_DATE_FIELD,
                    slice_of(text, sizeof(text)));
     day_format(learning->range.last_day, text);
     wire_put_bytes(body, GET_LEARNING_ANALYTICS_RESPONSE_END_DATE_FIELD,
                    slice_of(text, sizeof(text)));
-    write_days(learning, &scratch, body);
-    write_types(learning, &scratch, body);
+    write_days(learning, body);
+    write_types(learning, body);
     for (size_t i = 0; i < sizeof(field_lists) / sizeof(field_lists[0]); i++) {
         size_t count = field_counts_top(&learning->fields, field_lists[i].kind, top_fields, top);
 
-        write_fields(&field_lists[i], top, count, &scratch, body);
+        write_fields(&field_lists[i], top, count, body);
     }
-    write_confidence(learning, &scratch, body);
+    write_confidence(learning, body);
     write_sums(learning, body);
-    return buffer_ok(&scratch) && buffer_ok(body) ? OK : ERR_MEMORY;
+    return buffer_ok(body) ? OK : ERR_MEMORY;
 }
 
 enum err learning_write(struct ctx *ctx, struct store_txn *txn, struct org_id org,
@@ -358,5 +355,5 @@ enum err learning_write(struct ctx *ctx, struct store_txn *txn, struct org_id or
     learning->org = org;
     learning->range = *range;
     err = add_up(ctx, txn, learning);
-    return err != OK ? err : write_all(ctx, learning, top_fields, body);
+    return err != OK ? err : write_all(learning, top_fields, body);
 }

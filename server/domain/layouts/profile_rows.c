@@ -4,9 +4,8 @@
 #include "server/domain/layouts/profile_rows.h"
 
 #include "store/base/json.h"
-#include "store/base/wire.h"
 
-#include <errata/v1/layout_service.fields.h>
+#include <errata/v1/layout_service.views.h>
 
 static struct key_fingerprint fingerprint_of(const struct sha256_digest *measured)
 {
@@ -132,29 +131,28 @@ enum err profile_encode(struct arena *arena, const struct profile_record *profil
                                 ? head->updated_at_us
                                 : profile->last_seen_at_us;
     char fingerprint[2 * SHA256_BYTES];
-    char id[UUID_TEXT_BYTES];
-    struct buffer buffer = {0};
+    struct layout_profile_view view = {
+        .id = profile->id,
+        .layout_fingerprint = slice_of(fingerprint, sizeof(fingerprint)),
+        .seen_count = profile->seen_count,
+        .example_count = head->example_count,
+        .feedback_count = head->feedback_count,
+        .first_seen_at_us = profile->first_seen_at_us,
+        .has_first_seen_at = true,
+        .last_seen_at_us = profile->last_seen_at_us,
+        .has_last_seen_at = true,
+        .created_at_us = profile->first_seen_at_us,
+        .has_created_at = true,
+        .updated_at_us = updated_at_us,
+        .has_updated_at = true,
+    };
     struct buffer stats = {0};
 
-    uuid_format(profile->id, id);
     sha256_format(&profile->measured, fingerprint);
     buffer_init(&stats, arena, 192);
     write_stats(profile, &stats);
-    buffer_init(&buffer, arena, 256 + stats.size);
-    wire_put_bytes(&buffer, LAYOUT_PROFILE_ID_FIELD, slice_of(id, sizeof(id)));
-    wire_put_bytes(&buffer, LAYOUT_PROFILE_LAYOUT_FINGERPRINT_FIELD,
-                   slice_of(fingerprint, sizeof(fingerprint)));
-    wire_put_varint_given(&buffer, LAYOUT_PROFILE_SEEN_COUNT_FIELD, profile->seen_count);
-    wire_put_varint_given(&buffer, LAYOUT_PROFILE_EXAMPLE_COUNT_FIELD, head->example_count);
-    wire_put_varint_given(&buffer, LAYOUT_PROFILE_FEEDBACK_COUNT_FIELD, head->feedback_count);
-    wire_put_timestamp(&buffer, LAYOUT_PROFILE_FIRST_SEEN_AT_FIELD, profile->first_seen_at_us);
-    wire_put_timestamp(&buffer, LAYOUT_PROFILE_LAST_SEEN_AT_FIELD, profile->last_seen_at_us);
-    wire_put_bytes(&buffer, LAYOUT_PROFILE_STATS_JSON_FIELD, buffer_slice(&stats));
-    wire_put_timestamp(&buffer, LAYOUT_PROFILE_CREATED_AT_FIELD, profile->first_seen_at_us);
-    wire_put_timestamp(&buffer, LAYOUT_PROFILE_UPDATED_AT_FIELD, updated_at_us);
-    if (!buffer_ok(&stats) || !buffer_ok(&buffer)) {
-        return ERR_MEMORY;
-    }
-    *ret_bytes = buffer_slice(&buffer);
-    return OK;
+    view.stats_json = buffer_slice(&stats);
+    return buffer_ok(&stats) && view_encode(&layout_profile_view_type, &view, arena, ret_bytes)
+               ? OK
+               : ERR_MEMORY;
 }

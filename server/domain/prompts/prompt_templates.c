@@ -4,13 +4,7 @@
 #include "server/domain/prompts/prompt_templates.h"
 
 #include "server/domain/prompts/shipped.h"
-#include "store/base/wire.h"
 #include "store/record.h"
-
-#include <errata/v1/correction_service.fields.h>
-
-/* Fields of a PromptTemplate below this are facts. */
-#define CONTENT_FIELD_FIRST 20
 
 enum err prompt_template_prepare(struct ctx *ctx, struct prompt_template_draft *draft)
 {
@@ -60,38 +54,38 @@ static enum err newest_version(struct store_txn *txn, struct org_id org, struct 
     return OK;
 }
 
-/* The facts: what of a PromptTemplate is kept apart from its text. */
-static enum err encode_facts(struct ctx *ctx, const struct log_stamp *stamp,
-                             const struct prompt_template_draft *draft, uint32_t version,
-                             struct slice *ret_facts)
+static struct slice put_tokens(struct arena *arena, const struct template *template)
 {
-    char id[UUID_TEXT_BYTES];
-    struct buffer buffer;
+    struct buffer run;
 
-    uuid_format(stamp->id, id);
-    buffer_init(&buffer, ctx->arena, 256 + draft->name.size + draft->actor_user_id.size);
-    wire_put_bytes(&buffer, PROMPT_TEMPLATE_ID_FIELD, slice_of(id, sizeof(id)));
-    wire_put_bytes(&buffer, PROMPT_TEMPLATE_NAME_FIELD, draft->name);
-    wire_put_varint(&buffer, PROMPT_TEMPLATE_VERSION_FIELD, version);
-    for (size_t i = 0; i < draft->read.name_count; i++) {
-        wire_put_bytes(&buffer, PROMPT_TEMPLATE_TOKENS_FIELD, draft->read.names[i]);
+    buffer_init(&run, arena, 256);
+    for (size_t i = 0; i < template->name_count; i++) {
+        wire_put_bytes(&run, PROMPT_TEMPLATE_TOKENS_FIELD, template->names[i]);
     }
-    wire_put_bytes(&buffer, PROMPT_TEMPLATE_ACTOR_USER_ID_FIELD, draft->actor_user_id);
-    wire_put_timestamp(&buffer, PROMPT_TEMPLATE_CREATED_AT_FIELD, stamp->created_at_us);
-    *ret_facts = buffer_slice(&buffer);
-    return buffer_ok(&buffer) ? OK : ERR_MEMORY;
+    return buffer_slice(&run);
 }
 
-static enum err encode_content(struct ctx *ctx, const struct prompt_template_draft *draft,
-                               struct slice *ret_content)
+/* Facts and content of the event. */
+static enum err encode(struct ctx *ctx, const struct prompt_template_draft *draft, uint32_t version,
+                       struct event_draft *event)
 {
-    struct buffer buffer;
+    struct prompt_template_view view = {
+        .id = event->stamp.id,
+        .name = draft->name,
+        .version = version,
+        .tokens = {.run = put_tokens(ctx->arena, &draft->read)},
+        .actor_user_id = draft->actor_user_id,
+        .has_actor_user_id = true,
+        .created_at_us = event->stamp.created_at_us,
+        .has_created_at = true,
+        .text = draft->text,
+        .comment = draft->comment,
+    };
 
-    buffer_init(&buffer, ctx->arena, draft->text.size + draft->comment.size + 16);
-    wire_put_bytes(&buffer, PROMPT_TEMPLATE_TEXT_FIELD, draft->text);
-    wire_put_bytes_given(&buffer, PROMPT_TEMPLATE_COMMENT_FIELD, draft->comment);
-    *ret_content = buffer_slice(&buffer);
-    return buffer_ok(&buffer) ? OK : ERR_MEMORY;
+    return view_encode_parts(&prompt_template_view_type, &view, ctx->arena, &event->facts,
+                             &event->content)
+               ? OK
+               : ERR_MEMORY;
 }
 
 enum err prompt_template_put(struct ctx *ctx, struct store_txn *txn, struct org_id org,
@@ -114,10 +108,7 @@ enum err prompt_template_put(struct ctx *ctx, struct store_txn *txn, struct org_
         err = log_next_stamp(ctx, txn, org, &event_draft.stamp);
     }
     if (err == OK) {
-        err = encode_facts(ctx, &event_draft.stamp, draft, newest + 1, &event_draft.facts);
-    }
-    if (err == OK) {
-        err = encode_content(ctx, draft, &event_draft.content);
+        err = encode(ctx, draft, newest + 1, &event_draft);
     }
     event_draft.created_at_us = event_draft.stamp.created_at_us;
     if (err == OK) {
@@ -135,22 +126,16 @@ enum err prompt_template_put(struct ctx *ctx, struct store_txn *txn, struct org_
 enum err prompt_template_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
 {
     struct prompt_template_record record = {.seq = event->seq};
-    struct wire_reader reader = wire_reader_of(event->facts);
-    struct wire_field field;
+    struct prompt_template_view view;
     struct slice bytes;
     struct key key;
-    enum err err = OK;
+    enum err err = prompt_template_view_read(event->facts, &view);
 
-    while ((err = wire_next(&reader, &field)) == OK) {
-        if (field.number == PROMPT_TEMPLATE_NAME_FIELD && field.type == WIRE_BYTES) {
-            record.name = field.bytes;
-        } else if (field.number == PROMPT_TEMPLATE_VERSION_FIELD && field.type == WIRE_VARINT) {
-            record.version = (uint32_t)field.value;
-        }
-    }
-    if (err != ERR_NOT_FOUND || record.name.size == 0 || record.version == 0) {
+    if (err != OK || view.version == 0) {
         return ERR_CORRUPT;
     }
+    record.name = view.name;
+    record.version = view.version;
     key = key_prompt_template(event->org, record.name, record.version);
     err = record_encode_prompt_template(ctx->arena, &record, &bytes);
     return err != OK ? err : store_put(txn, TABLE_PROMPT_TEMPLATE, key_slice(&key), bytes);
@@ -159,57 +144,38 @@ enum err prompt_template_apply(struct ctx *ctx, struct store_txn *txn, const str
 /* A stored event as a template. */
 static enum err read_event(const struct event *event, struct prompt_template *ret_template)
 {
-    struct prompt_template template = {.seq = event->seq, .facts = event->facts};
-    struct wire_reader reader = wire_reader_of(event->facts);
-    struct wire_field field;
+    struct prompt_template_view view;
+    enum err err = ERR_CORRUPT;
 
-    if (event->kind != EVENT_PROMPT_TEMPLATE_PUT) {
+    if (event->kind == EVENT_PROMPT_TEMPLATE_PUT) {
+        err = view_read_parts(&prompt_template_view_type, event->facts, event->content, &view);
+    }
+    if (err != OK || view.version == 0 || view.text.size == 0) {
         return ERR_CORRUPT;
     }
-    while (wire_next(&reader, &field) == OK) {
-        if (field.number == PROMPT_TEMPLATE_VERSION_FIELD && field.type == WIRE_VARINT) {
-            template.version = (uint32_t)field.value;
-        }
-    }
-    reader = wire_reader_of(event->content);
-    for (struct slice rest = event->content; wire_next(&reader, &field) == OK; rest = reader.rest) {
-        if (field.number == PROMPT_TEMPLATE_TEXT_FIELD && field.type == WIRE_BYTES) {
-            template.text = field.bytes;
-        } else if (field.number == PROMPT_TEMPLATE_COMMENT_FIELD) {
-            template.comment = slice_of(rest.data, rest.size - reader.rest.size);
-        }
-    }
-    if (template.version == 0 || template.text.size == 0) {
-        return ERR_CORRUPT;
-    }
-    *ret_template = template;
+    *ret_template = (struct prompt_template){.seq = event->seq, .view = view};
     return OK;
 }
 
-/* The template that ships with the server; its facts and comment are made in the arena. */
+/* The template that ships with the server; its tokens are listed in the arena. */
 static enum err make_shipped(struct ctx *ctx, struct prompt_template *ret_template)
 {
     struct template template;
-    struct buffer facts;
-    struct buffer comment;
     enum err err = template_read(ctx->arena, shipped_text(), &template);
 
     if (err != OK) {
         return err;
     }
-    buffer_init(&facts, ctx->arena, 128);
-    wire_put_bytes(&facts, PROMPT_TEMPLATE_NAME_FIELD, shipped_name());
-    for (size_t i = 0; i < template.name_count; i++) {
-        wire_put_bytes(&facts, PROMPT_TEMPLATE_TOKENS_FIELD, template.names[i]);
-    }
-    buffer_init(&comment, ctx->arena, 64);
-    wire_put_bytes(&comment, PROMPT_TEMPLATE_COMMENT_FIELD, shipped_comment());
     *ret_template = (struct prompt_template){
-        .facts = buffer_slice(&facts),
-        .comment = buffer_slice(&comment),
-        .text = shipped_text(),
+        .view =
+            {
+                .name = shipped_name(),
+                .tokens = {.run = put_tokens(ctx->arena, &template)},
+                .text = shipped_text(),
+                .comment = shipped_comment(),
+            },
     };
-    return buffer_ok(&facts) && buffer_ok(&comment) ? OK : ERR_MEMORY;
+    return ret_template->view.tokens.run.size > 0 ? OK : ERR_MEMORY;
 }
 
 /* The newest of `newest` versions, gapless from 1, whose event is not behind `as_of_seq`; 0: none is.
@@ -298,15 +264,15 @@ void prompt_template_append(struct buffer *body, uint32_t field,
                             const struct prompt_template *template,
                             enum prompt_template_detail detail)
 {
-    struct slice text = detail == PROMPT_TEMPLATE_WHOLE ? template->text : slice_of(NULL, 0);
-    struct slice comment = detail != PROMPT_TEMPLATE_FACTS ? template->comment : slice_of(NULL, 0);
-    size_t text_bytes =
-        text.size == 0 ? 0 : wire_header_bytes(PROMPT_TEMPLATE_TEXT_FIELD, text.size) + text.size;
+    struct prompt_template_view view = template->view;
 
-    wire_put_header(body, field, template->facts.size + text_bytes + comment.size);
-    buffer_append(body, template->facts);
-    wire_put_bytes_given(body, PROMPT_TEMPLATE_TEXT_FIELD, text);
-    buffer_append(body, comment);
+    if (detail != PROMPT_TEMPLATE_WHOLE) {
+        view.text = slice_of(NULL, 0);
+    }
+    if (detail == PROMPT_TEMPLATE_FACTS) {
+        view.comment = slice_of(NULL, 0);
+    }
+    prompt_template_view_put(&view, field, body);
 }
 
 enum err prompt_template_append_event(struct buffer *body, uint32_t field,

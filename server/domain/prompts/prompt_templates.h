@@ -10,6 +10,8 @@
 #include "server/domain/text/template.h"
 #include "store/log.h"
 
+#include <errata/v1/correction_service.views.h>
+
 /* A page of a list ends before it is larger than this, but has at least one template. */
 #define PROMPT_TEMPLATES_PAGE_BYTES_MAX (1u << 20)
 
@@ -42,13 +44,10 @@ struct prompt_template_query {
     uint64_t as_of_seq; /* the newest as after this event; UINT64_MAX: now */
 };
 
-/* A version that was found. Slices are borrowed from the transaction, or are literals. */
+/* A version that was found. Its slices are borrowed from the transaction, or are literals. */
 struct prompt_template {
     uint64_t seq; /* of its event; 0: it ships with the server */
-    uint32_t version; /* 0: it ships with the server */
-    struct slice facts; /* wire bytes of a PromptTemplate, as all of these: without its content */
-    struct slice comment; /* of its comment alone */
-    struct slice text; /* the text itself */
+    struct prompt_template_view view; /* version 0: it ships with the server */
 };
 
 /* ERR_NOT_FOUND with a message that says which versions there are. What it makes lies in the arena. */

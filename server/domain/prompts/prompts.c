@@ -75,7 +75,7 @@ static enum err find_template(struct ctx *ctx, struct store_txn *txn,
         if (err != OK) {
             return err;
         }
-        text = prompt->stored.text;
+        text = prompt->stored.view.text;
     }
     err = template_read(ctx->arena, text, &prompt->template);
     if (err == ERR_INVALID) {
@@ -229,7 +229,8 @@ static void write_reference(const struct prompt_query *query, const struct promp
     };
 
     if (prompt->stored.seq != 0) {
-        artifacts[0] = (struct exposed_artifact){prompt->stored.seq, prompt->stored.version, 0};
+        artifacts[0] =
+            (struct exposed_artifact){prompt->stored.seq, prompt->stored.view.version, 0};
         exposure.artifact_count = 1;
     }
     for (size_t i = 0; i < prompt->examples.count; i++) {
@@ -256,7 +257,7 @@ static void write_facts(const struct prompt_query *query, const struct prompt *p
     if (query->stored.name.size > 0) {
         wire_put_bytes(body, PREPARE_PROMPT_RESPONSE_TEMPLATE_NAME_FIELD, query->stored.name);
         wire_put_varint(body, PREPARE_PROMPT_RESPONSE_TEMPLATE_VERSION_FIELD,
-                        prompt->stored.version);
+                        prompt->stored.view.version);
     }
     wire_put_bytes_given(body, PREPARE_PROMPT_RESPONSE_LAYOUT_FINGERPRINT_FIELD,
                          prompt->layout_fingerprint);

@@ -77,7 +77,7 @@ static void test_as_of(void **state)
 
         assert_int_equal(find(world, txn, "even", -1, seq, &template), OK);
         assert_int_equal(template.seq, last / 2 * 2);
-        assert_int_equal(template.version, last / 2);
+        assert_int_equal(template.view.version, last / 2);
         assert_int_equal(find(world, txn, "odd", -1, seq, &template), OK);
         assert_int_equal(template.seq, (last - 1) / 2 * 2 + 1);
     }

@@ -146,12 +146,14 @@ def _wanted(model, file):
 
 def _file(model, file):
     named = _wanted(model, file)
+    if not named:
+        return {}
     enums = {member.enum.full_name: member.enum
              for _, _, members in named for member in members if member.enum}
     path = f"{file.base}.views.h"
     text = head(path, f"the messages of {file.name} as views (store/base/view.h).")
     text += f"#ifndef {guard(path)}\n#define {guard(path)}\n\n#include \"store/base/view.h\"\n\n"
-    bases = sorted({enum.file.base for enum in enums.values()})
+    bases = sorted({file.base} | {enum.file.base for enum in enums.values()})
     text += "".join(f"#include <{base}.fields.h>\n" for base in bases) + "\n"
     for name, message, members in named:
         text += _struct(name, message, members) + _functions(name)

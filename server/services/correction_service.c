@@ -167,7 +167,7 @@ correction_service_batch_capture_events_write(struct service *service, struct st
 static enum err answer_one(struct service *service, const struct event *event, struct buffer *body)
 {
     char id[UUID_TEXT_BYTES];
-    struct feedback_view view;
+    struct feedback_event_view view;
     struct buffer message = {0};
     enum err err = feedback_view_read(event, &view);
 

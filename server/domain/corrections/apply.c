@@ -17,12 +17,14 @@
 
 /* Counts an event by its type, and a correction's fields by their names. */
 static enum err count_event(struct ctx *ctx, struct store_txn *txn, const struct event *event,
-                            const struct feedback_view *view)
+                            const struct feedback_event_view *view)
 {
     enum counter_dimension dimension = view->event_type == EVENT_TYPE_EXTRACTION_LINE_CORRECTED
                                            ? COUNTER_LINE_FIELD
                                            : COUNTER_FIELD_FIELD;
     struct counter_day at = counters_day(event->org, event->created_at_us);
+    struct slice names = view->fields_changed.run;
+    struct slice name = {NULL, 0};
     char type[16] = {0};
     int size = snprintf(type, sizeof(type), "%d", (int)view->event_type);
     enum err err = counters_add(ctx, txn, &at, COUNTER_EVENT_TYPE, slice_of(type, (size_t)size), 1);
@@ -30,20 +32,20 @@ static enum err count_event(struct ctx *ctx, struct store_txn *txn, const struct
     if (err != OK || !feedback_is_correction(view->event_type)) {
         return err;
     }
-    for (size_t i = 0; i < view->fields.count && err == OK; i++) {
-        err = counters_add_field(ctx, txn, &at, dimension, view->fields.names[i]);
+    while (err == OK && view_next(&names, &name)) {
+        err = counters_add_field(ctx, txn, &at, dimension, name);
     }
     return err;
 }
 
 static enum err apply_view(struct ctx *ctx, struct store_txn *txn, const struct event *event,
-                           const struct feedback_view *view)
+                           const struct feedback_event_view *view)
 {
     uint64_t superseded_by_seq = 0;
     enum err err = count_event(ctx, txn, event, view);
 
     if (err == OK && feedback_is_correction(view->event_type) && feedback_has_entity(view) &&
-        view->fields.count > 0) {
+        view->fields_changed.count > 0) {
         err = entity_rows_add(ctx, txn, event, view, &superseded_by_seq);
     }
     if (err == OK && feedback_is_correction(view->event_type)) {
@@ -57,7 +59,7 @@ static enum err apply_view(struct ctx *ctx, struct store_txn *txn, const struct 
 
 enum err corrections_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
 {
-    struct feedback_view view;
+    struct feedback_event_view view;
     struct ctx inner = *ctx;
     struct arena arena;
     enum err err = OK;

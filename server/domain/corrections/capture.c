@@ -1,6 +1,6 @@
 /*
- * capture.c: see capture.h. Facts and content are the two halves of a FeedbackEvent's wire bytes:
- * fields below 20, and fields from 20 on; one behind the other they are the message.
+ * capture.c: see capture.h. Facts and content are the two parts of a FeedbackEvent's wire bytes: fields
+ * below 20, and fields from 20 on; together they are the message.
  */
 #include "server/domain/corrections/capture.h"
 
@@ -9,19 +9,11 @@
 #include "server/domain/corrections/fill_in.h"
 #include "server/domain/corrections/reduce.h"
 #include "store/base/text.h"
-#include "store/base/wire.h"
+
+#include <errata/v1/feedback_event.views.h>
 
 /* What storing one event needs at most, several times over: its texts, filled in, and their row. */
 #define STORE_BYTES_MAX (4u << 20)
-
-/* The stored JSON texts of an event. */
-struct texts {
-    struct slice before;
-    struct slice after;
-    struct slice corrected_output;
-    struct slice meta;
-    bool reduced;
-};
 
 static void blame(struct ctx *ctx, struct slice path, const char *field, const char *why)
 {
@@ -92,15 +84,15 @@ static enum err reduce_one(struct arena *arena, struct slice json, const struct 
 }
 
 /* Reduces the corrected output against the before, as if it were the after. */
-static enum err reduce_output(struct arena *arena, const struct capture_input *input,
-                              struct texts *texts)
+static enum err reduce_output(struct arena *arena, struct capture_event *event)
 {
+    const struct capture_input *input = &event->input;
     struct members before = {NULL, NULL, 0};
     struct members output = {NULL, NULL, 0};
     enum err err = OK;
 
     if (input->corrected_output_json.size <= REDUCE_BYTES_MAX) {
-        texts->corrected_output = input->corrected_output_json;
+        event->corrected_output_json = input->corrected_output_json;
         return OK;
     }
     err = members_read(arena, members_value_of(input->before_json), &before);
@@ -111,15 +103,16 @@ static enum err reduce_output(struct arena *arena, const struct capture_input *i
         err = members_compare(arena, &before, &output);
     }
     if (err == OK) {
-        err = reduce_one(arena, input->corrected_output_json, &output, &texts->corrected_output,
-                         &texts->reduced);
+        err = reduce_one(arena, input->corrected_output_json, &output,
+                         &event->corrected_output_json, &event->reduced);
     }
     return err;
 }
 
-static enum err derive(struct arena *arena, const struct capture_input *input, struct texts *texts,
+static enum err derive(struct arena *arena, struct capture_event *event,
                        struct fields_changed *fields)
 {
+    const struct capture_input *input = &event->input;
     struct members before = {NULL, NULL, 0};
     struct members after = {NULL, NULL, 0};
     enum err err = members_read(arena, members_value_of(input->before_json), &before);
@@ -131,44 +124,30 @@ static enum err derive(struct arena *arena, const struct capture_input *input, s
         err = members_compare(arena, &before, &after);
     }
     if (err == OK) {
-        err = fields_changed_derive(arena, &before, &after, members_value_of(texts->meta), fields);
+        err = fields_changed_derive(arena, &before, &after, members_value_of(event->meta_json),
+                                    fields);
     }
     if (err == OK) {
-        err = reduce_one(arena, input->before_json, &before, &texts->before, &texts->reduced);
+        err = reduce_one(arena, input->before_json, &before, &event->before_json, &event->reduced);
     }
     if (err == OK) {
-        err = reduce_one(arena, input->after_json, &after, &texts->after, &texts->reduced);
+        err = reduce_one(arena, input->after_json, &after, &event->after_json, &event->reduced);
     }
-    return err != OK ? err : reduce_output(arena, input, texts);
+    return err != OK ? err : reduce_output(arena, event);
 }
 
-static enum err encode_runs(struct ctx *ctx, const struct texts *texts,
-                            const struct fields_changed *fields, struct capture_event *event)
+/* The run of fields_changed. */
+static enum err encode_fields(struct arena *arena, const struct fields_changed *fields,
+                              struct slice *ret_run)
 {
-    struct json_value snippet = {JSON_NULL, {NULL, 0}};
-    struct buffer names = {0};
-    struct buffer content = {0};
+    struct buffer run = {0};
 
-    buffer_init(&names, ctx->arena, 64);
+    buffer_init(&run, arena, 64);
     for (size_t i = 0; i < fields->count; i++) {
-        wire_put_bytes(&names, FEEDBACK_EVENT_FIELDS_CHANGED_FIELD, fields->names[i]);
+        wire_put_bytes(&run, FEEDBACK_EVENT_FIELDS_CHANGED_FIELD, fields->names[i]);
     }
-    buffer_init(&content, ctx->arena,
-                texts->before.size + texts->after.size + texts->corrected_output.size +
-                    texts->meta.size + 32);
-    wire_put_bytes_given(&content, FEEDBACK_EVENT_BEFORE_JSON_FIELD, texts->before);
-    wire_put_bytes_given(&content, FEEDBACK_EVENT_AFTER_JSON_FIELD, texts->after);
-    wire_put_bytes_given(&content, FEEDBACK_EVENT_CORRECTED_OUTPUT_JSON_FIELD,
-                         texts->corrected_output);
-    event->meta_at = content.size;
-    wire_put_bytes_given(&content, FEEDBACK_EVENT_META_JSON_FIELD, texts->meta);
-    event->fields = buffer_slice(&names);
-    event->content = buffer_slice(&content);
-    event->meta_json = texts->meta;
-    event->has_snippet =
-        json_member(members_value_of(texts->meta), SLICE("input_snippet"), &snippet);
-    event->reduced = texts->reduced;
-    return buffer_ok(&names) && buffer_ok(&content) ? OK : ERR_MEMORY;
+    *ret_run = buffer_slice(&run);
+    return buffer_ok(&run) ? OK : ERR_MEMORY;
 }
 
 enum err capture_prepare(struct ctx *ctx, const struct capture_caller *caller,
@@ -177,7 +156,7 @@ enum err capture_prepare(struct ctx *ctx, const struct capture_caller *caller,
 {
     struct fields_changed *fields = arena_alloc(ctx->arena, sizeof(*fields));
     struct capture_event event = {.input = *input, .path = path};
-    struct texts texts = {.reduced = false};
+    struct json_value snippet = {JSON_NULL, {NULL, 0}};
     enum err err = OK;
 
     if (fields == NULL) {
@@ -193,50 +172,58 @@ enum err capture_prepare(struct ctx *ctx, const struct capture_caller *caller,
         err = ERR_INVALID;
     }
     if (err == OK) {
-        err = choose_meta(ctx, input, path, &texts.meta);
+        err = choose_meta(ctx, input, path, &event.meta_json);
     }
     if (err == OK) {
-        err = derive(ctx->arena, input, &texts, fields);
+        err = derive(ctx->arena, &event, fields);
     }
     if (err == OK) {
-        err = encode_runs(ctx, &texts, fields, &event);
+        err = encode_fields(ctx->arena, fields, &event.fields);
     }
     if (err == OK) {
+        event.has_snippet =
+            json_member(members_value_of(event.meta_json), SLICE("input_snippet"), &snippet);
         *ret_event = event;
     }
     return err;
 }
 
-static enum err encode_facts(struct ctx *ctx, struct org_id org, const struct log_stamp *stamp,
-                             const struct capture_event *event, struct slice *ret_facts)
+/* Facts and content of the event. */
+static enum err encode(struct ctx *ctx, const struct capture_event *captured,
+                       struct event_draft *draft)
 {
-    const struct capture_input *input = &event->input;
-    char id[UUID_TEXT_BYTES];
-    char org_text[UUID_TEXT_BYTES];
-    struct buffer buffer = {0};
+    const struct capture_input *input = &captured->input;
+    const struct feedback_event_view view = {
+        .id = draft->stamp.id,
+        .org_id = draft->org.uuid,
+        .actor_user_id = input->actor_user_id,
+        .has_actor_user_id = input->actor_user_id.size > 0,
+        .event_type = input->event_type,
+        .entity_type = input->entity_type,
+        .has_entity_type = input->entity_type.size > 0,
+        .entity_id = input->entity_id,
+        .has_entity_id = input->entity_id.size > 0,
+        .draft_order_id = input->draft_order_id,
+        .has_draft_order_id = input->draft_order_id.size > 0,
+        .document_id = input->document_id,
+        .has_document_id = input->document_id.size > 0,
+        .layout_fingerprint = input->layout_fingerprint,
+        .has_layout_fingerprint = input->layout_fingerprint.size > 0,
+        .fields_changed = {.run = captured->fields},
+        .created_at_us = draft->created_at_us,
+        .has_created_at = true,
+        .reduced = captured->reduced,
+        .mapping_changes = {.run = input->mapping_changes},
+        .before_json = captured->before_json,
+        .after_json = captured->after_json,
+        .corrected_output_json = captured->corrected_output_json,
+        .meta_json = captured->meta_json,
+    };
 
-    uuid_format(stamp->id, id);
-    uuid_format(org.uuid, org_text);
-    buffer_init(&buffer, ctx->arena, 512 + event->fields.size + input->mapping_changes.size);
-    wire_put_bytes(&buffer, FEEDBACK_EVENT_ID_FIELD, slice_of(id, sizeof(id)));
-    wire_put_bytes(&buffer, FEEDBACK_EVENT_ORG_ID_FIELD, slice_of(org_text, sizeof(org_text)));
-    wire_put_bytes_given(&buffer, FEEDBACK_EVENT_ACTOR_USER_ID_FIELD, input->actor_user_id);
-    wire_put_varint(&buffer, FEEDBACK_EVENT_EVENT_TYPE_FIELD, (uint64_t)input->event_type);
-    wire_put_bytes_given(&buffer, FEEDBACK_EVENT_ENTITY_TYPE_FIELD, input->entity_type);
-    wire_put_bytes_given(&buffer, FEEDBACK_EVENT_ENTITY_ID_FIELD, input->entity_id);
-    wire_put_bytes_given(&buffer, FEEDBACK_EVENT_DRAFT_ORDER_ID_FIELD, input->draft_order_id);
-    wire_put_bytes_given(&buffer, FEEDBACK_EVENT_DOCUMENT_ID_FIELD, input->document_id);
-    wire_put_bytes_given(&buffer, FEEDBACK_EVENT_LAYOUT_FINGERPRINT_FIELD,
-                         input->layout_fingerprint);
-    buffer_append(&buffer, event->fields);
-    wire_put_timestamp(&buffer, FEEDBACK_EVENT_CREATED_AT_FIELD,
-                       input->has_created_at ? input->created_at_us : stamp->created_at_us);
-    if (event->reduced) {
-        wire_put_varint(&buffer, FEEDBACK_EVENT_REDUCED_FIELD, 1);
-    }
-    buffer_append(&buffer, input->mapping_changes);
-    *ret_facts = buffer_slice(&buffer);
-    return buffer_ok(&buffer) ? OK : ERR_MEMORY;
+    return view_encode_parts(&feedback_event_view_type, &view, ctx->arena, &draft->facts,
+                             &draft->content)
+               ? OK
+               : ERR_MEMORY;
 }
 
 static void add_subject(struct event_draft *draft, enum subject_kind kind, struct slice id)
@@ -310,10 +297,9 @@ static enum err store_one(struct ctx *ctx, struct store_txn *txn, struct org_id 
     if (err != OK) {
         return err;
     }
-    draft.content = filled.content;
     draft.created_at_us =
         filled.input.has_created_at ? filled.input.created_at_us : draft.stamp.created_at_us;
-    err = encode_facts(ctx, org, &draft.stamp, &filled, &draft.facts);
+    err = encode(ctx, &filled, &draft);
     if (err == OK) {
         err = add_subjects(ctx, &filled.input, &draft);
     }

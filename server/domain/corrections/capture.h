@@ -44,10 +44,12 @@ struct capture_input {
 struct capture_event {
     struct capture_input input; /* with the actor resolved */
     struct slice path; /* in the request, such as events[3]; empty: the request itself */
-    struct slice fields; /* fields_changed, wire bytes */
-    struct slice content; /* the content run, wire bytes; meta_json stands last */
-    size_t meta_at; /* where meta_json begins in it; its end: there is none */
-    struct slice meta_json; /* as it is stored */
+    struct slice fields; /* the run of fields_changed (store/base/view.h) */
+    /* The texts as they are stored; empty: absent. */
+    struct slice before_json;
+    struct slice after_json;
+    struct slice corrected_output_json;
+    struct slice meta_json;
     bool has_snippet; /* meta_json has input_snippet, whatever it is */
     bool reduced;
 };

@@ -4,36 +4,23 @@
 #include "server/domain/corrections/diff.h"
 
 #include "server/domain/corrections/members.h"
-#include "store/base/wire.h"
 
-#include <errata/v1/feedback_event.fields.h>
-
-static size_t bytes_of(uint32_t field, struct slice value)
-{
-    return wire_header_bytes(field, value.size) + value.size;
-}
+#include <errata/v1/feedback_event.views.h>
 
 /* Appends one FieldDiff; NULL for the side that has no such member. */
 static void append_one(uint32_t field, const struct member *before, const struct member *after,
                        struct buffer *buffer)
 {
-    struct slice name = before != NULL ? before->name : after->name;
-    size_t size = bytes_of(FIELD_DIFF_NAME_FIELD, name);
+    const struct slice none = {NULL, 0};
+    const struct field_diff_view diff = {
+        .name = before != NULL ? before->name : after->name,
+        .before = before != NULL ? before->value.text : none,
+        .has_before = before != NULL,
+        .after = after != NULL ? after->value.text : none,
+        .has_after = after != NULL,
+    };
 
-    if (before != NULL) {
-        size += bytes_of(FIELD_DIFF_BEFORE_FIELD, before->value.text);
-    }
-    if (after != NULL) {
-        size += bytes_of(FIELD_DIFF_AFTER_FIELD, after->value.text);
-    }
-    wire_put_header(buffer, field, size);
-    wire_put_bytes(buffer, FIELD_DIFF_NAME_FIELD, name);
-    if (before != NULL) {
-        wire_put_bytes(buffer, FIELD_DIFF_BEFORE_FIELD, before->value.text);
-    }
-    if (after != NULL) {
-        wire_put_bytes(buffer, FIELD_DIFF_AFTER_FIELD, after->value.text);
-    }
+    field_diff_view_put(&diff, field, buffer);
 }
 
 enum err diff_append(struct arena *arena, uint32_t field, struct slice before_json,

@@ -7,6 +7,7 @@
 
 #include "server/domain/corrections/apply.h"
 #include "server/domain/corrections/layout_rows.h"
+#include "store/base/assert.h"
 #include "store/record.h"
 
 #include <stdlib.h>
@@ -21,7 +22,7 @@ struct corrected {
 /* What one new correction is compared with, and what came of it. */
 struct meeting {
     const struct event *event;
-    const struct feedback_view *view;
+    const struct feedback_event_view *view;
     struct corrected corrected;
     struct entity_record row; /* decoded, one at a time */
     struct slice losers[APPLY_ENTITY_ROWS_MAX]; /* rows that lose a field; copies in the arena */
@@ -33,10 +34,16 @@ static int compare_names(const void *a, const void *b)
     return slice_compare(*(const struct slice *)a, *(const struct slice *)b);
 }
 
-static void sort_corrected(const struct fields_changed *fields, struct corrected *corrected)
+static void sort_corrected(struct slice fields_changed, struct corrected *corrected)
 {
-    corrected->count = fields->count;
-    memcpy(corrected->names, fields->names, fields->count * sizeof(struct slice));
+    struct slice name = {NULL, 0};
+
+    corrected->count = 0;
+    while (view_next(&fields_changed, &name)) {
+        ASSERT(corrected->count < RECORD_NAMES_MAX);
+        corrected->names[corrected->count] = name;
+        corrected->count++;
+    }
     memset(corrected->gone, 0, sizeof(corrected->gone));
     qsort(corrected->names, corrected->count, sizeof(struct slice), compare_names);
 }
@@ -121,7 +128,7 @@ static enum err shrink_row(struct ctx *ctx, struct store_txn *txn, struct meetin
                            struct slice value)
 {
     const struct event *event = meeting->event;
-    const struct feedback_view *view = meeting->view;
+    const struct feedback_event_view *view = meeting->view;
     struct entity_record *row = &meeting->row;
     struct example_place place = {.org = event->org};
     struct key key;
@@ -158,19 +165,20 @@ static enum err shrink_row(struct ctx *ctx, struct store_txn *txn, struct meetin
 static void fill_row(const struct meeting *meeting, const struct key_fingerprint *fingerprint,
                      struct entity_record *row)
 {
-    const struct feedback_view *view = meeting->view;
+    const struct feedback_event_view *view = meeting->view;
+    struct slice names = view->fields_changed.run;
+    struct slice name = {NULL, 0};
 
+    ASSERT(view->fields_changed.count <= RECORD_NAMES_MAX);
     memset(row, 0, sizeof(*row));
     row->seq = meeting->event->seq;
     row->created_at_us = meeting->event->created_at_us;
     if (view->layout_fingerprint.size > 0) {
         row->fingerprint = slice_of(fingerprint->bytes, sizeof(fingerprint->bytes));
     }
-    row->fields.count = view->fields.count;
-    memcpy(row->fields.items, view->fields.names, view->fields.count * sizeof(struct slice));
-    for (size_t i = 0; i < view->fields.count; i++) {
-        struct slice name = view->fields.names[i];
-
+    while (view_next(&names, &name)) {
+        row->fields.items[row->fields.count] = name;
+        row->fields.count++;
         if (!meeting->corrected.gone[find_corrected(&meeting->corrected, name)]) {
             row->remaining.items[row->remaining.count] = name;
             row->remaining.count++;
@@ -179,7 +187,7 @@ static void fill_row(const struct meeting *meeting, const struct key_fingerprint
 }
 
 enum err entity_rows_add(struct ctx *ctx, struct store_txn *txn, const struct event *event,
-                         const struct feedback_view *view, uint64_t *ret_superseded_by_seq)
+                         const struct feedback_event_view *view, uint64_t *ret_superseded_by_seq)
 {
     struct key prefix = key_entity_prefix(event->org, view->entity_type, view->entity_id);
     struct key key = key_entity(event->org, view->entity_type, view->entity_id, event->seq);
@@ -193,7 +201,7 @@ enum err entity_rows_add(struct ctx *ctx, struct store_txn *txn, const struct ev
     meeting->event = event;
     meeting->view = view;
     meeting->loser_count = 0;
-    sort_corrected(&view->fields, &meeting->corrected);
+    sort_corrected(view->fields_changed.run, &meeting->corrected);
     err = meet_rows(ctx, txn, &prefix, meeting);
     for (size_t i = 0; i < meeting->loser_count && err == OK; i++) {
         err = shrink_row(ctx, txn, meeting, meeting->losers[i]);

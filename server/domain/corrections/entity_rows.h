@@ -13,7 +13,8 @@
  * completes. `ret_superseded_by_seq` is its own seq where it is superseded as it comes (a late told
  * one), else 0. */
 MUST_CHECK enum err entity_rows_add(struct ctx *ctx, struct store_txn *txn,
-                                    const struct event *event, const struct feedback_view *view,
+                                    const struct event *event,
+                                    const struct feedback_event_view *view,
                                     uint64_t *ret_superseded_by_seq);
 
 #endif

@@ -92,7 +92,7 @@ enum err extraction_rows_find_draft(struct store_txn *txn, struct org_id org,
 
 /* The newest extraction of what a correction names; ERR_NOT_FOUND where there is none. */
 static enum err find_extraction(struct store_txn *txn, const struct event *event,
-                                const struct feedback_view *view, uint64_t *ret_seq)
+                                const struct feedback_event_view *view, uint64_t *ret_seq)
 {
     struct extraction_subject_record document = {.seq = 0, .created_at_us = INT64_MIN};
     struct extraction_subject_record draft = {.seq = 0, .created_at_us = INT64_MIN};
@@ -108,7 +108,7 @@ static enum err find_extraction(struct store_txn *txn, const struct event *event
     return *ret_seq != 0 ? OK : ERR_NOT_FOUND;
 }
 
-static uint64_t hash_field(const struct feedback_view *view, struct slice name)
+static uint64_t hash_field(const struct feedback_event_view *view, struct slice name)
 {
     const struct slice nothing = slice_of("", 1);
     const struct slice pieces[] = {view->entity_type, nothing, view->entity_id, nothing, name};
@@ -128,15 +128,17 @@ static bool is_corrected(const struct extraction_record *record, uint64_t hash)
 }
 
 /* Adds the fields of a correction that no earlier one had; gives how many they are. */
-static uint32_t add_fields(struct extraction_record *record, const struct feedback_view *view)
+static uint32_t add_fields(struct extraction_record *record, const struct feedback_event_view *view)
 {
+    struct slice names = view->fields_changed.run;
+    struct slice name = {NULL, 0};
     size_t count_before = record->corrected_field_count;
     size_t count_max = record->field_count < RECORD_CORRECTED_FIELDS_MAX
                            ? record->field_count
                            : RECORD_CORRECTED_FIELDS_MAX;
 
-    for (size_t i = 0; i < view->fields.count && record->corrected_field_count < count_max; i++) {
-        uint64_t hash = hash_field(view, view->fields.names[i]);
+    while (record->corrected_field_count < count_max && view_next(&names, &name)) {
+        uint64_t hash = hash_field(view, name);
 
         if (!is_corrected(record, hash)) {
             record->corrected_fields[record->corrected_field_count] = hash;
@@ -149,7 +151,8 @@ static uint32_t add_fields(struct extraction_record *record, const struct feedba
 /* Marks the row, and counts what that changed. The fingerprint is read where it lies until the row is
  * written. */
 static enum err correct_row(struct ctx *ctx, struct store_txn *txn, const struct event *event,
-                            const struct feedback_view *view, struct extraction_record *record)
+                            const struct feedback_event_view *view,
+                            struct extraction_record *record)
 {
     struct counted_extraction counted = {
         .org = event->org,
@@ -176,7 +179,7 @@ static enum err correct_row(struct ctx *ctx, struct store_txn *txn, const struct
 }
 
 enum err extraction_rows_correct(struct ctx *ctx, struct store_txn *txn, const struct event *event,
-                                 const struct feedback_view *view)
+                                 const struct feedback_event_view *view)
 {
     struct extraction_record record;
     struct slice value = {NULL, 0};

@@ -18,7 +18,7 @@ MUST_CHECK enum err extraction_rows_add(struct ctx *ctx, struct store_txn *txn, 
  * neither, or whose extraction was not recorded. */
 MUST_CHECK enum err extraction_rows_correct(struct ctx *ctx, struct store_txn *txn,
                                             const struct event *event,
-                                            const struct feedback_view *view);
+                                            const struct feedback_event_view *view);
 /* The event of the newest extraction of a draft order. ERR_NOT_FOUND where there is none. */
 MUST_CHECK enum err extraction_rows_find_draft(struct store_txn *txn, struct org_id org,
                                                struct slice draft_order_id,

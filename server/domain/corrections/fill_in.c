@@ -7,10 +7,9 @@
 #include "server/domain/corrections/extraction_rows.h"
 #include "server/domain/corrections/members.h"
 #include "server/domain/layouts/documents.h"
-#include "store/base/wire.h"
 
-#include <errata/v1/extraction.fields.h>
-#include <errata/v1/learning_service.fields.h>
+#include <errata/v1/extraction.views.h>
+#include <errata/v1/learning_service.views.h>
 
 /* The object's text with one more member at its front. An empty object may have white space in it. */
 static enum err add_snippet(struct arena *arena, struct slice meta_json, struct slice snippet,
@@ -33,48 +32,23 @@ static enum err add_snippet(struct arena *arena, struct slice meta_json, struct 
     return buffer_ok(&buffer) ? OK : ERR_MEMORY;
 }
 
-/* The last field of a number, a run of bytes, in a message; empty where there is none. */
-static enum err find_bytes(struct slice message, uint32_t number, struct slice *ret_bytes)
-{
-    struct wire_reader reader = wire_reader_of(message);
-    struct wire_field field = {0};
-    enum err err = OK;
-
-    *ret_bytes = slice_of(NULL, 0);
-    for (err = wire_next(&reader, &field); err == OK; err = wire_next(&reader, &field)) {
-        if (field.number == number && field.type == WIRE_BYTES) {
-            *ret_bytes = field.bytes;
-        }
-    }
-    return err == ERR_NOT_FOUND ? OK : ERR_CORRUPT;
-}
-
-static enum err fill_in_snippet(struct ctx *ctx, struct slice snippet, struct capture_event *event)
-{
-    struct buffer content = {0};
-    enum err err = add_snippet(ctx->arena, event->meta_json, snippet, &event->meta_json);
-
-    if (err != OK) {
-        return err;
-    }
-    buffer_init(&content, ctx->arena, event->meta_at + event->meta_json.size + 16);
-    buffer_append(&content, slice_of(event->content.data, event->meta_at));
-    wire_put_bytes(&content, FEEDBACK_EVENT_META_JSON_FIELD, event->meta_json);
-    event->content = buffer_slice(&content);
-    event->has_snippet = true;
-    return buffer_ok(&content) ? OK : ERR_MEMORY;
-}
-
-/* The document that an extraction was made of, as its facts tell; empty: none is named. */
+/* The document that an extraction was made of, from its facts; empty: it names none. */
 static enum err read_document_id(const struct event *event, struct slice *ret_document_id)
 {
-    struct slice extraction = {NULL, 0};
+    struct extraction_recorded_view recorded;
+    struct extraction_view extraction;
     enum err err = ERR_CORRUPT;
 
     if (event->kind == EVENT_EXTRACTION_RECORDED) {
-        err = find_bytes(event->facts, EXTRACTION_RECORDED_EXTRACTION_FIELD, &extraction);
+        err = extraction_recorded_view_read(event->facts, &recorded);
     }
-    return err != OK ? err : find_bytes(extraction, EXTRACTION_DOCUMENT_ID_FIELD, ret_document_id);
+    if (err == OK) {
+        err = extraction_view_read(recorded.extraction, &extraction);
+    }
+    if (err == OK) {
+        *ret_document_id = extraction.document_id;
+    }
+    return err;
 }
 
 enum err fill_in_document_of_draft(struct arena *arena, struct store_txn *txn, struct org_id org,
@@ -117,7 +91,8 @@ enum err fill_in_event(struct ctx *ctx, struct store_txn *txn, struct org_id org
         return ERR_MEMORY;
     }
     if (!event->has_snippet && known.input_snippet.size > 0) {
-        err = fill_in_snippet(ctx, known.input_snippet, event);
+        err = add_snippet(ctx->arena, event->meta_json, known.input_snippet, &event->meta_json);
+        event->has_snippet = true;
     }
     return err;
 }

@@ -74,7 +74,7 @@ static enum err read_snippet(struct arena *arena, struct slice meta_json, struct
 
 /* The wire bytes of what never changes in an Example. */
 static enum err encode_example(struct ctx *ctx, const struct event *event,
-                               const struct feedback_view *view, struct slice snippet,
+                               const struct feedback_event_view *view, struct slice snippet,
                                struct slice *ret_bytes)
 {
     bool partial = view->corrected_output_json.size == 0;
@@ -97,7 +97,7 @@ static enum err encode_example(struct ctx *ctx, const struct event *event,
 }
 
 static enum err write_example(struct ctx *ctx, struct store_txn *txn, const struct event *event,
-                              const struct feedback_view *view,
+                              const struct feedback_event_view *view,
                               const struct key_fingerprint *fingerprint)
 {
     bool partial = view->corrected_output_json.size == 0;
@@ -128,7 +128,7 @@ static enum err write_example(struct ctx *ctx, struct store_txn *txn, const stru
 }
 
 enum err layout_rows_add(struct ctx *ctx, struct store_txn *txn, const struct event *event,
-                         const struct feedback_view *view, uint64_t superseded_by_seq)
+                         const struct feedback_event_view *view, uint64_t superseded_by_seq)
 {
     struct key_fingerprint fingerprint = key_fingerprint_of(view->layout_fingerprint);
     struct key key = key_layout_head(event->org, &fingerprint);

@@ -20,7 +20,8 @@ struct example_place {
 /* Counts an event that names a layout; where it counts as an example, adds that with the mark
  * `superseded_by_seq` (0: it is not superseded). */
 MUST_CHECK enum err layout_rows_add(struct ctx *ctx, struct store_txn *txn,
-                                    const struct event *event, const struct feedback_view *view,
+                                    const struct event *event,
+                                    const struct feedback_event_view *view,
                                     uint64_t superseded_by_seq);
 /* Marks an example that was added before as superseded. */
 MUST_CHECK enum err layout_rows_mark(struct ctx *ctx, struct store_txn *txn,

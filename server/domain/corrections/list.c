@@ -34,7 +34,7 @@ enum err list_append_event(struct ctx *ctx, uint32_t field, const struct event *
                            enum list_detail detail, struct buffer *body)
 {
     struct slice content = detail == LIST_FACTS ? slice_of(NULL, 0) : event->content;
-    struct feedback_view view;
+    struct feedback_event_view view;
     struct buffer diff = {0};
     enum err err = OK;
 
@@ -61,10 +61,13 @@ static bool asks(struct slice wanted, struct slice found)
     return wanted.size > 0 && !slice_equal(wanted, found);
 }
 
-static bool has_field(const struct feedback_view *view, struct slice name)
+static bool has_field(const struct feedback_event_view *view, struct slice name)
 {
-    for (size_t i = 0; i < view->fields.count; i++) {
-        if (slice_equal(view->fields.names[i], name)) {
+    struct slice names = view->fields_changed.run;
+    struct slice found = {NULL, 0};
+
+    while (view_next(&names, &found)) {
+        if (slice_equal(found, name)) {
             return true;
         }
     }
@@ -72,7 +75,7 @@ static bool has_field(const struct feedback_view *view, struct slice name)
 }
 
 static bool is_wanted(const struct list_filter *filter, const struct event *event,
-                      const struct feedback_view *view)
+                      const struct feedback_event_view *view)
 {
     if ((filter->event_type != EVENT_TYPE_UNSPECIFIED && filter->event_type != view->event_type) ||
         event->created_at_us < filter->start_us || event->created_at_us >= filter->end_us) {
@@ -91,7 +94,7 @@ static bool is_wanted(const struct list_filter *filter, const struct event *even
 static enum err answer(struct list_walk *walk, const struct event *event)
 {
     size_t before = walk->body->size;
-    struct feedback_view view;
+    struct feedback_event_view view;
     enum err err = OK;
 
     if (event->kind != EVENT_FEEDBACK) {

@@ -1,6 +1,6 @@
 /*
- * view.h: a stored feedback event, read from its two runs of wire bytes without a copy. For rules
- * that need its members; what is only passed through is not read.
+ * view.h: a stored feedback event, read from its facts and content without a copy. For rules that need
+ * its members; what is only passed through is not read.
  */
 #ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_VIEW_H
 #define ERRATA_SERVER_DOMAIN_CORRECTIONS_VIEW_H
@@ -8,30 +8,15 @@
 #include "server/domain/corrections/fields_changed.h"
 #include "store/log.h"
 
-#include <errata/v1/feedback_event.fields.h>
+#include <errata/v1/feedback_event.views.h>
 
-/* Slices are borrowed from the event; empty: absent. */
-struct feedback_view {
-    enum event_type event_type;
-    struct slice entity_type;
-    struct slice entity_id;
-    struct slice draft_order_id;
-    struct slice document_id;
-    struct slice layout_fingerprint;
-    struct fields_changed fields;
-    bool reduced;
-    struct slice before_json;
-    struct slice after_json;
-    struct slice corrected_output_json;
-    struct slice meta_json;
-};
-
-/* ERR_CORRUPT for runs that are no FeedbackEvent. Content that was removed reads as absent. */
-MUST_CHECK enum err feedback_view_read(const struct event *event, struct feedback_view *ret_view);
+/* ERR_CORRUPT for bytes that are not a FeedbackEvent. Content that was removed reads as absent. */
+MUST_CHECK enum err feedback_view_read(const struct event *event,
+                                       struct feedback_event_view *ret_view);
 /* The event counts as an example: it is a correction of an extraction. */
 bool feedback_is_correction(enum event_type event_type);
 /* Both parts of an entity are named. */
-static inline bool feedback_has_entity(const struct feedback_view *view)
+static inline bool feedback_has_entity(const struct feedback_event_view *view)
 {
     return view->entity_type.size > 0 && view->entity_id.size > 0;
 }

@@ -124,7 +124,7 @@ static bool is_credited(const struct citations *citations, uint64_t seq)
 static enum err credit(struct store_txn *txn, struct org_id org, uint64_t seq,
                        struct slice layout_fingerprint, struct citations *citations)
 {
-    struct feedback_view view;
+    struct feedback_event_view view;
     struct event event;
     enum err err = log_read(txn, org, seq, &event);
 

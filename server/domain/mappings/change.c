@@ -195,7 +195,7 @@ enum err mapping_read_past(struct store_txn *txn, struct org_id org, const struc
 static enum err is_confirmation_of(const struct event *event, const struct mapping_row *row,
                                    bool *ret_is)
 {
-    struct feedback_view view;
+    struct feedback_event_view view;
     char id[UUID_TEXT_BYTES];
     enum err err = OK;
 

@@ -33,7 +33,7 @@ static struct capture_input line_corrected(const char *layout, const char *befor
 }
 
 static void read_event(struct world *world, struct store_txn *txn, uint64_t seq,
-                       struct event *event, struct feedback_view *view)
+                       struct event *event, struct feedback_event_view *view)
 {
     assert_int_equal(log_read(txn, world->org, seq, event), OK);
     assert_int_equal(feedback_view_read(event, view), OK);
@@ -45,9 +45,10 @@ static void test_stored_event(void **state)
 {
     struct capture_input input =
         line_corrected("abc", " {\"qty\":10}", "{\"qty\":12}", "{\"input_snippet\":\"Pos 1\"}");
-    struct feedback_view view;
+    struct feedback_event_view view;
     struct wire_reader reader;
     struct wire_field field;
+    struct slice name;
     struct store_txn *txn = NULL;
     struct event event;
     struct world world;
@@ -69,8 +70,8 @@ static void test_stored_event(void **state)
     assert_true(slice_equal(event.subjects[2].id, SLICE("line/7")));
     assert_true(slice_equal(event.actor_user_id, SLICE("ann")));
     assert_true(slice_equal(view.before_json, SLICE(" {\"qty\":10}")));
-    assert_int_equal(view.fields.count, 1);
-    assert_true(slice_equal(view.fields.names[0], SLICE("qty")));
+    assert_int_equal(view.fields_changed.count, 1);
+    assert_true(view_next(&view.fields_changed.run, &name) && slice_equal(name, SLICE("qty")));
     for (reader = wire_reader_of(event.facts); wire_next(&reader, &field) == OK;) {
         assert_true(field.number < 20);
     }
@@ -140,7 +141,7 @@ static void test_meta_limits(void **state)
 static void test_snippet_is_cut(void **state)
 {
     struct capture_input input = line_corrected("abc", "{}", "{\"qty\":1}", "");
-    struct feedback_view view;
+    struct feedback_event_view view;
     struct store_txn *txn = NULL;
     struct event event;
     struct buffer meta;
@@ -237,7 +238,7 @@ static void test_long_corrected_output(void **state)
     struct capture_input input = line_corrected("abc", "", "", "");
     struct buffer before;
     struct buffer output;
-    struct feedback_view view;
+    struct feedback_event_view view;
     struct event event;
     struct store_txn *txn = NULL;
     struct world world;

@@ -229,7 +229,7 @@ static void fill(struct model *model)
 }
 
 /* The stored text of an event's snippet; NULL slice where meta_json has none. */
-static struct slice stored_snippet(struct world *world, const struct feedback_view *view)
+static struct slice stored_snippet(struct world *world, const struct feedback_event_view *view)
 {
     struct json_value value = {JSON_NULL, {NULL, 0}};
     struct slice text = {NULL, 0};
@@ -248,7 +248,7 @@ static void check_stored(struct model *model, struct store_txn *txn, uint64_t se
     struct world *world = &model->world;
     struct json_problem problem = {NULL, 0};
     struct json_value value;
-    struct feedback_view view;
+    struct feedback_event_view view;
     struct event event;
 
     assert_int_equal(log_read(txn, world->org, seq, &event), OK);
@@ -580,7 +580,7 @@ static void test_meta_at_its_limit(void **state)
 {
     struct capture_input input = {.event_type = EVENT_TYPE_EXTRACTION_FIELD_CORRECTED};
     struct store_txn *txn = NULL;
-    struct feedback_view view;
+    struct feedback_event_view view;
     struct buffer meta;
     struct model model;
     struct event event;

@@ -5,9 +5,8 @@
 
 #include "server/domain/admin/admin.h"
 #include "server/domain/layouts/documents.h"
-#include "store/base/wire.h"
 
-#include <errata/v1/learning_service.fields.h>
+#include <errata/v1/learning_service.views.h>
 
 /* What an envelope takes on the wire beside its texts, generously. */
 #define ENVELOPE_BYTES 256
@@ -54,46 +53,52 @@ static struct slice source_name(enum event_source source)
     return slice_of(NULL, 0);
 }
 
-static void put_subject(struct buffer *body, const struct event_subject *subject)
+static enum err put_subjects(struct arena *arena, const struct event *event, struct slice *ret_run)
 {
-    struct slice kind = subject_name(subject->kind);
+    struct buffer run;
 
-    wire_put_header(body, EVENT_SUBJECTS_FIELD,
-                    wire_header_bytes(SUBJECT_KIND_FIELD, kind.size) + kind.size +
-                        wire_header_bytes(SUBJECT_ID_FIELD, subject->id.size) + subject->id.size);
-    wire_put_bytes(body, SUBJECT_KIND_FIELD, kind);
-    wire_put_bytes(body, SUBJECT_ID_FIELD, subject->id);
-}
-
-static void put_digest(struct buffer *body, uint32_t field, const struct sha256_digest *digest)
-{
-    wire_put_bytes(body, field, slice_of(digest->bytes, SHA256_BYTES));
-}
-
-static void put_envelope(struct buffer *body, const struct event *event)
-{
-    char id[UUID_TEXT_BYTES];
-
-    uuid_format(event->id, id);
-    wire_put_bytes(body, EVENT_ID_FIELD, slice_of(id, sizeof(id)));
-    wire_put_varint(body, EVENT_SEQ_FIELD, event->seq);
-    wire_put_varint(body, EVENT_KIND_FIELD, (uint64_t)event->kind);
-    if (event->actor_user_id.size != 0) {
-        wire_put_bytes(body, EVENT_ACTOR_USER_ID_FIELD, event->actor_user_id);
-    }
-    wire_put_varint(body, EVENT_ANNOTATOR_KIND_FIELD, (uint64_t)event->annotator);
-    wire_put_bytes(body, EVENT_SOURCE_FIELD, source_name(event->source));
-    wire_put_timestamp(body, EVENT_RECORDED_AT_FIELD, event->recorded_at_us);
-    wire_put_timestamp(body, EVENT_CREATED_AT_FIELD, event->created_at_us);
+    buffer_init(&run, arena, ENVELOPE_BYTES);
     for (size_t i = 0; i < event->subject_count; i++) {
-        put_subject(body, &event->subjects[i]);
+        const struct subject_view subject = {
+            .kind = subject_name(event->subjects[i].kind),
+            .id = event->subjects[i].id,
+        };
+
+        subject_view_put(&subject, EVENT_SUBJECTS_FIELD, &run);
     }
-    put_digest(body, EVENT_FACTS_SHA256_FIELD, &event->facts_sha256);
-    put_digest(body, EVENT_CONTENT_SHA256_FIELD, &event->content_sha256);
-    put_digest(body, EVENT_PREVIOUS_SHA256_FIELD, &event->previous_sha256);
-    if (event->content_removed) {
-        wire_put_varint(body, EVENT_CONTENT_REMOVED_FIELD, 1);
-    }
+    *ret_run = buffer_slice(&run);
+    return buffer_ok(&run) ? OK : ERR_MEMORY;
+}
+
+static struct slice digest_slice(const struct sha256_digest *digest)
+{
+    return slice_of(digest->bytes, SHA256_BYTES);
+}
+
+/* All but the payload, whose fields have higher numbers. */
+static enum err put_envelope(struct arena *arena, struct buffer *body, const struct event *event)
+{
+    struct event_view view = {
+        .id = event->id,
+        .seq = event->seq,
+        .kind = (enum event_kind)event->kind,
+        .actor_user_id = event->actor_user_id,
+        .has_actor_user_id = event->actor_user_id.size != 0,
+        .annotator_kind = (enum annotator_kind)event->annotator,
+        .source = source_name(event->source),
+        .recorded_at_us = event->recorded_at_us,
+        .has_recorded_at = true,
+        .created_at_us = event->created_at_us,
+        .has_created_at = true,
+        .facts_sha256 = digest_slice(&event->facts_sha256),
+        .content_sha256 = digest_slice(&event->content_sha256),
+        .previous_sha256 = digest_slice(&event->previous_sha256),
+        .content_removed = event->content_removed,
+    };
+    enum err err = put_subjects(arena, event, &view.subjects.run);
+
+    event_view_write(&view, body);
+    return err;
 }
 
 /* A payload whose two runs one behind the other are the message. */
@@ -161,8 +166,10 @@ enum err event_wire_put(struct arena *arena, struct buffer *body, uint32_t field
     enum err err = OK;
 
     buffer_init(&encoded, arena, ENVELOPE_BYTES + event->facts.size + event->content.size);
-    put_envelope(&encoded, event);
-    err = put_payload(arena, &encoded, event, with_content);
+    err = put_envelope(arena, &encoded, event);
+    if (err == OK) {
+        err = put_payload(arena, &encoded, event, with_content);
+    }
     if (err != OK) {
         return err;
     }

@@ -54,7 +54,9 @@ static enum err newest_version(struct store_txn *txn, struct org_id org, struct 
     return OK;
 }
 
-static struct slice put_tokens(struct arena *arena, const struct template *template)
+/* The run of a template's tokens. */
+static enum err put_tokens(struct arena *arena, const struct template *template,
+                           struct slice *ret_run)
 {
     struct buffer run;
 
@@ -62,7 +64,8 @@ static struct slice put_tokens(struct arena *arena, const struct template *templ
     for (size_t i = 0; i < template->name_count; i++) {
         wire_put_bytes(&run, PROMPT_TEMPLATE_TOKENS_FIELD, template->names[i]);
     }
-    return buffer_slice(&run);
+    *ret_run = buffer_slice(&run);
+    return buffer_ok(&run) ? OK : ERR_MEMORY;
 }
 
 /* Facts and content of the event. */
@@ -73,7 +76,6 @@ static enum err encode(struct ctx *ctx, const struct prompt_template_draft *draf
         .id = event->stamp.id,
         .name = draft->name,
         .version = version,
-        .tokens = {.run = put_tokens(ctx->arena, &draft->read)},
         .actor_user_id = draft->actor_user_id,
         .has_actor_user_id = true,
         .created_at_us = event->stamp.created_at_us,
@@ -81,11 +83,13 @@ static enum err encode(struct ctx *ctx, const struct prompt_template_draft *draf
         .text = draft->text,
         .comment = draft->comment,
     };
+    enum err err = put_tokens(ctx->arena, &draft->read, &view.tokens.run);
 
-    return view_encode_parts(&prompt_template_view_type, &view, ctx->arena, &event->facts,
-                             &event->content)
-               ? OK
-               : ERR_MEMORY;
+    if (err == OK && !view_encode_parts(&prompt_template_view_type, &view, ctx->arena,
+                                        &event->facts, &event->content)) {
+        err = ERR_MEMORY;
+    }
+    return err;
 }
 
 enum err prompt_template_put(struct ctx *ctx, struct store_txn *txn, struct org_id org,
@@ -170,12 +174,11 @@ static enum err make_shipped(struct ctx *ctx, struct prompt_template *ret_templa
         .view =
             {
                 .name = shipped_name(),
-                .tokens = {.run = put_tokens(ctx->arena, &template)},
                 .text = shipped_text(),
                 .comment = shipped_comment(),
             },
     };
-    return ret_template->view.tokens.run.size > 0 ? OK : ERR_MEMORY;
+    return put_tokens(ctx->arena, &template, &ret_template->view.tokens.run);
 }
 
 /* The newest of `newest` versions, gapless from 1, whose event is not behind `as_of_seq`; 0: none is.

@@ -10,7 +10,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
+
+/* How often, and after what pause, sealing is tried: up to 3 s with what the kernel waits by itself. */
+#define SEAL_TRIES 20
+#define SEAL_PAUSE_NS 10000000
 
 enum err pdf_bytes_open(struct pdf_bytes *bytes)
 {
@@ -40,11 +45,23 @@ enum err pdf_bytes_append(struct pdf_bytes *bytes, struct slice more)
     return OK;
 }
 
+/* The kernel refuses to seal pages that it holds itself for a moment, such as those that it moves
+ * (EBUSY, memfd_wait_for_pins in mm/memfd.c): then again, a little later. */
 enum err pdf_bytes_seal(struct pdf_bytes *bytes)
 {
     const int seals = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+    const struct timespec pause = {.tv_nsec = SEAL_PAUSE_NS};
 
-    return UNEXPECTED(fcntl(bytes->fd, F_ADD_SEALS, seals) != 0) ? ERR_INTERNAL : OK;
+    for (unsigned i = 0; i < SEAL_TRIES; i++) {
+        if (fcntl(bytes->fd, F_ADD_SEALS, seals) == 0) {
+            return OK;
+        }
+        if (UNEXPECTED(errno != EBUSY && errno != EINTR)) {
+            return ERR_INTERNAL;
+        }
+        (void)nanosleep(&pause, NULL);
+    }
+    return ERR_UNAVAILABLE;
 }
 
 /* Mapped privately: of a sealed memfd older kernels refuse a shared mapping, even one for reading. */

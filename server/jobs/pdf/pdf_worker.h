@@ -41,7 +41,8 @@ struct pdf_bytes {
 
 MUST_CHECK enum err pdf_bytes_open(struct pdf_bytes *bytes);
 MUST_CHECK enum err pdf_bytes_append(struct pdf_bytes *bytes, struct slice more);
-/* No more bytes: nobody can change them from here on. */
+/* No more bytes: from here on they cannot be changed. May take up to 3 s, on the pool's thread.
+ * ERR_UNAVAILABLE if the kernel holds pages of them for that long. */
 MUST_CHECK enum err pdf_bytes_seal(struct pdf_bytes *bytes);
 /* Reads them all, once they are sealed. */
 MUST_CHECK enum err pdf_bytes_hash(const struct pdf_bytes *bytes, struct sha256_digest *ret_sha256);

@@ -4,6 +4,7 @@
  */
 #include "tests/unit/pdf_jobs/pdf_jobs_tests.h"
 
+#include "store/base/assert.h"
 #include "store/base/clock.h"
 
 #include <errno.h>
@@ -11,6 +12,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -434,14 +436,35 @@ static void test_bytes(void **state)
     assert_int_equal(open_descriptors(), before);
 }
 
+/* Goal: bytes whose pages are held are not sealed, and not a mistake of ours; they are sealed once they
+ * are free. Method: a shared mapping that may be written, which the kernel answers with EBUSY. */
+static void test_seal_waits_for_held_pages(void **state)
+{
+    struct pdf_bytes bytes;
+    uint64_t unexpected_count = assert_unexpected_count();
+    void *held = NULL;
+
+    (void)state;
+    assert_int_equal(pdf_bytes_open(&bytes), OK);
+    assert_int_equal(pdf_bytes_append(&bytes, SLICE("held")), OK);
+    held = mmap(NULL, 4, PROT_READ | PROT_WRITE, MAP_SHARED, bytes.fd, 0);
+    assert_ptr_not_equal(held, MAP_FAILED);
+    assert_int_equal(pdf_bytes_seal(&bytes), ERR_UNAVAILABLE);
+    assert_int_equal(munmap(held, 4), 0);
+    assert_int_equal(pdf_bytes_seal(&bytes), OK);
+    assert_true(assert_unexpected_count() == unexpected_count);
+    pdf_bytes_close(&bytes);
+}
+
 int run_worker_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bytes),        cmocka_unit_test(test_start),
-        cmocka_unit_test(test_read_ready),   cmocka_unit_test(test_start_fails),
-        cmocka_unit_test(test_endings),      cmocka_unit_test(test_asked),
-        cmocka_unit_test(test_no_memory),    cmocka_unit_test(test_no_descriptors),
-        cmocka_unit_test(test_server_fails), cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_bytes),          cmocka_unit_test(test_seal_waits_for_held_pages),
+        cmocka_unit_test(test_start),          cmocka_unit_test(test_read_ready),
+        cmocka_unit_test(test_start_fails),    cmocka_unit_test(test_endings),
+        cmocka_unit_test(test_asked),          cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_no_descriptors), cmocka_unit_test(test_server_fails),
+        cmocka_unit_test(test_cancel),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -188,6 +188,7 @@ uint32_t writer_queue_ahead(const struct writer_queue *queue, struct org_id org)
             ahead += share->requests < rounds ? share->requests : rounds;
         }
         share = share->next;
+        ASSERT(share != NULL); /* it is a ring */
     } while (share != queue->turn);
     return ahead;
 }

@@ -253,8 +253,8 @@ void call_deliver(struct call_core *core, struct slice message);
 void call_deliver_end(struct call_core *core);
 /* Answers with an error of the transport's own: what the services finish later goes nowhere. */
 void call_refuse(struct call_core *core, enum err err, struct slice message);
-/* The same, with the error's own text where `message` is empty. */
-void call_refuse_text(struct call_core *core, enum err err, struct slice message);
+/* The same, with the error's own text where `text` is empty. */
+void call_refuse_text(struct call_core *core, enum err err, struct slice text);
 /* The same, with the error's own text where `message` is NULL. */
 void call_refuse_err(struct call_core *core, enum err err, const char *message);
 

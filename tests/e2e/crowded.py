@@ -66,6 +66,7 @@ class Crowded(unittest.TestCase):
                 break  # from here on they are connected
         self.assertGreater(ended, 100)
         self.assertTrue(watcher.is_active())
+        wait_for(lambda: LINE in server.read_log())
         lines = [line for line in server.read_log().splitlines() if LINE in line]
         self.assertEqual(len(lines), 1, lines)
         self.assertRegex(lines[0], r"max=128 .*refused=0")

@@ -475,9 +475,10 @@ void view_write_range(const struct view_type *type, const void *view, uint32_t f
     }
 }
 
-void view_write(const struct view_type *type, const void *view, struct buffer *buffer)
+/* `size` is that of the whole message. */
+static void write_sized(const struct view_type *type, const void *view, size_t size,
+                        struct buffer *buffer)
 {
-    size_t size = view_bytes(type, view);
     size_t before = buffer->size;
 
     if (!buffer_reserve(buffer, size + WIRE_OVERHEAD_BYTES)) {
@@ -487,20 +488,28 @@ void view_write(const struct view_type *type, const void *view, struct buffer *b
     ASSERT(!buffer_ok(buffer) || buffer->size - before == size);
 }
 
+void view_write(const struct view_type *type, const void *view, struct buffer *buffer)
+{
+    write_sized(type, view, view_bytes(type, view), buffer);
+}
+
 void view_put(const struct view_type *type, const void *view, uint32_t number,
               struct buffer *buffer)
 {
-    wire_put_header(buffer, number, view_bytes(type, view));
-    view_write(type, view, buffer);
+    size_t size = view_bytes(type, view);
+
+    wire_put_header(buffer, number, size);
+    write_sized(type, view, size, buffer);
 }
 
 bool view_encode(const struct view_type *type, const void *view, struct arena *arena,
                  struct slice *ret_message)
 {
+    size_t size = view_bytes(type, view);
     struct buffer buffer;
 
-    buffer_init(&buffer, arena, view_bytes(type, view) + WIRE_OVERHEAD_BYTES);
-    view_write(type, view, &buffer);
+    buffer_init(&buffer, arena, size + WIRE_OVERHEAD_BYTES);
+    write_sized(type, view, size, &buffer);
     *ret_message = buffer_slice(&buffer);
     return buffer_ok(&buffer);
 }

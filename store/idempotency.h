@@ -44,7 +44,7 @@ struct idempotency_time {
 /* Reads the clock: when the writer starts, so that a jump after that is seen, and before each batch. */
 void idempotency_time_update(struct idempotency_time *time, const struct clock *clock);
 
-/* Whose old rows went last; zeroed: nobody's. */
+/* The organisation whose old rows went last; zeroed: none yet. */
 struct idempotency_sweep {
     struct uuid org;
 };

@@ -19,7 +19,7 @@ struct backup_ring {
     uint8_t *bytes;
     uint64_t put_bytes; /* in all */
     uint64_t taken_bytes; /* in all */
-    uint64_t lent_bytes; /* behind those: what the last take gave */
+    uint64_t lent_bytes; /* after those: what the last take gave */
     bool is_stopped;
 };
 

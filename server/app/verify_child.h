@@ -12,7 +12,7 @@
 #define VERIFY_COPY_FOLDER "copy"
 #define VERIFY_MADE_FOLDER "made"
 
-/* The map that tables made anew need at most, of a log in a store that uses so much: pages of a tree are
+/* The map that rebuilt tables need at most, of a log in a store that uses so much: pages of a tree are
  * half full at least, and what a batch frees is used again after the next one. */
 uint64_t verify_made_map_bytes(const struct config *config, uint64_t used_bytes);
 /* Gives the exit status (app.h). */

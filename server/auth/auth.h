@@ -45,7 +45,7 @@ void auth_free(struct auth *auth);
 bool auth_check_cached(struct auth *auth, struct slice authorization, uint64_t version,
                        const struct clock *clock, struct auth_identity *ret_identity);
 /* The identity of `Bearer <token>` by the store. ERR_UNAUTHENTICATED with a message for whatever is
- * not a token in force; no caller can tell unknown, wrong, revoked and ended ones apart. */
+ * not a token in force; no caller can distinguish unknown, wrong, revoked and expired ones. */
 MUST_CHECK enum err auth_check(struct auth *auth, struct ctx *ctx, struct store_txn *txn,
                                struct slice authorization, uint64_t version,
                                struct auth_identity *ret_identity);

@@ -106,7 +106,7 @@ struct call_inflation {
     struct call_core *previous;
     struct slice packed;
     size_t max; /* bytes that it may come to */
-    atomic_bool stop; /* nobody waits for it any more; set by the loop, read by the pool */
+    atomic_bool stop; /* no caller waits for it any more; set by the loop, read by the pool */
     enum err result;
     struct slice bytes; /* what it came to: the message, until it is dropped */
     struct arena arena; /* where that is */
@@ -150,7 +150,7 @@ struct call_inflations {
     uint32_t running;
     size_t packed_bytes; /* of all messages that wait */
     struct gzip_inflater *inflater; /* for small messages; owned, NULL until there was one */
-    uint8_t small[CALL_INFLATE_HERE_BYTES + 1]; /* one byte more tells that it is larger */
+    uint8_t small[CALL_INFLATE_HERE_BYTES + 1]; /* one byte more shows that it is larger */
 };
 
 struct call_core {
@@ -312,14 +312,14 @@ static inline struct arena *call_input_arena(struct call_core *core)
 {
     return method_has_one_request(core->call.method) ? &core->arena : &core->input_arena;
 }
-/* Takes from the memory for request messages; false where there is none left: the call is refused. */
+/* Takes from the memory for request messages; false if no memory is left: the call is refused. */
 MUST_CHECK bool call_take_budget(struct call_core *core, size_t bytes);
 void call_give_budget(struct call_core *core, uint64_t bytes);
 
 /* call_inflate.c */
 /* A compressed message is whole: it is taken, now or by the pool, or refused. */
 void call_inflate(struct call_core *core, struct slice packed);
-/* Nobody wants it any more. */
+/* No caller wants it any more. */
 void call_inflation_stop(struct call_core *core);
 /* The same, and the call leaves its connection. */
 void call_inflation_let_go(struct call_core *core);

@@ -31,7 +31,7 @@
 #define H2_FEED_REQUESTS_MAX 16
 #define H2_FEED_BYTES_MAX ((size_t)16 * 1024)
 /* A header list is counted up to here, or to so many times the bytes of its block; a longer one ends the
- * connection, since each byte of it may stand for thousands (HPACK's references). Huffman's code makes less
+ * connection, since each byte of it may expand to thousands (HPACK's references). Huffman's code makes less
  * than twice as much of a text: so a caller with too much metadata gets an answer. */
 #define H2_HEADER_LIST_BYTES_COUNTED (4 * H2_HEADER_LIST_BYTES_MAX)
 #define H2_HEADER_LIST_TIMES_MAX 2

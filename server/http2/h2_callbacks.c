@@ -46,7 +46,7 @@ static int h2_on_begin_frame(nghttp2_session *session, const nghttp2_frame_hd *h
     return 0;
 }
 
-/* More than the bytes of its block may stand for. */
+/* More than the bytes of its block may expand to. */
 static bool h2_list_is_far_too_large(const struct h2_conn *conn, const struct h2_stream *stream)
 {
     return stream->header_list_bytes > H2_HEADER_LIST_BYTES_COUNTED &&

@@ -147,7 +147,7 @@ void net_connection_read_start(struct net_connection *connection);
 /* Notes whether it is idle now. */
 void net_connection_note_idle(struct net_connection *connection);
 void net_connection_leave_idle(struct net_connection *connection);
-/* Room for one more connection, which is counted already: false where there is none. */
+/* Room for one more connection, which is counted already; false if there is no room. */
 MUST_CHECK bool net_server_make_room(struct net_server *server);
 /* net_held.c */
 /* Keeps the bytes (there may be none) for the connection's next turn, and reads no others until then.

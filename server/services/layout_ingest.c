@@ -66,7 +66,7 @@ static enum err refuse(struct ctx *ctx, enum pdf_reason reason, bool has_passwor
         break;
     case PDF_WALL_LIMIT:
         why = "its text was not read within 8 s, twice within 15 minutes, because the machine was "
-              "busy; send it again when the machine has time, or save it anew with simpler pages";
+              "busy; send it again when the machine has time, or save it again with simpler pages";
         break;
     }
     fault_add(ctx->fault, slice_text(field), "%s", why);

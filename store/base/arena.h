@@ -19,7 +19,7 @@
 /* A first chunk above this (made for one large piece) is not kept by a reset. */
 #define ARENA_KEPT_BYTES_MAX ((size_t)64 * 1024)
 
-/* More than this is given back to the system where nobody waits: 16 MiB take it 2 ms. */
+/* More than this is given back to the system on another thread: 16 MiB take it 2 ms. */
 #define ARENA_FREE_HERE_BYTES ((size_t)1024 * 1024)
 
 struct arena_chunk;

@@ -102,10 +102,11 @@ enum err backup_end_check(const uint8_t end[BACKUP_END_BYTES], uint64_t file_byt
     sha256_add(state, slice_of(end, END_DIGEST_AT));
     digest = sha256_read(state);
     if (memcmp(digest.bytes, end + END_DIGEST_AT, SHA256_BYTES) != 0) {
-        return fault_say(fault, ERR_CORRUPT,
-                         "%s: damaged: its bytes do not have the SHA-256 that stands at its end; "
-                         "expected the file as it was written",
-                         name);
+        return fault_say(
+            fault, ERR_CORRUPT,
+            "%s: damaged: its bytes do not have the SHA-256 that is stored at its end; "
+            "expected the file as it was written",
+            name);
     }
     return OK;
 }

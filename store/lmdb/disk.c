@@ -134,7 +134,7 @@ void disk_give_up_reserve(const char *path)
     (void)unlink(path); /* Failing leaves things as full as they were. */
 }
 
-/* The process's number that a file has; 0 where there is none. */
+/* The process's number that a file has; 0 if it has none. */
 static int read_number(const char *path)
 {
     char text[NUMBER_TEXT_BYTES];

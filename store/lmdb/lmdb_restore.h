@@ -15,14 +15,14 @@
 struct store_restore {
     const char *file; /* the backup */
     const char *path; /* the data folder: not there, or empty */
-    /* How far it is: the file is read twice, `copying` says which time. NULL: not told. */
+    /* How far it is: the file is read twice, `copying` says which time. NULL: no reports. */
     void (*on_progress)(void *user, bool copying, uint64_t bytes, uint64_t bytes_total);
     void *user;
 };
 
 /* A failure says why in `fault`: ERR_INVALID for a file that is no backup or one of a later program,
  * ERR_CORRUPT for a damaged one, ERR_PRECONDITION for a folder that is not empty or in use,
- * ERR_DISK_FULL, ERR_IO, ERR_MEMORY. Nothing is left behind but an empty folder that was there before. */
+ * ERR_DISK_FULL, ERR_IO, ERR_MEMORY. Nothing is left but an empty folder that was there before. */
 MUST_CHECK enum err store_lmdb_restore(const struct store_restore *restore, struct fault *fault,
                                        struct backup_info *ret_info);
 

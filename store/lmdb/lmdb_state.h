@@ -8,7 +8,7 @@
  * and a data file of its own: that is how it is recognised. Its pages may be of different commits. What
  * keeps the inode is no copy and is not mistaken for one: a folder whose process was killed, one that
  * was moved within its file system, a snapshot of a volume. A copy that was made after a clean end says
- * `closed`. A copy of a folder whose process was killed can't be told from one of a running server:
+ * `closed`. A copy of a folder whose process was killed can't be distinguished from one of a running server:
  * it is checked like one.
  *
  * The file is not synced: after a power cut nothing depends on it. It is written in place, which a full

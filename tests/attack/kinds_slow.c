@@ -65,7 +65,7 @@ static void begin_slow_body(struct peer *peer)
     peer_message(peer, stream, false, slice_of(zeros, sizeof(zeros)), FLAG_END_STREAM);
 }
 
-/* A frame of a kind that nobody knows, of which a byte comes each second. */
+/* A frame of an unknown kind, of which a byte comes each second. */
 static void begin_slow_frame(struct peer *peer)
 {
     static const uint8_t zeros[1000];

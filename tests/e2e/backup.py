@@ -202,7 +202,7 @@ class CutOff(Case):
         return process
 
     def held_stream(self):
-        """A stream whose client reads nothing behind its first message."""
+        """A stream whose client reads nothing after its first message."""
         call = self.client.admin.Backup(admin.BackupRequest())
         self.assertGreater(len(next(call).data), 0)
         return call

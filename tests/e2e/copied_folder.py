@@ -172,7 +172,7 @@ class CopiedFolder(unittest.TestCase):
         self.assertNotIn(COPY, self.served(self.path("moved"))[0])
 
     def test_killed_and_copied(self):
-        """It can't be told from a copy of a running server: it is checked, and served."""
+        """It can't be distinguished from a copy of a running server: it is checked, and served."""
         self.client.close()
         self.server.kill9()
         log, count = self.served(self.copy())

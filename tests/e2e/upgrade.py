@@ -121,7 +121,7 @@ class Version2(unittest.TestCase):
         self.check_answers()
 
     def test_a_backup_of_it(self):
-        """A backup that an earlier program made is restored, and made anew by the start. Its layout is
+        """A backup that an earlier program made is restored, and rebuilt by the start. Its layout is
         written here once more, by store/FORMAT.md."""
         path, data = os.path.join(self.data, "backup"), os.path.join(self.data, "restored")
         with open(os.path.join(self.data, "db", "data.mdb"), "rb") as f:

@@ -14,7 +14,7 @@
 
 #define PATH "errata.v1.AdminService/Backup"
 
-/* Stands for the app's backup. */
+/* In place of the app's backup. */
 struct fake {
     struct backup_jobs jobs;
     struct backup_state state;

@@ -284,7 +284,7 @@ static void test_mappings(void **state)
     caller.created_at_us = world.clock.wall_us;
     clock_manual_advance(&world.clock, SECOND_US);
     assert_int_equal(mappings_reject(&caller, &confirmed, &judged), GRPC_OK);
-    assert_int_equal(judged.mapping->status, CONFIRMED); /* told late: the later one is known */
+    assert_int_equal(judged.mapping->status, CONFIRMED); /* backdated: the later one is known */
     caller.created_at_us = 0;
     assert_int_equal(mappings_reject(&caller, &confirmed, &judged), GRPC_OK);
     assert_int_equal(judged.mapping->status, REJECTED);

@@ -117,7 +117,7 @@ static void expect_reason(struct world *world, const char *token, const char *re
     assert_non_null(strstr(listener_end(&listener), reason));
 }
 
-/* Goal: the log tells the reasons apart that no caller can. Method: each kind of token. */
+/* Goal: the log distinguishes the reasons, which no caller can. Method: each kind of token. */
 static void test_reasons(void **state)
 {
     struct world world;

@@ -79,7 +79,7 @@ struct sim {
     struct clock_manual clock;
     int64_t wall_ahead_us; /* all steps that the wall clock ever made forward */
     int64_t started_ahead_us; /* the same when the server was last started */
-    int64_t crept_us; /* steps forward that no server can tell from the clock's own time */
+    int64_t crept_us; /* steps forward that no server can distinguish from the clock's own time */
     struct random_seeded draws; /* what happens */
     struct random_seeded server_random; /* what the server draws */
     struct random_seeded client_random;

@@ -122,7 +122,7 @@ static void test_sizes(void **state)
 
 /* Goal: what a message states of its size decides nothing but where it is inflated. Method: a small one that
  * states to be large, a large one that states to be small, one with an error in the middle, one that is cut,
- * and one that is whole with bytes behind it: all are refused as damaged, and no service sees them. */
+ * and one that is whole with bytes after it: all are refused as damaged, and no service sees them. */
 static void test_damaged(void **state)
 {
     struct scene scene;
@@ -175,7 +175,7 @@ static void test_limit(void **state)
     close_scene(&scene);
 }
 
-/* Goal: messages of a stream come in their order, whichever are inflated where, and its end behind them; what
+/* Goal: messages of a stream come in their order, whichever are inflated where, and its end after them; what
  * waits is held against the window. Method: large, small, plain, large, the end; each step of the pool lets
  * through what has its turn. */
 static void test_stream(void **state)
@@ -215,7 +215,7 @@ static void test_stream(void **state)
     close_scene(&scene);
 }
 
-/* Goal: an error in the middle of a stream ends it, and nothing behind it is looked at. Method: a good one, a
+/* Goal: an error in the middle of a stream ends it, and nothing after it is looked at. Method: a good one, a
  * damaged one, a good one; and one whose service has enough after the first. */
 static void test_stream_errors(void **state)
 {
@@ -425,7 +425,7 @@ static void test_room(void **state)
     close_scene(&scene);
 }
 
-/* Goal: what waits is bounded: a connection's first message may always wait, those behind it as far as there
+/* Goal: what waits is bounded: a connection's first message may always wait, those after it as far as there
  * is room. Method: messages of 3 MiB that do not shrink: one on the pool, two that wait, one too many; when the
  * pool is done with one, another may. */
 static void test_line_room(void **state)
@@ -614,7 +614,7 @@ static struct call_core *crowd_step(struct crowd *crowd)
 
 /* Goal: who has much to be inflated has it in turns with others, and the pool never has more than it may.
  * Method: three messages of one connection, two of a second and one of a third, which came last: its turn is
- * behind one of each of the others. */
+ * after one of each of the others. */
 static void test_turns(void **state)
 {
     static const struct call_protocol protocol = {crowd_on_event, crowd_on_event, crowd_on_event,

@@ -116,7 +116,7 @@ static void test_socket_scarce(void **state)
     free(bench);
 }
 
-/* Whether the server has closed it, which is told at once; else nothing comes. */
+/* Whether the server has closed it, which is seen at once; else nothing comes. */
 static bool client_is_refused(int fd)
 {
     char byte = 0;

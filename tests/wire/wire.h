@@ -157,7 +157,7 @@ void wire_teardown(struct wire_world *world);
 void wire_run(struct wire_world *world);
 /* The same, but the client reads nothing: what a full socket is like. */
 void wire_feed_only(struct wire_world *world);
-/* The pool does its oldest job, and the loop hears of it; false where there is none. */
+/* The pool does its oldest job, and the loop hears of it; false if it has no job. */
 bool wire_pool_step(struct wire_world *world);
 /* Moves time, with the ticks that come with it. */
 void wire_pass(struct wire_world *world, int64_t by_us);

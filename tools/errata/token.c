@@ -263,7 +263,7 @@ const struct command token_commands[] = {
      .arguments = "KEYID",
      .summary = "revoke a token at once and for ever",
      .help =
-         "Revokes a token by its key id: the eight hex digits that stand in its text behind "
+         "Revokes a token by its key id: the eight hex digits in its text after "
          "`errata_`, and in `errata token list`. The last usable ADMIN token with the server flag "
          "is refused: create another one first.",
      .examples = {{"errata token revoke 0123abcd", NULL}},

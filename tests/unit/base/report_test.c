@@ -231,7 +231,7 @@ static void test_logger_json(void **state)
     assert_true(slice_equal(member.text, SLICE("\"number 7\"")));
 }
 
-/* Goal: text lines say the same, and levels are kept. Method: the first line, behind its time; the same two
+/* Goal: text lines say the same, and levels are kept. Method: the first line, after its time; the same two
  * lines where only errors are wanted. */
 static void test_logger_text(void **state)
 {

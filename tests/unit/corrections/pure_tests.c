@@ -120,7 +120,7 @@ static void test_reduce_steps(void **state)
 }
 
 /* Goal: a text of just the largest size is left as it is, at each step. Method: one of 10,240 bytes and one
- * of a byte more; the same of what is left without white space, and of that behind a cut string. */
+ * of a byte more; the same of what is left without white space, and of that after a cut string. */
 static void test_reduce_at_the_limit(void **state)
 {
     static const char head[] = "{ \"desc\": \"";

@@ -240,7 +240,7 @@ static struct document measure_one(struct world *world, uint8_t of_org, const ch
 
 /* Goal: a document that the machine has no time for may be sent again once; the second time there is an
  * end: without a text it is refused, with one it has no tables. Another organisation's is another document, one
- * that was measured meanwhile starts anew, and what was long ago is forgotten. Method: the fake worker says
+ * that was measured meanwhile starts again, and what was long ago is forgotten. Method: the fake worker says
  * who waited for a processor; the clock is ours. */
 static void test_starved(void **state)
 {

@@ -259,7 +259,7 @@ static void drop_table(const struct world *world, const char *name)
 }
 
 /* Goal: a store that lacks a table is refused, but for what an older format need not have, since it is
- * made anew. Method: a table of each class taken out, in this format and in an older one. */
+ * rebuilt. Method: a table of each class taken out, in this format and in an older one. */
 static void test_missing_table(void **state)
 {
     static const enum store_table tables[] = {TABLE_EVENT, TABLE_COUNTER, TABLE_IDEMPOTENCY};

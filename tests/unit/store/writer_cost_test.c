@@ -23,7 +23,7 @@ static void learn(struct writer_cost *cost, uint32_t small, uint32_t large, int6
     }
 }
 
-/* Goal: the sync and the cost of each request are told apart. Method: commits of two sizes. */
+/* Goal: the sync and the cost of each request are distinguished. Method: commits of two sizes. */
 static void test_parts_are_told_apart(void **state)
 {
     struct writer_cost cost = {0};

@@ -12,7 +12,7 @@
 #define ROUNDS 60
 
 /* Callers that each have one request in flight. Those that one batch answered send their next one
- * while the following batch runs, as callers behind a network do. */
+ * while the following batch runs, as callers across a network do. */
 struct callers {
     struct writer_world *world;
     uint32_t waiting[CALLERS_MAX]; /* have an answer, and send again */
@@ -179,7 +179,7 @@ static void test_not_started_too_late(void **state)
     assert_int_equal(world->puts[1].result, OK);
 }
 
-/* Goal: a forecast that is wrong locks nobody out. Method: the disk becomes fast; all requests have short
+/* Goal: a forecast that is wrong locks no caller out. Method: the disk becomes fast; all requests have short
  * deadlines; without a commit they are taken again after seconds, and the next ones at once. */
 static void test_forecast_recovers(void **state)
 {

@@ -704,7 +704,7 @@ static void expect_alone(const char *argument, int code, const char *says)
     assert_non_null(strstr(said, says));
 }
 
-/* Goal: started by hand it says what it is, and serves nobody; a mistake is named. Method: exit codes of each
+/* Goal: started by hand it says what it is, and serves no client; a mistake is named. Method: exit codes of each
  * way, and the words for it. */
 static void test_by_hand(void **state)
 {

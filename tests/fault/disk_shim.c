@@ -15,6 +15,8 @@
  *                 (EDQUOT); PATH.slow: syncs take as many milliseconds as the file says, or until
  *                 it is gone;
  *                 PATH.lie: syncs succeed and do nothing
+ *   DISK_ONLY_SYNCS  if set, all calls but syncs pass through unseen, at the cost that they have without
+ *                 the shim: for measurements
  *   DISK_TOLD     when a call crashes or fails by number, its name is written into this file
  */
 #include "disk_journal.h"
@@ -71,6 +73,7 @@ struct call {
 
 static struct {
     bool active;
+    bool only_syncs;
     char folder[PATH_MAX];
     size_t folder_bytes;
     const char *switches;
@@ -147,6 +150,7 @@ __attribute__((constructor)) static void start(void)
     }
     shim.folder_bytes = strlen(shim.folder);
     shim.switches = getenv("DISK_SWITCH");
+    shim.only_syncs = getenv("DISK_ONLY_SYNCS") != NULL;
     if (getenv("DISK_CRASH") != NULL) {
         read_crash(getenv("DISK_CRASH"));
     }
@@ -195,6 +199,12 @@ static bool is_ours(int file, uint64_t *ret_inode)
     }
     *ret_inode = info.st_ino;
     return true;
+}
+
+/* The same of a file that is about to be written. */
+static bool is_ours_to_write(int file, uint64_t *ret_inode)
+{
+    return !shim.only_syncs && is_ours(file, ret_inode);
 }
 
 /* The path relative to the folder, of one that may be relative to `folder_file`. */
@@ -544,7 +554,7 @@ ssize_t pwritev(int file, const struct iovec *pieces, int count, off_t offset)
 {
     uint64_t inode = 0;
 
-    if (!is_ours(file, &inode)) {
+    if (!is_ours_to_write(file, &inode)) {
         return NEXT(pwritev)(file, pieces, count, offset);
     }
     return write_pieces(file, inode, pieces, count, offset);
@@ -555,7 +565,7 @@ ssize_t pwrite(int file, const void *bytes, size_t size, off_t offset)
     struct iovec piece = {(void *)(uintptr_t)bytes, size};
     uint64_t inode = 0;
 
-    if (!is_ours(file, &inode)) {
+    if (!is_ours_to_write(file, &inode)) {
         return NEXT(pwrite)(file, bytes, size, offset);
     }
     return write_pieces(file, inode, &piece, 1, offset);
@@ -578,7 +588,7 @@ ssize_t write(int file, const void *bytes, size_t size)
     struct iovec piece = {(void *)(uintptr_t)bytes, size};
     uint64_t inode = 0;
 
-    if (!is_ours(file, &inode)) {
+    if (!is_ours_to_write(file, &inode)) {
         return NEXT(write)(file, bytes, size);
     }
     return write_on(file, inode, &piece, 1);
@@ -588,7 +598,7 @@ ssize_t writev(int file, const struct iovec *pieces, int count)
 {
     uint64_t inode = 0;
 
-    if (!is_ours(file, &inode)) {
+    if (!is_ours_to_write(file, &inode)) {
         return NEXT(writev)(file, pieces, count);
     }
     return write_on(file, inode, pieces, count);
@@ -600,7 +610,7 @@ int ftruncate(int file, off_t length)
 {
     struct call call = {.kind = DISK_TRUNCATE, .offset = (uint64_t)length};
 
-    if (!is_ours(file, &call.file)) {
+    if (!is_ours_to_write(file, &call.file)) {
         return NEXT(ftruncate)(file, length);
     }
     begin_call(&call);
@@ -611,7 +621,7 @@ int posix_fallocate(int file, off_t offset, off_t length)
 {
     struct call call = {.kind = DISK_ALLOCATE, .offset = (uint64_t)(offset + length)};
 
-    if (!is_ours(file, &call.file)) {
+    if (!is_ours_to_write(file, &call.file)) {
         return NEXT(posix_fallocate)(file, offset, length);
     }
     if (is_over_quota(file, offset + length)) {

@@ -58,7 +58,7 @@ static void on_turn(uv_idle_t *handle)
 {
     struct app *app = (struct app *)handle->data;
 
-    if (!services_turn(app->services)) {
+    if (!pipeline_turn(app->pipeline)) {
         (void)uv_idle_stop(handle);
     }
 }
@@ -67,10 +67,10 @@ static void on_turn_end(uv_prepare_t *handle)
 {
     struct app *app = (struct app *)handle->data;
 
-    services_end_turn(app->services);
+    pipeline_end_turn(app->pipeline);
 }
 
-static void services_want_turn(void *user)
+static void pipeline_want_turn(void *user)
 {
     struct app *app = (struct app *)user;
 
@@ -85,10 +85,10 @@ static enum err run_on_pool(void *user, void (*work)(void *job),
     return pool_submit(app->pool, work, done, job);
 }
 
-_Static_assert(PDF_SLOTS_MAX + SERVICES_POOL_READS_MAX <= POOL_JOBS_KEPT,
+_Static_assert(PDF_SLOTS_MAX + PIPELINE_POOL_READS_MAX <= POOL_JOBS_KEPT,
                "each of them finds a kept place");
 
-static enum err services_run_read(void *user, void (*work)(void *job),
+static enum err pipeline_run_read(void *user, void (*work)(void *job),
                                   void (*done)(void *job, enum err result), void *job)
 {
     struct app *app = (struct app *)user;
@@ -120,9 +120,9 @@ static enum err serve(struct app *app)
     }
     app_end_start_guard();
     move_to(app, APP_SERVING);
-    services_set_health(app->services, HEALTH_PART_SERVER, HEALTH_SERVING);
-    services_set_health(app->services, HEALTH_PART_WRITE, HEALTH_SERVING);
-    services_check_clock(app->services);
+    pipeline_set_health(app->pipeline, HEALTH_PART_SERVER, HEALTH_SERVING);
+    pipeline_set_health(app->pipeline, HEALTH_PART_WRITE, HEALTH_SERVING);
+    pipeline_check_clock(app->pipeline);
     app_pdf_tell_health(app);
     app_access_report(app);
     (void)fputs(line, stdout);
@@ -158,13 +158,13 @@ static void on_health_timer(uv_timer_t *handle)
     struct writer_stats stats = writer_read_stats(app->writer);
 
     end_if_broken(app);
-    services_end_expired(app->services);
-    services_check_clock(app->services);
+    pipeline_end_expired(app->pipeline);
+    pipeline_check_clock(app->pipeline);
     if (app->state == APP_STARTING && uv_now(&app->loop) - app->warm_from_ms >= APP_WARM_MS) {
         become_ready(app); /* the rest is read while it serves */
     }
     if (app->state == APP_SERVING) {
-        services_set_health(app->services, HEALTH_PART_WRITE,
+        pipeline_set_health(app->pipeline, HEALTH_PART_WRITE,
                             !app_lost_file(app) && stats.writable ? HEALTH_SERVING
                                                                   : HEALTH_NOT_SERVING);
         app_access_check(app);
@@ -212,21 +212,21 @@ static void on_verifier_news(void *user, struct org_id org)
 {
     struct app *app = (struct app *)user;
 
-    services_wake_verify(app->services, org);
+    pipeline_wake_verify(app->pipeline, org);
 }
 
 static void on_backup_news(void *user, struct org_id org)
 {
     struct app *app = (struct app *)user;
 
-    services_wake_backup(app->services, org);
+    pipeline_wake_backup(app->pipeline, org);
 }
 
 static void on_backup_failed(void *user)
 {
     struct app *app = (struct app *)user;
 
-    services_end_backup(app->services);
+    pipeline_end_backup(app->pipeline);
 }
 
 /* Of a verification or a backup. */
@@ -241,7 +241,7 @@ void app_close_if_idle(struct app *app)
     struct writer_stats stats;
 
     if (app->state != APP_CLOSING || !app->net_closed || app->warming ||
-        services_live_count(app->services) != 0 || pool_count(app->pool) != 0 ||
+        pipeline_live_count(app->pipeline) != 0 || pool_count(app->pool) != 0 ||
         !verifier_is_idle(app->verifier) || !backup_is_idle(app->backup)) {
         return;
     }
@@ -277,12 +277,12 @@ static void on_signal(uv_signal_t *handle, int number)
     switch (app->state) {
     case APP_STARTING:
         move_to(app, APP_CLOSING);
-        services_drain(app->services);
+        pipeline_drain(app->pipeline);
         net_server_close(app->net, on_net_closed, app);
         return;
     case APP_SERVING:
         move_to(app, APP_DRAINING);
-        services_drain(app->services);
+        pipeline_drain(app->pipeline);
         net_server_drain(app->net, app->config->drain_timeout_ms, on_net_drained, app);
         return;
     case APP_DRAINING:
@@ -461,14 +461,14 @@ static enum err make_services(struct app *app)
 {
     const struct writer_config writer = {
         .backend = app->backend, .clock = app->ctx.clock, .wake = writer_wake, .user = app};
-    struct services_config services = {
+    struct pipeline_config pipeline = {
         .backend = app->backend,
         .env = &app->env,
         .clock = app->ctx.clock,
         .random = app->ctx.random,
         .run_on_pool = run_on_pool,
-        .run_read = services_run_read,
-        .want_turn = services_want_turn,
+        .run_read = pipeline_run_read,
+        .want_turn = pipeline_want_turn,
         .user = app,
     };
     enum err err = pool_new(&app->loop, &app->pool);
@@ -491,22 +491,22 @@ static enum err make_services(struct app *app)
     if (err != OK) {
         return err;
     }
-    services.writer = app->writer;
-    services.auth = app->auth;
-    services.documents = app_pdf_documents(app);
-    services.verify = verifier_jobs(app->verifier);
-    services.backup = backup_jobs(app->backup);
+    pipeline.writer = app->writer;
+    pipeline.auth = app->auth;
+    pipeline.documents = app_pdf_documents(app);
+    pipeline.verify = verifier_jobs(app->verifier);
+    pipeline.backup = backup_jobs(app->backup);
     app->env.writer = app->writer;
     app->env.format_version = STORE_FORMAT_VERSION;
     app->env.log_engine = SLICE("lmdb");
     app->env.read_counters = read_counters;
     app->env.read_counters_user = app;
-    return services_new(&app->arena, &services, &app->services);
+    return pipeline_new(&app->arena, &pipeline, &app->pipeline);
 }
 
 static enum err make_transport(struct app *app)
 {
-    struct call_config calls = call_config_default(services_handlers(app->services));
+    struct call_config calls = call_config_default(pipeline_handlers(app->pipeline));
     struct net_protocol protocols[1];
     struct net_config net = {
         .clock = app->ctx.clock,

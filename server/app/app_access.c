@@ -81,7 +81,7 @@ void app_access_report(struct app *app)
     if (app->state != APP_SERVING) {
         return;
     }
-    services_set_health(app->services, HEALTH_PART_ADMIN,
+    pipeline_set_health(app->pipeline, HEALTH_PART_ADMIN,
                         is_warned ? HEALTH_NOT_SERVING : HEALTH_SERVING);
     if (is_warned && (!access->is_warned || uv_now(&app->loop) >= access->log_again_ms)) {
         log_warning(app);

@@ -13,7 +13,7 @@
 #include "server/jobs/pdf/pdf_jobs.h"
 #include "server/jobs/pool.h"
 #include "server/net/server.h"
-#include "server/services/services.h"
+#include "server/pipeline/pipeline.h"
 #include "store/lmdb/lmdb.h"
 
 #include <stdatomic.h>
@@ -77,7 +77,7 @@ struct app {
     struct pdf_jobs *pdf; /* stays NULL without a worker program */
     struct auth *auth;
     struct writer *writer;
-    struct services *services;
+    struct pipeline *pipeline;
     struct call_server *calls;
     struct net_server *net;
     struct net_bound bound; /* until `net` listens on it */

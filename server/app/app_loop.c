@@ -213,7 +213,7 @@ void app_deinit(struct app *app)
 {
     net_server_free(app->net);
     call_server_free(app->calls);
-    services_free(app->services);
+    pipeline_free(app->pipeline);
     writer_free(app->writer);
     auth_free(app->auth);
     pdf_jobs_free(app->pdf);

@@ -163,7 +163,7 @@ void app_pdf_stop(struct app *app)
 void app_pdf_tell_health(struct app *app)
 {
     if (app->state == APP_SERVING) {
-        services_set_health(app->services, HEALTH_PART_PDF,
+        pipeline_set_health(app->pipeline, HEALTH_PART_PDF,
                             app->pdf_serving ? HEALTH_SERVING : HEALTH_NOT_SERVING);
     }
 }

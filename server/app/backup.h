@@ -15,7 +15,7 @@
 #ifndef ERRATA_SERVER_APP_BACKUP_H
 #define ERRATA_SERVER_APP_BACKUP_H
 
-#include "server/services/backup_jobs.h"
+#include "server/pipeline/backup_jobs.h"
 #include "store/backend.h"
 #include "store/base/clock.h"
 

@@ -12,7 +12,7 @@
 #define ERRATA_SERVER_APP_VERIFIER_H
 
 #include "server/jobs/pool.h"
-#include "server/services/verify_jobs.h"
+#include "server/pipeline/verify_jobs.h"
 
 /* How often the copying thread is asked how far it is. */
 #define VERIFIER_TICK_MS 50

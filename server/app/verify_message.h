@@ -6,7 +6,7 @@
 #ifndef ERRATA_SERVER_APP_VERIFY_MESSAGE_H
 #define ERRATA_SERVER_APP_VERIFY_MESSAGE_H
 
-#include "server/services/verify_jobs.h"
+#include "server/pipeline/verify_jobs.h"
 
 /* Progress is told at most this often. */
 #define VERIFY_TELL_US 100000

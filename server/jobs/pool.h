@@ -13,7 +13,7 @@
 /* Jobs that wait or run: what parsing 10 MB takes (about 100 ms) times this is some 10 s of work. */
 #define POOL_JOBS_MAX 256
 /* Places beside those, with a thread kept for each, for users that bound their own jobs and queue what
- * waits: documents (PDF_SLOTS_MAX at once) and long reads (SERVICES_POOL_READS_MAX). However many of
+ * waits: documents (PDF_SLOTS_MAX at once) and long reads (PIPELINE_POOL_READS_MAX). However many of
  * the others wait, or wait for something, a job in a kept place begins at once. */
 #define POOL_JOBS_KEPT 4
 /* Threads. The rest is for large bodies, which take at most a core each. */

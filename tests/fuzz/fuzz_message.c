@@ -6,8 +6,8 @@
  */
 #include "server/codec/check.h"
 #include "server/codec/proto_json.h"
-#include "server/services/dispatch.h"
-#include "server/services/services.h"
+#include "server/pipeline/dispatch.h"
+#include "server/pipeline/pipeline.h"
 #include "store/base/assert.h"
 #include "store/base/wire.h"
 #include "tests/fuzz/fuzz.h"
@@ -140,7 +140,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct arena stage;
     struct arena work;
 
-    arena_init(&stage, SERVICES_STAGE_BYTES_MAX);
+    arena_init(&stage, PIPELINE_STAGE_BYTES_MAX);
     arena_init(&work, WORK_BYTES);
     if (check(&stage, method->request, input.rest) == OK) {
         ProtobufCMessage *message = unpack(&stage, method, input.rest);

@@ -357,7 +357,7 @@ static void pass(struct sequence *sequence, struct fuzz_input *input)
     world->keys_ended = world->keys_ended || sequence->pool.now_us < WORLD_START_US ||
                         sequence->pool.now_us - WORLD_START_US > DAY_US;
     call_server_tick(world->calls, clock_monotonic_us(world->ctx.clock));
-    services_end_expired(world->services);
+    pipeline_end_expired(world->pipeline);
 }
 
 /* What is around the services is busy, or well again. */

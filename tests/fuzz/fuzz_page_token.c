@@ -3,8 +3,8 @@
  * method and filter alone; any other text is refused, whatever it is made of: bytes, bytes in
  * base64, or one of our own with something changed.
  */
-#include "server/services/env.h"
-#include "server/services/page_token.h"
+#include "server/pipeline/env.h"
+#include "server/pipeline/page_token.h"
 #include "store/base/assert.h"
 #include "store/base/base64.h"
 #include "tests/fuzz/fuzz.h"

@@ -34,17 +34,17 @@ errata_fuzz(upload ROUNDS 300 USES grpc net SOURCES ${errata_wire_world} PARTS u
 errata_fuzz(client USES client PARTS nghttp2)
 errata_fuzz(framing USES grpc)
 errata_fuzz(gzip USES grpc PARTS zlib)
-errata_fuzz(message USES services PARTS protobuf_c)
+errata_fuzz(message USES api PARTS protobuf_c)
 file(GLOB errata_fuzz_method ${CMAKE_SOURCE_DIR}/tests/fuzz/method/*.c)
 set(errata_rpc_world ${CMAKE_SOURCE_DIR}/tests/rpc/world.c
     ${CMAKE_SOURCE_DIR}/tests/rpc/fake_documents.c)
-errata_fuzz(method ROUNDS 200 USES services store_memory domain_replay
+errata_fuzz(method ROUNDS 200 USES api store_memory domain_replay
             SOURCES ${errata_fuzz_method} ${errata_rpc_world} PARTS cmocka)
-errata_fuzz(page_token USES services)
+errata_fuzz(page_token USES api)
 errata_fuzz(exposure USES domain_exposures)
 errata_fuzz(record USES store)
 errata_fuzz(request USES codec)
-errata_fuzz(rows ROUNDS 300 USES services store_memory domain_replay
+errata_fuzz(rows ROUNDS 300 USES api store_memory domain_replay
             SOURCES ${errata_rpc_world} PARTS cmocka)
 errata_fuzz(template USES domain_text)
 errata_fuzz(text USES domain_text SOURCES ${CMAKE_SOURCE_DIR}/tests/unit/text/promises.c

@@ -3,7 +3,7 @@
  */
 #include "tests/rpc/world.h"
 
-#include "server/services/rpc.h"
+#include "server/pipeline/rpc.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,14 +74,14 @@ static struct fake *init(struct world *world)
     for (size_t i = 0; i < sizeof(fake.bytes); i++) {
         fake.bytes[i] = (uint8_t)(i * 7 + i / 256);
     }
-    world->services->config.backup = &fake.jobs;
+    world->pipeline->config.backup = &fake.jobs;
     return &fake;
 }
 
 static void come(struct world *world, struct fake *fake, size_t size)
 {
     fake->ready_bytes += size;
-    services_wake_backup(world->services, fake->org);
+    pipeline_wake_backup(world->pipeline, fake->org);
     world_run(world);
 }
 
@@ -177,7 +177,7 @@ static void test_backpressure(void **state)
     assert_int_equal(fake->taken_bytes, before);
     fake->state.ended = true;
     fake->state.err = ERR_DEADLINE;
-    services_end_backup(world.services);
+    pipeline_end_backup(world.pipeline);
     world_run(&world);
     assert_true(exchange.ended);
     assert_int_equal(exchange.code, GRPC_DEADLINE_EXCEEDED);
@@ -224,7 +224,7 @@ static void test_refused(void **state)
     assert_true(slice_has(exchange.message, "too slow"));
     assert_int_equal(fake->cancels, 1);
     exchange_close(&exchange);
-    world.services->config.backup = NULL;
+    world.pipeline->config.backup = NULL;
     begin(&exchange, &world, world.admin);
     assert_int_equal(exchange.code, GRPC_UNIMPLEMENTED);
     exchange_close(&exchange);
@@ -245,7 +245,7 @@ static void test_cancelled(void **state)
     world_run(&world);
     assert_int_equal(fake->cancels, 1);
     begin(&exchange, &world, world.admin);
-    services_drain(world.services);
+    pipeline_drain(world.pipeline);
     world_run(&world);
     assert_true(exchange.ended);
     assert_int_equal(exchange.code, GRPC_UNAVAILABLE);

@@ -2,7 +2,7 @@
  * clock_tests.c: a clock that was years ahead for a while, through calls: what is written after it was put
  * right is dated right, counted right, listed and in force. Each test ends with a replay of its log.
  */
-#include "server/services/rpc.h"
+#include "server/pipeline/rpc.h"
 #include "store/base/assert.h"
 #include "tests/rpc/mappings.h"
 
@@ -317,7 +317,7 @@ static void expect_ahead(struct world *world, int64_t warned_us, int64_t counted
         }
     }
     assert_int_equal(found, 1);
-    services_check_clock(world->services);
+    pipeline_check_clock(world->pipeline);
     assert_int_equal(world->env.health[HEALTH_PART_CLOCK],
                      warned_us > 0 ? HEALTH_NOT_SERVING : HEALTH_SERVING);
 }
@@ -355,10 +355,10 @@ static void test_warning(void **state)
 /* Whether a check of the clock at this moment writes a line. */
 static bool writes_line(struct world *world)
 {
-    const struct clock_line *line = &world->services->clock_line;
+    const struct clock_line *line = &world->pipeline->clock_line;
     struct clock_line before = *line;
 
-    services_check_clock(world->services);
+    pipeline_check_clock(world->pipeline);
     return line->was_written && (!before.was_written || line->written_us != before.written_us ||
                                  line->is_ahead != before.is_ahead);
 }
@@ -379,12 +379,12 @@ static void test_warning_lines(void **state)
     assert_false(writes_line(&world));
     clock_manual_advance(&world.clock, 1);
     assert_true(writes_line(&world));
-    assert_true(world.services->clock_line.is_ahead);
+    assert_true(world.pipeline->clock_line.is_ahead);
     world.clock.wall_us += DAY_US;
     assert_false(writes_line(&world));
     clock_manual_advance(&world.clock, 60 * SECOND_US);
     assert_true(writes_line(&world));
-    assert_false(world.services->clock_line.is_ahead);
+    assert_false(world.pipeline->clock_line.is_ahead);
     clock_manual_advance(&world.clock, 7200 * SECOND_US);
     assert_false(writes_line(&world));
     world_deinit(&world);

@@ -105,11 +105,11 @@ static void test_early_ends(void **state)
         world_init(&scene.world);
         play(&scene, paths[at % 2], point);
         if (point == POINT_QUEUED) { /* the pool still has it */
-            assert_int_equal(services_live_count(scene.world.services), 1);
+            assert_int_equal(pipeline_live_count(scene.world.pipeline), 1);
             assert_int_equal(scene.world.documents.closed, 0);
         }
         world_run(&scene.world);
-        assert_int_equal(services_live_count(scene.world.services), 0);
+        assert_int_equal(pipeline_live_count(scene.world.pipeline), 0);
         assert_int_equal(scene.world.documents.opened, streamed || point != POINT_RECEIVING);
         assert_int_equal(scene.world.documents.cancelled, on_pool);
         assert_int_equal(scene.world.documents.measured, point == POINT_WRITING);
@@ -178,7 +178,7 @@ static void test_drain(void **state)
     ingest_send_part(&streamed, "streamed", CONTENT);
     ingest_open(&queued, &world, INGEST_UNARY);
     ingest_send(&queued, "queued", CONTENT);
-    services_drain(world.services);
+    pipeline_drain(world.pipeline);
     assert_int_equal(world.env.health[HEALTH_PART_PDF], HEALTH_NOT_SERVING);
     assert_false(streamed.ended);
     ingest_send_part(&streamed, NULL, CONTENT);

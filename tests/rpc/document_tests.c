@@ -149,9 +149,9 @@ static void test_piece_on_pool(void **state)
     ingest_open(&exchange, &world, INGEST_STREAM);
     ingest_send_part(&exchange, "three", slice_of(bytes, sizeof(bytes)));
     exchange_close(&exchange);
-    assert_int_equal(services_live_count(world.services), 1); /* the pool has it */
+    assert_int_equal(pipeline_live_count(world.pipeline), 1); /* the pool has it */
     world_run(&world);
-    assert_int_equal(services_live_count(world.services), 0);
+    assert_int_equal(pipeline_live_count(world.pipeline), 0);
     world_deinit(&world);
 }
 
@@ -269,7 +269,7 @@ static void test_troubles(void **state)
         assert_true(slice_has(exchange.message, trouble->message));
         assert_int_equal(slice_has(exchange.details, "google.rpc.RetryInfo"), trouble->retry);
         exchange_close(&exchange);
-        assert_int_equal(services_live_count(world.services), 0);
+        assert_int_equal(pipeline_live_count(world.pipeline), 0);
         fake_documents_check_end(&world.documents);
         assert_int_equal(ingest_count(&world), 0);
         *result = OK;

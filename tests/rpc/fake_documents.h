@@ -5,7 +5,7 @@
 #ifndef ERRATA_TESTS_RPC_FAKE_DOCUMENTS_H
 #define ERRATA_TESTS_RPC_FAKE_DOCUMENTS_H
 
-#include "server/services/document_jobs.h"
+#include "server/pipeline/document_jobs.h"
 
 #define FAKE_DOCUMENTS_MAX 16
 

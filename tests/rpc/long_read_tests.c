@@ -19,7 +19,7 @@
 
 #define LEARNING "errata.v1.AnalyticsService/GetLearningAnalytics"
 #define COVERAGE "errata.v1.AnalyticsService/ListLayoutCoverage"
-#define ORG_WAITING_MAX (SERVICES_POOL_READS_WAITING_MAX / 2)
+#define ORG_WAITING_MAX (PIPELINE_POOL_READS_WAITING_MAX / 2)
 
 static void open_learning(struct exchange *exchange, struct world *world, const char *token)
 {
@@ -171,7 +171,7 @@ static void test_turns(void **state)
     (void)world_make_org(&world, "other", other);
     for (size_t i = 0; i < 7; i++) {
         open_coverage(&reads[i], &world, i < 5 ? world.admin : other, 0);
-        assert_int_equal(world.job_count, i < 2 ? i + 1 : SERVICES_POOL_READS_MAX);
+        assert_int_equal(world.job_count, i < 2 ? i + 1 : PIPELINE_POOL_READS_MAX);
     }
     run_job(&world, 0);
     expect_end(&reads[0], GRPC_OK);
@@ -207,7 +207,7 @@ static void test_line_is_bounded(void **state)
         (void)world_make_org(&world, name, tokens[org]);
     }
     for (size_t org = 0; org < 2; org++) {
-        size_t count = org == 0 ? ORG_WAITING_MAX + SERVICES_POOL_READS_MAX : ORG_WAITING_MAX;
+        size_t count = org == 0 ? ORG_WAITING_MAX + PIPELINE_POOL_READS_MAX : ORG_WAITING_MAX;
 
         for (size_t i = 0; i < count; i++) {
             open_coverage(&reads[org][i], &world, tokens[org], 0);
@@ -220,7 +220,7 @@ static void test_line_is_bounded(void **state)
     }
     open_coverage(&more, &world, tokens[2], 0);
     expect_end(&more, GRPC_UNAVAILABLE);
-    assert_int_equal(services_live_count(world.services), 2 * ORG_WAITING_MAX + 2);
+    assert_int_equal(pipeline_live_count(world.pipeline), 2 * ORG_WAITING_MAX + 2);
     world_run(&world);
     for (size_t org = 0; org < 2; org++) {
         for (size_t i = 0; i < ORG_WAITING_MAX + (org == 0 ? 2 : 0); i++) {
@@ -263,11 +263,11 @@ static void test_cancel(void **state)
     }
     exchange_close(&reads[5]);
     exchange_close(&reads[2]);
-    assert_int_equal(services_live_count(world.services), 4);
+    assert_int_equal(pipeline_live_count(world.pipeline), 4);
     exchange_close(&reads[0]);
-    assert_int_equal(services_live_count(world.services), 4);
+    assert_int_equal(pipeline_live_count(world.pipeline), 4);
     run_job(&world, 0);
-    assert_int_equal(services_live_count(world.services), 3);
+    assert_int_equal(pipeline_live_count(world.pipeline), 3);
     world_run(&world);
     expect_end(&reads[1], GRPC_OK);
     expect_end(&reads[3], GRPC_OK);
@@ -289,7 +289,7 @@ static void test_deadline(void **state)
     }
     clock_manual_advance(&world.clock, 200000);
     call_server_tick(world.calls, clock_monotonic_us(world.ctx.clock));
-    assert_int_equal(services_live_count(world.services), 2);
+    assert_int_equal(pipeline_live_count(world.pipeline), 2);
     expect_end(&reads[2], GRPC_DEADLINE_EXCEEDED);
     open_coverage(&reads[3], &world, world.admin, 100000);
     run_job(&world, 1);
@@ -313,7 +313,7 @@ static void test_drain(void **state)
     for (size_t i = 0; i < 3; i++) {
         open_coverage(&reads[i], &world, world.admin, 0);
     }
-    services_drain(world.services);
+    pipeline_drain(world.pipeline);
     open_coverage(&late, &world, world.admin, 0);
     expect_end(&late, GRPC_UNAVAILABLE);
     world_run(&world);

@@ -176,10 +176,10 @@ static void test_turns(void **state)
         open_sanitize(&long_texts[i], &world, world.admin, text);
     }
     open_sanitize(&others[0], &world, token, text);
-    assert_int_equal(world.job_count, SERVICES_POOL_READS_MAX);
+    assert_int_equal(world.job_count, PIPELINE_POOL_READS_MAX);
     open_sanitize(&others[1], &world, token, "short");
     assert_true(others[1].ended);
-    for (size_t i = 0; i < SERVICES_POOL_READS_MAX + 1; i++) {
+    for (size_t i = 0; i < PIPELINE_POOL_READS_MAX + 1; i++) {
         run_first_job(&world);
     }
     assert_true(others[0].ended);

@@ -3,7 +3,7 @@
  */
 #include "tests/rpc/world.h"
 
-#include "server/services/status.h"
+#include "server/pipeline/status.h"
 
 #include <google/rpc/error_details.pb-c.h>
 #include <google/rpc/status.pb-c.h>

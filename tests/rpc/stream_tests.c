@@ -178,7 +178,7 @@ static void test_many_watchers(void **state)
     world.turns = 0;
     (void)world_capture(&world, world.admin, NULL, "layout");
     assert_int_equal(world.turns,
-                     (WATCHERS + SERVICES_TURN_STREAMS_MAX - 1) / SERVICES_TURN_STREAMS_MAX);
+                     (WATCHERS + PIPELINE_TURN_STREAMS_MAX - 1) / PIPELINE_TURN_STREAMS_MAX);
     for (size_t i = 0; i < WATCHERS; i++) {
         assert_int_equal(read_event(&exchanges[i])->seq, 3);
         exchange_close(&exchanges[i]);
@@ -219,7 +219,7 @@ static void test_watch_ends(void **state)
     exchange_close(&revoked);
     assert_false(drained.ended);
     assert_int_equal(read_event(&drained)->kind, ERRATA__V1__EVENT_KIND__EVENT_KIND_TOKEN_REVOKED);
-    services_drain(world.services);
+    pipeline_drain(world.pipeline);
     world_run(&world);
     assert_true(drained.ended);
     assert_int_equal(drained.code, GRPC_UNAVAILABLE);
@@ -254,11 +254,11 @@ static void test_watch_expires(void **state)
     exchange_send(&lasting, &request.base);
     world_run(&world);
     clock_manual_advance(&world.clock, 59 * 1000000);
-    services_end_expired(world.services);
+    pipeline_end_expired(world.pipeline);
     world_run(&world);
     assert_false(ending.ended);
     clock_manual_advance(&world.clock, 1000000);
-    services_end_expired(world.services);
+    pipeline_end_expired(world.pipeline);
     world_run(&world);
     assert_true(ending.ended);
     assert_int_equal(ending.code, GRPC_UNAUTHENTICATED);
@@ -290,8 +290,8 @@ static void test_health_parts(void **state)
 
     (void)state;
     world_init(&world);
-    services_set_health(world.services, HEALTH_PART_PDF, HEALTH_NOT_SERVING);
-    services_set_health(world.services, HEALTH_PART_ADMIN, HEALTH_NOT_SERVING);
+    pipeline_set_health(world.pipeline, HEALTH_PART_PDF, HEALTH_NOT_SERVING);
+    pipeline_set_health(world.pipeline, HEALTH_PART_ADMIN, HEALTH_NOT_SERVING);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         request.service = (char *)(uintptr_t)names[i];
         exchange_open(&exchange, &world, &start);
@@ -330,11 +330,11 @@ static void test_health_watch(void **state)
     world_run(&world);
     assert_int_equal(next_health(&known), HEALTH_SERVING);
     assert_int_equal(next_health(&unknown), HEALTH_SERVICE_UNKNOWN);
-    services_set_health(world.services, HEALTH_PART_WRITE, HEALTH_NOT_SERVING);
+    pipeline_set_health(world.pipeline, HEALTH_PART_WRITE, HEALTH_NOT_SERVING);
     world_run(&world);
     assert_int_equal(next_health(&known), HEALTH_NOT_SERVING);
     assert_int_equal(next_health(&unknown), -1);
-    services_set_health(world.services, HEALTH_PART_WRITE, HEALTH_NOT_SERVING);
+    pipeline_set_health(world.pipeline, HEALTH_PART_WRITE, HEALTH_NOT_SERVING);
     world_run(&world);
     assert_int_equal(next_health(&known), -1);
     exchange_close(&known);
@@ -412,7 +412,7 @@ static void test_reflection(void **state)
  * byte above what is checked on the loop, of a request that holds nothing else. */
 static void test_large_request(void **state)
 {
-    static uint8_t bytes[SERVICES_INLINE_BYTES_MAX + 1];
+    static uint8_t bytes[PIPELINE_INLINE_BYTES_MAX + 1];
     const struct exchange_start start = {
         .path = "grpc.reflection.v1.ServerReflection/ServerReflectionInfo"};
     struct world world;

@@ -4,7 +4,7 @@
  */
 #include "tests/rpc/world.h"
 
-#include "server/services/rpc.h"
+#include "server/pipeline/rpc.h"
 #include "store/backend_ops.h"
 
 #include <setjmp.h>
@@ -115,12 +115,12 @@ static void test_shared_until_the_end(void **state)
     org_text = world_make_org(&world, "second", admin);
     (void)world_capture(&world, admin, NULL, LAYOUT);
     assert_int_equal(count_examples(&world, admin), 1);
-    assert_false(world.services->read_txn->idle);
+    assert_false(world.pipeline->read_txn->idle);
     remove_layout(&world, org_text);
     assert_int_equal(count_examples(&world, admin), 1);
-    services_end_turn(world.services);
-    assert_true(world.services->read_txn->idle);
-    services_end_turn(world.services); /* a turn without reads */
+    pipeline_end_turn(world.pipeline);
+    assert_true(world.pipeline->read_txn->idle);
+    pipeline_end_turn(world.pipeline); /* a turn without reads */
     assert_int_equal(count_examples(&world, admin), 0);
     world_deinit(&world);
 }

@@ -3,7 +3,7 @@
  */
 #include "tests/rpc/world.h"
 
-#include "server/services/rpc.h"
+#include "server/pipeline/rpc.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,13 +51,13 @@ static void init(struct world *world, struct fake *fake)
 {
     world_init(world);
     *fake = (struct fake){.jobs = {fake, start, state_of, cancel}};
-    world->services->config.verify = &fake->jobs;
+    world->pipeline->config.verify = &fake->jobs;
 }
 
 static void tell(struct world *world, struct fake *fake)
 {
     fake->state.version++;
-    services_wake_verify(world->services, fake->org);
+    pipeline_wake_verify(world->pipeline, fake->org);
     world_run(world);
 }
 
@@ -211,7 +211,7 @@ static void test_refused(void **state)
     assert_int_equal(exchange.code, GRPC_RESOURCE_EXHAUSTED);
     assert_int_equal(fake.cancels, 1);
     exchange_close(&exchange);
-    world.services->config.verify = NULL;
+    world.pipeline->config.verify = NULL;
     begin(&exchange, &world, world.admin);
     assert_int_equal(exchange.code, GRPC_UNIMPLEMENTED);
     exchange_close(&exchange);
@@ -232,7 +232,7 @@ static void test_cancelled(void **state)
     world_run(&world);
     assert_int_equal(fake.cancels, 1);
     begin(&exchange, &world, world.admin);
-    services_drain(world.services);
+    pipeline_drain(world.pipeline);
     world_run(&world);
     assert_true(exchange.ended);
     assert_int_equal(exchange.code, GRPC_UNAVAILABLE);
@@ -246,7 +246,7 @@ static void test_cancelled(void **state)
 static void test_watchers_are_left_alone(void **state)
 {
     enum {
-        WATCHERS = 4 * SERVICES_TURN_STREAMS_MAX
+        WATCHERS = 4 * PIPELINE_TURN_STREAMS_MAX
     };
     static struct exchange watchers[WATCHERS];
     struct world world;

@@ -60,7 +60,7 @@ static void make_services(struct world *world, bool documents)
                                          .wake = wake,
                                          .user = world,
                                          .manual = true};
-    struct services_config services = {.backend = world->backend,
+    struct pipeline_config pipeline = {.backend = world->backend,
                                        .env = &world->env,
                                        .clock = world->ctx.clock,
                                        .random = world->ctx.random,
@@ -72,11 +72,11 @@ static void make_services(struct world *world, bool documents)
 
     assert_int_equal(writer_new(&writer, &world->writer), OK);
     assert_int_equal(auth_new(&world->auth), OK);
-    services.writer = world->writer;
-    services.auth = world->auth;
+    pipeline.writer = world->writer;
+    pipeline.auth = world->auth;
     world->env.writer = world->writer;
     world->env.log_engine = SLICE("memory");
-    assert_int_equal(services_new(&world->arena, &services, &world->services), OK);
+    assert_int_equal(pipeline_new(&world->arena, &pipeline, &world->pipeline), OK);
 }
 
 static void init(struct world *world, bool documents)
@@ -97,12 +97,12 @@ static void init(struct world *world, bool documents)
     assert_true(made);
     assert_int_equal(env_init(&world->env, &world->arena, &world->ctx, world->backend), OK);
     make_services(world, documents);
-    calls = call_config_default(services_handlers(world->services));
+    calls = call_config_default(pipeline_handlers(world->pipeline));
     assert_int_equal(call_server_new(&calls, 0, &world->calls), OK);
-    services_set_health(world->services, HEALTH_PART_SERVER, HEALTH_SERVING);
-    services_set_health(world->services, HEALTH_PART_WRITE, HEALTH_SERVING);
-    services_check_clock(world->services);
-    services_set_health(world->services, HEALTH_PART_PDF,
+    pipeline_set_health(world->pipeline, HEALTH_PART_SERVER, HEALTH_SERVING);
+    pipeline_set_health(world->pipeline, HEALTH_PART_WRITE, HEALTH_SERVING);
+    pipeline_check_clock(world->pipeline);
+    pipeline_set_health(world->pipeline, HEALTH_PART_PDF,
                         documents ? HEALTH_SERVING : HEALTH_NOT_SERVING);
 }
 
@@ -208,11 +208,11 @@ void world_deinit(struct world *world)
     if (!world->is_damaged) {
         world_check_replay(world);
     }
-    assert_int_equal(services_live_count(world->services), 0);
+    assert_int_equal(pipeline_live_count(world->pipeline), 0);
     assert_int_equal(world->job_count, 0);
     fake_documents_check_end(&world->documents);
     call_server_free(world->calls);
-    services_free(world->services);
+    pipeline_free(world->pipeline);
     writer_drain(world->writer);
     writer_free(world->writer);
     auth_free(world->auth);
@@ -246,10 +246,10 @@ void world_run(struct world *world)
         writer_complete(world->writer);
         if (world->wants_turn) {
             world->turns++;
-            world->wants_turn = services_turn(world->services);
+            world->wants_turn = pipeline_turn(world->pipeline);
             busy = true;
         }
-        services_end_turn(world->services);
+        pipeline_end_turn(world->pipeline);
     }
 }
 

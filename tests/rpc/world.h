@@ -8,7 +8,7 @@
 
 #include "server/auth/token.h"
 #include "server/grpc/call_internal.h"
-#include "server/services/services.h"
+#include "server/pipeline/pipeline.h"
 #include "store/base/logger.h"
 #include "store/memory/memory.h"
 #include "tests/rpc/fake_documents.h"
@@ -43,14 +43,14 @@ struct world {
     struct writer *writer;
     struct auth *auth;
     struct service_env env;
-    struct services *services;
+    struct pipeline *pipeline;
     struct call_server *calls;
     struct world_job jobs[WORLD_JOBS_MAX];
     size_t job_count;
     bool pool_is_full; /* run_on_pool answers ERR_BUSY */
     struct fake_documents documents;
     bool wants_turn;
-    unsigned turns; /* of services_turn */
+    unsigned turns; /* of pipeline_turn */
     uint64_t damaged_rows; /* that a test changed behind the writer's back */
     bool is_damaged; /* a test changed so much that nothing is known about a replay */
     bool keys_ended; /* a day and more passed: a replay makes keys of quiet logs that are gone */

@@ -87,7 +87,7 @@ static void scene_init(struct scene *scene, size_t before_bytes)
 /* Ends it: nothing lives any more, and so many events were stored in it. */
 static void scene_end(struct scene *scene, uint64_t stored)
 {
-    assert_int_equal(services_live_count(scene->world.services), 0);
+    assert_int_equal(pipeline_live_count(scene->world.pipeline), 0);
     assert_int_equal(last_seq(&scene->world), scene->seq + stored);
     capture_deinit(&scene->capture);
     world_deinit(&scene->world);
@@ -183,7 +183,7 @@ static void test_deadline(void **state)
     assert_int_equal(exchange.code, GRPC_DEADLINE_EXCEEDED);
     assert_true(slice_has(exchange.message, "may have been stored"));
     exchange_close(&exchange);
-    assert_int_equal(services_live_count(scene.world.services), 1); /* the writer still has it */
+    assert_int_equal(pipeline_live_count(scene.world.pipeline), 1); /* the writer still has it */
     world_run(&scene.world);
     scene_end(&scene, 0);
 }
@@ -271,7 +271,7 @@ static void test_deadline_after_cancel(void **state)
     exchange_close(&exchange);
     clock_manual_advance(&scene.world.clock, 200000);
     call_server_tick(scene.world.calls, clock_monotonic_us(scene.world.ctx.clock));
-    assert_int_equal(services_live_count(scene.world.services), 1);
+    assert_int_equal(pipeline_live_count(scene.world.pipeline), 1);
     world_run(&scene.world);
     scene_end(&scene, 0);
 }
@@ -306,7 +306,7 @@ static void test_large_bodies(void **state)
     exchange_open(&exchange, &scene.world, &start);
     exchange_send(&exchange, &scene.capture.request.base);
     exchange_close(&exchange);
-    assert_int_equal(services_live_count(scene.world.services), 1);
+    assert_int_equal(pipeline_live_count(scene.world.pipeline), 1);
     world_run(&scene.world);
     scene_end(&scene, 1);
 }
@@ -349,8 +349,8 @@ static void test_slow_calls_are_told(void **state)
     char text[1024];
 
     (void)state;
-    assert_int_equal(read_log_of(SERVICES_SLOW_US, text, sizeof(text)), 0);
-    assert_true(read_log_of(SERVICES_SLOW_US + 1, text, sizeof(text)) > 0);
+    assert_int_equal(read_log_of(PIPELINE_SLOW_US, text, sizeof(text)), 0);
+    assert_true(read_log_of(PIPELINE_SLOW_US + 1, text, sizeof(text)) > 0);
     assert_non_null(strstr(text, "CorrectionService/CaptureEvent"));
     assert_non_null(strstr(text, "duration_us=1000001"));
 }

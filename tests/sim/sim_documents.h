@@ -6,7 +6,7 @@
 #ifndef ERRATA_TESTS_SIM_SIM_DOCUMENTS_H
 #define ERRATA_TESTS_SIM_SIM_DOCUMENTS_H
 
-#include "server/services/document_jobs.h"
+#include "server/pipeline/document_jobs.h"
 #include "tests/sim/sim.h"
 
 #define SIM_DOCUMENTS_MAX 64

@@ -46,7 +46,7 @@ static enum err make_services(struct sim_server *server)
                                          .wake = writer_wake,
                                          .user = server,
                                          .manual = true};
-    struct services_config services = {.backend = backend,
+    struct pipeline_config pipeline = {.backend = backend,
                                        .env = &server->env,
                                        .clock = server->ctx.clock,
                                        .random = server->ctx.random,
@@ -64,11 +64,11 @@ static enum err make_services(struct sim_server *server)
     if (err != OK) {
         return err;
     }
-    services.writer = server->writer;
-    services.auth = server->auth;
+    pipeline.writer = server->writer;
+    pipeline.auth = server->auth;
     server->env.writer = server->writer;
     server->env.log_engine = SLICE("memory");
-    return services_new(&server->arena, &services, &server->services);
+    return pipeline_new(&server->arena, &pipeline, &server->pipeline);
 }
 
 static enum err make(struct sim_server *server)
@@ -87,7 +87,7 @@ static enum err make(struct sim_server *server)
     if (err != OK) {
         return err;
     }
-    calls = call_config_default(services_handlers(server->services));
+    calls = call_config_default(pipeline_handlers(server->pipeline));
     calls.run_on_pool = sim_server_run_on_pool;
     calls.pool_user = server;
     return call_server_new(&calls, sim_now(server->sim), &server->calls);
@@ -96,12 +96,12 @@ static enum err make(struct sim_server *server)
 static void free_parts(struct sim_server *server)
 {
     call_server_free(server->calls);
-    services_free(server->services);
+    pipeline_free(server->pipeline);
     writer_free(server->writer);
     auth_free(server->auth);
     arena_deinit(&server->arena);
     server->calls = NULL;
-    server->services = NULL;
+    server->pipeline = NULL;
     server->writer = NULL;
     server->auth = NULL;
     server->state = SIM_SERVER_DOWN;
@@ -138,7 +138,7 @@ static void on_start(struct sim *sim, void *object, uint64_t number)
     server->end_asked = false;
     server->sessions_ticked_us = sim_now(sim);
     for (int part = 0; part < HEALTH_PART_COUNT; part++) {
-        services_set_health(server->services, (enum health_part)part, HEALTH_SERVING);
+        pipeline_set_health(server->pipeline, (enum health_part)part, HEALTH_SERVING);
     }
     sim_trace(sim, "server: serving, incarnation %" PRIu64, server->incarnation);
     sim_server_start_timers(server);
@@ -186,13 +186,13 @@ static void run_out(struct sim_server *server)
         while (writer_step(server->writer) > 0) {
         }
         writer_complete(server->writer);
-        if (!services_turn(server->services) && server->jobs == NULL &&
+        if (!pipeline_turn(server->pipeline) && server->jobs == NULL &&
             server->documents.queued == NULL &&
             writer_read_stats(server->writer).queue_requests == 0) {
             break;
         }
     }
-    services_end_turn(server->services);
+    pipeline_end_turn(server->pipeline);
 }
 
 static void check_end(struct sim_server *server)
@@ -200,9 +200,9 @@ static void check_end(struct sim_server *server)
     struct call_stats stats = call_server_stats(server->calls);
     const struct h2_stats *h2 = call_server_h2_stats(server->calls);
 
-    if (services_live_count(server->services) != 0) {
-        sim_fail(server->sim, "%zu calls of the services never end",
-                 services_live_count(server->services));
+    if (pipeline_live_count(server->pipeline) != 0) {
+        sim_fail(server->sim, "%zu calls of the pipeline never end",
+                 pipeline_live_count(server->pipeline));
     } else if (stats.calls_live != 0 || stats.body_bytes_live != 0) {
         sim_fail(server->sim, "%" PRIu64 " calls and %" PRIu64 " bytes of bodies are left",
                  stats.calls_live, stats.body_bytes_live);
@@ -303,7 +303,7 @@ static void on_stop_poll(struct sim *sim, void *object, uint64_t incarnation)
     }
     if (sim_now(sim) > server->stopped_by_us) {
         sim_fail(sim, "the server does not end: %zu calls, %zu jobs",
-                 services_live_count(server->services), server->job_count);
+                 pipeline_live_count(server->pipeline), server->job_count);
         return;
     }
     sim_at_server(sim, 50 * SIM_MS, on_stop_poll, server, incarnation);
@@ -321,7 +321,7 @@ void sim_server_stop(struct sim *sim)
     server->state = SIM_SERVER_STOPPING;
     server->stop_by_us = sim_now(sim) + DRAIN_US;
     server->stopped_by_us = sim_now(sim) + STOP_US;
-    services_drain(server->services);
+    pipeline_drain(server->pipeline);
     for (struct sim_link *at = sim->net->links; at != NULL; at = at->next) {
         if (at->session != NULL) {
             server->protocol.shutdown(at->session, sim_now(sim));

@@ -8,7 +8,7 @@
 
 #include "server/grpc/server.h"
 #include "server/http2/h2.h"
-#include "server/services/services.h"
+#include "server/pipeline/pipeline.h"
 #include "tests/sim/sim_documents.h"
 #include "tests/sim/sim_net.h"
 
@@ -43,7 +43,7 @@ struct sim_server {
     struct service_env env;
     struct writer *writer;
     struct auth *auth;
-    struct services *services;
+    struct pipeline *pipeline;
     struct call_server *calls;
     struct net_protocol protocol;
     bool turn_asked;

@@ -10,7 +10,7 @@
 void sim_server_start_timers(struct sim_server *server);
 /* The writer has completions for the loop. */
 void sim_server_ask_completion(struct sim_server *server);
-/* services_config's two. */
+/* pipeline_config's two. */
 enum err sim_server_run_on_pool(void *user, void (*work)(void *job),
                                 void (*done)(void *job, enum err result), void *job);
 void sim_server_want_turn(void *user);

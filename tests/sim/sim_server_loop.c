@@ -133,7 +133,7 @@ static void end_turn(struct sim_server *server)
             flush(link);
         }
     }
-    services_end_turn(server->services);
+    pipeline_end_turn(server->pipeline);
     ask_step(server);
     check_limits(server);
 }
@@ -196,7 +196,7 @@ static void on_turn(struct sim *sim, void *object, uint64_t incarnation)
         return;
     }
     server->turn_asked = false;
-    if (services_turn(server->services)) {
+    if (pipeline_turn(server->pipeline)) {
         sim_server_want_turn(server);
     }
     (void)sim;
@@ -285,7 +285,7 @@ bool sim_server_is_idle(const struct sim *sim)
     const struct sim_server *server = sim->server;
 
     return is_alive(server) && !server->writing && server->job_count == 0 &&
-           server->documents.queued == NULL && services_live_count(server->services) == 0 &&
+           server->documents.queued == NULL && pipeline_live_count(server->pipeline) == 0 &&
            writer_read_stats(server->writer).queue_requests == 0;
 }
 
@@ -400,11 +400,11 @@ static void on_health(struct sim *sim, void *object, uint64_t incarnation)
         sim_server_crash(sim, "the store refuses everything");
         return;
     }
-    services_end_expired(server->services);
+    pipeline_end_expired(server->pipeline);
     if (server->state == SIM_SERVER_SERVING) {
         bool writable = writer_read_stats(server->writer).writable;
 
-        services_set_health(server->services, HEALTH_PART_WRITE,
+        pipeline_set_health(server->pipeline, HEALTH_PART_WRITE,
                             writable ? HEALTH_SERVING : HEALTH_NOT_SERVING);
     }
     sim_server_end_turn(server);

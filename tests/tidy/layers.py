@@ -2,7 +2,7 @@
 """tidy_layers: every include points down, by the one table of who may see whom.
 
 The base lies under everything. On it stand the protocol tower (net, http2, codec, grpc) and the data
-tower (store, domain), which never include each other; the services join them; only the app knows
+tower (store, domain), which never include each other; the pipeline and the api join them; only the app knows
 everything. The parts (libuv, nghttp2, LMDB, ...) are each seen by the modules that wrap them.
 """
 import os
@@ -56,16 +56,20 @@ LAYERS = {
                                "server/jobs/pdf/measure", "server/jobs/pdf/worker/cage",
                                "store/base"],
     "server/auth": ["server/domain/admin", *STORE],
-    "server/services": ["server/auth", "server/codec", "server/grpc", "server/domain/text",
+    "server/pipeline": ["server/auth", "server/codec", "server/grpc", "server/domain/text",
                         "server/domain/fingerprint",
                         "server/domain/layouts", "server/domain/admin",
                         "server/domain/corrections", "server/domain/replay",
-                        "server/domain/mappings", "server/domain/extractions",
-                        "server/domain/prompts", "server/domain/analytics",
-                        "server/domain/settings", "server/domain/exposures",
-                        "server/jobs/pdf/answer", *STORE],
+                        "server/domain/exposures", "server/jobs/pdf/answer", *STORE],
+    "server/api": ["server/pipeline", "server/auth", "server/codec", "server/grpc",
+                   "server/domain/text", "server/domain/fingerprint", "server/domain/layouts",
+                   "server/domain/admin", "server/domain/corrections", "server/domain/replay",
+                   "server/domain/mappings", "server/domain/extractions",
+                   "server/domain/prompts", "server/domain/analytics",
+                   "server/domain/settings", "server/domain/exposures",
+                   "server/jobs/pdf/answer", *STORE],
     "server/app": ["server/net", "server/http2", "server/codec", "server/grpc", "server/jobs",
-                   "server/jobs/pdf", "server/jobs/pdf/answer", "server/auth", "server/services", "server/domain/text", "server/domain/layouts",
+                   "server/jobs/pdf", "server/jobs/pdf/answer", "server/auth", "server/pipeline", "server/domain/text", "server/domain/layouts",
                    "server/domain/admin", "server/domain/corrections", "server/domain/replay",
                    "store/lmdb", "store/memory", *STORE],
     "client": WIRE,
@@ -100,7 +104,7 @@ PARTS = {
     r"openssl/.*": ["store/base", "server/net", "server/auth", "client"],
     r"zlib\.h": ["server/grpc", "client"],
     r"utf8proc\.h": ["server/domain/text", "tools/errata/terminal"],
-    r"protobuf-c/.*|.*\.pb-c\.h": ["server/services", "client", "client/typed",
+    r"protobuf-c/.*|.*\.pb-c\.h": ["server/pipeline", "server/api", "client", "client/typed",
                                      "client/captures", "client/examples", "tools/errata",
                                      "tools/bench/load"],
     r"pb\.h|pb_(encode|decode|common)\.h|.*\.pb\.h": ["store", "server/jobs/pdf/answer"],

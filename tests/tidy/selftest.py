@@ -74,8 +74,8 @@ def layer_cases():
     yield "base sees store", run("store/base/a.c", '#include "store/log.h"'), "points up or across"
     yield "domain sees codec", run("server/domain/text/a.c", '#include "server/codec/check.h"'), \
         "points up or across"
-    yield "services see LMDB", run("server/services/a.c", "#include <lmdb.h>"), "wraps it"
-    yield "a back end from services", run("server/services/a.c", '#include "store/lmdb/lmdb.h"'), \
+    yield "the pipeline sees LMDB", run("server/pipeline/a.c", "#include <lmdb.h>"), "wraps it"
+    yield "a back end from the pipeline", run("server/pipeline/a.c", '#include "store/lmdb/lmdb.h"'), \
         "points up or across"
     with tempfile.TemporaryDirectory() as root:
         os.makedirs(os.path.join(root, "store", "lmdb"))

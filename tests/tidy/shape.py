@@ -33,7 +33,7 @@ BANNED = {
 FOREIGN_CALLBACK = re.compile(r"\(\s*(nghttp2_session|uv_\w+_t) \*|^\s*void cairo_\w+\(")
 
 # Transactions that outlive a call: reset after each use, so that none holds a snapshot over a turn.
-KEPT_TRANSACTIONS = {("server/services/rpc.h", "read_txn")}
+KEPT_TRANSACTIONS = {("server/pipeline/rpc.h", "read_txn")}
 
 
 def check_size(path, text, findings):

@@ -5,7 +5,7 @@
 #   wire_fields  field numbers and enums, headers alone: <errata/v1/NAME.fields.h>
 #   views        messages as flat structs over their bytes: <errata/v1/NAME.views.h>
 #   contract     the tables of server/codec/contract.h, <errata/contract_messages.h>
-#   dispatch     <errata/v1/NAME.handlers.h>, the table of server/services/dispatch.h
+#   dispatch     <errata/v1/NAME.handlers.h>, the table of server/pipeline/dispatch.h
 #   stubs        <errata/v1/NAME.client.h>, <errata/v1/NAME.set.h>
 #
 # Stored records have a generator and rules of their own: record.cmake.

@@ -40,9 +40,9 @@ def _signature(method, function, before, request):
 
 def _handlers_header(file):
     path = f"{file.base}.handlers.h"
-    text = head(path, f"what answers the methods of {file.name} (server/services/service.h).")
+    text = head(path, f"what answers the methods of {file.name} (server/pipeline/service.h).")
     text += f"#ifndef {guard(path)}\n#define {guard(path)}\n\n"
-    text += f'#include "server/services/service.h"\n\n#include <{file.base}.pb-c.h>\n'
+    text += f'#include "server/pipeline/service.h"\n\n#include <{file.base}.pb-c.h>\n'
     for service in file.services:
         for method in service.methods:
             text += "\n" + comment([f"{method.path[1:]}: {method.comment}" if method.comment
@@ -69,7 +69,7 @@ def _dispatch_source(model):
     path = "dispatch.c"
     methods = model.methods()
     text = head(path, "the typed functions of each method behind one shape.")
-    text += '#include "server/services/dispatch.h"\n\n'
+    text += '#include "server/pipeline/dispatch.h"\n\n'
     names = sorted(file.base for file in model.files if file.name in model.to_generate
                    and file.services)
     text += "".join(f"#include <{name}.handlers.h>\n" for name in names) + "\n"

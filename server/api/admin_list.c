@@ -1,0 +1,231 @@
+/*
+ * admin_list.c: AdminService's lists: organisations by id, tokens by key id.
+ */
+#include "server/api/admin_wire.h"
+#include "server/auth/auth.h"
+#include "server/pipeline/page_token.h"
+#include "server/pipeline/service.h"
+
+#include <errata/v1/admin_service.handlers.h>
+
+/* A page under way: the rows that follow a position. */
+struct page {
+    const struct service *service;
+    struct sha256_digest filter;
+    size_t size; /* most items */
+    size_t count; /* so far */
+    struct key last; /* of the last item */
+    bool more;
+};
+
+/* Reads the page token; its position is the key of the last item of the page before. */
+static enum err page_start(struct page *page, const struct service *service,
+                           const ProtobufCMessage *filter, int32_t page_size,
+                           const char *page_token, struct slice *ret_after)
+{
+    enum err err = page_filter_of(service, filter, &page->filter);
+
+    page->service = service;
+    page->size = page_size_of(page_size);
+    page->count = 0;
+    page->more = false;
+    if (err != OK) {
+        return err;
+    }
+    return page_token_read(service, &page->filter, slice_text(page_token), ret_after);
+}
+
+/* Whether the row at hand is one of this page; it is then its last so far. */
+static bool page_takes(struct page *page, struct slice key)
+{
+    if (page->count == page->size) {
+        page->more = true;
+        return false;
+    }
+    page->count++;
+    memcpy(page->last.bytes, key.data, key.size);
+    page->last.size = key.size;
+    return true;
+}
+
+/* The text of next_page_token. */
+static enum err page_end(const struct page *page, char **ret_token)
+{
+    struct slice text;
+    enum err err = OK;
+
+    if (!page->more) {
+        return OK;
+    }
+    err = page_token_write(page->service, &page->filter, key_slice(&page->last), &text);
+    if (err == OK) {
+        *ret_token = (char *)(uintptr_t)text.data;
+    }
+    return err;
+}
+
+/* A row of a table, borrowed from the transaction. */
+struct row {
+    struct slice key;
+    struct slice value;
+};
+
+/* The first row behind `after`, where a cursor that starts there stands before it. */
+static enum err cursor_behind(struct store_cursor *cursor, struct slice after, struct row *ret_row)
+{
+    enum err err = store_cursor_next(cursor, &ret_row->key, &ret_row->value);
+
+    if (err == OK && after.size != 0 && slice_equal(ret_row->key, after)) {
+        err = store_cursor_next(cursor, &ret_row->key, &ret_row->value);
+    }
+    return err;
+}
+
+static enum err list_all(struct page *page, struct store_txn *txn, struct slice after,
+                         Errata__V1__ListOrganizationsResponse *response)
+{
+    struct arena *arena = page->service->ctx->arena;
+    struct key prefix = key_global_prefix();
+    struct store_cursor cursor = {0};
+    struct row row;
+    enum err err = store_cursor_init(&cursor, txn, TABLE_ORGANIZATION, key_slice(&prefix), after,
+                                     STORE_ASCENDING);
+
+    if (err == OK) {
+        err = cursor_behind(&cursor, after, &row);
+    }
+    while (err == OK && page_takes(page, row.key)) {
+        struct organization_record record;
+
+        err = record_decode_organization(row.value, &record);
+        if (err == OK) {
+            err = admin_wire_organization(arena, &record,
+                                          &response->organizations[response->n_organizations]);
+        }
+        if (err == OK) {
+            response->n_organizations++;
+            err = store_cursor_next(&cursor, &row.key, &row.value);
+        }
+    }
+    store_cursor_deinit(&cursor);
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
+static enum err list_own(const struct service *service, struct store_txn *txn,
+                         Errata__V1__ListOrganizationsResponse *response)
+{
+    struct organization_record record;
+    enum err err = admin_read_organization(txn, service->principal->org.uuid, &record);
+
+    if (err == OK) {
+        err = admin_wire_organization(service->ctx->arena, &record, &response->organizations[0]);
+    }
+    if (err == OK) {
+        response->n_organizations = 1;
+    }
+    return err;
+}
+
+enum err admin_service_list_organizations_read(struct service *service, struct store_txn *txn,
+                                               const Errata__V1__ListOrganizationsRequest *request,
+                                               void *prepared, struct reply *reply)
+{
+    Errata__V1__ListOrganizationsResponse response = ERRATA__V1__LIST_ORGANIZATIONS_RESPONSE__INIT;
+    Errata__V1__ListOrganizationsRequest filter = ERRATA__V1__LIST_ORGANIZATIONS_REQUEST__INIT;
+    struct page page;
+    struct slice after;
+    enum err err =
+        page_start(&page, service, &filter.base, request->page_size, request->page_token, &after);
+
+    (void)prepared;
+    if (err != OK) {
+        return err;
+    }
+    response.organizations = (Errata__V1__Organization **)arena_calloc(
+        service->ctx->arena, page.size, sizeof(Errata__V1__Organization *));
+    if (response.organizations == NULL) {
+        return ERR_MEMORY;
+    }
+    err = service->principal->server ? list_all(&page, txn, after, &response)
+                                     : list_own(service, txn, &response);
+    if (err == OK) {
+        err = page_end(&page, &response.next_page_token);
+    }
+    return err != OK ? err : reply_message(reply, &response.base);
+}
+
+/* The token behind one row of TOKEN_BY_ORG, whose key ends in its key id. */
+static enum err read_token_row(struct arena *arena, struct store_txn *txn, struct slice key,
+                               Errata__V1__Token **ret_token)
+{
+    struct token_record record;
+    uint32_t key_id = 0;
+    enum err err = key_read_token(key, &key_id);
+
+    if (err == OK) {
+        err = admin_read_token(txn, key_id, &record);
+    }
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    return admin_wire_token(arena, key_id, &record, ret_token);
+}
+
+static enum err list_tokens(struct page *page, struct store_txn *txn, struct org_id org,
+                            struct slice after, Errata__V1__ListTokensResponse *response)
+{
+    struct arena *arena = page->service->ctx->arena;
+    struct key prefix = key_org(org);
+    struct store_cursor cursor = {0};
+    struct row row;
+    enum err err = store_cursor_init(&cursor, txn, TABLE_TOKEN_BY_ORG, key_slice(&prefix), after,
+                                     STORE_ASCENDING);
+
+    if (err == OK) {
+        err = cursor_behind(&cursor, after, &row);
+    }
+    while (err == OK && page_takes(page, row.key)) {
+        err = read_token_row(arena, txn, row.key, &response->tokens[response->n_tokens]);
+        if (err == OK) {
+            response->n_tokens++;
+            err = store_cursor_next(&cursor, &row.key, &row.value);
+        }
+    }
+    store_cursor_deinit(&cursor);
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
+enum err admin_service_list_tokens_read(struct service *service, struct store_txn *txn,
+                                        const Errata__V1__ListTokensRequest *request,
+                                        void *prepared, struct reply *reply)
+{
+    Errata__V1__ListTokensResponse response = ERRATA__V1__LIST_TOKENS_RESPONSE__INIT;
+    Errata__V1__ListTokensRequest filter = ERRATA__V1__LIST_TOKENS_REQUEST__INIT;
+    char org_text[UUID_TEXT_BYTES + 1] = "";
+    struct page page;
+    struct org_id org;
+    struct slice after;
+    enum err err = auth_resolve_org(service->ctx, txn, service->principal->org,
+                                    service->principal->server, slice_text(request->org_id), &org);
+
+    (void)prepared;
+    if (err != OK) {
+        return err;
+    }
+    uuid_format(org.uuid, org_text);
+    filter.org_id = org_text;
+    err = page_start(&page, service, &filter.base, request->page_size, request->page_token, &after);
+    if (err != OK) {
+        return err;
+    }
+    response.tokens = (Errata__V1__Token **)arena_calloc(service->ctx->arena, page.size,
+                                                         sizeof(Errata__V1__Token *));
+    if (response.tokens == NULL) {
+        return ERR_MEMORY;
+    }
+    err = list_tokens(&page, txn, org, after, &response);
+    if (err == OK) {
+        err = page_end(&page, &response.next_page_token);
+    }
+    return err != OK ? err : reply_message(reply, &response.base);
+}

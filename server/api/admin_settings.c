@@ -1,0 +1,106 @@
+/*
+ * admin_settings.c: AdminService's GetSettings and UpdateSettings: what an organisation has chosen.
+ */
+#include "server/auth/auth.h"
+#include "server/domain/settings/settings.h"
+#include "server/pipeline/service.h"
+
+#include <errata/v1/admin_service.fields.h>
+#include <errata/v1/admin_service.handlers.h>
+
+static enum err resolve_org(const struct service *service, struct store_txn *txn,
+                            const char *org_id, struct org_id *ret_org)
+{
+    return auth_resolve_org(service->ctx, txn, service->principal->org, service->principal->server,
+                            slice_text(org_id), ret_org);
+}
+
+enum err admin_service_get_settings_read(struct service *service, struct store_txn *txn,
+                                         const Errata__V1__GetSettingsRequest *request,
+                                         void *prepared, struct reply *reply)
+{
+    struct settings settings;
+    struct org_id org;
+    enum err err = resolve_org(service, txn, request->org_id, &org);
+
+    (void)prepared;
+    if (err == OK) {
+        err = settings_read(txn, org, &settings);
+    }
+    if (err != OK) {
+        return err;
+    }
+    settings_write(reply->body, GET_SETTINGS_RESPONSE_SETTINGS_FIELD, &settings);
+    return buffer_ok(reply->body) ? OK : ERR_MEMORY;
+}
+
+/* What is asked for; each bad value is named. */
+static enum err read_change(const struct service *service,
+                            const Errata__V1__OrganizationSettings *settings,
+                            struct settings_change *ret_change)
+{
+    struct fault *fault = service->ctx->fault;
+    struct settings_change change = {
+        .by_program = service->principal->user_id.size == 0,
+        .has_holdout_percent = settings->_holdout_percent_case != 0,
+        .holdout_percent = settings->holdout_percent,
+        .has_match_mode = settings->_match_mode_case != 0,
+    };
+
+    if (!change.has_holdout_percent && !change.has_match_mode) {
+        fault_add(fault, SLICE("settings"),
+                  "changes nothing; give at least one of holdout_percent and match_mode");
+    }
+    if (change.has_match_mode &&
+        (!match_mode_from_wire((int32_t)settings->match_mode, &change.match_mode) ||
+         change.match_mode == MATCH_MODE_UNSPECIFIED)) {
+        fault_add(fault, SLICE("settings.match_mode"),
+                  "%d is none; give EXACT, FILL or GUARDED, or leave it out to keep what is set",
+                  (int)settings->match_mode);
+    }
+    *ret_change = change;
+    return fault_result(fault);
+}
+
+enum err admin_service_update_settings_write(struct service *service, struct store_txn *txn,
+                                             const Errata__V1__UpdateSettingsRequest *request,
+                                             void *prepared, struct work_result *result)
+{
+    struct slice actor = service_actor(service);
+    struct settings_change change;
+    struct org_id org;
+    uint64_t seq = 0;
+    enum err err = actor.size != 0 ? OK : ERR_MEMORY;
+
+    (void)prepared;
+    if (err == OK) {
+        err = read_change(service, request->settings, &change);
+    }
+    if (err == OK) {
+        err = resolve_org(service, txn, request->org_id, &org);
+    }
+    if (err == OK) {
+        err = settings_update(service->ctx, txn, org, actor, &change, &seq);
+    }
+    if (err == OK) {
+        *result = (struct work_result){.org = org, .first_seq = seq, .count = 1};
+    }
+    return err;
+}
+
+enum err admin_service_update_settings_answer(struct service *service, struct store_txn *txn,
+                                              const Errata__V1__UpdateSettingsRequest *request,
+                                              void *prepared, const struct work_result *result,
+                                              struct reply *reply)
+{
+    struct event event;
+    enum err err = log_read(txn, result->org, result->first_seq, &event);
+
+    (void)service;
+    (void)request;
+    (void)prepared;
+    if (err != OK) {
+        return err;
+    }
+    return settings_append_after(reply->body, UPDATE_SETTINGS_RESPONSE_SETTINGS_FIELD, &event);
+}

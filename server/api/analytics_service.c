@@ -1,0 +1,175 @@
+/*
+ * analytics_service.c: AnalyticsService: dates and pages of requests become values for the domain,
+ * which writes the answers. All of it are long reads.
+ */
+#include "server/domain/analytics/coverage.h"
+#include "server/domain/analytics/days.h"
+#include "server/domain/analytics/experiments.h"
+#include "server/domain/analytics/learning.h"
+#include "server/pipeline/page_token.h"
+#include "server/pipeline/service.h"
+
+#include <errata/v1/analytics_service.fields.h>
+#include <errata/v1/analytics_service.handlers.h>
+#include <inttypes.h>
+
+/* One end of the range; `day` stays where the request leaves it out. */
+static bool read_day(const struct service *service, struct slice path, const char *text,
+                     int64_t *day)
+{
+    if (text[0] == '\0' || day_parse(slice_text(text), day)) {
+        return true;
+    }
+    fault_add(service->ctx->fault, path, "is no day; give one of the calendar as YYYY-MM-DD");
+    return false;
+}
+
+/* As many days as a range has by default, where the calendar has them. */
+static int64_t first_by_default(int64_t last)
+{
+    int64_t first = last - (LEARNING_DAYS_DEFAULT - 1);
+
+    return first < DAY_FIRST ? DAY_FIRST : first;
+}
+
+static enum err read_range(const struct service *service,
+                           const Errata__V1__GetLearningAnalyticsRequest *request,
+                           struct learning_range *ret_range)
+{
+    int64_t last = day_of(clock_wall_us(service->ctx->clock));
+    bool has_last = read_day(service, SLICE("end_date"), request->end_date, &last);
+    int64_t first = first_by_default(last);
+    bool has_first = read_day(service, SLICE("start_date"), request->start_date, &first);
+    int64_t days = 0;
+
+    if (!has_first || !has_last) {
+        return ERR_INVALID;
+    }
+    if (first > last) {
+        fault_add(service->ctx->fault, SLICE("start_date"),
+                  "lies behind end_date (left out: today); give an earlier day, or the same");
+        return ERR_INVALID;
+    }
+    days = last - first + 1;
+    if (days > LEARNING_DAYS_MAX) {
+        fault_add(service->ctx->fault, SLICE("start_date"),
+                  "makes a range of %" PRId64 " days with end_date; a range has at most %d", days,
+                  LEARNING_DAYS_MAX);
+        return ERR_INVALID;
+    }
+    *ret_range = (struct learning_range){first, last};
+    return OK;
+}
+
+enum err analytics_service_get_learning_analytics_prepare(
+    struct service *service, const Errata__V1__GetLearningAnalyticsRequest *request,
+    void **ret_prepared)
+{
+    struct learning_range *range = arena_calloc(service->ctx->arena, 1, sizeof(*range));
+    enum err err = OK;
+
+    if (range == NULL) {
+        return ERR_MEMORY;
+    }
+    err = read_range(service, request, range);
+    if (err == OK) {
+        service->read_on_pool = true;
+        *ret_prepared = range;
+    }
+    return err;
+}
+
+enum err analytics_service_get_learning_analytics_read(
+    struct service *service, struct store_txn *txn,
+    const Errata__V1__GetLearningAnalyticsRequest *request, void *prepared, struct reply *reply)
+{
+    struct coverage_page most_seen = {
+        .org = service->principal->org,
+        .order = LAYOUT_COVERAGE_ORDER_MOST_SEEN,
+        .page_size = COVERAGE_MOST_SEEN,
+        .field = GET_LEARNING_ANALYTICS_RESPONSE_LAYOUT_STATS_FIELD,
+    };
+    size_t top_fields =
+        request->top_fields > 0 ? (size_t)request->top_fields : LEARNING_TOP_FIELDS_DEFAULT;
+    bool more = false;
+    enum err err = learning_write(service->ctx, txn, service->principal->org,
+                                  (const struct learning_range *)prepared, top_fields, reply->body);
+
+    return err != OK ? err : coverage_write(service->ctx, txn, &most_seen, reply->body, &more);
+}
+
+/* A page may look at 2,000 rows, each with rows of others behind it: off the loop. True where that is
+ * still to come. */
+static bool wants_pool(struct service *service)
+{
+    service->read_on_pool = !service->on_pool;
+    return service->read_on_pool;
+}
+
+enum err
+analytics_service_list_layout_coverage_read(struct service *service, struct store_txn *txn,
+                                            const Errata__V1__ListLayoutCoverageRequest *request,
+                                            void *prepared, struct reply *reply)
+{
+    Errata__V1__ListLayoutCoverageRequest bound = *request;
+    struct coverage_page page = {
+        .org = service->principal->org,
+        .page_size = page_size_of(request->page_size),
+        .field = LIST_LAYOUT_COVERAGE_RESPONSE_LAYOUT_STATS_FIELD,
+    };
+    struct sha256_digest filter;
+    bool more = false;
+    enum err err = OK;
+
+    (void)prepared;
+    if (wants_pool(service)) {
+        return OK;
+    }
+    if (!layout_coverage_order_from_wire((int32_t)request->order, &page.order)) {
+        fault_add(service->ctx->fault, SLICE("order"), "%d is none; give LAST_SEEN or MOST_SEEN",
+                  (int)request->order);
+        return ERR_INVALID;
+    }
+    bound.page_size = 0;
+    bound.page_token = (char *)protobuf_c_empty_string;
+    err = page_token_begin(service, &bound.base, request->page_token, &filter, &page.after);
+    if (err == OK) {
+        err = coverage_write(service->ctx, txn, &page, reply->body, &more);
+    }
+    if (err == OK && more) {
+        err = page_token_append(service, &filter, &page.last,
+                                LIST_LAYOUT_COVERAGE_RESPONSE_NEXT_PAGE_TOKEN_FIELD, reply);
+    }
+    return err;
+}
+
+enum err
+analytics_service_get_experiment_report_read(struct service *service, struct store_txn *txn,
+                                             const Errata__V1__GetExperimentReportRequest *request,
+                                             void *prepared, struct reply *reply)
+{
+    Errata__V1__GetExperimentReportRequest bound = *request;
+    struct experiment_page page = {
+        .org = service->principal->org,
+        .page_size = page_size_of(request->page_size),
+    };
+    struct sha256_digest filter;
+    bool more = false;
+    enum err err = OK;
+
+    (void)prepared;
+    if (wants_pool(service)) {
+        return OK;
+    }
+    bound.page_size = 0;
+    bound.page_token = (char *)protobuf_c_empty_string;
+    err = page_token_begin(service, &bound.base, request->page_token, &filter, &page.after);
+    if (err == OK) {
+        err = experiments_write(service->ctx, txn, &page, reply->body, &more);
+    }
+    if (err == OK && more) {
+        err = page_token_append(service, &filter, &page.last,
+                                GET_EXPERIMENT_REPORT_RESPONSE_NEXT_PAGE_TOKEN_FIELD, reply);
+    }
+    return err;
+}

@@ -1,0 +1,232 @@
+/*
+ * correction_reads.c: CorrectionService's reads: GetFeedbackEvent, ListFeedbackEvents, GetExamples.
+ * Wire messages become values for the domain, which writes the answers' bytes itself.
+ */
+#include "server/domain/corrections/examples.h"
+#include "server/domain/corrections/list.h"
+#include "server/pipeline/env.h"
+#include "server/pipeline/page_token.h"
+#include "server/pipeline/service.h"
+
+#include "store/base/bytes.h"
+#include "store/base/wire.h"
+
+#include <errata/v1/correction_service.fields.h>
+#include <errata/v1/correction_service.handlers.h>
+#include <errata/v1/match_mode.fields.h>
+
+/* A list's place in a page token: three numbers. */
+#define PLACE_BYTES 24
+
+static enum list_detail detail_for(const struct service *service)
+{
+    return service->principal->role == ROLE_VIEWER ? LIST_FACTS : LIST_WITH_DIFF;
+}
+
+static int64_t microseconds_of(const Google__Protobuf__Timestamp *time)
+{
+    return time->seconds * 1000000 + time->nanos / 1000;
+}
+
+enum err
+correction_service_get_feedback_event_read(struct service *service, struct store_txn *txn,
+                                           const Errata__V1__GetFeedbackEventRequest *request,
+                                           void *prepared, struct reply *reply)
+{
+    struct org_id org = service->principal->org;
+    struct event event;
+    struct uuid id;
+    uint64_t seq = 0;
+    enum err err = uuid_parse(slice_text(request->id), &id) ? OK : ERR_NOT_FOUND;
+
+    (void)prepared;
+    if (err == OK) {
+        err = log_find(txn, org, id, &seq);
+    }
+    if (err == OK) {
+        err = log_read(txn, org, seq, &event);
+    }
+    if (err == ERR_NOT_FOUND || (err == OK && event.kind != EVENT_FEEDBACK)) {
+        return fault_say(service->ctx->fault, ERR_NOT_FOUND,
+                         "no such feedback event in this organisation");
+    }
+    if (err != OK) {
+        return err;
+    }
+    return list_append_event(service->ctx, GET_FEEDBACK_EVENT_RESPONSE_EVENT_FIELD, &event,
+                             detail_for(service), reply->body);
+}
+
+/* The first microsecond that is not before the time: events stand at whole ones. */
+static int64_t microseconds_from(const Google__Protobuf__Timestamp *time)
+{
+    return time->seconds * 1000000 + (time->nanos + 999) / 1000;
+}
+
+static enum err read_filter(struct service *service,
+                            const Errata__V1__ListFeedbackEventsRequest *request,
+                            struct list_filter *ret_filter)
+{
+    struct list_filter filter = {
+        .event_type = EVENT_TYPE_UNSPECIFIED,
+        .layout_fingerprint = slice_text(request->layout_fingerprint),
+        .draft_order_id = slice_text(request->draft_order_id),
+        .document_id = slice_text(request->document_id),
+        .entity_type = slice_text(request->entity_type),
+        .entity_id = slice_text(request->entity_id),
+        .actor_user_id = slice_text(request->actor_user_id),
+        .field = slice_text(request->field),
+        .start_us = INT64_MIN,
+        .end_us = INT64_MAX,
+    };
+
+    if (!event_type_from_wire((int32_t)request->event_type, &filter.event_type)) {
+        fault_add(service->ctx->fault, SLICE("event_type"),
+                  "%d is no type of event; leave it out for all types", (int)request->event_type);
+        return ERR_INVALID;
+    }
+    if (request->start_time != NULL) {
+        filter.start_us = microseconds_from(request->start_time);
+    }
+    if (request->end_time != NULL) {
+        filter.end_us = microseconds_from(request->end_time);
+    }
+    if (filter.start_us > filter.end_us) {
+        fault_add(service->ctx->fault, SLICE("start_time"),
+                  "lies after end_time; a list goes from start_time up to, not with, end_time");
+        return ERR_INVALID;
+    }
+    *ret_filter = filter;
+    return OK;
+}
+
+static enum err read_place(const struct service *service, const struct sha256_digest *filter,
+                           const char *text, struct list_page *page)
+{
+    struct slice position = {NULL, 0};
+    enum err err = page_token_read(service, filter, slice_text(text), &position);
+
+    if (err != OK || position.size == 0) {
+        return err;
+    }
+    if (position.size != PLACE_BYTES) {
+        fault_add(service->ctx->fault, SLICE("page_token"),
+                  "is not one of this list; send the next_page_token of the page before");
+        return ERR_INVALID;
+    }
+    page->has_place = true;
+    page->place.log_seq = bytes_get_be64(position.data);
+    page->place.index_created_at_us = (int64_t)bytes_get_be64(position.data + 8);
+    page->place.index_seq = bytes_get_be64(position.data + 16);
+    return OK;
+}
+
+static enum err write_place(const struct service *service, const struct sha256_digest *filter,
+                            const struct list_place *place, struct reply *reply)
+{
+    uint8_t position[PLACE_BYTES];
+    struct slice text = {NULL, 0};
+    enum err err = OK;
+
+    bytes_put_be64(position, place->log_seq);
+    bytes_put_be64(position + 8, (uint64_t)place->index_created_at_us);
+    bytes_put_be64(position + 16, place->index_seq);
+    err = page_token_write(service, filter, slice_of(position, sizeof(position)), &text);
+    if (err != OK) {
+        return err;
+    }
+    wire_put_bytes(reply->body, LIST_FEEDBACK_EVENTS_RESPONSE_NEXT_PAGE_TOKEN_FIELD, text);
+    return buffer_ok(reply->body) ? OK : ERR_MEMORY;
+}
+
+enum err
+correction_service_list_feedback_events_read(struct service *service, struct store_txn *txn,
+                                             const Errata__V1__ListFeedbackEventsRequest *request,
+                                             void *prepared, struct reply *reply)
+{
+    Errata__V1__ListFeedbackEventsRequest bound = *request;
+    struct sha256_digest digest;
+    struct list_filter filter;
+    struct list_page page = {
+        .filter = &filter,
+        .org = service->principal->org,
+        .page_size = (uint32_t)page_size_of(request->page_size),
+        .detail = detail_for(service),
+    };
+    bool more = false;
+    enum err err = read_filter(service, request, &filter);
+
+    (void)prepared;
+    bound.page_size = 0;
+    bound.page_token = (char *)protobuf_c_empty_string;
+    if (err == OK) {
+        err = page_filter_of(service, &bound.base, &digest);
+    }
+    if (err == OK) {
+        err = read_place(service, &digest, request->page_token, &page);
+    }
+    if (err == OK) {
+        err = list_write(service->ctx, txn, &page, reply->body, &more);
+    }
+    if (err == OK && more) {
+        err = write_place(service, &digest, &page.place, reply);
+    }
+    return err;
+}
+
+static enum err read_as_of(struct store_txn *txn, const Errata__V1__GetExamplesRequest *request,
+                           struct examples_query *query)
+{
+    if (request->as_of_case == ERRATA__V1__GET_EXAMPLES_REQUEST__AS_OF_AS_OF_SEQ) {
+        query->has_as_of = true;
+        query->as_of_seq = request->as_of_seq;
+        return OK;
+    }
+    if (request->as_of_case != ERRATA__V1__GET_EXAMPLES_REQUEST__AS_OF_AS_OF_TIME ||
+        request->as_of_time == NULL) {
+        return OK;
+    }
+    query->has_as_of = true;
+    return log_seq_at(txn, query->org, microseconds_of(request->as_of_time), &query->as_of_seq);
+}
+
+enum err correction_service_get_examples_read(struct service *service, struct store_txn *txn,
+                                              const Errata__V1__GetExamplesRequest *request,
+                                              void *prepared, struct reply *reply)
+{
+    struct examples_query query = {
+        .org = service->principal->org,
+        .layout_fingerprint = slice_text(request->layout_fingerprint),
+        .document_id = slice_text(request->document_id),
+        .limit = request->limit > 0 ? (uint32_t)request->limit : EXAMPLES_LIMIT_DEFAULT,
+        .skip_superseded = request->skip_superseded != 0,
+        .distinct_documents = request->distinct_documents != 0,
+        .exposure_key = &service->env->exposure_key,
+        .now_us = clock_wall_us(service->ctx->clock),
+    };
+    enum match_mode mode = MATCH_MODE_UNSPECIFIED;
+    enum err err = OK;
+
+    (void)prepared;
+    if (!example_view_from_wire((int32_t)request->view, &query.view)) {
+        fault_add(service->ctx->fault, SLICE("view"), "%d is none; give EXAMPLES, HINTS or BOTH",
+                  (int)request->view);
+    }
+    if (!match_mode_from_wire((int32_t)request->match_mode, &mode)) {
+        fault_add(service->ctx->fault, SLICE("match_mode"),
+                  "%d is none; give EXACT, FILL or GUARDED", (int)request->match_mode);
+    }
+    if (request->limit < 0 || request->limit > EXAMPLES_LIMIT_MAX) {
+        fault_add(service->ctx->fault, SLICE("limit"), "%d is not within 1 to %d",
+                  (int)request->limit, EXAMPLES_LIMIT_MAX);
+    }
+    err = fault_result(service->ctx->fault);
+    if (err == OK) {
+        err = read_as_of(txn, request, &query);
+    }
+    if (err == OK && query.has_as_of && !service->on_pool) {
+        service->read_on_pool = true;
+        return OK;
+    }
+    return err != OK ? err : examples_write(txn, &query, reply->body);
+}

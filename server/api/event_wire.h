@@ -1,0 +1,18 @@
+/*
+ * event_wire.h: a stored event as errata.v1.Event on the wire. The payload's bytes pass through as
+ * they were stored, unparsed; a token's hash never does.
+ */
+#ifndef ERRATA_SERVER_API_EVENT_WIRE_H
+#define ERRATA_SERVER_API_EVENT_WIRE_H
+
+#include "store/base/buffer.h"
+#include "store/log.h"
+
+/* Appends the event as field `field` of the message around it, without its content where
+ * `with_content` is false. ERR_CORRUPT for stored facts that do not decode. */
+MUST_CHECK enum err event_wire_put(struct arena *arena, struct buffer *body, uint32_t field,
+                                   const struct event *event, bool with_content);
+/* The kind of subject of a word of the contract; false where it has no such word. */
+bool event_wire_find_subject(struct slice name, enum subject_kind *ret_kind);
+
+#endif

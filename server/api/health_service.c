@@ -1,0 +1,98 @@
+/*
+ * health_service.c: grpc.health.v1: Check, and Watch, which tells the state at once and each change.
+ * "" is the server (reads are answered), "errata.write" whether writes are taken, "errata.pdf" whether
+ * documents are measured, "errata.admin" whether a token can administer the server for 14 days more, and
+ * "errata.clock" whether the clock agrees with the log.
+ */
+#include "server/pipeline/env.h"
+#include "server/pipeline/service.h"
+
+#include <grpc/health/v1/health.handlers.h>
+
+static enum err append_status(struct reply *reply, enum health_status status)
+{
+    Grpc__Health__V1__HealthCheckResponse response = GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__INIT;
+
+    response.status = (Grpc__Health__V1__HealthCheckResponse__ServingStatus)status;
+    return reply_message(reply, &response.base);
+}
+
+enum err grpc_health_v1_health_check_read(struct service *service, struct store_txn *txn,
+                                          const Grpc__Health__V1__HealthCheckRequest *request,
+                                          void *prepared, struct reply *reply)
+{
+    struct slice name = slice_text(request->service);
+    enum health_part part = HEALTH_PART_SERVER;
+
+    (void)txn;
+    (void)prepared;
+    if (!env_find_part(name, &part)) {
+        struct slice shown = fault_shorten(service->ctx->fault, name);
+
+        return fault_say(service->ctx->fault, ERR_NOT_FOUND,
+                         "no service '%.*s' is watched; ask for \"\", \"errata.write\", "
+                         "\"errata.pdf\", \"errata.admin\" or \"errata.clock\"",
+                         (int)shown.size, (const char *)shown.data);
+    }
+    return append_status(reply, service->env->health[part]);
+}
+
+/* What a watcher has been told. */
+struct watch {
+    bool known;
+    enum health_part part;
+    bool told;
+    enum health_status status;
+};
+
+enum err grpc_health_v1_health_watch_start(struct service *service,
+                                           const Grpc__Health__V1__HealthCheckRequest *request,
+                                           struct stream *stream)
+{
+    struct watch *watch = (struct watch *)arena_calloc(service->ctx->arena, 1, sizeof(*watch));
+
+    if (watch == NULL) {
+        return ERR_MEMORY;
+    }
+    watch->known = env_find_part(slice_text(request->service), &watch->part);
+    stream->state = watch;
+    return OK;
+}
+
+enum err grpc_health_v1_health_watch_writable(struct service *service, struct store_txn *txn,
+                                              struct stream *stream)
+{
+    struct watch *watch = (struct watch *)stream->state;
+    enum health_status status = HEALTH_SERVICE_UNKNOWN;
+    struct reply reply;
+    enum err err = OK;
+
+    (void)txn;
+    if (watch->known) {
+        status = service->env->health[watch->part];
+    }
+    if (watch->told && watch->status == status) {
+        stream_wait_for_events(stream);
+        return OK;
+    }
+    if (!stream_wants(stream)) {
+        return OK;
+    }
+    watch->told = true;
+    watch->status = status;
+    reply = stream_reply_begin(stream, 8);
+    err = append_status(&reply, status);
+    if (err != OK) {
+        return err;
+    }
+    err = stream_reply_end(stream);
+    if (err == OK) {
+        stream_wait_for_events(stream);
+    }
+    return err;
+}
+
+void grpc_health_v1_health_watch_stopped(struct stream *stream)
+{
+    stream->state = NULL; /* the call's arena has it */
+}

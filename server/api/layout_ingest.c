@@ -1,0 +1,320 @@
+/*
+ * layout_ingest.c: LayoutService/IngestDocument and IngestDocumentStream. The bytes of a PDF go to its
+ * document job, what the job measured becomes values for the domain, and the stored event the answer.
+ * A password is handed to the job and goes no further. The reads are in layout_service.c.
+ */
+#include "server/domain/layouts/documents.h"
+#include "server/pipeline/service.h"
+
+#include "store/base/wire.h"
+
+#include <errata/v1/layout_service.fields.h>
+#include <errata/v1/layout_service.handlers.h>
+
+/* Both answers have the same fields, so one function writes them. */
+_Static_assert((int)INGEST_DOCUMENT_RESPONSE_DOCUMENT_FIELD ==
+                   (int)INGEST_DOCUMENT_STREAM_RESPONSE_DOCUMENT_FIELD,
+               "both methods answer alike");
+_Static_assert((int)INGEST_DOCUMENT_RESPONSE_PROFILE_FIELD ==
+                   (int)INGEST_DOCUMENT_STREAM_RESPONSE_PROFILE_FIELD,
+               "both methods answer alike");
+
+_Static_assert(PDF_PAGES_MAX == 5000, "a text below says so");
+
+/* What a stream has told so far. Lives as long as the call. */
+struct upload {
+    struct slice document_id;
+    struct slice password;
+    uint64_t bytes; /* of content */
+};
+
+/* What is wrong with the document, and what would be right. */
+static enum err refuse(struct ctx *ctx, enum pdf_reason reason, bool has_password)
+{
+    const char *why = "";
+    const char *field = reason == PDF_ENCRYPTED ? "password" : "content";
+
+    switch (reason) {
+    case PDF_READ:
+        return OK;
+    case PDF_NOT_A_PDF:
+        why = "the bytes are not a PDF; send a file that begins with %PDF-";
+        break;
+    case PDF_DAMAGED:
+        why = "the PDF is damaged beyond repair, or was cut short; send it whole, or save it anew";
+        break;
+    case PDF_ENCRYPTED:
+        why = has_password ? "the password does not open the document; give the right one in "
+                             "`password`"
+                           : "the document needs a password; give it in `password`";
+        break;
+    case PDF_NO_PAGES:
+        why = "the document has no pages that can be found; save it anew with at least one";
+        break;
+    case PDF_TOO_MANY_PAGES:
+        why = "the document has more than 5,000 pages; send it in parts, or its first pages alone";
+        break;
+    case PDF_PAGE_UNREADABLE:
+        why = "a page of the document can't be opened; save it anew, or leave that page out";
+        break;
+    case PDF_TEXT_LIMIT:
+        why = "its text was not read within 5 s of processor time, 8 s and 512 MiB; save it anew "
+              "with simpler pages";
+        break;
+    case PDF_CRASHED:
+        why = "reading it ended the worker; save it anew by another program";
+        break;
+    case PDF_WALL_LIMIT:
+        why = "its text was not read within 8 s, twice within 15 minutes, because the machine was "
+              "busy; send it again when the machine has time, or save it again with simpler pages";
+        break;
+    }
+    fault_add(ctx->fault, slice_text(field), "%s", why);
+    return fault_say_reason(ctx->fault, ERR_INVALID, pdf_reason_code(reason), "%s", why);
+}
+
+static enum err copy_pages(struct arena *arena, const struct pdf_text *text,
+                           struct document_measures *measures)
+{
+    struct document_page *pages = arena_calloc(arena, text->page_count, sizeof(*pages));
+
+    if (pages == NULL) {
+        return ERR_MEMORY;
+    }
+    for (uint32_t i = 0; i < text->page_count; i++) {
+        pages[i] = (struct document_page){text->pages[i].width, text->pages[i].height};
+    }
+    measures->pages = pages;
+    measures->page_count = text->page_count;
+    return OK;
+}
+
+/* What was measured as the domain's values, in the arena. */
+static enum err translate(struct arena *arena, const struct document_measured *measured,
+                          struct slice document_id, struct document_measures *measures)
+{
+    const struct pdf_text *text = &measured->answer.text;
+
+    measures->document_id = document_id;
+    measures->sha256 = measured->sha256;
+    measures->size_bytes = measured->size_bytes;
+    measures->pages_read = text->pages_read;
+    measures->text_chars = text->text_chars;
+    measures->page_one_chars = text->page_one_chars;
+    measures->covered_cells = text->covered_cells;
+    measures->page_cells = text->page_cells;
+    measures->input_snippet = text->snippet;
+    measures->has_table_count = measured->answer.cut == PDF_CUT_NONE;
+    measures->table_count = measures->has_table_count ? measured->answer.tables.table_count : 0;
+    measures->damaged = text->damaged;
+    measures->page_too_large = text->page_too_large;
+    measures->cmaps_unavailable = text->cmaps_unavailable;
+    measures->fp_version =
+        arena_printf(arena, "%d/%.*s", PDF_RULES_VERSION, (int)text->poppler_version.size,
+                     (const char *)text->poppler_version.data);
+    return measures->fp_version.size > 0 ? copy_pages(arena, text, measures) : ERR_MEMORY;
+}
+
+/* What an idempotency key binds to: the document's id and bytes. The password is left out: beside what
+ * is known of the document, a stored hash of it would let it be guessed; and whatever opened the same
+ * bytes, they are the same document. */
+static struct sha256_digest hash_document(struct slice document_id,
+                                          const struct sha256_digest *content)
+{
+    /* The id is followed by a fixed number of bytes, so no two pairs give the same. */
+    const struct slice pieces[] = {document_id, slice_of(content->bytes, SHA256_BYTES)};
+
+    return sha256_pieces(pieces, sizeof(pieces) / sizeof(pieces[0]));
+}
+
+/* Measures the job's bytes and prepares the document's event. */
+static enum err prepare(struct service *service, struct slice document_id, struct slice password,
+                        void **ret_prepared)
+{
+    struct arena *arena = service->ctx->arena;
+    struct document_measures *measures = arena_calloc(arena, 1, sizeof(*measures));
+    struct document_measured measured;
+    struct document_event *event = NULL;
+    struct slice actor = service_actor(service);
+    enum err err = measures == NULL || actor.size == 0 ? ERR_MEMORY : OK;
+
+    if (err == OK) {
+        err = service->documents->measure(service->job, password, arena, &measured);
+    }
+    if (err == ERR_UNAVAILABLE) {
+        return fault_say(
+            service->ctx->fault, err,
+            "the document could not be measured now: the machine had no processor "
+            "time or memory for it, or its worker was replaced; send it again after "
+            "the delay given (if it gets no processor time again, the answer is final)");
+    }
+    if (err == OK) {
+        err = refuse(service->ctx, measured.answer.reason, password.size > 0);
+    }
+    if (err == OK) {
+        err = translate(arena, &measured, document_id, measures);
+    }
+    if (err == OK) {
+        err = document_prepare(service->ctx, measures, actor, &event);
+    }
+    if (err == OK) {
+        service->request_sha256 = hash_document(document_id, &measured.sha256);
+        *ret_prepared = event;
+    }
+    return err;
+}
+
+static enum err store(struct service *service, struct store_txn *txn, void *prepared,
+                      struct work_result *result)
+{
+    enum err err = document_store(service->ctx, txn, service->principal->org,
+                                  (const struct document_event *)prepared, &result->first_seq);
+
+    if (err == OK) {
+        result->count = 1; /* what is answered from, though it may have stood there before */
+    }
+    return err;
+}
+
+static enum err answer(struct store_txn *txn, const struct work_result *result, struct reply *reply)
+{
+    const struct document_detail detail = {.content = true};
+    struct event event;
+    enum err err = log_read(txn, result->org, result->first_seq, &event);
+
+    if (err == OK) {
+        err = document_append(reply->body, INGEST_DOCUMENT_RESPONSE_DOCUMENT_FIELD, &event, detail);
+    }
+    if (err == OK) {
+        err = document_append_profile(reply->body, INGEST_DOCUMENT_RESPONSE_PROFILE_FIELD, &event);
+    }
+    return err;
+}
+
+enum err layout_service_ingest_document_prepare(struct service *service,
+                                                const Errata__V1__IngestDocumentRequest *request,
+                                                void **ret_prepared)
+{
+    enum err err = service->documents->append(
+        service->job, slice_of(request->content.data, request->content.len));
+
+    return err != OK ? err
+                     : prepare(service, slice_text(request->document_id),
+                               slice_text(request->password), ret_prepared);
+}
+
+enum err layout_service_ingest_document_write(struct service *service, struct store_txn *txn,
+                                              const Errata__V1__IngestDocumentRequest *request,
+                                              void *prepared, struct work_result *result)
+{
+    (void)request;
+    return store(service, txn, prepared, result);
+}
+
+enum err layout_service_ingest_document_answer(struct service *service, struct store_txn *txn,
+                                               const Errata__V1__IngestDocumentRequest *request,
+                                               void *prepared, const struct work_result *result,
+                                               struct reply *reply)
+{
+    (void)service;
+    (void)request;
+    (void)prepared;
+    return answer(txn, result, reply);
+}
+
+/* The first message names the document. */
+static enum err begin_upload(struct service *service,
+                             const Errata__V1__IngestDocumentStreamRequest *request,
+                             struct upload **ret_upload)
+{
+    struct upload *upload = NULL;
+
+    if (request->document_id == NULL || request->document_id[0] == '\0') {
+        fault_add(service->ctx->fault, SLICE("document_id"),
+                  "is missing; the first message must name the document");
+        return ERR_INVALID;
+    }
+    upload = arena_calloc(service->kept, 1, sizeof(*upload));
+    if (upload == NULL ||
+        !arena_copy(service->kept, slice_text(request->document_id), &upload->document_id) ||
+        !arena_copy(service->kept, slice_text(request->password), &upload->password)) {
+        return ERR_MEMORY;
+    }
+    *ret_upload = upload;
+    return OK;
+}
+
+static enum err check_later_message(struct service *service, const struct upload *upload,
+                                    const Errata__V1__IngestDocumentStreamRequest *request)
+{
+    if (request->document_id != NULL &&
+        !slice_equal(slice_text(request->document_id), upload->document_id)) {
+        fault_add(service->ctx->fault, SLICE("document_id"),
+                  "names another document than the first message did; send one document a call");
+    }
+    if (request->password != NULL) {
+        fault_add(service->ctx->fault, SLICE("password"),
+                  "stands in a later message; give it in the first one");
+    }
+    return fault_result(service->ctx->fault);
+}
+
+enum err layout_service_ingest_document_stream_receive(
+    struct service *service, const Errata__V1__IngestDocumentStreamRequest *request, void **state)
+{
+    struct upload *upload = *state;
+    enum err err = OK;
+
+    if (upload == NULL) {
+        err = begin_upload(service, request, &upload);
+    } else {
+        err = check_later_message(service, upload, request);
+    }
+    if (err != OK) {
+        return err;
+    }
+    *state = upload;
+    upload->bytes += request->content.len;
+    return service_keep_document(service, slice_of(request->content.data, request->content.len));
+}
+
+enum err layout_service_ingest_document_stream_prepare(
+    struct service *service, const Errata__V1__IngestDocumentStreamRequest *request,
+    void **ret_prepared)
+{
+    const struct upload *upload = *ret_prepared;
+
+    (void)request;
+    if (upload == NULL) {
+        fault_add(service->ctx->fault, SLICE("document_id"),
+                  "is missing: the stream had no message; the first one must name the document");
+        return ERR_INVALID;
+    }
+    if (upload->bytes == 0) {
+        fault_add(service->ctx->fault, SLICE("content"),
+                  "is empty: no message had bytes of the PDF; send them in one or more messages");
+        return ERR_INVALID;
+    }
+    return prepare(service, upload->document_id, upload->password, ret_prepared);
+}
+
+enum err
+layout_service_ingest_document_stream_write(struct service *service, struct store_txn *txn,
+                                            const Errata__V1__IngestDocumentStreamRequest *request,
+                                            void *prepared, struct work_result *result)
+{
+    (void)request;
+    return store(service, txn, prepared, result);
+}
+
+enum err
+layout_service_ingest_document_stream_answer(struct service *service, struct store_txn *txn,
+                                             const Errata__V1__IngestDocumentStreamRequest *request,
+                                             void *prepared, const struct work_result *result,
+                                             struct reply *reply)
+{
+    (void)service;
+    (void)request;
+    (void)prepared;
+    return answer(txn, result, reply);
+}

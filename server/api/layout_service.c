@@ -1,0 +1,173 @@
+/*
+ * layout_service.c: LayoutService's reads: documents and profiles, which the domain writes as answers;
+ * and ComputeFingerprint, a pure function of the request, computed in the stage before. Ingestion is
+ * in layout_ingest.c.
+ */
+#include "server/domain/fingerprint/fingerprint.h"
+#include "server/domain/layouts/documents.h"
+#include "server/domain/layouts/profiles.h"
+#include "server/pipeline/page_token.h"
+#include "server/pipeline/service.h"
+
+#include "store/base/wire.h"
+
+#include <errata/v1/layout_service.fields.h>
+#include <errata/v1/layout_service.handlers.h>
+
+static bool sees_content(const struct service *service)
+{
+    return service->principal->role != ROLE_VIEWER;
+}
+
+static enum err find_document(const struct service *service, struct store_txn *txn,
+                              const Errata__V1__GetDocumentRequest *request,
+                              struct event *ret_event)
+{
+    struct org_id org = service->principal->org;
+    struct uuid id;
+
+    if (request->key_case == ERRATA__V1__GET_DOCUMENT_REQUEST__KEY_DOCUMENT_ID &&
+        request->document_id[0] != '\0') {
+        return document_read(txn, org, slice_text(request->document_id), ret_event);
+    }
+    if (request->key_case == ERRATA__V1__GET_DOCUMENT_REQUEST__KEY_ID &&
+        uuid_parse(slice_text(request->id), &id)) {
+        return document_read_by_id(txn, org, id, ret_event);
+    }
+    fault_add(service->ctx->fault, SLICE("key"),
+              "is missing; give document_id, or the server's id of the document");
+    return ERR_INVALID;
+}
+
+enum err layout_service_get_document_read(struct service *service, struct store_txn *txn,
+                                          const Errata__V1__GetDocumentRequest *request,
+                                          void *prepared, struct reply *reply)
+{
+    const struct document_detail detail = {.content = sees_content(service)};
+    struct event event;
+    enum err err = find_document(service, txn, request, &event);
+
+    (void)prepared;
+    if (err == ERR_NOT_FOUND) {
+        return fault_say(service->ctx->fault, err, "no such document in this organisation");
+    }
+    if (err != OK) {
+        return err;
+    }
+    return document_append(reply->body, GET_DOCUMENT_RESPONSE_DOCUMENT_FIELD, &event, detail);
+}
+
+enum err layout_service_list_documents_read(struct service *service, struct store_txn *txn,
+                                            const Errata__V1__ListDocumentsRequest *request,
+                                            void *prepared, struct reply *reply)
+{
+    Errata__V1__ListDocumentsRequest bound = *request;
+    struct document_list list = {
+        .org = service->principal->org,
+        .layout_fingerprint = slice_text(request->layout_fingerprint),
+        .page_size = (uint32_t)page_size_of(request->page_size),
+        .content = sees_content(service),
+    };
+    struct sha256_digest filter;
+    bool more = false;
+    enum err err = OK;
+
+    (void)prepared;
+    bound.page_size = 0;
+    bound.page_token = (char *)protobuf_c_empty_string;
+    err = page_token_begin(service, &bound.base, request->page_token, &filter, &list.after);
+    /* No document is in a family yet. */
+    if (err == OK && request->layout_family_id[0] == '\0') {
+        err = document_list_write(txn, &list, reply->body, &more);
+    }
+    if (err == OK && more) {
+        err = page_token_append(service, &filter, &list.last,
+                                LIST_DOCUMENTS_RESPONSE_NEXT_PAGE_TOKEN_FIELD, reply);
+    }
+    return err;
+}
+
+enum err layout_service_get_profile_read(struct service *service, struct store_txn *txn,
+                                         const Errata__V1__GetProfileRequest *request,
+                                         void *prepared, struct reply *reply)
+{
+    enum err err = profile_append(service->ctx->arena, txn, service->principal->org,
+                                  slice_text(request->layout_fingerprint),
+                                  GET_PROFILE_RESPONSE_PROFILE_FIELD, reply->body);
+
+    (void)prepared;
+    if (err == ERR_NOT_FOUND) {
+        return fault_say(service->ctx->fault, err,
+                         "no document of this layout was ingested in this organisation");
+    }
+    return err;
+}
+
+enum err layout_service_list_profiles_read(struct service *service, struct store_txn *txn,
+                                           const Errata__V1__ListProfilesRequest *request,
+                                           void *prepared, struct reply *reply)
+{
+    Errata__V1__ListProfilesRequest bound = *request;
+    struct profile_list list = {
+        .org = service->principal->org,
+        .page_size = (uint32_t)page_size_of(request->page_size),
+    };
+    struct sha256_digest filter;
+    bool more = false;
+    enum err err = OK;
+
+    (void)prepared;
+    if (!profile_order_from_wire((int32_t)request->order, &list.order)) {
+        fault_add(service->ctx->fault, SLICE("order"), "%d is none; give LAST_SEEN or MOST_SEEN",
+                  (int)request->order);
+        return ERR_INVALID;
+    }
+    bound.page_size = 0;
+    bound.page_token = (char *)protobuf_c_empty_string;
+    err = page_token_begin(service, &bound.base, request->page_token, &filter, &list.after);
+    /* No profile is in a family yet. */
+    if (err == OK && request->layout_family_id[0] == '\0') {
+        err = profile_list_write(service->ctx->arena, txn, &list, reply->body, &more);
+    }
+    if (err == OK && more) {
+        err = page_token_append(service, &filter, &list.last,
+                                LIST_PROFILES_RESPONSE_NEXT_PAGE_TOKEN_FIELD, reply);
+    }
+    return err;
+}
+
+enum err
+layout_service_compute_fingerprint_prepare(struct service *service,
+                                           const Errata__V1__ComputeFingerprintRequest *request,
+                                           void **ret_prepared)
+{
+    struct layout_fingerprint *fingerprint =
+        arena_calloc(service->ctx->arena, 1, sizeof(*fingerprint));
+    enum err err = OK;
+
+    if (fingerprint == NULL) {
+        return ERR_MEMORY;
+    }
+    err = fingerprint_compute(service->ctx, slice_text(request->metadata_json), fingerprint);
+    if (err == OK) {
+        *ret_prepared = fingerprint;
+    }
+    return err;
+}
+
+enum err
+layout_service_compute_fingerprint_read(struct service *service, struct store_txn *txn,
+                                        const Errata__V1__ComputeFingerprintRequest *request,
+                                        void *prepared, struct reply *reply)
+{
+    const struct layout_fingerprint *fingerprint = prepared;
+
+    (void)service;
+    (void)txn;
+    (void)request;
+    wire_put_bytes(reply->body, COMPUTE_FINGERPRINT_RESPONSE_CANONICAL_JSON_FIELD,
+                   fingerprint->canonical_json);
+    wire_put_bytes(reply->body, COMPUTE_FINGERPRINT_RESPONSE_LAYOUT_FINGERPRINT_FIELD,
+                   slice_of(fingerprint->text, sizeof(fingerprint->text)));
+    return buffer_ok(reply->body) ? OK : ERR_MEMORY;
+}

@@ -1,0 +1,214 @@
+/*
+ * mapping_reads.c: MappingService's reads: MatchLines, GetMapping, ListMappings. The lines are folded in
+ * the stage before; what is known of them the domain writes as the answer's bytes.
+ */
+#include "server/domain/mappings/list.h"
+#include "server/domain/mappings/match.h"
+#include "server/pipeline/env.h"
+#include "server/pipeline/page_token.h"
+#include "server/pipeline/service.h"
+
+#include "server/domain/text/sku.h"
+#include "store/base/wire.h"
+
+#include <errata/v1/mapping_service.fields.h>
+#include <errata/v1/mapping_service.handlers.h>
+
+/* The lines with their SKUs as they are compared. */
+static enum err fold_lines(struct service *service, const Errata__V1__MatchLinesRequest *request,
+                           struct match *match)
+{
+    enum err err = OK;
+
+    match->lines = arena_calloc(service->ctx->arena, request->n_lines, sizeof(*match->lines));
+    match->line_count = request->n_lines;
+    if (match->lines == NULL) {
+        return ERR_MEMORY;
+    }
+    for (size_t i = 0; i < request->n_lines && err == OK; i++) {
+        match->lines[i].customer_id = slice_text(request->lines[i]->customer_id);
+        err = sku_fold(service->ctx->arena, slice_text(request->lines[i]->customer_sku),
+                       &match->lines[i].folded_customer_sku);
+    }
+    return err;
+}
+
+enum err mapping_service_match_lines_prepare(struct service *service,
+                                             const Errata__V1__MatchLinesRequest *request,
+                                             void **ret_prepared)
+{
+    bool has_candidates =
+        request->_candidates_case == ERRATA__V1__MATCH_LINES_REQUEST___CANDIDATES_CANDIDATES;
+    struct match *match = arena_calloc(service->ctx->arena, 1, sizeof(*match));
+    enum err err = OK;
+
+    if (match == NULL) {
+        return ERR_MEMORY;
+    }
+    match->candidates = MATCH_CANDIDATES_DEFAULT;
+    if (has_candidates && request->candidates < 0) {
+        fault_add(service->ctx->fault, SLICE("candidates"), "%d is not within 0 to %d",
+                  (int)request->candidates, MATCH_CANDIDATES_MAX);
+        return ERR_INVALID;
+    }
+    if (has_candidates) {
+        match->candidates = (size_t)request->candidates;
+    }
+    err = fold_lines(service, request, match);
+    if (err == OK) {
+        /* Time travel follows events back. */
+        service->read_on_pool =
+            request->as_of_case != ERRATA__V1__MATCH_LINES_REQUEST__AS_OF__NOT_SET ||
+            request->n_lines > MATCH_LOOP_LINES_MAX;
+        *ret_prepared = match;
+    }
+    return err;
+}
+
+/* Which events the answer knows of: all, or those of some time. */
+static enum err read_as_of(struct service *service, struct store_txn *txn,
+                           const Errata__V1__MatchLinesRequest *request, struct match *match)
+{
+    struct log_head head;
+    enum err err = log_read_head(txn, match->org, &head);
+
+    if (err != OK) {
+        return err;
+    }
+    match->as_of_seq = head.last_seq;
+    if (request->as_of_case == ERRATA__V1__MATCH_LINES_REQUEST__AS_OF__NOT_SET) {
+        return OK;
+    }
+    match->past = arena_calloc(service->ctx->arena, 1, sizeof(*match->past));
+    if (match->past == NULL) {
+        return ERR_MEMORY;
+    }
+    if (request->as_of_case == ERRATA__V1__MATCH_LINES_REQUEST__AS_OF_AS_OF_TIME) {
+        const Google__Protobuf__Timestamp *time = request->as_of_time;
+
+        err = log_seq_at(txn, match->org, time->seconds * 1000000 + time->nanos / 1000,
+                         &match->as_of_seq);
+    } else if (request->as_of_seq < head.last_seq) {
+        match->as_of_seq = request->as_of_seq;
+    }
+    match->past->org = match->org;
+    match->past->as_of_seq = match->as_of_seq;
+    match->past->arena = service->ctx->arena;
+    return err;
+}
+
+enum err mapping_service_match_lines_read(struct service *service, struct store_txn *txn,
+                                          const Errata__V1__MatchLinesRequest *request,
+                                          void *prepared, struct reply *reply)
+{
+    const struct match *folded = prepared;
+    struct match match = {
+        .org = service->principal->org,
+        .lines = folded->lines,
+        .line_count = folded->line_count,
+        .candidates = folded->candidates,
+    };
+    enum err err = read_as_of(service, txn, request, &match);
+
+    if (err == OK) {
+        err = match_look_up(service->ctx->arena, txn, &match);
+    }
+    if (err != OK) {
+        return err;
+    }
+    if (match.candidate_line_count > MATCH_LOOP_CANDIDATE_LINES_MAX && !service->on_pool) {
+        service->read_on_pool = true;
+        return OK;
+    }
+    for (size_t i = 0; i < match.line_count && err == OK; i++) {
+        if (service_is_cancelled(service)) {
+            return ERR_CANCELLED;
+        }
+        err = match_write_line(service->ctx->arena, txn, &match, i, reply->body);
+    }
+    return err != OK ? err
+                     : match_write_end(service->ctx->arena, &service->env->exposure_key,
+                                       clock_wall_us(service->ctx->clock), &match, reply->body);
+}
+
+enum err mapping_service_get_mapping_read(struct service *service, struct store_txn *txn,
+                                          const Errata__V1__GetMappingRequest *request,
+                                          void *prepared, struct reply *reply)
+{
+    struct org_id org = service->principal->org;
+    struct mapping_row row;
+    struct uuid id;
+    enum err err = uuid_parse(slice_text(request->id), &id) ? OK : ERR_NOT_FOUND;
+
+    (void)prepared;
+    if (err == OK) {
+        err = mapping_row_find_id(txn, org, id, &row);
+    }
+    if (err == ERR_NOT_FOUND) {
+        return fault_say(service->ctx->fault, err, "no such mapping in this organisation");
+    }
+    if (err != OK) {
+        return err;
+    }
+    mapping_put(reply->body, GET_MAPPING_RESPONSE_MAPPING_FIELD, org, &row.record);
+    return buffer_ok(reply->body) ? OK : ERR_MEMORY;
+}
+
+static enum err read_list(struct service *service, const Errata__V1__ListMappingsRequest *request,
+                          struct mapping_list *list)
+{
+    if (!mapping_status_from_wire((int32_t)request->status, &list->status)) {
+        fault_add(service->ctx->fault, SLICE("status"),
+                  "%d is none; give SUGGESTED, CONFIRMED, REJECTED or SUPERSEDED",
+                  (int)request->status);
+        return ERR_INVALID;
+    }
+    return sku_fold(service->ctx->arena, slice_text(request->customer_sku_prefix),
+                    &list->folded_prefix);
+}
+
+/* The request's filter, for its page tokens. */
+static enum err filter_of(const struct service *service,
+                          const Errata__V1__ListMappingsRequest *request,
+                          struct sha256_digest *ret_filter)
+{
+    Errata__V1__ListMappingsRequest bound = *request;
+
+    bound.page_size = 0;
+    bound.page_token = (char *)protobuf_c_empty_string;
+    return page_filter_of(service, &bound.base, ret_filter);
+}
+
+enum err mapping_service_list_mappings_read(struct service *service, struct store_txn *txn,
+                                            const Errata__V1__ListMappingsRequest *request,
+                                            void *prepared, struct reply *reply)
+{
+    struct mapping_list list = {
+        .org = service->principal->org,
+        .customer_id = slice_text(request->customer_id),
+        .page_size = (uint32_t)page_size_of(request->page_size),
+    };
+    struct sha256_digest filter;
+    struct slice text = {NULL, 0};
+    bool more = false;
+    enum err err = read_list(service, request, &list);
+
+    (void)prepared;
+    if (err == OK) {
+        err = filter_of(service, request, &filter);
+    }
+    if (err == OK) {
+        err = page_token_read(service, &filter, slice_text(request->page_token), &list.after);
+    }
+    if (err == OK) {
+        err = mapping_list_write(service->ctx->arena, txn, &list, reply->body, &more);
+    }
+    if (err == OK && more) {
+        err = page_token_write(service, &filter, key_slice(&list.last), &text);
+    }
+    if (err != OK || !more) {
+        return err;
+    }
+    wire_put_bytes(reply->body, LIST_MAPPINGS_RESPONSE_NEXT_PAGE_TOKEN_FIELD, text);
+    return buffer_ok(reply->body) ? OK : ERR_MEMORY;
+}

@@ -1,0 +1,426 @@
+/*
+ * mapping_service.c: MappingService's writes: SuggestMapping, ConfirmMapping, RejectMapping and
+ * RecordMatches. Wire messages become values for the domain, and stored events become answers; the rules
+ * are the domain's. The reads are in mapping_reads.c.
+ */
+#include "server/domain/mappings/mappings.h"
+#include "server/domain/mappings/uses.h"
+#include "server/pipeline/caller.h"
+#include "server/pipeline/env.h"
+#include "server/pipeline/service.h"
+
+#include "server/domain/corrections/members.h"
+#include "store/base/wire.h"
+
+#include <errata/v1/mapping_service.fields.h>
+#include <errata/v1/mapping_service.handlers.h>
+
+/* Both judgements answer alike, so one function writes them. */
+_Static_assert((int)CONFIRM_MAPPING_RESPONSE_MAPPING_FIELD ==
+                   (int)REJECT_MAPPING_RESPONSE_MAPPING_FIELD,
+               "both methods answer alike");
+_Static_assert((int)CONFIRM_MAPPING_RESPONSE_EVENT_ID_FIELD ==
+                   (int)REJECT_MAPPING_RESPONSE_EVENT_ID_FIELD,
+               "both methods answer alike");
+
+static struct mapping_time time_of(const Google__Protobuf__Timestamp *time)
+{
+    struct mapping_time read = {.is_given = time != NULL};
+
+    if (time != NULL) {
+        read.created_at_us = time->seconds * 1000000 + time->nanos / 1000;
+    }
+    return read;
+}
+
+static void put_event_id(struct buffer *body, uint32_t field, const struct event *event)
+{
+    char id[UUID_TEXT_BYTES];
+
+    uuid_format(event->id, id);
+    wire_put_bytes(body, field, slice_of(id, sizeof(id)));
+}
+
+enum err mapping_service_suggest_mapping_prepare(struct service *service,
+                                                 const Errata__V1__SuggestMappingRequest *request,
+                                                 void **ret_prepared)
+{
+    struct ctx *ctx = service->ctx;
+    const Errata__V1__SkuMapping *mapping = request->mapping;
+    struct mapping_suggestion *suggestion = arena_calloc(ctx->arena, 1, sizeof(*suggestion));
+    enum err err = OK;
+
+    if (suggestion == NULL) {
+        return ERR_MEMORY;
+    }
+    if (mapping->_confidence_case != ERRATA__V1__SKU_MAPPING___CONFIDENCE_CONFIDENCE) {
+        fault_add(ctx->fault, SLICE("mapping.confidence"),
+                  "is missing; give the matcher's, from 0 to 1");
+    }
+    err = mapping_name_read(ctx, SLICE("mapping"), slice_text(mapping->customer_id),
+                            slice_text(mapping->customer_sku), slice_text(mapping->internal_sku),
+                            &suggestion->name);
+    if (err != OK) {
+        return err;
+    }
+    suggestion->confidence = mapping->confidence;
+    suggestion->time = time_of(mapping->created_at);
+    *ret_prepared = suggestion;
+    return OK;
+}
+
+enum err mapping_service_suggest_mapping_write(struct service *service, struct store_txn *txn,
+                                               const Errata__V1__SuggestMappingRequest *request,
+                                               void *prepared, struct work_result *result)
+{
+    const struct capture_caller caller = caller_of(service);
+    enum err err = mapping_suggest(service->ctx, txn, service->principal->org, &caller, prepared,
+                                   &result->first_seq);
+
+    (void)request;
+    if (err == OK) {
+        result->count = 1;
+    }
+    return err;
+}
+
+/* The event may have changed another mapping too: the suggested one is that of the request. */
+enum err mapping_service_suggest_mapping_answer(struct service *service, struct store_txn *txn,
+                                                const Errata__V1__SuggestMappingRequest *request,
+                                                void *prepared, const struct work_result *result,
+                                                struct reply *reply)
+{
+    const struct mapping_suggestion *suggestion = prepared;
+    struct mapping_changes changes;
+    struct mapping_row row;
+    struct event event;
+    enum err err = mapping_row_find(txn, result->org, &suggestion->name.pair, &row);
+
+    (void)service;
+    (void)request;
+    if (err == OK) {
+        err = log_read(txn, result->org, result->first_seq, &event);
+    }
+    if (err == OK) {
+        err = mapping_changes_read(&event, &changes);
+    }
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    for (size_t i = 0; i < changes.count; i++) {
+        if (changes.items[i].row.seq == row.seq) {
+            wire_put_bytes(reply->body, SUGGEST_MAPPING_RESPONSE_MAPPING_FIELD,
+                           changes.items[i].mapping);
+            return OK;
+        }
+    }
+    return ERR_CORRUPT;
+}
+
+/* Which mapping a request means. */
+struct named {
+    const char *id;
+    const char *customer_id;
+    const char *customer_sku;
+    const char *internal_sku;
+};
+
+static enum err read_named(struct ctx *ctx, const struct named *named,
+                           struct mapping_judgement *judgement)
+{
+    const struct slice request = {NULL, 0};
+    bool names_parts =
+        named->customer_id != NULL || named->customer_sku != NULL || named->internal_sku != NULL;
+
+    if (named->id == NULL && !names_parts) {
+        fault_add(ctx->fault, SLICE("id"),
+                  "is missing; give the mapping's id, or customer_id, customer_sku and "
+                  "internal_sku");
+        return ERR_INVALID;
+    }
+    if (named->id != NULL && names_parts) {
+        fault_add(ctx->fault, SLICE("id"),
+                  "names the mapping already; leave customer_id, customer_sku and internal_sku "
+                  "out, or give them instead");
+        return ERR_INVALID;
+    }
+    if (named->id == NULL) {
+        return mapping_name_read(ctx, request, slice_text(named->customer_id),
+                                 slice_text(named->customer_sku), slice_text(named->internal_sku),
+                                 &judgement->name);
+    }
+    judgement->is_by_id = true;
+    if (!uuid_parse(slice_text(named->id), &judgement->id)) {
+        fault_add(ctx->fault, SLICE("id"), "is no UUID; give the mapping's id as it was answered");
+        return ERR_INVALID;
+    }
+    return OK;
+}
+
+static enum err read_suggestions(struct ctx *ctx, const char *text, struct slice *ret_suggestions)
+{
+    struct json_value list = {JSON_NULL, {NULL, 0}};
+    struct slice json = slice_text(text);
+
+    if (json.size == 0) {
+        return OK;
+    }
+    if (!json_member(members_value_of(json), SLICE("suggestions"), &list) ||
+        list.kind != JSON_ARRAY) {
+        fault_add(ctx->fault, SLICE("suggestions_json"),
+                  "has no array `suggestions`; give what was shown as {\"suggestions\":[...]}");
+        return ERR_INVALID;
+    }
+    *ret_suggestions = list.text;
+    return OK;
+}
+
+/* What a person's confirmation and rejection have in common; NULL where there is no memory for it. */
+static struct mapping_judgement *new_judgement(struct service *service, enum event_type event_type,
+                                               const char *draft_order_id, const char *document_id,
+                                               const char *actor_user_id,
+                                               const Google__Protobuf__Timestamp *created_at)
+{
+    struct mapping_judgement *judgement = arena_calloc(service->ctx->arena, 1, sizeof(*judgement));
+
+    if (judgement != NULL) {
+        judgement->event_type = event_type;
+        judgement->draft_order_id = slice_text(draft_order_id);
+        judgement->document_id = slice_text(document_id);
+        judgement->actor_user_id = slice_text(actor_user_id);
+        judgement->time = time_of(created_at);
+    }
+    return judgement;
+}
+
+enum err mapping_service_confirm_mapping_prepare(struct service *service,
+                                                 const Errata__V1__ConfirmMappingRequest *request,
+                                                 void **ret_prepared)
+{
+    const struct named named = {request->id, request->customer_id, request->customer_sku,
+                                request->internal_sku};
+    struct mapping_judgement *judgement =
+        new_judgement(service, EVENT_TYPE_MAPPING_CONFIRMED, request->draft_order_id,
+                      request->document_id, request->actor_user_id, request->created_at);
+    enum err err = OK;
+
+    if (judgement == NULL) {
+        return ERR_MEMORY;
+    }
+    err = read_suggestions(service->ctx, request->suggestions_json, &judgement->suggestions);
+    if (err == OK || err == ERR_INVALID) {
+        enum err of_name = read_named(service->ctx, &named, judgement);
+
+        err = err == OK ? of_name : err;
+    }
+    if (err == OK) {
+        *ret_prepared = judgement;
+    }
+    return err;
+}
+
+enum err mapping_service_reject_mapping_prepare(struct service *service,
+                                                const Errata__V1__RejectMappingRequest *request,
+                                                void **ret_prepared)
+{
+    const struct named named = {request->id, request->customer_id, request->customer_sku,
+                                request->internal_sku};
+    struct mapping_judgement *judgement =
+        new_judgement(service, EVENT_TYPE_MAPPING_REJECTED, request->draft_order_id,
+                      request->document_id, request->actor_user_id, request->created_at);
+    enum err err = OK;
+
+    if (judgement == NULL) {
+        return ERR_MEMORY;
+    }
+    err = read_named(service->ctx, &named, judgement);
+    if (err == OK) {
+        *ret_prepared = judgement;
+    }
+    return err;
+}
+
+static enum err write_judgement(struct service *service, struct store_txn *txn,
+                                const struct mapping_judgement *judgement,
+                                struct work_result *result)
+{
+    const struct capture_caller caller = caller_of(service);
+    enum err err = mapping_judge(service->ctx, txn, service->principal->org, &caller, judgement,
+                                 &result->first_seq);
+
+    if (err == OK) {
+        result->count = 1;
+    }
+    return err;
+}
+
+static enum err answer_judgement(struct store_txn *txn, const struct work_result *result,
+                                 struct reply *reply)
+{
+    struct mapping_changes changes;
+    struct event event;
+    enum err err = log_read(txn, result->org, result->first_seq, &event);
+
+    if (err == OK) {
+        err = mapping_changes_read(&event, &changes);
+    }
+    if (err != OK || changes.count == 0) {
+        return err == OK || err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    wire_put_bytes(reply->body, CONFIRM_MAPPING_RESPONSE_MAPPING_FIELD, changes.items[0].mapping);
+    put_event_id(reply->body, CONFIRM_MAPPING_RESPONSE_EVENT_ID_FIELD, &event);
+    return OK;
+}
+
+enum err mapping_service_confirm_mapping_write(struct service *service, struct store_txn *txn,
+                                               const Errata__V1__ConfirmMappingRequest *request,
+                                               void *prepared, struct work_result *result)
+{
+    (void)request;
+    return write_judgement(service, txn, prepared, result);
+}
+
+enum err mapping_service_confirm_mapping_answer(struct service *service, struct store_txn *txn,
+                                                const Errata__V1__ConfirmMappingRequest *request,
+                                                void *prepared, const struct work_result *result,
+                                                struct reply *reply)
+{
+    (void)service;
+    (void)request;
+    (void)prepared;
+    return answer_judgement(txn, result, reply);
+}
+
+enum err mapping_service_reject_mapping_write(struct service *service, struct store_txn *txn,
+                                              const Errata__V1__RejectMappingRequest *request,
+                                              void *prepared, struct work_result *result)
+{
+    (void)request;
+    return write_judgement(service, txn, prepared, result);
+}
+
+enum err mapping_service_reject_mapping_answer(struct service *service, struct store_txn *txn,
+                                               const Errata__V1__RejectMappingRequest *request,
+                                               void *prepared, const struct work_result *result,
+                                               struct reply *reply)
+{
+    (void)service;
+    (void)request;
+    (void)prepared;
+    return answer_judgement(txn, result, reply);
+}
+
+/* The cited answer of MatchLines. */
+static enum err find_cited(struct service *service, struct store_txn *txn,
+                           const Errata__V1__RecordMatchesRequest *request,
+                           struct cited_exposure *ret_cited)
+{
+    struct fault *fault = service->ctx->fault;
+    enum err err =
+        exposure_find(service->ctx, txn, &service->env->exposure_key, service->principal->org,
+                      slice_text(request->exposure_ref), ret_cited);
+
+    if (err == ERR_INVALID) {
+        fault_add(fault, SLICE("exposure_ref"),
+                  "is none of this organisation, or was cut or changed; send what MatchLines "
+                  "answered, whole");
+    } else if (err == OK && ret_cited->exposure.kind != EXPOSURE_KIND_MATCHES) {
+        fault_add(fault, SLICE("exposure_ref"),
+                  "is of another method's answer; send what MatchLines answered");
+        err = ERR_INVALID;
+    }
+    return err;
+}
+
+/* Who tells of the outcome, and when. */
+static enum err read_citer(struct service *service, struct store_txn *txn,
+                           const Errata__V1__RecordMatchesRequest *request,
+                           struct exposure_citer *ret_citer)
+{
+    const struct slice whole = {NULL, 0};
+    const struct capture_caller caller = caller_of(service);
+    const struct mapping_time time = time_of(request->created_at);
+    struct exposure_citer citer = {
+        .source = time.is_given ? SOURCE_BACKFILL : SOURCE_LIVE,
+        .created_at_us = time.created_at_us,
+    };
+    struct log_stamp stamp = {0};
+    enum err err = actor_resolve(service->ctx, &caller, whole, slice_text(request->actor_user_id),
+                                 time.is_given, &citer.actor_user_id);
+
+    if (err == OK) {
+        err = log_next_stamp(service->ctx, txn, service->principal->org, &stamp);
+    }
+    if (err != OK) {
+        return err;
+    }
+    if (time.is_given && time.created_at_us < 0) {
+        fault_add(service->ctx->fault, SLICE("created_at"),
+                  "lies before 1970; no event is that old");
+    } else if (time.is_given && time.created_at_us > stamp.created_at_us) {
+        fault_add(service->ctx->fault, SLICE("created_at"),
+                  "lies in the future; give a time that has passed");
+    }
+    *ret_citer = citer;
+    return fault_result(service->ctx->fault);
+}
+
+enum err mapping_service_record_matches_write(struct service *service, struct store_txn *txn,
+                                              const Errata__V1__RecordMatchesRequest *request,
+                                              void *prepared, struct work_result *result)
+{
+    struct org_id org = service->principal->org;
+    struct exposure_citer citer;
+    struct cited_exposure cited;
+    const struct mapping_citation citation = {
+        .org = org,
+        .citer = &citer,
+        .cited = &cited,
+        .draft_order_id = slice_text(request->draft_order_id),
+    };
+    uint64_t seq = 0;
+    bool is_known = false;
+    enum err err = read_citer(service, txn, request, &citer);
+
+    (void)prepared;
+    if (err == OK) {
+        err = find_cited(service, txn, request, &cited);
+    }
+    if (err != OK) {
+        return err;
+    }
+    is_known = cited.seq != 0;
+    err = exposure_record(service->ctx, txn, org, &citer, &cited);
+    if (err == OK) {
+        err = mapping_uses_store(service->ctx, txn, &citation, &seq);
+    }
+    if (err == OK) {
+        result->first_seq = is_known ? seq : cited.seq;
+        result->count = is_known ? 1 : 2;
+    }
+    return err;
+}
+
+/* The last event of the write is the one that counted; the first may be the exposure's. */
+enum err mapping_service_record_matches_answer(struct service *service, struct store_txn *txn,
+                                               const Errata__V1__RecordMatchesRequest *request,
+                                               void *prepared, const struct work_result *result,
+                                               struct reply *reply)
+{
+    struct event event;
+    uint32_t applied_count = 0;
+    enum err err = log_read(txn, result->org, result->first_seq + result->count - 1, &event);
+
+    (void)service;
+    (void)request;
+    (void)prepared;
+    if (err == OK) {
+        err = mapping_uses_count(&event, &applied_count);
+    }
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    put_event_id(reply->body, RECORD_MATCHES_RESPONSE_EVENT_ID_FIELD, &event);
+    wire_put_varint_given(reply->body, RECORD_MATCHES_RESPONSE_APPLIED_COUNT_FIELD, applied_count);
+    return OK;
+}

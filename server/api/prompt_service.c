@@ -1,0 +1,308 @@
+/*
+ * prompt_service.c: CorrectionService's prompts: templates put, read and listed, and a prompt made of
+ * one. Wire messages become values for the domain, which writes the answers' bytes itself.
+ */
+#include "server/domain/prompts/prompts.h"
+#include "server/pipeline/env.h"
+#include "server/pipeline/page_token.h"
+#include "server/pipeline/service.h"
+
+#include <errata/v1/correction_service.handlers.h>
+#include <errata/v1/match_mode.fields.h>
+
+/* A prompt of more bytes than this, made of text to sanitise and to hash, takes about a millisecond. */
+#define PROMPT_ON_LOOP_BYTES_MAX ((size_t)64 * 1024)
+
+enum err
+correction_service_put_prompt_template_prepare(struct service *service,
+                                               const Errata__V1__PutPromptTemplateRequest *request,
+                                               void **ret_prepared)
+{
+    const Errata__V1__PromptTemplate *template = request->prompt_template;
+    struct prompt_template_draft *draft = arena_calloc(service->ctx->arena, 1, sizeof(*draft));
+    enum err err = OK;
+
+    if (draft == NULL) {
+        return ERR_MEMORY;
+    }
+    draft->name = slice_text(template->name);
+    draft->text = slice_text(template->text);
+    draft->comment = slice_text(template->comment);
+    draft->actor_user_id = service_actor(service);
+    draft->by_program = service->principal->user_id.size == 0;
+    err = draft->actor_user_id.size > 0 ? OK : ERR_MEMORY;
+    if (err == OK) {
+        err = prompt_template_prepare(service->ctx, draft);
+    }
+    if (err == OK) {
+        *ret_prepared = draft;
+    }
+    return err;
+}
+
+enum err
+correction_service_put_prompt_template_write(struct service *service, struct store_txn *txn,
+                                             const Errata__V1__PutPromptTemplateRequest *request,
+                                             void *prepared, struct work_result *result)
+{
+    enum err err = prompt_template_put(service->ctx, txn, service->principal->org, prepared,
+                                       &result->first_seq);
+
+    (void)request;
+    if (err == OK) {
+        result->count = 1;
+    }
+    return err;
+}
+
+enum err
+correction_service_put_prompt_template_answer(struct service *service, struct store_txn *txn,
+                                              const Errata__V1__PutPromptTemplateRequest *request,
+                                              void *prepared, const struct work_result *result,
+                                              struct reply *reply)
+{
+    struct event event;
+    enum err err = log_read(txn, result->org, result->first_seq, &event);
+
+    (void)service;
+    (void)request;
+    (void)prepared;
+    if (err != OK) {
+        return err;
+    }
+    return prompt_template_append_event(reply->body,
+                                        PUT_PROMPT_TEMPLATE_RESPONSE_PROMPT_TEMPLATE_FIELD, &event,
+                                        PROMPT_TEMPLATE_WHOLE);
+}
+
+enum err
+correction_service_get_prompt_template_read(struct service *service, struct store_txn *txn,
+                                            const Errata__V1__GetPromptTemplateRequest *request,
+                                            void *prepared, struct reply *reply)
+{
+    const struct prompt_template_query query = {
+        .org = service->principal->org,
+        .name = slice_text(request->name),
+        .has_version = request->_version_case != 0,
+        .version = request->version,
+        .as_of_seq = UINT64_MAX,
+    };
+    bool sees_content = service->principal->role != ROLE_VIEWER;
+    struct prompt_template template;
+    enum err err = prompt_template_find(service->ctx, txn, &query, &template);
+
+    (void)prepared;
+    if (err != OK) {
+        return err;
+    }
+    prompt_template_append(reply->body, GET_PROMPT_TEMPLATE_RESPONSE_PROMPT_TEMPLATE_FIELD,
+                           &template, sees_content ? PROMPT_TEMPLATE_WHOLE : PROMPT_TEMPLATE_FACTS);
+    return buffer_ok(reply->body) ? OK : ERR_MEMORY;
+}
+
+enum err
+correction_service_list_prompt_templates_read(struct service *service, struct store_txn *txn,
+                                              const Errata__V1__ListPromptTemplatesRequest *request,
+                                              void *prepared, struct reply *reply)
+{
+    Errata__V1__ListPromptTemplatesRequest bound = *request;
+    bool sees_content = service->principal->role != ROLE_VIEWER;
+    struct prompt_template_list list = {
+        .org = service->principal->org,
+        .name = slice_text(request->name),
+        .page_size = (uint32_t)page_size_of(request->page_size),
+        .detail = sees_content ? PROMPT_TEMPLATE_COMMENT : PROMPT_TEMPLATE_FACTS,
+    };
+    struct sha256_digest filter;
+    bool more = false;
+    enum err err = OK;
+
+    (void)prepared;
+    bound.page_size = 0;
+    bound.page_token = (char *)protobuf_c_empty_string;
+    err = page_token_begin(service, &bound.base, request->page_token, &filter, &list.after);
+    if (err == OK) {
+        err = prompt_template_list_write(service->ctx, txn, &list,
+                                         LIST_PROMPT_TEMPLATES_RESPONSE_PROMPT_TEMPLATES_FIELD,
+                                         reply->body, &more);
+    }
+    if (err == OK && more) {
+        err = page_token_append(service, &filter, &list.last,
+                                LIST_PROMPT_TEMPLATES_RESPONSE_NEXT_PAGE_TOKEN_FIELD, reply);
+    }
+    return err;
+}
+
+/* A map of the request as values of the domain, in the arena. */
+static enum err read_values(struct arena *arena,
+                            Errata__V1__PreparePromptRequest__ContextEntry *const *entries,
+                            size_t count, struct prompt_values *ret_values)
+{
+    struct prompt_value *items = arena_calloc(arena, count + 1, sizeof(*items));
+
+    if (items == NULL) {
+        return ERR_MEMORY;
+    }
+    for (size_t i = 0; i < count; i++) {
+        items[i] =
+            (struct prompt_value){slice_text(entries[i]->key), slice_text(entries[i]->value)};
+    }
+    *ret_values = (struct prompt_values){items, count};
+    return OK;
+}
+
+/* Entries of the two maps are the same message but for its name. */
+static enum err read_trusted(struct arena *arena, const Errata__V1__PreparePromptRequest *request,
+                             struct prompt_values *ret_values)
+{
+    size_t count = request->n_trusted_context;
+    struct prompt_value *items = arena_calloc(arena, count + 1, sizeof(*items));
+
+    if (items == NULL) {
+        return ERR_MEMORY;
+    }
+    for (size_t i = 0; i < count; i++) {
+        items[i] = (struct prompt_value){slice_text(request->trusted_context[i]->key),
+                                         slice_text(request->trusted_context[i]->value)};
+    }
+    *ret_values = (struct prompt_values){items, count};
+    return OK;
+}
+
+/* Where the template comes from: one of the two, and a version of a stored one alone. */
+static void read_source(struct fault *fault, const Errata__V1__PreparePromptRequest *request,
+                        struct prompt_query *query)
+{
+    query->stored.has_version = request->_template_version_case != 0;
+    query->stored.version = request->template_version;
+    if (request->source_case == ERRATA__V1__PREPARE_PROMPT_REQUEST__SOURCE_TEMPLATE_NAME) {
+        query->stored.name = slice_text(request->template_name);
+    } else if (request->source_case == ERRATA__V1__PREPARE_PROMPT_REQUEST__SOURCE_TEMPLATE) {
+        query->template_text = slice_text(request->template_);
+    }
+    if (query->stored.name.size == 0 && query->template_text.size == 0) {
+        fault_add(fault, SLICE("source"),
+                  "is missing; give template_name, or the template itself as template");
+    }
+    if (query->stored.has_version && query->stored.name.size == 0) {
+        fault_add(fault, SLICE("template_version"),
+                  "is of a stored template; leave it out, or give template_name");
+    }
+}
+
+static enum err read_as_of(struct store_txn *txn, const Errata__V1__PreparePromptRequest *request,
+                           struct prompt_query *query)
+{
+    struct examples_query *examples = &query->examples;
+    enum err err = OK;
+
+    query->stored.as_of_seq = UINT64_MAX;
+    if (request->as_of_case == ERRATA__V1__PREPARE_PROMPT_REQUEST__AS_OF_AS_OF_SEQ) {
+        examples->has_as_of = true;
+        examples->as_of_seq = request->as_of_seq;
+    } else if (request->as_of_case == ERRATA__V1__PREPARE_PROMPT_REQUEST__AS_OF_AS_OF_TIME &&
+               request->as_of_time != NULL) {
+        examples->has_as_of = true;
+        err = log_seq_at(txn, examples->org,
+                         request->as_of_time->seconds * 1000000 + request->as_of_time->nanos / 1000,
+                         &examples->as_of_seq);
+    }
+    if (examples->has_as_of) {
+        query->stored.as_of_seq = examples->as_of_seq;
+    }
+    return err;
+}
+
+/* How the examples are chosen: as in GetExamples. */
+static void read_choice(struct fault *fault, const Errata__V1__PreparePromptRequest *request,
+                        struct examples_query *examples)
+{
+    enum match_mode mode = MATCH_MODE_UNSPECIFIED;
+
+    if (!match_mode_from_wire((int32_t)request->match_mode, &mode)) {
+        fault_add(fault, SLICE("match_mode"), "%d is none; give EXACT, FILL or GUARDED",
+                  (int)request->match_mode);
+    }
+    if (request->limit < 0 || request->limit > EXAMPLES_LIMIT_MAX) {
+        fault_add(fault, SLICE("limit"), "%d is not within 1 to %d", (int)request->limit,
+                  EXAMPLES_LIMIT_MAX);
+    }
+    examples->limit = request->limit > 0 ? (uint32_t)request->limit : EXAMPLES_LIMIT_DEFAULT;
+    examples->skip_superseded = request->skip_superseded != 0;
+    examples->distinct_documents = request->distinct_documents != 0;
+}
+
+static enum err read_query(struct service *service, struct store_txn *txn,
+                           const Errata__V1__PreparePromptRequest *request,
+                           struct prompt_query *ret_query)
+{
+    struct arena *arena = service->ctx->arena;
+    struct org_id org = service->principal->org;
+    struct prompt_query query = {
+        .stored.org = org,
+        .examples = {.org = org,
+                     .layout_fingerprint = slice_text(request->layout_fingerprint),
+                     .document_id = slice_text(request->document_id),
+                     .view = EXAMPLE_VIEW_HINTS,
+                     .exposure_key = &service->env->exposure_key,
+                     .now_us = clock_wall_us(service->ctx->clock)},
+    };
+    enum err err = read_values(arena, request->context, request->n_context, &query.context);
+
+    if (err == OK) {
+        err = read_trusted(arena, request, &query.trusted);
+    }
+    if (err != OK) {
+        return err;
+    }
+    read_source(service->ctx->fault, request, &query);
+    read_choice(service->ctx->fault, request, &query.examples);
+    err = prompt_check(service->ctx, &query);
+    if (err == OK) {
+        err = read_as_of(txn, request, &query);
+    }
+    *ret_query = query;
+    return err;
+}
+
+/* The bytes that are sanitised and put in, before it is known where and how often. */
+static size_t bytes_given(const struct prompt_query *query)
+{
+    size_t bytes = query->template_text.size;
+
+    for (size_t i = 0; i < query->context.count; i++) {
+        bytes += query->context.items[i].text.size;
+    }
+    for (size_t i = 0; i < query->trusted.count; i++) {
+        bytes += query->trusted.items[i].text.size;
+    }
+    return bytes;
+}
+
+enum err correction_service_prepare_prompt_read(struct service *service, struct store_txn *txn,
+                                                const Errata__V1__PreparePromptRequest *request,
+                                                void *prepared, struct reply *reply)
+{
+    struct prompt_query query;
+    struct prompt prompt;
+    enum err err = read_query(service, txn, request, &query);
+
+    (void)prepared;
+    if (err != OK) {
+        return err;
+    }
+    if (!service->on_pool &&
+        (query.examples.has_as_of || bytes_given(&query) > PROMPT_ON_LOOP_BYTES_MAX)) {
+        service->read_on_pool = true;
+        return OK;
+    }
+    err = prompt_prepare(service->ctx, txn, &query, &prompt);
+    if (err != OK) {
+        return err;
+    }
+    if (!service->on_pool && prompt.bytes > PROMPT_ON_LOOP_BYTES_MAX) {
+        service->read_on_pool = true;
+        return OK;
+    }
+    return prompt_write(&query, &prompt, reply->body);
+}

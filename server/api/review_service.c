@@ -1,0 +1,68 @@
+/*
+ * review_service.c: ReviewService/Sanitize: the sanitiser by itself, for those who put text into
+ * prompts that this server does not make. A long text is a long read: those of one organisation do not
+ * hold up another's.
+ */
+#include "server/domain/text/sanitise.h"
+#include "server/pipeline/service.h"
+
+#include <errata/v1/review_service.fields.h>
+#include <errata/v1/review_service.handlers.h>
+
+/* A hostile text of so many bytes takes about a millisecond. */
+#define SANITIZE_ON_LOOP_BYTES_MAX ((size_t)4 * 1024)
+
+static enum err read_profile(struct service *service, int32_t number,
+                             enum sanitise_profile *ret_profile)
+{
+    enum sanitize_profile profile = SANITIZE_PROFILE_UNSPECIFIED;
+
+    if (sanitize_profile_from_wire(number, &profile)) {
+        switch (profile) {
+        case SANITIZE_PROFILE_NOTE:
+            *ret_profile = SANITISE_NOTE;
+            return OK;
+        case SANITIZE_PROFILE_GUIDELINE:
+            *ret_profile = SANITISE_GUIDELINE;
+            return OK;
+        case SANITIZE_PROFILE_EXAMPLE:
+            *ret_profile = SANITISE_EXAMPLE;
+            return OK;
+        case SANITIZE_PROFILE_UNSPECIFIED:
+            break;
+        }
+    }
+    fault_add(service->ctx->fault, SLICE("profile"), "%d is none; give NOTE, GUIDELINE or EXAMPLE",
+              number);
+    return ERR_INVALID;
+}
+
+enum err review_service_sanitize_read(struct service *service, struct store_txn *txn,
+                                      const Errata__V1__SanitizeRequest *request, void *prepared,
+                                      struct reply *reply)
+{
+    Errata__V1__SanitizeResponse response = ERRATA__V1__SANITIZE_RESPONSE__INIT;
+    struct slice given = slice_text(request->text);
+    enum sanitise_profile profile = SANITISE_NOTE;
+    struct sanitised sanitised;
+    struct slice text = {NULL, 0};
+    enum err err = read_profile(service, (int32_t)request->profile, &profile);
+
+    (void)txn;
+    (void)prepared;
+    if (err != OK) {
+        return err;
+    }
+    if (!service->on_pool && given.size > SANITIZE_ON_LOOP_BYTES_MAX) {
+        service->read_on_pool = true;
+        return OK;
+    }
+    sanitised = sanitise_text(service->ctx->arena, profile, given);
+    if (!arena_copy(service->ctx->arena, sanitised.text, &text)) {
+        return ERR_MEMORY;
+    }
+    response.text = (char *)(uintptr_t)text.data;
+    response.changed = !slice_equal(sanitised.text, given);
+    response.failed = sanitised.failed;
+    return reply_message(reply, &response.base);
+}

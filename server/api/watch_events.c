@@ -1,0 +1,98 @@
+/*
+ * watch_events.c: LearningService/WatchEvents: the log as it grows. A watcher's place in the log is
+ * its only state, so a slow one costs nothing, and one that comes back goes on where it was.
+ */
+#include "server/api/event_wire.h"
+#include "server/pipeline/service.h"
+
+#include <errata/v1/learning_service.fields.h>
+#include <errata/v1/learning_service.handlers.h>
+
+/* Events looked at in one turn, sent or not: a filter that lets nothing through stays bounded. */
+#define WATCH_ROWS_MAX 256
+/* Kinds are bits of a set. */
+#define WATCH_KINDS_MAX 64
+
+struct watch {
+    uint64_t next_seq; /* 0: what is recorded from now on */
+    uint64_t kinds; /* bit (1 << number); 0: all */
+    bool with_content; /* not for a VIEWER */
+};
+
+enum err learning_service_watch_events_start(struct service *service,
+                                             const Errata__V1__WatchEventsRequest *request,
+                                             struct stream *stream)
+{
+    struct watch *watch = (struct watch *)arena_calloc(service->ctx->arena, 1, sizeof(*watch));
+
+    if (watch == NULL) {
+        return ERR_MEMORY;
+    }
+    watch->next_seq = request->from_seq;
+    watch->with_content = service->principal->role != ROLE_VIEWER;
+    for (size_t i = 0; i < request->n_kinds; i++) {
+        enum event_kind kind = EVENT_KIND_UNSPECIFIED;
+
+        if (!event_kind_from_wire((int32_t)request->kinds[i], &kind) ||
+            kind == EVENT_KIND_UNSPECIFIED || kind >= WATCH_KINDS_MAX) {
+            fault_add(service->ctx->fault, SLICE("kinds"),
+                      "has the number %d, which is no kind of event of this server",
+                      (int)request->kinds[i]);
+            return ERR_INVALID;
+        }
+        watch->kinds |= 1ull << kind;
+    }
+    stream->state = watch;
+    return OK;
+}
+
+static enum err send_event(struct service *service, struct stream *stream, bool with_content,
+                           const struct event *event)
+{
+    struct reply reply = stream_reply_begin(stream, event->facts.size + event->content.size + 256);
+    enum err err = event_wire_put(service->ctx->arena, reply.body,
+                                  WATCH_EVENTS_RESPONSE_EVENT_FIELD, event, with_content);
+
+    return err != OK ? err : stream_reply_end(stream);
+}
+
+enum err learning_service_watch_events_writable(struct service *service, struct store_txn *txn,
+                                                struct stream *stream)
+{
+    struct watch *watch = (struct watch *)stream->state;
+    struct org_id org = service->principal->org;
+    struct log_head head;
+    enum err err = log_read_head(txn, org, &head);
+
+    if (err != OK) {
+        return err;
+    }
+    if (watch->next_seq == 0) {
+        watch->next_seq = head.last_seq + 1;
+    }
+    for (unsigned row = 0; row < WATCH_ROWS_MAX && stream_wants(stream); row++) {
+        struct event event;
+
+        if (watch->next_seq > head.last_seq) {
+            stream_wait_for_events(stream);
+            return OK;
+        }
+        err = log_read(txn, org, watch->next_seq, &event);
+        if (err != OK) {
+            return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+        }
+        if (watch->kinds == 0 || (watch->kinds >> event.kind & 1) != 0) {
+            err = send_event(service, stream, watch->with_content, &event);
+            if (err != OK) {
+                return err;
+            }
+        }
+        watch->next_seq++;
+    }
+    return OK;
+}
+
+void learning_service_watch_events_stopped(struct stream *stream)
+{
+    stream->state = NULL; /* the call's arena has it */
+}

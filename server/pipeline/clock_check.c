@@ -1,0 +1,49 @@
+/*
+ * clock_check.c: whether the log is ahead of the machine's clock. That happens after the clock was ahead
+ * once and was put right, or if it is behind now. Nothing is refused or delayed for it; but somebody should
+ * look at the clock, so the log, the health of "errata.clock" and GetServerInfo say so until time has caught
+ * up.
+ */
+#include "server/pipeline/rpc.h"
+
+#include "store/base/logger.h"
+
+/* While it lasts, the line in the log is repeated once an hour. */
+#define LINE_REPEAT_US (INT64_C(3600) * 1000000)
+/* A clock that swings around the limit causes at most one line a minute. */
+#define LINE_INTERVAL_US (INT64_C(60) * 1000000)
+
+static void log_change(struct pipeline *pipeline, int64_t ahead_us)
+{
+    const struct logger_field fields[] = {LOGGER_NUMBER_FIELD("log_ahead_ms", ahead_us / 1000)};
+    struct clock_line *line = &pipeline->clock_line;
+    bool is_ahead = ahead_us > ENV_LOG_AHEAD_US_MAX;
+    int64_t now_us = clock_monotonic_us(pipeline->config.clock);
+    int64_t pause_us = is_ahead == line->is_ahead ? LINE_REPEAT_US : LINE_INTERVAL_US;
+
+    if ((!is_ahead && !line->is_ahead) ||
+        (line->was_written && now_us - line->written_us < pause_us)) {
+        return;
+    }
+    *line = (struct clock_line){.is_ahead = is_ahead, .was_written = true, .written_us = now_us};
+    if (is_ahead) {
+        logger_write(LOGGER_WARNING,
+                     "the newest event is recorded later than the machine's clock is now: the "
+                     "clock was ahead, or is behind; events are dated by the clock as it is",
+                     fields, sizeof(fields) / sizeof(fields[0]));
+    } else {
+        logger_write(LOGGER_INFO, "the machine's clock agrees with the event log again", NULL, 0);
+    }
+}
+
+void pipeline_check_clock(struct pipeline *pipeline)
+{
+    int64_t ahead_us = env_log_ahead_us(pipeline->config.env, pipeline->config.clock);
+
+    if (pipeline->draining) {
+        return;
+    }
+    pipeline_set_health(pipeline, HEALTH_PART_CLOCK,
+                        ahead_us > ENV_LOG_AHEAD_US_MAX ? HEALTH_NOT_SERVING : HEALTH_SERVING);
+    log_change(pipeline, ahead_us);
+}

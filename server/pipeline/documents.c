@@ -1,0 +1,104 @@
+/*
+ * documents.c: the document job of a call whose method takes a PDF: opened, filled, queued and closed
+ * by what pipeline_config.documents says. A job that can't be had is told with what would be right;
+ * what is wrong with the document itself is the method's to tell.
+ */
+#include "server/pipeline/rpc.h"
+
+#include "store/base/assert.h"
+
+/* Why there is no place for a document, or for more of it; other errors say enough by themselves. */
+static enum err say_why(struct fault *fault, enum err err)
+{
+    if (err == ERR_BUSY) {
+        return fault_say(
+            fault, err,
+            "as many documents are under way, or as many bytes of them, as this server "
+            "takes; try again after the delay given");
+    }
+    if (err == ERR_QUOTA) {
+        return fault_say(
+            fault, err,
+            "as many documents of this organisation are under way, or as many bytes of "
+            "them, as this server takes of one organisation; try again after the delay "
+            "given");
+    }
+    if (err == ERR_TOO_LARGE) {
+        return fault_say(fault, err, "the document is larger than %zu MiB, the most that is taken",
+                         PDF_DOCUMENT_BYTES_MAX >> 20);
+    }
+    if (err == ERR_UNAVAILABLE) {
+        return fault_say(fault, err,
+                         "the PDF worker is not running and is being started again; try again "
+                         "after the delay given, or watch the health of errata.pdf");
+    }
+    return err;
+}
+
+enum err rpc_document_admit(struct rpc *rpc)
+{
+    rpc->service.documents = rpc->pipeline->config.documents;
+    if (rpc->service.documents == NULL) {
+        return fault_say(&rpc->fault, ERR_UNAVAILABLE,
+                         "this server has no PDF worker, so it takes no documents; its "
+                         "administrator installs errata-pdf-worker beside erratad or names it "
+                         "with --pdf-worker");
+    }
+    return OK;
+}
+
+enum err rpc_document_open(struct rpc *rpc, size_t size)
+{
+    const struct document_jobs *documents = rpc->service.documents;
+    enum err err = documents->open(documents->user, rpc->principal.org, &rpc->service.job);
+
+    if (err == OK && size > 0) {
+        err = documents->reserve(rpc->service.job, size);
+    }
+    return err == OK ? OK : say_why(&rpc->fault, err);
+}
+
+enum err service_keep_document(struct service *service, struct slice bytes)
+{
+    enum err err = OK;
+
+    if (bytes.size == 0) {
+        return OK;
+    }
+    err = service->documents->reserve(service->job, bytes.size);
+    if (err == OK) {
+        err = service->documents->append(service->job, bytes);
+    }
+    return err == OK ? OK : say_why(service->ctx->fault, err);
+}
+
+enum err rpc_document_submit(struct rpc *rpc, void (*work)(void *job),
+                             void (*done)(void *job, enum err result))
+{
+    enum err err = rpc->service.documents->submit(rpc->service.job, work, done, rpc);
+
+    return err == OK ? OK : say_why(&rpc->fault, err);
+}
+
+enum err rpc_document_explain(struct rpc *rpc, enum err err)
+{
+    bool explained = rpc->fault.message.size != 0 || rpc->fault.count != 0;
+
+    return err == OK || explained ? err : say_why(&rpc->fault, err);
+}
+
+void rpc_document_cancel(struct rpc *rpc)
+{
+    if (rpc->service.job != NULL) {
+        rpc->service.documents->cancel(rpc->service.job);
+    }
+}
+
+void rpc_document_close(struct rpc *rpc)
+{
+    ASSERT(rpc->state != RPC_ON_POOL);
+    if (rpc->service.job != NULL) {
+        rpc->service.documents->close(rpc->service.job);
+        rpc->service.job = NULL;
+    }
+}

@@ -1,0 +1,107 @@
+/*
+ * env.c: the state that the methods of one server share: making it, and the few changes it knows.
+ */
+#include "server/pipeline/env.h"
+
+#include "server/codec/contract.h"
+#include "store/record.h"
+
+static const struct slice part_names[HEALTH_PART_COUNT] = {
+    [HEALTH_PART_SERVER] = {(const uint8_t *)"", 0},
+    [HEALTH_PART_WRITE] = {(const uint8_t *)"errata.write", 12},
+    [HEALTH_PART_PDF] = {(const uint8_t *)"errata.pdf", 10},
+    [HEALTH_PART_ADMIN] = {(const uint8_t *)"errata.admin", 12},
+    [HEALTH_PART_CLOCK] = {(const uint8_t *)"errata.clock", 12},
+};
+
+/* Reads one of this data folder's keys, or makes it. */
+static enum err load_key(struct ctx *ctx, struct store_txn *txn, struct slice name, uint8_t *bytes,
+                         size_t size)
+{
+    struct key key = key_meta_global(name);
+    struct meta_record record = {0};
+    struct slice value;
+    enum err err = store_get(txn, TABLE_META, key_slice(&key), &value);
+
+    if (err == OK) {
+        err = record_decode_meta(value, &record);
+        if (err != OK || record.bytes.size != size) {
+            return ERR_CORRUPT;
+        }
+        memcpy(bytes, record.bytes.data, size);
+        return OK;
+    }
+    if (err != ERR_NOT_FOUND) {
+        return err;
+    }
+    random_fill(ctx->random, bytes, size);
+    record.bytes = slice_of(bytes, size);
+    err = record_encode_meta(ctx->arena, &record, &value);
+    return err != OK ? err : store_put(txn, TABLE_META, key_slice(&key), value);
+}
+
+enum err env_init(struct service_env *env, struct arena *arena, struct ctx *ctx,
+                  struct store_backend *backend)
+{
+    uint8_t exposure_key[EXPOSURE_KEY_BYTES] = {0};
+    struct store_txn *txn = NULL;
+    enum err err = OK;
+
+    env->method_counts =
+        arena_calloc(arena, (size_t)contract_method_count * ENV_CODES, sizeof(uint64_t));
+    if (env->method_counts == NULL) {
+        return ERR_MEMORY;
+    }
+    env->backend = backend;
+    env->start_wall_us = clock_wall_us(ctx->clock);
+    err = store_begin(backend, STORE_WRITE, &txn);
+    if (err != OK) {
+        return err;
+    }
+    err =
+        load_key(ctx, txn, SLICE("page_token_key"), env->page_token_key, ENV_PAGE_TOKEN_KEY_BYTES);
+    if (err == OK) {
+        err = load_key(ctx, txn, SLICE("exposure_key"), exposure_key, EXPOSURE_KEY_BYTES);
+    }
+    if (err != OK) {
+        store_abort(txn);
+        return err;
+    }
+    exposure_key_init(&env->exposure_key, exposure_key);
+    return store_commit(txn);
+}
+
+bool env_set_health(struct service_env *env, enum health_part part, enum health_status status)
+{
+    if (env->health[part] == status) {
+        return false;
+    }
+    env->health[part] = status;
+    return true;
+}
+
+bool env_find_part(struct slice name, enum health_part *ret_part)
+{
+    for (unsigned part = 0; part < HEALTH_PART_COUNT; part++) {
+        if (slice_equal(name, part_names[part])) {
+            *ret_part = (enum health_part)part;
+            return true;
+        }
+    }
+    return false;
+}
+
+int64_t env_log_ahead_us(const struct service_env *env, const struct clock *clock)
+{
+    int64_t newest_us = writer_read_stats(env->writer).newest_recorded_at_us;
+    int64_t now_us = clock_wall_us(clock);
+
+    return newest_us > now_us ? newest_us - now_us : 0;
+}
+
+void env_count_call(struct service_env *env, uint16_t method_index, uint32_t code)
+{
+    if (code < ENV_CODES) {
+        env->method_counts[(size_t)method_index * ENV_CODES + code]++;
+    }
+}

@@ -1,0 +1,86 @@
+/*
+ * env.h: what the methods of one server share beside the store: its identity, its health, its
+ * counters, and the key that page tokens are made with. Made once by app (or a test) and handed to
+ * every method as service->env. Belongs to the loop: methods on the writer thread or the pool read
+ * nothing of it but the two keys, which never change.
+ */
+#ifndef ERRATA_SERVER_PIPELINE_ENV_H
+#define ERRATA_SERVER_PIPELINE_ENV_H
+
+#include "server/domain/exposures/exposures.h"
+#include "store/base/ctx.h"
+#include "store/work.h"
+
+#define ENV_PAGE_TOKEN_KEY_BYTES 32
+/* Numbers that one source tells GetServerInfo at most; net has about twenty. */
+#define ENV_COUNTERS_MAX 64
+
+/* The event log may be ahead of the clock by so much before that is a warning: clocks are set by seconds. */
+#define ENV_LOG_AHEAD_US_MAX (INT64_C(60) * 1000000)
+
+/* As grpc.health.v1.HealthCheckResponse.ServingStatus; the numbers are the same. */
+enum health_status {
+    HEALTH_UNKNOWN = 0,
+    HEALTH_SERVING = 1,
+    HEALTH_NOT_SERVING = 2,
+    HEALTH_SERVICE_UNKNOWN = 3
+};
+
+/* What grpc.health.v1 can be asked about. */
+enum health_part {
+    HEALTH_PART_SERVER, /* "": reads are answered */
+    HEALTH_PART_WRITE, /* "errata.write": writes are taken */
+    HEALTH_PART_PDF, /* "errata.pdf": documents are measured; the server does not depend on it */
+    HEALTH_PART_ADMIN, /* "errata.admin": a token that can administer the server lasts 14 days or more */
+    HEALTH_PART_CLOCK, /* "errata.clock": the event log is not ahead of the clock; a warning alone */
+    HEALTH_PART_COUNT
+};
+
+/* One number about the server; `name` is a literal with its unit last. */
+struct env_counter {
+    const char *name;
+    uint64_t value;
+};
+
+/* What callers are refused for without a fault of their request. */
+enum refusal_kind {
+    REFUSAL_TOKEN,
+    REFUSAL_DISK_FULL,
+    REFUSAL_BUSY,
+    REFUSAL_KIND_COUNT
+};
+
+struct service_env {
+    uint8_t page_token_key[ENV_PAGE_TOKEN_KEY_BYTES]; /* random for each data folder, in META */
+    struct exposure_key exposure_key; /* as that one */
+    int64_t start_wall_us;
+    uint32_t format_version; /* of the store */
+    struct slice log_engine; /* a literal, such as lmdb */
+    struct store_backend *backend;
+    struct writer *writer;
+    enum health_status health[HEALTH_PART_COUNT];
+    /* Calls by method_info.index and gRPC code; `method_counts[index * ENV_CODES + code]`. */
+    uint64_t *method_counts;
+    uint64_t refusal_counts[REFUSAL_KIND_COUNT]; /* of ended calls */
+    /* The transport's numbers: fills at most `max`, gives how many. NULL where there is none. */
+    size_t (*read_counters)(void *user, struct env_counter *counters, size_t max);
+    void *read_counters_user;
+};
+
+/* gRPC status codes run from 0 to 16. */
+#define ENV_CODES 17
+
+/* Fills a zeroed env: counters in `arena` (which lives as long as the server), the key from META,
+ * made there on the first start. Writes to the store: before the writer starts. */
+MUST_CHECK enum err env_init(struct service_env *env, struct arena *arena, struct ctx *ctx,
+                             struct store_backend *backend);
+/* Sets a part's health; true where that changed something. */
+bool env_set_health(struct service_env *env, enum health_part part, enum health_status status);
+/* The part by its name in grpc.health.v1; false for an unknown one. */
+bool env_find_part(struct slice name, enum health_part *ret_part);
+/* By how much the newest event of all organisations is recorded later than the clock is now; 0: it is not. */
+int64_t env_log_ahead_us(const struct service_env *env, const struct clock *clock);
+/* Counts one ended call. */
+void env_count_call(struct service_env *env, uint16_t method_index, uint32_t code);
+
+#endif

@@ -1,0 +1,566 @@
+/*
+ * methods.c: a call from its headers to its status, the same for every method: who may call, when it
+ * has come whole, which of stage, read, write and stream follows, and how it ends. Everything about
+ * a method comes from the generated tables; nothing here knows one by name.
+ */
+#include "server/domain/text/sanitise.h"
+#include "server/pipeline/rpc.h"
+#include "server/pipeline/status.h"
+
+#include "store/base/assert.h"
+#include "store/base/logger.h"
+
+#include <inttypes.h>
+
+static const char *const role_names[] = {
+    [ROLE_VIEWER] = "VIEWER",   [ROLE_OPERATOR] = "OPERATOR",     [ROLE_REVIEWER] = "REVIEWER",
+    [ROLE_SERVICE] = "SERVICE", [ROLE_INTEGRATOR] = "INTEGRATOR", [ROLE_ADMIN] = "ADMIN",
+};
+
+#define ROLE_NAMES_COUNT (sizeof(role_names) / sizeof(role_names[0]))
+
+enum err pipeline_begin_read(struct pipeline *pipeline, struct store_txn **ret_txn)
+{
+    /* Read before the snapshot is taken: it may seem old too early, never too late. */
+    uint64_t commits = writer_commit_count(pipeline->config.writer);
+    enum err err = OK;
+
+    ASSERT(!pipeline->reading);
+    if (commits != pipeline->read_commits) {
+        store_reset(pipeline->read_txn);
+    }
+    err = store_renew(pipeline->read_txn);
+    if (err != OK) {
+        return err;
+    }
+    pipeline->read_commits = commits;
+    pipeline->reading = true;
+    *ret_txn = pipeline->read_txn;
+    return OK;
+}
+
+void pipeline_end_read(struct pipeline *pipeline)
+{
+    ASSERT(pipeline->reading);
+    pipeline->reading = false;
+}
+
+/* Texts that became empty because they could not be made safe: in whatever thread and for whatever
+ * method, so one line a turn tells of them. */
+static void tell_fallbacks(struct pipeline *pipeline)
+{
+    uint64_t count = sanitise_fallback_count();
+    const struct logger_field fields[] = {
+        LOGGER_NUMBER_FIELD("texts", count - pipeline->told_fallbacks),
+        LOGGER_NUMBER_FIELD("texts_total", count),
+    };
+
+    if (count != pipeline->told_fallbacks) {
+        logger_write(LOGGER_DEBUG, "sanitiser fallback", fields,
+                     sizeof(fields) / sizeof(fields[0]));
+        pipeline->told_fallbacks = count;
+    }
+}
+
+void pipeline_end_turn(struct pipeline *pipeline)
+{
+    ASSERT(!pipeline->reading);
+    store_reset(pipeline->read_txn);
+    tell_fallbacks(pipeline);
+}
+
+struct arena pipeline_take_arena(struct pipeline *pipeline, size_t limit_bytes)
+{
+    struct arena arena;
+
+    if (pipeline->arena_count == 0) {
+        arena_init(&arena, limit_bytes);
+        return arena;
+    }
+    arena = pipeline->arenas[--pipeline->arena_count];
+    arena.limit_bytes = limit_bytes;
+    return arena;
+}
+
+void pipeline_give_arena(struct pipeline *pipeline, struct arena *arena)
+{
+    if (arena->limit_bytes == 0) {
+        return; /* none was taken */
+    }
+    if (pipeline->arena_count == PIPELINE_ARENAS_MAX) {
+        arena_deinit(arena);
+        return;
+    }
+    arena_reset_by(arena, pipeline->config.run_on_pool, pipeline->config.user);
+    pipeline->arenas[pipeline->arena_count++] = *arena;
+}
+
+/* The identity by the store, where the cache does not have it. */
+static enum err look_up_identity(struct rpc *rpc, uint64_t version, struct auth_identity *identity)
+{
+    struct pipeline *pipeline = rpc->pipeline;
+    struct store_txn *txn = NULL;
+    enum err err = pipeline_begin_read(pipeline, &txn);
+
+    if (err != OK) {
+        return err;
+    }
+    err = auth_check(pipeline->config.auth, &rpc->ctx, txn, rpc->call->authorization, version,
+                     identity);
+    pipeline_end_read(pipeline);
+    return err;
+}
+
+enum err rpc_authenticate(struct rpc *rpc)
+{
+    struct pipeline *pipeline = rpc->pipeline;
+    /* Read before the snapshot is taken: an entry may seem stale too early, never too late. */
+    uint64_t version = writer_table_version(pipeline->config.writer, TABLE_TOKEN);
+    struct auth_identity identity;
+    enum err err = OK;
+
+    if (!auth_check_cached(pipeline->config.auth, rpc->call->authorization, version,
+                           pipeline->config.clock, &identity)) {
+        err = look_up_identity(rpc, version, &identity);
+        if (err != OK) {
+            return err;
+        }
+    }
+    rpc->token_version = version;
+    rpc->token_expire_at_us = identity.expire_at_us;
+    rpc->principal.org = identity.org;
+    rpc->principal.server = identity.server;
+    rpc->principal.key_id = identity.key_id;
+    if (!role_from_wire((int32_t)identity.role, &rpc->principal.role)) {
+        return ERR_CORRUPT;
+    }
+    if (!slice_equal(rpc->principal.user_id, identity.user_id) &&
+        !arena_copy(rpc->call->arena, identity.user_id, &rpc->principal.user_id)) {
+        return ERR_MEMORY;
+    }
+    rpc->service.principal = &rpc->principal;
+    return OK;
+}
+
+bool rpc_has_expired(const struct rpc *rpc)
+{
+    return rpc->token_expire_at_us != 0 &&
+           rpc->token_expire_at_us <= clock_wall_us(rpc->pipeline->config.clock);
+}
+
+/* Between the headers and the end of a request a minute may pass: a token that was revoked or has
+ * ended meanwhile admits no more. */
+static enum err authenticate_again(struct rpc *rpc)
+{
+    uint64_t version = writer_table_version(rpc->pipeline->config.writer, TABLE_TOKEN);
+
+    if (rpc->method->open || (rpc->token_version == version && !rpc_has_expired(rpc))) {
+        return OK;
+    }
+    return rpc_authenticate(rpc);
+}
+
+/* Whether the role stands in the method's options; a message that names those that do. */
+static enum err check_role(struct rpc *rpc)
+{
+    role_set roles = rpc->method->roles;
+    struct buffer allowed;
+
+    if ((roles >> rpc->principal.role & 1) != 0) {
+        return OK;
+    }
+    buffer_init(&allowed, rpc->call->arena, 64);
+    for (size_t role = 1; role < ROLE_NAMES_COUNT; role++) {
+        if ((roles >> role & 1) != 0) {
+            buffer_printf(&allowed, "%s%s", allowed.size == 0 ? "" : ", ", role_names[role]);
+        }
+    }
+    if (allowed.size == 0) {
+        buffer_append(&allowed, SLICE("no role"));
+    }
+    return fault_say(
+        &rpc->fault, ERR_DENIED, "the token's role %s may not call %.*s; it takes %.*s",
+        role_names[rpc->principal.role], (int)rpc->method->path.size - 1,
+        (const char *)rpc->method->path.data + 1, (int)allowed.size, (const char *)allowed.data);
+}
+
+/* Who may call: open methods anybody, others a token whose role the method names. */
+static enum err admit(struct rpc *rpc)
+{
+    enum err err = OK;
+
+    if (rpc->method->open) {
+        return OK;
+    }
+    if (rpc->pipeline->draining) {
+        return ERR_DRAINING;
+    }
+    if (rpc->call->authorization_repeated) {
+        return fault_say(&rpc->fault, ERR_UNAUTHENTICATED,
+                         "authorization: the call has several; expected one 'Bearer errata_...'");
+    }
+    err = rpc_authenticate(rpc);
+    if (err != OK) {
+        return err;
+    }
+    err = check_role(rpc);
+    if (err != OK || !rpc_takes_document(rpc)) {
+        return err;
+    }
+    return rpc_document_admit(rpc);
+}
+
+static void link_live(struct pipeline *pipeline, struct rpc *rpc)
+{
+    rpc->next = pipeline->live;
+    if (rpc->next != NULL) {
+        rpc->next->previous = rpc;
+    }
+    pipeline->live = rpc;
+    pipeline->live_count++;
+}
+
+static void unlink_live(struct pipeline *pipeline, struct rpc *rpc)
+{
+    if (rpc->previous != NULL) {
+        rpc->previous->next = rpc->next;
+    } else {
+        pipeline->live = rpc->next;
+    }
+    if (rpc->next != NULL) {
+        rpc->next->previous = rpc->previous;
+    }
+    pipeline->live_count--;
+}
+
+static void on_start(void *user, struct call *call)
+{
+    struct pipeline *pipeline = (struct pipeline *)user;
+    struct rpc *rpc = (struct rpc *)arena_calloc(call->arena, 1, sizeof(*rpc));
+    enum err err = OK;
+
+    if (rpc == NULL) {
+        struct status status = status_of(call->arena, ERR_MEMORY, NULL);
+
+        call->user = NULL;
+        call_finish(call, &status);
+        return;
+    }
+    call->user = rpc;
+    rpc->pipeline = pipeline;
+    rpc->call = call;
+    rpc->state = RPC_RECEIVING;
+    rpc->method = call->method;
+    rpc->handler = &dispatch_handlers[call->method->index];
+    rpc->ctx =
+        (struct ctx){call->arena, pipeline->config.clock, pipeline->config.random, &rpc->fault};
+    fault_init(&rpc->fault, call->arena);
+    rpc->service = (struct service){.ctx = &rpc->ctx,
+                                    .method = call->method,
+                                    .env = pipeline->config.env,
+                                    .verify = pipeline->config.verify,
+                                    .backup = pipeline->config.backup};
+    link_live(pipeline, rpc);
+    err = admit(rpc);
+    if (err != OK) {
+        rpc_finish(rpc, err);
+        return;
+    }
+    if (rpc->method->stream == METHOD_BIDI_STREAM) {
+        rpc_stream_start(rpc);
+    } else if (rpc->method->stream == METHOD_CLIENT_STREAM) {
+        rpc_receive_start(rpc);
+    }
+}
+
+/* One message of a streamed request. */
+static void take_part(struct rpc *rpc, struct slice message)
+{
+    enum err err = authenticate_again(rpc);
+
+    if (err != OK) {
+        rpc_finish(rpc, err);
+        return;
+    }
+    rpc->has_message = true;
+    rpc_receive_message(rpc, message);
+}
+
+static void on_message(void *user, struct call *call, struct slice message)
+{
+    struct rpc *rpc = (struct rpc *)call->user;
+
+    (void)user;
+    if (rpc->method->stream == METHOD_BIDI_STREAM) {
+        rpc_stream_message(rpc, message);
+        return;
+    }
+    if (rpc->method->stream == METHOD_CLIENT_STREAM) {
+        take_part(rpc, message);
+        return;
+    }
+    rpc->message = message;
+    rpc->has_message = true;
+}
+
+/* A request without a message: the transport lets only a streamed one through. */
+static enum err refuse_empty(struct rpc *rpc)
+{
+    if (UNEXPECTED(rpc->method->stream != METHOD_CLIENT_STREAM)) {
+        return ERR_INTERNAL;
+    }
+    return fault_say(&rpc->fault, ERR_INVALID,
+                     "the request ended without a message; %.*s takes one %.*s or more, of which "
+                     "the first says what the others belong to",
+                     (int)rpc->method->path.size - 1, (const char *)rpc->method->path.data + 1,
+                     (int)rpc->method->request->full_name.size,
+                     (const char *)rpc->method->request->full_name.data);
+}
+
+static void on_half_close(void *user, struct call *call)
+{
+    struct rpc *rpc = (struct rpc *)call->user;
+    enum err err = OK;
+
+    (void)user;
+    if (rpc->method->stream == METHOD_BIDI_STREAM) {
+        rpc_stream_stop(rpc);
+        rpc_finish(rpc, OK);
+        return;
+    }
+    if (!rpc->has_message) {
+        rpc_finish(rpc, refuse_empty(rpc));
+        return;
+    }
+    err = authenticate_again(rpc);
+    if (err != OK) {
+        rpc_finish(rpc, err);
+        return;
+    }
+    rpc_stage(rpc);
+}
+
+static void on_writable(void *user, struct call *call)
+{
+    struct rpc *rpc = (struct rpc *)call->user;
+
+    (void)user;
+    if (rpc->state == RPC_STREAMING) {
+        rpc_stream_writable(rpc);
+    }
+}
+
+static void on_cancel(void *user, struct call *call, enum err why)
+{
+    struct rpc *rpc = (struct rpc *)call->user;
+
+    (void)user;
+    rpc->cancel_why = why;
+    switch (rpc->state) {
+    case RPC_RECEIVING:
+        rpc_finish(rpc, why);
+        return;
+    case RPC_STREAMING:
+        rpc_stream_stop(rpc);
+        rpc_finish(rpc, why);
+        return;
+    case RPC_WRITING:
+        rpc_write_cancel(rpc);
+        return;
+    case RPC_READ_WAITING:
+        rpc_pool_read_leave(rpc);
+        rpc_finish(rpc, why);
+        return;
+    case RPC_ON_POOL: /* its completion sees cancel_why */
+        atomic_store(&rpc->service.cancelled, true);
+        rpc_document_cancel(rpc);
+        return;
+    case RPC_ENDED:
+        return;
+    }
+}
+
+/* A read, or a method without a transaction: answered now, on the loop; or not begun, where it asks for
+ * the pool. */
+static enum err answer_read(struct rpc *rpc)
+{
+    struct pipeline *pipeline = rpc->pipeline;
+    uint32_t *likely_bytes = &pipeline->likely_bytes[rpc->method->index];
+    struct store_txn *txn = NULL;
+    struct reply reply;
+    size_t empty_bytes = 0;
+    enum err err = OK;
+
+    if (rpc->method->transaction == METHOD_READ) {
+        err = pipeline_begin_read(pipeline, &txn);
+        if (err != OK) {
+            return err;
+        }
+    }
+    reply.body = call_reply_begin(rpc->call, *likely_bytes);
+    empty_bytes = reply.body->size;
+    err = rpc->handler->read(&rpc->service, txn, rpc->request, rpc->prepared, &reply);
+    if (txn != NULL) {
+        pipeline_end_read(pipeline);
+    }
+    if (err != OK) {
+        return err;
+    }
+    if (rpc->service.read_on_pool) {
+        rpc->reply_body = reply.body;
+        return UNEXPECTED(reply.body->size != empty_bytes) ? ERR_INTERNAL : OK;
+    }
+    *likely_bytes = (uint32_t)reply.body->size;
+    return call_reply_end(rpc->call);
+}
+
+static void read_now(struct rpc *rpc)
+{
+    enum err err = rpc->service.read_on_pool ? OK : answer_read(rpc);
+
+    if (err == OK && rpc->service.read_on_pool) {
+        rpc_pool_read(rpc);
+        return;
+    }
+    rpc_finish(rpc, err);
+}
+
+void rpc_continue(struct rpc *rpc, enum err result)
+{
+    enum err err = result;
+
+    call_end_message(rpc->call); /* it was decoded, or will not be */
+    if (rpc->cancel_why != OK) {
+        err = rpc->cancel_why;
+    }
+    if (err != OK) {
+        rpc_finish(rpc, err);
+        return;
+    }
+    if (rpc->method->stream == METHOD_SERVER_STREAM) {
+        rpc_stream_start(rpc);
+    } else if (rpc->method->transaction == METHOD_WRITE) {
+        rpc_write_submit(rpc);
+    } else {
+        read_now(rpc);
+    }
+}
+
+static bool is_slow(const struct rpc *rpc)
+{
+    int64_t now_us = clock_monotonic_coarse_us(rpc->pipeline->config.clock);
+
+    /* Documents wait for their turn, and streams last: that is no news. */
+    return now_us - rpc->call->started_us > PIPELINE_SLOW_US &&
+           rpc->method->stream == METHOD_UNARY && !rpc_takes_document(rpc);
+}
+
+/* One line a call at debug, and always one for a fault of ours or a slow call; never payloads. */
+static void log_call(const struct rpc *rpc, enum err result)
+{
+    uint32_t code = err_grpc_code(result);
+    bool refused =
+        result == ERR_DRAINING || result == ERR_BUSY; /* rpc_note_refusal has a line for it */
+    bool failed = code == GRPC_INTERNAL || (code == GRPC_UNAVAILABLE && !refused);
+    enum logger_level level = failed || is_slow(rpc) ? LOGGER_INFO : LOGGER_DEBUG;
+    int64_t duration_us = 0;
+    char org[UUID_TEXT_BYTES];
+
+    if (!logger_wants(level)) {
+        return;
+    }
+    duration_us = clock_monotonic_us(rpc->pipeline->config.clock) - rpc->call->started_us;
+    uuid_format(rpc->principal.org.uuid, org);
+
+    const struct logger_field fields[] = {
+        LOGGER_NUMBER_FIELD("request", rpc->call->number),
+        LOGGER_TEXT_FIELD("method", rpc->method->path),
+        LOGGER_TEXT_FIELD("result", slice_text(err_name(result))),
+        LOGGER_NUMBER_FIELD("code", code),
+        LOGGER_NUMBER_FIELD("duration_us", duration_us),
+        LOGGER_TEXT_FIELD("org", slice_of(org, rpc->service.principal != NULL ? sizeof(org) : 0)),
+        LOGGER_TEXT_FIELD("peer", rpc->call->peer),
+    };
+
+    logger_write(level, failed ? "call failed" : "call", fields,
+                 sizeof(fields) / sizeof(fields[0]));
+}
+
+void rpc_finish(struct rpc *rpc, enum err result)
+{
+    struct pipeline *pipeline = rpc->pipeline;
+    struct call *call = rpc->call;
+    struct status status = status_of(call->arena, result, &rpc->fault);
+    struct arena stage_arena = rpc->stage_arena;
+    struct arena write_arena = rpc_write_take_arena(rpc);
+
+    ASSERT(rpc->state != RPC_ENDED);
+    rpc_document_close(rpc);
+    rpc->state = RPC_ENDED;
+    env_count_call(pipeline->config.env, rpc->method->index, (uint32_t)status.code);
+    log_call(rpc, result);
+    rpc_note_refusal(rpc, result);
+    unlink_live(pipeline, rpc);
+    call_finish(call, &status); /* copies the status: its texts may stand in these arenas */
+    pipeline_give_arena(pipeline, &stage_arena);
+    pipeline_give_arena(pipeline, &write_arena);
+}
+
+enum err pipeline_new(struct arena *arena, const struct pipeline_config *config,
+                      struct pipeline **ret_pipeline)
+{
+    struct pipeline *pipeline = (struct pipeline *)arena_calloc(arena, 1, sizeof(*pipeline));
+    enum err err = OK;
+
+    if (pipeline == NULL) {
+        return ERR_MEMORY;
+    }
+    pipeline->config = *config;
+    pipeline->handlers = (struct call_handlers){pipeline,      on_start,    on_message,
+                                                on_half_close, on_writable, on_cancel};
+    pipeline->likely_bytes =
+        (uint32_t *)arena_calloc(arena, contract_method_count, sizeof(uint32_t));
+    if (pipeline->likely_bytes == NULL) {
+        return ERR_MEMORY;
+    }
+    err = store_begin(config->backend, STORE_READ, &pipeline->read_txn);
+    if (err != OK) {
+        return err;
+    }
+    store_reset(pipeline->read_txn);
+    *ret_pipeline = pipeline;
+    return OK;
+}
+
+void pipeline_free(struct pipeline *pipeline)
+{
+    if (pipeline == NULL) {
+        return;
+    }
+    ASSERT(pipeline->live == NULL);
+    ASSERT(pipeline->live_count == 0);
+    ASSERT(pipeline->reads.waiting_count == 0);
+    store_abort(pipeline->read_txn);
+    while (pipeline->arena_count > 0) {
+        arena_deinit(&pipeline->arenas[--pipeline->arena_count]);
+    }
+}
+
+struct slice service_actor(const struct service *service)
+{
+    const struct principal *principal = service->principal;
+
+    return principal->user_id.size > 0
+               ? principal->user_id
+               : arena_printf(service->ctx->arena, "token:%08" PRIx32, principal->key_id);
+}
+
+const struct call_handlers *pipeline_handlers(struct pipeline *pipeline)
+{
+    return &pipeline->handlers;
+}
+
+size_t pipeline_live_count(const struct pipeline *pipeline)
+{
+    return pipeline->live_count;
+}

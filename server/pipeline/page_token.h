@@ -1,0 +1,44 @@
+/*
+ * page_token.h: where a list goes on. Opaque to callers: a position that the method understands,
+ * authenticated with the data folder's key and bound to organisation, method and filter, so that a
+ * foreign, damaged or re-used one is refused.
+ */
+#ifndef ERRATA_SERVER_PIPELINE_PAGE_TOKEN_H
+#define ERRATA_SERVER_PIPELINE_PAGE_TOKEN_H
+
+#include "server/pipeline/service.h"
+
+/* The longest position: a key of the store. */
+#define PAGE_POSITION_BYTES_MAX STORE_KEY_BYTES_MAX
+#define PAGE_SIZE_DEFAULT 50
+/* A page ends at this many bytes of answer. */
+#define PAGE_BYTES_MAX (1024 * 1024)
+/* Rows that a filter without an index examines in one call. */
+#define PAGE_ROWS_MAX 2000
+
+/* How many items the request asks for: its page_size, or the default. */
+size_t page_size_of(int32_t page_size);
+/* The filter of a List request as bytes: the request without page_size and page_token, which the
+ * caller has set to their defaults in a copy. Works in service->ctx->arena. */
+MUST_CHECK enum err page_filter_of(const struct service *service, const ProtobufCMessage *filter,
+                                   struct sha256_digest *ret_filter);
+/* The text of a token for `position`, in the arena. ERR_MEMORY alone. */
+MUST_CHECK enum err page_token_write(const struct service *service,
+                                     const struct sha256_digest *filter, struct slice position,
+                                     struct slice *ret_text);
+/* The position behind a text: empty for the empty text. ERR_INVALID, with the field page_token, for
+ * anything that this server did not make for this organisation, method and filter. */
+MUST_CHECK enum err page_token_read(const struct service *service,
+                                    const struct sha256_digest *filter, struct slice text,
+                                    struct slice *ret_position);
+
+/* Both for a List request: its filter, and where the page begins. */
+MUST_CHECK enum err page_token_begin(const struct service *service, const ProtobufCMessage *filter,
+                                     const char *page_token, struct sha256_digest *ret_filter,
+                                     struct slice *ret_after);
+/* Appends the token of the next page, as field `field`, to a page that ended at `last`. */
+MUST_CHECK enum err page_token_append(const struct service *service,
+                                      const struct sha256_digest *filter, const struct key *last,
+                                      uint32_t field, struct reply *reply);
+
+#endif

@@ -1,0 +1,206 @@
+/*
+ * pool_read.c: reads that would hold up the loop. They run on threads of the pool that are kept for
+ * them, a few at once, each in a transaction of its own; the others wait in a line, from which the
+ * oldest of an organisation that has none running comes next. What is read is written into the
+ * stage's arena there, and sent by the loop.
+ */
+#include "server/pipeline/rpc.h"
+
+#include "store/base/assert.h"
+
+/* An organisation's share of the line. */
+#define ORG_WAITING_MAX (PIPELINE_POOL_READS_WAITING_MAX / 2)
+
+static bool is_of(const struct rpc *rpc, const struct rpc *other)
+{
+    return uuid_equal(rpc->principal.org.uuid, other->principal.org.uuid);
+}
+
+/* A place among those that run; NULL where all are taken. */
+static struct rpc **find_place(struct rpc_reads *reads, const struct rpc *taken_by)
+{
+    for (size_t i = 0; i < PIPELINE_POOL_READS_MAX; i++) {
+        if (reads->running[i] == taken_by) {
+            return &reads->running[i];
+        }
+    }
+    return NULL;
+}
+
+static bool org_runs(const struct rpc_reads *reads, const struct rpc *rpc)
+{
+    for (size_t i = 0; i < PIPELINE_POOL_READS_MAX; i++) {
+        if (reads->running[i] != NULL && is_of(reads->running[i], rpc)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* To the end of the line. */
+static enum err join_line(struct rpc *rpc)
+{
+    struct rpc_reads *reads = &rpc->pipeline->reads;
+    struct rpc **end = &reads->first;
+    unsigned of_org = 0;
+
+    while (*end != NULL) {
+        of_org += is_of(*end, rpc) ? 1 : 0;
+        end = &(*end)->read_next;
+    }
+    if (reads->waiting_count == PIPELINE_POOL_READS_WAITING_MAX || of_org >= ORG_WAITING_MAX) {
+        return fault_say(&rpc->fault, ERR_BUSY,
+                         "as many long reads wait as this server takes of one organisation or of "
+                         "all; try again after the delay given");
+    }
+    *end = rpc;
+    rpc->read_next = NULL;
+    reads->waiting_count++;
+    rpc->state = RPC_READ_WAITING;
+    return OK;
+}
+
+void rpc_pool_read_leave(struct rpc *rpc)
+{
+    struct rpc_reads *reads = &rpc->pipeline->reads;
+    struct rpc **link = &reads->first;
+
+    while (*link != rpc) {
+        link = &(*link)->read_next;
+    }
+    *link = rpc->read_next;
+    reads->waiting_count--;
+    rpc->state = RPC_RECEIVING;
+}
+
+/* The next to run, out of the line. */
+static struct rpc *take_next(struct rpc_reads *reads)
+{
+    struct rpc *next = reads->first;
+
+    while (next != NULL && org_runs(reads, next)) {
+        next = next->read_next;
+    }
+    if (next == NULL) {
+        next = reads->first;
+    }
+    rpc_pool_read_leave(next);
+    return next;
+}
+
+/* On the pool. */
+static enum err read_in_snapshot(struct rpc *rpc)
+{
+    const struct pipeline_config *config = &rpc->pipeline->config;
+    struct store_txn *txn = NULL;
+    struct reply reply = {&rpc->pool_answer};
+    enum err err = OK;
+
+    if (service_is_cancelled(&rpc->service)) {
+        return ERR_CANCELLED;
+    }
+    if (rpc->call->deadline_us != INT64_MAX &&
+        clock_monotonic_us(config->clock) > rpc->call->deadline_us) {
+        return ERR_DEADLINE;
+    }
+    if (rpc->method->transaction == METHOD_READ) {
+        err = store_begin(config->backend, STORE_READ, &txn);
+    }
+    if (err == OK) {
+        err = rpc->handler->read(&rpc->service, txn, rpc->request, rpc->prepared, &reply);
+    }
+    store_abort(txn);
+    return err == OK && !buffer_ok(&rpc->pool_answer) ? ERR_MEMORY : err;
+}
+
+static void read_work(void *job)
+{
+    struct rpc *rpc = (struct rpc *)job;
+
+    rpc->stage_result = read_in_snapshot(rpc);
+}
+
+static enum err send_answer(struct rpc *rpc)
+{
+    struct slice answer = buffer_slice(&rpc->pool_answer);
+    struct buffer *body = rpc->reply_body;
+
+    rpc->pipeline->likely_bytes[rpc->method->index] = (uint32_t)answer.size;
+    if (body == NULL) {
+        body = call_reply_begin(rpc->call, answer.size);
+    }
+    buffer_append(body, answer);
+    return call_reply_end(rpc->call);
+}
+
+static void start_waiting(struct pipeline *pipeline);
+
+/* On the loop. */
+static void read_done(void *job, enum err result)
+{
+    struct rpc *rpc = (struct rpc *)job;
+    struct pipeline *pipeline = rpc->pipeline;
+    struct rpc **place = find_place(&pipeline->reads, rpc);
+    enum err err = result != OK ? result : rpc->stage_result;
+
+    ASSERT(place != NULL);
+    *place = NULL;
+    rpc->state = RPC_RECEIVING;
+    if (rpc->cancel_why != OK) {
+        err = rpc->cancel_why;
+    }
+    if (err == OK) {
+        err = send_answer(rpc);
+    }
+    rpc_finish(rpc, err);
+    start_waiting(pipeline);
+}
+
+/* Into a free place. What the stage prepared stays where it is. */
+static enum err start(struct rpc *rpc, struct rpc **place)
+{
+    struct pipeline *pipeline = rpc->pipeline;
+    enum err err = OK;
+
+    if (rpc->stage_arena.limit_bytes == 0) {
+        rpc->stage_arena = pipeline_take_arena(pipeline, PIPELINE_READ_BYTES_MAX);
+    }
+    rpc->ctx.arena = &rpc->stage_arena;
+    fault_init(&rpc->fault, &rpc->stage_arena);
+    buffer_init(&rpc->pool_answer, &rpc->stage_arena, pipeline->likely_bytes[rpc->method->index]);
+    rpc->service.on_pool = true;
+    rpc->state = RPC_ON_POOL;
+    *place = rpc;
+    err = pipeline->config.run_read(pipeline->config.user, read_work, read_done, rpc);
+    if (err != OK) {
+        *place = NULL;
+        rpc->state = RPC_RECEIVING;
+    }
+    return err;
+}
+
+static void start_waiting(struct pipeline *pipeline)
+{
+    struct rpc_reads *reads = &pipeline->reads;
+    struct rpc **place = find_place(reads, NULL);
+
+    while (place != NULL && reads->first != NULL) {
+        struct rpc *rpc = take_next(reads);
+        enum err err = start(rpc, place);
+
+        if (err != OK) {
+            rpc_finish(rpc, err);
+        }
+        place = find_place(reads, NULL);
+    }
+}
+
+void rpc_pool_read(struct rpc *rpc)
+{
+    struct rpc **place = find_place(&rpc->pipeline->reads, NULL);
+    enum err err = place != NULL ? start(rpc, place) : join_line(rpc);
+
+    if (err != OK) {
+        rpc_finish(rpc, err);
+    }
+}

@@ -1,0 +1,84 @@
+/*
+ * refusals.c: refusals that an operator should know of and that may come in floods: each is counted,
+ * and one line at level info for each kind, now and then, says how many there were. Never a secret.
+ */
+#include "server/pipeline/rpc.h"
+
+#include "store/base/logger.h"
+
+#include <stdio.h>
+
+/* Between two lines of a kind. A flood of refusals fills no disk, and the first of one is in the log at
+ * once. */
+#define REFUSALS_LINE_US 10000000
+/* Eight hex digits and NUL. */
+#define KEY_ID_TEXT_BYTES 9
+
+static const char *const refusal_lines[REFUSAL_KIND_COUNT] = {
+    [REFUSAL_TOKEN] = "token refused",
+    [REFUSAL_DISK_FULL] = "write refused: the disk or the store's map is full",
+    [REFUSAL_BUSY] = "call refused: too much to do",
+};
+
+static bool kind_of(enum err result, enum refusal_kind *ret_kind)
+{
+    if (result == ERR_UNAUTHENTICATED) {
+        *ret_kind = REFUSAL_TOKEN;
+    } else if (result == ERR_DISK_FULL) {
+        *ret_kind = REFUSAL_DISK_FULL;
+    } else if (result == ERR_BUSY) {
+        *ret_kind = REFUSAL_BUSY;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static void write_line(const struct rpc *rpc, enum refusal_kind kind, enum err result,
+                       uint64_t count)
+{
+    struct slice reason = slice_text(err_name(result));
+    bool has_key_id = rpc->service.principal != NULL;
+    uint32_t key_id = rpc->principal.key_id;
+    char key_text[KEY_ID_TEXT_BYTES];
+
+    if (kind == REFUSAL_TOKEN) {
+        struct auth_refusal refusal = auth_last_refusal(rpc->pipeline->config.auth);
+
+        reason = slice_text(refusal.reason);
+        has_key_id = refusal.has_key_id;
+        key_id = refusal.key_id;
+    }
+    (void)snprintf(key_text, sizeof(key_text), "%08x", key_id);
+
+    const struct logger_field fields[] = {
+        LOGGER_TEXT_FIELD("reason", reason),
+        LOGGER_TEXT_FIELD("key_id", slice_of(key_text, has_key_id ? KEY_ID_TEXT_BYTES - 1 : 0)),
+        LOGGER_TEXT_FIELD("peer", rpc->call->peer),
+        LOGGER_TEXT_FIELD("method", rpc->method->path),
+        LOGGER_NUMBER_FIELD("refusals", count),
+    };
+
+    logger_write(LOGGER_INFO, refusal_lines[kind], fields, sizeof(fields) / sizeof(fields[0]));
+}
+
+void rpc_note_refusal(const struct rpc *rpc, enum err result)
+{
+    struct pipeline *pipeline = rpc->pipeline;
+    enum refusal_kind kind = REFUSAL_TOKEN;
+    struct refusal_log *log = NULL;
+    int64_t now_us = 0;
+
+    if (!kind_of(result, &kind)) {
+        return;
+    }
+    pipeline->config.env->refusal_counts[kind]++;
+    log = &pipeline->refusals[kind];
+    log->count++;
+    now_us = clock_monotonic_coarse_us(pipeline->config.clock);
+    if (log->has_line && now_us < log->next_us) {
+        return;
+    }
+    write_line(rpc, kind, result, log->count);
+    *log = (struct refusal_log){.has_line = true, .next_us = now_us + REFUSALS_LINE_US};
+}

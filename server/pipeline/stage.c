@@ -1,0 +1,129 @@
+/*
+ * stage.c: what happens to a request before its transaction: checked against the contract, decoded
+ * into an arena with a cap, prepared by its method. Small ones at once on the loop, large ones and
+ * methods marked so on the pool, which touches nothing of the loop's; those that take a document as
+ * its job, which waits for its turn.
+ */
+#include "server/pipeline/rpc.h"
+
+#include "server/codec/check.h"
+
+static void *allocate(void *data, size_t size)
+{
+    return arena_alloc((struct arena *)data, size);
+}
+
+static void release(void *data, void *pointer)
+{
+    (void)data; /* the arena frees it all at once */
+    (void)pointer;
+}
+
+enum err rpc_decode(struct rpc *rpc, struct slice message)
+{
+    ProtobufCAllocator allocator = {allocate, release, rpc->ctx.arena};
+    enum err err = check_request(&rpc->ctx, rpc->method->request, message);
+
+    if (err != OK) {
+        return err;
+    }
+    /* Bytes that passed the check decode, unless the arena is full. */
+    rpc->request =
+        protobuf_c_message_unpack(rpc->handler->request, &allocator, message.size, message.data);
+    return rpc->request != NULL ? OK : ERR_MEMORY;
+}
+
+static enum err run_stage(struct rpc *rpc)
+{
+    enum err err = OK;
+
+    /* The messages of a streamed request were received one by one. */
+    if (rpc->method->stream != METHOD_CLIENT_STREAM) {
+        err = rpc_decode(rpc, rpc->message);
+    }
+    if (err == OK && rpc->handler->prepare != NULL) {
+        err = rpc->handler->prepare(&rpc->service, rpc->request, &rpc->prepared);
+    }
+    if (err == OK && rpc->write != NULL) {
+        rpc_write_hash(rpc);
+    }
+    return err;
+}
+
+/* A job of the pool, or of a document. */
+static void pool_work(void *job)
+{
+    struct rpc *rpc = (struct rpc *)job;
+
+    rpc->stage_result = run_stage(rpc);
+}
+
+static void pool_done(void *job, enum err result)
+{
+    struct rpc *rpc = (struct rpc *)job;
+    enum err err = result != OK ? result : rpc->stage_result;
+
+    rpc->state = RPC_RECEIVING;
+    if (rpc->service.job != NULL) {
+        err = rpc_document_explain(rpc, err);
+        rpc_document_close(rpc); /* its bytes are not needed any more */
+    }
+    rpc_continue(rpc, err);
+}
+
+/* What a request that has come whole needs, where it was not opened at its start. */
+static enum err open_stage(struct rpc *rpc)
+{
+    enum err err = OK;
+
+    if (rpc->method->transaction == METHOD_WRITE && rpc->write == NULL) {
+        err = rpc_write_begin(rpc);
+    }
+    if (err == OK && rpc_takes_document(rpc) && rpc->service.job == NULL) {
+        err = rpc_document_open(rpc, rpc->message.size);
+    }
+    return err;
+}
+
+/* Whether the stage is short enough for the loop. */
+static bool stays_on_loop(const struct rpc *rpc)
+{
+    switch (rpc->method->stage) {
+    case METHOD_STRAIGHT:
+    case METHOD_PREPARE:
+        return rpc->message.size <= PIPELINE_INLINE_BYTES_MAX;
+    case METHOD_PREPARE_ON_POOL:
+    case METHOD_PREPARE_DOCUMENT:
+        return false;
+    }
+    return false;
+}
+
+void rpc_stage(struct rpc *rpc)
+{
+    struct pipeline *pipeline = rpc->pipeline;
+    enum err err = open_stage(rpc);
+
+    if (err != OK) {
+        rpc_finish(rpc, err);
+        return;
+    }
+    if (stays_on_loop(rpc)) {
+        rpc_continue(rpc, run_stage(rpc));
+        return;
+    }
+    rpc->stage_arena = pipeline_take_arena(pipeline, PIPELINE_STAGE_BYTES_MAX);
+    rpc->ctx.arena = &rpc->stage_arena;
+    rpc->service.kept = NULL; /* the loop's from here on */
+    fault_init(&rpc->fault, &rpc->stage_arena);
+    rpc->state = RPC_ON_POOL;
+    if (rpc_takes_document(rpc)) {
+        err = rpc_document_submit(rpc, pool_work, pool_done);
+    } else {
+        err = pipeline->config.run_on_pool(pipeline->config.user, pool_work, pool_done, rpc);
+    }
+    if (err != OK) {
+        rpc->state = RPC_RECEIVING;
+        rpc_finish(rpc, err);
+    }
+}

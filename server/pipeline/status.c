@@ -1,0 +1,116 @@
+/*
+ * status.c: an error and its fault as a gRPC status.
+ */
+#include "server/pipeline/status.h"
+
+#include "server/grpc/status_details.h"
+#include "store/base/text.h"
+#include "store/base/wire.h"
+
+/* Field numbers of google/rpc/error_details.proto. */
+enum {
+    BAD_REQUEST_FIELD_VIOLATIONS = 1,
+    FIELD_VIOLATION_FIELD = 1,
+    FIELD_VIOLATION_DESCRIPTION = 2
+};
+
+/* What stands around the bad fields: an Any, its type's URL, and the heads of both. */
+#define BAD_REQUEST_FRAME_BYTES 80
+/* `... (more than 100 fields in all)`, or the digits of a smaller number. */
+#define MORE_FIELDS_BYTES 48
+
+/* All bad fields that the details have room for; the message counts them all. */
+static void put_bad_request(struct arena *arena, struct buffer *status, const struct fault *fault)
+{
+    struct buffer request;
+
+    buffer_init(&request, arena, 512);
+    for (size_t i = 0; i < fault->count; i++) {
+        const struct fault_entry *entry = &fault->entries[i];
+        struct buffer violation;
+
+        buffer_init(&violation, arena, entry->field.size + entry->description.size + 16);
+        wire_put_bytes(&violation, FIELD_VIOLATION_FIELD, entry->field);
+        wire_put_bytes(&violation, FIELD_VIOLATION_DESCRIPTION, entry->description);
+        if (!buffer_ok(&violation) ||
+            status->size + request.size + violation.size + BAD_REQUEST_FRAME_BYTES >
+                CALL_STATUS_DETAILS_BYTES_MAX) {
+            break;
+        }
+        wire_put_bytes(&request, BAD_REQUEST_FIELD_VIOLATIONS, buffer_slice(&violation));
+    }
+    status_details_add(arena, SLICE("type.googleapis.com/google.rpc.BadRequest"), &request, status);
+}
+
+/* The sentence for people: the fault's own, the bad fields, or the error's text. */
+static struct slice message_of(struct arena *arena, enum err result, const struct fault *fault)
+{
+    struct buffer message;
+    size_t told = 0;
+
+    if (fault == NULL || (fault->message.size == 0 && fault->count == 0)) {
+        return slice_text(err_text(result));
+    }
+    if (fault->message.size != 0) {
+        return text_first_bytes(fault->message, CALL_STATUS_MESSAGE_BYTES_MAX);
+    }
+    buffer_init(&message, arena, 256);
+    buffer_append(&message, slice_text(err_text(result)));
+    for (; told < fault->count && message.size < CALL_STATUS_MESSAGE_BYTES_MAX; told++) {
+        const struct fault_entry *entry = &fault->entries[told];
+
+        buffer_printf(&message, "%s%.*s%s%.*s", told == 0 ? ": " : "; ", (int)entry->field.size,
+                      (const char *)entry->field.data, entry->field.size != 0 ? " " : "",
+                      (int)entry->description.size, (const char *)entry->description.data);
+    }
+    if (!buffer_ok(&message)) {
+        return slice_text(err_text(result));
+    }
+    if (message.size > CALL_STATUS_MESSAGE_BYTES_MAX || told < fault->total_count) {
+        struct slice cut = text_first_bytes(buffer_slice(&message),
+                                            CALL_STATUS_MESSAGE_BYTES_MAX - MORE_FIELDS_BYTES);
+        /* Checks stop once there are more bad fields than are kept. */
+        bool is_more = fault->total_count > FAULT_ENTRIES_MAX;
+        struct slice whole = arena_printf(arena, "%.*s... (%s%zu fields in all)", (int)cut.size,
+                                          (const char *)cut.data, is_more ? "more than " : "",
+                                          is_more ? (size_t)FAULT_ENTRIES_MAX : fault->total_count);
+
+        return whole.size != 0 ? whole : cut;
+    }
+    return buffer_slice(&message);
+}
+
+/* The fault's own code in upper case, as ErrorInfo wants it; empty where it has none. */
+static struct slice reason_of(struct arena *arena, const struct fault *fault)
+{
+    struct buffer reason;
+
+    if (fault == NULL || fault->reason == NULL) {
+        return slice_of(NULL, 0);
+    }
+    buffer_init(&reason, arena, strlen(fault->reason));
+    for (const char *at = fault->reason; *at != '\0'; at++) {
+        buffer_append_byte(&reason, (uint8_t)(*at >= 'a' && *at <= 'z' ? *at - 'a' + 'A' : *at));
+    }
+    return buffer_ok(&reason) ? buffer_slice(&reason) : slice_of(NULL, 0);
+}
+
+struct status status_of(struct arena *arena, enum err result, const struct fault *fault)
+{
+    struct status status = {.code = (enum grpc_code)err_grpc_code(result)};
+    struct buffer details;
+
+    if (result == OK) {
+        return status;
+    }
+    status.retry_ms = err_retry_ms(result);
+    status.message = message_of(arena, result, fault);
+    status_details_begin(arena, result, reason_of(arena, fault), status.message, &details);
+    if (result == ERR_INVALID && fault != NULL && fault->count != 0) {
+        put_bad_request(arena, &details, fault);
+    }
+    if (buffer_ok(&details)) {
+        status.details = buffer_slice(&details);
+    }
+    return status;
+}

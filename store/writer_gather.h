@@ -4,7 +4,7 @@
  * syncs, so each request waits for two syncs. On a disk with slow syncs it pays to wait a little after
  * a commit, until the callers that it answered are back: then one sync serves both groups.
  *
- * A wait ends once most of them are back, and after a quarter of a sync at the latest. If fewer than
+ * A wait ends once most of them are back, and after a third of a sync at the latest. If fewer than
  * half came back, as with callers that send by a schedule, the next commits do without. A caller that
  * is alone never waits. It measures nothing and knows no clock: the caller gives the times.
  */
@@ -18,7 +18,7 @@
 /* On a faster disk the wait gains less than the threads' wake-ups cost. */
 #define GATHER_SYNC_LEAST_US 4000
 /* Of a sync. With callers that send by a schedule, fewer than half of a commit's number come in it. */
-#define GATHER_SYNC_PART 4
+#define GATHER_SYNC_PART 3
 /* Callers are back after some milliseconds, however slow the disk is. */
 #define GATHER_US_MAX 20000
 /* So many commits do without at most, before a wait is tried again. */

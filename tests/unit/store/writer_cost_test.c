@@ -145,7 +145,7 @@ static void test_wait_by_batches(void **state)
     assert_int_equal(writer_cost_wait_us(&cost, 199, 0), 300 * MS);
 }
 
-/* Goal: on a slow disk a batch waits until most callers are back, for a quarter of a sync, and at most
+/* Goal: on a slow disk a batch waits until most callers are back, for a third of a sync, and at most
  * 20 ms. Method: callers that come back, and some that do not. */
 static void test_wait_for_callers(void **state)
 {
@@ -153,7 +153,7 @@ static void test_wait_for_callers(void **state)
 
     (void)state;
     assert_int_equal(writer_gather_wait_us(&gather, 1, 0), 0);
-    writer_gather_begin(&gather, 64, 64, 256, 40 * MS, 1000);
+    writer_gather_begin(&gather, 64, 64, 256, 30 * MS, 1000);
     assert_int_equal(writer_gather_wait_us(&gather, 64, 1000), 10 * MS);
     assert_int_equal(writer_gather_wait_us(&gather, 119, 6000), 5 * MS);
     assert_int_equal(writer_gather_wait_us(&gather, 120, 6000), 0);

@@ -11,6 +11,10 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* What is left of a slice that is no longer valid. */
+#define LENT_FILL 0xDD
 
 struct memory_backend {
     struct store_backend backend; /* first */
@@ -23,8 +27,16 @@ struct memory_backend {
     struct memory_txn *newest;
 };
 
+/* What a write transaction has read. */
+struct memory_lent {
+    struct memory_lent *next;
+    size_t bytes;
+    uint8_t data[]; /* the key, then the value */
+};
+
 struct memory_txn {
     struct store_txn txn; /* first */
+    struct memory_lent *lent; /* a write transaction's: until its next put, del or end */
     struct rows *tables[TABLE_COUNT]; /* a reference each; NULL while reset */
     bool owned[TABLE_COUNT]; /* a copy of this write transaction's own */
     uint64_t snapshot; /* the commits before it; a reader's alone, as the two below */
@@ -95,6 +107,42 @@ static void drop_snapshot(struct memory_backend *memory, struct memory_txn *txn,
     }
 }
 
+/* A write transaction lends copies, which its next change overwrites and frees, as LMDB may reuse the page
+ * that a slice points into: code that keeps such a slice fails every test over this back end. */
+static enum err lend(struct memory_txn *txn, struct slice *key, struct slice *value)
+{
+    struct memory_lent *lent = NULL;
+
+    if (txn->txn.access != STORE_WRITE) {
+        return OK;
+    }
+    lent = malloc(sizeof(*lent) + key->size + value->size);
+    if (lent == NULL) {
+        return ERR_MEMORY;
+    }
+    lent->bytes = key->size + value->size;
+    memcpy(lent->data, key->data, key->size); /* a key is never empty */
+    if (value->size > 0) {
+        memcpy(lent->data + key->size, value->data, value->size);
+    }
+    *key = slice_of(lent->data, key->size);
+    *value = slice_of(lent->data + key->size, value->size);
+    lent->next = txn->lent;
+    txn->lent = lent;
+    return OK;
+}
+
+static void take_back(struct memory_txn *txn)
+{
+    while (txn->lent != NULL) {
+        struct memory_lent *lent = txn->lent;
+
+        txn->lent = lent->next;
+        memset(lent->data, LENT_FILL, lent->bytes);
+        free(lent);
+    }
+}
+
 static enum err memory_begin(struct store_backend *backend, enum store_access access,
                              struct store_txn **ret_txn)
 {
@@ -117,6 +165,7 @@ static void memory_abort(struct store_txn *take_txn)
     struct memory_backend *memory = memory_backend(take_txn->backend);
     enum store_access access = take_txn->access;
 
+    take_back(memory_txn(take_txn));
     if (!take_txn->idle) {
         drop_snapshot(memory, memory_txn(take_txn), access);
     }
@@ -131,6 +180,7 @@ static enum err memory_commit(struct store_txn *take_txn)
     struct memory_backend *memory = memory_backend(take_txn->backend);
     struct memory_txn *txn = memory_txn(take_txn);
 
+    take_back(txn);
     pthread_mutex_lock(&memory->lock);
     for (size_t i = 0; i < TABLE_COUNT; i++) {
         struct rows *before = memory->tables[i];
@@ -170,6 +220,9 @@ static enum err memory_get(struct store_txn *txn, enum store_table table, struct
     if (!slice_equal(found, key)) {
         return ERR_NOT_FOUND;
     }
+    if (lend(memory_txn(txn), &found, &value) != OK) {
+        return ERR_MEMORY;
+    }
     *ret_value = value;
     return OK;
 }
@@ -197,14 +250,22 @@ static enum err memory_put(struct store_txn *txn, enum store_table table, struct
 {
     enum err err = own_table(memory_txn(txn), table);
 
-    return err != OK ? err : rows_put(memory_txn(txn)->tables[table], key, value);
+    if (err == OK) {
+        err = rows_put(memory_txn(txn)->tables[table], key, value);
+    }
+    take_back(memory_txn(txn)); /* afterwards: key and value may be lent themselves */
+    return err;
 }
 
 static enum err memory_del(struct store_txn *txn, enum store_table table, struct slice key)
 {
     enum err err = own_table(memory_txn(txn), table);
 
-    return err != OK ? err : rows_del(memory_txn(txn)->tables[table], key);
+    if (err == OK) {
+        err = rows_del(memory_txn(txn)->tables[table], key);
+    }
+    take_back(memory_txn(txn));
+    return err;
 }
 
 static enum err memory_cursor_open(struct store_txn *txn, enum store_table table, void **ret_handle)
@@ -230,11 +291,19 @@ static void memory_cursor_close(struct store_txn *txn, void *handle)
 static enum err landed(struct memory_cursor *cursor, bool found, struct slice *ret_key,
                        struct slice *ret_value)
 {
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+
     if (!found) {
         return ERR_NOT_FOUND;
     }
     cursor->placed = true;
-    rows_read(cursor->txn->tables[cursor->table], cursor->place, ret_key, ret_value);
+    rows_read(cursor->txn->tables[cursor->table], cursor->place, &key, &value);
+    if (lend(cursor->txn, &key, &value) != OK) {
+        return ERR_MEMORY;
+    }
+    *ret_key = key;
+    *ret_value = value;
     return OK;
 }
 

@@ -8,7 +8,7 @@
 
 #include "server/domain/corrections/capture.h"
 
-/* One judgement on its way. */
+/* One judgement on its way. Rows borrow from the transaction: all is decided and quoted before the first put. */
 struct judging {
     const struct mapping_judgement *judgement;
     struct org_id org;
@@ -31,16 +31,13 @@ static enum err read_by_id(struct ctx *ctx, struct store_txn *txn, struct judgin
         return fault_say(ctx->fault, err, "no such mapping in this organisation");
     }
     if (err == OK) {
-        err = mapping_row_keep(ctx->arena, &judging->before);
-    }
-    if (err == OK) {
         err = mapping_pair_of(ctx->arena, &judging->before.record, &judging->pair);
     }
     judging->existed = true;
     return err;
 }
 
-static enum err read_by_name(struct ctx *ctx, struct store_txn *txn, struct judging *judging)
+static enum err read_by_name(struct store_txn *txn, struct judging *judging)
 {
     const struct mapping_name *name = &judging->judgement->name;
     enum err err = mapping_row_find(txn, judging->org, &name->pair, &judging->before);
@@ -55,11 +52,11 @@ static enum err read_by_name(struct ctx *ctx, struct store_txn *txn, struct judg
         return OK;
     }
     judging->existed = err == OK;
-    return err != OK ? err : mapping_row_keep(ctx->arena, &judging->before);
+    return err;
 }
 
 /* Another mapping that is confirmed for the same customer SKU. */
-static enum err read_other(struct ctx *ctx, struct store_txn *txn, struct judging *judging)
+static enum err read_other(struct store_txn *txn, struct judging *judging)
 {
     struct mapping_confirmed_record confirmed;
     enum err err = mapping_confirmed_find(txn, judging->org, judging->pair.customer_id,
@@ -72,9 +69,6 @@ static enum err read_other(struct ctx *ctx, struct store_txn *txn, struct judgin
         return OK;
     }
     err = mapping_row_read(txn, judging->org, confirmed.seq, &judging->other);
-    if (err == OK) {
-        err = mapping_row_keep(ctx->arena, &judging->other);
-    }
     judging->has_other = err == OK;
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
@@ -108,11 +102,11 @@ static enum err find_newer(struct store_txn *txn, struct judging *judging)
 static enum err read_state(struct ctx *ctx, struct store_txn *txn, struct judging *judging)
 {
     const struct mapping_time *time = &judging->judgement->time;
-    enum err err = judging->judgement->is_by_id ? read_by_id(ctx, txn, judging)
-                                                : read_by_name(ctx, txn, judging);
+    enum err err =
+        judging->judgement->is_by_id ? read_by_id(ctx, txn, judging) : read_by_name(txn, judging);
 
     if (err == OK) {
-        err = read_other(ctx, txn, judging);
+        err = read_other(txn, judging);
     }
     if (err == OK) {
         err = log_next_stamp(ctx, txn, judging->org, &judging->stamp);

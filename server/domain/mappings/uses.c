@@ -177,9 +177,6 @@ static enum err apply_one(struct ctx *ctx, struct store_txn *txn, const struct e
     if (err == OK) {
         err = mapping_row_read(txn, event->org, applied.seq, &row);
     }
-    if (err == OK) {
-        err = mapping_row_keep(ctx->arena, &row);
-    }
     if (err != OK) {
         return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
     }

@@ -61,7 +61,7 @@ static enum err read_input(struct ctx *ctx, const Errata__V1__FeedbackEvent *eve
 static enum err prepare_one(struct service *service, const Errata__V1__FeedbackEvent *event,
                             struct slice path, struct capture_event *ret_event)
 {
-    const struct capture_caller caller = caller_of(service);
+    const struct event_caller caller = caller_of(service);
     struct capture_input input;
     enum err err = read_input(service->ctx, event, path, &input);
 

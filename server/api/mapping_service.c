@@ -9,7 +9,7 @@
 #include "server/pipeline/env.h"
 #include "server/pipeline/service.h"
 
-#include "server/domain/corrections/members.h"
+#include "server/domain/json/members.h"
 #include "store/base/wire.h"
 
 #include <errata/v1/mapping_service.fields.h>
@@ -73,7 +73,7 @@ enum err mapping_service_suggest_mapping_write(struct service *service, struct s
                                                const Errata__V1__SuggestMappingRequest *request,
                                                void *prepared, struct work_result *result)
 {
-    const struct capture_caller caller = caller_of(service);
+    const struct event_caller caller = caller_of(service);
     enum err err = mapping_suggest(service->ctx, txn, service->principal->org, &caller, prepared,
                                    &result->first_seq);
 
@@ -244,7 +244,7 @@ static enum err write_judgement(struct service *service, struct store_txn *txn,
                                 const struct mapping_judgement *judgement,
                                 struct work_result *result)
 {
-    const struct capture_caller caller = caller_of(service);
+    const struct event_caller caller = caller_of(service);
     enum err err = mapping_judge(service->ctx, txn, service->principal->org, &caller, judgement,
                                  &result->first_seq);
 
@@ -338,7 +338,7 @@ static enum err read_citer(struct service *service, struct store_txn *txn,
                            struct exposure_citer *ret_citer)
 {
     const struct slice whole = {NULL, 0};
-    const struct capture_caller caller = caller_of(service);
+    const struct event_caller caller = caller_of(service);
     const struct mapping_time time = time_of(request->created_at);
     struct exposure_citer citer = {
         .source = time.is_given ? SOURCE_BACKFILL : SOURCE_LIVE,

@@ -3,11 +3,11 @@
  */
 #include "server/pipeline/caller.h"
 
-struct capture_caller caller_of(const struct service *service)
+struct event_caller caller_of(const struct service *service)
 {
     const struct principal *principal = service->principal;
 
-    return (struct capture_caller){
+    return (struct event_caller){
         .role = principal->role,
         .user_id = principal->user_id,
         .key_id = principal->key_id,

@@ -4,10 +4,10 @@
 #ifndef ERRATA_SERVER_PIPELINE_CALLER_H
 #define ERRATA_SERVER_PIPELINE_CALLER_H
 
-#include "server/domain/corrections/actor.h"
+#include "server/domain/events/actor.h"
 #include "server/pipeline/service.h"
 
 /* Of a method that a token admitted; borrowed from its principal. */
-struct capture_caller caller_of(const struct service *service);
+struct event_caller caller_of(const struct service *service);
 
 #endif

@@ -50,7 +50,7 @@ static void fill_layout(struct bench *bench, struct store_txn *txn, unsigned lay
 {
     static const char after[] =
         "{\"qty\":12,\"sku\":\"A-1000\",\"uom\":\"pcs\",\"price\":\"9.95\"}";
-    const struct capture_caller caller = {ROLE_ADMIN, {NULL, 0}, 1, false};
+    const struct event_caller caller = {ROLE_ADMIN, {NULL, 0}, 1, false};
     char name[32] = {0};
     char meta[SNIPPET_BYTES + 64] = {0};
     struct capture_input input = {

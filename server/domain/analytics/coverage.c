@@ -4,7 +4,7 @@
  */
 #include "server/domain/analytics/coverage.h"
 
-#include "server/domain/counters/counters.h"
+#include "server/domain/experiment/sums.h"
 #include "server/domain/layouts/layout_head.h"
 #include "server/domain/layouts/profile_rows.h"
 #include "store/base/text.h"
@@ -61,7 +61,7 @@ static enum err append(struct walk *walk, struct layout *layout)
     enum err err = layout_head_read(walk->ctx->arena, walk->txn, &head_key, &layout->head);
 
     if (err == OK) {
-        err = counters_read_layout(walk->txn, walk->page->org, layout->fingerprint, &layout->stats);
+        err = sums_read_layout(walk->txn, walk->page->org, layout->fingerprint, &layout->stats);
     }
     if (err != OK) {
         return err;

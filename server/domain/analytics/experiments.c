@@ -4,7 +4,7 @@
 #include "server/domain/analytics/experiments.h"
 
 #include "server/domain/analytics/proportions.h"
-#include "server/domain/counters/counters.h"
+#include "server/domain/experiment/sums.h"
 #include "server/domain/layouts/layout_head.h"
 #include "server/domain/settings/settings.h"
 
@@ -100,7 +100,7 @@ static enum err write_organization(struct walk *walk)
     struct layout_stats_record stats;
     struct settings settings;
     struct slice comparison = {NULL, 0};
-    enum err err = counters_read_layout(walk->txn, walk->page->org, slice_of(NULL, 0), &stats);
+    enum err err = sums_read_layout(walk->txn, walk->page->org, slice_of(NULL, 0), &stats);
 
     if (err == OK) {
         err = settings_read(walk->txn, walk->page->org, &settings);
@@ -152,7 +152,7 @@ static enum err take_row(struct walk *walk, struct slice key, struct slice value
     if (err != OK) {
         return err;
     }
-    if (head.example_count >= COUNTERS_EXAMPLES_READY) {
+    if (head.example_count >= SUMS_EXAMPLES_READY) {
         if (walk->count == walk->page->page_size) {
             walk->more = true;
             return OK;

@@ -6,6 +6,7 @@
 #include "server/domain/analytics/days.h"
 #include "server/domain/analytics/field_counts.h"
 #include "server/domain/counters/counters.h"
+#include "server/domain/experiment/sums.h"
 #include "store/base/assert.h"
 #include "store/base/wire.h"
 
@@ -281,10 +282,9 @@ static void write_confidence(const struct learning *learning, struct buffer *bod
         const struct day_confidence_view day = {
             .date = slice_of(text, sizeof(text)),
             .extraction_count = sums->extractions,
-            .mean_confidence =
-                has_mean ? (double)sums->confidence /
-                               ((double)COUNTERS_CONFIDENCE_UNIT * (double)sums->extractions)
-                         : 0,
+            .mean_confidence = has_mean ? (double)sums->confidence / ((double)SUMS_CONFIDENCE_UNIT *
+                                                                      (double)sums->extractions)
+                                        : 0,
             .has_mean_confidence = has_mean,
             .corrected_count = sums->corrected,
         };

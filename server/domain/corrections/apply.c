@@ -5,9 +5,9 @@
 #include "server/domain/corrections/apply.h"
 
 #include "server/domain/corrections/entity_rows.h"
-#include "server/domain/corrections/extraction_rows.h"
 #include "server/domain/corrections/layout_rows.h"
 #include "server/domain/counters/counters.h"
+#include "server/domain/extractions/rows/extraction_rows.h"
 
 #include <stdio.h>
 

@@ -5,9 +5,9 @@
 #include "server/domain/corrections/capture.h"
 
 #include "server/domain/corrections/apply.h"
-#include "server/domain/corrections/fields_changed.h"
 #include "server/domain/corrections/fill_in.h"
 #include "server/domain/corrections/reduce.h"
+#include "server/domain/json/fields_changed.h"
 #include "store/base/text.h"
 
 #include <errata/v1/feedback_event.views.h>
@@ -150,7 +150,7 @@ static enum err encode_fields(struct arena *arena, const struct fields_changed *
     return buffer_ok(&run) ? OK : ERR_MEMORY;
 }
 
-enum err capture_prepare(struct ctx *ctx, const struct capture_caller *caller,
+enum err capture_prepare(struct ctx *ctx, const struct event_caller *caller,
                          const struct capture_input *input, struct slice path,
                          struct capture_event *ret_event)
 {

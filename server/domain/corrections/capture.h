@@ -6,7 +6,7 @@
 #ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_CAPTURE_H
 #define ERRATA_SERVER_DOMAIN_CORRECTIONS_CAPTURE_H
 
-#include "server/domain/corrections/actor.h"
+#include "server/domain/events/actor.h"
 #include "store/log.h"
 
 #include <errata/v1/feedback_event.fields.h>
@@ -56,7 +56,7 @@ struct capture_event {
 
 /* Adds what is wrong to ctx->fault and gives ERR_INVALID; ERR_DENIED for what the caller may not do;
  * else ERR_MEMORY alone. The result lives in ctx->arena. */
-MUST_CHECK enum err capture_prepare(struct ctx *ctx, const struct capture_caller *caller,
+MUST_CHECK enum err capture_prepare(struct ctx *ctx, const struct event_caller *caller,
                                     const struct capture_input *input, struct slice path,
                                     struct capture_event *ret_event);
 /* Stores them in order. ERR_INVALID for a created_at after now; nothing is put then. */

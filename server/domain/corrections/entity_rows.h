@@ -7,7 +7,7 @@
 #ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_ENTITY_ROWS_H
 #define ERRATA_SERVER_DOMAIN_CORRECTIONS_ENTITY_ROWS_H
 
-#include "server/domain/corrections/view.h"
+#include "server/domain/events/feedback.h"
 
 /* Adds a correction that names an entity and changed some field, and marks the examples that it
  * completes. `ret_superseded_by_seq` is its own seq where it is superseded as it comes (a late told

@@ -8,7 +8,7 @@
  */
 #include "server/domain/corrections/examples.h"
 
-#include "server/domain/corrections/arm.h"
+#include "server/domain/experiment/arm.h"
 #include "server/domain/layouts/documents.h"
 #include "store/base/wire.h"
 #include "store/record.h"

@@ -4,12 +4,9 @@
  */
 #include "server/domain/corrections/fill_in.h"
 
-#include "server/domain/corrections/extraction_rows.h"
-#include "server/domain/corrections/members.h"
+#include "server/domain/extractions/rows/extraction_rows.h"
+#include "server/domain/json/members.h"
 #include "server/domain/layouts/documents.h"
-
-#include <errata/v1/extraction.views.h>
-#include <errata/v1/learning_service.views.h>
 
 /* The object's text with one more member at its front. An empty object may have white space in it. */
 static enum err add_snippet(struct arena *arena, struct slice meta_json, struct slice snippet,
@@ -32,41 +29,6 @@ static enum err add_snippet(struct arena *arena, struct slice meta_json, struct 
     return buffer_ok(&buffer) ? OK : ERR_MEMORY;
 }
 
-/* The document that an extraction was made of, from its facts; empty: it names none. */
-static enum err read_document_id(const struct event *event, struct slice *ret_document_id)
-{
-    struct extraction_recorded_view recorded;
-    struct extraction_view extraction;
-    enum err err = ERR_CORRUPT;
-
-    if (event->kind == EVENT_EXTRACTION_RECORDED) {
-        err = extraction_recorded_view_read(event->facts, &recorded);
-    }
-    if (err == OK) {
-        err = extraction_view_read(recorded.extraction, &extraction);
-    }
-    if (err == OK) {
-        *ret_document_id = extraction.document_id;
-    }
-    return err;
-}
-
-enum err fill_in_document_of_draft(struct arena *arena, struct store_txn *txn, struct org_id org,
-                                   struct slice draft_order_id, struct slice *ret_document_id)
-{
-    struct slice document_id = {NULL, 0};
-    struct event event;
-    enum err err = extraction_rows_find_draft(txn, org, draft_order_id, &event);
-
-    if (err == OK) {
-        err = read_document_id(&event, &document_id);
-    }
-    if (err != OK && err != ERR_NOT_FOUND) {
-        return err;
-    }
-    return arena_copy(arena, document_id, ret_document_id) ? OK : ERR_MEMORY;
-}
-
 enum err fill_in_event(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                        struct capture_event *event)
 {
@@ -76,8 +38,8 @@ enum err fill_in_event(struct ctx *ctx, struct store_txn *txn, struct org_id org
     enum err err = OK;
 
     if (!has_all && document_id.size == 0) {
-        err = fill_in_document_of_draft(ctx->arena, txn, org, event->input.draft_order_id,
-                                        &document_id);
+        err = extraction_rows_document_of_draft(ctx->arena, txn, org, event->input.draft_order_id,
+                                                &document_id);
     }
     if (err != OK || document_id.size == 0 || has_all) {
         return err;

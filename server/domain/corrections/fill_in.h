@@ -13,9 +13,5 @@
  * known. What is added stands in ctx->arena. */
 MUST_CHECK enum err fill_in_event(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                   struct capture_event *event);
-/* The document that an extraction tied to a draft order, in the arena; empty where none did. */
-MUST_CHECK enum err fill_in_document_of_draft(struct arena *arena, struct store_txn *txn,
-                                              struct org_id org, struct slice draft_order_id,
-                                              struct slice *ret_document_id);
 
 #endif

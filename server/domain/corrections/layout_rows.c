@@ -5,8 +5,8 @@
  */
 #include "server/domain/corrections/layout_rows.h"
 
-#include "server/domain/corrections/members.h"
-#include "server/domain/counters/counters.h"
+#include "server/domain/experiment/sums.h"
+#include "server/domain/json/members.h"
 #include "server/domain/layouts/layout_head.h"
 #include "server/domain/text/hint.h"
 #include "store/base/wire.h"
@@ -139,7 +139,7 @@ enum err layout_rows_add(struct ctx *ctx, struct store_txn *txn, const struct ev
     enum err err = layout_head_read(ctx->arena, txn, &key, &head);
 
     if (err == OK && head.feedback_count == 0) {
-        err = counters_name_layout(ctx, txn, event->org, view->layout_fingerprint);
+        err = sums_name_layout(ctx, txn, event->org, view->layout_fingerprint);
     }
     if (err != OK) {
         return err;

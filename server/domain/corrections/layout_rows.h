@@ -6,7 +6,7 @@
 #ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_LAYOUT_ROWS_H
 #define ERRATA_SERVER_DOMAIN_CORRECTIONS_LAYOUT_ROWS_H
 
-#include "server/domain/corrections/view.h"
+#include "server/domain/events/feedback.h"
 #include "store/record.h"
 
 /* One example, by what its rows are found with. */

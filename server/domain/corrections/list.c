@@ -5,7 +5,7 @@
  */
 #include "server/domain/corrections/list.h"
 
-#include "server/domain/corrections/diff.h"
+#include "server/domain/json/diff.h"
 #include "store/base/wire.h"
 
 #include <errata/v1/correction_service.fields.h>

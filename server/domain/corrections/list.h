@@ -7,7 +7,7 @@
 #ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_LIST_H
 #define ERRATA_SERVER_DOMAIN_CORRECTIONS_LIST_H
 
-#include "server/domain/corrections/view.h"
+#include "server/domain/events/feedback.h"
 
 /* Rows that one call examines at most; a page may be short, or empty, and still go on. */
 #define LIST_ROWS_MAX 2000

@@ -10,7 +10,7 @@
 #ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_REDUCE_H
 #define ERRATA_SERVER_DOMAIN_CORRECTIONS_REDUCE_H
 
-#include "server/domain/corrections/members.h"
+#include "server/domain/json/members.h"
 
 /* The most bytes of before_json, after_json and corrected_output_json once stored. */
 #define REDUCE_BYTES_MAX 10240

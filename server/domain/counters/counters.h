@@ -1,7 +1,7 @@
 /*
- * counters.h: what analytics is served from: counters by UTC day of `created_at`, and sums by layout
- * and organisation. Written by apply alone, in the transaction that stores the event; their sum equals
- * what a scan of the events gives, always. Integers throughout: a confidence is in millionths.
+ * counters.h: what analytics is served from: counters by UTC day of `created_at`; sums by layout and
+ * arm are in experiment/sums.h. Only apply writes them, in the transaction that stores the event; their
+ * sum always equals what a scan of the events gives.
  */
 #ifndef ERRATA_SERVER_DOMAIN_COUNTERS_COUNTERS_H
 #define ERRATA_SERVER_DOMAIN_COUNTERS_COUNTERS_H
@@ -11,9 +11,6 @@
 
 /* Distinct field names that are counted for an organisation and day; the others count as `other`. */
 #define COUNTERS_FIELD_NAMES_MAX 1000
-#define COUNTERS_CONFIDENCE_UNIT 1000000
-/* Examples that a layout has before its extractions count in the experiment. */
-#define COUNTERS_EXAMPLES_READY 3
 
 /* Where counters by day stand. */
 struct counter_day {
@@ -37,32 +34,5 @@ MUST_CHECK enum err counters_add(struct ctx *ctx, struct store_txn *txn,
 MUST_CHECK enum err counters_add_field(struct ctx *ctx, struct store_txn *txn,
                                        const struct counter_day *at,
                                        enum counter_dimension dimension, struct slice name);
-
-/* What the sums need of an extraction. */
-struct counted_extraction {
-    struct org_id org;
-    struct slice layout_fingerprint; /* text */
-    int64_t created_at_us;
-    uint32_t confidence_millionths;
-    uint32_t arm; /* errata.v1.ExperimentArm */
-    bool layout_ready; /* else it counts in no arm */
-    uint32_t field_count; /* 0: not told */
-};
-
-/* An event names a layout for the first time: it is listed from now on. Does nothing where it is. */
-MUST_CHECK enum err counters_name_layout(struct ctx *ctx, struct store_txn *txn, struct org_id org,
-                                         struct slice layout_fingerprint);
-/* Counts an extraction: by day, by layout, by arm. */
-MUST_CHECK enum err counters_add_extraction(struct ctx *ctx, struct store_txn *txn,
-                                            const struct counted_extraction *extraction);
-/* Counts a correction of an extraction that was counted before: `first` where it was not corrected
- * before, and `field_count` of its fields that were not. */
-MUST_CHECK enum err counters_add_corrected(struct ctx *ctx, struct store_txn *txn,
-                                           const struct counted_extraction *extraction, bool first,
-                                           uint32_t field_count);
-/* The sums of a layout, or of the organisation (the empty text). Zeros where there are none. */
-MUST_CHECK enum err counters_read_layout(struct store_txn *txn, struct org_id org,
-                                         struct slice layout_fingerprint,
-                                         struct layout_stats_record *ret_stats);
 
 #endif

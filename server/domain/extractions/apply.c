@@ -2,10 +2,10 @@
  * apply.c: what a recorded extraction means for the tables: its own rows, the sums of its layout and of
  * the examples that it carried, the day's counters, and which exposures have this outcome.
  */
-#include "server/domain/corrections/extraction_rows.h"
 #include "server/domain/corrections/layout_rows.h"
-#include "server/domain/counters/counters.h"
+#include "server/domain/experiment/sums.h"
 #include "server/domain/extractions/facts.h"
+#include "server/domain/extractions/rows/extraction_rows.h"
 
 static enum err add_rows(struct ctx *ctx, struct store_txn *txn, const struct event *event,
                          const struct extraction_facts *facts)
@@ -47,7 +47,7 @@ static enum err add_sums(struct ctx *ctx, struct store_txn *txn, const struct ev
     };
     enum err err = layout_rows_carry(ctx, txn, &carrying);
 
-    return err != OK ? err : counters_add_extraction(ctx, txn, &counted);
+    return err != OK ? err : sums_add_extraction(ctx, txn, &counted);
 }
 
 /* An extraction of no subject is no outcome that could come again. */

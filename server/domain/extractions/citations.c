@@ -3,7 +3,7 @@
  */
 #include "server/domain/extractions/citations.h"
 
-#include "server/domain/corrections/view.h"
+#include "server/domain/events/feedback.h"
 
 /* What one request's outcomes may be kept under. */
 #define SUBJECTS 2

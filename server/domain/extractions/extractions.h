@@ -7,7 +7,7 @@
 #ifndef ERRATA_SERVER_DOMAIN_EXTRACTIONS_EXTRACTIONS_H
 #define ERRATA_SERVER_DOMAIN_EXTRACTIONS_EXTRACTIONS_H
 
-#include "server/domain/corrections/actor.h"
+#include "server/domain/events/actor.h"
 #include "server/domain/exposures/exposures.h"
 
 #include <errata/v1/extraction.fields.h>
@@ -39,7 +39,7 @@ struct extraction_input {
 /* Who sends it, and where it is stored. */
 struct extraction_request {
     struct org_id org;
-    struct capture_caller caller;
+    struct event_caller caller;
     const struct exposure_key *key;
     const struct extraction_input *input;
 };

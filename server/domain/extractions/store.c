@@ -2,10 +2,10 @@
  * store.c: decides what a request to record an extraction becomes. Everything is checked before the
  * first event is appended, so that all that is wrong is told at once and nothing is stored of it.
  */
-#include "server/domain/corrections/arm.h"
-#include "server/domain/corrections/fill_in.h"
-#include "server/domain/counters/counters.h"
+#include "server/domain/experiment/arm.h"
+#include "server/domain/experiment/sums.h"
 #include "server/domain/extractions/facts.h"
+#include "server/domain/extractions/rows/extraction_rows.h"
 #include "server/domain/layouts/documents.h"
 #include "server/domain/layouts/layout_head.h"
 #include "server/domain/mappings/uses.h"
@@ -50,8 +50,8 @@ static enum err fill_in(struct ctx *ctx, struct store_txn *txn,
     enum err err = OK;
 
     if (decided->document_id.size == 0) {
-        err = fill_in_document_of_draft(ctx->arena, txn, request->org, decided->draft_order_id,
-                                        &decided->document_id);
+        err = extraction_rows_document_of_draft(ctx->arena, txn, request->org,
+                                                decided->draft_order_id, &decided->document_id);
     }
     return err != OK ? err : fill_in_layout(ctx, txn, request->org, decided);
 }
@@ -107,7 +107,7 @@ static enum err find_readiness(struct ctx *ctx, struct store_txn *txn, struct or
     struct layout_head_record head;
     enum err err = layout_head_read(ctx->arena, txn, &key, &head);
 
-    decided->layout_ready = head.example_count >= COUNTERS_EXAMPLES_READY;
+    decided->layout_ready = head.example_count >= SUMS_EXAMPLES_READY;
     return err;
 }
 

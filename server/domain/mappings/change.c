@@ -3,7 +3,7 @@
  */
 #include "server/domain/mappings/change.h"
 
-#include "server/domain/corrections/view.h"
+#include "server/domain/events/feedback.h"
 #include "server/domain/text/sku.h"
 
 #include <errata/v1/feedback_event.fields.h>

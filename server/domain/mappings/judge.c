@@ -257,8 +257,8 @@ static enum err store_judgement(struct ctx *ctx, struct store_txn *txn, struct o
 }
 
 enum err mapping_judge(struct ctx *ctx, struct store_txn *txn, struct org_id org,
-                       const struct capture_caller *caller,
-                       const struct mapping_judgement *judgement, uint64_t *ret_seq)
+                       const struct event_caller *caller, const struct mapping_judgement *judgement,
+                       uint64_t *ret_seq)
 {
     const struct slice request = {NULL, 0};
     struct judging judging = {.judgement = judgement, .org = org};

@@ -14,7 +14,7 @@
 #ifndef ERRATA_SERVER_DOMAIN_MAPPINGS_MAPPINGS_H
 #define ERRATA_SERVER_DOMAIN_MAPPINGS_MAPPINGS_H
 
-#include "server/domain/corrections/actor.h"
+#include "server/domain/events/actor.h"
 #include "server/domain/mappings/change.h"
 #include "server/domain/text/sku.h"
 
@@ -53,7 +53,7 @@ struct mapping_suggestion {
 /* `ret_seq` is the event that this appended, or, where it changes nothing, the last one that changed
  * the mapping. */
 MUST_CHECK enum err mapping_suggest(struct ctx *ctx, struct store_txn *txn, struct org_id org,
-                                    const struct capture_caller *caller,
+                                    const struct event_caller *caller,
                                     const struct mapping_suggestion *suggestion, uint64_t *ret_seq);
 
 /* A confirmation or a rejection. */
@@ -72,7 +72,7 @@ struct mapping_judgement {
 /* ERR_NOT_FOUND for an id that is no mapping's of this organisation. The first change of event
  * `ret_seq` is the mapping. */
 MUST_CHECK enum err mapping_judge(struct ctx *ctx, struct store_txn *txn, struct org_id org,
-                                  const struct capture_caller *caller,
+                                  const struct event_caller *caller,
                                   const struct mapping_judgement *judgement, uint64_t *ret_seq);
 
 #endif

@@ -140,7 +140,7 @@ static enum err check_time(struct ctx *ctx, const struct mapping_time *time,
 }
 
 enum err mapping_suggest(struct ctx *ctx, struct store_txn *txn, struct org_id org,
-                         const struct capture_caller *caller,
+                         const struct event_caller *caller,
                          const struct mapping_suggestion *suggestion, uint64_t *ret_seq)
 {
     const struct slice nobody = {NULL, 0};

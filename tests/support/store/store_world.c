@@ -52,3 +52,30 @@ struct org_id store_world_org(uint8_t number)
     memset(org.uuid.bytes, number, sizeof(org.uuid.bytes));
     return org;
 }
+
+struct store_txn *store_world_begin(struct store_world *world)
+{
+    struct store_txn *txn = NULL;
+    enum err err = store_begin(world->backend, STORE_WRITE, &txn);
+
+    ASSERT(err == OK);
+    return txn;
+}
+
+size_t store_world_count_rows(struct store_txn *txn, enum store_table table, struct org_id org)
+{
+    struct key prefix = key_org(org);
+    struct store_cursor cursor = {0};
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    size_t count = 0;
+    enum err err = store_cursor_init(&cursor, txn, table, key_slice(&prefix), slice_of(NULL, 0),
+                                     STORE_ASCENDING);
+
+    ASSERT(err == OK);
+    while (store_cursor_next(&cursor, &key, &value) == OK) {
+        count++;
+    }
+    store_cursor_deinit(&cursor);
+    return count;
+}

@@ -26,5 +26,9 @@ int store_world_set_up(void **state);
 int store_world_tear_down(void **state);
 /* An organisation whose id is 16 times this byte. */
 struct org_id store_world_org(uint8_t number);
+/* A write transaction of its own; ends the test if there is none. */
+struct store_txn *store_world_begin(struct store_world *world);
+/* How many rows an organisation has in a table. */
+size_t store_world_count_rows(struct store_txn *txn, enum store_table table, struct org_id org);
 
 #endif

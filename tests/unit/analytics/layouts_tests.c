@@ -4,7 +4,7 @@
  */
 #include "server/domain/analytics/coverage.h"
 #include "server/domain/analytics/experiments.h"
-#include "server/domain/counters/counters.h"
+#include "server/domain/experiment/sums.h"
 #include "server/domain/layouts/layout_head.h"
 #include "tests/support/store/store_world.h"
 #include "tests/unit/analytics/analytics_tests.h"
@@ -66,7 +66,7 @@ static void test_coverage_rows(void **state)
         name_layout(&name, i);
         fingerprint = key_fingerprint_of(name.slice);
         key = key_profile(page.org, &fingerprint);
-        assert_int_equal(counters_name_layout(&world->ctx, txn, page.org, name.slice), OK);
+        assert_int_equal(sums_name_layout(&world->ctx, txn, page.org, name.slice), OK);
         if (i % UNSEEN_EACH != 0) {
             assert_int_equal(store_put(txn, TABLE_PROFILE, key_slice(&key), SLICE("-")), OK);
         }
@@ -103,9 +103,9 @@ static void extract(struct store_world *world, struct store_txn *txn, struct sli
                                                   .field_count = 10};
 
     for (unsigned i = 0; i < count; i++) {
-        assert_int_equal(counters_add_extraction(&world->ctx, txn, &extraction), OK);
+        assert_int_equal(sums_add_extraction(&world->ctx, txn, &extraction), OK);
         if (i < corrected) {
-            assert_int_equal(counters_add_corrected(&world->ctx, txn, &extraction, true, 2), OK);
+            assert_int_equal(sums_add_corrected(&world->ctx, txn, &extraction, true, 2), OK);
         }
     }
 }
@@ -261,8 +261,7 @@ static void test_experiment_pages(void **state)
     }
     for (unsigned i = 0; i < SILENT; i++) {
         name_layout(&name, 1000 + i);
-        assert_int_equal(counters_name_layout(&world->ctx, txn, store_world_org(1), name.slice),
-                         OK);
+        assert_int_equal(sums_name_layout(&world->ctx, txn, store_world_org(1), name.slice), OK);
     }
     after = slice_of(NULL, 0);
     errata__v1__get_experiment_report_response__free_unpacked(report(world, txn, 50, &after, &more),

@@ -84,7 +84,7 @@ static void test_stored_event(void **state)
 
 static void expect_refused(const struct capture_input *input, const char *field)
 {
-    const struct capture_caller caller = world_admin();
+    const struct event_caller caller = world_admin();
     struct capture_event event;
     struct world world;
 
@@ -176,7 +176,7 @@ static void test_snippet_is_cut(void **state)
  * future. */
 static void test_batch_is_atomic(void **state)
 {
-    const struct capture_caller caller = world_admin();
+    const struct event_caller caller = world_admin();
     struct capture_input input = line_corrected("abc", "{}", "{\"qty\":1}", "");
     struct capture_event events[3];
     struct log_head head;

@@ -5,8 +5,8 @@
  */
 #include "server/domain/corrections/examples.h"
 #include "server/domain/corrections/list.h"
-#include "server/domain/corrections/members.h"
 #include "server/domain/fingerprint/fingerprint.h"
+#include "server/domain/json/members.h"
 #include "server/domain/layouts/documents.h"
 #include "server/domain/layouts/profiles.h"
 #include "tests/unit/corrections/world.h"
@@ -189,7 +189,7 @@ static struct fact draw_fact(struct model *model, struct capture_input *ret_inpu
 
 static void capture(struct model *model, struct store_txn *txn)
 {
-    const struct capture_caller caller = world_admin();
+    const struct event_caller caller = world_admin();
     struct world *world = &model->world;
     struct capture_event events[3];
     size_t count = 1 + draw(world, 3);

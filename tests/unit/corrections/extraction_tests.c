@@ -1,13 +1,12 @@
 /*
  * extraction_tests.c: what extractions leave in the rows of a layout: sums by example, in the head and
- * beside it; which extraction a correction marks; and the formula of the arms.
+ * beside it; and which extraction a correction marks.
  */
 #include "tests/unit/corrections/world.h"
 
-#include "server/domain/corrections/arm.h"
-#include "server/domain/corrections/extraction_rows.h"
 #include "server/domain/corrections/layout_rows.h"
-#include "server/domain/counters/counters.h"
+#include "server/domain/experiment/sums.h"
+#include "server/domain/extractions/rows/extraction_rows.h"
 #include "server/domain/layouts/layout_head.h"
 
 #include <setjmp.h>
@@ -17,6 +16,8 @@
 #include <stdio.h>
 
 #include <cmocka.h>
+
+#include <errata/v1/extraction.fields.h>
 
 #define LAYOUT SLICE("layout")
 
@@ -156,7 +157,7 @@ static void add_extraction(struct world *world, uint64_t seq, int64_t created_at
     assert_int_equal(
         extraction_rows_add(&world->ctx, txn, world->org, &record, document_id, draft_order_id),
         OK);
-    assert_int_equal(counters_add_extraction(&world->ctx, txn, &counted), OK);
+    assert_int_equal(sums_add_extraction(&world->ctx, txn, &counted), OK);
     assert_int_equal(store_commit(txn), OK);
 }
 
@@ -217,39 +218,11 @@ static void test_corrected_fields_are_bounded(void **state)
     assert_int_equal(read_extraction(&world, 500).corrected_field_count,
                      RECORD_CORRECTED_FIELDS_MAX);
     txn = world_begin(&world, STORE_READ);
-    assert_int_equal(counters_read_layout(txn, world.org, LAYOUT, &stats), OK);
+    assert_int_equal(sums_read_layout(txn, world.org, LAYOUT, &stats), OK);
     assert_int_equal(stats.corrected_count, 1);
     assert_int_equal(stats.treatment.corrected_field_count, RECORD_CORRECTED_FIELDS_MAX);
     store_abort(txn);
     world_deinit(&world);
-}
-
-/* Goal: an arm follows from organisation, document and percentage alone. Method: known cases of the
- * formula, computed by another program, and the ends of the range. */
-static void test_arms(void **state)
-{
-    struct org_id org;
-    size_t held_out_count = 0;
-
-    (void)state;
-    memset(org.uuid.bytes, 0x11, UUID_BYTES);
-    assert_int_equal(arm_under(org, SLICE(""), 50), EXPERIMENT_ARM_NONE);
-    assert_int_equal(arm_under(org, SLICE("document"), 0), EXPERIMENT_ARM_NONE);
-    assert_int_equal(arm_under(org, SLICE("document"), 100), EXPERIMENT_ARM_CONTROL);
-    assert_int_equal(arm_under(org, SLICE("invoice-1"), 92), EXPERIMENT_ARM_TREATMENT);
-    assert_int_equal(arm_under(org, SLICE("invoice-1"), 93), EXPERIMENT_ARM_CONTROL);
-    assert_int_equal(arm_under(org, SLICE("invoice-2"), 93), EXPERIMENT_ARM_TREATMENT);
-    assert_int_equal(arm_under(org, SLICE("invoice-2"), 94), EXPERIMENT_ARM_CONTROL);
-    assert_int_equal(arm_under(org, SLICE("Rechnung/3"), 47), EXPERIMENT_ARM_TREATMENT);
-    assert_int_equal(arm_under(org, SLICE("Rechnung/3"), 48), EXPERIMENT_ARM_CONTROL);
-    for (int i = 0; i < 1000; i++) {
-        char text[16];
-        int size = snprintf(text, sizeof(text), "%d", i);
-
-        held_out_count +=
-            arm_under(org, slice_of(text, (size_t)size), 20) == EXPERIMENT_ARM_CONTROL ? 1 : 0;
-    }
-    assert_true(held_out_count > 150 && held_out_count < 250);
 }
 
 int run_extraction_tests(void)
@@ -258,7 +231,6 @@ int run_extraction_tests(void)
         cmocka_unit_test(test_sums_follow_their_mark),
         cmocka_unit_test(test_the_newest_is_marked),
         cmocka_unit_test(test_corrected_fields_are_bounded),
-        cmocka_unit_test(test_arms),
     };
 
     return cmocka_run_group_tests_name("extractions", tests, NULL, NULL);

@@ -49,14 +49,14 @@ struct store_txn *world_begin(struct world *world, enum store_access access)
     return txn;
 }
 
-struct capture_caller world_admin(void)
+struct event_caller world_admin(void)
 {
-    return (struct capture_caller){ROLE_ADMIN, {NULL, 0}, 0xabcd, false};
+    return (struct event_caller){ROLE_ADMIN, {NULL, 0}, 0xabcd, false};
 }
 
 uint64_t world_capture(struct world *world, const struct capture_input *inputs, size_t count)
 {
-    const struct capture_caller caller = world_admin();
+    const struct event_caller caller = world_admin();
     struct capture_event *events = arena_calloc(&world->arena, count, sizeof(*events));
     struct store_txn *txn = world_begin(world, STORE_WRITE);
     uint64_t seq = 0;
@@ -157,7 +157,7 @@ bool world_has(struct slice whole, const char *part)
 
 int main(void)
 {
-    int failed = run_pure_tests();
+    int failed = run_reduce_tests();
 
     failed += run_capture_tests();
     failed += run_model_tests();

@@ -26,7 +26,7 @@ void world_forget(struct world *world);
 /* A transaction; ends the test where there is none. */
 struct store_txn *world_begin(struct world *world, enum store_access access);
 /* What an ADMIN token without a user calls as. */
-struct capture_caller world_admin(void);
+struct event_caller world_admin(void);
 /* Prepares and stores events in one write as an ADMIN; gives the first seq. */
 uint64_t world_capture(struct world *world, const struct capture_input *inputs, size_t count);
 /* True where a text stands in another. */
@@ -39,7 +39,7 @@ size_t world_count_rows(struct world *world, struct store_txn *txn, enum store_t
 size_t world_check_replay(struct world *world, uint64_t last_seq);
 
 /* The groups of this folder. */
-int run_pure_tests(void);
+int run_reduce_tests(void);
 int run_capture_tests(void);
 int run_model_tests(void);
 int run_documents_tests(void);

@@ -43,7 +43,7 @@ static void world_deinit(struct world *world)
 
 static uint64_t capture(struct world *world, enum event_type event_type, struct slice layout)
 {
-    const struct capture_caller caller = {ROLE_ADMIN, {NULL, 0}, 1, false};
+    const struct event_caller caller = {ROLE_ADMIN, {NULL, 0}, 1, false};
     const struct capture_input input = {
         .event_type = event_type,
         .layout_fingerprint = layout,

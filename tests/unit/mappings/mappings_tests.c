@@ -50,7 +50,7 @@ struct store_txn *world_begin(struct world *world, enum store_access access)
 void world_judge(struct world *world, struct store_txn *txn, enum event_type event_type,
                  const char *customer_sku, const char *internal_sku)
 {
-    const struct capture_caller caller = {ROLE_ADMIN, {NULL, 0}, 0xabcd, false};
+    const struct event_caller caller = {ROLE_ADMIN, {NULL, 0}, 0xabcd, false};
     struct mapping_judgement judgement = {.event_type = event_type};
     uint64_t seq = 0;
 

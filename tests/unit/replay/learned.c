@@ -21,9 +21,9 @@ static struct slice name_of(struct world *world, const char *kind, uint32_t coun
     return arena_printf(&world->arena, "%s-%u", kind, world_draw(world, count));
 }
 
-static struct capture_caller caller_of_all(void)
+static struct event_caller caller_of_all(void)
 {
-    return (struct capture_caller){ROLE_ADMIN, {NULL, 0}, 0xabcd, false};
+    return (struct event_caller){ROLE_ADMIN, {NULL, 0}, 0xabcd, false};
 }
 
 static int64_t draw_past(struct world *world)
@@ -137,7 +137,7 @@ static struct mapping_name draw_mapping(struct world *world)
 
 static enum err write_suggestion(struct world *world, struct store_txn *txn, struct org_id org)
 {
-    const struct capture_caller caller = caller_of_all();
+    const struct event_caller caller = caller_of_all();
     const struct mapping_suggestion suggestion = {
         .name = draw_mapping(world),
         .confidence = (double)world_draw(world, 100) / 100,
@@ -149,7 +149,7 @@ static enum err write_suggestion(struct world *world, struct store_txn *txn, str
 
 static enum err write_judgement(struct world *world, struct store_txn *txn, struct org_id org)
 {
-    const struct capture_caller caller = caller_of_all();
+    const struct event_caller caller = caller_of_all();
     struct mapping_judgement judgement = {
         .event_type =
             world_draw(world, 3) == 0 ? EVENT_TYPE_MAPPING_REJECTED : EVENT_TYPE_MAPPING_CONFIRMED,

@@ -160,7 +160,7 @@ static struct capture_input draw_capture(struct world *world)
 static enum err write_captures(struct world *world, struct store_txn *txn, struct org_id org,
                                struct work_result *ret_result)
 {
-    const struct capture_caller caller = {ROLE_ADMIN, {NULL, 0}, 0xabcd, false};
+    const struct event_caller caller = {ROLE_ADMIN, {NULL, 0}, 0xabcd, false};
     struct capture_event events[CAPTURES_MAX];
     uint32_t count = 1 + world_draw(world, CAPTURES_MAX);
 

@@ -8,7 +8,7 @@
 #include "server/domain/extractions/extractions.h"
 #include "server/domain/mappings/mappings.h"
 
-static const struct capture_caller caller = {.role = ROLE_ADMIN, .key_id = 1};
+static const struct event_caller caller = {.role = ROLE_ADMIN, .key_id = 1};
 
 /* Letters and spaces: nothing that JSON escapes. */
 static struct slice make_text(struct script *script, size_t size)

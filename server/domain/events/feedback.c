@@ -1,7 +1,7 @@
 /*
- * view.c: see view.h.
+ * feedback.c: see feedback.h.
  */
-#include "server/domain/corrections/view.h"
+#include "server/domain/events/feedback.h"
 
 bool feedback_is_correction(enum event_type event_type)
 {

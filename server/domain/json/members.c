@@ -1,7 +1,7 @@
 /*
  * members.c: see members.h. Names are sorted, not hashed: nobody can choose names that make it slow.
  */
-#include "server/domain/corrections/members.h"
+#include "server/domain/json/members.h"
 
 #include <stdlib.h>
 

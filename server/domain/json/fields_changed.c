@@ -3,7 +3,7 @@
  * id, line_no, the first that an item has), else by their place; an item without a partner changed
  * in all its members.
  */
-#include "server/domain/corrections/fields_changed.h"
+#include "server/domain/json/fields_changed.h"
 
 #include "store/base/text.h"
 

@@ -4,10 +4,10 @@
  * after at the top level, with the items of `lines` taken apart by member. Feeds analytics and the
  * marks of superseded examples.
  */
-#ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_FIELDS_CHANGED_H
-#define ERRATA_SERVER_DOMAIN_CORRECTIONS_FIELDS_CHANGED_H
+#ifndef ERRATA_SERVER_DOMAIN_JSON_FIELDS_CHANGED_H
+#define ERRATA_SERVER_DOMAIN_JSON_FIELDS_CHANGED_H
 
-#include "server/domain/corrections/members.h"
+#include "server/domain/json/members.h"
 
 /* Names that an event has at most; those behind are not listed. */
 #define FIELDS_CHANGED_MAX 200

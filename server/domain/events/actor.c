@@ -1,7 +1,7 @@
 /*
  * actor.c: see actor.h.
  */
-#include "server/domain/corrections/actor.h"
+#include "server/domain/events/actor.h"
 
 static bool is_person(enum role role)
 {
@@ -19,7 +19,7 @@ static const char *dot_behind(struct slice path)
     return path.size > 0 ? "." : "";
 }
 
-static enum err check_time(struct ctx *ctx, const struct capture_caller *caller, struct slice path,
+static enum err check_time(struct ctx *ctx, const struct event_caller *caller, struct slice path,
                            bool has_created_at)
 {
     if (has_created_at && !may_backfill(caller->role)) {
@@ -36,7 +36,7 @@ static enum err check_time(struct ctx *ctx, const struct capture_caller *caller,
     return OK;
 }
 
-enum err actor_resolve(struct ctx *ctx, const struct capture_caller *caller, struct slice path,
+enum err actor_resolve(struct ctx *ctx, const struct event_caller *caller, struct slice path,
                        struct slice named, bool has_created_at, struct slice *ret_actor)
 {
     enum err err = check_time(ctx, caller, path, has_created_at);

@@ -1,7 +1,8 @@
 /*
- * layout_sums.c: the sums of extractions by layout and organisation, and what an extraction adds to
- * the counters of its day; see counters.h. A full sum stays full, as a counter does.
+ * sums.c: see sums.h. A full sum stays full, as a counter does.
  */
+#include "server/domain/experiment/sums.h"
+
 #include "server/domain/counters/counters.h"
 
 #include <errata/v1/extraction.fields.h>
@@ -45,17 +46,16 @@ static enum err write_sums(struct ctx *ctx, struct store_txn *txn, const struct 
     return err != OK ? err : store_put(txn, TABLE_LAYOUT_STATS, key_slice(key), value);
 }
 
-enum err counters_read_layout(struct store_txn *txn, struct org_id org,
-                              struct slice layout_fingerprint,
-                              struct layout_stats_record *ret_stats)
+enum err sums_read_layout(struct store_txn *txn, struct org_id org, struct slice layout_fingerprint,
+                          struct layout_stats_record *ret_stats)
 {
     struct key key = sums_key(org, layout_fingerprint);
 
     return read_sums(txn, &key, layout_fingerprint, ret_stats);
 }
 
-enum err counters_name_layout(struct ctx *ctx, struct store_txn *txn, struct org_id org,
-                              struct slice layout_fingerprint)
+enum err sums_name_layout(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                          struct slice layout_fingerprint)
 {
     const struct layout_stats_record stats = {.layout_fingerprint = layout_fingerprint};
     struct key key = sums_key(org, layout_fingerprint);
@@ -131,8 +131,8 @@ static enum err add_to_both(struct ctx *ctx, struct store_txn *txn,
     return err;
 }
 
-enum err counters_add_extraction(struct ctx *ctx, struct store_txn *txn,
-                                 const struct counted_extraction *extraction)
+enum err sums_add_extraction(struct ctx *ctx, struct store_txn *txn,
+                             const struct counted_extraction *extraction)
 {
     const struct arm_sums addend = {.extraction_count = 1, .field_count = extraction->field_count};
     struct counter_day at = counters_day(extraction->org, extraction->created_at_us);
@@ -146,9 +146,9 @@ enum err counters_add_extraction(struct ctx *ctx, struct store_txn *txn,
                                     extraction->confidence_millionths);
 }
 
-enum err counters_add_corrected(struct ctx *ctx, struct store_txn *txn,
-                                const struct counted_extraction *extraction, bool first,
-                                uint32_t field_count)
+enum err sums_add_corrected(struct ctx *ctx, struct store_txn *txn,
+                            const struct counted_extraction *extraction, bool first,
+                            uint32_t field_count)
 {
     const struct arm_sums addend = {.corrected_count = first ? 1 : 0,
                                     .corrected_field_count = field_count};

@@ -2,8 +2,8 @@
  * diff.h: the member-wise difference of a stored before and after at the top level, as the wire bytes
  * of FieldDiff. Made when an event is answered, never stored.
  */
-#ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_DIFF_H
-#define ERRATA_SERVER_DOMAIN_CORRECTIONS_DIFF_H
+#ifndef ERRATA_SERVER_DOMAIN_JSON_DIFF_H
+#define ERRATA_SERVER_DOMAIN_JSON_DIFF_H
 
 #include "store/base/buffer.h"
 #include "store/base/err.h"

@@ -2,8 +2,8 @@
  * arm.h: on which side of an experiment a document falls: by its id alone, so that the same document
  * always falls on the same side.
  */
-#ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_ARM_H
-#define ERRATA_SERVER_DOMAIN_CORRECTIONS_ARM_H
+#ifndef ERRATA_SERVER_DOMAIN_EXPERIMENT_ARM_H
+#define ERRATA_SERVER_DOMAIN_EXPERIMENT_ARM_H
 
 #include "store/log.h"
 

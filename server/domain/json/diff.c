@@ -1,9 +1,9 @@
 /*
  * diff.c: see diff.h. Values are answered as written.
  */
-#include "server/domain/corrections/diff.h"
+#include "server/domain/json/diff.h"
 
-#include "server/domain/corrections/members.h"
+#include "server/domain/json/members.h"
 
 #include <errata/v1/feedback_event.views.h>
 

@@ -1,12 +1,9 @@
 /*
- * pure_tests.c: what is made of the JSON texts of an event before any transaction: reduced texts,
- * changed fields, the diff; and who may be named as the actor.
+ * reduce_tests.c: how the JSON texts of an event are reduced before any transaction.
  */
-#include "server/domain/corrections/diff.h"
 #include "server/domain/corrections/reduce.h"
-#include "server/domain/corrections/view.h"
-#include "store/base/text.h"
-#include "store/base/wire.h"
+#include "server/domain/json/fields_changed.h"
+#include "tests/support/json/json_sides.h"
 #include "tests/unit/corrections/world.h"
 
 #include <setjmp.h>
@@ -20,32 +17,7 @@
 
 #define ARENA_BYTES (512u << 20)
 
-/* Two objects, read and compared. */
-struct sides {
-    struct arena arena;
-    struct slice before_json;
-    struct slice after_json;
-    struct members before;
-    struct members after;
-};
-
-static void sides_init(struct sides *sides, struct slice before, struct slice after)
-{
-    const struct json_rules rules = {JSON_FIELD_DEPTH_MAX, false};
-    struct json_problem problem = {NULL, 0};
-    struct json_value value = {JSON_NULL, {NULL, 0}};
-
-    arena_init(&sides->arena, ARENA_BYTES);
-    sides->before_json = before;
-    sides->after_json = after;
-    assert_int_equal(json_check(&sides->arena, before, &rules, &value, &problem), OK);
-    assert_int_equal(json_check(&sides->arena, after, &rules, &value, &problem), OK);
-    assert_int_equal(members_read(&sides->arena, members_value_of(before), &sides->before), OK);
-    assert_int_equal(members_read(&sides->arena, members_value_of(after), &sides->after), OK);
-    assert_int_equal(members_compare(&sides->arena, &sides->before, &sides->after), OK);
-}
-
-static struct slice reduced_before(struct sides *sides, bool *ret_reduced)
+static struct slice reduced_before(struct json_sides *sides, bool *ret_reduced)
 {
     const struct json_rules rules = {JSON_FIELD_DEPTH_MAX, false};
     struct json_problem problem = {NULL, 0};
@@ -77,11 +49,11 @@ static struct slice long_text(struct arena *arena, size_t size, const char *extr
 
 static void check_reduced(struct slice before, struct slice after, const char *wanted)
 {
-    struct sides sides;
+    struct json_sides sides;
     struct slice found = {NULL, 0};
     bool reduced = false;
 
-    sides_init(&sides, before, after);
+    json_sides_init(&sides, before, after);
     found = reduced_before(&sides, &reduced);
     assert_true(reduced);
     if (!slice_equal(found, slice_text(wanted))) {
@@ -95,14 +67,14 @@ static void check_reduced(struct slice before, struct slice after, const char *w
  * for each step, with the exact result. */
 static void test_reduce_steps(void **state)
 {
-    struct sides sides;
+    struct json_sides sides;
     struct arena arena;
     char wanted[700] = {0};
     bool reduced = true;
 
     (void)state;
     arena_init(&arena, ARENA_BYTES);
-    sides_init(&sides, SLICE(" {\"a\": 1 } "), SLICE("{}"));
+    json_sides_init(&sides, SLICE(" {\"a\": 1 } "), SLICE("{}"));
     assert_true(slice_equal(reduced_before(&sides, &reduced), SLICE(" {\"a\": 1 } ")));
     assert_false(reduced);
     arena_deinit(&sides.arena);
@@ -125,7 +97,7 @@ static void test_reduce_at_the_limit(void **state)
 {
     static const char head[] = "{ \"desc\": \"";
     struct slice nothing = SLICE("{}");
-    struct sides sides;
+    struct json_sides sides;
     struct arena arena;
     bool reduced = true;
 
@@ -135,7 +107,7 @@ static void test_reduce_at_the_limit(void **state)
         struct slice text = long_text(&arena, REDUCE_BYTES_MAX + more - (sizeof(head) - 1) - 2, "");
 
         assert_int_equal(text.size, REDUCE_BYTES_MAX + more);
-        sides_init(&sides, text, nothing);
+        json_sides_init(&sides, text, nothing);
         assert_int_equal(reduced_before(&sides, &reduced).size,
                          more == 0 ? REDUCE_BYTES_MAX : REDUCE_BYTES_MAX - 1);
         assert_int_equal(reduced, more);
@@ -147,7 +119,7 @@ static void test_reduce_at_the_limit(void **state)
         size_t wanted = more <= 2 ? REDUCE_BYTES_MAX - 2 + more
                                   : sizeof("{\"desc\":\"\"}") - 1 + REDUCE_STRING_CHARACTERS_MAX;
 
-        sides_init(&sides, text, nothing);
+        json_sides_init(&sides, text, nothing);
         assert_int_equal(reduced_before(&sides, &reduced).size, wanted);
         assert_true(reduced);
         arena_deinit(&sides.arena);
@@ -186,7 +158,7 @@ static void test_reduce_replaces_largest(void **state)
 static void test_reduce_leaves_out(void **state)
 {
     struct buffer buffer;
-    struct sides sides;
+    struct json_sides sides;
     struct slice found = {NULL, 0};
     struct arena arena;
     bool reduced = false;
@@ -199,7 +171,7 @@ static void test_reduce_leaves_out(void **state)
         buffer_printf(&buffer, "\"m%d\":%d,", i, i);
     }
     buffer_append(&buffer, SLICE("\"truncated_bytes\":5,\"line_id\":\"L1\"}"));
-    sides_init(&sides, buffer_slice(&buffer), SLICE("{}"));
+    json_sides_init(&sides, buffer_slice(&buffer), SLICE("{}"));
     found = reduced_before(&sides, &reduced);
     assert_true(reduced);
     assert_true(found.size > REDUCE_BYTES_MAX - 100);
@@ -273,7 +245,7 @@ static void test_reduce_random(void **state)
         struct slice found[2] = {{NULL, 0}, {NULL, 0}};
         struct slice before = {NULL, 0};
         struct slice after = {NULL, 0};
-        struct sides sides[2];
+        struct json_sides sides[2];
         struct arena arena;
         bool reduced = false;
 
@@ -281,7 +253,7 @@ static void test_reduce_random(void **state)
         before = random_object(&arena, &seeded);
         after = random_object(&arena, &seeded);
         for (int i = 0; i < 2; i++) {
-            sides_init(&sides[i], before, after);
+            json_sides_init(&sides[i], before, after);
             found[i] = reduced_before(&sides[i], &reduced);
         }
         assert_true(slice_equal(found[0], found[1]));
@@ -299,7 +271,7 @@ static void test_reduce_10_mb(void **state)
 {
     struct buffer buffer;
     struct fields_changed fields;
-    struct sides sides;
+    struct json_sides sides;
     struct arena arena;
     bool reduced = false;
     clock_t start = 0;
@@ -315,7 +287,7 @@ static void test_reduce_10_mb(void **state)
                       i == 0 ? "" : ",", i, i, i % 7);
     }
     buffer_append(&buffer, SLICE("]}"));
-    sides_init(&sides, buffer_slice(&buffer), SLICE("{\"qty\":2,\"lines\":[]}"));
+    json_sides_init(&sides, buffer_slice(&buffer), SLICE("{\"qty\":2,\"lines\":[]}"));
     start = clock();
     assert_int_equal(members_compare(&sides.arena, &sides.before, &sides.after), OK);
     assert_int_equal(fields_changed_derive(&sides.arena, &sides.before, &sides.after,
@@ -329,171 +301,7 @@ static void test_reduce_10_mb(void **state)
     arena_deinit(&arena);
 }
 
-static void check_fields(const char *before, const char *after, const char *meta,
-                         const char *wanted)
-{
-    struct fields_changed fields;
-    struct sides sides;
-    struct buffer found;
-
-    sides_init(&sides, slice_text(before), slice_text(after));
-    assert_int_equal(fields_changed_derive(&sides.arena, &sides.before, &sides.after,
-                                           members_value_of(slice_text(meta)), &fields),
-                     OK);
-    buffer_init(&found, &sides.arena, 64);
-    for (size_t i = 0; i < fields.count; i++) {
-        buffer_printf(&found, "%s%.*s", i == 0 ? "" : " ", (int)fields.names[i].size,
-                      (const char *)fields.names[i].data);
-    }
-    if (!slice_equal(buffer_slice(&found), slice_text(wanted))) {
-        print_error("came %.*s, not %s\n", (int)found.size, (const char *)found.data, wanted);
-    }
-    assert_true(slice_equal(buffer_slice(&found), slice_text(wanted)));
-    arena_deinit(&sides.arena);
-}
-
-/* Goal: fields_changed is what is told, else what differs. Method: a table of befores and afters. */
-static void test_fields_changed(void **state)
-{
-    (void)state;
-    check_fields("{\"qty\":10}", "{\"qty\":12}", "", "qty");
-    check_fields("{\"qty\":10,\"sku\":\"a\"}", "{\"qty\":1e1,\"sku\":\"b\",\"uom\":\"m\"}", "",
-                 "sku uom");
-    check_fields("{\"a\":1,\"id\":1,\"line_no\":1}", "{\"id\":2,\"line_no\":3}", "", "a");
-    check_fields("{}", "{\"field\":\"qty\",\"old_value\":1,\"new_value\":2,\"x\":1}", "", "qty");
-    check_fields("{}", "{\"field_name\":\"price\"}", "{\"field\":\"qty\"}", "price");
-    check_fields("{}", "{\"x\":1}", "{\"field_name\":\"u\\u006fm\"}", "uom");
-    check_fields("{}", "{\"field\":7,\"x\":1}", "{}", "x");
-    check_fields("{}", "{\"field\":\"id\",\"x\":1}", "{}", "x");
-    check_fields("{\"lines\":[{\"line_id\":\"1\",\"qty\":1},{\"line_id\":\"2\",\"qty\":5}]}",
-                 "{\"lines\":[{\"line_id\":\"2\",\"qty\":5},{\"line_id\":\"1\",\"qty\":2}]}", "",
-                 "qty");
-    check_fields("{\"lines\":[{\"qty\":1},{\"sku\":\"a\"}]}",
-                 "{\"lines\":[{\"qty\":1},{\"sku\":\"b\"}]}", "", "sku");
-    check_fields("{\"lines\":[]}", "{\"lines\":[{\"line_no\":1,\"qty\":1,\"uom\":\"m\"}]}", "",
-                 "qty uom");
-    check_fields("{\"lines\":[{\"line_no\":1,\"qty\":1,\"sku\":\"z\"}]}",
-                 "{\"lines\":[{\"line_no\":1.0,\"qty\":2,\"sku\":\"z\"}]}", "", "qty");
-    check_fields("{\"lines\":[{\"line_id\":\"a\",\"qty\":1,\"sku\":\"z\"}]}",
-                 "{\"lines\":[{\"line_id\":\"\\u0061\",\"qty\":2,\"sku\":\"z\"}]}", "", "qty");
-    check_fields("{\"lines\":[1,2]}", "{\"lines\":[2,1]}", "", "lines");
-    check_fields("{\"lines\":{\"a\":1}}", "{\"lines\":[2,1]}", "", "lines");
-    check_fields("{\"a\\u0001\":1,\"\":2}", "{}", "", "");
-}
-
-/* Goal: an event lists at most 200 names. Method: 300 members that differ. */
-static void test_fields_changed_bound(void **state)
-{
-    struct fields_changed fields;
-    struct buffer buffer;
-    struct sides sides;
-    struct arena arena;
-
-    (void)state;
-    arena_init(&arena, ARENA_BYTES);
-    buffer_init(&buffer, &arena, 0);
-    for (int i = 0; i < 300; i++) {
-        buffer_printf(&buffer, "%s\"m%d\":1", i == 0 ? "{" : ",", i);
-    }
-    buffer_append_byte(&buffer, '}');
-    sides_init(&sides, buffer_slice(&buffer), SLICE("{}"));
-    assert_int_equal(fields_changed_derive(&sides.arena, &sides.before, &sides.after,
-                                           members_value_of(SLICE("{}")), &fields),
-                     OK);
-    assert_int_equal(fields.count, FIELDS_CHANGED_MAX);
-    arena_deinit(&sides.arena);
-    arena_deinit(&arena);
-}
-
-/* Goal: the diff names each member that differs, with both sides as written. Method: read the wire
- * bytes again. */
-static void test_diff(void **state)
-{
-    struct wire_reader reader;
-    struct wire_field field;
-    struct arena arena;
-    struct buffer buffer;
-    const char *wanted[] = {"1a 2[1, 2]", "1b 23 3\"x\"", "1c 3null"};
-    size_t count = 0;
-
-    (void)state;
-    arena_init(&arena, ARENA_BYTES);
-    buffer_init(&buffer, &arena, 0);
-    assert_int_equal(diff_append(&arena, FEEDBACK_EVENT_DIFF_FIELD,
-                                 SLICE("{\"a\":[1, 2],\"b\":3,\"same\":1}"),
-                                 SLICE("{\"same\":1.0,\"c\":null,\"b\":\"x\"}"), &buffer),
-                     OK);
-    reader = wire_reader_of(buffer_slice(&buffer));
-    while (wire_next(&reader, &field) == OK) {
-        struct wire_reader inner = wire_reader_of(field.bytes);
-        struct wire_field part;
-        struct buffer text;
-
-        assert_int_equal(field.number, FEEDBACK_EVENT_DIFF_FIELD);
-        buffer_init(&text, &arena, 64);
-        while (wire_next(&inner, &part) == OK) {
-            buffer_printf(&text, "%s%u%.*s", text.size == 0 ? "" : " ", part.number,
-                          (int)part.bytes.size, (const char *)part.bytes.data);
-        }
-        assert_true(count < 3);
-        assert_true(slice_equal(buffer_slice(&text), slice_text(wanted[count])));
-        count++;
-    }
-    assert_int_equal(count, 3);
-    arena_deinit(&arena);
-}
-
-/* One question about an actor. */
-struct actor_case {
-    enum role role;
-    const char *user;
-    bool backfill_only;
-    const char *named;
-    bool has_created_at;
-    enum err err;
-    const char *actor;
-};
-
-/* Goal: each role may name whom it may, and may tell of the past where it may. Method: a table. */
-static void test_actors(void **state)
-{
-    static const struct actor_case cases[] = {
-        {ROLE_OPERATOR, "ann", false, "", false, OK, "ann"},
-        {ROLE_OPERATOR, "ann", false, "ann", false, OK, "ann"},
-        {ROLE_OPERATOR, "ann", false, "bob", false, ERR_DENIED, ""},
-        {ROLE_REVIEWER, "ann", false, "bob", false, ERR_DENIED, ""},
-        {ROLE_OPERATOR, "ann", false, "", true, ERR_DENIED, ""},
-        {ROLE_SERVICE, "", false, "bob", false, OK, "bob"},
-        {ROLE_SERVICE, "", false, "", false, OK, "token:0000abcd"},
-        {ROLE_SERVICE, "svc", false, "", false, OK, "svc"},
-        {ROLE_SERVICE, "", false, "", true, ERR_DENIED, ""},
-        {ROLE_INTEGRATOR, "", true, "", false, ERR_DENIED, ""},
-        {ROLE_INTEGRATOR, "", true, "bob", true, OK, "bob"},
-        {ROLE_INTEGRATOR, "", true, "", true, OK, ""},
-        {ROLE_INTEGRATOR, "", false, "", false, OK, "token:0000abcd"},
-        {ROLE_ADMIN, "root", false, "", true, OK, ""},
-        {ROLE_ADMIN, "root", false, "bob", false, OK, "bob"},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        const struct actor_case *one = &cases[i];
-        const struct capture_caller caller = {one->role, slice_text(one->user), 0xabcd,
-                                              one->backfill_only};
-        struct slice actor = {NULL, 0};
-        struct world world;
-
-        world_init(&world, 1);
-        assert_int_equal(actor_resolve(&world.ctx, &caller, SLICE("event"), slice_text(one->named),
-                                       one->has_created_at, &actor),
-                         one->err);
-        assert_true(slice_equal(actor, slice_text(one->actor)));
-        assert_int_equal(world.fault.message.size > 0, one->err != OK);
-        world_deinit(&world);
-    }
-}
-
-int run_pure_tests(void)
+int run_reduce_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reduce_steps),
@@ -502,11 +310,7 @@ int run_pure_tests(void)
         cmocka_unit_test(test_reduce_leaves_out),
         cmocka_unit_test(test_reduce_random),
         cmocka_unit_test(test_reduce_10_mb),
-        cmocka_unit_test(test_fields_changed),
-        cmocka_unit_test(test_fields_changed_bound),
-        cmocka_unit_test(test_diff),
-        cmocka_unit_test(test_actors),
     };
 
-    return cmocka_run_group_tests_name("corrections: values", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("corrections: reduced texts", tests, NULL, NULL);
 }

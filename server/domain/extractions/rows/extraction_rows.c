@@ -3,10 +3,13 @@
  * entity and name; they are kept for extractions that say how many fields they have, no more than
  * that, and no more than RECORD_CORRECTED_FIELDS_MAX.
  */
-#include "server/domain/corrections/extraction_rows.h"
+#include "server/domain/extractions/rows/extraction_rows.h"
 
-#include "server/domain/counters/counters.h"
+#include "server/domain/experiment/sums.h"
 #include "store/base/bytes.h"
+
+#include <errata/v1/extraction.views.h>
+#include <errata/v1/learning_service.views.h>
 
 static enum err read_newest(struct store_txn *txn, struct org_id org, enum subject_kind kind,
                             struct slice id, struct extraction_subject_record *ret_record)
@@ -77,8 +80,9 @@ enum err extraction_rows_add(struct ctx *ctx, struct store_txn *txn, struct org_
     return err;
 }
 
-enum err extraction_rows_find_draft(struct store_txn *txn, struct org_id org,
-                                    struct slice draft_order_id, struct event *ret_event)
+/* The event of the newest extraction of a draft order; ERR_NOT_FOUND if there is none. */
+static enum err find_of_draft(struct store_txn *txn, struct org_id org, struct slice draft_order_id,
+                              struct event *ret_event)
 {
     struct extraction_subject_record newest = {.seq = 0};
     enum err err = read_newest(txn, org, SUBJECT_DRAFT_ORDER, draft_order_id, &newest);
@@ -88,6 +92,42 @@ enum err extraction_rows_find_draft(struct store_txn *txn, struct org_id org,
         err = err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
     }
     return err;
+}
+
+/* The document that an extraction was made of, from its facts; empty: it names none. */
+static enum err read_document_id(const struct event *event, struct slice *ret_document_id)
+{
+    struct extraction_recorded_view recorded;
+    struct extraction_view extraction;
+    enum err err = ERR_CORRUPT;
+
+    if (event->kind == EVENT_EXTRACTION_RECORDED) {
+        err = extraction_recorded_view_read(event->facts, &recorded);
+    }
+    if (err == OK) {
+        err = extraction_view_read(recorded.extraction, &extraction);
+    }
+    if (err == OK) {
+        *ret_document_id = extraction.document_id;
+    }
+    return err;
+}
+
+enum err extraction_rows_document_of_draft(struct arena *arena, struct store_txn *txn,
+                                           struct org_id org, struct slice draft_order_id,
+                                           struct slice *ret_document_id)
+{
+    struct slice document_id = {NULL, 0};
+    struct event event;
+    enum err err = find_of_draft(txn, org, draft_order_id, &event);
+
+    if (err == OK) {
+        err = read_document_id(&event, &document_id);
+    }
+    if (err != OK && err != ERR_NOT_FOUND) {
+        return err;
+    }
+    return arena_copy(arena, document_id, ret_document_id) ? OK : ERR_MEMORY;
 }
 
 /* The newest extraction of what a correction names; ERR_NOT_FOUND where there is none. */
@@ -175,7 +215,7 @@ static enum err correct_row(struct ctx *ctx, struct store_txn *txn, const struct
         record->corrected_by_seq = event->seq;
     }
     err = write_row(ctx, txn, event->org, record);
-    return err != OK ? err : counters_add_corrected(ctx, txn, &counted, first, field_count);
+    return err != OK ? err : sums_add_corrected(ctx, txn, &counted, first, field_count);
 }
 
 enum err extraction_rows_correct(struct ctx *ctx, struct store_txn *txn, const struct event *event,

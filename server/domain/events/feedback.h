@@ -1,11 +1,11 @@
 /*
- * view.h: a stored feedback event, read from its facts and content without a copy. For rules that need
+ * feedback.h: a stored feedback event, read from its facts and content without a copy. For rules that need
  * its members; what is only passed through is not read.
  */
-#ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_VIEW_H
-#define ERRATA_SERVER_DOMAIN_CORRECTIONS_VIEW_H
+#ifndef ERRATA_SERVER_DOMAIN_EVENTS_FEEDBACK_H
+#define ERRATA_SERVER_DOMAIN_EVENTS_FEEDBACK_H
 
-#include "server/domain/corrections/fields_changed.h"
+#include "server/domain/json/fields_changed.h"
 #include "store/log.h"
 
 #include <errata/v1/feedback_event.views.h>

@@ -3,8 +3,8 @@
  * What reduction, the changed fields and the diff are all made from. Takes only text that passed
  * json_check; a before of 10 MB is read once and compared in the order of its sorted names.
  */
-#ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_MEMBERS_H
-#define ERRATA_SERVER_DOMAIN_CORRECTIONS_MEMBERS_H
+#ifndef ERRATA_SERVER_DOMAIN_JSON_MEMBERS_H
+#define ERRATA_SERVER_DOMAIN_JSON_MEMBERS_H
 
 #include "store/base/json.h"
 

@@ -1,12 +1,16 @@
 /*
  * extraction_rows.h: the rows of extractions: each one as corrections change it, and the newest of each
- * document and draft order. Extractions write them, corrections mark them; by apply alone.
+ * document and draft order. Extractions write them, corrections mark them; only apply changes them. A
+ * folder of its own, since corrections stand between these rows and the rest of extractions, which
+ * credit examples.
  */
-#ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_EXTRACTION_ROWS_H
-#define ERRATA_SERVER_DOMAIN_CORRECTIONS_EXTRACTION_ROWS_H
+#ifndef ERRATA_SERVER_DOMAIN_EXTRACTIONS_ROWS_EXTRACTION_ROWS_H
+#define ERRATA_SERVER_DOMAIN_EXTRACTIONS_ROWS_EXTRACTION_ROWS_H
 
-#include "server/domain/corrections/view.h"
+#include "store/log.h"
 #include "store/record.h"
+
+#include <errata/v1/feedback_event.views.h>
 
 /* Keeps an extraction that no correction has met yet, as the newest of its document and draft order
  * (empty: none is named) where it is. */
@@ -19,9 +23,11 @@ MUST_CHECK enum err extraction_rows_add(struct ctx *ctx, struct store_txn *txn, 
 MUST_CHECK enum err extraction_rows_correct(struct ctx *ctx, struct store_txn *txn,
                                             const struct event *event,
                                             const struct feedback_event_view *view);
-/* The event of the newest extraction of a draft order. ERR_NOT_FOUND where there is none. */
-MUST_CHECK enum err extraction_rows_find_draft(struct store_txn *txn, struct org_id org,
-                                               struct slice draft_order_id,
-                                               struct event *ret_event);
+/* The document that the newest extraction of a draft order was made of, in the arena; empty if it names
+ * none, or there is no such extraction. */
+MUST_CHECK enum err extraction_rows_document_of_draft(struct arena *arena, struct store_txn *txn,
+                                                      struct org_id org,
+                                                      struct slice draft_order_id,
+                                                      struct slice *ret_document_id);
 
 #endif

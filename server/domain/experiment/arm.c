@@ -1,7 +1,7 @@
 /*
  * arm.c: see arm.h.
  */
-#include "server/domain/corrections/arm.h"
+#include "server/domain/experiment/arm.h"
 
 #include "server/domain/settings/settings.h"
 #include "store/base/bytes.h"

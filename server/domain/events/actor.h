@@ -3,15 +3,15 @@
  * that person alone; a program may name whom it speaks for; only importers and administrators may
  * tell of the past, and only told history may lack an actor.
  */
-#ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_ACTOR_H
-#define ERRATA_SERVER_DOMAIN_CORRECTIONS_ACTOR_H
+#ifndef ERRATA_SERVER_DOMAIN_EVENTS_ACTOR_H
+#define ERRATA_SERVER_DOMAIN_EVENTS_ACTOR_H
 
 #include "store/base/ctx.h"
 
 #include <errata/v1/role.fields.h>
 
 /* Who calls, as the token tells. */
-struct capture_caller {
+struct event_caller {
     enum role role;
     struct slice user_id; /* the user that the token is bound to, or empty */
     uint32_t key_id; /* of the token */
@@ -21,7 +21,7 @@ struct capture_caller {
 /* The actor to store: empty for history whose actor nobody knows, else borrowed or in the arena.
  * ERR_DENIED with a message for one that this caller may not name, or for a time that it may not
  * give or must give; `path` is the event's in the request, empty for the request itself. */
-MUST_CHECK enum err actor_resolve(struct ctx *ctx, const struct capture_caller *caller,
+MUST_CHECK enum err actor_resolve(struct ctx *ctx, const struct event_caller *caller,
                                   struct slice path, struct slice named, bool has_created_at,
                                   struct slice *ret_actor);
 

@@ -1,0 +1,43 @@
+/*
+ * sums.h: extractions and corrected ones, summed by layout, by organisation and by arm of the experiment.
+ * Only apply writes them, in the transaction that stores the event, so they always equal what a scan of
+ * the events gives. Integers throughout: a confidence is in millionths.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_EXPERIMENT_SUMS_H
+#define ERRATA_SERVER_DOMAIN_EXPERIMENT_SUMS_H
+
+#include "store/log.h"
+#include "store/record.h"
+
+#define SUMS_CONFIDENCE_UNIT 1000000
+/* Examples that a layout has before its extractions count in the experiment. */
+#define SUMS_EXAMPLES_READY 3
+
+/* What the sums need of an extraction. */
+struct counted_extraction {
+    struct org_id org;
+    struct slice layout_fingerprint; /* text */
+    int64_t created_at_us;
+    uint32_t confidence_millionths;
+    uint32_t arm; /* errata.v1.ExperimentArm */
+    bool layout_ready; /* else it counts in no arm */
+    uint32_t field_count; /* 0: not told */
+};
+
+/* An event names a layout for the first time: it is listed from now on. Does nothing where it is. */
+MUST_CHECK enum err sums_name_layout(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                                     struct slice layout_fingerprint);
+/* Counts an extraction: by day, by layout, by arm. */
+MUST_CHECK enum err sums_add_extraction(struct ctx *ctx, struct store_txn *txn,
+                                        const struct counted_extraction *extraction);
+/* Counts a correction of an extraction that was counted before: `first` where it was not corrected
+ * before, and `field_count` of its fields that were not. */
+MUST_CHECK enum err sums_add_corrected(struct ctx *ctx, struct store_txn *txn,
+                                       const struct counted_extraction *extraction, bool first,
+                                       uint32_t field_count);
+/* The sums of a layout, or of the organisation (the empty text). Zeros where there are none. */
+MUST_CHECK enum err sums_read_layout(struct store_txn *txn, struct org_id org,
+                                     struct slice layout_fingerprint,
+                                     struct layout_stats_record *ret_stats);
+
+#endif

@@ -345,8 +345,9 @@ void call_drop_inflated(struct call_core *core)
     const struct call_config *config = &core->server->config;
     struct call_inflation *inflation = &core->inflation;
 
-    if (inflation->arena.chunks == NULL || inflation->state == CALL_INFLATION_RUNS) {
-        return; /* the latter comes here again, once it is back */
+    /* The pool owns the arena while the inflation runs; this is called again when it is done. */
+    if (inflation->state == CALL_INFLATION_RUNS || inflation->arena.chunks == NULL) {
+        return;
     }
     call_give_budget(core, inflation->bytes.size);
     inflation->bytes = slice_of(NULL, 0);

@@ -1,159 +1,100 @@
 #!/usr/bin/python3
-"""tidy_layers: every include points down, by the one table of who may see whom.
+"""tidy_layers: every include points down, by the one table of who may call whom.
 
-The base lies under everything. On it stand the protocol tower (net, http2, codec, grpc) and the data
-tower (store, domain), which never include each other; the pipeline and the api join them; only the app knows
-everything. The parts (libuv, nghttp2, LMDB, ...) are each seen by the modules that wrap them.
+The table is that of the build: errata_module(NAME DIR dir USES ... HEADERS ... PARTS ...) in CMakeLists.txt. A
+module's files include headers of their own folder, of `base`, and of the modules that USES and HEADERS name;
+headers of a library of the system only if PARTS name it. What a used module uses itself is not included with it.
+Links enforce the same for calls; the include rule finds what a link does not: types, constants, inline functions.
 """
 import os
 import re
 
 import sources
 
-# Folder -> the folders whose headers it may include, besides its own. The longest folder wins.
-STORE = ["store", "store/base"]
-WIRE = ["server/codec", "server/http2", "server/grpc", "store/base"]
-LAYERS = {
-    "store/base": [],
-    "store": ["store/base"],
-    "store/lmdb": STORE,
-    "store/memory": STORE,
-    "server/domain/text": ["store/base"],
-    "server/domain/fingerprint": ["store/base"],
-    # The shared kernel: what several capabilities stand on.
-    "server/domain/json": STORE,
-    "server/domain/events": ["server/domain/json", *STORE],
-    "server/domain/counters": STORE,
-    "server/domain/experiment": ["server/domain/counters", "server/domain/settings", *STORE],
-    # The capabilities.
-    "server/domain/settings": ["server/domain/events", *STORE],
-    "server/domain/layouts": ["server/domain/events", "server/domain/fingerprint", *STORE],
-    "server/domain/admin": ["server/domain/events", *STORE],
-    "server/domain/exposures": ["server/domain/events", *STORE],
-    "server/domain/extractions/rows": ["server/domain/experiment", *STORE],
-    "server/domain/corrections": ["server/domain/text", "server/domain/json",
-                                  "server/domain/events", "server/domain/experiment",
-                                  "server/domain/layouts", "server/domain/counters",
-                                  "server/domain/exposures", "server/domain/extractions/rows",
-                                  *STORE],
-    "server/domain/mappings": ["server/domain/text", "server/domain/events",
-                               "server/domain/corrections", "server/domain/counters",
-                               "server/domain/exposures", *STORE],
-    "server/domain/extractions": ["server/domain/events", "server/domain/experiment",
-                                  "server/domain/corrections", "server/domain/mappings",
-                                  "server/domain/exposures", "server/domain/layouts",
-                                  "server/domain/extractions/rows", *STORE],
-    "server/domain/prompts": ["server/domain/text", "server/domain/events",
-                              "server/domain/corrections", "server/domain/exposures",
-                              "server/domain/layouts", *STORE],
-    "server/domain/analytics": ["server/domain/counters", "server/domain/experiment",
-                                "server/domain/settings", "server/domain/layouts", *STORE],
-    "server/domain": ["server/domain/admin", "server/domain/corrections", "server/domain/layouts",
-                      "server/domain/mappings", "server/domain/extractions",
-                      "server/domain/prompts", "server/domain/settings",
-                      "server/domain/exposures", *STORE],
-    "server/domain/replay": ["server/domain", *STORE],
-    "server/net": ["store/base"],
-    "server/http2": ["server/net", "store/base"],
-    "server/codec": ["store/base"],
-    "server/grpc": ["server/codec", "server/http2", "server/net", "store/base"],
-    "server/jobs": ["store/base"],
-    "server/jobs/pdf/answer": ["store/base"],
-    "server/jobs/pdf": ["server/jobs", "server/jobs/pdf/answer", "store/base"],
-    # The worker program: Poppler is here and nowhere else.
-    "server/jobs/pdf/measure": ["server/jobs/pdf/answer", "store/base"],
-    "server/jobs/pdf/worker/cage": ["server/jobs/pdf", "store/base"],
-    "server/jobs/pdf/worker": ["server/jobs/pdf", "server/jobs/pdf/answer",
-                               "server/jobs/pdf/measure", "server/jobs/pdf/worker/cage",
-                               "store/base"],
-    "server/auth": ["server/domain/admin", *STORE],
-    "server/pipeline": ["server/auth", "server/codec", "server/grpc", "server/domain/text",
-                        "server/domain/fingerprint",
-                        "server/domain/layouts", "server/domain/admin",
-                        "server/domain/events", "server/domain/replay",
-                        "server/domain/exposures", "server/jobs/pdf/answer", *STORE],
-    "server/api": ["server/pipeline", "server/auth", "server/codec", "server/grpc",
-                   "server/domain/text", "server/domain/fingerprint", "server/domain/layouts",
-                   "server/domain/json", "server/domain/events",
-                   "server/domain/admin", "server/domain/corrections", "server/domain/replay",
-                   "server/domain/mappings", "server/domain/extractions",
-                   "server/domain/prompts", "server/domain/analytics",
-                   "server/domain/settings", "server/domain/exposures",
-                   "server/jobs/pdf/answer", *STORE],
-    "server/app": ["server/net", "server/http2", "server/codec", "server/grpc", "server/jobs",
-                   "server/jobs/pdf", "server/jobs/pdf/answer", "server/auth", "server/pipeline", "server/domain/text", "server/domain/layouts",
-                   "server/domain/admin", "server/domain/replay",
-                   "store/lmdb", "store/memory", *STORE],
-    "client": WIRE,
-    # What users of the library see: they include nothing but each other.
-    "client/include": [],
-    "client/library": ["client", "client/include", *WIRE],
-    "client/typed": ["client/library", "client/include", "client", *WIRE],
-    "client/captures": ["client/library", "client/include", "client", *WIRE],
-    "client/examples": ["client/include"],
-    "tools/bench/preload": ["server/auth", "server/domain/admin", "server/domain/corrections",
-                            "server/domain/mappings", "server/domain/extractions",
-                            "server/domain/exposures", "server/domain/settings",
-                            "server/domain/text", "store/lmdb", "store/memory", *STORE],
-    "tools/bench/load": ["server/codec", "store/base"],
-    "tools/bench": ["tools/bench/load", "tools/bench/preload", "tools/errata/terminal", "client",
-                    *WIRE],
-    "tools/errata/terminal": ["store/base"],
-    "tools/errata/config": ["store/base"],
-    "tools/errata/help": ["tools/errata/terminal", "store/base"],
-    "tools/errata": ["tools/errata/terminal", "tools/errata/config", "tools/errata/help", "client",
-                     "server/jobs/pdf", "server/jobs/pdf/answer", "server/domain/fingerprint",
-                     *WIRE],
-    "tests": None,  # may see everything
-}
+TABLE = "CMakeLists.txt"
+# Folders that the build does not know as modules, with what they may include: headers for users of the
+# library, and programs that are built against the installed library.
+OTHERS = {"client/include": [], "client/examples": ["client/include"]}
+FREE = ("tests/",)  # may include everything
 
-# Header of a part -> the folders that may include it (tests may include all).
+# Header of a part -> the part of tools/cmake/parts.cmake.
 PARTS = {
-    r"uv\.h|uv/.*": ["server/net", "server/jobs", "server/jobs/pdf", "server/app", "client",
-                       "client/library", "client/captures", "client/examples", "tools/errata"],
-    r"nghttp2/.*": ["server/http2", "client", "tools/bench/load"],
-    r"lmdb\.h": ["store/lmdb"],
-    r"openssl/.*": ["store/base", "server/net", "server/auth", "client"],
-    r"zlib\.h": ["server/grpc", "client"],
-    r"utf8proc\.h": ["server/domain/text", "tools/errata/terminal"],
-    r"protobuf-c/.*|.*\.pb-c\.h": ["server/pipeline", "server/api", "client", "client/typed",
-                                     "client/captures", "client/examples", "tools/errata",
-                                     "tools/bench/load"],
-    r"pb\.h|pb_(encode|decode|common)\.h|.*\.pb\.h": ["store", "server/jobs/pdf/answer"],
-    r"poppler.*|cairo.*|glib.*|fontconfig/.*": ["server/jobs/pdf/measure"],
-    r"seccomp\.h|linux/(landlock|seccomp|filter)\.h": ["server/jobs/pdf/worker/cage"],
-    r"sys/socket\.h|netinet/.*|arpa/.*|netdb\.h": ["server/net", "client", "server/app", "server/jobs/pdf",
-                                                         "tools/bench/load",
-                                                         "server/jobs/pdf/worker"],
+    r"uv\.h|uv/.*": "uv",
+    r"nghttp2/.*": "nghttp2",
+    r"lmdb\.h": "lmdb",
+    r"openssl/.*": "crypto",
+    r"zlib\.h": "zlib",
+    r"utf8proc\.h": "utf8proc",
+    r"protobuf-c/.*|.*\.pb-c\.h": "protobuf_c",
+    r"pb\.h|pb_(encode|decode|common)\.h|.*\.pb\.h": "nanopb",
+    r"poppler.*|glib.*|fontconfig/.*": "poppler",
+    r"cairo.*": "cairo",
+    r"seccomp\.h|linux/(landlock|seccomp|filter)\.h": "seccomp",
+    r"sys/socket\.h|netinet/.*|arpa/.*|netdb\.h": "sockets",
 }
 
 
-def folder_of(path):
-    """The longest folder of the table that a path stands in."""
-    best = ""
-    for folder in LAYERS:
-        if path.startswith(folder + "/") and len(folder) > len(best):
-            best = folder
-    return best
+class Modules:
+    """The table: the module of each folder, and what it may include."""
+
+    def __init__(self, text):
+        self.folders = dict.fromkeys(OTHERS)
+        self.uses = {}
+        self.headers = {}
+        self.parts = {}
+        text = re.sub(r"#[^\n]*", "", text)
+        for words in (m.group(1).split() for m in re.finditer(r"errata_module\(([^)]*)\)", text)):
+            name, lists, key = words[0], {"DIR": [], "USES": [], "HEADERS": [], "PARTS": []}, None
+            for word in words[1:]:
+                if word in lists:
+                    key = word
+                elif word != "PROGRAM_ONLY":
+                    lists[key].append(word)
+            self.folders[lists["DIR"][0]] = name
+            self.uses[name] = set(lists["USES"])
+            self.headers[name] = set(lists["HEADERS"])
+            self.parts[name] = set(lists["PARTS"])
+        self.of_module = {name: folder for folder, name in self.folders.items()}
+
+    def folder_of(self, path):
+        """The innermost folder of the table that holds a path, or ''."""
+        inside = [f for f in self.folders if path.startswith(f + "/")]
+        return max(inside, key=len, default="")
+
+    def allowed(self, folder):
+        """The folders whose headers the files of a folder may include, besides its own."""
+        name = self.folders[folder]
+        if name is None:
+            return OTHERS[folder]
+        named = self.uses[name] | self.headers[name]
+        used = [self.of_module[use] for use in sorted(named) if use in self.of_module]
+        return used if name == "base" else sorted({*used, "store/base"})
+
+    def parts_of(self, folder):
+        name = self.folders[folder]
+        return {"uv", "protobuf_c"} if name is None else self.parts[name]
 
 
-def check_part(path, folder, number, header, findings):
-    for pattern, allowed in PARTS.items():
-        if re.fullmatch(pattern, header) and folder not in allowed:
+def read_table(root):
+    return Modules(sources.read(root, TABLE))
+
+
+def check_part(modules, path, folder, number, header, findings):
+    for pattern, part in PARTS.items():
+        if re.fullmatch(pattern, header) and part not in modules.parts_of(folder):
             findings.add(path, number, f"{folder}/ includes <{header}>",
-                         f"call the module that wraps it ({', '.join(allowed)}), or move the code "
-                         "there")
+                         f"call a module that wraps it, or name {part} in this module's PARTS in {TABLE}")
 
 
-def check_file(root, path, text, findings):
-    folder = folder_of(path)
+def check_file(root, modules, path, text, findings):
+    if path.startswith(FREE):
+        return
+    folder = modules.folder_of(path)
     if not folder:
-        findings.add(path, 1, "this folder stands in no layer",
-                     "name it in LAYERS of tests/tidy/layers.py, with what it may include")
+        findings.add(path, 1, "this folder belongs to no module",
+                     f"add an errata_module for it to {TABLE}, with what it uses")
         return
-    allowed = LAYERS[folder]
-    if allowed is None:
-        return
+    allowed = modules.allowed(folder)
     for number, line in enumerate(text.split("\n"), 1):
         match = re.match(r'#\s*include\s+(?:"([^"]+)"|<([^>]+)>)', line)
         if not match:
@@ -162,18 +103,34 @@ def check_file(root, path, text, findings):
         beside = os.path.join(os.path.dirname(path), header)
         if match.group(1) and os.path.exists(os.path.join(root, beside)):
             header = os.path.normpath(beside)
-        target = folder_of(header)
+        target = modules.folder_of(header)
         if target and target != folder and target not in allowed:
-            findings.add(path, number, f"{folder}/ includes {header}: that edge points up or across",
-                         f"{folder}/ may include {', '.join(allowed) or 'nothing but itself'}; "
-                         "pass what is needed as a parameter, or move it down")
-        check_part(path, folder, number, header, findings)
+            findings.add(path, number, f"{folder}/ includes {header}, of a module that it does not use",
+                         f"it may include {', '.join(allowed) or 'nothing but itself'}; pass what is "
+                         f"needed as a parameter, move it down, or name the module in USES in {TABLE}")
+        check_part(modules, path, folder, number, header, findings)
+
+
+def check_cycles(modules, findings):
+    """The first module that uses itself, through others."""
+    for name in modules.uses:
+        seen, todo = set(), list(modules.uses[name])
+        while todo:
+            used = todo.pop()
+            if used not in seen:
+                seen.add(used)
+                todo += modules.uses.get(used, ())
+        if name in seen:
+            findings.add(TABLE, 1, f"module {name} uses itself, through others", "break the circle")
+            return
 
 
 def check(root, build, findings):
+    modules = read_table(root)
+    check_cycles(modules, findings)
     for path in sources.c_files(root):
         if path != "tools/cmake/empty.c":
-            check_file(root, path, sources.read(root, path), findings)
+            check_file(root, modules, path, sources.read(root, path), findings)
 
 
 if __name__ == "__main__":

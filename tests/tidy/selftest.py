@@ -67,24 +67,42 @@ def shape_cases():
 
 def layer_cases():
     def run(path, include):
-        return findings_of(lambda f: layers.check_file("/nowhere", path, include + "\n", f))
+        return findings_of(lambda f: layers.check_file("/nowhere", modules, path, include + "\n", f))
 
+    modules = layers.Modules("""
+        errata_module(base DIR store/base)
+        errata_module(store DIR store USES base) # a comment
+        errata_module(store_lmdb DIR store/lmdb USES store PARTS lmdb)
+        errata_module(store_memory DIR store/memory USES store)
+        errata_module(domain_text DIR server/domain/text USES base)
+        errata_module(codec DIR server/codec USES base)
+        errata_module(net DIR server/net USES base PARTS uv)
+        errata_module(http2 DIR server/http2 USES base)
+        errata_module(grpc DIR server/grpc
+                      USES http2 HEADERS net)
+        errata_module(pipeline DIR server/pipeline USES grpc store PROGRAM_ONLY)""")
     yield "grpc sees http2", run("server/grpc/a.c", '#include "server/http2/http2.h"'), None
-    yield "grpc sees store", run("server/grpc/a.c", '#include "store/log.h"'), "points up or across"
-    yield "base sees store", run("store/base/a.c", '#include "store/log.h"'), "points up or across"
+    yield "grpc sees store", run("server/grpc/a.c", '#include "store/log.h"'), "does not use"
+    yield "base sees store", run("store/base/a.c", '#include "store/log.h"'), "does not use"
     yield "domain sees codec", run("server/domain/text/a.c", '#include "server/codec/check.h"'), \
-        "points up or across"
+        "does not use"
+    yield "headers only", run("server/grpc/a.c", '#include "server/net/protocol.h"'), None
+    yield "what a used module uses", run("server/pipeline/a.c", '#include "server/http2/h2.h"'), \
+        "does not use"
+    yield "base needs no word", run("server/pipeline/a.c", '#include "store/base/err.h"'), None
     yield "the pipeline sees LMDB", run("server/pipeline/a.c", "#include <lmdb.h>"), "wraps it"
     yield "a back end from the pipeline", run("server/pipeline/a.c", '#include "store/lmdb/lmdb.h"'), \
-        "points up or across"
+        "does not use"
     with tempfile.TemporaryDirectory() as root:
         os.makedirs(os.path.join(root, "store", "lmdb"))
         os.makedirs(os.path.join(root, "store", "memory"))
         open(os.path.join(root, "store", "lmdb", "lmdb.h"), "w", encoding="utf-8").close()
-        around = findings_of(lambda f: layers.check_file(root, "store/memory/a.c",
+        around = findings_of(lambda f: layers.check_file(root, modules, "store/memory/a.c",
                                                          '#include "../lmdb/lmdb.h"\n', f))
-        yield "a way around by ..", around, "points up or across"
-    yield "a new folder", run("server/new/a.c", ""), "stands in no layer"
+        yield "a way around by ..", around, "does not use"
+    yield "a new folder", run("server/new/a.c", ""), "belongs to no module"
+    circle = layers.Modules("errata_module(a DIR a USES b)\nerrata_module(b DIR b USES a)")
+    yield "a circle", findings_of(lambda f: layers.check_cycles(circle, f)), "uses itself"
 
 
 def word_cases():

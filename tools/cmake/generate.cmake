@@ -68,7 +68,7 @@ endfunction()
 #     A module of generated code: the command writes OUTPUTS under gen/NAME.
 function(errata_generated name)
     cmake_parse_arguments(G "" "" "OUTPUTS;COMMAND;DEPENDS;USES;PARTS" ${ARGN})
-    errata_note_module(${name} USES ${G_USES} PARTS ${G_PARTS})
+    list(TRANSFORM G_PARTS PREPEND part_)
     add_custom_command(
         OUTPUT ${G_OUTPUTS}
         COMMAND ${CMAKE_COMMAND} -E make_directory ${errata_gen}/${name}
@@ -78,16 +78,19 @@ function(errata_generated name)
         COMMENT "Generating ${name}"
         VERBATIM)
     add_custom_target(generate_${name} DEPENDS ${G_OUTPUTS})
-    set_property(GLOBAL PROPERTY errata_includes_${name} ${errata_gen}/${name})
-    set_property(GLOBAL PROPERTY errata_generator_${name} generate_${name})
     set(sources ${G_OUTPUTS})
     list(FILTER sources INCLUDE REGEX "\\.c$")
     if(sources)
         add_library(${name} OBJECT ${sources})
-        target_link_libraries(${name} PRIVATE defines)
+        target_link_libraries(${name} PUBLIC ${G_USES} ${G_PARTS} PRIVATE defines)
+        target_include_directories(${name} SYSTEM PUBLIC ${errata_gen}/${name})
         target_compile_options(${name} PRIVATE -Wall -Wextra)
-        errata_use(${name} ${name})
+    else()
+        add_library(${name} INTERFACE)
+        target_link_libraries(${name} INTERFACE ${G_USES} ${G_PARTS})
+        target_include_directories(${name} SYSTEM INTERFACE ${errata_gen}/${name})
     endif()
+    add_dependencies(${name} generate_${name})
 endfunction()
 
 # Runs protoc-gen-errata for one family of files.

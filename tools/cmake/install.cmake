@@ -47,7 +47,13 @@ function(errata_library_part name kind visibility)
                           C_VISIBILITY_PRESET ${visibility})
     target_link_libraries(${name} PRIVATE defines)
     target_compile_options(${name} PRIVATE -ffunction-sections -fdata-sections)
-    errata_use(${name} "${library_roots}")
+    # The headers of the modules, without their objects.
+    foreach(module ${library_modules})
+        target_include_directories(${name} SYSTEM PRIVATE
+            $<TARGET_PROPERTY:${module},INTERFACE_INCLUDE_DIRECTORIES>)
+        add_dependencies(${name} ${module})
+    endforeach()
+    target_link_libraries(${name} PRIVATE part_uv part_nghttp2 part_zlib part_protobuf_c part_threads part_crypto)
 endfunction()
 
 errata_sources(library_all "${library_modules}")

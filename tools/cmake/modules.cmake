@@ -1,6 +1,8 @@
-# errata_module(NAME DIR dir [USES modules...] [PARTS parts...])
-#     An OBJECT library of the C files that stand directly in `dir`. USES names the modules that it
-#     may call; their objects come along wherever it is linked. A folder without C files is fine.
+# errata_module(NAME DIR dir [USES modules...] [HEADERS modules...] [PARTS parts...])
+#     An OBJECT library of the C files directly in `dir`; a folder may have headers only. USES names the modules
+#     whose headers it includes and whose functions it calls: their objects are linked wherever it is. HEADERS
+#     names those of which it needs the headers only. PARTS names system libraries (parts.cmake). This is the only
+#     table of who may use whom: tests/tidy/layers.py reads it.
 # errata_program(NAME module)
 #     bin/NAME, of the module and all that it uses.
 # errata_test(NAME DIR dir USES modules... [LABELS labels...] [PARTS parts...])
@@ -35,14 +37,8 @@ endif()
 # ways: tests, of which there are many, are linked the short one (tests/CMakeLists.txt).
 option(ERRATA_LINK_TIME_OPTIMIZATION "programs are optimised as wholes" OFF)
 
-# Notes what a module brings along: its own objects, and the parts it links.
-function(errata_note_module name)
-    cmake_parse_arguments(M "" "" "USES;PARTS" ${ARGN})
-    set_property(GLOBAL PROPERTY errata_uses_${name} ${M_USES})
-    set_property(GLOBAL PROPERTY errata_parts_${name} ${M_PARTS})
-endfunction()
-
-# All modules that `names` bring along, themselves first.
+# The modules that `names` use, directly or not, themselves first: from the targets' links, of which those
+# that are named part_... are libraries of the system.
 function(errata_closure ret names)
     set(todo ${names})
     set(seen "")
@@ -50,59 +46,37 @@ function(errata_closure ret names)
         list(POP_FRONT todo name)
         if(NOT name IN_LIST seen)
             list(APPEND seen ${name})
-            get_property(uses GLOBAL PROPERTY errata_uses_${name})
-            list(APPEND todo ${uses})
+            get_target_property(links ${name} INTERFACE_LINK_LIBRARIES)
+            if(links)
+                list(FILTER links EXCLUDE REGEX "^part_|^.<")
+                list(APPEND todo ${links})
+            endif()
         endif()
     endwhile()
     set(${ret} ${seen} PARENT_SCOPE)
 endfunction()
 
-# Include folders, generated headers and parts of a module's closure, onto a target.
-function(errata_use target names)
-    errata_closure(closure "${names}")
-    foreach(name ${closure})
-        get_property(parts GLOBAL PROPERTY errata_parts_${name})
-        foreach(part ${parts})
-            target_link_libraries(${target} PRIVATE part_${part})
-        endforeach()
-        get_property(includes GLOBAL PROPERTY errata_includes_${name})
-        if(includes)
-            target_include_directories(${target} SYSTEM PRIVATE ${includes})
-        endif()
-        get_property(generator GLOBAL PROPERTY errata_generator_${name})
-        if(generator)
-            add_dependencies(${target} ${generator})
-        endif()
-    endforeach()
-endfunction()
-
-# Objects of a closure, onto an executable.
+# Links the modules and all that they use into an executable. CMake takes only the objects of libraries that
+# are named to it, so the closure is.
 function(errata_link target names)
     errata_closure(closure "${names}")
-    foreach(name ${closure})
-        if(TARGET ${name})
-            get_target_property(kind ${name} TYPE)
-            if(kind STREQUAL "OBJECT_LIBRARY")
-                target_sources(${target} PRIVATE $<TARGET_OBJECTS:${name}>)
-            endif()
-        endif()
-    endforeach()
-    errata_use(${target} "${names}")
+    target_link_libraries(${target} PRIVATE ${closure})
 endfunction()
 
 function(errata_module name)
-    cmake_parse_arguments(M "PROGRAM_ONLY" "DIR" "USES;PARTS" ${ARGN})
-    errata_note_module(${name} USES ${M_USES} PARTS ${M_PARTS})
+    cmake_parse_arguments(M "PROGRAM_ONLY" "DIR" "USES;HEADERS;PARTS" ${ARGN})
+    list(TRANSFORM M_PARTS PREPEND part_)
     file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${M_DIR}/*.c)
     if(NOT files)
+        add_library(${name} INTERFACE)
+        target_link_libraries(${name} INTERFACE ${M_USES} ${M_PARTS})
         return()
     endif()
     add_library(${name} OBJECT ${files})
-    target_link_libraries(${name} PRIVATE warnings defines)
+    target_link_libraries(${name} PUBLIC ${M_USES} ${M_PARTS} PRIVATE warnings defines)
     if(ERRATA_LINK_TIME_OPTIMIZATION)
         target_compile_options(${name} PRIVATE -flto -ffat-lto-objects)
     endif()
-    errata_use(${name} ${name})
 endfunction()
 
 function(errata_program name module)
@@ -126,9 +100,8 @@ function(errata_test name)
     endif()
     add_executable(${name} ${files})
     target_link_libraries(${name} PRIVATE warnings test_warnings defines part_cmocka)
-    foreach(part ${T_PARTS})
-        target_link_libraries(${name} PRIVATE part_${part})
-    endforeach()
+    list(TRANSFORM T_PARTS PREPEND part_)
+    target_link_libraries(${name} PRIVATE ${T_PARTS})
     errata_link(${name} "${T_USES}")
     add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
     set_tests_properties(${name} PROPERTIES LABELS "${T_LABELS}" TIMEOUT 120)

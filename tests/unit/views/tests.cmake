@@ -23,7 +23,7 @@ add_custom_command(
 add_library(viewed OBJECT ${viewed_wire} ${viewed_views})
 target_link_libraries(viewed PRIVATE defines)
 target_include_directories(viewed SYSTEM PRIVATE ${viewed_gen})
-errata_use(viewed "wire;base")
+target_link_libraries(viewed PRIVATE wire base)
 errata_test(views_tests DIR tests/unit/views USES base wire LABELS unit PARTS protobuf_c)
 target_sources(views_tests PRIVATE $<TARGET_OBJECTS:viewed>)
 target_include_directories(views_tests SYSTEM PRIVATE ${viewed_gen})

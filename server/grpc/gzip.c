@@ -86,11 +86,12 @@ enum err gzip_inflater_step(struct gzip_inflater *inflater, uint8_t *to, size_t 
 
 size_t gzip_stated_bytes(struct slice packed)
 {
-    const uint8_t *end = packed.data + packed.size;
+    const uint8_t *end = NULL;
 
     if (packed.size < GZIP_STATED_BYTES) {
-        return 0;
+        return 0; /* an empty message may have no data */
     }
+    end = packed.data + packed.size;
     return end[-4] | (size_t)end[-3] << 8 | (size_t)end[-2] << 16 | (size_t)end[-1] << 24;
 }
 

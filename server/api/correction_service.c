@@ -38,6 +38,7 @@ static enum err read_input(struct ctx *ctx, const Errata__V1__FeedbackEvent *eve
         .corrected_output_json = slice_text(event->corrected_output_json),
         .meta_json = slice_text(event->meta_json),
         .details_json = slice_text(event->details_json),
+        .time = time_given(event->created_at),
     };
 
     if (!event_type_from_wire((int32_t)event->event_type, &input.event_type) ||
@@ -48,11 +49,6 @@ static enum err read_input(struct ctx *ctx, const Errata__V1__FeedbackEvent *eve
             "%d is no type of event; give one such as EXTRACTION_LINE_CORRECTED",
             (int)event->event_type);
         return ERR_INVALID;
-    }
-    if (event->created_at != NULL) {
-        input.has_created_at = true;
-        input.created_at_us =
-            event->created_at->seconds * 1000000 + event->created_at->nanos / 1000;
     }
     *ret_input = input;
     return OK;
@@ -229,16 +225,12 @@ static void read_extraction(const Errata__V1__Extraction *extraction,
         .confidence = extraction->confidence,
         .model = slice_text(extraction->model),
         .field_count = extraction->_field_count_case != 0 ? extraction->field_count : 0,
-        .has_created_at = extraction->created_at != NULL,
+        .time = time_given(extraction->created_at),
     };
     input->exposure_ref_count = read_texts(extraction->exposure_refs, extraction->n_exposure_refs,
                                            input->exposure_refs, EXTRACTION_REFERENCES_MAX);
     input->example_id_count = read_texts(extraction->example_ids, extraction->n_example_ids,
                                          input->example_ids, EXTRACTION_EXAMPLE_IDS_MAX);
-    if (extraction->created_at != NULL) {
-        input->created_at_us =
-            extraction->created_at->seconds * 1000000 + extraction->created_at->nanos / 1000;
-    }
 }
 
 enum err

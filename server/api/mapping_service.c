@@ -23,16 +23,6 @@ _Static_assert((int)CONFIRM_MAPPING_RESPONSE_EVENT_ID_FIELD ==
                    (int)REJECT_MAPPING_RESPONSE_EVENT_ID_FIELD,
                "both methods answer alike");
 
-static struct mapping_time time_of(const Google__Protobuf__Timestamp *time)
-{
-    struct mapping_time read = {.is_given = time != NULL};
-
-    if (time != NULL) {
-        read.created_at_us = time->seconds * 1000000 + time->nanos / 1000;
-    }
-    return read;
-}
-
 static void put_event_id(struct buffer *body, uint32_t field, const struct event *event)
 {
     char id[UUID_TEXT_BYTES];
@@ -64,7 +54,7 @@ enum err mapping_service_suggest_mapping_prepare(struct service *service,
         return err;
     }
     suggestion->confidence = mapping->confidence;
-    suggestion->time = time_of(mapping->created_at);
+    suggestion->time = time_given(mapping->created_at);
     *ret_prepared = suggestion;
     return OK;
 }
@@ -188,7 +178,7 @@ static struct mapping_judgement *new_judgement(struct service *service, enum eve
         judgement->draft_order_id = slice_text(draft_order_id);
         judgement->document_id = slice_text(document_id);
         judgement->actor_user_id = slice_text(actor_user_id);
-        judgement->time = time_of(created_at);
+        judgement->time = time_given(created_at);
     }
     return judgement;
 }
@@ -339,27 +329,15 @@ static enum err read_citer(struct service *service, struct store_txn *txn,
 {
     const struct slice whole = {NULL, 0};
     const struct event_caller caller = caller_of(service);
-    const struct mapping_time time = time_of(request->created_at);
-    struct exposure_citer citer = {
-        .source = time.is_given ? SOURCE_BACKFILL : SOURCE_LIVE,
-        .created_at_us = time.created_at_us,
-    };
-    struct log_stamp stamp = {0};
+    struct exposure_citer citer = {.time = time_given(request->created_at)};
     enum err err = actor_resolve(service->ctx, &caller, whole, slice_text(request->actor_user_id),
-                                 time.is_given, &citer.actor_user_id);
+                                 citer.time.is_given, &citer.actor_user_id);
 
     if (err == OK) {
-        err = log_next_stamp(service->ctx, txn, service->principal->org, &stamp);
+        err = event_time_check_now(service->ctx, txn, service->principal->org, &citer.time, whole);
     }
     if (err != OK) {
         return err;
-    }
-    if (time.is_given && time.created_at_us < 0) {
-        fault_add(service->ctx->fault, SLICE("created_at"),
-                  "lies before 1970; no event is that old");
-    } else if (time.is_given && time.created_at_us > stamp.created_at_us) {
-        fault_add(service->ctx->fault, SLICE("created_at"),
-                  "lies in the future; give a time that has passed");
     }
     *ret_citer = citer;
     return fault_result(service->ctx->fault);

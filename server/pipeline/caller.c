@@ -14,3 +14,13 @@ struct event_caller caller_of(const struct service *service)
         .backfill_only = (service->method->backfill_roles & (1u << principal->role)) != 0,
     };
 }
+
+struct event_time time_given(const Google__Protobuf__Timestamp *time)
+{
+    struct event_time given = {.is_given = time != NULL};
+
+    if (time != NULL) {
+        given.created_at_us = time->seconds * 1000000 + time->nanos / 1000;
+    }
+    return given;
+}

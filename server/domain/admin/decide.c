@@ -4,27 +4,23 @@
  */
 #include "server/domain/admin/admin.h"
 #include "server/domain/admin/facts.h"
+#include "server/domain/events/draft.h"
 
 #include <inttypes.h>
 
-/* Appends one event with `subject`, applies it, and tells what was written. */
+/* Appends one event, applies it, and reports what was written. */
 static enum err append_and_apply(struct ctx *ctx, struct store_txn *txn, struct event_draft *draft,
                                  struct work_result *ret_result)
 {
-    struct event event;
+    uint64_t seq = 0;
     enum err err = OK;
 
     draft->created_at_us = draft->stamp.created_at_us;
-    err = log_append(ctx, txn, draft, &event);
-    if (err != OK) {
-        return err;
+    err = event_draft_append(ctx, txn, draft, admin_apply, &seq);
+    if (err == OK) {
+        *ret_result = (struct work_result){.org = draft->org, .first_seq = seq, .count = 1};
     }
-    err = admin_apply(ctx, txn, &event);
-    if (err != OK) {
-        return err;
-    }
-    *ret_result = (struct work_result){.org = draft->org, .first_seq = event.seq, .count = 1};
-    return OK;
+    return err;
 }
 
 static void draft_fill(struct event_draft *draft, struct org_id org, enum event_kind_number kind,
@@ -36,7 +32,6 @@ static void draft_fill(struct event_draft *draft, struct org_id org, enum event_
         .annotator = actor->annotator,
         .source = actor->source,
         .actor_user_id = actor->user_id,
-        .subject_count = 1,
     };
 }
 
@@ -48,7 +43,6 @@ enum err admin_create_organization(struct ctx *ctx, struct store_txn *txn,
     struct event_draft draft;
     struct org_id org;
     struct slice taken;
-    char id_text[UUID_TEXT_BYTES];
     enum err err = store_get(txn, TABLE_ORGANIZATION_NAME, key_slice(&key), &taken);
 
     if (err == OK) {
@@ -71,9 +65,10 @@ enum err admin_create_organization(struct ctx *ctx, struct store_txn *txn,
     if (err != OK) {
         return err;
     }
-    uuid_format(org.uuid, id_text);
-    draft.subjects[0] =
-        (struct event_subject){SUBJECT_ORGANIZATION, slice_of(id_text, sizeof(id_text))};
+    err = event_draft_add_id(ctx->arena, &draft, SUBJECT_ORGANIZATION, org.uuid);
+    if (err != OK) {
+        return err;
+    }
     return append_and_apply(ctx, txn, &draft, ret_result);
 }
 
@@ -125,8 +120,7 @@ enum err admin_create_token(struct ctx *ctx, struct store_txn *txn, const struct
         return err;
     }
     admin_format_key_id(key_id, key_id_text);
-    draft.subjects[0] =
-        (struct event_subject){SUBJECT_TOKEN, slice_of(key_id_text, sizeof(key_id_text))};
+    event_draft_add_subject(&draft, SUBJECT_TOKEN, slice_of(key_id_text, sizeof(key_id_text)));
     return append_and_apply(ctx, txn, &draft, ret_result);
 }
 
@@ -185,7 +179,6 @@ enum err admin_revoke_token(struct ctx *ctx, struct store_txn *txn, const struct
         return err;
     }
     admin_format_key_id(key_id, key_id_text);
-    draft.subjects[0] =
-        (struct event_subject){SUBJECT_TOKEN, slice_of(key_id_text, sizeof(key_id_text))};
+    event_draft_add_subject(&draft, SUBJECT_TOKEN, slice_of(key_id_text, sizeof(key_id_text)));
     return append_and_apply(ctx, txn, &draft, ret_result);
 }

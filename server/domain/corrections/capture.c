@@ -162,15 +162,13 @@ enum err capture_prepare(struct ctx *ctx, const struct event_caller *caller,
     if (fields == NULL) {
         return ERR_MEMORY;
     }
-    err = actor_resolve(ctx, caller, path, input->actor_user_id, input->has_created_at,
+    err = actor_resolve(ctx, caller, path, input->actor_user_id, input->time.is_given,
                         &event.input.actor_user_id);
     if (err != OK) {
         return err;
     }
-    if (input->has_created_at && input->created_at_us < 0) {
-        blame(ctx, path, "created_at", "lies before 1970; no event is that old");
-        err = ERR_INVALID;
-    }
+    event_time_check(ctx, &input->time, path, INT64_MAX);
+    err = fault_result(ctx->fault);
     if (err == OK) {
         err = choose_meta(ctx, input, path, &event.meta_json);
     }
@@ -226,14 +224,6 @@ static enum err encode(struct ctx *ctx, const struct capture_event *captured,
                : ERR_MEMORY;
 }
 
-static void add_subject(struct event_draft *draft, enum subject_kind kind, struct slice id)
-{
-    if (id.size > 0) {
-        draft->subjects[draft->subject_count] = (struct event_subject){kind, id};
-        draft->subject_count++;
-    }
-}
-
 /* The main subject comes first: the layout, else the document, else the draft order, else the
  * entity. An event that names none of them is about its organisation. */
 static enum err add_subjects(struct ctx *ctx, const struct capture_input *input,
@@ -249,31 +239,13 @@ static enum err add_subjects(struct ctx *ctx, const struct capture_input *input,
             return ERR_MEMORY;
         }
     }
-    add_subject(draft, SUBJECT_LAYOUT, input->layout_fingerprint);
-    add_subject(draft, SUBJECT_DOCUMENT, input->document_id);
-    add_subject(draft, SUBJECT_DRAFT_ORDER, input->draft_order_id);
-    add_subject(draft, SUBJECT_ENTITY, entity);
-    if (draft->subject_count == 0) {
-        char text[UUID_TEXT_BYTES];
-        struct slice org = {NULL, 0};
-
-        uuid_format(draft->org.uuid, text);
-        if (!arena_copy(ctx->arena, slice_of(text, sizeof(text)), &org)) {
-            return ERR_MEMORY;
-        }
-        add_subject(draft, SUBJECT_ORGANIZATION, org);
-    }
-    return OK;
-}
-
-static enum err take_stamp(struct ctx *ctx, struct store_txn *txn, struct org_id org,
-                           const struct capture_input *input, struct log_stamp *ret_stamp)
-{
-    if (input->stamp == NULL) {
-        return log_next_stamp(ctx, txn, org, ret_stamp);
-    }
-    *ret_stamp = *input->stamp;
-    return OK;
+    event_draft_add_subject(draft, SUBJECT_LAYOUT, input->layout_fingerprint);
+    event_draft_add_subject(draft, SUBJECT_DOCUMENT, input->document_id);
+    event_draft_add_subject(draft, SUBJECT_DRAFT_ORDER, input->draft_order_id);
+    event_draft_add_subject(draft, SUBJECT_ENTITY, entity);
+    return draft->subject_count > 0
+               ? OK
+               : event_draft_add_id(ctx->arena, draft, SUBJECT_ORGANIZATION, draft->org.uuid);
 }
 
 /* Decides, appends and applies one event. */
@@ -285,34 +257,23 @@ static enum err store_one(struct ctx *ctx, struct store_txn *txn, struct org_id 
         .org = org,
         .kind = EVENT_FEEDBACK,
         .annotator = ANNOTATOR_HUMAN,
-        .source = captured->input.has_created_at ? SOURCE_BACKFILL : SOURCE_LIVE,
         .actor_user_id = captured->input.actor_user_id,
     };
-    struct event event = {0};
     enum err err = fill_in_event(ctx, txn, org, &filled);
 
+    if (captured->input.stamp != NULL) {
+        draft.stamp = *captured->input.stamp;
+    }
     if (err == OK) {
-        err = take_stamp(ctx, txn, org, &filled.input, &draft.stamp);
+        err = event_draft_stamp(ctx, txn, &filled.input.time, &draft);
     }
-    if (err != OK) {
-        return err;
+    if (err == OK) {
+        err = encode(ctx, &filled, &draft);
     }
-    draft.created_at_us =
-        filled.input.has_created_at ? filled.input.created_at_us : draft.stamp.created_at_us;
-    err = encode(ctx, &filled, &draft);
     if (err == OK) {
         err = add_subjects(ctx, &filled.input, &draft);
     }
-    if (err == OK) {
-        err = log_append(ctx, txn, &draft, &event);
-    }
-    if (err == OK) {
-        err = corrections_apply(ctx, txn, &event);
-    }
-    if (err == OK) {
-        *ret_seq = event.seq;
-    }
-    return err;
+    return err != OK ? err : event_draft_append(ctx, txn, &draft, corrections_apply, ret_seq);
 }
 
 /* Stores them in order, each in memory of its own: a batch takes no more than its largest event. */
@@ -346,10 +307,7 @@ static enum err check_times(struct ctx *ctx, struct store_txn *txn, struct org_i
         return err;
     }
     for (size_t i = 0; i < count; i++) {
-        if (events[i].input.has_created_at && events[i].input.created_at_us > stamp.created_at_us) {
-            blame(ctx, events[i].path, "created_at",
-                  "lies in the future; give a time that has passed");
-        }
+        event_time_check(ctx, &events[i].input.time, events[i].path, stamp.created_at_us);
     }
     return fault_result(ctx->fault);
 }

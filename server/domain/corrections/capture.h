@@ -7,6 +7,7 @@
 #define ERRATA_SERVER_DOMAIN_CORRECTIONS_CAPTURE_H
 
 #include "server/domain/events/actor.h"
+#include "server/domain/events/draft.h"
 #include "store/log.h"
 
 #include <errata/v1/feedback_event.fields.h>
@@ -26,8 +27,7 @@ struct capture_input {
     struct slice draft_order_id;
     struct slice document_id;
     struct slice layout_fingerprint;
-    bool has_created_at;
-    int64_t created_at_us;
+    struct event_time time;
     struct slice before_json;
     struct slice after_json;
     struct slice corrected_output_json;

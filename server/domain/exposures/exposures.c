@@ -111,12 +111,9 @@ enum err exposure_record(struct ctx *ctx, struct store_txn *txn, struct org_id o
         .org = org,
         .kind = EVENT_EXPOSURE_RECORDED,
         .annotator = ANNOTATOR_CODE,
-        .source = citer->source,
         .actor_user_id = citer->actor_user_id,
-        .subject_count = 1,
     };
     uint8_t name[2 * EXPOSURE_REFERENCE_HASH_BYTES];
-    struct event event;
     enum err err = OK;
 
     if (cited->seq != 0) {
@@ -126,24 +123,12 @@ enum err exposure_record(struct ctx *ctx, struct store_txn *txn, struct org_id o
         name[2 * i] = (uint8_t)hex_digit(cited->reference_hash[i] >> 4);
         name[2 * i + 1] = (uint8_t)hex_digit(cited->reference_hash[i]);
     }
-    draft.subjects[0] = (struct event_subject){SUBJECT_EXPOSURE, slice_of(name, sizeof(name))};
-    err = log_next_stamp(ctx, txn, org, &draft.stamp);
+    event_draft_add_subject(&draft, SUBJECT_EXPOSURE, slice_of(name, sizeof(name)));
+    err = event_draft_stamp(ctx, txn, &citer->time, &draft);
     if (err == OK) {
         err = encode_facts(ctx->arena, cited, &draft.facts);
     }
-    if (err != OK) {
-        return err;
-    }
-    draft.created_at_us =
-        citer->source == SOURCE_BACKFILL ? citer->created_at_us : draft.stamp.created_at_us;
-    err = log_append(ctx, txn, &draft, &event);
-    if (err == OK) {
-        err = exposure_apply(ctx, txn, &event);
-    }
-    if (err == OK) {
-        cited->seq = event.seq;
-    }
-    return err;
+    return err != OK ? err : event_draft_append(ctx, txn, &draft, exposure_apply, &cited->seq);
 }
 
 enum err exposure_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)

@@ -9,6 +9,7 @@
 #ifndef ERRATA_SERVER_DOMAIN_EXPOSURES_EXPOSURES_H
 #define ERRATA_SERVER_DOMAIN_EXPOSURES_EXPOSURES_H
 
+#include "server/domain/events/draft.h"
 #include "store/base/buffer.h"
 #include "store/base/hmac.h"
 #include "store/log.h"
@@ -64,8 +65,7 @@ MUST_CHECK enum err exposure_read(struct arena *arena, const struct exposure_key
 /* Who cites, for the envelope of an exposure's event. */
 struct exposure_citer {
     struct slice actor_user_id;
-    enum event_source source; /* LIVE, or BACKFILL with the time below */
-    int64_t created_at_us;
+    struct event_time time;
 };
 
 /* A cited exposure. */

@@ -8,6 +8,7 @@
 #define ERRATA_SERVER_DOMAIN_EXTRACTIONS_EXTRACTIONS_H
 
 #include "server/domain/events/actor.h"
+#include "server/domain/events/draft.h"
 #include "server/domain/exposures/exposures.h"
 
 #include <errata/v1/extraction.fields.h>
@@ -32,8 +33,7 @@ struct extraction_input {
     size_t exposure_ref_count;
     struct slice example_ids[EXTRACTION_EXAMPLE_IDS_MAX];
     size_t example_id_count;
-    bool has_created_at;
-    int64_t created_at_us;
+    struct event_time time;
 };
 
 /* Who sends it, and where it is stored. */

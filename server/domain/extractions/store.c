@@ -64,25 +64,6 @@ static void check_values(struct ctx *ctx, const struct extraction_input *input)
     } else if (!(input->confidence >= 0 && input->confidence <= 1)) {
         fault_add(ctx->fault, SLICE("extraction.confidence"), "is not within 0 and 1");
     }
-    if (input->has_created_at && input->created_at_us < 0) {
-        fault_add(ctx->fault, SLICE("extraction.created_at"),
-                  "lies before 1970; no extraction is that old");
-    }
-}
-
-/* Before the first put: it may not come from the future. */
-static enum err check_time(struct ctx *ctx, struct store_txn *txn,
-                           const struct extraction_request *request)
-{
-    struct log_stamp stamp = {0};
-    enum err err = log_next_stamp(ctx, txn, request->org, &stamp);
-
-    if (err == OK && request->input->has_created_at &&
-        request->input->created_at_us > stamp.created_at_us) {
-        fault_add(ctx->fault, SLICE("extraction.created_at"),
-                  "lies in the future; give a time that has passed");
-    }
-    return err;
 }
 
 /* The side of the experiment: what the references tell, else the document's. */
@@ -120,7 +101,7 @@ static enum err decide(struct ctx *ctx, struct store_txn *txn,
 
     check_values(ctx, request->input);
     if (err == OK) {
-        err = check_time(ctx, txn, request);
+        err = event_time_check_now(ctx, txn, request->org, &request->input->time, PATH);
     }
     if (err == OK) {
         err = citations_read(ctx, txn, request, decided->document_id, citations);
@@ -134,14 +115,6 @@ static enum err decide(struct ctx *ctx, struct store_txn *txn,
     return err != OK ? err : find_readiness(ctx, txn, request->org, decided);
 }
 
-static void add_subject(struct event_draft *draft, enum subject_kind kind, struct slice id)
-{
-    if (id.size > 0) {
-        draft->subjects[draft->subject_count] = (struct event_subject){kind, id};
-        draft->subject_count++;
-    }
-}
-
 static enum err append_extraction(struct ctx *ctx, struct store_txn *txn,
                                   const struct extraction_request *request,
                                   struct extraction_decided *decided)
@@ -150,26 +123,20 @@ static enum err append_extraction(struct ctx *ctx, struct store_txn *txn,
         .org = request->org,
         .kind = EVENT_EXTRACTION_RECORDED,
         .annotator = ANNOTATOR_LLM,
-        .source = request->input->has_created_at ? SOURCE_BACKFILL : SOURCE_LIVE,
         .actor_user_id = decided->actor_user_id,
     };
-    struct event event;
-    enum err err = log_next_stamp(ctx, txn, request->org, &draft.stamp);
+    uint64_t seq = 0;
+    enum err err = event_draft_stamp(ctx, txn, &request->input->time, &draft);
 
     if (err != OK) {
         return err;
     }
-    decided->created_at_us =
-        request->input->has_created_at ? request->input->created_at_us : draft.stamp.created_at_us;
-    draft.created_at_us = decided->created_at_us;
-    add_subject(&draft, SUBJECT_LAYOUT, decided->layout_fingerprint);
-    add_subject(&draft, SUBJECT_DOCUMENT, decided->document_id);
-    add_subject(&draft, SUBJECT_DRAFT_ORDER, decided->draft_order_id);
+    decided->created_at_us = draft.created_at_us;
+    event_draft_add_subject(&draft, SUBJECT_LAYOUT, decided->layout_fingerprint);
+    event_draft_add_subject(&draft, SUBJECT_DOCUMENT, decided->document_id);
+    event_draft_add_subject(&draft, SUBJECT_DRAFT_ORDER, decided->draft_order_id);
     err = extraction_facts_write(ctx->arena, request->org, &draft.stamp, decided, &draft.facts);
-    if (err == OK) {
-        err = log_append(ctx, txn, &draft, &event);
-    }
-    return err != OK ? err : extraction_apply(ctx, txn, &event);
+    return err != OK ? err : event_draft_append(ctx, txn, &draft, extraction_apply, &seq);
 }
 
 /* The exposures first, so that the extraction can point to them; then what it tells of mappings. */
@@ -179,8 +146,7 @@ static enum err append_all(struct ctx *ctx, struct store_txn *txn,
 {
     const struct exposure_citer citer = {
         .actor_user_id = decided->actor_user_id,
-        .source = request->input->has_created_at ? SOURCE_BACKFILL : SOURCE_LIVE,
-        .created_at_us = request->input->created_at_us,
+        .time = request->input->time,
     };
     enum err err = OK;
 
@@ -248,8 +214,8 @@ enum err extraction_store(struct ctx *ctx, struct store_txn *txn,
     enum err err = citations != NULL ? OK : ERR_MEMORY;
 
     if (err == OK) {
-        err = actor_resolve(ctx, &request->caller, PATH, input->actor_user_id,
-                            input->has_created_at, &decided.actor_user_id);
+        err = actor_resolve(ctx, &request->caller, PATH, input->actor_user_id, input->time.is_given,
+                            &decided.actor_user_id);
     }
     if (err == OK) {
         err = decide(ctx, txn, request, citations, &decided);

@@ -2,6 +2,7 @@
  * document_store.c: decides what a measured document becomes: nothing where it stands there already,
  * else one event, whose facts tell the document and its layout's profile as they are behind it.
  */
+#include "server/domain/events/draft.h"
 #include "server/domain/layouts/apply.h"
 #include "server/domain/layouts/document_event.h"
 #include "server/domain/layouts/document_facts.h"
@@ -84,14 +85,6 @@ static enum err encode_facts(struct ctx *ctx, const struct log_stamp *stamp,
     return buffer_ok(&first) && buffer_ok(&buffer) ? OK : ERR_MEMORY;
 }
 
-static void add_subject(struct event_draft *draft, enum subject_kind kind, struct slice id)
-{
-    if (id.size > 0) {
-        draft->subjects[draft->subject_count] = (struct event_subject){kind, id};
-        draft->subject_count++;
-    }
-}
-
 /* Appends and applies; `known_id` is the document's from its earlier event, or empty. */
 static enum err append(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                        const struct document_event *ingested, struct slice known_id,
@@ -101,14 +94,13 @@ static enum err append(struct ctx *ctx, struct store_txn *txn, struct org_id org
         .org = org,
         .kind = EVENT_DOCUMENT_INGESTED,
         .annotator = ANNOTATOR_CODE,
-        .source = SOURCE_LIVE,
         .actor_user_id = ingested->actor_user_id,
         .content = ingested->content,
     };
     char own_id[UUID_TEXT_BYTES];
     struct slice profile = {NULL, 0};
-    struct event event = {0};
-    enum err err = log_next_stamp(ctx, txn, org, &draft.stamp);
+    const struct event_time now = {.is_given = false};
+    enum err err = event_draft_stamp(ctx, txn, &now, &draft);
 
     if (err == OK && ingested->layout_fingerprint.size > 0) {
         err = encode_profile(ctx, txn, org, &draft.stamp, ingested, &profile);
@@ -119,19 +111,9 @@ static enum err append(struct ctx *ctx, struct store_txn *txn, struct org_id org
                            known_id.size > 0 ? known_id : slice_of(own_id, sizeof(own_id)), profile,
                            &draft.facts);
     }
-    draft.created_at_us = draft.stamp.created_at_us;
-    add_subject(&draft, SUBJECT_LAYOUT, ingested->layout_fingerprint);
-    add_subject(&draft, SUBJECT_DOCUMENT, ingested->measures->document_id);
-    if (err == OK) {
-        err = log_append(ctx, txn, &draft, &event);
-    }
-    if (err == OK) {
-        err = layouts_apply(ctx, txn, &event);
-    }
-    if (err == OK) {
-        *ret_seq = event.seq;
-    }
-    return err;
+    event_draft_add_subject(&draft, SUBJECT_LAYOUT, ingested->layout_fingerprint);
+    event_draft_add_subject(&draft, SUBJECT_DOCUMENT, ingested->measures->document_id);
+    return err != OK ? err : event_draft_append(ctx, txn, &draft, layouts_apply, ret_seq);
 }
 
 /* The document's id as its earlier event tells it, in the arena. */

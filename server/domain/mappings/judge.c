@@ -101,7 +101,7 @@ static enum err find_newer(struct store_txn *txn, struct judging *judging)
 
 static enum err read_state(struct ctx *ctx, struct store_txn *txn, struct judging *judging)
 {
-    const struct mapping_time *time = &judging->judgement->time;
+    const struct event_time *time = &judging->judgement->time;
     enum err err =
         judging->judgement->is_by_id ? read_by_id(ctx, txn, judging) : read_by_name(txn, judging);
 
@@ -272,8 +272,7 @@ enum err mapping_judge(struct ctx *ctx, struct store_txn *txn, struct org_id org
         .entity_id = slice_of(id, sizeof(id)),
         .draft_order_id = judgement->draft_order_id,
         .document_id = judgement->document_id,
-        .has_created_at = judgement->time.is_given,
-        .created_at_us = judgement->time.created_at_us,
+        .time = judgement->time,
         .stamp = &judging.stamp,
     };
     enum err err = read_state(ctx, txn, &judging);

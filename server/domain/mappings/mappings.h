@@ -15,6 +15,7 @@
 #define ERRATA_SERVER_DOMAIN_MAPPINGS_MAPPINGS_H
 
 #include "server/domain/events/actor.h"
+#include "server/domain/events/draft.h"
 #include "server/domain/mappings/change.h"
 #include "server/domain/text/sku.h"
 
@@ -38,16 +39,10 @@ MUST_CHECK enum err mapping_name_read(struct ctx *ctx, struct slice path, struct
                                       struct slice customer_sku, struct slice internal_sku,
                                       struct mapping_name *ret_name);
 
-/* When something was said; backfilled where it was given. */
-struct mapping_time {
-    bool is_given;
-    int64_t created_at_us;
-};
-
 struct mapping_suggestion {
     struct mapping_name name;
     double confidence; /* 0 to 1 */
-    struct mapping_time time;
+    struct event_time time;
 };
 
 /* `ret_seq` is the event that this appended, or, where it changes nothing, the last one that changed
@@ -66,7 +61,7 @@ struct mapping_judgement {
     struct slice draft_order_id;
     struct slice document_id;
     struct slice actor_user_id;
-    struct mapping_time time;
+    struct event_time time;
 };
 
 /* ERR_NOT_FOUND for an id that is no mapping's of this organisation. The first change of event

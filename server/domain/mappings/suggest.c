@@ -63,7 +63,7 @@ enum err mapping_name_read(struct ctx *ctx, struct slice path, struct slice cust
 /* Whether the suggestion is news of a mapping that is there. */
 static bool changes(const struct mapping_row *row, const struct mapping_suggestion *suggestion)
 {
-    const struct mapping_time *time = &suggestion->time;
+    const struct event_time *time = &suggestion->time;
 
     return row->record.status == MAPPING_STATUS_SUGGESTED &&
            row->record.confidence != suggestion->confidence &&
@@ -100,43 +100,20 @@ static enum err append(struct ctx *ctx, struct store_txn *txn, struct event_draf
 {
     char id[UUID_TEXT_BYTES];
     struct buffer facts = {0};
-    struct event event = {0};
+    struct slice entity = {NULL, 0};
     enum err err = OK;
 
     uuid_format(change->row.record.id, id);
-    draft->subjects[0] = (struct event_subject){
-        SUBJECT_ENTITY,
-        arena_printf(ctx->arena, MAPPING_ENTITY_TYPE "/%.*s", (int)sizeof(id), id),
-    };
-    draft->subject_count = 1;
+    entity = arena_printf(ctx->arena, MAPPING_ENTITY_TYPE "/%.*s", (int)sizeof(id), id);
+    event_draft_add_subject(draft, SUBJECT_ENTITY, entity);
     buffer_init(&facts, ctx->arena, 512);
     err =
         mapping_change_put(ctx->arena, &facts, MAPPING_SUGGESTED_CHANGE_FIELD, draft->org, change);
     draft->facts = buffer_slice(&facts);
-    if (err != OK || draft->subjects[0].id.size == 0) {
+    if (err != OK || entity.size == 0) {
         return ERR_MEMORY;
     }
-    err = log_append(ctx, txn, draft, &event);
-    if (err == OK) {
-        err = mappings_apply(ctx, txn, &event);
-    }
-    if (err == OK) {
-        *ret_seq = event.seq;
-    }
-    return err;
-}
-
-static enum err check_time(struct ctx *ctx, const struct mapping_time *time,
-                           const struct log_stamp *stamp)
-{
-    if (time->is_given && time->created_at_us < 0) {
-        fault_add(ctx->fault, SLICE("mapping.created_at"),
-                  "lies before 1970; no event is that old");
-    } else if (time->is_given && time->created_at_us > stamp->created_at_us) {
-        fault_add(ctx->fault, SLICE("mapping.created_at"),
-                  "lies in the future; give a time that has passed");
-    }
-    return fault_result(ctx->fault);
+    return event_draft_append(ctx, txn, draft, mappings_apply, ret_seq);
 }
 
 enum err mapping_suggest(struct ctx *ctx, struct store_txn *txn, struct org_id org,
@@ -144,12 +121,11 @@ enum err mapping_suggest(struct ctx *ctx, struct store_txn *txn, struct org_id o
                          const struct mapping_suggestion *suggestion, uint64_t *ret_seq)
 {
     const struct slice nobody = {NULL, 0};
-    const struct mapping_time *time = &suggestion->time;
+    const struct event_time *time = &suggestion->time;
     struct event_draft draft = {
         .org = org,
         .kind = EVENT_MAPPING_SUGGESTED,
         .annotator = ANNOTATOR_CODE,
-        .source = time->is_given ? SOURCE_BACKFILL : SOURCE_LIVE,
     };
     struct mapping_change change = {.previous_seq = 0};
     bool existed = false;
@@ -157,15 +133,16 @@ enum err mapping_suggest(struct ctx *ctx, struct store_txn *txn, struct org_id o
         actor_resolve(ctx, caller, SLICE("mapping"), nobody, time->is_given, &draft.actor_user_id);
 
     if (err == OK) {
-        err = log_next_stamp(ctx, txn, org, &draft.stamp);
-    }
-    if (err == OK) {
-        err = check_time(ctx, time, &draft.stamp);
+        err = event_draft_stamp(ctx, txn, time, &draft);
     }
     if (err != OK) {
         return err;
     }
-    draft.created_at_us = time->is_given ? time->created_at_us : draft.stamp.created_at_us;
+    event_time_check(ctx, time, SLICE("mapping"), draft.stamp.created_at_us);
+    err = fault_result(ctx->fault);
+    if (err != OK) {
+        return err;
+    }
     err = mapping_row_find(txn, org, &suggestion->name.pair, &change.row);
     existed = err == OK;
     if (err != OK && err != ERR_NOT_FOUND) {

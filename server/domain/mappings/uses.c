@@ -78,27 +78,18 @@ static enum err add_subjects(struct ctx *ctx, struct store_txn *txn,
                              const struct mapping_citation *citation, struct event_draft *draft)
 {
     struct slice draft_order_id = citation->draft_order_id;
-    char text[UUID_TEXT_BYTES];
-    struct slice id = {NULL, 0};
     struct event recorded;
     enum err err = log_read(txn, citation->org, citation->cited->seq, &recorded);
 
     if (err != OK) {
         return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
     }
-    uuid_format(recorded.id, text);
-    if (!arena_copy(ctx->arena, slice_of(text, sizeof(text)), &id)) {
-        return ERR_MEMORY;
-    }
     if (draft_order_id.size > 0) {
-        draft->subjects[draft->subject_count++] =
-            (struct event_subject){SUBJECT_DRAFT_ORDER, draft_order_id};
-    } else if (citation->document_id.size > 0) {
-        draft->subjects[draft->subject_count++] =
-            (struct event_subject){SUBJECT_DOCUMENT, citation->document_id};
+        event_draft_add_subject(draft, SUBJECT_DRAFT_ORDER, draft_order_id);
+    } else {
+        event_draft_add_subject(draft, SUBJECT_DOCUMENT, citation->document_id);
     }
-    draft->subjects[draft->subject_count++] = (struct event_subject){SUBJECT_EXPOSURE, id};
-    return OK;
+    return event_draft_add_id(ctx->arena, draft, SUBJECT_EXPOSURE, recorded.id);
 }
 
 enum err mapping_uses_store(struct ctx *ctx, struct store_txn *txn,
@@ -109,10 +100,8 @@ enum err mapping_uses_store(struct ctx *ctx, struct store_txn *txn,
         .org = citation->org,
         .kind = EVENT_MAPPING_APPLIED,
         .annotator = ANNOTATOR_CODE,
-        .source = citer->source,
         .actor_user_id = citer->actor_user_id,
     };
-    struct event event = {0};
     struct slice subject = {NULL, 0};
     enum err err =
         write_subject(ctx->arena, citation->draft_order_id, citation->document_id, &subject);
@@ -129,20 +118,9 @@ enum err mapping_uses_store(struct ctx *ctx, struct store_txn *txn,
         err = add_subjects(ctx, txn, citation, &draft);
     }
     if (err == OK) {
-        err = log_next_stamp(ctx, txn, citation->org, &draft.stamp);
+        err = event_draft_stamp(ctx, txn, &citer->time, &draft);
     }
-    draft.created_at_us =
-        citer->source == SOURCE_BACKFILL ? citer->created_at_us : draft.stamp.created_at_us;
-    if (err == OK) {
-        err = log_append(ctx, txn, &draft, &event);
-    }
-    if (err == OK) {
-        err = mappings_apply(ctx, txn, &event);
-    }
-    if (err == OK) {
-        *ret_seq = event.seq;
-    }
-    return err;
+    return err != OK ? err : event_draft_append(ctx, txn, &draft, mappings_apply, ret_seq);
 }
 
 enum err mapping_uses_count(const struct event *event, uint32_t *ret_count)

@@ -3,6 +3,7 @@
  */
 #include "server/domain/prompts/prompt_templates.h"
 
+#include "server/domain/events/draft.h"
 #include "server/domain/prompts/shipped.h"
 #include "store/record.h"
 
@@ -99,32 +100,22 @@ enum err prompt_template_put(struct ctx *ctx, struct store_txn *txn, struct org_
         .org = org,
         .kind = EVENT_PROMPT_TEMPLATE_PUT,
         .annotator = draft->by_program ? ANNOTATOR_CODE : ANNOTATOR_HUMAN,
-        .source = SOURCE_LIVE,
         .actor_user_id = draft->actor_user_id,
         .subjects = {{SUBJECT_PROMPT_TEMPLATE, draft->name}},
         .subject_count = 1,
     };
-    struct event event;
+    const struct event_time now = {.is_given = false};
     uint32_t newest = 0;
     enum err err = newest_version(txn, org, draft->name, &newest);
 
     if (err == OK) {
-        err = log_next_stamp(ctx, txn, org, &event_draft.stamp);
+        err = event_draft_stamp(ctx, txn, &now, &event_draft);
     }
     if (err == OK) {
         err = encode(ctx, draft, newest + 1, &event_draft);
     }
-    event_draft.created_at_us = event_draft.stamp.created_at_us;
-    if (err == OK) {
-        err = log_append(ctx, txn, &event_draft, &event);
-    }
-    if (err == OK) {
-        err = prompt_template_apply(ctx, txn, &event);
-    }
-    if (err == OK) {
-        *ret_seq = event.seq;
-    }
-    return err;
+    return err != OK ? err
+                     : event_draft_append(ctx, txn, &event_draft, prompt_template_apply, ret_seq);
 }
 
 enum err prompt_template_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)

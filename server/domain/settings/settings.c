@@ -4,6 +4,7 @@
  */
 #include "server/domain/settings/settings.h"
 
+#include "server/domain/events/draft.h"
 #include "store/record.h"
 
 #include <errata/v1/admin_service.views.h>
@@ -207,25 +208,13 @@ static enum err encode_facts(struct arena *arena, const struct settings *before,
 static enum err append(struct ctx *ctx, struct store_txn *txn, struct event_draft *draft,
                        uint64_t *ret_seq)
 {
-    char org_text[UUID_TEXT_BYTES];
-    struct event event;
-    enum err err = log_next_stamp(ctx, txn, draft->org, &draft->stamp);
+    const struct event_time now = {.is_given = false};
+    enum err err = event_draft_stamp(ctx, txn, &now, draft);
 
-    uuid_format(draft->org.uuid, org_text);
-    draft->created_at_us = draft->stamp.created_at_us;
-    draft->subjects[0] =
-        (struct event_subject){SUBJECT_ORGANIZATION, slice_of(org_text, sizeof(org_text))};
-    draft->subject_count = 1;
     if (err == OK) {
-        err = log_append(ctx, txn, draft, &event);
+        err = event_draft_add_id(ctx->arena, draft, SUBJECT_ORGANIZATION, draft->org.uuid);
     }
-    if (err == OK) {
-        err = settings_apply(ctx, txn, &event);
-    }
-    if (err == OK) {
-        *ret_seq = event.seq;
-    }
-    return err;
+    return err != OK ? err : event_draft_append(ctx, txn, draft, settings_apply, ret_seq);
 }
 
 enum err settings_update(struct ctx *ctx, struct store_txn *txn, struct org_id org,
@@ -236,7 +225,6 @@ enum err settings_update(struct ctx *ctx, struct store_txn *txn, struct org_id o
         .org = org,
         .kind = EVENT_SETTINGS_UPDATED,
         .annotator = change->by_program ? ANNOTATOR_CODE : ANNOTATOR_HUMAN,
-        .source = SOURCE_LIVE,
         .actor_user_id = actor_user_id,
     };
     struct settings before;

@@ -130,8 +130,8 @@ static void test_meta_limits(void **state)
     input.details_json = SLICE("{}");
     expect_refused(&input, "events[3].details_json");
     input.details_json = slice_of(NULL, 0);
-    input.has_created_at = true;
-    input.created_at_us = -1;
+    input.time.is_given = true;
+    input.time.created_at_us = -1;
     expect_refused(&input, "events[3].created_at");
     world_deinit(&world);
 }
@@ -189,8 +189,8 @@ static void test_batch_is_atomic(void **state)
     for (int i = 0; i < 3; i++) {
         struct slice path = arena_printf(&world.arena, "events[%d]", i);
 
-        input.has_created_at = true;
-        input.created_at_us = WORLD_START_US + (i == 2 ? 1 : 0);
+        input.time.is_given = true;
+        input.time.created_at_us = WORLD_START_US + (i == 2 ? 1 : 0);
         assert_int_equal(capture_prepare(&world.ctx, &caller, &input, path, &events[i]), OK);
     }
     txn = world_begin(&world, STORE_WRITE);

@@ -83,8 +83,7 @@ static struct capture_input input_of(struct world *world, const struct fact *fac
         .draft_order_id = name_of(world, "draft", fact->draft),
         .document_id = name_of(world, "document", fact->document),
         .layout_fingerprint = name_of(world, "layout", fact->layout),
-        .has_created_at = fact->backfilled,
-        .created_at_us = fact->created_at_us,
+        .time = {fact->backfilled, fact->created_at_us},
         .after_json = after_of(world, fact->fields),
         .meta_json = SLICE("{\"input_snippet\":\"Pos 1 Bohrer\"}"),
     };

@@ -1,7 +1,8 @@
 /*
- * events_tests.c: who may be named as the actor of an event, and who may say when it happened.
+ * events_tests.c: who may be named as the actor of an event, who may say when it happened, and drafts.
  */
 #include "server/domain/events/actor.h"
+#include "server/domain/events/draft.h"
 #include "tests/support/store/store_world.h"
 
 #include <setjmp.h>
@@ -61,9 +62,100 @@ static void test_actors(void **state)
     }
 }
 
+/* Goal: a given time lies between 1970 and now, both included; one that is not given is never wrong.
+ * Method: a table of times, each at the request itself and in a part of it. */
+static void test_times(void **state)
+{
+    static const struct {
+        struct event_time time;
+        bool is_wrong;
+    } cases[] = {
+        {{false, 0}, false},   {{true, 0}, false},   {{true, -1}, true},
+        {{true, 1000}, false}, {{true, 1001}, true},
+    };
+    static const char *const paths[] = {"", "events[3]"};
+    static const char *const fields[] = {"created_at", "events[3].created_at"};
+
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
+        struct store_world world;
+
+        store_world_init(&world);
+        event_time_check(&world.ctx, &cases[i / 2].time, slice_text(paths[i % 2]), 1000);
+        assert_int_equal(fault_result(&world.fault), cases[i / 2].is_wrong ? ERR_INVALID : OK);
+        if (cases[i / 2].is_wrong) {
+            assert_int_equal(world.fault.count, 1);
+            assert_true(slice_equal(world.fault.entries[0].field, slice_text(fields[i % 2])));
+        }
+        store_world_deinit(&world);
+    }
+}
+
+static uint64_t applied_seq;
+
+static enum err note_applied(struct ctx *ctx, struct store_txn *txn, const struct event *event)
+{
+    (void)ctx;
+    (void)txn;
+    applied_seq = event->seq;
+    return event->subject_count == 3 ? OK : ERR_CORRUPT;
+}
+
+/* Goal: a draft is dated as given, else by the clock; it lists no subject without an id; what is appended
+ * is applied, and a failure of that is the draft's. Method: two events with and without a time, of which
+ * the second has subjects that apply refuses. */
+static void test_drafts(void **state)
+{
+    const struct event_time given = {true, 5};
+    const struct event_time now = {false, 0};
+    struct event_draft drafts[2] = {{.kind = EVENT_FEEDBACK, .annotator = ANNOTATOR_HUMAN},
+                                    {.kind = EVENT_FEEDBACK, .annotator = ANNOTATOR_HUMAN}};
+    struct store_world world;
+    struct store_txn *txn = NULL;
+    struct log_stamp known;
+    struct event event;
+    uint64_t seq = 0;
+
+    (void)state;
+    store_world_init(&world);
+    txn = store_world_begin(&world);
+    log_begin_write(txn, NULL);
+    drafts[0].org = store_world_org(1);
+    drafts[1].org = store_world_org(1);
+    assert_int_equal(event_draft_stamp(&world.ctx, txn, &given, &drafts[0]), OK);
+    assert_int_equal(drafts[0].source, SOURCE_BACKFILL);
+    event_draft_add_subject(&drafts[0], SUBJECT_LAYOUT, SLICE("layout"));
+    event_draft_add_subject(&drafts[0], SUBJECT_DOCUMENT, SLICE(""));
+    event_draft_add_subject(&drafts[0], SUBJECT_DRAFT_ORDER, SLICE("draft"));
+    assert_int_equal(
+        event_draft_add_id(&world.arena, &drafts[0], SUBJECT_ORGANIZATION, drafts[0].org.uuid), OK);
+    assert_int_equal(event_draft_append(&world.ctx, txn, &drafts[0], note_applied, &seq), OK);
+    assert_int_equal(seq, 1);
+    assert_int_equal(applied_seq, 1);
+    assert_int_equal(log_read(txn, drafts[0].org, 1, &event), OK);
+    assert_int_equal(event.created_at_us, 5);
+    assert_int_equal(event.subjects[1].kind, SUBJECT_DRAFT_ORDER);
+    assert_int_equal(event.subjects[2].id.size, UUID_TEXT_BYTES);
+
+    assert_int_equal(log_next_stamp(&world.ctx, txn, drafts[1].org, &known), OK);
+    drafts[1].stamp = known;
+    assert_int_equal(event_draft_stamp(&world.ctx, txn, &now, &drafts[1]), OK);
+    assert_memory_equal(&drafts[1].stamp.id, &known.id, sizeof(known.id));
+    assert_int_equal(drafts[1].source, SOURCE_LIVE);
+    assert_int_equal(drafts[1].created_at_us, STORE_WORLD_START_US);
+    event_draft_add_subject(&drafts[1], SUBJECT_LAYOUT, SLICE("layout"));
+    assert_int_equal(event_draft_append(&world.ctx, txn, &drafts[1], note_applied, &seq),
+                     ERR_CORRUPT);
+    assert_int_equal(seq, 1);
+    store_abort(txn);
+    store_world_deinit(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_times),
+        cmocka_unit_test(test_drafts),
         cmocka_unit_test(test_actors),
     };
 

@@ -74,7 +74,7 @@ static struct cited_exposure find(struct world *world, struct slice reference)
     return cited;
 }
 
-static const struct exposure_citer citer = {{(const uint8_t *)"erna", 4}, SOURCE_LIVE, 0};
+static const struct exposure_citer citer = {{(const uint8_t *)"erna", 4}, {false, 0}};
 
 /* Goal: the first citation makes the exposure's event, with all that the reference says; later ones
  * find it. Method: record twice; read the facts. */

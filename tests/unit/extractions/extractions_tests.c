@@ -262,8 +262,7 @@ static void test_all_faults_at_once(void **state)
         .exposure_ref_count = 1,
         .example_ids = {SLICE("01994000-0000-7000-8000-000000000001")},
         .example_id_count = 1,
-        .has_created_at = true,
-        .created_at_us = STORE_WORLD_START_US + 60000000,
+        .time = {true, STORE_WORLD_START_US + 60000000},
     };
     struct extraction_stored stored = {.first_seq = 0};
     struct log_head head;

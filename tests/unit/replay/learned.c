@@ -118,8 +118,8 @@ static enum err write_extraction(struct world *world, struct store_txn *txn, str
                                                            : refer_to_examples(world, txn, org);
     }
     if (world_draw(world, 4) == 0) {
-        input.has_created_at = true;
-        input.created_at_us = draw_past(world);
+        input.time.is_given = true;
+        input.time.created_at_us = draw_past(world);
     }
     return extraction_store(&world->ctx, txn, &request, &stored);
 }

@@ -149,8 +149,9 @@ static struct capture_input draw_capture(struct world *world)
         input.meta_json = SLICE("{\"input_snippet\":\"Bohrer 12\",\"confidence\":0.5}");
     }
     if (world_draw(world, 4) == 0) {
-        input.has_created_at = true;
-        input.created_at_us = world->clock.wall_us - (int64_t)world_draw(world, 1000000) * 1000000;
+        input.time.is_given = true;
+        input.time.created_at_us =
+            world->clock.wall_us - (int64_t)world_draw(world, 1000000) * 1000000;
     }
     return input;
 }

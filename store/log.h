@@ -14,7 +14,7 @@
 #include "store/base/ctx.h"
 #include "store/keys.h"
 
-/* The numbers stand in stored events and equal EventKind of learning_service.proto. */
+/* The numbers stand in stored events and equal EventKind of event.proto. */
 enum event_kind_number {
     EVENT_FEEDBACK = 1,
     EVENT_ORGANIZATION_CREATED = 2,

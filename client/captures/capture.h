@@ -32,7 +32,7 @@ struct capture {
     uint32_t faults; /* calls that went wrong for what may lie in itself */
     bool cancelled; /* for its age, or the queue's end: it leaves once its call has ended */
     size_t size;
-    uint8_t bytes[]; /* of the CaptureEventRequest */
+    uint8_t bytes[]; /* of the CaptureFeedbackEventRequest */
 };
 
 /* First to last in the order in which they were appended. */

@@ -6,12 +6,12 @@
 
 #include "store/base/assert.h"
 
-#include <errata/v1/correction_service.pb-c.h>
+#include <errata/v1/feedback_service.pb-c.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/random.h>
 
-#define METHOD "errata.v1.CorrectionService/CaptureEvent"
+#define METHOD "errata.v1.FeedbackService/CaptureFeedbackEvent"
 
 #define EVENTS_DEFAULT 10000u
 #define EVENTS_MAX 10000000u /* pointers of a list each; more is a mistake of units */
@@ -266,8 +266,9 @@ enum errata_result errata_captures_open(struct uv_loop_s *loop, struct errata_ch
     return ERRATA_OK;
 }
 
-enum errata_result errata_captures_add(struct errata_captures *captures,
-                                       const struct Errata__V1__CaptureEventRequest *request)
+enum errata_result
+errata_captures_add(struct errata_captures *captures,
+                    const struct Errata__V1__CaptureFeedbackEventRequest *request)
 {
     struct capture *capture = NULL;
     enum errata_result result = ERRATA_OK;
@@ -276,7 +277,7 @@ enum errata_result errata_captures_add(struct errata_captures *captures,
     if (request == NULL) {
         return ERRATA_INVALID;
     }
-    size = errata__v1__capture_event_request__get_packed_size(request);
+    size = errata__v1__capture_feedback_event_request__get_packed_size(request);
     if (size > ERRATA_CAPTURE_BYTES_MAX || size > captures->intake.config.bytes_max) {
         return ERRATA_TOO_LARGE;
     }
@@ -284,7 +285,7 @@ enum errata_result errata_captures_add(struct errata_captures *captures,
     if (capture == NULL) {
         return ERRATA_MEMORY;
     }
-    (void)errata__v1__capture_event_request__pack(request, capture->bytes);
+    (void)errata__v1__capture_feedback_event_request__pack(request, capture->bytes);
     result = captures_intake_add(&captures->intake, capture);
     if (result != ERRATA_OK) {
         free(capture);

@@ -34,7 +34,7 @@
 
 struct captures_sender {
     void *user;
-    /* Starts a CaptureEvent; captures_queue_end follows in a later turn. The request and the key are
+    /* Starts a CaptureFeedbackEvent; captures_queue_end follows in a later turn. The request and the key are
      * borrowed until this returns. Errors as errata_call_start: nothing follows. */
     enum errata_result (*start)(void *user, struct capture *capture, const char *key,
                                 int64_t timeout_ms, struct errata_call **ret_call);

@@ -12,7 +12,8 @@
 #include "order.h"
 
 #include <errata/captures.h>
-#include <errata/v1/correction_service.client.h>
+#include <errata/v1/feedback_service.client.h>
+#include <errata/v1/prompt_service.client.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -108,7 +109,8 @@ static void capture(void *user, const struct order *order, const struct order_it
 {
     struct service *service = user;
     Errata__V1__FeedbackEvent event = ERRATA__V1__FEEDBACK_EVENT__INIT;
-    Errata__V1__CaptureEventRequest request = ERRATA__V1__CAPTURE_EVENT_REQUEST__INIT;
+    Errata__V1__CaptureFeedbackEventRequest request =
+        ERRATA__V1__CAPTURE_FEEDBACK_EVENT_REQUEST__INIT;
     char *before = write_json("sku", item->sku, &item->quantity);
     char *after = write_json("sku", item->sku, &quantity);
     char *meta = write_json("input_snippet", item->line, NULL);
@@ -118,7 +120,8 @@ static void capture(void *user, const struct order *order, const struct order_it
         result = ERRATA_MEMORY;
         goto out;
     }
-    event.event_type = ERRATA__V1__EVENT_TYPE__EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
+    event.event_type =
+        ERRATA__V1__FEEDBACK_EVENT_TYPE__FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
     errata_feedback_event_set_layout_fingerprint(&event, order->layout);
     errata_feedback_event_set_document_id(&event, order->id);
     errata_feedback_event_set_entity_type(&event, "order_item");

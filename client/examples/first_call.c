@@ -5,7 +5,8 @@
  *   ERRATA_SERVER=127.0.0.1:7443 ERRATA_TOKEN_FILE=token ./first_call
  */
 #include <errata/details.h>
-#include <errata/v1/correction_service.client.h>
+#include <errata/v1/feedback_service.client.h>
+#include <errata/v1/prompt_service.client.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -28,19 +29,21 @@ static void explain(const struct errata_status *status)
 static int capture(struct errata_blocking *blocking)
 {
     Errata__V1__FeedbackEvent event = ERRATA__V1__FEEDBACK_EVENT__INIT;
-    Errata__V1__CaptureEventRequest request = ERRATA__V1__CAPTURE_EVENT_REQUEST__INIT;
-    const Errata__V1__CaptureEventResponse *reply = NULL;
+    Errata__V1__CaptureFeedbackEventRequest request =
+        ERRATA__V1__CAPTURE_FEEDBACK_EVENT_REQUEST__INIT;
+    const Errata__V1__CaptureFeedbackEventResponse *reply = NULL;
     struct errata_answer *answer = NULL;
     enum errata_result result = ERRATA_OK;
 
-    event.event_type = ERRATA__V1__EVENT_TYPE__EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
+    event.event_type =
+        ERRATA__V1__FEEDBACK_EVENT_TYPE__FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
     errata_feedback_event_set_layout_fingerprint(&event, "supplier-7");
     errata_feedback_event_set_before_json(&event, "{\"qty\": 10}");
     errata_feedback_event_set_after_json(&event, "{\"qty\": 12}");
     errata_feedback_event_set_meta_json(&event, "{\"input_snippet\": \"12 pcs of ABC-123\"}");
     request.event = &event;
 
-    result = errata_capture_event_wait(blocking, &request, NULL, &answer, &reply);
+    result = errata_capture_feedback_event_wait(blocking, &request, NULL, &answer, &reply);
     if (result != ERRATA_OK) { /* no call was made */
         fprintf(stderr, "%s\n", errata_result_text(result));
         return 1;

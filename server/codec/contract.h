@@ -57,7 +57,7 @@ enum message_well_known {
 
 struct enum_value_info {
     int32_t number;
-    struct slice name; /* full, such as EVENT_TYPE_MAPPING_CONFIRMED */
+    struct slice name; /* full, such as FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED */
     struct slice short_name; /* without the type's prefix: MAPPING_CONFIRMED */
 };
 
@@ -128,9 +128,9 @@ enum method_stage {
 typedef uint32_t role_set;
 
 struct method_info {
-    struct slice path; /* "/errata.v1.CorrectionService/CaptureEvent" */
-    struct slice service; /* "errata.v1.CorrectionService" */
-    struct slice name; /* "CaptureEvent" */
+    struct slice path; /* "/errata.v1.FeedbackService/CaptureFeedbackEvent" */
+    struct slice service; /* "errata.v1.FeedbackService" */
+    struct slice name; /* "CaptureFeedbackEvent" */
     const struct message_info *request;
     const struct message_info *reply;
     enum method_stream stream;

@@ -9,7 +9,7 @@
 #include <zlib.h>
 
 /* Tags: field number and wire type 2 (length), or 0 (varint). */
-#define TAG_EVENT 0x0a /* CaptureEventRequest.event */
+#define TAG_EVENT 0x0a /* CaptureFeedbackEventRequest.event */
 #define TAG_EVENT_TYPE 0x20 /* FeedbackEvent.event_type */
 #define TYPE_LINE_CORRECTED 3
 #define DEPTH 10000

@@ -17,14 +17,14 @@
 #define DYNAMIC_FIRST 62
 
 static const char *const target_paths[] = {
-    [TARGET_EXAMPLES] = "/errata.v1.CorrectionService/GetExamples",
-    [TARGET_CAPTURE] = "/errata.v1.CorrectionService/CaptureEvent",
-    [TARGET_LIST] = "/errata.v1.CorrectionService/ListFeedbackEvents",
-    [TARGET_WATCH] = "/errata.v1.LearningService/WatchEvents",
+    [TARGET_EXAMPLES] = "/errata.v1.PromptService/GetExamples",
+    [TARGET_CAPTURE] = "/errata.v1.FeedbackService/CaptureFeedbackEvent",
+    [TARGET_LIST] = "/errata.v1.FeedbackService/ListFeedbackEvents",
+    [TARGET_WATCH] = "/errata.v1.EventService/WatchEvents",
     [TARGET_UPLOAD] = "/errata.v1.LayoutService/IngestDocumentStream",
     [TARGET_HEALTH] = "/grpc.health.v1.Health/Check",
     [TARGET_REFLECTION] = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
-    [TARGET_NOWHERE] = "/errata.v1.CorrectionService/Nothing",
+    [TARGET_NOWHERE] = "/errata.v1.FeedbackService/Nothing",
 };
 
 void bytes_add(struct bytes *bytes, struct slice more)

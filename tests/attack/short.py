@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 import kinds  # noqa: E402
 from erratad import BIN, Server, feedback, main, roles, rss_kb  # noqa: E402
 
-LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 ATTACKER = os.path.join(BIN, "attacker")
 CONNECTIONS = 2
 AT_ONCE = 6

@@ -54,7 +54,7 @@ static void fill_layout(struct bench *bench, struct store_txn *txn, unsigned lay
     char name[32] = {0};
     char meta[SNIPPET_BYTES + 64] = {0};
     struct capture_input input = {
-        .event_type = EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
+        .event_type = FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
         .layout_fingerprint = slice_of(name, layout_name(name, layout)),
         .before_json = SLICE("{\"qty\":10}"),
         .after_json = slice_text(after),

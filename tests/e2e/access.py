@@ -10,9 +10,10 @@ import uuid
 
 import grpc
 
-from erratad import (ServerCase, admin, correction, feedback, learning, main, methods, options, roles)
+from erratad import (ServerCase, admin, event_service, feedback, feedback_service, main, methods,
+                     options, roles)
 
-LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 REFUSED = (grpc.StatusCode.PERMISSION_DENIED, grpc.StatusCode.UNAUTHENTICATED)
 ALL_ROLES = [r for r in roles.Role.values() if r != roles.ROLE_UNSPECIFIED]
 
@@ -48,12 +49,12 @@ class Roles(ServerCase):
         integrator = self.server.client(self.admin.create_token(roles.ROLE_INTEGRATOR).secret)
         service = self.server.client(self.admin.create_token(roles.ROLE_SERVICE).secret)
         old = feedback.FeedbackEvent(event_type=LINE, after_json='{"a":1}')
-        self.assert_code(grpc.StatusCode.PERMISSION_DENIED, integrator.corrections.CaptureEvent,
-                         correction.CaptureEventRequest(event=old))
+        self.assert_code(grpc.StatusCode.PERMISSION_DENIED, integrator.feedback.CaptureFeedbackEvent,
+                         feedback_service.CaptureFeedbackEventRequest(event=old))
         old.created_at.FromJsonString("2021-01-01T00:00:00Z")
-        integrator.corrections.CaptureEvent(correction.CaptureEventRequest(event=old))
-        self.assert_code(grpc.StatusCode.PERMISSION_DENIED, service.corrections.CaptureEvent,
-                         correction.CaptureEventRequest(event=old))
+        integrator.feedback.CaptureFeedbackEvent(feedback_service.CaptureFeedbackEventRequest(event=old))
+        self.assert_code(grpc.StatusCode.PERMISSION_DENIED, service.feedback.CaptureFeedbackEvent,
+                         feedback_service.CaptureFeedbackEventRequest(event=old))
 
     def test_a_viewer_sees_no_content(self):
         """VIEWER: no `*_json`, no diff, no free text, in any shape of an event."""
@@ -64,13 +65,13 @@ class Roles(ServerCase):
                                    meta_json='{"input_snippet":"%s"}' % canary)
         viewer = self.server.client(self.admin.create_token(roles.ROLE_VIEWER).secret)
         answers = [
-            viewer.corrections.GetFeedbackEvent(correction.GetFeedbackEventRequest(id=event.id)),
-            viewer.corrections.ListFeedbackEvents(
-                correction.ListFeedbackEventsRequest(layout_fingerprint="viewer")),
-            viewer.learning.GetEvent(learning.GetEventRequest(id=event.id)),
-            viewer.learning.ListEvents(learning.ListEventsRequest()),
+            viewer.feedback.GetFeedbackEvent(feedback_service.GetFeedbackEventRequest(id=event.id)),
+            viewer.feedback.ListFeedbackEvents(
+                feedback_service.ListFeedbackEventsRequest(layout_fingerprint="viewer")),
+            viewer.log.GetEvent(event_service.GetEventRequest(id=event.id)),
+            viewer.log.ListEvents(event_service.ListEventsRequest()),
         ]
-        stream = viewer.learning.WatchEvents(learning.WatchEventsRequest(from_seq=1), timeout=10)
+        stream = viewer.log.WatchEvents(event_service.WatchEventsRequest(from_seq=1), timeout=10)
         for message in stream:
             answers.append(message)
             if message.event.id == event.id:
@@ -114,7 +115,7 @@ class Tokens(ServerCase):
         made = self.admin.create_token(roles.ROLE_ADMIN, expire_us=soon)
         client = self.server.client(made.secret)
         client.admin.GetServerInfo(admin.GetServerInfoRequest())
-        stream = client.learning.WatchEvents(learning.WatchEventsRequest(), timeout=30)
+        stream = client.log.WatchEvents(event_service.WatchEventsRequest(), timeout=30)
         time.sleep(1.8)
         self.assert_code(grpc.StatusCode.UNAUTHENTICATED, client.admin.GetServerInfo,
                          admin.GetServerInfoRequest())

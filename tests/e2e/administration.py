@@ -14,10 +14,10 @@ import unittest
 
 import grpc
 
-from erratad import (BIN, Server, admin, correction, feedback, health_pb2, learning, main, roles,
-                     wait_until)
+from erratad import (BIN, Server, admin, event_service, feedback, feedback_service, health_pb2,
+                     main, roles, wait_until)
 
-LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 DAY_SECONDS = 86400
@@ -173,10 +173,10 @@ class NewToken(unittest.TestCase):
         self.works(old)  # until it is revoked
         client = self.server.client()
         self.addCleanup(client.close)
-        kept = client.corrections.GetFeedbackEvent(
-            correction.GetFeedbackEventRequest(id=stored.id)).event
+        kept = client.feedback.GetFeedbackEvent(
+            feedback_service.GetFeedbackEventRequest(id=stored.id)).event
         self.assertEqual((kept.id, kept.after_json), (stored.id, stored.after_json))
-        made = [e for e in client.learning.ListEvents(learning.ListEventsRequest()).events
+        made = [e for e in client.log.ListEvents(event_service.ListEventsRequest()).events
                 if e.HasField("token_created") and e.token_created.key_id == key_id_of(new)]
         self.assertEqual(len(made), 1)
         self.assertEqual((made[0].actor_user_id, made[0].token_created.server), ("system", True))

@@ -16,12 +16,12 @@ from google.protobuf import timestamp_pb2
 
 import pdf_data
 import recount
-from erratad import (ServerCase, analytics, bad_fields, correction, extraction, feedback, learning, main,
-                     mappings, roles)
+from erratad import (ServerCase, analytics, bad_fields, event_log, extraction, extraction_service,
+                     feedback, feedback_service, main, mappings, roles)
 
-LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
-FIELD = feedback.EVENT_TYPE_EXTRACTION_FIELD_CORRECTED
-SELECTED = feedback.EVENT_TYPE_CUSTOMER_SELECTED
+LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+FIELD = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED
+SELECTED = feedback.FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED
 DASHBOARD_SECONDS_MAX = 2
 RANGE_DAYS_DEFAULT = 30
 
@@ -46,8 +46,8 @@ class AnalyticsCase(ServerCase):
 
     def capture_all(self, events):
         for start in range(0, len(events), 1000):
-            self.client.corrections.BatchCaptureEvents(
-                correction.BatchCaptureEventsRequest(events=events[start:start + 1000]))
+            self.client.feedback.BatchCaptureFeedbackEvents(
+                feedback_service.BatchCaptureFeedbackEventsRequest(events=events[start:start + 1000]))
 
     def learned(self, **fields):
         return self.client.analytics.GetLearningAnalytics(analytics.GetLearningAnalyticsRequest(**fields))
@@ -139,8 +139,8 @@ class Scenarios(AnalyticsCase):
             for i, value in enumerate(values):
                 one = extraction.Extraction(document_id=f"{n}-{i}", layout_fingerprint="trend",
                                             confidence=value, created_at=day(f"2025-03-0{n + 1}", 3600))
-                self.client.corrections.RecordExtraction(
-                    correction.RecordExtractionRequest(extraction=one))
+                self.client.extractions.RecordExtraction(
+                    extraction_service.RecordExtractionRequest(extraction=one))
         self.capture_all([self.correction("qty", document_id="0-0")])
         told = self.learned(start_date="2025-03-01", end_date="2025-03-04")
         self.assertEqual([d.extraction_count for d in told.confidence_by_day], [2, 0, 1, 3])
@@ -158,8 +158,8 @@ class Scenarios(AnalyticsCase):
         self.capture_all([self.correction("qty", layout_fingerprint=f"p-{n % 2}", document_id=f"d-{n}")
                           for n in range(6)])
         operator = self.client_of(roles.ROLE_OPERATOR)
-        events = operator.corrections.ListFeedbackEvents(
-            correction.ListFeedbackEventsRequest(layout_fingerprint="p-1")).events
+        events = operator.feedback.ListFeedbackEvents(
+            feedback_service.ListFeedbackEventsRequest(layout_fingerprint="p-1")).events
         self.assertEqual([e.document_id for e in events], ["d-5", "d-3", "d-1"])
         for event in events:
             self.assertEqual([(d.name, d.before, d.after) for d in event.diff], [("qty", "1", "2")])
@@ -191,13 +191,13 @@ class Requirements(AnalyticsCase):
             self.assertLessEqual(names, set(bad_fields(error)), fields)
 
     def test_fr_017_by_type_field_and_layout(self):
-        kinds = [LINE] * 5 + [FIELD] * 3 + [SELECTED] * 2 + [feedback.EVENT_TYPE_MAPPING_REJECTED]
+        kinds = [LINE] * 5 + [FIELD] * 3 + [SELECTED] * 2 + [feedback.FEEDBACK_EVENT_TYPE_MAPPING_REJECTED]
         self.capture_all([feedback.FeedbackEvent(
             event_type=kind, layout_fingerprint=f"l-{n % 2}", before_json='{"a":1,"b":1}',
             after_json='{"a":2,"b":%d}' % (1 + n % 2)) for n, kind in enumerate(kinds)])
         told = self.learned()
         self.assertEqual([(t.event_type, t.count) for t in told.by_event_type],
-                         [(LINE, 5), (FIELD, 3), (SELECTED, 2), (feedback.EVENT_TYPE_MAPPING_REJECTED, 1)])
+                         [(LINE, 5), (FIELD, 3), (SELECTED, 2), (feedback.FEEDBACK_EVENT_TYPE_MAPPING_REJECTED, 1)])
         self.assertEqual({(f.field, f.count) for f in told.corrected_fields}, {("a", 8), ("b", 4)})
         self.assertEqual({r.layout_fingerprint: (r.example_count, r.feedback_count)
                           for r in told.layout_stats}, {"l-0": (4, 6), "l-1": (4, 5)})
@@ -288,7 +288,7 @@ class Random(AnalyticsCase):
                     document_id=document, layout_fingerprint=layout, exposure_refs=cited, created_at=at,
                     draft_order_id=draft if draw.randrange(2) else None, model="m",
                     confidence=draw.random(), field_count=draw.choice((None, 3, 9)))
-        self.assertGreater(len(self.client.events(kind=learning.EVENT_KIND_EXTRACTION_RECORDED)), 30)
+        self.assertGreater(len(self.client.events(kind=event_log.EVENT_KIND_EXTRACTION_RECORDED)), 30)
         self.assert_recount()
 
 

@@ -19,9 +19,9 @@ import unittest
 
 import grpc
 
-from erratad import (BIN, Server, admin, correction, feedback, main, roles, wait_until)
+from erratad import BIN, Server, admin, feedback, feedback_service, main, roles, wait_until
 
-LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 SECONDS = 120  # machines are busy
 NOTE = "x" * 5000
 EDGE = 64  # bytes of a backup's head, and of its end
@@ -31,7 +31,7 @@ STALL_SECONDS = 30  # server/app/backup.h
 def fill(client, batches):
     """So many half megabytes."""
     for batch in range(batches):
-        client.corrections.BatchCaptureEvents(correction.BatchCaptureEventsRequest(events=[
+        client.feedback.BatchCaptureFeedbackEvents(feedback_service.BatchCaptureFeedbackEventsRequest(events=[
             feedback.FeedbackEvent(event_type=LINE, layout_fingerprint=f"b-{batch % 7}",
                                    entity_type="line", entity_id=str(i % 40),
                                    after_json='{"qty":%d,"note":"%s"}' % (batch + i, NOTE))
@@ -133,26 +133,26 @@ class Backup(Case):
         self.assertIn("--new-admin-token", done.stdout)
         restored, client = self.started(self.path("restored"), token)
         for number, event_id in enumerate(before):
-            client.corrections.GetFeedbackEvent(
-                correction.GetFeedbackEventRequest(id=event_id), timeout=20)
+            client.feedback.GetFeedbackEvent(
+                feedback_service.GetFeedbackEventRequest(id=event_id), timeout=20)
         self.assertGreater(number, 10)
         self.assert_whole(restored, self.server)
         client.capture(event_type=LINE, layout_fingerprint="after", after_json='{"qty":1}')
 
     def test_repeats_hold_after_a_restore(self):
         """The first answer, byte for byte, and the same answers of all reads."""
-        request = correction.CaptureEventRequest(event=feedback.FeedbackEvent(
+        request = feedback_service.CaptureFeedbackEventRequest(event=feedback.FeedbackEvent(
             event_type=LINE, layout_fingerprint="once", after_json='{"qty":9}'))
         key = [("idempotency-key", "once")]
-        first = self.client.corrections.CaptureEvent(request, metadata=key)
+        first = self.client.feedback.CaptureFeedbackEvent(request, metadata=key)
         self.assertEqual(self.back_up().returncode, 0)
         self.assertEqual(restore(self.path("b"), self.path("restored")).returncode, 0)
         _, client = self.started(self.path("restored"), self.server.admin_token)
-        self.assertEqual(client.corrections.CaptureEvent(request, metadata=key), first)
+        self.assertEqual(client.feedback.CaptureFeedbackEvent(request, metadata=key), first)
         for name in ("once", "b-0", "b-6"):
-            listed = correction.ListFeedbackEventsRequest(layout_fingerprint=name, page_size=50)
-            self.assertEqual(client.corrections.ListFeedbackEvents(listed).events,
-                             self.client.corrections.ListFeedbackEvents(listed).events)
+            listed = feedback_service.ListFeedbackEventsRequest(layout_fingerprint=name, page_size=50)
+            self.assertEqual(client.feedback.ListFeedbackEvents(listed).events,
+                             self.client.feedback.ListFeedbackEvents(listed).events)
 
     def test_the_file(self):
         """Never over another one unasked; `-` is a pipe; a refused one leaves nothing."""
@@ -381,7 +381,7 @@ class SmallDisk(Case):
         self.assertEqual(done.returncode, 0, done)
         self.assertEqual(restore(self.path("f"), self.path("restored")).returncode, 0)
         server, other = self.started(self.path("restored"), full.admin_token)
-        other.corrections.GetFeedbackEvent(correction.GetFeedbackEventRequest(id=kept.id))
+        other.feedback.GetFeedbackEvent(feedback_service.GetFeedbackEventRequest(id=kept.id))
         self.assert_whole(server, full)
 
 

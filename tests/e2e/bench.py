@@ -23,7 +23,7 @@ import unittest
 import grpc
 from google.protobuf import descriptor_pb2
 
-from erratad import (BIN, Server, admin, correction, learning, main)
+from erratad import BIN, Server, admin, event_service, feedback_service, main
 
 BENCH = os.path.join(BIN, "errata-bench")
 PATIENT = ("--lag-max", "60s")  # other tests may have the machine
@@ -39,8 +39,8 @@ SETTINGS = {"server", "loop", "rate", "arrival", "in_flight", "connections", "to
             "plain", "idempotency_keys", "mix"}
 USAGE = {"cpu_us_per_call", "user_us_per_call", "system_us_per_call", "cpu_percent",
          "context_switches_per_call"}
-EXAMPLES = "errata.v1.CorrectionService/GetExamples"
-CAPTURE = "errata.v1.CorrectionService/CaptureEvent"
+EXAMPLES = "errata.v1.PromptService/GetExamples"
+CAPTURE = "errata.v1.FeedbackService/CaptureFeedbackEvent"
 
 
 class Case(unittest.TestCase):
@@ -183,14 +183,14 @@ class Measures(Case):
         self.assertGreater(len(names), 10)
         for seq in range(3):
             self.client.capture(event_type=3, entity_id=f"e{seq}", layout_fingerprint="a")
-        captured = self.client.learning.ListEvents(learning.ListEventsRequest(page_size=1))
+        captured = self.client.log.ListEvents(event_service.ListEventsRequest(page_size=1))
         last = captured.events[0].seq
         for name in names:
             with self.subTest(name):
                 expect = ("--expect-status", f"{name}=NOT_FOUND") if name == "get-layout" else ()
                 if name == "get-event":
                     self.bench("--calls", 10, "--call",
-                               f'e=errata.v1.LearningService/GetEvent{{"seq": ${{uniform:1..{last}}}}}')
+                               f'e=errata.v1.EventService/GetEvent{{"seq": ${{uniform:1..{last}}}}}')
                 else:
                     self.bench("--mix", name, "--calls", 10, *expect)
 
@@ -286,8 +286,8 @@ class Requests(Case):
         self.bench("--call", f"mine={CAPTURE}@{template}", "--calls", 300)
         events, token = [], ""
         while True:
-            page = self.client.corrections.ListFeedbackEvents(
-                correction.ListFeedbackEventsRequest(page_size=200, page_token=token))
+            page = self.client.feedback.ListFeedbackEvents(
+                feedback_service.ListFeedbackEventsRequest(page_size=200, page_token=token))
             events += [e for e in page.events if e.layout_fingerprint.startswith("t-")]
             token = page.next_page_token
             if not token:
@@ -308,7 +308,7 @@ class Requests(Case):
         requests = b""
         for group in range(2):
             for i in range(5):
-                message = correction.CaptureEventRequest(event={
+                message = feedback_service.CaptureFeedbackEventRequest(event={
                     "event_type": 3, "entity_id": f"g{group}-{i}", "layout_fingerprint": "ready"})
                 body = message.SerializeToString()
                 body = b"\0" + struct.pack(">I", len(body)) + body
@@ -321,7 +321,7 @@ class Requests(Case):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         theirs = self.server.client(token.secret)
         for client, group in ((self.client, 0), (theirs, 1)):
-            events = client.corrections.ListFeedbackEvents(correction.ListFeedbackEventsRequest(
+            events = client.feedback.ListFeedbackEvents(feedback_service.ListFeedbackEventsRequest(
                 page_size=100, layout_fingerprint="ready")).events
             self.assertEqual(len(events), 20)
             self.assertEqual({e.entity_id[:2] for e in events}, {f"g{group}"})
@@ -590,8 +590,8 @@ class CommandLine(Case):
                 (("--call", "x"), "give it as NAME=METHOD@FILE"),
                 (("--call", "x=a.B/C@"), "give it as NAME=METHOD@FILE"),
                 (("--call", "x=a.B/C@/no/such/file"), "/no/such/file can't be read"),
-                (("--call", 'x=errata.v1.CorrectionService/GetExample{}'),
-                 "did you mean errata.v1.CorrectionService/GetExamples"),
+                (("--call", 'x=errata.v1.PromptService/GetExample{}'),
+                 "did you mean errata.v1.PromptService/GetExamples"),
                 (("--call", f'x={EXAMPLES}{{"layoutFingerprint": "${{uniform:9..1}}"}}'),
                  r"\$\{uniform:9\.\.1\} is no placeholder: known are"),
                 (("--call", f'x={EXAMPLES}{{"limit": "many"}}'), 'the template of "x": limit'),

@@ -427,7 +427,7 @@ class Cli(ServerCase):
 
     def test_a_terminal(self):
         """Stored text can't steer the terminal, and tables keep to its width."""
-        made = self.admin.capture(event_type=feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
+        made = self.admin.capture(event_type=feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
                                   layout_fingerprint="cli-evil", document_id="d" * 100,
                                   before_json='{"note": "a"}',
                                   after_json='{"note": "\u009b31m\u202e"}').id
@@ -455,14 +455,14 @@ class Cli(ServerCase):
             reader = threading.Thread(target=lambda: seen.extend(watch.stdout))
             reader.start()
             writer = server.client(server.admin_token)
-            writer.capture(event_type=feedback.EVENT_TYPE_CUSTOMER_SELECTED)
+            writer.capture(event_type=feedback.FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED)
             writer.close()
             server.kill9()
             server.arguments = ["--listen", f"127.0.0.1:{port}"]
             server.start()
             writer = server.client(server.admin_token)
             for _ in range(3):
-                writer.capture(event_type=feedback.EVENT_TYPE_CUSTOMER_SELECTED)
+                writer.capture(event_type=feedback.FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED)
             writer.close()
             reader.join(60)
             self.assertEqual(watch.wait(10), 0)

@@ -148,8 +148,8 @@ class Completion(ServerCase):
         self.assertEqual(self.candidates("analytics", "learning", "--table", "f"), ["fields"])
         self.assertEqual(self.candidates("analytics", "learning", "--start", "y"), ["yesterday"])
         self.assertEqual(self.candidates("prompts", "show", "x", "--ver"), ["--version"])
-        self.assertEqual(self.candidates("call", "CorrectionService/Cap"),
-                         ["CorrectionService/CaptureEvent"])
+        self.assertEqual(self.candidates("call", "FeedbackService/Cap"),
+                         ["FeedbackService/CaptureFeedbackEvent"])
         self.assertIn("Check", self.candidates("call", ""))
         self.assertEqual(self.candidates("layouts", "ingest", "a", ""), [":files "])
         self.assertEqual(self.candidates("corrections", "capture", "--before", "@"), [":files @"])
@@ -158,7 +158,7 @@ class Completion(ServerCase):
 
     def test_what_the_server_knows(self):
         """Ids come from the server that the line names; text from there can't break the line."""
-        event = self.admin.capture(event_type=feedback.EVENT_TYPE_CUSTOMER_SELECTED,
+        event = self.admin.capture(event_type=feedback.FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED,
                                    document_id="a\u202eb").id
         self.assertIn(event, self.candidates("corrections", "show", ""))
         mapping = self.run_cli("--context", "home", "mappings", "confirm", "--customer", "c", "--sku", "s",
@@ -211,7 +211,7 @@ class Completion(ServerCase):
             "errata token create --role=SERV": "errata token create --role=SERVICE ",
             "errata context use har": "errata context use harbour ",
             "errata call GetExam": "errata call GetExamples ",
-            "errata call CorrectionService/Cap": "errata call CorrectionService/CaptureEvent ",
+            "errata call FeedbackService/Cap": "errata call FeedbackService/CaptureFeedbackEvent ",
             "errata layouts ingest inb": "errata layouts ingest inbox/",
             "errata layouts ingest inbox/o": "errata layouts ingest inbox/order.pdf ",
             "errata corrections capture @ev": "errata corrections capture @event.json ",

@@ -18,12 +18,12 @@ import threading
 import grpc
 
 from errata_cli import ERRATA, CliCase
-from erratad import admin, admin_grpc, correction, correction_grpc, feedback, main
+from erratad import admin, admin_grpc, feedback, feedback_service, feedback_service_grpc, main
 
 HOUR = 3600
 
 
-class WrongClock(admin_grpc.AdminServiceServicer, correction_grpc.CorrectionServiceServicer):
+class WrongClock(admin_grpc.AdminServiceServicer, feedback_service_grpc.FeedbackServiceServicer):
     """Creates tokens and takes corrections three hours ago, and knows nothing else."""
 
     @staticmethod
@@ -36,10 +36,10 @@ class WrongClock(admin_grpc.AdminServiceServicer, correction_grpc.CorrectionServ
         self.stamp(token.created_at)
         return admin.CreateTokenResponse(token=token, secret="errata_0123abcd_secret")
 
-    def CaptureEvent(self, request, context):
+    def CaptureFeedbackEvent(self, request, context):
         event = feedback.FeedbackEvent(id="0192f0c0-1111-7222-8333-444455556666")
         self.stamp(event.created_at)
-        return correction.CaptureEventResponse(event=event)
+        return feedback_service.CaptureFeedbackEventResponse(event=event)
 
 
 @contextlib.contextmanager
@@ -47,7 +47,7 @@ def python_server():
     server = grpc.server(concurrent.futures.ThreadPoolExecutor(2))
     servicer = WrongClock()
     admin_grpc.add_AdminServiceServicer_to_server(servicer, server)
-    correction_grpc.add_CorrectionServiceServicer_to_server(servicer, server)
+    feedback_service_grpc.add_FeedbackServiceServicer_to_server(servicer, server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     try:

@@ -110,7 +110,7 @@ class Help(CliCase):
             (self.folder / folder).mkdir(parents=True)
         for name in ("invoice-17", "invoice-18"):
             self.run_cli("layouts", "ingest", "invoice-17.pdf", "--document", name)
-        self.admin.capture(event_type=feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
+        self.admin.capture(event_type=feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
                            layout_fingerprint="a1b2c3", after_json='{"qty": 12}')
 
     def examples(self, words):

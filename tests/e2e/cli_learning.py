@@ -414,12 +414,12 @@ class Learning(CliCase):
 
         today = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
         for number in range(4):
-            client.capture(event_type=feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
+            client.capture(event_type=feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
                            layout_fingerprint="an-1", document_id=f"an-{number}",
                            before_json='{"qty": 1, "unit": "x"}', after_json='{"qty": 2, "unit": "x"}')
         self.run_cli("extractions", "record", "--layout", "an-1", "--document", "an-0", "--confidence",
                      "0.9", environment=here)
-        client.capture(event_type=feedback.EVENT_TYPE_EXTRACTION_FIELD_CORRECTED,
+        client.capture(event_type=feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED,
                        layout_fingerprint="an-1", document_id="an-0", before_json='{"date": 1}',
                        after_json='{"date": 2}')
         out, _ = self.run_cli("analytics", "learning", environment=here)
@@ -525,7 +525,7 @@ class Learning(CliCase):
                 extracted.mean_confidence = 0.7 + number / 400
         for number, name in enumerate(("qty", "単価の長い長い名前" * 4, "\u009b31m", "x" * 100)):
             reply.corrected_fields.add(field=name, count=1000000 >> (5 * number))
-        reply.by_event_type.add(event_type=feedback.EVENT_TYPE_MAPPING_REJECTED, count=12)
+        reply.by_event_type.add(event_type=feedback.FEEDBACK_EVENT_TYPE_MAPPING_REJECTED, count=12)
         for number in range(50):
             reply.layout_stats.add(layout_fingerprint=f"{number:064x}", seen_count=1000000)
         with self.played() as (servicer, environment):

@@ -19,7 +19,7 @@ from erratad import ROOT, admin, feedback, main, roles
 
 PDF = pathlib.Path(ROOT, "tests", "data", "pdf")
 WIDTHS = (60, 80, 120, 200)
-LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 FINGERPRINT = "e0757238e9064dc4226467a60255d777776cbe5c8b9a7cdb20d34cd15b1e7117"
 
 
@@ -62,7 +62,7 @@ class TerminalCase(CliCase):
         """Every list, every width: no line is wider, and no escape but colours comes through."""
         self.run_cli("layouts", "ingest", "inbox", "--id-prefix", "fit/", code=1)
         lists = (("corrections", "list"), ("examples", FINGERPRINT), ("events", "list"), ("layouts", "list"),
-                 ("token", "list"), ("org", "list"), ("methods",), ("methods", "CaptureEvent"),
+                 ("token", "list"), ("org", "list"), ("methods",), ("methods", "CaptureFeedbackEvent"),
                  ("admin", "info"), ("context", "list"), ("layouts", "profiles"),
                  ("events", "watch", "--from-seq", "1", "--count", "9"))
         for words in lists:

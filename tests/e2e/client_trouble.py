@@ -23,7 +23,7 @@ class Network(ServerCase):
 
     def setUp(self):
         self.proxy = Proxy(self.server.address)
-        self.admin.capture(event_type="EVENT_TYPE_EXTRACTION_LINE_CORRECTED",
+        self.admin.capture(event_type="FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED",
                            layout_fingerprint="driver", after_json='{"qty":1}')
 
     def tearDown(self):

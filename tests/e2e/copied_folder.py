@@ -13,9 +13,9 @@ import tempfile
 import threading
 import unittest
 
-from erratad import BIN, Server, admin, correction, feedback, main
+from erratad import BIN, Server, admin, feedback, feedback_service, main
 
-LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 META_BYTES = 2 * 4096
 COPY = "is a copy that was made while a server had the original open"
 EXIT_DAMAGED = 65
@@ -115,7 +115,7 @@ class CopiedFolder(unittest.TestCase):
         def write():
             client = self.server.client()
             while not stop.is_set():
-                client.corrections.CaptureEvent(correction.CaptureEventRequest(
+                client.feedback.CaptureFeedbackEvent(feedback_service.CaptureFeedbackEventRequest(
                     event=feedback.FeedbackEvent(event_type=LINE, layout_fingerprint="busy",
                                                  after_json='{"text":"%s"}' % ("y" * 3000))))
             client.close()

@@ -12,10 +12,11 @@ import unittest
 import grpc
 from google.protobuf import timestamp_pb2
 
-from erratad import (ServerCase, bad_fields, correction, feedback, layout, learning, main, roles)
+from erratad import (ServerCase, bad_fields, event_log, event_service, feedback, feedback_service,
+                     layout, main, prompt_service, roles)
 
-LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
-FIELD = feedback.EVENT_TYPE_EXTRACTION_FIELD_CORRECTED
+LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+FIELD = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED
 JSON_BYTES_MAX = 10240
 SNIPPET_CHARACTERS_MAX = 1500
 
@@ -26,19 +27,19 @@ def text(value):
 
 class Capture(ServerCase):
     def get(self, event_id):
-        return self.admin.corrections.GetFeedbackEvent(
-            correction.GetFeedbackEventRequest(id=event_id)).event
+        return self.admin.feedback.GetFeedbackEvent(
+            feedback_service.GetFeedbackEventRequest(id=event_id)).event
 
     def test_every_kind_of_action(self):
         """US1.1 to US1.5, FR-003, FR-004, SC-001: each action is one event, as it was made."""
         actions = [
-            (feedback.EVENT_TYPE_MAPPING_CONFIRMED,
+            (feedback.FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED,
              {"suggestions": ["INT-1", "INT-2"]}, {"internal_sku": "INT-1"}, {}),
             (LINE, {"qty": 10}, {"qty": 12}, {}),
             (FIELD, {"field": "po", "value": "1"}, {"field": "po", "value": "2"}, {}),
-            (feedback.EVENT_TYPE_CUSTOMER_SELECTED,
+            (feedback.FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED,
              {"candidates": ["a", "b"]}, {"customer_id": "b"}, {}),
-            (feedback.EVENT_TYPE_MAPPING_REJECTED,
+            (feedback.FEEDBACK_EVENT_TYPE_MAPPING_REJECTED,
              {"status": "SUGGESTED"}, {"status": "REJECTED"}, {"internal_sku": "INT-9"}),
         ]
         for event_type, before, after, meta in actions:
@@ -56,7 +57,7 @@ class Capture(ServerCase):
 
     def test_details_json_is_another_name(self):
         """US1.4: `details_json` is stored as `meta_json`; both at once are refused."""
-        event = self.admin.capture(event_type=feedback.EVENT_TYPE_MAPPING_REJECTED,
+        event = self.admin.capture(event_type=feedback.FEEDBACK_EVENT_TYPE_MAPPING_REJECTED,
                                    after_json='{"status":"REJECTED"}',
                                    details_json='{"internal_sku": "INT-3"}')
         stored = self.get(event.id)
@@ -123,8 +124,8 @@ class Capture(ServerCase):
         """Edge (deleted drafts): an event stays, with the draft that it names, whatever that is."""
         for _ in range(3):
             self.admin.capture(event_type=LINE, draft_order_id="draft-gone", after_json='{"qty":1}')
-        events = self.admin.corrections.ListFeedbackEvents(
-            correction.ListFeedbackEventsRequest(draft_order_id="draft-gone")).events
+        events = self.admin.feedback.ListFeedbackEvents(
+            feedback_service.ListFeedbackEventsRequest(draft_order_id="draft-gone")).events
         self.assertEqual(len(events), 3)
 
     def test_several_people(self):
@@ -132,8 +133,8 @@ class Capture(ServerCase):
         for user in ("ann", "bob"):
             self.admin.capture(event_type=LINE, draft_order_id="draft-two", actor_user_id=user,
                                entity_type="line", entity_id="1", after_json='{"qty":1}')
-        events = self.admin.corrections.ListFeedbackEvents(
-            correction.ListFeedbackEventsRequest(draft_order_id="draft-two")).events
+        events = self.admin.feedback.ListFeedbackEvents(
+            feedback_service.ListFeedbackEventsRequest(draft_order_id="draft-two")).events
         self.assertEqual([e.actor_user_id for e in events], ["bob", "ann"])
 
     def test_actor_is_the_bound_user(self):
@@ -168,7 +169,7 @@ class Examples(ServerCase):
             self.correct("ten", before_json=text({"qty": i}), after_json=text({"qty": i + 1}))
         reply = self.admin.examples("ten")
         self.assertEqual([json.loads(e.output)["qty"] for e in reply.examples], [10, 9, 8])
-        self.assertEqual(reply.match_level, correction.MATCH_LEVEL_EXACT)
+        self.assertEqual(reply.match_level, prompt_service.MATCH_LEVEL_EXACT)
         hints = json.loads(reply.hint_examples_json)
         self.assertEqual([h["output"]["qty"] for h in hints], [10, 9, 8])
 
@@ -177,7 +178,7 @@ class Examples(ServerCase):
         reply = self.admin.examples("never seen")
         self.assertEqual(len(reply.examples), 0)
         self.assertEqual(reply.hint_examples_json, "")
-        self.assertEqual(reply.match_level, correction.MATCH_LEVEL_NONE)
+        self.assertEqual(reply.match_level, prompt_service.MATCH_LEVEL_NONE)
 
     def test_snippet_and_output(self):
         """US3.4, FR-011 to FR-013: the first 1500 characters of the text, and the corrected JSON."""
@@ -202,9 +203,9 @@ class Examples(ServerCase):
 
     def test_only_extractions_count(self):
         """Of the five kinds only the two EXTRACTION_* serve as examples."""
-        for event_type in (feedback.EVENT_TYPE_MAPPING_CONFIRMED,
-                           feedback.EVENT_TYPE_MAPPING_REJECTED,
-                           feedback.EVENT_TYPE_CUSTOMER_SELECTED):
+        for event_type in (feedback.FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED,
+                           feedback.FEEDBACK_EVENT_TYPE_MAPPING_REJECTED,
+                           feedback.FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED):
             self.correct("kinds", event_type=event_type, after_json='{"internal_sku":"x"}',
                          meta_json='{"internal_sku":"x"}')
         self.assertEqual(len(self.admin.examples("kinds").examples), 0)
@@ -243,8 +244,8 @@ class Examples(ServerCase):
                     {f"{entity(i)}_{i}_{j}".ljust(60, "x"): j for j in range(150)}))
                 for i in range(150)]
             start = time.perf_counter()
-            self.admin.corrections.BatchCaptureEvents(
-                correction.BatchCaptureEventsRequest(events=events))
+            self.admin.feedback.BatchCaptureFeedbackEvents(
+                feedback_service.BatchCaptureFeedbackEventsRequest(events=events))
             return time.perf_counter() - start
 
         apart = batch(lambda i: f"apart-{i}")
@@ -254,10 +255,10 @@ class Examples(ServerCase):
         for i in range(25):
             self.correct("views", document_id=f"doc-{i // 5}", after_json=text({"qty": i}))
         self.assertEqual(len(self.admin.examples("views", limit=20).examples), 20)
-        hints = self.admin.examples("views", view=correction.EXAMPLE_VIEW_HINTS)
+        hints = self.admin.examples("views", view=prompt_service.EXAMPLE_VIEW_HINTS)
         self.assertEqual(len(hints.examples), 0)
         self.assertEqual(len(json.loads(hints.hint_examples_json)), 3)
-        plain = self.admin.examples("views", view=correction.EXAMPLE_VIEW_EXAMPLES)
+        plain = self.admin.examples("views", view=prompt_service.EXAMPLE_VIEW_EXAMPLES)
         self.assertEqual((len(plain.examples), plain.hint_examples_json), (3, ""))
         apart = self.admin.examples("views", distinct_documents=True)
         self.assertEqual([json.loads(e.output)["qty"] for e in apart.examples], [24, 19, 14])
@@ -272,7 +273,7 @@ class Examples(ServerCase):
         event = feedback.FeedbackEvent(event_type=LINE, layout_fingerprint="backfill",
                                        after_json='{"qty":2}')
         event.created_at.FromJsonString("2020-01-02T03:04:05.000006Z")
-        importer.corrections.CaptureEvent(correction.CaptureEventRequest(event=event))
+        importer.feedback.CaptureFeedbackEvent(feedback_service.CaptureFeedbackEventRequest(event=event))
         reply = self.admin.examples("backfill")
         self.assertEqual([json.loads(e.output)["qty"] for e in reply.examples], [1, 2])
         self.assertEqual(reply.examples[1].created_at.ToJsonString(),
@@ -286,8 +287,8 @@ class Examples(ServerCase):
         self.assertEqual([json.loads(e.output)["qty"] for e in then.examples], [1])
 
     def newest_seq(self):
-        from erratad import learning
-        return self.admin.learning.ListEvents(learning.ListEventsRequest(page_size=1)).events[0].seq
+        from erratad import event_service
+        return self.admin.log.ListEvents(event_service.ListEventsRequest(page_size=1)).events[0].seq
 
     def test_a_role_mark_in_a_correction_stays_data(self):
         """Text that plays the system's part stays as it was in `examples`, harmless in the hint."""
@@ -347,8 +348,8 @@ class Lists(ServerCase):
         self.client = self.server.client(token.secret)
 
     def list(self, **fields):
-        return self.client.corrections.ListFeedbackEvents(
-            correction.ListFeedbackEventsRequest(**fields))
+        return self.client.feedback.ListFeedbackEvents(
+            feedback_service.ListFeedbackEventsRequest(**fields))
 
     def test_filters_and_pages(self):
         """FR-017, US5.5: by type, layout, document, entity, actor, field and time; in pages."""
@@ -390,8 +391,8 @@ class Lists(ServerCase):
 
     def test_batches_are_all_or_nothing(self):
         def batch(events):
-            return self.client.corrections.BatchCaptureEvents(
-                correction.BatchCaptureEventsRequest(events=events)).events
+            return self.client.feedback.BatchCaptureFeedbackEvents(
+                feedback_service.BatchCaptureFeedbackEventsRequest(events=events)).events
 
         def event(**fields):
             return feedback.FeedbackEvent(event_type=LINE, layout_fingerprint="batch", **fields)
@@ -410,19 +411,19 @@ class Lists(ServerCase):
 
     def test_a_page_ends_at_one_mebibyte(self):
         big = text({"note": "x" * 9_000})
-        self.client.corrections.BatchCaptureEvents(correction.BatchCaptureEventsRequest(events=[
+        self.client.feedback.BatchCaptureFeedbackEvents(feedback_service.BatchCaptureFeedbackEventsRequest(events=[
             feedback.FeedbackEvent(event_type=LINE, layout_fingerprint="big", before_json=big,
                                    after_json=big, meta_json=text({"m": "y" * 60_000}))
             for _ in range(60)]))
         page = self.list(layout_fingerprint="big", page_size=1000)
         self.assertLess(page.ByteSize(), (1 << 20) + 512)
         self.assertTrue(page.next_page_token)
-        for subject in (None, learning.Subject(kind="layout", id="big")):
+        for subject in (None, event_log.Subject(kind="layout", id="big")):
             seen, token = [], ""
             while True:
-                page = self.client.learning.ListEvents(learning.ListEventsRequest(
+                page = self.client.log.ListEvents(event_service.ListEventsRequest(
                     page_size=1000, page_token=token, subject=subject,
-                    kind=learning.EVENT_KIND_FEEDBACK))
+                    kind=event_log.EVENT_KIND_FEEDBACK))
                 self.assertLess(page.ByteSize(), (1 << 20) + 512)
                 seen += [e.seq for e in page.events]
                 token = page.next_page_token
@@ -451,8 +452,8 @@ class Lists(ServerCase):
     def test_every_bad_field_is_named_at_once(self):
         """Size, age, type and format are told in one answer, of each event."""
         def batch(events):
-            return self.client.corrections.BatchCaptureEvents(
-                correction.BatchCaptureEventsRequest(events=events))
+            return self.client.feedback.BatchCaptureFeedbackEvents(
+                feedback_service.BatchCaptureFeedbackEventsRequest(events=events))
 
         old = feedback.FeedbackEvent(event_type=LINE, meta_json=text({"m": "y" * 70_000}))
         old.created_at.FromSeconds(-1)

@@ -11,7 +11,7 @@ import subprocess
 import time
 import unittest
 
-from erratad import BIN, Server, learning, main
+from erratad import BIN, Server, event_service, main
 
 GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
 ERRATA = os.path.join(BIN, "errata")
@@ -48,7 +48,7 @@ class Crowded(unittest.TestCase):
         self.assertRegex(server.read_log(), r"connections-max: 10000 are more than 256 descriptors.* 128 "
                                             r"are allowed")
         client = server.client()
-        watcher = client.learning.WatchEvents(learning.WatchEventsRequest())
+        watcher = client.log.WatchEvents(event_service.WatchEventsRequest())
         peers = []
         for i in range(300):
             peers.append(greet(server.address))
@@ -79,7 +79,7 @@ class Crowded(unittest.TestCase):
         """Refused: the command line names the reason as a likely one, and the log says it."""
         server = self.serve("--connections-max", "2")
         clients = [server.client() for _ in range(2)]
-        watchers = [c.learning.WatchEvents(learning.WatchEventsRequest()) for c in clients]
+        watchers = [c.log.WatchEvents(event_service.WatchEventsRequest()) for c in clients]
         for client in clients:
             client.examples("busy")
         done = subprocess.run([ERRATA, "--server", server.address, "health", "--timeout", "5s"],

@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 import recount
-from erratad import BIN, ROOT, Server, analytics, extraction, feedback, learning, main, mappings
+from erratad import BIN, ROOT, Server, analytics, event_log, extraction, feedback, main, mappings
 
 DOCUMENTS = 140
 SECONDS = 60
@@ -68,16 +68,16 @@ class Demo(unittest.TestCase):
     def assert_sums(self, client):
         self.assertEqual(recount.check(client), [])
         kinds = [event.kind for event in client.events()]
-        self.assertEqual(kinds.count(learning.EVENT_KIND_EXTRACTION_RECORDED), DOCUMENTS)
-        self.assertGreater(kinds.count(learning.EVENT_KIND_MAPPING_APPLIED), 0)
+        self.assertEqual(kinds.count(event_log.EVENT_KIND_EXTRACTION_RECORDED), DOCUMENTS)
+        self.assertGreater(kinds.count(event_log.EVENT_KIND_MAPPING_APPLIED), 0)
         types = {event.feedback_event.event_type for event in
-                 client.events(kind=learning.EVENT_KIND_FEEDBACK)}
-        self.assertEqual(types, set(feedback.EventType.values()[1:]), "an action never happened")
+                 client.events(kind=event_log.EVENT_KIND_FEEDBACK)}
+        self.assertEqual(types, set(feedback.FeedbackEventType.values()[1:]), "an action never happened")
         uses = sum(one.use_count for one in client.all_pages(
             client.mappings.ListMappings, mappings.ListMappingsRequest(page_size=1000), "mappings"))
         self.assertIn(f"applied {uses:,} times", " ".join(self.done.stdout.split()))
         arms = {event.extraction_recorded.extraction.arm for event in
-                client.events(kind=learning.EVENT_KIND_EXTRACTION_RECORDED)}
+                client.events(kind=event_log.EVENT_KIND_EXTRACTION_RECORDED)}
         self.assertEqual(arms, {extraction.EXPERIMENT_ARM_TREATMENT, extraction.EXPERIMENT_ARM_CONTROL})
 
     def test_one_seed_prints_the_same(self):

@@ -12,12 +12,12 @@ import grpc
 
 import pdf_data
 import recount
-from erratad import (ServerCase, admin, analytics, bad_fields, correction, extraction, feedback, learning,
-                     main, roles)
+from erratad import (ServerCase, admin, analytics, bad_fields, event_log, event_service, extraction,
+                     extraction_service, feedback, feedback_service, main, roles)
 from errata.v1 import match_mode_pb2
 
-LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
-FIELD = feedback.EVENT_TYPE_EXTRACTION_FIELD_CORRECTED
+LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+FIELD = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED
 NONE = extraction.EXPERIMENT_ARM_NONE
 TREATMENT = extraction.EXPERIMENT_ARM_TREATMENT
 CONTROL = extraction.EXPERIMENT_ARM_CONTROL
@@ -37,7 +37,7 @@ class ExtractionCase(ServerCase):
 
     def record_all(self, many):
         """Many at once; as each was answered."""
-        calls = [self.client.corrections.RecordExtraction.future(correction.RecordExtractionRequest(
+        calls = [self.client.extractions.RecordExtraction.future(extraction_service.RecordExtractionRequest(
             extraction=extraction.Extraction(**fields))) for fields in many]
         return [call.result().extraction for call in calls]
 
@@ -47,8 +47,8 @@ class ExtractionCase(ServerCase):
 
     def correct_all(self, events):
         for start in range(0, len(events), 1000):
-            self.client.corrections.BatchCaptureEvents(
-                correction.BatchCaptureEventsRequest(events=events[start:start + 1000]))
+            self.client.feedback.BatchCaptureFeedbackEvents(
+                feedback_service.BatchCaptureFeedbackEventsRequest(events=events[start:start + 1000]))
 
     def ready(self, layout="layout"):
         """Three examples: extractions count in the experiment from now on."""
@@ -62,7 +62,7 @@ class ExtractionCase(ServerCase):
         return self.client.analytics.GetExperimentReport(analytics.GetExperimentReportRequest())
 
     def newest_seq(self):
-        return self.client.learning.ListEvents(learning.ListEventsRequest(page_size=1)).events[0].seq
+        return self.client.log.ListEvents(event_service.ListEventsRequest(page_size=1)).events[0].seq
 
     def assert_recount(self):
         self.assertEqual(recount.check(self.client), [])
@@ -75,8 +75,8 @@ class Recorded(ExtractionCase):
         self.assertEqual((made.document_id, made.draft_order_id, made.model, made.field_count),
                          ("d-1", "o-1", "m-7", 12))
         self.assertEqual((made.org_id, made.arm, len(made.id)), (self.org.id, NONE, 36))
-        event = self.client.learning.GetEvent(learning.GetEventRequest(id=made.id)).event
-        self.assertEqual(event.kind, learning.EVENT_KIND_EXTRACTION_RECORDED)
+        event = self.client.log.GetEvent(event_service.GetEventRequest(id=made.id)).event
+        self.assertEqual(event.kind, event_log.EVENT_KIND_EXTRACTION_RECORDED)
         told = event.extraction_recorded
         self.assertEqual(told.confidence_millionths, 123456)
         self.assertEqual((told.layout_ready, list(told.example_seqs), list(told.exposure_seqs)),
@@ -119,7 +119,7 @@ class Recorded(ExtractionCase):
 
     def test_other_actions_are_no_corrections(self):
         self.record(document_id="d-1")
-        for kind in (feedback.EVENT_TYPE_CUSTOMER_SELECTED, feedback.EVENT_TYPE_MAPPING_CONFIRMED):
+        for kind in (feedback.FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED, feedback.FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED):
             self.client.capture(event_type=kind, document_id="d-1", after_json='{"customer_id":"c"}')
         self.correct(document_id="d-2")
         self.correct(layout_fingerprint="layout")
@@ -142,8 +142,8 @@ class Recorded(ExtractionCase):
             return super().record(**fields)
         one = extraction.Extraction(confidence=0.5, **fields)
         one.created_at.FromJsonString(created_at)
-        return self.client.corrections.RecordExtraction(
-            correction.RecordExtractionRequest(extraction=one)).extraction
+        return self.client.extractions.RecordExtraction(
+            extraction_service.RecordExtractionRequest(extraction=one)).extraction
 
     def test_fr_018_correction_rate_by_layout(self):
         """Corrected by all, for each layout; a layout without extractions has no rate."""
@@ -191,7 +191,7 @@ class Recorded(ExtractionCase):
         made = self.record(document_id="d", exposure_refs=[reference, prompt.exposure_ref],
                            example_ids=[examples[0].id])
         self.assertEqual(sorted(made.example_ids), sorted(e.id for e in examples))
-        event = self.client.learning.GetEvent(learning.GetEventRequest(id=made.id)).event
+        event = self.client.log.GetEvent(event_service.GetEventRequest(id=made.id)).event
         self.assertEqual(len(event.extraction_recorded.exposure_seqs), 2)
         self.assertEqual(len(event.extraction_recorded.example_seqs), 3)
 
@@ -206,16 +206,16 @@ class Recorded(ExtractionCase):
         self.assertEqual((again, self.newest_seq()), (first, seq))
         other = self.record(document_id="d-2", exposure_refs=[reference])
         self.assertNotEqual(other.id, first.id)
-        self.assertEqual(len(self.client.events(kind=learning.EVENT_KIND_EXPOSURE_RECORDED)), 1)
+        self.assertEqual(len(self.client.events(kind=event_log.EVENT_KIND_EXPOSURE_RECORDED)), 1)
         self.assertEqual(self.coverage().extraction_count, 2)
         self.assert_recount()
 
     def test_the_same_key_again(self):
         key = [("idempotency-key", "once")]
-        request = correction.RecordExtractionRequest(extraction=extraction.Extraction(
+        request = extraction_service.RecordExtractionRequest(extraction=extraction.Extraction(
             document_id="d", layout_fingerprint="layout", confidence=0.5))
-        first = self.client.corrections.RecordExtraction(request, metadata=key)
-        again = self.client.corrections.RecordExtraction(request, metadata=key)
+        first = self.client.extractions.RecordExtraction(request, metadata=key)
+        again = self.client.extractions.RecordExtraction(request, metadata=key)
         self.assertEqual(first.SerializeToString(), again.SerializeToString())
         self.assertEqual(self.coverage().extraction_count, 1)
 

@@ -14,10 +14,11 @@ import uuid
 import grpc
 
 import pdf_data
-from erratad import (ServerCase, admin, correction, feedback, is_client_stream, is_stream, layout,
-                     learning, main, methods, options, roles)
+from erratad import (ServerCase, admin, event_log, event_service, feedback, feedback_service,
+                     is_client_stream, is_stream, layout, main, methods, options, prompt_service,
+                     prompt_template, roles)
 
-LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 STREAM_SECONDS = 0.2  # for the first message of a stream that may have none
 ALL_ROLES = [r for r in roles.Role.values() if r != roles.ROLE_UNSPECIFIED]
 OPEN_METHODS = (  # those that need no token: what is asked of them
@@ -165,8 +166,8 @@ class Canaries(ServerCase):
             heard.append(self.send(client, path, request))
             put_required(request, "listener")
             heard.append(self.send(client, path, request))
-        newest = client.learning.ListEvents(learning.ListEventsRequest(page_size=1)).events[0].seq
-        stream = client.learning.WatchEvents(learning.WatchEventsRequest(from_seq=1), timeout=20)
+        newest = client.log.ListEvents(event_service.ListEventsRequest(page_size=1)).events[0].seq
+        stream = client.log.WatchEvents(event_service.WatchEventsRequest(from_seq=1), timeout=20)
         for message in stream:
             heard.append((None, "", message.SerializeToString()))
             if message.event.seq >= newest:
@@ -242,21 +243,21 @@ class OneConnection(ServerCase):
 
     def capture(self, side, number):
         own = self.sides[side][0]
-        return self.call(side, ("/errata.v1.CorrectionService/CaptureEvent",
-                                correction.CaptureEventResponse), correction.CaptureEventRequest(
+        return self.call(side, ("/errata.v1.FeedbackService/CaptureFeedbackEvent",
+                                feedback_service.CaptureFeedbackEventResponse), feedback_service.CaptureFeedbackEventRequest(
             event=feedback.FeedbackEvent(event_type=LINE, layout_fingerprint="shared",
                                          entity_type="line", entity_id=str(number),
                                          after_json='{"whose":"%s","n":%d}' % (own, number))))
 
     def test_answers_do_not_mix(self):
         requests = (
-            (("/errata.v1.CorrectionService/GetExamples", correction.GetExamplesResponse),
-             correction.GetExamplesRequest(layout_fingerprint="shared", limit=20)),
-            (("/errata.v1.LearningService/ListEvents", learning.ListEventsResponse),
-             learning.ListEventsRequest(page_size=20)),
-            (("/errata.v1.CorrectionService/ListFeedbackEvents",
-              correction.ListFeedbackEventsResponse),
-             correction.ListFeedbackEventsRequest(entity_type="line", entity_id="3")),
+            (("/errata.v1.PromptService/GetExamples", prompt_service.GetExamplesResponse),
+             prompt_service.GetExamplesRequest(layout_fingerprint="shared", limit=20)),
+            (("/errata.v1.EventService/ListEvents", event_service.ListEventsResponse),
+             event_service.ListEventsRequest(page_size=20)),
+            (("/errata.v1.FeedbackService/ListFeedbackEvents",
+              feedback_service.ListFeedbackEventsResponse),
+             feedback_service.ListFeedbackEventsRequest(entity_type="line", entity_id="3")),
         )
         for first in self.capture(0, 0), self.capture(1, 0):
             first.result()
@@ -275,16 +276,16 @@ class OneConnection(ServerCase):
         """What one writes is no news to the other: its watch gets its own event, and that alone."""
         got = []
         stream = self.proxy.plain.unary_stream(
-            "/errata.v1.LearningService/WatchEvents", learning.WatchEventsRequest.SerializeToString,
-            learning.WatchEventsResponse.FromString)(
-                learning.WatchEventsRequest(from_seq=1), timeout=60, metadata=self.sides[1][1])
+            "/errata.v1.EventService/WatchEvents", event_service.WatchEventsRequest.SerializeToString,
+            event_service.WatchEventsResponse.FromString)(
+                event_service.WatchEventsRequest(from_seq=1), timeout=60, metadata=self.sides[1][1])
         done = threading.Event()
 
         def read():
             try:
                 for message in stream:
                     got.append(message)
-                    if message.event.kind == learning.EVENT_KIND_FEEDBACK:
+                    if message.event.kind == event_log.EVENT_KIND_FEEDBACK:
                         done.set()
             except grpc.RpcError:
                 done.set()
@@ -379,16 +380,16 @@ class Walls(ServerCase):
             mine.capture(event_type=LINE, layout_fingerprint="same", document_id="same",
                          entity_type="line", entity_id="same", after_json='{"qty":%d}' % i)
         questions = [
-            ("/errata.v1.CorrectionService/GetExamples",
-             correction.GetExamplesRequest(layout_fingerprint="same")),
-            ("/errata.v1.CorrectionService/PreparePrompt",
-             correction.PreparePromptRequest(template="{{hint_examples}}", document_id="same",
+            ("/errata.v1.PromptService/GetExamples",
+             prompt_service.GetExamplesRequest(layout_fingerprint="same")),
+            ("/errata.v1.PromptService/PreparePrompt",
+             prompt_service.PreparePromptRequest(template="{{hint_examples}}", document_id="same",
                                              layout_fingerprint="same")),
-            ("/errata.v1.CorrectionService/ListPromptTemplates",
-             correction.ListPromptTemplatesRequest()),
-            ("/errata.v1.CorrectionService/ListFeedbackEvents",
-             correction.ListFeedbackEventsRequest(entity_type="line", entity_id="same")),
-            ("/errata.v1.LearningService/ListEvents", learning.ListEventsRequest()),
+            ("/errata.v1.PromptService/ListPromptTemplates",
+             prompt_service.ListPromptTemplatesRequest()),
+            ("/errata.v1.FeedbackService/ListFeedbackEvents",
+             feedback_service.ListFeedbackEventsRequest(entity_type="line", entity_id="same")),
+            ("/errata.v1.EventService/ListEvents", event_service.ListEventsRequest()),
             ("/errata.v1.AdminService/ListTokens", admin.ListTokensRequest()),
         ]
         contract = {path: method for path, method, _ in methods()}
@@ -402,8 +403,8 @@ class Walls(ServerCase):
         for i in range(20):
             self.theirs.capture(event_type=LINE, layout_fingerprint="same", document_id="same",
                                 entity_type="line", entity_id="same", after_json='{"qty":-%d}' % i)
-        self.theirs.corrections.PutPromptTemplate(correction.PutPromptTemplateRequest(
-            prompt_template=correction.PromptTemplate(name="same", text=self.canary)))
+        self.theirs.prompts.PutPromptTemplate(prompt_service.PutPromptTemplateRequest(
+            prompt_template=prompt_template.PromptTemplate(name="same", text=self.canary)))
         self.theirs.ingest("same", pdf_data.small(1))
         self.assertEqual(before, ask_all())
 

@@ -16,14 +16,14 @@ import unittest
 
 import grpc
 
-from erratad import (BIN, Server, admin, correction, feedback, health_pb2, learning, main,
-                     wait_until)
+from erratad import (BIN, Server, admin, event_service, feedback, feedback_service, health_pb2,
+                     main, wait_until)
 
-LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 
 
 def event(**fields):
-    return correction.CaptureEventRequest(event=feedback.FeedbackEvent(
+    return feedback_service.CaptureFeedbackEventRequest(event=feedback.FeedbackEvent(
         event_type=LINE, layout_fingerprint="life", **fields))
 
 
@@ -48,8 +48,8 @@ class FirstStart(unittest.TestCase):
             server.start()
             self.assertEqual(server.admin_token, token)
             client = server.client()
-            again = client.corrections.GetFeedbackEvent(
-                correction.GetFeedbackEventRequest(id=stored.id)).event
+            again = client.feedback.GetFeedbackEvent(
+                feedback_service.GetFeedbackEventRequest(id=stored.id)).event
             self.assertEqual(again.after_json, '{"qty":12}')
             self.assertEqual(len(client.examples("life").examples), 1)
             second = client.capture(event_type=LINE, after_json='{"qty":13}')
@@ -111,7 +111,7 @@ class Idempotency(unittest.TestCase):
         with Server() as server:
             client = server.client()
             key = [("idempotency-key", "order 7/line 3")]
-            path = "/errata.v1.CorrectionService/CaptureEvent"
+            path = "/errata.v1.FeedbackService/CaptureFeedbackEvent"
             body = event(after_json='{"qty":12}').SerializeToString()
             first = client.raw(path, body, metadata=key)
             self.assertEqual(first[0], grpc.StatusCode.OK)
@@ -138,7 +138,7 @@ class Idempotency(unittest.TestCase):
             answers = []
 
             def run(client):
-                reply = client.corrections.CaptureEvent(
+                reply = client.feedback.CaptureFeedbackEvent(
                     event(after_json='{"qty":1}'), metadata=[("idempotency-key", "race")])
                 answers.append(reply.SerializeToString())
 
@@ -164,7 +164,7 @@ class Drain(unittest.TestCase):
                 while not stop.is_set():
                     number += 1
                     try:
-                        reply = client.corrections.CaptureEvent(event(after_json='{"n":1}'),
+                        reply = client.feedback.CaptureFeedbackEvent(event(after_json='{"n":1}'),
                                                                 timeout=10)
                         stored.append(reply.event.id)
                     except grpc.RpcError as e:
@@ -191,7 +191,7 @@ class Drain(unittest.TestCase):
             kept = set()
             token = ""
             while True:
-                page = client.corrections.ListFeedbackEvents(correction.ListFeedbackEventsRequest(
+                page = client.feedback.ListFeedbackEvents(feedback_service.ListFeedbackEventsRequest(
                     layout_fingerprint="life", page_size=1000, page_token=token))
                 kept |= {e.id for e in page.events}
                 token = page.next_page_token
@@ -205,7 +205,7 @@ class Drain(unittest.TestCase):
             client = server.client()
             watch = client.health.Watch(health_pb2.HealthCheckRequest(service=""), timeout=20)
             self.assertEqual(next(watch).status, health_pb2.HealthCheckResponse.SERVING)
-            events = client.learning.WatchEvents(learning.WatchEventsRequest(), timeout=20)
+            events = client.log.WatchEvents(event_service.WatchEventsRequest(), timeout=20)
             time.sleep(0.2)
             server.terminate()
             start = time.monotonic()
@@ -277,7 +277,7 @@ class Hangup(unittest.TestCase):
                 yield event(after_json='{"n":1}').SerializeToString()
                 go_on.wait(20)
 
-            call = client.plain.stream_unary("/errata.v1.CorrectionService/CaptureEvent").future(
+            call = client.plain.stream_unary("/errata.v1.FeedbackService/CaptureFeedbackEvent").future(
                 request(), timeout=30, metadata=client.metadata)
             wait_until(lambda: server.counters(client)["calls_live"] > 1, "the call", 20)
             server.terminate()
@@ -315,7 +315,7 @@ class Health(unittest.TestCase):
             self.assertTrue(re.fullmatch(r"\d+\.\d+\.\d+", info.version))
             self.assertEqual(info.log_engine, "lmdb")
             counts = {(m.method, m.code): m.count for m in info.methods}
-            self.assertEqual(counts[("errata.v1.CorrectionService/GetExamples", 0)], 3)
+            self.assertEqual(counts[("errata.v1.PromptService/GetExamples", 0)], 3)
             self.assertTrue(info.counters)
 
 

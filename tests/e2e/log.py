@@ -10,17 +10,18 @@ import time
 
 import grpc
 
-from erratad import ServerCase, Server, admin, correction, feedback, learning, main, roles
+from erratad import (Server, ServerCase, admin, event_log, event_service, feedback,
+                     feedback_service, main, roles)
 
-LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 
 
 class Log(ServerCase):
     def all_events(self):
         events, token = [], ""
         while True:
-            page = self.admin.learning.ListEvents(
-                learning.ListEventsRequest(page_size=1000, page_token=token))
+            page = self.admin.log.ListEvents(
+                event_service.ListEventsRequest(page_size=1000, page_token=token))
             events += page.events
             token = page.next_page_token
             if not token:
@@ -33,7 +34,7 @@ class Log(ServerCase):
                                after_json='{"qty":%d}' % i)
         events = list(reversed(self.all_events()))
         self.assertEqual([e.seq for e in events], list(range(1, len(events) + 1)))
-        self.assertEqual(events[0].kind, learning.EVENT_KIND_ORGANIZATION_CREATED)
+        self.assertEqual(events[0].kind, event_log.EVENT_KIND_ORGANIZATION_CREATED)
         self.assertEqual(events[0].previous_sha256, bytes(32))
         for older, newer in zip(events, events[1:]):
             self.assertLessEqual(older.recorded_at.ToMicroseconds(),
@@ -42,18 +43,18 @@ class Log(ServerCase):
             self.assertLess(older.id, newer.id)
         self.assertEqual(len({e.previous_sha256 for e in events}), len(events))
         for e in events[-3:]:
-            by_id = self.admin.learning.GetEvent(learning.GetEventRequest(id=e.id)).event
-            by_seq = self.admin.learning.GetEvent(learning.GetEventRequest(seq=e.seq)).event
+            by_id = self.admin.log.GetEvent(event_service.GetEventRequest(id=e.id)).event
+            by_seq = self.admin.log.GetEvent(event_service.GetEventRequest(seq=e.seq)).event
             self.assertEqual(by_id, e)
             self.assertEqual(by_seq, e)
-        self.assert_code(grpc.StatusCode.NOT_FOUND, self.admin.learning.GetEvent,
-                         learning.GetEventRequest(seq=10**9))
+        self.assert_code(grpc.StatusCode.NOT_FOUND, self.admin.log.GetEvent,
+                         event_service.GetEventRequest(seq=10**9))
 
     def test_the_facts_have_their_hash(self):
         """What is stored of an event below field 20 hashes to `facts_sha256`: anyone can check."""
         made = self.admin.capture(event_type=LINE, layout_fingerprint="hash", document_id="d",
                                   before_json='{"a":1}', after_json='{"a":2}')
-        e = self.admin.learning.GetEvent(learning.GetEventRequest(id=made.id)).event
+        e = self.admin.log.GetEvent(event_service.GetEventRequest(id=made.id)).event
         facts = feedback.FeedbackEvent()
         facts.CopyFrom(e.feedback_event)
         for field in list(facts.DESCRIPTOR.fields):
@@ -65,19 +66,19 @@ class Log(ServerCase):
         for i in range(4):
             self.admin.capture(event_type=LINE, layout_fingerprint="subject-a",
                                after_json='{"qty":%d}' % i)
-        events = self.admin.learning.ListEvents(learning.ListEventsRequest(
-            subject=learning.Subject(kind="layout", id="subject-a"))).events
+        events = self.admin.log.ListEvents(event_service.ListEventsRequest(
+            subject=event_log.Subject(kind="layout", id="subject-a"))).events
         self.assertEqual(len(events), 4)
         self.assertTrue(all(e.feedback_event.layout_fingerprint == "subject-a" for e in events))
-        tokens = self.admin.learning.ListEvents(learning.ListEventsRequest(
-            kind=learning.EVENT_KIND_TOKEN_CREATED)).events
-        self.assertTrue(all(e.kind == learning.EVENT_KIND_TOKEN_CREATED for e in tokens))
+        tokens = self.admin.log.ListEvents(event_service.ListEventsRequest(
+            kind=event_log.EVENT_KIND_TOKEN_CREATED)).events
+        self.assertTrue(all(e.kind == event_log.EVENT_KIND_TOKEN_CREATED for e in tokens))
         self.assertGreaterEqual(len(tokens), 1)
 
 
 class Watch(ServerCase):
     def head(self):
-        return self.admin.learning.ListEvents(learning.ListEventsRequest(page_size=1)).events[0].seq
+        return self.admin.log.ListEvents(event_service.ListEventsRequest(page_size=1)).events[0].seq
 
     def write(self, count, note="x"):
         for i in range(count):
@@ -85,7 +86,7 @@ class Watch(ServerCase):
                                after_json='{"%s":%d}' % (note, i))
 
     def test_from_now_on(self):
-        stream = self.admin.learning.WatchEvents(learning.WatchEventsRequest(), timeout=20)
+        stream = self.admin.log.WatchEvents(event_service.WatchEventsRequest(), timeout=20)
         time.sleep(0.3)
         head = self.head()
         self.write(5)
@@ -102,8 +103,8 @@ class Watch(ServerCase):
         seen = []
         while len(seen) < 200:
             client = self.server.client()
-            stream = client.learning.WatchEvents(
-                learning.WatchEventsRequest(from_seq=start + len(seen)), timeout=30)
+            stream = client.log.WatchEvents(
+                event_service.WatchEventsRequest(from_seq=start + len(seen)), timeout=30)
             for reply in stream:
                 seen.append(reply.event.seq)
                 if len(seen) % 20 == 0:
@@ -119,9 +120,9 @@ class Watch(ServerCase):
         self.write(3)
         self.admin.create_token(roles.ROLE_SERVICE)
         self.write(3)
-        stream = self.admin.learning.WatchEvents(learning.WatchEventsRequest(
-            from_seq=start, kinds=[learning.EVENT_KIND_TOKEN_CREATED]), timeout=20)
-        self.assertEqual(next(stream).event.kind, learning.EVENT_KIND_TOKEN_CREATED)
+        stream = self.admin.log.WatchEvents(event_service.WatchEventsRequest(
+            from_seq=start, kinds=[event_log.EVENT_KIND_TOKEN_CREATED]), timeout=20)
+        self.assertEqual(next(stream).event.kind, event_log.EVENT_KIND_TOKEN_CREATED)
         stream.cancel()
 
 
@@ -132,15 +133,15 @@ class SlowReader(ServerCase):
         events = [feedback.FeedbackEvent(event_type=LINE, layout_fingerprint="slow", after_json=big,
                                          before_json=big) for _ in range(100)]
         for _ in range(34):
-            self.admin.corrections.BatchCaptureEvents(
-                correction.BatchCaptureEventsRequest(events=events), timeout=30)
+            self.admin.feedback.BatchCaptureFeedbackEvents(
+                feedback_service.BatchCaptureFeedbackEventsRequest(events=events), timeout=30)
         self.admin.examples("slow")
         before = self.server.rss_kb()
         readers, streams = [], []
         for _ in range(10):
             reader = self.server.client(channel_options=(
                 ("grpc.http2.lookahead_bytes", 65536), ("grpc.http2.bdp_probe", 0)))
-            stream = reader.learning.WatchEvents(learning.WatchEventsRequest(from_seq=1),
+            stream = reader.log.WatchEvents(event_service.WatchEventsRequest(from_seq=1),
                                                  timeout=60)
             next(stream)
             readers.append(reader)

@@ -13,8 +13,8 @@ import time
 import grpc
 
 import recount
-from erratad import (ServerCase, bad_fields, correction, feedback, learning, main, mappings,
-                     roles, sku_mapping)
+from erratad import (ServerCase, bad_fields, event_log, event_service, feedback, feedback_service,
+                     main, mappings, roles, sku_mapping)
 
 SUGGESTED = sku_mapping.MAPPING_STATUS_SUGGESTED
 CONFIRMED = sku_mapping.MAPPING_STATUS_CONFIRMED
@@ -24,7 +24,7 @@ NONE = mappings.MATCH_METHOD_NONE
 EXACT = mappings.MATCH_METHOD_EXACT_MAPPING
 SUGGESTION = mappings.MATCH_METHOD_SUGGESTED_MAPPING
 SIMILAR = mappings.MATCH_METHOD_SIMILAR_SKU
-LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 
 
 def trigrams(text):
@@ -78,11 +78,11 @@ class MappingCase(ServerCase):
             mappings.RecordMatchesRequest(exposure_ref=reference, **fields))
 
     def feedback_event(self, event_id):
-        return self.admin.corrections.GetFeedbackEvent(
-            correction.GetFeedbackEventRequest(id=event_id)).event
+        return self.admin.feedback.GetFeedbackEvent(
+            feedback_service.GetFeedbackEventRequest(id=event_id)).event
 
     def newest_seq(self):
-        return self.admin.learning.ListEvents(learning.ListEventsRequest(page_size=1)).events[0].seq
+        return self.admin.log.ListEvents(event_service.ListEventsRequest(page_size=1)).events[0].seq
 
     def assert_counts_are_the_logs(self):
         self.assertEqual(recount.check(self.admin), [])
@@ -103,7 +103,7 @@ class Scenarios(MappingCase):
         self.assertEqual(self.get(one.id), by_id)
         self.assertEqual(self.list(), [by_id])
         event = self.feedback_event(first.event_id)
-        self.assertEqual(event.event_type, feedback.EVENT_TYPE_MAPPING_CONFIRMED)
+        self.assertEqual(event.event_type, feedback.FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED)
         self.assertEqual((event.entity_type, event.entity_id), ("sku_mapping", one.id))
         self.assertEqual(json.loads(event.after_json),
                          {"status": "CONFIRMED", "confidence": 1.0, "internal_sku": "INT-999"})
@@ -136,15 +136,15 @@ class Scenarios(MappingCase):
         self.confirm("ABC-123", "INT-999")
 
         def feedback_count():
-            return len(self.admin.events(kind=learning.EVENT_KIND_FEEDBACK))
+            return len(self.admin.events(kind=event_log.EVENT_KIND_FEEDBACK))
 
         before, seq = feedback_count(), self.newest_seq()
         reply = self.match("ABC-123")
         self.assertEqual(self.newest_seq(), seq, "a read stored something")
         self.record(reply.exposure_ref, draft_order_id="draft-us4-3")
         kinds = [e.kind for e in self.admin.events() if e.seq > seq]
-        self.assertEqual(sorted(kinds), [learning.EVENT_KIND_MAPPING_APPLIED,
-                                         learning.EVENT_KIND_EXPOSURE_RECORDED])
+        self.assertEqual(sorted(kinds), [event_log.EVENT_KIND_MAPPING_APPLIED,
+                                         event_log.EVENT_KIND_EXPOSURE_RECORDED])
         self.assertEqual(feedback_count(), before)
 
     test_fr_015_only_manual_actions_make_events = test_us4_3_applying_makes_no_feedback_event
@@ -156,7 +156,7 @@ class Scenarios(MappingCase):
         self.assertEqual((done.mapping.status, done.mapping.confidence, done.mapping.support_count),
                          (REJECTED, 0.0, 0))
         event = self.feedback_event(done.event_id)
-        self.assertEqual(event.event_type, feedback.EVENT_TYPE_MAPPING_REJECTED)
+        self.assertEqual(event.event_type, feedback.FEEDBACK_EVENT_TYPE_MAPPING_REJECTED)
         self.assertEqual(json.loads(event.meta_json)["internal_sku"], "INT-1")
         self.assertEqual(json.loads(event.before_json)["confidence"], 0.7)
         self.confirm("R-2", "INT-2")

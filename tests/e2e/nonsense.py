@@ -226,7 +226,7 @@ class Nonsense(ServerCase):
             self.assertEqual(self.call(path, b"")[:2], self.call(path, extra)[:2], path)
 
     def test_unknown_methods_and_services(self):
-        for path in ("/errata.v1.CorrectionService/NoSuchMethod", "/errata.v1.NoService/Get",
+        for path in ("/errata.v1.FeedbackService/NoSuchMethod", "/errata.v1.NoService/Get",
                      "/errata.v1.correctionservice/GetExamples", "/x"):
             code, _, details = self.call(path, b"")
             self.assertEqual(code, grpc.StatusCode.UNIMPLEMENTED, path)
@@ -234,7 +234,7 @@ class Nonsense(ServerCase):
 
     def test_refused_before_it_is_read(self):
         """What the transport refuses has the details that every failure has."""
-        code, message, details = self.call("/errata.v1.CorrectionService/CaptureEvent",
+        code, message, details = self.call("/errata.v1.FeedbackService/CaptureFeedbackEvent",
                                            bytes((16 << 20) + 1))
         self.assertEqual(code, grpc.StatusCode.RESOURCE_EXHAUSTED)
         self.assertIn("16777217", message)

@@ -15,10 +15,10 @@ import unittest
 
 import grpc
 
-from erratad import (BIN, Server, admin, children, correction, feedback, health_pb2, main,
+from erratad import (BIN, Server, admin, children, feedback, feedback_service, health_pb2, main,
                      wait_until)
 
-LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 ERRATAD = os.path.join(BIN, "erratad")
 
 
@@ -69,7 +69,7 @@ class WhileServing(unittest.TestCase):
         client = self.server.client()
         self.addCleanup(client.close)
         for wanted in ids:
-            client.corrections.GetFeedbackEvent(correction.GetFeedbackEventRequest(id=wanted))
+            client.feedback.GetFeedbackEvent(feedback_service.GetFeedbackEventRequest(id=wanted))
         self.verify(client)
 
     def test_pid_file_removed(self):
@@ -141,8 +141,8 @@ class WhileServing(unittest.TestCase):
             with Server(data=data) as restored:
                 client = restored.client(self.server.admin_token)
                 for wanted in ids:
-                    client.corrections.GetFeedbackEvent(
-                        correction.GetFeedbackEventRequest(id=wanted))
+                    client.feedback.GetFeedbackEvent(
+                        feedback_service.GetFeedbackEventRequest(id=wanted))
                 client.close()
 
     def test_data_file_removed(self):
@@ -155,7 +155,7 @@ class WhileServing(unittest.TestCase):
                 self.capture()
             self.assertEqual(refused.exception.code(), grpc.StatusCode.UNAVAILABLE)
         self.assertEqual(len(self.client.examples("one").examples), 3)
-        self.client.corrections.GetFeedbackEvent(correction.GetFeedbackEventRequest(id=ids[0]))
+        self.client.feedback.GetFeedbackEvent(feedback_service.GetFeedbackEventRequest(id=ids[0]))
         wait_until(lambda: self.client.health.Check(health_pb2.HealthCheckRequest(
             service="errata.write")).status == health_pb2.HealthCheckResponse.NOT_SERVING,
             "errata.write to be NOT_SERVING", 20)

@@ -10,7 +10,8 @@ import os
 
 import grpc
 
-from erratad import (Server, ServerCase, admin, correction, feedback, has_retry_info, main, reason_of)
+from erratad import (Server, ServerCase, admin, feedback, feedback_service, has_retry_info, main,
+                     reason_of)
 
 MESSAGE_BYTES_MAX = 100_000
 PUSHBACK = "grpc-retry-pushback-ms"
@@ -22,7 +23,7 @@ def pushback_of(error):
 
 def event(size):
     return feedback.FeedbackEvent(
-        event_type=feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED, layout_fingerprint="a",
+        event_type=feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED, layout_fingerprint="a",
         entity_type="line", entity_id="e", before_json='{"n":1}', after_json='{"n":"%s"}' % ("x" * size))
 
 
@@ -36,8 +37,8 @@ class Overload(ServerCase):
 
     def test_a_message_that_is_too_large(self):
         """It has a code that says so, no RetryInfo, and -1, at which no policy repeats it."""
-        error = self.refusal(self.admin.corrections.CaptureEvent,
-                             correction.CaptureEventRequest(event=event(MESSAGE_BYTES_MAX)))
+        error = self.refusal(self.admin.feedback.CaptureFeedbackEvent,
+                             feedback_service.CaptureFeedbackEventRequest(event=event(MESSAGE_BYTES_MAX)))
         self.assertEqual(error.code(), grpc.StatusCode.RESOURCE_EXHAUSTED)
         self.assertEqual(reason_of(error), "TOO_LARGE")
         self.assertFalse(has_retry_info(error))
@@ -51,18 +52,18 @@ class Overload(ServerCase):
         before = self.refused()
         with grpc.insecure_channel(self.server.address, options=[
                 ("grpc.service_config", json.dumps(policy)), ("grpc.enable_retries", 1)]) as channel:
-            call = channel.unary_unary("/errata.v1.CorrectionService/CaptureEvent")
-            request = correction.CaptureEventRequest(event=event(MESSAGE_BYTES_MAX))
+            call = channel.unary_unary("/errata.v1.FeedbackService/CaptureFeedbackEvent")
+            request = feedback_service.CaptureFeedbackEventRequest(event=event(MESSAGE_BYTES_MAX))
             self.refusal(call, request.SerializeToString(), metadata=self.admin.metadata)
         self.assertEqual(self.refused() - before, 1)
 
     def refused(self):
         info = self.admin.admin.GetServerInfo(admin.GetServerInfoRequest())
-        return sum(m.count for m in info.methods if m.code != 0 and m.method.endswith("/CaptureEvent"))
+        return sum(m.count for m in info.methods if m.code != 0 and m.method.endswith("/CaptureFeedbackEvent"))
 
     def test_other_failures_say_nothing_of_a_repeat(self):
-        error = self.refusal(self.admin.corrections.CaptureEvent,
-                             correction.CaptureEventRequest(event=event(0)),
+        error = self.refusal(self.admin.feedback.CaptureFeedbackEvent,
+                             feedback_service.CaptureFeedbackEventRequest(event=event(0)),
                              metadata=[("idempotency-key", "")])
         self.assertEqual(error.code(), grpc.StatusCode.INVALID_ARGUMENT)
         self.assertIsNone(pushback_of(error))

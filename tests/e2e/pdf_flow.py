@@ -27,7 +27,7 @@ LONG = "--long" in sys.argv
 if LONG:
     sys.argv.remove("--long")
 
-LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 FAKE_WORKER = os.path.join(BIN, "pdf_fake_worker")  # tests/unit/pdf_jobs/worker

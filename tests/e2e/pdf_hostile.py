@@ -27,7 +27,7 @@ if LONG:
     sys.argv.remove("--long")
 SKIPPED = 77
 
-LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 AT_ONCE = 6
 JOB_SECONDS_MAX = 10  # 8 s of wall time, and two to be answered
 RSS_GROWTH_KB_MAX = 64 << 10

@@ -15,10 +15,10 @@ import time
 import grpc
 
 import pdf_data
-from erratad import (ServerCase, bad_fields, correction, feedback, has_retry_info,
-                     is_sanitized, layout, learning, main, reason_of, roles)
+from erratad import (ServerCase, bad_fields, event_log, event_service, feedback, feedback_service,
+                     has_retry_info, is_sanitized, layout, main, prompt_service, reason_of, roles)
 
-LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 INVALID = grpc.StatusCode.INVALID_ARGUMENT
 MIB = 1 << 20
 UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
@@ -363,8 +363,8 @@ class Read(PdfCase):
         self.assertEqual(self.client.document("get"), document)
         self.assertEqual(self.client.layouts.GetDocument(
             layout.GetDocumentRequest(id=document.id)).document, document)
-        event = self.client.learning.GetEvent(learning.GetEventRequest(id=document.id)).event
-        self.assertEqual(event.kind, learning.EVENT_KIND_DOCUMENT_INGESTED)
+        event = self.client.log.GetEvent(event_service.GetEventRequest(id=document.id)).event
+        self.assertEqual(event.kind, event_log.EVENT_KIND_DOCUMENT_INGESTED)
         self.assertEqual(event.document_ingested.document, document)
         self.assert_not_stored("no-such-document")
         error = self.assert_code(INVALID, self.client.layouts.GetDocument,
@@ -435,13 +435,13 @@ class Read(PdfCase):
         """Facts alone: no text of the page in any shape of the document or its event."""
         document = self.client.ingest("seen", pdf_data.small()).document
         viewer = self.client_of(roles.ROLE_VIEWER)
-        watch = viewer.learning.WatchEvents(learning.WatchEventsRequest(from_seq=1), timeout=10)
+        watch = viewer.log.WatchEvents(event_service.WatchEventsRequest(from_seq=1), timeout=10)
         watched = next(m.event for m in watch if m.event.id == document.id)
         watch.cancel()
         answers = [viewer.document("seen"), watched,
                    viewer.layouts.ListDocuments(layout.ListDocumentsRequest()),
-                   viewer.learning.GetEvent(learning.GetEventRequest(id=document.id)),
-                   viewer.learning.ListEvents(learning.ListEventsRequest())]
+                   viewer.log.GetEvent(event_service.GetEventRequest(id=document.id)),
+                   viewer.log.ListEvents(event_service.ListEventsRequest())]
         for answer in answers:
             self.assertNotIn(b"Invoice 12345", answer.SerializeToString(), type(answer).__name__)
         self.assertEqual(answers[0].layout_fingerprint, document.layout_fingerprint)
@@ -480,8 +480,8 @@ class Corrections(PdfCase):
 
     def test_in_a_batch_too(self):
         document = self.client.ingest("doc", pdf_data.small()).document
-        ids = [e.id for e in self.client.corrections.BatchCaptureEvents(
-            correction.BatchCaptureEventsRequest(events=[
+        ids = [e.id for e in self.client.feedback.BatchCaptureFeedbackEvents(
+            feedback_service.BatchCaptureFeedbackEventsRequest(events=[
                 feedback.FeedbackEvent(event_type=LINE, document_id="doc",
                                        after_json='{"qty":%d}' % i) for i in range(3)])).events]
         found = self.client.examples(document.layout_fingerprint)
@@ -495,7 +495,7 @@ class Corrections(PdfCase):
         for i in range(2):
             self.client.capture(event_type=LINE, layout_fingerprint=fingerprint,
                                 after_json='{"qty":%d}' % i)
-        self.client.capture(event_type=feedback.EVENT_TYPE_CUSTOMER_SELECTED,
+        self.client.capture(event_type=feedback.FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED,
                             layout_fingerprint=fingerprint, after_json='{"customer_id":"c"}')
         self.assert_code(grpc.StatusCode.NOT_FOUND, self.client.profile, fingerprint)
         profile = self.client.ingest("late", content).profile
@@ -511,18 +511,18 @@ class Corrections(PdfCase):
         scan = self.client.ingest("scan", pdf_data.read(pdf_data.SCAN)).document
         fingerprint = scan.layout_fingerprint
         self.client.capture(event_type=LINE, document_id="scan", after_json='{"qty":1}')
-        withheld = (correction.WITHHELD_SCAN, 0, "")
+        withheld = (prompt_service.WITHHELD_SCAN, 0, "")
         self.assertEqual(self.examples(fingerprint), withheld)
         self.assertEqual(self.examples(fingerprint, document_id="scan"), withheld)
 
         text = self.client.ingest("text", pdf_data.small()).document
         self.client.capture(event_type=LINE, document_id="text", after_json='{"qty":2}')
         served = self.examples(text.layout_fingerprint)
-        self.assertEqual(served[:2], (correction.WITHHELD_UNSPECIFIED, 1))
+        self.assertEqual(served[:2], (prompt_service.WITHHELD_UNSPECIFIED, 1))
         self.assertEqual(self.examples(text.layout_fingerprint, document_id="text"), served)
         self.assertEqual(self.examples(text.layout_fingerprint, document_id="scan"), withheld)
         self.assertEqual(self.examples(fingerprint, document_id="text")[:2],
-                         (correction.WITHHELD_UNSPECIFIED, 1))
+                         (prompt_service.WITHHELD_UNSPECIFIED, 1))
         self.assertEqual(self.examples(fingerprint, document_id="unknown"), withheld)
 
 

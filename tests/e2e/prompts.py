@@ -12,10 +12,11 @@ import re
 import grpc
 
 import pdf_data
-from erratad import (ServerCase, bad_fields, correction, extraction, feedback, learning, main, roles)
+from erratad import (ServerCase, bad_fields, event_service, extraction, feedback, feedback_service,
+                     main, prompt_service, prompt_template, roles)
 
-LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
-FIELD = feedback.EVENT_TYPE_EXTRACTION_FIELD_CORRECTED
+LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+FIELD = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED
 SHIPPED = "pdf_extract_text_v1"
 HINTS = "<<{{hint_examples}}>>"  # a template that shows what was injected, and nothing else
 SNIPPET_CHARACTERS_MAX = 1500
@@ -43,15 +44,15 @@ class PromptCase(ServerCase):
         return hints_in(reply.prompt), reply
 
     def put(self, name, text, **fields):
-        return self.admin.corrections.PutPromptTemplate(correction.PutPromptTemplateRequest(
-            prompt_template=correction.PromptTemplate(name=name, text=text, **fields))).prompt_template
+        return self.admin.prompts.PutPromptTemplate(prompt_service.PutPromptTemplateRequest(
+            prompt_template=prompt_template.PromptTemplate(name=name, text=text, **fields))).prompt_template
 
     def get(self, name, **fields):
-        return self.admin.corrections.GetPromptTemplate(
-            correction.GetPromptTemplateRequest(name=name, **fields)).prompt_template
+        return self.admin.prompts.GetPromptTemplate(
+            prompt_service.GetPromptTemplateRequest(name=name, **fields)).prompt_template
 
     def newest_seq(self):
-        return self.admin.learning.ListEvents(learning.ListEventsRequest(page_size=1)).events[0].seq
+        return self.admin.log.ListEvents(event_service.ListEventsRequest(page_size=1)).events[0].seq
 
 
 class Scenarios(PromptCase):
@@ -61,7 +62,7 @@ class Scenarios(PromptCase):
         self.assertEqual(hints, [{"input_snippet": f"text {n}", "output": {"qty": n}}
                                  for n in (3, 2, 1)])
         self.assertEqual(list(reply.example_ids), [e.id for e in reversed(made)])
-        self.assertEqual(reply.match_level, correction.MATCH_LEVEL_EXACT)
+        self.assertEqual(reply.match_level, prompt_service.MATCH_LEVEL_EXACT)
         self.assertEqual(reply.layout_fingerprint, self.layout)
         self.assertTrue(reply.exposure_ref)
 
@@ -70,7 +71,7 @@ class Scenarios(PromptCase):
         self.assertIsNone(hints)
         self.assertEqual(reply.prompt, "<<>>")
         self.assertEqual((list(reply.example_ids), list(reply.other_tokens)), ([], []))
-        self.assertEqual(reply.match_level, correction.MATCH_LEVEL_NONE)
+        self.assertEqual(reply.match_level, prompt_service.MATCH_LEVEL_NONE)
 
     def test_us3_3_the_three_newest_of_ten(self):
         """By created_at: history that an importer brings later is older all the same."""
@@ -80,7 +81,7 @@ class Scenarios(PromptCase):
         old = feedback.FeedbackEvent(event_type=LINE, layout_fingerprint=self.layout,
                                      after_json='{"qty":99}')
         old.created_at.FromJsonString("2024-01-01T00:00:00Z")
-        importer.corrections.CaptureEvent(correction.CaptureEventRequest(event=old))
+        importer.feedback.CaptureFeedbackEvent(feedback_service.CaptureFeedbackEventRequest(event=old))
         self.assertEqual([h["output"]["qty"] for h in self.hints()[0]], [9, 8, 7])
         self.assertEqual([h["output"]["qty"] for h in self.hints(limit=20)[0]],
                          [*range(9, -1, -1), 99])
@@ -241,8 +242,8 @@ class Templates(PromptCase):
         self.assertEqual(self.admin.prompt(template_name="order").prompt, "two {{B}} {{A}} {{B}}")
         old = self.admin.prompt(template_name="order", template_version=1, context={"A": "x"})
         self.assertEqual((old.prompt, old.template_version), ("one x", 1))
-        versions = self.admin.all_pages(self.admin.corrections.ListPromptTemplates,
-                                        correction.ListPromptTemplatesRequest(name="order", page_size=1),
+        versions = self.admin.all_pages(self.admin.prompts.ListPromptTemplates,
+                                        prompt_service.ListPromptTemplatesRequest(name="order", page_size=1),
                                         "prompt_templates")
         self.assertEqual([(t.version, t.text) for t in versions], [(2, ""), (1, "")])
         for fields in ({"template_name": "order", "template_version": 3}, {"template_name": "none"}):
@@ -252,8 +253,8 @@ class Templates(PromptCase):
     def test_the_shipped_one_is_replaced_by_ones_own(self):
         org = self.admin.create_org(self.layout)
         other = self.server.client(self.admin.create_token(roles.ROLE_ADMIN, org_id=org.id).secret)
-        made = other.corrections.PutPromptTemplate(correction.PutPromptTemplateRequest(
-            prompt_template=correction.PromptTemplate(name=SHIPPED, text="mine"))).prompt_template
+        made = other.prompts.PutPromptTemplate(prompt_service.PutPromptTemplateRequest(
+            prompt_template=prompt_template.PromptTemplate(name=SHIPPED, text="mine"))).prompt_template
         self.assertEqual(made.version, 1)
         self.assertEqual(other.prompt(template_name=SHIPPED).prompt, "mine")
         self.assertEqual(other.prompt(template_name=SHIPPED, template_version=0).template_version, 0)
@@ -263,8 +264,8 @@ class Templates(PromptCase):
         for name in ("zz-last", "aa-first"):
             self.put(name, name)
             self.put(name, name + " again")
-        listed = self.admin.all_pages(self.admin.corrections.ListPromptTemplates,
-                                      correction.ListPromptTemplatesRequest(page_size=2),
+        listed = self.admin.all_pages(self.admin.prompts.ListPromptTemplates,
+                                      prompt_service.ListPromptTemplatesRequest(page_size=2),
                                       "prompt_templates")
         names = [t.name for t in listed]
         self.assertEqual(names, sorted(set(names)))
@@ -283,19 +284,19 @@ class Templates(PromptCase):
 
     def test_the_same_key_again(self):
         key = [("idempotency-key", "put-once")]
-        request = correction.PutPromptTemplateRequest(
-            prompt_template=correction.PromptTemplate(name="once", text="{{A}}"))
-        first = self.admin.corrections.PutPromptTemplate(request, metadata=key)
-        again = self.admin.corrections.PutPromptTemplate(request, metadata=key)
+        request = prompt_service.PutPromptTemplateRequest(
+            prompt_template=prompt_template.PromptTemplate(name="once", text="{{A}}"))
+        first = self.admin.prompts.PutPromptTemplate(request, metadata=key)
+        again = self.admin.prompts.PutPromptTemplate(request, metadata=key)
         self.assertEqual(first.SerializeToString(), again.SerializeToString())
         self.assertEqual(self.get("once").version, 1)
 
     def test_what_is_refused(self):
         for fields in ({"name": "", "text": "a"}, {"name": "x", "text": ""},
                        {"name": "x", "text": "a" * 65537}, {"name": "x", "text": "a", "comment": "c" * 2001}):
-            self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, self.admin.corrections.PutPromptTemplate,
-                             correction.PutPromptTemplateRequest(
-                                 prompt_template=correction.PromptTemplate(**fields)))
+            self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, self.admin.prompts.PutPromptTemplate,
+                             prompt_service.PutPromptTemplateRequest(
+                                 prompt_template=prompt_template.PromptTemplate(**fields)))
 
 
 if __name__ == "__main__":

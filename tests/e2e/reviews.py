@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""ReviewService.Sanitize through a real client, and what the server tells of texts that it could not
+"""TextService.Sanitize through a real client, and what the server tells of texts that it could not
 make safe.
 
 Goal: text is safe for a prompt in each profile, by whatever client. Method: calls to one server that logs
@@ -9,11 +9,11 @@ import json
 import os
 
 from erratad import ROOT, ServerCase, admin, main
-from errata.v1 import review_service_pb2 as reviews
-from errata.v1 import review_service_pb2_grpc as reviews_grpc
+from errata.v1 import text_service_pb2 as text_service
+from errata.v1 import text_service_pb2_grpc as text_service_grpc
 
-PROFILES = (reviews.SANITIZE_PROFILE_NOTE, reviews.SANITIZE_PROFILE_GUIDELINE,
-            reviews.SANITIZE_PROFILE_EXAMPLE)
+PROFILES = (text_service.SANITIZE_PROFILE_NOTE, text_service.SANITIZE_PROFILE_GUIDELINE,
+            text_service.SANITIZE_PROFILE_EXAMPLE)
 INJECTIONS = os.path.join(ROOT, "tests", "data", "injections", "strings.jsonl")
 
 
@@ -21,8 +21,8 @@ class Sanitize(ServerCase):
     arguments = ("--log-level", "debug", "--log-format", "json")
 
     def sanitize(self, profile, text):
-        stub = reviews_grpc.ReviewServiceStub(self.admin.channel)
-        return stub.Sanitize(reviews.SanitizeRequest(profile=profile, text=text))
+        stub = text_service_grpc.TextServiceStub(self.admin.channel)
+        return stub.Sanitize(text_service.SanitizeRequest(profile=profile, text=text))
 
     def fallbacks(self):
         counters = self.admin.admin.GetServerInfo(admin.GetServerInfoRequest()).counters

@@ -16,7 +16,7 @@ import grpc
 
 from erratad import BIN, ServerCase, feedback, main, methods, options, roles
 
-LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 
 
 class Secrecy(ServerCase):

@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 import unittest
 
-from erratad import BIN, Server, admin, correction, feedback, is_sanitized, main
+from erratad import BIN, Server, admin, feedback, feedback_service, is_sanitized, main
 
 ERRATAD = os.path.join(BIN, "erratad")
 MIB = 1 << 20
@@ -109,7 +109,7 @@ class StartErrors(unittest.TestCase):
         with server:
             server.wait_for_pdf()
             client = server.client()
-            client.capture(event_type=feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
+            client.capture(event_type=feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
                            after_json='{"n":1}')
             self.assertTrue(list(client.admin.Verify(admin.VerifyRequest(), timeout=120))[-1]
                             .report.clean)
@@ -131,11 +131,11 @@ class StartErrors(unittest.TestCase):
         with server:
             client = server.client()
             events = [feedback.FeedbackEvent(
-                event_type=feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
+                event_type=feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
                 layout_fingerprint=f"layout-{n % 7}", after_json='{"text":"%s"}' % ("x" * 4000))
                 for n in range(500)]
             for event in events:
-                client.corrections.CaptureEvent(correction.CaptureEventRequest(event=event))
+                client.feedback.CaptureFeedbackEvent(feedback_service.CaptureFeedbackEventRequest(event=event))
             report = list(client.admin.Verify(admin.VerifyRequest(), timeout=120))[-1].report
             self.assertTrue(report.clean, report)
             client.close()

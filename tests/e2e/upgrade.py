@@ -16,7 +16,8 @@ import tempfile
 import time
 import unittest
 
-from erratad import (BIN, ROOT, Server, admin, correction, feedback, layout, learning, main)
+from erratad import (BIN, ROOT, Server, admin, event_service, feedback, feedback_service, layout,
+                     main)
 
 STORES = os.path.join(ROOT, "tests", "data", "stores")
 SECONDS = 120
@@ -44,9 +45,9 @@ def answers_of(client, wanted):
         "name": wanted["name"],
         "token": wanted["token"],
         "events": [[e.id, e.seq] for e in pages(
-            client.learning.ListEvents, learning.ListEventsRequest(), "events")],
+            client.log.ListEvents, event_service.ListEventsRequest(), "events")],
         "feedback_events": [e.id for e in pages(
-            client.corrections.ListFeedbackEvents, correction.ListFeedbackEventsRequest(),
+            client.feedback.ListFeedbackEvents, feedback_service.ListFeedbackEventsRequest(),
             "events")],
         "examples": examples,
         "documents": [[d.id, d.document_id, d.layout_fingerprint] for d in pages(
@@ -100,7 +101,7 @@ class Version2(unittest.TestCase):
         self.assertRegex(log, r"the tables of \d+ organisations were made anew from \d+ events")
         own = self.server.client(self.answers["orgs"][0]["token"])
         self.addCleanup(own.close)
-        event = own.capture(event_type=feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
+        event = own.capture(event_type=feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
                             layout_fingerprint="layout-0", before_json='{"qty":1}',
                             after_json='{"qty":2}')
         self.assertEqual(own.examples("layout-0", limit=1).examples[0].example_id, event.id)

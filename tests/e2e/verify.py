@@ -17,11 +17,11 @@ import unittest
 
 import grpc
 
-from erratad import (BIN, Server, admin, children, correction, feedback, layout, learning, main,
-                     wait_until)
+from erratad import (BIN, Server, admin, children, event_service, feedback, feedback_service,
+                     layout, main, wait_until)
 
 ERRATA = os.path.join(BIN, "errata")
-LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 SECONDS = 120  # machines are busy, and the child waits for all others
 DAMAGED = 5  # exit code of `errata admin verify`
 OOM_SCORE = 800  # that the child gives itself (server/app/verify_child.c)
@@ -30,7 +30,7 @@ OOM_SCORE = 800  # that the child gives itself (server/app/verify_child.c)
 def fill(client, batches, prefix="v"):
     """So many hundred captures, with entities that supersede each other."""
     for batch in range(batches):
-        client.corrections.BatchCaptureEvents(correction.BatchCaptureEventsRequest(events=[
+        client.feedback.BatchCaptureFeedbackEvents(feedback_service.BatchCaptureFeedbackEventsRequest(events=[
             feedback.FeedbackEvent(
                 event_type=LINE, layout_fingerprint=f"{prefix}-{i % 3}", entity_type="line",
                 entity_id=f"{i % 40}", document_id=f"{prefix}-{batch}",
@@ -102,9 +102,9 @@ def answers(client):
     all_pages(client.admin.ListTokens, admin.ListTokensRequest(page_size=7))
     all_pages(client.layouts.ListDocuments, layout.ListDocumentsRequest(page_size=7))
     all_pages(client.layouts.ListProfiles, layout.ListProfilesRequest(page_size=7))
-    all_pages(client.learning.ListEvents, learning.ListEventsRequest(page_size=100))
+    all_pages(client.log.ListEvents, event_service.ListEventsRequest(page_size=100))
     for name in ("v-0", "v-1", "v-2"):
-        all_pages(client.corrections.ListFeedbackEvents, correction.ListFeedbackEventsRequest(
+        all_pages(client.feedback.ListFeedbackEvents, feedback_service.ListFeedbackEventsRequest(
             layout_fingerprint=name, page_size=100))
         examples = client.examples(name, limit=10)
         examples.exposure_ref = ""  # it tells when the answer was given
@@ -243,11 +243,11 @@ class Stopped(unittest.TestCase):
         self.client = self.server.client()
 
     def test_damage_is_named_and_mended(self):
-        request = correction.CaptureEventRequest(event=feedback.FeedbackEvent(
+        request = feedback_service.CaptureFeedbackEventRequest(event=feedback.FeedbackEvent(
             event_type=LINE, layout_fingerprint="v-0", after_json='{"qty":9}'))
         key = [("idempotency-key", "once")]
         fill(self.client, 3)
-        first = self.client.corrections.CaptureEvent(request, metadata=key).event
+        first = self.client.feedback.CaptureFeedbackEvent(request, metadata=key).event
         self.client.create_token(1)
         before = answers(self.client)
         self.assertEqual(rebuild(self.server.data).returncode, 1)  # it is served
@@ -263,7 +263,7 @@ class Stopped(unittest.TestCase):
             self.assertFalse(os.path.exists(os.path.join(data, name)))
         self.start()
         self.assertEqual(answers(self.client), before)
-        again = self.client.corrections.CaptureEvent(request, metadata=key).event
+        again = self.client.feedback.CaptureFeedbackEvent(request, metadata=key).event
         self.assertEqual(again, first)
         self.assertEqual(report_of(self.server)[1]["clean"], True)
         self.stop()
@@ -303,7 +303,7 @@ class Stopped(unittest.TestCase):
     def test_a_map_that_is_too_small(self):
         """What is full is named: a map is made larger by a flag, a disk is not."""
         for batch in range(20):
-            self.client.corrections.BatchCaptureEvents(correction.BatchCaptureEventsRequest(events=[
+            self.client.feedback.BatchCaptureFeedbackEvents(feedback_service.BatchCaptureFeedbackEventsRequest(events=[
                 feedback.FeedbackEvent(event_type=LINE, layout_fingerprint=f"v-{batch}",
                                        after_json='{"note":"%s"}' % ("x" * 9000))
                 for _ in range(100)]))

@@ -12,7 +12,7 @@ import unittest
 import grpc
 
 import disk_world
-from erratad import correction, has_retry_info, health_pb2, main, wait_until
+from erratad import feedback_service, has_retry_info, health_pb2, main, wait_until
 
 EXIT_STORE = 75
 SLOW_MS = 1200
@@ -30,7 +30,7 @@ def request_of(number, bytes_more=0):
     event = disk_world.capture_of(f"n{number}")
     event.layout_fingerprint = "disk"
     event.after_json = '{"n":%d,"more":"%s"}' % (number, "x" * bytes_more)
-    return correction.CaptureEventRequest(event=event).SerializeToString()
+    return feedback_service.CaptureFeedbackEventRequest(event=event).SerializeToString()
 
 
 class FailingDisk(unittest.TestCase):

@@ -15,19 +15,19 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.realpath(__file__)),
 sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
 
 import grpc  # noqa: E402
-from erratad import (BIN, WORKER, Server, admin, correction, feedback, layout,  # noqa: E402
-                     learning, roles)
+from erratad import (BIN, Server, WORKER, admin, event_log, event_service, feedback,  # noqa: E402
+                     feedback_service, layout, roles)
 from pdf_data import INVOICE, read  # noqa: E402
 
-LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 CALL_SECONDS = 10  # a call that takes longer hangs
 DOCUMENT_SECONDS = 120  # documents are measured when the machine has nothing else to do
 START_SECONDS = 20
 EXIT_STORE = 75
 # What a write may be answered while its disk is failing, and is then repeated under its key.
 REFUSALS = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.RESOURCE_EXHAUSTED)
-CAPTURE = "/errata.v1.CorrectionService/CaptureEvent"
-BATCH = "/errata.v1.CorrectionService/BatchCaptureEvents"
+CAPTURE = "/errata.v1.FeedbackService/CaptureFeedbackEvent"
+BATCH = "/errata.v1.FeedbackService/BatchCaptureFeedbackEvents"
 BATCH_EVENTS = 3
 BURST_CAPTURES = 6
 
@@ -227,9 +227,9 @@ class Load:
 
     def single(self, step, key):
         if step.what == "capture":
-            return self.call(CAPTURE, correction.CaptureEventRequest(event=capture_of(key)), key)
+            return self.call(CAPTURE, feedback_service.CaptureFeedbackEventRequest(event=capture_of(key)), key)
         if step.what == "batch":
-            request = correction.BatchCaptureEventsRequest(
+            request = feedback_service.BatchCaptureFeedbackEventsRequest(
                 events=[capture_of(name) for name in step.names])
             return self.call(BATCH, request, key)
         if step.what == "token":
@@ -259,7 +259,7 @@ class Load:
         call = self.client.plain.unary_unary(CAPTURE)
         futures = {}
         for at, name in enumerate(step.names):
-            request = correction.CaptureEventRequest(event=capture_of(name)).SerializeToString()
+            request = feedback_service.CaptureFeedbackEventRequest(event=capture_of(name)).SerializeToString()
             futures[at] = call.future(request, timeout=CALL_SECONDS, metadata=[
                 *self.client.metadata, ("idempotency-key", name)])
         for at, future in futures.items():
@@ -283,9 +283,9 @@ class Load:
         position = self.disk.journal_bytes()
         step.positions[at] = position
         if step.what in ("capture", "burst"):
-            self.acknowledge(position, "e", correction.CaptureEventResponse.FromString(reply).event.id)
+            self.acknowledge(position, "e", feedback_service.CaptureFeedbackEventResponse.FromString(reply).event.id)
         elif step.what == "batch":
-            for event in correction.BatchCaptureEventsResponse.FromString(reply).events:
+            for event in feedback_service.BatchCaptureFeedbackEventsResponse.FromString(reply).events:
                 self.acknowledge(position, "e", event.id)
         elif step.what == "organization":
             answer = admin.CreateOrganizationResponse.FromString(reply)
@@ -303,8 +303,8 @@ class Load:
 def read_events(client):
     events, token = [], ""
     while True:
-        page = client.learning.ListEvents(
-            learning.ListEventsRequest(page_size=1000, page_token=token), timeout=CALL_SECONDS)
+        page = client.log.ListEvents(
+            event_service.ListEventsRequest(page_size=1000, page_token=token), timeout=CALL_SECONDS)
         events += page.events
         token = page.next_page_token
         if not token:
@@ -313,11 +313,11 @@ def read_events(client):
 
 def names_of(event):
     """What a step's events bear: (what, name)."""
-    if event.kind == learning.EVENT_KIND_FEEDBACK:
+    if event.kind == event_log.EVENT_KIND_FEEDBACK:
         return "capture", event.feedback_event.entity_id
-    if event.kind == learning.EVENT_KIND_DOCUMENT_INGESTED:
+    if event.kind == event_log.EVENT_KIND_DOCUMENT_INGESTED:
         return "document", event.document_ingested.document.document_id
-    if event.kind == learning.EVENT_KIND_TOKEN_REVOKED:
+    if event.kind == event_log.EVENT_KIND_TOKEN_REVOKED:
         return "revoke", event.token_revoked.key_id
     return "other", event.id
 
@@ -378,7 +378,7 @@ def recover(server, environment=None):
     if code is not None:
         raise AssertionError(f"it does not start ({code}): {server.read_log()[-500:]}")
     client = server.client()
-    client.learning.ListEvents(learning.ListEventsRequest(page_size=1), timeout=CALL_SECONDS)
+    client.log.ListEvents(event_service.ListEventsRequest(page_size=1), timeout=CALL_SECONDS)
     return client, time.monotonic() - start
 
 

@@ -12,9 +12,10 @@ import zlib
 import grpc
 
 import recount
-from erratad import (CHANNEL_OPTIONS, Client, admin, admin_grpc, correction, extraction, feedback,
-                     is_client_stream, layout, learning, learning_grpc, mappings, methods, options, roles,
-                     sku_mapping)
+from erratad import (CHANNEL_OPTIONS, Client, admin, admin_grpc, event_log, event_service,
+                     extraction, extraction_service, feedback, feedback_service, is_client_stream,
+                     layout, event_service_grpc, mappings, methods, options, prompt_service,
+                     prompt_template, roles, sku_mapping)
 
 WRITES = (("capture", 36), ("batch", 10), ("extraction", 16), ("suggest", 6), ("confirm", 10), ("reject", 4),
           ("matches", 6), ("template", 3), ("settings", 1), ("token", 6), ("document", 6), ("upload", 2),
@@ -26,14 +27,14 @@ SERVED_MAX = 50  # references that an organisation keeps for another citation
 REPEATS = 60  # that a check asks again, of each kind
 CALL_SECONDS = 20
 ORGS_MAX = 40
-LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
-FIELD = feedback.EVENT_TYPE_EXTRACTION_FIELD_CORRECTED
+LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+FIELD = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED
 RETRY = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED,
          grpc.StatusCode.CANCELLED, grpc.StatusCode.RESOURCE_EXHAUSTED)
-PATHS = {"capture": "/errata.v1.CorrectionService/CaptureEvent",
-         "batch": "/errata.v1.CorrectionService/BatchCaptureEvents",
-         "extraction": "/errata.v1.CorrectionService/RecordExtraction",
-         "template": "/errata.v1.CorrectionService/PutPromptTemplate",
+PATHS = {"capture": "/errata.v1.FeedbackService/CaptureFeedbackEvent",
+         "batch": "/errata.v1.FeedbackService/BatchCaptureFeedbackEvents",
+         "extraction": "/errata.v1.ExtractionService/RecordExtraction",
+         "template": "/errata.v1.PromptService/PutPromptTemplate",
          "suggest": "/errata.v1.MappingService/SuggestMapping",
          "confirm": "/errata.v1.MappingService/ConfirmMapping",
          "reject": "/errata.v1.MappingService/RejectMapping",
@@ -44,13 +45,13 @@ PATHS = {"capture": "/errata.v1.CorrectionService/CaptureEvent",
          "token": "/errata.v1.AdminService/CreateToken",
          "revoke": "/errata.v1.AdminService/RevokeToken",
          "organization": "/errata.v1.AdminService/CreateOrganization"}
-READS = {"examples": "/errata.v1.CorrectionService/GetExamples",
-         "prompt": "/errata.v1.CorrectionService/PreparePrompt",
+READS = {"examples": "/errata.v1.PromptService/GetExamples",
+         "prompt": "/errata.v1.PromptService/PreparePrompt",
          "match": "/errata.v1.MappingService/MatchLines"}
 REQUESTS = {"confirm": mappings.ConfirmMappingRequest, "reject": mappings.RejectMappingRequest}
-REPLIES = {"capture": correction.CaptureEventResponse, "batch": correction.BatchCaptureEventsResponse,
-           "extraction": correction.RecordExtractionResponse,
-           "template": correction.PutPromptTemplateResponse, "suggest": mappings.SuggestMappingResponse,
+REPLIES = {"capture": feedback_service.CaptureFeedbackEventResponse, "batch": feedback_service.BatchCaptureFeedbackEventsResponse,
+           "extraction": extraction_service.RecordExtractionResponse,
+           "template": prompt_service.PutPromptTemplateResponse, "suggest": mappings.SuggestMappingResponse,
            "confirm": mappings.ConfirmMappingResponse, "reject": mappings.RejectMappingResponse,
            "matches": mappings.RecordMatchesResponse, "settings": admin.UpdateSettingsResponse}
 
@@ -158,12 +159,12 @@ class Load:
         return reply_type.FromString(self.call(what, None, token, request.SerializeToString()))
 
     def capture(self, key, org, token):
-        self.write("capture", key, org, token, correction.CaptureEventRequest(event=event_of(key)),
+        self.write("capture", key, org, token, feedback_service.CaptureFeedbackEventRequest(event=event_of(key)),
                    lambda told: [told.event.id])
 
     def batch(self, key, org, token):
         events = [event_of(f"{key}/{n}") for n in range(3)]
-        self.write("batch", key, org, token, correction.BatchCaptureEventsRequest(events=events),
+        self.write("batch", key, org, token, feedback_service.BatchCaptureFeedbackEventsRequest(events=events),
                    lambda told: [e.id for e in told.events])
 
     def pdf(self, key):
@@ -256,23 +257,23 @@ class Load:
             one.draft_order_id = subject_of("draft", key)
         which = number_of(key + "r", 8)
         if which & 1:
-            one.exposure_refs.append(self.read("examples", token, correction.GetExamplesRequest(
-                layout_fingerprint=name, document_id=document), correction.GetExamplesResponse).exposure_ref)
+            one.exposure_refs.append(self.read("examples", token, prompt_service.GetExamplesRequest(
+                layout_fingerprint=name, document_id=document), prompt_service.GetExamplesResponse).exposure_ref)
         if which & 2:
-            one.exposure_refs.append(self.read("prompt", token, correction.PreparePromptRequest(
+            one.exposure_refs.append(self.read("prompt", token, prompt_service.PreparePromptRequest(
                 template_name="pdf_extract_text_v1", layout_fingerprint=name, document_id=document),
-                correction.PreparePromptResponse).exposure_ref)
+                prompt_service.PreparePromptResponse).exposure_ref)
         if which & 4:
             one.exposure_refs.append(self.matched(key, token))
-        request = correction.RecordExtractionRequest(extraction=one)
+        request = extraction_service.RecordExtractionRequest(extraction=one)
         if which:
             self.cite("extraction", key, org, token, request, lambda told: told.extraction.id)
         else:
             self.write("extraction", key, org, token, request, lambda told: [told.extraction.id])
 
     def template(self, key, org, token):
-        self.write("template", key, org, token, correction.PutPromptTemplateRequest(
-            prompt_template=correction.PromptTemplate(name=f"template-{number_of(key, 4)}",
+        self.write("template", key, org, token, prompt_service.PutPromptTemplateRequest(
+            prompt_template=prompt_template.PromptTemplate(name=f"template-{number_of(key, 4)}",
                                                       text="{{A}} {{hint_examples}} " + key, comment=key)),
             lambda told: [told.prompt_template.id])
 
@@ -354,11 +355,11 @@ class Log:
         """Up to an event of our own that marks the end."""
         marker = f"marker-{org}-{self.next.get(org, 1)}"
         metadata = [("authorization", f"Bearer {token}")]
-        channel.unary_unary(PATHS["capture"])(correction.CaptureEventRequest(event=event_of(marker)).SerializeToString(),
+        channel.unary_unary(PATHS["capture"])(feedback_service.CaptureFeedbackEventRequest(event=event_of(marker)).SerializeToString(),
                                               timeout=CALL_SECONDS, metadata=metadata)
         seq = self.next.get(org, 1)
-        stream = learning_grpc.LearningServiceStub(channel).WatchEvents(
-            learning.WatchEventsRequest(from_seq=seq), timeout=300, metadata=metadata)
+        stream = event_service_grpc.EventServiceStub(channel).WatchEvents(
+            event_service.WatchEventsRequest(from_seq=seq), timeout=300, metadata=metadata)
         for reply in stream:
             event = reply.event
             if event.seq != seq:
@@ -369,7 +370,7 @@ class Log:
             name = self.name_of(event)
             if name == marker:
                 break
-            if event.kind == learning.EVENT_KIND_SETTINGS_UPDATED:
+            if event.kind == event_log.EVENT_KIND_SETTINGS_UPDATED:
                 self.settings[org] = self.settings.get(org, 0) + 1
             elif name is not None:
                 self.found.setdefault((org, name), []).append(event.id)
@@ -472,8 +473,8 @@ def check_repeats(load, channel, moments):
     for ack in moments.sample(by_kind.get("token", []), min(REPEATS, len(by_kind.get("token", [])))):
         if ack.reply:
             try:
-                learning_grpc.LearningServiceStub(channel).ListEvents(
-                    learning.ListEventsRequest(page_size=1), timeout=CALL_SECONDS,
+                event_service_grpc.EventServiceStub(channel).ListEvents(
+                    event_service.ListEventsRequest(page_size=1), timeout=CALL_SECONDS,
                     metadata=[("authorization", f"Bearer {ack.reply.decode()}")])
                 works = True
             except grpc.RpcError as e:

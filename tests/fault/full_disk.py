@@ -15,10 +15,10 @@ import unittest
 import grpc
 
 import disk_world
-from erratad import (correction, feedback, has_retry_info, health_pb2, is_sanitized, layout)
+from erratad import feedback, feedback_service, has_retry_info, health_pb2, is_sanitized, layout
 from pdf_data import INVOICE, read
 
-LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 LOADERS = 3
 BLOCK_BYTES = 4096
 SERVING = health_pb2.HealthCheckResponse.SERVING
@@ -110,8 +110,8 @@ class FullDisk:
     def capture(self, name):
         """Whether it was stored; a refusal must say that the disk is full, and when to come back."""
         try:
-            reply = self.client.corrections.CaptureEvent(
-                correction.CaptureEventRequest(event=event_of(name)), timeout=10,
+            reply = self.client.feedback.CaptureFeedbackEvent(
+                feedback_service.CaptureFeedbackEventRequest(event=event_of(name)), timeout=10,
                 metadata=[("idempotency-key", name)])
         except grpc.RpcError as e:
             with self.lock:

@@ -46,8 +46,8 @@ struct fuzzed {
 };
 
 static const struct method_info methods[] = {
-    {.path = SLICE("/errata.v1.CorrectionService/GetExamples"), .stream = METHOD_UNARY},
-    {.path = SLICE("/errata.v1.LearningService/WatchEvents"), .stream = METHOD_SERVER_STREAM},
+    {.path = SLICE("/errata.v1.PromptService/GetExamples"), .stream = METHOD_UNARY},
+    {.path = SLICE("/errata.v1.EventService/WatchEvents"), .stream = METHOD_SERVER_STREAM},
     {.path = SLICE("/errata.v1.LayoutService/IngestDocumentStream"),
      .stream = METHOD_CLIENT_STREAM},
 };

@@ -11,13 +11,20 @@
 static inline const struct message_info *fuzz_message(uint8_t byte)
 {
     static const char *const names[] = {
-        "errata.v1.CaptureEventRequest",       "errata.v1.BatchCaptureEventsRequest",
-        "errata.v1.ListFeedbackEventsRequest", "errata.v1.GetExamplesRequest",
-        "errata.v1.ComputeFingerprintRequest", "errata.v1.CreateTokenRequest",
-        "errata.v1.ListEventsRequest",         "errata.v1.WatchEventsRequest",
-        "errata.v1.GetEventResponse",          "google.rpc.Status",
-        "errata.v1.IngestDocumentRequest",     "errata.v1.GetDocumentResponse",
-        "errata.v1.ListProfilesResponse",      "errata.v1.GetServerInfoResponse",
+        "errata.v1.CaptureFeedbackEventRequest",
+        "errata.v1.BatchCaptureFeedbackEventsRequest",
+        "errata.v1.ListFeedbackEventsRequest",
+        "errata.v1.GetExamplesRequest",
+        "errata.v1.ComputeFingerprintRequest",
+        "errata.v1.CreateTokenRequest",
+        "errata.v1.ListEventsRequest",
+        "errata.v1.WatchEventsRequest",
+        "errata.v1.GetEventResponse",
+        "google.rpc.Status",
+        "errata.v1.IngestDocumentRequest",
+        "errata.v1.GetDocumentResponse",
+        "errata.v1.ListProfilesResponse",
+        "errata.v1.GetServerInfoResponse",
     };
     const struct message_info *message =
         contract_find_message(slice_text(names[byte % (sizeof(names) / sizeof(names[0]))]));

@@ -25,7 +25,7 @@ struct request {
     const char *key; /* idempotency key, or NULL */
 };
 
-#define CAPTURE "errata.v1.CorrectionService/CaptureEvent"
+#define CAPTURE "errata.v1.FeedbackService/CaptureFeedbackEvent"
 #define INGEST "errata.v1.LayoutService/IngestDocument"
 
 /* What the store has. */
@@ -51,20 +51,20 @@ static const struct request history[] = {
 
 /* What is asked of it: reads first, then what writes. */
 static const struct request questions[] = {
-    {"errata.v1.CorrectionService/GetExamples", "{\"layout_fingerprint\":\"layout\"}", NULL},
-    {"errata.v1.CorrectionService/GetExamples",
+    {"errata.v1.PromptService/GetExamples", "{\"layout_fingerprint\":\"layout\"}", NULL},
+    {"errata.v1.PromptService/GetExamples",
      "{\"layout_fingerprint\":\"layout\",\"document_id\":\"d1\",\"view\":\"BOTH\","
      "\"skip_superseded\":true,\"distinct_documents\":true}",
      NULL},
-    {"errata.v1.CorrectionService/ListFeedbackEvents", "{\"page_size\":2}", NULL},
-    {"errata.v1.CorrectionService/ListFeedbackEvents", "{\"layout_fingerprint\":\"layout\"}", NULL},
-    {"errata.v1.CorrectionService/ListFeedbackEvents",
+    {"errata.v1.FeedbackService/ListFeedbackEvents", "{\"page_size\":2}", NULL},
+    {"errata.v1.FeedbackService/ListFeedbackEvents", "{\"layout_fingerprint\":\"layout\"}", NULL},
+    {"errata.v1.FeedbackService/ListFeedbackEvents",
      "{\"entity_type\":\"line\",\"entity_id\":\"1\",\"field\":\"qty\"}", NULL},
-    {"errata.v1.CorrectionService/GetFeedbackEvent", "{\"id\":\"ID\"}", NULL},
-    {"errata.v1.LearningService/GetEvent", "{\"id\":\"ID\"}", NULL},
-    {"errata.v1.LearningService/GetEvent", "{\"seq\":\"1\"}", NULL},
-    {"errata.v1.LearningService/ListEvents", "{}", NULL},
-    {"errata.v1.LearningService/WatchEvents", "{\"from_seq\":\"1\"}", NULL},
+    {"errata.v1.FeedbackService/GetFeedbackEvent", "{\"id\":\"ID\"}", NULL},
+    {"errata.v1.EventService/GetEvent", "{\"id\":\"ID\"}", NULL},
+    {"errata.v1.EventService/GetEvent", "{\"seq\":\"1\"}", NULL},
+    {"errata.v1.EventService/ListEvents", "{}", NULL},
+    {"errata.v1.EventService/WatchEvents", "{\"from_seq\":\"1\"}", NULL},
     {"errata.v1.LayoutService/GetDocument", "{\"document_id\":\"d1\"}", NULL},
     {"errata.v1.LayoutService/ListDocuments", "{}", NULL},
     {"errata.v1.LayoutService/ListProfiles", "{\"order\":\"LAST_SEEN\"}", NULL},
@@ -85,7 +85,7 @@ static const struct request questions[] = {
     {INGEST, "{\"document_id\":\"d3\",\"content\":\"JVBERi0z\"}", "k2"},
     {"errata.v1.AdminService/CreateToken", "{\"token\":{\"role\":\"VIEWER\"}}", NULL},
     {"errata.v1.AdminService/CreateOrganization", "{\"organization\":{\"name\":\"new\"}}", NULL},
-    {"errata.v1.LearningService/ListEvents", "{\"page_size\":3}", NULL},
+    {"errata.v1.EventService/ListEvents", "{\"page_size\":3}", NULL},
 };
 
 /* The table of a row, and where its key and value stand in the world's arena. */
@@ -158,12 +158,12 @@ static void make_history(struct world *world, char id[UUID_TEXT_BYTES + 1])
     for (size_t i = 0; i < COUNT_OF(history); i++) {
         ASSERT(call(world, &history[i], id, &reply) == GRPC_OK);
         if (id[0] == '\0' && strcmp(history[i].path, CAPTURE) == 0) {
-            Errata__V1__CaptureEventResponse *response =
-                errata__v1__capture_event_response__unpack(NULL, reply.size, reply.data);
+            Errata__V1__CaptureFeedbackEventResponse *response =
+                errata__v1__capture_feedback_event_response__unpack(NULL, reply.size, reply.data);
 
             ASSERT(response != NULL);
             (void)snprintf(id, UUID_TEXT_BYTES + 1, "%s", response->event->id);
-            errata__v1__capture_event_response__free_unpacked(response, NULL);
+            errata__v1__capture_feedback_event_response__free_unpacked(response, NULL);
         }
     }
 }

@@ -137,8 +137,8 @@ static void test_everything_is_found_by_its_name(void **state)
         assert_true(slice_compare(contract_files[i - 1].name, contract_files[i].name) < 0);
     }
     assert_null(contract_find_method(SLICE("")));
-    assert_null(contract_find_method(SLICE("/errata.v1.CorrectionService/getexamples")));
-    assert_null(contract_find_method(SLICE("/errata.v1.CorrectionService/GetExamples/")));
+    assert_null(contract_find_method(SLICE("/errata.v1.PromptService/getexamples")));
+    assert_null(contract_find_method(SLICE("/errata.v1.PromptService/GetExamples/")));
     assert_null(contract_find_message(SLICE("errata.v1.Nothing")));
     assert_null(contract_find_symbol(SLICE("zzz")));
 }
@@ -147,22 +147,22 @@ static void test_everything_is_found_by_its_name(void **state)
 static void test_methods_carry_their_rules(void **state)
 {
     const struct method_info *capture =
-        contract_find_method(SLICE("/errata.v1.CorrectionService/CaptureEvent"));
+        contract_find_method(SLICE("/errata.v1.FeedbackService/CaptureFeedbackEvent"));
     const struct method_info *watch =
-        contract_find_method(SLICE("/errata.v1.LearningService/WatchEvents"));
+        contract_find_method(SLICE("/errata.v1.EventService/WatchEvents"));
     const struct method_info *health = contract_find_method(SLICE("/grpc.health.v1.Health/Check"));
     const struct method_info *reflection = contract_find_method(
         SLICE("/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"));
 
     (void)state;
     assert_non_null(capture);
-    assert_int_equal(capture->index, CONTRACT_METHOD_CORRECTION_SERVICE_CAPTURE_EVENT);
+    assert_int_equal(capture->index, CONTRACT_METHOD_FEEDBACK_SERVICE_CAPTURE_FEEDBACK_EVENT);
     assert_int_equal(capture->transaction, METHOD_WRITE);
     assert_int_equal(capture->stage, METHOD_PREPARE);
     assert_int_equal(capture->backfill_roles, 1u << ROLE_INTEGRATOR);
     assert_int_equal(capture->roles & (1u << ROLE_VIEWER), 0);
     assert_false(capture->open || capture->no_side_effects);
-    assert_ptr_equal(capture->request, &contract_errata_v1_capture_event_request);
+    assert_ptr_equal(capture->request, &contract_errata_v1_capture_feedback_event_request);
     assert_non_null(watch);
     assert_int_equal(watch->stream, METHOD_SERVER_STREAM);
     assert_int_equal(watch->transaction, METHOD_READ);
@@ -204,13 +204,13 @@ static void test_fields_carry_their_rules(void **state)
 /* Goal: enums carry both spellings. Method: looks at one with a prefix and one without. */
 static void test_enums_have_full_and_short_names(void **state)
 {
-    const struct enum_info *type = &contract_errata_v1_event_type;
+    const struct enum_info *type = &contract_errata_v1_feedback_event_type;
     const struct enum_info *health = &contract_grpc_health_v1_health_check_response_serving_status;
     enum role role = ROLE_UNSPECIFIED;
 
     (void)state;
     assert_int_equal(type->values[1].number, 1);
-    assert_true(slice_equal(type->values[1].name, SLICE("EVENT_TYPE_MAPPING_CONFIRMED")));
+    assert_true(slice_equal(type->values[1].name, SLICE("FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED")));
     assert_true(slice_equal(type->values[1].short_name, SLICE("MAPPING_CONFIRMED")));
     assert_true(slice_equal(health->values[1].short_name, SLICE("SERVING")));
     assert_true(role_from_wire(6, &role));

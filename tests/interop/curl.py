@@ -11,7 +11,7 @@ import unittest
 
 from erratad import ServerCase, main
 
-PATH = "/errata.v1.CorrectionService/GetExamples"
+PATH = "/errata.v1.PromptService/GetExamples"
 JSON = ("-H", "content-type: application/json")
 GRPC = ("-H", "content-type: application/grpc", "-H", "te: trailers")
 TIMES = {2: 100, 100_000: 30, 2_000_000: 30}  # by the body's bytes

@@ -11,11 +11,11 @@ import time
 import grpc
 
 import pdf_data
-from erratad import (ServerCase, admin as admin_service, correction, feedback, fields_in, health_pb2, layout, learning, main,
-                     pieces, status_of)
+from erratad import (ServerCase, admin as admin_service, event_service, feedback, feedback_service,
+                     fields_in, health_pb2, layout, main, pieces, prompt_service, status_of)
 
-LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
-GET = "/errata.v1.CorrectionService/GetExamples"
+LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+GET = "/errata.v1.PromptService/GetExamples"
 
 
 class Calls(ServerCase):
@@ -26,7 +26,7 @@ class Calls(ServerCase):
         computed = self.admin.layouts.ComputeFingerprint(
             layout.ComputeFingerprintRequest(metadata_json="{}"))
         self.assertEqual(len(computed.layout_fingerprint), 64)
-        stream = self.admin.learning.WatchEvents(learning.WatchEventsRequest(from_seq=1), timeout=9)
+        stream = self.admin.log.WatchEvents(event_service.WatchEventsRequest(from_seq=1), timeout=9)
         self.assertEqual(next(stream).event.seq, 1)
         stream.cancel()
         uploaded = self.admin.ingest_stream("kinds", pdf_data.small())
@@ -36,7 +36,7 @@ class Calls(ServerCase):
 
     def test_deadline(self):
         """A stream ends by its deadline, with the server's or the client's DEADLINE_EXCEEDED."""
-        stream = self.admin.learning.WatchEvents(learning.WatchEventsRequest(), timeout=0.3)
+        stream = self.admin.log.WatchEvents(event_service.WatchEventsRequest(), timeout=0.3)
         start = time.monotonic()
         error = self.assert_code(grpc.StatusCode.DEADLINE_EXCEEDED, lambda: list(stream))
         self.assertLess(time.monotonic() - start, 2)
@@ -46,8 +46,8 @@ class Calls(ServerCase):
     def test_cancellation(self):
         """Cancelled streams are let go: a thousand of them leave a healthy server."""
         for _ in range(1000):
-            self.admin.learning.WatchEvents(learning.WatchEventsRequest(), timeout=20).cancel()
-        stream = self.admin.learning.WatchEvents(learning.WatchEventsRequest(), timeout=20)
+            self.admin.log.WatchEvents(event_service.WatchEventsRequest(), timeout=20).cancel()
+        stream = self.admin.log.WatchEvents(event_service.WatchEventsRequest(), timeout=20)
         threading.Timer(0.2, stream.cancel).start()
         self.assert_code(grpc.StatusCode.CANCELLED, lambda: list(stream))
         self.admin.examples("x")
@@ -58,8 +58,8 @@ class Calls(ServerCase):
         big = '{"note":"%s"}' % ("abc " * 2000)
         event = client.capture(event_type=LINE, layout_fingerprint="gzip", after_json=big,
                                before_json="{}")
-        read = client.corrections.GetFeedbackEvent(
-            correction.GetFeedbackEventRequest(id=event.id)).event
+        read = client.feedback.GetFeedbackEvent(
+            feedback_service.GetFeedbackEventRequest(id=event.id)).event
         self.assertEqual(read.after_json, big)
         self.assertEqual(len(client.examples("gzip").examples), 1)
         client.close()
@@ -125,8 +125,8 @@ class Calls(ServerCase):
     def test_error_details(self):
         """google.rpc.Status in grpc-status-details-bin, equal in code and message."""
         error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT,
-                                 self.admin.corrections.GetExamples,
-                                 correction.GetExamplesRequest(limit=99))
+                                 self.admin.prompts.GetExamples,
+                                 prompt_service.GetExamplesRequest(limit=99))
         status = status_of(error)
         self.assertEqual(status.code, grpc.StatusCode.INVALID_ARGUMENT.value[0])
         self.assertEqual(status.message, error.details())
@@ -135,15 +135,15 @@ class Calls(ServerCase):
     def test_messages_with_any_character(self):
         """grpc-message is percent-encoded: what the caller sent comes back readable."""
         error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT,
-                                 self.admin.corrections.GetFeedbackEvent,
-                                 correction.GetFeedbackEventRequest(id="ä%0A€"))
+                                 self.admin.feedback.GetFeedbackEvent,
+                                 feedback_service.GetFeedbackEventRequest(id="ä%0A€"))
         description = " ".join(fields_in(status_of(error).SerializeToString()).values())
         self.assertIn("ä%0A€", description + error.details())
 
     def test_metadata(self):
         """Binary and ASCII metadata of any kind does no harm; bad keys of ours are named."""
-        call = self.admin.corrections.GetExamples
-        request = correction.GetExamplesRequest(layout_fingerprint="x")
+        call = self.admin.prompts.GetExamples
+        request = prompt_service.GetExamplesRequest(layout_fingerprint="x")
         call(request, metadata=[("trace-bin", bytes(range(256))), ("x-odd", "a=b;c , d"),
                                 ("x-many", "1"), ("x-many", "2")])
         call(request, metadata=[(f"x-{i}", "v" * 100) for i in range(60)])
@@ -152,8 +152,8 @@ class Calls(ServerCase):
         """RESOURCE_EXHAUSTED with the limit, also for metadata in several frames."""
         for fields, size in ((1, 20_000), (10, 4_000), (10, 8_000)):
             error = self.assert_code(grpc.StatusCode.RESOURCE_EXHAUSTED,
-                                     self.admin.corrections.GetExamples,
-                                     correction.GetExamplesRequest(layout_fingerprint="x"),
+                                     self.admin.prompts.GetExamples,
+                                     prompt_service.GetExamplesRequest(layout_fingerprint="x"),
                                      metadata=[(f"x-large-{i}", "v" * size) for i in range(fields)])
             self.assertIn("16 KiB", error.details())
             self.admin.examples("x")
@@ -192,13 +192,13 @@ class Calls(ServerCase):
         calls = []
         for i in range(500):
             if i % 5 == 0:
-                calls.append(self.admin.corrections.CaptureEvent.future(
-                    correction.CaptureEventRequest(event=feedback.FeedbackEvent(
+                calls.append(self.admin.feedback.CaptureFeedbackEvent.future(
+                    feedback_service.CaptureFeedbackEventRequest(event=feedback.FeedbackEvent(
                         event_type=LINE, layout_fingerprint="many", after_json='{"qty":%d}' % i)),
                     timeout=30))
             else:
-                calls.append(self.admin.corrections.GetExamples.future(
-                    correction.GetExamplesRequest(layout_fingerprint="many"), timeout=30))
+                calls.append(self.admin.prompts.GetExamples.future(
+                    prompt_service.GetExamplesRequest(layout_fingerprint="many"), timeout=30))
         replies = [call.result() for call in calls]
         self.assertEqual(len(replies), 500)
         self.assertTrue(all(r.examples for i, r in enumerate(replies) if i % 5))
@@ -217,7 +217,7 @@ class Calls(ServerCase):
 
     def test_concurrent_streams_of_one_connection(self):
         """100 watchers on one connection each get the event."""
-        streams = [self.admin.learning.WatchEvents(learning.WatchEventsRequest(), timeout=30)
+        streams = [self.admin.log.WatchEvents(event_service.WatchEventsRequest(), timeout=30)
                    for _ in range(100)]
         time.sleep(1)
         event = self.admin.capture(event_type=LINE, after_json='{"a":1}')

@@ -9,7 +9,7 @@ import os
 
 import grpc
 
-from erratad import STUBS, ServerCase, correction, main, status_of
+from erratad import STUBS, ServerCase, main, prompt_service, status_of
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
@@ -160,8 +160,8 @@ class Reflection(ServerCase):
     def test_details_of_an_error(self):
         """What grpcurl asks to print the details of a failed call: for each one the file of its type,
         then its extensions; and the types are decoded with nothing but the answers."""
-        error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, self.admin.corrections.GetExamples,
-                                 correction.GetExamplesRequest(limit=99))
+        error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, self.admin.prompts.GetExamples,
+                                 prompt_service.GetExamplesRequest(limit=99))
         for version in VERSIONS:
             shown = {}
             for detail in status_of(error).details:

@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #define STEPS 800
-#define SEEDS 10
+#define SEEDS 12
 #define HAMMERING_MAX 3
 #define STEP_US 10000
 #define ARENA_BYTES (256u << 20)
@@ -61,7 +61,7 @@ static void begin_step(struct run *run, size_t step)
 
 static void run_init(struct run *run, struct plan plan)
 {
-    struct exchange_start watch = {.path = "errata.v1.LearningService/WatchEvents"};
+    struct exchange_start watch = {.path = "errata.v1.EventService/WatchEvents"};
     Errata__V1__WatchEventsRequest request = ERRATA__V1__WATCH_EVENTS_REQUEST__INIT;
 
     *run = (struct run){.plan = plan};

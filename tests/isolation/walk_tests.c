@@ -358,7 +358,7 @@ static void make_experiments(struct side *side)
         extraction._confidence_case = ERRATA__V1__EXTRACTION___CONFIDENCE_CONFIDENCE;
         extraction.confidence = 0.5;
         record.extraction = &extraction;
-        expect_ok(side, "errata.v1.CorrectionService/RecordExtraction", &record.base);
+        expect_ok(side, "errata.v1.ExtractionService/RecordExtraction", &record.base);
     }
 }
 
@@ -380,7 +380,7 @@ static void make_pairs(struct side *side)
         expect_ok(side, "errata.v1.MappingService/SuggestMapping", &suggest.base);
         template.name = template.text = name;
         put.prompt_template = &template;
-        expect_ok(side, "errata.v1.CorrectionService/PutPromptTemplate", &put.base);
+        expect_ok(side, "errata.v1.PromptService/PutPromptTemplate", &put.base);
     }
 }
 

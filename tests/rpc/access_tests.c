@@ -31,16 +31,16 @@ static const struct {
     {"/errata.v1.AnalyticsService/GetExperimentReport", "IA"},
     {"/errata.v1.AnalyticsService/GetLearningAnalytics", "IA"},
     {"/errata.v1.AnalyticsService/ListLayoutCoverage", "IA"},
-    {"/errata.v1.CorrectionService/BatchCaptureEvents", "IA"},
-    {"/errata.v1.CorrectionService/CaptureEvent", "ORSIA"},
-    {"/errata.v1.CorrectionService/GetExamples", "ORSA"},
-    {"/errata.v1.CorrectionService/GetFeedbackEvent", "VORSIA"},
-    {"/errata.v1.CorrectionService/GetPromptTemplate", "VORSIA"},
-    {"/errata.v1.CorrectionService/ListFeedbackEvents", "VORSIA"},
-    {"/errata.v1.CorrectionService/ListPromptTemplates", "VORSIA"},
-    {"/errata.v1.CorrectionService/PreparePrompt", "ORSA"},
-    {"/errata.v1.CorrectionService/PutPromptTemplate", "RA"},
-    {"/errata.v1.CorrectionService/RecordExtraction", "ORSIA"},
+    {"/errata.v1.FeedbackService/BatchCaptureFeedbackEvents", "IA"},
+    {"/errata.v1.FeedbackService/CaptureFeedbackEvent", "ORSIA"},
+    {"/errata.v1.PromptService/GetExamples", "ORSA"},
+    {"/errata.v1.FeedbackService/GetFeedbackEvent", "VORSIA"},
+    {"/errata.v1.PromptService/GetPromptTemplate", "VORSIA"},
+    {"/errata.v1.FeedbackService/ListFeedbackEvents", "VORSIA"},
+    {"/errata.v1.PromptService/ListPromptTemplates", "VORSIA"},
+    {"/errata.v1.PromptService/PreparePrompt", "ORSA"},
+    {"/errata.v1.PromptService/PutPromptTemplate", "RA"},
+    {"/errata.v1.ExtractionService/RecordExtraction", "ORSIA"},
     {"/errata.v1.LayoutService/ComputeFingerprint", "ORSA"},
     {"/errata.v1.LayoutService/GetDocument", "VORSIA"},
     {"/errata.v1.LayoutService/GetProfile", "VORSIA"},
@@ -48,9 +48,9 @@ static const struct {
     {"/errata.v1.LayoutService/IngestDocumentStream", "ORSA"},
     {"/errata.v1.LayoutService/ListDocuments", "VORSIA"},
     {"/errata.v1.LayoutService/ListProfiles", "VORSIA"},
-    {"/errata.v1.LearningService/GetEvent", "VORSIA"},
-    {"/errata.v1.LearningService/ListEvents", "VORSIA"},
-    {"/errata.v1.LearningService/WatchEvents", "VORSIA"},
+    {"/errata.v1.EventService/GetEvent", "VORSIA"},
+    {"/errata.v1.EventService/ListEvents", "VORSIA"},
+    {"/errata.v1.EventService/WatchEvents", "VORSIA"},
     {"/errata.v1.MappingService/ConfirmMapping", "ORSIA"},
     {"/errata.v1.MappingService/GetMapping", "VORSIA"},
     {"/errata.v1.MappingService/ListMappings", "VORSIA"},
@@ -58,7 +58,7 @@ static const struct {
     {"/errata.v1.MappingService/RecordMatches", "ORSIA"},
     {"/errata.v1.MappingService/RejectMapping", "ORSIA"},
     {"/errata.v1.MappingService/SuggestMapping", "ORSIA"},
-    {"/errata.v1.ReviewService/Sanitize", "ORSA"},
+    {"/errata.v1.TextService/Sanitize", "ORSA"},
 };
 
 static const char role_letters[] = "?VORSIA"; /* by number */
@@ -274,7 +274,7 @@ static void test_more_tokens_than_places(void **state)
     struct world world;
     char(*viewers)[WORLD_TOKEN_BYTES] = calloc(COUNT, sizeof(*viewers));
     const struct method_info *list =
-        contract_find_method(SLICE("/errata.v1.LearningService/ListEvents"));
+        contract_find_method(SLICE("/errata.v1.EventService/ListEvents"));
     const struct method_info *info =
         contract_find_method(SLICE("/errata.v1.AdminService/GetServerInfo"));
 
@@ -305,7 +305,7 @@ static void test_tokens_end(void **state)
     const struct exchange_start start = {.path = "errata.v1.AdminService/RevokeToken",
                                          .authorization = world.admin};
     const struct method_info *method =
-        contract_find_method(SLICE("/errata.v1.LearningService/ListEvents"));
+        contract_find_method(SLICE("/errata.v1.EventService/ListEvents"));
 
     (void)state;
     world_init(&world);
@@ -336,7 +336,7 @@ static void test_revoked_meanwhile(void **state)
     char key_id[9];
     Errata__V1__ListEventsRequest list = ERRATA__V1__LIST_EVENTS_REQUEST__INIT;
     Errata__V1__RevokeTokenRequest revoke = ERRATA__V1__REVOKE_TOKEN_REQUEST__INIT;
-    struct exchange_start start = {.path = "errata.v1.LearningService/ListEvents"};
+    struct exchange_start start = {.path = "errata.v1.EventService/ListEvents"};
 
     (void)state;
     world_init(&world);

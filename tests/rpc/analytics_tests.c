@@ -71,7 +71,7 @@ static Errata__V1__GetLearningAnalyticsResponse *learning_of(struct world *world
 
 /* What a captured event is. */
 struct sample {
-    enum event_type type;
+    enum feedback_event_type type;
     const char *layout; /* or NULL */
     const char *after; /* JSON; every member is a changed field */
     int64_t created_at_us; /* 0: now */
@@ -81,11 +81,12 @@ static void capture(struct world *world, const struct sample *sample)
 {
     Errata__V1__FeedbackEvent event = ERRATA__V1__FEEDBACK_EVENT__INIT;
     Google__Protobuf__Timestamp created_at = GOOGLE__PROTOBUF__TIMESTAMP__INIT;
-    Errata__V1__CaptureEventRequest request = ERRATA__V1__CAPTURE_EVENT_REQUEST__INIT;
-    const struct exchange_start start = {.path = "errata.v1.CorrectionService/CaptureEvent",
+    Errata__V1__CaptureFeedbackEventRequest request =
+        ERRATA__V1__CAPTURE_FEEDBACK_EVENT_REQUEST__INIT;
+    const struct exchange_start start = {.path = "errata.v1.FeedbackService/CaptureFeedbackEvent",
                                          .authorization = world->admin};
 
-    event.event_type = (Errata__V1__EventType)sample->type;
+    event.event_type = (Errata__V1__FeedbackEventType)sample->type;
     event.after_json = (char *)(uintptr_t)sample->after;
     if (sample->layout != NULL) {
         event._layout_fingerprint_case =
@@ -132,8 +133,8 @@ static void test_us5_2(void **state)
     world_init(&world);
     for (size_t i = 4; i-- > 0;) {
         for (unsigned n = 0; n < fields[i].count; n++) {
-            capture(&world, &(struct sample){EVENT_TYPE_EXTRACTION_LINE_CORRECTED, "layout",
-                                             fields[i].after, 0});
+            capture(&world, &(struct sample){FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
+                                             "layout", fields[i].after, 0});
         }
     }
     response = learning_of(&world, "", "");
@@ -157,7 +158,8 @@ static void test_us5_2(void **state)
     assert_string_equal(response->events_by_day[0]->date, "2025-12-03");
     assert_string_equal(response->events_by_day[29]->date, "2026-01-01");
     assert_int_equal(response->n_by_event_type, 1);
-    assert_int_equal(response->by_event_type[0]->event_type, EVENT_TYPE_EXTRACTION_LINE_CORRECTED);
+    assert_int_equal(response->by_event_type[0]->event_type,
+                     FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED);
     assert_int_equal(response->by_event_type[0]->count, 100);
     assert_int_equal(response->_correction_rate_case, 0);
     assert_int_equal(response->n_layout_stats, 1);
@@ -168,7 +170,7 @@ static void test_us5_2(void **state)
 /* What a recount of the listed events gives for a range. */
 struct recount {
     uint64_t by_day[366];
-    uint64_t by_type[EVENT_TYPE_CUSTOMER_SELECTED + 1];
+    uint64_t by_type[FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED + 1];
     char names[FIELDS_MAX][16];
     uint64_t counts[FIELDS_MAX][2]; /* of lines, of headers */
     size_t name_count;
@@ -193,14 +195,14 @@ static void recount_field(struct recount *recount, const char *name, unsigned ki
 static void recount_event(struct recount *recount, const Errata__V1__FeedbackEvent *event)
 {
     int64_t day = event->created_at->seconds / 86400;
-    bool of_line = event->event_type == (int)EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
+    bool of_line = event->event_type == (int)FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
 
     if (day < recount->first_day || day > recount->last_day) {
         return;
     }
     recount->by_day[day - recount->first_day]++;
     recount->by_type[event->event_type]++;
-    if (!of_line && event->event_type != (int)EVENT_TYPE_EXTRACTION_FIELD_CORRECTED) {
+    if (!of_line && event->event_type != (int)FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED) {
         return;
     }
     for (size_t i = 0; i < event->n_fields_changed; i++) {
@@ -212,7 +214,7 @@ static void recount_all(struct world *world, struct recount *recount)
 {
     Errata__V1__ListFeedbackEventsRequest request = ERRATA__V1__LIST_FEEDBACK_EVENTS_REQUEST__INIT;
     Errata__V1__ListFeedbackEventsResponse *response = NULL;
-    const struct exchange_start start = {.path = "errata.v1.CorrectionService/ListFeedbackEvents",
+    const struct exchange_start start = {.path = "errata.v1.FeedbackService/ListFeedbackEvents",
                                          .authorization = world->admin};
 
     request.page_size = 1000;
@@ -274,12 +276,12 @@ static void check_range(struct world *world, int64_t first_day, int64_t last_day
         assert_int_equal(type->count, recount->by_type[type->event_type]);
         assert_true(i == 0 || response->by_event_type[i - 1]->count >= type->count);
     }
-    for (size_t i = 0; i <= EVENT_TYPE_CUSTOMER_SELECTED; i++) {
+    for (size_t i = 0; i <= FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED; i++) {
         types += recount->by_type[i] > 0 ? 1 : 0;
     }
     assert_int_equal(response->n_by_event_type, types);
     assert_int_equal(response->mapping_confirmed_count,
-                     recount->by_type[EVENT_TYPE_MAPPING_CONFIRMED]);
+                     recount->by_type[FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED]);
     check_fields(recount, 0, response->corrected_line_fields, response->n_corrected_line_fields);
     check_fields(recount, 1, response->corrected_header_fields,
                  response->n_corrected_header_fields);
@@ -312,10 +314,10 @@ static void test_equals_scan(void **state)
         struct sample sample = {.layout = draw(&random, 2) == 0 ? "one" : NULL, .after = after};
         size_t at = 0;
 
-        sample.type = EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
+        sample.type = FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
         if (draw(&random, 3) == 0) {
-            sample.type = draw(&random, 2) == 0 ? EVENT_TYPE_EXTRACTION_FIELD_CORRECTED
-                                                : EVENT_TYPE_CUSTOMER_SELECTED;
+            sample.type = draw(&random, 2) == 0 ? FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED
+                                                : FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED;
         }
         for (size_t field = 0; field < 7; field++) {
             if (field == i % 7 || draw(&random, 4) == 0) {
@@ -354,7 +356,7 @@ static void test_midnight(void **state)
     (void)state;
     world_init(&world);
     for (size_t i = 0; i < 4; i++) {
-        capture(&world, &(struct sample){EVENT_TYPE_CUSTOMER_SELECTED, NULL,
+        capture(&world, &(struct sample){FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED, NULL,
                                          "{\"customer_id\":\"c\"}", times[i]});
     }
     response = learning_of(&world, "2025-12-30", "2026-01-01");
@@ -439,7 +441,7 @@ static void capture_many(struct world *world, unsigned first, unsigned count)
         buffer_printf(&after, "%s\"f%04u\":1", i == 0 ? "{" : ",", first + i);
     }
     buffer_append(&after, slice_of("}", 2));
-    capture(world, &(struct sample){EVENT_TYPE_EXTRACTION_FIELD_CORRECTED, NULL,
+    capture(world, &(struct sample){FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED, NULL,
                                     (const char *)after.data, 0});
 }
 
@@ -646,7 +648,7 @@ static void test_coverage(void **state)
         (void)world_capture(&world, world.admin, NULL, name);
     }
     (void)world_capture(&world, world.admin, NULL, model.fingerprints[1]);
-    capture(&world, &(struct sample){EVENT_TYPE_CUSTOMER_SELECTED, model.fingerprints[1],
+    capture(&world, &(struct sample){FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED, model.fingerprints[1],
                                      "{\"customer_id\":\"c\"}", 0});
     for (int32_t page_size = 1; page_size <= SEEN_LAYOUTS + NAMED_LAYOUTS + 1; page_size++) {
         for (int order = 0; order <= LAYOUT_COVERAGE_ORDER_MOST_SEEN; order++) {

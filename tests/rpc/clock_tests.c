@@ -16,8 +16,9 @@
 
 #include <errata/v1/admin_service.pb-c.h>
 #include <errata/v1/analytics_service.pb-c.h>
-#include <errata/v1/correction_service.pb-c.h>
-#include <errata/v1/learning_service.pb-c.h>
+#include <errata/v1/event_service.pb-c.h>
+#include <errata/v1/feedback_service.pb-c.h>
+#include <errata/v1/prompt_service.pb-c.h>
 
 #define SECOND_US INT64_C(1000000)
 #define DAY_US (INT64_C(86400) * SECOND_US)
@@ -41,7 +42,7 @@ static Errata__V1__Event *event_of(struct world *world, uint64_t seq)
 {
     Errata__V1__GetEventRequest request = ERRATA__V1__GET_EVENT_REQUEST__INIT;
     Errata__V1__GetEventResponse *response = NULL;
-    const struct exchange_start start = {.path = "errata.v1.LearningService/GetEvent",
+    const struct exchange_start start = {.path = "errata.v1.EventService/GetEvent",
                                          .authorization = world->admin};
 
     request.key_case = ERRATA__V1__GET_EVENT_REQUEST__KEY_SEQ;
@@ -73,7 +74,7 @@ static size_t list(struct world *world, int32_t page_size, int64_t start_us,
 {
     Errata__V1__ListFeedbackEventsRequest request = ERRATA__V1__LIST_FEEDBACK_EVENTS_REQUEST__INIT;
     Google__Protobuf__Timestamp start_time = GOOGLE__PROTOBUF__TIMESTAMP__INIT;
-    const struct exchange_start start = {.path = "errata.v1.CorrectionService/ListFeedbackEvents",
+    const struct exchange_start start = {.path = "errata.v1.FeedbackService/ListFeedbackEvents",
                                          .authorization = world->admin};
     char token[512] = "";
     size_t count = 0;
@@ -175,7 +176,7 @@ static void test_lists(void **state)
     Errata__V1__GetExamplesRequest request = ERRATA__V1__GET_EXAMPLES_REQUEST__INIT;
     Errata__V1__GetExamplesResponse *response = NULL;
     struct world world;
-    struct exchange_start start = {.path = "errata.v1.CorrectionService/GetExamples"};
+    struct exchange_start start = {.path = "errata.v1.PromptService/GetExamples"};
     char layout[] = LAYOUT;
     char ids[EVENTS_MAX][40];
     char again[EVENTS_MAX][40];
@@ -222,7 +223,7 @@ static void test_long_after(void **state)
     struct world world;
     Errata__V1__ListFeedbackEventsRequest request = ERRATA__V1__LIST_FEEDBACK_EVENTS_REQUEST__INIT;
     Errata__V1__ListFeedbackEventsResponse *response = NULL;
-    struct exchange_start start = {.path = "errata.v1.CorrectionService/ListFeedbackEvents"};
+    struct exchange_start start = {.path = "errata.v1.FeedbackService/ListFeedbackEvents"};
     char ahead[40];
 
     (void)state;

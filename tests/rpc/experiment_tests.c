@@ -97,18 +97,20 @@ static void extract(struct world *world, const struct step *step)
     }
     extraction.created_at = &time;
     request.extraction = &extraction;
-    (void)call(world, "errata.v1.CorrectionService/RecordExtraction", &request.base,
+    (void)call(world, "errata.v1.ExtractionService/RecordExtraction", &request.base,
                &errata__v1__record_extraction_response__descriptor);
 }
 
 static void correct(struct world *world, const struct step *step)
 {
     Errata__V1__FeedbackEvent event = ERRATA__V1__FEEDBACK_EVENT__INIT;
-    Errata__V1__CaptureEventRequest request = ERRATA__V1__CAPTURE_EVENT_REQUEST__INIT;
+    Errata__V1__CaptureFeedbackEventRequest request =
+        ERRATA__V1__CAPTURE_FEEDBACK_EVENT_REQUEST__INIT;
     Google__Protobuf__Timestamp time;
 
     set_time(&time, step->created_at_us);
-    event.event_type = ERRATA__V1__EVENT_TYPE__EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
+    event.event_type =
+        ERRATA__V1__FEEDBACK_EVENT_TYPE__FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
     event._document_id_case = ERRATA__V1__FEEDBACK_EVENT___DOCUMENT_ID_DOCUMENT_ID;
     event.document_id = step->document_id;
     event._layout_fingerprint_case =
@@ -121,8 +123,8 @@ static void correct(struct world *world, const struct step *step)
     event.after_json = step->after;
     event.created_at = &time;
     request.event = &event;
-    (void)call(world, "errata.v1.CorrectionService/CaptureEvent", &request.base,
-               &errata__v1__capture_event_response__descriptor);
+    (void)call(world, "errata.v1.FeedbackService/CaptureFeedbackEvent", &request.base,
+               &errata__v1__capture_feedback_event_response__descriptor);
 }
 
 /* --- the workload --- */
@@ -268,7 +270,7 @@ static struct recount *recount_log(struct world *world)
     assert_non_null(recount);
     request.page_size = 1000;
     do {
-        response = call(world, "errata.v1.LearningService/ListEvents", &request.base,
+        response = call(world, "errata.v1.EventService/ListEvents", &request.base,
                         &errata__v1__list_events_response__descriptor);
         for (size_t i = 0; i < response->n_events; i++) {
             assert_true(response->events[i]->seq < EVENTS_MAX);

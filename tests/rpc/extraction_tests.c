@@ -18,8 +18,8 @@
 
 #define TOLERANCE 1e-9
 
-#define RECORD "errata.v1.CorrectionService/RecordExtraction"
-#define EXAMPLES "errata.v1.CorrectionService/GetExamples"
+#define RECORD "errata.v1.ExtractionService/RecordExtraction"
+#define EXAMPLES "errata.v1.PromptService/GetExamples"
 
 /* Goal: an extraction is answered with all that the server knows of it; the exposure that it cites
  * enters the log before it. Method: two corrections, a lookup, a record. */

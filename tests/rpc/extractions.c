@@ -12,10 +12,10 @@
 
 #include <cmocka.h>
 
-#define RECORD "errata.v1.CorrectionService/RecordExtraction"
-#define EXAMPLES "errata.v1.CorrectionService/GetExamples"
-#define CAPTURE "errata.v1.CorrectionService/CaptureEvent"
-#define LIST "errata.v1.LearningService/ListEvents"
+#define RECORD "errata.v1.ExtractionService/RecordExtraction"
+#define EXAMPLES "errata.v1.PromptService/GetExamples"
+#define CAPTURE "errata.v1.FeedbackService/CaptureFeedbackEvent"
+#define LIST "errata.v1.EventService/ListEvents"
 
 char *extractions_text(const char *text)
 {
@@ -153,11 +153,13 @@ Errata__V1__FeedbackEvent *extractions_correct(struct world *world,
                                                const struct correction *correction)
 {
     Errata__V1__FeedbackEvent event = ERRATA__V1__FEEDBACK_EVENT__INIT;
-    Errata__V1__CaptureEventRequest request = ERRATA__V1__CAPTURE_EVENT_REQUEST__INIT;
-    Errata__V1__CaptureEventResponse *response = NULL;
+    Errata__V1__CaptureFeedbackEventRequest request =
+        ERRATA__V1__CAPTURE_FEEDBACK_EVENT_REQUEST__INIT;
+    Errata__V1__CaptureFeedbackEventResponse *response = NULL;
     const struct exchange_start start = {.path = CAPTURE, .authorization = world->admin};
 
-    event.event_type = ERRATA__V1__EVENT_TYPE__EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
+    event.event_type =
+        ERRATA__V1__FEEDBACK_EVENT_TYPE__FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
     if (correction->document_id != NULL) {
         event._document_id_case = ERRATA__V1__FEEDBACK_EVENT___DOCUMENT_ID_DOCUMENT_ID;
         event.document_id = extractions_text(correction->document_id);

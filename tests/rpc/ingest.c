@@ -86,7 +86,7 @@ size_t ingest_count(struct world *world)
 {
     Errata__V1__ListEventsRequest request = ERRATA__V1__LIST_EVENTS_REQUEST__INIT;
     Errata__V1__ListEventsResponse *response = NULL;
-    const struct exchange_start start = {.path = "errata.v1.LearningService/ListEvents",
+    const struct exchange_start start = {.path = "errata.v1.EventService/ListEvents",
                                          .authorization = world->admin};
 
     request.page_size = 1000;

@@ -47,7 +47,7 @@ static void test_event_ids(void **state)
     static struct pair pair;
     Errata__V1__GetEventRequest event = ERRATA__V1__GET_EVENT_REQUEST__INIT;
     Errata__V1__GetFeedbackEventRequest feedback = ERRATA__V1__GET_FEEDBACK_EVENT_REQUEST__INIT;
-    struct exchange_start start = {.path = "errata.v1.LearningService/GetEvent"};
+    struct exchange_start start = {.path = "errata.v1.EventService/GetEvent"};
     struct exchange foreign;
     struct exchange unknown;
 
@@ -63,7 +63,7 @@ static void test_event_ids(void **state)
     unknown = world_call_whole(&pair.world, &start, &event.base);
     assert_same_refusal(&foreign, &unknown);
 
-    start.path = "errata.v1.CorrectionService/GetFeedbackEvent";
+    start.path = "errata.v1.FeedbackService/GetFeedbackEvent";
     feedback.id = pair.event_id;
     foreign = world_call_whole(&pair.world, &start, &feedback.base);
     feedback.id = made_up;
@@ -78,7 +78,7 @@ static void test_event_without_key(void **state)
 {
     static struct pair pair;
     Errata__V1__GetEventRequest event = ERRATA__V1__GET_EVENT_REQUEST__INIT;
-    struct exchange_start start = {.path = "errata.v1.LearningService/GetEvent"};
+    struct exchange_start start = {.path = "errata.v1.EventService/GetEvent"};
     struct exchange refused;
 
     (void)state;
@@ -149,7 +149,7 @@ static void test_lists_and_examples(void **state)
     Errata__V1__ListEventsResponse *events = NULL;
     Errata__V1__ListFeedbackEventsRequest feedback = ERRATA__V1__LIST_FEEDBACK_EVENTS_REQUEST__INIT;
     Errata__V1__ListFeedbackEventsResponse *corrections = NULL;
-    struct exchange_start start = {.path = "errata.v1.CorrectionService/GetExamples"};
+    struct exchange_start start = {.path = "errata.v1.PromptService/GetExamples"};
 
     (void)state;
     pair_init(&pair);
@@ -161,10 +161,10 @@ static void test_lists_and_examples(void **state)
     assert_int_equal(world_call(&pair.world, &start, &examples.base, &found), GRPC_OK);
     assert_int_equal(found->n_examples, 0);
     assert_string_equal(found->hint_examples_json, "");
-    start.path = "errata.v1.LearningService/ListEvents";
+    start.path = "errata.v1.EventService/ListEvents";
     assert_int_equal(world_call(&pair.world, &start, &list.base, &events), GRPC_OK);
     assert_int_equal(events->n_events, 2); /* its own creation and token */
-    start.path = "errata.v1.CorrectionService/ListFeedbackEvents";
+    start.path = "errata.v1.FeedbackService/ListFeedbackEvents";
     assert_int_equal(world_call(&pair.world, &start, &feedback.base, &corrections), GRPC_OK);
     assert_int_equal(corrections->n_events, 0);
     world_deinit(&pair.world);

@@ -202,12 +202,14 @@ static Errata__V1__FeedbackEvent *capture(struct world *world, const char *docum
     char before[] = "{\"qty\":10}";
     char after[] = "{\"qty\":12}";
     Errata__V1__FeedbackEvent event = ERRATA__V1__FEEDBACK_EVENT__INIT;
-    Errata__V1__CaptureEventRequest request = ERRATA__V1__CAPTURE_EVENT_REQUEST__INIT;
-    Errata__V1__CaptureEventResponse *response = NULL;
-    const struct exchange_start start = {.path = "errata.v1.CorrectionService/CaptureEvent",
+    Errata__V1__CaptureFeedbackEventRequest request =
+        ERRATA__V1__CAPTURE_FEEDBACK_EVENT_REQUEST__INIT;
+    Errata__V1__CaptureFeedbackEventResponse *response = NULL;
+    const struct exchange_start start = {.path = "errata.v1.FeedbackService/CaptureFeedbackEvent",
                                          .authorization = world->admin};
 
-    event.event_type = ERRATA__V1__EVENT_TYPE__EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
+    event.event_type =
+        ERRATA__V1__FEEDBACK_EVENT_TYPE__FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
     event._document_id_case = ERRATA__V1__FEEDBACK_EVENT___DOCUMENT_ID_DOCUMENT_ID;
     event.document_id = (char *)(uintptr_t)document_id;
     event.before_json = before;
@@ -223,7 +225,7 @@ static Errata__V1__GetExamplesResponse *get_examples(struct world *world, const 
 {
     Errata__V1__GetExamplesRequest request = ERRATA__V1__GET_EXAMPLES_REQUEST__INIT;
     Errata__V1__GetExamplesResponse *response = NULL;
-    const struct exchange_start start = {.path = "errata.v1.CorrectionService/GetExamples",
+    const struct exchange_start start = {.path = "errata.v1.PromptService/GetExamples",
                                          .authorization = world->admin};
 
     request.layout_fingerprint = (char *)(uintptr_t)fingerprint;

@@ -79,7 +79,8 @@ static void test_confirm(void **state)
     assert_non_null(judged.mapping->last_used_at);
     assert_int_equal(judged.mapping->use_count, 0);
     event = mappings_event(&caller, judged.event_id);
-    assert_int_equal(event->event_type, ERRATA__V1__EVENT_TYPE__EVENT_TYPE_MAPPING_CONFIRMED);
+    assert_int_equal(event->event_type,
+                     ERRATA__V1__FEEDBACK_EVENT_TYPE__FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED);
     assert_string_equal(event->entity_type, "sku_mapping");
     assert_string_equal(event->entity_id, made->id);
     assert_string_equal(event->before_json,
@@ -161,7 +162,8 @@ static void test_reject(void **state)
     assert_int_equal(judged.mapping->_confidence_case,
                      ERRATA__V1__SKU_MAPPING___CONFIDENCE_CONFIDENCE);
     event = mappings_event(&caller, judged.event_id);
-    assert_int_equal(event->event_type, ERRATA__V1__EVENT_TYPE__EVENT_TYPE_MAPPING_REJECTED);
+    assert_int_equal(event->event_type,
+                     ERRATA__V1__FEEDBACK_EVENT_TYPE__FEEDBACK_EVENT_TYPE_MAPPING_REJECTED);
     assert_string_equal(event->meta_json, "{\"internal_sku\":\"X\"}");
     assert_string_equal(event->before_json, "{}");
     seq = mappings_last_seq(&caller);

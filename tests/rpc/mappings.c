@@ -221,7 +221,7 @@ uint64_t mappings_last_seq(const struct caller *caller)
 {
     Errata__V1__ListEventsRequest request = ERRATA__V1__LIST_EVENTS_REQUEST__INIT;
     Errata__V1__ListEventsResponse *response = NULL;
-    const struct exchange_start start = {.path = "errata.v1.LearningService/ListEvents",
+    const struct exchange_start start = {.path = "errata.v1.EventService/ListEvents",
                                          .authorization = caller->token};
 
     request.page_size = 1;
@@ -233,7 +233,7 @@ Errata__V1__FeedbackEvent *mappings_event(const struct caller *caller, const cha
 {
     Errata__V1__GetFeedbackEventRequest request = ERRATA__V1__GET_FEEDBACK_EVENT_REQUEST__INIT;
     Errata__V1__GetFeedbackEventResponse *response = NULL;
-    const struct exchange_start start = {.path = "errata.v1.CorrectionService/GetFeedbackEvent",
+    const struct exchange_start start = {.path = "errata.v1.FeedbackService/GetFeedbackEvent",
                                          .authorization = caller->token};
 
     request.id = text(event_id);

@@ -239,7 +239,7 @@ static void test_bad_references(void **state)
     struct caller caller = {.world = &world};
     struct caller foreign = {.world = &world};
     const struct lines lines = {"c1", skus, 1, -1, 0, 0};
-    struct exchange_start start = {.path = "errata.v1.CorrectionService/GetExamples"};
+    struct exchange_start start = {.path = "errata.v1.PromptService/GetExamples"};
     Errata__V1__GetExamplesRequest request = ERRATA__V1__GET_EXAMPLES_REQUEST__INIT;
     Errata__V1__GetExamplesResponse *examples = NULL;
     const char *reference = NULL;

@@ -207,7 +207,7 @@ static void test_viewer(void **state)
     Errata__V1__PromptTemplate *template = NULL;
     Errata__V1__GetEventRequest request = ERRATA__V1__GET_EVENT_REQUEST__INIT;
     Errata__V1__GetEventResponse *response = NULL;
-    struct exchange_start start = {.path = "errata.v1.LearningService/GetEvent"};
+    struct exchange_start start = {.path = "errata.v1.EventService/GetEvent"};
     char text[256];
 
     (void)state;

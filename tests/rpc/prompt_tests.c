@@ -13,9 +13,11 @@
 
 #include <cmocka.h>
 
-#include <errata/v1/correction_service.fields.h>
+#include <errata/v1/event.fields.h>
+#include <errata/v1/event_service.fields.h>
 #include <errata/v1/extraction.fields.h>
-#include <errata/v1/learning_service.fields.h>
+#include <errata/v1/extraction_service.fields.h>
+#include <errata/v1/prompt_service.fields.h>
 
 /* The prompt is refused, and the status says so of `field`, or has `words`. */
 static void expect_refused(struct world *world, const Errata__V1__PreparePromptRequest *request,
@@ -315,7 +317,7 @@ static struct exchange cite(struct world *world, const char *token, char *refere
 {
     Errata__V1__Extraction extraction = ERRATA__V1__EXTRACTION__INIT;
     Errata__V1__RecordExtractionRequest request = ERRATA__V1__RECORD_EXTRACTION_REQUEST__INIT;
-    const struct exchange_start start = {.path = "errata.v1.CorrectionService/RecordExtraction",
+    const struct exchange_start start = {.path = "errata.v1.ExtractionService/RecordExtraction",
                                          .authorization = token};
 
     extraction.layout_fingerprint = text_of("layout");
@@ -337,7 +339,7 @@ static void test_cited(void **state)
     Errata__V1__PreparePromptResponse *response = NULL;
     Errata__V1__GetEventRequest get_event = ERRATA__V1__GET_EVENT_REQUEST__INIT;
     Errata__V1__GetEventResponse *event = NULL;
-    const struct exchange_start start = {.path = "errata.v1.LearningService/GetEvent",
+    const struct exchange_start start = {.path = "errata.v1.EventService/GetEvent",
                                          .authorization = world.admin};
     struct sha256_digest digest;
 

@@ -128,12 +128,14 @@ Errata__V1__FeedbackEvent *prompts_capture(struct world *world, const char *toke
                                            const char *layout, const char *after, const char *meta)
 {
     Errata__V1__FeedbackEvent event = ERRATA__V1__FEEDBACK_EVENT__INIT;
-    Errata__V1__CaptureEventRequest request = ERRATA__V1__CAPTURE_EVENT_REQUEST__INIT;
-    Errata__V1__CaptureEventResponse *response = NULL;
-    const struct exchange_start start = {.path = "errata.v1.CorrectionService/CaptureEvent",
+    Errata__V1__CaptureFeedbackEventRequest request =
+        ERRATA__V1__CAPTURE_FEEDBACK_EVENT_REQUEST__INIT;
+    Errata__V1__CaptureFeedbackEventResponse *response = NULL;
+    const struct exchange_start start = {.path = "errata.v1.FeedbackService/CaptureFeedbackEvent",
                                          .authorization = token};
 
-    event.event_type = ERRATA__V1__EVENT_TYPE__EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
+    event.event_type =
+        ERRATA__V1__FEEDBACK_EVENT_TYPE__FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
     event._layout_fingerprint_case =
         ERRATA__V1__FEEDBACK_EVENT___LAYOUT_FINGERPRINT_LAYOUT_FINGERPRINT;
     event.layout_fingerprint = text_of(layout);

@@ -6,10 +6,10 @@
 
 #include "tests/rpc/world.h"
 
-#define PUT "errata.v1.CorrectionService/PutPromptTemplate"
-#define GET "errata.v1.CorrectionService/GetPromptTemplate"
-#define LIST "errata.v1.CorrectionService/ListPromptTemplates"
-#define PREPARE "errata.v1.CorrectionService/PreparePrompt"
+#define PUT "errata.v1.PromptService/PutPromptTemplate"
+#define GET "errata.v1.PromptService/GetPromptTemplate"
+#define LIST "errata.v1.PromptService/ListPromptTemplates"
+#define PREPARE "errata.v1.PromptService/PreparePrompt"
 #define SHIPPED "pdf_extract_text_v1"
 
 typedef Errata__V1__PreparePromptRequest__ContextEntry context_entry;

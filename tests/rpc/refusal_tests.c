@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #define SECOND_US 1000000
-#define LIST "errata.v1.LearningService/ListEvents"
+#define LIST "errata.v1.EventService/ListEvents"
 
 /* Standard error, into a file. */
 struct listener {

@@ -1,5 +1,5 @@
 /*
- * review_tests.c: ReviewService/Sanitize through calls: each profile, what is told beside the text, what
+ * review_tests.c: TextService/Sanitize through calls: each profile, what is told beside the text, what
  * is refused, texts of any size, and whose turn it is.
  */
 #include "tests/rpc/world.h"
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <errata/v1/review_service.pb-c.h>
+#include <errata/v1/text_service.pb-c.h>
 
 /* The most bytes of a text, by the contract. */
 #define TEXT_BYTES_MAX ((size_t)1 << 20)
@@ -19,7 +19,7 @@ static enum grpc_code sanitize(struct world *world, int profile, const char *tex
                                Errata__V1__SanitizeResponse **ret_response)
 {
     Errata__V1__SanitizeRequest request = ERRATA__V1__SANITIZE_REQUEST__INIT;
-    const struct exchange_start start = {.path = "errata.v1.ReviewService/Sanitize",
+    const struct exchange_start start = {.path = "errata.v1.TextService/Sanitize",
                                          .authorization = world->admin};
 
     request.profile = (Errata__V1__SanitizeProfile)profile;
@@ -137,7 +137,7 @@ static void open_sanitize(struct exchange *exchange, struct world *world, const 
                           const char *text)
 {
     Errata__V1__SanitizeRequest request = ERRATA__V1__SANITIZE_REQUEST__INIT;
-    const struct exchange_start start = {.path = "errata.v1.ReviewService/Sanitize",
+    const struct exchange_start start = {.path = "errata.v1.TextService/Sanitize",
                                          .authorization = token};
 
     request.profile = ERRATA__V1__SANITIZE_PROFILE__SANITIZE_PROFILE_EXAMPLE;

@@ -87,8 +87,9 @@ static void test_all_bad_fields(void **state)
     char after[] = "[]";
     char layout[] = "a\nb";
     Errata__V1__FeedbackEvent event = ERRATA__V1__FEEDBACK_EVENT__INIT;
-    Errata__V1__CaptureEventRequest request = ERRATA__V1__CAPTURE_EVENT_REQUEST__INIT;
-    struct exchange_start start = {.path = "errata.v1.CorrectionService/CaptureEvent"};
+    Errata__V1__CaptureFeedbackEventRequest request =
+        ERRATA__V1__CAPTURE_FEEDBACK_EVENT_REQUEST__INIT;
+    struct exchange_start start = {.path = "errata.v1.FeedbackService/CaptureFeedbackEvent"};
     Google__Rpc__Status *status = NULL;
     Google__Rpc__BadRequest *bad = NULL;
     const Google__Protobuf__Any *any = NULL;
@@ -198,7 +199,7 @@ static void test_bytes_that_do_not_decode(void **state)
     const enum grpc_code codes[] = {GRPC_INTERNAL, GRPC_INVALID_ARGUMENT};
     struct world world;
     struct exchange exchange;
-    struct exchange_start start = {.path = "errata.v1.CorrectionService/GetExamples"};
+    struct exchange_start start = {.path = "errata.v1.PromptService/GetExamples"};
 
     (void)state;
     world_init(&world);

@@ -16,7 +16,7 @@
 
 static struct exchange_start watch_start(const char *token)
 {
-    return (struct exchange_start){.path = "errata.v1.LearningService/WatchEvents",
+    return (struct exchange_start){.path = "errata.v1.EventService/WatchEvents",
                                    .authorization = token};
 }
 
@@ -347,8 +347,8 @@ static void expect_reflection(const char *path)
     struct world world;
     struct exchange exchange;
     char empty[] = "";
-    char symbol[] = "errata.v1.CorrectionService";
-    char file[] = "errata/v1/correction_service.proto";
+    char symbol[] = "errata.v1.FeedbackService";
+    char file[] = "errata/v1/feedback_service.proto";
     char missing[] = "errata.v1.Nobody";
     const struct exchange_start start = {.path = path};
     Grpc__Reflection__V1__ServerReflectionRequest request =
@@ -365,7 +365,7 @@ static void expect_reflection(const char *path)
     request.list_services = empty;
     exchange_send_part(&exchange, &request.base);
     response = exchange_read(&exchange, descriptor);
-    assert_int_equal(response->list_services_response->n_service, 10);
+    assert_int_equal(response->list_services_response->n_service, 12);
     assert_string_equal(response->valid_host, symbol);
     request.message_request_case =
         GRPC__REFLECTION__V1__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_FILE_CONTAINING_SYMBOL;

@@ -21,7 +21,7 @@
 static size_t count_examples(struct world *world, const char *token)
 {
     static char layout[] = LAYOUT;
-    const struct exchange_start start = {.path = "errata.v1.CorrectionService/GetExamples",
+    const struct exchange_start start = {.path = "errata.v1.PromptService/GetExamples",
                                          .authorization = token};
     Errata__V1__GetExamplesRequest request = ERRATA__V1__GET_EXAMPLES_REQUEST__INIT;
     Errata__V1__GetExamplesResponse *response = NULL;
@@ -45,14 +45,16 @@ static void test_read_own_write(void **state)
     static char after[] = "{\"qty\":12}";
     struct world world;
     Errata__V1__FeedbackEvent event = ERRATA__V1__FEEDBACK_EVENT__INIT;
-    Errata__V1__CaptureEventRequest request = ERRATA__V1__CAPTURE_EVENT_REQUEST__INIT;
-    struct exchange_start start = {.path = "errata.v1.CorrectionService/CaptureEvent"};
+    Errata__V1__CaptureFeedbackEventRequest request =
+        ERRATA__V1__CAPTURE_FEEDBACK_EVENT_REQUEST__INIT;
+    struct exchange_start start = {.path = "errata.v1.FeedbackService/CaptureFeedbackEvent"};
     struct exchange exchange;
 
     (void)state;
     world_init(&world);
     start.authorization = world.admin;
-    event.event_type = ERRATA__V1__EVENT_TYPE__EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
+    event.event_type =
+        ERRATA__V1__FEEDBACK_EVENT_TYPE__FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
     event._layout_fingerprint_case =
         ERRATA__V1__FEEDBACK_EVENT___LAYOUT_FINGERPRINT_LAYOUT_FINGERPRINT;
     event.layout_fingerprint = layout;

@@ -252,7 +252,7 @@ static void test_watchers_are_left_alone(void **state)
     struct world world;
     struct fake fake;
     struct exchange exchange;
-    struct exchange_start start = {.path = "errata.v1.LearningService/WatchEvents"};
+    struct exchange_start start = {.path = "errata.v1.EventService/WatchEvents"};
     Errata__V1__WatchEventsRequest request = ERRATA__V1__WATCH_EVENTS_REQUEST__INIT;
 
     (void)state;

@@ -444,7 +444,7 @@ const ProtobufCMessageDescriptor *world_reply_of(const struct method_info *metho
         &errata__v1__get_settings_response__descriptor,
         &errata__v1__update_settings_response__descriptor,
         &errata__v1__get_server_info_response__descriptor,
-        &errata__v1__capture_event_response__descriptor,
+        &errata__v1__capture_feedback_event_response__descriptor,
         &errata__v1__get_feedback_event_response__descriptor,
         &errata__v1__list_feedback_events_response__descriptor,
         &errata__v1__get_examples_response__descriptor,
@@ -581,13 +581,15 @@ Errata__V1__FeedbackEvent *world_capture(struct world *world, const char *token,
     char before[] = "{\"qty\":10}";
     char after[] = "{\"qty\":12}";
     Errata__V1__FeedbackEvent event = ERRATA__V1__FEEDBACK_EVENT__INIT;
-    Errata__V1__CaptureEventRequest request = ERRATA__V1__CAPTURE_EVENT_REQUEST__INIT;
-    Errata__V1__CaptureEventResponse *response = NULL;
-    const struct exchange_start start = {.path = "errata.v1.CorrectionService/CaptureEvent",
+    Errata__V1__CaptureFeedbackEventRequest request =
+        ERRATA__V1__CAPTURE_FEEDBACK_EVENT_REQUEST__INIT;
+    Errata__V1__CaptureFeedbackEventResponse *response = NULL;
+    const struct exchange_start start = {.path = "errata.v1.FeedbackService/CaptureFeedbackEvent",
                                          .authorization = token,
                                          .idempotency_key = idempotency_key};
 
-    event.event_type = ERRATA__V1__EVENT_TYPE__EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
+    event.event_type =
+        ERRATA__V1__FEEDBACK_EVENT_TYPE__FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
     event._layout_fingerprint_case =
         ERRATA__V1__FEEDBACK_EVENT___LAYOUT_FINGERPRINT_LAYOUT_FINGERPRINT;
     event.layout_fingerprint = (char *)(uintptr_t)layout;

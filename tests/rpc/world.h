@@ -15,12 +15,14 @@
 
 #include <errata/v1/admin_service.pb-c.h>
 #include <errata/v1/analytics_service.pb-c.h>
-#include <errata/v1/correction_service.pb-c.h>
+#include <errata/v1/event_service.pb-c.h>
+#include <errata/v1/extraction_service.pb-c.h>
+#include <errata/v1/feedback_service.pb-c.h>
 #include <errata/v1/layout_service.pb-c.h>
-#include <errata/v1/learning_service.pb-c.h>
 #include <errata/v1/mapping_service.pb-c.h>
-#include <errata/v1/review_service.pb-c.h>
+#include <errata/v1/prompt_service.pb-c.h>
 #include <errata/v1/role.fields.h>
+#include <errata/v1/text_service.pb-c.h>
 
 /* 2026-01-01T00:00:00Z. */
 #define WORLD_START_US INT64_C(1767225600000000)

@@ -20,7 +20,7 @@ static uint64_t last_seq(struct world *world)
 {
     Errata__V1__ListEventsRequest request = ERRATA__V1__LIST_EVENTS_REQUEST__INIT;
     Errata__V1__ListEventsResponse *response = NULL;
-    const struct exchange_start start = {.path = "errata.v1.LearningService/ListEvents",
+    const struct exchange_start start = {.path = "errata.v1.EventService/ListEvents",
                                          .authorization = world->admin};
 
     request.page_size = 1;
@@ -32,7 +32,7 @@ static uint64_t last_seq(struct world *world)
 /* A capture of a layout, with a before of some size. */
 struct capture {
     Errata__V1__FeedbackEvent event;
-    Errata__V1__CaptureEventRequest request;
+    Errata__V1__CaptureFeedbackEventRequest request;
     char layout[32];
     char *before;
 };
@@ -42,14 +42,15 @@ static void capture_init(struct capture *capture, const char *layout, size_t bef
     static char after[] = "{\"qty\":12}";
 
     errata__v1__feedback_event__init(&capture->event);
-    errata__v1__capture_event_request__init(&capture->request);
+    errata__v1__capture_feedback_event_request__init(&capture->request);
     (void)snprintf(capture->layout, sizeof(capture->layout), "%s", layout);
     capture->before = malloc(before_bytes + 32);
     assert_non_null(capture->before);
     memcpy(capture->before, "{\"text\":\"", 9);
     memset(capture->before + 9, 'x', before_bytes);
     memcpy(capture->before + 9 + before_bytes, "\"}", 3);
-    capture->event.event_type = ERRATA__V1__EVENT_TYPE__EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
+    capture->event.event_type =
+        ERRATA__V1__FEEDBACK_EVENT_TYPE__FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
     capture->event._layout_fingerprint_case =
         ERRATA__V1__FEEDBACK_EVENT___LAYOUT_FINGERPRINT_LAYOUT_FINGERPRINT;
     capture->event.layout_fingerprint = capture->layout;
@@ -65,7 +66,7 @@ static void capture_deinit(struct capture *capture)
 
 static struct exchange_start capture_start(const char *token, const char *key)
 {
-    return (struct exchange_start){.path = "errata.v1.CorrectionService/CaptureEvent",
+    return (struct exchange_start){.path = "errata.v1.FeedbackService/CaptureFeedbackEvent",
                                    .authorization = token,
                                    .idempotency_key = key};
 }
@@ -351,7 +352,7 @@ static void test_slow_calls_are_told(void **state)
     (void)state;
     assert_int_equal(read_log_of(PIPELINE_SLOW_US, text, sizeof(text)), 0);
     assert_true(read_log_of(PIPELINE_SLOW_US + 1, text, sizeof(text)) > 0);
-    assert_non_null(strstr(text, "CorrectionService/CaptureEvent"));
+    assert_non_null(strstr(text, "FeedbackService/CaptureFeedbackEvent"));
     assert_non_null(strstr(text, "duration_us=1000001"));
 }
 

@@ -12,7 +12,7 @@
 #include "tests/sim/sim_model.h"
 #include "tests/sim/sim_store.h"
 
-#include <errata/v1/learning_service.fields.h>
+#include <errata/v1/event.fields.h>
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -6,9 +6,10 @@
 #include "tests/sim/sim_crowd.h"
 
 #include <errata/v1/admin_service.pb-c.h>
-#include <errata/v1/correction_service.pb-c.h>
+#include <errata/v1/event_service.pb-c.h>
+#include <errata/v1/feedback_service.pb-c.h>
 #include <errata/v1/layout_service.pb-c.h>
-#include <errata/v1/learning_service.pb-c.h>
+#include <errata/v1/prompt_service.pb-c.h>
 #include <grpc/health/v1/health.pb-c.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -97,10 +98,12 @@ static void judge_event(struct sim_call *call, struct slice reply)
     const struct sim_write *write = call->about;
     Errata__V1__GetFeedbackEventResponse *read =
         errata__v1__get_feedback_event_response__unpack(NULL, reply.size, reply.data);
-    Errata__V1__CaptureEventResponse *told =
-        errata__v1__capture_event_response__unpack(NULL, write->answer_bytes, write->answer);
-    Errata__V1__CaptureEventRequest *sent =
-        errata__v1__capture_event_request__unpack(NULL, write->request_bytes, write->request);
+    Errata__V1__CaptureFeedbackEventResponse *told =
+        errata__v1__capture_feedback_event_response__unpack(NULL, write->answer_bytes,
+                                                            write->answer);
+    Errata__V1__CaptureFeedbackEventRequest *sent =
+        errata__v1__capture_feedback_event_request__unpack(NULL, write->request_bytes,
+                                                           write->request);
 
     if (read == NULL || read->event == NULL || told == NULL || sent == NULL) {
         wrong(call, "no event was answered");
@@ -112,8 +115,8 @@ static void judge_event(struct sim_call *call, struct slice reply)
         wrong(call, "an event is not what it was");
     }
     errata__v1__get_feedback_event_response__free_unpacked(read, NULL);
-    errata__v1__capture_event_response__free_unpacked(told, NULL);
-    errata__v1__capture_event_request__free_unpacked(sent, NULL);
+    errata__v1__capture_feedback_event_response__free_unpacked(told, NULL);
+    errata__v1__capture_feedback_event_request__free_unpacked(sent, NULL);
 }
 
 static void judge_examples(struct sim_call *call, struct slice reply)

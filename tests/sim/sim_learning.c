@@ -8,8 +8,9 @@
 
 #include <errata/v1/admin_service.pb-c.h>
 #include <errata/v1/analytics_service.pb-c.h>
-#include <errata/v1/correction_service.pb-c.h>
+#include <errata/v1/extraction_service.pb-c.h>
 #include <errata/v1/mapping_service.pb-c.h>
+#include <errata/v1/prompt_service.pb-c.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "store/base/assert.h"
 #include "tests/sim/sim_connection.h"
 
-#include <errata/v1/correction_service.pb-c.h>
+#include <errata/v1/feedback_service.pb-c.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,20 +74,21 @@ void sim_write_mark(const struct sim_write *write, unsigned item, char mark[24])
 
 static void keep_ids(struct sim *sim, struct sim_write *write, struct slice answer)
 {
-    Errata__V1__CaptureEventResponse *one = NULL;
-    Errata__V1__BatchCaptureEventsResponse *batch = NULL;
+    Errata__V1__CaptureFeedbackEventResponse *one = NULL;
+    Errata__V1__BatchCaptureFeedbackEventsResponse *batch = NULL;
 
     if (write->kind == SIM_WRITE_CAPTURE) {
-        one = errata__v1__capture_event_response__unpack(NULL, answer.size, answer.data);
+        one = errata__v1__capture_feedback_event_response__unpack(NULL, answer.size, answer.data);
         if (one == NULL || one->event == NULL) {
             sim_fail(sim, "the answer to capture %" PRIu64 " has no event", write->number);
         } else {
             (void)snprintf(write->ids[0], SIM_ID_BYTES, "%s", one->event->id);
         }
-        errata__v1__capture_event_response__free_unpacked(one, NULL);
+        errata__v1__capture_feedback_event_response__free_unpacked(one, NULL);
         return;
     }
-    batch = errata__v1__batch_capture_events_response__unpack(NULL, answer.size, answer.data);
+    batch =
+        errata__v1__batch_capture_feedback_events_response__unpack(NULL, answer.size, answer.data);
     if (batch == NULL || batch->n_events != write->items) {
         sim_fail(sim, "the answer to batch %" PRIu64 " has not %u events", write->number,
                  write->items);
@@ -95,7 +96,7 @@ static void keep_ids(struct sim *sim, struct sim_write *write, struct slice answ
     for (unsigned i = 0; batch != NULL && i < batch->n_events && i < SIM_ITEMS_MAX; i++) {
         (void)snprintf(write->ids[i], SIM_ID_BYTES, "%s", batch->events[i]->id);
     }
-    errata__v1__batch_capture_events_response__free_unpacked(batch, NULL);
+    errata__v1__batch_capture_feedback_events_response__free_unpacked(batch, NULL);
 }
 
 static void count(struct sim_org *org, const struct sim_write *write)

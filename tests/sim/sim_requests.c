@@ -5,9 +5,10 @@
 #include "tests/sim/sim_crowd.h"
 
 #include <errata/v1/admin_service.pb-c.h>
-#include <errata/v1/correction_service.pb-c.h>
+#include <errata/v1/event_service.pb-c.h>
+#include <errata/v1/feedback_service.pb-c.h>
 #include <errata/v1/layout_service.pb-c.h>
-#include <errata/v1/learning_service.pb-c.h>
+#include <errata/v1/prompt_service.pb-c.h>
 #include <grpc/health/v1/health.pb-c.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,26 +22,28 @@
 #define HISTORY_SECONDS INT64_C(500000000) /* 1985: no jump of the clock goes back so far */
 
 #define ADMIN "/errata.v1.AdminService/"
-#define CORRECTION "/errata.v1.CorrectionService/"
+#define EVENT "/errata.v1.EventService/"
+#define EXTRACTION "/errata.v1.ExtractionService/"
+#define FEEDBACK "/errata.v1.FeedbackService/"
 #define LAYOUT "/errata.v1.LayoutService/"
-#define LEARNING "/errata.v1.LearningService/"
 #define MAPPING "/errata.v1.MappingService/"
+#define PROMPT "/errata.v1.PromptService/"
 #define ANALYTICS "/errata.v1.AnalyticsService/"
 
 static const char *const paths[SIM_OPS] = {
-    [SIM_CAPTURE] = CORRECTION "CaptureEvent",
-    [SIM_BATCH] = CORRECTION "BatchCaptureEvents",
+    [SIM_CAPTURE] = FEEDBACK "CaptureFeedbackEvent",
+    [SIM_BATCH] = FEEDBACK "BatchCaptureFeedbackEvents",
     [SIM_INGEST] = LAYOUT "IngestDocument",
     [SIM_INGEST_STREAM] = LAYOUT "IngestDocumentStream",
     [SIM_CREATE_ORG] = ADMIN "CreateOrganization",
     [SIM_CREATE_TOKEN] = ADMIN "CreateToken",
     [SIM_REVOKE_TOKEN] = ADMIN "RevokeToken",
-    [SIM_GET_FEEDBACK] = CORRECTION "GetFeedbackEvent",
-    [SIM_EXAMPLES] = CORRECTION "GetExamples",
-    [SIM_LIST_FEEDBACK] = CORRECTION "ListFeedbackEvents",
-    [SIM_LIST_EVENTS] = LEARNING "ListEvents",
-    [SIM_GET_EVENT] = LEARNING "GetEvent",
-    [SIM_WATCH] = LEARNING "WatchEvents",
+    [SIM_GET_FEEDBACK] = FEEDBACK "GetFeedbackEvent",
+    [SIM_EXAMPLES] = PROMPT "GetExamples",
+    [SIM_LIST_FEEDBACK] = FEEDBACK "ListFeedbackEvents",
+    [SIM_LIST_EVENTS] = EVENT "ListEvents",
+    [SIM_GET_EVENT] = EVENT "GetEvent",
+    [SIM_WATCH] = EVENT "WatchEvents",
     [SIM_GET_DOCUMENT] = LAYOUT "GetDocument",
     [SIM_LIST_DOCUMENTS] = LAYOUT "ListDocuments",
     [SIM_GET_PROFILE] = LAYOUT "GetProfile",
@@ -51,19 +54,19 @@ static const char *const paths[SIM_OPS] = {
     [SIM_SERVER_INFO] = ADMIN "GetServerInfo",
     [SIM_HEALTH] = "/grpc.health.v1.Health/Check",
     [SIM_HEALTH_WATCH] = "/grpc.health.v1.Health/Watch",
-    [SIM_DENIED] = CORRECTION "CaptureEvent",
-    [SIM_FOREIGN] = CORRECTION "GetFeedbackEvent",
+    [SIM_DENIED] = FEEDBACK "CaptureFeedbackEvent",
+    [SIM_FOREIGN] = FEEDBACK "GetFeedbackEvent",
     [SIM_FOREIGN_TOKENS] = ADMIN "ListTokens",
-    [SIM_NONSENSE] = CORRECTION "CaptureEvent",
+    [SIM_NONSENSE] = FEEDBACK "CaptureFeedbackEvent",
     [SIM_SUGGEST] = MAPPING "SuggestMapping",
     [SIM_CONFIRM] = MAPPING "ConfirmMapping",
     [SIM_REJECT] = MAPPING "RejectMapping",
     [SIM_RECORD_MATCHES] = MAPPING "RecordMatches",
-    [SIM_EXTRACTION] = CORRECTION "RecordExtraction",
-    [SIM_TEMPLATE] = CORRECTION "PutPromptTemplate",
+    [SIM_EXTRACTION] = EXTRACTION "RecordExtraction",
+    [SIM_TEMPLATE] = PROMPT "PutPromptTemplate",
     [SIM_SETTINGS] = ADMIN "UpdateSettings",
     [SIM_MATCH] = MAPPING "MatchLines",
-    [SIM_PROMPT] = CORRECTION "PreparePrompt",
+    [SIM_PROMPT] = PROMPT "PreparePrompt",
     [SIM_GET_MAPPING] = MAPPING "GetMapping",
     [SIM_LIST_MAPPINGS] = MAPPING "ListMappings",
     [SIM_ANALYTICS] = ANALYTICS "GetLearningAnalytics",
@@ -162,9 +165,9 @@ struct texts {
     char meta[96];
 };
 
-static const Errata__V1__EventType types[] = {
-    ERRATA__V1__EVENT_TYPE__EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
-    ERRATA__V1__EVENT_TYPE__EVENT_TYPE_EXTRACTION_FIELD_CORRECTED,
+static const Errata__V1__FeedbackEventType types[] = {
+    ERRATA__V1__FEEDBACK_EVENT_TYPE__FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
+    ERRATA__V1__FEEDBACK_EVENT_TYPE__FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED,
 };
 
 /* One in sixty has a text that makes the body one for the pool. */
@@ -221,7 +224,8 @@ static void capture(struct sim_member *member)
 {
     struct sim *sim = sim_of(member);
     struct sim_write *write = sim_model_add(sim, &member->caller, SIM_WRITE_CAPTURE);
-    Errata__V1__CaptureEventRequest request = ERRATA__V1__CAPTURE_EVENT_REQUEST__INIT;
+    Errata__V1__CaptureFeedbackEventRequest request =
+        ERRATA__V1__CAPTURE_FEEDBACK_EVENT_REQUEST__INIT;
     Errata__V1__FeedbackEvent event;
     struct texts texts;
 
@@ -236,7 +240,8 @@ static void batch(struct sim_member *member)
 {
     struct sim *sim = sim_of(member);
     struct sim_write *write = sim_model_add(sim, &member->caller, SIM_WRITE_BATCH);
-    Errata__V1__BatchCaptureEventsRequest request = ERRATA__V1__BATCH_CAPTURE_EVENTS_REQUEST__INIT;
+    Errata__V1__BatchCaptureFeedbackEventsRequest request =
+        ERRATA__V1__BATCH_CAPTURE_FEEDBACK_EVENTS_REQUEST__INIT;
     Errata__V1__FeedbackEvent events[SIM_ITEMS_MAX];
     Errata__V1__FeedbackEvent *places[SIM_ITEMS_MAX];
     struct texts texts[SIM_ITEMS_MAX];
@@ -257,7 +262,8 @@ static void batch(struct sim_member *member)
 
 static void nonsense(struct sim_member *member, enum sim_op op)
 {
-    Errata__V1__CaptureEventRequest request = ERRATA__V1__CAPTURE_EVENT_REQUEST__INIT;
+    Errata__V1__CaptureFeedbackEventRequest request =
+        ERRATA__V1__CAPTURE_FEEDBACK_EVENT_REQUEST__INIT;
     Errata__V1__FeedbackEvent event = ERRATA__V1__FEEDBACK_EVENT__INIT;
     char after[] = "{\"qty\":";
     char valid[] = "{\"qty\":1}";

@@ -16,10 +16,10 @@ import time
 import grpc
 
 import pdf_data
-from erratad import (Client, admin, analytics, correction, extraction, feedback, layout, learning,
-                     mappings, roles)
+from erratad import (Client, admin, analytics, event_service, extraction, extraction_service,
+                     feedback, feedback_service, layout, mappings, prompt_service, roles)
 
-LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
 BUSY = ("RESOURCE_EXHAUSTED", "UNAVAILABLE")  # a machine that is busy with other things
 WATCH_SECONDS = 300  # a watcher then starts anew, at the number after its last
@@ -126,7 +126,7 @@ class Company:
         theirs = Client(self.server.address, made.secret)
         theirs.examples("bench-layout-00000001")
         client.admin.RevokeToken(admin.RevokeTokenRequest(key_id=made.token.key_id), timeout=20)
-        code = theirs.raw("/errata.v1.CorrectionService/GetExamples", b"\n\x01a")[0]
+        code = theirs.raw("/errata.v1.PromptService/GetExamples", b"\n\x01a")[0]
         assert code == grpc.StatusCode.UNAUTHENTICATED, code
         theirs.close()
         client.close()
@@ -143,11 +143,11 @@ class Company:
         client = self.lasting
         kind = self.random.randrange(3)
         if kind == 0:
-            call = client.corrections.GetExamples.future(
-                correction.GetExamplesRequest(layout_fingerprint="bench-layout-00000007"))
+            call = client.prompts.GetExamples.future(
+                prompt_service.GetExamplesRequest(layout_fingerprint="bench-layout-00000007"))
         elif kind == 1:
-            call = client.corrections.CaptureEvent.future(
-                correction.CaptureEventRequest(event=event(self.random.randrange(1 << 30))))
+            call = client.feedback.CaptureFeedbackEvent.future(
+                feedback_service.CaptureFeedbackEventRequest(event=event(self.random.randrange(1 << 30))))
         else:
             call = client.layouts.IngestDocument.future(layout.IngestDocumentRequest(
                 document_id="cancelled-" + secrets.token_hex(4), content=pdf_data.small()))
@@ -156,19 +156,19 @@ class Company:
         return ["OK"] if not call.cancelled() else ["CANCELLED"]
 
     def expire(self):
-        self.lasting.corrections.CaptureEvent(
-            correction.CaptureEventRequest(event=event(self.random.randrange(1 << 30))),
+        self.lasting.feedback.CaptureFeedbackEvent(
+            feedback_service.CaptureFeedbackEventRequest(event=event(self.random.randrange(1 << 30))),
             timeout=self.random.choice((0.0005, 0.001, 0.002, 0.005)))
 
     def be_wrong(self):
         client = self.client()
         codes = [
-            client.raw("/errata.v1.LearningService/GetEvent", learning.GetEventRequest(
+            client.raw("/errata.v1.EventService/GetEvent", event_service.GetEventRequest(
                 id="00000000-0000-7000-8000-000000000000").SerializeToString())[0].name,
-            client.raw("/errata.v1.CorrectionService/CaptureEvent", correction.CaptureEventRequest(
+            client.raw("/errata.v1.FeedbackService/CaptureFeedbackEvent", feedback_service.CaptureFeedbackEventRequest(
                 event=feedback.FeedbackEvent(after_json="[1,")).SerializeToString())[0].name,
-            client.raw("/errata.v1.CorrectionService/ListFeedbackEvents",
-                       correction.ListFeedbackEventsRequest(page_token="nonsense").SerializeToString()
+            client.raw("/errata.v1.FeedbackService/ListFeedbackEvents",
+                       feedback_service.ListFeedbackEventsRequest(page_token="nonsense").SerializeToString()
                        )[0].name,
         ]
         client.close()
@@ -178,18 +178,18 @@ class Company:
         client = self.client()
         token = ""
         for _ in range(5):
-            page = client.learning.ListEvents(
-                learning.ListEventsRequest(page_size=50, page_token=token), timeout=20)
+            page = client.log.ListEvents(
+                event_service.ListEventsRequest(page_size=50, page_token=token), timeout=20)
             token = page.next_page_token
         client.close()
 
     def repeat(self):
         """The same write under the same key has the first answer, byte for byte."""
         client = self.client()
-        body = correction.CaptureEventRequest(event=event(self.random.randrange(1 << 30)))
+        body = feedback_service.CaptureFeedbackEventRequest(event=event(self.random.randrange(1 << 30)))
         key = [("idempotency-key", secrets.token_hex(8))]
-        first = client.corrections.CaptureEvent(body, metadata=key, timeout=20)
-        again = client.corrections.CaptureEvent(body, metadata=key, timeout=20)
+        first = client.feedback.CaptureFeedbackEvent(body, metadata=key, timeout=20)
+        again = client.feedback.CaptureFeedbackEvent(body, metadata=key, timeout=20)
         assert first == again, "a repeat had another answer"
         client.close()
 
@@ -198,19 +198,19 @@ class Company:
         client = self.client()
         number = self.random.randrange(1 << 30)
         name, document = f"bench-layout-{number % 5000:08d}", f"soak-order-{number}"
-        prompt = client.corrections.PreparePrompt(correction.PreparePromptRequest(
+        prompt = client.prompts.PreparePrompt(prompt_service.PreparePromptRequest(
             template_name="pdf_extract_text_v1", layout_fingerprint=name, document_id=document), timeout=20)
         pair = {"customer_id": f"soak-{number % 50}", "customer_sku": f"SKU-{number % 997}"}
         matched = client.mappings.MatchLines(
             mappings.MatchLinesRequest(lines=[mappings.DraftLine(**pair)]), timeout=20)
         one = extraction.Extraction(document_id=document, layout_fingerprint=name, confidence=0.5,
                                     exposure_refs=[prompt.exposure_ref, matched.exposure_ref])
-        first = client.corrections.RecordExtraction(
-            correction.RecordExtractionRequest(extraction=one), timeout=20)
-        again = client.corrections.RecordExtraction(
-            correction.RecordExtractionRequest(extraction=one), timeout=20)
+        first = client.extractions.RecordExtraction(
+            extraction_service.RecordExtractionRequest(extraction=one), timeout=20)
+        again = client.extractions.RecordExtraction(
+            extraction_service.RecordExtractionRequest(extraction=one), timeout=20)
         assert first == again, "an outcome that was recorded had another answer"
-        client.corrections.CaptureEvent(correction.CaptureEventRequest(event=feedback.FeedbackEvent(
+        client.feedback.CaptureFeedbackEvent(feedback_service.CaptureFeedbackEventRequest(event=feedback.FeedbackEvent(
             event_type=LINE, document_id=document, layout_fingerprint=name, before_json='{"qty":1}',
             after_json='{"qty":2}')), timeout=20)
         (client.mappings.RejectMapping if number % 5 == 0 else client.mappings.ConfirmMapping)(
@@ -251,7 +251,7 @@ class Company:
         client.close()
 
     def _watch_for_a_while(self, client, from_seq):
-        stream = client.learning.WatchEvents(learning.WatchEventsRequest(from_seq=from_seq))
+        stream = client.log.WatchEvents(event_service.WatchEventsRequest(from_seq=from_seq))
         self.streams.add(stream)
         end = time.monotonic() + WATCH_SECONDS
         code = "OK"
@@ -274,7 +274,7 @@ class Company:
     def _watch_without_reading(self):
         """The server waits for it, and keeps nothing for it."""
         client = Client(self.server.address, self.tokens[0])
-        stream = client.learning.WatchEvents(learning.WatchEventsRequest(from_seq=1))
+        stream = client.log.WatchEvents(event_service.WatchEventsRequest(from_seq=1))
         self.stopping.wait()
         stream.cancel()
         client.close()

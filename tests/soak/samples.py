@@ -3,7 +3,7 @@ import os
 import threading
 import time
 
-from erratad import Client, admin, learning
+from erratad import Client, admin, event_service
 
 
 def process_numbers(pid):
@@ -60,8 +60,8 @@ class Sampler:
 
     def count_events(self):
         """Events stored, of all organisations: logs are numbered without gaps."""
-        newest = learning.ListEventsRequest(page_size=1)
-        return sum(org.learning.ListEvents(newest, timeout=30).events[0].seq for org in self.orgs)
+        newest = event_service.ListEventsRequest(page_size=1)
+        return sum(org.log.ListEvents(newest, timeout=30).events[0].seq for org in self.orgs)
 
     def counters(self):
         info = self.admin.admin.GetServerInfo(admin.GetServerInfoRequest(), timeout=30)

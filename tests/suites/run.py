@@ -27,7 +27,7 @@ suites (all that have their program, where none is named):
 Their programs are not ours to ship: each is named by its flag or variable, or found on PATH.
 Cases that are expected to fail stand in tests/suites/deviations.txt, with the reason.
 """
-GRPC_PATH = "/errata.v1.CorrectionService/GetExamples"
+GRPC_PATH = "/errata.v1.PromptService/GetExamples"
 # The interop cases that need neither TLS nor a cloud's credentials, which all clients have.
 INTEROP_CASES = (
     "empty_unary", "large_unary", "client_streaming", "server_streaming", "ping_pong", "empty_stream",

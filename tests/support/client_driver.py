@@ -13,11 +13,12 @@ import threading
 import time
 from typing import NamedTuple
 
-from erratad import BIN, correction, feedback, learning, wait_until
+from erratad import (BIN, event_log, event_service, feedback, feedback_service, prompt_service,
+                     wait_until)
 
-LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
-CAPTURE = "/errata.v1.CorrectionService/CaptureEvent"
-LOOKUP = "/errata.v1.CorrectionService/GetExamples"
+LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+CAPTURE = "/errata.v1.FeedbackService/CaptureFeedbackEvent"
+LOOKUP = "/errata.v1.PromptService/GetExamples"
 OK, DEADLINE_EXCEEDED, UNAVAILABLE = 0, 4, 14
 DATA_FRAME = 0
 END_SECONDS = 90 # of a driver, on a machine that has much else to do
@@ -37,14 +38,14 @@ class Outcome(NamedTuple):
 
 def capture_call(name, key="-"):
     """One event whose entity is `name`, as a call of the driver."""
-    request = correction.CaptureEventRequest(event=feedback.FeedbackEvent(
+    request = feedback_service.CaptureFeedbackEventRequest(event=feedback.FeedbackEvent(
         event_type=LINE, layout_fingerprint="driver", entity_type="line", entity_id=name,
         after_json='{"name":"%s"}' % name))
     return CAPTURE, key, request.SerializeToString()
 
 
 def lookup_call():
-    request = correction.GetExamplesRequest(layout_fingerprint="driver")
+    request = prompt_service.GetExamplesRequest(layout_fingerprint="driver")
     return LOOKUP, "-", request.SerializeToString()
 
 
@@ -52,10 +53,10 @@ def stored_names(client):
     """The entities of all captured events, in the order of the log."""
     names, token = [], ""
     while True:
-        page = client.learning.ListEvents(learning.ListEventsRequest(page_size=1000,
+        page = client.log.ListEvents(event_service.ListEventsRequest(page_size=1000,
                                                                      page_token=token))
         names += [event.feedback_event.entity_id for event in page.events
-                  if event.kind == learning.EVENT_KIND_FEEDBACK]
+                  if event.kind == event_log.EVENT_KIND_FEEDBACK]
         token = page.next_page_token
         if not token:
             return names

@@ -30,17 +30,23 @@ from errata.v1 import admin_service_pb2 as admin  # noqa: E402
 from errata.v1 import admin_service_pb2_grpc as admin_grpc  # noqa: E402
 from errata.v1 import analytics_service_pb2 as analytics  # noqa: E402
 from errata.v1 import analytics_service_pb2_grpc as analytics_grpc  # noqa: E402
-from errata.v1 import correction_service_pb2 as correction  # noqa: E402
-from errata.v1 import correction_service_pb2_grpc as correction_grpc  # noqa: E402
+from errata.v1 import event_pb2 as event_log  # noqa: E402
+from errata.v1 import event_service_pb2 as event_service  # noqa: E402
+from errata.v1 import event_service_pb2_grpc as event_service_grpc  # noqa: E402
 from errata.v1 import extraction_pb2 as extraction  # noqa: E402
+from errata.v1 import extraction_service_pb2 as extraction_service  # noqa: E402
+from errata.v1 import extraction_service_pb2_grpc as extraction_service_grpc  # noqa: E402
 from errata.v1 import feedback_event_pb2 as feedback  # noqa: E402
+from errata.v1 import feedback_service_pb2 as feedback_service  # noqa: E402
+from errata.v1 import feedback_service_pb2_grpc as feedback_service_grpc  # noqa: E402
 from errata.v1 import layout_service_pb2 as layout  # noqa: E402
 from errata.v1 import layout_service_pb2_grpc as layout_grpc  # noqa: E402
-from errata.v1 import learning_service_pb2 as learning  # noqa: E402
-from errata.v1 import learning_service_pb2_grpc as learning_grpc  # noqa: E402
 from errata.v1 import mapping_service_pb2 as mappings  # noqa: E402
 from errata.v1 import mapping_service_pb2_grpc as mappings_grpc  # noqa: E402
 from errata.v1 import options_pb2 as options  # noqa: E402
+from errata.v1 import prompt_service_pb2 as prompt_service  # noqa: E402
+from errata.v1 import prompt_service_pb2_grpc as prompt_service_grpc  # noqa: E402
+from errata.v1 import prompt_template_pb2 as prompt_template  # noqa: E402
 from errata.v1 import role_pb2 as roles  # noqa: E402
 from errata.v1 import sku_mapping_pb2 as sku_mapping  # noqa: E402
 from google.rpc import error_details_pb2, status_pb2  # noqa: E402
@@ -205,11 +211,13 @@ class Client:
                                            compression=compression)
         self.metadata = [("authorization", f"Bearer {token}")] if token else []
         self.channel = grpc.intercept_channel(self.plain, _Authorize(self.metadata))
-        self.corrections = correction_grpc.CorrectionServiceStub(self.channel)
-        self.learning = learning_grpc.LearningServiceStub(self.channel)
+        self.log = event_service_grpc.EventServiceStub(self.channel)
+        self.extractions = extraction_service_grpc.ExtractionServiceStub(self.channel)
+        self.feedback = feedback_service_grpc.FeedbackServiceStub(self.channel)
         self.layouts = layout_grpc.LayoutServiceStub(self.channel)
         self.admin = admin_grpc.AdminServiceStub(self.channel)
         self.mappings = mappings_grpc.MappingServiceStub(self.channel)
+        self.prompts = prompt_service_grpc.PromptServiceStub(self.channel)
         self.analytics = analytics_grpc.AnalyticsServiceStub(self.channel)
         self.health = health_pb2_grpc.HealthStub(self.channel)
 
@@ -251,19 +259,19 @@ class Client:
 
     def capture(self, **fields):
         """Captures one event and answers it as stored."""
-        return self.corrections.CaptureEvent(
-            correction.CaptureEventRequest(event=feedback.FeedbackEvent(**fields))).event
+        return self.feedback.CaptureFeedbackEvent(
+            feedback_service.CaptureFeedbackEventRequest(event=feedback.FeedbackEvent(**fields))).event
 
     def examples(self, layout_fingerprint, **fields):
-        return self.corrections.GetExamples(
-            correction.GetExamplesRequest(layout_fingerprint=layout_fingerprint, **fields))
+        return self.prompts.GetExamples(
+            prompt_service.GetExamplesRequest(layout_fingerprint=layout_fingerprint, **fields))
 
     def prompt(self, **fields):
-        return self.corrections.PreparePrompt(correction.PreparePromptRequest(**fields))
+        return self.prompts.PreparePrompt(prompt_service.PreparePromptRequest(**fields))
 
     def record_extraction(self, **fields):
         """Records an extraction and answers it as stored."""
-        return self.corrections.RecordExtraction(correction.RecordExtractionRequest(
+        return self.extractions.RecordExtraction(extraction_service.RecordExtractionRequest(
             extraction=extraction.Extraction(**fields))).extraction
 
     def update_settings(self, **fields):
@@ -272,7 +280,7 @@ class Client:
 
     def events(self, **fields):
         """The whole log of the organisation, or what a filter leaves of it, newest first."""
-        return self.all_pages(self.learning.ListEvents, learning.ListEventsRequest(
+        return self.all_pages(self.log.ListEvents, event_service.ListEventsRequest(
             page_size=1000, **fields), "events")
 
     @staticmethod

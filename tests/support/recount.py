@@ -11,8 +11,8 @@ import uuid
 
 from erratad import analytics, extraction, feedback, mappings, sku_mapping
 
-LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
-FIELD = feedback.EVENT_TYPE_EXTRACTION_FIELD_CORRECTED
+LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+FIELD = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED
 READY_EXAMPLES = 3
 RANGE_DAYS_MAX = 366
 IMPROVEMENT_MIN = 3  # extractions with an example, and without any
@@ -200,7 +200,7 @@ class Recount:
         """Statuses follow the order of the times that people spoke of, not that of the log."""
         one = self.mapping(told.mapping_changes[0])
         key = one.customer_id, fold(one.customer_sku)
-        is_confirmed = told.event_type == feedback.EVENT_TYPE_MAPPING_CONFIRMED
+        is_confirmed = told.event_type == feedback.FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED
         one.support += is_confirmed
         self.judged[key].append((event.created_at.ToMicroseconds(), event.seq, one, is_confirmed))
         self.judged[key].sort(key=lambda judged: judged[:2])
@@ -271,7 +271,7 @@ class Recount:
             corrected_fields=ranked(both, top), corrected_line_fields=ranked(per_type[LINE], top),
             corrected_header_fields=ranked(per_type[FIELD], top),
             confidence_by_day=[self.confidence(day) for day in days],
-            mapping_confirmed_count=types[feedback.EVENT_TYPE_MAPPING_CONFIRMED],
+            mapping_confirmed_count=types[feedback.FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED],
             mapping_applied_count=sum(self.applied[day] for day in days))
         told.extraction_count = sum(day.extraction_count for day in told.confidence_by_day)
         told.corrected_count = sum(day.corrected_count for day in told.confidence_by_day)

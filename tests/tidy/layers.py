@@ -50,11 +50,10 @@ class Modules:
                     key = word
                 elif word != "PROGRAM_ONLY":
                     lists[key].append(word)
-            self.folders[lists["DIR"][0]] = name
+            self.folders.update(dict.fromkeys(lists["DIR"], name))
             self.uses[name] = set(lists["USES"])
             self.headers[name] = set(lists["HEADERS"])
             self.parts[name] = set(lists["PARTS"])
-        self.of_module = {name: folder for folder, name in self.folders.items()}
 
     def folder_of(self, path):
         """The innermost folder of the table that holds a path, or ''."""
@@ -67,8 +66,8 @@ class Modules:
         if name is None:
             return OTHERS[folder]
         named = self.uses[name] | self.headers[name]
-        used = [self.of_module[use] for use in sorted(named) if use in self.of_module]
-        return used if name == "base" else sorted({*used, "store/base"})
+        used = {f for f, owner in self.folders.items() if owner in named or owner == name}
+        return sorted(used if name == "base" else used | {"store/base"})
 
     def parts_of(self, folder):
         name = self.folders[folder]

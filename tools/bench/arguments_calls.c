@@ -58,7 +58,7 @@ static enum err define_call(struct arena *arena, struct arguments *arguments, co
         behind[1] == '\0' || strcspn(text, "@{") < (size_t)(equals - text)) {
         return fault_say(fault, ERR_INVALID,
                          "--%s \"%s\": give it as NAME=METHOD@FILE%s, such as "
-                         "mine=errata.v1.LearningService/GetEvent%s",
+                         "mine=errata.v1.EventService/GetEvent%s",
                          option, text, requests ? "" : " or NAME=METHOD{JSON}",
                          requests ? "@bodies" : "'{\"seq\": 7}'");
     }

@@ -9,11 +9,12 @@
 #include "store/base/wire.h"
 #include "tools/bench/preload/preload.h"
 
-#include <errata/v1/learning_service.fields.h>
+#include <errata/v1/event.fields.h>
+#include <errata/v1/event_service.fields.h>
 
 /* "%.*s" of a slice. */
 #define SHOWN(slice) (int)(slice).size, (const char *)(slice).data
-#define GET_EVENT "/errata.v1.LearningService/GetEvent"
+#define GET_EVENT "/errata.v1.EventService/GetEvent"
 /* One event with all its texts, and the call's status. */
 #define REPLY_ARENA_BYTES_MAX ((size_t)32 << 20)
 #define CALL_TIMEOUT_MS 10000

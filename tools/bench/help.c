@@ -44,7 +44,7 @@ static const char tail[] =
     "  errata-bench --tokens /tmp/bench-data/bench.tokens --mix examples --in-flight 10\n"
     "  errata-bench --mix examples=90,capture=10 --sweep 500..50000 --html load.html\n"
     "  errata-bench --rate 500 --arrival poisson \\\n"
-    "      --call 'one=errata.v1.LearningService/GetEvent{\"seq\": ${uniform:1..9000}}'\n"
+    "      --call 'one=errata.v1.EventService/GetEvent{\"seq\": ${uniform:1..9000}}'\n"
     "  errata-bench --server host:9000 --descriptors shop.binpb --rate 100 \\\n"
     "      --call 'find=shop.v1.Items/Find{\"sku\": \"${zipf:0..99999:1.1}\"}'\n"
     "\nExit codes:\n"

@@ -8,8 +8,10 @@
 #include <stddef.h>
 #include <string.h>
 
-#define CORRECTIONS "errata.v1.CorrectionService/"
-#define LEARNING "errata.v1.LearningService/"
+#define FEEDBACK "errata.v1.FeedbackService/"
+#define PROMPTS "errata.v1.PromptService/"
+#define EXTRACTIONS "errata.v1.ExtractionService/"
+#define EVENTS "errata.v1.EventService/"
 #define LAYOUTS "errata.v1.LayoutService/"
 #define MAPPINGS "errata.v1.MappingService/"
 #define ANALYTICS "errata.v1.AnalyticsService/"
@@ -18,7 +20,7 @@
  * its own. */
 #define CAPTURED_EVENT                                                                             \
     "{\"actorUserId\": \"" PRELOAD_ACTOR                                                           \
-    "\", \"eventType\": \"EVENT_TYPE_EXTRACTION_LINE_CORRECTED\","                                 \
+    "\", \"eventType\": \"FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED\","                        \
     " \"entityType\": \"draft_order_line\", \"entityId\": \"live-${serial}\","                     \
     " \"draftOrderId\": \"draft-${serial}\", \"documentId\": \"document-${serial}\","              \
     " \"layoutFingerprint\": \"bench-layout-${layout}\","                                          \
@@ -33,20 +35,20 @@
     " \"customerSku\": \"AQ-${uniform:0..999:%03d}-0000${uniform:0..9999:%04d}\"}"
 
 const struct mix_call mix_calls[] = {
-    {"examples", CORRECTIONS "GetExamples",
+    {"examples", PROMPTS "GetExamples",
      "{\"layoutFingerprint\": \"bench-layout-${layout}\", \"view\": \"EXAMPLE_VIEW_EXAMPLES\"}",
      "the examples of a layout"},
-    {"hints", CORRECTIONS "GetExamples",
+    {"hints", PROMPTS "GetExamples",
      "{\"layoutFingerprint\": \"bench-layout-${layout}\", \"view\": \"EXAMPLE_VIEW_HINTS\"}",
      "the same as a piece of prompt"},
-    {"capture", CORRECTIONS "CaptureEvent", "{\"event\": " CAPTURED_EVENT "}",
+    {"capture", FEEDBACK "CaptureFeedbackEvent", "{\"event\": " CAPTURED_EVENT "}",
      "one durable correction of 1.2 KB"},
-    {"capture-batch", CORRECTIONS "BatchCaptureEvents",
+    {"capture-batch", FEEDBACK "BatchCaptureFeedbackEvents",
      "{\"events\": [" CAPTURED_EVENT ", " CAPTURED_EVENT ", " CAPTURED_EVENT ", " CAPTURED_EVENT
      ", " CAPTURED_EVENT ", " CAPTURED_EVENT ", " CAPTURED_EVENT ", " CAPTURED_EVENT
      ", " CAPTURED_EVENT ", " CAPTURED_EVENT "]}",
      "ten of them in one call"},
-    {"extraction", CORRECTIONS "RecordExtraction",
+    {"extraction", EXTRACTIONS "RecordExtraction",
      "{\"extraction\": {\"actorUserId\": \"" PRELOAD_ACTOR "\", "
      "\"documentId\": \"document-${serial}\", \"layoutFingerprint\": "
      "\"bench-layout-${layout}\", \"confidence\": 0.9, \"fieldCount\": 12}}",
@@ -62,11 +64,11 @@ const struct mix_call mix_calls[] = {
      "one durable confirmation of a new mapping"},
     {"analytics", ANALYTICS "GetLearningAnalytics", "{}", "what the last 30 days learned"},
     {"experiments", ANALYTICS "GetExperimentReport", "{}", "whether examples help"},
-    {"list-feedback", CORRECTIONS "ListFeedbackEvents",
+    {"list-feedback", FEEDBACK "ListFeedbackEvents",
      "{\"layoutFingerprint\": \"bench-layout-${layout}\", \"pageSize\": 20}",
      "the newest 20 corrections of a layout"},
-    {"list-events", LEARNING "ListEvents", "{\"pageSize\": 20}", "the newest 20 events of the log"},
-    {"get-event", LEARNING "GetEvent", "{\"seq\": ${uniform:3..10000}}",
+    {"list-events", EVENTS "ListEvents", "{\"pageSize\": 20}", "the newest 20 events of the log"},
+    {"get-event", EVENTS "GetEvent", "{\"seq\": ${uniform:3..10000}}",
      "one event of the log by its number"},
     {"get-layout", LAYOUTS "GetProfile", "{\"layoutFingerprint\": \"bench-layout-${layout}\"}",
      "a layout's profile; layouts without a document answer NOT_FOUND"},

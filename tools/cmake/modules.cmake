@@ -1,5 +1,5 @@
-# errata_module(NAME DIR dir [USES modules...] [HEADERS modules...] [PARTS parts...])
-#     An OBJECT library of the C files directly in `dir`; a folder may have headers only. USES names the modules
+# errata_module(NAME DIR dirs... [USES modules...] [HEADERS modules...] [PARTS parts...])
+#     An OBJECT library of the C files directly in these folders, or of headers only. USES names the modules
 #     whose headers it includes and whose functions it calls: their objects are linked wherever it is. HEADERS
 #     names those of which it needs the headers only. PARTS names system libraries (parts.cmake). This is the only
 #     table of who may use whom: tests/tidy/layers.py reads it.
@@ -64,9 +64,11 @@ function(errata_link target names)
 endfunction()
 
 function(errata_module name)
-    cmake_parse_arguments(M "PROGRAM_ONLY" "DIR" "USES;HEADERS;PARTS" ${ARGN})
+    cmake_parse_arguments(M "PROGRAM_ONLY" "" "DIR;USES;HEADERS;PARTS" ${ARGN})
     list(TRANSFORM M_PARTS PREPEND part_)
-    file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${M_DIR}/*.c)
+    list(TRANSFORM M_DIR PREPEND ${CMAKE_SOURCE_DIR}/)
+    list(TRANSFORM M_DIR APPEND /*.c)
+    file(GLOB files CONFIGURE_DEPENDS ${M_DIR})
     if(NOT files)
         add_library(${name} INTERFACE)
         target_link_libraries(${name} INTERFACE ${M_USES} ${M_PARTS})

@@ -9,12 +9,13 @@ import random
 
 from google.protobuf import timestamp_pb2
 
-from erratad import (correction, extraction, feedback, layout, mappings, roles, sku_mapping)
+from erratad import (extraction, extraction_service, feedback, feedback_service, layout, mappings,
+                     prompt_service, prompt_template, roles, sku_mapping)
 
 from . import extractor
 
-LINE = feedback.EVENT_TYPE_EXTRACTION_LINE_CORRECTED
-FIELD = feedback.EVENT_TYPE_EXTRACTION_FIELD_CORRECTED
+LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+FIELD = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED
 EXACT = mappings.MATCH_METHOD_EXACT_MAPPING
 OVERLOOKED = 0.03  # of the wrong fields that a person does not see
 MATCHER_IS_RIGHT = 0.75  # how often the company's own matcher has the right article
@@ -70,8 +71,8 @@ class Office:
 
     def open(self):
         """The template, the share that is held out, and the layouts' fingerprints."""
-        self.admin.corrections.PutPromptTemplate(correction.PutPromptTemplateRequest(
-            prompt_template=correction.PromptTemplate(name="order", text=extractor.TEMPLATE)))
+        self.admin.prompts.PutPromptTemplate(prompt_service.PutPromptTemplateRequest(
+            prompt_template=prompt_template.PromptTemplate(name="order", text=extractor.TEMPLATE)))
         self.admin.update_settings(holdout_percent=self.company.holdout_percent)
         for customer in self.company.customers:
             for _, form in customer.forms:
@@ -92,7 +93,7 @@ class Office:
         self.settle(works)
 
     def extract(self, works):
-        replies = together((self.pipeline.corrections.PreparePrompt, correction.PreparePromptRequest(
+        replies = together((self.pipeline.prompts.PreparePrompt, prompt_service.PreparePromptRequest(
             template_name="order", layout_fingerprint=work.order.form.fingerprint,
             document_id=work.order.document_id, context={"document_text": work.order.text}))
             for work in works)
@@ -119,7 +120,7 @@ class Office:
                 total + len(reply.lines), filled + sum(line.match_method == EXACT for line in reply.lines))
 
     def record(self, works):
-        together((self.importer.corrections.RecordExtraction, correction.RecordExtractionRequest(
+        together((self.importer.extractions.RecordExtraction, extraction_service.RecordExtractionRequest(
             extraction=extraction.Extraction(
                 document_id=work.order.document_id, draft_order_id=work.order.draft_id,
                 layout_fingerprint=work.order.form.fingerprint, confidence=work.confidence,
@@ -153,7 +154,7 @@ class Office:
             if work.order.ambiguous:
                 calls.append(self.customer_chosen(work))
             calls += [self.correction(work, number, fields) for number, fields in work.wrong.items()]
-        together((self.importer.corrections.CaptureEvent, correction.CaptureEventRequest(event=event))
+        together((self.importer.feedback.CaptureFeedbackEvent, feedback_service.CaptureFeedbackEventRequest(event=event))
                  for event in calls)
 
     def event(self, work, **fields):
@@ -164,7 +165,7 @@ class Office:
 
     def customer_chosen(self, work):
         other = work.draw.choice(self.company.customers).id
-        return self.event(work, event_type=feedback.EVENT_TYPE_CUSTOMER_SELECTED,
+        return self.event(work, event_type=feedback.FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED,
                           before_json=json.dumps({"candidates": [other, work.order.customer.id]}),
                           after_json=json.dumps({"customer_id": work.order.customer.id}))
 

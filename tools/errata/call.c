@@ -123,7 +123,7 @@ const struct command call_commands[] = {
      .summary = "call any method, with its request as JSON",
      .help =
          "Calls a method that answers once, or with a stream. METHOD is "
-         "`errata.v1.CorrectionService/GetExamples`, `CorrectionService/GetExamples`, or "
+         "`errata.v1.PromptService/GetExamples`, `PromptService/GetExamples`, or "
          "`GetExamples` where one service alone has it. The request is proto JSON: members by "
          "either spelling, enum values by their full names or short words; without one it is "
          "{}. Members that the method does not know are refused. `errata methods METHOD` shows "
@@ -131,8 +131,8 @@ const struct command call_commands[] = {
          "one line a reply, until it ends or is interrupted.",
      .examples = {{"errata call GetExamples '{\"layout_fingerprint\": \"a1b2c3\", \"limit\": 5}'",
                    NULL},
-                  {"errata call CorrectionService/CaptureEvent @request.json", NULL},
-                  {"errata call LearningService/WatchEvents '{\"from_seq\": 1}' | jq .event.seq",
+                  {"errata call FeedbackService/CaptureFeedbackEvent @request.json", NULL},
+                  {"errata call EventService/WatchEvents '{\"from_seq\": 1}' | jq .event.seq",
                    "until it is interrupted"},
                   {"errata call GetExamples '{\"layout_fingerprint\": \"a1b2c3\"}' --repeat 1000",
                    "how long a lookup takes"}},

@@ -103,7 +103,7 @@ static struct slice document_meaning(struct cli *cli, struct json_value row)
 
 static struct slice correction_meaning(struct cli *cli, struct json_value row)
 {
-    return two_texts(cli, reply_word(cli, row, "eventType", "EVENT_TYPE_"), ", ",
+    return two_texts(cli, reply_word(cli, row, "eventType", "FEEDBACK_EVENT_TYPE_"), ", ",
                      reply_text(cli, row, "documentId"));
 }
 
@@ -146,18 +146,18 @@ static const struct {
               "layoutFingerprint", layout_meaning},
              {"DOCUMENT", "/errata.v1.LayoutService/ListDocuments", "{\"page_size\": 200}",
               "documents", "documentId", document_meaning},
-             {"CORRECTION", "/errata.v1.CorrectionService/ListFeedbackEvents",
-              "{\"page_size\": 50}", "events", "id", correction_meaning},
+             {"CORRECTION", "/errata.v1.FeedbackService/ListFeedbackEvents", "{\"page_size\": 50}",
+              "events", "id", correction_meaning},
              {"KEYID", "/errata.v1.AdminService/ListTokens", "{\"page_size\": 200}", "tokens",
               "keyId", token_meaning},
              {"ORG", "/errata.v1.AdminService/ListOrganizations", "{\"page_size\": 200}",
               "organizations", "id", org_meaning},
              {"MAPPING", "/errata.v1.MappingService/ListMappings", "{\"page_size\": 200}",
               "mappings", "id", mapping_meaning},
-             {"TEMPLATE", "/errata.v1.CorrectionService/ListPromptTemplates",
-              "{\"page_size\": 200}", "promptTemplates", "name", template_meaning},
-             {"SEQ", "/errata.v1.LearningService/ListEvents", "{\"page_size\": 20}", "events",
-              "seq", event_meaning}};
+             {"TEMPLATE", "/errata.v1.PromptService/ListPromptTemplates", "{\"page_size\": 200}",
+              "promptTemplates", "name", template_meaning},
+             {"SEQ", "/errata.v1.EventService/ListEvents", "{\"page_size\": 20}", "events", "seq",
+              event_meaning}};
 
 static void offer_rows(struct cli *cli, struct completion *completion, size_t list)
 {

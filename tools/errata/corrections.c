@@ -109,7 +109,7 @@ static enum cli_exit print_captured(struct cli *cli, struct json_value reply)
 
 static enum cli_exit run_capture(struct cli *cli)
 {
-    static const struct ask ask = {"/errata.v1.CorrectionService/CaptureEvent", fill_capture,
+    static const struct ask ask = {"/errata.v1.FeedbackService/CaptureFeedbackEvent", fill_capture,
                                    print_captured};
 
     return ask_run(cli, &ask);
@@ -121,7 +121,7 @@ static enum cli_exit run_capture(struct cli *cli)
 static struct slice type_cell(struct cli *cli, struct json_value row)
 {
     const struct slice prefix = SLICE("EXTRACTION_");
-    struct slice type = reply_word(cli, row, "eventType", "EVENT_TYPE_");
+    struct slice type = reply_word(cli, row, "eventType", "FEEDBACK_EVENT_TYPE_");
 
     return cli->out.terminal && slice_starts_with(type, prefix) ? slice_after(type, prefix.size)
                                                                 : type;
@@ -141,7 +141,7 @@ static void event_cells(struct cli *cli, struct json_value row, struct slice *ce
 static const struct reply_csv_column csv_columns[] = {
     {"id", "id", REPLY_CSV_TEXT, NULL},
     {"created_at", "createdAt", REPLY_CSV_TEXT, NULL},
-    {"event_type", "eventType", REPLY_CSV_WORD, "EVENT_TYPE_"},
+    {"event_type", "eventType", REPLY_CSV_WORD, "FEEDBACK_EVENT_TYPE_"},
     {"fields_changed", "fieldsChanged", REPLY_CSV_LIST, NULL},
     {"actor_user_id", "actorUserId", REPLY_CSV_TEXT, NULL},
     {"document_id", "documentId", REPLY_CSV_TEXT, NULL},
@@ -175,7 +175,7 @@ static enum cli_exit run_list(struct cli *cli)
         {.title = "LAYOUT", .min = 12, .extra = 4}};
     static const struct reply_csv csv = {csv_columns, sizeof(csv_columns) / sizeof(csv_columns[0])};
     static const struct paging paging = {
-        .path = "/errata.v1.CorrectionService/ListFeedbackEvents",
+        .path = "/errata.v1.FeedbackService/ListFeedbackEvents",
         .rows = {.name = "events",
                  .columns = columns,
                  .column_count = sizeof(columns) / sizeof(columns[0]),
@@ -226,7 +226,7 @@ static enum cli_exit print_event(struct cli *cli, struct json_value reply)
     struct slice id = reply_text(cli, event, "entityId");
 
     reply_print_member(cli, "id", reply_text(cli, event, "id"));
-    reply_print_member(cli, "type", reply_word(cli, event, "eventType", "EVENT_TYPE_"));
+    reply_print_member(cli, "type", reply_word(cli, event, "eventType", "FEEDBACK_EVENT_TYPE_"));
     reply_print_member(cli, "created", reply_full_time(cli, event, "createdAt"));
     reply_print_member(cli, "actor", reply_text(cli, event, "actorUserId"));
     reply_print_member(cli, "layout", reply_text(cli, event, "layoutFingerprint"));
@@ -257,7 +257,7 @@ static enum cli_exit fill_show(struct request *request, struct cli *cli)
 
 static enum cli_exit run_show(struct cli *cli)
 {
-    static const struct ask ask = {"/errata.v1.CorrectionService/GetFeedbackEvent", fill_show,
+    static const struct ask ask = {"/errata.v1.FeedbackService/GetFeedbackEvent", fill_show,
                                    print_event};
 
     return ask_run(cli, &ask);
@@ -304,7 +304,7 @@ const struct command correction_commands[] = {
      .summary = "store a correction and print its id",
      .help = "Stores one correction, durably, and prints its id. It is given by options, of which "
              "`--type` must be there, or whole, as the JSON of an event (`errata methods "
-             "CaptureEvent` shows its fields).",
+             "CaptureFeedbackEvent` shows its fields).",
      .examples = {{"errata corrections capture --type EXTRACTION_LINE_CORRECTED \\\n"
                    "  --layout a1b2c3 --document invoice-17 --entity draft_order_line/3 \\\n"
                    "  --before '{\"qty\": 10}' --after '{\"qty\": 12}' --snippet '12 pcs of HX'",

@@ -72,7 +72,7 @@ static struct slice two_skus(struct cli *cli, struct json_value mapping)
 static struct slice what_of(struct cli *cli, struct json_value event)
 {
     struct slice what =
-        reply_word(cli, reply_member(event, "feedbackEvent"), "eventType", "EVENT_TYPE_");
+        reply_word(cli, reply_member(event, "feedbackEvent"), "eventType", "FEEDBACK_EVENT_TYPE_");
     struct json_value extraction =
         reply_member(reply_member(event, "extractionRecorded"), "extraction");
     struct json_value mapping =
@@ -137,7 +137,7 @@ static enum cli_exit run_list(struct cli *cli)
     static const struct request_member members[] = {{"kind", "kind", REQUEST_TEXT},
                                                     {NULL, NULL, REQUEST_TEXT}};
     static const struct paging paging = {
-        .path = "/errata.v1.LearningService/ListEvents",
+        .path = "/errata.v1.EventService/ListEvents",
         .rows = {.name = "events",
                  .columns = columns,
                  .column_count = sizeof(columns) / sizeof(columns[0]),
@@ -160,7 +160,7 @@ static enum cli_exit run_show(struct cli *cli)
     cli->indent = cli->out.terminal && !cli->json ? 2 : 0;
     request_begin(&request, cli);
     request_text(&request, input_number(word, &seq) ? "seq" : "id", slice_text(word));
-    result = cli_call(cli, "/errata.v1.LearningService/GetEvent", request_end(&request), &json);
+    result = cli_call(cli, "/errata.v1.EventService/GetEvent", request_end(&request), &json);
     if (result == CLI_OK) {
         print_json(&cli->out, json);
     }
@@ -283,8 +283,7 @@ static enum cli_exit find_start(struct watching *watching)
                    ? CLI_OK
                    : cli_usage(cli, "--from-seq \"%s\": give a number from 1", given);
     }
-    result =
-        cli_call(cli, "/errata.v1.LearningService/ListEvents", SLICE("{\"page_size\":1}"), &json);
+    result = cli_call(cli, "/errata.v1.EventService/ListEvents", SLICE("{\"page_size\":1}"), &json);
     if (result == CLI_OK) {
         result = reply_parse(cli, json, &reply);
     }
@@ -370,7 +369,7 @@ static enum cli_exit run_watch(struct cli *cli)
 {
     const char *count = options_get(&cli->options, "count");
     struct watching watching = {.cli = cli,
-                                .method = cli_method("/errata.v1.LearningService/WatchEvents"),
+                                .method = cli_method("/errata.v1.EventService/WatchEvents"),
                                 .left = -1,
                                 .layout = {.stretched = true}};
     enum cli_exit result = CLI_OK;

@@ -112,7 +112,7 @@ static enum cli_exit print_examples(struct cli *cli, struct json_value reply)
 
 static enum cli_exit run_examples(struct cli *cli)
 {
-    static const struct ask ask = {"/errata.v1.CorrectionService/GetExamples", fill_examples,
+    static const struct ask ask = {"/errata.v1.PromptService/GetExamples", fill_examples,
                                    print_examples};
 
     return ask_run(cli, &ask);

@@ -58,7 +58,7 @@ static enum cli_exit print_recorded(struct cli *cli, struct json_value reply)
 
 static enum cli_exit run_record(struct cli *cli)
 {
-    static const struct ask ask = {"/errata.v1.CorrectionService/RecordExtraction", fill_record,
+    static const struct ask ask = {"/errata.v1.ExtractionService/RecordExtraction", fill_record,
                                    print_recorded};
 
     return ask_run(cli, &ask);

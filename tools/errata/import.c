@@ -149,7 +149,7 @@ static enum cli_exit send_batch(struct import *import, const struct batch *batch
                                      .metadata = &metadata,
                                      .metadata_count = import->again ? 0 : 1};
     struct client_request request = {
-        .method = cli_method("/errata.v1.CorrectionService/BatchCaptureEvents"),
+        .method = cli_method("/errata.v1.FeedbackService/BatchCaptureFeedbackEvents"),
         .options = &options};
     struct slice reply = {NULL, 0};
     enum cli_exit result =

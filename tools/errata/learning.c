@@ -144,7 +144,7 @@ static enum cli_exit print_types(struct cli *cli, struct json_value reply)
     print_title(cli, "By type");
     table_init(&table, &cli->arena, columns, sizeof(columns) / sizeof(columns[0]));
     while (json_walk_next(&walk, &key, &row)) {
-        const struct slice cells[] = {reply_word(cli, row, "eventType", "EVENT_TYPE_"),
+        const struct slice cells[] = {reply_word(cli, row, "eventType", "FEEDBACK_EVENT_TYPE_"),
                                       reply_count(cli, row, "count"), bar_of(cli, row, most)};
 
         if (!table_add(&table, cells)) {
@@ -318,7 +318,7 @@ static const struct reply_csv_column day_columns[] = {{"date", "date", REPLY_CSV
                                                       {"count", "count", REPLY_CSV_COUNT, NULL}};
 static const struct reply_csv day_csv = {day_columns, 2};
 static const struct reply_csv_column type_columns[] = {
-    {"event_type", "eventType", REPLY_CSV_WORD, "EVENT_TYPE_"},
+    {"event_type", "eventType", REPLY_CSV_WORD, "FEEDBACK_EVENT_TYPE_"},
     {"count", "count", REPLY_CSV_COUNT, NULL}};
 static const struct reply_csv type_csv = {type_columns, 2};
 static const struct reply_csv_column confidence_columns[] = {

@@ -195,7 +195,7 @@ static bool add_fields(struct showing *showing, const struct message_info *messa
     }
 }
 
-/* `EventType  A, B, C`, wrapped. */
+/* `FeedbackEventType  A, B, C`, wrapped. */
 static void print_enum(struct cli *cli, const struct enum_info *info)
 {
     struct slice name = message_short_name(info->full_name);

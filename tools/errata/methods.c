@@ -277,7 +277,7 @@ const struct command method_commands[] = {
      .summary = "list the methods, or show one with the fields of its request",
      .help = "Lists what `errata call` can call, with the roles that may. For one method it shows "
              "the fields of its request and reply, with types and rules. No server is asked.",
-     .examples = {{"errata methods", NULL}, {"errata methods CaptureEvent", NULL}},
+     .examples = {{"errata methods", NULL}, {"errata methods CaptureFeedbackEvent", NULL}},
      .words_max = 1,
      .run = run_methods},
     {.name = NULL}};

@@ -6,7 +6,7 @@
 
 #include "tools/errata/cli.h"
 
-/* Finds `errata.v1.CorrectionService/GetExamples`, `CorrectionService/GetExamples` or, where one
+/* Finds `errata.v1.PromptService/GetExamples`, `PromptService/GetExamples` or, where one
  * service alone has it, `GetExamples`; a method that can be called from here. Says which name is
  * nearest to one that is none. */
 MUST_CHECK enum cli_exit methods_find(struct cli *cli, const char *name,

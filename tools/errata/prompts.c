@@ -58,7 +58,7 @@ static enum cli_exit run_list(struct cli *cli)
         {"comment", "comment", REPLY_CSV_TEXT, NULL}};
     static const struct reply_csv csv = {csv_columns, sizeof(csv_columns) / sizeof(csv_columns[0])};
     static const struct paging paging = {
-        .path = "/errata.v1.CorrectionService/ListPromptTemplates",
+        .path = "/errata.v1.PromptService/ListPromptTemplates",
         .rows = {.name = "promptTemplates",
                  .columns = columns,
                  .column_count = sizeof(columns) / sizeof(columns[0]),
@@ -117,7 +117,7 @@ static enum cli_exit print_template(struct cli *cli, struct json_value reply)
 
 static enum cli_exit run_show(struct cli *cli)
 {
-    static const struct ask ask = {"/errata.v1.CorrectionService/GetPromptTemplate", fill_show,
+    static const struct ask ask = {"/errata.v1.PromptService/GetPromptTemplate", fill_show,
                                    print_template};
 
     return ask_run(cli, &ask);
@@ -152,7 +152,7 @@ static enum cli_exit print_put(struct cli *cli, struct json_value reply)
 
 static enum cli_exit run_put(struct cli *cli)
 {
-    static const struct ask ask = {"/errata.v1.CorrectionService/PutPromptTemplate", fill_put,
+    static const struct ask ask = {"/errata.v1.PromptService/PutPromptTemplate", fill_put,
                                    print_put};
 
     return ask_run(cli, &ask);
@@ -282,7 +282,7 @@ static enum cli_exit print_prompt(struct cli *cli, struct json_value reply)
 
 static enum cli_exit run_prepare(struct cli *cli)
 {
-    static const struct ask ask = {"/errata.v1.CorrectionService/PreparePrompt", fill_prepare,
+    static const struct ask ask = {"/errata.v1.PromptService/PreparePrompt", fill_prepare,
                                    print_prompt};
 
     return ask_run(cli, &ask);

@@ -29,7 +29,7 @@ struct json_value reply_member(struct json_value object, const char *name);
 struct slice reply_text(struct cli *cli, struct json_value object, const char *name);
 /* The same for a cell of a table: on a terminal, line feeds and runs of blanks become one blank. */
 struct slice reply_one_line(struct cli *cli, struct json_value object, const char *name);
-/* An enum value without its type's prefix, such as EVENT_TYPE_. */
+/* An enum value without its type's prefix, such as FEEDBACK_EVENT_TYPE_. */
 struct slice reply_word(struct cli *cli, struct json_value object, const char *name,
                         const char *prefix);
 /* Digits of a number; on a terminal with commas between thousands. */

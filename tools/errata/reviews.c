@@ -44,7 +44,7 @@ static enum cli_exit print_sanitized(struct cli *cli, struct json_value reply)
 
 static enum cli_exit run_sanitize(struct cli *cli)
 {
-    static const struct ask ask = {"/errata.v1.ReviewService/Sanitize", fill_sanitize,
+    static const struct ask ask = {"/errata.v1.TextService/Sanitize", fill_sanitize,
                                    print_sanitized};
 
     return ask_run(cli, &ask);

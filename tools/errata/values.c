@@ -13,7 +13,7 @@
 static const struct {
     const char *name;
     const char *enumeration;
-} enums[] = {{"TYPE", "errata.v1.EventType"},         {"ROLE", "errata.v1.Role"},
+} enums[] = {{"TYPE", "errata.v1.FeedbackEventType"}, {"ROLE", "errata.v1.Role"},
              {"KIND", "errata.v1.EventKind"},         {"MODE", "errata.v1.MatchMode"},
              {"STATUS", "errata.v1.MappingStatus"},   {"ORDER", "errata.v1.LayoutCoverageOrder"},
              {"PROFILE", "errata.v1.SanitizeProfile"}};

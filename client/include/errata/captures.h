@@ -23,7 +23,7 @@ extern "C" {
 
 struct uv_loop_s;
 struct errata_captures;
-struct Errata__V1__CaptureEventRequest; /* <errata/v1/correction_service.pb-c.h> */
+struct Errata__V1__CaptureFeedbackEventRequest; /* <errata/v1/feedback_service.pb-c.h> */
 
 /*
  * What becomes of a capture whose call did not end with OK:
@@ -90,7 +90,7 @@ errata_captures_open(struct uv_loop_s *loop, struct errata_channel *channel,
  * ERRATA_TOO_LARGE, ERRATA_MEMORY. */
 ERRATA_MUST_CHECK ERRATA_API enum errata_result
 errata_captures_add(struct errata_captures *captures,
-                    const struct Errata__V1__CaptureEventRequest *request);
+                    const struct Errata__V1__CaptureFeedbackEventRequest *request);
 
 struct errata_captures_statistics {
     uint32_t queued; /* waiting or under way */

@@ -235,7 +235,7 @@ struct errata_handlers {
     void (*on_writable)(void *user);
 };
 
-/* Starts a call of a method of Errata's contract, such as "errata.v1.CorrectionService/GetExamples",
+/* Starts a call of a method of Errata's contract, such as "errata.v1.PromptService/GetExamples",
  * with the request's bytes (of a stream of requests: none). Everything is copied; `ret_call`, which
  * may be NULL, is for what follows below. ERRATA_INVALID for an unknown or bidirectional method, for
  * options as they may not be; ERRATA_TOO_LARGE, ERRATA_BUSY, ERRATA_MEMORY, ERRATA_ENDED after close. */

@@ -7,7 +7,7 @@
 
 #include "store/base/wire.h"
 
-#include <errata/v1/learning_service.fields.h>
+#include <errata/v1/event.fields.h>
 
 /* Fields of the message around TokenCreated. */
 enum {

@@ -13,8 +13,8 @@
 #include <errata/v1/analytics_service.views.h>
 #include <errata/v1/feedback_event.fields.h>
 
-/* Values of EventType. */
-#define TYPE_COUNT (EVENT_TYPE_CUSTOMER_SELECTED + 1)
+/* Values of FeedbackEventType. */
+#define TYPE_COUNT (FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED + 1)
 
 struct day_sums {
     uint64_t events;
@@ -238,7 +238,7 @@ static void write_types(const struct learning *learning, struct buffer *body)
     for (size_t type = next_type(learning->types, told); type != 0;
          type = next_type(learning->types, told)) {
         const struct event_type_count_view count = {
-            .event_type = (enum event_type)type,
+            .event_type = (enum feedback_event_type)type,
             .count = learning->types[type],
         };
 
@@ -312,7 +312,7 @@ static void write_sums(const struct learning *learning, struct buffer *body)
                         (double)corrected / (double)extractions);
     }
     wire_put_varint_given(body, GET_LEARNING_ANALYTICS_RESPONSE_MAPPING_CONFIRMED_COUNT_FIELD,
-                          learning->types[EVENT_TYPE_MAPPING_CONFIRMED]);
+                          learning->types[FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED]);
     wire_put_varint_given(body, GET_LEARNING_ANALYTICS_RESPONSE_MAPPING_APPLIED_COUNT_FIELD,
                           learning->applied);
 }

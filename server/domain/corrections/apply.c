@@ -19,9 +19,9 @@
 static enum err count_event(struct ctx *ctx, struct store_txn *txn, const struct event *event,
                             const struct feedback_event_view *view)
 {
-    enum counter_dimension dimension = view->event_type == EVENT_TYPE_EXTRACTION_LINE_CORRECTED
-                                           ? COUNTER_LINE_FIELD
-                                           : COUNTER_FIELD_FIELD;
+    enum counter_dimension dimension =
+        view->event_type == FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED ? COUNTER_LINE_FIELD
+                                                                          : COUNTER_FIELD_FIELD;
     struct counter_day at = counters_day(event->org, event->created_at_us);
     struct slice names = view->fields_changed.run;
     struct slice name = {NULL, 0};

@@ -20,7 +20,7 @@
 /* An event as it was sent. Formats are checked already: JSON texts are objects, ids are valid. Empty
  * slices are absent. Borrowed for as long as the prepared event is used. */
 struct capture_input {
-    enum event_type event_type;
+    enum feedback_event_type event_type;
     struct slice actor_user_id;
     struct slice entity_type;
     struct slice entity_id;

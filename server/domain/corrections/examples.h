@@ -12,7 +12,7 @@
 #include "server/domain/exposures/exposures.h"
 #include "store/base/buffer.h"
 
-#include <errata/v1/correction_service.fields.h>
+#include <errata/v1/prompt_service.fields.h>
 
 #define EXAMPLES_LIMIT_DEFAULT 3
 #define EXAMPLES_LIMIT_MAX 20

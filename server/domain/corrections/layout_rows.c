@@ -11,7 +11,7 @@
 #include "server/domain/text/hint.h"
 #include "store/base/wire.h"
 
-#include <errata/v1/correction_service.fields.h>
+#include <errata/v1/prompt_service.fields.h>
 
 static enum err write_mark_row(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                const struct layout_mark *mark)

@@ -8,7 +8,7 @@
 #include "server/domain/json/diff.h"
 #include "store/base/wire.h"
 
-#include <errata/v1/correction_service.fields.h>
+#include <errata/v1/feedback_service.fields.h>
 
 /* A page that is being written. */
 struct list_walk {
@@ -77,7 +77,8 @@ static bool has_field(const struct feedback_event_view *view, struct slice name)
 static bool is_wanted(const struct list_filter *filter, const struct event *event,
                       const struct feedback_event_view *view)
 {
-    if ((filter->event_type != EVENT_TYPE_UNSPECIFIED && filter->event_type != view->event_type) ||
+    if ((filter->event_type != FEEDBACK_EVENT_TYPE_UNSPECIFIED &&
+         filter->event_type != view->event_type) ||
         event->created_at_us < filter->start_us || event->created_at_us >= filter->end_us) {
         return false;
     }

@@ -23,7 +23,7 @@ enum list_detail {
 
 /* What an event must be; empty and unspecified members ask nothing. */
 struct list_filter {
-    enum event_type event_type;
+    enum feedback_event_type event_type;
     struct slice layout_fingerprint;
     struct slice draft_order_id;
     struct slice document_id;

@@ -3,10 +3,10 @@
  */
 #include "server/domain/events/feedback.h"
 
-bool feedback_is_correction(enum event_type event_type)
+bool feedback_is_correction(enum feedback_event_type event_type)
 {
-    return event_type == EVENT_TYPE_EXTRACTION_LINE_CORRECTED ||
-           event_type == EVENT_TYPE_EXTRACTION_FIELD_CORRECTED;
+    return event_type == FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED ||
+           event_type == FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED;
 }
 
 enum err feedback_view_read(const struct event *event, struct feedback_event_view *ret_view)

@@ -14,7 +14,7 @@
 MUST_CHECK enum err feedback_view_read(const struct event *event,
                                        struct feedback_event_view *ret_view);
 /* The event counts as an example: it is a correction of an extraction. */
-bool feedback_is_correction(enum event_type event_type);
+bool feedback_is_correction(enum feedback_event_type event_type);
 /* Both parts of an entity are named. */
 static inline bool feedback_has_entity(const struct feedback_event_view *view)
 {

@@ -8,7 +8,7 @@
 #include "store/base/bytes.h"
 #include "store/base/hex.h"
 
-#include <errata/v1/learning_service.views.h>
+#include <errata/v1/event.views.h>
 
 #define SEQ_BYTES 8
 /* What one ExposedArtifact takes at most: three numbers, and its own tag and length. */

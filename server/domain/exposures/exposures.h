@@ -14,8 +14,8 @@
 #include "store/base/hmac.h"
 #include "store/log.h"
 
+#include <errata/v1/event.fields.h>
 #include <errata/v1/extraction.fields.h>
-#include <errata/v1/learning_service.fields.h>
 
 #define EXPOSURE_KEY_BYTES 32
 #define EXPOSURE_TEXT_HASH_BYTES 16

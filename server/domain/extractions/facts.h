@@ -7,8 +7,8 @@
 
 #include "server/domain/extractions/citations.h"
 
+#include <errata/v1/event.views.h>
 #include <errata/v1/extraction.views.h>
-#include <errata/v1/learning_service.views.h>
 
 /* What decide found. */
 struct extraction_decided {

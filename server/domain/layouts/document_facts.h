@@ -13,7 +13,7 @@
 #include "store/log.h"
 #include "store/record.h"
 
-#include <errata/v1/learning_service.fields.h>
+#include <errata/v1/event.fields.h>
 
 /* Slices are borrowed from the event; empty: absent. */
 struct document_facts {

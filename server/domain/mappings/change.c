@@ -6,8 +6,8 @@
 #include "server/domain/events/feedback.h"
 #include "server/domain/text/sku.h"
 
+#include <errata/v1/event.fields.h>
 #include <errata/v1/feedback_event.fields.h>
-#include <errata/v1/learning_service.fields.h>
 #include <errata/v1/sku_mapping.views.h>
 
 static struct sku_mapping_view view_of(struct org_id org, const struct mapping_record *record)
@@ -206,7 +206,7 @@ static enum err is_confirmation_of(const struct event *event, const struct mappi
     err = feedback_view_read(event, &view);
     if (err == OK) {
         uuid_format(row->record.id, id);
-        *ret_is = view.event_type == EVENT_TYPE_MAPPING_CONFIRMED &&
+        *ret_is = view.event_type == FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED &&
                   slice_equal(view.entity_id, slice_of(id, sizeof(id)));
     }
     return err;

@@ -82,7 +82,7 @@ static enum err find_newer(struct store_txn *txn, struct judging *judging)
     enum err err = OK;
 
     if (!judging->judgement->time.is_given ||
-        judging->judgement->event_type != EVENT_TYPE_MAPPING_CONFIRMED) {
+        judging->judgement->event_type != FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED) {
         return OK;
     }
     err = mapping_sku_walk_init(&walk, txn, judging->org, judging->pair.customer_id,
@@ -191,7 +191,7 @@ static void decide(const struct judging *judging, struct mapping_changes *change
     changes->items[0] =
         judging->existed ? next_version(judging, &judging->before) : make_mapping(judging);
     changes->count = 1;
-    if (judging->judgement->event_type == EVENT_TYPE_MAPPING_CONFIRMED) {
+    if (judging->judgement->event_type == FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED) {
         confirm(judging, changes);
     } else {
         reject(judging, changes);
@@ -223,7 +223,7 @@ static enum err quote(struct ctx *ctx, struct store_txn *txn, const struct judgi
     struct slice suggestions = judgement->suggestions;
     enum err err = OK;
 
-    if (judgement->event_type == EVENT_TYPE_MAPPING_REJECTED) {
+    if (judgement->event_type == FEEDBACK_EVENT_TYPE_MAPPING_REJECTED) {
         return quote_rejection(ctx->arena, before, internal_sku, input);
     }
     if (suggestions.size == 0) {

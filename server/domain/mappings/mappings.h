@@ -53,7 +53,7 @@ MUST_CHECK enum err mapping_suggest(struct ctx *ctx, struct store_txn *txn, stru
 
 /* A confirmation or a rejection. */
 struct mapping_judgement {
-    enum event_type event_type; /* MAPPING_CONFIRMED or MAPPING_REJECTED */
+    enum feedback_event_type event_type; /* MAPPING_CONFIRMED or MAPPING_REJECTED */
     bool is_by_id;
     struct uuid id;
     struct mapping_name name; /* where it is not by id */

@@ -6,7 +6,7 @@
 #include "store/base/text.h"
 #include "store/base/wire.h"
 
-#include <errata/v1/learning_service.fields.h>
+#include <errata/v1/event.fields.h>
 
 static struct slice field_path(struct ctx *ctx, struct slice path, const char *field)
 {

@@ -8,7 +8,7 @@
 #include "server/domain/mappings/rows.h"
 #include "server/domain/mappings/uses_apply.h"
 
-#include <errata/v1/learning_service.views.h>
+#include <errata/v1/event.views.h>
 
 /* What the outcome is kept under: `draft_order/ID`, without a draft order `document/ID`, in the arena;
  * empty for neither. */

@@ -9,7 +9,7 @@
 #include "server/domain/exposures/exposures.h"
 #include "store/log.h"
 
-#include <errata/v1/learning_service.fields.h>
+#include <errata/v1/event.fields.h>
 
 /* An answer that is cited, of kind MATCHES, and for what. */
 struct mapping_citation {

@@ -10,7 +10,7 @@
 #include "server/domain/text/template.h"
 #include "store/log.h"
 
-#include <errata/v1/correction_service.views.h>
+#include <errata/v1/prompt_template.views.h>
 
 /* A page of a list ends before it is larger than this, but has at least one template. */
 #define PROMPT_TEMPLATES_PAGE_BYTES_MAX (1u << 20)

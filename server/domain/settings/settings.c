@@ -8,7 +8,7 @@
 #include "store/record.h"
 
 #include <errata/v1/admin_service.views.h>
-#include <errata/v1/learning_service.views.h>
+#include <errata/v1/event.views.h>
 
 #define HOLDOUT_PERCENT_MAX 100
 

@@ -9,7 +9,7 @@ by default:
   store        the lookup without a server; beside raw LMDB
   memory       memory of the server's own with 1,000 calls in flight
   connections  memory of an idle connection
-  capture      durable CaptureEvent, 1, 10 and 100 in flight; beside one fdatasync
+  capture      durable CaptureFeedbackEvent, 1, 10 and 100 in flight; beside one fdatasync
   mixed        lookups at 2,000/s, idle and while 100 captures are in flight
   analytics    GetLearningAnalytics of 90 days, on a year of ten million events; start until ready
   match        MatchLines of 200 lines, mapped ones and such that need candidates, a million mappings

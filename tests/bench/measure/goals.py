@@ -92,12 +92,12 @@ def capture_goals():
                Figure(IDLE, "p99", *OPEN), most=3.5)
     yield Goal("p99 of lookups beside 100 captures", Figure(BESIDE, "p99", *OPEN), most=1000,
                unit="us")
-    yield Goal("p99 of captures, 100 in flight", Figure("CaptureEvent", "p99", *HUNDRED), most=50,
+    yield Goal("p99 of captures, 100 in flight", Figure("CaptureFeedbackEvent", "p99", *HUNDRED), most=50,
                unit="ms", divisor=1000)
-    yield Goal("captures a second, 100 in flight", Figure("CaptureEvent", "rate", *HUNDRED),
+    yield Goal("captures a second, 100 in flight", Figure("CaptureFeedbackEvent", "rate", *HUNDRED),
                unit="/s")
-    yield Goal("captures a second, 10 in flight", Figure("CaptureEvent", "rate", 10, 1), unit="/s")
-    yield Goal("p50 of one capture in flight, to an fdatasync's", Figure("CaptureEvent", "p50", *ONE),
+    yield Goal("captures a second, 10 in flight", Figure("CaptureFeedbackEvent", "rate", 10, 1), unit="/s")
+    yield Goal("p50 of one capture in flight, to an fdatasync's", Figure("CaptureFeedbackEvent", "p50", *ONE),
                Figure("disk: pwrite 4 KB and fdatasync", "p50"))
 
 
@@ -125,8 +125,8 @@ def growth_goals(few, many):
                    Figure(f"GetExamples, {heat}, {many:,} events", "cpu_us", *MANY),
                    Figure(f"GetExamples, {heat}, {few:,} events", "cpu_us", *MANY))
     yield Goal(f"captures a second, 100 in flight: {times}",
-               Figure(f"CaptureEvent, {many:,} events", "rate", *HUNDRED),
-               Figure(f"CaptureEvent, {few:,} events", "rate", *HUNDRED))
+               Figure(f"CaptureFeedbackEvent, {many:,} events", "rate", *HUNDRED),
+               Figure(f"CaptureFeedbackEvent, {few:,} events", "rate", *HUNDRED))
 
 
 def learned_goals():

@@ -190,7 +190,7 @@ class Parts:
         for number in self.rounds():
             for shape in CAPTURE_SHAPES:
                 self.fdatasync()
-                self.load.measure("CaptureEvent", self.errata, CAPTURE,
+                self.load.measure("CaptureFeedbackEvent", self.errata, CAPTURE,
                                   closed(*shape, seconds=self.seconds), "--layouts", LAYOUTS,
                                   "--seed", number + 1)
 
@@ -206,7 +206,7 @@ class Parts:
             row = self.look_up(f"GetExamples at {LOOKUP_RATE:,}/s, 100 captures in flight", "cold", shape,
                                *seed, check=False)
             row["cpu_us"] = None  # the captures' is in it
-            self.load.add("CaptureEvent, beside lookups", self.load.finish(beside),
+            self.load.add("CaptureFeedbackEvent, beside lookups", self.load.finish(beside),
                           closed(10, 10, seconds=self.seconds + 3))
 
     def memory(self):
@@ -232,7 +232,7 @@ class Parts:
         """What a connection takes that has made a call and waits."""
         self.restart_errata()
         for server, what, method, body in (
-                (self.errata, "GetExamples", "errata.v1.CorrectionService/GetExamples",
+                (self.errata, "GetExamples", "errata.v1.PromptService/GetExamples",
                  wire.examples_request(7)),
                 (self.grpc, "gRPC for C++", FLOOR_METHOD, wire.floor_request(7, 7))):
             if not server:
@@ -272,6 +272,6 @@ class Parts:
             machine.move_other_threads(server.pid)
         for number in self.rounds():
             for events, server in zip((few, many), servers):
-                self.load.measure(f"CaptureEvent, {events:,} events", server, CAPTURE,
+                self.load.measure(f"CaptureFeedbackEvent, {events:,} events", server, CAPTURE,
                                   closed(10, 10, seconds=self.seconds), "--layouts", LAYOUTS,
                                   "--seed", number + 1)

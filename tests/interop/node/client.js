@@ -11,7 +11,8 @@ const loader = require('@grpc/proto-loader');
 
 const [address, tokenFile, protoFolder, pdfFile] = process.argv.slice(2);
 const token = fs.readFileSync(tokenFile, 'ascii').trim();
-const files = ['admin_service', 'correction_service', 'layout_service', 'learning_service']
+const files = ['admin_service', 'event_service', 'feedback_service', 'layout_service',
+  'prompt_service']
   .map((name) => `errata/v1/${name}.proto`)
   .concat(['grpc/health/v1/health.proto', 'google/rpc/status.proto',
     'google/rpc/error_details.proto']);
@@ -22,11 +23,12 @@ const definition = loader.loadSync(files, {
 const packages = grpc.loadPackageDefinition(definition);
 const credentials = grpc.credentials.createInsecure();
 const options = { 'grpc.enable_http_proxy': 0 };
-const LINE = 'EVENT_TYPE_EXTRACTION_LINE_CORRECTED';
+const LINE = 'FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED';
 
 const make = (Service, more = {}) => new Service(address, credentials, { ...options, ...more });
-const corrections = make(packages.errata.v1.CorrectionService);
-const learning = make(packages.errata.v1.LearningService);
+const events = make(packages.errata.v1.EventService);
+const feedback = make(packages.errata.v1.FeedbackService);
+const prompts = make(packages.errata.v1.PromptService);
 const layouts = make(packages.errata.v1.LayoutService);
 const admin = make(packages.errata.v1.AdminService);
 const health = make(packages.grpc.health.v1.Health);
@@ -72,7 +74,7 @@ function piecesOf(documentId, content, size) {
 }
 
 function capture(fields, how) {
-  return call(corrections, 'CaptureEvent', { event: { event_type: LINE, ...fields } }, how);
+  return call(feedback, 'CaptureFeedbackEvent', { event: { event_type: LINE, ...fields } }, how);
 }
 
 const checks = {
@@ -80,19 +82,19 @@ const checks = {
     // Its content type follows the metadata, and the frames of the header block are many.
     for (const size of [20000, 50000]) {
       const extra = [0, 1, 2, 3].map((i) => [`x-large-${i}`, 'v'.repeat(size / 4)]);
-      const refused = call(corrections, 'GetExamples', { layout_fingerprint: 'x' }, { extra });
+      const refused = call(prompts, 'GetExamples', { layout_fingerprint: 'x' }, { extra });
       const error = await fails(grpc.status.RESOURCE_EXHAUSTED, refused);
       assert.match(error.details, /16 KiB/);
     }
-    await call(corrections, 'GetExamples', { layout_fingerprint: 'x' });
+    await call(prompts, 'GetExamples', { layout_fingerprint: 'x' });
   },
 
   async 'unary reads and writes'() {
     const { event } = await capture({ layout_fingerprint: 'js', after_json: '{"qty":12}' });
-    const { examples } = await call(corrections, 'GetExamples', { layout_fingerprint: 'js' });
+    const { examples } = await call(prompts, 'GetExamples', { layout_fingerprint: 'js' });
     assert.strictEqual(examples[0].example_id, event.id);
     assert.strictEqual(examples[0].output, '{"qty":12}');
-    const read = await call(corrections, 'GetFeedbackEvent', { id: event.id });
+    const read = await call(feedback, 'GetFeedbackEvent', { id: event.id });
     assert.strictEqual(read.event.event_type, LINE);
     const info = await call(admin, 'GetServerInfo', {});
     assert.strictEqual(info.log_engine, 'lmdb');
@@ -109,7 +111,7 @@ const checks = {
   },
 
   async 'a stream of events, and its cancellation'() {
-    const stream = learning.WatchEvents({ from_seq: 1 }, metadata());
+    const stream = events.WatchEvents({ from_seq: 1 }, metadata());
     const seqs = [];
     const error = await new Promise((resolve) => {
       stream.on('data', ({ event }) => {
@@ -125,7 +127,7 @@ const checks = {
   },
 
   async 'a deadline ends a stream'() {
-    const stream = learning.WatchEvents({}, metadata(), { deadline: Date.now() + 300 });
+    const stream = events.WatchEvents({}, metadata(), { deadline: Date.now() + 300 });
     const error = await new Promise((resolve) => {
       stream.on('data', () => {});
       stream.on('error', resolve);
@@ -134,10 +136,10 @@ const checks = {
   },
 
   async 'gzip both ways'() {
-    const zipped = make(packages.errata.v1.CorrectionService,
+    const zipped = make(packages.errata.v1.FeedbackService,
       { 'grpc.default_compression_algorithm': 2 });
     const note = 'abc '.repeat(2000);
-    const { event } = await call(zipped, 'CaptureEvent', {
+    const { event } = await call(zipped, 'CaptureFeedbackEvent', {
       event: { event_type: LINE, layout_fingerprint: 'js-gzip', after_json: JSON.stringify({ note }) },
     });
     const read = await call(zipped, 'GetFeedbackEvent', { id: event.id });
@@ -147,7 +149,7 @@ const checks = {
 
   async 'error details name every bad field'() {
     const error = await fails(grpc.status.INVALID_ARGUMENT,
-      call(corrections, 'GetExamples', { limit: 99 }));
+      call(prompts, 'GetExamples', { limit: 99 }));
     const bytes = error.metadata.get('grpc-status-details-bin')[0];
     assert.ok(Buffer.isBuffer(bytes) && bytes.length > 20);
     for (const field of ['layout_fingerprint', 'limit', 'google.rpc.BadRequest']) {
@@ -157,13 +159,13 @@ const checks = {
 
   async 'codes: no token, unknown id, unknown method'() {
     const bare = await new Promise((resolve) => {
-      corrections.GetExamples({ layout_fingerprint: 'x' }, resolve);
+      prompts.GetExamples({ layout_fingerprint: 'x' }, resolve);
     });
     assert.strictEqual(bare.code, grpc.status.UNAUTHENTICATED);
-    await fails(grpc.status.NOT_FOUND, call(corrections, 'GetFeedbackEvent',
+    await fails(grpc.status.NOT_FOUND, call(feedback, 'GetFeedbackEvent',
       { id: '00000000-0000-7000-8000-000000000000' }));
     const unknown = await new Promise((resolve) => {
-      corrections.makeUnaryRequest('/errata.v1.CorrectionService/Nothing', (x) => x, (x) => x,
+      feedback.makeUnaryRequest('/errata.v1.FeedbackService/Nothing', (x) => x, (x) => x,
         Buffer.alloc(0), metadata(), resolve);
     });
     assert.strictEqual(unknown.code, grpc.status.UNIMPLEMENTED);
@@ -186,13 +188,13 @@ const checks = {
 
   async 'five hundred calls at once'() {
     const replies = await Promise.all(Array.from({ length: 500 }, (_, i) => (i % 5
-      ? call(corrections, 'GetExamples', { layout_fingerprint: 'js' }, { ms: 30000 })
+      ? call(prompts, 'GetExamples', { layout_fingerprint: 'js' }, { ms: 30000 })
       : capture({ layout_fingerprint: 'js', after_json: `{"qty":${i}}` }, { ms: 30000 }))));
     assert.ok(replies.every((reply, i) => (i % 5 ? reply.examples.length > 0 : reply.event.id)));
   },
 
   async 'a slow reader loses nothing'() {
-    const stream = learning.WatchEvents({ from_seq: 1 }, metadata());
+    const stream = events.WatchEvents({ from_seq: 1 }, metadata());
     const seqs = [];
     for await (const { event } of stream) {
       seqs.push(Number(event.seq));

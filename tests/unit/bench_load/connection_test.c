@@ -81,12 +81,12 @@ static struct scene *scene_open(struct world *world, const struct peer_script *s
     scene->world = world;
     scene->step = step;
     assert_int_equal(methods_compile(&world->ctx, NULL,
-                                     SLICE("/errata.v1.CorrectionService/GetExamples"),
+                                     SLICE("/errata.v1.PromptService/GetExamples"),
                                      slice_text(json), &keys, &scene->template),
                      OK);
     template_source_init(&scene->source, 1, 0);
     scene->kinds[0] = (struct load_kind){.name = "examples",
-                                         .path = SLICE("/errata.v1.CorrectionService/GetExamples"),
+                                         .path = SLICE("/errata.v1.PromptService/GetExamples"),
                                          .weight = 1,
                                          .template = &scene->template,
                                          .bytes_max = UINT64_MAX};
@@ -139,7 +139,7 @@ static const size_t steps[] = {SIZE_MAX, 1, 7};
 static void test_requests(void **state)
 {
     static const char expected[] =
-        ":method: POST\n:scheme: http\n:path: /errata.v1.CorrectionService/GetExamples\n"
+        ":method: POST\n:scheme: http\n:path: /errata.v1.PromptService/GetExamples\n"
         ":authority: localhost:7443\ncontent-type: application/grpc\nte: trailers\n"
         "user-agent: errata-bench/" ERRATA_VERSION "\nauthorization: Bearer abc\nx-own: 7\n";
     struct world *world = *state;

@@ -91,7 +91,8 @@ static void test_as_the_contract(void **state)
 static void test_same_requests(void **state)
 {
     static const char json[] =
-        "{\"event\":{\"eventType\":\"EVENT_TYPE_EXTRACTION_LINE_CORRECTED\",\"entityId\":\"${hex:9}"
+        "{\"event\":{\"eventType\":\"FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED\",\"entityId\":"
+        "\"${hex:9}"
         "\","
         "\"createdAt\":\"2026-01-02T03:04:05Z\",\"fieldsChanged\":[\"a\",\"b\"]}}";
     static const struct template_keys keys = {1, 0};
@@ -102,8 +103,8 @@ static void test_same_requests(void **state)
     struct template ours;
 
     assert_int_equal(descriptors_read(&world->ctx, "all", make_set(world, ""), &descriptors), OK);
-    method =
-        descriptors_find_method(&descriptors, SLICE("/errata.v1.CorrectionService/CaptureEvent"));
+    method = descriptors_find_method(&descriptors,
+                                     SLICE("/errata.v1.FeedbackService/CaptureFeedbackEvent"));
     assert_int_equal(
         template_compile(&world->ctx, method->request, slice_text(json), &keys, &theirs), OK);
     assert_int_equal(
@@ -126,7 +127,7 @@ static void test_refused(void **state)
                      ERR_INVALID);
     world_expect_fault(world, "empty: it has no method");
     assert_int_equal(descriptors_read(&world->ctx, "one",
-                                      make_set(world, "errata/v1/correction_service.proto"),
+                                      make_set(world, "errata/v1/feedback_service.proto"),
                                       &descriptors),
                      ERR_INVALID);
     world_expect_fault(world, "one: it does not have a type that it names (was it written with "

@@ -52,7 +52,7 @@ static struct world_of_run *open_world(struct world *world)
     at->script = (struct peer_script){.table_bytes = -1, .body_bytes = 10};
     at->answers_a_tick = SIZE_MAX;
     assert_int_equal(
-        methods_compile(&world->ctx, NULL, SLICE("/errata.v1.CorrectionService/GetExamples"),
+        methods_compile(&world->ctx, NULL, SLICE("/errata.v1.PromptService/GetExamples"),
                         SLICE("{\"layoutFingerprint\":\"${layout}\"}"), &keys, &at->template),
         OK);
     template_source_init(&at->source, 1, 0);

@@ -87,11 +87,11 @@ static void test_numbers_in_texts(void **state)
     unsigned low = 1000;
     unsigned high = 0;
 
-    compile(world, "CorrectionService/GetExamples",
+    compile(world, "PromptService/GetExamples",
             "{\"layoutFingerprint\": \"x-${uniform:7..412:%06d}-${uniform:0..255:%04x}\"}",
             &template);
     for (size_t i = 0; i < 20000; i++) {
-        const char *json = next_json(world, "CorrectionService/GetExamples", &template);
+        const char *json = next_json(world, "PromptService/GetExamples", &template);
         size_t size = strlen(json);
         unsigned number = take_number(&json, "{\"layoutFingerprint\":\"x-", 10);
         unsigned hex = take_number(&json, "-", 16);
@@ -104,7 +104,7 @@ static void test_numbers_in_texts(void **state)
         high = number > high ? number : high;
         if (i % 1000 == 0) {
             arena_reset(&world->arena);
-            compile(world, "CorrectionService/GetExamples",
+            compile(world, "PromptService/GetExamples",
                     "{\"layoutFingerprint\": \"x-${uniform:7..412:%06d}-${uniform:0..255:%04x}\"}",
                     &template);
             source.draw.state = i;
@@ -121,19 +121,19 @@ static void test_numbers_of_their_own(void **state)
     struct template template;
     bool seen[4] = {false};
 
-    compile(world, "LearningService/GetEvent", "{\"seq\": ${uniform:1..100000}}", &template);
+    compile(world, "EventService/GetEvent", "{\"seq\": ${uniform:1..100000}}", &template);
     assert_int_equal(template.body.size, GRPC_PREFIX_BYTES + 1 + 3);
     for (size_t i = 0; i < 3000; i++) {
-        const char *json = next_json(world, "LearningService/GetEvent", &template);
+        const char *json = next_json(world, "EventService/GetEvent", &template);
         unsigned number = take_number(&json, "{\"seq\":\"", 10);
 
         assert_in_range(number, 1, 100000);
         seen[number < 128 ? 1 : number < 16384 ? 2 : 3] = true;
     }
     assert_true(seen[1] && seen[2] && seen[3]);
-    compile(world, "LearningService/GetEvent", "{\"seq\": \"${uniform:5..5}\"}", &template);
-    assert_string_equal(next_json(world, "LearningService/GetEvent", &template), "{\"seq\":\"5\"}");
-    compile(world, "CorrectionService/GetExamples",
+    compile(world, "EventService/GetEvent", "{\"seq\": \"${uniform:5..5}\"}", &template);
+    assert_string_equal(next_json(world, "EventService/GetEvent", &template), "{\"seq\":\"5\"}");
+    compile(world, "PromptService/GetExamples",
             "{\"layoutFingerprint\":\"a\",\"limit\":${uniform:0..1},\"view\":\"HINTS\"}",
             &template);
     assert_int_equal(template.place_count, 1);
@@ -144,12 +144,12 @@ static void test_serials(void **state)
     struct world *world = *state;
     struct template template;
 
-    compile(world, "CorrectionService/CaptureEvent",
+    compile(world, "FeedbackService/CaptureFeedbackEvent",
             "{\"event\":{\"entityId\":\"${serial}\",\"documentId\":\"${serial:%05d}\"}}",
             &template);
-    assert_string_equal(next_json(world, "CorrectionService/CaptureEvent", &template),
+    assert_string_equal(next_json(world, "FeedbackService/CaptureFeedbackEvent", &template),
                         "{\"event\":{\"entityId\":\"0000000000001000\",\"documentId\":\"01001\"}}");
-    assert_string_equal(next_json(world, "CorrectionService/CaptureEvent", &template),
+    assert_string_equal(next_json(world, "FeedbackService/CaptureFeedbackEvent", &template),
                         "{\"event\":{\"entityId\":\"0000000000001002\",\"documentId\":\"01003\"}}");
 }
 
@@ -171,16 +171,16 @@ static void test_texts(void **state)
     char first[256];
     const char *json = NULL;
 
-    compile(world, "CorrectionService/CaptureEvent",
+    compile(world, "FeedbackService/CaptureFeedbackEvent",
             "{\"event\":{\"entityId\":\"${uuid}\",\"documentId\":\"${hex:21}\","
             "\"afterJson\":\"{\\\"t\\\":\\\"${text:60}\\\"}\"}}",
             &template);
-    json = next_json(world, "CorrectionService/CaptureEvent", &template);
+    json = next_json(world, "FeedbackService/CaptureFeedbackEvent", &template);
     expect_uuid(json + strlen("{\"event\":{\"entityId\":\""));
     assert_int_equal(strspn(strstr(json, "documentId\":\"") + 13, "0123456789abcdef"), 21);
     assert_int_equal(strspn(strstr(json, "\\\"t\\\":\\\"") + 8, "abcdefghijklmnopqrstuvwxyz "), 60);
     (void)snprintf(first, sizeof(first), "%s", json);
-    json = next_json(world, "CorrectionService/CaptureEvent", &template);
+    json = next_json(world, "FeedbackService/CaptureFeedbackEvent", &template);
     assert_string_not_equal(json, first);
 }
 
@@ -191,13 +191,13 @@ static void test_layouts(void **state)
     struct template template;
     unsigned often = 0;
 
-    assert_int_equal(methods_compile(&world->ctx, NULL, path_of("CorrectionService/GetExamples"),
+    assert_int_equal(methods_compile(&world->ctx, NULL, path_of("PromptService/GetExamples"),
                                      SLICE("{\"layoutFingerprint\":\"bench-layout-${layout}\"}"),
                                      &skewed, &template),
                      OK);
     template_source_init(&source, 1, 0);
     for (size_t i = 0; i < 1000; i++) {
-        const char *json = next_json(world, "CorrectionService/GetExamples", &template);
+        const char *json = next_json(world, "PromptService/GetExamples", &template);
         unsigned number = take_number(&json, "{\"layoutFingerprint\":\"bench-layout-", 10);
 
         assert_in_range(number, 0, 99);
@@ -211,10 +211,10 @@ static void test_escapes_and_none(void **state)
     struct world *world = *state;
     struct template template;
 
-    compile(world, "CorrectionService/GetExamples", "{\"layoutFingerprint\":\"$${layout} $ {\"}",
+    compile(world, "PromptService/GetExamples", "{\"layoutFingerprint\":\"$${layout} $ {\"}",
             &template);
     assert_int_equal(template.place_count, 0);
-    assert_string_equal(next_json(world, "CorrectionService/GetExamples", &template),
+    assert_string_equal(next_json(world, "PromptService/GetExamples", &template),
                         "{\"layoutFingerprint\":\"${layout} $ {\"}");
     compile(world, "AdminService/GetServerInfo", "{}", &template);
     assert_int_equal(template.body.size, GRPC_PREFIX_BYTES);
@@ -264,9 +264,9 @@ static void test_refused(void **state)
 
         (void)snprintf(json, sizeof(json), "{\"layoutFingerprint\":\"%s\"}", unknown[i]);
         (void)snprintf(start, sizeof(start), "%s is no placeholder: known are", unknown[i]);
-        refuse(world, "CorrectionService/GetExamples", json, start);
+        refuse(world, "PromptService/GetExamples", json, start);
     }
-    refuse(world, "CorrectionService/GetExamples", "{\"layoutFingerprint\":\"${uniform:1..2\"}",
+    refuse(world, "PromptService/GetExamples", "{\"layoutFingerprint\":\"${uniform:1..2\"}",
            "\"${uniform:1..2\"}\" begins a placeholder that does not end");
 }
 
@@ -275,20 +275,18 @@ static void test_misplaced(void **state)
 {
     struct world *world = *state;
 
-    refuse(world, "CorrectionService/ListFeedbackEvents",
+    refuse(world, "FeedbackService/ListFeedbackEvents",
            "{\"startTime\":\"2026-01-01T00:00:${uniform:10..59}Z\"}",
            "${uniform:10..59} stands where it does not go over the wire as it is");
     refuse(world, "LayoutService/IngestDocument", "{\"documentId\":\"a\",\"content\":\"${hex:8}\"}",
            "${hex:8} stands where");
-    refuse(world, "CorrectionService/GetExamples", "{\"layout${uniform:1..9}\":\"a\"}",
+    refuse(world, "PromptService/GetExamples", "{\"layout${uniform:1..9}\":\"a\"}",
            "errata.v1.GetExamplesRequest has no field \"layout9\"");
-    refuse(world, "CorrectionService/GetExamples", "{\"limit\":${uniform:0..9999999999}}",
-           "limit: ");
-    refuse(world, "CorrectionService/GetExamples", "{\"limit\":", "");
-    refuse(world, "CorrectionService/GetExamples", "{\"layout_fingerprint\": 5}",
+    refuse(world, "PromptService/GetExamples", "{\"limit\":${uniform:0..9999999999}}", "limit: ");
+    refuse(world, "PromptService/GetExamples", "{\"limit\":", "");
+    refuse(world, "PromptService/GetExamples", "{\"layout_fingerprint\": 5}",
            "layout_fingerprint: ");
-    refuse(world, "LearningService/WatchEvents", "{}",
-           "errata.v1.LearningService/WatchEvents streams");
+    refuse(world, "EventService/WatchEvents", "{}", "errata.v1.EventService/WatchEvents streams");
 }
 
 static void test_unknown_methods(void **state)
@@ -297,10 +295,10 @@ static void test_unknown_methods(void **state)
     struct template template;
     struct slice path = {NULL, 0};
 
-    assert_int_equal(methods_compile(&world->ctx, NULL, path_of("LearningService/GetEvents"),
+    assert_int_equal(methods_compile(&world->ctx, NULL, path_of("EventService/GetEvents"),
                                      SLICE("{}"), &keys, &template),
                      ERR_NOT_FOUND);
-    world_expect_fault(world, "there is no method errata.v1.LearningService/GetEvents");
+    world_expect_fault(world, "there is no method errata.v1.EventService/GetEvents");
     assert_int_equal(methods_make_path(&world->ctx, "", &path), ERR_INVALID);
     assert_int_equal(methods_make_path(&world->ctx, "a b", &path), ERR_INVALID);
     assert_int_equal(methods_make_path(&world->ctx, "/a.B/C", &path), OK);

@@ -18,7 +18,7 @@
 #define SILENCE_MS 10000
 #define TIMEOUT_MS 3000
 
-static const struct method_info unary = {.path = SLICE("/errata.v1.CorrectionService/GetExamples"),
+static const struct method_info unary = {.path = SLICE("/errata.v1.PromptService/GetExamples"),
                                          .stream = METHOD_UNARY};
 static const struct peer_script silent = {
     .silent = true, .keepalive_ms = SILENCE_MS, .keepalive_timeout_ms = TIMEOUT_MS};

@@ -17,10 +17,10 @@
 
 #define WHOLE SIZE_MAX
 
-static const struct method_info unary = {.path = SLICE("/errata.v1.CorrectionService/GetExamples"),
+static const struct method_info unary = {.path = SLICE("/errata.v1.PromptService/GetExamples"),
                                          .stream = METHOD_UNARY};
-static const struct method_info streaming = {
-    .path = SLICE("/errata.v1.LearningService/WatchEvents"), .stream = METHOD_SERVER_STREAM};
+static const struct method_info streaming = {.path = SLICE("/errata.v1.EventService/WatchEvents"),
+                                             .stream = METHOD_SERVER_STREAM};
 
 static const char *const grpc_headers[] = {":status", "200", "content-type", "application/grpc",
                                            NULL};
@@ -146,7 +146,7 @@ static void unary_call(void **state)
     assert_memory_equal(peer->request, "\0\0\0\0\2hi", 7);
     assert_string_equal(peer->request_fields,
                         ":method: POST\n:scheme: http\n"
-                        ":path: /errata.v1.CorrectionService/GetExamples\n"
+                        ":path: /errata.v1.PromptService/GetExamples\n"
                         ":authority: test:1\nte: trailers\ncontent-type: application/grpc\n"
                         "user-agent: tests\ngrpc-timeout: 1500m\n"
                         "authorization: Bearer errata_0_secret\n"

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-static const struct method_info unary = {.path = SLICE("/errata.v1.CorrectionService/GetExamples"),
+static const struct method_info unary = {.path = SLICE("/errata.v1.PromptService/GetExamples"),
                                          .stream = METHOD_UNARY};
 static const struct method_info uploading = {
     .path = SLICE("/errata.v1.LayoutService/IngestDocumentStream"), .stream = METHOD_CLIENT_STREAM};

@@ -6,8 +6,8 @@
 #include "tests/unit/client_captures/captures_tests.h"
 
 #include <errata/captures.h>
-#include <errata/v1/correction_service.pb-c.h>
 #include <errata/v1/feedback_event.set.h>
+#include <errata/v1/feedback_service.pb-c.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -102,7 +102,8 @@ static enum err play_start(struct client_channel *channel, const struct method_i
 {
     struct played *played = (struct played *)channel;
 
-    assert_true(slice_equal(method->path, SLICE("/errata.v1.CorrectionService/CaptureEvent")));
+    assert_true(
+        slice_equal(method->path, SLICE("/errata.v1.FeedbackService/CaptureFeedbackEvent")));
     assert_true(request.size > 0);
     assert_true(options->wait_for_ready);
     assert_int_equal(options->timeout_ms, 30000);
@@ -163,10 +164,12 @@ static void run_out(struct played *played)
 
 static enum errata_result add(struct errata_captures *captures, const char *document)
 {
-    Errata__V1__CaptureEventRequest request = ERRATA__V1__CAPTURE_EVENT_REQUEST__INIT;
+    Errata__V1__CaptureFeedbackEventRequest request =
+        ERRATA__V1__CAPTURE_FEEDBACK_EVENT_REQUEST__INIT;
     Errata__V1__FeedbackEvent event = ERRATA__V1__FEEDBACK_EVENT__INIT;
 
-    event.event_type = ERRATA__V1__EVENT_TYPE__EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
+    event.event_type =
+        ERRATA__V1__FEEDBACK_EVENT_TYPE__FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
     errata_feedback_event_set_document_id(&event, document);
     request.event = &event;
     return errata_captures_add(captures, &request);

@@ -1,5 +1,5 @@
 /*
- * server.h: a server of CaptureEvent over TCP, on a thread of its own, that a test can take away and
+ * server.h: a server of CaptureFeedbackEvent over TCP, on a thread of its own, that a test can take away and
  * bring back at the same address. It remembers each capture by its idempotency key, as the real one
  * does, and whether a key ever came with two captures, or a capture with two keys.
  */

@@ -6,8 +6,8 @@
 #include "tests/unit/client_captures/server.h"
 
 #include <errata/captures.h>
-#include <errata/v1/correction_service.pb-c.h>
 #include <errata/v1/feedback_event.set.h>
+#include <errata/v1/feedback_service.pb-c.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -53,10 +53,12 @@ static void on_drop(void *user, enum errata_drop why, struct errata_bytes reques
 
 static enum errata_result add(struct errata_captures *captures, const char *draft)
 {
-    Errata__V1__CaptureEventRequest request = ERRATA__V1__CAPTURE_EVENT_REQUEST__INIT;
+    Errata__V1__CaptureFeedbackEventRequest request =
+        ERRATA__V1__CAPTURE_FEEDBACK_EVENT_REQUEST__INIT;
     Errata__V1__FeedbackEvent event = ERRATA__V1__FEEDBACK_EVENT__INIT;
 
-    event.event_type = ERRATA__V1__EVENT_TYPE__EVENT_TYPE_EXTRACTION_FIELD_CORRECTED;
+    event.event_type =
+        ERRATA__V1__FEEDBACK_EVENT_TYPE__FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED;
     errata_feedback_event_set_draft_order_id(&event, draft);
     request.event = &event;
     return errata_captures_add(captures, &request);

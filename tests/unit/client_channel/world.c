@@ -13,13 +13,14 @@
 #define US_PER_MS 1000
 #define WALL_US 1700000000000000
 
-const struct method_info method_read = {.path = SLICE("/errata.v1.CorrectionService/GetExamples"),
+const struct method_info method_read = {.path = SLICE("/errata.v1.PromptService/GetExamples"),
                                         .stream = METHOD_UNARY,
                                         .transaction = METHOD_READ};
-const struct method_info method_write = {.path = SLICE("/errata.v1.CorrectionService/CaptureEvent"),
-                                         .stream = METHOD_UNARY,
-                                         .transaction = METHOD_WRITE};
-const struct method_info method_watch = {.path = SLICE("/errata.v1.LearningService/WatchEvents"),
+const struct method_info method_write = {
+    .path = SLICE("/errata.v1.FeedbackService/CaptureFeedbackEvent"),
+    .stream = METHOD_UNARY,
+    .transaction = METHOD_WRITE};
+const struct method_info method_watch = {.path = SLICE("/errata.v1.EventService/WatchEvents"),
                                          .stream = METHOD_SERVER_STREAM,
                                          .transaction = METHOD_READ};
 const struct method_info method_upload = {.path = SLICE("/errata.v1.LayoutService/IngestDocument"),

@@ -19,9 +19,9 @@
 
 #include <cmocka.h>
 
-#define READ "errata.v1.LearningService/GetEvent"
-#define WRITE "errata.v1.CorrectionService/CaptureEvent"
-#define REPLIES "errata.v1.LearningService/WatchEvents"
+#define READ "errata.v1.EventService/GetEvent"
+#define WRITE "errata.v1.FeedbackService/CaptureFeedbackEvent"
+#define REPLIES "errata.v1.EventService/WatchEvents"
 #define UPLOAD "errata.v1.LayoutService/IngestDocumentStream"
 
 /* Every allocation of an opening or a call is behind fewer than this. */

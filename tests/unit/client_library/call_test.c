@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#define UNARY "errata.v1.CorrectionService/GetExamples"
+#define UNARY "errata.v1.PromptService/GetExamples"
 #define UPLOAD "errata.v1.LayoutService/IngestDocumentStream"
 
 /* A channel, one call on it, and what that told. */
@@ -163,7 +163,7 @@ static void test_invalid(void **state)
 
     (void)state;
     world_open(&world);
-    assert_int_equal(world_start(&world, "errata.v1.CorrectionService/Nothing", none),
+    assert_int_equal(world_start(&world, "errata.v1.FeedbackService/Nothing", none),
                      ERRATA_INVALID);
     assert_int_equal(world_start(&world, NULL, none), ERRATA_INVALID);
     assert_int_equal(world_start(&world, UNARY, (struct errata_bytes){NULL, 1}), ERRATA_INVALID);

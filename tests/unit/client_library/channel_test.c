@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#define UNARY "errata.v1.CorrectionService/GetExamples"
+#define UNARY "errata.v1.PromptService/GetExamples"
 
 static void count(void *user)
 {

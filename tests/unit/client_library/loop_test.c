@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#define READ "errata.v1.LearningService/GetEvent"
+#define READ "errata.v1.EventService/GetEvent"
 #define ALLOCATIONS_MAX 500
 
 static const char *const headers[] = {":status", "200", "content-type", "application/grpc", NULL};

@@ -18,18 +18,18 @@ static void test_methods(void **state)
     static const char *const none[] = {NULL,
                                        "",
                                        "/",
-                                       "//errata.v1.CorrectionService/GetExamples",
-                                       "errata.v1.CorrectionService/GetExample",
-                                       "errata.v1.CorrectionService/GetExamples ",
+                                       "//errata.v1.PromptService/GetExamples",
+                                       "errata.v1.PromptService/GetExample",
+                                       "errata.v1.PromptService/GetExamples ",
                                        "GetExamples",
                                        "grpc.reflection.v1.ServerReflection/ServerReflectionInfo"};
-    const struct method_info *method = library_method("errata.v1.CorrectionService/GetExamples");
+    const struct method_info *method = library_method("errata.v1.PromptService/GetExamples");
     char longest[LIBRARY_METHOD_BYTES_MAX + 2];
 
     (void)state;
     assert_non_null(method);
     assert_true(slice_equal(method->name, SLICE("GetExamples")));
-    assert_ptr_equal(method, library_method("/errata.v1.CorrectionService/GetExamples"));
+    assert_ptr_equal(method, library_method("/errata.v1.PromptService/GetExamples"));
     for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
         assert_null(library_method(none[i]));
     }

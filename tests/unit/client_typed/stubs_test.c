@@ -5,10 +5,10 @@
 #include "tests/support/client/fake.h"
 #include "tests/unit/client_typed/typed_tests.h"
 
-#include <errata/v1/correction_service.client.h>
+#include <errata/v1/event_service.client.h>
 #include <errata/v1/feedback_event.set.h>
 #include <errata/v1/layout_service.client.h>
-#include <errata/v1/learning_service.client.h>
+#include <errata/v1/prompt_service.client.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -161,8 +161,7 @@ static void test_unary_call_reports_its_reply(void **state)
 
     (void)state;
     start_unary(&world);
-    assert_true(
-        slice_equal(world.played->method->path, SLICE("/errata.v1.LearningService/GetEvent")));
+    assert_true(slice_equal(world.played->method->path, SLICE("/errata.v1.EventService/GetEvent")));
     assert_int_equal(world.played->request_bytes, sizeof(wanted));
     assert_memory_equal(world.played->request, wanted, sizeof(wanted));
     fake_reply(world.played, reply_seq_7());

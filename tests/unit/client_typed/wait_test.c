@@ -5,8 +5,8 @@
 #include "tests/support/client/loopback.h"
 #include "tests/unit/client_typed/typed_tests.h"
 
+#include <errata/v1/event_service.client.h>
 #include <errata/v1/layout_service.client.h>
-#include <errata/v1/learning_service.client.h>
 
 #include <setjmp.h>
 #include <stdarg.h>

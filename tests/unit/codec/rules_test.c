@@ -268,9 +268,9 @@ static void test_real_requests(void **state)
                                "match_mode: is no known value: 9; use EXACT, FILL, GUARDED\n"
                                "layout_fingerprint: is required");
     world_clear(world);
-    assert_int_equal(
-        check_request(&world->ctx, &contract_errata_v1_capture_event_request, slice_of(NULL, 0)),
-        ERR_INVALID);
+    assert_int_equal(check_request(&world->ctx, &contract_errata_v1_capture_feedback_event_request,
+                                   slice_of(NULL, 0)),
+                     ERR_INVALID);
     world_expect_faults(world, "event: is required");
     world_clear(world);
     buffer_init(&event, &world->arena, 0);
@@ -279,7 +279,8 @@ static void test_real_requests(void **state)
     wire_put_timestamp(&event, 12, WORLD_START_US + 5000000);
     wire_put_bytes(&world->wire, 1, slice_of(NULL, 0));
     wire_put_bytes(&world->wire, 1, buffer_slice(&event));
-    assert_int_equal(check_request(&world->ctx, &contract_errata_v1_batch_capture_events_request,
+    assert_int_equal(check_request(&world->ctx,
+                                   &contract_errata_v1_batch_capture_feedback_events_request,
                                    buffer_slice(&world->wire)),
                      ERR_INVALID);
     world_expect_faults(

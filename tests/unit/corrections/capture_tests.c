@@ -24,7 +24,7 @@ static struct capture_input line_corrected(const char *layout, const char *befor
                                            const char *after, const char *meta)
 {
     return (struct capture_input){
-        .event_type = EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
+        .event_type = FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
         .layout_fingerprint = slice_text(layout),
         .before_json = slice_text(before),
         .after_json = slice_text(after),
@@ -286,7 +286,7 @@ static void test_examples(void **state)
     world_init(&world, 1);
     query.org = world.org;
     inputs[1].corrected_output_json = SLICE("{\"lines\":[{\"qty\":3}]}");
-    inputs[2].event_type = EVENT_TYPE_MAPPING_CONFIRMED;
+    inputs[2].event_type = FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED;
     (void)world_capture(&world, inputs, 3);
     txn = world_begin(&world, STORE_READ);
     reply = ask_examples(&world, txn, &query);
@@ -371,7 +371,7 @@ static void test_layout_counts(void **state)
 
     (void)state;
     world_init(&world, 1);
-    inputs[2].event_type = EVENT_TYPE_CUSTOMER_SELECTED;
+    inputs[2].event_type = FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED;
     (void)world_capture(&world, inputs, 3);
     txn = world_begin(&world, STORE_READ);
     key = key_layout_head(world.org, &fingerprint);
@@ -416,7 +416,7 @@ static void test_counter_bound(void **state)
         (void)snprintf(after, sizeof(after), "{\"field\":\"f%d\"}", i);
         input.after_json = slice_text(after);
         if (i >= 1005) {
-            input.event_type = EVENT_TYPE_EXTRACTION_FIELD_CORRECTED;
+            input.event_type = FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED;
         }
         (void)world_capture(&world, &input, 1);
         world_forget(&world);
@@ -428,7 +428,7 @@ static void test_counter_bound(void **state)
     assert_int_equal(counted(&world, COUNTER_LINE_FIELD, "f1001"), 0);
     struct capture_input known = line_corrected("", "{}", "{\"field\":\"f7\"}", "");
 
-    known.event_type = EVENT_TYPE_EXTRACTION_FIELD_CORRECTED;
+    known.event_type = FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED;
     (void)world_capture(&world, &known, 1);
     assert_int_equal(counted(&world, COUNTER_FIELD_FIELD, "f7"), 1);
     assert_int_equal(counted(&world, COUNTER_EVENT_TYPE, "3"), 1005);

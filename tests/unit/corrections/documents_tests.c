@@ -18,8 +18,9 @@
 
 #include <cmocka.h>
 
-#include <errata/v1/correction_service.pb-c.h>
+#include <errata/v1/feedback_service.pb-c.h>
 #include <errata/v1/layout_service.pb-c.h>
+#include <errata/v1/prompt_service.pb-c.h>
 
 #define SEEDS 6
 #define EVENTS 300
@@ -173,8 +174,8 @@ static struct fact draw_fact(struct model *model, struct capture_input *ret_inpu
     const struct paper *paper = &model->papers[fact.paper];
 
     *ret_input = (struct capture_input){
-        .event_type =
-            fact.example ? EVENT_TYPE_EXTRACTION_FIELD_CORRECTED : EVENT_TYPE_CUSTOMER_SELECTED,
+        .event_type = fact.example ? FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED
+                                   : FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED,
         .document_id = name_of(world, fact.paper),
         .layout_fingerprint = model->fingerprints[layout],
         .after_json = SLICE("{\"qty\":12}"),
@@ -526,7 +527,7 @@ static void test_lists_pass_over_documents(void **state)
  * then over 2,000 documents; the first page is empty and goes on. */
 static void test_many_documents(void **state)
 {
-    struct capture_input input = {.event_type = EVENT_TYPE_EXTRACTION_FIELD_CORRECTED};
+    struct capture_input input = {.event_type = FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED};
     struct list_filter filter = {.start_us = INT64_MIN, .end_us = INT64_MAX};
     struct list_page page = {.filter = &filter, .page_size = 9, .detail = LIST_FACTS};
     struct store_txn *txn = NULL;
@@ -578,7 +579,7 @@ static void test_replay_is_equal(void **state)
  * document with text. */
 static void test_meta_at_its_limit(void **state)
 {
-    struct capture_input input = {.event_type = EVENT_TYPE_EXTRACTION_FIELD_CORRECTED};
+    struct capture_input input = {.event_type = FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED};
     struct store_txn *txn = NULL;
     struct feedback_event_view view;
     struct buffer meta;

@@ -25,7 +25,7 @@ static void capture_one(struct world *world, struct slice document_id, struct sl
                         const char *after)
 {
     const struct capture_input input = {
-        .event_type = EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
+        .event_type = FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
         .layout_fingerprint = LAYOUT,
         .document_id = document_id,
         .draft_order_id = draft_order_id,

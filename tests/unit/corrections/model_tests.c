@@ -29,7 +29,7 @@
 struct fact {
     uint64_t seq;
     int64_t created_at_us;
-    enum event_type event_type;
+    enum feedback_event_type event_type;
     unsigned layout;
     unsigned entity;
     unsigned document;
@@ -95,8 +95,8 @@ static struct fact draw_fact(struct model *model, uint64_t seq)
     struct fact fact = {
         .seq = seq,
         .created_at_us = world->clock.wall_us,
-        .event_type = draw(world, 5) == 0 ? EVENT_TYPE_MAPPING_CONFIRMED
-                                          : EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
+        .event_type = draw(world, 5) == 0 ? FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED
+                                          : FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
         .layout = draw(world, 5) == 0 ? 0 : 1 + draw(world, LAYOUTS),
         .entity = draw(world, 4) == 0 ? 0 : 1 + draw(world, ENTITIES),
         .document = draw(world, 3) == 0 ? 0 : 1 + draw(world, DOCUMENTS),
@@ -106,8 +106,8 @@ static struct fact draw_fact(struct model *model, uint64_t seq)
         .backfilled = draw(world, 3) == 0,
     };
 
-    if (draw(world, 4) == 0 && fact.event_type == EVENT_TYPE_EXTRACTION_LINE_CORRECTED) {
-        fact.event_type = EVENT_TYPE_EXTRACTION_FIELD_CORRECTED;
+    if (draw(world, 4) == 0 && fact.event_type == FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED) {
+        fact.event_type = FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED;
     }
     if (fact.backfilled) {
         fact.created_at_us -= (int64_t)draw(world, 300) * (DAY_US / 50);
@@ -165,7 +165,7 @@ static bool is_newer(const struct fact *a, const struct fact *b)
 
 static bool is_correction(const struct fact *fact)
 {
-    return fact->event_type != EVENT_TYPE_MAPPING_CONFIRMED;
+    return fact->event_type != FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED;
 }
 
 /* Looks at every event up to `as_of`. */
@@ -362,7 +362,7 @@ static struct wanted draw_wanted(struct world *world)
         wanted.filter.field = arena_printf(&world->arena, "f%u", wanted.field - 1);
     }
     if (wanted.mappings) {
-        wanted.filter.event_type = EVENT_TYPE_MAPPING_CONFIRMED;
+        wanted.filter.event_type = FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED;
     }
     if (draw(world, 3) == 0) {
         wanted.filter.start_us = WORLD_START_US + (int64_t)draw(world, 400) * (DAY_US / 50);
@@ -472,7 +472,7 @@ static size_t check_day(struct model *model, struct store_txn *txn, uint32_t day
         uint64_t count = 0;
 
         for (size_t i = 0; i < model->count; i++) {
-            count += model->facts[i].event_type == (enum event_type)type &&
+            count += model->facts[i].event_type == (enum feedback_event_type)type &&
                      model->facts[i].created_at_us / DAY_US == day;
         }
         assert_int_equal(count_of(txn, &key), count);
@@ -488,8 +488,9 @@ static size_t check_day(struct model *model, struct store_txn *txn, uint32_t day
         uint64_t count = 0;
 
         for (size_t i = 0; i < model->count; i++) {
-            count += model->facts[i].event_type == (line ? EVENT_TYPE_EXTRACTION_LINE_CORRECTED
-                                                         : EVENT_TYPE_EXTRACTION_FIELD_CORRECTED) &&
+            count += model->facts[i].event_type ==
+                         (line ? FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+                               : FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED) &&
                      (model->facts[i].fields >> (field % FIELDS) & 1) != 0 &&
                      model->facts[i].created_at_us / DAY_US == day;
         }

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include <errata/v1/learning_service.fields.h>
+#include <errata/v1/event.fields.h>
 
 /* A store with one write under way. */
 struct world {
@@ -41,7 +41,8 @@ static void world_deinit(struct world *world)
     store_world_deinit(&world->stored);
 }
 
-static uint64_t capture(struct world *world, enum event_type event_type, struct slice layout)
+static uint64_t capture(struct world *world, enum feedback_event_type event_type,
+                        struct slice layout)
 {
     const struct event_caller caller = {ROLE_ADMIN, {NULL, 0}, 1, false};
     const struct capture_input input = {
@@ -118,10 +119,13 @@ static void test_own_examples_are_credited(void **state)
 
     (void)state;
     world_init(&world);
-    artifacts[0].seq = capture(&world, EVENT_TYPE_EXTRACTION_LINE_CORRECTED, SLICE("layout"));
-    artifacts[1].seq = capture(&world, EVENT_TYPE_EXTRACTION_FIELD_CORRECTED, SLICE("other"));
-    artifacts[2].seq = capture(&world, EVENT_TYPE_CUSTOMER_SELECTED, SLICE("layout"));
-    artifacts[3].seq = capture(&world, EVENT_TYPE_EXTRACTION_FIELD_CORRECTED, SLICE("layout"));
+    artifacts[0].seq =
+        capture(&world, FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED, SLICE("layout"));
+    artifacts[1].seq =
+        capture(&world, FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED, SLICE("other"));
+    artifacts[2].seq = capture(&world, FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED, SLICE("layout"));
+    artifacts[3].seq =
+        capture(&world, FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED, SLICE("layout"));
     artifacts[4].seq = artifacts[0].seq;
     artifacts[5].seq = 1000;
     input.exposure_refs[0] =
@@ -160,7 +164,7 @@ static void test_bare(void **state)
 
     (void)state;
     world_init(&world);
-    artifact.seq = capture(&world, EVENT_TYPE_EXTRACTION_LINE_CORRECTED, SLICE("layout"));
+    artifact.seq = capture(&world, FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED, SLICE("layout"));
     assert_int_equal(store(&world, &input, &stored), OK);
     assert_true(read_facts(&world, stored.first_seq).recorded.bare);
     input.exposure_refs[0] =
@@ -187,12 +191,12 @@ static void test_readiness(void **state)
 
     (void)state;
     world_init(&world);
-    (void)capture(&world, EVENT_TYPE_EXTRACTION_LINE_CORRECTED, SLICE("layout"));
-    (void)capture(&world, EVENT_TYPE_EXTRACTION_LINE_CORRECTED, SLICE("layout"));
-    (void)capture(&world, EVENT_TYPE_CUSTOMER_SELECTED, SLICE("layout"));
+    (void)capture(&world, FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED, SLICE("layout"));
+    (void)capture(&world, FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED, SLICE("layout"));
+    (void)capture(&world, FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED, SLICE("layout"));
     assert_int_equal(store(&world, &input, &stored), OK);
     assert_false(read_facts(&world, stored.first_seq).recorded.layout_ready);
-    (void)capture(&world, EVENT_TYPE_EXTRACTION_LINE_CORRECTED, SLICE("layout"));
+    (void)capture(&world, FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED, SLICE("layout"));
     assert_int_equal(store(&world, &input, &stored), OK);
     assert_true(read_facts(&world, stored.first_seq).recorded.layout_ready);
     assert_int_equal(read_facts(&world, stored.first_seq).recorded.confidence_millionths, 1000000);
@@ -218,7 +222,7 @@ static void test_damaged_facts(void **state)
 
     (void)state;
     world_init(&world);
-    artifact.seq = capture(&world, EVENT_TYPE_EXTRACTION_LINE_CORRECTED, SLICE("layout"));
+    artifact.seq = capture(&world, FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED, SLICE("layout"));
     input.exposure_refs[0] =
         refer(&world, EXPOSURE_KIND_EXAMPLES, EXPERIMENT_ARM_CONTROL, &artifact, 1);
     input.exposure_ref_count = 1;

@@ -17,7 +17,8 @@
 
 #include <cmocka.h>
 
-#include <errata/v1/learning_service.pb-c.h>
+#include <errata/v1/event_service.fields.h>
+#include <errata/v1/event_service.pb-c.h>
 
 /* The metadata of a measured document as a caller of ComputeFingerprint would write it. */
 static struct slice metadata_of(struct store_world *world, const struct document_measures *measures)
@@ -236,7 +237,7 @@ static Errata__V1__DocumentIngested *ingested_of(struct store_world *world,
     struct buffer event_body;
     struct buffer body;
 
-    /* As LearningService wraps it: an event with this payload. */
+    /* As EventService wraps it: an event with this payload. */
     buffer_init(&event_body, &world->arena, 256);
     assert_int_equal(document_append_ingested(&world->arena, &event_body,
                                               EVENT_DOCUMENT_INGESTED_FIELD, event, with_content),

@@ -47,7 +47,7 @@ struct store_txn *world_begin(struct world *world, enum store_access access)
     return txn;
 }
 
-void world_judge(struct world *world, struct store_txn *txn, enum event_type event_type,
+void world_judge(struct world *world, struct store_txn *txn, enum feedback_event_type event_type,
                  const char *customer_sku, const char *internal_sku)
 {
     const struct event_caller caller = {ROLE_ADMIN, {NULL, 0}, 0xabcd, false};

@@ -24,7 +24,7 @@ void world_deinit(struct world *world);
 void world_forget(struct world *world);
 struct store_txn *world_begin(struct world *world, enum store_access access);
 /* Judges the mapping of a customer's SKU, within a transaction. */
-void world_judge(struct world *world, struct store_txn *txn, enum event_type event_type,
+void world_judge(struct world *world, struct store_txn *txn, enum feedback_event_type event_type,
                  const char *customer_sku, const char *internal_sku);
 /* A number below `limit`, of the world's randomness. */
 size_t world_draw(struct world *world, size_t limit);

@@ -81,8 +81,8 @@ static void test_finds_the_best(void **state)
         draw_sku(&world, text);
         (void)snprintf(internal, sizeof(internal), "I-%zu", world_draw(&world, 3));
         world_judge(&world, txn,
-                    world_draw(&world, 8) == 0 ? EVENT_TYPE_MAPPING_REJECTED
-                                               : EVENT_TYPE_MAPPING_CONFIRMED,
+                    world_draw(&world, 8) == 0 ? FEEDBACK_EVENT_TYPE_MAPPING_REJECTED
+                                               : FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED,
                     text, internal);
     }
     assert_int_equal(log_read_head(txn, world.org, &head), OK);
@@ -116,7 +116,7 @@ static void confirm_flanges(struct world *world, struct store_txn *txn, size_t f
 
     for (size_t i = 0; i < count; i++) {
         (void)snprintf(text, sizeof(text), "flange %zu", first + i);
-        world_judge(world, txn, EVENT_TYPE_MAPPING_CONFIRMED, text, "X");
+        world_judge(world, txn, FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED, text, "X");
     }
 }
 

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include <errata/v1/correction_service.fields.h>
+#include <errata/v1/prompt_template.fields.h>
 
 #define LIST_FIELD 7
 

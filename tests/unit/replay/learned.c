@@ -151,8 +151,8 @@ static enum err write_judgement(struct world *world, struct store_txn *txn, stru
 {
     const struct event_caller caller = caller_of_all();
     struct mapping_judgement judgement = {
-        .event_type =
-            world_draw(world, 3) == 0 ? EVENT_TYPE_MAPPING_REJECTED : EVENT_TYPE_MAPPING_CONFIRMED,
+        .event_type = world_draw(world, 3) == 0 ? FEEDBACK_EVENT_TYPE_MAPPING_REJECTED
+                                                : FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED,
         .name = draw_mapping(world),
         .time = {.is_given = world_draw(world, 4) == 0},
     };

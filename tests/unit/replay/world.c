@@ -122,9 +122,9 @@ static struct slice order_lines(struct world *world)
 
 static struct capture_input draw_capture(struct world *world)
 {
-    static const enum event_type types[] = {EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
-                                            EVENT_TYPE_EXTRACTION_FIELD_CORRECTED,
-                                            EVENT_TYPE_MAPPING_CONFIRMED};
+    static const enum feedback_event_type types[] = {FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
+                                                     FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED,
+                                                     FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED};
     struct capture_input input = {
         .event_type = types[world_draw(world, sizeof(types) / sizeof(types[0]))],
         .actor_user_id = SLICE("anna"),

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include <errata/v1/admin_service.fields.h>
-#include <errata/v1/learning_service.fields.h>
+#include <errata/v1/event.fields.h>
 
 static struct store_txn *begin(struct store_world *world)
 {

@@ -13,7 +13,7 @@
 /* All pointers are borrowed for the run. */
 struct load_kind {
     const char *name;
-    struct slice path; /* "/errata.v1.CorrectionService/GetExamples" */
+    struct slice path; /* "/errata.v1.PromptService/GetExamples" */
     uint32_t weight;
     const struct template *template; /* one of the two; neither: no body */
     const struct requests *requests;

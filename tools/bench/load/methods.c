@@ -30,7 +30,7 @@ enum err methods_make_path(struct ctx *ctx, const char *method, struct slice *re
     if (name.size == 0 || name.size > METHODS_PATH_BYTES_MAX) {
         return fault_say(ctx->fault, ERR_INVALID,
                          "\"%.60s\" is no method's name: give one such as "
-                         "errata.v1.LearningService/GetEvent",
+                         "errata.v1.EventService/GetEvent",
                          method);
     }
     path = arena_printf(ctx->arena, "/%.*s", SHOWN(name));

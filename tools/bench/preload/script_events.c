@@ -65,7 +65,7 @@ static void fill_input(struct script *script, uint64_t index, struct capture_inp
     struct slice snippet = make_text(script, script->texts.snippet_bytes);
     struct slice output = make_text(script, script->texts.output_bytes);
 
-    input->event_type = EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
+    input->event_type = FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
     input->actor_user_id = SLICE(PRELOAD_ACTOR);
     input->entity_type = SLICE("draft_order_line");
     input->entity_id = arena_printf(arena, "line-%012" PRIu64, index);
@@ -120,7 +120,7 @@ static enum err confirm_mapping(struct script *script, struct store_txn *txn, ui
 {
     struct arena *arena = &script->arena;
     const struct slice request = {NULL, 0};
-    struct mapping_judgement judgement = {.event_type = EVENT_TYPE_MAPPING_CONFIRMED,
+    struct mapping_judgement judgement = {.event_type = FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED,
                                           .actor_user_id = SLICE(PRELOAD_ACTOR)};
     struct slice customer = arena_printf(arena, PRELOAD_CUSTOMER_FORMAT,
                                          (uint32_t)(index % script->options->customer_count));

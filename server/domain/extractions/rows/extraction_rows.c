@@ -8,8 +8,8 @@
 #include "server/domain/experiment/sums.h"
 #include "store/base/bytes.h"
 
+#include <errata/v1/event.views.h>
 #include <errata/v1/extraction.views.h>
-#include <errata/v1/learning_service.views.h>
 
 static enum err read_newest(struct store_txn *txn, struct org_id org, enum subject_kind kind,
                             struct slice id, struct extraction_subject_record *ret_record)

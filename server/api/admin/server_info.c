@@ -3,7 +3,7 @@
  * started. Numbers are of all organisations together, so only a token with the `server` flag sees
  * them: to others what a neighbour does would show.
  */
-#include "server/api/admin_wire.h"
+#include "server/api/admin/admin_wire.h"
 #include "server/domain/text/sanitise.h"
 #include "server/pipeline/env.h"
 #include "server/pipeline/service.h"

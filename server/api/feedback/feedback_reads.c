@@ -1,8 +1,7 @@
 /*
- * correction_reads.c: CorrectionService's reads: GetFeedbackEvent, ListFeedbackEvents, GetExamples.
- * Wire messages become values for the domain, which writes the answers' bytes itself.
+ * feedback_reads.c: FeedbackService's reads: GetFeedbackEvent and ListFeedbackEvents. Wire messages
+ * become values for the domain, which writes the answers' bytes itself.
  */
-#include "server/domain/corrections/examples.h"
 #include "server/domain/corrections/list.h"
 #include "server/pipeline/env.h"
 #include "server/pipeline/page_token.h"
@@ -11,9 +10,8 @@
 #include "store/base/bytes.h"
 #include "store/base/wire.h"
 
-#include <errata/v1/correction_service.fields.h>
-#include <errata/v1/correction_service.handlers.h>
-#include <errata/v1/match_mode.fields.h>
+#include <errata/v1/feedback_service.fields.h>
+#include <errata/v1/feedback_service.handlers.h>
 
 /* A list's place in a page token: three numbers. */
 #define PLACE_BYTES 24
@@ -23,15 +21,10 @@ static enum list_detail detail_for(const struct service *service)
     return service->principal->role == ROLE_VIEWER ? LIST_FACTS : LIST_WITH_DIFF;
 }
 
-static int64_t microseconds_of(const Google__Protobuf__Timestamp *time)
-{
-    return time->seconds * 1000000 + time->nanos / 1000;
-}
-
 enum err
-correction_service_get_feedback_event_read(struct service *service, struct store_txn *txn,
-                                           const Errata__V1__GetFeedbackEventRequest *request,
-                                           void *prepared, struct reply *reply)
+feedback_service_get_feedback_event_read(struct service *service, struct store_txn *txn,
+                                         const Errata__V1__GetFeedbackEventRequest *request,
+                                         void *prepared, struct reply *reply)
 {
     struct org_id org = service->principal->org;
     struct event event;
@@ -68,7 +61,7 @@ static enum err read_filter(struct service *service,
                             struct list_filter *ret_filter)
 {
     struct list_filter filter = {
-        .event_type = EVENT_TYPE_UNSPECIFIED,
+        .event_type = FEEDBACK_EVENT_TYPE_UNSPECIFIED,
         .layout_fingerprint = slice_text(request->layout_fingerprint),
         .draft_order_id = slice_text(request->draft_order_id),
         .document_id = slice_text(request->document_id),
@@ -80,7 +73,7 @@ static enum err read_filter(struct service *service,
         .end_us = INT64_MAX,
     };
 
-    if (!event_type_from_wire((int32_t)request->event_type, &filter.event_type)) {
+    if (!feedback_event_type_from_wire((int32_t)request->event_type, &filter.event_type)) {
         fault_add(service->ctx->fault, SLICE("event_type"),
                   "%d is no type of event; leave it out for all types", (int)request->event_type);
         return ERR_INVALID;
@@ -140,9 +133,9 @@ static enum err write_place(const struct service *service, const struct sha256_d
 }
 
 enum err
-correction_service_list_feedback_events_read(struct service *service, struct store_txn *txn,
-                                             const Errata__V1__ListFeedbackEventsRequest *request,
-                                             void *prepared, struct reply *reply)
+feedback_service_list_feedback_events_read(struct service *service, struct store_txn *txn,
+                                           const Errata__V1__ListFeedbackEventsRequest *request,
+                                           void *prepared, struct reply *reply)
 {
     Errata__V1__ListFeedbackEventsRequest bound = *request;
     struct sha256_digest digest;
@@ -172,61 +165,4 @@ correction_service_list_feedback_events_read(struct service *service, struct sto
         err = write_place(service, &digest, &page.place, reply);
     }
     return err;
-}
-
-static enum err read_as_of(struct store_txn *txn, const Errata__V1__GetExamplesRequest *request,
-                           struct examples_query *query)
-{
-    if (request->as_of_case == ERRATA__V1__GET_EXAMPLES_REQUEST__AS_OF_AS_OF_SEQ) {
-        query->has_as_of = true;
-        query->as_of_seq = request->as_of_seq;
-        return OK;
-    }
-    if (request->as_of_case != ERRATA__V1__GET_EXAMPLES_REQUEST__AS_OF_AS_OF_TIME ||
-        request->as_of_time == NULL) {
-        return OK;
-    }
-    query->has_as_of = true;
-    return log_seq_at(txn, query->org, microseconds_of(request->as_of_time), &query->as_of_seq);
-}
-
-enum err correction_service_get_examples_read(struct service *service, struct store_txn *txn,
-                                              const Errata__V1__GetExamplesRequest *request,
-                                              void *prepared, struct reply *reply)
-{
-    struct examples_query query = {
-        .org = service->principal->org,
-        .layout_fingerprint = slice_text(request->layout_fingerprint),
-        .document_id = slice_text(request->document_id),
-        .limit = request->limit > 0 ? (uint32_t)request->limit : EXAMPLES_LIMIT_DEFAULT,
-        .skip_superseded = request->skip_superseded != 0,
-        .distinct_documents = request->distinct_documents != 0,
-        .exposure_key = &service->env->exposure_key,
-        .now_us = clock_wall_us(service->ctx->clock),
-    };
-    enum match_mode mode = MATCH_MODE_UNSPECIFIED;
-    enum err err = OK;
-
-    (void)prepared;
-    if (!example_view_from_wire((int32_t)request->view, &query.view)) {
-        fault_add(service->ctx->fault, SLICE("view"), "%d is none; give EXAMPLES, HINTS or BOTH",
-                  (int)request->view);
-    }
-    if (!match_mode_from_wire((int32_t)request->match_mode, &mode)) {
-        fault_add(service->ctx->fault, SLICE("match_mode"),
-                  "%d is none; give EXACT, FILL or GUARDED", (int)request->match_mode);
-    }
-    if (request->limit < 0 || request->limit > EXAMPLES_LIMIT_MAX) {
-        fault_add(service->ctx->fault, SLICE("limit"), "%d is not within 1 to %d",
-                  (int)request->limit, EXAMPLES_LIMIT_MAX);
-    }
-    err = fault_result(service->ctx->fault);
-    if (err == OK) {
-        err = read_as_of(txn, request, &query);
-    }
-    if (err == OK && query.has_as_of && !service->on_pool) {
-        service->read_on_pool = true;
-        return OK;
-    }
-    return err != OK ? err : examples_write(txn, &query, reply->body);
 }

@@ -2,7 +2,7 @@
  * admin_backup.c: AdminService/Backup: the bytes of a backup as they come, as fast as the peer reads, and
  * at last their size and checksum.
  */
-#include "server/api/admin_wire.h"
+#include "server/api/admin/admin_wire.h"
 #include "server/pipeline/service.h"
 
 #include <errata/v1/admin_service.handlers.h>

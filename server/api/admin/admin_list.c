@@ -1,7 +1,7 @@
 /*
  * admin_list.c: AdminService's lists: organisations by id, tokens by key id.
  */
-#include "server/api/admin_wire.h"
+#include "server/api/admin/admin_wire.h"
 #include "server/auth/auth.h"
 #include "server/pipeline/page_token.h"
 #include "server/pipeline/service.h"

@@ -1,22 +1,23 @@
 /*
- * prompt_service.c: CorrectionService's prompts: templates put, read and listed, and a prompt made of
- * one. Wire messages become values for the domain, which writes the answers' bytes itself.
+ * prompt_service.c: PromptService's templates and prompts: templates put, read and listed, and a prompt made
+ * of one. Wire messages become values for the domain, which writes the answers' bytes itself.
+ * GetExamples is in get_examples.c.
  */
 #include "server/domain/prompts/prompts.h"
 #include "server/pipeline/env.h"
 #include "server/pipeline/page_token.h"
 #include "server/pipeline/service.h"
 
-#include <errata/v1/correction_service.handlers.h>
 #include <errata/v1/match_mode.fields.h>
+#include <errata/v1/prompt_service.handlers.h>
 
 /* A prompt of more bytes than this, made of text to sanitise and to hash, takes about a millisecond. */
 #define PROMPT_ON_LOOP_BYTES_MAX ((size_t)64 * 1024)
 
 enum err
-correction_service_put_prompt_template_prepare(struct service *service,
-                                               const Errata__V1__PutPromptTemplateRequest *request,
-                                               void **ret_prepared)
+prompt_service_put_prompt_template_prepare(struct service *service,
+                                           const Errata__V1__PutPromptTemplateRequest *request,
+                                           void **ret_prepared)
 {
     const Errata__V1__PromptTemplate *template = request->prompt_template;
     struct prompt_template_draft *draft = arena_calloc(service->ctx->arena, 1, sizeof(*draft));
@@ -41,9 +42,9 @@ correction_service_put_prompt_template_prepare(struct service *service,
 }
 
 enum err
-correction_service_put_prompt_template_write(struct service *service, struct store_txn *txn,
-                                             const Errata__V1__PutPromptTemplateRequest *request,
-                                             void *prepared, struct work_result *result)
+prompt_service_put_prompt_template_write(struct service *service, struct store_txn *txn,
+                                         const Errata__V1__PutPromptTemplateRequest *request,
+                                         void *prepared, struct work_result *result)
 {
     enum err err = prompt_template_put(service->ctx, txn, service->principal->org, prepared,
                                        &result->first_seq);
@@ -56,10 +57,10 @@ correction_service_put_prompt_template_write(struct service *service, struct sto
 }
 
 enum err
-correction_service_put_prompt_template_answer(struct service *service, struct store_txn *txn,
-                                              const Errata__V1__PutPromptTemplateRequest *request,
-                                              void *prepared, const struct work_result *result,
-                                              struct reply *reply)
+prompt_service_put_prompt_template_answer(struct service *service, struct store_txn *txn,
+                                          const Errata__V1__PutPromptTemplateRequest *request,
+                                          void *prepared, const struct work_result *result,
+                                          struct reply *reply)
 {
     struct event event;
     enum err err = log_read(txn, result->org, result->first_seq, &event);
@@ -76,9 +77,9 @@ correction_service_put_prompt_template_answer(struct service *service, struct st
 }
 
 enum err
-correction_service_get_prompt_template_read(struct service *service, struct store_txn *txn,
-                                            const Errata__V1__GetPromptTemplateRequest *request,
-                                            void *prepared, struct reply *reply)
+prompt_service_get_prompt_template_read(struct service *service, struct store_txn *txn,
+                                        const Errata__V1__GetPromptTemplateRequest *request,
+                                        void *prepared, struct reply *reply)
 {
     const struct prompt_template_query query = {
         .org = service->principal->org,
@@ -101,9 +102,9 @@ correction_service_get_prompt_template_read(struct service *service, struct stor
 }
 
 enum err
-correction_service_list_prompt_templates_read(struct service *service, struct store_txn *txn,
-                                              const Errata__V1__ListPromptTemplatesRequest *request,
-                                              void *prepared, struct reply *reply)
+prompt_service_list_prompt_templates_read(struct service *service, struct store_txn *txn,
+                                          const Errata__V1__ListPromptTemplatesRequest *request,
+                                          void *prepared, struct reply *reply)
 {
     Errata__V1__ListPromptTemplatesRequest bound = *request;
     bool sees_content = service->principal->role != ROLE_VIEWER;
@@ -279,9 +280,9 @@ static size_t bytes_given(const struct prompt_query *query)
     return bytes;
 }
 
-enum err correction_service_prepare_prompt_read(struct service *service, struct store_txn *txn,
-                                                const Errata__V1__PreparePromptRequest *request,
-                                                void *prepared, struct reply *reply)
+enum err prompt_service_prepare_prompt_read(struct service *service, struct store_txn *txn,
+                                            const Errata__V1__PreparePromptRequest *request,
+                                            void *prepared, struct reply *reply)
 {
     struct prompt_query query;
     struct prompt prompt;

@@ -3,7 +3,7 @@
  * needs its `server` flag (auth_resolve_org). Lists and the server's numbers stand in admin_list.c
  * and server_info.c.
  */
-#include "server/api/admin_wire.h"
+#include "server/api/admin/admin_wire.h"
 #include "server/auth/auth.h"
 #include "server/auth/token.h"
 #include "server/pipeline/service.h"

@@ -1,16 +1,17 @@
 /*
- * learning_service.c: LearningService/GetEvent and ListEvents: the log as it was written. Watching it
+ * event_service.c: EventService/GetEvent and ListEvents: the log as it was written. Watching it
  * is watch_events.c. A VIEWER gets envelope and facts, never content.
  */
-#include "server/api/event_wire.h"
+#include "server/api/events/event_wire.h"
 #include "server/pipeline/page_token.h"
 #include "server/pipeline/service.h"
 
 #include "store/base/bytes.h"
 #include "store/base/wire.h"
 
-#include <errata/v1/learning_service.fields.h>
-#include <errata/v1/learning_service.handlers.h>
+#include <errata/v1/event.fields.h>
+#include <errata/v1/event_service.fields.h>
+#include <errata/v1/event_service.handlers.h>
 
 static bool sees_content(const struct service *service)
 {
@@ -41,9 +42,9 @@ static enum err find_seq(const struct service *service, struct store_txn *txn,
     return ERR_INVALID;
 }
 
-enum err learning_service_get_event_read(struct service *service, struct store_txn *txn,
-                                         const Errata__V1__GetEventRequest *request, void *prepared,
-                                         struct reply *reply)
+enum err event_service_get_event_read(struct service *service, struct store_txn *txn,
+                                      const Errata__V1__GetEventRequest *request, void *prepared,
+                                      struct reply *reply)
 {
     struct event event;
     uint64_t seq = 0;
@@ -234,9 +235,9 @@ static enum err read_filter(struct list *list, const Errata__V1__ListEventsReque
     return fault_result(fault);
 }
 
-enum err learning_service_list_events_read(struct service *service, struct store_txn *txn,
-                                           const Errata__V1__ListEventsRequest *request,
-                                           void *prepared, struct reply *reply)
+enum err event_service_list_events_read(struct service *service, struct store_txn *txn,
+                                        const Errata__V1__ListEventsRequest *request,
+                                        void *prepared, struct reply *reply)
 {
     Errata__V1__ListEventsRequest filter = *request;
     struct list list = {.service = service, .txn = txn, .body = reply->body};

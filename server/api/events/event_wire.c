@@ -1,12 +1,12 @@
 /*
  * event_wire.c: a stored event as errata.v1.Event.
  */
-#include "server/api/event_wire.h"
+#include "server/api/events/event_wire.h"
 
 #include "server/domain/admin/admin.h"
 #include "server/domain/layouts/documents.h"
 
-#include <errata/v1/learning_service.views.h>
+#include <errata/v1/event.views.h>
 
 /* What an envelope takes on the wire beside its texts, generously. */
 #define ENVELOPE_BYTES 256

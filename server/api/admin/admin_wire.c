@@ -1,7 +1,7 @@
 /*
  * admin_wire.c: rows of organisations and tokens as wire messages.
  */
-#include "server/api/admin_wire.h"
+#include "server/api/admin/admin_wire.h"
 
 /* A C string of the bytes; NULL when there is no room. */
 static char *text_of(struct arena *arena, struct slice bytes)

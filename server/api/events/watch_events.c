@@ -1,12 +1,13 @@
 /*
- * watch_events.c: LearningService/WatchEvents: the log as it grows. A watcher's place in the log is
+ * watch_events.c: EventService/WatchEvents: the log as it grows. A watcher's place in the log is
  * its only state, so a slow one costs nothing, and one that comes back goes on where it was.
  */
-#include "server/api/event_wire.h"
+#include "server/api/events/event_wire.h"
 #include "server/pipeline/service.h"
 
-#include <errata/v1/learning_service.fields.h>
-#include <errata/v1/learning_service.handlers.h>
+#include <errata/v1/event.fields.h>
+#include <errata/v1/event_service.fields.h>
+#include <errata/v1/event_service.handlers.h>
 
 /* Events looked at in one turn, sent or not: a filter that lets nothing through stays bounded. */
 #define WATCH_ROWS_MAX 256
@@ -19,9 +20,9 @@ struct watch {
     bool with_content; /* not for a VIEWER */
 };
 
-enum err learning_service_watch_events_start(struct service *service,
-                                             const Errata__V1__WatchEventsRequest *request,
-                                             struct stream *stream)
+enum err event_service_watch_events_start(struct service *service,
+                                          const Errata__V1__WatchEventsRequest *request,
+                                          struct stream *stream)
 {
     struct watch *watch = (struct watch *)arena_calloc(service->ctx->arena, 1, sizeof(*watch));
 
@@ -56,8 +57,8 @@ static enum err send_event(struct service *service, struct stream *stream, bool 
     return err != OK ? err : stream_reply_end(stream);
 }
 
-enum err learning_service_watch_events_writable(struct service *service, struct store_txn *txn,
-                                                struct stream *stream)
+enum err event_service_watch_events_writable(struct service *service, struct store_txn *txn,
+                                             struct stream *stream)
 {
     struct watch *watch = (struct watch *)stream->state;
     struct org_id org = service->principal->org;
@@ -92,7 +93,7 @@ enum err learning_service_watch_events_writable(struct service *service, struct 
     return OK;
 }
 
-void learning_service_watch_events_stopped(struct stream *stream)
+void event_service_watch_events_stopped(struct stream *stream)
 {
     stream->state = NULL; /* the call's arena has it */
 }

@@ -166,7 +166,8 @@ static enum err read_suggestions(struct ctx *ctx, const char *text, struct slice
 }
 
 /* What a person's confirmation and rejection have in common; NULL where there is no memory for it. */
-static struct mapping_judgement *new_judgement(struct service *service, enum event_type event_type,
+static struct mapping_judgement *new_judgement(struct service *service,
+                                               enum feedback_event_type event_type,
                                                const char *draft_order_id, const char *document_id,
                                                const char *actor_user_id,
                                                const Google__Protobuf__Timestamp *created_at)
@@ -190,7 +191,7 @@ enum err mapping_service_confirm_mapping_prepare(struct service *service,
     const struct named named = {request->id, request->customer_id, request->customer_sku,
                                 request->internal_sku};
     struct mapping_judgement *judgement =
-        new_judgement(service, EVENT_TYPE_MAPPING_CONFIRMED, request->draft_order_id,
+        new_judgement(service, FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED, request->draft_order_id,
                       request->document_id, request->actor_user_id, request->created_at);
     enum err err = OK;
 
@@ -216,7 +217,7 @@ enum err mapping_service_reject_mapping_prepare(struct service *service,
     const struct named named = {request->id, request->customer_id, request->customer_sku,
                                 request->internal_sku};
     struct mapping_judgement *judgement =
-        new_judgement(service, EVENT_TYPE_MAPPING_REJECTED, request->draft_order_id,
+        new_judgement(service, FEEDBACK_EVENT_TYPE_MAPPING_REJECTED, request->draft_order_id,
                       request->document_id, request->actor_user_id, request->created_at);
     enum err err = OK;
 

@@ -1,13 +1,13 @@
 /*
- * review_service.c: ReviewService/Sanitize: the sanitiser by itself, for those who put text into
+ * text_service.c: TextService/Sanitize: the sanitiser by itself, for those who put text into
  * prompts that this server does not make. A long text is a long read: those of one organisation do not
  * hold up another's.
  */
 #include "server/domain/text/sanitise.h"
 #include "server/pipeline/service.h"
 
-#include <errata/v1/review_service.fields.h>
-#include <errata/v1/review_service.handlers.h>
+#include <errata/v1/text_service.fields.h>
+#include <errata/v1/text_service.handlers.h>
 
 /* A hostile text of so many bytes takes about a millisecond. */
 #define SANITIZE_ON_LOOP_BYTES_MAX ((size_t)4 * 1024)
@@ -37,9 +37,9 @@ static enum err read_profile(struct service *service, int32_t number,
     return ERR_INVALID;
 }
 
-enum err review_service_sanitize_read(struct service *service, struct store_txn *txn,
-                                      const Errata__V1__SanitizeRequest *request, void *prepared,
-                                      struct reply *reply)
+enum err text_service_sanitize_read(struct service *service, struct store_txn *txn,
+                                    const Errata__V1__SanitizeRequest *request, void *prepared,
+                                    struct reply *reply)
 {
     Errata__V1__SanitizeResponse response = ERRATA__V1__SANITIZE_RESPONSE__INIT;
     struct slice given = slice_text(request->text);

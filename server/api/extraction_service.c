@@ -1,0 +1,82 @@
+/*
+ * extraction_service.c: ExtractionService/RecordExtraction. The request becomes values for the domain,
+ * and the stored extraction becomes the answer; the rules are the domain's.
+ */
+#include "server/domain/extractions/extractions.h"
+#include "server/pipeline/caller.h"
+#include "server/pipeline/env.h"
+#include "server/pipeline/service.h"
+
+#include <errata/v1/extraction_service.fields.h>
+#include <errata/v1/extraction_service.handlers.h>
+
+/* At most as many as fit: the contract's own limits have been checked. */
+static size_t read_texts(char *const *texts, size_t count, struct slice *slices, size_t max)
+{
+    size_t taken = count < max ? count : max;
+
+    for (size_t i = 0; i < taken; i++) {
+        slices[i] = slice_text(texts[i]);
+    }
+    return taken;
+}
+
+static void read_extraction(const Errata__V1__Extraction *extraction,
+                            struct extraction_input *input)
+{
+    *input = (struct extraction_input){
+        .actor_user_id = slice_text(extraction->actor_user_id),
+        .document_id = slice_text(extraction->document_id),
+        .draft_order_id = slice_text(extraction->draft_order_id),
+        .layout_fingerprint = slice_text(extraction->layout_fingerprint),
+        .has_confidence = extraction->_confidence_case != 0,
+        .confidence = extraction->confidence,
+        .model = slice_text(extraction->model),
+        .field_count = extraction->_field_count_case != 0 ? extraction->field_count : 0,
+        .time = time_given(extraction->created_at),
+    };
+    input->exposure_ref_count = read_texts(extraction->exposure_refs, extraction->n_exposure_refs,
+                                           input->exposure_refs, EXTRACTION_REFERENCES_MAX);
+    input->example_id_count = read_texts(extraction->example_ids, extraction->n_example_ids,
+                                         input->example_ids, EXTRACTION_EXAMPLE_IDS_MAX);
+}
+
+enum err
+extraction_service_record_extraction_write(struct service *service, struct store_txn *txn,
+                                           const Errata__V1__RecordExtractionRequest *request,
+                                           void *prepared, struct work_result *result)
+{
+    struct extraction_input input;
+    struct extraction_stored stored = {.first_seq = 0};
+    const struct extraction_request extraction = {
+        .org = service->principal->org,
+        .caller = caller_of(service),
+        .key = &service->env->exposure_key,
+        .input = &input,
+    };
+    enum err err = OK;
+
+    (void)prepared;
+    read_extraction(request->extraction, &input);
+    err = extraction_store(service->ctx, txn, &extraction, &stored);
+    if (err == OK) {
+        result->first_seq = stored.first_seq;
+        result->count = stored.count;
+    }
+    return err;
+}
+
+enum err
+extraction_service_record_extraction_answer(struct service *service, struct store_txn *txn,
+                                            const Errata__V1__RecordExtractionRequest *request,
+                                            void *prepared, const struct work_result *result,
+                                            struct reply *reply)
+{
+    const struct extraction_stored stored = {result->first_seq, result->count};
+
+    (void)service;
+    (void)request;
+    (void)prepared;
+    return extraction_append_stored(txn, result->org, &stored,
+                                    RECORD_EXTRACTION_RESPONSE_EXTRACTION_FIELD, reply->body);
+}

@@ -1,0 +1,201 @@
+/*
+ * feedback_service.c: FeedbackService's writes: CaptureFeedbackEvent and BatchCaptureFeedbackEvents.
+ * Wire messages become values for the domain, and stored events become answers; the rules are the
+ * domain's. The reads are in feedback_reads.c.
+ */
+#include "server/domain/corrections/capture.h"
+#include "server/domain/corrections/list.h"
+#include "server/pipeline/caller.h"
+#include "server/pipeline/service.h"
+
+#include "store/base/wire.h"
+
+#include <errata/v1/feedback_service.fields.h>
+#include <errata/v1/feedback_service.handlers.h>
+
+/* Prepared events, in the order of the request. */
+struct prepared_events {
+    struct capture_event *events;
+    size_t count;
+};
+
+static enum err read_input(struct ctx *ctx, const Errata__V1__FeedbackEvent *event,
+                           struct slice path, struct capture_input *ret_input)
+{
+    struct capture_input input = {
+        .event_type = FEEDBACK_EVENT_TYPE_UNSPECIFIED,
+        .actor_user_id = slice_text(event->actor_user_id),
+        .entity_type = slice_text(event->entity_type),
+        .entity_id = slice_text(event->entity_id),
+        .draft_order_id = slice_text(event->draft_order_id),
+        .document_id = slice_text(event->document_id),
+        .layout_fingerprint = slice_text(event->layout_fingerprint),
+        .before_json = slice_text(event->before_json),
+        .after_json = slice_text(event->after_json),
+        .corrected_output_json = slice_text(event->corrected_output_json),
+        .meta_json = slice_text(event->meta_json),
+        .details_json = slice_text(event->details_json),
+        .time = time_given(event->created_at),
+    };
+
+    if (!feedback_event_type_from_wire((int32_t)event->event_type, &input.event_type) ||
+        input.event_type == FEEDBACK_EVENT_TYPE_UNSPECIFIED) {
+        fault_add(
+            ctx->fault,
+            arena_printf(ctx->arena, "%.*s.event_type", (int)path.size, (const char *)path.data),
+            "%d is no type of event; give one such as EXTRACTION_LINE_CORRECTED",
+            (int)event->event_type);
+        return ERR_INVALID;
+    }
+    *ret_input = input;
+    return OK;
+}
+
+static enum err prepare_one(struct service *service, const Errata__V1__FeedbackEvent *event,
+                            struct slice path, struct capture_event *ret_event)
+{
+    const struct event_caller caller = caller_of(service);
+    struct capture_input input;
+    enum err err = read_input(service->ctx, event, path, &input);
+
+    return err != OK ? err : capture_prepare(service->ctx, &caller, &input, path, ret_event);
+}
+
+static struct prepared_events *new_events(struct arena *arena, size_t count)
+{
+    struct prepared_events *prepared = arena_calloc(arena, 1, sizeof(*prepared));
+
+    if (prepared == NULL) {
+        return NULL;
+    }
+    prepared->events = arena_calloc(arena, count, sizeof(struct capture_event));
+    prepared->count = count;
+    return prepared->events != NULL ? prepared : NULL;
+}
+
+static enum err store_events(struct service *service, struct store_txn *txn,
+                             const struct prepared_events *prepared, struct work_result *result)
+{
+    enum err err = capture_store(service->ctx, txn, service->principal->org, prepared->events,
+                                 prepared->count, &result->first_seq);
+
+    if (err == OK) {
+        result->count = (uint32_t)prepared->count;
+    }
+    return err;
+}
+
+enum err feedback_service_capture_feedback_event_prepare(
+    struct service *service, const Errata__V1__CaptureFeedbackEventRequest *request,
+    void **ret_prepared)
+{
+    struct prepared_events *prepared = new_events(service->ctx->arena, 1);
+    enum err err = OK;
+
+    if (prepared == NULL) {
+        return ERR_MEMORY;
+    }
+    err = prepare_one(service, request->event, SLICE("event"), &prepared->events[0]);
+    if (err == OK) {
+        *ret_prepared = prepared;
+    }
+    return err;
+}
+
+enum err feedback_service_capture_feedback_event_write(
+    struct service *service, struct store_txn *txn,
+    const Errata__V1__CaptureFeedbackEventRequest *request, void *prepared,
+    struct work_result *result)
+{
+    (void)request;
+    return store_events(service, txn, prepared, result);
+}
+
+enum err feedback_service_capture_feedback_event_answer(
+    struct service *service, struct store_txn *txn,
+    const Errata__V1__CaptureFeedbackEventRequest *request, void *prepared,
+    const struct work_result *result, struct reply *reply)
+{
+    struct event event;
+    enum err err = log_read(txn, result->org, result->first_seq, &event);
+
+    (void)request;
+    (void)prepared;
+    if (err != OK) {
+        return err;
+    }
+    return list_append_event(service->ctx, CAPTURE_FEEDBACK_EVENT_RESPONSE_EVENT_FIELD, &event,
+                             LIST_STORED, reply->body);
+}
+
+enum err feedback_service_batch_capture_feedback_events_prepare(
+    struct service *service, const Errata__V1__BatchCaptureFeedbackEventsRequest *request,
+    void **ret_prepared)
+{
+    struct prepared_events *prepared = new_events(service->ctx->arena, request->n_events);
+    enum err result = prepared == NULL ? ERR_MEMORY : OK;
+
+    /* Every bad event is told of, not only the first; what is no fault of a field ends it. */
+    for (size_t i = 0; i < request->n_events && (result == OK || result == ERR_INVALID); i++) {
+        struct slice path = arena_printf(service->ctx->arena, "events[%zu]", i);
+        enum err err = prepare_one(service, request->events[i], path, &prepared->events[i]);
+
+        result = err != OK ? err : result;
+    }
+    if (result == OK) {
+        *ret_prepared = prepared;
+    }
+    return result;
+}
+
+enum err feedback_service_batch_capture_feedback_events_write(
+    struct service *service, struct store_txn *txn,
+    const Errata__V1__BatchCaptureFeedbackEventsRequest *request, void *prepared,
+    struct work_result *result)
+{
+    (void)request;
+    return store_events(service, txn, prepared, result);
+}
+
+/* One event of a batch's answer: its id, its time, and whether it was reduced. */
+static enum err answer_one(struct service *service, const struct event *event, struct buffer *body)
+{
+    char id[UUID_TEXT_BYTES];
+    struct feedback_event_view view;
+    struct buffer message = {0};
+    enum err err = feedback_view_read(event, &view);
+
+    if (err != OK) {
+        return err;
+    }
+    uuid_format(event->id, id);
+    buffer_init(&message, service->ctx->arena, 64);
+    wire_put_bytes(&message, FEEDBACK_EVENT_ID_FIELD, slice_of(id, sizeof(id)));
+    wire_put_timestamp(&message, FEEDBACK_EVENT_CREATED_AT_FIELD, event->created_at_us);
+    if (view.reduced) {
+        wire_put_varint(&message, FEEDBACK_EVENT_REDUCED_FIELD, 1);
+    }
+    wire_put_bytes(body, BATCH_CAPTURE_FEEDBACK_EVENTS_RESPONSE_EVENTS_FIELD,
+                   buffer_slice(&message));
+    return buffer_ok(&message) && buffer_ok(body) ? OK : ERR_MEMORY;
+}
+
+enum err feedback_service_batch_capture_feedback_events_answer(
+    struct service *service, struct store_txn *txn,
+    const Errata__V1__BatchCaptureFeedbackEventsRequest *request, void *prepared,
+    const struct work_result *result, struct reply *reply)
+{
+    enum err err = OK;
+
+    (void)request;
+    (void)prepared;
+    for (uint32_t i = 0; i < result->count && err == OK; i++) {
+        struct event event;
+
+        err = log_read(txn, result->org, result->first_seq + i, &event);
+        if (err == OK) {
+            err = answer_one(service, &event, reply->body);
+        }
+    }
+    return err;
+}

@@ -1,0 +1,73 @@
+/*
+ * get_examples.c: PromptService/GetExamples. The request becomes values for the domain, which writes
+ * the answer's bytes itself.
+ */
+#include "server/domain/corrections/examples.h"
+#include "server/pipeline/env.h"
+#include "server/pipeline/service.h"
+
+#include <errata/v1/match_mode.fields.h>
+#include <errata/v1/prompt_service.fields.h>
+#include <errata/v1/prompt_service.handlers.h>
+
+static int64_t microseconds_of(const Google__Protobuf__Timestamp *time)
+{
+    return time->seconds * 1000000 + time->nanos / 1000;
+}
+
+static enum err read_as_of(struct store_txn *txn, const Errata__V1__GetExamplesRequest *request,
+                           struct examples_query *query)
+{
+    if (request->as_of_case == ERRATA__V1__GET_EXAMPLES_REQUEST__AS_OF_AS_OF_SEQ) {
+        query->has_as_of = true;
+        query->as_of_seq = request->as_of_seq;
+        return OK;
+    }
+    if (request->as_of_case != ERRATA__V1__GET_EXAMPLES_REQUEST__AS_OF_AS_OF_TIME ||
+        request->as_of_time == NULL) {
+        return OK;
+    }
+    query->has_as_of = true;
+    return log_seq_at(txn, query->org, microseconds_of(request->as_of_time), &query->as_of_seq);
+}
+
+enum err prompt_service_get_examples_read(struct service *service, struct store_txn *txn,
+                                          const Errata__V1__GetExamplesRequest *request,
+                                          void *prepared, struct reply *reply)
+{
+    struct examples_query query = {
+        .org = service->principal->org,
+        .layout_fingerprint = slice_text(request->layout_fingerprint),
+        .document_id = slice_text(request->document_id),
+        .limit = request->limit > 0 ? (uint32_t)request->limit : EXAMPLES_LIMIT_DEFAULT,
+        .skip_superseded = request->skip_superseded != 0,
+        .distinct_documents = request->distinct_documents != 0,
+        .exposure_key = &service->env->exposure_key,
+        .now_us = clock_wall_us(service->ctx->clock),
+    };
+    enum match_mode mode = MATCH_MODE_UNSPECIFIED;
+    enum err err = OK;
+
+    (void)prepared;
+    if (!example_view_from_wire((int32_t)request->view, &query.view)) {
+        fault_add(service->ctx->fault, SLICE("view"), "%d is none; give EXAMPLES, HINTS or BOTH",
+                  (int)request->view);
+    }
+    if (!match_mode_from_wire((int32_t)request->match_mode, &mode)) {
+        fault_add(service->ctx->fault, SLICE("match_mode"),
+                  "%d is none; give EXACT, FILL or GUARDED", (int)request->match_mode);
+    }
+    if (request->limit < 0 || request->limit > EXAMPLES_LIMIT_MAX) {
+        fault_add(service->ctx->fault, SLICE("limit"), "%d is not within 1 to %d",
+                  (int)request->limit, EXAMPLES_LIMIT_MAX);
+    }
+    err = fault_result(service->ctx->fault);
+    if (err == OK) {
+        err = read_as_of(txn, request, &query);
+    }
+    if (err == OK && query.has_as_of && !service->on_pool) {
+        service->read_on_pool = true;
+        return OK;
+    }
+    return err != OK ? err : examples_write(txn, &query, reply->body);
+}

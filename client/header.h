@@ -7,18 +7,11 @@
 
 #include "client/stub.h"
 
-/* gRPC status codes that a client makes by itself. */
+/* gRPC's status codes. */
 enum client_code {
-    CLIENT_CODE_OK = 0,
-    CLIENT_CODE_CANCELLED = 1,
-    CLIENT_CODE_UNKNOWN = 2,
-    CLIENT_CODE_DEADLINE_EXCEEDED = 4,
-    CLIENT_CODE_PERMISSION_DENIED = 7,
-    CLIENT_CODE_RESOURCE_EXHAUSTED = 8,
-    CLIENT_CODE_UNIMPLEMENTED = 12,
-    CLIENT_CODE_INTERNAL = 13,
-    CLIENT_CODE_UNAVAILABLE = 14,
-    CLIENT_CODE_UNAUTHENTICATED = 16
+#define STATUS(name, number) CLIENT_CODE_##name = number,
+#include "store/base/status_codes.def"
+#undef STATUS
 };
 
 /* Room for a timeout's text with its NUL: eight digits and a unit. */

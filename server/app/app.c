@@ -319,7 +319,7 @@ static size_t read_counters(void *user, struct env_counter *counters, size_t max
 {
     const struct app *app = (const struct app *)user;
     const struct net_stats *net = net_server_stats(app->net);
-    const struct h2_stats *h2 = call_server_h2_stats(app->calls);
+    const struct h2_stats *h2 = grpc_server_h2_stats(app->grpc);
     struct call_stats calls = call_server_stats(app->calls);
     struct heap_figures heap = heap_read();
     const struct env_counter all[] = {
@@ -527,7 +527,11 @@ static enum err make_transport(struct app *app)
     if (err != OK) {
         return err;
     }
-    protocols[0] = call_server_grpc(app->calls);
+    err = grpc_server_new(app->calls, &app->grpc);
+    if (err != OK) {
+        return err;
+    }
+    protocols[0] = grpc_server_protocol(app->grpc);
     return net_server_new(&app->loop, &net, &app->net);
 }
 

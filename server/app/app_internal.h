@@ -8,7 +8,7 @@
 #include "server/app/config.h"
 #include "server/app/verifier.h"
 #include "server/domain/admin/admin.h"
-#include "server/grpc/server.h"
+#include "server/grpc/grpc.h"
 #include "server/http2/h2.h"
 #include "server/jobs/pdf/pdf_jobs.h"
 #include "server/jobs/pool.h"
@@ -79,6 +79,7 @@ struct app {
     struct writer *writer;
     struct pipeline *pipeline;
     struct call_server *calls;
+    struct grpc_server *grpc;
     struct net_server *net;
     struct net_bound bound; /* until `net` listens on it */
     struct document_jobs documents; /* `pdf`, as the services know it */

@@ -212,6 +212,7 @@ void app_close_handles(struct app *app)
 void app_deinit(struct app *app)
 {
     net_server_free(app->net);
+    grpc_server_free(app->grpc);
     call_server_free(app->calls);
     pipeline_free(app->pipeline);
     writer_free(app->writer);

@@ -36,12 +36,9 @@ static const struct h2_field grpc_busy_fields[] = {
 
 /* By code: decimal, without a leading zero. */
 static const struct slice grpc_code_texts[] = {
-    {(const uint8_t *)"0", 1},  {(const uint8_t *)"1", 1},  {(const uint8_t *)"2", 1},
-    {(const uint8_t *)"3", 1},  {(const uint8_t *)"4", 1},  {(const uint8_t *)"5", 1},
-    {(const uint8_t *)"6", 1},  {(const uint8_t *)"7", 1},  {(const uint8_t *)"8", 1},
-    {(const uint8_t *)"9", 1},  {(const uint8_t *)"10", 2}, {(const uint8_t *)"11", 2},
-    {(const uint8_t *)"12", 2}, {(const uint8_t *)"13", 2}, {(const uint8_t *)"14", 2},
-    {(const uint8_t *)"15", 2}, {(const uint8_t *)"16", 2},
+#define STATUS(name, number) [number] = {(const uint8_t *)#number, sizeof(#number) - 1},
+#include "store/base/status_codes.def"
+#undef STATUS
 };
 
 _Static_assert(sizeof(grpc_code_texts) / sizeof(grpc_code_texts[0]) == GRPC_UNAUTHENTICATED + 1,
@@ -59,22 +56,28 @@ static void grpc_block_add(struct grpc_block *block, const struct h2_field *fiel
     block->fields[block->count++] = *field;
 }
 
-static void grpc_block_add_all(struct grpc_block *block, const struct h2_field *fields,
-                               size_t count)
+/* Adds what the services gave. A value that there is no memory to encode is left out. */
+static void grpc_block_add_all(struct grpc_block *block, struct arena *arena,
+                               const struct call_field *fields, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        grpc_block_add(block, &fields[i]);
+        struct h2_field field = {fields[i].name, fields[i].value};
+
+        if (!grpc_name_is_binary(field.name) ||
+            grpc_base64_encode(arena, fields[i].value, &field.value) == OK) {
+            grpc_block_add(block, &field);
+        }
     }
 }
 
-static void grpc_add_head(struct grpc_block *block, const struct call_core *core)
+static void grpc_add_head(struct grpc_block *block, struct call_core *core)
 {
     grpc_block_add(block, &grpc_status_field);
     grpc_block_add(block, &grpc_type_field);
-    if (core->request_encoding == CALL_ENCODING_UNKNOWN) {
+    if (grpc_call_of(core)->encoding == GRPC_ENCODING_UNKNOWN) {
         grpc_block_add(block, &grpc_accepts_field);
     }
-    grpc_block_add_all(block, core->leading, core->leading_count);
+    grpc_block_add_all(block, &core->arena, core->leading, core->leading_count);
 }
 
 /* Texts that can't be encoded are left out: the code is what counts. */
@@ -105,7 +108,7 @@ static void grpc_add_status(struct grpc_block *block, struct call_core *core)
     if (core->status.retry_ms != 0 && field.value.size > 0) {
         grpc_block_add(block, &field);
     }
-    grpc_block_add_all(block, core->trailing, core->trailing_count);
+    grpc_block_add_all(block, &core->arena, core->trailing, core->trailing_count);
 }
 
 struct h2_stream *grpc_stream_of(const struct call_core *core)
@@ -113,7 +116,7 @@ struct h2_stream *grpc_stream_of(const struct call_core *core)
     struct h2_stream *stream = core->stream;
 
     if (stream != NULL) {
-        ASSERT(h2_stream_generation(stream) == core->stream_generation);
+        ASSERT(h2_stream_generation(stream) == grpc_call_of(core)->generation);
     }
     return stream;
 }
@@ -200,7 +203,21 @@ static void grpc_on_expired(struct call_core *core)
     grpc_on_finished(core);
 }
 
-const struct call_protocol grpc_protocol = {
+static bool grpc_read_value(struct arena *arena, struct slice name, struct slice sent,
+                            struct slice *ret_value)
+{
+    if (grpc_name_is_binary(name)) {
+        return grpc_base64_decode(arena, grpc_first_of_list(sent), ret_value) == OK;
+    }
+    *ret_value = sent;
+    return true;
+}
+
+const struct call_protocol grpc_call_protocol = {
+    .state_bytes = sizeof(struct grpc_call),
+    .reply_head_bytes = GRPC_PREFIX_BYTES,
+    .write_head = grpc_write_prefix,
+    .read_value = grpc_read_value,
     .replies = grpc_on_replies,
     .finished = grpc_on_finished,
     .expired = grpc_on_expired,

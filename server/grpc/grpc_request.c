@@ -41,64 +41,55 @@ _Static_assert(GRPC_LIST_KIB * 1024 == H2_HEADER_LIST_BYTES_MAX, "texts give the
         GRPC_LIST_KIB) " KiB, counting name, value and 32 bytes of each"
 
 /* The place where other content types become other protocols. */
-static enum call_content grpc_content_of(struct slice value)
+static enum grpc_content grpc_content_of(struct slice value)
 {
     struct slice prefix = SLICE("application/grpc");
     struct slice rest = {NULL, 0};
 
     if (!slice_starts_with(value, prefix)) {
-        return CALL_CONTENT_OTHER;
+        return GRPC_CONTENT_OTHER;
     }
     rest = slice_after(value, prefix.size);
     if (slice_starts_with(rest, SLICE("+proto"))) {
         rest = slice_after(rest, SLICE("+proto").size);
     }
-    return rest.size == 0 || rest.data[0] == ';' || rest.data[0] == ' ' ? CALL_CONTENT_GRPC
-                                                                        : CALL_CONTENT_OTHER;
+    return rest.size == 0 || rest.data[0] == ';' || rest.data[0] == ' ' ? GRPC_CONTENT_GRPC
+                                                                        : GRPC_CONTENT_OTHER;
 }
 
-static enum call_encoding grpc_encoding_of(struct slice value)
+static enum grpc_encoding grpc_encoding_of(struct slice value)
 {
     if (slice_equal(value, SLICE("gzip"))) {
-        return CALL_GZIP;
+        return GRPC_GZIP;
     }
-    return slice_equal(value, SLICE("identity")) ? CALL_IDENTITY : CALL_ENCODING_UNKNOWN;
+    return slice_equal(value, SLICE("identity")) ? GRPC_IDENTITY : GRPC_ENCODING_UNKNOWN;
 }
 
 static void grpc_take_timeout(struct call_core *core, struct slice value)
 {
-    if (grpc_timeout_parse(value, &core->head.timeout_us) != OK) {
-        core->head.timeout_is_bad = true;
+    if (grpc_timeout_parse(value, &grpc_call_of(core)->timeout_us) != OK) {
+        grpc_call_of(core)->timeout_is_bad = true;
     }
-}
-
-/* Calls of one method come in a row: the table is searched for the first of them alone. */
-static void grpc_take_path(struct call_core *core, struct slice value)
-{
-    struct call_server *server = core->server;
-
-    if (server->recent_method == NULL || !slice_equal(server->recent_method->path, value)) {
-        server->recent_method = server->config.find_method(value);
-    }
-    core->call.method = server->recent_method;
 }
 
 /* Fields that mean something to the transport; false for the others. */
 static bool grpc_take_known_field(struct call_core *core, struct slice name, struct slice value)
 {
+    struct grpc_call *grpc = grpc_call_of(core);
+
     switch (name.size) {
     case 2:
         return slice_equal(name, SLICE("te"));
     case 5:
         if (slice_equal(name, SLICE(":path"))) {
-            grpc_take_path(core, value);
+            core->call.method = call_find_method(core->server, value);
             return true;
         }
         return false;
     case 7:
         if (slice_equal(name, SLICE(":method"))) {
-            core->head.is_post = slice_equal(value, SLICE("POST"));
-            core->head.is_head = slice_equal(value, SLICE("HEAD"));
+            grpc->is_post = slice_equal(value, SLICE("POST"));
+            grpc->is_head = slice_equal(value, SLICE("HEAD"));
             return true;
         }
         return slice_equal(name, SLICE(":scheme"));
@@ -106,7 +97,7 @@ static bool grpc_take_known_field(struct call_core *core, struct slice name, str
         return slice_equal(name, SLICE(":authority"));
     case 12:
         if (slice_equal(name, SLICE("content-type"))) {
-            core->head.content = grpc_content_of(value);
+            grpc->content = grpc_content_of(value);
             return true;
         }
         if (slice_equal(name, SLICE("grpc-timeout"))) {
@@ -116,7 +107,7 @@ static bool grpc_take_known_field(struct call_core *core, struct slice name, str
         return false;
     case 13:
         if (slice_equal(name, SLICE("grpc-encoding"))) {
-            core->request_encoding = grpc_encoding_of(value);
+            grpc->encoding = grpc_encoding_of(value);
             return true;
         }
         return false;
@@ -136,15 +127,8 @@ void grpc_take_field(struct call_core *core, struct slice name, struct slice val
     if (grpc_take_known_field(core, name, value) || h2_stream_is_over_limit(grpc_stream_of(core))) {
         return;
     }
-    if (slice_equal(name, SLICE("authorization")) && core->call.authorization.data != NULL) {
-        core->call.authorization_repeated = true;
-    }
     if (call_take_metadata(core, name, grpc_trim(value)) != OK) {
-        core->head.no_memory = true;
-        return;
-    }
-    if (slice_equal(name, SLICE("authorization")) && !core->call.authorization_repeated) {
-        core->call.authorization = core->metadata->value;
+        grpc_call_of(core)->no_memory = true;
     }
 }
 
@@ -156,19 +140,21 @@ static void grpc_answer_http(struct call_core *core, const struct h2_field *fiel
     core->ended = true;
     core->responded = true;
     h2_stream_respond_text(grpc_stream_of(core), fields, count,
-                           core->head.is_head ? slice_of(NULL, 0) : slice_text(text));
+                           grpc_call_of(core)->is_head ? slice_of(NULL, 0) : slice_text(text));
 }
 
 /* Answers a request that is not a gRPC call; false for one that is. */
 static bool grpc_refuse_http(struct call_core *core)
 {
-    if (core->head.content == CALL_CONTENT_GRPC && core->head.is_post) {
+    const struct grpc_call *grpc = grpc_call_of(core);
+
+    if (grpc->content == GRPC_CONTENT_GRPC && grpc->is_post) {
         return false;
     }
     if (h2_stream_is_over_limit(grpc_stream_of(core))) {
         grpc_answer_http(core, grpc_fields_too_large, GRPC_COUNT(grpc_fields_too_large),
                          GRPC_TOO_LARGE_TEXT "\n");
-    } else if (core->head.content != CALL_CONTENT_GRPC) {
+    } else if (grpc->content != GRPC_CONTENT_GRPC) {
         grpc_answer_http(core, grpc_not_grpc, GRPC_COUNT(grpc_not_grpc),
                          "content-type: this port serves gRPC only; expected application/grpc or "
                          "application/grpc+proto\n");
@@ -179,31 +165,10 @@ static bool grpc_refuse_http(struct call_core *core)
     return true;
 }
 
-static void grpc_set_deadline(struct call_core *core)
-{
-    int64_t timeout_us = core->head.timeout_us;
-
-    if (timeout_us == INT64_MAX && core->call.method->default_deadline_ms > 0) {
-        timeout_us = (int64_t)core->call.method->default_deadline_ms * 1000;
-    }
-    if (timeout_us != INT64_MAX) {
-        core->call.deadline_us = core->call.started_us + timeout_us;
-    }
-}
-
-/* A call without any time left, such as one with a `grpc-timeout` of `0S` or `1n`, is not run. */
-static void grpc_start(struct call_core *core)
-{
-    if (core->call.deadline_us <= core->server->now_us) {
-        core->server->stats.calls_expired++;
-        call_refuse_err(core, ERR_DEADLINE, NULL);
-        return;
-    }
-    call_start(core);
-}
-
 void grpc_take_head_end(struct call_core *core)
 {
+    const struct grpc_call *grpc = grpc_call_of(core);
+
     if (grpc_refuse_http(core)) {
         return;
     }
@@ -211,16 +176,15 @@ void grpc_take_head_end(struct call_core *core)
         call_refuse_err(core, ERR_TOO_LARGE, GRPC_TOO_LARGE_TEXT);
     } else if (core->call.method == NULL) {
         call_refuse_err(core, ERR_UNIMPLEMENTED, NULL);
-    } else if (core->head.no_memory) {
+    } else if (grpc->no_memory) {
         call_refuse_err(core, ERR_MEMORY, NULL);
-    } else if (core->request_encoding == CALL_ENCODING_UNKNOWN) {
+    } else if (grpc->encoding == GRPC_ENCODING_UNKNOWN) {
         call_refuse_err(core, ERR_UNIMPLEMENTED,
                         "the request's grpc-encoding is not known here; identity and gzip are");
-    } else if (core->head.timeout_is_bad) {
+    } else if (grpc->timeout_is_bad) {
         call_refuse_err(core, ERR_INVALID,
                         "grpc-timeout is 1 to 8 digits and one of H, M, S, m, u, n");
     } else {
-        grpc_set_deadline(core);
-        grpc_start(core);
+        call_start_within(core, grpc->timeout_us);
     }
 }

@@ -12,20 +12,22 @@ static void grpc_on_request(void *user, struct h2_stream *stream)
 {
     struct grpc_session *session = user;
     struct call_core *core = NULL;
+    struct grpc_call *grpc = NULL;
 
     if (!call_server_is_pressed(session->server) ||
         h2_conn_stream_count(session->conn) <= CALL_PRESSED_PER_CONNECTION) {
-        core = call_open(session->server, &grpc_protocol);
+        core = call_open(session->server, &grpc_call_protocol);
     }
     if (core == NULL) {
         return; /* answered when the head is whole */
     }
     core->stream = stream;
     core->share = &session->share;
-    core->stream_generation = h2_stream_generation(stream);
-    core->head.timeout_us = INT64_MAX;
+    grpc = grpc_call_of(core);
+    grpc->generation = h2_stream_generation(stream);
+    grpc->timeout_us = INT64_MAX;
     if (!arena_copy(&core->arena, session->link->peer, &core->call.peer)) {
-        core->head.no_memory = true;
+        grpc->no_memory = true;
     }
     h2_stream_set_user(stream, core);
 }
@@ -55,18 +57,6 @@ static void grpc_on_fields_end(void *user, struct h2_stream *stream)
     grpc_take_head_end(core);
 }
 
-/* Keeps what can't be taken now; the window bounds it. */
-static void grpc_hold(struct call_core *core, struct slice bytes)
-{
-    if (core->held.arena == NULL) {
-        buffer_init(&core->held, &core->held_arena, 0);
-    }
-    buffer_append(&core->held, bytes);
-    if (!buffer_ok(&core->held)) {
-        call_refuse_err(core, ERR_MEMORY, NULL);
-    }
-}
-
 static void grpc_on_data(void *user, struct h2_stream *stream, struct slice bytes)
 {
     struct call_core *core = h2_stream_user(stream);
@@ -74,15 +64,15 @@ static void grpc_on_data(void *user, struct h2_stream *stream, struct slice byte
 
     (void)user;
     if (core != NULL && core->held.size > 0 && !core->ended) {
-        grpc_hold(core, bytes);
+        call_hold_bytes(core, bytes);
         return;
     }
     if (core != NULL) {
-        taken = call_take_frames(core, bytes);
+        taken = grpc_take_frames(core, bytes);
     }
     h2_stream_consume(stream, taken);
     if (taken < bytes.size) {
-        grpc_hold(core, slice_after(bytes, taken));
+        call_hold_bytes(core, slice_after(bytes, taken));
     }
 }
 
@@ -95,7 +85,7 @@ static void grpc_take_end(struct call_core *core)
         call_share_wait(core);
         return;
     }
-    call_take_frames_end(core);
+    call_take_end(core);
 }
 
 static void grpc_on_request_end(void *user, struct h2_stream *stream)
@@ -122,7 +112,7 @@ static void grpc_take_waiting(struct grpc_session *session)
         return;
     }
     call_share_leave(core);
-    call_take_frames_end(core);
+    call_take_end(core);
     if (share->waiting != NULL) {
         session->link->wake(session->link); /* the next one's turn */
     }
@@ -153,14 +143,9 @@ static void grpc_take_held_bytes(struct call_core *core, struct h2_stream *strea
     size_t taken = 0;
 
     core->input.progress_us = core->server->now_us;
-    taken = call_take_frames(core, held);
+    taken = grpc_take_frames(core, held);
     h2_stream_consume(stream, taken);
-    memmove(core->held.data, core->held.data + taken, held.size - taken);
-    core->held.size -= taken;
-    if (core->held.size == 0) {
-        arena_reset(&core->held_arena);
-        core->held = (struct buffer){.arena = NULL};
-    }
+    call_drop_held(core, taken);
 }
 
 void grpc_take_held(struct call_core *core)
@@ -236,15 +221,16 @@ static enum net_match grpc_match(struct slice first_bytes)
 
 static enum err grpc_open(void *user, struct net_link *link, int64_t now_us, void **ret_session)
 {
+    struct grpc_server *server = user;
     struct grpc_session *session = FAULT("grpc.open") ? NULL : calloc(1, sizeof(*session));
     enum err err = OK;
 
     if (session == NULL) {
         return ERR_MEMORY;
     }
-    session->server = user;
+    session->server = server->calls;
     session->link = link;
-    err = h2_conn_new(session->server->h2, session, now_us, &session->conn);
+    err = h2_conn_new(server->h2, session, now_us, &session->conn);
     if (err != OK) {
         free(session);
         return err;
@@ -314,7 +300,7 @@ static void grpc_close(void *user)
     free(session);
 }
 
-struct net_protocol call_server_grpc(struct call_server *server)
+struct net_protocol grpc_server_protocol(struct grpc_server *server)
 {
     return (struct net_protocol){
         .user = server,
@@ -330,31 +316,15 @@ struct net_protocol call_server_grpc(struct call_server *server)
     };
 }
 
-struct call_config call_config_default(const struct call_handlers *handlers)
+enum err grpc_server_new(struct call_server *calls, struct grpc_server **ret_server)
 {
-    return (struct call_config){
-        .handlers = handlers,
-        .find_method = contract_find_method,
-        .message_bytes_max = CALL_MESSAGE_BYTES_MAX,
-        .arena_bytes_max = CALL_ARENA_BYTES_MAX,
-        .body_bytes_max = CALL_BODY_BYTES_MAX,
-        .live_max = CALL_LIVE_MAX,
-        .tells_reasons = true,
-    };
-}
-
-enum err call_server_new(const struct call_config *config, int64_t now_us,
-                         struct call_server **ret_server)
-{
-    struct call_server *server = calloc(1, sizeof(*server));
+    struct grpc_server *server = calloc(1, sizeof(*server));
     enum err err = OK;
 
     if (server == NULL) {
         return ERR_MEMORY;
     }
-    server->config = *config;
-    server->now_us = now_us;
-    server->wheel_us = now_us;
+    server->calls = calls;
     err = h2_shared_new(&grpc_h2_handlers, &server->h2);
     if (err != OK) {
         free(server);
@@ -364,46 +334,16 @@ enum err call_server_new(const struct call_config *config, int64_t now_us,
     return OK;
 }
 
-void call_server_tick(struct call_server *server, int64_t now_us)
-{
-    server->now_us = now_us;
-    call_server_turn_wheel(server, now_us);
-    call_server_check_bodies(server, now_us);
-}
-
-struct call_stats call_server_stats(const struct call_server *server)
-{
-    struct call_stats stats = server->stats;
-
-    stats.body_bytes_live = server->body_bytes;
-    stats.output_bytes_live = server->output_bytes;
-    return stats;
-}
-
-const struct h2_stats *call_server_h2_stats(const struct call_server *server)
+const struct h2_stats *grpc_server_h2_stats(const struct grpc_server *server)
 {
     return h2_shared_stats(server->h2);
 }
 
-void call_server_free(struct call_server *server)
+void grpc_server_free(struct grpc_server *server)
 {
     if (server == NULL) {
         return;
     }
-    ASSERT(server->live == NULL);
-    ASSERT(server->stats.calls_live == 0);
-    ASSERT(server->body_bytes == 0);
-    ASSERT(server->output_bytes == 0);
-    while (server->pool != NULL) {
-        struct call_core *core = server->pool;
-
-        server->pool = core->next;
-        call_free_memory(core);
-    }
-    ASSERT(server->inflations.first == NULL);
-    ASSERT(server->inflations.running == 0);
-    ASSERT(server->inflations.packed_bytes == 0);
-    gzip_inflater_free(server->inflations.inflater);
     h2_shared_free(server->h2);
     free(server);
 }

@@ -3,7 +3,7 @@
  */
 #include "server/grpc/grpc_text.h"
 
-#include "server/grpc/server.h"
+#include "server/call/server.h"
 #include "store/base/base64.h"
 
 /* The digits of a timeout that the protocol allows. */

@@ -1,6 +1,6 @@
 /*
  * pipeline.h: what stands between calls and methods. Makes the handlers that the protocols deliver
- * calls to (server/grpc/call.h), and takes each call through who may call, decoding, preparing, its
+ * calls to (server/call/call.h), and takes each call through who may call, decoding, preparing, its
  * transaction, and its status, by the tables that are generated from the contract. No sockets and
  * no libuv: the pool and the turn of the loop are asked for through two callbacks. Belongs to the
  * loop's thread; what runs elsewhere is said in rpc.h.
@@ -9,7 +9,7 @@
 #define ERRATA_SERVER_PIPELINE_PIPELINE_H
 
 #include "server/auth/auth.h"
-#include "server/grpc/call.h"
+#include "server/call/call.h"
 #include "server/pipeline/backup_jobs.h"
 #include "server/pipeline/document_jobs.h"
 #include "server/pipeline/env.h"

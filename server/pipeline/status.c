@@ -3,7 +3,7 @@
  */
 #include "server/pipeline/status.h"
 
-#include "server/grpc/status_details.h"
+#include "server/call/status_details.h"
 #include "store/base/text.h"
 #include "store/base/wire.h"
 

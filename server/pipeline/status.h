@@ -8,7 +8,7 @@
 #ifndef ERRATA_SERVER_PIPELINE_STATUS_H
 #define ERRATA_SERVER_PIPELINE_STATUS_H
 
-#include "server/grpc/call.h"
+#include "server/call/call.h"
 #include "store/base/fault.h"
 
 /* The status of `result`; its slices live in `arena`. `fault` may be NULL. */

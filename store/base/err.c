@@ -8,13 +8,13 @@
 struct error_row {
     const char *name;
     const char *text;
-    uint32_t grpc_code;
+    enum grpc_code grpc_code;
     int32_t retry_ms;
 };
 
 static const struct error_row error_rows[ERR_COUNT] = {
-    [OK] = {"OK", "", 0, 0},
-#define ERROR(name, code, retry_ms, text) [ERR_##name] = {#name, text, code, retry_ms},
+    [OK] = {"OK", "", GRPC_OK, 0},
+#define ERROR(name, code, retry_ms, text) [ERR_##name] = {#name, text, GRPC_##code, retry_ms},
 #include "store/base/errors.def"
 #undef ERROR
 };
@@ -35,7 +35,7 @@ const char *err_text(enum err err)
     return error_row(err)->text;
 }
 
-uint32_t err_grpc_code(enum err err)
+enum grpc_code err_grpc_code(enum err err)
 {
     return error_row(err)->grpc_code;
 }

@@ -1,5 +1,5 @@
 /*
- * err.h: results. 0 is success; every other value stands in errors.def with its gRPC status, its
+ * err.h: results. 0 is success; every other value is in errors.def with its status code, its
  * retry hint and its public text. Foreign codes (LMDB, nghttp2, libuv, OpenSSL) are translated in
  * one function each, at the border.
  */
@@ -13,6 +13,13 @@
 /* The retry hint of an error that a retry of the same request meets again. */
 #define RETRY_NEVER (-1)
 
+/* How a call ends: the second column of errors.def. */
+enum grpc_code {
+#define STATUS(name, number) GRPC_##name = number,
+#include "store/base/status_codes.def"
+#undef STATUS
+};
+
 enum err {
     OK = 0,
 #define ERROR(name, code, retry_ms, text) ERR_##name,
@@ -25,8 +32,8 @@ enum err {
 const char *err_name(enum err err);
 /* The text that a caller may see. */
 const char *err_text(enum err err);
-/* The gRPC status code. */
-uint32_t err_grpc_code(enum err err);
+/* The status code. */
+enum grpc_code err_grpc_code(enum err err);
 /* After how many milliseconds a retry makes sense; 0: nothing is known; RETRY_NEVER. */
 int32_t err_retry_ms(enum err err);
 

@@ -5,7 +5,7 @@
  *
  *   bench_echo PORT BYTES
  */
-#include "server/grpc/server.h"
+#include "server/grpc/grpc.h"
 #include "server/net/server.h"
 #include "store/base/assert.h"
 
@@ -23,6 +23,7 @@ struct echo {
     struct call_handlers handlers;
     struct slice reply;
     struct call_server *calls;
+    struct grpc_server *grpc;
     struct net_server *net;
     uv_signal_t signals[2];
 };
@@ -83,6 +84,7 @@ static void echo_on_closed(void *user)
     struct echo *echo = user;
 
     net_server_free(echo->net);
+    grpc_server_free(echo->grpc);
     call_server_free(echo->calls);
 }
 
@@ -135,7 +137,11 @@ static enum err echo_listen(struct echo *echo, uv_loop_t *loop, uint16_t port)
     if (err != OK) {
         return err;
     }
-    protocol = call_server_grpc(echo->calls);
+    err = grpc_server_new(echo->calls, &echo->grpc);
+    if (err != OK) {
+        return err;
+    }
+    protocol = grpc_server_protocol(echo->grpc);
     err = net_server_new(loop, &net, &echo->net);
     if (err == OK) {
         arena_init(&arena, ECHO_FAULT_BYTES);

@@ -5,7 +5,7 @@
  * limit, the third how: as they are; as the deflated inside of a member whose head, checksum and
  * length are right; or as plain bytes that are deflated here, and then cut, doubled or spoiled.
  */
-#include "server/grpc/gzip.h"
+#include "server/call/gzip.h"
 #include "store/base/assert.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/fuzz_input.h"

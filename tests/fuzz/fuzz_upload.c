@@ -5,7 +5,7 @@
  * ended. The first byte says how: 1 one byte at a time, 2 grpc-encoding is gzip. Each further step
  * is a byte, and for DATA its content.
  */
-#include "server/grpc/gzip.h"
+#include "server/call/gzip.h"
 #include "store/base/assert.h"
 #include "store/base/bytes.h"
 #include "tests/fuzz/fuzz.h"

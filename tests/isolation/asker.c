@@ -185,12 +185,12 @@ static void learn_message(struct asker *asker, const struct question *question, 
 
 static void learn(struct asker *asker, const struct question *question, struct slice replies)
 {
-    while (replies.size >= CALL_PREFIX_BYTES) {
-        size_t size = bytes_get_be32(replies.data + 1);
+    while (replies.size >= EXCHANGE_HEAD_BYTES) {
+        size_t size = bytes_get_be32(replies.data);
 
-        assert_true(size <= replies.size - CALL_PREFIX_BYTES);
-        learn_message(asker, question, slice_of(replies.data + CALL_PREFIX_BYTES, size));
-        replies = slice_after(replies, CALL_PREFIX_BYTES + size);
+        assert_true(size <= replies.size - EXCHANGE_HEAD_BYTES);
+        learn_message(asker, question, slice_of(replies.data + EXCHANGE_HEAD_BYTES, size));
+        replies = slice_after(replies, EXCHANGE_HEAD_BYTES + size);
     }
     assert_int_equal(replies.size, 0);
 }

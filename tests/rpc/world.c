@@ -280,7 +280,18 @@ static void on_go_on(struct call_core *core)
     (void)core;
 }
 
-static const struct call_protocol protocol = {on_replies, take_status, take_status, on_go_on};
+static void write_size(uint8_t *head, uint32_t bytes, bool compressed)
+{
+    assert_false(compressed);
+    bytes_put_be32(head, bytes);
+}
+
+static const struct call_protocol protocol = {.reply_head_bytes = EXCHANGE_HEAD_BYTES,
+                                              .write_head = write_size,
+                                              .replies = on_replies,
+                                              .finished = take_status,
+                                              .expired = take_status,
+                                              .go_on = on_go_on};
 
 const struct call_protocol *exchange_protocol(void)
 {
@@ -376,7 +387,7 @@ static void release(void *data, void *pointer)
 
 bool exchange_read_bytes(struct exchange *exchange, struct slice *ret_reply)
 {
-    uint8_t head[CALL_PREFIX_BYTES];
+    uint8_t head[EXCHANGE_HEAD_BYTES];
     uint8_t *bytes = NULL;
     size_t size = 0;
     bool end = false;
@@ -385,7 +396,7 @@ bool exchange_read_bytes(struct exchange *exchange, struct slice *ret_reply)
         return false;
     }
     call_output_copy(exchange->core, head, sizeof(head));
-    size = bytes_get_be32(head + 1);
+    size = bytes_get_be32(head);
     bytes = arena_alloc(&exchange->world->arena, size + 1);
     assert_non_null(bytes);
     assert_int_equal(call_output_ready(exchange->core, size, &end), size);

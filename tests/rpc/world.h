@@ -1,13 +1,13 @@
 /*
  * world.h: a whole server without sockets, threads or time: the services over a memory store, a
  * writer that writes when told, a pool that runs when told, a clock that stands still. Calls are real
- * ones of server/grpc, with a protocol that keeps what is sent.
+ * ones of server/call, with a protocol that keeps what is sent; no gRPC, no HTTP/2.
  */
 #ifndef ERRATA_TESTS_RPC_WORLD_H
 #define ERRATA_TESTS_RPC_WORLD_H
 
 #include "server/auth/token.h"
-#include "server/grpc/call_internal.h"
+#include "server/call/protocol.h"
 #include "server/pipeline/pipeline.h"
 #include "store/base/logger.h"
 #include "store/memory/memory.h"
@@ -68,6 +68,9 @@ void world_deinit(struct world *world);
 void world_check_replay(struct world *world);
 /* Runs jobs, batches and turns until nothing is left to do. */
 void world_run(struct world *world);
+
+/* What the protocol of exchanges puts in front of a reply: its size, 32 bits, big-endian. */
+#define EXCHANGE_HEAD_BYTES 4
 
 /* One call from the client's side. */
 struct exchange {

@@ -90,16 +90,19 @@ static enum err make(struct sim_server *server)
     calls = call_config_default(pipeline_handlers(server->pipeline));
     calls.run_on_pool = sim_server_run_on_pool;
     calls.pool_user = server;
-    return call_server_new(&calls, sim_now(server->sim), &server->calls);
+    err = call_server_new(&calls, sim_now(server->sim), &server->calls);
+    return err == OK ? grpc_server_new(server->calls, &server->grpc) : err;
 }
 
 static void free_parts(struct sim_server *server)
 {
+    grpc_server_free(server->grpc);
     call_server_free(server->calls);
     pipeline_free(server->pipeline);
     writer_free(server->writer);
     auth_free(server->auth);
     arena_deinit(&server->arena);
+    server->grpc = NULL;
     server->calls = NULL;
     server->pipeline = NULL;
     server->writer = NULL;
@@ -131,7 +134,7 @@ static void on_start(struct sim *sim, void *object, uint64_t number)
         sim_server_start(sim, sim_delay(sim, 10 * SIM_MS, SIM_S));
         return;
     }
-    server->protocol = call_server_grpc(server->calls);
+    server->protocol = grpc_server_protocol(server->grpc);
     server->state = SIM_SERVER_SERVING;
     server->turn_asked = false;
     server->step_asked = false;
@@ -198,7 +201,7 @@ static void run_out(struct sim_server *server)
 static void check_end(struct sim_server *server)
 {
     struct call_stats stats = call_server_stats(server->calls);
-    const struct h2_stats *h2 = call_server_h2_stats(server->calls);
+    const struct h2_stats *h2 = grpc_server_h2_stats(server->grpc);
 
     if (pipeline_live_count(server->pipeline) != 0) {
         sim_fail(server->sim, "%zu calls of the pipeline never end",

@@ -6,7 +6,7 @@
 #ifndef ERRATA_TESTS_SIM_SIM_SERVER_H
 #define ERRATA_TESTS_SIM_SIM_SERVER_H
 
-#include "server/grpc/server.h"
+#include "server/grpc/grpc.h"
 #include "server/http2/h2.h"
 #include "server/pipeline/pipeline.h"
 #include "tests/sim/sim_documents.h"
@@ -45,6 +45,7 @@ struct sim_server {
     struct auth *auth;
     struct pipeline *pipeline;
     struct call_server *calls;
+    struct grpc_server *grpc;
     struct net_protocol protocol;
     bool turn_asked;
     bool step_asked;

@@ -87,7 +87,7 @@ static void check_limits(struct sim_server *server)
         sim_fail(server->sim, "the writer's queue has %u requests and %u bytes",
                  stats.queue_requests, stats.queue_bytes);
     }
-    if (call_server_h2_stats(server->calls)->streams_live > CALL_LIVE_MAX ||
+    if (grpc_server_h2_stats(server->grpc)->streams_live > CALL_LIVE_MAX ||
         call_server_stats(server->calls).body_bytes_live > CALL_BODY_BYTES_MAX) {
         sim_fail(server->sim, "more streams or bytes of requests than a server holds");
     }

@@ -2,7 +2,7 @@
 file(GLOB errata_sim CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/sim/*.c)
 add_executable(sim_tests ${errata_sim} ${CMAKE_SOURCE_DIR}/tests/support/store/fault_store.c)
 target_link_libraries(sim_tests PRIVATE warnings test_warnings defines)
-errata_link(sim_tests "api;store_memory;domain_replay;client")
+errata_link(sim_tests "api;grpc;store_memory;domain_replay;client")
 
 function(errata_sim_test name)
     add_test(NAME ${name} COMMAND sim_tests ${ARGN} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})

@@ -4,7 +4,7 @@
  * replies, delays, an error; the first reply says what was asked: metadata, timeout, the requests.
  * Its messages are read and written by their field numbers.
  */
-#include "server/grpc/call_internal.h"
+#include "server/grpc/grpc_internal.h"
 #include "server/grpc/grpc_text.h"
 #include "store/base/wire.h"
 #include "tests/suites/suite.h"
@@ -208,8 +208,9 @@ static struct slice take_info(struct suite_call *call, struct exchange *exchange
     buffer_init(&info, &core->arena, exchange->requests.size + 256);
     if (exchange->reply_count == 0) {
         put_headers(core, &info);
-        if (core->head.timeout_us != INT64_MAX) {
-            wire_put_varint(&info, INFO_TIMEOUT_MS, (uint64_t)(core->head.timeout_us / MS_IN_US));
+        if (grpc_call_of(core)->timeout_us != INT64_MAX) {
+            wire_put_varint(&info, INFO_TIMEOUT_MS,
+                            (uint64_t)(grpc_call_of(core)->timeout_us / MS_IN_US));
         }
     }
     buffer_append(&info, buffer_slice(&exchange->requests));

@@ -3,7 +3,7 @@
  * (grpc/doc/interop-test-descriptions.md). Its messages are read and written by their field numbers;
  * what it does not have (UnimplementedCall, UnimplementedService) is the transport's to refuse.
  */
-#include "server/grpc/call_internal.h"
+#include "server/call/protocol.h"
 #include "store/base/wire.h"
 #include "tests/suites/suite.h"
 

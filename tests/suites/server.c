@@ -40,6 +40,7 @@ struct server {
     uv_timer_t timer;
     struct suite *suite;
     struct call_server *calls;
+    struct grpc_server *grpc;
     struct plain *plain;
     struct net_server *net;
     struct arena arena; /* of the fault */
@@ -87,6 +88,7 @@ static void on_closed(void *user)
     struct server *server = user;
 
     net_server_free(server->net);
+    grpc_server_free(server->grpc);
     call_server_free(server->calls);
     suite_free(server->suite);
     plain_free(server->plain);
@@ -151,7 +153,10 @@ static enum err make_protocol(struct server *server, struct net_protocol *ret_pr
     }
     err = call_server_new(&config, clock_monotonic_us(clock_system()), &server->calls);
     if (err == OK) {
-        *ret_protocol = call_server_grpc(server->calls);
+        err = grpc_server_new(server->calls, &server->grpc);
+    }
+    if (err == OK) {
+        *ret_protocol = grpc_server_protocol(server->grpc);
     }
     return err;
 }

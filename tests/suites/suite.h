@@ -8,7 +8,7 @@
 #ifndef ERRATA_TESTS_SUITES_SUITE_H
 #define ERRATA_TESTS_SUITES_SUITE_H
 
-#include "server/grpc/server.h"
+#include "server/grpc/grpc.h"
 #include "store/base/clock.h"
 
 /* Replies of one call that wait; more of them end it with RESOURCE_EXHAUSTED. */

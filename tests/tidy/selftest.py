@@ -78,16 +78,22 @@ def layer_cases():
         errata_module(codec DIR server/codec USES base)
         errata_module(net DIR server/net USES base PARTS uv)
         errata_module(http2 DIR server/http2 USES base)
+        errata_module(call DIR server/call USES codec)
         errata_module(grpc DIR server/grpc
-                      USES http2 HEADERS net)
-        errata_module(pipeline DIR server/pipeline USES grpc store PROGRAM_ONLY)""")
+                      USES call http2 HEADERS net)
+        errata_module(pipeline DIR server/pipeline USES call store PROGRAM_ONLY)""")
     yield "grpc sees http2", run("server/grpc/a.c", '#include "server/http2/http2.h"'), None
+    yield "grpc sees calls", run("server/grpc/a.c", '#include "server/call/call.h"'), None
+    yield "calls see grpc", run("server/call/a.c", '#include "server/grpc/server.h"'), "does not use"
+    yield "calls see http2", run("server/call/a.c", '#include "server/http2/h2.h"'), "does not use"
+    yield "the pipeline sees grpc", run("server/pipeline/a.c", '#include "server/grpc/server.h"'), \
+        "does not use"
     yield "grpc sees store", run("server/grpc/a.c", '#include "store/log.h"'), "does not use"
     yield "base sees store", run("store/base/a.c", '#include "store/log.h"'), "does not use"
     yield "domain sees codec", run("server/domain/text/a.c", '#include "server/codec/check.h"'), \
         "does not use"
     yield "headers only", run("server/grpc/a.c", '#include "server/net/protocol.h"'), None
-    yield "what a used module uses", run("server/pipeline/a.c", '#include "server/http2/h2.h"'), \
+    yield "what a used module uses", run("server/pipeline/a.c", '#include "server/codec/check.h"'), \
         "does not use"
     yield "base needs no word", run("server/pipeline/a.c", '#include "store/base/err.h"'), None
     yield "the pipeline sees LMDB", run("server/pipeline/a.c", "#include <lmdb.h>"), "wraps it"

@@ -86,7 +86,8 @@ def own_enum_values(root):
             values.update(re.findall(r"\b([A-Z][A-Z0-9_]+)\s*(?:=[^,]*)?(?:,|$)", body))
     for name in sources.tracked(root):
         if name.endswith(".def"):
-            prefix = {"errors.def": "ERR_", "tables.def": "TABLE_"}.get(name.split("/")[-1], "")
+            prefix = {"errors.def": "ERR_", "tables.def": "TABLE_",
+                      "status_codes.def": "GRPC_"}.get(name.split("/")[-1], "")
             values.update(prefix + v for v in re.findall(r"^[A-Z]+\((\w+),", sources.read(root, name),
                                                          flags=re.M))
     return values

@@ -15,8 +15,8 @@ import sources
 PURE = ("domain", "domain_text", "domain_corrections", "domain_fingerprint", "domain_layouts",
         "domain_admin", "domain_replay", "codec")
 # All of the server but the worker program.
-SERVER = PURE + ("base", "store", "store_lmdb", "store_memory", "net", "http2", "grpc", "auth",
-                 "pipeline", "api", "jobs", "pdf_answer", "pdf_jobs", "app")
+SERVER = PURE + ("base", "store", "store_lmdb", "store_memory", "net", "http2", "call", "grpc",
+                 "auth", "pipeline", "api", "jobs", "pdf_answer", "pdf_jobs", "app")
 CLOCK = r"clock_gettime|time|gettimeofday|nanosleep|uv_hrtime|uv_now"
 MEMORY = r"malloc|calloc|realloc|free|strdup|strndup|posix_memalign|aligned_alloc"
 SYSTEM = r"socket|connect|bind|listen|accept4?|send|recv|open(at)?(64)?|read|p?write(64)?|fopen(64)?"
@@ -28,12 +28,13 @@ RULES = [
     (PURE, MEMORY, "an arena that the caller passes"),
     (PURE, rf"{SYSTEM}|{PARTS}", "a plain function of (ctx, txn, values); the module that wraps the "
      "part calls it"),
-    (("store", "pipeline", "api", "grpc", "http2", "auth", "net"), rf"{CLOCK}|getrandom|getentropy",
-     "the clock and the randomness that are passed in"),
-    (("store", "pipeline", "api", "auth", "grpc", "http2", "base"), r"uv_\w+",
+    (("store", "pipeline", "api", "call", "grpc", "http2", "auth", "net"),
+     rf"{CLOCK}|getrandom|getentropy", "the clock and the randomness that are passed in"),
+    (("store", "pipeline", "api", "auth", "call", "grpc", "http2", "base"), r"uv_\w+",
      "a callback or queue that net, jobs or app drives"),
-    (("pipeline", "api", "auth", "grpc", "net", "jobs"), r"nghttp2_\w+", "server/http2"),
-    (("pipeline", "api", "auth", "grpc", "net", "jobs", "store", "http2"), r"mdb_\w+", "store/backend.h"),
+    (("pipeline", "api", "auth", "call", "grpc", "net", "jobs"), r"nghttp2_\w+", "server/http2"),
+    (("pipeline", "api", "auth", "call", "grpc", "net", "jobs", "store", "http2"),
+     r"mdb_\w+", "store/backend.h"),
     (("pipeline", "api",), MEMORY, "the call's arena"),
     (SERVER, r"(poppler|cairo|Fc|g|seccomp)_\w+", "the worker program: hostile bytes are parsed there"),
 ]

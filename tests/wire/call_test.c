@@ -1,8 +1,8 @@
 /*
  * call_test.c: unary calls: what is right, and every way in which a request can be wrong.
  */
-#include "server/grpc/call_internal.h"
-#include "server/grpc/gzip.h"
+#include "server/call/gzip.h"
+#include "server/call/protocol.h"
 #include "store/base/bytes.h"
 #include "tests/wire/wire.h"
 

@@ -142,7 +142,7 @@ static void test_idle_connection(void **state)
     assert_int_equal(world.client.goaways, 2);
     assert_int_equal(world.client.goaway_code, H2_NO_ERROR);
     assert_true(wire_finished(&world));
-    assert_int_equal(call_server_h2_stats(world.calls)->connections_idle, 1);
+    assert_int_equal(grpc_server_h2_stats(world.grpc)->connections_idle, 1);
     wire_teardown(&world);
 }
 

@@ -3,8 +3,8 @@
  * them, who takes turns, and what goes when the caller does. The pool of the world does nothing but by the
  * test's word.
  */
-#include "server/grpc/call_internal.h"
-#include "server/grpc/gzip.h"
+#include "server/call/gzip.h"
+#include "server/call/protocol.h"
 #include "store/base/bytes.h"
 #include "store/base/fault_point.h"
 #include "tests/wire/wire.h"
@@ -617,8 +617,10 @@ static struct call_core *crowd_step(struct crowd *crowd)
  * after one of each of the others. */
 static void test_turns(void **state)
 {
-    static const struct call_protocol protocol = {crowd_on_event, crowd_on_event, crowd_on_event,
-                                                  crowd_on_event};
+    static const struct call_protocol protocol = {.replies = crowd_on_event,
+                                                  .finished = crowd_on_event,
+                                                  .expired = crowd_on_event,
+                                                  .go_on = crowd_on_event};
     static const struct method_info method = {.stream = METHOD_CLIENT_STREAM};
     static const uint32_t owners[CROWD_CALLS] = {0, 0, 0, 1, 1, 2};
     static const uint32_t order[CROWD_CALLS] = {0, 3, 5, 1, 4, 2};
@@ -629,14 +631,12 @@ static void test_turns(void **state)
     struct call_server *server = NULL;
     struct arena arena;
     struct slice packed;
-    uint8_t head[CALL_PREFIX_BYTES] = {1};
 
     (void)state;
     config.run_on_pool = crowd_run;
     config.pool_user = &crowd;
     arena_init(&arena, ARENA_BYTES);
     packed = packed_of(&arena, plain_of(&arena, LARGE_BYTES));
-    bytes_put_be32(head + 1, (uint32_t)packed.size);
     assert_int_equal(call_server_new(&config, 0, &server), OK);
     for (uint32_t i = 0; i < CROWD_CALLS; i++) {
         struct call_core *core = call_open(server, &protocol);
@@ -645,10 +645,11 @@ static void test_turns(void **state)
         crowd.calls[i] = core;
         core->share = &crowd.shares[owners[i]];
         core->call.method = &method;
-        core->request_encoding = CALL_GZIP;
         call_start(core);
-        assert_int_equal(call_take_frames(core, slice_of(head, sizeof(head))), sizeof(head));
-        assert_int_equal(call_take_frames(core, packed), packed.size);
+        call_begin_message(core, (uint32_t)packed.size, true);
+        assert_int_equal(call_take_message_bytes(core, packed), packed.size);
+        assert_true(call_message_is_whole(core));
+        call_take_whole_message(core);
     }
     for (uint32_t i = 0; i < CROWD_CALLS; i++) {
         assert_ptr_equal(crowd_step(&crowd), crowd.calls[order[i]]);

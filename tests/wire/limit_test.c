@@ -2,9 +2,9 @@
  * limit_test.c: peers that mean no good, or know no better: floods, bombs, and silence; and the two
  * ways in which a connection ends.
  */
+#include "server/call/gzip.h"
+#include "server/call/status_details.h"
 #include "server/grpc/grpc_text.h"
-#include "server/grpc/gzip.h"
-#include "server/grpc/status_details.h"
 #include "store/base/bytes.h"
 #include "tests/wire/wire.h"
 
@@ -32,7 +32,7 @@ static void test_stream_limit(void **state)
     wire_call(&world, H2_STREAMS_MAX * 2 + 3, WIRE_ECHO, SLICE("y"));
     wire_run(&world);
     wire_assert_status(&world, H2_STREAMS_MAX * 2 + 3, GRPC_OK);
-    assert_int_equal(call_server_h2_stats(world.calls)->streams_refused, 1);
+    assert_int_equal(grpc_server_h2_stats(world.grpc)->streams_refused, 1);
     wire_teardown(&world);
 }
 

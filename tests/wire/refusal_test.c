@@ -36,7 +36,7 @@ static void assert_text_answer(struct wire_world *world, uint32_t stream, int ht
 
 static uint64_t streams_live(const struct wire_world *world)
 {
-    return call_server_h2_stats(world->calls)->streams_live;
+    return grpc_server_h2_stats(world->grpc)->streams_live;
 }
 
 /* Goal: an answer in HTTP has a text, and is not cut off by a reset while the request is still being

@@ -203,7 +203,8 @@ void bench_run(struct bench *bench, void (*client)(struct bench *bench), uint32_
     assert_int_equal(uv_loop_init(&bench->loop), 0);
     assert_int_equal(call_server_new(&config, clock_monotonic_us(clock_system()), &bench->calls),
                      OK);
-    protocol = bench->protocol != NULL ? *bench->protocol : call_server_grpc(bench->calls);
+    assert_int_equal(grpc_server_new(bench->calls, &bench->grpc), OK);
+    protocol = bench->protocol != NULL ? *bench->protocol : grpc_server_protocol(bench->grpc);
     assert_int_equal(net_server_new(&bench->loop, &net, &bench->net), OK);
     start_listening(bench);
     assert_int_equal(uv_async_init(&bench->loop, &bench->client_done, on_client_done), 0);
@@ -218,6 +219,7 @@ void bench_run(struct bench *bench, void (*client)(struct bench *bench), uint32_
     assert_int_equal(pthread_join(bench->thread, NULL), 0);
     assert_true(bench->closed);
     assert_int_equal(call_server_stats(bench->calls).calls_live, 0);
+    grpc_server_free(bench->grpc);
     call_server_free(bench->calls);
     assert_int_equal(uv_loop_close(&bench->loop), 0);
 }

@@ -15,6 +15,7 @@ struct bench {
     uv_loop_t loop;
     struct call_handlers handlers;
     struct call_server *calls;
+    struct grpc_server *grpc;
     struct net_server *net;
     uint16_t port;
     uv_async_t client_done; /* the client's thread has ended */

@@ -1,8 +1,8 @@
 /*
  * text_test.c: codings of header fields, and gzip.
  */
+#include "server/call/gzip.h"
 #include "server/grpc/grpc_text.h"
-#include "server/grpc/gzip.h"
 #include "tests/wire/wire.h"
 
 #include <stdlib.h>

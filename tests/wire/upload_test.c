@@ -2,7 +2,7 @@
  * upload_test.c: client streams: many requests, one reply; and every way in which such a call ends
  * before its last request.
  */
-#include "server/grpc/gzip.h"
+#include "server/call/gzip.h"
 #include "store/base/bytes.h"
 #include "tests/wire/wire.h"
 

@@ -7,7 +7,7 @@
 #ifndef ERRATA_TESTS_WIRE_WIRE_H
 #define ERRATA_TESTS_WIRE_WIRE_H
 
-#include "server/grpc/server.h"
+#include "server/grpc/grpc.h"
 #include "server/http2/h2.h"
 
 /* cmocka.h wants these before it. */
@@ -113,6 +113,7 @@ struct wire_world {
     int64_t now_us;
     struct call_handlers handlers;
     struct call_server *calls;
+    struct grpc_server *grpc;
     struct net_protocol protocol;
     struct net_link link;
     void *session; /* NULL once closed */

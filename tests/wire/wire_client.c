@@ -209,7 +209,7 @@ void wire_assert_calmed(struct wire_world *world, const char *why)
     assert_int_equal(world->client.goaway_code, H2_ENHANCE_YOUR_CALM);
     assert_string_equal(world->client.goaway_text, why);
     assert_true(wire_finished(world));
-    assert_int_equal(call_server_h2_stats(world->calls)->connections_calmed, 1);
+    assert_int_equal(grpc_server_h2_stats(world->grpc)->connections_calmed, 1);
 }
 
 static void client_note_field(struct wire_answer *answer, const nghttp2_nv *pair)

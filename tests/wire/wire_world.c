@@ -1,7 +1,7 @@
 /*
  * wire_world.c: the server side: methods of the test's own behind the real transport.
  */
-#include "server/grpc/call_internal.h"
+#include "server/call/protocol.h"
 #include "store/base/bytes.h"
 #include "tests/wire/wire.h"
 
@@ -399,7 +399,7 @@ static void connect_client(struct wire_world *world)
     world->client.answers_pings = true;
     assert_int_equal(nghttp2_hd_deflate_new(&world->client.deflater, 4096), 0);
     assert_int_equal(nghttp2_hd_inflate_new(&world->client.inflater), 0);
-    world->protocol = call_server_grpc(world->calls);
+    world->protocol = grpc_server_protocol(world->grpc);
     assert_int_equal(
         world->protocol.open(world->protocol.user, &world->link, world->now_us, &world->session),
         OK);
@@ -418,6 +418,7 @@ void wire_setup_with(struct wire_world *world, bool bytewise, const struct call_
                                              .on_writable = on_writable,
                                              .on_cancel = on_cancel};
     assert_int_equal(call_server_new(config, world->now_us, &world->calls), OK);
+    assert_int_equal(grpc_server_new(world->calls, &world->grpc), OK);
     connect_client(world);
 }
 
@@ -427,6 +428,7 @@ void wire_join(struct wire_world *world, struct wire_world *first)
     world->bytewise = first->bytewise;
     world->now_us = first->now_us;
     world->calls = first->calls;
+    world->grpc = first->grpc;
     connect_client(world);
     wire_preface(world);
     wire_settings_ack(world);
@@ -487,8 +489,9 @@ void wire_teardown(struct wire_world *world)
     stats = call_server_stats(world->calls);
     assert_int_equal(stats.calls_live, 0);
     assert_int_equal(stats.body_bytes_live, 0);
-    assert_int_equal(call_server_h2_stats(world->calls)->streams_live, 0);
-    assert_int_equal(call_server_h2_stats(world->calls)->connections_live, 0);
+    assert_int_equal(grpc_server_h2_stats(world->grpc)->streams_live, 0);
+    assert_int_equal(grpc_server_h2_stats(world->grpc)->connections_live, 0);
+    grpc_server_free(world->grpc);
     call_server_free(world->calls);
     free_client(&world->client);
 }

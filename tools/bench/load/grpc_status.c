@@ -9,10 +9,10 @@
 #include <string.h>
 
 static const char *const names[GRPC_STATUS_COUNT] = {
-    "OK",        "CANCELLED",      "UNKNOWN",           "INVALID_ARGUMENT",   "DEADLINE_EXCEEDED",
-    "NOT_FOUND", "ALREADY_EXISTS", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION",
-    "ABORTED",   "OUT_OF_RANGE",   "UNIMPLEMENTED",     "INTERNAL",           "UNAVAILABLE",
-    "DATA_LOSS", "UNAUTHENTICATED"};
+#define STATUS(name, number) [number] = #name,
+#include "store/base/status_codes.def"
+#undef STATUS
+};
 
 const char *grpc_status_name(uint32_t code)
 {

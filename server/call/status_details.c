@@ -2,7 +2,7 @@
  * status_details.c: see status_details.h. Written by field numbers: neither the transport nor its
  * users need the messages as C.
  */
-#include "server/grpc/status_details.h"
+#include "server/call/status_details.h"
 
 #include "store/base/wire.h"
 

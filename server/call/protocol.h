@@ -1,28 +1,27 @@
 /*
- * call_internal.h: a call's private fields, for the protocols in this folder and those beside it. A
- * call is protocol-neutral: metadata, request messages, queued reply messages, a status, a
- * deadline. A protocol makes it, feeds it (call_take_*), reads its output (call_output_*) and is told
- * by its table of functions when there is something to send.
+ * protocol.h: a call as the protocols see it (server/grpc today; others beside it): what they feed to it
+ * (call_take_*), what they read from it (call_output_*), and the functions of theirs that it calls
+ * (struct call_protocol). Nothing here knows how a call looks on the wire. The services see call.h alone.
  *
  * A call lives until both are true: the services have finished it, and the protocol has let go of
  * it. Whichever comes second gives it back to the server's pool, at one line (call_release).
  */
-#ifndef ERRATA_SERVER_GRPC_CALL_INTERNAL_H
-#define ERRATA_SERVER_GRPC_CALL_INTERNAL_H
+#ifndef ERRATA_SERVER_CALL_PROTOCOL_H
+#define ERRATA_SERVER_CALL_PROTOCOL_H
 
-#include "server/grpc/call.h"
-#include "server/grpc/gzip.h"
-#include "server/grpc/server.h"
-#include "server/http2/h2.h"
+#include "server/call/call.h"
+#include "server/call/gzip.h"
+#include "server/call/server.h"
 
 /* Metadata that the services may add to each end of an answer. */
 #define CALL_ADDED_MAX 16
-/* Fields of the protocol's own at either end: status, message, details, content type, encodings. */
-#define CALL_OWN_FIELDS_MAX 7
 /* A request message starts with this much room, and grows by doubling up to its announced size. */
 #define CALL_MESSAGE_START_BYTES (256u * 1024)
-/* Head of a message on the wire: flag and length. */
-#define CALL_PREFIX_BYTES 5
+/* The longest head that a protocol may put in front of a reply message. */
+#define CALL_REPLY_HEAD_BYTES_MAX 16
+/* Request bytes of one call that wait to be taken: four windows of 256 KiB, so that a protocol may go on
+ * reading while the call does not. */
+#define CALL_HELD_BYTES_MAX ((size_t)1 << 20)
 /* What is inflated at once, packed and unpacked: some 100 us. Larger messages go to the pool. */
 #define CALL_INFLATE_HERE_BYTES ((size_t)64 * 1024)
 /* Messages on the pool at once. One thread makes some 1 GB a second; more of them would hold each other up,
@@ -39,8 +38,19 @@
 
 struct call_core;
 
-/* What a protocol does for a call. */
+/* What a protocol does for a call. None of these functions may finish the call or let go of it. */
 struct call_protocol {
+    /* Bytes of the protocol's own state of a call: core->state, zeroed, in the call's arena. */
+    size_t state_bytes;
+    /* Room that each reply message has in front of it, CALL_REPLY_HEAD_BYTES_MAX at most; write_head fills
+     * it once the message is whole. `bytes` are those behind it, `compressed`: they are gzip. */
+    size_t reply_head_bytes;
+    void (*write_head)(uint8_t *head, uint32_t bytes,
+                       bool compressed); /* NULL where there is no head */
+    /* The value of a metadata field as the services want it, made in the arena; false for one that can't be
+     * read. NULL: as it was sent. */
+    bool (*read_value)(struct arena *arena, struct slice name, struct slice sent,
+                       struct slice *ret_value);
     /* Replies were queued. */
     void (*replies)(struct call_core *core);
     /* The services finished it: `core->status` is to be sent behind the queued replies. */
@@ -58,6 +68,12 @@ struct call_metadata_field {
     struct slice value; /* as sent */
 };
 
+/* One metadata field of the answer, as the services gave it. */
+struct call_field {
+    struct slice name;
+    struct slice value;
+};
+
 /* One reply message on its way: head and bytes are one piece. */
 struct call_piece {
     struct call_piece *next;
@@ -68,17 +84,9 @@ struct call_piece {
 
 #define CALL_PLACE_OWN 2
 
-/* How messages of one direction are compressed. */
-enum call_encoding {
-    CALL_IDENTITY,
-    CALL_GZIP,
-    CALL_ENCODING_UNKNOWN
-};
-
 /* The request message that is arriving. */
 struct call_input {
-    uint8_t prefix[CALL_PREFIX_BYTES];
-    uint8_t prefix_bytes; /* so far */
+    bool begun; /* some of a message has come, or of its head */
     bool compressed; /* the message that is arriving */
     bool any_compressed; /* some message was: the answer may be */
     uint32_t message_bytes; /* as announced */
@@ -112,22 +120,6 @@ struct call_inflation {
     struct arena arena; /* where that is */
 };
 
-/* What a content type asks for. */
-enum call_content {
-    CALL_CONTENT_OTHER,
-    CALL_CONTENT_GRPC /* application/grpc, or +proto */
-};
-
-/* What the request's fields said, until they are whole. */
-struct call_head {
-    enum call_content content;
-    bool is_post;
-    bool is_head;
-    bool timeout_is_bad;
-    bool no_memory;
-    int64_t timeout_us; /* INT64_MAX: none */
-};
-
 /* What the calls of one connection share; its protocol has it, and lets go of each call before it goes. */
 struct call_share {
     size_t output_bytes; /* of replies that wait for the peer */
@@ -158,7 +150,7 @@ struct call_core {
     struct call_server *server;
     const struct call_protocol *protocol;
     void *stream; /* the protocol's own, NULL once it let go */
-    uint32_t stream_generation;
+    void *state; /* the protocol's own, state_bytes of it */
     struct call_share *share; /* NULL: none, or the protocol let go */
     struct call_core *share_next; /* in `share->waiting`, while `share_waits` */
     struct call_core *share_previous;
@@ -169,8 +161,7 @@ struct call_core {
     struct call_core *timer_previous;
     int32_t timer_slot; /* -1: in none */
     struct call_metadata_field *metadata; /* newest first */
-    enum call_encoding request_encoding;
-    bool accepts_gzip;
+    bool accepts_gzip; /* the peer does, in replies */
     bool started; /* on_start was called */
     bool finished; /* call_finish was called, or nobody will */
     bool half_closed; /* on_half_close was called */
@@ -182,7 +173,6 @@ struct call_core {
     bool end_taken; /* so was its end: the services hear of it now, or after `share_waits` */
     bool message_held; /* the services work on a streamed message elsewhere: the next one waits */
     bool responded; /* the answer's head was handed to the protocol */
-    struct call_head head;
     struct call_input input;
     struct call_inflation inflation;
     struct buffer held; /* request bytes that wait: output is above the mark, or call_input_waits */
@@ -200,12 +190,9 @@ struct call_core {
     struct arena reply_arenas[2]; /* of streams, in turns: the one with no piece left is reset */
     struct arena input_arena; /* of streamed requests: the message being taken */
     struct arena held_arena; /* of `held` */
-    struct h2_field leading[CALL_ADDED_MAX];
-    struct h2_field trailing[CALL_ADDED_MAX];
+    struct call_field leading[CALL_ADDED_MAX];
+    struct call_field trailing[CALL_ADDED_MAX];
 };
-
-_Static_assert(2 * CALL_ADDED_MAX + CALL_OWN_FIELDS_MAX <= H2_FIELDS_MAX,
-               "the fields of an answer fit, where both ends of it are one block");
 
 struct call_server {
     struct call_config config;
@@ -221,7 +208,6 @@ struct call_server {
     int64_t bodies_checked_us;
     struct call_core *wheel[CALL_WHEEL_SLOTS + 1]; /* the last: those that are due now */
     struct call_stats stats;
-    struct h2_shared *h2;
     struct call_inflations inflations;
 };
 
@@ -240,15 +226,21 @@ static inline bool call_server_is_pressed(const struct call_server *server)
 struct call_core *call_open(struct call_server *server, const struct call_protocol *protocol);
 /* The protocol lets go: the stream is closed. Cancels a call that is not finished. */
 void call_let_go(struct call_core *core);
-/* Gives a call back to the pool where nobody needs it any more. */
-void call_release_when_done(struct call_core *core);
 
-/* Request side. Names and values are copied. ERR_MEMORY. */
+/* Request side. Names (in lower case) and values are copied; `authorization` is kept for the services
+ * too. ERR_MEMORY. */
 MUST_CHECK enum err call_take_metadata(struct call_core *core, struct slice name,
                                        struct slice value);
-/* The metadata is whole and the method known: tells the services. */
+/* The method of a path (/package.Service/Method), or NULL. Calls of one method come in a row: the table is
+ * searched for the first of them alone. */
+const struct method_info *call_find_method(struct call_server *server, struct slice path);
+/* The metadata is whole and the method known: tells the services. `timeout_us` is from the call's start,
+ * INT64_MAX: none was sent, and the method's own counts. A call without time left is refused. */
+void call_start_within(struct call_core *core, int64_t timeout_us);
+/* The same with the deadline that core->call has. */
 void call_start(struct call_core *core);
-/* A whole message, in the call's arena. */
+/* A whole message, in the call's arena; and the request's end. For protocols that have the request whole;
+ * others call the functions of call_input.c. */
 void call_deliver(struct call_core *core, struct slice message);
 void call_deliver_end(struct call_core *core);
 /* Answers with an error of the transport's own: what the services finish later goes nowhere. */
@@ -258,73 +250,53 @@ void call_refuse_text(struct call_core *core, enum err err, struct slice text);
 /* The same, with the error's own text where `message` is NULL. */
 void call_refuse_err(struct call_core *core, enum err err, const char *message);
 
-/* Tells the services, once, unless they have finished. */
-void call_cancel(struct call_core *core, enum err why);
-/* The call's status is final: counted, and off the wheel. call_fail makes one of an error, details
- * and all; `message` lives as long as the call. */
-void call_fail(struct call_core *core, enum err err, struct slice message);
-void call_end(struct call_core *core, enum grpc_code code);
-void call_free_memory(struct call_core *core);
+/* call_input.c: request messages as their bytes come. */
+/* Some of a message has come, such as a byte of its head: the rest of it is owed now. */
+void call_expect_message(struct call_core *core);
+/* A message of so many bytes (as sent) begins, or the call is refused. */
+void call_begin_message(struct call_core *core, uint32_t bytes, bool compressed);
+/* Takes the next bytes of the message, as far as they belong to it, and gives how many. */
+size_t call_take_message_bytes(struct call_core *core, struct slice bytes);
+/* All bytes of the message have come; call_take_whole_message is due. */
+static inline bool call_message_is_whole(const struct call_core *core)
+{
+    return !core->ended && core->input.size == core->input.message_bytes;
+}
+/* Inflates and delivers it, now or when its time comes. */
+void call_take_whole_message(struct call_core *core);
+/* So many bytes of the request were taken: a slow one has brought something. */
+void call_note_progress(struct call_core *core, size_t bytes);
+/* The request ended behind the bytes taken. */
+void call_take_end(struct call_core *core);
+/* Bytes of the request are not taken until `go_on`: a message of it is not done with. */
+static inline bool call_input_waits(const struct call_core *core)
+{
+    return core->inflation.state != CALL_INFLATION_NONE || core->message_held;
+}
+/* No bytes of the request are taken now: it ended, its output is above the mark, or call_input_waits. */
+static inline bool call_input_stopped(const struct call_core *core)
+{
+    return core->ended || core->full || call_input_waits(core);
+}
+/* Keeps bytes that can't be taken now, behind those that wait already. */
+void call_hold_bytes(struct call_core *core, struct slice bytes);
+/* So many of the bytes that wait were taken. */
+void call_drop_held(struct call_core *core, size_t bytes);
 
-/* Deadlines. A call without one is in no slot. */
-void call_timer_start(struct call_core *core);
-void call_timer_stop(struct call_core *core);
-void call_server_turn_wheel(struct call_server *server, int64_t now_us);
-/* Ends calls whose request has stopped to arrive. */
-void call_server_check_bodies(struct call_server *server, int64_t now_us);
-
-/* call_share.c: replies that wait, counted for the connection and the server. */
-void call_share_add(struct call_core *core, size_t bytes);
-void call_share_take(struct call_core *core, size_t bytes);
-/* Too much waits for the peer: whole requests are to wait too. */
+/* call_share.c: what a connection's calls have waiting for its peer. */
+/* Too much: whole requests are to wait too. */
 bool call_share_is_full(const struct call_server *server, const struct call_share *share);
 void call_share_wait(struct call_core *core);
 /* Waits no more, if it did. */
 void call_share_leave(struct call_core *core);
 
-/* Output side: the queued replies as one run of bytes. */
+/* Output side: the queued replies as one run of bytes, each with its head. */
 size_t call_output_ready(const struct call_core *core, size_t max, bool *ret_end);
 void call_output_copy(struct call_core *core, uint8_t *to, size_t size);
 /* Forgets replies of which nothing was sent; false where one is in the middle. */
 bool call_output_drop(struct call_core *core);
 /* Output went down: tells the services, where they are owed it. */
 void call_output_moved(struct call_core *core);
-
-/* The wire bytes of a finished reply message: head and payload, compressed where that was asked for
- * and pays. */
-MUST_CHECK enum err call_frame_reply(struct call_core *core, struct slice *ret_bytes);
-/* Takes bytes of the request's length-prefixed messages, and gives how many: fewer than all where
- * output is above the mark. */
-size_t call_take_frames(struct call_core *core, struct slice bytes);
-/* The request ended behind the bytes taken. */
-void call_take_frames_end(struct call_core *core);
-/* A whole message, as it was sent: for the services now, or at the request's end. */
-void call_take_message(struct call_core *core, struct slice message);
-/* Bytes of the request are not taken until `go_on`: a message of it is not done with. */
-static inline bool call_input_waits(const struct call_core *core)
-{
-    return core->inflation.state != CALL_INFLATION_NONE || core->message_held;
-}
-/* The request goes on after it waited. */
-void call_go_on(struct call_core *core);
-/* Where a request message lives: one as long as its call; of many, each makes room for the next. */
-static inline struct arena *call_input_arena(struct call_core *core)
-{
-    return method_has_one_request(core->call.method) ? &core->arena : &core->input_arena;
-}
-/* Takes from the memory for request messages; false if no memory is left: the call is refused. */
-MUST_CHECK bool call_take_budget(struct call_core *core, size_t bytes);
-void call_give_budget(struct call_core *core, uint64_t bytes);
-
-/* call_inflate.c */
-/* A compressed message is whole: it is taken, now or by the pool, or refused. */
-void call_inflate(struct call_core *core, struct slice packed);
-/* No caller wants it any more. */
-void call_inflation_stop(struct call_core *core);
-/* The same, and the call leaves its connection. */
-void call_inflation_let_go(struct call_core *core);
-/* Frees what was inflated, if anything was and the pool does not have it. */
-void call_drop_inflated(struct call_core *core);
 /* The answer may be compressed. */
 static inline bool call_compresses(const struct call_core *core)
 {

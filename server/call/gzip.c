@@ -1,7 +1,7 @@
 /*
  * gzip.c: zlib's streams, kept to one message.
  */
-#include "server/grpc/gzip.h"
+#include "server/call/gzip.h"
 
 #include "store/base/assert.h"
 #include "store/base/fault_point.h"

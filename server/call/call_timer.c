@@ -2,7 +2,7 @@
  * call_timer.c: deadlines on a wheel: a call is put into the slot behind its deadline, and the slot
  * is looked at when its time comes. Putting in and taking out cost the same however many there are.
  */
-#include "server/grpc/call_internal.h"
+#include "server/call/call_internal.h"
 
 static void call_expire(struct call_core *core)
 {
@@ -90,7 +90,7 @@ void call_server_turn_wheel(struct call_server *server, int64_t now_us)
 static bool call_body_is_late(const struct call_core *core, int64_t before_us)
 {
     return core->started && !core->ended && !core->request_end && !call_input_waits(core) &&
-           (core->call.method->stream != METHOD_BIDI_STREAM || core->input.prefix_bytes > 0) &&
+           (core->call.method->stream != METHOD_BIDI_STREAM || core->input.begun) &&
            core->held.size == 0 && core->input.progress_us <= before_us;
 }
 

@@ -13,33 +13,12 @@
  * when the connection is gone. After call_finish nothing may touch the call.
  * None of the call_* functions but call_end_message calls back into the handlers before it returns.
  */
-#ifndef ERRATA_SERVER_GRPC_CALL_H
-#define ERRATA_SERVER_GRPC_CALL_H
+#ifndef ERRATA_SERVER_CALL_CALL_H
+#define ERRATA_SERVER_CALL_CALL_H
 
 #include "server/codec/contract.h"
 #include "store/base/buffer.h"
 #include "store/base/err.h"
-
-/* gRPC status codes: grpc/doc/statuscodes.md. */
-enum grpc_code {
-    GRPC_OK = 0,
-    GRPC_CANCELLED = 1,
-    GRPC_UNKNOWN = 2,
-    GRPC_INVALID_ARGUMENT = 3,
-    GRPC_DEADLINE_EXCEEDED = 4,
-    GRPC_NOT_FOUND = 5,
-    GRPC_ALREADY_EXISTS = 6,
-    GRPC_PERMISSION_DENIED = 7,
-    GRPC_RESOURCE_EXHAUSTED = 8,
-    GRPC_FAILED_PRECONDITION = 9,
-    GRPC_ABORTED = 10,
-    GRPC_OUT_OF_RANGE = 11,
-    GRPC_UNIMPLEMENTED = 12,
-    GRPC_INTERNAL = 13,
-    GRPC_UNAVAILABLE = 14,
-    GRPC_DATA_LOSS = 15,
-    GRPC_UNAUTHENTICATED = 16
-};
 
 /* What clients take: gRPC's C core refuses 8 KiB of trailers, and details stand in them in base64. */
 #define CALL_STATUS_MESSAGE_BYTES_MAX 1024
@@ -106,12 +85,12 @@ void call_hold_message(struct call *call);
  * before the call does. Of a message that was held (then it is not called from inside on_message) what
  * follows it comes, from inside this function too: the call may be finished when it returns. */
 void call_end_message(struct call *call);
-/* The value of an ASCII metadata key (lower case), or of a -bin key, decoded; the first where there
- * are several. False where there is none. Borrowed until the call ends. */
+/* The value of a metadata key (lower case), of a -bin key the bytes; the first where there are several.
+ * False where there is none. Borrowed until the call ends. */
 bool call_metadata(const struct call *call, struct slice key, struct slice *ret_value);
 
 /* Adds metadata to the answer: leading before the first reply, trailing before call_finish. Copied;
- * values of -bin keys are given raw. At most 16 of each; more are dropped and counted. */
+ * values are given raw, also of -bin keys. At most 16 of each; more are dropped and counted. */
 void call_add_leading(struct call *call, struct slice key, struct slice value);
 void call_add_trailing(struct call *call, struct slice key, struct slice value);
 

@@ -2,13 +2,20 @@
  * call.c: the calls of a server: how they begin and end, what the services and the protocols do with
  * them. Nothing here knows how a call looks on the wire.
  */
-#include "server/grpc/call_internal.h"
-#include "server/grpc/grpc_text.h"
-#include "server/grpc/status_details.h"
+#include "server/call/call_internal.h"
+#include "server/call/status_details.h"
 #include "store/base/assert.h"
 #include "store/base/fault_point.h"
 
 #include <stdlib.h>
+
+/* Keeps the memory of a call that is over, or has not begun, for the next one. */
+static void call_keep(struct call_server *server, struct call_core *core)
+{
+    core->next = server->pool;
+    server->pool = core;
+    server->pool_count++;
+}
 
 struct call_core *call_open(struct call_server *server, const struct call_protocol *protocol)
 {
@@ -29,9 +36,14 @@ struct call_core *call_open(struct call_server *server, const struct call_protoc
         arena_init(&core->reply_arenas[0], server->config.arena_bytes_max);
         arena_init(&core->reply_arenas[1], server->config.arena_bytes_max);
         arena_init(&core->input_arena, server->config.arena_bytes_max);
-        arena_init(&core->held_arena, H2_STREAM_WINDOW_BYTES * 4);
+        arena_init(&core->held_arena, CALL_HELD_BYTES_MAX);
     }
     memset(core, 0, offsetof(struct call_core, arena));
+    core->state = arena_calloc(&core->arena, 1, protocol->state_bytes + 1);
+    if (core->state == NULL) {
+        call_keep(server, core);
+        return NULL;
+    }
     core->call.arena = &core->arena;
     core->call.deadline_us = INT64_MAX;
     core->call.number = ++server->next_number;
@@ -91,9 +103,7 @@ static void call_release(struct call_core *core)
         core->held.arena != NULL) {
         call_deinit_stream(core);
     }
-    core->next = server->pool;
-    server->pool = core;
-    server->pool_count++;
+    call_keep(server, core);
 }
 
 void call_release_when_done(struct call_core *core)
@@ -134,6 +144,15 @@ void call_let_go(struct call_core *core)
     call_release_when_done(core);
 }
 
+static void call_take_authorization(struct call_core *core, struct slice value)
+{
+    if (core->call.authorization.data != NULL) {
+        core->call.authorization_repeated = true;
+    } else {
+        core->call.authorization = value;
+    }
+}
+
 enum err call_take_metadata(struct call_core *core, struct slice name, struct slice value)
 {
     struct call_metadata_field *field = NULL;
@@ -154,6 +173,9 @@ enum err call_take_metadata(struct call_core *core, struct slice name, struct sl
     field->value = slice_of(bytes, value.size);
     field->next = core->metadata;
     core->metadata = field;
+    if (slice_equal(name, SLICE("authorization"))) {
+        call_take_authorization(core, field->value);
+    }
     return OK;
 }
 
@@ -171,11 +193,19 @@ bool call_metadata(const struct call *call, struct slice key, struct slice *ret_
     if (found == NULL) {
         return false;
     }
-    if (!grpc_name_is_binary(key)) {
-        *ret_value = found->value;
-        return true;
+    if (core->protocol->read_value != NULL) {
+        return core->protocol->read_value(call->arena, key, found->value, ret_value);
     }
-    return grpc_base64_decode(call->arena, grpc_first_of_list(found->value), ret_value) == OK;
+    *ret_value = found->value;
+    return true;
+}
+
+const struct method_info *call_find_method(struct call_server *server, struct slice path)
+{
+    if (server->recent_method == NULL || !slice_equal(server->recent_method->path, path)) {
+        server->recent_method = server->config.find_method(path);
+    }
+    return server->recent_method;
 }
 
 void call_start(struct call_core *core)
@@ -186,6 +216,22 @@ void call_start(struct call_core *core)
     core->server->stats.calls_started++;
     call_timer_start(core);
     handlers->on_start(handlers->user, &core->call);
+}
+
+void call_start_within(struct call_core *core, int64_t timeout_us)
+{
+    if (timeout_us == INT64_MAX && core->call.method->default_deadline_ms > 0) {
+        timeout_us = (int64_t)core->call.method->default_deadline_ms * 1000;
+    }
+    if (timeout_us != INT64_MAX) {
+        core->call.deadline_us = core->call.started_us + timeout_us;
+    }
+    if (core->call.deadline_us <= core->server->now_us) {
+        core->server->stats.calls_expired++;
+        call_refuse_err(core, ERR_DEADLINE, NULL);
+        return;
+    }
+    call_start(core);
 }
 
 void call_deliver(struct call_core *core, struct slice message)
@@ -301,42 +347,32 @@ void call_finish(struct call *call, const struct status *status)
     call_release_when_done(core);
 }
 
-static bool call_add_field(struct call_core *core, struct h2_field *fields, uint32_t *count,
-                           const struct h2_field *field)
+static void call_add_field(struct call_core *core, struct call_field *fields, uint32_t *count,
+                           const struct call_field *field)
 {
-    struct h2_field copy = {{NULL, 0}, {NULL, 0}};
+    struct call_field *copy = &fields[*count];
 
     if (*count >= CALL_ADDED_MAX || core->ended ||
-        !arena_copy(&core->arena, field->name, &copy.name)) {
-        return false;
+        !arena_copy(&core->arena, field->name, &copy->name) ||
+        !arena_copy(&core->arena, field->value, &copy->value)) {
+        core->server->stats.metadata_dropped++;
+        return;
     }
-    if (grpc_name_is_binary(field->name)) {
-        if (grpc_base64_encode(&core->arena, field->value, &copy.value) != OK) {
-            return false;
-        }
-    } else if (!arena_copy(&core->arena, field->value, &copy.value)) {
-        return false;
-    }
-    fields[(*count)++] = copy;
-    return true;
+    (*count)++;
 }
 
 void call_add_leading(struct call *call, struct slice key, struct slice value)
 {
     struct call_core *core = call_core_of(call);
-    const struct h2_field field = {key, value};
+    const struct call_field field = {key, value};
 
-    if (!call_add_field(core, core->leading, &core->leading_count, &field)) {
-        core->server->stats.metadata_dropped++;
-    }
+    call_add_field(core, core->leading, &core->leading_count, &field);
 }
 
 void call_add_trailing(struct call *call, struct slice key, struct slice value)
 {
     struct call_core *core = call_core_of(call);
-    const struct h2_field field = {key, value};
+    const struct call_field field = {key, value};
 
-    if (!call_add_field(core, core->trailing, &core->trailing_count, &field)) {
-        core->server->stats.metadata_dropped++;
-    }
+    call_add_field(core, core->trailing, &core->trailing_count, &field);
 }

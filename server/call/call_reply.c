@@ -3,7 +3,7 @@
  * out by the protocol. The only reply of a call lives in the call's arena; streamed ones in two
  * arenas by turns, so that a stream that lasts for days holds no more than what waits.
  */
-#include "server/grpc/call_internal.h"
+#include "server/call/call_internal.h"
 #include "store/base/assert.h"
 
 static struct arena *call_reply_arena(struct call_core *core)
@@ -22,17 +22,52 @@ static struct arena *call_reply_arena(struct call_core *core)
 
 struct buffer *call_reply_begin(struct call *call, size_t likely_bytes)
 {
-    static const uint8_t head[CALL_PREFIX_BYTES];
+    static const uint8_t head[CALL_REPLY_HEAD_BYTES_MAX];
     struct call_core *core = call_core_of(call);
+    size_t head_bytes = core->protocol->reply_head_bytes;
 
     ASSERT(core->started);
     ASSERT(!core->finished);
     ASSERT(!core->reply_open);
+    ASSERT(head_bytes <= sizeof(head));
     core->reply_open = true;
-    buffer_init(&core->reply, call_reply_arena(core), likely_bytes + CALL_PREFIX_BYTES);
+    buffer_init(&core->reply, call_reply_arena(core), likely_bytes + head_bytes);
     /* The head is filled in when the size is known. */
-    buffer_append(&core->reply, slice_of(head, sizeof(head)));
+    buffer_append(&core->reply, slice_of(head, head_bytes));
     return &core->reply;
+}
+
+/* Room for a head, and the gzip of the reply after it. */
+static enum err call_compress_reply(struct call_core *core, struct slice reply,
+                                    struct buffer *packed)
+{
+    size_t head_bytes = core->protocol->reply_head_bytes;
+
+    buffer_init(packed, core->reply.arena, 0);
+    buffer_append(packed, slice_of(reply.data, head_bytes));
+    return gzip_deflate(slice_after(reply, head_bytes), packed);
+}
+
+/* The bytes of a finished reply: head and message, compressed where that was asked for and pays. */
+static enum err call_finish_reply(struct call_core *core, struct buffer *ret_bytes)
+{
+    const struct call_protocol *protocol = core->protocol;
+    size_t head_bytes = protocol->reply_head_bytes;
+    size_t size = core->reply.size - head_bytes;
+    bool compressed = size >= CALL_COMPRESS_BYTES_MIN && call_compresses(core);
+    enum err err = OK;
+
+    if (size > UINT32_MAX) {
+        return ERR_TOO_LARGE;
+    }
+    *ret_bytes = core->reply;
+    if (compressed) {
+        err = call_compress_reply(core, buffer_slice(&core->reply), ret_bytes);
+    }
+    if (err == OK && head_bytes > 0) {
+        protocol->write_head(ret_bytes->data, (uint32_t)(ret_bytes->size - head_bytes), compressed);
+    }
+    return err;
 }
 
 enum err call_reply_end(struct call *call)
@@ -40,7 +75,7 @@ enum err call_reply_end(struct call *call)
     struct call_core *core = call_core_of(call);
     bool is_only = method_has_one_reply(call->method);
     struct call_piece *piece = NULL;
-    struct slice bytes = {NULL, 0};
+    struct buffer bytes;
     enum err err = OK;
 
     ASSERT(core->reply_open);
@@ -54,7 +89,7 @@ enum err call_reply_end(struct call *call)
     if (is_only && UNEXPECTED(core->pieces != NULL)) {
         return ERR_INTERNAL; /* a second one */
     }
-    err = call_frame_reply(core, &bytes);
+    err = call_finish_reply(core, &bytes);
     if (err != OK) {
         return err;
     }
@@ -62,8 +97,8 @@ enum err call_reply_end(struct call *call)
     if (piece == NULL) {
         return ERR_MEMORY;
     }
-    *piece =
-        (struct call_piece){.bytes = bytes, .place = is_only ? CALL_PLACE_OWN : core->reply_place};
+    *piece = (struct call_piece){.bytes = buffer_slice(&bytes),
+                                 .place = is_only ? CALL_PLACE_OWN : core->reply_place};
     if (!is_only) {
         core->reply_counts[core->reply_place]++;
     }
@@ -73,7 +108,7 @@ enum err call_reply_end(struct call *call)
     /* A reply that goes out with its call's end holds nothing back. */
     core->full = core->full || (!is_only && core->output_bytes > CALL_OUTPUT_BYTES_HIGH);
     core->server->stats.messages_out++;
-    core->server->stats.message_bytes_out += bytes.size - CALL_PREFIX_BYTES;
+    core->server->stats.message_bytes_out += bytes.size - core->protocol->reply_head_bytes;
     if (!is_only) {
         core->protocol->replies(core);
     }

@@ -4,8 +4,8 @@
  * sense, and what else the caller adds. The transport's own refusals and the services' failures look
  * the same by it.
  */
-#ifndef ERRATA_SERVER_GRPC_STATUS_DETAILS_H
-#define ERRATA_SERVER_GRPC_STATUS_DETAILS_H
+#ifndef ERRATA_SERVER_CALL_STATUS_DETAILS_H
+#define ERRATA_SERVER_CALL_STATUS_DETAILS_H
 
 #include "store/base/buffer.h"
 #include "store/base/err.h"

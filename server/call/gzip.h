@@ -3,8 +3,8 @@
  * bounded in bytes read and in bytes made, so that whoever inflates can stop in between. An inflater
  * belongs to one thread at a time.
  */
-#ifndef ERRATA_SERVER_GRPC_GZIP_H
-#define ERRATA_SERVER_GRPC_GZIP_H
+#ifndef ERRATA_SERVER_CALL_GZIP_H
+#define ERRATA_SERVER_CALL_GZIP_H
 
 #include "store/base/buffer.h"
 #include "store/base/err.h"

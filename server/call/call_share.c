@@ -3,7 +3,7 @@
  * little gets no more made for it: its requests wait in line until it has read. They hold next to
  * nothing, while answers hold what they are.
  */
-#include "server/grpc/call_internal.h"
+#include "server/call/call_internal.h"
 #include "store/base/assert.h"
 
 void call_share_add(struct call_core *core, size_t bytes)

@@ -1,12 +1,11 @@
 /*
  * server.h: what all calls of one server share, whatever protocol brings them: limits, handlers, the
- * pool of calls, deadlines and counters. No libuv: who has the sockets drives the protocol tables.
+ * pool of calls, deadlines and counters. No libuv, and no protocol: each borrows the server.
  */
-#ifndef ERRATA_SERVER_GRPC_SERVER_H
-#define ERRATA_SERVER_GRPC_SERVER_H
+#ifndef ERRATA_SERVER_CALL_SERVER_H
+#define ERRATA_SERVER_CALL_SERVER_H
 
-#include "server/grpc/call.h"
-#include "server/net/protocol.h"
+#include "server/call/call.h"
 
 /* The largest request message; configuration may say less or more. */
 #define CALL_MESSAGE_BYTES_MAX (16u << 20)
@@ -78,7 +77,6 @@ struct call_stats {
 };
 
 struct call_server;
-struct h2_stats;
 
 /* A config of the limits above. */
 struct call_config call_config_default(const struct call_handlers *handlers);
@@ -87,9 +85,6 @@ MUST_CHECK enum err call_server_new(const struct call_config *config, int64_t no
 /* Ends what has run out of time. Some times a second. */
 void call_server_tick(struct call_server *server, int64_t now_us);
 struct call_stats call_server_stats(const struct call_server *server);
-const struct h2_stats *call_server_h2_stats(const struct call_server *server);
-/* gRPC over HTTP/2, as net wants it; borrows the server. */
-struct net_protocol call_server_grpc(struct call_server *server);
 /* All sessions are closed and all calls finished. Takes NULL. */
 void call_server_free(struct call_server *server);
 

@@ -1,53 +1,43 @@
 /*
- * call_frames.c: length-prefixed messages (grpc/doc/PROTOCOL-HTTP2.md): flag, length, bytes. They
- * know nothing of DATA frames: a head may come in five pieces. gRPC, gRPC-Web and Connect's streams
- * all have them.
+ * call_input.c: request messages as their bytes come: their memory, which is bounded for a call and for
+ * the server, and their order: one is taken at a time. Where a message begins and how long it is, the
+ * protocol says.
  */
-#include "server/grpc/call_internal.h"
+#include "server/call/call_internal.h"
 #include "store/base/assert.h"
-#include "store/base/bytes.h"
 
-#define CALL_FLAG_COMPRESSED 1
-
-/* The message is refused by its head, before a byte of it is kept. */
-static bool call_check_head(struct call_core *core, uint8_t flags)
+void call_expect_message(struct call_core *core)
 {
-    struct call_server *server = core->server;
     struct call_input *input = &core->input;
 
-    if ((flags & ~CALL_FLAG_COMPRESSED) != 0) {
-        call_refuse_text(
-            core, ERR_MALFORMED,
-            arena_printf(&core->arena, "a message's flags are 0x%02x; 0 and 1 are known", flags));
-    } else if (input->compressed && core->request_encoding != CALL_GZIP) {
-        call_refuse_err(core, ERR_MALFORMED,
-                        "a message is marked as compressed, but there is no grpc-encoding");
-    } else if (input->message_count > 0 && method_has_one_request(core->call.method)) {
-        call_refuse_err(core, ERR_UNIMPLEMENTED,
-                        "this method takes one request message, and got a second one");
-    } else if (input->message_bytes > server->config.message_bytes_max) {
-        call_refuse_text(core, ERR_TOO_LARGE,
-                         arena_printf(&core->arena,
-                                      "the message has %u bytes; this server takes %zu at most",
-                                      input->message_bytes, server->config.message_bytes_max));
-    } else {
-        return true;
+    if (!input->begun && core->call.method->stream == METHOD_BIDI_STREAM) {
+        input->progress_us = core->server->now_us; /* until now nothing was owed */
     }
-    return false;
+    input->begun = true;
 }
 
-static void call_begin_message(struct call_core *core)
+void call_begin_message(struct call_core *core, uint32_t bytes, bool compressed)
 {
+    const struct call_config *config = &core->server->config;
     struct call_input *input = &core->input;
-    uint8_t flags = input->prefix[0];
 
-    input->compressed = (flags & CALL_FLAG_COMPRESSED) != 0;
-    input->any_compressed = input->any_compressed || input->compressed;
-    input->message_bytes = bytes_get_be32(input->prefix + 1);
+    call_expect_message(core);
+    input->compressed = compressed;
+    input->any_compressed = input->any_compressed || compressed;
+    input->message_bytes = bytes;
     input->data = NULL;
     input->size = 0;
     input->capacity = 0;
-    if (!call_check_head(core, flags)) {
+    if (input->message_count > 0 && method_has_one_request(core->call.method)) {
+        call_refuse_err(core, ERR_UNIMPLEMENTED,
+                        "this method takes one request message, and got a second one");
+        return;
+    }
+    if (bytes > config->message_bytes_max) {
+        call_refuse_text(core, ERR_TOO_LARGE,
+                         arena_printf(&core->arena,
+                                      "the message has %u bytes; this server takes %zu at most",
+                                      bytes, config->message_bytes_max));
         return;
     }
     if (!method_has_one_request(core->call.method)) {
@@ -110,7 +100,7 @@ static bool call_grow_message(struct call_core *core, size_t more)
     return true;
 }
 
-static size_t call_take_message_bytes(struct call_core *core, struct slice bytes)
+size_t call_take_message_bytes(struct call_core *core, struct slice bytes)
 {
     struct call_input *input = &core->input;
     size_t left = input->message_bytes - input->size;
@@ -178,12 +168,12 @@ void call_go_on(struct call_core *core)
     core->protocol->go_on(core);
 }
 
-static void call_take_whole_message(struct call_core *core)
+void call_take_whole_message(struct call_core *core)
 {
     struct call_input *input = &core->input;
     struct slice message = slice_of(input->data, input->size);
 
-    input->prefix_bytes = 0;
+    input->begun = false;
     core->server->stats.messages_in++;
     core->server->stats.message_bytes_in += message.size;
     if (input->compressed) {
@@ -193,58 +183,25 @@ static void call_take_whole_message(struct call_core *core)
     }
 }
 
-static size_t call_take_prefix(struct call_core *core, struct slice bytes)
+void call_note_progress(struct call_core *core, size_t bytes)
 {
     struct call_input *input = &core->input;
-    size_t step = CALL_PREFIX_BYTES - input->prefix_bytes;
 
-    if (input->prefix_bytes == 0 && core->call.method->stream == METHOD_BIDI_STREAM) {
-        input->progress_us = core->server->now_us; /* until now nothing was owed */
-    }
-    step = bytes.size < step ? bytes.size : step;
-    memcpy(input->prefix + input->prefix_bytes, bytes.data, step);
-    input->prefix_bytes = (uint8_t)(input->prefix_bytes + step);
-    if (input->prefix_bytes == CALL_PREFIX_BYTES) {
-        call_begin_message(core);
-    }
-    return step;
-}
-
-size_t call_take_frames(struct call_core *core, struct slice bytes)
-{
-    struct call_input *input = &core->input;
-    size_t taken = 0;
-
-    while (taken < bytes.size && !core->ended && !core->full && !call_input_waits(core)) {
-        struct slice rest = slice_after(bytes, taken);
-
-        if (input->prefix_bytes < CALL_PREFIX_BYTES) {
-            taken += call_take_prefix(core, rest);
-        } else {
-            taken += call_take_message_bytes(core, rest);
-        }
-        if (!core->ended && input->prefix_bytes == CALL_PREFIX_BYTES &&
-            input->size == input->message_bytes) {
-            call_take_whole_message(core);
-        }
-    }
-    input->progress_bytes += (uint32_t)taken;
+    input->progress_bytes += (uint32_t)bytes;
     if (input->progress_bytes >= CALL_BODY_PROGRESS_BYTES) {
         input->progress_bytes = 0;
         input->progress_us = core->server->now_us;
     }
-    /* What follows an answer is read and forgotten. */
-    return core->ended ? bytes.size : taken;
 }
 
-void call_take_frames_end(struct call_core *core)
+void call_take_end(struct call_core *core)
 {
     struct call_input *input = &core->input;
 
     if (core->ended || core->finished) {
         return;
     }
-    if (input->prefix_bytes > 0) {
+    if (input->begun) {
         call_refuse_err(core, ERR_MALFORMED, "the request ended inside a message");
         return;
     }
@@ -260,35 +217,24 @@ void call_take_frames_end(struct call_core *core)
     call_deliver_end(core);
 }
 
-static enum err call_compress_reply(struct call_core *core, struct slice *ret_bytes)
+void call_hold_bytes(struct call_core *core, struct slice bytes)
 {
-    static const uint8_t head[CALL_PREFIX_BYTES] = {CALL_FLAG_COMPRESSED};
-    struct slice payload = slice_after(buffer_slice(&core->reply), CALL_PREFIX_BYTES);
-    struct buffer packed;
-    enum err err = OK;
-
-    buffer_init(&packed, core->reply.arena, 0);
-    buffer_append(&packed, slice_of(head, sizeof(head)));
-    err = gzip_deflate(payload, &packed);
-    if (err != OK) {
-        return err;
+    if (core->held.arena == NULL) {
+        buffer_init(&core->held, &core->held_arena, 0);
     }
-    bytes_put_be32(packed.data + 1, (uint32_t)(packed.size - CALL_PREFIX_BYTES));
-    *ret_bytes = buffer_slice(&packed);
-    return OK;
+    buffer_append(&core->held, bytes);
+    if (!buffer_ok(&core->held)) {
+        call_refuse_err(core, ERR_MEMORY, NULL);
+    }
 }
 
-enum err call_frame_reply(struct call_core *core, struct slice *ret_bytes)
+void call_drop_held(struct call_core *core, size_t bytes)
 {
-    size_t size = core->reply.size - CALL_PREFIX_BYTES;
-
-    if (size > UINT32_MAX) {
-        return ERR_TOO_LARGE;
+    ASSERT(bytes <= core->held.size);
+    memmove(core->held.data, core->held.data + bytes, core->held.size - bytes);
+    core->held.size -= bytes;
+    if (core->held.size == 0) {
+        arena_reset(&core->held_arena);
+        core->held = (struct buffer){.arena = NULL};
     }
-    if (size >= CALL_COMPRESS_BYTES_MIN && call_compresses(core)) {
-        return call_compress_reply(core, ret_bytes);
-    }
-    bytes_put_be32(core->reply.data + 1, (uint32_t)size);
-    *ret_bytes = buffer_slice(&core->reply);
-    return OK;
 }

@@ -5,7 +5,7 @@
  * in turns, with their packed bytes alone. Whoever goes takes its message out of the line, or stops the pool
  * within a step; what the pool has keeps its call until it is back.
  */
-#include "server/grpc/call_internal.h"
+#include "server/call/call_internal.h"
 #include "store/base/assert.h"
 
 static size_t call_inflated_max(const struct call_core *core, size_t packed_bytes)

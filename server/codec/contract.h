@@ -67,15 +67,15 @@ struct enum_info {
     uint32_t count;
 };
 
-/* errata.v1.FieldRules. */
+/* errata.v1.FieldRules, and google.api.field_behavior. */
 struct field_rules {
     int64_t min_value;
     int64_t max_value;
     uint32_t max_bytes;
     uint32_t max_items;
     enum field_format format;
-    bool required;
-    bool output_only;
+    bool required; /* present, or not empty */
+    bool output_only; /* a request that sets it is refused */
     bool content;
     bool not_future;
 };

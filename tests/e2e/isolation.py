@@ -15,8 +15,8 @@ import grpc
 
 import pdf_data
 from erratad import (ServerCase, admin, event_log, event_service, feedback, feedback_service,
-                     is_client_stream, is_stream, layout, main, methods, options, prompt_service,
-                     prompt_template, roles)
+                     is_client_stream, is_output_only, is_required, is_stream, layout, main, methods,
+                     options, prompt_service, prompt_template, roles)
 
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 STREAM_SECONDS = 0.2  # for the first message of a stream that may have none
@@ -39,7 +39,7 @@ def is_plain_message(field):
 def leaves(message, path=()):
     """Paths to every field of a request that can hold a text of the caller's, nested ones too."""
     for field in message.fields:
-        if rules_of(field).output_only:
+        if is_output_only(field):
             continue
         if is_plain_message(field):
             yield from leaves(field.message_type, (*path, field))
@@ -99,10 +99,10 @@ def put_required(message, canary):
     """What the rules of the fields want, where it is not there yet."""
     for field in message.DESCRIPTOR.fields:
         rules = rules_of(field)
-        if is_plain_message(field) and (rules.required or field.label != field.LABEL_REPEATED
+        if is_plain_message(field) and (is_required(field) or field.label != field.LABEL_REPEATED
                                         and message.HasField(field.name)):
             put_required(inner(message, field), canary)
-        elif not rules.required:
+        elif not is_required(field):
             continue
         elif field.type == field.TYPE_ENUM and not getattr(message, field.name):
             setattr(message, field.name, field.enum_type.values[-1].number)

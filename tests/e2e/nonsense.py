@@ -10,8 +10,8 @@ import time
 
 import grpc
 
-from erratad import (ServerCase, error_details_pb2, fields_in, is_stream, main, methods, options,
-                     status_pb2)
+from erratad import (ServerCase, error_details_pb2, fields_in, is_output_only, is_required,
+                     is_stream, main, methods, options, status_pb2)
 
 BAD_TEXT = {
     options.FORMAT_OPAQUE_ID: b"a" * 129,
@@ -78,20 +78,20 @@ def breaks_a_rule(field):
     """A value that the field's own rule refuses; None where it has no rule to break."""
     rules = rules_of(field)
     if field.type == field.TYPE_STRING:
-        if rules.output_only:
+        if is_output_only(field):
             return b"x"
         if rules.format in BAD_TEXT:
             return BAD_TEXT[rules.format]
         return b"a" * (rules.max_bytes + 1) if rules.max_bytes else None
     if field.type == field.TYPE_MESSAGE:
         if field.message_type.full_name == "google.protobuf.Timestamp":
-            if rules.output_only:
+            if is_output_only(field):
                 return varint(1 << 3) + varint(1)
             return varint(1 << 3) + varint(int(time.time()) + 10**7) if rules.not_future else None
         return None
     if field.type == field.TYPE_ENUM:
-        return None if rules.output_only else 9999
-    if rules.output_only:
+        return None if is_output_only(field) else 9999
+    if is_output_only(field):
         return 1
     return rules.max_value + 1 if rules.max_value else None
 
@@ -103,7 +103,7 @@ def nonsense(message, value_of, path=""):
         repeated = field.label == field.LABEL_REPEATED
         name = path + field.name + ("[0]" if repeated else "")
         if is_plain_message(field):
-            if rules_of(field).output_only:
+            if is_output_only(field):
                 wire += tagged(field, b"")
                 paths.append(path + field.name)
                 continue
@@ -114,13 +114,13 @@ def nonsense(message, value_of, path=""):
         value = value_of(field)
         if value is not None:
             wire += tagged(field, value)
-            paths.append(path + field.name if rules_of(field).output_only else name)
+            paths.append(path + field.name if is_output_only(field) else name)
     return wire, paths
 
 
 def missing(message, path=""):
     """Paths of the required fields of an empty message; those inside one that is there."""
-    return [path + f.name for f in message.fields if rules_of(f).required]
+    return [path + f.name for f in message.fields if is_required(f)]
 
 
 GOOD_TEXT = {
@@ -135,9 +135,9 @@ def minimal(message):
     wire = b""
     for field in message.fields:
         rules = rules_of(field)
-        if rules.required and is_plain_message(field):
+        if is_required(field) and is_plain_message(field):
             wire += tagged(field, minimal(field.message_type))
-        elif rules.required:
+        elif is_required(field):
             wire += tagged(field, GOOD_TEXT.get(rules.format, b"a")
                            if field.type in (field.TYPE_STRING, field.TYPE_BYTES) else 1)
     return wire
@@ -178,7 +178,7 @@ class Nonsense(ServerCase):
         self.each(lambda f: b"a\0b" if f.type == f.TYPE_STRING else None, "NUL", 10)
 
     def test_every_unknown_enum_value(self):
-        self.each(lambda f: 9999 if f.type == f.TYPE_ENUM and not rules_of(f).output_only else None,
+        self.each(lambda f: 9999 if f.type == f.TYPE_ENUM and not is_output_only(f) else None,
                   "enum", 4)
 
     def test_everything_required_missing(self):

@@ -54,6 +54,7 @@ class Golden(unittest.TestCase):
         with tempfile.TemporaryDirectory() as out:
             generator.write_all(out)
             protos = generator.PROTOS + ["errata/v1/options.proto", "errata/v1/role.proto",
+                                         "google/api/field_behavior.proto",
                                          "google/protobuf/timestamp.proto",
                                          "google/protobuf/descriptor.proto"]
             wire = os.path.join(out, "wire")

@@ -49,6 +49,7 @@ from errata.v1 import prompt_service_pb2_grpc as prompt_service_grpc  # noqa: E4
 from errata.v1 import prompt_template_pb2 as prompt_template  # noqa: E402
 from errata.v1 import role_pb2 as roles  # noqa: E402
 from errata.v1 import sku_mapping_pb2 as sku_mapping  # noqa: E402
+from google.api import field_behavior_pb2  # noqa: E402
 from google.rpc import error_details_pb2, status_pb2  # noqa: E402
 from grpc.health.v1 import health_pb2, health_pb2_grpc  # noqa: E402
 
@@ -447,6 +448,18 @@ def process_name(pid):
 def rss_kb(pid):
     with open(f"/proc/{pid}/status", encoding="ascii") as f:
         return int(next(line for line in f if line.startswith("RssAnon")).split()[1])
+
+
+def is_required(field):
+    return field_behavior_pb2.REQUIRED in _behaviors(field)
+
+
+def is_output_only(field):
+    return field_behavior_pb2.OUTPUT_ONLY in _behaviors(field)
+
+
+def _behaviors(field):
+    return field.GetOptions().Extensions[field_behavior_pb2.field_behavior]
 
 
 def service_modules():

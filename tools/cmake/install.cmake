@@ -23,7 +23,7 @@ include(CMakePackageConfigHelpers)
 set(library_roots client_library client_captures client_typed stubs)
 errata_closure(library_modules "${library_roots}")
 # Messages that the stubs, and the details of errors, are made of.
-set(library_messages "${errata_gen}/wire/(errata/v1|google/rpc|grpc/health/v1)/"
+set(library_messages "${errata_gen}/wire/(errata/v1|google/api|google/rpc|grpc/health/v1)/"
                      "${errata_gen}/wire/google/protobuf/(any|descriptor|duration|timestamp)\\.")
 list(JOIN library_messages "|" library_messages)
 

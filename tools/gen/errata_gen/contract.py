@@ -19,9 +19,8 @@ def _text(value):
     return f"TEXT({literal(value)})"
 
 
-def _rules(rules):
-    if rules is None:
-        return ""
+def _limits(rules):
+    """The members of struct field_rules that errata's own option gives."""
     parts = []
     for name in ("min_value", "max_value"):
         if getattr(rules, name):
@@ -31,10 +30,16 @@ def _rules(rules):
             parts.append(f".{name} = {getattr(rules, name)}u")
     if rules.format:
         parts.append(f".format = {FORMATS[rules.format]}")
-    for name in ("required", "output_only", "content", "not_future"):
+    for name in ("content", "not_future"):
         if getattr(rules, name):
             parts.append(f".{name} = true")
-    return ", ".join(parts)
+    return parts
+
+
+def _rules(model, field):
+    rules = model.field_rules(field)
+    parts = _limits(rules) if rules else []
+    return ", ".join(parts + [f".{name} = true" for name in model.field_behaviors(field)])
 
 
 def _is_packed(field, syntax):
@@ -67,7 +72,7 @@ def _field(model, message, field):
         if value:
             parts.append(f".{name} = true")
     parts.append(f".oneof = {oneof}")
-    rules = _rules(model.field_rules(field))
+    rules = _rules(model, field)
     if rules:
         parts.append(f".rules = {{{rules}}}")
     return "    {" + ",\n     ".join(parts) + "},\n"

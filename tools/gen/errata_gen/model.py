@@ -13,6 +13,9 @@ Field = descriptor_pb2.FieldDescriptorProto
 OPTIONS_PACKAGE = "errata.v1"
 # The tag of all extensions in options.proto.
 EXTENSION_NUMBER = 50801
+# google.api.field_behavior, and those of its values that the server holds to.
+BEHAVIOR_NUMBER = 1052
+BEHAVIORS = {2: "required", 3: "output_only"}
 
 WELL_KNOWN = {
     "google.protobuf.Timestamp": "MESSAGE_TIMESTAMP",
@@ -207,6 +210,13 @@ class Model:
 
     def field_rules(self, field):
         return self._rules("FieldRules", field.options)
+
+    @staticmethod
+    def field_behaviors(field):
+        """Names of BEHAVIORS that the field has, in their order."""
+        numbers = {value for number, kind, value, _ in wire_fields(field.options.SerializeToString())
+                   if number == BEHAVIOR_NUMBER and kind == 0}
+        return [BEHAVIORS[number] for number in sorted(numbers & set(BEHAVIORS))]
 
     def message_rules(self, message):
         return self._rules("MessageRules", message.proto.options)

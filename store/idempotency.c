@@ -21,6 +21,34 @@ static uint32_t hour_of(int64_t now_us)
     return now_us < 0 ? 0 : (uint32_t)(now_us / HOUR_US);
 }
 
+bool idempotency_key_is_valid(struct slice text)
+{
+    for (size_t i = 0; i < text.size; i++) {
+        if (text.data[i] < 0x20 || text.data[i] > 0x7e) {
+            return false;
+        }
+    }
+    return text.size > 0 && text.size <= IDEMPOTENCY_KEY_BYTES_MAX;
+}
+
+struct event_idempotency idempotency_key_of(struct org_id org, uint32_t token_key_id,
+                                            struct slice method, struct slice text,
+                                            const struct sha256_digest *request_sha256)
+{
+    struct event_idempotency key = {.present = true, .org = org, .request_sha256 = *request_sha256};
+    struct sha256_digest digest;
+    uint8_t key_id[4];
+
+    bytes_put_be32(key_id, token_key_id);
+
+    /* The method has no NUL, so no two triples give the same bytes. */
+    const struct slice pieces[] = {slice_of(key_id, sizeof(key_id)), method, slice_of("", 1), text};
+
+    digest = sha256_pieces(pieces, sizeof(pieces) / sizeof(pieces[0]));
+    memcpy(key.key_hash, digest.bytes, sizeof(key.key_hash));
+    return key;
+}
+
 static enum err read_row(struct slice value, const struct event_idempotency *key,
                          struct work_result *ret_result)
 {

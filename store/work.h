@@ -4,10 +4,14 @@
  * the commit is durable. Nothing here knows libuv: `wake` is how the writer tells the loop that
  * completions wait, and writer_complete runs them on the loop.
  *
- * A request's `run` decides and puts through the transaction; it fails by its own decision only
- * before its first put (check first, then put). A late failure (full map) aborts the batch and runs
- * its members again one by one, so `run` may be called more than once: it starts from scratch each
- * time, and its results count only once `done` is called with OK.
+ * A request's `run` is a command of the domain, (ctx, txn, org, actor, input) -> events: it decides and puts
+ * through the transaction; it fails by its own decision only before its first put (check first, then put).
+ * A late failure (full map) aborts the batch and runs its members again one by one, so `run` may be called
+ * more than once: it starts from scratch each time, and its results count only once `done` is called with OK.
+ * Who submits a request is of no account here: a call, a timer, a consumer of a stream, an import.
+ *
+ * A request may have an idempotency key. The first one under a key runs; a repeat of it within 24 hours does
+ * not, but has the events of the first; another request under the same key is refused.
  */
 #ifndef ERRATA_STORE_WORK_H
 #define ERRATA_STORE_WORK_H
@@ -32,8 +36,12 @@ struct work_result {
 
 struct work_request;
 
-/* Runs on the writer thread. */
+/* Runs on the writer thread. Leaves in request->written what it appended; the organisation there is
+ * request->org until it says otherwise. */
 typedef enum err work_run_fn(struct work_request *request, struct store_txn *txn);
+/* Runs on the writer thread, in the same transaction as `run`, or for a repeat alone: makes of
+ * request->written what the submitter wants to know. It puts nothing; what it refuses is not stored. */
+typedef enum err work_answer_fn(struct work_request *request, struct store_txn *txn);
 /* Runs on the loop, in writer_complete. Everything of the request may be freed in it. */
 typedef void work_done_fn(struct work_request *request, enum err result);
 
@@ -47,10 +55,24 @@ struct work_request {
      * commits show that it cannot be met: ERR_BUSY. */
     int64_t deadline_us;
     _Atomic bool cancelled; /* set by the loop; not started after it: ERR_CANCELLED */
+    struct event_idempotency key; /* idempotency_key_of; zeroed: none */
+    /* What `run` and `answer` work with: its arena is emptied and its fault cleared before each run. Both
+     * outlive the request. NULL: they need none, and there is no key. */
+    struct ctx *ctx;
     work_run_fn *run;
+    work_answer_fn *answer; /* NULL: none is made */
     work_done_fn *done;
-    enum err result; /* the writer's until done */
+    /* The writer's until done: */
+    struct work_result written; /* by the last run, or found under the key */
+    enum err
+        decided; /* of the last run: what ctx->fault explains, unless `done` has another result */
+    enum err result;
 };
+
+/* Runs a request once, in a write transaction: what a batch does for each of its members, and who has a
+ * transaction of his own. ERR_EXISTS, explained in ctx->fault, where another request had the same key; else
+ * what `run` and `answer` give. */
+MUST_CHECK enum err work_run(struct work_request *request, struct store_txn *txn);
 
 struct writer;
 
@@ -96,7 +118,17 @@ uint64_t writer_table_version(const struct writer *writer, enum store_table tabl
 /* Ends the thread; the queue must be empty (drained and completed). Takes NULL. */
 void writer_free(struct writer *writer);
 
-/* Idempotency, inside `run`: an earlier write under the same key.
+/* The most characters of an idempotency key, by the contract. */
+#define IDEMPOTENCY_KEY_BYTES_MAX 128
+/* 1 to IDEMPOTENCY_KEY_BYTES_MAX printable ASCII characters. */
+bool idempotency_key_is_valid(struct slice text);
+/* The key of a request: `text` (valid) counts for one token of an organisation and one method. A submitter
+ * that is no method has a name of its own, without NUL, and without a token the key id 0. */
+struct event_idempotency idempotency_key_of(struct org_id org, uint32_t token_key_id,
+                                            struct slice method, struct slice text,
+                                            const struct sha256_digest *request_sha256);
+
+/* What work_run does with a key. An earlier write under the same key:
  * OK with `ret_result` (repeated) where the same request was written, ERR_NOT_FOUND where none was,
  * ERR_EXISTS where another request was. */
 MUST_CHECK enum err idempotency_find(struct ctx *ctx, struct store_txn *txn,

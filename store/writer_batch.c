@@ -72,9 +72,8 @@ static bool run_member(struct writer *writer, struct work_request *request, stru
     if (request->result != OK) {
         return true;
     }
-    log_begin_write(txn, NULL);
     idempotency_begin(txn, &writer->key_time);
-    request->result = request->run(request, txn);
+    request->result = work_run(request, txn);
     return request->result == OK ||
            (txn->change_count == changes && !is_store_error(request->result));
 }

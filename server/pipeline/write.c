@@ -1,19 +1,15 @@
 /*
- * write.c: a write on its way through the group commit. On the loop: the idempotency key is taken
- * and the request handed to the writer. On the writer thread: an earlier write under the key, or the
- * method's decision and its events; then the answer, into the write's own arena, so that nothing of
- * the loop's is touched. On the loop again, once the commit is durable: the answer is sent, and
+ * write.c: a method's write as a unit of work (store/work.h). On the loop: the idempotency key is taken
+ * and the request handed to the writer. On the writer thread: the method's decision and its events, or
+ * those of an earlier write under the key; then the answer, into the write's own arena, so that nothing
+ * of the loop's is touched. On the loop again, once the commit is durable: the answer is sent, and
  * those who watch the log are woken.
  */
 #include "server/pipeline/rpc.h"
 
-#include "store/base/bytes.h"
-
 #include <stdatomic.h>
 #include <stddef.h>
 
-/* 1 to 128 printable ASCII characters, by the contract. */
-#define IDEMPOTENCY_KEY_BYTES_MAX 128
 /* What a write counts for in the queue beside its request. */
 #define WRITE_OVERHEAD_BYTES 512
 /* What a document counts for instead of its bytes, which are behind it: its snippet, and the sizes of
@@ -24,26 +20,13 @@ struct rpc_write {
     struct work_request work; /* the writer's until its completion */
     struct rpc *rpc;
     struct slice key_text; /* of the metadata; empty: none */
-    struct event_idempotency key;
     struct arena arena; /* what `run` works in: emptied at each run, read by the completion */
-    struct work_result result; /* of the last run */
-    enum err decided; /* by the last run: what rpc->fault explains */
     struct buffer answer; /* of the last run */
 };
 
 static struct rpc_write *write_of(struct work_request *work)
 {
     return (struct rpc_write *)(void *)((char *)work - offsetof(struct rpc_write, work));
-}
-
-static bool is_printable(struct slice text)
-{
-    for (size_t i = 0; i < text.size; i++) {
-        if (text.data[i] < 0x20 || text.data[i] > 0x7e) {
-            return false;
-        }
-    }
-    return true;
 }
 
 enum err rpc_write_begin(struct rpc *rpc)
@@ -58,96 +41,49 @@ enum err rpc_write_begin(struct rpc *rpc)
     if (!call_metadata(rpc->call, SLICE("idempotency-key"), &write->key_text)) {
         return OK;
     }
-    if (write->key_text.size == 0 || write->key_text.size > IDEMPOTENCY_KEY_BYTES_MAX ||
-        !is_printable(write->key_text)) {
+    if (!idempotency_key_is_valid(write->key_text)) {
         fault_add(&rpc->fault, SLICE("idempotency-key"),
                   "must be 1 to %d printable ASCII characters; it has %zu bytes",
                   IDEMPOTENCY_KEY_BYTES_MAX, write->key_text.size);
         return ERR_INVALID;
     }
-    write->key.present = true;
     return OK;
 }
 
 void rpc_write_hash(struct rpc *rpc)
 {
     struct rpc_write *write = rpc->write;
-    struct sha256_digest digest;
-    uint8_t key_id[4];
+    struct sha256_digest request_sha256;
 
-    if (!write->key.present) {
+    if (write->key_text.size == 0) {
         return;
     }
-    bytes_put_be32(key_id, rpc->principal.key_id);
-
-    /* The path has no NUL, so no two triples give the same bytes. */
-    const struct slice pieces[] = {slice_of(key_id, sizeof(key_id)), rpc->method->path,
-                                   slice_of("", 1), write->key_text};
-
-    digest = sha256_pieces(pieces, sizeof(pieces) / sizeof(pieces[0]));
-    memcpy(write->key.key_hash, digest.bytes, sizeof(write->key.key_hash));
-    write->key.org = rpc->principal.org;
-    write->key.request_sha256 =
-        rpc_takes_document(rpc) ? rpc->service.request_sha256 : sha256(rpc->message);
+    request_sha256 = rpc_takes_document(rpc) ? rpc->service.request_sha256 : sha256(rpc->message);
+    write->work.key = idempotency_key_of(rpc->principal.org, rpc->principal.key_id,
+                                         rpc->method->path, write->key_text, &request_sha256);
 }
 
-/* The write itself: an earlier one under the same key, or the method's own decision. */
-static enum err find_or_write(struct rpc_write *write, struct store_txn *txn)
+static enum err run_write(struct work_request *work, struct store_txn *txn)
 {
-    struct rpc *rpc = write->rpc;
-    const struct event_idempotency *key = write->key.present ? &write->key : NULL;
-    enum err err = ERR_NOT_FOUND;
+    struct rpc *rpc = write_of(work)->rpc;
 
-    if (key != NULL) {
-        err = idempotency_find(&rpc->ctx, txn, key, &write->result);
-    }
-    if (err == ERR_EXISTS) {
-        return fault_say(&rpc->fault, err,
-                         "this idempotency key came with a different request within the last 24 "
-                         "hours; send the same request, or use a new key");
-    }
-    if (err != ERR_NOT_FOUND) {
-        return err;
-    }
-    log_begin_write(txn, key);
-    err = rpc->handler->write(&rpc->service, txn, rpc->request, rpc->prepared, &write->result);
-    if (err != OK || key == NULL) {
-        return err;
-    }
-    return idempotency_keep(&rpc->ctx, txn, key, &write->result);
+    return rpc->handler->write(&rpc->service, txn, rpc->request, rpc->prepared, &work->written);
 }
 
-/* The write, and its answer. */
-static enum err write_and_answer(struct rpc_write *write, struct store_txn *txn)
+static enum err make_answer(struct work_request *work, struct store_txn *txn)
 {
+    struct rpc_write *write = write_of(work);
     struct rpc *rpc = write->rpc;
     struct reply reply = {&write->answer};
-    enum err err = find_or_write(write, txn);
+    enum err err = OK;
 
-    if (err != OK) {
-        return err;
-    }
-    err = rpc->handler->answer(&rpc->service, txn, rpc->request, rpc->prepared, &write->result,
+    buffer_init(&write->answer, &write->arena, 0);
+    err = rpc->handler->answer(&rpc->service, txn, rpc->request, rpc->prepared, &work->written,
                                &reply);
     if (err != OK) {
         return err;
     }
     return buffer_ok(&write->answer) ? OK : ERR_MEMORY;
-}
-
-/* On the writer thread, perhaps more than once: everything starts from scratch. */
-static enum err run_write(struct work_request *work, struct store_txn *txn)
-{
-    struct rpc_write *write = write_of(work);
-    struct rpc *rpc = write->rpc;
-
-    arena_reset(&write->arena);
-    rpc->ctx.arena = &write->arena;
-    fault_init(&rpc->fault, &write->arena);
-    write->result = (struct work_result){.org = rpc->principal.org};
-    buffer_init(&write->answer, &write->arena, 0);
-    write->decided = write_and_answer(write, txn);
-    return write->decided;
 }
 
 static enum err send_answer(struct rpc_write *write)
@@ -164,11 +100,11 @@ static void write_done(struct work_request *work, enum err result)
     struct rpc_write *write = write_of(work);
     struct rpc *rpc = write->rpc;
     struct pipeline *pipeline = rpc->pipeline;
-    bool appended = result == OK && !write->result.repeated && write->result.count > 0;
-    struct org_id org = write->result.org;
+    bool appended = result == OK && !work->written.repeated && work->written.count > 0;
+    struct org_id org = work->written.org;
     enum err err = result;
 
-    if (result != write->decided) {
+    if (result != work->decided) {
         fault_init(&rpc->fault, rpc->fault.arena); /* it explains a decision that does not hold */
     }
     if (rpc->cancel_why == OK && err == OK) {
@@ -193,7 +129,10 @@ void rpc_write_submit(struct rpc *rpc)
     write->work.bytes =
         (rpc_takes_document(rpc) ? WRITE_DOCUMENT_BYTES : rpc->message.size) + WRITE_OVERHEAD_BYTES;
     write->work.deadline_us = rpc->call->deadline_us;
+    rpc->ctx.arena = &write->arena;
+    write->work.ctx = &rpc->ctx;
     write->work.run = run_write;
+    write->work.answer = make_answer;
     write->work.done = write_done;
     rpc->state = RPC_WRITING;
     err = writer_submit(rpc->pipeline->config.writer, &write->work);

@@ -1,0 +1,59 @@
+/*
+ * work.c: one unit of work: the write that a request asks for, or the one that was made under its
+ * idempotency key before.
+ */
+#include "store/work.h"
+
+#include "store/base/assert.h"
+
+/* The request runs, and its key is kept with what it appended. */
+static enum err run_with_key(struct work_request *request, struct store_txn *txn)
+{
+    struct ctx *ctx = request->ctx;
+    enum err err = idempotency_find(ctx, txn, &request->key, &request->written);
+
+    if (err == ERR_EXISTS) {
+        return fault_say(ctx->fault, err,
+                         "this idempotency key came with a different request within the last 24 "
+                         "hours; send the same request, or use a new key");
+    }
+    if (err != ERR_NOT_FOUND) {
+        return err;
+    }
+    log_begin_write(txn, &request->key);
+    err = request->run(request, txn);
+    if (err != OK) {
+        return err;
+    }
+    return idempotency_keep(ctx, txn, &request->key, &request->written);
+}
+
+static enum err run_and_answer(struct work_request *request, struct store_txn *txn)
+{
+    enum err err = OK;
+
+    if (request->key.present) {
+        err = run_with_key(request, txn);
+    } else {
+        log_begin_write(txn, NULL);
+        err = request->run(request, txn);
+    }
+    if (err != OK || request->answer == NULL) {
+        return err;
+    }
+    return request->answer(request, txn);
+}
+
+enum err work_run(struct work_request *request, struct store_txn *txn)
+{
+    struct ctx *ctx = request->ctx;
+
+    ASSERT(ctx != NULL || !request->key.present);
+    if (ctx != NULL) {
+        arena_reset(ctx->arena);
+        fault_init(ctx->fault, ctx->arena);
+    }
+    request->written = (struct work_result){.org = request->org};
+    request->decided = run_and_answer(request, txn);
+    return request->decided;
+}

@@ -1,0 +1,154 @@
+/*
+ * plain_test.c: the pipeline serves a protocol that has no HTTP/2, no five-byte heads, no trailers.
+ */
+#include "tests/command/world.h"
+
+#include <errata/v1/admin_service.pb-c.h>
+#include <errata/v1/correction_service.pb-c.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#define SETTINGS_PATH "/errata.v1.AdminService/GetSettings\n"
+
+static const char *authorized(struct world *world, const char *path)
+{
+    struct slice head = arena_printf(&world->arena, "%sauthorization: %s\n", path, world->admin);
+
+    assert_true(head.size > 0);
+    return (const char *)head.data;
+}
+
+/* Goal: a unary method is answered, however its bytes come. Method: the same request in pieces. */
+static void test_answers(void **state)
+{
+    static const size_t pieces[] = {1, 3, 1000000};
+    Errata__V1__GetSettingsRequest request = ERRATA__V1__GET_SETTINGS_REQUEST__INIT;
+    struct world world;
+
+    (void)state;
+    world_init(&world);
+    for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+        Errata__V1__GetSettingsResponse *response = NULL;
+        struct plain_call plain;
+        struct slice reply = {NULL, 0};
+
+        world_call_whole(&world, &plain, authorized(&world, SETTINGS_PATH), &request.base,
+                         pieces[i]);
+        assert_int_equal(plain.code, GRPC_OK);
+        assert_true(plain_read(&plain, &reply));
+        response = errata__v1__get_settings_response__unpack(NULL, reply.size, reply.data);
+        assert_non_null(response);
+        assert_non_null(response->settings);
+        errata__v1__get_settings_response__free_unpacked(response, NULL);
+        assert_false(plain_read(&plain, &reply));
+    }
+    assert_int_equal(call_server_stats(world.calls).calls_live, 0);
+    assert_int_equal(call_server_stats(world.calls).body_bytes_live, 0);
+    world_deinit(&world);
+}
+
+/* Goal: what no method has to decide is refused the same for every protocol. Method: each refusal that
+ * the call makes, and two of the pipeline's. */
+static void test_refusals(void **state)
+{
+    static const struct {
+        const char *bytes;
+        enum grpc_code code;
+        const char *message;
+    } cases[] = {
+        {"/errata.v1.AdminService/None\n\n", GRPC_UNIMPLEMENTED, "does not know the method"},
+        {SETTINGS_PATH "\n0\n", GRPC_UNAUTHENTICATED, "token"},
+        {SETTINGS_PATH "authorization: Bearer errata_00000000_x\n\n0\n", GRPC_UNAUTHENTICATED,
+         "token"},
+        {SETTINGS_PATH "authorization: A\n\n", GRPC_UNAUTHENTICATED, "token"},
+    };
+    static const struct {
+        const char *bytes;
+        enum grpc_code code;
+        const char *message;
+    } admitted[] = {
+        {"\n99999999\n", GRPC_RESOURCE_EXHAUSTED, "the message has 99999999 bytes"},
+        {"\n5\nabc", GRPC_INTERNAL, "ended inside a message"},
+        {"\n1", GRPC_INTERNAL, "ended inside a message"},
+        {"\n", GRPC_UNIMPLEMENTED, "got none"},
+        {"\n0\n0\n", GRPC_UNIMPLEMENTED, "got a second one"},
+        {"\n2\nab", GRPC_INTERNAL, ""},
+    };
+    struct world world;
+
+    (void)state;
+    world_init(&world);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct plain_call plain;
+
+        plain_open(&plain, world.calls, &world.arena);
+        plain_feed(&plain, slice_text(cases[i].bytes));
+        plain_end(&plain);
+        assert_true(plain.ended);
+        assert_int_equal(plain.code, cases[i].code);
+        assert_non_null(memmem(plain.message.data, plain.message.size, cases[i].message,
+                               strlen(cases[i].message)));
+        plain_close(&plain);
+    }
+    for (size_t i = 0; i < sizeof(admitted) / sizeof(admitted[0]); i++) {
+        struct plain_call plain;
+
+        plain_open(&plain, world.calls, &world.arena);
+        plain_feed(&plain, slice_text(authorized(&world, SETTINGS_PATH)));
+        plain_feed(&plain, slice_text(admitted[i].bytes));
+        plain_end(&plain);
+        assert_true(plain.ended);
+        assert_int_equal(plain.code, admitted[i].code);
+        assert_non_null(memmem(plain.message.data, plain.message.size, admitted[i].message,
+                               strlen(admitted[i].message)));
+        plain_close(&plain);
+    }
+    world_deinit(&world);
+}
+
+/* Goal: a deadline ends a call of any protocol, and its peer's going away too. Method: a request that
+ * does not come whole; the clock of the calls is moved. */
+static void test_deadline_and_close(void **state)
+{
+    struct world world;
+    struct plain_call plain;
+
+    (void)state;
+    world_init(&world);
+    plain_open(&plain, world.calls, &world.arena);
+    plain_feed(&plain, slice_text(authorized(&world, SETTINGS_PATH)));
+    plain_feed(&plain, SLICE("\n10\nabc"));
+    call_server_tick(world.calls, CALL_BODY_DEADLINE_US - 1);
+    assert_false(plain.ended);
+    call_server_tick(world.calls, CALL_BODY_DEADLINE_US + CALL_BODY_CHECK_US);
+    assert_true(plain.ended);
+    assert_int_equal(plain.code, GRPC_DEADLINE_EXCEEDED);
+    plain_close(&plain);
+
+    plain_open(&plain, world.calls, &world.arena);
+    plain_feed(&plain, slice_text(authorized(&world, SETTINGS_PATH)));
+    plain_feed(&plain, SLICE("\n10\nabc"));
+    assert_int_equal(call_server_stats(world.calls).calls_live, 1);
+    plain_close(&plain);
+    assert_int_equal(call_server_stats(world.calls).calls_live, 0);
+    assert_int_equal(call_server_stats(world.calls).calls_ended[GRPC_CANCELLED], 1);
+    assert_int_equal(call_server_stats(world.calls).body_bytes_live, 0);
+    world_deinit(&world);
+}
+
+int run_plain_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_answers),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_deadline_and_close),
+    };
+
+    return cmocka_run_group_tests_name("plain", tests, NULL, NULL);
+}

@@ -42,7 +42,7 @@ READ = {"read"}
 SHOWN = {"read", "cut"}
 # Work that no limit but time or memory bounds, in the text's phase or in the second. A child that got
 # too little of a core in its time says nothing about its document.
-TIMED = {"read", "cut", "text_limit", "UNAVAILABLE"}
+TIMED = {"read", "cut", "text_limit", "UNAVAILABLE", "wall_limit"}
 ANSWERS = {
     "onebyte": BROKEN, "header-only": BROKEN, "html": NO_PDF, "png": NO_PDF, "zip": NO_PDF,
     "random": NO_PDF, "random-with-header": BROKEN, "trunc-half": BROKEN | {"no_pages"},

@@ -207,19 +207,28 @@ static bool read_field(struct view_reading *reading, const struct wire_field *fi
                                      : read_number(entry, field->value, reading->view);
 }
 
-static bool read_fields(struct view_reading *reading, struct slice message)
+/* Up to the first field whose number is `end` or higher, where `message` begins then. */
+static bool read_fields(struct view_reading *reading, uint32_t end, struct slice *message)
 {
-    struct wire_reader reader = wire_reader_of(message);
+    struct wire_reader reader = wire_reader_of(*message);
     struct wire_field field;
 
     while (reader.rest.size > 0) {
-        const uint8_t *start = reader.rest.data;
+        struct slice rest = reader.rest;
 
-        if (wire_next(&reader, &field) != OK ||
-            !read_field(reading, &field, slice_of(start, (size_t)(reader.rest.data - start)))) {
+        if (wire_next(&reader, &field) != OK) {
+            return false;
+        }
+        if (field.number >= end) {
+            *message = rest;
+            return true;
+        }
+        if (!read_field(reading, &field,
+                        slice_of(rest.data, (size_t)(reader.rest.data - rest.data)))) {
             return false;
         }
     }
+    *message = reader.rest;
     return true;
 }
 
@@ -265,13 +274,15 @@ static struct slice run_of(const struct view_field *entry, const void *view)
     return list.run;
 }
 
-static bool is_complete(const struct view_type *type, const void *view)
+/* Of the fields with numbers from `first` to below `end`. */
+static bool is_complete(const struct view_type *type, uint32_t first, uint32_t end,
+                        const void *view)
 {
-    for (uint16_t i = 0; i < type->count; i++) {
+    for (uint16_t i = 0; i < type->count && type->fields[i].number < end; i++) {
         const struct view_field *entry = &type->fields[i];
         bool present = entry->repeated ? run_of(entry, view).size > 0 : is_present(entry, view);
 
-        if (entry->always_set && !present) {
+        if (entry->number >= first && entry->always_set && !present) {
             return false;
         }
     }
@@ -284,10 +295,25 @@ enum err view_read_parts(const struct view_type *type, struct slice facts, struc
     struct view_reading reading = {.type = type, .view = ret_view};
 
     memset(ret_view, 0, type->size);
-    return read_fields(&reading, facts) && read_fields(&reading, content) &&
-                   is_complete(type, ret_view)
+    return read_fields(&reading, FIELD_NUMBER_END, &facts) &&
+                   read_fields(&reading, FIELD_NUMBER_END, &content) &&
+                   is_complete(type, 0, FIELD_NUMBER_END, ret_view)
                ? OK
                : ERR_CORRUPT;
+}
+
+enum err view_read_range(const struct view_type *type, struct slice message, uint32_t first,
+                         uint32_t end, void *ret_view, struct slice *ret_rest)
+{
+    struct view_reading reading = {.type = type, .view = ret_view, .last_number = first - 1};
+
+    ASSERT(first > 0 && first < end);
+    memset(ret_view, 0, type->size);
+    if (!read_fields(&reading, end, &message) || !is_complete(type, first, end, ret_view)) {
+        return ERR_CORRUPT;
+    }
+    *ret_rest = message;
+    return OK;
 }
 
 enum err view_read(const struct view_type *type, struct slice message, void *ret_view)

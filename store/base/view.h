@@ -77,6 +77,11 @@ struct view_type {
 /* Reads a whole message; the view is zeroed first. ERR_CORRUPT: see above. The view's slices are
  * borrowed from `message`. */
 MUST_CHECK enum err view_read(const struct view_type *type, struct slice message, void *ret_view);
+/* Reads the fields with numbers from `first` to below `end` of a message that has none below `first`, as
+ * of an event's facts or content; `ret_rest` is what follows them, unread. */
+MUST_CHECK enum err view_read_range(const struct view_type *type, struct slice message,
+                                    uint32_t first, uint32_t end, void *ret_view,
+                                    struct slice *ret_rest);
 /* Reads one message that is stored as two runs of fields: facts, then content. */
 MUST_CHECK enum err view_read_parts(const struct view_type *type, struct slice facts,
                                     struct slice content, void *ret_view);

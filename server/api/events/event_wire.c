@@ -116,6 +116,7 @@ static enum err put_payload(struct arena *arena, struct buffer *body, const stru
 {
     struct slice facts = event->facts;
     struct slice content = with_content ? event->content : slice_of(NULL, 0);
+    struct document_ingested_view ingested;
     enum err err = OK;
 
     switch (event->kind) {
@@ -135,8 +136,11 @@ static enum err put_payload(struct arena *arena, struct buffer *body, const stru
         wire_put_bytes(body, EVENT_TOKEN_REVOKED_FIELD, facts);
         return OK;
     case EVENT_DOCUMENT_INGESTED:
-        return document_append_ingested(arena, body, EVENT_DOCUMENT_INGESTED_FIELD, event,
-                                        with_content);
+        err = document_ingested_of_event(arena, event, with_content, &ingested);
+        if (err == OK) {
+            document_ingested_view_put(&ingested, EVENT_DOCUMENT_INGESTED_FIELD, body);
+        }
+        return err;
     case EVENT_MAPPING_SUGGESTED:
         wire_put_bytes(body, EVENT_MAPPING_SUGGESTED_FIELD, facts);
         return OK;

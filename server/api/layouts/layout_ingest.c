@@ -179,16 +179,23 @@ static enum err store(struct service *service, struct store_txn *txn, void *prep
 static enum err answer(struct store_txn *txn, const struct work_result *result, struct reply *reply)
 {
     const struct document_detail detail = {.content = true};
+    struct document_view document;
+    struct slice profile = {NULL, 0};
     struct event event;
     enum err err = log_read(txn, result->org, result->first_seq, &event);
 
     if (err == OK) {
-        err = document_append(reply->body, INGEST_DOCUMENT_RESPONSE_DOCUMENT_FIELD, &event, detail);
+        err = document_of_event(&event, detail, &document);
     }
     if (err == OK) {
-        err = document_append_profile(reply->body, INGEST_DOCUMENT_RESPONSE_PROFILE_FIELD, &event);
+        err = document_profile_of_event(&event, &profile);
     }
-    return err;
+    if (err != OK) {
+        return err;
+    }
+    document_view_put(&document, INGEST_DOCUMENT_RESPONSE_DOCUMENT_FIELD, reply->body);
+    wire_put_bytes_given(reply->body, INGEST_DOCUMENT_RESPONSE_PROFILE_FIELD, profile);
+    return OK;
 }
 
 enum err layout_service_ingest_document_prepare(struct service *service,

@@ -44,6 +44,7 @@ enum err layout_service_get_document_read(struct service *service, struct store_
                                           void *prepared, struct reply *reply)
 {
     const struct document_detail detail = {.content = sees_content(service)};
+    struct document_view document;
     struct event event;
     enum err err = find_document(service, txn, request, &event);
 
@@ -54,7 +55,11 @@ enum err layout_service_get_document_read(struct service *service, struct store_
     if (err != OK) {
         return err;
     }
-    return document_append(reply->body, GET_DOCUMENT_RESPONSE_DOCUMENT_FIELD, &event, detail);
+    err = document_of_event(&event, detail, &document);
+    if (err == OK) {
+        document_view_put(&document, GET_DOCUMENT_RESPONSE_DOCUMENT_FIELD, reply->body);
+    }
+    return err;
 }
 
 enum err layout_service_list_documents_read(struct service *service, struct store_txn *txn,

@@ -16,11 +16,13 @@ static enum err apply_organization_created(struct ctx *ctx, struct store_txn *tx
     struct key key = key_organization_global(event->org.uuid);
     struct key name_key;
     struct slice bytes;
-    enum err err = facts_decode_organization_created(event->facts, &record.name);
+    struct organization_created_view created;
+    enum err err = organization_created_view_read(event->facts, &created);
 
     if (err != OK) {
         return err;
     }
+    record.name = created.name;
     name_key = key_organization_name_global(record.name); /* the name may die with the first put */
     err = record_encode_organization(ctx->arena, &record, &bytes);
     if (err != OK) {
@@ -61,14 +63,14 @@ static enum err apply_token_created(struct ctx *ctx, struct store_txn *txn,
     }
     record = (struct token_record){
         .org = event->org.uuid,
-        .secret_sha256 = facts.secret_sha256,
-        .role = facts.role,
-        .server = facts.server,
-        .user_id = facts.user_id,
+        .role = (uint32_t)facts.token.role,
+        .server = facts.token.server,
+        .user_id = facts.token.user_id,
         .created_by = event->actor_user_id,
         .created_at_us = event->created_at_us,
-        .expire_at_us = facts.expire_at_us,
+        .expire_at_us = facts.token.expire_time_us,
     };
+    memcpy(record.secret_sha256.bytes, facts.secret_sha256.data, SHA256_BYTES);
     err = put_token(ctx, txn, facts.key_id, &record);
     if (err != OK) {
         return err;

@@ -41,6 +41,7 @@ enum err admin_create_organization(struct ctx *ctx, struct store_txn *txn,
 {
     struct key key = key_organization_name_global(name);
     struct event_draft draft;
+    struct organization_created_view created = {.name = name};
     struct org_id org;
     struct slice taken;
     enum err err = store_get(txn, TABLE_ORGANIZATION_NAME, key_slice(&key), &taken);
@@ -56,14 +57,14 @@ enum err admin_create_organization(struct ctx *ctx, struct store_txn *txn,
         return err;
     }
     org.uuid = uuid_v7(clock_wall_us(ctx->clock), ctx->random);
+    created.organization_id = org.uuid;
     draft_fill(&draft, org, EVENT_ORGANIZATION_CREATED, actor);
     err = log_next_stamp(ctx, txn, org, &draft.stamp);
     if (err != OK) {
         return err;
     }
-    err = facts_encode_organization_created(ctx->arena, org, name, &draft.facts);
-    if (err != OK) {
-        return err;
+    if (!view_encode(&organization_created_view_type, &created, ctx->arena, &draft.facts)) {
+        return ERR_MEMORY;
     }
     err = event_draft_add_id(ctx->arena, &draft, SUBJECT_ORGANIZATION, org.uuid);
     if (err != OK) {

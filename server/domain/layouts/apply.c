@@ -50,18 +50,18 @@ static enum err enter_lists(struct store_txn *txn, const struct event *event,
 static enum err apply_document(struct ctx *ctx, struct store_txn *txn, const struct event *event,
                                const struct document_facts *facts)
 {
-    struct key key = key_document(event->org, facts->document_id);
+    struct key key = key_document(event->org, facts->document.document_id);
     struct document_record record = {
         .seq = event->seq,
         .first_seq = event->seq,
         .created_at_us = event->created_at_us,
         .sha256 = facts->sha256,
-        .layout_fingerprint = facts->layout_fingerprint,
-        .scan = facts->scan,
+        .layout_fingerprint = facts->document.layout_fingerprint,
+        .scan = facts->ingested.scan,
     };
     struct document_record earlier;
     struct slice value = {NULL, 0};
-    enum err err = read_earlier(txn, event->org, facts->document_id, &earlier);
+    enum err err = read_earlier(txn, event->org, facts->document.document_id, &earlier);
 
     if (err == OK && earlier.layout_fingerprint.size > 0) {
         err = ERR_CORRUPT; /* a document with a fingerprint is never stored again */
@@ -71,7 +71,7 @@ static enum err apply_document(struct ctx *ctx, struct store_txn *txn, const str
         err = leave_list(txn, event->org, &earlier);
     }
     if (err == OK) {
-        err = enter_lists(txn, event, facts->layout_fingerprint);
+        err = enter_lists(txn, event, facts->document.layout_fingerprint);
     }
     if (err == OK) {
         err = record_encode_document(ctx->arena, &record, &value);
@@ -86,11 +86,11 @@ static enum err apply_profile(struct ctx *ctx, struct store_txn *txn, const stru
     const struct profile_addend addend = {
         .event_id = event->id,
         .seen_at_us = event->created_at_us,
-        .page_count = facts->page_count,
-        .table_count = facts->table_count,
-        .text_coverage_hundredths = facts->text_coverage_hundredths,
-        .text_density_ten_thousandths = facts->text_density_ten_thousandths,
-        .fp_version = facts->fp_version,
+        .page_count = facts->document.page_count,
+        .table_count = facts->document.table_count,
+        .text_coverage_hundredths = facts->ingested.text_coverage_hundredths,
+        .text_density_ten_thousandths = facts->ingested.text_density_ten_thousandths,
+        .fp_version = facts->document.fp_version,
     };
     struct profile_record old = {.seen_count = 0};
     struct profile_record profile;
@@ -118,7 +118,7 @@ static enum err apply_head(struct ctx *ctx, struct store_txn *txn, const struct 
         return err;
     }
     first = head.first_document_seq == 0;
-    first_text = !facts->scan && head.first_text_seq == 0;
+    first_text = !facts->ingested.scan && head.first_text_seq == 0;
     head.first_document_seq = first ? event->seq : head.first_document_seq;
     head.first_text_seq = first_text ? event->seq : head.first_text_seq;
     return first || first_text ? layout_head_write(ctx->arena, txn, &key, &head) : OK;
@@ -130,14 +130,14 @@ static enum err apply_facts(struct ctx *ctx, struct store_txn *txn, const struct
     struct sha256_digest measured = {{0}};
     enum err err = document_facts_read(event->facts, &facts);
 
-    if (err == OK && facts.layout_fingerprint.size > 0 &&
-        !sha256_parse(facts.layout_fingerprint, &measured)) {
+    if (err == OK && facts.document.layout_fingerprint.size > 0 &&
+        !sha256_parse(facts.document.layout_fingerprint, &measured)) {
         err = ERR_CORRUPT;
     }
     if (err == OK) {
         err = apply_document(ctx, txn, event, &facts);
     }
-    if (err != OK || facts.layout_fingerprint.size == 0) {
+    if (err != OK || facts.document.layout_fingerprint.size == 0) {
         return err;
     }
     err = apply_profile(ctx, txn, event, &facts, &measured);

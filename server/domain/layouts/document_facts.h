@@ -1,11 +1,9 @@
 /*
- * document_facts.h: an EVENT_DOCUMENT_INGESTED event, read from its runs of wire bytes without a copy,
- * and the row that names it.
+ * document_facts.h: an EVENT_DOCUMENT_INGESTED event, read without a copy, and the row that names it.
  *
- * Facts are a DocumentIngested whose `document` has the fields below 20 alone; content is the bytes of
- * Document's other fields. An answer puts them together as one Document: its facts, then its content.
- * `page_dimensions` stand last among a document's facts, so that a list, which answers the first
- * page's alone, copies a prefix.
+ * Facts are a DocumentIngested whose `document` has the fields below 20 only; content is the bytes of
+ * Document's other fields. `page_dimensions` are the last of a document's facts, so that they need not be
+ * read: a document may have 5,000 pages, and lists answer the first one's size.
  */
 #ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_DOCUMENT_FACTS_H
 #define ERRATA_SERVER_DOMAIN_LAYOUTS_DOCUMENT_FACTS_H
@@ -13,23 +11,15 @@
 #include "store/log.h"
 #include "store/record.h"
 
-#include <errata/v1/event.fields.h>
+#include <errata/v1/event.views.h>
+#include <errata/v1/layout_service.views.h>
 
-/* Slices are borrowed from the event; empty: absent. */
+/* Slices are borrowed from the event. */
 struct document_facts {
-    struct slice document; /* the bytes of Document's facts */
-    size_t first_page_end; /* in them: behind the first page's size */
-    struct slice profile; /* the bytes of LayoutProfile */
-    uint32_t text_coverage_hundredths;
-    uint32_t text_density_ten_thousandths;
-    bool scan;
-    struct slice id; /* the document's, as text */
-    struct slice document_id;
-    struct slice layout_fingerprint;
-    struct sha256_digest sha256;
-    struct slice fp_version;
-    uint32_t page_count;
-    uint32_t table_count; /* 0 where it was not counted */
+    struct document_ingested_view ingested;
+    struct document_view document; /* without its page sizes and its content */
+    struct slice pages; /* the run of page_dimensions, unread */
+    struct sha256_digest sha256; /* of `document` */
 };
 
 /* ERR_CORRUPT for facts that are none of a document. */

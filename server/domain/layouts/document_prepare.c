@@ -1,73 +1,38 @@
 /*
- * document_prepare.c: what was measured as the bytes of an event: rounded, fingerprinted, with what a
+ * document_prepare.c: what was measured as views of an event: rounded, fingerprinted, with what a
  * person should know about it. All that floats is decided here, outside of any transaction.
  */
 #include "server/domain/fingerprint/fingerprint.h"
 #include "server/domain/layouts/document_event.h"
-#include "store/base/wire.h"
 
-static void put_double(struct buffer *buffer, uint32_t field, double number)
-{
-    if (number != 0) {
-        wire_put_double(buffer, field, number);
-    }
-}
+/* What one page size takes at most: its header and two doubles. */
+#define PAGE_BYTES 21
 
-static void put_digest(struct buffer *buffer, uint32_t field, const struct sha256_digest *digest)
-{
-    char text[2 * SHA256_BYTES];
-
-    sha256_format(digest, text);
-    wire_put_bytes(buffer, field, slice_of(text, sizeof(text)));
-}
-
-/* One size: two doubles of a tag and 8 bytes, or none for 0. */
-static void put_page(struct buffer *buffer, const struct document_page *page)
-{
-    double width = fingerprint_round(page->width);
-    double height = fingerprint_round(page->height);
-
-    wire_put_header(buffer, DOCUMENT_PAGE_DIMENSIONS_FIELD,
-                    (width != 0 ? 9u : 0u) + (height != 0 ? 9u : 0u));
-    put_double(buffer, PAGE_SIZE_WIDTH_FIELD, width);
-    put_double(buffer, PAGE_SIZE_HEIGHT_FIELD, height);
-}
-
-static void put_warnings(struct buffer *buffer, const struct document_measures *measures)
+/* The runs of page sizes and of warnings. */
+static enum err put_lists(struct arena *arena, const struct document_measures *measures,
+                          struct document_view *document)
 {
     struct slice warnings[DOCUMENT_WARNINGS_MAX];
     size_t count = document_warnings(measures, warnings);
+    struct buffer warning_run = {0};
+    struct buffer pages = {0};
 
+    buffer_init(&warning_run, arena, count * 128);
     for (size_t i = 0; i < count; i++) {
-        wire_put_bytes(buffer, DOCUMENT_WARNINGS_FIELD, warnings[i]);
+        wire_put_bytes(&warning_run, DOCUMENT_WARNINGS_FIELD, warnings[i]);
     }
-}
-
-/* Sizes of pages stand last: see document_facts.h. */
-static enum err encode_facts(struct arena *arena, struct document_event *event)
-{
-    const struct document_measures *measures = event->measures;
-    struct buffer buffer = {0};
-
-    buffer_init(&buffer, arena, 1024 + (size_t)measures->page_count * 20);
-    wire_put_bytes(&buffer, DOCUMENT_DOCUMENT_ID_FIELD, measures->document_id);
-    wire_put_bytes_given(&buffer, DOCUMENT_LAYOUT_FINGERPRINT_FIELD, event->layout_fingerprint);
-    wire_put_varint(&buffer, DOCUMENT_PAGE_COUNT_FIELD, measures->page_count);
-    if (measures->has_table_count) {
-        wire_put_varint(&buffer, DOCUMENT_TABLE_COUNT_FIELD, measures->table_count);
-    }
-    put_double(&buffer, DOCUMENT_TEXT_COVERAGE_RATIO_FIELD, fingerprint_coverage(measures));
-    wire_put_varint_given(&buffer, DOCUMENT_TEXT_CHARS_FIELD, measures->text_chars);
-    wire_put_varint_given(&buffer, DOCUMENT_PAGES_READ_FIELD, measures->pages_read);
-    put_digest(&buffer, DOCUMENT_SHA256_FIELD, &measures->sha256);
-    wire_put_varint_given(&buffer, DOCUMENT_SIZE_BYTES_FIELD, measures->size_bytes);
-    put_warnings(&buffer, measures);
-    wire_put_bytes_given(&buffer, DOCUMENT_FP_VERSION_FIELD, measures->fp_version);
+    buffer_init(&pages, arena, (size_t)measures->page_count * PAGE_BYTES);
     for (uint32_t i = 0; i < measures->page_count; i++) {
-        put_page(&buffer, &measures->pages[i]);
+        const struct page_size_view page = {
+            .width = fingerprint_round(measures->pages[i].width),
+            .height = fingerprint_round(measures->pages[i].height),
+        };
+
+        page_size_view_put(&page, DOCUMENT_PAGE_DIMENSIONS_FIELD, &pages);
     }
-    event->facts = buffer_slice(&buffer);
-    return buffer_ok(&buffer) ? OK : ERR_MEMORY;
+    document->warnings.run = buffer_slice(&warning_run);
+    document->page_dimensions.run = buffer_slice(&pages);
+    return buffer_ok(&warning_run) && buffer_ok(&pages) ? OK : ERR_MEMORY;
 }
 
 /* The ends of pages and lines alone are no text. */
@@ -81,17 +46,34 @@ static bool is_white(struct slice text)
     return true;
 }
 
-/* A scan has no snippet, though each of its pages ends with a line feed. */
-static enum err encode_content(struct arena *arena, struct document_event *event)
+/* A text of a digest in the arena; empty without memory. */
+static struct slice digest_text(struct arena *arena, const struct sha256_digest *digest)
 {
-    struct slice snippet = event->measures->input_snippet;
-    struct buffer buffer = {0};
+    char text[2 * SHA256_BYTES];
+    struct slice copy = {NULL, 0};
 
-    buffer_init(&buffer, arena, snippet.size + 8);
-    wire_put_bytes_given(&buffer, DOCUMENT_INPUT_SNIPPET_FIELD,
-                         is_white(snippet) ? slice_of(NULL, 0) : snippet);
-    event->content = buffer_slice(&buffer);
-    return buffer_ok(&buffer) ? OK : ERR_MEMORY;
+    sha256_format(digest, text);
+    return arena_copy(arena, slice_of(text, sizeof(text)), &copy) ? copy : slice_of(NULL, 0);
+}
+
+/* What was measured. A scan has no snippet, though each of its pages ends with a line feed. */
+static enum err fill_document(struct arena *arena, const struct document_measures *measures,
+                              struct document_view *document)
+{
+    document->document_id = measures->document_id;
+    document->page_count = measures->page_count;
+    document->table_count = measures->table_count;
+    document->has_table_count = measures->has_table_count;
+    document->text_coverage_ratio = fingerprint_coverage(measures);
+    document->text_chars = measures->text_chars;
+    document->pages_read = measures->pages_read;
+    document->sha256 = digest_text(arena, &measures->sha256);
+    document->size_bytes = measures->size_bytes;
+    document->fp_version = measures->fp_version;
+    if (!is_white(measures->input_snippet)) {
+        document->input_snippet = measures->input_snippet;
+    }
+    return document->sha256.size > 0 ? put_lists(arena, measures, document) : ERR_MEMORY;
 }
 
 static enum err take_fingerprint(struct arena *arena, struct document_event *event)
@@ -103,8 +85,9 @@ static enum err take_fingerprint(struct arena *arena, struct document_event *eve
         return err;
     }
     event->measured = sha256(fingerprint.canonical_json);
+    event->document.has_layout_fingerprint = true;
     return arena_copy(arena, slice_of(fingerprint.text, sizeof(fingerprint.text)),
-                      &event->layout_fingerprint)
+                      &event->document.layout_fingerprint)
                ? OK
                : ERR_MEMORY;
 }
@@ -121,18 +104,16 @@ enum err document_prepare(struct ctx *ctx, const struct document_measures *measu
     }
     event->measures = measures;
     event->actor_user_id = actor_user_id;
-    event->scan = chars == 0;
-    event->text_coverage_hundredths = (uint32_t)(fingerprint_coverage(measures) * 100 + 0.5);
+    event->ingested.scan = chars == 0;
+    event->ingested.text_coverage_hundredths =
+        (uint32_t)(fingerprint_coverage(measures) * 100 + 0.5);
     chars = chars < DOCUMENT_DENSE_CHARACTERS ? chars : DOCUMENT_DENSE_CHARACTERS;
-    event->text_density_ten_thousandths = chars * (10000 / DOCUMENT_DENSE_CHARACTERS);
+    event->ingested.text_density_ten_thousandths = chars * (10000 / DOCUMENT_DENSE_CHARACTERS);
     if (measures->has_table_count) {
         err = take_fingerprint(ctx->arena, event);
     }
     if (err == OK) {
-        err = encode_facts(ctx->arena, event);
-    }
-    if (err == OK) {
-        err = encode_content(ctx->arena, event);
+        err = fill_document(ctx->arena, measures, &event->document);
     }
     if (err == OK) {
         *ret_event = event;

@@ -5,7 +5,6 @@
 
 #include "server/domain/layouts/document_facts.h"
 #include "server/domain/layouts/page_walk.h"
-#include "store/base/wire.h"
 
 enum err document_read(struct store_txn *txn, struct org_id org, struct slice document_id,
                        struct event *ret_event)
@@ -34,7 +33,7 @@ enum err document_read_by_id(struct store_txn *txn, struct org_id org, struct uu
         err = document_facts_read(event.facts, &facts);
     }
     /* The document may stand in a later event by now. */
-    return err != OK ? err : document_read(txn, org, facts.document_id, ret_event);
+    return err != OK ? err : document_read(txn, org, facts.document.document_id, ret_event);
 }
 
 enum err document_find(struct store_txn *txn, struct org_id org, struct slice document_id,
@@ -69,7 +68,7 @@ static enum err read_first_scan(struct store_txn *txn, struct org_id org, uint64
         err = document_facts_read(event.facts, &facts);
     }
     if (err == OK) {
-        *ret_scan = facts.scan;
+        *ret_scan = facts.ingested.scan;
     }
     return err;
 }
@@ -93,67 +92,58 @@ enum err document_is_scan(struct store_txn *txn, struct org_id org, struct slice
     return OK;
 }
 
-/* A Document: a part of its facts, then its content. */
-static void put_document(struct buffer *body, uint32_t field, struct slice facts,
-                         struct slice content)
-{
-    wire_put_header(body, field, facts.size + content.size);
-    buffer_append(body, facts);
-    buffer_append(body, content);
-}
-
-enum err document_append(struct buffer *body, uint32_t field, const struct event *event,
-                         struct document_detail detail)
+enum err document_of_event(const struct event *event, struct document_detail detail,
+                           struct document_view *ret_document)
 {
     struct document_facts facts;
-    struct slice shown = {NULL, 0};
+    struct slice rest = {NULL, 0};
+    struct slice page = {NULL, 0};
     enum err err = document_facts_read(event->facts, &facts);
+
+    if (err == OK && detail.content) {
+        err = document_facts_snippet(event->content, &facts.document.input_snippet);
+    }
+    if (err != OK) {
+        return err;
+    }
+    facts.document.page_dimensions.run = facts.pages;
+    rest = facts.pages;
+    if (detail.first_page_alone && view_next(&rest, &page)) {
+        facts.document.page_dimensions.run.size -= rest.size;
+    }
+    *ret_document = facts.document;
+    return OK;
+}
+
+enum err document_profile_of_event(const struct event *event, struct slice *ret_profile)
+{
+    struct document_facts facts;
+    enum err err = document_facts_read(event->facts, &facts);
+
+    if (err == OK) {
+        *ret_profile = facts.ingested.profile;
+    }
+    return err;
+}
+
+enum err document_ingested_of_event(struct arena *arena, const struct event *event,
+                                    bool with_content, struct document_ingested_view *ret_ingested)
+{
+    struct document_ingested_view ingested;
+    struct buffer document = {0};
+    enum err err = document_ingested_view_read(event->facts, &ingested);
 
     if (err != OK) {
         return err;
     }
-    shown = facts.document;
-    shown.size = detail.first_page_alone ? facts.first_page_end : shown.size;
-    put_document(body, field, shown, detail.content ? event->content : slice_of(NULL, 0));
-    return buffer_ok(body) ? OK : ERR_MEMORY;
-}
-
-enum err document_append_profile(struct buffer *body, uint32_t field, const struct event *event)
-{
-    struct document_facts facts;
-    enum err err = document_facts_read(event->facts, &facts);
-
-    if (err != OK || facts.profile.size == 0) {
-        return err;
+    if (with_content && event->content.size > 0) {
+        buffer_init(&document, arena, ingested.document.size + event->content.size);
+        buffer_append(&document, ingested.document);
+        buffer_append(&document, event->content);
+        ingested.document = buffer_slice(&document);
     }
-    wire_put_bytes(body, field, facts.profile);
-    return buffer_ok(body) ? OK : ERR_MEMORY;
-}
-
-enum err document_append_ingested(struct arena *arena, struct buffer *body, uint32_t field,
-                                  const struct event *event, bool with_content)
-{
-    struct slice content = with_content ? event->content : slice_of(NULL, 0);
-    struct wire_reader reader = wire_reader_of(event->facts);
-    struct wire_field read = {0};
-    struct buffer message = {0};
-    enum err err = OK;
-
-    buffer_init(&message, arena, event->facts.size + content.size + 8);
-    for (err = wire_next(&reader, &read); err == OK; err = wire_next(&reader, &read)) {
-        if (read.number == DOCUMENT_INGESTED_DOCUMENT_FIELD) {
-            put_document(&message, read.number, read.bytes, content);
-        } else if (read.type == WIRE_BYTES) {
-            wire_put_bytes(&message, read.number, read.bytes);
-        } else {
-            wire_put_raw(&message, read.number, read.type, read.value);
-        }
-    }
-    if (err != ERR_NOT_FOUND) {
-        return ERR_CORRUPT;
-    }
-    wire_put_bytes(body, field, buffer_slice(&message));
-    return buffer_ok(&message) && buffer_ok(body) ? OK : ERR_MEMORY;
+    *ret_ingested = ingested;
+    return with_content && !buffer_ok(&document) ? ERR_MEMORY : OK;
 }
 
 /* The document of a list's row. */
@@ -162,6 +152,7 @@ static enum err take_row(struct store_txn *txn, const struct document_list *list
 {
     const struct document_detail detail = {.content = list->content, .first_page_alone = true};
     struct event event;
+    struct document_view document;
     int64_t created_at_us = 0;
     uint64_t seq = 0;
     enum err err = key_read_newest_first(key, &created_at_us, &seq);
@@ -169,9 +160,13 @@ static enum err take_row(struct store_txn *txn, const struct document_list *list
     if (err == OK) {
         err = document_event_read(txn, list->org, seq, &event);
     }
-    return err != OK
-               ? err
-               : document_append(body, LIST_DOCUMENTS_RESPONSE_DOCUMENTS_FIELD, &event, detail);
+    if (err == OK) {
+        err = document_of_event(&event, detail, &document);
+    }
+    if (err == OK) {
+        document_view_put(&document, LIST_DOCUMENTS_RESPONSE_DOCUMENTS_FIELD, body);
+    }
+    return err;
 }
 
 enum err document_list_write(struct store_txn *txn, struct document_list *list, struct buffer *body,

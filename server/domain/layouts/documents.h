@@ -11,7 +11,8 @@
 #include "store/base/buffer.h"
 #include "store/log.h"
 
-#include <errata/v1/layout_service.fields.h>
+#include <errata/v1/event.views.h>
+#include <errata/v1/layout_service.views.h>
 
 /* What a text density of 1 is: characters of page 1. */
 #define DOCUMENT_DENSE_CHARACTERS 2500
@@ -55,15 +56,15 @@ struct document_detail {
     bool first_page_alone; /* of page_dimensions */
 };
 
-/* Append, as field `field`: the Document of an EVENT_DOCUMENT_INGESTED event; its LayoutProfile as of
- * then (nothing where it has none); the whole DocumentIngested. */
-MUST_CHECK enum err document_append(struct buffer *body, uint32_t field, const struct event *event,
-                                    struct document_detail detail);
-MUST_CHECK enum err document_append_profile(struct buffer *body, uint32_t field,
-                                            const struct event *event);
-MUST_CHECK enum err document_append_ingested(struct arena *arena, struct buffer *body,
-                                             uint32_t field, const struct event *event,
-                                             bool with_content);
+/* The Document of an EVENT_DOCUMENT_INGESTED event, borrowed from it. */
+MUST_CHECK enum err document_of_event(const struct event *event, struct document_detail detail,
+                                      struct document_view *ret_document);
+/* The bytes of its LayoutProfile as of then; empty if it has none. */
+MUST_CHECK enum err document_profile_of_event(const struct event *event, struct slice *ret_profile);
+/* The whole DocumentIngested; its document is put together in the arena if it has content. */
+MUST_CHECK enum err document_ingested_of_event(struct arena *arena, const struct event *event,
+                                               bool with_content,
+                                               struct document_ingested_view *ret_ingested);
 
 /* One page of documents, newest first, each with its first page's size alone. */
 struct document_list {

@@ -208,6 +208,7 @@ static void test_profile_in_event(void **state)
         uint64_t seq = ingest_number(world, i, 1 + i * i % LAYOUTS);
         Errata__V1__IngestDocumentResponse *answer = paper_answer(world, seq);
         struct store_txn *txn = NULL;
+        struct slice profile = {NULL, 0};
         struct buffer told;
         struct buffer read;
         struct event event;
@@ -216,7 +217,8 @@ static void test_profile_in_event(void **state)
         buffer_init(&read, &world->arena, 256);
         assert_int_equal(store_begin(world->backend, STORE_READ, &txn), OK);
         assert_int_equal(log_read(txn, paper_org(), seq, &event), OK);
-        assert_int_equal(document_append_profile(&told, 1, &event), OK);
+        assert_int_equal(document_profile_of_event(&event, &profile), OK);
+        wire_put_bytes_given(&told, 1, profile);
         assert_int_equal(profile_append(&world->arena, txn, paper_org(),
                                         slice_text(answer->document->layout_fingerprint), 1, &read),
                          OK);

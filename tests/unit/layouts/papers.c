@@ -88,15 +88,17 @@ Errata__V1__IngestDocumentResponse *paper_answer(struct store_world *world, uint
     const struct document_detail detail = {.content = true};
     struct store_txn *txn = begin_read(world);
     Errata__V1__IngestDocumentResponse *answer = NULL;
+    struct document_view document;
+    struct slice profile = {NULL, 0};
     struct buffer body;
     struct event event;
 
     buffer_init(&body, &world->arena, 256);
     assert_int_equal(log_read(txn, paper_org(), seq, &event), OK);
-    assert_int_equal(
-        document_append(&body, INGEST_DOCUMENT_RESPONSE_DOCUMENT_FIELD, &event, detail), OK);
-    assert_int_equal(document_append_profile(&body, INGEST_DOCUMENT_RESPONSE_PROFILE_FIELD, &event),
-                     OK);
+    assert_int_equal(document_of_event(&event, detail, &document), OK);
+    document_view_put(&document, INGEST_DOCUMENT_RESPONSE_DOCUMENT_FIELD, &body);
+    assert_int_equal(document_profile_of_event(&event, &profile), OK);
+    wire_put_bytes_given(&body, INGEST_DOCUMENT_RESPONSE_PROFILE_FIELD, profile);
     store_abort(txn);
     answer = errata__v1__ingest_document_response__unpack(NULL, body.size, body.data);
     assert_non_null(answer);

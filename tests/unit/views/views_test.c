@@ -293,6 +293,46 @@ static void test_parts_are_one_message(void **state)
         ERR_CORRUPT);
 }
 
+/* Goal: a range of numbers is read and nothing of the rest, of which nothing is checked; what is
+ * always set counts only within the range. Method: the facts of a message, all and to below a field; its
+ * content, which has no id; a number below the range; a cut field in the range and after it. */
+static void test_a_range_is_read(void **state)
+{
+    struct viewed_view view = sample(*state);
+    struct viewed_view read;
+    struct slice whole = write_view(&view, *state);
+    struct slice rest = {NULL, 0};
+    struct slice content = {NULL, 0};
+    struct buffer facts;
+
+    buffer_init(&facts, *state, 0);
+    view_write_range(&viewed_view_type, &view, 0, VIEW_CONTENT_FIELD_MIN, &facts);
+    assert_int_equal(
+        view_read_range(&viewed_view_type, whole, 1, VIEW_CONTENT_FIELD_MIN, &read, &content), OK);
+    assert_int_equal(content.size, whole.size - facts.size);
+    assert_true(uuid_equal(read.id, view.id));
+    assert_int_equal(read.large, view.large);
+    assert_int_equal(read.words.count, 0);
+    assert_int_equal(view_read_range(&viewed_view_type, whole, 1, VIEWED_SMALL_FIELD, &read, &rest),
+                     OK);
+    assert_true(slice_equal(read.name, view.name));
+    assert_int_equal(read.large, 0);
+    assert_int_equal(view_read_range(&viewed_view_type, content, VIEW_CONTENT_FIELD_MIN, UINT32_MAX,
+                                     &read, &rest),
+                     OK);
+    assert_int_equal(rest.size, 0);
+    assert_true(slice_equal(read.words.run, view.words.run));
+    assert_int_equal(
+        view_read_range(&viewed_view_type, whole, VIEWED_NAME_FIELD, UINT32_MAX, &read, &rest),
+        ERR_CORRUPT);
+    assert_int_equal(view_read_range(&viewed_view_type, content, 1, UINT32_MAX, &read, &rest),
+                     ERR_CORRUPT);
+    whole.size = facts.size - 1;
+    assert_int_equal(
+        view_read_range(&viewed_view_type, whole, 1, VIEW_CONTENT_FIELD_MIN, &read, &rest),
+        ERR_CORRUPT);
+}
+
 /* Goal: lists are walked element by element. Method: three words and three numbers. */
 static void test_lists_are_walked(void **state)
 {
@@ -454,6 +494,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_round_trip_equals_protobuf_c, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_parts_are_one_message, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_range_is_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_lists_are_walked, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_damage_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_missing_field_is_refused, set_up, tear_down),

@@ -4,7 +4,7 @@
 #include "tests/command/world.h"
 
 #include <errata/v1/admin_service.pb-c.h>
-#include <errata/v1/correction_service.pb-c.h>
+#include <errata/v1/feedback_service.pb-c.h>
 
 #include <setjmp.h>
 #include <stdarg.h>

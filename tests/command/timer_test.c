@@ -5,7 +5,7 @@
 #include "server/domain/events/feedback.h"
 #include "tests/command/world.h"
 
-#include <errata/v1/correction_service.pb-c.h>
+#include <errata/v1/feedback_service.pb-c.h>
 #include <errata/v1/role.fields.h>
 
 #include <setjmp.h>
@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#define CAPTURE_PATH "/errata.v1.CorrectionService/CaptureEvent"
+#define CAPTURE_PATH "/errata.v1.FeedbackService/CaptureFeedbackEvent"
 /* What one run of the command works in. */
 #define RUN_BYTES (4u << 20)
 
@@ -103,7 +103,7 @@ static void prepare(struct world *world, const char *layout, struct capture_even
 {
     const struct event_caller caller = {.role = ROLE_ADMIN, .key_id = world->key_id};
     const struct capture_input input = {
-        .event_type = EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
+        .event_type = FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
         .actor_user_id = SLICE("anna"),
         .layout_fingerprint = slice_text(layout),
         .before_json = slice_text(before),
@@ -116,13 +116,15 @@ static void prepare(struct world *world, const char *layout, struct capture_even
 static struct plain_call capture_by_call(struct world *world, const char *layout, const char *key)
 {
     Errata__V1__FeedbackEvent event = ERRATA__V1__FEEDBACK_EVENT__INIT;
-    Errata__V1__CaptureEventRequest request = ERRATA__V1__CAPTURE_EVENT_REQUEST__INIT;
+    Errata__V1__CaptureFeedbackEventRequest request =
+        ERRATA__V1__CAPTURE_FEEDBACK_EVENT_REQUEST__INIT;
     struct plain_call plain;
     struct slice head = arena_printf(&world->arena, CAPTURE_PATH "\nauthorization: %s\n%s%s%s",
                                      world->admin, key != NULL ? "idempotency-key: " : "",
                                      key != NULL ? key : "", key != NULL ? "\n" : "");
 
-    event.event_type = ERRATA__V1__EVENT_TYPE__EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
+    event.event_type =
+        ERRATA__V1__FEEDBACK_EVENT_TYPE__FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
     event._actor_user_id_case = ERRATA__V1__FEEDBACK_EVENT___ACTOR_USER_ID_ACTOR_USER_ID;
     event.actor_user_id = (char *)(uintptr_t) "anna";
     event._layout_fingerprint_case =

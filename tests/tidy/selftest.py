@@ -83,10 +83,10 @@ def layer_cases():
                       USES call http2 HEADERS net)
         errata_module(pipeline DIR server/pipeline USES call store PROGRAM_ONLY)""")
     yield "grpc sees http2", run("server/grpc/a.c", '#include "server/http2/http2.h"'), None
-    yield "grpc sees calls", run("server/grpc/a.c", '#include "server/call/call.h"'), None
-    yield "calls see grpc", run("server/call/a.c", '#include "server/grpc/server.h"'), "does not use"
+    yield "calls see grpc", run("server/call/a.c", '#include "server/grpc/grpc.h"'), "does not use"
     yield "calls see http2", run("server/call/a.c", '#include "server/http2/h2.h"'), "does not use"
-    yield "the pipeline sees grpc", run("server/pipeline/a.c", '#include "server/grpc/server.h"'), \
+    yield "the pipeline sees calls", run("server/pipeline/a.c", '#include "server/call/call.h"'), None
+    yield "the pipeline sees grpc", run("server/pipeline/a.c", '#include "server/grpc/grpc.h"'), \
         "does not use"
     yield "grpc sees store", run("server/grpc/a.c", '#include "store/log.h"'), "does not use"
     yield "base sees store", run("store/base/a.c", '#include "store/log.h"'), "does not use"

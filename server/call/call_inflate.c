@@ -240,11 +240,14 @@ static void call_inflations_start(struct call_server *server)
 
 /* --- what the call sees --- */
 
-/* Inflates into the server's own buffer; not `ret_ended` where that is too small. */
-static enum err call_inflate_small(struct call_server *server, struct slice packed,
-                                   size_t *ret_bytes, bool *ret_ended)
+/* Inflates into the server's own buffer, at most one byte more than the message may come to; not
+ * `ret_ended` where there is more. */
+static enum err call_inflate_small(struct call_core *core, struct slice packed, size_t *ret_bytes,
+                                   bool *ret_ended)
 {
-    struct call_inflations *line = &server->inflations;
+    struct call_inflations *line = &core->server->inflations;
+    size_t max = core->inflation.max;
+    size_t room = max < sizeof(line->small) ? max + 1 : sizeof(line->small);
     size_t size = 0;
     enum err err = OK;
 
@@ -254,11 +257,10 @@ static enum err call_inflate_small(struct call_server *server, struct slice pack
     if (err == OK) {
         gzip_inflater_begin(line->inflater, packed);
     }
-    while (err == OK && !*ret_ended && size < sizeof(line->small)) {
+    while (err == OK && !*ret_ended && size < room) {
         size_t made = 0;
 
-        err = gzip_inflater_step(line->inflater, line->small + size, sizeof(line->small) - size,
-                                 &made, ret_ended);
+        err = gzip_inflater_step(line->inflater, line->small + size, room - size, &made, ret_ended);
         size += made;
     }
     *ret_bytes = size;
@@ -278,7 +280,7 @@ static bool call_inflate_here(struct call_core *core, struct slice packed)
         gzip_stated_bytes(packed) > CALL_INFLATE_HERE_BYTES) {
         return false;
     }
-    err = call_inflate_small(server, packed, &size, &ended);
+    err = call_inflate_small(core, packed, &size, &ended);
     if (err == OK && !ended && size <= core->inflation.max) {
         return false; /* it is not what it states */
     }

@@ -6,6 +6,7 @@
 #include "server/pipeline/caller.h"
 #include "server/pipeline/env.h"
 #include "server/pipeline/service.h"
+#include "store/base/wire.h"
 
 #include <errata/v1/extraction_service.fields.h>
 #include <errata/v1/extraction_service.handlers.h>
@@ -73,10 +74,14 @@ extraction_service_record_extraction_answer(struct service *service, struct stor
                                             struct reply *reply)
 {
     const struct extraction_stored stored = {result->first_seq, result->count};
+    struct slice extraction = {NULL, 0};
+    enum err err = extraction_find_stored(txn, result->org, &stored, &extraction);
 
     (void)service;
     (void)request;
     (void)prepared;
-    return extraction_append_stored(txn, result->org, &stored,
-                                    RECORD_EXTRACTION_RESPONSE_EXTRACTION_FIELD, reply->body);
+    if (err == OK) {
+        wire_put_bytes(reply->body, RECORD_EXTRACTION_RESPONSE_EXTRACTION_FIELD, extraction);
+    }
+    return err;
 }

@@ -19,6 +19,7 @@ enum err admin_service_get_settings_read(struct service *service, struct store_t
                                          const Errata__V1__GetSettingsRequest *request,
                                          void *prepared, struct reply *reply)
 {
+    struct organization_settings_view view;
     struct settings settings;
     struct org_id org;
     enum err err = resolve_org(service, txn, request->org_id, &org);
@@ -30,8 +31,9 @@ enum err admin_service_get_settings_read(struct service *service, struct store_t
     if (err != OK) {
         return err;
     }
-    settings_write(reply->body, GET_SETTINGS_RESPONSE_SETTINGS_FIELD, &settings);
-    return buffer_ok(reply->body) ? OK : ERR_MEMORY;
+    view = settings_view_of(&settings);
+    organization_settings_view_put(&view, GET_SETTINGS_RESPONSE_SETTINGS_FIELD, reply->body);
+    return OK;
 }
 
 /* What is asked for; each bad value is named. */
@@ -93,6 +95,7 @@ enum err admin_service_update_settings_answer(struct service *service, struct st
                                               void *prepared, const struct work_result *result,
                                               struct reply *reply)
 {
+    struct slice settings = {NULL, 0};
     struct event event;
     enum err err = log_read(txn, result->org, result->first_seq, &event);
 
@@ -102,5 +105,9 @@ enum err admin_service_update_settings_answer(struct service *service, struct st
     if (err != OK) {
         return err;
     }
-    return settings_append_after(reply->body, UPDATE_SETTINGS_RESPONSE_SETTINGS_FIELD, &event);
+    err = settings_after_event(&event, &settings);
+    if (err == OK) {
+        wire_put_bytes(reply->body, UPDATE_SETTINGS_RESPONSE_SETTINGS_FIELD, settings);
+    }
+    return err;
 }

@@ -8,8 +8,8 @@
 
 #include <errata/v1/event.views.h>
 
-/* What an envelope takes on the wire beside its texts, generously. */
-#define ENVELOPE_BYTES 256
+/* What the subjects of an event take as a rule. */
+#define SUBJECTS_BYTES 256
 
 static const struct slice subject_names[] = {
     [SUBJECT_LAYOUT] = {(const uint8_t *)"layout", 6},
@@ -57,7 +57,7 @@ static enum err put_subjects(struct arena *arena, const struct event *event, str
 {
     struct buffer run;
 
-    buffer_init(&run, arena, ENVELOPE_BYTES);
+    buffer_init(&run, arena, SUBJECTS_BYTES);
     for (size_t i = 0; i < event->subject_count; i++) {
         const struct subject_view subject = {
             .kind = subject_name(event->subjects[i].kind),
@@ -75,10 +75,11 @@ static struct slice digest_slice(const struct sha256_digest *digest)
     return slice_of(digest->bytes, SHA256_BYTES);
 }
 
-/* All but the payload, whose fields have higher numbers. */
-static enum err put_envelope(struct arena *arena, struct buffer *body, const struct event *event)
+/* The event without its payload. */
+static enum err fill_envelope(struct arena *arena, const struct event *event,
+                              struct event_view *view)
 {
-    struct event_view view = {
+    *view = (struct event_view){
         .id = event->id,
         .seq = event->seq,
         .kind = (enum event_kind)event->kind,
@@ -95,70 +96,71 @@ static enum err put_envelope(struct arena *arena, struct buffer *body, const str
         .previous_sha256 = digest_slice(&event->previous_sha256),
         .content_removed = event->content_removed,
     };
-    enum err err = put_subjects(arena, event, &view.subjects.run);
-
-    event_view_write(&view, body);
-    return err;
+    return put_subjects(arena, event, &view->subjects.run);
 }
 
-/* A payload whose two runs one behind the other are the message. */
-static void put_runs(struct buffer *body, uint32_t field, struct slice facts, struct slice content)
+/* The payload's message: facts and content are two runs that together are the message; of a document,
+ * the message within it. A token's hash is left out. */
+static enum err read_payload(struct arena *arena, const struct event *event, bool with_content,
+                             struct slice *ret_payload)
 {
-    wire_put_header(body, field, facts.size + content.size);
-    buffer_append(body, facts);
-    buffer_append(body, content);
-}
-
-/* The payload: facts and content are two runs that together are the message; of a document, the
- * message within it. */
-static enum err put_payload(struct arena *arena, struct buffer *body, const struct event *event,
-                            bool with_content)
-{
-    struct slice facts = event->facts;
-    struct slice content = with_content ? event->content : slice_of(NULL, 0);
     struct document_ingested_view ingested;
+    struct buffer whole;
     enum err err = OK;
 
-    switch (event->kind) {
+    if (event->kind == EVENT_TOKEN_CREATED) {
+        return admin_public_facts(event, ret_payload);
+    }
+    if (!with_content || event->content.size == 0) {
+        *ret_payload = event->facts;
+        return OK;
+    }
+    if (event->kind == EVENT_DOCUMENT_INGESTED) {
+        err = document_ingested_of_event(arena, event, &ingested);
+        if (err == OK &&
+            !view_encode(&document_ingested_view_type, &ingested, arena, ret_payload)) {
+            err = ERR_MEMORY;
+        }
+        return err;
+    }
+    buffer_init(&whole, arena, event->facts.size + event->content.size);
+    buffer_append(&whole, event->facts);
+    buffer_append(&whole, event->content);
+    *ret_payload = buffer_slice(&whole);
+    return buffer_ok(&whole) ? OK : ERR_MEMORY;
+}
+
+#define SET_PAYLOAD(member)                                                                        \
+    view->member = payload;                                                                        \
+    view->has_##member = true;                                                                     \
+    return OK
+
+static enum err set_payload(enum event_kind_number kind, struct slice payload,
+                            struct event_view *view)
+{
+    switch (kind) {
     case EVENT_FEEDBACK:
-        put_runs(body, EVENT_FEEDBACK_EVENT_FIELD, facts, content);
-        return OK;
+        SET_PAYLOAD(feedback_event);
     case EVENT_ORGANIZATION_CREATED:
-        wire_put_bytes(body, EVENT_ORGANIZATION_CREATED_FIELD, facts);
-        return OK;
+        SET_PAYLOAD(organization_created);
     case EVENT_TOKEN_CREATED:
-        err = admin_public_facts(event, &facts);
-        if (err == OK) {
-            wire_put_bytes(body, EVENT_TOKEN_CREATED_FIELD, facts);
-        }
-        return err;
+        SET_PAYLOAD(token_created);
     case EVENT_TOKEN_REVOKED:
-        wire_put_bytes(body, EVENT_TOKEN_REVOKED_FIELD, facts);
-        return OK;
+        SET_PAYLOAD(token_revoked);
     case EVENT_DOCUMENT_INGESTED:
-        err = document_ingested_of_event(arena, event, with_content, &ingested);
-        if (err == OK) {
-            document_ingested_view_put(&ingested, EVENT_DOCUMENT_INGESTED_FIELD, body);
-        }
-        return err;
+        SET_PAYLOAD(document_ingested);
     case EVENT_MAPPING_SUGGESTED:
-        wire_put_bytes(body, EVENT_MAPPING_SUGGESTED_FIELD, facts);
-        return OK;
+        SET_PAYLOAD(mapping_suggested);
     case EVENT_MAPPING_APPLIED:
-        wire_put_bytes(body, EVENT_MAPPING_APPLIED_FIELD, facts);
-        return OK;
+        SET_PAYLOAD(mapping_applied);
     case EVENT_EXPOSURE_RECORDED:
-        wire_put_bytes(body, EVENT_EXPOSURE_RECORDED_FIELD, facts);
-        return OK;
+        SET_PAYLOAD(exposure_recorded);
     case EVENT_EXTRACTION_RECORDED:
-        wire_put_bytes(body, EVENT_EXTRACTION_RECORDED_FIELD, facts);
-        return OK;
+        SET_PAYLOAD(extraction_recorded);
     case EVENT_PROMPT_TEMPLATE_PUT:
-        put_runs(body, EVENT_PROMPT_TEMPLATE_FIELD, facts, content);
-        return OK;
+        SET_PAYLOAD(prompt_template);
     case EVENT_SETTINGS_UPDATED:
-        wire_put_bytes(body, EVENT_SETTINGS_UPDATED_FIELD, facts);
-        return OK;
+        SET_PAYLOAD(settings_updated);
     }
     return ERR_CORRUPT;
 }
@@ -166,20 +168,18 @@ static enum err put_payload(struct arena *arena, struct buffer *body, const stru
 enum err event_wire_put(struct arena *arena, struct buffer *body, uint32_t field,
                         const struct event *event, bool with_content)
 {
-    struct buffer encoded;
-    enum err err = OK;
+    struct event_view view;
+    struct slice payload = {NULL, 0};
+    enum err err = fill_envelope(arena, event, &view);
 
-    buffer_init(&encoded, arena, ENVELOPE_BYTES + event->facts.size + event->content.size);
-    err = put_envelope(arena, &encoded, event);
     if (err == OK) {
-        err = put_payload(arena, &encoded, event, with_content);
+        err = read_payload(arena, event, with_content, &payload);
     }
-    if (err != OK) {
-        return err;
+    if (err == OK) {
+        err = set_payload(event->kind, payload, &view);
     }
-    if (!buffer_ok(&encoded)) {
-        return ERR_MEMORY;
+    if (err == OK) {
+        event_view_put(&view, field, body);
     }
-    wire_put_bytes(body, field, buffer_slice(&encoded));
-    return OK;
+    return err;
 }

@@ -158,26 +158,21 @@ enum err feedback_service_batch_capture_feedback_events_write(
 }
 
 /* One event of a batch's answer: its id, its time, and whether it was reduced. */
-static enum err answer_one(struct service *service, const struct event *event, struct buffer *body)
+static enum err answer_one(const struct event *event, struct buffer *body)
 {
-    char id[UUID_TEXT_BYTES];
-    struct feedback_event_view view;
-    struct buffer message = {0};
-    enum err err = feedback_view_read(event, &view);
+    struct feedback_event_view stored;
+    enum err err = feedback_view_read(event, &stored);
+    const struct feedback_event_view told = {
+        .id = event->id,
+        .created_at_us = event->created_at_us,
+        .has_created_at = true,
+        .reduced = err == OK && stored.reduced,
+    };
 
-    if (err != OK) {
-        return err;
+    if (err == OK) {
+        feedback_event_view_put(&told, BATCH_CAPTURE_FEEDBACK_EVENTS_RESPONSE_EVENTS_FIELD, body);
     }
-    uuid_format(event->id, id);
-    buffer_init(&message, service->ctx->arena, 64);
-    wire_put_bytes(&message, FEEDBACK_EVENT_ID_FIELD, slice_of(id, sizeof(id)));
-    wire_put_timestamp(&message, FEEDBACK_EVENT_CREATED_AT_FIELD, event->created_at_us);
-    if (view.reduced) {
-        wire_put_varint(&message, FEEDBACK_EVENT_REDUCED_FIELD, 1);
-    }
-    wire_put_bytes(body, BATCH_CAPTURE_FEEDBACK_EVENTS_RESPONSE_EVENTS_FIELD,
-                   buffer_slice(&message));
-    return buffer_ok(&message) && buffer_ok(body) ? OK : ERR_MEMORY;
+    return err;
 }
 
 enum err feedback_service_batch_capture_feedback_events_answer(
@@ -187,6 +182,7 @@ enum err feedback_service_batch_capture_feedback_events_answer(
 {
     enum err err = OK;
 
+    (void)service;
     (void)request;
     (void)prepared;
     for (uint32_t i = 0; i < result->count && err == OK; i++) {
@@ -194,7 +190,7 @@ enum err feedback_service_batch_capture_feedback_events_answer(
 
         err = log_read(txn, result->org, result->first_seq + i, &event);
         if (err == OK) {
-            err = answer_one(service, &event, reply->body);
+            err = answer_one(&event, reply->body);
         }
     }
     return err;

@@ -166,13 +166,14 @@ layout_service_compute_fingerprint_read(struct service *service, struct store_tx
                                         void *prepared, struct reply *reply)
 {
     const struct layout_fingerprint *fingerprint = prepared;
+    const struct compute_fingerprint_response_view response = {
+        .canonical_json = fingerprint->canonical_json,
+        .layout_fingerprint = slice_of(fingerprint->text, sizeof(fingerprint->text)),
+    };
 
     (void)service;
     (void)txn;
     (void)request;
-    wire_put_bytes(reply->body, COMPUTE_FINGERPRINT_RESPONSE_CANONICAL_JSON_FIELD,
-                   fingerprint->canonical_json);
-    wire_put_bytes(reply->body, COMPUTE_FINGERPRINT_RESPONSE_LAYOUT_FINGERPRINT_FIELD,
-                   slice_of(fingerprint->text, sizeof(fingerprint->text)));
-    return buffer_ok(reply->body) ? OK : ERR_MEMORY;
+    compute_fingerprint_response_view_write(&response, reply->body);
+    return OK;
 }

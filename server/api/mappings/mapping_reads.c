@@ -1,6 +1,6 @@
 /*
  * mapping_reads.c: MappingService's reads: MatchLines, GetMapping, ListMappings. The lines are folded in
- * the stage before; what is known of them the domain writes as the answer's bytes.
+ * the stage before; the domain finds what is known of them.
  */
 #include "server/domain/mappings/list.h"
 #include "server/domain/mappings/match.h"
@@ -13,6 +13,10 @@
 
 #include <errata/v1/mapping_service.fields.h>
 #include <errata/v1/mapping_service.handlers.h>
+#include <errata/v1/mapping_service.views.h>
+
+/* What a candidate takes as a rule: a UUID and two SKUs of 20 characters. */
+#define CANDIDATE_BYTES 128
 
 /* The lines with their SKUs as they are compared. */
 static enum err fold_lines(struct service *service, const Errata__V1__MatchLinesRequest *request,
@@ -97,11 +101,69 @@ static enum err read_as_of(struct service *service, struct store_txn *txn,
     return err;
 }
 
+static void put_candidate(struct buffer *run, const struct candidate *candidate)
+{
+    const struct mapping_record *record = &candidate->row.record;
+    const struct mapping_candidate_view view = {
+        .mapping_id = record->id,
+        .customer_sku = record->customer_sku,
+        .internal_sku = record->internal_sku,
+        .match_method = candidate->method,
+        .confidence = candidate->confidence,
+    };
+
+    mapping_candidate_view_put(&view, LINE_MATCH_CANDIDATES_FIELD, run);
+}
+
+static enum err put_line(struct arena *scratch, const struct match_found *found,
+                         struct buffer *body)
+{
+    struct line_match_view view = {.match_method = found->method};
+    struct buffer run;
+
+    if (found->confirmed != NULL) {
+        view.mapping_id = found->confirmed->id;
+        view.internal_sku = found->confirmed->internal_sku;
+        view.confidence = 1;
+        view.has_confidence = true;
+    }
+    buffer_init(&run, scratch, found->candidates.count * CANDIDATE_BYTES);
+    for (size_t i = 0; i < found->candidates.count; i++) {
+        put_candidate(&run, &found->candidates.items[i]);
+    }
+    view.candidates.run = buffer_slice(&run);
+    line_match_view_put(&view, MATCH_LINES_RESPONSE_LINES_FIELD, body);
+    return buffer_ok(&run) ? OK : ERR_MEMORY;
+}
+
+/* Each line needs memory of its own, and no more than one at a time. */
+static enum err put_lines(struct service *service, struct store_txn *txn, struct match *match,
+                          struct buffer *body)
+{
+    size_t limit = service->ctx->arena->limit_bytes;
+    struct match_found *found = arena_alloc(service->ctx->arena, sizeof(*found));
+    struct arena scratch;
+    enum err err = found == NULL ? ERR_MEMORY : OK;
+
+    arena_init(&scratch, MATCH_LINE_BYTES_MAX < limit ? MATCH_LINE_BYTES_MAX : limit);
+    for (size_t i = 0; i < match->line_count && err == OK; i++) {
+        err = service_is_cancelled(service) ? ERR_CANCELLED
+                                            : match_find_line(&scratch, txn, match, i, found);
+        if (err == OK) {
+            err = put_line(&scratch, found, body);
+        }
+        arena_reset(&scratch);
+    }
+    arena_deinit(&scratch);
+    return err;
+}
+
 enum err mapping_service_match_lines_read(struct service *service, struct store_txn *txn,
                                           const Errata__V1__MatchLinesRequest *request,
                                           void *prepared, struct reply *reply)
 {
     const struct match *folded = prepared;
+    struct match_lines_response_view response = {.incomplete = false};
     struct match match = {
         .org = service->principal->org,
         .lines = folded->lines,
@@ -120,15 +182,14 @@ enum err mapping_service_match_lines_read(struct service *service, struct store_
         service->read_on_pool = true;
         return OK;
     }
-    for (size_t i = 0; i < match.line_count && err == OK; i++) {
-        if (service_is_cancelled(service)) {
-            return ERR_CANCELLED;
-        }
-        err = match_write_line(service->ctx->arena, txn, &match, i, reply->body);
+    err = put_lines(service, txn, &match, reply->body);
+    if (err == OK) {
+        err = match_reference(service->ctx->arena, &service->env->exposure_key,
+                              clock_wall_us(service->ctx->clock), &match, &response.exposure_ref);
     }
-    return err != OK ? err
-                     : match_write_end(service->ctx->arena, &service->env->exposure_key,
-                                       clock_wall_us(service->ctx->clock), &match, reply->body);
+    response.incomplete = match_is_incomplete(&match);
+    match_lines_response_view_write(&response, reply->body);
+    return err;
 }
 
 enum err mapping_service_get_mapping_read(struct service *service, struct store_txn *txn,

@@ -14,6 +14,7 @@
 
 #include <errata/v1/mapping_service.fields.h>
 #include <errata/v1/mapping_service.handlers.h>
+#include <errata/v1/mapping_service.views.h>
 
 /* Both judgements answer alike, so one function writes them. */
 _Static_assert((int)CONFIRM_MAPPING_RESPONSE_MAPPING_FIELD ==
@@ -22,14 +23,6 @@ _Static_assert((int)CONFIRM_MAPPING_RESPONSE_MAPPING_FIELD ==
 _Static_assert((int)CONFIRM_MAPPING_RESPONSE_EVENT_ID_FIELD ==
                    (int)REJECT_MAPPING_RESPONSE_EVENT_ID_FIELD,
                "both methods answer alike");
-
-static void put_event_id(struct buffer *body, uint32_t field, const struct event *event)
-{
-    char id[UUID_TEXT_BYTES];
-
-    uuid_format(event->id, id);
-    wire_put_bytes(body, field, slice_of(id, sizeof(id)));
-}
 
 enum err mapping_service_suggest_mapping_prepare(struct service *service,
                                                  const Errata__V1__SuggestMappingRequest *request,
@@ -248,6 +241,7 @@ static enum err write_judgement(struct service *service, struct store_txn *txn,
 static enum err answer_judgement(struct store_txn *txn, const struct work_result *result,
                                  struct reply *reply)
 {
+    struct confirm_mapping_response_view response = {.has_mapping = true};
     struct mapping_changes changes;
     struct event event;
     enum err err = log_read(txn, result->org, result->first_seq, &event);
@@ -258,8 +252,9 @@ static enum err answer_judgement(struct store_txn *txn, const struct work_result
     if (err != OK || changes.count == 0) {
         return err == OK || err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
     }
-    wire_put_bytes(reply->body, CONFIRM_MAPPING_RESPONSE_MAPPING_FIELD, changes.items[0].mapping);
-    put_event_id(reply->body, CONFIRM_MAPPING_RESPONSE_EVENT_ID_FIELD, &event);
+    response.mapping = changes.items[0].mapping;
+    response.event_id = event.id;
+    confirm_mapping_response_view_write(&response, reply->body);
     return OK;
 }
 
@@ -301,83 +296,23 @@ enum err mapping_service_reject_mapping_answer(struct service *service, struct s
     return answer_judgement(txn, result, reply);
 }
 
-/* The cited answer of MatchLines. */
-static enum err find_cited(struct service *service, struct store_txn *txn,
-                           const Errata__V1__RecordMatchesRequest *request,
-                           struct cited_exposure *ret_cited)
-{
-    struct fault *fault = service->ctx->fault;
-    enum err err =
-        exposure_find(service->ctx, txn, &service->env->exposure_key, service->principal->org,
-                      slice_text(request->exposure_ref), ret_cited);
-
-    if (err == ERR_INVALID) {
-        fault_add(fault, SLICE("exposure_ref"),
-                  "is none of this organisation, or was cut or changed; send what MatchLines "
-                  "answered, whole");
-    } else if (err == OK && ret_cited->exposure.kind != EXPOSURE_KIND_MATCHES) {
-        fault_add(fault, SLICE("exposure_ref"),
-                  "is of another method's answer; send what MatchLines answered");
-        err = ERR_INVALID;
-    }
-    return err;
-}
-
-/* Who tells of the outcome, and when. */
-static enum err read_citer(struct service *service, struct store_txn *txn,
-                           const Errata__V1__RecordMatchesRequest *request,
-                           struct exposure_citer *ret_citer)
-{
-    const struct slice whole = {NULL, 0};
-    const struct event_caller caller = caller_of(service);
-    struct exposure_citer citer = {.time = time_given(request->created_at)};
-    enum err err = actor_resolve(service->ctx, &caller, whole, slice_text(request->actor_user_id),
-                                 citer.time.is_given, &citer.actor_user_id);
-
-    if (err == OK) {
-        err = event_time_check_now(service->ctx, txn, service->principal->org, &citer.time, whole);
-    }
-    if (err != OK) {
-        return err;
-    }
-    *ret_citer = citer;
-    return fault_result(service->ctx->fault);
-}
-
 enum err mapping_service_record_matches_write(struct service *service, struct store_txn *txn,
                                               const Errata__V1__RecordMatchesRequest *request,
                                               void *prepared, struct work_result *result)
 {
-    struct org_id org = service->principal->org;
-    struct exposure_citer citer;
-    struct cited_exposure cited;
-    const struct mapping_citation citation = {
-        .org = org,
-        .citer = &citer,
-        .cited = &cited,
+    const struct event_caller caller = caller_of(service);
+    const struct matches_outcome outcome = {
+        .org = service->principal->org,
+        .caller = &caller,
+        .key = &service->env->exposure_key,
+        .exposure_ref = slice_text(request->exposure_ref),
         .draft_order_id = slice_text(request->draft_order_id),
+        .actor_user_id = slice_text(request->actor_user_id),
+        .time = time_given(request->created_at),
     };
-    uint64_t seq = 0;
-    bool is_known = false;
-    enum err err = read_citer(service, txn, request, &citer);
 
     (void)prepared;
-    if (err == OK) {
-        err = find_cited(service, txn, request, &cited);
-    }
-    if (err != OK) {
-        return err;
-    }
-    is_known = cited.seq != 0;
-    err = exposure_record(service->ctx, txn, org, &citer, &cited);
-    if (err == OK) {
-        err = mapping_uses_store(service->ctx, txn, &citation, &seq);
-    }
-    if (err == OK) {
-        result->first_seq = is_known ? seq : cited.seq;
-        result->count = is_known ? 1 : 2;
-    }
-    return err;
+    return mapping_record_matches(service->ctx, txn, &outcome, result);
 }
 
 /* The last event of the write is the one that counted; the first may be the exposure's. */
@@ -387,19 +322,19 @@ enum err mapping_service_record_matches_answer(struct service *service, struct s
                                                struct reply *reply)
 {
     struct event event;
-    uint32_t applied_count = 0;
+    struct record_matches_response_view response = {.applied_count = 0};
     enum err err = log_read(txn, result->org, result->first_seq + result->count - 1, &event);
 
     (void)service;
     (void)request;
     (void)prepared;
     if (err == OK) {
-        err = mapping_uses_count(&event, &applied_count);
+        err = mapping_uses_count(&event, &response.applied_count);
     }
     if (err != OK) {
         return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
     }
-    put_event_id(reply->body, RECORD_MATCHES_RESPONSE_EVENT_ID_FIELD, &event);
-    wire_put_varint_given(reply->body, RECORD_MATCHES_RESPONSE_APPLIED_COUNT_FIELD, applied_count);
+    response.event_id = event.id;
+    record_matches_response_view_write(&response, reply->body);
     return OK;
 }

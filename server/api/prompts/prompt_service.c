@@ -10,6 +10,7 @@
 
 #include <errata/v1/match_mode.fields.h>
 #include <errata/v1/prompt_service.handlers.h>
+#include <errata/v1/prompt_service.views.h>
 
 /* A prompt of more bytes than this, made of text to sanitise and to hash, takes about a millisecond. */
 #define PROMPT_ON_LOOP_BYTES_MAX ((size_t)64 * 1024)
@@ -280,6 +281,56 @@ static size_t bytes_given(const struct prompt_query *query)
     return bytes;
 }
 
+/* The texts of a list, as a run of fields. */
+static void put_other_tokens(const struct prompt *prompt, struct buffer *run)
+{
+    for (size_t i = 0; i < prompt->template.name_count; i++) {
+        if (!prompt->values[i].given) {
+            wire_put_bytes(run, PREPARE_PROMPT_RESPONSE_OTHER_TOKENS_FIELD,
+                           prompt->template.names[i]);
+        }
+    }
+}
+
+static void put_example_ids(const struct examples_found *examples, struct buffer *run)
+{
+    for (size_t i = 0; i < examples->count; i++) {
+        char id[UUID_TEXT_BYTES];
+
+        uuid_format(examples->example_ids[i], id);
+        wire_put_bytes(run, PREPARE_PROMPT_RESPONSE_EXAMPLE_IDS_FIELD, slice_of(id, sizeof(id)));
+    }
+}
+
+static enum err answer_prompt(struct arena *arena, const struct prompt_query *query,
+                              const struct prompt *prompt, struct reply *reply)
+{
+    bool stored = query->stored.name.size > 0;
+    struct prepare_prompt_response_view response = {
+        .prompt = prompt->text,
+        .template_name = query->stored.name,
+        .template_version = stored ? prompt->stored.view.version : 0,
+        .has_template_version = stored,
+        .layout_fingerprint = prompt->layout_fingerprint,
+        .match_level = prompt->examples.match_level,
+        .arm = prompt->examples.arm,
+        .withheld = prompt->examples.withheld,
+        .exposure_ref = prompt->exposure_ref,
+    };
+    struct buffer other_tokens;
+    struct buffer example_ids;
+
+    buffer_init(&other_tokens, arena, 256);
+    put_other_tokens(prompt, &other_tokens);
+    response.other_tokens.run = buffer_slice(&other_tokens);
+    buffer_init(&example_ids, arena,
+                prompt->examples.count * (UUID_TEXT_BYTES + WIRE_OVERHEAD_BYTES));
+    put_example_ids(&prompt->examples, &example_ids);
+    response.example_ids.run = buffer_slice(&example_ids);
+    prepare_prompt_response_view_write(&response, reply->body);
+    return buffer_ok(&other_tokens) && buffer_ok(&example_ids) ? OK : ERR_MEMORY;
+}
+
 enum err prompt_service_prepare_prompt_read(struct service *service, struct store_txn *txn,
                                             const Errata__V1__PreparePromptRequest *request,
                                             void *prepared, struct reply *reply)
@@ -305,5 +356,6 @@ enum err prompt_service_prepare_prompt_read(struct service *service, struct stor
         service->read_on_pool = true;
         return OK;
     }
-    return prompt_write(&query, &prompt, reply->body);
+    err = prompt_fill(service->ctx->arena, &query, &prompt);
+    return err != OK ? err : answer_prompt(service->ctx->arena, &query, &prompt, reply);
 }

@@ -99,7 +99,7 @@ static enum err write_organization(struct walk *walk)
 {
     struct layout_stats_record stats;
     struct settings settings;
-    struct slice comparison = {NULL, 0};
+    struct get_experiment_report_response_view response = {.has_organization = true};
     enum err err = sums_read_layout(walk->txn, walk->page->org, slice_of(NULL, 0), &stats);
 
     if (err == OK) {
@@ -108,10 +108,9 @@ static enum err write_organization(struct walk *walk)
     if (err != OK) {
         return err;
     }
-    err = encode_comparison(walk, &stats, &comparison);
-    wire_put_bytes(walk->body, GET_EXPERIMENT_REPORT_RESPONSE_ORGANIZATION_FIELD, comparison);
-    wire_put_varint_given(walk->body, GET_EXPERIMENT_REPORT_RESPONSE_HOLDOUT_PERCENT_FIELD,
-                          settings.holdout_percent);
+    err = encode_comparison(walk, &stats, &response.organization);
+    response.holdout_percent = settings.holdout_percent;
+    get_experiment_report_response_view_write(&response, walk->body);
     return err == OK && buffer_ok(walk->body) ? OK : ERR_MEMORY;
 }
 

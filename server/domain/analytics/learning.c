@@ -295,39 +295,36 @@ static void write_confidence(const struct learning *learning, struct buffer *bod
     }
 }
 
+/* What is no list. */
 static void write_sums(const struct learning *learning, struct buffer *body)
 {
-    uint64_t extractions = 0;
-    uint64_t corrected = 0;
+    char first[DAY_TEXT_BYTES];
+    char last[DAY_TEXT_BYTES];
+    struct get_learning_analytics_response_view sums = {
+        .start_date = slice_of(first, sizeof(first)),
+        .end_date = slice_of(last, sizeof(last)),
+        .mapping_confirmed_count = learning->types[FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED],
+        .mapping_applied_count = learning->applied,
+    };
 
+    day_format(learning->range.first_day, first);
+    day_format(learning->range.last_day, last);
     for (size_t i = 0; i < day_count_of(&learning->range); i++) {
-        add_to(&extractions, learning->days[i].extractions);
-        add_to(&corrected, learning->days[i].corrected);
+        add_to(&sums.extraction_count, learning->days[i].extractions);
+        add_to(&sums.corrected_count, learning->days[i].corrected);
     }
-    wire_put_varint_given(body, GET_LEARNING_ANALYTICS_RESPONSE_EXTRACTION_COUNT_FIELD,
-                          extractions);
-    wire_put_varint_given(body, GET_LEARNING_ANALYTICS_RESPONSE_CORRECTED_COUNT_FIELD, corrected);
-    if (extractions > 0) {
-        wire_put_double(body, GET_LEARNING_ANALYTICS_RESPONSE_CORRECTION_RATE_FIELD,
-                        (double)corrected / (double)extractions);
+    if (sums.extraction_count > 0) {
+        sums.correction_rate = (double)sums.corrected_count / (double)sums.extraction_count;
+        sums.has_correction_rate = true;
     }
-    wire_put_varint_given(body, GET_LEARNING_ANALYTICS_RESPONSE_MAPPING_CONFIRMED_COUNT_FIELD,
-                          learning->types[FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED]);
-    wire_put_varint_given(body, GET_LEARNING_ANALYTICS_RESPONSE_MAPPING_APPLIED_COUNT_FIELD,
-                          learning->applied);
+    get_learning_analytics_response_view_write(&sums, body);
 }
 
 static enum err write_all(const struct learning *learning, size_t top_fields, struct buffer *body)
 {
     const struct field_count *top[LEARNING_TOP_FIELDS_MAX];
-    char text[DAY_TEXT_BYTES];
 
-    day_format(learning->range.first_day, text);
-    wire_put_bytes(body, GET_LEARNING_ANALYTICS_RESPONSE_START_DATE_FIELD,
-                   slice_of(text, sizeof(text)));
-    day_format(learning->range.last_day, text);
-    wire_put_bytes(body, GET_LEARNING_ANALYTICS_RESPONSE_END_DATE_FIELD,
-                   slice_of(text, sizeof(text)));
+    write_sums(learning, body);
     write_days(learning, body);
     write_types(learning, body);
     for (size_t i = 0; i < sizeof(field_lists) / sizeof(field_lists[0]); i++) {
@@ -336,7 +333,6 @@ static enum err write_all(const struct learning *learning, size_t top_fields, st
         write_fields(&field_lists[i], top, count, body);
     }
     write_confidence(learning, body);
-    write_sums(learning, body);
     return buffer_ok(body) ? OK : ERR_MEMORY;
 }
 

@@ -2,6 +2,9 @@
  * layout_rows.c: see layout_rows.h. The head holds the marks of the newest RECORD_MARKS_MAX examples
  * in the order of the examples; a mark that is pushed out gets a row of its own where it says
  * anything.
+ *
+ * The bytes of an example are written field by field, and examples.c appends to them what changes: the one
+ * message that is not written by a generated view, since GetExamples serves these bytes as they are.
  */
 #include "server/domain/corrections/layout_rows.h"
 

@@ -51,11 +51,16 @@ struct exposure {
     uint8_t text_hash[EXPOSURE_TEXT_HASH_BYTES];
 };
 
-/* Appends the text of a reference as field `field` of a message. Allocates nothing but the body's own
+/* Appends the text of a reference as field `field` of a message, for GetExamples, whose domain writes its
+ * answer. Allocates nothing but the body's own
  * bytes. An exposure whose list is too long is written with its hash instead; `is_listed` is not
  * looked at. */
 void exposure_write(const struct exposure_key *key, struct org_id org,
                     const struct exposure *exposure, uint32_t field, struct buffer *body);
+/* The same text in the arena. */
+MUST_CHECK enum err exposure_reference(struct arena *arena, const struct exposure_key *key,
+                                       struct org_id org, const struct exposure *exposure,
+                                       struct slice *ret_reference);
 /* Reads a reference; its artifacts lie in the arena. ERR_INVALID, without a word in the fault, for
  * one that is damaged, forged, or of another organisation: all look alike. */
 MUST_CHECK enum err exposure_read(struct arena *arena, const struct exposure_key *key,

@@ -154,19 +154,41 @@ static size_t encode(const struct exposure *exposure, uint8_t *bytes)
     return size + EXPOSURE_TEXT_HASH_BYTES;
 }
 
-void exposure_write(const struct exposure_key *key, struct org_id org,
-                    const struct exposure *exposure, uint32_t field, struct buffer *body)
+/* The bytes of a reference, with their tag; gives their size. */
+static size_t encode_tagged(const struct exposure_key *key, struct org_id org,
+                            const struct exposure *exposure, uint8_t bytes[REFERENCE_BYTES_MAX])
 {
-    uint8_t bytes[REFERENCE_BYTES_MAX];
     size_t size = encode(exposure, bytes);
     struct sha256_digest tag = tag_of(key, org, slice_of(bytes, size));
 
     memcpy(bytes + size, tag.bytes, TAG_BYTES);
-    size += TAG_BYTES;
+    return size + TAG_BYTES;
+}
+
+void exposure_write(const struct exposure_key *key, struct org_id org,
+                    const struct exposure *exposure, uint32_t field, struct buffer *body)
+{
+    uint8_t bytes[REFERENCE_BYTES_MAX];
+    size_t size = encode_tagged(key, org, exposure, bytes);
+
     wire_put_header(body, field, BASE64_DIGITS(size));
     if (buffer_reserve(body, BASE64_DIGITS(size))) {
         body->size += base64_write(slice_of(bytes, size), BASE64_URL, body->data + body->size);
     }
+}
+
+enum err exposure_reference(struct arena *arena, const struct exposure_key *key, struct org_id org,
+                            const struct exposure *exposure, struct slice *ret_reference)
+{
+    uint8_t bytes[REFERENCE_BYTES_MAX];
+    size_t size = encode_tagged(key, org, exposure, bytes);
+    uint8_t *text = arena_alloc(arena, BASE64_DIGITS(size));
+
+    if (text == NULL) {
+        return ERR_MEMORY;
+    }
+    *ret_reference = slice_of(text, base64_write(slice_of(bytes, size), BASE64_URL, text));
+    return OK;
 }
 
 /* The next number; false where there is none, or one above `max`. */

@@ -60,9 +60,9 @@ MUST_CHECK enum err extraction_store(struct ctx *ctx, struct store_txn *txn,
 /* What an EVENT_EXTRACTION_RECORDED means for the tables. */
 MUST_CHECK enum err extraction_apply(struct ctx *ctx, struct store_txn *txn,
                                      const struct event *event);
-/* Appends the Extraction of what extraction_store gave as field `field`. */
-MUST_CHECK enum err extraction_append_stored(struct store_txn *txn, struct org_id org,
-                                             const struct extraction_stored *stored, uint32_t field,
-                                             struct buffer *body);
+/* The bytes of the Extraction of what extraction_store gave, borrowed from the transaction. */
+MUST_CHECK enum err extraction_find_stored(struct store_txn *txn, struct org_id org,
+                                           const struct extraction_stored *stored,
+                                           struct slice *ret_extraction);
 
 #endif

@@ -9,7 +9,6 @@
 #include "server/domain/layouts/documents.h"
 #include "server/domain/layouts/layout_head.h"
 #include "server/domain/mappings/uses.h"
-#include "store/base/wire.h"
 
 #define PATH SLICE("extraction")
 
@@ -233,20 +232,16 @@ enum err extraction_store(struct ctx *ctx, struct store_txn *txn,
     return store_new(ctx, txn, request, citations, &decided, ret_stored);
 }
 
-enum err extraction_append_stored(struct store_txn *txn, struct org_id org,
-                                  const struct extraction_stored *stored, uint32_t field,
-                                  struct buffer *body)
+enum err extraction_find_stored(struct store_txn *txn, struct org_id org,
+                                const struct extraction_stored *stored,
+                                struct slice *ret_extraction)
 {
-    struct slice extraction = {NULL, 0};
-    struct event event;
-
     for (uint32_t i = 0; i < stored->count; i++) {
+        struct event event;
         enum err err = log_read(txn, org, stored->first_seq + i, &event);
 
         if (err == OK && event.kind == EVENT_EXTRACTION_RECORDED) {
-            err = extraction_facts_extraction(event.facts, &extraction);
-            wire_put_bytes(body, field, extraction);
-            return err != OK ? err : buffer_ok(body) ? OK : ERR_MEMORY;
+            return extraction_facts_extraction(event.facts, ret_extraction);
         }
         if (err != OK) {
             return err;

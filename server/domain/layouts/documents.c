@@ -127,7 +127,7 @@ enum err document_profile_of_event(const struct event *event, struct slice *ret_
 }
 
 enum err document_ingested_of_event(struct arena *arena, const struct event *event,
-                                    bool with_content, struct document_ingested_view *ret_ingested)
+                                    struct document_ingested_view *ret_ingested)
 {
     struct document_ingested_view ingested;
     struct buffer document = {0};
@@ -136,14 +136,12 @@ enum err document_ingested_of_event(struct arena *arena, const struct event *eve
     if (err != OK) {
         return err;
     }
-    if (with_content && event->content.size > 0) {
-        buffer_init(&document, arena, ingested.document.size + event->content.size);
-        buffer_append(&document, ingested.document);
-        buffer_append(&document, event->content);
-        ingested.document = buffer_slice(&document);
-    }
+    buffer_init(&document, arena, ingested.document.size + event->content.size);
+    buffer_append(&document, ingested.document);
+    buffer_append(&document, event->content);
+    ingested.document = buffer_slice(&document);
     *ret_ingested = ingested;
-    return with_content && !buffer_ok(&document) ? ERR_MEMORY : OK;
+    return buffer_ok(&document) ? OK : ERR_MEMORY;
 }
 
 /* The document of a list's row. */

@@ -61,9 +61,8 @@ MUST_CHECK enum err document_of_event(const struct event *event, struct document
                                       struct document_view *ret_document);
 /* The bytes of its LayoutProfile as of then; empty if it has none. */
 MUST_CHECK enum err document_profile_of_event(const struct event *event, struct slice *ret_profile);
-/* The whole DocumentIngested; its document is put together in the arena if it has content. */
+/* The whole DocumentIngested; its document is put together in the arena, with its content. */
 MUST_CHECK enum err document_ingested_of_event(struct arena *arena, const struct event *event,
-                                               bool with_content,
                                                struct document_ingested_view *ret_ingested);
 
 /* One page of documents, newest first, each with its first page's size alone. */

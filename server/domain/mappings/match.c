@@ -3,16 +3,9 @@
  */
 #include "server/domain/mappings/match.h"
 
-#include "server/domain/mappings/candidates.h"
 #include "store/base/assert.h"
 #include "store/base/bytes.h"
 
-#include <errata/v1/mapping_service.views.h>
-
-/* What finding one line's candidates needs at most, several times over. */
-#define LINE_BYTES_MAX (4u << 20)
-/* What a candidate takes as a rule: a UUID and two SKUs of 20 characters. */
-#define CANDIDATE_BYTES 128
 /* Places of a table that finds an applied mapping by its number: twice as many as there can be. */
 #define PLACES 2048
 
@@ -57,57 +50,10 @@ static void note_served(struct match *match, enum match_method method, struct sl
     }
 }
 
-static void put_exact(struct match *match, const struct match_line *line, struct buffer *body)
-{
-    const struct line_match_view view = {
-        .match_method = MATCH_METHOD_EXACT_MAPPING,
-        .mapping_id = line->confirmed.id,
-        .internal_sku = line->confirmed.internal_sku,
-        .confidence = 1,
-        .has_confidence = true,
-    };
-
-    line_match_view_put(&view, MATCH_LINES_RESPONSE_LINES_FIELD, body);
-    note_served(match, MATCH_METHOD_EXACT_MAPPING, line->confirmed.internal_sku);
-}
-
-static void put_candidate(struct buffer *run, const struct candidate *candidate)
-{
-    const struct mapping_record *record = &candidate->row.record;
-    const struct mapping_candidate_view view = {
-        .mapping_id = record->id,
-        .customer_sku = record->customer_sku,
-        .internal_sku = record->internal_sku,
-        .match_method = candidate->method,
-        .confidence = candidate->confidence,
-    };
-
-    mapping_candidate_view_put(&view, LINE_MATCH_CANDIDATES_FIELD, run);
-}
-
-static enum err put_candidates(struct arena *scratch, struct match *match,
-                               const struct candidates *candidates, struct buffer *body)
+enum err match_find_line(struct arena *scratch, struct store_txn *txn, struct match *match,
+                         size_t index, struct match_found *ret_found)
 {
     const struct slice none = {NULL, 0};
-    struct line_match_view view = {
-        .match_method = candidates->count > 0 ? candidates->items[0].method : MATCH_METHOD_NONE,
-    };
-    struct buffer run;
-
-    buffer_init(&run, scratch, candidates->count * CANDIDATE_BYTES);
-    for (size_t i = 0; i < candidates->count; i++) {
-        put_candidate(&run, &candidates->items[i]);
-    }
-    view.candidates.run = buffer_slice(&run);
-    line_match_view_put(&view, MATCH_LINES_RESPONSE_LINES_FIELD, body);
-    note_served(match, view.match_method, none);
-    match->is_incomplete = match->is_incomplete || candidates->is_incomplete;
-    return buffer_ok(&run) && buffer_ok(body) ? OK : ERR_MEMORY;
-}
-
-enum err match_write_line(struct arena *arena, struct store_txn *txn, struct match *match,
-                          size_t index, struct buffer *body)
-{
     const struct match_line *line = &match->lines[index];
     const struct candidates_query query = {
         .org = match->org,
@@ -116,23 +62,33 @@ enum err match_write_line(struct arena *arena, struct store_txn *txn, struct mat
         .limit = match->candidates,
         .past = match->past,
     };
-    struct candidates candidates = {.count = 0};
-    struct arena scratch;
     enum err err = OK;
 
+    ret_found->confirmed = NULL;
+    ret_found->candidates.count = 0;
     if (line->is_exact) {
-        put_exact(match, line, body);
-        return buffer_ok(body) ? OK : ERR_MEMORY;
+        ret_found->method = MATCH_METHOD_EXACT_MAPPING;
+        ret_found->confirmed = &line->confirmed;
+        note_served(match, ret_found->method, line->confirmed.internal_sku);
+        return OK;
     }
-    arena_init(&scratch, LINE_BYTES_MAX < arena->limit_bytes ? LINE_BYTES_MAX : arena->limit_bytes);
+    ret_found->candidates.is_incomplete = false;
     if (line->folded_customer_sku.size > 0 && match->candidates > 0) {
-        err = candidates_find(&scratch, txn, &query, &candidates);
+        err = candidates_find(scratch, txn, &query, &ret_found->candidates);
     }
-    if (err == OK) {
-        err = put_candidates(&scratch, match, &candidates, body);
+    if (err != OK) {
+        return err;
     }
-    arena_deinit(&scratch);
-    return err;
+    ret_found->method =
+        ret_found->candidates.count > 0 ? ret_found->candidates.items[0].method : MATCH_METHOD_NONE;
+    note_served(match, ret_found->method, none);
+    match->is_incomplete = match->is_incomplete || ret_found->candidates.is_incomplete;
+    return OK;
+}
+
+bool match_is_incomplete(const struct match *match)
+{
+    return match->is_incomplete || (match->past != NULL && match->past->is_cut);
 }
 
 /* The mappings that were applied, each once, in the order of their first lines. */
@@ -169,8 +125,8 @@ static enum err list_applied(struct arena *arena, const struct match *match,
     return OK;
 }
 
-enum err match_write_end(struct arena *arena, const struct exposure_key *key, int64_t now_us,
-                         struct match *match, struct buffer *body)
+enum err match_reference(struct arena *arena, const struct exposure_key *key, int64_t now_us,
+                         struct match *match, struct slice *ret_reference)
 {
     struct exposure exposure = {
         .kind = EXPOSURE_KIND_MATCHES,
@@ -188,9 +144,5 @@ enum err match_write_end(struct arena *arena, const struct exposure_key *key, in
     exposure.artifacts = artifacts;
     digest = sha256(buffer_slice(&match->served));
     memcpy(exposure.text_hash, digest.bytes, sizeof(exposure.text_hash));
-    exposure_write(key, match->org, &exposure, MATCH_LINES_RESPONSE_EXPOSURE_REF_FIELD, body);
-    if (match->is_incomplete || (match->past != NULL && match->past->is_cut)) {
-        wire_put_varint(body, MATCH_LINES_RESPONSE_INCOMPLETE_FIELD, 1);
-    }
-    return buffer_ok(body) ? OK : ERR_MEMORY;
+    return exposure_reference(arena, key, match->org, &exposure, ret_reference);
 }

@@ -1,13 +1,13 @@
 /*
  * match.h: the lines of a draft and what is known about them: a read that is answered on the loop as
  * long as nearly all lines have a confirmed mapping. First all lines are looked up, one get each; only
- * then, when it is known how many have none, candidates are looked for and the answer is written.
+ * then, if it is known how many have none, candidates are looked for, line by line.
  */
 #ifndef ERRATA_SERVER_DOMAIN_MAPPINGS_MATCH_H
 #define ERRATA_SERVER_DOMAIN_MAPPINGS_MATCH_H
 
 #include "server/domain/exposures/exposures.h"
-#include "server/domain/mappings/past.h"
+#include "server/domain/mappings/candidates.h"
 #include "store/base/buffer.h"
 
 #define MATCH_LINES_MAX 1000
@@ -39,13 +39,28 @@ struct match {
     bool is_incomplete;
 };
 
+/* What finding one line's candidates needs at most, several times over. */
+#define MATCH_LINE_BYTES_MAX (4u << 20)
+
+/* What a line came to. */
+struct match_found {
+    enum match_method method;
+    const struct mapping_confirmed_record *confirmed; /* NULL: it has no confirmed mapping */
+    struct candidates candidates;
+};
+
 /* Looks up all lines. */
 MUST_CHECK enum err match_look_up(struct arena *arena, struct store_txn *txn, struct match *match);
-/* Appends one LineMatch. */
-MUST_CHECK enum err match_write_line(struct arena *arena, struct store_txn *txn,
-                                     struct match *match, size_t index, struct buffer *body);
-/* Appends what stands behind the lines: the reference, whether anything was left out. */
-MUST_CHECK enum err match_write_end(struct arena *arena, const struct exposure_key *key,
-                                    int64_t now_us, struct match *match, struct buffer *body);
+/* Finds what a line came to, in the order of the lines, each once. `scratch` has room for
+ * MATCH_LINE_BYTES_MAX and may be reset once the result was used. */
+MUST_CHECK enum err match_find_line(struct arena *scratch, struct store_txn *txn,
+                                    struct match *match, size_t index,
+                                    struct match_found *ret_found);
+/* The reference for all lines, in the arena, once each was found. */
+MUST_CHECK enum err match_reference(struct arena *arena, const struct exposure_key *key,
+                                    int64_t now_us, struct match *match,
+                                    struct slice *ret_reference);
+/* Whether the answer leaves anything out. */
+bool match_is_incomplete(const struct match *match);
 
 #endif

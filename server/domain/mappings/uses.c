@@ -123,6 +123,67 @@ enum err mapping_uses_store(struct ctx *ctx, struct store_txn *txn,
     return err != OK ? err : event_draft_append(ctx, txn, &draft, mappings_apply, ret_seq);
 }
 
+/* The cited answer of MatchLines. */
+static enum err find_cited(struct ctx *ctx, struct store_txn *txn,
+                           const struct matches_outcome *outcome, struct cited_exposure *ret_cited)
+{
+    enum err err =
+        exposure_find(ctx, txn, outcome->key, outcome->org, outcome->exposure_ref, ret_cited);
+
+    if (err == ERR_INVALID) {
+        fault_add(ctx->fault, SLICE("exposure_ref"),
+                  "is not a reference of this organisation, or was cut or changed; expected what "
+                  "MatchLines answered, whole");
+    } else if (err == OK && ret_cited->exposure.kind != EXPOSURE_KIND_MATCHES) {
+        fault_add(ctx->fault, SLICE("exposure_ref"),
+                  "is of another method's answer; expected what MatchLines answered");
+        err = ERR_INVALID;
+    }
+    return err;
+}
+
+enum err mapping_record_matches(struct ctx *ctx, struct store_txn *txn,
+                                const struct matches_outcome *outcome,
+                                struct work_result *ret_result)
+{
+    const struct slice request = {NULL, 0};
+    struct exposure_citer citer = {.time = outcome->time};
+    struct cited_exposure cited;
+    const struct mapping_citation citation = {
+        .org = outcome->org,
+        .citer = &citer,
+        .cited = &cited,
+        .draft_order_id = outcome->draft_order_id,
+    };
+    uint64_t seq = 0;
+    bool is_known = false;
+    enum err err = actor_resolve(ctx, outcome->caller, request, outcome->actor_user_id,
+                                 outcome->time.is_given, &citer.actor_user_id);
+
+    if (err == OK) {
+        err = event_time_check_now(ctx, txn, outcome->org, &outcome->time, request);
+    }
+    if (err == OK) {
+        err = fault_result(ctx->fault);
+    }
+    if (err == OK) {
+        err = find_cited(ctx, txn, outcome, &cited);
+    }
+    if (err != OK) {
+        return err;
+    }
+    is_known = cited.seq != 0;
+    err = exposure_record(ctx, txn, outcome->org, &citer, &cited);
+    if (err == OK) {
+        err = mapping_uses_store(ctx, txn, &citation, &seq);
+    }
+    if (err == OK) {
+        ret_result->first_seq = is_known ? seq : cited.seq;
+        ret_result->count = is_known ? 1 : 2;
+    }
+    return err;
+}
+
 enum err mapping_uses_count(const struct event *event, uint32_t *ret_count)
 {
     struct mapping_applied_view facts;

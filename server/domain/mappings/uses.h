@@ -6,8 +6,9 @@
 #ifndef ERRATA_SERVER_DOMAIN_MAPPINGS_USES_H
 #define ERRATA_SERVER_DOMAIN_MAPPINGS_USES_H
 
+#include "server/domain/events/actor.h"
 #include "server/domain/exposures/exposures.h"
-#include "store/log.h"
+#include "store/work.h"
 
 #include <errata/v1/event.fields.h>
 
@@ -20,6 +21,24 @@ struct mapping_citation {
     struct slice document_id; /* the outcome's subject where no draft order is named; or empty */
 };
 
+/* An outcome that cites an answer of MatchLines. Slices are borrowed for the length of the call. */
+struct matches_outcome {
+    struct org_id org;
+    const struct event_caller *caller;
+    const struct exposure_key *key;
+    struct slice exposure_ref;
+    struct slice draft_order_id; /* empty: none was named */
+    struct slice actor_user_id;
+    struct event_time time;
+};
+
+/* Records the exposure, if no outcome cited it before, and counts its uses, if no outcome did for the
+ * same draft order. `ret_result` has the events; the last is the one that counted. ERR_INVALID for a
+ * reference that is not of an answer of MatchLines to this organisation, or a wrong time; ERR_DENIED for
+ * an actor or time that the caller may not give. */
+MUST_CHECK enum err mapping_record_matches(struct ctx *ctx, struct store_txn *txn,
+                                           const struct matches_outcome *outcome,
+                                           struct work_result *ret_result);
 /* Appends and applies the event that counts the uses; or finds the one that counted them before. For
  * RecordMatches, and for RecordExtraction of each MATCHES reference that it cites. */
 MUST_CHECK enum err mapping_uses_store(struct ctx *ctx, struct store_txn *txn,

@@ -6,7 +6,6 @@
 #include "server/domain/layouts/documents.h"
 #include "server/domain/text/sanitise.h"
 #include "store/base/sha256.h"
-#include "store/base/wire.h"
 
 /* The token whose value is made here. */
 static struct slice hint_name(void)
@@ -214,11 +213,11 @@ enum err prompt_prepare(struct ctx *ctx, struct store_txn *txn, const struct pro
 }
 
 /* The reference: the template, where it is stored, then the examples, and the hash of the text. */
-static void write_reference(const struct prompt_query *query, const struct prompt *prompt,
-                            struct slice text, struct buffer *body)
+static enum err make_reference(struct arena *arena, const struct prompt_query *query,
+                               struct prompt *prompt)
 {
     struct exposed_artifact artifacts[1 + EXAMPLES_LIMIT_MAX];
-    struct sha256_digest digest = sha256(text);
+    struct sha256_digest digest = sha256(prompt->text);
     struct exposure exposure = {
         .kind = EXPOSURE_KIND_PROMPT,
         .served_at_us = query->examples.now_us,
@@ -238,55 +237,19 @@ static void write_reference(const struct prompt_query *query, const struct promp
         exposure.artifact_count++;
     }
     memcpy(exposure.text_hash, digest.bytes, EXPOSURE_TEXT_HASH_BYTES);
-    exposure_write(query->examples.exposure_key, query->examples.org, &exposure,
-                   PREPARE_PROMPT_RESPONSE_EXPOSURE_REF_FIELD, body);
+    return exposure_reference(arena, query->examples.exposure_key, query->examples.org, &exposure,
+                              &prompt->exposure_ref);
 }
 
-/* What stands beside the prompt. */
-static void write_facts(const struct prompt_query *query, const struct prompt *prompt,
-                        struct buffer *body)
+enum err prompt_fill(struct arena *arena, const struct prompt_query *query, struct prompt *prompt)
 {
-    const struct examples_found *examples = &prompt->examples;
+    struct buffer text;
 
-    for (size_t i = 0; i < prompt->template.name_count; i++) {
-        if (!prompt->values[i].given) {
-            wire_put_bytes(body, PREPARE_PROMPT_RESPONSE_OTHER_TOKENS_FIELD,
-                           prompt->template.names[i]);
-        }
-    }
-    if (query->stored.name.size > 0) {
-        wire_put_bytes(body, PREPARE_PROMPT_RESPONSE_TEMPLATE_NAME_FIELD, query->stored.name);
-        wire_put_varint(body, PREPARE_PROMPT_RESPONSE_TEMPLATE_VERSION_FIELD,
-                        prompt->stored.view.version);
-    }
-    wire_put_bytes_given(body, PREPARE_PROMPT_RESPONSE_LAYOUT_FINGERPRINT_FIELD,
-                         prompt->layout_fingerprint);
-    for (size_t i = 0; i < examples->count; i++) {
-        char id[UUID_TEXT_BYTES];
-
-        uuid_format(examples->example_ids[i], id);
-        wire_put_bytes(body, PREPARE_PROMPT_RESPONSE_EXAMPLE_IDS_FIELD, slice_of(id, sizeof(id)));
-    }
-    wire_put_varint(body, PREPARE_PROMPT_RESPONSE_MATCH_LEVEL_FIELD,
-                    (uint64_t)examples->match_level);
-    wire_put_varint(body, PREPARE_PROMPT_RESPONSE_ARM_FIELD, (uint64_t)examples->arm);
-    wire_put_varint_given(body, PREPARE_PROMPT_RESPONSE_WITHHELD_FIELD,
-                          (uint64_t)examples->withheld);
-}
-
-enum err prompt_write(const struct prompt_query *query, const struct prompt *prompt,
-                      struct buffer *body)
-{
-    size_t start = 0;
-
-    (void)buffer_reserve(body, prompt->bytes + 1024); /* where it fails, what follows does too */
-    wire_put_header(body, PREPARE_PROMPT_RESPONSE_PROMPT_FIELD, prompt->bytes);
-    start = body->size;
-    template_fill(&prompt->template, prompt->values, body);
-    write_facts(query, prompt, body);
-    if (!buffer_ok(body)) {
+    buffer_init(&text, arena, prompt->bytes);
+    template_fill(&prompt->template, prompt->values, &text);
+    if (!buffer_ok(&text)) {
         return ERR_MEMORY;
     }
-    write_reference(query, prompt, slice_of(body->data + start, prompt->bytes), body);
-    return buffer_ok(body) ? OK : ERR_MEMORY;
+    prompt->text = buffer_slice(&text);
+    return make_reference(arena, query, prompt);
 }

@@ -37,7 +37,7 @@ struct prompt_query {
         examples; /* an empty fingerprint: that of the document, where it has one */
 };
 
-/* A prompt that only has to be written. Lives in the arena, and borrows from the query and the
+/* A prompt that only has to be filled in. Lives in the arena, and borrows from the query and the
  * transaction. */
 struct prompt {
     struct template template;
@@ -45,7 +45,9 @@ struct prompt {
     struct prompt_template stored; /* of a stored template */
     struct slice layout_fingerprint; /* that was asked for; empty: none */
     struct examples_found examples; /* those that are in it */
-    size_t bytes; /* of the prompt */
+    size_t bytes; /* of the text */
+    struct slice text; /* set by prompt_fill, like the reference that proves it */
+    struct slice exposure_ref;
 };
 
 /* Names and values that a caller may not give, all at once. */
@@ -55,8 +57,8 @@ MUST_CHECK enum err prompt_check(struct ctx *ctx, const struct prompt_query *que
  * The query has passed the check. */
 MUST_CHECK enum err prompt_prepare(struct ctx *ctx, struct store_txn *txn,
                                    const struct prompt_query *query, struct prompt *ret_prompt);
-/* Appends the fields of a PreparePromptResponse. ERR_MEMORY alone. */
-MUST_CHECK enum err prompt_write(const struct prompt_query *query, const struct prompt *prompt,
-                                 struct buffer *body);
+/* Writes the text and its reference, in the arena. ERR_MEMORY alone. */
+MUST_CHECK enum err prompt_fill(struct arena *arena, const struct prompt_query *query,
+                                struct prompt *prompt);
 
 #endif

@@ -54,7 +54,7 @@ enum err settings_read(struct store_txn *txn, struct org_id org, struct settings
 }
 
 /* All members, those with their default value too. */
-static struct organization_settings_view view_of(const struct settings *settings)
+struct organization_settings_view settings_view_of(const struct settings *settings)
 {
     return (struct organization_settings_view){
         .holdout_percent = settings->holdout_percent,
@@ -62,13 +62,6 @@ static struct organization_settings_view view_of(const struct settings *settings
         .match_mode = settings->match_mode,
         .has_match_mode = true,
     };
-}
-
-void settings_write(struct buffer *body, uint32_t field, const struct settings *settings)
-{
-    struct organization_settings_view view = view_of(settings);
-
-    organization_settings_view_put(&view, field, body);
 }
 
 /* The facts of an event of a change. */
@@ -139,16 +132,15 @@ enum err settings_read_as_of(struct store_txn *txn, struct org_id org, uint64_t 
     return err != OK ? err : read_after(&event, ret_settings);
 }
 
-enum err settings_append_after(struct buffer *body, uint32_t field, const struct event *event)
+enum err settings_after_event(const struct event *event, struct slice *ret_settings)
 {
     struct settings_updated_view facts;
     enum err err = read_facts(event, &facts);
 
-    if (err != OK) {
-        return err;
+    if (err == OK) {
+        *ret_settings = facts.after;
     }
-    wire_put_bytes(body, field, facts.after);
-    return buffer_ok(body) ? OK : ERR_MEMORY;
+    return err;
 }
 
 enum err settings_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
@@ -188,8 +180,8 @@ static enum err encode_facts(struct arena *arena, const struct settings *before,
                              uint64_t previous_seq, const struct settings *after,
                              struct slice *ret_facts)
 {
-    struct organization_settings_view before_view = view_of(before);
-    struct organization_settings_view after_view = view_of(after);
+    struct organization_settings_view before_view = settings_view_of(before);
+    struct organization_settings_view after_view = settings_view_of(after);
     struct settings_updated_view facts = {
         .has_before = true,
         .has_after = true,

@@ -9,6 +9,7 @@
 #include "store/base/buffer.h"
 #include "store/log.h"
 
+#include <errata/v1/admin_service.views.h>
 #include <errata/v1/match_mode.fields.h>
 
 #define SETTINGS_HOLDOUT_PERCENT_DEFAULT 0
@@ -42,10 +43,9 @@ MUST_CHECK enum err settings_update(struct ctx *ctx, struct store_txn *txn, stru
 /* The row that an EVENT_SETTINGS_UPDATED makes. */
 MUST_CHECK enum err settings_apply(struct ctx *ctx, struct store_txn *txn,
                                    const struct event *event);
-/* Appends an OrganizationSettings as field `field`. */
-void settings_write(struct buffer *body, uint32_t field, const struct settings *settings);
-/* Appends as field `field` what an EVENT_SETTINGS_UPDATED left. ERR_CORRUPT for other facts. */
-MUST_CHECK enum err settings_append_after(struct buffer *body, uint32_t field,
-                                          const struct event *event);
+/* All of them as a message. */
+struct organization_settings_view settings_view_of(const struct settings *settings);
+/* The bytes of the OrganizationSettings that an EVENT_SETTINGS_UPDATED left. ERR_CORRUPT for other facts. */
+MUST_CHECK enum err settings_after_event(const struct event *event, struct slice *ret_settings);
 
 #endif

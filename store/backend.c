@@ -18,7 +18,7 @@ struct table_info {
 
 static const struct table_info tables[TABLE_COUNT] = {
 #define TABLE(name, file_name, class) [TABLE_##name] = {file_name, STORE_##class},
-#include "store/tables.def"
+#include <tables.def>
 #undef TABLE
 };
 

@@ -27,7 +27,7 @@ enum store_table_class {
 
 enum store_table {
 #define TABLE(name, file_name, class) TABLE_##name,
-#include "store/tables.def"
+#include <tables.def>
 #undef TABLE
     TABLE_COUNT
 };

@@ -7,7 +7,7 @@
 
 #include "store/backend_ops.h"
 #include "store/base/bytes.h"
-#include "store/record.h"
+#include "store/records.h"
 #include "store/work.h"
 
 #define HOUR_US (3600ll * 1000000)
@@ -160,30 +160,11 @@ enum err idempotency_keep_at(struct ctx *ctx, struct store_txn *txn,
     return err != OK ? err : store_put(txn, TABLE_IDEMPOTENCY, key_slice(&row), bytes);
 }
 
-/* The organisation behind sweep->org, round and round; ERR_NOT_FOUND where there is none at all. */
+/* The organisation after sweep->org that has rows, round and round; ERR_NOT_FOUND after the last. */
 static enum err next_org(struct store_txn *txn, struct idempotency_sweep *sweep)
 {
-    struct key prefix = key_global_prefix();
-    struct key from = key_organization_global(sweep->org);
-    struct store_cursor cursor;
-    struct slice key = {NULL, 0};
-    struct slice value = {NULL, 0};
-    enum err err = store_cursor_init(&cursor, txn, TABLE_ORGANIZATION, key_slice(&prefix),
-                                     key_slice(&from), STORE_ASCENDING);
+    enum err err = store_next_org(txn, TABLE_IDEMPOTENCY, &sweep->org, &sweep->org);
 
-    if (err == OK) {
-        err = store_cursor_next(&cursor, &key, &value);
-    }
-    if (err == OK && slice_equal(key, key_slice(&from))) {
-        err = store_cursor_next(&cursor, &key, &value);
-    }
-    if (err == OK && key.size != 2 * ORG_BYTES) {
-        err = ERR_CORRUPT;
-    }
-    if (err == OK) {
-        memcpy(sweep->org.bytes, key.data + ORG_BYTES, sizeof(sweep->org.bytes));
-    }
-    store_cursor_deinit(&cursor);
     if (err == ERR_NOT_FOUND) {
         memset(&sweep->org, 0, sizeof(sweep->org)); /* The next call starts a new round. */
     }
@@ -218,7 +199,7 @@ static enum err collect(struct store_txn *txn, struct org_id org, enum store_ord
         uint32_t hour = 0;
 
         err = store_cursor_next(&cursor, &key, &value);
-        if (err == OK && key.size != ORG_BYTES + sizeof(uint32_t) + RECORD_HASH_BYTES) {
+        if (err == OK && key.size != ORG_BYTES + sizeof(uint32_t) + KEY_HASH_BYTES) {
             err = ERR_CORRUPT;
         }
         if (err != OK) {

@@ -7,7 +7,7 @@
 #include "store/backend_ops.h"
 #include "store/base/assert.h"
 #include "store/base/bytes.h"
-#include "store/record.h"
+#include "store/records.h"
 
 _Static_assert(EVENT_SUBJECTS_MAX == RECORD_SUBJECTS_MAX, "an event and its record hold as many");
 _Static_assert(EVENT_SALT_BYTES == RECORD_SALT_BYTES, "an event's salt is its record's");
@@ -151,7 +151,7 @@ static enum err seal(struct ctx *ctx, const struct store_txn *txn, const struct 
     if (write->idempotency.present && write->next_index == 0) {
         envelope.has_idempotency = true;
         envelope.idempotency.org = write->idempotency.org.uuid;
-        memcpy(envelope.idempotency.key_hash, write->idempotency.key_hash, RECORD_HASH_BYTES);
+        memcpy(envelope.idempotency.key_hash, write->idempotency.key_hash, KEY_HASH_BYTES);
         envelope.idempotency.request_sha256 = write->idempotency.request_sha256;
     }
     return record_encode_envelope(ctx->arena, &envelope, ret_envelope);
@@ -333,7 +333,7 @@ enum err log_decode(struct org_id org, uint64_t seq, struct slice record, struct
     event.write_index = envelope.write_index;
     event.idempotency.present = envelope.has_idempotency;
     event.idempotency.org.uuid = envelope.idempotency.org;
-    memcpy(event.idempotency.key_hash, envelope.idempotency.key_hash, RECORD_HASH_BYTES);
+    memcpy(event.idempotency.key_hash, envelope.idempotency.key_hash, KEY_HASH_BYTES);
     event.idempotency.request_sha256 = envelope.idempotency.request_sha256;
     event.envelope = row.envelope;
     if (!uuid_equal(event.org.uuid, org.uuid) || event.seq != seq || !event_fits(&event)) {

@@ -5,7 +5,7 @@
  * appending look the same for all.
  *
  * Three representations of one event: the draft that decide hands over, the record in the table
- * (record.h), and `struct event`, a view of the record whose slices are borrowed from the
+ * (records.h), and `struct event`, a view of the record whose slices are borrowed from the
  * transaction.
  */
 #ifndef ERRATA_STORE_LOG_H

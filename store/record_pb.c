@@ -1,6 +1,6 @@
 /*
  * record_pb.c: nanopb's streams over one piece of memory, and the callback that all messages of
- * record.proto name for their bytes fields. See record_pb.h.
+ * proto/record name for their bytes fields. See record_pb.h.
  */
 #include "store/record_pb.h"
 
@@ -8,7 +8,7 @@
 
 #include <pb_decode.h>
 #include <pb_encode.h>
-#include <record.pb.h>
+#include <record/store.pb.h>
 
 /* Named by the generated descriptors. Decoding: notes where the bytes stand, and skips them. */
 bool record_nanopb_callback(pb_istream_t *istream, pb_ostream_t *ostream, const pb_field_t *field)

@@ -1,11 +1,12 @@
 /*
- * record_pb.h: nanopb behind two functions, for record*.c alone. Bytes and texts of a message are
+ * record_pb.h: nanopb as two functions, for the records.c of whoever owns a row. Bytes and texts of a message are
  * `struct slice`: decoding makes them point into the input, encoding leaves empty ones out.
  */
 #ifndef ERRATA_STORE_RECORD_PB_H
 #define ERRATA_STORE_RECORD_PB_H
 
-#include "store/record.h"
+#include "store/base/arena.h"
+#include "store/base/err.h"
 
 #include <pb.h>
 

@@ -8,6 +8,7 @@
 
 #include "store/backend_ops.h"
 #include "store/base/assert.h"
+#include "store/keys.h"
 
 /* Old idempotency rows that go with each request of a batch, so that more go than come. */
 #define EXPIRE_ROWS_A_REQUEST 2

@@ -5,6 +5,7 @@
 
 #include "server/auth/token.h"
 #include "server/domain/admin/admin.h"
+#include "server/domain/admin/records.h"
 
 #include <openssl/crypto.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 #define ERRATA_SERVER_AUTH_AUTH_H
 
 #include "store/base/ctx.h"
-#include "store/keys.h"
+#include "store/key.h"
 
 /* Tokens in the cache: each its own place by key id. A server has tens of busy ones; 256 are 100 KB. */
 #define AUTH_CACHE_ENTRIES 256

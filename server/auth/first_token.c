@@ -5,6 +5,7 @@
 
 #include "server/auth/token.h"
 #include "server/domain/admin/admin.h"
+#include "server/domain/admin/keys.h"
 
 #include <errata/v1/role.fields.h>
 

@@ -8,7 +8,7 @@
 
 #include "store/base/fault.h"
 #include "store/base/sha256.h"
-#include "store/keys.h"
+#include "store/key.h"
 
 /* Of one message: small beside what a connection has in flight, large beside what frames a message. */
 #define BACKUP_MESSAGE_BYTES_MAX ((size_t)64 << 10)

@@ -12,7 +12,7 @@
 
 #include "server/jobs/pdf/answer/pdf_answer.h"
 #include "store/base/sha256.h"
-#include "store/keys.h"
+#include "store/key.h"
 
 struct document_job; /* the implementor's */
 

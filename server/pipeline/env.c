@@ -4,7 +4,7 @@
 #include "server/pipeline/env.h"
 
 #include "server/codec/contract.h"
-#include "store/record.h"
+#include "store/records.h"
 
 static const struct slice part_names[HEALTH_PART_COUNT] = {
     [HEALTH_PART_SERVER] = {(const uint8_t *)"", 0},

@@ -11,7 +11,7 @@
 #include "store/lmdb/lmdb_check.h"
 #include "store/lmdb/lmdb_internal.h"
 #include "store/lmdb/lmdb_state.h"
-#include "store/record.h"
+#include "store/records.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -8,6 +8,7 @@
 #include "server/domain/analytics/coverage.h"
 #include "server/domain/analytics/learning.h"
 #include "server/domain/counters/counters.h"
+#include "server/domain/counters/keys.h"
 #include "store/lmdb/lmdb.h"
 
 #include <inttypes.h>

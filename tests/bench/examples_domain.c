@@ -6,6 +6,7 @@
  */
 #include "server/domain/corrections/capture.h"
 #include "server/domain/corrections/examples.h"
+#include "server/domain/layouts/keys.h"
 #include "store/lmdb/lmdb.h"
 
 #include <inttypes.h>

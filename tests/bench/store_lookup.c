@@ -9,6 +9,7 @@
  * Usage: bench_store_lookup FLOOR_STORE LAYOUTS_AN_ORG ROUNDS LOOKUPS DATA_FOLDER...
  */
 #include "server/domain/corrections/examples.h"
+#include "server/domain/layouts/keys.h"
 #include "store/lmdb/lmdb_internal.h"
 #include "tools/bench/preload/preload.h"
 #include <lm.h> /* of the floor, which is not held to our warnings */

@@ -4,9 +4,18 @@
  * table; for the log's it may put an envelope, or an event's parts, into a row that is whole
  * otherwise.
  */
+#include "server/domain/admin/records.h"
+#include "server/domain/corrections/records.h"
+#include "server/domain/counters/records.h"
+#include "server/domain/experiment/records.h"
+#include "server/domain/extractions/rows/records.h"
+#include "server/domain/layouts/records.h"
+#include "server/domain/mappings/records.h"
+#include "server/domain/prompts/records.h"
+#include "server/domain/settings/records.h"
 #include "store/base/assert.h"
 #include "store/log.h"
-#include "store/record.h"
+#include "store/records.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/fuzz_input.h"
 

@@ -2,6 +2,7 @@
  * extraction_tests.c: extractions through calls: what is recorded, what a reference credits and how
  * often, which side of the experiment it is on, what corrections do to it, and what is refused.
  */
+#include "server/domain/experiment/records.h"
 #include "tests/rpc/extractions.h"
 #include "tests/rpc/ingest.h"
 #include "tests/rpc/mappings.h"

@@ -3,6 +3,8 @@
  */
 #include "tests/rpc/extractions.h"
 
+#include "server/domain/experiment/records.h"
+#include "server/domain/layouts/keys.h"
 #include "store/base/assert.h"
 
 #include <setjmp.h>

@@ -5,7 +5,7 @@
 #ifndef ERRATA_TESTS_RPC_EXTRACTIONS_H
 #define ERRATA_TESTS_RPC_EXTRACTIONS_H
 
-#include "store/record.h"
+#include "server/domain/experiment/records.h"
 #include "tests/rpc/world.h"
 
 /* References, and ids, that a test sends at most. */

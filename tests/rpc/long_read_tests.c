@@ -6,7 +6,8 @@
 #include "server/domain/analytics/coverage.h"
 #include "server/domain/analytics/days.h"
 #include "server/domain/analytics/learning.h"
-#include "store/record.h"
+#include "server/domain/counters/keys.h"
+#include "server/domain/counters/records.h"
 #include "tests/rpc/world.h"
 
 #include <setjmp.h>

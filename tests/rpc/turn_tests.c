@@ -4,6 +4,7 @@
  */
 #include "tests/rpc/world.h"
 
+#include "server/domain/layouts/keys.h"
 #include "server/pipeline/rpc.h"
 #include "store/backend_ops.h"
 

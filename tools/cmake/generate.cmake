@@ -142,7 +142,7 @@ errata_generated(dispatch
     OUTPUTS ${errata_gen}/dispatch/dispatch.c ${dispatch_outputs}
     COMMAND ${dispatch_command} ${errata_protos}
     DEPENDS ${errata_proto_files} ${errata_plugin_files}
-    USES wire wire_fields contract PARTS protobuf_c)
+    USES wire wire_fields contract tables PARTS protobuf_c)
 
 # Bidirectional streams have no stub, and reflection is nothing else.
 set(errata_stub_protos ${errata_service_protos})

@@ -3,6 +3,8 @@
  */
 #include "server/api/admin/admin_wire.h"
 #include "server/auth/auth.h"
+#include "server/domain/admin/keys.h"
+#include "server/domain/admin/records.h"
 #include "server/pipeline/page_token.h"
 #include "server/pipeline/service.h"
 

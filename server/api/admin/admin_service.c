@@ -6,6 +6,7 @@
 #include "server/api/admin/admin_wire.h"
 #include "server/auth/auth.h"
 #include "server/auth/token.h"
+#include "server/domain/admin/records.h"
 #include "server/pipeline/service.h"
 
 #include <errata/v1/admin_service.handlers.h>

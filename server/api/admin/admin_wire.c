@@ -3,6 +3,8 @@
  */
 #include "server/api/admin/admin_wire.h"
 
+#include "server/domain/admin/records.h"
+
 /* A C string of the bytes; NULL when there is no room. */
 static char *text_of(struct arena *arena, struct slice bytes)
 {

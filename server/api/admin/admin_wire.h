@@ -6,6 +6,7 @@
 #define ERRATA_SERVER_API_ADMIN_WIRE_H
 
 #include "server/domain/admin/admin.h"
+#include "server/domain/admin/records.h"
 
 #include <errata/v1/admin_service.pb-c.h>
 

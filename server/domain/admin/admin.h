@@ -10,8 +10,8 @@
 #ifndef ERRATA_SERVER_DOMAIN_ADMIN_ADMIN_H
 #define ERRATA_SERVER_DOMAIN_ADMIN_ADMIN_H
 
+#include "server/domain/admin/records.h"
 #include "store/log.h"
-#include "store/record.h"
 #include "store/work.h"
 
 /* Hex digits of a key id in text. */

@@ -4,6 +4,8 @@
  */
 #include "server/domain/admin/admin.h"
 #include "server/domain/admin/facts.h"
+#include "server/domain/admin/keys.h"
+#include "server/domain/admin/records.h"
 #include "store/base/hex.h"
 
 static enum err apply_organization_created(struct ctx *ctx, struct store_txn *txn,

@@ -4,6 +4,8 @@
  */
 #include "server/domain/admin/admin.h"
 #include "server/domain/admin/facts.h"
+#include "server/domain/admin/keys.h"
+#include "server/domain/admin/records.h"
 #include "server/domain/events/draft.h"
 
 #include <inttypes.h>

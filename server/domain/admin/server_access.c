@@ -4,6 +4,8 @@
  * rare. Walking the whole table, when no such token without an end is left, costs about 0.3 us a token.
  */
 #include "server/domain/admin/admin.h"
+#include "server/domain/admin/keys.h"
+#include "server/domain/admin/records.h"
 
 #include <errata/v1/role.fields.h>
 

@@ -4,9 +4,12 @@
  */
 #include "server/domain/analytics/coverage.h"
 
+#include "server/domain/experiment/records.h"
 #include "server/domain/experiment/sums.h"
+#include "server/domain/layouts/keys.h"
 #include "server/domain/layouts/layout_head.h"
 #include "server/domain/layouts/profile_rows.h"
+#include "server/domain/layouts/records.h"
 #include "store/base/text.h"
 
 #include <errata/v1/analytics_service.views.h>

@@ -9,7 +9,7 @@
 
 #include "store/base/buffer.h"
 #include "store/base/ctx.h"
-#include "store/keys.h"
+#include "store/key.h"
 
 #include <errata/v1/analytics_service.fields.h>
 

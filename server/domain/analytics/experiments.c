@@ -4,8 +4,11 @@
 #include "server/domain/analytics/experiments.h"
 
 #include "server/domain/analytics/proportions.h"
+#include "server/domain/experiment/records.h"
 #include "server/domain/experiment/sums.h"
+#include "server/domain/layouts/keys.h"
 #include "server/domain/layouts/layout_head.h"
+#include "server/domain/layouts/records.h"
 #include "server/domain/settings/settings.h"
 
 #include <errata/v1/analytics_service.views.h>

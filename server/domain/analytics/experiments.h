@@ -8,7 +8,7 @@
 
 #include "store/base/buffer.h"
 #include "store/base/ctx.h"
-#include "store/keys.h"
+#include "store/key.h"
 
 /* Layouts that a page looks at: those without a counted extraction are not listed. */
 #define EXPERIMENT_ROWS_MAX 2000

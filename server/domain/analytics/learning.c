@@ -6,6 +6,8 @@
 #include "server/domain/analytics/days.h"
 #include "server/domain/analytics/field_counts.h"
 #include "server/domain/counters/counters.h"
+#include "server/domain/counters/keys.h"
+#include "server/domain/counters/records.h"
 #include "server/domain/experiment/sums.h"
 #include "store/base/assert.h"
 #include "store/base/wire.h"

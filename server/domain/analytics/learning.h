@@ -9,7 +9,7 @@
 
 #include "store/base/buffer.h"
 #include "store/base/ctx.h"
-#include "store/keys.h"
+#include "store/key.h"
 
 #define LEARNING_DAYS_MAX 366
 #define LEARNING_DAYS_DEFAULT 30

@@ -7,6 +7,7 @@
 #include "server/domain/corrections/entity_rows.h"
 #include "server/domain/corrections/layout_rows.h"
 #include "server/domain/counters/counters.h"
+#include "server/domain/counters/keys.h"
 #include "server/domain/extractions/rows/extraction_rows.h"
 
 #include <stdio.h>

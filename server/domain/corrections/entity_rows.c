@@ -6,9 +6,11 @@
 #include "server/domain/corrections/entity_rows.h"
 
 #include "server/domain/corrections/apply.h"
+#include "server/domain/corrections/keys.h"
 #include "server/domain/corrections/layout_rows.h"
+#include "server/domain/corrections/records.h"
+#include "server/domain/layouts/keys.h"
 #include "store/base/assert.h"
-#include "store/record.h"
 
 #include <stdlib.h>
 

@@ -8,10 +8,13 @@
  */
 #include "server/domain/corrections/examples.h"
 
+#include "server/domain/corrections/keys.h"
+#include "server/domain/corrections/records.h"
 #include "server/domain/experiment/arm.h"
 #include "server/domain/layouts/documents.h"
+#include "server/domain/layouts/keys.h"
+#include "server/domain/layouts/records.h"
 #include "store/base/wire.h"
-#include "store/record.h"
 
 #define CACHE_LINE_BYTES 64
 /* Of each row, from its front: a typical example. */
@@ -37,7 +40,7 @@ struct lookup {
     size_t mark; /* the first mark that may belong to the next row: both are newest first */
     struct chosen chosen[EXAMPLES_LIMIT_MAX];
     struct exposed_artifact artifacts[EXAMPLES_LIMIT_MAX]; /* the chosen ones' */
-    uint8_t hint_hashes[EXAMPLES_LIMIT_MAX][RECORD_HASH_BYTES]; /* the chosen ones' */
+    uint8_t hint_hashes[EXAMPLES_LIMIT_MAX][KEY_HASH_BYTES]; /* the chosen ones' */
     uint32_t count;
     enum experiment_arm arm;
     uint64_t as_of_seq; /* the last event that the answer could know of */
@@ -126,7 +129,7 @@ static void choose(struct lookup *lookup, const struct example_record *row)
 {
     lookup->chosen[lookup->count] = (struct chosen){row->example, row->hint, row->document_hash};
     lookup->artifacts[lookup->count] = (struct exposed_artifact){row->seq, 1, 0};
-    memcpy(lookup->hint_hashes[lookup->count], row->hint_hash, RECORD_HASH_BYTES);
+    memcpy(lookup->hint_hashes[lookup->count], row->hint_hash, KEY_HASH_BYTES);
     lookup->count++;
 }
 
@@ -406,7 +409,7 @@ static void write_reference(const struct lookup *lookup, struct buffer *body)
 {
     const struct examples_query *query = lookup->query;
     struct sha256_digest text =
-        sha256(slice_of(lookup->hint_hashes, (size_t)lookup->count * RECORD_HASH_BYTES));
+        sha256(slice_of(lookup->hint_hashes, (size_t)lookup->count * KEY_HASH_BYTES));
     struct exposure exposure = {
         .kind = EXPOSURE_KIND_EXAMPLES,
         .served_at_us = query->now_us,

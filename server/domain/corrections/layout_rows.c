@@ -8,9 +8,13 @@
  */
 #include "server/domain/corrections/layout_rows.h"
 
+#include "server/domain/corrections/keys.h"
+#include "server/domain/corrections/records.h"
 #include "server/domain/experiment/sums.h"
 #include "server/domain/json/members.h"
+#include "server/domain/layouts/keys.h"
 #include "server/domain/layouts/layout_head.h"
+#include "server/domain/layouts/records.h"
 #include "server/domain/text/hint.h"
 #include "store/base/wire.h"
 
@@ -113,7 +117,7 @@ static enum err write_example(struct ctx *ctx, struct store_txn *txn, const stru
     enum err err = read_snippet(ctx->arena, view->meta_json, &snippet);
 
     if (view->document_id.size > 0) {
-        record.document_hash = slice_of(document.bytes, RECORD_HASH_BYTES);
+        record.document_hash = slice_of(document.bytes, KEY_HASH_BYTES);
     }
     if (err == OK) {
         err = encode_example(ctx, event, view, snippet, &record.example);
@@ -124,7 +128,7 @@ static enum err write_example(struct ctx *ctx, struct store_txn *txn, const stru
     if (err == OK) {
         struct sha256_digest hint = sha256(record.hint);
 
-        memcpy(record.hint_hash, hint.bytes, RECORD_HASH_BYTES);
+        memcpy(record.hint_hash, hint.bytes, KEY_HASH_BYTES);
         err = record_encode_example(ctx->arena, &record, &value);
     }
     return err != OK ? err : store_put(txn, TABLE_EXAMPLE, key_slice(&key), value);

@@ -7,7 +7,7 @@
 #define ERRATA_SERVER_DOMAIN_CORRECTIONS_LAYOUT_ROWS_H
 
 #include "server/domain/events/feedback.h"
-#include "store/record.h"
+#include "server/domain/layouts/keys.h"
 
 /* One example, by what its rows are found with. */
 struct example_place {

@@ -5,6 +5,9 @@
  */
 #include "server/domain/counters/counters.h"
 
+#include "server/domain/counters/keys.h"
+#include "server/domain/counters/records.h"
+
 #define DAY_US (24LL * 60 * 60 * 1000000)
 #define OTHER SLICE("other")
 

@@ -6,8 +6,8 @@
 #ifndef ERRATA_SERVER_DOMAIN_COUNTERS_COUNTERS_H
 #define ERRATA_SERVER_DOMAIN_COUNTERS_COUNTERS_H
 
+#include "server/domain/counters/keys.h"
 #include "store/log.h"
-#include "store/record.h"
 
 /* Distinct field names that are counted for an organisation and day; the others count as `other`. */
 #define COUNTERS_FIELD_NAMES_MAX 1000

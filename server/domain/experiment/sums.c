@@ -4,6 +4,9 @@
 #include "server/domain/experiment/sums.h"
 
 #include "server/domain/counters/counters.h"
+#include "server/domain/counters/keys.h"
+#include "server/domain/experiment/records.h"
+#include "server/domain/layouts/keys.h"
 
 #include <errata/v1/extraction.fields.h>
 

@@ -6,8 +6,8 @@
 #ifndef ERRATA_SERVER_DOMAIN_EXPERIMENT_SUMS_H
 #define ERRATA_SERVER_DOMAIN_EXPERIMENT_SUMS_H
 
+#include "server/domain/experiment/records.h"
 #include "store/log.h"
-#include "store/record.h"
 
 #define SUMS_CONFIDENCE_UNIT 1000000
 /* Examples that a layout has before its extractions count in the experiment. */

@@ -5,6 +5,7 @@
  */
 #include "server/domain/exposures/exposures.h"
 
+#include "server/domain/exposures/keys.h"
 #include "store/base/bytes.h"
 #include "store/base/hex.h"
 

@@ -6,6 +6,7 @@
 #include "server/domain/experiment/sums.h"
 #include "server/domain/extractions/facts.h"
 #include "server/domain/extractions/rows/extraction_rows.h"
+#include "server/domain/extractions/rows/records.h"
 
 static enum err add_rows(struct ctx *ctx, struct store_txn *txn, const struct event *event,
                          const struct extraction_facts *facts)

@@ -7,7 +7,9 @@
 #include "server/domain/extractions/facts.h"
 #include "server/domain/extractions/rows/extraction_rows.h"
 #include "server/domain/layouts/documents.h"
+#include "server/domain/layouts/keys.h"
 #include "server/domain/layouts/layout_head.h"
+#include "server/domain/layouts/records.h"
 #include "server/domain/mappings/uses.h"
 
 #define PATH SLICE("extraction")

@@ -5,8 +5,10 @@
 #include "server/domain/layouts/apply.h"
 
 #include "server/domain/layouts/document_facts.h"
+#include "server/domain/layouts/keys.h"
 #include "server/domain/layouts/layout_head.h"
 #include "server/domain/layouts/profile_rows.h"
+#include "server/domain/layouts/records.h"
 
 /* What one event needs at most, several times over: rows of a document and of a profile. */
 #define APPLY_BYTES_MAX (1u << 20)

@@ -3,6 +3,8 @@
  */
 #include "server/domain/layouts/document_facts.h"
 
+#include "server/domain/layouts/keys.h"
+
 enum err document_facts_read(struct slice facts, struct document_facts *ret_facts)
 {
     struct document_facts read;

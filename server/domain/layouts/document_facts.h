@@ -8,8 +8,8 @@
 #ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_DOCUMENT_FACTS_H
 #define ERRATA_SERVER_DOMAIN_LAYOUTS_DOCUMENT_FACTS_H
 
+#include "server/domain/layouts/records.h"
 #include "store/log.h"
-#include "store/record.h"
 
 #include <errata/v1/event.views.h>
 #include <errata/v1/layout_service.views.h>

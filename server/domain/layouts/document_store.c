@@ -8,6 +8,7 @@
 #include "server/domain/layouts/document_facts.h"
 #include "server/domain/layouts/layout_head.h"
 #include "server/domain/layouts/profile_rows.h"
+#include "server/domain/layouts/records.h"
 
 static enum err say_other_bytes(struct ctx *ctx, const struct document_event *event,
                                 const struct document_record *stored)

@@ -4,7 +4,9 @@
 #include "server/domain/layouts/documents.h"
 
 #include "server/domain/layouts/document_facts.h"
+#include "server/domain/layouts/keys.h"
 #include "server/domain/layouts/page_walk.h"
+#include "server/domain/layouts/records.h"
 
 enum err document_read(struct store_txn *txn, struct org_id org, struct slice document_id,
                        struct event *ret_event)

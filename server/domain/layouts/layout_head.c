@@ -3,6 +3,8 @@
  */
 #include "server/domain/layouts/layout_head.h"
 
+#include "server/domain/layouts/records.h"
+
 enum err layout_head_read(struct arena *arena, struct store_txn *txn, const struct key *key,
                           struct layout_head_record *ret_head)
 {

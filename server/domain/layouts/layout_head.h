@@ -6,8 +6,7 @@
 #ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_LAYOUT_HEAD_H
 #define ERRATA_SERVER_DOMAIN_LAYOUTS_LAYOUT_HEAD_H
 
-#include "store/keys.h"
-#include "store/record.h"
+#include "server/domain/layouts/records.h"
 
 /* Reads a head into memory that outlives the next put; a layout without one has a zero head, OK. */
 MUST_CHECK enum err layout_head_read(struct arena *arena, struct store_txn *txn,

@@ -7,7 +7,7 @@
 #define ERRATA_SERVER_DOMAIN_LAYOUTS_PAGE_WALK_H
 
 #include "store/base/buffer.h"
-#include "store/keys.h"
+#include "store/key.h"
 
 /* A page of a list ends before it is larger than this, but has at least one item. */
 #define PAGE_WALK_BYTES_MAX (1u << 20)

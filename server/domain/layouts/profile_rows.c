@@ -3,6 +3,8 @@
  */
 #include "server/domain/layouts/profile_rows.h"
 
+#include "server/domain/layouts/keys.h"
+#include "server/domain/layouts/records.h"
 #include "store/base/json.h"
 
 #include <errata/v1/layout_service.views.h>

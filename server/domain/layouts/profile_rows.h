@@ -6,8 +6,7 @@
 #ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_PROFILE_ROWS_H
 #define ERRATA_SERVER_DOMAIN_LAYOUTS_PROFILE_ROWS_H
 
-#include "store/keys.h"
-#include "store/record.h"
+#include "server/domain/layouts/records.h"
 
 /* What one document adds. */
 struct profile_addend {

@@ -3,9 +3,11 @@
  */
 #include "server/domain/layouts/profiles.h"
 
+#include "server/domain/layouts/keys.h"
 #include "server/domain/layouts/layout_head.h"
 #include "server/domain/layouts/page_walk.h"
 #include "server/domain/layouts/profile_rows.h"
+#include "server/domain/layouts/records.h"
 #include "store/base/wire.h"
 
 static enum err append_one(struct arena *arena, struct store_txn *txn, struct org_id org,

@@ -7,7 +7,7 @@
 #define ERRATA_SERVER_DOMAIN_LAYOUTS_PROFILES_H
 
 #include "store/base/buffer.h"
-#include "store/keys.h"
+#include "store/key.h"
 
 #include <errata/v1/layout_service.fields.h>
 

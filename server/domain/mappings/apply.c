@@ -4,6 +4,8 @@
 #include "server/domain/mappings/apply.h"
 
 #include "server/domain/mappings/change.h"
+#include "server/domain/mappings/keys.h"
+#include "server/domain/mappings/records.h"
 #include "server/domain/mappings/similar.h"
 #include "server/domain/mappings/uses_apply.h"
 #include "store/base/bytes.h"

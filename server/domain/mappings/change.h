@@ -7,6 +7,7 @@
 #ifndef ERRATA_SERVER_DOMAIN_MAPPINGS_CHANGE_H
 #define ERRATA_SERVER_DOMAIN_MAPPINGS_CHANGE_H
 
+#include "server/domain/mappings/records.h"
 #include "server/domain/mappings/rows.h"
 #include "store/base/buffer.h"
 

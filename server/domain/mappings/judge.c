@@ -7,6 +7,7 @@
 #include "server/domain/mappings/quote.h"
 
 #include "server/domain/corrections/capture.h"
+#include "server/domain/mappings/records.h"
 
 /* One judgement on its way. Rows borrow from the transaction: all is decided and quoted before the first put. */
 struct judging {

@@ -3,6 +3,7 @@
  */
 #include "server/domain/mappings/list.h"
 
+#include "server/domain/mappings/keys.h"
 #include "server/domain/text/sku.h"
 
 #include <errata/v1/mapping_service.fields.h>

@@ -8,6 +8,7 @@
 
 #include "server/domain/exposures/exposures.h"
 #include "server/domain/mappings/candidates.h"
+#include "server/domain/mappings/records.h"
 #include "store/base/buffer.h"
 
 #define MATCH_LINES_MAX 1000

@@ -3,6 +3,8 @@
  */
 #include "server/domain/mappings/past.h"
 
+#include "server/domain/mappings/keys.h"
+
 enum err past_row(struct past *past, struct store_txn *txn, struct mapping_row *row)
 {
     const struct mapping_row now = *row;

@@ -7,6 +7,7 @@
 #define ERRATA_SERVER_DOMAIN_MAPPINGS_PAST_H
 
 #include "server/domain/mappings/change.h"
+#include "server/domain/mappings/records.h"
 #include "server/domain/mappings/similar.h"
 
 /* Mappings of a customer that are looked at for those that were confirmed then. */

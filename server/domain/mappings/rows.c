@@ -3,6 +3,8 @@
  */
 #include "server/domain/mappings/rows.h"
 
+#include "server/domain/mappings/keys.h"
+#include "server/domain/mappings/records.h"
 #include "server/domain/text/sku.h"
 #include "store/base/bytes.h"
 

@@ -5,8 +5,8 @@
 #ifndef ERRATA_SERVER_DOMAIN_MAPPINGS_ROWS_H
 #define ERRATA_SERVER_DOMAIN_MAPPINGS_ROWS_H
 
+#include "server/domain/mappings/records.h"
 #include "store/log.h"
-#include "store/record.h"
 
 /* One mapping: the number of the event that made it, and how it stands. */
 struct mapping_row {

@@ -3,6 +3,7 @@
  */
 #include "server/domain/mappings/similar.h"
 
+#include "server/domain/mappings/keys.h"
 #include "store/base/assert.h"
 #include "store/base/bytes.h"
 

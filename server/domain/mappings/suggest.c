@@ -3,6 +3,7 @@
  */
 #include "server/domain/mappings/apply.h"
 #include "server/domain/mappings/mappings.h"
+#include "server/domain/mappings/records.h"
 #include "store/base/text.h"
 #include "store/base/wire.h"
 

@@ -4,6 +4,7 @@
 #include "server/domain/mappings/uses.h"
 
 #include "server/domain/counters/counters.h"
+#include "server/domain/counters/keys.h"
 #include "server/domain/mappings/apply.h"
 #include "server/domain/mappings/rows.h"
 #include "server/domain/mappings/uses_apply.h"

@@ -3,9 +3,10 @@
  * each name is found by one seek a name. The shipped template has no row: it is put in where its key
  * would stand, version 0 of its name, unless the organisation has put versions of its own.
  */
+#include "server/domain/prompts/keys.h"
 #include "server/domain/prompts/prompt_templates.h"
+#include "server/domain/prompts/records.h"
 #include "server/domain/prompts/shipped.h"
-#include "store/record.h"
 
 /* The inverted version at the end of a key. */
 #define VERSION_BYTES 4

@@ -4,8 +4,9 @@
 #include "server/domain/prompts/prompt_templates.h"
 
 #include "server/domain/events/draft.h"
+#include "server/domain/prompts/keys.h"
+#include "server/domain/prompts/records.h"
 #include "server/domain/prompts/shipped.h"
-#include "store/record.h"
 
 enum err prompt_template_prepare(struct ctx *ctx, struct prompt_template_draft *draft)
 {

@@ -5,7 +5,7 @@
 #include "server/domain/settings/settings.h"
 
 #include "server/domain/events/draft.h"
-#include "store/record.h"
+#include "server/domain/settings/records.h"
 
 #include <errata/v1/admin_service.views.h>
 #include <errata/v1/event.views.h>
@@ -19,7 +19,7 @@ static const struct settings defaults = {SETTINGS_HOLDOUT_PERCENT_DEFAULT,
 static enum err read_row(struct store_txn *txn, struct org_id org, struct settings *ret_settings,
                          uint64_t *ret_seq)
 {
-    struct key key = key_settings(org);
+    struct key key = key_org(org);
     struct settings settings = defaults;
     struct settings_record record;
     struct slice bytes;
@@ -145,7 +145,7 @@ enum err settings_after_event(const struct event *event, struct slice *ret_setti
 
 enum err settings_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
 {
-    struct key key = key_settings(event->org);
+    struct key key = key_org(event->org);
     struct settings settings;
     struct settings_record record;
     struct slice bytes;

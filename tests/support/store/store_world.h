@@ -5,7 +5,7 @@
 #define ERRATA_TESTS_SUPPORT_STORE_STORE_WORLD_H
 
 #include "store/base/ctx.h"
-#include "store/keys.h"
+#include "store/key.h"
 
 /* Where the clock of a world starts: 2026-01-02T03:04:05Z. */
 #define STORE_WORLD_START_US 1767323045000000ll

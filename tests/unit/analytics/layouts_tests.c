@@ -5,7 +5,9 @@
 #include "server/domain/analytics/coverage.h"
 #include "server/domain/analytics/experiments.h"
 #include "server/domain/experiment/sums.h"
+#include "server/domain/layouts/keys.h"
 #include "server/domain/layouts/layout_head.h"
+#include "server/domain/layouts/records.h"
 #include "tests/support/store/store_world.h"
 #include "tests/unit/analytics/analytics_tests.h"
 

@@ -7,6 +7,7 @@
 #include "server/domain/analytics/days.h"
 #include "server/domain/analytics/field_counts.h"
 #include "server/domain/counters/counters.h"
+#include "server/domain/counters/keys.h"
 #include "tests/support/store/store_world.h"
 #include "tests/unit/analytics/analytics_tests.h"
 

@@ -7,9 +7,12 @@
 #include "server/domain/corrections/list.h"
 #include "server/domain/corrections/reduce.h"
 #include "server/domain/counters/counters.h"
+#include "server/domain/counters/keys.h"
+#include "server/domain/counters/records.h"
+#include "server/domain/layouts/keys.h"
+#include "server/domain/layouts/records.h"
 #include "store/base/text.h"
 #include "store/base/wire.h"
-#include "store/record.h"
 #include "tests/unit/corrections/world.h"
 
 #include <setjmp.h>

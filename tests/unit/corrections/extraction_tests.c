@@ -4,10 +4,17 @@
  */
 #include "tests/unit/corrections/world.h"
 
+#include "server/domain/corrections/keys.h"
 #include "server/domain/corrections/layout_rows.h"
+#include "server/domain/corrections/records.h"
+#include "server/domain/experiment/records.h"
 #include "server/domain/experiment/sums.h"
 #include "server/domain/extractions/rows/extraction_rows.h"
+#include "server/domain/extractions/rows/keys.h"
+#include "server/domain/extractions/rows/records.h"
+#include "server/domain/layouts/keys.h"
 #include "server/domain/layouts/layout_head.h"
+#include "server/domain/layouts/records.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

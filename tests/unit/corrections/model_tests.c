@@ -4,8 +4,9 @@
  */
 #include "server/domain/corrections/examples.h"
 #include "server/domain/corrections/list.h"
+#include "server/domain/counters/keys.h"
+#include "server/domain/counters/records.h"
 #include "store/base/wire.h"
-#include "store/record.h"
 #include "tests/unit/corrections/world.h"
 
 #include <setjmp.h>

@@ -4,6 +4,9 @@
  */
 #include "server/domain/counters/counters.h"
 
+#include "server/domain/counters/keys.h"
+#include "server/domain/counters/records.h"
+#include "server/domain/layouts/keys.h"
 #include "tests/support/store/store_world.h"
 
 #include <setjmp.h>

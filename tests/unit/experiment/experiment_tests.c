@@ -2,8 +2,12 @@
  * experiment_tests.c: the arm of a document, and the sums by layout and arm. That sums equal a scan of
  * the events is tested where events are stored.
  */
+#include "server/domain/counters/keys.h"
+#include "server/domain/counters/records.h"
 #include "server/domain/experiment/arm.h"
+#include "server/domain/experiment/records.h"
 #include "server/domain/experiment/sums.h"
+#include "server/domain/layouts/keys.h"
 #include "tests/support/store/store_world.h"
 
 #include <setjmp.h>

@@ -4,7 +4,7 @@
  */
 #include "tools/bench/preload/feed.h"
 
-#include "store/keys.h"
+#include "server/domain/corrections/keys.h"
 #include "store/memory/memory.h"
 #include "tests/support/store/fault_store.h"
 #include "tests/unit/preload/preload_tests.h"

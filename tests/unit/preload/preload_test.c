@@ -5,9 +5,14 @@
  */
 #include "tools/bench/preload/preload.h"
 
+#include "server/domain/admin/keys.h"
+#include "server/domain/admin/records.h"
+#include "server/domain/counters/keys.h"
+#include "server/domain/counters/records.h"
+#include "server/domain/experiment/records.h"
+#include "server/domain/layouts/keys.h"
 #include "store/lmdb/lmdb.h"
 #include "store/log.h"
-#include "store/record.h"
 #include "tests/support/store/temp_folder.h"
 #include "tests/unit/preload/preload_tests.h"
 #include "tools/bench/preload/sizes.h"

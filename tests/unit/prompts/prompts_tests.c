@@ -2,6 +2,7 @@
  * prompts_tests.c: prompt templates in the store: versions by number and as of then, pages of lists whose
  * names begin alike, what a damaged event is; and what the shipped text promises.
  */
+#include "server/domain/prompts/keys.h"
 #include "server/domain/prompts/prompt_templates.h"
 #include "server/domain/prompts/shipped.h"
 #include "store/base/text.h"

@@ -1,7 +1,7 @@
 /*
  * clean_test.c: what was written as the server writes it is what a replay makes, whatever was written.
  */
-#include "store/record.h"
+#include "store/records.h"
 #include "tests/unit/replay/world.h"
 
 #define WRITES 400

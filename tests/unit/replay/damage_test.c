@@ -2,7 +2,7 @@
  * damage_test.c: whatever is wrong with a store is found and named; what is not wrong is not.
  */
 #include "store/base/bytes.h"
-#include "store/record.h"
+#include "store/records.h"
 #include "tests/unit/replay/world.h"
 
 #define WRITES 400

@@ -4,6 +4,7 @@
 #include "tests/unit/replay/world.h"
 
 #include "server/domain/admin/admin.h"
+#include "server/domain/admin/keys.h"
 #include "server/domain/corrections/capture.h"
 #include "server/domain/layouts/documents.h"
 #include "store/base/bytes.h"

@@ -4,7 +4,6 @@
  */
 #include "server/domain/settings/settings.h"
 #include "store/base/wire.h"
-#include "store/record.h"
 #include "tests/support/store/store_world.h"
 
 #include <setjmp.h>

@@ -5,7 +5,6 @@
 #include "tests/unit/store/store_tests.h"
 
 #include "store/idempotency.h"
-#include "store/record.h"
 #include "store/work.h"
 #include "tests/support/store/store_world.h"
 
@@ -114,19 +113,6 @@ static void test_empty_result(void **state)
     store_abort(txn);
 }
 
-static void add_org(struct store_world *world, struct store_txn *txn, uint8_t number)
-{
-    struct organization_record record = {
-        .id = store_world_org(number).uuid,
-        .name = SLICE("name"),
-    };
-    struct key key = key_organization_global(record.id);
-    struct slice bytes = {NULL, 0};
-
-    assert_int_equal(record_encode_organization(&world->arena, &record, &bytes), OK);
-    assert_int_equal(store_put(txn, TABLE_ORGANIZATION, key_slice(&key), bytes), OK);
-}
-
 /* What a writer does about keys, batch after batch. */
 struct keeper {
     struct idempotency_time time;
@@ -156,7 +142,6 @@ static void test_expire(void **state)
     size_t removed = 0;
 
     for (uint8_t org = 1; org <= 3; org++) {
-        add_org(world, txn, org);
         for (uint8_t i = 0; i < 10; i++) {
             keep(world, txn, org, i);
         }
@@ -210,7 +195,6 @@ static void test_clock_put_ahead(void **state)
     struct store_txn *txn = begin_write(world);
     struct keeper keeper = {.time = {.is_known = false}};
 
-    add_org(world, txn, 1);
     keep(world, txn, 1, 5);
     assert_int_equal(expire_all(world, txn, &keeper), 0);
     world->clock.wall_us += 30 * 24 * HOUR_US;
@@ -239,7 +223,6 @@ static void test_keys_of_a_clock_ahead(void **state)
     struct store_txn *txn = begin_write(world);
     struct keeper keeper = {.time = {.is_known = false}};
 
-    add_org(world, txn, 1);
     assert_int_equal(expire_all(world, txn, &keeper), 0);
     clock_manual_advance(&world->clock, 30 * HOUR_US);
     world->clock.wall_us += 3650 * 24 * HOUR_US;
@@ -269,7 +252,6 @@ static void test_started_on_a_clock_that_is_ahead(void **state)
     struct store_txn *txn = begin_write(world);
     struct keeper keeper = {.time = {.is_known = false}};
 
-    add_org(world, txn, 1);
     keep(world, txn, 1, 5);
     world->clock.wall_us += 30 * 24 * HOUR_US;
     assert_int_equal(expire_all(world, txn, &keeper), 0);

@@ -4,8 +4,9 @@
  */
 #include "tests/unit/store/store_tests.h"
 
+#include "store/keys.h"
 #include "store/lmdb/lmdb.h"
-#include "store/record.h"
+#include "store/records.h"
 #include "tests/support/store/store_world.h"
 #include "tests/support/store/temp_folder.h"
 

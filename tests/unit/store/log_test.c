@@ -1,12 +1,12 @@
 /*
  * log_test.c: events are numbered, timed, chained and found; a replay of them makes the same rows.
  */
-#include "store/record.h"
 #include "tests/unit/store/store_tests.h"
 
 #include "store/log.h"
 #include "store/log_engine.h"
 #include "store/memory/memory.h"
+#include "store/records.h"
 #include "tests/support/store/store_world.h"
 
 static struct store_txn *begin(struct store_backend *backend, enum store_access access)

@@ -7,9 +7,6 @@ int main(void)
 {
     int failed = 0;
 
-    failed += run_key_tests();
-    failed += run_record_tests();
-    failed += run_format_tests();
     failed += run_log_tests();
     failed += run_idempotency_tests();
     failed += run_queue_tests();

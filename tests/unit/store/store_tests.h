@@ -11,9 +11,6 @@
 
 #include <cmocka.h>
 
-int run_key_tests(void);
-int run_record_tests(void);
-int run_format_tests(void);
 int run_log_tests(void);
 int run_idempotency_tests(void);
 int run_queue_tests(void);

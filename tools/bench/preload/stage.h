@@ -7,7 +7,7 @@
 #ifndef ERRATA_TOOLS_BENCH_PRELOAD_STAGE_H
 #define ERRATA_TOOLS_BENCH_PRELOAD_STAGE_H
 
-#include "store/keys.h"
+#include "store/key.h"
 #include "tools/bench/preload/feed.h"
 
 struct stage;

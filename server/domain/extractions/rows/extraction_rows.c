@@ -6,6 +6,8 @@
 #include "server/domain/extractions/rows/extraction_rows.h"
 
 #include "server/domain/experiment/sums.h"
+#include "server/domain/extractions/rows/keys.h"
+#include "server/domain/extractions/rows/records.h"
 #include "store/base/bytes.h"
 
 #include <errata/v1/event.views.h>

@@ -7,8 +7,8 @@
 #ifndef ERRATA_SERVER_DOMAIN_EXTRACTIONS_ROWS_EXTRACTION_ROWS_H
 #define ERRATA_SERVER_DOMAIN_EXTRACTIONS_ROWS_EXTRACTION_ROWS_H
 
+#include "server/domain/extractions/rows/records.h"
 #include "store/log.h"
-#include "store/record.h"
 
 #include <errata/v1/feedback_event.views.h>
 

@@ -1,0 +1,101 @@
+/*
+ * records.c: see records.h.
+ */
+#include "server/domain/admin/records.h"
+
+#include "store/base/assert.h"
+#include "store/record_pb.h"
+
+#include <record/admin.pb.h>
+
+enum err record_decode_organization(struct slice bytes, struct organization_record *ret_record)
+{
+    struct record_check check = {.whole = bytes};
+    errata_record_OrganizationRow message;
+    enum err err = OK;
+
+    memset(&message, 0, sizeof(message));
+    err = record_pb_decode(bytes, &errata_record_OrganizationRow_msg, &message);
+    if (err != OK) {
+        return err;
+    }
+    message.name = record_take(&check, message.name);
+    record_need(&check, message.name.size > 0);
+    record_need(&check, !record_is_zero(message.id, UUID_BYTES));
+    if (!check.failed) {
+        memcpy(ret_record->id.bytes, message.id, UUID_BYTES);
+        ret_record->name = message.name;
+        ret_record->created_at_us = message.created_at_us;
+    }
+    return record_check_result(&check);
+}
+
+enum err record_encode_organization(struct arena *arena, const struct organization_record *record,
+                                    struct slice *ret_bytes)
+{
+    errata_record_OrganizationRow message = {
+        .name = record->name,
+        .created_at_us = record->created_at_us,
+    };
+
+    if (UNEXPECTED(record->name.size == 0) ||
+        UNEXPECTED(record_is_zero(record->id.bytes, UUID_BYTES))) {
+        return ERR_INTERNAL;
+    }
+    memcpy(message.id, record->id.bytes, UUID_BYTES);
+    return record_pb_encode(arena, &errata_record_OrganizationRow_msg, &message, ret_bytes);
+}
+
+enum err record_decode_token(struct slice bytes, struct token_record *ret_record)
+{
+    struct record_check check = {.whole = bytes};
+    errata_record_TokenRow message;
+    enum err err = OK;
+
+    memset(&message, 0, sizeof(message));
+    err = record_pb_decode(bytes, &errata_record_TokenRow_msg, &message);
+    if (err != OK) {
+        return err;
+    }
+    message.user_id = record_take(&check, message.user_id);
+    message.created_by = record_take(&check, message.created_by);
+    record_need(&check, message.role != 0);
+    record_need(&check, !record_is_zero(message.org, UUID_BYTES));
+    record_need(&check, !record_is_zero(message.secret_sha256, SHA256_BYTES));
+    if (check.failed) {
+        return ERR_CORRUPT;
+    }
+    memcpy(ret_record->org.bytes, message.org, UUID_BYTES);
+    memcpy(ret_record->secret_sha256.bytes, message.secret_sha256, SHA256_BYTES);
+    ret_record->role = message.role;
+    ret_record->server = message.server;
+    ret_record->user_id = message.user_id;
+    ret_record->created_by = message.created_by;
+    ret_record->created_at_us = message.created_at_us;
+    ret_record->expire_at_us = message.expire_at_us;
+    ret_record->revoked_at_us = message.revoked_at_us;
+    return OK;
+}
+
+enum err record_encode_token(struct arena *arena, const struct token_record *record,
+                             struct slice *ret_bytes)
+{
+    errata_record_TokenRow message = {
+        .role = record->role,
+        .server = record->server,
+        .user_id = record->user_id,
+        .created_by = record->created_by,
+        .created_at_us = record->created_at_us,
+        .expire_at_us = record->expire_at_us,
+        .revoked_at_us = record->revoked_at_us,
+    };
+
+    if (UNEXPECTED(record->role == 0) ||
+        UNEXPECTED(record_is_zero(record->org.bytes, UUID_BYTES)) ||
+        UNEXPECTED(record_is_zero(record->secret_sha256.bytes, SHA256_BYTES))) {
+        return ERR_INTERNAL;
+    }
+    memcpy(message.org, record->org.bytes, UUID_BYTES);
+    memcpy(message.secret_sha256, record->secret_sha256.bytes, SHA256_BYTES);
+    return record_pb_encode(arena, &errata_record_TokenRow_msg, &message, ret_bytes);
+}

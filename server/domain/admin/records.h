@@ -1,0 +1,42 @@
+/*
+ * records.h: rows of organisations and tokens as plain C, and their bytes: messages of proto/record/admin.proto.
+ * The rules of store/records.h hold: slices are borrowed from the bytes, and what does not decode is
+ * ERR_CORRUPT.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_ADMIN_RECORDS_H
+#define ERRATA_SERVER_DOMAIN_ADMIN_RECORDS_H
+
+#include "store/base/arena.h"
+#include "store/key.h"
+
+/* ORGANIZATION */
+struct organization_record {
+    struct uuid id;
+    struct slice name; /* not empty */
+    int64_t created_at_us;
+};
+
+/* TOKEN */
+struct token_record {
+    struct uuid org;
+    struct sha256_digest secret_sha256;
+    uint32_t role; /* errata.v1.Role; not 0 */
+    bool server; /* may name other organisations */
+    struct slice user_id; /* the user it is bound to, or empty */
+    struct slice created_by; /* actor_user_id of its creation, or empty */
+    int64_t created_at_us;
+    int64_t expire_at_us; /* 0: never */
+    int64_t revoked_at_us; /* 0: not revoked */
+};
+
+MUST_CHECK enum err record_decode_organization(struct slice bytes,
+                                               struct organization_record *ret_record);
+MUST_CHECK enum err record_decode_token(struct slice bytes, struct token_record *ret_record);
+
+MUST_CHECK enum err record_encode_organization(struct arena *arena,
+                                               const struct organization_record *record,
+                                               struct slice *ret_bytes);
+MUST_CHECK enum err record_encode_token(struct arena *arena, const struct token_record *record,
+                                        struct slice *ret_bytes);
+
+#endif

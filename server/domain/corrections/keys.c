@@ -1,0 +1,38 @@
+/*
+ * keys.c: see keys.h. FORMAT.md shows the bytes.
+ */
+#include "server/domain/corrections/keys.h"
+
+struct key key_example(struct org_id org, const struct key_fingerprint *fingerprint,
+                       int64_t created_at_us, uint64_t seq)
+{
+    struct key key = key_layout_prefix(org, fingerprint);
+
+    key_put_newest_first(&key, created_at_us, seq);
+    return key;
+}
+
+struct key key_example_mark(struct org_id org, uint64_t seq)
+{
+    return key_org_seq(org, seq);
+}
+
+struct key key_entity_prefix(struct org_id org, struct slice entity_type, struct slice entity_id)
+{
+    struct key key = key_org(org);
+    /* Neither text has a NUL, so no two pairs give the same bytes. */
+    struct slice pieces[] = {entity_type, slice_of("", 1), entity_id};
+    struct sha256_digest digest = sha256_pieces(pieces, sizeof(pieces) / sizeof(pieces[0]));
+
+    key_put_bytes(&key, digest.bytes, KEY_HASH_BYTES);
+    return key;
+}
+
+struct key key_entity(struct org_id org, struct slice entity_type, struct slice entity_id,
+                      uint64_t seq)
+{
+    struct key key = key_entity_prefix(org, entity_type, entity_id);
+
+    key_put_be64(&key, ~seq);
+    return key;
+}

@@ -1,0 +1,17 @@
+/*
+ * keys.h: keys of examples and of corrections by entity, made of the pieces of store/key.h.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_KEYS_H
+#define ERRATA_SERVER_DOMAIN_CORRECTIONS_KEYS_H
+
+#include "server/domain/layouts/keys.h"
+
+struct key key_example(struct org_id org, const struct key_fingerprint *fingerprint,
+                       int64_t created_at_us, uint64_t seq);
+struct key key_example_mark(struct org_id org, uint64_t seq);
+/* Prefix of an entity's rows, and a whole row. */
+struct key key_entity_prefix(struct org_id org, struct slice entity_type, struct slice entity_id);
+struct key key_entity(struct org_id org, struct slice entity_type, struct slice entity_id,
+                      uint64_t seq);
+
+#endif

@@ -1,0 +1,228 @@
+/*
+ * records.c: see records.h. A lookup reads example rows, so they are decoded by hand: in the order in
+ * which they are written, or else field by field. nanopb takes a multiple of the whole lookup's time
+ * for them. It encodes them, so the bytes are those of corrections.proto, and a test decodes by both.
+ */
+#include "server/domain/corrections/records.h"
+
+#include "store/base/assert.h"
+#include "store/base/wire.h"
+#include "store/record_fast.h"
+#include "store/record_pb.h"
+
+#include <record/corrections.pb.h>
+
+#define FINGERPRINT_BYTES 32
+
+/* A hash is whole, or left out: then it is zeros, as nanopb has it. */
+static bool read_hint_hash(struct slice bytes, struct example_record *record)
+{
+    memset(record->hint_hash, 0, KEY_HASH_BYTES);
+    if (bytes.size == KEY_HASH_BYTES) {
+        memcpy(record->hint_hash, bytes.data, KEY_HASH_BYTES);
+    }
+    return bytes.size == KEY_HASH_BYTES || bytes.size == 0;
+}
+
+static bool read_example_field(const struct wire_field *field, struct example_record *record)
+{
+    enum wire_type wanted = WIRE_BYTES;
+
+    switch (field->number) {
+    case errata_record_ExampleRow_seq_tag:
+        wanted = WIRE_VARINT;
+        record->seq = field->value;
+        break;
+    case errata_record_ExampleRow_created_at_us_tag:
+        wanted = WIRE_VARINT;
+        record->created_at_us = (int64_t)field->value;
+        break;
+    case errata_record_ExampleRow_document_hash_tag:
+        record->document_hash = field->bytes;
+        break;
+    case errata_record_ExampleRow_example_tag:
+        record->example = field->bytes;
+        break;
+    case errata_record_ExampleRow_hint_tag:
+        record->hint = field->bytes;
+        break;
+    case errata_record_ExampleRow_hint_hash_tag:
+        return field->type == wanted && read_hint_hash(field->bytes, record);
+    default:
+        return true;
+    }
+    return field->type == wanted;
+}
+
+/* The row as our encoder writes it; false for any other order of fields. */
+static bool read_example_in_order(struct slice bytes, struct example_record *record)
+{
+    struct record_fast reader = record_fast_of(bytes);
+    struct slice hint_hash = {NULL, 0};
+    uint64_t created_at_us = 0;
+
+    record_fast_number(&reader, RECORD_NUMBER_TAG(errata_record_ExampleRow_seq_tag), &record->seq);
+    record_fast_number(&reader, RECORD_NUMBER_TAG(errata_record_ExampleRow_created_at_us_tag),
+                       &created_at_us);
+    record->created_at_us = (int64_t)created_at_us;
+    record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleRow_document_hash_tag),
+                      &record->document_hash);
+    record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleRow_hint_hash_tag),
+                      &hint_hash);
+    record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleRow_example_tag),
+                      &record->example);
+    record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleRow_hint_tag), &record->hint);
+    return reader.at == reader.end && read_hint_hash(hint_hash, record);
+}
+
+/* The row whatever the order of its fields. */
+static enum err read_example_by_field(struct slice bytes, struct example_record *record)
+{
+    struct wire_reader reader = wire_reader_of(bytes);
+    struct wire_field field = {0};
+    enum err err = OK;
+
+    for (err = wire_next(&reader, &field); err == OK; err = wire_next(&reader, &field)) {
+        if (!read_example_field(&field, record)) {
+            return ERR_CORRUPT;
+        }
+    }
+    return err == ERR_NOT_FOUND ? OK : ERR_CORRUPT;
+}
+
+enum err record_decode_example(struct slice bytes, struct example_record *ret_record)
+{
+    struct example_record record = {0};
+
+    if (!read_example_in_order(bytes, &record)) {
+        memset(&record, 0, sizeof(record));
+        if (read_example_by_field(bytes, &record) != OK) {
+            return ERR_CORRUPT;
+        }
+    }
+    if (record.seq == 0 ||
+        (record.document_hash.size != 0 && record.document_hash.size != KEY_HASH_BYTES)) {
+        return ERR_CORRUPT;
+    }
+    *ret_record = record;
+    return OK;
+}
+
+enum err record_encode_example(struct arena *arena, const struct example_record *record,
+                               struct slice *ret_bytes)
+{
+    errata_record_ExampleRow message = {
+        .seq = record->seq,
+        .created_at_us = record->created_at_us,
+        .document_hash = record->document_hash,
+        .example = record->example,
+        .hint = record->hint,
+    };
+
+    if (UNEXPECTED(record->seq == 0) || UNEXPECTED(record->document_hash.size != 0 &&
+                                                   record->document_hash.size != KEY_HASH_BYTES)) {
+        return ERR_INTERNAL;
+    }
+    memcpy(message.hint_hash, record->hint_hash, KEY_HASH_BYTES);
+    return record_pb_encode(arena, &errata_record_ExampleRow_msg, &message, ret_bytes);
+}
+
+/* A mark that says nothing has no row. */
+static bool says_something(const struct example_mark_record *record)
+{
+    return record->superseded_by_seq != 0 || record->carried_count != 0 || record->carried_sum != 0;
+}
+
+enum err record_decode_example_mark(struct slice bytes, struct example_mark_record *ret_record)
+{
+    struct example_mark_record record;
+    errata_record_ExampleMark message;
+
+    memset(&message, 0, sizeof(message));
+    if (record_pb_decode(bytes, &errata_record_ExampleMark_msg, &message) != OK) {
+        return ERR_CORRUPT;
+    }
+    record = (struct example_mark_record){.superseded_by_seq = message.superseded_by_seq,
+                                          .carried_count = message.carried_count,
+                                          .carried_sum = message.carried_sum};
+    if (!says_something(&record)) {
+        return ERR_CORRUPT;
+    }
+    *ret_record = record;
+    return OK;
+}
+
+enum err record_encode_example_mark(struct arena *arena, const struct example_mark_record *record,
+                                    struct slice *ret_bytes)
+{
+    errata_record_ExampleMark message = {.superseded_by_seq = record->superseded_by_seq,
+                                         .carried_count = record->carried_count,
+                                         .carried_sum = record->carried_sum};
+
+    if (UNEXPECTED(!says_something(record))) {
+        return ERR_INTERNAL;
+    }
+    return record_pb_encode(arena, &errata_record_ExampleMark_msg, &message, ret_bytes);
+}
+
+static void take_names(struct record_check *check, const errata_record_Name *names, size_t count,
+                       struct record_names *ret_names)
+{
+    ret_names->count = count;
+    for (size_t i = 0; i < count; i++) {
+        ret_names->items[i] = record_take(check, names[i].text);
+    }
+}
+
+enum err record_decode_entity(struct slice bytes, struct entity_record *ret_record)
+{
+    struct record_check check = {.whole = bytes};
+    errata_record_EntityRow message;
+    enum err err = OK;
+
+    memset(&message, 0, sizeof(message));
+    err = record_pb_decode(bytes, &errata_record_EntityRow_msg, &message);
+    if (err != OK) {
+        return err;
+    }
+    message.fingerprint = record_take_sized(&check, message.fingerprint, FINGERPRINT_BYTES);
+    record_need(&check, message.seq != 0);
+    if (check.failed) {
+        return ERR_CORRUPT;
+    }
+    ret_record->seq = message.seq;
+    ret_record->created_at_us = message.created_at_us;
+    ret_record->fingerprint = message.fingerprint;
+    take_names(&check, message.fields, message.fields_count, &ret_record->fields);
+    take_names(&check, message.remaining, message.remaining_count, &ret_record->remaining);
+    return record_check_result(&check);
+}
+
+static void give_names(const struct record_names *names, errata_record_Name *ret_names,
+                       pb_size_t *ret_count)
+{
+    *ret_count = (pb_size_t)names->count;
+    for (size_t i = 0; i < names->count; i++) {
+        ret_names[i].text = names->items[i];
+    }
+}
+
+enum err record_encode_entity(struct arena *arena, const struct entity_record *record,
+                              struct slice *ret_bytes)
+{
+    errata_record_EntityRow message;
+
+    if (UNEXPECTED(record->seq == 0) || UNEXPECTED(record->fields.count > RECORD_NAMES_MAX) ||
+        UNEXPECTED(record->remaining.count > RECORD_NAMES_MAX) ||
+        UNEXPECTED(record->fingerprint.size != 0 &&
+                   record->fingerprint.size != FINGERPRINT_BYTES)) {
+        return ERR_INTERNAL;
+    }
+    memset(&message, 0, sizeof(message));
+    message.seq = record->seq;
+    message.created_at_us = record->created_at_us;
+    message.fingerprint = record->fingerprint;
+    give_names(&record->fields, message.fields, &message.fields_count);
+    give_names(&record->remaining, message.remaining, &message.remaining_count);
+    return record_pb_encode(arena, &errata_record_EntityRow_msg, &message, ret_bytes);
+}

@@ -1,0 +1,60 @@
+/*
+ * records.h: rows of examples and of corrections by entity as plain C, and their bytes: messages of proto/record/corrections.proto.
+ * The rules of store/records.h hold: slices are borrowed from the bytes, and what does not decode is
+ * ERR_CORRUPT.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_RECORDS_H
+#define ERRATA_SERVER_DOMAIN_CORRECTIONS_RECORDS_H
+
+#include "store/base/arena.h"
+#include "store/key.h"
+
+/* Names in one list of a row: as many as an event has `fields_changed`. */
+#define RECORD_NAMES_MAX 200
+
+/* EXAMPLE, key_example: what never changes about an example. */
+struct example_record {
+    uint64_t seq;
+    int64_t created_at_us;
+    struct slice document_hash; /* KEY_HASH_BYTES, or empty: no document was named */
+    struct slice example; /* wire bytes of what never changes in errata.v1.Example */
+    struct slice hint; /* `{"input_snippet":...,"output":...}`, sanitised; empty: none */
+    uint8_t hint_hash[KEY_HASH_BYTES]; /* the first bytes of its SHA-256 */
+};
+
+/* EXAMPLE_MARK: the mark of an example that is too old for the head. One that would say nothing has
+ * no row. */
+struct example_mark_record {
+    uint64_t superseded_by_seq; /* 0: it is not superseded */
+    uint64_t carried_count; /* as in struct layout_mark */
+    uint64_t carried_sum;
+};
+
+struct record_names {
+    struct slice items[RECORD_NAMES_MAX];
+    size_t count;
+};
+
+/* ENTITY: one correction of an entity, so that a later one can mark its example. */
+struct entity_record {
+    uint64_t seq;
+    int64_t created_at_us;
+    struct slice fingerprint; /* 32 bytes (struct key_fingerprint), or empty: no layout */
+    struct record_names fields; /* all that the event changed */
+    struct record_names remaining; /* those not corrected again later; none: superseded */
+};
+
+MUST_CHECK enum err record_decode_example(struct slice bytes, struct example_record *ret_record);
+MUST_CHECK enum err record_decode_example_mark(struct slice bytes,
+                                               struct example_mark_record *ret_record);
+MUST_CHECK enum err record_decode_entity(struct slice bytes, struct entity_record *ret_record);
+
+MUST_CHECK enum err record_encode_example(struct arena *arena, const struct example_record *record,
+                                          struct slice *ret_bytes);
+MUST_CHECK enum err record_encode_example_mark(struct arena *arena,
+                                               const struct example_mark_record *record,
+                                               struct slice *ret_bytes);
+MUST_CHECK enum err record_encode_entity(struct arena *arena, const struct entity_record *record,
+                                         struct slice *ret_bytes);
+
+#endif

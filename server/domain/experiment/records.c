@@ -1,0 +1,91 @@
+/*
+ * records.c: see records.h.
+ */
+#include "server/domain/experiment/records.h"
+
+#include "store/base/assert.h"
+#include "store/record_pb.h"
+
+#include <record/experiment.pb.h>
+
+/* No arm has more corrected extractions than extractions, or sums of none. Fields are not compared:
+ * a person may correct more of them than the model told. */
+static bool arm_fits(const struct arm_sums *arm)
+{
+    return arm->corrected_count <= arm->extraction_count &&
+           (arm->extraction_count != 0 ||
+            (arm->field_count == 0 && arm->corrected_field_count == 0));
+}
+
+/* The arms are parts of the whole. A layout may be listed without extractions; a row of an
+ * organisation without any would say nothing. */
+static bool layout_stats_fit(const struct layout_stats_record *record)
+{
+    return (record->layout_fingerprint.size > 0 || record->extraction_count != 0) &&
+           record->corrected_count <= record->extraction_count && arm_fits(&record->treatment) &&
+           arm_fits(&record->control) &&
+           record->treatment.extraction_count <= record->extraction_count &&
+           record->control.extraction_count <=
+               record->extraction_count - record->treatment.extraction_count;
+}
+
+static struct arm_sums take_arm(const errata_record_ArmSums *arm)
+{
+    return (struct arm_sums){
+        .extraction_count = arm->extraction_count,
+        .corrected_count = arm->corrected_count,
+        .field_count = arm->field_count,
+        .corrected_field_count = arm->corrected_field_count,
+    };
+}
+
+enum err record_decode_layout_stats(struct slice bytes, struct layout_stats_record *ret_record)
+{
+    struct record_check check = {.whole = bytes};
+    errata_record_LayoutStatsRow message;
+    struct layout_stats_record record;
+    enum err err = OK;
+
+    memset(&message, 0, sizeof(message));
+    err = record_pb_decode(bytes, &errata_record_LayoutStatsRow_msg, &message);
+    if (err != OK) {
+        return err;
+    }
+    record.layout_fingerprint = record_take(&check, message.layout_fingerprint);
+    record.extraction_count = message.extraction_count;
+    record.corrected_count = message.corrected_count;
+    record.treatment = take_arm(&message.treatment);
+    record.control = take_arm(&message.control);
+    record_need(&check, layout_stats_fit(&record));
+    if (!check.failed) {
+        *ret_record = record;
+    }
+    return record_check_result(&check);
+}
+
+/* An arm without extractions is left out. */
+static void give_arm(const struct arm_sums *arm, errata_record_ArmSums *ret_arm, bool *ret_has)
+{
+    *ret_has = arm->extraction_count != 0;
+    ret_arm->extraction_count = arm->extraction_count;
+    ret_arm->corrected_count = arm->corrected_count;
+    ret_arm->field_count = arm->field_count;
+    ret_arm->corrected_field_count = arm->corrected_field_count;
+}
+
+enum err record_encode_layout_stats(struct arena *arena, const struct layout_stats_record *record,
+                                    struct slice *ret_bytes)
+{
+    errata_record_LayoutStatsRow message;
+
+    if (UNEXPECTED(!layout_stats_fit(record))) {
+        return ERR_INTERNAL;
+    }
+    memset(&message, 0, sizeof(message));
+    message.layout_fingerprint = record->layout_fingerprint;
+    message.extraction_count = record->extraction_count;
+    message.corrected_count = record->corrected_count;
+    give_arm(&record->treatment, &message.treatment, &message.has_treatment);
+    give_arm(&record->control, &message.control, &message.has_control);
+    return record_pb_encode(arena, &errata_record_LayoutStatsRow_msg, &message, ret_bytes);
+}

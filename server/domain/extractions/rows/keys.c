@@ -1,0 +1,14 @@
+/*
+ * keys.c: see keys.h. FORMAT.md shows the bytes.
+ */
+#include "server/domain/extractions/rows/keys.h"
+
+struct key key_extraction(struct org_id org, uint64_t seq)
+{
+    return key_org_seq(org, seq);
+}
+
+struct key key_extraction_subject(struct org_id org, enum subject_kind kind, struct slice id)
+{
+    return key_subject_prefix(org, kind, id);
+}

@@ -1,0 +1,106 @@
+/*
+ * records.c: see records.h.
+ */
+#include "server/domain/extractions/rows/records.h"
+
+#include "store/base/assert.h"
+#include "store/record_pb.h"
+
+#include <record/extractions.pb.h>
+
+/* Only what was corrected has corrected fields. */
+static bool corrected_fields_fit(uint64_t corrected_by_seq, size_t corrected_field_count)
+{
+    return corrected_field_count == 0 ||
+           (corrected_by_seq != 0 && corrected_field_count <= RECORD_CORRECTED_FIELDS_MAX);
+}
+
+enum err record_decode_extraction(struct slice bytes, struct extraction_record *ret_record)
+{
+    struct record_check check = {.whole = bytes};
+    errata_record_ExtractionRow message;
+    enum err err = OK;
+
+    memset(&message, 0, sizeof(message));
+    err = record_pb_decode(bytes, &errata_record_ExtractionRow_msg, &message);
+    if (err != OK) {
+        return err;
+    }
+    message.layout_fingerprint = record_take(&check, message.layout_fingerprint);
+    record_need(&check, message.seq != 0);
+    record_need(&check, message.layout_fingerprint.size > 0);
+    record_need(&check,
+                corrected_fields_fit(message.corrected_by_seq, message.corrected_field_count));
+    if (check.failed) {
+        return ERR_CORRUPT;
+    }
+    ret_record->seq = message.seq;
+    ret_record->created_at_us = message.created_at_us;
+    ret_record->layout_fingerprint = message.layout_fingerprint;
+    ret_record->arm = message.arm;
+    ret_record->layout_ready = message.layout_ready;
+    ret_record->field_count = message.field_count;
+    ret_record->corrected_by_seq = message.corrected_by_seq;
+    ret_record->corrected_field_count = message.corrected_field_count;
+    memcpy(ret_record->corrected_fields, message.corrected_field,
+           sizeof(ret_record->corrected_fields));
+    return OK;
+}
+
+enum err record_encode_extraction(struct arena *arena, const struct extraction_record *record,
+                                  struct slice *ret_bytes)
+{
+    errata_record_ExtractionRow message;
+
+    if (UNEXPECTED(record->seq == 0) || UNEXPECTED(record->layout_fingerprint.size == 0) ||
+        UNEXPECTED(
+            !corrected_fields_fit(record->corrected_by_seq, record->corrected_field_count))) {
+        return ERR_INTERNAL;
+    }
+    memset(&message, 0, sizeof(message));
+    message.seq = record->seq;
+    message.created_at_us = record->created_at_us;
+    message.layout_fingerprint = record->layout_fingerprint;
+    message.arm = record->arm;
+    message.layout_ready = record->layout_ready;
+    message.field_count = record->field_count;
+    message.corrected_by_seq = record->corrected_by_seq;
+    message.corrected_field_count = (pb_size_t)record->corrected_field_count;
+    memcpy(message.corrected_field, record->corrected_fields,
+           record->corrected_field_count * sizeof(record->corrected_fields[0]));
+    return record_pb_encode(arena, &errata_record_ExtractionRow_msg, &message, ret_bytes);
+}
+
+enum err record_decode_extraction_subject(struct slice bytes,
+                                          struct extraction_subject_record *ret_record)
+{
+    errata_record_ExtractionSubjectRow message;
+    enum err err = OK;
+
+    memset(&message, 0, sizeof(message));
+    err = record_pb_decode(bytes, &errata_record_ExtractionSubjectRow_msg, &message);
+    if (err != OK) {
+        return err;
+    }
+    if (message.seq == 0) {
+        return ERR_CORRUPT;
+    }
+    ret_record->seq = message.seq;
+    ret_record->created_at_us = message.created_at_us;
+    return OK;
+}
+
+enum err record_encode_extraction_subject(struct arena *arena,
+                                          const struct extraction_subject_record *record,
+                                          struct slice *ret_bytes)
+{
+    errata_record_ExtractionSubjectRow message = {
+        .seq = record->seq,
+        .created_at_us = record->created_at_us,
+    };
+
+    if (UNEXPECTED(record->seq == 0)) {
+        return ERR_INTERNAL;
+    }
+    return record_pb_encode(arena, &errata_record_ExtractionSubjectRow_msg, &message, ret_bytes);
+}

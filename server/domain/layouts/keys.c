@@ -1,0 +1,88 @@
+/*
+ * keys.c: see keys.h. FORMAT.md shows the bytes.
+ */
+#include "server/domain/layouts/keys.h"
+
+#include "store/base/bytes.h"
+
+struct key_fingerprint key_fingerprint_of(struct slice layout_fingerprint)
+{
+    struct sha256_digest digest = sha256(layout_fingerprint);
+    struct key_fingerprint fingerprint;
+
+    memcpy(fingerprint.bytes, digest.bytes, sizeof(fingerprint.bytes));
+    return fingerprint;
+}
+
+struct key key_layout_prefix(struct org_id org, const struct key_fingerprint *fingerprint)
+{
+    struct key key = key_org(org);
+
+    key_put_bytes(&key, fingerprint->bytes, sizeof(fingerprint->bytes));
+    return key;
+}
+
+struct key key_layout_head(struct org_id org, const struct key_fingerprint *fingerprint)
+{
+    static const uint8_t zeros[KEY_NEWEST_FIRST_BYTES];
+    struct key key = key_layout_prefix(org, fingerprint);
+
+    key_put_bytes(&key, zeros, sizeof(zeros));
+    return key;
+}
+
+struct key key_document(struct org_id org, struct slice document_id)
+{
+    struct key key = key_org(org);
+
+    key_put_hash(&key, document_id);
+    return key;
+}
+
+struct key key_document_time(struct org_id org, int64_t created_at_us, uint64_t seq)
+{
+    return key_org_newest_first(org, created_at_us, seq);
+}
+
+struct key key_document_layout(struct org_id org, const struct key_fingerprint *fingerprint,
+                               int64_t created_at_us, uint64_t seq)
+{
+    struct key key = key_layout_prefix(org, fingerprint);
+
+    key_put_newest_first(&key, created_at_us, seq);
+    return key;
+}
+
+struct key key_profile(struct org_id org, const struct key_fingerprint *fingerprint)
+{
+    return key_layout_prefix(org, fingerprint);
+}
+
+struct key key_profile_last_seen(struct org_id org, int64_t last_seen_at_us,
+                                 const struct sha256_digest *measured)
+{
+    struct key key = key_org(org);
+
+    key_put_be64(&key, key_invert_time(last_seen_at_us));
+    key_put_bytes(&key, measured->bytes, sizeof(measured->bytes));
+    return key;
+}
+
+struct key key_profile_most_seen(struct org_id org, uint64_t seen_count,
+                                 const struct sha256_digest *measured)
+{
+    struct key key = key_org(org);
+
+    key_put_be64(&key, ~seen_count);
+    key_put_bytes(&key, measured->bytes, sizeof(measured->bytes));
+    return key;
+}
+
+enum err key_read_profile_order(struct slice key, struct sha256_digest *ret_measured)
+{
+    if (key.size != KEY_ORG_BYTES + sizeof(uint64_t) + SHA256_BYTES) {
+        return ERR_CORRUPT;
+    }
+    memcpy(ret_measured->bytes, key.data + KEY_ORG_BYTES + sizeof(uint64_t), SHA256_BYTES);
+    return OK;
+}

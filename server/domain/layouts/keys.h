@@ -1,0 +1,35 @@
+/*
+ * keys.h: keys of layouts: their cluster, documents and profiles, made of the pieces of store/key.h.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_KEYS_H
+#define ERRATA_SERVER_DOMAIN_LAYOUTS_KEYS_H
+
+#include "store/key.h"
+
+/* A layout in a key: SHA-256 of its fingerprint, for any text. */
+struct key_fingerprint {
+    uint8_t bytes[SHA256_BYTES];
+};
+
+struct key_fingerprint key_fingerprint_of(struct slice layout_fingerprint);
+/* Prefix of a layout's cluster: its head row, then its examples. */
+struct key key_layout_prefix(struct org_id org, const struct key_fingerprint *fingerprint);
+struct key key_layout_head(struct org_id org, const struct key_fingerprint *fingerprint);
+/* A document by the caller's id. */
+struct key key_document(struct org_id org, struct slice document_id);
+/* All documents of an organisation (prefix: key_org), and those of a layout (prefix:
+ * key_layout_prefix), newest first. */
+struct key key_document_time(struct org_id org, int64_t created_at_us, uint64_t seq);
+struct key key_document_layout(struct org_id org, const struct key_fingerprint *fingerprint,
+                               int64_t created_at_us, uint64_t seq);
+struct key key_profile(struct org_id org, const struct key_fingerprint *fingerprint);
+/* The two orders of profiles (prefix: key_org). `measured` is the digest that a measured fingerprint
+ * is the hex digits of: so ties keep the order of their fingerprints. */
+struct key key_profile_last_seen(struct org_id org, int64_t last_seen_at_us,
+                                 const struct sha256_digest *measured);
+struct key key_profile_most_seen(struct org_id org, uint64_t seen_count,
+                                 const struct sha256_digest *measured);
+/* ERR_CORRUPT for a key of another shape. */
+MUST_CHECK enum err key_read_profile_order(struct slice key, struct sha256_digest *ret_measured);
+
+#endif

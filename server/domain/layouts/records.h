@@ -1,0 +1,103 @@
+/*
+ * records.h: rows of layouts as plain C, and their bytes: messages of proto/record/layouts.proto.
+ * The rules of store/records.h hold: slices are borrowed from the bytes, and what does not decode is
+ * ERR_CORRUPT.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_RECORDS_H
+#define ERRATA_SERVER_DOMAIN_LAYOUTS_RECORDS_H
+
+#include "store/base/arena.h"
+#include "store/key.h"
+
+/* Examples whose marks stand in the layout's head row; older ones have a row each. */
+#define RECORD_MARKS_MAX 32
+
+/* What changes about one example. */
+struct layout_mark {
+    uint64_t seq; /* the example's event */
+    int64_t created_at_us; /* of the example: the marks keep the order of the examples */
+    uint64_t superseded_by_seq; /* 0: it is not superseded */
+    uint64_t carried_count; /* extractions of its layout that carried it */
+    uint64_t carried_sum; /* of their confidences, in millionths */
+};
+
+/* EXAMPLE, key_layout_head: all that changes about a layout. */
+struct layout_head_record {
+    struct slice family_id; /* 16 bytes, or empty: none known */
+    uint64_t feedback_count; /* events that name the layout */
+    uint64_t example_count; /* those of them that count as examples */
+    struct layout_mark marks[RECORD_MARKS_MAX]; /* of the newest examples, newest first */
+    size_t mark_count;
+    uint64_t first_document_seq; /* of the first document of the layout; 0: none was ingested */
+    uint64_t first_text_seq; /* of the first of them with text on page 1; 0: all are scans */
+    int64_t updated_at_us; /* when the last event that names the layout was written; 0: none */
+    uint64_t bare_count; /* extractions of the layout that carried no example */
+    uint64_t bare_sum; /* of their confidences, in millionths */
+};
+
+/* What a lookup needs of a head row: the marks of the few rows that it wants, as two lists of one
+ * length that stay where they stand in the row, and which of the layout's documents are scans. Not
+ * to be copied: lists that came in pieces are joined in it. */
+struct layout_marks {
+    const uint8_t *seq; /* 8 bytes each, little-endian, unaligned */
+    const uint8_t *superseded_by_seq;
+    const uint8_t *carried_count; /* NULL where no extraction carried any of them */
+    const uint8_t *carried_sum;
+    size_t count;
+    uint64_t bare_count; /* as in the head */
+    uint64_t bare_sum;
+    uint64_t first_document_seq; /* as in the head */
+    uint64_t first_text_seq;
+    uint64_t joined_seq[RECORD_MARKS_MAX];
+    uint64_t joined_superseded_by_seq[RECORD_MARKS_MAX];
+    uint64_t joined_carried_count[RECORD_MARKS_MAX];
+    uint64_t joined_carried_sum[RECORD_MARKS_MAX];
+};
+
+/* DOCUMENT: what others ask about a document; the rest stands in its event. */
+struct document_record {
+    uint64_t seq; /* of the event that its measures stand in */
+    uint64_t first_seq; /* of its first event: an earlier one where that gave no fingerprint */
+    int64_t created_at_us; /* of event `seq` */
+    struct sha256_digest sha256; /* of the PDF's bytes */
+    struct slice layout_fingerprint; /* text, or empty: none */
+    bool scan; /* no text on page 1 */
+};
+
+/* PROFILE: what was added up over the documents of a layout. */
+struct profile_record {
+    struct sha256_digest measured; /* its fingerprint is the hex digits of this */
+    struct uuid id; /* of the event that made it */
+    uint64_t seen_count; /* documents; from 1 */
+    int64_t first_seen_at_us;
+    int64_t last_seen_at_us;
+    uint64_t page_count_sum;
+    uint64_t table_count_sum;
+    uint64_t text_coverage_sum; /* hundredths */
+    uint64_t text_density_sum; /* ten-thousandths */
+    struct slice fp_version; /* of its last document */
+};
+
+MUST_CHECK enum err record_decode_layout_head(struct slice bytes,
+                                              struct layout_head_record *ret_record);
+/* As record_decode_layout_head for which heads are right. */
+MUST_CHECK enum err record_decode_layout_marks(struct slice bytes, struct layout_marks *ret_marks);
+/* Looks for an example's mark from `*place` on and moves `*place` behind it; false: it has none. */
+bool record_find_mark(const struct layout_marks *marks, uint64_t seq, size_t *place,
+                      uint64_t *ret_superseded_by_seq);
+/* What extractions carried the example whose mark stands at `place` (0 is the newest). */
+void record_read_carried(const struct layout_marks *marks, size_t place, uint64_t *ret_count,
+                         uint64_t *ret_sum);
+MUST_CHECK enum err record_decode_document(struct slice bytes, struct document_record *ret_record);
+MUST_CHECK enum err record_decode_profile(struct slice bytes, struct profile_record *ret_record);
+
+MUST_CHECK enum err record_encode_layout_head(struct arena *arena,
+                                              const struct layout_head_record *record,
+                                              struct slice *ret_bytes);
+MUST_CHECK enum err record_encode_document(struct arena *arena,
+                                           const struct document_record *record,
+                                           struct slice *ret_bytes);
+MUST_CHECK enum err record_encode_profile(struct arena *arena, const struct profile_record *record,
+                                          struct slice *ret_bytes);
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * keys.h: keys of mappings, made of the pieces of store/key.h.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_MAPPINGS_KEYS_H
+#define ERRATA_SERVER_DOMAIN_MAPPINGS_KEYS_H
+
+#include "store/key.h"
+
+struct key key_mapping(struct org_id org, uint64_t seq);
+/* A customer is the hash of its id. `folded_sku` is a folded SKU, or the beginning of one: its
+ * first KEY_SKU_BYTES are in the key, then zeros. */
+#define KEY_SKU_BYTES 24
+/* Prefix of a customer's rows in MAPPING_SKU, MAPPING_PAIR, MAPPING_CONFIRMED and MAPPING_SIMILAR. */
+struct key key_mapping_customer_prefix(struct org_id org, struct slice customer_id);
+/* Prefix of the customer's SKUs that begin so, as far as the key knows. */
+struct key key_mapping_sku_prefix(struct org_id org, struct slice customer_id,
+                                  struct slice folded_sku);
+struct key key_mapping_sku(struct org_id org, struct slice customer_id, struct slice folded_sku,
+                           uint64_t seq);
+/* Prefix of the mappings of one SKU of the customer's in MAPPING_PAIR. */
+struct key key_mapping_pair_prefix(struct org_id org, struct slice customer_id,
+                                   struct slice folded_customer_sku);
+struct key key_mapping_pair(struct org_id org, struct slice customer_id,
+                            struct slice folded_customer_sku, struct slice folded_internal_sku);
+struct key key_mapping_confirmed(struct org_id org, struct slice customer_id,
+                                 struct slice folded_customer_sku);
+struct key key_mapping_similar(struct org_id org, struct slice customer_id, uint32_t block);
+/* ERR_CORRUPT for a key of another shape. */
+MUST_CHECK enum err key_read_mapping_sku(struct slice key, uint64_t *ret_seq);
+
+#endif

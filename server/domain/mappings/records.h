@@ -1,0 +1,49 @@
+/*
+ * records.h: rows of mappings as plain C, and their bytes: messages of proto/record/mappings.proto.
+ * The rules of store/records.h hold: slices are borrowed from the bytes, and what does not decode is
+ * ERR_CORRUPT.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_MAPPINGS_RECORDS_H
+#define ERRATA_SERVER_DOMAIN_MAPPINGS_RECORDS_H
+
+#include "store/base/arena.h"
+#include "store/key.h"
+
+/* MAPPING: a mapping as it stands. */
+struct mapping_record {
+    struct uuid id; /* of the event that made it */
+    struct slice customer_id;
+    struct slice customer_sku; /* as written */
+    struct slice internal_sku;
+    uint32_t status; /* errata.v1.MappingStatus; not 0 */
+    double confidence; /* 0 to 1 */
+    uint64_t support_count;
+    uint64_t use_count;
+    int64_t last_used_at_us; /* 0: never */
+    int64_t created_at_us;
+    int64_t updated_at_us;
+    uint64_t last_seq; /* of the last event that has a MappingChange of it */
+    uint32_t version; /* events that have one; from 1 */
+    uint32_t similar_block; /* of MAPPING_SIMILAR, from 1; 0: it stands in none */
+    int64_t settled_at_us; /* created_at of the newest judgement of it, else of its suggestion */
+};
+
+/* MAPPING_CONFIRMED: what a customer's SKU stands for. */
+struct mapping_confirmed_record {
+    uint64_t seq; /* of the mapping's first event */
+    uint32_t version; /* of the mapping when it was confirmed last */
+    struct uuid id;
+    struct slice internal_sku;
+};
+
+MUST_CHECK enum err record_decode_mapping(struct slice bytes, struct mapping_record *ret_record);
+MUST_CHECK enum err record_decode_mapping_confirmed(struct slice bytes,
+                                                    struct mapping_confirmed_record *ret_record);
+
+MUST_CHECK enum err record_encode_mapping(struct arena *arena, const struct mapping_record *record,
+                                          struct slice *ret_bytes);
+MUST_CHECK enum err record_encode_mapping_confirmed(struct arena *arena,
+                                                    const struct mapping_confirmed_record *record,
+                                                    struct slice *ret_bytes);
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * records.h: rows of settings as plain C, and their bytes: messages of proto/record/settings.proto.
+ * The rules of store/records.h hold: slices are borrowed from the bytes, and what does not decode is
+ * ERR_CORRUPT.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_SETTINGS_RECORDS_H
+#define ERRATA_SERVER_DOMAIN_SETTINGS_RECORDS_H
+
+#include "store/base/arena.h"
+#include "store/key.h"
+
+/* SETTINGS */
+struct settings_record {
+    uint64_t seq; /* of the event that set them */
+    uint32_t holdout_percent; /* 0 to 100 */
+    uint32_t match_mode; /* errata.v1.MatchMode; 0: not set */
+};
+
+MUST_CHECK enum err record_decode_settings(struct slice bytes, struct settings_record *ret_record);
+
+MUST_CHECK enum err record_encode_settings(struct arena *arena,
+                                           const struct settings_record *record,
+                                           struct slice *ret_bytes);
+
+#endif

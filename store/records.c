@@ -1,0 +1,287 @@
+/*
+ * records.c: see records.h.
+ */
+#include "store/records.h"
+
+#include "store/base/assert.h"
+#include "store/base/timestamp.h"
+#include "store/record_fast.h"
+#include "store/record_pb.h"
+
+#include <record/store.pb.h>
+
+#define US_PER_SECOND INT64_C(1000000)
+
+enum err record_decode_event(struct slice bytes, struct event_record *ret_record)
+{
+    struct record_check check = {.whole = bytes};
+    errata_record_EventRecord message;
+    struct event_record record;
+    enum err err = OK;
+
+    memset(&message, 0, sizeof(message));
+    err = record_pb_decode(bytes, &errata_record_EventRecord_msg, &message);
+    if (err != OK) {
+        return err;
+    }
+    record.envelope = record_take(&check, message.envelope);
+    record.facts = record_take(&check, message.facts);
+    record.content = record_take(&check, message.content);
+    record.salt = record_take_sized(&check, message.salt, RECORD_SALT_BYTES);
+    record.content_removed = message.content_removed;
+    record_need(&check, record.envelope.size > 0);
+    record_need(&check, (record.content.size == 0) == (record.salt.size == 0));
+    record_need(&check, !record.content_removed || record.content.size == 0);
+    if (!check.failed) {
+        *ret_record = record;
+    }
+    return record_check_result(&check);
+}
+
+enum err record_encode_event(struct arena *arena, const struct event_record *record,
+                             struct slice *ret_bytes)
+{
+    errata_record_EventRecord message = {
+        .envelope = record->envelope,
+        .facts = record->facts,
+        .salt = record->salt,
+        .content = record->content,
+        .content_removed = record->content_removed,
+    };
+
+    if (UNEXPECTED(record->envelope.size == 0) ||
+        UNEXPECTED(record->salt.size != (record->content.size > 0 ? RECORD_SALT_BYTES : 0))) {
+        return ERR_INTERNAL;
+    }
+    return record_pb_encode(arena, &errata_record_EventRecord_msg, &message, ret_bytes);
+}
+
+static void envelope_from_message(struct record_check *check, const errata_record_Envelope *message,
+                                  struct envelope_record *record)
+{
+    memset(record, 0, sizeof(*record));
+    memcpy(record->org.bytes, message->org, sizeof(record->org.bytes));
+    record->seq = message->seq;
+    memcpy(record->id.bytes, message->id, sizeof(record->id.bytes));
+    record->kind = message->kind;
+    record->annotator = message->annotator;
+    record->source = message->source;
+    record->recorded_at_us = message->recorded_at_us;
+    record->created_at_us = message->created_at_us;
+    record->actor_user_id = record_take(check, message->actor_user_id);
+    record->subject_count = message->subjects_count;
+    for (size_t i = 0; i < record->subject_count; i++) {
+        record->subjects[i].kind = message->subjects[i].kind;
+        record->subjects[i].id = record_take(check, message->subjects[i].id);
+        record_need(check, record->subjects[i].kind != 0 && record->subjects[i].id.size > 0);
+    }
+    memcpy(record->facts_sha256.bytes, message->facts_sha256, SHA256_BYTES);
+    memcpy(record->content_sha256.bytes, message->content_sha256, SHA256_BYTES);
+    memcpy(record->previous_sha256.bytes, message->previous_sha256, SHA256_BYTES);
+    record->write_index = message->write_index;
+    record->has_idempotency = message->has_idempotency;
+    memcpy(record->idempotency.org.bytes, message->idempotency.org, UUID_BYTES);
+    memcpy(record->idempotency.key_hash, message->idempotency.key_hash, KEY_HASH_BYTES);
+    memcpy(record->idempotency.request_sha256.bytes, message->idempotency.request_sha256,
+           SHA256_BYTES);
+}
+
+/* A time that the contract can tell; so sums of times and spans fit. */
+static bool is_time(int64_t time_us)
+{
+    return time_us >= TIMESTAMP_SECONDS_MIN * US_PER_SECOND &&
+           time_us < (TIMESTAMP_SECONDS_MAX + 1) * US_PER_SECOND;
+}
+
+static bool envelope_is_whole(const struct envelope_record *record)
+{
+    return !record_is_zero(record->org.bytes, UUID_BYTES) && record->seq != 0 &&
+           !record_is_zero(record->id.bytes, UUID_BYTES) && record->kind != 0 &&
+           record->annotator != 0 && record->source != 0 && is_time(record->recorded_at_us) &&
+           is_time(record->created_at_us) && record->subject_count >= 1 &&
+           record->subject_count <= RECORD_SUBJECTS_MAX &&
+           !record_is_zero(record->facts_sha256.bytes, SHA256_BYTES) &&
+           !record_is_zero(record->content_sha256.bytes, SHA256_BYTES) &&
+           (record->seq == 1) == record_is_zero(record->previous_sha256.bytes, SHA256_BYTES) &&
+           (!record->has_idempotency || !record_is_zero(record->idempotency.org.bytes, UUID_BYTES));
+}
+
+enum err record_decode_envelope(struct slice bytes, struct envelope_record *ret_record)
+{
+    struct record_check check = {.whole = bytes};
+    errata_record_Envelope message;
+    struct envelope_record record;
+    enum err err = OK;
+
+    memset(&message, 0, sizeof(message));
+    err = record_pb_decode(bytes, &errata_record_Envelope_msg, &message);
+    if (err != OK) {
+        return err;
+    }
+    envelope_from_message(&check, &message, &record);
+    record_need(&check, envelope_is_whole(&record));
+    if (!check.failed) {
+        *ret_record = record;
+    }
+    return record_check_result(&check);
+}
+
+enum err record_encode_envelope(struct arena *arena, const struct envelope_record *record,
+                                struct slice *ret_bytes)
+{
+    errata_record_Envelope message;
+
+    if (UNEXPECTED(!envelope_is_whole(record))) {
+        return ERR_INTERNAL;
+    }
+    memset(&message, 0, sizeof(message));
+    memcpy(message.org, record->org.bytes, UUID_BYTES);
+    message.seq = record->seq;
+    memcpy(message.id, record->id.bytes, UUID_BYTES);
+    message.kind = record->kind;
+    message.annotator = record->annotator;
+    message.source = record->source;
+    message.recorded_at_us = record->recorded_at_us;
+    message.created_at_us = record->created_at_us;
+    message.actor_user_id = record->actor_user_id;
+    message.subjects_count = (pb_size_t)record->subject_count;
+    for (size_t i = 0; i < record->subject_count; i++) {
+        message.subjects[i].kind = record->subjects[i].kind;
+        message.subjects[i].id = record->subjects[i].id;
+    }
+    memcpy(message.facts_sha256, record->facts_sha256.bytes, SHA256_BYTES);
+    memcpy(message.content_sha256, record->content_sha256.bytes, SHA256_BYTES);
+    memcpy(message.previous_sha256, record->previous_sha256.bytes, SHA256_BYTES);
+    message.write_index = record->write_index;
+    message.has_idempotency = record->has_idempotency;
+    memcpy(message.idempotency.org, record->idempotency.org.bytes, UUID_BYTES);
+    memcpy(message.idempotency.key_hash, record->idempotency.key_hash, KEY_HASH_BYTES);
+    memcpy(message.idempotency.request_sha256, record->idempotency.request_sha256.bytes,
+           SHA256_BYTES);
+    return record_pb_encode(arena, &errata_record_Envelope_msg, &message, ret_bytes);
+}
+
+/* The head as our encoder writes it, which every lookup reads; false for any other. */
+static bool read_org_head_in_order(struct slice bytes, struct org_head_record *ret_record)
+{
+    struct record_fast reader = record_fast_of(bytes);
+    struct slice digest = {NULL, 0};
+    uint64_t seq = 0;
+    uint64_t recorded_at_us = 0;
+
+    record_fast_number(&reader, RECORD_NUMBER_TAG(errata_record_OrgHead_last_seq_tag), &seq);
+    record_fast_number(&reader, RECORD_NUMBER_TAG(errata_record_OrgHead_last_recorded_at_us_tag),
+                       &recorded_at_us);
+    record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_OrgHead_last_envelope_sha256_tag),
+                      &digest);
+    if (reader.at != reader.end || seq == 0 || digest.size != SHA256_BYTES ||
+        record_is_zero(digest.data, SHA256_BYTES)) {
+        return false;
+    }
+    ret_record->last_seq = seq;
+    ret_record->last_recorded_at_us = (int64_t)recorded_at_us;
+    memcpy(ret_record->last_envelope_sha256.bytes, digest.data, SHA256_BYTES);
+    return true;
+}
+
+enum err record_decode_org_head(struct slice bytes, struct org_head_record *ret_record)
+{
+    errata_record_OrgHead message;
+    enum err err = OK;
+
+    if (read_org_head_in_order(bytes, ret_record)) {
+        return OK;
+    }
+    memset(&message, 0, sizeof(message));
+    err = record_pb_decode(bytes, &errata_record_OrgHead_msg, &message);
+    if (err != OK) {
+        return err;
+    }
+    if (message.last_seq == 0 || record_is_zero(message.last_envelope_sha256, SHA256_BYTES)) {
+        return ERR_CORRUPT;
+    }
+    ret_record->last_seq = message.last_seq;
+    ret_record->last_recorded_at_us = message.last_recorded_at_us;
+    memcpy(ret_record->last_envelope_sha256.bytes, message.last_envelope_sha256, SHA256_BYTES);
+    return OK;
+}
+
+enum err record_encode_org_head(struct arena *arena, const struct org_head_record *record,
+                                struct slice *ret_bytes)
+{
+    errata_record_OrgHead message = {
+        .last_seq = record->last_seq,
+        .last_recorded_at_us = record->last_recorded_at_us,
+    };
+
+    if (UNEXPECTED(record->last_seq == 0)) {
+        return ERR_INTERNAL;
+    }
+    memcpy(message.last_envelope_sha256, record->last_envelope_sha256.bytes, SHA256_BYTES);
+    return record_pb_encode(arena, &errata_record_OrgHead_msg, &message, ret_bytes);
+}
+
+enum err record_decode_idempotency(struct slice bytes, struct idempotency_record *ret_record)
+{
+    errata_record_IdempotencyRow message;
+    enum err err = OK;
+
+    memset(&message, 0, sizeof(message));
+    err = record_pb_decode(bytes, &errata_record_IdempotencyRow_msg, &message);
+    if (err != OK) {
+        return err;
+    }
+    if (record_is_zero(message.log_org, UUID_BYTES) ||
+        (message.first_seq == 0) != (message.count == 0)) {
+        return ERR_CORRUPT;
+    }
+    memcpy(ret_record->request_sha256.bytes, message.request_sha256, SHA256_BYTES);
+    memcpy(ret_record->log_org.bytes, message.log_org, UUID_BYTES);
+    ret_record->first_seq = message.first_seq;
+    ret_record->count = message.count;
+    return OK;
+}
+
+enum err record_encode_idempotency(struct arena *arena, const struct idempotency_record *record,
+                                   struct slice *ret_bytes)
+{
+    errata_record_IdempotencyRow message = {
+        .first_seq = record->first_seq,
+        .count = record->count,
+    };
+
+    if (UNEXPECTED(record_is_zero(record->log_org.bytes, UUID_BYTES)) ||
+        UNEXPECTED((record->first_seq == 0) != (record->count == 0))) {
+        return ERR_INTERNAL;
+    }
+    memcpy(message.request_sha256, record->request_sha256.bytes, SHA256_BYTES);
+    memcpy(message.log_org, record->log_org.bytes, UUID_BYTES);
+    return record_pb_encode(arena, &errata_record_IdempotencyRow_msg, &message, ret_bytes);
+}
+
+enum err record_decode_meta(struct slice bytes, struct meta_record *ret_record)
+{
+    struct record_check check = {.whole = bytes};
+    errata_record_MetaRow message;
+    enum err err = OK;
+
+    memset(&message, 0, sizeof(message));
+    err = record_pb_decode(bytes, &errata_record_MetaRow_msg, &message);
+    if (err != OK) {
+        return err;
+    }
+    message.value = record_take(&check, message.value);
+    if (!check.failed) {
+        ret_record->number = message.number;
+        ret_record->bytes = message.value;
+    }
+    return record_check_result(&check);
+}
+
+enum err record_encode_meta(struct arena *arena, const struct meta_record *record,
+                            struct slice *ret_bytes)
+{
+    errata_record_MetaRow message = {.number = record->number, .value = record->bytes};
+
+    return record_pb_encode(arena, &errata_record_MetaRow_msg, &message, ret_bytes);
+}

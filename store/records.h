@@ -1,0 +1,103 @@
+/*
+ * records.h: the values of the store's own tables as plain C, and their bytes: messages of
+ * proto/record/store.proto. FORMAT.md shows each with an example that a golden test reads.
+ *
+ * Decoding allocates and copies nothing: slices point into the bytes that were given (a page of the
+ * store: they die as those do). What does not decode, or misses what it must have, is ERR_CORRUPT.
+ * Encoding writes into the arena; it fails with ERR_MEMORY, or with ERR_INTERNAL for a record that
+ * breaks its own rules (a mistake of ours that must not reach the disk).
+ */
+#ifndef ERRATA_STORE_RECORDS_H
+#define ERRATA_STORE_RECORDS_H
+
+#include "store/base/arena.h"
+#include "store/key.h"
+
+/* Subjects of an event, the main one first. */
+#define RECORD_SUBJECTS_MAX 4
+#define RECORD_SALT_BYTES 16
+
+/* EVENT: what stands under (org, seq). */
+struct event_record {
+    struct slice envelope; /* an encoded envelope_record; never changes, the chain is over it */
+    struct slice facts; /* kept for ever */
+    struct slice content; /* empty where there was none, or once it is removed */
+    struct slice salt; /* RECORD_SALT_BYTES with content; empty without, or once it is removed */
+    bool content_removed; /* retention took content and salt */
+};
+
+struct envelope_subject {
+    uint32_t kind; /* enum subject_kind */
+    struct slice id; /* not empty */
+};
+
+struct envelope_idempotency {
+    struct uuid org; /* the caller's organisation */
+    uint8_t key_hash[KEY_HASH_BYTES];
+    struct sha256_digest request_sha256;
+};
+
+/* The part of an event that the chain of hashes is over. */
+struct envelope_record {
+    struct uuid org;
+    uint64_t seq; /* from 1 */
+    struct uuid id;
+    uint32_t kind; /* enum event_kind_number */
+    uint32_t annotator; /* enum annotator */
+    uint32_t source; /* enum event_source */
+    int64_t recorded_at_us;
+    int64_t created_at_us;
+    struct slice actor_user_id; /* empty: unknown */
+    struct envelope_subject subjects[RECORD_SUBJECTS_MAX];
+    size_t subject_count; /* at least 1 */
+    struct sha256_digest facts_sha256;
+    struct sha256_digest content_sha256; /* of salt and content */
+    struct sha256_digest previous_sha256; /* of the previous envelope; zeros for the first */
+    uint32_t write_index;
+    bool has_idempotency;
+    struct envelope_idempotency idempotency;
+};
+
+/* ORG_HEAD: where an organisation's log stands. */
+struct org_head_record {
+    uint64_t last_seq; /* from 1 */
+    int64_t last_recorded_at_us;
+    struct sha256_digest last_envelope_sha256;
+};
+
+/* IDEMPOTENCY: what a write under a key appended. */
+struct idempotency_record {
+    struct sha256_digest request_sha256;
+    struct uuid log_org; /* whose log */
+    uint64_t first_seq; /* 0 where nothing was appended */
+    uint32_t count;
+};
+
+/* META: one of this node's own values. */
+struct meta_record {
+    uint64_t number;
+    struct slice bytes;
+};
+
+MUST_CHECK enum err record_decode_event(struct slice bytes, struct event_record *ret_record);
+MUST_CHECK enum err record_decode_envelope(struct slice bytes, struct envelope_record *ret_record);
+MUST_CHECK enum err record_decode_org_head(struct slice bytes, struct org_head_record *ret_record);
+MUST_CHECK enum err record_decode_idempotency(struct slice bytes,
+                                              struct idempotency_record *ret_record);
+MUST_CHECK enum err record_decode_meta(struct slice bytes, struct meta_record *ret_record);
+
+MUST_CHECK enum err record_encode_event(struct arena *arena, const struct event_record *record,
+                                        struct slice *ret_bytes);
+MUST_CHECK enum err record_encode_envelope(struct arena *arena,
+                                           const struct envelope_record *record,
+                                           struct slice *ret_bytes);
+MUST_CHECK enum err record_encode_org_head(struct arena *arena,
+                                           const struct org_head_record *record,
+                                           struct slice *ret_bytes);
+MUST_CHECK enum err record_encode_idempotency(struct arena *arena,
+                                              const struct idempotency_record *record,
+                                              struct slice *ret_bytes);
+MUST_CHECK enum err record_encode_meta(struct arena *arena, const struct meta_record *record,
+                                       struct slice *ret_bytes);
+
+#endif

@@ -1,0 +1,234 @@
+/*
+ * format_test.c: FORMAT.md tells the truth. Each of its examples is made here by the store's own
+ * code and compared with the hex in the file, byte for byte. Run with ERRATA_PRINT_FORMAT=1 it prints
+ * the examples instead of comparing, for whoever changes the format on purpose.
+ */
+#include "tests/unit/rows/rows_tests.h"
+
+#include "server/domain/admin/keys.h"
+#include "server/domain/corrections/keys.h"
+#include "server/domain/counters/keys.h"
+#include "server/domain/experiment/records.h"
+#include "server/domain/exposures/keys.h"
+#include "server/domain/extractions/rows/keys.h"
+#include "server/domain/layouts/keys.h"
+#include "server/domain/mappings/keys.h"
+#include "server/domain/prompts/keys.h"
+#include "store/base/buffer.h"
+#include "store/log.h"
+#include "tests/unit/rows/kinds.h"
+#include "tests/unit/rows/samples.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define FORMAT_FILE "store/FORMAT.md"
+#define FORMAT_BYTES_MAX (1u << 20)
+#define HEX_DIGITS_A_LINE 64
+
+/* One example of the file: a heading, a key, and a record or nothing. */
+struct example {
+    const char *heading;
+    struct key key; /* size 0: a part of a record, which has no key */
+    struct slice record;
+};
+
+static struct slice read_format(struct arena *arena)
+{
+    FILE *file = fopen(FORMAT_FILE, "r");
+    uint8_t *bytes = arena_alloc(arena, FORMAT_BYTES_MAX);
+    size_t size = 0;
+
+    assert_non_null(file);
+    assert_non_null(bytes);
+    size = fread(bytes, 1, FORMAT_BYTES_MAX - 1, file);
+    assert_int_equal(fclose(file), 0);
+    bytes[size] = '\0';
+    return slice_of(bytes, size);
+}
+
+static struct slice hex_of(struct arena *arena, struct slice bytes)
+{
+    struct buffer buffer;
+
+    buffer_init(&buffer, arena, bytes.size * 2 + 1);
+    for (size_t i = 0; i < bytes.size; i++) {
+        buffer_printf(&buffer, "%02x", bytes.data[i]);
+    }
+    assert_true(buffer_ok(&buffer));
+    return buffer_slice(&buffer);
+}
+
+/* The hex digits of the lines behind `label`, up to the next word that is none. */
+static struct slice hex_behind(struct arena *arena, const char *section, const char *label)
+{
+    const char *at = strstr(section, label);
+    struct buffer buffer;
+
+    buffer_init(&buffer, arena, 4096);
+    if (at == NULL) {
+        return slice_of(NULL, 0);
+    }
+    for (at += strlen(label); *at != '\0'; at++) {
+        bool digit = (*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'f');
+
+        if (digit) {
+            buffer_append_byte(&buffer, (uint8_t)*at);
+        } else if (*at != ' ' && *at != '\n') {
+            break;
+        }
+    }
+    return buffer_slice(&buffer);
+}
+
+static void print_hex(const char *label, struct slice hex)
+{
+    for (size_t at = 0; at < hex.size; at += HEX_DIGITS_A_LINE) {
+        size_t size = hex.size - at < HEX_DIGITS_A_LINE ? hex.size - at : HEX_DIGITS_A_LINE;
+
+        printf("%-7s %.*s\n", at == 0 ? label : "", (int)size, (const char *)hex.data + at);
+    }
+    if (hex.size == 0) {
+        printf("%s\n", label);
+    }
+}
+
+static void compare_example(struct arena *arena, const char *text, const struct example *example)
+{
+    struct slice key = hex_of(arena, slice_of(example->key.bytes, example->key.size));
+    struct slice record = hex_of(arena, example->record);
+    struct slice heading = arena_printf(arena, "\n### %s\n", example->heading);
+    const char *start = strstr(text, (const char *)heading.data);
+    const char *fence = start == NULL ? NULL : strstr(start, "\n```\n");
+    const char *end = fence == NULL ? NULL : strstr(fence + 5, "\n```");
+    struct slice section = {NULL, 0};
+
+    if (getenv("ERRATA_PRINT_FORMAT") != NULL) {
+        printf("\n### %s\n```\n", example->heading);
+        if (key.size > 0) {
+            print_hex("key", key);
+        }
+        print_hex("record", record);
+        printf("```\n");
+        return;
+    }
+    if (end == NULL) {
+        fail_msg("%s has no example under \"### %s\"", FORMAT_FILE, example->heading);
+        return;
+    }
+    assert_true(arena_copy(arena, slice_of(fence, (size_t)(end - fence)), &section));
+    assert_true(slice_equal(hex_behind(arena, (const char *)section.data, "\nkey"), key));
+    assert_true(slice_equal(hex_behind(arena, (const char *)section.data, "\nrecord"), record));
+}
+
+static struct slice sample_of(struct arena *arena, const char *name)
+{
+    struct slice bytes = {NULL, 0};
+
+    for (size_t i = 0; i < RECORD_KIND_COUNT; i++) {
+        if (strcmp(record_kinds[i].name, name) == 0) {
+            assert_int_equal(record_kinds[i].sample(arena, &bytes), OK);
+            return bytes;
+        }
+    }
+    fail_msg("no record is called %s", name);
+    return bytes;
+}
+
+/* Goal: the format's description can't go stale. Method: every table's example, made and compared. */
+static void test_examples_of_the_file(void **state)
+{
+    static const uint8_t seq[] = {0, 0, 0, 0, 0, 0, 0, 2};
+    static const uint8_t hash[16] = {0x1d, 0x1d, 0x1d, 0x1d, 0x1d, 0x1d, 0x1d, 0x1d,
+                                     0x1d, 0x1d, 0x1d, 0x1d, 0x1d, 0x1d, 0x1d, 0x1d};
+    struct org_id org = {sample_uuid(0x11)};
+    struct key_fingerprint fingerprint = key_fingerprint_of(SLICE("acme"));
+    struct sha256_digest measured = sample_digest(0xf1);
+    struct key none = {.size = 0};
+    struct slice empty = {NULL, 0};
+    struct arena arena;
+    struct slice text = {NULL, 0};
+
+    (void)state;
+    arena_init(&arena, SIZE_MAX);
+    text = read_format(&arena);
+    struct example examples[] = {
+        {"event", key_event(org, 2), sample_of(&arena, "event")},
+        {"event: its envelope", none, sample_of(&arena, "event: its envelope")},
+        {"org_head", key_org(org), sample_of(&arena, "org_head")},
+        {"event_id", key_event_id(org, sample_uuid(0x22)), slice_of(seq, sizeof(seq))},
+        {"subject", key_subject(org, SUBJECT_LAYOUT, SLICE("acme"), SAMPLE_TIME_US, 2), empty},
+        {"backfill", key_backfill(org, SAMPLE_TIME_US, 2), empty},
+        {"example: the layout's head", key_layout_head(org, &fingerprint),
+         sample_of(&arena, "example: the layout's head")},
+        {"example", key_example(org, &fingerprint, SAMPLE_TIME_US, 9),
+         sample_of(&arena, "example")},
+        {"example_mark", key_example_mark(org, 9), sample_of(&arena, "example_mark")},
+        {"entity", key_entity(org, SLICE("line"), SLICE("7"), 9), sample_of(&arena, "entity")},
+        {"document", key_document(org, SLICE("invoice-7")), sample_of(&arena, "document")},
+        {"document_time", key_document_time(org, SAMPLE_TIME_US, 9), empty},
+        {"document_layout", key_document_layout(org, &fingerprint, SAMPLE_TIME_US, 9), empty},
+        {"profile", key_profile(org, &fingerprint), sample_of(&arena, "profile")},
+        {"profile_last_seen", key_profile_last_seen(org, SAMPLE_TIME_US, &measured), empty},
+        {"profile_most_seen", key_profile_most_seen(org, 300, &measured), empty},
+        {"counter", key_counter(org, 20455, COUNTER_LINE_FIELD, SLICE("qty")),
+         sample_of(&arena, "counter")},
+        {"layout_stats", key_layout_stats(org, &fingerprint), sample_of(&arena, "layout_stats")},
+        {"extraction", key_extraction(org, 9), sample_of(&arena, "extraction")},
+        {"extraction_subject", key_extraction_subject(org, SUBJECT_DOCUMENT, SLICE("invoice-7")),
+         sample_of(&arena, "extraction_subject")},
+        {"exposure", key_exposure(org, hash), slice_of(seq, sizeof(seq))},
+        {"outcome", key_outcome(org, 2, EVENT_MAPPING_APPLIED, SLICE("invoice-7")),
+         slice_of(seq, sizeof(seq))},
+        {"mapping", key_mapping(org, 2), sample_of(&arena, "mapping")},
+        {"mapping_sku", key_mapping_sku(org, SLICE("customer-7"), SLICE("ab-1"), 2), empty},
+        {"mapping_pair", key_mapping_pair(org, SLICE("customer-7"), SLICE("ab-1"), SLICE("sku1")),
+         slice_of(seq, sizeof(seq))},
+        {"mapping_confirmed", key_mapping_confirmed(org, SLICE("customer-7"), SLICE("ab-1")),
+         sample_of(&arena, "mapping_confirmed")},
+        {"mapping_similar", key_mapping_similar(org, SLICE("customer-7"), 1), empty},
+        {"prompt_template", key_prompt_template(org, SLICE("invoices"), 2),
+         sample_of(&arena, "prompt_template")},
+        {"settings", key_org(org), sample_of(&arena, "settings")},
+        {"organization", key_organization_global(sample_uuid(0x11)),
+         sample_of(&arena, "organization")},
+        {"organization_name", key_organization_name_global(SLICE("default")),
+         slice_of(org.uuid.bytes, sizeof(org.uuid.bytes))},
+        {"token", key_token_global(0x01020304), sample_of(&arena, "token")},
+        {"token_by_org", key_token_by_org(org, 0x01020304), empty},
+        {"idempotency", key_idempotency(org, 490923, hash), sample_of(&arena, "idempotency")},
+        {"meta", key_meta_global(SLICE("format")), sample_of(&arena, "meta")},
+    };
+    for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
+        compare_example(&arena, (const char *)text.data, &examples[i]);
+    }
+    arena_deinit(&arena);
+}
+
+/* Goal: no table is left out of the description. Method: each table's name is a heading. */
+static void test_every_table_is_described(void **state)
+{
+    struct arena arena;
+    struct slice text = {NULL, 0};
+
+    (void)state;
+    arena_init(&arena, SIZE_MAX);
+    text = read_format(&arena);
+    for (size_t i = 0; i < TABLE_COUNT; i++) {
+        struct slice heading =
+            arena_printf(&arena, "\n### %s\n", store_table_name((enum store_table)i));
+
+        assert_non_null(strstr((const char *)text.data, (const char *)heading.data));
+    }
+    arena_deinit(&arena);
+}
+
+int run_format_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_examples_of_the_file),
+        cmocka_unit_test(test_every_table_is_described),
+    };
+
+    return cmocka_run_group_tests_name("format", tests, NULL, NULL);
+}

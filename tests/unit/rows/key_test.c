@@ -1,0 +1,318 @@
+/*
+ * key_test.c: keys sort as the tables need it, and tell what was put into them. Their bytes are pinned
+ * by format_test.c.
+ */
+#include "tests/unit/rows/rows_tests.h"
+
+#include "server/domain/admin/keys.h"
+#include "server/domain/corrections/keys.h"
+#include "server/domain/counters/keys.h"
+#include "server/domain/experiment/records.h"
+#include "server/domain/exposures/keys.h"
+#include "server/domain/extractions/rows/keys.h"
+#include "server/domain/layouts/keys.h"
+#include "server/domain/mappings/keys.h"
+#include "server/domain/prompts/keys.h"
+#include "store/keys.h"
+#include "tests/support/store/store_world.h"
+
+static int compare(struct key a, struct key b)
+{
+    return slice_compare(key_slice(&a), key_slice(&b));
+}
+
+/* Goal: newest first by created_at, then seq, before 1970 too. Method: neighbours of a list in the
+ * wanted order, for each of the three kinds of key. */
+static void test_newest_first(void **state)
+{
+    static const struct {
+        int64_t created_at_us;
+        uint64_t seq;
+    } order[] = {
+        {INT64_MAX, 1},
+        {STORE_WORLD_START_US, UINT64_MAX},
+        {STORE_WORLD_START_US, 300},
+        {STORE_WORLD_START_US, 2},
+        {1, 7},
+        {0, 8},
+        {-1, 9},
+        {INT64_MIN, 1},
+    };
+    struct org_id org = store_world_org(1);
+    struct key_fingerprint fingerprint = key_fingerprint_of(SLICE("layout"));
+
+    (void)state;
+    for (size_t i = 0; i + 1 < sizeof(order) / sizeof(order[0]); i++) {
+        int64_t a = order[i].created_at_us;
+        int64_t b = order[i + 1].created_at_us;
+        uint64_t a_seq = order[i].seq;
+        uint64_t b_seq = order[i + 1].seq;
+
+        assert_true(compare(key_example(org, &fingerprint, a, a_seq),
+                            key_example(org, &fingerprint, b, b_seq)) < 0);
+        assert_true(compare(key_backfill(org, a, a_seq), key_backfill(org, b, b_seq)) < 0);
+        assert_true(compare(key_subject(org, SUBJECT_LAYOUT, SLICE("x"), a, a_seq),
+                            key_subject(org, SUBJECT_LAYOUT, SLICE("x"), b, b_seq)) < 0);
+    }
+}
+
+/* Goal: profiles stand in their two orders, ties by fingerprint, and their keys tell which they are.
+ * Method: neighbours of a list in the wanted order. */
+static void test_profile_orders(void **state)
+{
+    static const struct {
+        uint64_t number;
+        uint8_t digest;
+    } order[] = {{UINT64_MAX / 2, 9}, {300, 1}, {300, 2}, {2, 0x80}, {1, 0}};
+    struct org_id org = store_world_org(1);
+
+    (void)state;
+    for (size_t i = 0; i + 1 < sizeof(order) / sizeof(order[0]); i++) {
+        struct sha256_digest a = {{order[i].digest}};
+        struct sha256_digest b = {{order[i + 1].digest}};
+        struct sha256_digest read = {{0}};
+        struct key key = key_profile_most_seen(org, order[i].number, &a);
+
+        assert_true(compare(key, key_profile_most_seen(org, order[i + 1].number, &b)) < 0);
+        assert_true(compare(key_profile_last_seen(org, (int64_t)order[i].number, &a),
+                            key_profile_last_seen(org, (int64_t)order[i + 1].number, &b)) < 0);
+        assert_int_equal(key_read_profile_order(key_slice(&key), &read), OK);
+        assert_memory_equal(read.bytes, a.bytes, sizeof(a.bytes));
+        key.size--;
+        assert_int_equal(key_read_profile_order(key_slice(&key), &read), ERR_CORRUPT);
+    }
+}
+
+/* Goal: a key tells its time and seq again. Method: both readers over edges; other shapes refused. */
+static void test_reading_back(void **state)
+{
+    static const int64_t times[] = {INT64_MIN, -1, 0, 1, STORE_WORLD_START_US, INT64_MAX};
+    struct org_id org = store_world_org(1);
+    int64_t time_us = 0;
+    uint64_t seq = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+        struct key key = key_backfill(org, times[i], i * 1000 + 1);
+
+        assert_int_equal(key_read_newest_first(key_slice(&key), &time_us, &seq), OK);
+        assert_true(time_us == times[i]);
+        assert_int_equal(seq, i * 1000 + 1);
+        key = key_event(org, UINT64_MAX - i);
+        assert_int_equal(key_read_event(key_slice(&key), &seq), OK);
+        assert_true(seq == UINT64_MAX - i);
+        assert_int_equal(key_read_newest_first(key_slice(&key), &time_us, &seq), ERR_CORRUPT);
+        key.size++;
+        assert_int_equal(key_read_event(key_slice(&key), &seq), ERR_CORRUPT);
+    }
+}
+
+/* Goal: the head row stands in front of every example of its layout, and of nothing else. Method:
+ * compare with the first and last example that can be, and with the prefix. */
+static void test_head_is_first(void **state)
+{
+    struct org_id org = store_world_org(1);
+    struct key_fingerprint fingerprint = key_fingerprint_of(SLICE("layout"));
+    struct key prefix = key_layout_prefix(org, &fingerprint);
+    struct key head = key_layout_head(org, &fingerprint);
+    struct key newest = key_example(org, &fingerprint, INT64_MAX, UINT64_MAX - 1);
+
+    (void)state;
+    assert_int_equal(head.size, STORE_KEY_BYTES_MAX);
+    assert_int_equal(newest.size, STORE_KEY_BYTES_MAX);
+    assert_true(compare(head, newest) < 0);
+    assert_true(slice_starts_with(key_slice(&head), key_slice(&prefix)));
+    assert_true(slice_starts_with(key_slice(&newest), key_slice(&prefix)));
+}
+
+/* Goal: one organisation's keys never stand among another's. Method: each builder's key begins with
+ * its organisation, the global ones' with zeros. */
+static void test_keys_begin_with_their_org(void **state)
+{
+    struct org_id org = store_world_org(7);
+    struct key_fingerprint fingerprint = key_fingerprint_of(SLICE("layout"));
+    struct sha256_digest measured = {{0xff}};
+    uint8_t hash[16] = {1};
+    struct key prefix = key_org(org);
+    struct key zero = key_global_prefix();
+    struct key own[] = {
+        key_event(org, 1),
+        key_event_id(org, org.uuid),
+        key_subject_prefix(org, SUBJECT_TOKEN, SLICE("x")),
+        key_subject(org, SUBJECT_TOKEN, SLICE("x"), 1, 1),
+        key_backfill(org, 1, 1),
+        key_layout_prefix(org, &fingerprint),
+        key_layout_head(org, &fingerprint),
+        key_example(org, &fingerprint, 1, 1),
+        key_example_mark(org, 1),
+        key_entity_prefix(org, SLICE("a"), SLICE("b")),
+        key_entity(org, SLICE("a"), SLICE("b"), 1),
+        key_document(org, SLICE("x")),
+        key_document_time(org, 1, 1),
+        key_document_layout(org, &fingerprint, 1, 1),
+        key_profile(org, &fingerprint),
+        key_profile_last_seen(org, 1, &measured),
+        key_profile_most_seen(org, 1, &measured),
+        key_counter(org, 1, COUNTER_LINE_FIELD, SLICE("qty")),
+        key_counter_day_prefix(org, 1),
+        key_layout_stats(org, &fingerprint),
+        key_extraction(org, 1),
+        key_extraction_subject(org, SUBJECT_DOCUMENT, SLICE("x")),
+        key_exposure(org, hash),
+        key_outcome(org, 1, 7, SLICE("x")),
+        key_mapping(org, 1),
+        key_mapping_customer_prefix(org, SLICE("x")),
+        key_mapping_sku_prefix(org, SLICE("x"), SLICE("y")),
+        key_mapping_sku(org, SLICE("x"), SLICE("y"), 1),
+        key_mapping_pair(org, SLICE("x"), SLICE("y"), SLICE("z")),
+        key_mapping_confirmed(org, SLICE("x"), SLICE("y")),
+        key_mapping_similar(org, SLICE("x"), 1),
+        key_prompt_template_prefix(org, SLICE("x")),
+        key_prompt_template(org, SLICE("x"), 1),
+        key_token_by_org(org, 1),
+        key_idempotency(org, 1, hash),
+    };
+    struct key global[] = {
+        key_organization_global(org.uuid),
+        key_organization_name_global(SLICE("name")),
+        key_token_global(1),
+        key_meta_global(SLICE("format")),
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+        assert_true(slice_starts_with(key_slice(&own[i]), key_slice(&prefix)));
+    }
+    for (size_t i = 0; i < sizeof(global) / sizeof(global[0]); i++) {
+        assert_true(slice_starts_with(key_slice(&global[i]), key_slice(&zero)));
+    }
+}
+
+/* Goal: pairs of entity texts that would join to the same text are apart. Method: move the border. */
+static void test_entities_are_apart(void **state)
+{
+    struct org_id org = store_world_org(1);
+
+    (void)state;
+    assert_int_not_equal(compare(key_entity_prefix(org, SLICE("ab"), SLICE("c")),
+                                 key_entity_prefix(org, SLICE("a"), SLICE("bc"))),
+                         0);
+    assert_true(compare(key_entity(org, SLICE("a"), SLICE("b"), 9),
+                        key_entity(org, SLICE("a"), SLICE("b"), 8)) < 0);
+}
+
+/* Goal: counters stand by day, and a key tells day and dimension again. Method: edges; other shapes and
+ * dimensions that there are none of are refused. */
+static void test_counters(void **state)
+{
+    static const uint32_t days[] = {0, 1, 255, 256, 20455, UINT32_MAX};
+    struct org_id org = store_world_org(1);
+    enum counter_dimension dimension = COUNTER_EVENT_TYPE;
+    uint32_t day = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(days) / sizeof(days[0]); i++) {
+        struct key key = key_counter(org, days[i], COUNTER_MAPPING_APPLIED, SLICE("qty"));
+        struct key prefix = key_counter_day_prefix(org, days[i]);
+
+        assert_true(slice_starts_with(key_slice(&key), key_slice(&prefix)));
+        assert_true(i == 0 ||
+                    compare(key_counter(org, days[i - 1], COUNTER_MAPPING_APPLIED, SLICE("qty")),
+                            prefix) < 0);
+        assert_int_equal(key_read_counter(key_slice(&key), &day, &dimension), OK);
+        assert_true(day == days[i]);
+        assert_int_equal(dimension, COUNTER_MAPPING_APPLIED);
+        key.bytes[prefix.size] = COUNTER_DIMENSION_MAX + 1;
+        assert_int_equal(key_read_counter(key_slice(&key), &day, &dimension), ERR_CORRUPT);
+        key.bytes[prefix.size] = 0;
+        assert_int_equal(key_read_counter(key_slice(&key), &day, &dimension), ERR_CORRUPT);
+        key.bytes[prefix.size] = COUNTER_EVENT_TYPE;
+        key.size--;
+        assert_int_equal(key_read_counter(key_slice(&key), &day, &dimension), ERR_CORRUPT);
+    }
+}
+
+/* Goal: a customer's SKUs stand in their order, are found by their beginning however long that is, and
+ * tell their mapping. Method: neighbours of a list in the wanted order, with each one's beginnings. */
+static void test_mapping_skus(void **state)
+{
+    static const char *const order[] = {
+        "a", "a-1", "ab", "b", "b\xc3\xbc", "c-a sku that is longer than the key keeps"};
+    struct org_id org = store_world_org(1);
+    uint64_t seq = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+        struct slice sku = slice_text(order[i]);
+        struct key key = key_mapping_sku(org, SLICE("c"), sku, i + 1);
+
+        for (size_t size = 0; size <= sku.size; size++) {
+            struct key prefix = key_mapping_sku_prefix(org, SLICE("c"), slice_of(sku.data, size));
+
+            assert_true(slice_starts_with(key_slice(&key), key_slice(&prefix)));
+        }
+        assert_true(i == 0 ||
+                    compare(key_mapping_sku(org, SLICE("c"), slice_text(order[i - 1]), UINT64_MAX),
+                            key) < 0);
+        assert_int_equal(key.size, STORE_KEY_BYTES_MAX);
+        assert_int_equal(key_read_mapping_sku(key_slice(&key), &seq), OK);
+        assert_int_equal(seq, i + 1);
+        key.size--;
+        assert_int_equal(key_read_mapping_sku(key_slice(&key), &seq), ERR_CORRUPT);
+    }
+    assert_true(compare(key_mapping_sku(org, SLICE("c"), SLICE("a"), 2),
+                        key_mapping_sku(org, SLICE("c"), SLICE("a"), 3)) < 0);
+}
+
+/* Goal: two pairs of SKUs that would join to the same text are apart. Method: move the border. */
+static void test_mapping_pairs_are_apart(void **state)
+{
+    struct org_id org = store_world_org(1);
+
+    (void)state;
+    assert_int_not_equal(compare(key_mapping_pair(org, SLICE("c"), SLICE("ab"), SLICE("c")),
+                                 key_mapping_pair(org, SLICE("c"), SLICE("a"), SLICE("bc"))),
+                         0);
+    assert_int_not_equal(compare(key_mapping_pair(org, SLICE("c"), SLICE("a"), SLICE("b")),
+                                 key_mapping_pair(org, SLICE("c"), SLICE("b"), SLICE("a"))),
+                         0);
+}
+
+/* Goal: a template's versions stand newest first behind its name, templates by name, long names that
+ * begin alike apart. Method: neighbours in the wanted order. */
+static void test_prompt_templates(void **state)
+{
+    struct org_id org = store_world_org(1);
+    struct key one = key_prompt_template_prefix(org, SLICE("a name of more than 24 bytes: 1"));
+    struct key two = key_prompt_template_prefix(org, SLICE("a name of more than 24 bytes: 2"));
+    struct key prefix = key_prompt_template_prefix(org, SLICE("b"));
+    struct key newest = key_prompt_template(org, SLICE("b"), UINT32_MAX);
+
+    (void)state;
+    assert_int_not_equal(compare(one, two), 0);
+    assert_true(compare(one, prefix) < 0);
+    assert_true(slice_starts_with(key_slice(&newest), key_slice(&prefix)));
+    assert_true(compare(newest, key_prompt_template(org, SLICE("b"), 2)) < 0);
+    assert_true(compare(key_prompt_template(org, SLICE("b"), 2),
+                        key_prompt_template(org, SLICE("b"), 1)) < 0);
+    assert_true(compare(key_prompt_template(org, SLICE("b"), 1),
+                        key_prompt_template(org, SLICE("b1"), UINT32_MAX)) < 0);
+}
+
+int run_key_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_newest_first),
+        cmocka_unit_test(test_reading_back),
+        cmocka_unit_test(test_head_is_first),
+        cmocka_unit_test(test_keys_begin_with_their_org),
+        cmocka_unit_test(test_entities_are_apart),
+        cmocka_unit_test(test_profile_orders),
+        cmocka_unit_test(test_counters),
+        cmocka_unit_test(test_mapping_skus),
+        cmocka_unit_test(test_mapping_pairs_are_apart),
+        cmocka_unit_test(test_prompt_templates),
+    };
+
+    return cmocka_run_group_tests_name("keys", tests, NULL, NULL);
+}

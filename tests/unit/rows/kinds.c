@@ -1,0 +1,100 @@
+/*
+ * kinds.c: see kinds.h.
+ */
+#include "tests/unit/rows/kinds.h"
+
+#include "tests/unit/rows/samples.h"
+
+/* The two functions of a kind whose sample is a plain value. */
+#define KIND(kind)                                                                                 \
+    static enum err sample_of_##kind(struct arena *arena, struct slice *ret_bytes)                 \
+    {                                                                                              \
+        struct kind##_record record = sample_##kind();                                             \
+                                                                                                   \
+        return record_encode_##kind(arena, &record, ret_bytes);                                    \
+    }                                                                                              \
+                                                                                                   \
+    static enum err kind##_again(struct arena *arena, struct slice bytes, struct slice *ret_bytes) \
+    {                                                                                              \
+        struct kind##_record record;                                                               \
+        enum err err = record_decode_##kind(bytes, &record);                                       \
+                                                                                                   \
+        return err != OK ? err : record_encode_##kind(arena, &record, ret_bytes);                  \
+    }
+
+KIND(envelope)
+KIND(org_head)
+KIND(layout_head)
+KIND(example)
+KIND(example_mark)
+KIND(document)
+KIND(profile)
+KIND(counter)
+KIND(layout_stats)
+KIND(extraction)
+KIND(extraction_subject)
+KIND(mapping)
+KIND(mapping_confirmed)
+KIND(prompt_template)
+KIND(settings)
+KIND(organization)
+KIND(token)
+KIND(idempotency)
+KIND(meta)
+
+static enum err sample_of_event(struct arena *arena, struct slice *ret_bytes)
+{
+    struct slice envelope = {NULL, 0};
+    enum err err = sample_of_envelope(arena, &envelope);
+    struct event_record record = sample_event(envelope);
+
+    return err != OK ? err : record_encode_event(arena, &record, ret_bytes);
+}
+
+static enum err event_again(struct arena *arena, struct slice bytes, struct slice *ret_bytes)
+{
+    struct event_record record;
+    enum err err = record_decode_event(bytes, &record);
+
+    return err != OK ? err : record_encode_event(arena, &record, ret_bytes);
+}
+
+static enum err sample_of_entity(struct arena *arena, struct slice *ret_bytes)
+{
+    struct entity_record record;
+
+    sample_entity(&record);
+    return record_encode_entity(arena, &record, ret_bytes);
+}
+
+static enum err entity_again(struct arena *arena, struct slice bytes, struct slice *ret_bytes)
+{
+    struct entity_record record;
+    enum err err = record_decode_entity(bytes, &record);
+
+    return err != OK ? err : record_encode_entity(arena, &record, ret_bytes);
+}
+
+const struct record_kind record_kinds[RECORD_KIND_COUNT] = {
+    {"event", sample_of_event, event_again},
+    {"event: its envelope", sample_of_envelope, envelope_again},
+    {"org_head", sample_of_org_head, org_head_again},
+    {"example: the layout's head", sample_of_layout_head, layout_head_again},
+    {"example", sample_of_example, example_again},
+    {"example_mark", sample_of_example_mark, example_mark_again},
+    {"document", sample_of_document, document_again},
+    {"profile", sample_of_profile, profile_again},
+    {"counter", sample_of_counter, counter_again},
+    {"layout_stats", sample_of_layout_stats, layout_stats_again},
+    {"extraction", sample_of_extraction, extraction_again},
+    {"extraction_subject", sample_of_extraction_subject, extraction_subject_again},
+    {"mapping", sample_of_mapping, mapping_again},
+    {"mapping_confirmed", sample_of_mapping_confirmed, mapping_confirmed_again},
+    {"prompt_template", sample_of_prompt_template, prompt_template_again},
+    {"settings", sample_of_settings, settings_again},
+    {"organization", sample_of_organization, organization_again},
+    {"token", sample_of_token, token_again},
+    {"idempotency", sample_of_idempotency, idempotency_again},
+    {"meta", sample_of_meta, meta_again},
+    {"entity", sample_of_entity, entity_again},
+};

@@ -1,0 +1,21 @@
+/*
+ * kinds.h: every kind of record behind one shape: its sample's bytes, and bytes read and written again.
+ */
+#ifndef ERRATA_TESTS_UNIT_ROWS_KINDS_H
+#define ERRATA_TESTS_UNIT_ROWS_KINDS_H
+
+#include "store/base/arena.h"
+#include "store/base/err.h"
+
+struct record_kind {
+    const char *name; /* as in FORMAT.md's headings */
+    enum err (*sample)(struct arena *arena, struct slice *ret_bytes);
+    /* Decodes, and encodes what came out. */
+    enum err (*again)(struct arena *arena, struct slice bytes, struct slice *ret_bytes);
+};
+
+#define RECORD_KIND_COUNT 21
+
+extern const struct record_kind record_kinds[RECORD_KIND_COUNT];
+
+#endif

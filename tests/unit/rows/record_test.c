@@ -1,0 +1,527 @@
+/*
+ * record_test.c: records come back as they were, bytes from outside never hurt, and the decoders that
+ * were written by hand agree with nanopb's. The bytes themselves are pinned by format_test.c.
+ */
+#include "tests/unit/rows/rows_tests.h"
+
+#include "server/domain/corrections/records.h"
+#include "server/domain/counters/records.h"
+#include "server/domain/experiment/records.h"
+#include "server/domain/extractions/rows/records.h"
+#include "server/domain/layouts/records.h"
+#include "store/base/random.h"
+#include "store/base/wire.h"
+#include "store/record_pb.h"
+#include "store/records.h"
+#include "tests/unit/rows/kinds.h"
+#include "tests/unit/rows/samples.h"
+
+#include <record.pb.h>
+#include <stdlib.h>
+
+#define MUTATIONS 3000
+
+/* Goal: what is encoded decodes to the same. Method: each kind's sample, read and written again. */
+static void test_records_come_back(void **state)
+{
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, SIZE_MAX);
+    for (size_t i = 0; i < RECORD_KIND_COUNT; i++) {
+        struct slice bytes = {NULL, 0};
+        struct slice again = {NULL, 0};
+
+        assert_int_equal(record_kinds[i].sample(&arena, &bytes), OK);
+        assert_int_equal(record_kinds[i].again(&arena, bytes, &again), OK);
+        assert_true(slice_equal(bytes, again));
+    }
+    arena_deinit(&arena);
+}
+
+/* Goal: no bytes make a decoder read outside of them or make up a record that can't be. Method: every
+ * prefix of each sample in a block of its own (the sanitizer watches its end), and seeded changes;
+ * what decodes must encode and decode to the same. */
+static void test_hostile_bytes(void **state)
+{
+    struct random_seeded random;
+    struct arena arena;
+    unsigned corrupt = 0;
+
+    (void)state;
+    random_seeded_init(&random, 7);
+    arena_init(&arena, SIZE_MAX);
+    for (size_t i = 0; i < RECORD_KIND_COUNT; i++) {
+        struct slice sample = {NULL, 0};
+
+        assert_int_equal(record_kinds[i].sample(&arena, &sample), OK);
+        for (size_t turn = 0; turn < sample.size + MUTATIONS; turn++) {
+            size_t size = turn < sample.size ? turn : sample.size;
+            uint8_t *block = arena_alloc(&arena, size > 0 ? size : 1);
+            struct slice first = {NULL, 0};
+            struct slice second = {NULL, 0};
+            enum err err = OK;
+
+            assert_non_null(block);
+            memcpy(block, sample.data, size);
+            if (size == sample.size) {
+                uint8_t change[2];
+
+                random_fill(&random.random, change, sizeof(change));
+                block[change[0] % size] = change[1];
+            }
+            err = record_kinds[i].again(&arena, slice_of(block, size), &first);
+            if (err == OK) {
+                assert_int_equal(record_kinds[i].again(&arena, first, &second), OK);
+                assert_true(slice_equal(first, second));
+            } else {
+                assert_int_equal(err, ERR_CORRUPT);
+                corrupt++;
+            }
+        }
+        arena_reset(&arena);
+    }
+    assert_true(corrupt > 1000);
+    arena_deinit(&arena);
+}
+
+/* Goal: a field of another wire type is no slice into somebody's stack. Method: a number where bytes
+ * belong, in each record that has bytes as its field 1 or 2. */
+static void test_numbers_are_no_bytes(void **state)
+{
+    struct event_record event;
+    struct counter_record counter;
+    struct example_record example;
+    struct layout_head_record head;
+    struct buffer buffer;
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, SIZE_MAX);
+    buffer_init(&buffer, &arena, 64);
+    wire_put_varint(&buffer, 1, 77);
+    assert_int_equal(record_decode_event(buffer_slice(&buffer), &event), ERR_CORRUPT);
+    assert_int_equal(record_decode_layout_head(buffer_slice(&buffer), &head), ERR_CORRUPT);
+    wire_put_varint(&buffer, 2, 77);
+    assert_int_equal(record_decode_counter(buffer_slice(&buffer), &counter), ERR_CORRUPT);
+    wire_put_varint(&buffer, 7, 77);
+    assert_int_equal(record_decode_example(buffer_slice(&buffer), &example), ERR_CORRUPT);
+    arena_deinit(&arena);
+}
+
+/* Goal: the head row's decoder and nanopb's agree. Method: heads with 0 to all marks, both ways. */
+static void test_head_agrees_with_nanopb(void **state)
+{
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, SIZE_MAX);
+    for (size_t count = 0; count <= RECORD_MARKS_MAX; count++) {
+        struct layout_head_record record = sample_layout_head();
+        struct layout_head_record decoded;
+        struct layout_marks marks;
+        size_t place = 0;
+        errata_record_LayoutHead message;
+        struct slice bytes = {NULL, 0};
+
+        record.mark_count = count;
+        record.first_document_seq = count % 2 == 0 ? 0 : count;
+        record.first_text_seq = count % 3 == 0 ? 0 : UINT64_MAX - count;
+        record.updated_at_us = count % 5 == 0 ? -5 : SAMPLE_TIME_US;
+        record.bare_count = count % 7;
+        record.bare_sum = count % 7 == 0 ? 0 : UINT64_C(1) << count;
+        for (size_t i = 0; i < count; i++) {
+            record.marks[i].seq = UINT64_MAX - i;
+            record.marks[i].created_at_us = SAMPLE_TIME_US - (int64_t)i;
+            record.marks[i].superseded_by_seq = i % 3;
+            record.marks[i].carried_count = count % 4 == 0 ? 0 : i;
+            record.marks[i].carried_sum = count % 4 == 0 ? 0 : i * 1000000;
+        }
+        assert_int_equal(record_encode_layout_head(&arena, &record, &bytes), OK);
+        memset(&message, 0, sizeof(message));
+        assert_int_equal(record_pb_decode(bytes, &errata_record_LayoutHead_msg, &message), OK);
+        assert_int_equal(record_decode_layout_head(bytes, &decoded), OK);
+        assert_true(slice_equal(decoded.family_id, message.family_id));
+        assert_int_equal(decoded.feedback_count, message.feedback_count);
+        assert_int_equal(decoded.example_count, message.example_count);
+        assert_int_equal(decoded.mark_count, count);
+        assert_int_equal(record_decode_layout_marks(bytes, &marks), OK);
+        assert_int_equal(marks.count, count);
+        assert_int_equal(message.mark_seq_count, count);
+        assert_true(decoded.first_document_seq == message.first_document_seq);
+        assert_true(decoded.first_text_seq == message.first_text_seq);
+        assert_true(decoded.updated_at_us == message.updated_at_us);
+        assert_int_equal(message.mark_carried_count_count,
+                         count % 4 == 0 || count == 1 ? 0 : count);
+        assert_int_equal(message.mark_carried_sum_count, message.mark_carried_count_count);
+        assert_true(decoded.bare_count == message.bare_count);
+        assert_true(decoded.bare_sum == message.bare_sum);
+        assert_true(marks.bare_count == message.bare_count);
+        assert_true(marks.bare_sum == message.bare_sum);
+        assert_true(marks.first_document_seq == message.first_document_seq);
+        assert_true(marks.first_text_seq == message.first_text_seq);
+        for (size_t i = 0; i < count; i++) {
+            uint64_t superseded_by_seq = 0;
+            uint64_t carried_count = 0;
+            uint64_t carried_sum = 0;
+
+            assert_true(record_find_mark(&marks, message.mark_seq[i], &place, &superseded_by_seq));
+            assert_int_equal(place, i + 1);
+            assert_true(superseded_by_seq == message.mark_superseded_by_seq[i]);
+            assert_false(record_find_mark(&marks, message.mark_seq[i], &place, &superseded_by_seq));
+            assert_true(decoded.marks[i].seq == message.mark_seq[i]);
+            assert_true(decoded.marks[i].created_at_us == message.mark_created_at_us[i]);
+            assert_true(decoded.marks[i].superseded_by_seq == message.mark_superseded_by_seq[i]);
+            assert_true(decoded.marks[i].carried_count == message.mark_carried_count[i]);
+            assert_true(decoded.marks[i].carried_sum == message.mark_carried_sum[i]);
+            record_read_carried(&marks, i, &carried_count, &carried_sum);
+            assert_true(carried_count == message.mark_carried_count[i]);
+            assert_true(carried_sum == message.mark_carried_sum[i]);
+        }
+    }
+    arena_deinit(&arena);
+}
+
+/* Goal: the example row's decoder and nanopb's agree. Method: rows with each field set or not. */
+static void test_example_agrees_with_nanopb(void **state)
+{
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, SIZE_MAX);
+    for (unsigned mask = 0; mask < 16; mask++) {
+        struct example_record record = sample_example();
+        struct example_record decoded;
+        errata_record_ExampleRow message;
+        struct slice bytes = {NULL, 0};
+
+        record.created_at_us = (mask & 1) != 0 ? -5 : 0;
+        record.document_hash.size = (mask & 2) != 0 ? KEY_HASH_BYTES : 0;
+        record.example.size = (mask & 4) != 0 ? record.example.size : 0;
+        record.hint.size = (mask & 8) != 0 ? record.hint.size : 0;
+        assert_int_equal(record_encode_example(&arena, &record, &bytes), OK);
+        memset(&message, 0, sizeof(message));
+        assert_int_equal(record_pb_decode(bytes, &errata_record_ExampleRow_msg, &message), OK);
+        assert_int_equal(record_decode_example(bytes, &decoded), OK);
+        assert_int_equal(decoded.seq, message.seq);
+        assert_int_equal(decoded.created_at_us, message.created_at_us);
+        assert_true(slice_equal(decoded.document_hash, message.document_hash));
+        assert_true(slice_equal(decoded.example, message.example));
+        assert_true(slice_equal(decoded.hint, message.hint));
+        assert_true(slice_equal(decoded.hint, record.hint));
+        assert_memory_equal(decoded.hint_hash, message.hint_hash, KEY_HASH_BYTES);
+        assert_memory_equal(decoded.hint_hash, record.hint_hash, KEY_HASH_BYTES);
+    }
+    arena_deinit(&arena);
+}
+
+/* The row, and what is left of it without its last bytes, are read as nanopb reads them. */
+static void compare_with_nanopb(struct slice bytes)
+{
+    struct example_record decoded;
+    errata_record_ExampleRow message;
+    enum err err = OK;
+
+    memset(&message, 0, sizeof(message));
+    err = record_pb_decode(bytes, &errata_record_ExampleRow_msg, &message);
+    if (err != OK || message.seq == 0) {
+        assert_int_equal(record_decode_example(bytes, &decoded), ERR_CORRUPT);
+        return;
+    }
+    assert_int_equal(record_decode_example(bytes, &decoded), OK);
+    assert_true(decoded.seq == message.seq);
+    assert_true(decoded.created_at_us == message.created_at_us);
+    assert_true(slice_equal(decoded.hint, message.hint));
+    assert_memory_equal(decoded.hint_hash, message.hint_hash, KEY_HASH_BYTES);
+}
+
+/* Goal: numbers of every length are read, wherever they stand. Method: powers of two and their
+ * neighbours, as both of a row's numbers, lengths around those where one byte more is needed, near the
+ * row's end and far from it; nanopb's reading is the measure. */
+static void test_example_numbers(void **state)
+{
+    static uint8_t text[20000];
+    static const size_t sizes[] = {0, 1, 6, 7, 8, 9, 127, 128, 16383, 16384, sizeof(text)};
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, SIZE_MAX);
+    for (size_t i = 0; i < (size_t)64 * 3 * (sizeof(sizes) / sizeof(sizes[0])); i++) {
+        uint64_t number = (UINT64_C(1) << (i % 64)) + i / 64 % 3 - 1;
+        struct example_record record = {.seq = number == 0 ? 1 : number,
+                                        .created_at_us = (int64_t)number,
+                                        .hint = slice_of(text, sizes[i / 192])};
+        struct slice bytes = {NULL, 0};
+
+        assert_int_equal(record_encode_example(&arena, &record, &bytes), OK);
+        for (size_t cut = 0; cut < 12 && cut < bytes.size; cut++) {
+            compare_with_nanopb(slice_of(bytes.data, bytes.size - cut));
+        }
+        arena_reset(&arena);
+    }
+    arena_deinit(&arena);
+}
+
+/* Goal: fields in another order, or given twice, mean the same. Method: each record's fields written
+ * backwards behind a wrong first one; packed lists in two pieces. */
+static void test_other_orders(void **state)
+{
+    static const uint64_t numbers[] = {3, 2, 1};
+    const struct slice packed = slice_of(numbers, sizeof(numbers));
+    struct example_record example;
+    struct layout_head_record head;
+    struct layout_marks marks;
+    uint64_t superseded_by_seq = 0;
+    uint64_t carried_count = 0;
+    uint64_t carried_sum = 0;
+    size_t place = 0;
+    struct buffer buffer;
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, SIZE_MAX);
+    buffer_init(&buffer, &arena, 256);
+    wire_put_bytes(&buffer, 8, SLICE("overwritten"));
+    wire_put_bytes(&buffer, 8, SLICE("hint"));
+    wire_put_bytes(&buffer, 99, SLICE("of a later format"));
+    wire_put_bytes(&buffer, 7, SLICE("example"));
+    wire_put_varint(&buffer, 2, (uint64_t)-7);
+    wire_put_varint(&buffer, 1, 9);
+    assert_int_equal(record_decode_example(buffer_slice(&buffer), &example), OK);
+    assert_true(slice_equal(example.hint, SLICE("hint")));
+    assert_true(slice_equal(example.example, SLICE("example")));
+    assert_int_equal(example.created_at_us, -7);
+    assert_int_equal(example.seq, 9);
+    buffer_init(&buffer, &arena, 256);
+    wire_put_bytes(&buffer, 13, packed);
+    wire_put_bytes(&buffer, 12, slice_of(numbers, 16));
+    wire_put_bytes(&buffer, 12, slice_of(numbers, 8));
+    wire_put_varint(&buffer, 11, 77);
+    wire_put_varint(&buffer, 10, 7);
+    wire_put_bytes(&buffer, 6, packed);
+    wire_put_bytes(&buffer, 5, packed);
+    wire_put_bytes(&buffer, 4, slice_of(numbers, 8));
+    wire_put_bytes(&buffer, 4, slice_of(numbers + 1, 16));
+    wire_put_varint(&buffer, 2, 4);
+    wire_put_raw(&buffer, 8, WIRE_FIXED64, 12);
+    wire_put_raw(&buffer, 7, WIRE_FIXED64, 11);
+    assert_int_equal(record_decode_layout_head(buffer_slice(&buffer), &head), OK);
+    assert_int_equal(head.feedback_count, 4);
+    assert_int_equal(head.mark_count, 3);
+    assert_int_equal(head.marks[2].seq, 1);
+    assert_int_equal(head.marks[0].superseded_by_seq, 3);
+    assert_int_equal(record_decode_layout_marks(buffer_slice(&buffer), &marks), OK);
+    assert_int_equal(marks.count, 3);
+    assert_int_equal(marks.first_document_seq, 11);
+    assert_int_equal(marks.first_text_seq, 12);
+    assert_true(record_find_mark(&marks, 2, &place, &superseded_by_seq));
+    assert_int_equal(place, 2);
+    assert_int_equal(superseded_by_seq, 2);
+    assert_int_equal(marks.bare_count, 7);
+    assert_int_equal(marks.bare_sum, 77);
+    record_read_carried(&marks, 2, &carried_count, &carried_sum);
+    assert_int_equal(carried_count, 3);
+    assert_int_equal(carried_sum, 1);
+    wire_put_bytes(&buffer, 12, slice_of(numbers, 8));
+    assert_int_equal(record_decode_layout_head(buffer_slice(&buffer), &head), ERR_CORRUPT);
+    buffer.size -= 10;
+    assert_int_equal(record_decode_layout_head(buffer_slice(&buffer), &head), OK);
+    wire_put_bytes(&buffer, 4, slice_of(numbers, 8));
+    assert_int_equal(record_decode_layout_head(buffer_slice(&buffer), &head), ERR_CORRUPT);
+    assert_int_equal(record_decode_layout_marks(buffer_slice(&buffer), &marks), ERR_CORRUPT);
+    arena_deinit(&arena);
+}
+
+/* Goal: the most that a row may hold fits, one more is refused. Method: entities with all names. */
+static void test_limits(void **state)
+{
+    struct entity_record entity;
+    struct entity_record decoded;
+    struct layout_head_record head = sample_layout_head();
+    struct slice bytes = {NULL, 0};
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, SIZE_MAX);
+    sample_entity(&entity);
+    for (size_t i = 0; i < RECORD_NAMES_MAX; i++) {
+        entity.fields.items[i] = SLICE("name");
+        entity.remaining.items[i] = SLICE("name");
+    }
+    entity.fields.count = RECORD_NAMES_MAX;
+    entity.remaining.count = RECORD_NAMES_MAX;
+    assert_int_equal(record_encode_entity(&arena, &entity, &bytes), OK);
+    assert_int_equal(record_decode_entity(bytes, &decoded), OK);
+    assert_int_equal(decoded.remaining.count, RECORD_NAMES_MAX);
+    assert_true(slice_equal(decoded.remaining.items[RECORD_NAMES_MAX - 1], SLICE("name")));
+    entity.fields.count = RECORD_NAMES_MAX + 1;
+    assert_int_equal(record_encode_entity(&arena, &entity, &bytes), ERR_INTERNAL);
+    head.mark_count = RECORD_MARKS_MAX + 1;
+    assert_int_equal(record_encode_layout_head(&arena, &head, &bytes), ERR_INTERNAL);
+    arena_deinit(&arena);
+    arena_init(&arena, 16);
+    assert_int_equal(
+        record_encode_layout_head(&arena,
+                                  &(struct layout_head_record){
+                                      .family_id = SLICE("family-16-bytes-"), .feedback_count = 1},
+                                  &bytes),
+        ERR_MEMORY);
+    arena_deinit(&arena);
+}
+
+/* Goal: an envelope's times are such as the contract can tell, so that sums with them fit. Method: the
+ * first and last that are, and their neighbours that are not, behind a whole envelope: the last counts. */
+static void test_times(void **state)
+{
+    static const int64_t first_us = INT64_C(-62135596800000000);
+    static const int64_t last_us = INT64_C(253402300799999999);
+    const struct {
+        int64_t time_us;
+        enum err wanted;
+    } rows[] = {{first_us, OK},
+                {last_us, OK},
+                {first_us - 1, ERR_CORRUPT},
+                {last_us + 1, ERR_CORRUPT},
+                {INT64_MIN, ERR_CORRUPT},
+                {INT64_MAX, ERR_CORRUPT}};
+    const struct envelope_record envelope = sample_envelope();
+    struct envelope_record decoded;
+    struct slice bytes;
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, SIZE_MAX);
+    assert_int_equal(record_encode_envelope(&arena, &envelope, &bytes), OK);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        for (uint32_t field = 7; field <= 8; field++) {
+            struct buffer changed;
+
+            buffer_init(&changed, &arena, 0);
+            buffer_append(&changed, bytes);
+            wire_put_varint(&changed, field, (uint64_t)rows[i].time_us);
+            assert_int_equal(record_decode_envelope(buffer_slice(&changed), &decoded),
+                             rows[i].wanted);
+        }
+    }
+    arena_deinit(&arena);
+}
+
+/* One rule of a record at a time: what breaks it is neither written nor, as bytes, read. */
+#define BROKEN(kind, change)                                                                       \
+    do {                                                                                           \
+        struct kind##_record record = sample_##kind();                                             \
+                                                                                                   \
+        change;                                                                                    \
+        assert_int_equal(record_encode_##kind(&arena, &record, &bytes), ERR_INTERNAL);             \
+    } while (0)
+
+/* Goal: a record that breaks its rules never reaches the disk. Method: each rule broken alone. */
+static void test_broken_records_are_not_written(void **state)
+{
+    struct slice bytes = {NULL, 0};
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, SIZE_MAX);
+    BROKEN(layout_stats, record.corrected_count = record.extraction_count + 1);
+    BROKEN(layout_stats, record.treatment.corrected_count = 201);
+    BROKEN(layout_stats, record.control.corrected_count = 41);
+    BROKEN(layout_stats, record.control.extraction_count = 101);
+    BROKEN(layout_stats, record.control = (struct arm_sums){.field_count = 1});
+    BROKEN(layout_stats, record = (struct layout_stats_record){0});
+    BROKEN(extraction, record.seq = 0);
+    BROKEN(extraction, record.layout_fingerprint.size = 0);
+    BROKEN(extraction, record.corrected_by_seq = 0);
+    BROKEN(extraction, record.corrected_field_count = RECORD_CORRECTED_FIELDS_MAX + 1);
+    BROKEN(extraction_subject, record.seq = 0);
+    BROKEN(mapping, memset(record.id.bytes, 0, UUID_BYTES));
+    BROKEN(mapping, record.customer_id.size = 0);
+    BROKEN(mapping, record.customer_sku.size = 0);
+    BROKEN(mapping, record.internal_sku.size = 0);
+    BROKEN(mapping, record.status = 0);
+    BROKEN(mapping, record.confidence = 1.0000001);
+    BROKEN(mapping, record.confidence = -0.1);
+    BROKEN(mapping, record.confidence = strtod("nan", NULL));
+    BROKEN(mapping, record.last_seq = 0);
+    BROKEN(mapping, record.version = 0);
+    BROKEN(mapping_confirmed, record.seq = 0);
+    BROKEN(mapping_confirmed, record.version = 0);
+    BROKEN(mapping_confirmed, memset(record.id.bytes, 0, UUID_BYTES));
+    BROKEN(mapping_confirmed, record.internal_sku.size = 0);
+    BROKEN(prompt_template, record.seq = 0);
+    BROKEN(prompt_template, record.version = 0);
+    BROKEN(prompt_template, record.name.size = 0);
+    BROKEN(settings, record.seq = 0);
+    BROKEN(settings, record.holdout_percent = 101);
+    arena_deinit(&arena);
+}
+
+/* The sample with one field more behind it, which counts for the last one, does not decode. */
+#define CORRUPT(kind, put)                                                                         \
+    do {                                                                                           \
+        struct kind##_record record = sample_##kind();                                             \
+        struct buffer buffer;                                                                      \
+        struct slice bytes = {NULL, 0};                                                            \
+                                                                                                   \
+        assert_int_equal(record_encode_##kind(&arena, &record, &bytes), OK);                       \
+        buffer_init(&buffer, &arena, 0);                                                           \
+        buffer_append(&buffer, bytes);                                                             \
+        put;                                                                                       \
+        assert_int_equal(record_decode_##kind(buffer_slice(&buffer), &record), ERR_CORRUPT);       \
+    } while (0)
+
+/* Goal: rows that say what can't be are reported, never guessed at. Method: each sample with a later
+ * field that breaks one rule. */
+static void test_broken_rows_are_corrupt(void **state)
+{
+    static const uint8_t zeros[UUID_BYTES];
+    const struct slice no_id = slice_of(zeros, sizeof(zeros));
+    uint64_t two = 0;
+    double number = 2;
+    struct arena arena;
+
+    (void)state;
+    memcpy(&two, &number, sizeof(two));
+    arena_init(&arena, SIZE_MAX);
+    CORRUPT(layout_stats, wire_put_varint(&buffer, 2, 30));
+    CORRUPT(layout_stats, wire_put_varint(&buffer, 3, 301));
+    CORRUPT(layout_stats, wire_put_bytes(&buffer, 5, SLICE("\x08\x65")));
+    CORRUPT(layout_stats, wire_put_bytes(&buffer, 5, SLICE("\x10\x29")));
+    CORRUPT(extraction, wire_put_varint(&buffer, 1, 0));
+    CORRUPT(extraction, wire_put_varint(&buffer, 7, 0));
+    CORRUPT(extraction, wire_put_varint(&buffer, 3, 1));
+    CORRUPT(extraction_subject, wire_put_varint(&buffer, 1, 0));
+    CORRUPT(mapping, wire_put_bytes(&buffer, 1, no_id));
+    CORRUPT(mapping, wire_put_varint(&buffer, 2, 1));
+    CORRUPT(mapping, wire_put_varint(&buffer, 5, 0));
+    CORRUPT(mapping, wire_put_raw(&buffer, 6, WIRE_FIXED64, two));
+    CORRUPT(mapping, wire_put_varint(&buffer, 12, 0));
+    CORRUPT(mapping, wire_put_varint(&buffer, 13, 0));
+    CORRUPT(mapping_confirmed, wire_put_varint(&buffer, 1, 0));
+    CORRUPT(mapping_confirmed, wire_put_varint(&buffer, 2, 0));
+    CORRUPT(mapping_confirmed, wire_put_bytes(&buffer, 3, no_id));
+    CORRUPT(prompt_template, wire_put_varint(&buffer, 1, 0));
+    CORRUPT(prompt_template, wire_put_varint(&buffer, 2, 0));
+    CORRUPT(settings, wire_put_varint(&buffer, 1, 0));
+    CORRUPT(settings, wire_put_varint(&buffer, 2, 101));
+    arena_deinit(&arena);
+}
+
+int run_record_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_records_come_back),
+        cmocka_unit_test(test_hostile_bytes),
+        cmocka_unit_test(test_numbers_are_no_bytes),
+        cmocka_unit_test(test_head_agrees_with_nanopb),
+        cmocka_unit_test(test_example_agrees_with_nanopb),
+        cmocka_unit_test(test_example_numbers),
+        cmocka_unit_test(test_other_orders),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_times),
+        cmocka_unit_test(test_broken_records_are_not_written),
+        cmocka_unit_test(test_broken_rows_are_corrupt),
+    };
+
+    return cmocka_run_group_tests_name("records", tests, NULL, NULL);
+}

@@ -1,0 +1,294 @@
+/*
+ * samples.c: see samples.h.
+ */
+#include "tests/unit/rows/samples.h"
+
+#include "store/log.h"
+
+struct uuid sample_uuid(uint8_t number)
+{
+    struct uuid uuid;
+
+    memset(uuid.bytes, number, sizeof(uuid.bytes));
+    return uuid;
+}
+
+struct sha256_digest sample_digest(uint8_t number)
+{
+    struct sha256_digest digest;
+
+    memset(digest.bytes, number, sizeof(digest.bytes));
+    return digest;
+}
+
+struct envelope_record sample_envelope(void)
+{
+    struct envelope_record record = {
+        .org = sample_uuid(0x11),
+        .seq = 2,
+        .id = sample_uuid(0x22),
+        .kind = EVENT_FEEDBACK,
+        .annotator = ANNOTATOR_HUMAN,
+        .source = SOURCE_BACKFILL,
+        .recorded_at_us = SAMPLE_TIME_US + 1000000,
+        .created_at_us = SAMPLE_TIME_US,
+        .actor_user_id = SLICE("anna"),
+        .subjects = {{SUBJECT_LAYOUT, SLICE("acme")}, {SUBJECT_ENTITY, SLICE("line/7")}},
+        .subject_count = 2,
+        .facts_sha256 = sample_digest(0xf0),
+        .content_sha256 = sample_digest(0xc0),
+        .previous_sha256 = sample_digest(0x90),
+        .write_index = 0,
+        .has_idempotency = true,
+        .idempotency = {.org = sample_uuid(0x11), .request_sha256 = sample_digest(0x0e)},
+    };
+
+    memset(record.idempotency.key_hash, 0x1d, sizeof(record.idempotency.key_hash));
+    return record;
+}
+
+struct event_record sample_event(struct slice envelope)
+{
+    struct event_record record = {
+        .envelope = envelope,
+        .facts = SLICE("facts"),
+        .content = SLICE("content"),
+        .salt = SLICE("0123456789abcdef"),
+        .content_removed = false,
+    };
+
+    return record;
+}
+
+struct org_head_record sample_org_head(void)
+{
+    struct org_head_record record = {
+        .last_seq = 2,
+        .last_recorded_at_us = SAMPLE_TIME_US,
+        .last_envelope_sha256 = sample_digest(0x90),
+    };
+
+    return record;
+}
+
+struct layout_head_record sample_layout_head(void)
+{
+    struct layout_head_record record = {
+        .family_id = SLICE("family-16-bytes-"),
+        .feedback_count = 300,
+        .example_count = 2,
+        .marks = {{9, SAMPLE_TIME_US, 0, 0, 0}, {4, -1, 9, 3, 2700000}},
+        .mark_count = 2,
+        .first_document_seq = 3,
+        .first_text_seq = 300,
+        .updated_at_us = SAMPLE_TIME_US,
+        .bare_count = 5,
+        .bare_sum = 4000000,
+    };
+
+    return record;
+}
+
+struct example_record sample_example(void)
+{
+    struct example_record record = {
+        .seq = 9,
+        .created_at_us = SAMPLE_TIME_US,
+        .document_hash = SLICE("document-hash-16"),
+        .example = SLICE("example"),
+        .hint = SLICE("{}"),
+        .hint_hash = "hash-of-the-hint",
+    };
+
+    return record;
+}
+
+struct example_mark_record sample_example_mark(void)
+{
+    struct example_mark_record record = {
+        .superseded_by_seq = 300, .carried_count = 3, .carried_sum = 2700000};
+
+    return record;
+}
+
+void sample_entity(struct entity_record *ret_record)
+{
+    memset(ret_record, 0, sizeof(*ret_record));
+    ret_record->seq = 9;
+    ret_record->created_at_us = SAMPLE_TIME_US;
+    ret_record->fingerprint = SLICE("fingerprint-of-32-bytes-12345678");
+    ret_record->fields.items[0] = SLICE("qty");
+    ret_record->fields.items[1] = SLICE("unit");
+    ret_record->fields.count = 2;
+    ret_record->remaining.items[0] = SLICE("unit");
+    ret_record->remaining.count = 1;
+}
+
+struct document_record sample_document(void)
+{
+    struct document_record record = {
+        .seq = 9,
+        .first_seq = 4,
+        .created_at_us = SAMPLE_TIME_US,
+        .sha256 = sample_digest(0xd0),
+        .layout_fingerprint =
+            SLICE("f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1"),
+        .scan = true,
+    };
+
+    return record;
+}
+
+struct profile_record sample_profile(void)
+{
+    struct profile_record record = {
+        .measured = sample_digest(0xf1),
+        .id = sample_uuid(0x22),
+        .seen_count = 300,
+        .first_seen_at_us = SAMPLE_TIME_US,
+        .last_seen_at_us = SAMPLE_TIME_US + 1,
+        .page_count_sum = 600,
+        .table_count_sum = 300,
+        .text_coverage_sum = 9300,
+        .text_density_sum = 120000,
+        .fp_version = SLICE("1/22.12.0"),
+    };
+
+    return record;
+}
+
+struct counter_record sample_counter(void)
+{
+    struct counter_record record = {.count = 300, .name = SLICE("qty")};
+
+    return record;
+}
+
+struct layout_stats_record sample_layout_stats(void)
+{
+    struct layout_stats_record record = {
+        .layout_fingerprint = SLICE("acme"),
+        .extraction_count = 300,
+        .corrected_count = 31,
+        .treatment = {200, 12, 2400, 19},
+        .control = {40, 9, 480, 14},
+    };
+
+    return record;
+}
+
+struct extraction_record sample_extraction(void)
+{
+    struct extraction_record record = {
+        .seq = 9,
+        .created_at_us = SAMPLE_TIME_US,
+        .layout_fingerprint = SLICE("acme"),
+        .arm = 2,
+        .layout_ready = true,
+        .field_count = 12,
+        .corrected_by_seq = 300,
+        .corrected_fields = {7, UINT64_MAX},
+        .corrected_field_count = 2,
+    };
+
+    return record;
+}
+
+struct extraction_subject_record sample_extraction_subject(void)
+{
+    struct extraction_subject_record record = {.seq = 9, .created_at_us = SAMPLE_TIME_US};
+
+    return record;
+}
+
+struct mapping_record sample_mapping(void)
+{
+    struct mapping_record record = {
+        .id = sample_uuid(0x22),
+        .customer_id = SLICE("customer-7"),
+        .customer_sku = SLICE("ab-1"),
+        .internal_sku = SLICE("SKU1"),
+        .status = 2,
+        .confidence = 1,
+        .support_count = 3,
+        .use_count = 300,
+        .last_used_at_us = SAMPLE_TIME_US + 1,
+        .created_at_us = SAMPLE_TIME_US,
+        .updated_at_us = SAMPLE_TIME_US + 2,
+        .last_seq = 9,
+        .version = 4,
+        .similar_block = 1,
+        .settled_at_us = SAMPLE_TIME_US,
+    };
+
+    return record;
+}
+
+struct mapping_confirmed_record sample_mapping_confirmed(void)
+{
+    struct mapping_confirmed_record record = {
+        .seq = 2, .version = 4, .id = sample_uuid(0x22), .internal_sku = SLICE("SKU1")};
+
+    return record;
+}
+
+struct prompt_template_record sample_prompt_template(void)
+{
+    struct prompt_template_record record = {.seq = 9, .version = 2, .name = SLICE("invoices")};
+
+    return record;
+}
+
+struct settings_record sample_settings(void)
+{
+    struct settings_record record = {.seq = 9, .holdout_percent = 10, .match_mode = 1};
+
+    return record;
+}
+
+struct organization_record sample_organization(void)
+{
+    struct organization_record record = {
+        .id = sample_uuid(0x11),
+        .name = SLICE("default"),
+        .created_at_us = SAMPLE_TIME_US,
+    };
+
+    return record;
+}
+
+struct token_record sample_token(void)
+{
+    struct token_record record = {
+        .org = sample_uuid(0x11),
+        .secret_sha256 = sample_digest(0x5e),
+        .role = 6,
+        .server = true,
+        .user_id = SLICE("anna"),
+        .created_by = SLICE("token:00000001"),
+        .created_at_us = SAMPLE_TIME_US,
+        .expire_at_us = SAMPLE_TIME_US + 1,
+        .revoked_at_us = SAMPLE_TIME_US + 2,
+    };
+
+    return record;
+}
+
+struct idempotency_record sample_idempotency(void)
+{
+    struct idempotency_record record = {
+        .request_sha256 = sample_digest(0x0e),
+        .log_org = sample_uuid(0x11),
+        .first_seq = 9,
+        .count = 2,
+    };
+
+    return record;
+}
+
+struct meta_record sample_meta(void)
+{
+    struct meta_record record = {.number = 1, .bytes = SLICE("value")};
+
+    return record;
+}

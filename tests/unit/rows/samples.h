@@ -1,0 +1,46 @@
+/*
+ * samples.h: one record of each kind with every field set, as FORMAT.md shows them.
+ */
+#ifndef ERRATA_TESTS_UNIT_ROWS_SAMPLES_H
+#define ERRATA_TESTS_UNIT_ROWS_SAMPLES_H
+
+#include "server/domain/admin/records.h"
+#include "server/domain/corrections/records.h"
+#include "server/domain/counters/records.h"
+#include "server/domain/experiment/records.h"
+#include "server/domain/extractions/rows/records.h"
+#include "server/domain/layouts/records.h"
+#include "server/domain/mappings/records.h"
+#include "server/domain/prompts/records.h"
+#include "server/domain/settings/records.h"
+#include "store/records.h"
+
+/* 2026-01-02T03:04:05.678901Z */
+#define SAMPLE_TIME_US 1767323045678901ll
+
+struct uuid sample_uuid(uint8_t number);
+struct sha256_digest sample_digest(uint8_t number);
+struct envelope_record sample_envelope(void);
+struct event_record sample_event(struct slice envelope);
+struct org_head_record sample_org_head(void);
+struct layout_head_record sample_layout_head(void);
+struct example_record sample_example(void);
+struct example_mark_record sample_example_mark(void);
+/* Into memory of the caller's: it is large. */
+void sample_entity(struct entity_record *ret_record);
+struct document_record sample_document(void);
+struct profile_record sample_profile(void);
+struct counter_record sample_counter(void);
+struct layout_stats_record sample_layout_stats(void);
+struct extraction_record sample_extraction(void);
+struct extraction_subject_record sample_extraction_subject(void);
+struct mapping_record sample_mapping(void);
+struct mapping_confirmed_record sample_mapping_confirmed(void);
+struct prompt_template_record sample_prompt_template(void);
+struct settings_record sample_settings(void);
+struct organization_record sample_organization(void);
+struct token_record sample_token(void);
+struct idempotency_record sample_idempotency(void);
+struct meta_record sample_meta(void);
+
+#endif

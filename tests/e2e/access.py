@@ -130,14 +130,14 @@ class Tokens(ServerCase):
         client.capture(event_type=LINE, after_json='{"a":1}')
         revoke = admin.RevokeTokenRequest(key_id=made.token.key_id)
         first = self.admin.admin.RevokeToken(revoke).token
-        self.assertTrue(first.HasField("revoke_time"))
+        self.assertTrue(first.HasField("revoked_at"))
         self.assert_code(grpc.StatusCode.UNAUTHENTICATED, client.capture, event_type=LINE,
                          after_json='{"a":1}')
         again = self.admin.admin.RevokeToken(revoke).token
-        self.assertEqual(again.revoke_time, first.revoke_time)
+        self.assertEqual(again.revoked_at, first.revoked_at)
         listed = {t.key_id: t for t in
                   self.admin.admin.ListTokens(admin.ListTokensRequest()).tokens}
-        self.assertTrue(listed[made.token.key_id].HasField("revoke_time"))
+        self.assertTrue(listed[made.token.key_id].HasField("revoked_at"))
 
     def test_a_secret_is_shown_once(self):
         key = [("idempotency-key", "make-" + secrets.token_hex(4))]

@@ -594,7 +594,7 @@ class CommandLine(Case):
                  "did you mean errata.v1.PromptService/GetExamples"),
                 (("--call", f'x={EXAMPLES}{{"layoutFingerprint": "${{uniform:9..1}}"}}'),
                  r"\$\{uniform:9\.\.1\} is no placeholder: known are"),
-                (("--call", f'x={EXAMPLES}{{"limit": "many"}}'), 'the template of "x": limit'),
+                (("--call", f'x={EXAMPLES}{{"max_examples": "many"}}'), 'the template of "x": max_examples'),
                 (("--requests", f"x={EXAMPLES}@/dev/null"), "has no request in it"),
                 (("--descriptors", "/dev/null"), "/dev/null: it has no method"),
                 (("--descriptors", BENCH), "is no FileDescriptorSet"),

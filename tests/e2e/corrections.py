@@ -55,19 +55,6 @@ class Capture(ServerCase):
             self.assertEqual(len(stored.org_id), 36)
             self.assertLess(abs(stored.created_at.ToMicroseconds() / 1e6 - time.time()), 60)
 
-    def test_details_json_is_another_name(self):
-        """US1.4: `details_json` is stored as `meta_json`; both at once are refused."""
-        event = self.admin.capture(event_type=feedback.FEEDBACK_EVENT_TYPE_MAPPING_REJECTED,
-                                   after_json='{"status":"REJECTED"}',
-                                   details_json='{"internal_sku": "INT-3"}')
-        stored = self.get(event.id)
-        self.assertEqual(stored.meta_json, '{"internal_sku": "INT-3"}')
-        self.assertEqual(stored.details_json, "")
-        error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, self.admin.capture,
-                                 event_type=LINE, after_json='{"a":1}', meta_json="{}",
-                                 details_json="{}")
-        self.assertIn("event.details_json", bad_fields(error))
-
     def test_json_comes_back_as_it_came(self):
         """Text within its limit keeps its white space, order, escapes and numbers."""
         odd = '{ "b":1.0,\n "a" : [ 1e3, "\\u00e9é" ], "n": 12345678901234567890 }'
@@ -254,7 +241,7 @@ class Examples(ServerCase):
     def test_limit_view_and_documents(self):
         for i in range(25):
             self.correct("views", document_id=f"doc-{i // 5}", after_json=text({"qty": i}))
-        self.assertEqual(len(self.admin.examples("views", limit=20).examples), 20)
+        self.assertEqual(len(self.admin.examples("views", max_examples=20).examples), 20)
         hints = self.admin.examples("views", view=prompt_service.EXAMPLE_VIEW_HINTS)
         self.assertEqual(len(hints.examples), 0)
         self.assertEqual(len(json.loads(hints.hint_examples_json)), 3)
@@ -263,8 +250,8 @@ class Examples(ServerCase):
         apart = self.admin.examples("views", distinct_documents=True)
         self.assertEqual([json.loads(e.output)["qty"] for e in apart.examples], [24, 19, 14])
         error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, self.admin.examples, "views",
-                                 limit=21)
-        self.assertIn("limit", bad_fields(error))
+                                 max_examples=21)
+        self.assertIn("max_examples", bad_fields(error))
 
     def test_backfilled_history_is_ordered_by_its_time(self):
         """An importer's old correction does not displace a newer one."""
@@ -459,10 +446,10 @@ class Lists(ServerCase):
         old.created_at.FromSeconds(-1)
         error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, batch, [
             old, feedback.FeedbackEvent(event_type=99, entity_id="a\nb", before_json="[]",
-                                        details_json=text({"m": "y" * 70_000}))])
+                                        meta_json=text({"m": "y" * 70_000}))])
         self.assertEqual(set(bad_fields(error)), {
             "events[0].created_at", "events[0].meta_json", "events[1].event_type",
-            "events[1].entity_id", "events[1].before_json", "events[1].details_json"})
+            "events[1].entity_id", "events[1].before_json", "events[1].meta_json"})
 
 
 if __name__ == "__main__":

@@ -168,7 +168,7 @@ class Recorded(ExtractionCase):
         carried, newest = examples[0].id, examples[2].id
 
         def improvement(example_id):
-            found = {e.example_id: e for e in self.client.examples("layout").examples}[example_id]
+            found = {e.id: e for e in self.client.examples("layout").examples}[example_id]
             return found.confidence_improvement if found.HasField("confidence_improvement") else None
 
         for n in range(3):
@@ -186,8 +186,8 @@ class Recorded(ExtractionCase):
 
     def test_examples_come_from_references_and_ids(self):
         examples = self.ready()
-        reference = self.client.examples("layout", limit=2).exposure_ref
-        prompt = self.client.prompt(template="{{hint_examples}}", layout_fingerprint="layout", limit=1)
+        reference = self.client.examples("layout", max_examples=2).exposure_ref
+        prompt = self.client.prompt(template="{{hint_examples}}", layout_fingerprint="layout", max_examples=1)
         made = self.record(document_id="d", exposure_refs=[reference, prompt.exposure_ref],
                            example_ids=[examples[0].id])
         self.assertEqual(sorted(made.example_ids), sorted(e.id for e in examples))

@@ -252,7 +252,7 @@ class OneConnection(ServerCase):
     def test_answers_do_not_mix(self):
         requests = (
             (("/errata.v1.PromptService/GetExamples", prompt_service.GetExamplesResponse),
-             prompt_service.GetExamplesRequest(layout_fingerprint="shared", limit=20)),
+             prompt_service.GetExamplesRequest(layout_fingerprint="shared", max_examples=20)),
             (("/errata.v1.EventService/ListEvents", event_service.ListEventsResponse),
              event_service.ListEventsRequest(page_size=20)),
             (("/errata.v1.FeedbackService/ListFeedbackEvents",

@@ -149,7 +149,7 @@ class Idempotency(unittest.TestCase):
                 thread.join()
             self.assertEqual(len(answers), 64)
             self.assertEqual(len(set(answers)), 1)
-            self.assertEqual(len(clients[0].examples("life", limit=20).examples), 1)
+            self.assertEqual(len(clients[0].examples("life", max_examples=20).examples), 1)
 
 
 class Drain(unittest.TestCase):

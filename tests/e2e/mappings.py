@@ -271,7 +271,7 @@ class Rows(MappingCase):
             self.confirm(sku, "OF-" + sku)
         self.confirm("SKU-10047", "OF-X")
         self.reject("SKU-10047", "OF-X")
-        line = self.match("SKU-10045", candidates=20).lines[0]
+        line = self.match("SKU-10045", max_candidates=20).lines[0]
         self.assertEqual((line.match_method, line.mapping_id), (SUGGESTION, ""))
         told = [(c.match_method, c.internal_sku) for c in line.candidates]
         self.assertEqual(told[:2], [(SUGGESTION, "INT-3"), (SUGGESTION, "INT-1")])
@@ -284,9 +284,9 @@ class Rows(MappingCase):
         self.assertEqual([c.confidence for c in similar],
                          sorted((c.confidence for c in similar), reverse=True))
         self.assertEqual(len(told), 2 + len(similar))
-        self.assertEqual(len(self.match("SKU-10045", candidates=1).lines[0].candidates), 1)
-        self.assertEqual(len(self.match("SKU-10045", candidates=0).lines[0].candidates), 0)
-        for request in ({"candidates": 21}, {"candidates": -1}):
+        self.assertEqual(len(self.match("SKU-10045", max_candidates=1).lines[0].candidates), 1)
+        self.assertEqual(len(self.match("SKU-10045", max_candidates=0).lines[0].candidates), 0)
+        for request in ({"max_candidates": 21}, {"max_candidates": -1}):
             self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, self.match, "SKU-10045", **request)
 
     def test_other_customers_are_no_candidates(self):
@@ -334,7 +334,7 @@ class Rows(MappingCase):
             self.assertEqual({one.internal_sku: one.status for one in self.list(
                 customer_sku_prefix=f"ANY-{number}") if one.customer_sku == f"ANY-{number}"},
                 {"A": REJECTED, "B": SUPERSEDED, "C": REJECTED})
-            self.assertEqual(self.match(f"ANY-{number}", candidates=0).lines[0].match_method, NONE)
+            self.assertEqual(self.match(f"ANY-{number}", max_candidates=0).lines[0].match_method, NONE)
 
     def test_the_same_key_again(self):
         """A repeat of each write under its key: the first answer, byte for byte, and no event."""

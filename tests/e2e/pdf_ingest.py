@@ -458,7 +458,7 @@ class Corrections(PdfCase):
         self.assertEqual(event.layout_fingerprint, document.layout_fingerprint)
         self.assertEqual(json.loads(event.meta_json)["input_snippet"], document.input_snippet)
         example = self.client.examples(document.layout_fingerprint).examples[0]
-        self.assertEqual((example.example_id, example.input_snippet),
+        self.assertEqual((example.id, example.input_snippet),
                          (event.id, document.input_snippet))
         profile = self.client.profile(document.layout_fingerprint)
         self.assertEqual((profile.seen_count, profile.example_count, profile.feedback_count),
@@ -485,7 +485,7 @@ class Corrections(PdfCase):
                 feedback.FeedbackEvent(event_type=LINE, document_id="doc",
                                        after_json='{"qty":%d}' % i) for i in range(3)])).events]
         found = self.client.examples(document.layout_fingerprint)
-        self.assertEqual([e.example_id for e in found.examples], ids[::-1])
+        self.assertEqual([e.id for e in found.examples], ids[::-1])
 
     def test_a_profile_made_later_starts_with_the_counts(self):
         """Corrections may come before the first document of their layout."""

@@ -83,7 +83,7 @@ class Scenarios(PromptCase):
         old.created_at.FromJsonString("2024-01-01T00:00:00Z")
         importer.feedback.CaptureFeedbackEvent(feedback_service.CaptureFeedbackEventRequest(event=old))
         self.assertEqual([h["output"]["qty"] for h in self.hints()[0]], [9, 8, 7])
-        self.assertEqual([h["output"]["qty"] for h in self.hints(limit=20)[0]],
+        self.assertEqual([h["output"]["qty"] for h in self.hints(max_examples=20)[0]],
                          [*range(9, -1, -1), 99])
 
     def test_us3_4_snippet_and_corrected_output(self):
@@ -117,7 +117,7 @@ class Scenarios(PromptCase):
                 self.correct(n, layout_fingerprint=layout)
                 made.setdefault(layout, []).append(n)
             limit = draw.choice((0, 1, 5))
-            hints, _ = self.hints(layout, limit=limit)
+            hints, _ = self.hints(layout, max_examples=limit)
             wanted = made.get(layout, [])[::-1][:limit or 3]
             self.assertEqual([h["output"]["qty"] for h in hints or []], wanted)
 

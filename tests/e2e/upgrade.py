@@ -39,8 +39,8 @@ def answers_of(client, wanted):
     """What an organisation's admin is told now, in the shape that was kept."""
     examples = {}
     for name in wanted["examples"]:
-        reply = client.examples(name, limit=10)
-        examples[name] = [[e.example_id for e in reply.examples], reply.hint_examples_json]
+        reply = client.examples(name, max_examples=10)
+        examples[name] = [[e.id for e in reply.examples], reply.hint_examples_json]
     return {
         "name": wanted["name"],
         "token": wanted["token"],
@@ -104,7 +104,7 @@ class Version2(unittest.TestCase):
         event = own.capture(event_type=feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
                             layout_fingerprint="layout-0", before_json='{"qty":1}',
                             after_json='{"qty":2}')
-        self.assertEqual(own.examples("layout-0", limit=1).examples[0].example_id, event.id)
+        self.assertEqual(own.examples("layout-0", max_examples=1).examples[0].id, event.id)
         self.assertGreater(events, 100)
         self.assertEqual(self.server.stop(), 0)
         self.server.start()

@@ -106,7 +106,7 @@ def answers(client):
     for name in ("v-0", "v-1", "v-2"):
         all_pages(client.feedback.ListFeedbackEvents, feedback_service.ListFeedbackEventsRequest(
             layout_fingerprint=name, page_size=100))
-        examples = client.examples(name, limit=10)
+        examples = client.examples(name, max_examples=10)
         examples.exposure_ref = ""  # it tells when the answer was given
         found.append(examples.SerializeToString(deterministic=True))
     return found

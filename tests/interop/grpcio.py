@@ -22,7 +22,7 @@ class Calls(ServerCase):
     def test_every_kind_of_method(self):
         """Unary read, unary write, no transaction, server stream, client stream, an open service."""
         event = self.admin.capture(event_type=LINE, layout_fingerprint="kinds", after_json='{"a":1}')
-        self.assertEqual(self.admin.examples("kinds").examples[0].example_id, event.id)
+        self.assertEqual(self.admin.examples("kinds").examples[0].id, event.id)
         computed = self.admin.layouts.ComputeFingerprint(
             layout.ComputeFingerprintRequest(metadata_json="{}"))
         self.assertEqual(len(computed.layout_fingerprint), 64)
@@ -126,11 +126,11 @@ class Calls(ServerCase):
         """google.rpc.Status in grpc-status-details-bin, equal in code and message."""
         error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT,
                                  self.admin.prompts.GetExamples,
-                                 prompt_service.GetExamplesRequest(limit=99))
+                                 prompt_service.GetExamplesRequest(max_examples=99))
         status = status_of(error)
         self.assertEqual(status.code, grpc.StatusCode.INVALID_ARGUMENT.value[0])
         self.assertEqual(status.message, error.details())
-        self.assertEqual(set(fields_in(status.SerializeToString())), {"layout_fingerprint", "limit"})
+        self.assertEqual(set(fields_in(status.SerializeToString())), {"layout_fingerprint", "max_examples"})
 
     def test_messages_with_any_character(self):
         """grpc-message is percent-encoded: what the caller sent comes back readable."""

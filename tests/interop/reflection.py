@@ -161,7 +161,7 @@ class Reflection(ServerCase):
         """What grpcurl asks to print the details of a failed call: for each one the file of its type,
         then its extensions; and the types are decoded with nothing but the answers."""
         error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, self.admin.prompts.GetExamples,
-                                 prompt_service.GetExamplesRequest(limit=99))
+                                 prompt_service.GetExamplesRequest(max_examples=99))
         for version in VERSIONS:
             shown = {}
             for detail in status_of(error).details:
@@ -177,7 +177,7 @@ class Reflection(ServerCase):
                 shown[name] = made.FromString(detail.value)
             self.assertIn("google.rpc.BadRequest", shown)
             fields = {v.field for v in shown["google.rpc.BadRequest"].field_violations}
-            self.assertEqual(fields, {"layout_fingerprint", "limit"})
+            self.assertEqual(fields, {"layout_fingerprint", "max_examples"})
 
     def test_unknown_is_an_answer_not_a_failure(self):
         for version in VERSIONS:

@@ -128,6 +128,9 @@ static void learn_text(struct asker *asker, const struct field_info *field, stru
 
     if (text.size == UUID_TEXT_BYTES && uuid_parse(text, &uuid)) {
         pool_put(&asker->pools.uuids, text);
+        if (is_mapping_id(field)) {
+            pool_put(&asker->pools.mapping_ids, text);
+        }
     } else if (slice_equal(field->name, SLICE("key_id")) &&
                !slice_equal(text, slice_text(asker->key_id))) { /* its own is never revoked */
         pool_put(&asker->pools.key_ids, text);

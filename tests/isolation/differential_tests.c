@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #define STEPS 800
-#define SEEDS 12
+#define SEEDS 10
 #define HAMMERING_MAX 3
 #define STEP_US 10000
 #define ARENA_BYTES (256u << 20)

@@ -8,6 +8,8 @@
 #include "store/base/assert.h"
 #include "store/base/wire.h"
 
+#include <errata/contract_messages.h>
+
 #include <string.h>
 
 #define DEPTH_MAX 8
@@ -61,6 +63,25 @@ bool pool_has(const struct pool *pool, struct slice text)
     return false;
 }
 
+static bool is_target_in(const struct message_info *message, const struct field_info *target)
+{
+    return target >= message->fields && target < message->fields + message->count;
+}
+
+bool is_mapping_id(const struct field_info *field)
+{
+    static const struct message_info *const messages[] = {
+        &contract_errata_v1_sku_mapping, &contract_errata_v1_get_mapping_request,
+        &contract_errata_v1_confirm_mapping_request, &contract_errata_v1_reject_mapping_request};
+
+    for (size_t i = 0; i < sizeof(messages) / sizeof(messages[0]); i++) {
+        if (is_target_in(messages[i], field)) {
+            return slice_equal(field->name, SLICE("id"));
+        }
+    }
+    return slice_equal(field->name, SLICE("mapping_id"));
+}
+
 struct pool *pools_of(struct pools *pools, const struct field_info *field)
 {
     if (field->type == FIELD_BYTES) {
@@ -74,7 +95,7 @@ struct pool *pools_of(struct pools *pools, const struct field_info *field)
     }
     switch (field->rules.format) {
     case FORMAT_UUID:
-        return &pools->uuids;
+        return is_mapping_id(field) ? &pools->mapping_ids : &pools->uuids;
     case FORMAT_KEY_ID:
         return &pools->key_ids;
     case FORMAT_PAGE_TOKEN:
@@ -129,11 +150,6 @@ struct slice maker_strange(struct arena *arena, struct slice text)
 static bool is_message(const struct field_info *field)
 {
     return field->type == FIELD_MESSAGE && field->message->well_known == MESSAGE_PLAIN;
-}
-
-static bool is_target_in(const struct message_info *message, const struct field_info *target)
-{
-    return target >= message->fields && target < message->fields + message->count;
 }
 
 /* How often a field is there that may be left out. */

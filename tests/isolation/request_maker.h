@@ -23,6 +23,7 @@ struct pool {
 struct pools {
     struct pool names; /* of everything that callers name */
     struct pool uuids;
+    struct pool mapping_ids; /* those of the UUIDs that name a mapping */
     struct pool key_ids;
     struct pool page_tokens;
     struct pool references; /* to what was served */
@@ -33,6 +34,8 @@ bool pool_has(const struct pool *pool, struct slice text);
 size_t pool_size(const struct pool *pool);
 /* The pool that a field is filled from; NULL for JSON and for what is no text. */
 struct pool *pools_of(struct pools *pools, const struct field_info *field);
+/* Whether the field is the id of a mapping, in a request or an answer. */
+bool is_mapping_id(const struct field_info *field);
 
 struct request_maker {
     struct arena *arena; /* of the requests */

@@ -314,7 +314,7 @@ static void test_tokens_end(void **state)
     world_key_id_of(viewer, key_id);
     revoke.key_id = key_id;
     assert_int_equal(world_call(&world, &start, &revoke.base, &revoked), GRPC_OK);
-    assert_non_null(revoked->token->revoke_time);
+    assert_non_null(revoked->token->revoked_at);
     assert_int_equal(call_with(&world, method, viewer), GRPC_UNAUTHENTICATED);
     world_make_ending_token(&world, world.admin, WORLD_START_US + 60 * 1000000, viewer);
     assert_int_equal(call_with(&world, method, viewer), GRPC_OK);

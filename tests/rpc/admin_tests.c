@@ -88,23 +88,23 @@ static void test_create_token_rules(void **state)
 
     token.role = (Errata__V1__Role)ROLE_SERVICE;
     past.seconds = WORLD_START_US / 1000000 - 1;
-    token.expire_time = &past;
+    token.expires_at = &past;
     exchange = create_token(&world, admin, NULL, "", &token);
     assert_int_equal(exchange.code, GRPC_INVALID_ARGUMENT);
-    assert_true(slice_has(exchange.message, "token.expire_time must lie in the future"));
+    assert_true(slice_has(exchange.message, "token.expires_at must lie in the future"));
 
     /* The clock decides, also where the log's last time is ahead of it: it was wrong, and put back. */
     world.clock.wall_us += 3650 * 86400ll * 1000000;
-    token.expire_time = NULL;
+    token.expires_at = NULL;
     exchange = create_token(&world, admin, NULL, "", &token);
     assert_int_equal(exchange.code, GRPC_OK);
     world.clock.wall_us -= 3650 * 86400ll * 1000000;
     past.seconds = WORLD_START_US / 1000000 + 3600;
-    token.expire_time = &past;
+    token.expires_at = &past;
     exchange = create_token(&world, admin, NULL, "", &token);
     assert_int_equal(exchange.code, GRPC_OK);
 
-    token.expire_time = NULL;
+    token.expires_at = NULL;
     token.server = true;
     exchange = create_token(&world, admin, NULL, "", &token);
     assert_int_equal(exchange.code, GRPC_PERMISSION_DENIED);
@@ -222,7 +222,7 @@ static void test_revoke_twice(void **state)
     assert_int_equal(world_call(&world, &start, &request.base, &first), GRPC_OK);
     clock_manual_advance(&world.clock, 5000000);
     assert_int_equal(world_call(&world, &start, &request.base, &second), GRPC_OK);
-    assert_int_equal(first->token->revoke_time->seconds, second->token->revoke_time->seconds);
+    assert_int_equal(first->token->revoked_at->seconds, second->token->revoked_at->seconds);
     request.key_id = nobody;
     assert_int_equal(world_call(&world, &start, &request.base, NULL), GRPC_NOT_FOUND);
     world_deinit(&world);
@@ -278,10 +278,10 @@ static void test_last_server_token(void **state)
     make_token(&world, "", &wanted, token);
     wanted.role = (Errata__V1__Role)ROLE_ADMIN;
     end.seconds = WORLD_START_US / 1000000 + 3600;
-    wanted.expire_time = &end;
+    wanted.expires_at = &end;
     make_token(&world, "", &wanted, token);
     clock_manual_advance(&world.clock, 3601 * INT64_C(1000000));
-    wanted.expire_time = NULL;
+    wanted.expires_at = NULL;
     make_token(&world, "", &wanted, token);
     exchange = revoke(&world, world.admin, "", token);
     assert_int_equal(exchange.code, GRPC_OK);
@@ -353,7 +353,7 @@ static void test_expired_server_token(void **state)
     make_token(&world, "", &wanted, plain);
     wanted.server = true;
     end.seconds = WORLD_START_US / 1000000 + 3600;
-    wanted.expire_time = &end;
+    wanted.expires_at = &end;
     make_token(&world, "", &wanted, ending);
     exchange = revoke(&world, plain, "", world.admin); /* the one that ends is still usable */
     assert_int_equal(exchange.code, GRPC_OK);
@@ -387,7 +387,7 @@ static void test_server_info(void **state)
     assert_int_equal(response->n_counters, 0);
     start.authorization = world.admin;
     assert_int_equal(world_call(&world, &start, &request.base, &response), GRPC_OK);
-    assert_int_equal(response->start_time->seconds, WORLD_START_US / 1000000);
+    assert_int_equal(response->started_at->seconds, WORLD_START_US / 1000000);
     for (size_t i = 0; i < response->n_methods; i++) {
         if (strcmp(response->methods[i]->method, "errata.v1.AdminService/CreateToken") == 0) {
             assert_int_equal(response->methods[i]->code, GRPC_OK);

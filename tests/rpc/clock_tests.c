@@ -206,12 +206,12 @@ static void test_lists(void **state)
     }
     assert_int_equal(list(&world, 2, start_us + EXCURSION_US, again, &pages), 2);
     request.layout_fingerprint = layout;
-    request.limit = 4;
+    request.max_examples = 4;
     assert_int_equal(world_call(&world, &start, &request.base, &response), GRPC_OK);
     ASSERT(response != NULL);
     assert_int_equal(response->n_examples, 4);
     for (size_t i = 0; i < 4; i++) {
-        assert_string_equal(response->examples[i]->example_id, ids[i]);
+        assert_string_equal(response->examples[i]->id, ids[i]);
     }
     world_deinit(&world);
 }

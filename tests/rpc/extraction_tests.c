@@ -51,8 +51,8 @@ static void test_what_is_recorded(void **state)
     assert_int_equal(extraction->arm, EXPERIMENT_ARM_NONE);
     assert_int_equal(extraction->n_exposure_refs, 0);
     assert_int_equal(extraction->n_example_ids, 2);
-    assert_string_equal(extraction->example_ids[0], served->examples[0]->example_id);
-    assert_string_equal(extraction->example_ids[1], served->examples[1]->example_id);
+    assert_string_equal(extraction->example_ids[0], served->examples[0]->id);
+    assert_string_equal(extraction->example_ids[1], served->examples[1]->id);
     assert_int_equal(strlen(extraction->id), UUID_TEXT_BYTES);
     assert_non_null(extraction->created_at);
     assert_int_equal(extractions_count_events(&world, EXPOSURES), 1);
@@ -61,11 +61,10 @@ static void test_what_is_recorded(void **state)
     /* Without a reference, ids tell; those of other layouts are not credited. */
     world_capture(&world, world.admin, NULL, "other");
     extraction = extractions_record(
-        &world,
-        &(struct sent){
-            .layout = "other",
-            .example_ids = {served->examples[0]->example_id,
-                            extractions_examples(&world, "other", NULL)->examples[0]->example_id}});
+        &world, &(struct sent){
+                    .layout = "other",
+                    .example_ids = {served->examples[0]->id,
+                                    extractions_examples(&world, "other", NULL)->examples[0]->id}});
     assert_int_equal(extraction->n_example_ids, 1);
     assert_true(extraction->confidence == 0);
     world_deinit(&world);
@@ -254,7 +253,7 @@ static void test_new_references_alone_credit(void **state)
     sent.references[2] = newer->exposure_ref;
     second = extractions_record(&world, &sent);
     assert_int_equal(second->n_example_ids, 1);
-    assert_string_equal(second->example_ids[0], newer->examples[0]->example_id);
+    assert_string_equal(second->example_ids[0], newer->examples[0]->id);
     expect_same(extractions_record(&world, &sent), first);
     assert_int_equal(extractions_count_events(&world, EXPOSURES), 2);
     assert_int_equal(extractions_count_events(&world, EXTRACTIONS), 2);

@@ -113,14 +113,15 @@ Errata__V1__Extraction *extractions_record(struct world *world, const struct sen
 
 Errata__V1__GetExamplesResponse *extractions_examples_as(struct world *world, const char *token,
                                                          const char *layout,
-                                                         const char *document_id, int32_t limit)
+                                                         const char *document_id,
+                                                         int32_t max_examples)
 {
     Errata__V1__GetExamplesRequest request = ERRATA__V1__GET_EXAMPLES_REQUEST__INIT;
     Errata__V1__GetExamplesResponse *response = NULL;
     const struct exchange_start start = {.path = EXAMPLES, .authorization = token};
 
     request.layout_fingerprint = extractions_text(layout);
-    request.limit = limit;
+    request.max_examples = max_examples;
     if (document_id != NULL) {
         request._document_id_case = ERRATA__V1__GET_EXAMPLES_REQUEST___DOCUMENT_ID_DOCUMENT_ID;
         request.document_id = extractions_text(document_id);

@@ -48,7 +48,8 @@ Errata__V1__Extraction *extractions_record(struct world *world, const struct sen
 /* What GetExamples answers; a NULL document is left out. */
 Errata__V1__GetExamplesResponse *extractions_examples_as(struct world *world, const char *token,
                                                          const char *layout,
-                                                         const char *document_id, int32_t limit);
+                                                         const char *document_id,
+                                                         int32_t max_examples);
 /* The newest three, for the administrator. */
 Errata__V1__GetExamplesResponse *extractions_examples(struct world *world, const char *layout,
                                                       const char *document_id);

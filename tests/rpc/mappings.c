@@ -165,8 +165,9 @@ enum grpc_code mappings_try_match(const struct caller *caller, const struct line
     request.n_lines = lines->count;
     request.lines = pointers;
     if (lines->candidates >= 0) {
-        request._candidates_case = ERRATA__V1__MATCH_LINES_REQUEST___CANDIDATES_CANDIDATES;
-        request.candidates = lines->candidates;
+        request._max_candidates_case =
+            ERRATA__V1__MATCH_LINES_REQUEST___MAX_CANDIDATES_MAX_CANDIDATES;
+        request.max_candidates = lines->candidates;
     }
     if (lines->as_of_seq != 0) {
         request.as_of_case = ERRATA__V1__MATCH_LINES_REQUEST__AS_OF_AS_OF_SEQ;

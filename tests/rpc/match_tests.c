@@ -393,7 +393,6 @@ static void test_list(void **state)
     assert_int_equal(count, 31);
     request.page_token = (char *)protobuf_c_empty_string;
     request.page_size = 0;
-    request._customer_id_case = ERRATA__V1__LIST_MAPPINGS_REQUEST___CUSTOMER_ID_CUSTOMER_ID;
     request.customer_id = customer;
     response = list(&caller, &request);
     assert_int_equal(response->n_mappings, 30);

@@ -94,7 +94,7 @@ static void test_no_examples(void **state)
     world_deinit(&world);
 }
 
-/* Goal: US3.3: of ten corrections the newest three are taken; `limit` takes more; as_of answers as it was.
+/* Goal: US3.3: of ten corrections the newest three are taken; `max_examples` takes more; as_of answers as it was.
  * Method: ten, and the prompt as after the fourth of them. */
 static void test_newest_three(void **state)
 {
@@ -119,10 +119,10 @@ static void test_newest_three(void **state)
     assert_int_equal(response->n_example_ids, 3);
     assert_string_equal(response->example_ids[0], newest);
     assert_true(stands_in(response->prompt, "108") && !stands_in(response->prompt, "107"));
-    request.limit = 20;
+    request.max_examples = 20;
     response = prompts_prepare(&world, world.admin, &request);
     assert_int_equal(response->n_example_ids, 10);
-    request.limit = 0;
+    request.max_examples = 0;
     request.as_of_case = ERRATA__V1__PREPARE_PROMPT_REQUEST__AS_OF_AS_OF_SEQ;
     request.as_of_seq = 6; /* the organisation, its token, four corrections */
     response = prompts_prepare(&world, world.admin, &request);
@@ -248,8 +248,8 @@ static void test_refused(void **state)
     expect_refused(&world, &filled, "trusted_context", "hint_examples");
     prompts_set_trusted(&filled, &entries, "unused", "y");
     assert_string_equal(prompts_prepare(&world, world.admin, &filled)->prompt, "x");
-    filled.limit = 21;
-    expect_refused(&world, &filled, "limit", "20");
+    filled.max_examples = 21;
+    expect_refused(&world, &filled, "max_examples", "20");
     world_deinit(&world);
 }
 

@@ -558,7 +558,7 @@ void world_make_ending_token(struct world *world, const char *by, int64_t expire
 
     end.seconds = expire_at_us / 1000000;
     wanted.role = (Errata__V1__Role)ROLE_VIEWER;
-    wanted.expire_time = &end;
+    wanted.expires_at = &end;
     request.token = &wanted;
     assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
     ASSERT(response != NULL);

@@ -334,7 +334,7 @@ class Client:
             user_id = "user-1"
         token = admin.Token(role=role, server=server, user_id=user_id)
         if expire_us is not None:
-            token.expire_time.FromMicroseconds(expire_us)
+            token.expires_at.FromMicroseconds(expire_us)
         return self.admin.CreateToken(admin.CreateTokenRequest(org_id=org_id, token=token))
 
     def create_org(self, name):

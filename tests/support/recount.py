@@ -477,12 +477,12 @@ def check_mappings(client, counted, problems):
 def check_improvements(client, counted, problems):
     """Of the newest 20 examples of each layout."""
     for name in sorted(counted.layouts):
-        for example in client.examples(name, limit=20).examples:
-            wanted = counted.improvement(name, example.example_id)
+        for example in client.examples(name, max_examples=20).examples:
+            wanted = counted.improvement(name, example.id)
             told = example.confidence_improvement if example.HasField("confidence_improvement") else None
             if (wanted is None) != (told is None) or (
                     wanted is not None and not math.isclose(wanted, told, abs_tol=1e-6)):
-                problems.append(f"example {example.example_id} of {name}: {told} where {wanted} should be")
+                problems.append(f"example {example.id} of {name}: {told} where {wanted} should be")
 
 
 def check_once(counted, problems):

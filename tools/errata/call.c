@@ -129,13 +129,14 @@ const struct command call_commands[] = {
          "{}. Members that the method does not know are refused. `errata methods METHOD` shows "
          "them.\n\nThe reply is printed as JSON, on one line but for a terminal; a stream prints "
          "one line a reply, until it ends or is interrupted.",
-     .examples = {{"errata call GetExamples '{\"layout_fingerprint\": \"a1b2c3\", \"limit\": 5}'",
-                   NULL},
-                  {"errata call FeedbackService/CaptureFeedbackEvent @request.json", NULL},
-                  {"errata call EventService/WatchEvents '{\"from_seq\": 1}' | jq .event.seq",
-                   "until it is interrupted"},
-                  {"errata call GetExamples '{\"layout_fingerprint\": \"a1b2c3\"}' --repeat 1000",
-                   "how long a lookup takes"}},
+     .examples =
+         {{"errata call GetExamples '{\"layout_fingerprint\": \"a1b2c3\", \"max_examples\": 5}'",
+           NULL},
+          {"errata call FeedbackService/CaptureFeedbackEvent @request.json", NULL},
+          {"errata call EventService/WatchEvents '{\"from_seq\": 1}' | jq .event.seq",
+           "until it is interrupted"},
+          {"errata call GetExamples '{\"layout_fingerprint\": \"a1b2c3\"}' --repeat 1000",
+           "how long a lookup takes"}},
      .options = call_options,
      .words_min = 1,
      .words_max = 2,

@@ -7,7 +7,7 @@
 
 static const struct request_member members[] = {
     {"document", "document_id", REQUEST_TEXT},
-    {"limit", "limit", REQUEST_TEXT},
+    {"limit", "max_examples", REQUEST_TEXT},
     {"match", "match_mode", REQUEST_TEXT},
     {"skip-superseded", "skip_superseded", REQUEST_TRUE},
     {"distinct-documents", "distinct_documents", REQUEST_TRUE},
@@ -37,7 +37,7 @@ static void example_cells(struct cli *cli, struct json_value row, struct slice *
     cells[3] = reply_one_line(cli, row, "inputSnippet");
     cells[4] = reply_text(cli, row, "output");
     cells[5] = gain(cli, row);
-    cells[6] = reply_text(cli, row, "exampleId");
+    cells[6] = reply_text(cli, row, "id");
 }
 
 static enum cli_exit print_table(struct cli *cli, struct json_value reply)

@@ -123,7 +123,7 @@ static struct slice hint_time(struct cli *cli, const struct client_details *deta
     for (size_t i = 0; i < details->violation_count; i++) {
         struct slice field = details->violations[i].field;
 
-        if (!says(field, "expire_time") && !says(field, "created_at")) {
+        if (!says(field, "expires_at") && !says(field, "created_at")) {
             continue;
         }
         size = timestamp_format(clock_wall_us(cli->ctx.clock) / 1000000, 0, now);

@@ -300,10 +300,11 @@ static enum cli_exit show(struct matching *matching, struct json_value reply)
 
 /* --- the command --- */
 
-static const struct request_member match_members[] = {{"candidates", "candidates", REQUEST_TEXT},
-                                                      {"as-of-seq", "as_of_seq", REQUEST_TEXT},
-                                                      {"as-of", "as_of_time", REQUEST_TIME_AGO},
-                                                      {NULL, NULL, REQUEST_TEXT}};
+static const struct request_member match_members[] = {
+    {"candidates", "max_candidates", REQUEST_TEXT},
+    {"as-of-seq", "as_of_seq", REQUEST_TEXT},
+    {"as-of", "as_of_time", REQUEST_TIME_AGO},
+    {NULL, NULL, REQUEST_TEXT}};
 
 static enum cli_exit send_lines(struct matching *matching)
 {

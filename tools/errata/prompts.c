@@ -189,7 +189,7 @@ static enum cli_exit fill_prepare(struct request *request, struct cli *cli)
         {"version", "template_version", REQUEST_TEXT},
         {"layout", "layout_fingerprint", REQUEST_TEXT},
         {"document", "document_id", REQUEST_TEXT},
-        {"limit", "limit", REQUEST_TEXT},
+        {"limit", "max_examples", REQUEST_TEXT},
         {"match", "match_mode", REQUEST_TEXT},
         {"skip-superseded", "skip_superseded", REQUEST_TRUE},
         {"distinct-documents", "distinct_documents", REQUEST_TRUE},

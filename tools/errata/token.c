@@ -19,7 +19,7 @@ static enum cli_exit fill_create(struct request *request, struct cli *cli)
     static const struct request_member members[] = {{"role", "role", REQUEST_TEXT},
                                                     {"user", "user_id", REQUEST_TEXT},
                                                     {"server-flag", "server", REQUEST_TRUE},
-                                                    {"expires", "expire_time", REQUEST_TIME_AHEAD},
+                                                    {"expires", "expires_at", REQUEST_TIME_AHEAD},
                                                     {NULL, NULL, REQUEST_TEXT}};
     enum cli_exit result = CLI_OK;
 

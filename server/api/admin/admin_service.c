@@ -88,14 +88,14 @@ static enum err check_token(const struct service *service, const Errata__V1__Tok
         fault_add(fault, SLICE("token.user_id"),
                   "is missing; a token of the role OPERATOR or REVIEWER is bound to one user");
     }
-    if (token->expire_time != NULL) {
-        int64_t seconds = token->expire_time->seconds;
+    if (token->expires_at != NULL) {
+        int64_t seconds = token->expires_at->seconds;
 
         if (seconds <= 0 || seconds > TIMESTAMP_SECONDS_MAX) {
-            fault_add(fault, SLICE("token.expire_time"),
+            fault_add(fault, SLICE("token.expires_at"),
                       "must lie in the future; leave it out for a token that never ends");
         } else {
-            draft->expire_at_us = seconds * 1000000 + token->expire_time->nanos / 1000;
+            draft->expire_at_us = seconds * 1000000 + token->expires_at->nanos / 1000;
         }
     }
     return fault_result(fault);

@@ -64,13 +64,13 @@ static bool fill_times(struct arena *arena, const struct token_record *record,
         return false;
     }
     if (record->expire_at_us != 0) {
-        token->expire_time = admin_wire_time(arena, record->expire_at_us);
+        token->expires_at = admin_wire_time(arena, record->expire_at_us);
     }
     if (record->revoked_at_us != 0) {
-        token->revoke_time = admin_wire_time(arena, record->revoked_at_us);
+        token->revoked_at = admin_wire_time(arena, record->revoked_at_us);
     }
-    return (record->expire_at_us == 0 || token->expire_time != NULL) &&
-           (record->revoked_at_us == 0 || token->revoke_time != NULL);
+    return (record->expire_at_us == 0 || token->expires_at != NULL) &&
+           (record->revoked_at_us == 0 || token->revoked_at != NULL);
 }
 
 enum err admin_wire_token(struct arena *arena, uint32_t key_id, const struct token_record *record,

@@ -125,8 +125,8 @@ enum err admin_service_get_server_info_read(struct service *service, struct stor
     (void)prepared;
     response.version = version;
     response.format_version = env->format_version;
-    response.start_time = admin_wire_time(service->ctx->arena, env->start_wall_us);
-    if (response.start_time == NULL || !arena_copy(service->ctx->arena, env->log_engine, &engine)) {
+    response.started_at = admin_wire_time(service->ctx->arena, env->start_wall_us);
+    if (response.started_at == NULL || !arena_copy(service->ctx->arena, env->log_engine, &engine)) {
         return ERR_MEMORY;
     }
     response.log_ahead_us = ahead_us > ENV_LOG_AHEAD_US_MAX ? (uint64_t)ahead_us : 0;

@@ -34,7 +34,6 @@ static enum err read_input(struct ctx *ctx, const Errata__V1__FeedbackEvent *eve
         .after_json = slice_text(event->after_json),
         .corrected_output_json = slice_text(event->corrected_output_json),
         .meta_json = slice_text(event->meta_json),
-        .details_json = slice_text(event->details_json),
         .time = time_given(event->created_at),
     };
 

@@ -41,8 +41,8 @@ enum err mapping_service_match_lines_prepare(struct service *service,
                                              const Errata__V1__MatchLinesRequest *request,
                                              void **ret_prepared)
 {
-    bool has_candidates =
-        request->_candidates_case == ERRATA__V1__MATCH_LINES_REQUEST___CANDIDATES_CANDIDATES;
+    bool has_candidates = request->_max_candidates_case ==
+                          ERRATA__V1__MATCH_LINES_REQUEST___MAX_CANDIDATES_MAX_CANDIDATES;
     struct match *match = arena_calloc(service->ctx->arena, 1, sizeof(*match));
     enum err err = OK;
 
@@ -50,13 +50,13 @@ enum err mapping_service_match_lines_prepare(struct service *service,
         return ERR_MEMORY;
     }
     match->candidates = MATCH_CANDIDATES_DEFAULT;
-    if (has_candidates && request->candidates < 0) {
-        fault_add(service->ctx->fault, SLICE("candidates"), "%d is not within 0 to %d",
-                  (int)request->candidates, MATCH_CANDIDATES_MAX);
+    if (has_candidates && request->max_candidates < 0) {
+        fault_add(service->ctx->fault, SLICE("max_candidates"), "is %d; expected 0 to %d",
+                  (int)request->max_candidates, MATCH_CANDIDATES_MAX);
         return ERR_INVALID;
     }
     if (has_candidates) {
-        match->candidates = (size_t)request->candidates;
+        match->candidates = (size_t)request->max_candidates;
     }
     err = fold_lines(service, request, match);
     if (err == OK) {

@@ -39,7 +39,8 @@ enum err prompt_service_get_examples_read(struct service *service, struct store_
         .org = service->principal->org,
         .layout_fingerprint = slice_text(request->layout_fingerprint),
         .document_id = slice_text(request->document_id),
-        .limit = request->limit > 0 ? (uint32_t)request->limit : EXAMPLES_LIMIT_DEFAULT,
+        .limit =
+            request->max_examples > 0 ? (uint32_t)request->max_examples : EXAMPLES_LIMIT_DEFAULT,
         .skip_superseded = request->skip_superseded != 0,
         .distinct_documents = request->distinct_documents != 0,
         .exposure_key = &service->env->exposure_key,
@@ -57,9 +58,9 @@ enum err prompt_service_get_examples_read(struct service *service, struct store_
         fault_add(service->ctx->fault, SLICE("match_mode"),
                   "%d is none; give EXACT, FILL or GUARDED", (int)request->match_mode);
     }
-    if (request->limit < 0 || request->limit > EXAMPLES_LIMIT_MAX) {
-        fault_add(service->ctx->fault, SLICE("limit"), "%d is not within 1 to %d",
-                  (int)request->limit, EXAMPLES_LIMIT_MAX);
+    if (request->max_examples < 0 || request->max_examples > EXAMPLES_LIMIT_MAX) {
+        fault_add(service->ctx->fault, SLICE("max_examples"), "is %d; expected 1 to %d",
+                  (int)request->max_examples, EXAMPLES_LIMIT_MAX);
     }
     err = fault_result(service->ctx->fault);
     if (err == OK) {

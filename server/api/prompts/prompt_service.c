@@ -225,11 +225,12 @@ static void read_choice(struct fault *fault, const Errata__V1__PreparePromptRequ
         fault_add(fault, SLICE("match_mode"), "%d is none; give EXACT, FILL or GUARDED",
                   (int)request->match_mode);
     }
-    if (request->limit < 0 || request->limit > EXAMPLES_LIMIT_MAX) {
-        fault_add(fault, SLICE("limit"), "%d is not within 1 to %d", (int)request->limit,
-                  EXAMPLES_LIMIT_MAX);
+    if (request->max_examples < 0 || request->max_examples > EXAMPLES_LIMIT_MAX) {
+        fault_add(fault, SLICE("max_examples"), "is %d; expected 1 to %d",
+                  (int)request->max_examples, EXAMPLES_LIMIT_MAX);
     }
-    examples->limit = request->limit > 0 ? (uint32_t)request->limit : EXAMPLES_LIMIT_DEFAULT;
+    examples->limit =
+        request->max_examples > 0 ? (uint32_t)request->max_examples : EXAMPLES_LIMIT_DEFAULT;
     examples->skip_superseded = request->skip_superseded != 0;
     examples->distinct_documents = request->distinct_documents != 0;
 }

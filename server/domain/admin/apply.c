@@ -70,7 +70,7 @@ static enum err apply_token_created(struct ctx *ctx, struct store_txn *txn,
         .user_id = facts.token.user_id,
         .created_by = event->actor_user_id,
         .created_at_us = event->created_at_us,
-        .expire_at_us = facts.token.expire_time_us,
+        .expire_at_us = facts.token.expires_at_us,
     };
     memcpy(record.secret_sha256.bytes, facts.secret_sha256.data, SHA256_BYTES);
     err = put_token(ctx, txn, facts.key_id, &record);

@@ -59,7 +59,7 @@ enum err admin_create_organization(struct ctx *ctx, struct store_txn *txn,
         return err;
     }
     org.uuid = uuid_v7(clock_wall_us(ctx->clock), ctx->random);
-    created.organization_id = org.uuid;
+    created.org_id = org.uuid;
     draft_fill(&draft, org, EVENT_ORGANIZATION_CREATED, actor);
     err = log_next_stamp(ctx, txn, org, &draft.stamp);
     if (err != OK) {
@@ -110,7 +110,7 @@ enum err admin_create_token(struct ctx *ctx, struct store_txn *txn, const struct
         return err;
     }
     if (token->expire_at_us != 0 && token->expire_at_us <= clock_wall_us(ctx->clock)) {
-        fault_add(ctx->fault, SLICE("token.expire_time"),
+        fault_add(ctx->fault, SLICE("token.expires_at"),
                   "must lie in the future; leave it out for a token that never ends");
         return ERR_INVALID;
     }

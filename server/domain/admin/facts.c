@@ -44,8 +44,8 @@ enum err facts_encode_token_created(struct arena *arena, uint32_t key_id,
         .server = token->server,
         .user_id = token->user_id,
         .has_user_id = token->user_id.size > 0,
-        .expire_time_us = token->expire_at_us,
-        .has_expire_time = token->expire_at_us != 0,
+        .expires_at_us = token->expire_at_us,
+        .has_expires_at = token->expire_at_us != 0,
     };
 
     admin_format_key_id(key_id, key_id_text);

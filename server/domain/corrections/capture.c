@@ -57,20 +57,11 @@ static enum err cut_snippet(struct arena *arena, struct slice meta, struct slice
 static enum err choose_meta(struct ctx *ctx, const struct capture_input *input, struct slice path,
                             struct slice *ret_meta)
 {
-    bool details = input->meta_json.size == 0 && input->details_json.size > 0;
-    struct slice meta = details ? input->details_json : input->meta_json;
-
-    if (input->meta_json.size > 0 && input->details_json.size > 0) {
-        blame(ctx, path, "details_json",
-              "is another name for meta_json; give one of the two, not both");
+    if (input->meta_json.size > CAPTURE_META_BYTES_MAX) {
+        blame(ctx, path, "meta_json", "is larger than 65536 bytes; expected at most 65536 bytes");
         return ERR_INVALID;
     }
-    if (meta.size > CAPTURE_META_BYTES_MAX) {
-        blame(ctx, path, details ? "details_json" : "meta_json",
-              "has more than 65536 bytes; send what belongs to the correction alone");
-        return ERR_INVALID;
-    }
-    return cut_snippet(ctx->arena, meta, ret_meta);
+    return cut_snippet(ctx->arena, input->meta_json, ret_meta);
 }
 
 static enum err reduce_one(struct arena *arena, struct slice json, const struct members *members,

@@ -32,7 +32,6 @@ struct capture_input {
     struct slice after_json;
     struct slice corrected_output_json;
     struct slice meta_json;
-    struct slice details_json; /* another name for meta_json */
     struct slice
         mapping_changes; /* the fields of that name as wire bytes; of MappingService alone */
     const struct log_stamp *stamp; /* what the event will have, where its maker had to know that

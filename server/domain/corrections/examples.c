@@ -457,7 +457,7 @@ static enum err read_example_id(struct slice example, struct uuid *ret_id)
     struct wire_reader reader = wire_reader_of(example);
     struct wire_field field = {0};
 
-    if (wire_next(&reader, &field) != OK || field.number != EXAMPLE_EXAMPLE_ID_FIELD ||
+    if (wire_next(&reader, &field) != OK || field.number != EXAMPLE_ID_FIELD ||
         field.type != WIRE_BYTES || !uuid_parse(field.bytes, ret_id)) {
         return ERR_CORRUPT;
     }

@@ -91,7 +91,7 @@ static enum err encode_example(struct ctx *ctx, const struct event *event,
 
     uuid_format(event->id, id);
     buffer_init(&buffer, ctx->arena, 256 + snippet.size + output.size);
-    wire_put_bytes(&buffer, EXAMPLE_EXAMPLE_ID_FIELD, slice_of(id, sizeof(id)));
+    wire_put_bytes(&buffer, EXAMPLE_ID_FIELD, slice_of(id, sizeof(id)));
     wire_put_bytes(&buffer, EXAMPLE_LAYOUT_FINGERPRINT_FIELD, view->layout_fingerprint);
     wire_put_bytes_given(&buffer, EXAMPLE_INPUT_SNIPPET_FIELD, snippet);
     wire_put_bytes_given(&buffer, EXAMPLE_OUTPUT_FIELD, output);

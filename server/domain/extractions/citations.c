@@ -13,7 +13,7 @@ static const char not_ours[] =
     "PreparePrompt or MatchLines answered, unchanged";
 static const char no_example[] =
     "is not the id of a correction of this organisation that counts as an example; hand back "
-    "example_id as GetExamples answered it";
+    "id of an example as GetExamples answered it";
 
 static void blame(struct ctx *ctx, const char *list, size_t place, const char *why)
 {

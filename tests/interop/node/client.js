@@ -92,7 +92,7 @@ const checks = {
   async 'unary reads and writes'() {
     const { event } = await capture({ layout_fingerprint: 'js', after_json: '{"qty":12}' });
     const { examples } = await call(prompts, 'GetExamples', { layout_fingerprint: 'js' });
-    assert.strictEqual(examples[0].example_id, event.id);
+    assert.strictEqual(examples[0].id, event.id);
     assert.strictEqual(examples[0].output, '{"qty":12}');
     const read = await call(feedback, 'GetFeedbackEvent', { id: event.id });
     assert.strictEqual(read.event.event_type, LINE);
@@ -149,10 +149,10 @@ const checks = {
 
   async 'error details name every bad field'() {
     const error = await fails(grpc.status.INVALID_ARGUMENT,
-      call(prompts, 'GetExamples', { limit: 99 }));
+      call(prompts, 'GetExamples', { max_examples: 99 }));
     const bytes = error.metadata.get('grpc-status-details-bin')[0];
     assert.ok(Buffer.isBuffer(bytes) && bytes.length > 20);
-    for (const field of ['layout_fingerprint', 'limit', 'google.rpc.BadRequest']) {
+    for (const field of ['layout_fingerprint', 'max_examples', 'google.rpc.BadRequest']) {
       assert.ok(bytes.includes(field), `${field} is not in the details`);
     }
   },

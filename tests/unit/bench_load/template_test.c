@@ -134,7 +134,7 @@ static void test_numbers_of_their_own(void **state)
     compile(world, "EventService/GetEvent", "{\"seq\": \"${uniform:5..5}\"}", &template);
     assert_string_equal(next_json(world, "EventService/GetEvent", &template), "{\"seq\":\"5\"}");
     compile(world, "PromptService/GetExamples",
-            "{\"layoutFingerprint\":\"a\",\"limit\":${uniform:0..1},\"view\":\"HINTS\"}",
+            "{\"layoutFingerprint\":\"a\",\"max_examples\":${uniform:0..1},\"view\":\"HINTS\"}",
             &template);
     assert_int_equal(template.place_count, 1);
 }
@@ -282,8 +282,9 @@ static void test_misplaced(void **state)
            "${hex:8} stands where");
     refuse(world, "PromptService/GetExamples", "{\"layout${uniform:1..9}\":\"a\"}",
            "errata.v1.GetExamplesRequest has no field \"layout9\"");
-    refuse(world, "PromptService/GetExamples", "{\"limit\":${uniform:0..9999999999}}", "limit: ");
-    refuse(world, "PromptService/GetExamples", "{\"limit\":", "");
+    refuse(world, "PromptService/GetExamples", "{\"max_examples\":${uniform:0..9999999999}}",
+           "max_examples: ");
+    refuse(world, "PromptService/GetExamples", "{\"max_examples\":", "");
     refuse(world, "PromptService/GetExamples", "{\"layout_fingerprint\": 5}",
            "layout_fingerprint: ");
     refuse(world, "EventService/WatchEvents", "{}", "errata.v1.EventService/WatchEvents streams");

@@ -264,7 +264,7 @@ static void test_real_requests(void **state)
     assert_int_equal(check_request(&world->ctx, &contract_errata_v1_get_examples_request,
                                    buffer_slice(&world->wire)),
                      ERR_INVALID);
-    world_expect_faults(world, "limit: is 21; it must be from 0 to 20\n"
+    world_expect_faults(world, "max_examples: is 21; it must be from 0 to 20\n"
                                "match_mode: is no known value: 9; use EXACT, FILL, GUARDED\n"
                                "layout_fingerprint: is required");
     world_clear(world);

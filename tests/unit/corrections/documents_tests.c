@@ -351,7 +351,7 @@ static void check_examples(struct model *model, const struct examples_query *que
             continue;
         }
         assert_true(count < answer->n_examples);
-        assert_true(uuid_parse(slice_text(answer->examples[count]->example_id), &id));
+        assert_true(uuid_parse(slice_text(answer->examples[count]->id), &id));
         assert_int_equal(log_find(txn, model->world.org, id, &found), OK);
         assert_int_equal(found, seq);
         if (fact->snippet != 0) {

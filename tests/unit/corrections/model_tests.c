@@ -257,7 +257,7 @@ static void tell_message(struct model *model, struct store_txn *txn, struct slic
     uint64_t seq = 0;
 
     while (wire_next(&reader, &field) == OK) {
-        if (field.number == EXAMPLE_EXAMPLE_ID_FIELD) {
+        if (field.number == EXAMPLE_ID_FIELD) {
             seq = seq_of_id(model, txn, field.bytes);
         } else if (field.number == EXAMPLE_SUPERSEDED_FIELD && field.type == WIRE_VARINT) {
             superseded = field.value != 0;

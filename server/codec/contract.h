@@ -30,7 +30,7 @@ enum field_type {
     FIELD_SINT64 = 18
 };
 
-/* As errata.v1.Format; the numbers are the same. */
+/* As errata.options.Format; the numbers are the same. */
 enum field_format {
     FORMAT_ANY = 0,
     FORMAT_OPAQUE_ID = 1,
@@ -67,7 +67,7 @@ struct enum_info {
     uint32_t count;
 };
 
-/* errata.v1.FieldRules, and google.api.field_behavior. */
+/* errata.options.FieldRules, and google.api.field_behavior. */
 struct field_rules {
     int64_t min_value;
     int64_t max_value;

@@ -7,6 +7,7 @@ a terminal raw. Method: the program is run; scripts read its JSON, a pseudo-term
 import concurrent.futures
 import contextlib
 import fcntl
+import glob
 import hashlib
 import json
 import os
@@ -179,6 +180,29 @@ class Cli(ServerCase):
                                            "--repeat", "20", "--json"))
         self.assertEqual(measured["calls"], 20)
         self.assertLessEqual(measured["p50_us"], measured["p99_us"])
+
+    def test_proto(self):
+        """The published files by name, and all of them as a folder that protoc takes."""
+        names = self.run_cli("proto").splitlines()
+        self.assertIn("errata/v1/role.proto", names)
+        self.assertIn("google/rpc/status.proto", names)
+        self.assertEqual(json.loads(self.run_cli("--json", "proto"))["files"], names)
+        text = self.run_cli("proto", "errata/v1/role.proto")
+        self.assertTrue(text.startswith('syntax = "proto3";\n\npackage errata.v1;\n'), text[:80])
+        folder = os.path.join(self.folder.name, "a", "b")
+        self.run_cli("proto", "--out", folder)
+        written = {os.path.relpath(path, folder): open(path, encoding="utf-8").read()
+                   for path in glob.glob(os.path.join(folder, "**", "*.proto"), recursive=True)}
+        self.assertEqual(sorted(written), names)
+        self.assertEqual(written["errata/v1/role.proto"], text)
+        self.assertEqual([name for name, text in written.items() if "errata.options" in text], [])
+        subprocess.run(["protoc", "-I.", "-I/usr/include", "-o/dev/null", *names], cwd=folder, check=True)
+        one = os.path.join(self.folder.name, "one")
+        self.run_cli("proto", "errata/v1/role.proto", "--out", one)
+        self.assertEqual(os.listdir(os.path.join(one, "errata", "v1")), ["role.proto"])
+        self.assertIn('no file "role.proto"', self.run_cli("proto", "role.proto", code=2))
+        self.assertIn("--out: empty", self.run_cli("proto", "--out", "", code=2))
+        self.assertIn("cannot be written", self.run_cli("proto", "--out", "/dev/null/x", code=4))
 
     def test_exit_codes(self):
         """Usage 2, nobody there 3, a file that is none 4, output that can't be written 4."""

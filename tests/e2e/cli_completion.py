@@ -151,6 +151,7 @@ class Completion(ServerCase):
         self.assertEqual(self.candidates("call", "FeedbackService/Cap"),
                          ["FeedbackService/CaptureFeedbackEvent"])
         self.assertIn("Check", self.candidates("call", ""))
+        self.assertEqual(self.candidates("proto", "errata/v1/ro"), ["errata/v1/role.proto"])
         self.assertEqual(self.candidates("layouts", "ingest", "a", ""), [":files "])
         self.assertEqual(self.candidates("corrections", "capture", "--before", "@"), [":files @"])
         self.assertEqual(self.candidates("corrections", "capture", "--before", ""), [])

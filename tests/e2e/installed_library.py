@@ -123,6 +123,17 @@ class Tree(unittest.TestCase):
                      "fish/vendor_completions.d/errata.fish"):
             self.assertGreater(os.path.getsize(installed.path("share", name)), 100, name)
 
+    def test_published_files(self):
+        """They are those that the command prints."""
+        folder = installed.path("share", "errata", "proto")
+        names = run(installed.path("bin", "errata"), "proto").splitlines()
+        self.assertEqual(sorted(os.path.relpath(path, folder) for path in
+                                glob.glob(os.path.join(folder, "**", "*.proto"), recursive=True)), names)
+        for name in names:
+            with open(os.path.join(folder, name), encoding="utf-8") as f:
+                self.assertEqual(f.read(), run(installed.path("bin", "errata"), "proto", name), name)
+        self.assertEqual(glob.glob(installed.path("include", "**", "options.pb-c.h"), recursive=True), [])
+
     def test_nothing_leads_back(self):
         """No text file of the tree names the source or the build folder."""
         for path in glob.glob(installed.path("**"), recursive=True):

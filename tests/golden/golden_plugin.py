@@ -22,7 +22,7 @@ WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Wundef", "-Wstrict
 
 HEAD = """syntax = "proto3";
 package faulty.v1;
-import "errata/v1/options.proto";
+import "errata/options/options.proto";
 message A { string a = 1; }
 message Loop { Loop inner = 1; }
 service FaultyService {
@@ -31,7 +31,7 @@ GOOD = "roles: [ROLE_ADMIN] transaction: TRANSACTION_READ"
 
 
 def method(rules=GOOD, request="A", reply="A"):
-    option = f"{{ option (errata.v1.method) = {{ {rules} }}; }}" if rules is not None else ";"
+    option = f"{{ option (errata.options.method) = {{ {rules} }}; }}" if rules is not None else ";"
     return f"{HEAD}  rpc Call({request}) returns ({reply}) {option}\n}}\n"
 
 
@@ -54,7 +54,7 @@ class Golden(unittest.TestCase):
     def test_output_compiles_without_a_warning(self):
         with tempfile.TemporaryDirectory() as out:
             generator.write_all(out)
-            protos = generator.PROTOS + ["errata/v1/options.proto", "errata/v1/role.proto",
+            protos = generator.PROTOS + ["errata/options/options.proto", "errata/v1/role.proto",
                                          "google/api/field_behavior.proto",
                                          "google/protobuf/timestamp.proto",
                                          "google/protobuf/descriptor.proto"]
@@ -153,12 +153,12 @@ class Refusals(unittest.TestCase):
         text += text[text.index("service"):].replace("FaultyService", "OtherService")
         self.assertEqual(self.run_on(text), (0, ""))
         self.assert_refused("both have a stub errata_call", text, what="stubs")
-        more = f"rpc CallWait(A) returns (A) {{ option (errata.v1.method) = {{ {GOOD} }}; }}\n  rpc"
+        more = f"rpc CallWait(A) returns (A) {{ option (errata.options.method) = {{ {GOOD} }}; }}\n  rpc"
         text = method().replace("rpc", more)
         self.assert_refused("both have a stub errata_call_wait", text, what="stubs")
 
     def test_refuses_a_view_of_what_a_view_has_not(self):
-        view = "option (errata.v1.message).view = true;"
+        view = "option (errata.options.message).view = true;"
         text = method().replace("message A {", f"message A {{ {view} ")
         self.assertEqual(self.run_on(text, what="views"), (0, ""))
         for kind in ("float", "fixed32", "sint64"):

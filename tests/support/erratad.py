@@ -43,7 +43,7 @@ from errata.v1 import layout_service_pb2 as layout  # noqa: E402
 from errata.v1 import layout_service_pb2_grpc as layout_grpc  # noqa: E402
 from errata.v1 import mapping_service_pb2 as mappings  # noqa: E402
 from errata.v1 import mapping_service_pb2_grpc as mappings_grpc  # noqa: E402
-from errata.v1 import options_pb2 as options  # noqa: E402
+from errata.options import options_pb2 as options  # noqa: E402
 from errata.v1 import prompt_service_pb2 as prompt_service  # noqa: E402
 from errata.v1 import prompt_service_pb2_grpc as prompt_service_grpc  # noqa: E402
 from errata.v1 import prompt_template_pb2 as prompt_template  # noqa: E402

@@ -1,6 +1,8 @@
 include_guard()
 
-# Python stubs of the contract for end-to-end and interop tests, and how such a test is declared.
+# Python stubs of the contract for end-to-end and interop tests, and how such a test is declared. They
+# are of the sources, since tests look at the rules of methods and at the server's part of payloads;
+# tests/interop/stubs.py makes stubs as callers do, of the published files.
 # grpc_python_plugin makes them: python3-grpc-tools' own protoc cannot parse proto3 `optional`.
 find_program(GRPC_PYTHON_PLUGIN grpc_python_plugin)
 set(errata_stubs ${CMAKE_BINARY_DIR}/gen/python)
@@ -11,9 +13,7 @@ if(GRPC_PYTHON_PLUGIN)
         COMMAND ${CMAKE_COMMAND} -E make_directory ${errata_stubs}
         COMMAND ${errata_protoc} --python_out=${errata_stubs} --grpc_python_out=${errata_stubs}
                 --plugin=protoc-gen-grpc_python=${GRPC_PYTHON_PLUGIN}
-                ${errata_own_protos} ${errata_vendored_protos}
-        COMMAND ${errata_protoc} --include_imports --descriptor_set_out=${errata_stubs}/descriptors.binpb
-                ${errata_own_protos} ${errata_vendored_protos}
+                ${errata_own_protos} ${errata_private_protos} ${errata_vendored_protos}
         COMMAND ${CMAKE_COMMAND} -E touch ${errata_stubs}/made
         DEPENDS ${errata_proto_files}
         WORKING_DIRECTORY ${errata_proto}

@@ -4,6 +4,7 @@
 #   wire         messages by protobuf-c: <errata/v1/NAME.pb-c.h>, <google/rpc/status.pb-c.h> ...
 #   wire_fields  field numbers and enums, headers alone: <errata/v1/NAME.fields.h>
 #   views        messages as flat structs over their bytes: <errata/v1/NAME.views.h>
+#   published    the .proto files as callers get them
 #   contract     the tables of server/codec/contract.h, <errata/contract_messages.h>
 #   dispatch     <errata/v1/NAME.handlers.h>, the table of server/pipeline/dispatch.h
 #   stubs        <errata/v1/NAME.client.h>, <errata/v1/NAME.set.h>
@@ -21,21 +22,41 @@ set(errata_protoc ${PROTOC} -I${errata_proto} -I/usr/include)
 file(GLOB errata_plugin_files CONFIGURE_DEPENDS ${errata_tools}/errata_gen/*.py)
 list(APPEND errata_plugin_files ${errata_tools}/protoc-gen-errata)
 
-# What the contract consists of, as import paths: our own files and the vendored ones ...
+# What the contract consists of, as import paths: our own files, those that only the server reads ...
 file(GLOB errata_own_protos RELATIVE ${errata_proto} CONFIGURE_DEPENDS ${errata_proto}/errata/v1/*.proto)
+file(GLOB errata_private_protos RELATIVE ${errata_proto} CONFIGURE_DEPENDS
+     ${errata_proto}/errata/options/*.proto ${errata_proto}/errata/payload/*.proto)
+# ... the vendored ones ...
 file(GLOB_RECURSE errata_vendored_protos RELATIVE ${errata_proto} CONFIGURE_DEPENDS
      ${errata_proto}/google/*.proto ${errata_proto}/grpc/*.proto)
 # ... and the well-known types, so that JSON and Any can name each of them.
 set(errata_known_protos any descriptor duration empty field_mask struct timestamp wrappers)
 list(TRANSFORM errata_known_protos REPLACE "(.+)" "google/protobuf/\\1.proto")
 set(errata_protos ${errata_own_protos} ${errata_vendored_protos} ${errata_known_protos})
-set(errata_proto_files ${errata_own_protos} ${errata_vendored_protos})
+set(errata_proto_files ${errata_own_protos} ${errata_private_protos} ${errata_vendored_protos})
 list(TRANSFORM errata_proto_files PREPEND ${errata_proto}/)
 
-# Packages whose methods need no token and carry no rules of ours.
-set(errata_open_packages grpc.health.v1 grpc.reflection.v1 grpc.reflection.v1alpha)
-list(TRANSFORM errata_open_packages PREPEND open=)
-list(JOIN errata_open_packages "," errata_open_option)
+# Packages whose methods need no token and carry no rules of ours; packages that are not published.
+set(errata_package_options grpc.health.v1 grpc.reflection.v1 grpc.reflection.v1alpha)
+list(TRANSFORM errata_package_options PREPEND open=)
+list(APPEND errata_package_options private=errata.options private=errata.payload)
+list(JOIN errata_package_options "," errata_package_options)
+
+# The published files. Messages in C and what reflection serves are made from them, so that neither can
+# know more than callers do.
+set(errata_published ${errata_gen}/published)
+set(errata_published_protos ${errata_own_protos} ${errata_vendored_protos})
+set(errata_published_files ${errata_published_protos})
+list(TRANSFORM errata_published_files PREPEND ${errata_published}/)
+add_custom_command(
+    OUTPUT ${errata_published_files}
+    COMMAND ${errata_tools}/publish --from ${errata_proto} --to ${errata_published}
+            ${errata_published_protos}
+    DEPENDS ${errata_proto_files} ${errata_tools}/publish
+    COMMENT "Publishing the contract"
+    VERBATIM)
+add_custom_target(published ALL DEPENDS ${errata_published_files})
+set(errata_protoc_published ${PROTOC} -I${errata_published} -I/usr/include)
 
 # The files among `protos` with a line of the given form. Asked again when one changes.
 function(errata_find_protos ret form protos)
@@ -64,17 +85,24 @@ function(errata_outputs ret folder protos)
     set(${ret} ${paths} PARENT_SCOPE)
 endfunction()
 
-# errata_generated(NAME OUTPUTS files... COMMAND command... DEPENDS files... [USES ...] [PARTS ...])
-#     A module of generated code: the command writes OUTPUTS under gen/NAME.
+# errata_generated(NAME [PUBLISHED] OUTPUTS files... COMMAND command... DEPENDS files...
+#                  [USES ...] [PARTS ...])
+#     A module of generated code: the command writes OUTPUTS under gen/NAME. PUBLISHED: it runs on the
+#     published files, which it depends on, not on the sources.
 function(errata_generated name)
-    cmake_parse_arguments(G "" "" "OUTPUTS;COMMAND;DEPENDS;USES;PARTS" ${ARGN})
+    cmake_parse_arguments(G "PUBLISHED" "" "OUTPUTS;COMMAND;DEPENDS;USES;PARTS" ${ARGN})
     list(TRANSFORM G_PARTS PREPEND part_)
+    set(folder ${errata_proto})
+    if(G_PUBLISHED)
+        set(folder ${errata_published})
+        list(APPEND G_DEPENDS ${errata_published_files} published)
+    endif()
     add_custom_command(
         OUTPUT ${G_OUTPUTS}
         COMMAND ${CMAKE_COMMAND} -E make_directory ${errata_gen}/${name}
         COMMAND ${G_COMMAND}
         DEPENDS ${G_DEPENDS}
-        WORKING_DIRECTORY ${errata_proto}
+        WORKING_DIRECTORY ${folder}
         COMMENT "Generating ${name}"
         VERBATIM)
     add_custom_target(generate_${name} DEPENDS ${G_OUTPUTS})
@@ -93,24 +121,37 @@ function(errata_generated name)
     add_dependencies(${name} generate_${name})
 endfunction()
 
+# The published files within a program: `errata proto`.
+errata_generated(published_protos PUBLISHED
+    OUTPUTS ${errata_gen}/published_protos/published_protos.c
+            ${errata_gen}/published_protos/published_protos.h
+    COMMAND ${errata_tools}/embed-protos --from ${errata_published}
+            --to ${errata_gen}/published_protos ${errata_published_protos}
+    DEPENDS ${errata_plugin_files} ${errata_tools}/embed-protos)
+
 # Runs protoc-gen-errata for one family of files.
 function(errata_plugin_command ret name what)
+    set(protoc ${errata_protoc})
+    if(what STREQUAL files)
+        set(protoc ${errata_protoc_published})
+    endif()
     set(${ret}
-        ${errata_protoc} --plugin=protoc-gen-errata=${errata_tools}/protoc-gen-errata
-        --errata_opt=what=${what},${errata_open_option} --errata_out=${errata_gen}/${name}
+        ${protoc} --plugin=protoc-gen-errata=${errata_tools}/protoc-gen-errata
+        --errata_opt=what=${what},${errata_package_options} --errata_out=${errata_gen}/${name}
         PARENT_SCOPE)
 endfunction()
 
 errata_outputs(wire_outputs wire "${errata_protos}" .pb-c.c .pb-c.h)
-errata_generated(wire
+errata_generated(wire PUBLISHED
     OUTPUTS ${wire_outputs}
-    COMMAND ${errata_protoc} --plugin=protoc-gen-c-optional=${errata_tools}/protoc-gen-c-optional
+    COMMAND ${errata_protoc_published}
+            --plugin=protoc-gen-c-optional=${errata_tools}/protoc-gen-c-optional
             --c-optional_out=${errata_gen}/wire ${errata_protos}
-    DEPENDS ${errata_proto_files} ${errata_tools}/protoc-gen-c-optional
+    DEPENDS ${errata_tools}/protoc-gen-c-optional
     PARTS protobuf_c)
 
-set(errata_field_protos ${errata_own_protos})
-list(REMOVE_ITEM errata_field_protos errata/v1/options.proto)
+set(errata_field_protos ${errata_own_protos} ${errata_private_protos})
+list(FILTER errata_field_protos EXCLUDE REGEX "^errata/options/")
 errata_outputs(fields_outputs wire_fields "${errata_field_protos}" .fields.h)
 errata_plugin_command(fields_command wire_fields fields)
 errata_generated(wire_fields
@@ -118,7 +159,7 @@ errata_generated(wire_fields
     COMMAND ${fields_command} ${errata_field_protos}
     DEPENDS ${errata_proto_files} ${errata_plugin_files})
 
-errata_find_protos(errata_view_protos "^  option .errata.v1.message..view = true" "${errata_field_protos}")
+errata_find_protos(errata_view_protos "^  option .errata.options.message..view = true" "${errata_field_protos}")
 errata_outputs(views_outputs views "${errata_view_protos}" .views.h .views.c)
 errata_plugin_command(views_command views views)
 errata_generated(views
@@ -130,11 +171,16 @@ errata_generated(views
 errata_plugin_command(contract_command contract contract)
 errata_generated(contract
     OUTPUTS ${errata_gen}/contract/contract_messages.c ${errata_gen}/contract/contract_methods.c
-            ${errata_gen}/contract/contract_files.c
             ${errata_gen}/contract/errata/contract_messages.h
             ${errata_gen}/contract/errata/contract_methods.h
     COMMAND ${contract_command} ${errata_protos}
     DEPENDS ${errata_proto_files} ${errata_plugin_files})
+
+errata_plugin_command(contract_files_command contract_files files)
+errata_generated(contract_files PUBLISHED
+    OUTPUTS ${errata_gen}/contract_files/contract_files.c
+    COMMAND ${contract_files_command} ${errata_protos}
+    DEPENDS ${errata_plugin_files})
 
 errata_outputs(dispatch_outputs dispatch "${errata_service_protos}" .handlers.h)
 errata_plugin_command(dispatch_command dispatch dispatch)

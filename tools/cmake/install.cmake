@@ -8,6 +8,7 @@
 #   lib/pkgconfig, lib/cmake/errata   for whoever builds with it; both find the prefix from where they
 #                         stand, so that an installed tree can be moved
 #   share/                licence, notice, README; manual pages and completions of the command
+#   share/errata/proto/   the published .proto files, and those that they import
 #
 # The library's objects are compiled once more, position independent and with hidden symbols: those of
 # the programs stay as they are. It is of no use under a sanitizer, where there is nothing to install.
@@ -136,10 +137,16 @@ foreach(source ${library_generated})
     endif()
 endforeach()
 install(FILES ${setters_outputs} DESTINATION ${headers_dir}/errata/v1)
+# Imports lead from this folder: protoc -I PREFIX/share/errata/proto.
+foreach(proto ${errata_published_protos})
+    get_filename_component(folder ${proto} DIRECTORY)
+    install(FILES ${errata_published}/${proto}
+            DESTINATION ${CMAKE_INSTALL_DATADIR}/errata/proto/${folder})
+endforeach()
 install(FILES ${CMAKE_BINARY_DIR}/errata.pc DESTINATION ${pkgconfig_dir})
 install(FILES ${CMAKE_BINARY_DIR}/errataConfig.cmake ${CMAKE_BINARY_DIR}/errataConfigVersion.cmake
         DESTINATION ${package_dir})
 install(FILES LICENSE NOTICE README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/errata)
 install(DIRECTORY client/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/errata)
 install(DIRECTORY ${CMAKE_BINARY_DIR}/share/ DESTINATION ${CMAKE_INSTALL_DATADIR})
-add_dependencies(installable share)
+add_dependencies(installable share published)

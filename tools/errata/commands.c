@@ -36,6 +36,7 @@ static const struct command_group groups[] = {
     {"Administration", "admin", "the server itself", admin_commands, NULL},
     {"Any method", NULL, NULL, call_commands, NULL},
     {"Any method", NULL, NULL, method_commands, NULL},
+    {"Any method", NULL, NULL, proto_commands, NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
 const struct command_set command_set = {

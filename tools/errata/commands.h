@@ -9,6 +9,7 @@
 
 extern const struct command call_commands[];
 extern const struct command method_commands[];
+extern const struct command proto_commands[];
 extern const struct command token_commands[];
 extern const struct command org_commands[];
 extern const struct command correction_commands[];

@@ -9,6 +9,7 @@
 #include "tools/errata/help/help.h"
 #include "tools/errata/help/manual.h"
 #include "tools/errata/help/shells.h"
+#include "tools/errata/proto.h"
 #include "tools/errata/reply.h"
 #include "tools/errata/where.h"
 
@@ -186,6 +187,8 @@ static void offer(void *user, struct completion *completion, struct slice name)
         offer_methods(completion);
     } else if (slice_equal(name, SLICE("CONTEXT"))) {
         offer_contexts(cli, completion);
+    } else if (slice_equal(name, SLICE("PROTO"))) {
+        proto_offer(completion);
     }
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
         if (slice_equal(name, slice_text(lists[i].name))) {

@@ -151,7 +151,6 @@ static void pages(void **state)
                        "\n"
                        "Usage: shop COMMAND [ARGUMENTS] [OPTIONS]\n"
                        "       shop help [COMMAND | TOPIC]\n"
-                       "\n"
                        "Food\n"
                        "  fruit        apples: eat, list\n"
                        "Manners\n"

@@ -14,6 +14,10 @@ add_custom_command(
             --plugin=protoc-gen-errata=${errata_tools}/protoc-gen-errata
             --errata_opt=what=contract --errata_out=${codec_peer_gen}
             codec_peer.proto ${errata_known_protos}
+    COMMAND ${errata_protoc} -I${codec_peer_dir}
+            --plugin=protoc-gen-errata=${errata_tools}/protoc-gen-errata
+            --errata_opt=what=files --errata_out=${codec_peer_gen}
+            codec_peer.proto ${errata_known_protos}
     DEPENDS ${codec_peer_dir}/codec_peer.proto ${errata_plugin_files}
     WORKING_DIRECTORY ${codec_peer_dir}
     COMMENT "Generating codec_peer"

@@ -6,7 +6,8 @@ set(viewed_views ${viewed_gen}/viewed.views.c ${viewed_gen}/viewed.views.h ${vie
 add_custom_command(
     OUTPUT ${viewed_wire} ${viewed_views}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${viewed_gen}
-    COMMAND ${errata_protoc} -I${viewed_dir} -I${errata_proto}
+    COMMAND ${errata_tools}/publish --from ${viewed_dir} --to ${viewed_gen}/published viewed.proto
+    COMMAND ${PROTOC} -I${viewed_gen}/published -I/usr/include
             --plugin=protoc-gen-c-optional=${errata_tools}/protoc-gen-c-optional
             --c-optional_out=${viewed_gen} viewed.proto
     COMMAND ${errata_protoc} -I${viewed_dir} -I${errata_proto}
@@ -15,8 +16,8 @@ add_custom_command(
     COMMAND ${errata_protoc} -I${viewed_dir} -I${errata_proto}
             --plugin=protoc-gen-errata=${errata_tools}/protoc-gen-errata
             --errata_opt=what=fields --errata_out=${viewed_gen} viewed.proto
-    DEPENDS ${viewed_dir}/viewed.proto ${errata_proto}/errata/v1/options.proto ${errata_plugin_files}
-            ${errata_tools}/protoc-gen-c-optional
+    DEPENDS ${viewed_dir}/viewed.proto ${errata_proto}/errata/options/options.proto ${errata_plugin_files}
+            ${errata_tools}/protoc-gen-c-optional ${errata_tools}/publish
     WORKING_DIRECTORY ${viewed_dir}
     COMMENT "Generating viewed"
     VERBATIM)

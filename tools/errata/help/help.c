@@ -169,7 +169,7 @@ void help_print_overview(const struct command_set *set, struct printer *out)
     const char *section = NULL;
 
     print_usage(set, out);
-    print_text(out, "       %s help [COMMAND | TOPIC]\n\n", set->program);
+    print_text(out, "       %s help [COMMAND | TOPIC]\n", set->program);
     for (const struct command_group *group = set->groups; group->commands != NULL; group++) {
         if (section == NULL || strcmp(section, group->section) != 0) {
             print_heading(out, group->section);

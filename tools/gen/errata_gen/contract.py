@@ -1,6 +1,6 @@
-"""The tables of server/codec/contract.h: messages, enums, methods, descriptors, symbols."""
+"""The tables of server/codec/contract.h that the sources give: messages, enums and methods."""
 from errata_gen.model import Field
-from errata_gen.text import array, guard, head, literal
+from errata_gen.text import guard, head, literal
 
 INCLUDES = '#include "server/codec/contract.h"\n'
 TEXT = ("#define TEXT(literal)                                                          \\\n"
@@ -10,12 +10,12 @@ TEXT = ("#define TEXT(literal)                                                  
 # Names of enum field_type by number; groups (10) exist in proto2 alone and are refused below.
 TYPES = {number: "FIELD_" + name[len("TYPE_"):] for name, number in Field.Type.items()}
 UNPACKABLE = (Field.TYPE_STRING, Field.TYPE_BYTES, Field.TYPE_MESSAGE, Field.TYPE_GROUP)
-# errata.v1.Format by number.
+# errata.options.Format by number.
 FORMATS = ("FORMAT_ANY", "FORMAT_OPAQUE_ID", "FORMAT_UUID", "FORMAT_JSON_OBJECT", "FORMAT_NAME",
            "FORMAT_PAGE_TOKEN", "FORMAT_KEY_ID")
 
 
-def _text(value):
+def slice_text(value):
     return f"TEXT({literal(value)})"
 
 
@@ -58,7 +58,7 @@ def _field(model, message, field):
     repeated = field.label == Field.LABEL_REPEATED
     oneof = _oneof_index(message, field)
     optional = field.proto3_optional or oneof >= 0 or (syntax == "proto2" and not repeated)
-    parts = [f".name = {_text(field.name)}", f".json_name = {_text(field.json_name)}",
+    parts = [f".name = {slice_text(field.name)}", f".json_name = {slice_text(field.json_name)}",
              f".number = {field.number}", f".type = {TYPES[field.type]}"]
     target = field.type_name.lstrip(".")
     if field.type == Field.TYPE_MESSAGE:
@@ -87,7 +87,7 @@ def _message(model, message):
         text += f"static const struct field_info {pointer}[] = {{\n"
         text += "".join(_field(model, message, field) for field in fields) + "};\n\n"
     text += f"const struct message_info {message.symbol} = {{\n"
-    text += f"    .full_name = {_text(message.full_name)},\n    .fields = {pointer},\n"
+    text += f"    .full_name = {slice_text(message.full_name)},\n    .fields = {pointer},\n"
     text += f"    .count = {len(fields)},\n    .well_known = {message.well_known},\n}};\n\n"
     return text
 
@@ -96,10 +96,10 @@ def _enum(enum):
     pointer = "values_" + enum.symbol[len("contract_"):]
     text = f"static const struct enum_value_info {pointer}[] = {{\n"
     for name, number in sorted(enum.values, key=lambda value: value[1]):
-        text += (f"    {{.number = {number}, .name = {_text(name)},\n"
-                 f"     .short_name = {_text(enum.short_name(name))}}},\n")
+        text += (f"    {{.number = {number}, .name = {slice_text(name)},\n"
+                 f"     .short_name = {slice_text(enum.short_name(name))}}},\n")
     text += f"}};\n\nconst struct enum_info {enum.symbol} = {{\n"
-    text += f"    .full_name = {_text(enum.full_name)},\n    .values = {pointer},\n"
+    text += f"    .full_name = {slice_text(enum.full_name)},\n    .values = {pointer},\n"
     text += f"    .count = {len(enum.values)},\n}};\n\n"
     return text
 
@@ -112,18 +112,14 @@ def _pointers(kind, things):
     return text
 
 
-def _by_name(things):
-    return sorted(things.values(), key=lambda thing: thing.full_name.encode())
-
-
 def _messages_header(model):
     path = "errata/contract_messages.h"
     text = head(path, "the tables of each message and enum, by name.")
     text += f"#ifndef {guard(path)}\n#define {guard(path)}\n\n{INCLUDES}\n"
-    for message in _by_name(model.messages):
+    for message in model.published(model.messages):
         text += f"extern const struct message_info {message.symbol};\n"
     text += "\n"
-    for enum in _by_name(model.enums):
+    for enum in model.published(model.enums):
         text += f"extern const struct enum_info {enum.symbol};\n"
     return path, text + "\n#endif\n"
 
@@ -132,9 +128,10 @@ def _messages_source(model):
     path = "contract_messages.c"
     text = head(path, "messages, their fields and their rules, and enums.")
     text += '#include "errata/contract_messages.h"\n\n' + TEXT + "\n"
-    text += "".join(_enum(enum) for enum in _by_name(model.enums))
-    text += "".join(_message(model, message) for message in _by_name(model.messages))
-    text += _pointers("message", _by_name(model.messages)) + _pointers("enum", _by_name(model.enums))
+    text += "".join(_enum(enum) for enum in model.published(model.enums))
+    text += "".join(_message(model, message) for message in model.published(model.messages))
+    text += _pointers("message", model.published(model.messages))
+    text += _pointers("enum", model.published(model.enums))
     return path, text
 
 
@@ -158,8 +155,8 @@ def _role_set(numbers):
 
 def _method(model, method):
     rules = method.rules
-    parts = [f".path = {_text(method.path)}", f".service = {_text(method.service.full_name)}",
-             f".name = {_text(method.name)}",
+    parts = [f".path = {slice_text(method.path)}", f".service = {slice_text(method.service.full_name)}",
+             f".name = {slice_text(method.name)}",
              f".request = &{model.messages[method.request].symbol}",
              f".reply = &{model.messages[method.reply].symbol}",
              f".stream = {method.stream}", f".transaction = {method.transaction}",
@@ -187,69 +184,6 @@ def _methods_source(model):
     return path, text
 
 
-def _symbols(model):
-    """(name, index of file): services, methods, messages, enums, fields and extensions."""
-    symbols = []
-    for index, file in enumerate(model.files):
-        for message in file.messages:
-            symbols.append((message.full_name, index))
-            symbols += [(f"{message.full_name}.{field.name}", index)
-                        for field in message.proto.field]
-            symbols += [(f"{message.full_name}.{field.name}", index)
-                        for field in message.proto.extension]
-        symbols += [(enum.full_name, index) for enum in file.enums]
-        symbols += [(f"{file.package}.{field.name}", index) for field in file.proto.extension]
-        for service in file.proto.service:
-            symbols.append((f"{file.package}.{service.name}", index))
-            symbols += [(f"{file.package}.{service.name}.{method.name}", index)
-                        for method in service.method]
-    return sorted(symbols, key=lambda symbol: symbol[0].encode())
-
-
-def _extensions(model):
-    """(extended message, number, index of file), in that order."""
-    extensions = []
-    for index, file in enumerate(model.files):
-        for holder in (file, *file.messages):
-            extensions += [(field.extendee.lstrip("."), field.number, index)
-                           for field in holder.proto.extension]
-    return sorted(extensions)
-
-
-def _files_source(model):
-    path = "contract_files.c"
-    text = head(path, "each file's descriptor for reflection, and what it defines.")
-    text += INCLUDES + "\n" + TEXT + "\n"
-    places = {file.name: index for index, file in enumerate(model.files)}
-    rows = ""
-    for index, file in enumerate(model.files):
-        values = [str(byte) for byte in file.descriptor]
-        text += f"/* {file.name} */\nstatic const uint8_t descriptor_{index}[] = {{\n"
-        text += array(values, 20) + "\n};\n"
-        pointer = "NULL"
-        if file.proto.dependency:
-            pointer = f"dependencies_{index}"
-            numbers = [str(places[name]) for name in file.proto.dependency]
-            text += f"static const uint16_t {pointer}[] = {{\n{array(numbers, 20)}\n}};\n"
-        text += "\n"
-        rows += (f"    {{.name = {_text(file.name)},\n     .descriptor = {{descriptor_{index}, "
-                 f"sizeof(descriptor_{index})}},\n     .dependencies = {pointer},\n"
-                 f"     .dependency_count = {len(file.proto.dependency)}}},\n")
-    text += f"const struct contract_file contract_files[] = {{\n{rows}}};\n"
-    text += f"const uint32_t contract_file_count = {len(model.files)};\n\n"
-    symbols = _symbols(model)
-    text += "const struct contract_symbol contract_symbols[] = {\n"
-    text += "".join(f"    {{.name = {_text(name)}, .file = {index}}},\n" for name, index in symbols)
-    text += f"}};\nconst uint32_t contract_symbol_count = {len(symbols)};\n\n"
-    extensions = _extensions(model)
-    text += "const struct contract_extension contract_extensions[] = {\n"
-    text += "".join(f"    {{.extendee = {_text(name)}, .number = {number}, .file = {index}}},\n"
-                    for name, number, index in extensions)
-    text += "    {.number = 0}, /* there is always an element */\n"
-    text += f"}};\nconst uint32_t contract_extension_count = {len(extensions)};\n"
-    return path, text
-
-
 def write(model):
     return dict([_messages_header(model), _messages_source(model), _methods_header(model),
-                 _methods_source(model), _files_source(model)])
+                 _methods_source(model)])

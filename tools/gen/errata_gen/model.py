@@ -10,8 +10,8 @@ from errata_gen.text import snake, snake_full
 
 Field = descriptor_pb2.FieldDescriptorProto
 
-OPTIONS_PACKAGE = "errata.v1"
-# The tag of all extensions in options.proto.
+OPTIONS_PACKAGE = "errata.options"
+# The tag of all extensions in that package.
 EXTENSION_NUMBER = 50801
 # google.api.field_behavior, and those of its values that the server holds to.
 BEHAVIOR_NUMBER = 1052
@@ -160,8 +160,9 @@ class FileModel:
 
 
 class Model:
-    def __init__(self, data, request, open_packages):
+    def __init__(self, data, request, open_packages, private_packages):
         self.open_packages = open_packages
+        self.private_packages = private_packages
         self.to_generate = set(request.file_to_generate)
         raw = [value for number, _, value, _ in wire_fields(data) if number == 15]
         self.files = []
@@ -177,6 +178,18 @@ class Model:
             self._add_types(file)
             self._add_services(file)
         self._check_unique()
+
+    def check_methods(self):
+        """Refuses a method without rules, and rules that contradict each other."""
+        for file in self.files:
+            for service in file.services:
+                for method in service.methods:
+                    self._check_method(method)
+
+    def published(self, things):
+        """The messages or enums, by full name, that callers may know; in that order."""
+        return [things[name] for name in sorted(things, key=str.encode)
+                if things[name].file.package not in self.private_packages]
 
     def services(self):
         return [service for file in self.files for service in file.services
@@ -253,7 +266,6 @@ class Model:
                 rules = self._rules("MethodRules", method.options)
                 text = file.comment(6, number, 2, index)
                 service.methods.append(MethodModel(service, method, rules, is_open, text))
-                self._check_method(service.methods[-1])
             file.services.append(service)
 
     def _check_method(self, method):
@@ -269,7 +281,7 @@ class Model:
             raise Refused(f"{where} streams both ways, which only methods of open packages may; "
                           "make it stream one way")
         if not method.rules:
-            raise Refused(f"{where} has no rules; give it option (errata.v1.method)")
+            raise Refused(f"{where} has no rules; give it option (errata.options.method)")
         if not method.rules.roles:
             raise Refused(f"{where} names no roles; nobody could call it: give it `roles`")
         if not method.rules.transaction:

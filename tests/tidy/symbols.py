@@ -10,10 +10,12 @@ import os
 import re
 import subprocess
 
+import layers
 import sources
 
-PURE = ("domain", "domain_text", "domain_corrections", "domain_fingerprint", "domain_layouts",
-        "domain_admin", "domain_replay", "codec")
+ROOT = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..")
+PURE = ("codec", *(name for folder, name in layers.read_table(ROOT).folders.items()
+                   if name and f"{folder}/".startswith("server/domain/")))
 # All of the server but the worker program.
 SERVER = PURE + ("base", "store", "store_lmdb", "store_memory", "net", "http2", "call", "grpc",
                  "auth", "pipeline", "api", "jobs", "pdf_answer", "pdf_jobs", "app")
@@ -70,6 +72,10 @@ def module_of(build, path):
     return match.group(1) if match else ""
 
 
+def is_checked(module):
+    return not (module.endswith(("_tests", "_bench")) or module.startswith(("test", "fuzz", "bench")))
+
+
 def objects(build):
     found = {}
     for path in glob.glob(os.path.join(build, "CMakeFiles", "*.dir", "**", "*.o"), recursive=True):
@@ -78,14 +84,20 @@ def objects(build):
     return found
 
 
-def nm(path):
-    """(kind, name) of each symbol; the compiler's own names are left out."""
-    out = subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout
+# Names that compilers and sanitizers add.
+ADDED = re.compile(r"__asan|__ubsan|__tsan|__odr_asan|\.L|_GLOBAL_|__gcov")
+
+
+def nm(paths):
+    """Of each object its symbols, as (kind, name)."""
+    found = {path: [] for path in paths}
+    out = subprocess.run(["nm", "-A", *paths], capture_output=True, text=True, check=True).stdout
     for line in out.splitlines():
-        match = re.match(r"[0-9a-f ]{16} (\w) (\S+)$", line)
-        if match and not re.match(r"(__asan|__ubsan|__tsan|__odr_asan|\.L|_GLOBAL_|__gcov)",
-                                  match.group(2)):
-            yield match.group(1), match.group(2)
+        path, _, rest = line.rpartition(":")
+        kind, name = rest.split()[-2:]
+        if len(kind) == 1 and not ADDED.match(name):
+            found[path].append((kind, name))
+    return found
 
 
 def source_of(path):
@@ -95,8 +107,8 @@ def source_of(path):
 def check_calls(modules, findings):
     for names, pattern, instead in RULES:
         for name in names:
-            for path in modules.get(name, []):
-                called = sorted({s for kind, s in nm(path)
+            for path, symbols in modules.get(name, {}).items():
+                called = sorted({s for kind, s in symbols
                                  if kind == "U" and re.fullmatch(pattern, s)
                                  and (source_of(path), s) not in ALLOWED_CALLS})
                 if called:
@@ -105,12 +117,10 @@ def check_calls(modules, findings):
 
 
 def check_data(modules, findings):
-    for module, paths in modules.items():
-        if module.endswith(("_tests", "_bench")) or module.startswith(("test", "fuzz", "bench")):
-            continue
+    for module, objects_of_module in modules.items():
         allowed = MUTABLE.get(module, r"(?!)")
-        for path in paths:
-            for kind, name in nm(path):
+        for path, symbols in objects_of_module.items():
+            for kind, name in symbols:
                 plain = re.sub(r"\.\d+$", "", name)
                 if kind in "dDbBcC" and not re.fullmatch(allowed, plain):
                     if constant_table(path, name):
@@ -129,7 +139,7 @@ def constant_table(path, name):
 
 
 def check(root, build, findings):
-    modules = objects(build)
+    modules = {name: nm(paths) for name, paths in objects(build).items() if is_checked(name)}
     built = [name for name in PURE if name in modules]
     if not built:
         findings.add(build, 1, "no object of the domain was found", "build before running this")

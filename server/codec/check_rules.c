@@ -323,12 +323,24 @@ static struct slice number_text(struct checker *checker, const struct checked_va
     return arena_printf(arena, "%lld", (long long)scalar_signed(type, value->raw));
 }
 
+static bool is_negative(const struct checked_value *value)
+{
+    return !scalar_is_floating(value->field->type) && !scalar_is_unsigned64(value->field->type) &&
+           scalar_signed(value->field->type, value->raw) < 0;
+}
+
 static void check_limits(struct checker *checker, const struct checked_value *value)
 {
     const struct field_info *field = value->field;
     bool is_absent = value->raw == 0 && !field->optional && !field->repeated;
     struct slice shown = {NULL, 0};
 
+    if (field->rules.not_negative && is_negative(value)) {
+        shown = number_text(checker, value);
+        fault_add(checker->ctx->fault, path_of(checker, value), "is %.*s; expected 0 or more",
+                  SHOWN(shown));
+        return;
+    }
     if (field->rules.max_value == 0 || is_absent || is_within(value)) {
         return;
     }

@@ -78,6 +78,7 @@ struct field_rules {
     bool output_only; /* a request that sets it is refused */
     bool content;
     bool not_future;
+    bool not_negative;
 };
 
 struct message_info;

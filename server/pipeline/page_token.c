@@ -11,7 +11,10 @@
 
 size_t page_size_of(int32_t page_size)
 {
-    return page_size <= 0 ? PAGE_SIZE_DEFAULT : (size_t)page_size;
+    if (page_size <= 0) {
+        return PAGE_SIZE_DEFAULT;
+    }
+    return page_size < PAGE_SIZE_MAX ? (size_t)page_size : PAGE_SIZE_MAX;
 }
 
 enum err page_filter_of(const struct service *service, const ProtobufCMessage *filter,

@@ -365,6 +365,20 @@ class Lists(ServerCase):
         self.assertEqual(len(seen), 30)
         self.assertEqual(seen, sorted(seen, reverse=True))
 
+    def test_page_sizes(self):
+        """A page size above 1000 counts as 1000, 0 as 50; a negative one is refused."""
+        events = [feedback.FeedbackEvent(event_type=LINE, layout_fingerprint="sizes",
+                                         after_json=text({"qty": i})) for i in range(1000)]
+        self.client.feedback.BatchCaptureFeedbackEvents(
+            feedback_service.BatchCaptureFeedbackEventsRequest(events=events))
+        self.client.capture(event_type=LINE, layout_fingerprint="sizes", after_json='{"qty":-1}')
+        for size, count in ((0, 50), (1000, 1000), (1001, 1000), (2**31 - 1, 1000)):
+            page = self.list(layout_fingerprint="sizes", page_size=size)
+            self.assertEqual(len(page.events), count, size)
+            self.assertNotEqual(page.next_page_token, "")
+        error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, self.list, page_size=-1)
+        self.assertIn("expected 0 or more", bad_fields(error)["page_size"])
+
     def test_page_token_belongs_to_its_filter(self):
         for _ in range(3):
             self.client.capture(event_type=LINE, layout_fingerprint="tok", after_json='{"a":1}')

@@ -93,6 +93,8 @@ def breaks_a_rule(field):
         return None if is_output_only(field) else 9999
     if is_output_only(field):
         return 1
+    if rules.not_negative:
+        return (1 << 64) - 1  # -1
     return rules.max_value + 1 if rules.max_value else None
 
 

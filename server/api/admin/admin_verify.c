@@ -66,6 +66,7 @@ static enum err send_progress(struct stream *stream, const struct verify_state *
     progress.events = state->events;
     progress.events_total = state->events_total;
     progress.rows = state->rows;
+    response.message_case = ERRATA__V1__VERIFY_RESPONSE__MESSAGE_PROGRESS;
     response.progress = &progress;
     return send(stream, &response);
 }
@@ -159,6 +160,7 @@ static enum err send_report(struct arena *arena, struct stream *stream,
         report.broken_event = broken_event(arena, from);
         err = report.broken_event != NULL ? OK : ERR_MEMORY;
     }
+    response.message_case = ERRATA__V1__VERIFY_RESPONSE__MESSAGE_REPORT;
     response.report = &report;
     return err != OK ? err : send(stream, &response);
 }

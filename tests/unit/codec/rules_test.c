@@ -124,8 +124,8 @@ static void test_numbers(void **state)
 
     expect_number(world, 8, 0, NULL);
     expect_number(world, 8, 1000, NULL);
-    expect_number(world, 8, 1001, "page_size: is 1001; it must be from 0 to 1000");
-    expect_number(world, 8, (uint64_t)-1, "page_size: is -1; it must be from 0 to 1000");
+    expect_number(world, 8, INT32_MAX, NULL);
+    expect_number(world, 8, (uint64_t)-1, "page_size: is -1; expected 0 or more");
     expect_number(world, 9, 0, NULL); /* not given */
     expect_number(world, 9, 1, "count: is 1; it must be from 2 to 20");
     expect_number(world, 9, 20, NULL);

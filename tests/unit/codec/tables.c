@@ -105,7 +105,7 @@ static const struct field_info rules_fields[] = {
     {FIELD("key_id", 5, FIELD_STRING), RULES(.format = FORMAT_KEY_ID)},
     {FIELD("short_text", 6, FIELD_STRING), RULES(.max_bytes = 5)},
     {FIELD("blob", 7, FIELD_BYTES), RULES(.max_bytes = 5)},
-    {FIELD("page_size", 8, FIELD_INT32), RULES(.max_value = 1000)},
+    {FIELD("page_size", 8, FIELD_INT32), RULES(.not_negative = true)},
     {FIELD("count", 9, FIELD_UINT64), RULES(.max_value = 20, .min_value = 2)},
     {FIELD("ratio", 10, FIELD_DOUBLE), RULES(.max_value = 1)},
     {FIELD("zigzag", 11, FIELD_SINT32), RULES(.max_value = 5, .min_value = -5), .optional = true},

@@ -30,7 +30,7 @@ def _limits(rules):
             parts.append(f".{name} = {getattr(rules, name)}u")
     if rules.format:
         parts.append(f".format = {FORMATS[rules.format]}")
-    for name in ("content", "not_future"):
+    for name in ("content", "not_future", "not_negative"):
         if getattr(rules, name):
             parts.append(f".{name} = true")
     return parts

@@ -1,6 +1,7 @@
 /*
  * analytics_service.c: AnalyticsService: dates and pages of requests become values for the domain,
- * which writes the answers. All of it are long reads.
+ * which writes the answers. All of it runs on the pool: a page may look at 2,000 rows, each with rows of
+ * others.
  */
 #include "server/domain/analytics/coverage.h"
 #include "server/domain/analytics/days.h"
@@ -73,7 +74,6 @@ enum err analytics_service_get_learning_analytics_prepare(
     }
     err = read_range(service, request, range);
     if (err == OK) {
-        service->read_on_pool = true;
         *ret_prepared = range;
     }
     return err;
@@ -98,14 +98,6 @@ enum err analytics_service_get_learning_analytics_read(
     return err != OK ? err : coverage_write(service->ctx, txn, &most_seen, reply->body, &more);
 }
 
-/* A page may look at 2,000 rows, each with rows of others behind it: off the loop. True where that is
- * still to come. */
-static bool wants_pool(struct service *service)
-{
-    service->read_on_pool = !service->on_pool;
-    return service->read_on_pool;
-}
-
 enum err
 analytics_service_list_layout_coverage_read(struct service *service, struct store_txn *txn,
                                             const Errata__V1__ListLayoutCoverageRequest *request,
@@ -122,9 +114,6 @@ analytics_service_list_layout_coverage_read(struct service *service, struct stor
     enum err err = OK;
 
     (void)prepared;
-    if (wants_pool(service)) {
-        return OK;
-    }
     if (!layout_coverage_order_from_wire((int32_t)request->order, &page.order)) {
         fault_add(service->ctx->fault, SLICE("order"), "%d is none; give LAST_SEEN or MOST_SEEN",
                   (int)request->order);
@@ -158,9 +147,6 @@ analytics_service_get_experiment_report_read(struct service *service, struct sto
     enum err err = OK;
 
     (void)prepared;
-    if (wants_pool(service)) {
-        return OK;
-    }
     bound.page_size = 0;
     bound.page_token = (char *)protobuf_c_empty_string;
     err = page_token_begin(service, &bound.base, request->page_token, &filter, &page.after);

@@ -37,6 +37,19 @@ static enum err read_profile(struct service *service, int32_t number,
     return ERR_INVALID;
 }
 
+enum err text_service_sanitize_cost(struct service *service, struct store_txn *txn,
+                                    const Errata__V1__SanitizeRequest *request, void **prepared,
+                                    enum read_cost *ret_cost)
+{
+    bool is_long = slice_text(request->text).size > SANITIZE_ON_LOOP_BYTES_MAX;
+
+    (void)service;
+    (void)txn;
+    (void)prepared;
+    *ret_cost = is_long ? READ_IS_LONG : READ_IS_SHORT;
+    return OK;
+}
+
 enum err text_service_sanitize_read(struct service *service, struct store_txn *txn,
                                     const Errata__V1__SanitizeRequest *request, void *prepared,
                                     struct reply *reply)
@@ -52,10 +65,6 @@ enum err text_service_sanitize_read(struct service *service, struct store_txn *t
     (void)prepared;
     if (err != OK) {
         return err;
-    }
-    if (!service->on_pool && given.size > SANITIZE_ON_LOOP_BYTES_MAX) {
-        service->read_on_pool = true;
-        return OK;
     }
     sanitised = sanitise_text(service->ctx->arena, profile, given);
     if (!arena_copy(service->ctx->arena, sanitised.text, &text)) {

@@ -125,6 +125,13 @@ enum method_stage {
     METHOD_PREPARE_DOCUMENT
 };
 
+/* Where a read runs. */
+enum method_execution {
+    METHOD_ON_LOOP,
+    METHOD_ON_POOL,
+    METHOD_BY_COST /* its cost function decides */
+};
+
 /* A set of roles: bit (1 << number) of errata.v1.Role. */
 typedef uint32_t role_set;
 
@@ -137,6 +144,7 @@ struct method_info {
     enum method_stream stream;
     enum method_transaction transaction;
     enum method_stage stage;
+    enum method_execution execution;
     role_set roles; /* who may call; 0: nobody, unless `open` */
     role_set backfill_roles; /* of those, who must give created_at */
     bool open; /* needs no token: health and reflection alone */

@@ -12,6 +12,8 @@ struct method_handler {
     /* Of a client stream: each request message. */
     enum err (*receive)(struct service *service, const void *request, void **state);
     enum err (*prepare)(struct service *service, const void *request, void **ret_prepared);
+    enum err (*cost)(struct service *service, struct store_txn *txn, const void *request,
+                     void **prepared, enum read_cost *ret_cost);
     enum err (*read)(struct service *service, struct store_txn *txn, const void *request,
                      void *prepared, struct reply *reply);
     enum err (*write)(struct service *service, struct store_txn *txn, const void *request,

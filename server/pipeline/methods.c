@@ -380,15 +380,41 @@ static void on_cancel(void *user, struct call *call, enum err why)
     }
 }
 
-/* A read, or a method without a transaction: answered now, on the loop; or not begun, where it asks for
- * the pool. */
-static enum err answer_read(struct rpc *rpc)
+/* Writes the reply, in a transaction that is open if the method has one. */
+static enum err write_reply(struct rpc *rpc, struct store_txn *txn)
+{
+    uint32_t *likely_bytes = &rpc->pipeline->likely_bytes[rpc->method->index];
+    struct reply reply = {.body = call_reply_begin(rpc->call, *likely_bytes)};
+    enum err err = rpc->handler->read(&rpc->service, txn, rpc->request, rpc->prepared, &reply);
+
+    if (err == OK) {
+        *likely_bytes = (uint32_t)reply.body->size;
+        err = call_reply_end(rpc->call);
+    }
+    return err;
+}
+
+/* A long read finds what was prepared as it was. */
+static enum err find_cost(struct rpc *rpc, struct store_txn *txn, enum read_cost *ret_cost)
+{
+    void *prepared = rpc->prepared;
+    enum err err = OK;
+
+    *ret_cost = READ_IS_SHORT;
+    if (rpc->method->execution == METHOD_BY_COST) {
+        err = rpc->handler->cost(&rpc->service, txn, rpc->request, &prepared, ret_cost);
+    }
+    if (err == OK && *ret_cost == READ_IS_SHORT) {
+        rpc->prepared = prepared;
+    }
+    return err;
+}
+
+/* A read, or a method without a transaction: answered now, on the loop, unless it is long. */
+static enum err answer_read(struct rpc *rpc, enum read_cost *ret_cost)
 {
     struct pipeline *pipeline = rpc->pipeline;
-    uint32_t *likely_bytes = &pipeline->likely_bytes[rpc->method->index];
     struct store_txn *txn = NULL;
-    struct reply reply;
-    size_t empty_bytes = 0;
     enum err err = OK;
 
     if (rpc->method->transaction == METHOD_READ) {
@@ -397,28 +423,22 @@ static enum err answer_read(struct rpc *rpc)
             return err;
         }
     }
-    reply.body = call_reply_begin(rpc->call, *likely_bytes);
-    empty_bytes = reply.body->size;
-    err = rpc->handler->read(&rpc->service, txn, rpc->request, rpc->prepared, &reply);
+    err = find_cost(rpc, txn, ret_cost);
+    if (err == OK && *ret_cost == READ_IS_SHORT) {
+        err = write_reply(rpc, txn);
+    }
     if (txn != NULL) {
         pipeline_end_read(pipeline);
     }
-    if (err != OK) {
-        return err;
-    }
-    if (rpc->service.read_on_pool) {
-        rpc->reply_body = reply.body;
-        return UNEXPECTED(reply.body->size != empty_bytes) ? ERR_INTERNAL : OK;
-    }
-    *likely_bytes = (uint32_t)reply.body->size;
-    return call_reply_end(rpc->call);
+    return err;
 }
 
 static void read_now(struct rpc *rpc)
 {
-    enum err err = rpc->service.read_on_pool ? OK : answer_read(rpc);
+    enum read_cost cost = READ_IS_LONG;
+    enum err err = rpc->method->execution == METHOD_ON_POOL ? OK : answer_read(rpc, &cost);
 
-    if (err == OK && rpc->service.read_on_pool) {
+    if (err == OK && cost == READ_IS_LONG) {
         rpc_pool_read(rpc);
         return;
     }

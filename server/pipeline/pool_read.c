@@ -123,13 +123,9 @@ static void read_work(void *job)
 static enum err send_answer(struct rpc *rpc)
 {
     struct slice answer = buffer_slice(&rpc->pool_answer);
-    struct buffer *body = rpc->reply_body;
 
     rpc->pipeline->likely_bytes[rpc->method->index] = (uint32_t)answer.size;
-    if (body == NULL) {
-        body = call_reply_begin(rpc->call, answer.size);
-    }
-    buffer_append(body, answer);
+    buffer_append(call_reply_begin(rpc->call, answer.size), answer);
     return call_reply_end(rpc->call);
 }
 
@@ -168,7 +164,6 @@ static enum err start(struct rpc *rpc, struct rpc **place)
     rpc->ctx.arena = &rpc->stage_arena;
     fault_init(&rpc->fault, &rpc->stage_arena);
     buffer_init(&rpc->pool_answer, &rpc->stage_arena, pipeline->likely_bytes[rpc->method->index]);
-    rpc->service.on_pool = true;
     rpc->state = RPC_ON_POOL;
     *place = rpc;
     err = pipeline->config.run_read(pipeline->config.user, read_work, read_done, rpc);

@@ -60,7 +60,6 @@ struct rpc {
     enum err stage_result; /* of the pool */
     struct rpc_write *write; /* of a write, from its stage on */
     /* Of a read on the pool: */
-    struct buffer *reply_body; /* where it was begun on the loop; the call's, empty */
     struct buffer pool_answer; /* in the stage's arena */
     struct rpc *read_next; /* of those that wait */
     /* Of a stream: */

@@ -6,6 +6,7 @@
  *   unary, write:                    X_write(service, txn, request, prepared, result)
  *                                    X_answer(service, txn, request, prepared, result, reply)
  *   with a prepare stage:            X_prepare(service, request, ret_prepared) before either
+ *   a read whose cost differs:       X_cost(service, txn, request, prepared, ret_cost) before X_read
  *   server stream:                   X_start(service, request, stream)
  *                                    X_writable(service, txn, stream)
  *                                    X_stopped(stream)
@@ -22,8 +23,7 @@
  * an error and, where it helps, says why in ctx->fault; the pipeline makes the status of it.
  *
  * _prepare may run on the pool: it touches nothing but its arguments. _receive runs on the loop, in
- * an arena that dies with each request. _read runs on the loop, unless it asks for the pool
- * (service->read_on_pool). _write runs on the writer thread, and may run more than once
+ * an arena that dies with each request. _read runs where the method's option `execution` says. _write runs on the writer thread, and may run more than once
  * (store/work.h): it decides, appends and applies. _answer makes the reply from the events that
  * _write appended; a repeat under the same idempotency key calls it alone, with result->repeated.
  * What must not be stored or answered twice is _answer's to refuse.
@@ -52,6 +52,16 @@ struct principal {
     struct slice user_id; /* the user it is bound to, or empty */
 };
 
+/* A read that takes longer than about a millisecond would hold up the loop, and so every other call: it
+ * runs on the pool. X_cost decides on the loop, in the transaction that X_read gets if it is short; what it
+ * found out for that it may keep in *prepared. A long read has a snapshot of its own, taken after the call
+ * came; it finds *prepared as it was before X_cost, touches of the env only what never changes, and asks
+ * service_is_cancelled now and then if it walks far. */
+enum read_cost {
+    READ_IS_SHORT,
+    READ_IS_LONG
+};
+
 struct service_env; /* health, counters, page-token key: server/pipeline/env.h */
 
 struct service {
@@ -69,13 +79,6 @@ struct service {
     struct service_env *env;
     const struct verify_jobs *verify; /* NULL: this server verifies nothing */
     const struct backup_jobs *backup; /* NULL: this server makes no backups */
-    /* A read that takes longer than about a millisecond would hold up the loop, and everybody: it
-     * belongs on the pool. X_prepare sets this for what it knows of the request; or X_read does, before
-     * it writes anything, returns OK, and is called again from its beginning. There it has a snapshot of
-     * its own, taken after the call came, touches of the env only what never changes, and asks
-     * service_is_cancelled now and then where it walks far. */
-    bool read_on_pool;
-    bool on_pool; /* X_read runs there */
     atomic_bool cancelled; /* of a call that is on the pool; service_is_cancelled reads it */
 };
 

@@ -141,6 +141,13 @@ class Refusals(unittest.TestCase):
         writes = "roles: [ROLE_ADMIN] transaction: TRANSACTION_WRITE"
         self.assert_refused("streams its replies", method(writes, reply="stream A"))
 
+    def test_refuses_an_execution_of_what_is_no_read(self):
+        pool = " execution: EXECUTION_ON_POOL"
+        self.assert_refused("has an `execution`", method(GOOD + pool, reply="stream A"))
+        writes = "roles: [ROLE_ADMIN] transaction: TRANSACTION_WRITE"
+        self.assert_refused("has an `execution`", method(writes + pool))
+        self.assertEqual(self.run_on(method(GOOD + pool)), (0, ""))
+
     def test_refuses_rules_on_an_open_method(self):
         self.assert_refused("is open to everyone", method(), options=",open=faulty.v1")
         self.assertEqual(self.run_on(method(None), options=",open=faulty.v1")[0], 0)

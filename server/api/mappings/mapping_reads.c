@@ -60,10 +60,7 @@ enum err mapping_service_match_lines_prepare(struct service *service,
     }
     err = fold_lines(service, request, match);
     if (err == OK) {
-        /* Time travel follows events back. */
-        service->read_on_pool =
-            request->as_of_case != ERRATA__V1__MATCH_LINES_REQUEST__AS_OF__NOT_SET ||
-            request->n_lines > MATCH_LOOP_LINES_MAX;
+        match->org = service->principal->org;
         *ret_prepared = match;
     }
     return err;
@@ -158,36 +155,56 @@ static enum err put_lines(struct service *service, struct store_txn *txn, struct
     return err;
 }
 
+static enum err look_up(struct service *service, struct store_txn *txn,
+                        const Errata__V1__MatchLinesRequest *request, struct match *match)
+{
+    enum err err = read_as_of(service, txn, request, match);
+
+    return err != OK ? err : match_look_up(service->ctx->arena, txn, match);
+}
+
+/* Time travel follows events back; else the lines are looked up, and those without a mapping counted. */
+enum err mapping_service_match_lines_cost(struct service *service, struct store_txn *txn,
+                                          const Errata__V1__MatchLinesRequest *request,
+                                          void **prepared, enum read_cost *ret_cost)
+{
+    struct match *match = arena_alloc(service->ctx->arena, sizeof(*match));
+    enum err err = OK;
+
+    *ret_cost = READ_IS_LONG;
+    if (request->as_of_case != ERRATA__V1__MATCH_LINES_REQUEST__AS_OF__NOT_SET ||
+        request->n_lines > MATCH_LOOP_LINES_MAX) {
+        return OK;
+    }
+    if (match == NULL) {
+        return ERR_MEMORY;
+    }
+    *match = *(const struct match *)*prepared;
+    err = look_up(service, txn, request, match);
+    if (err == OK && match->candidate_line_count <= MATCH_LOOP_CANDIDATE_LINES_MAX) {
+        match->is_looked_up = true;
+        *prepared = match;
+        *ret_cost = READ_IS_SHORT;
+    }
+    return err;
+}
+
 enum err mapping_service_match_lines_read(struct service *service, struct store_txn *txn,
                                           const Errata__V1__MatchLinesRequest *request,
                                           void *prepared, struct reply *reply)
 {
-    const struct match *folded = prepared;
     struct match_lines_response_view response = {.incomplete = false};
-    struct match match = {
-        .org = service->principal->org,
-        .lines = folded->lines,
-        .line_count = folded->line_count,
-        .candidates = folded->candidates,
-    };
-    enum err err = read_as_of(service, txn, request, &match);
+    struct match *match = prepared;
+    enum err err = match->is_looked_up ? OK : look_up(service, txn, request, match);
 
     if (err == OK) {
-        err = match_look_up(service->ctx->arena, txn, &match);
+        err = put_lines(service, txn, match, reply->body);
     }
-    if (err != OK) {
-        return err;
-    }
-    if (match.candidate_line_count > MATCH_LOOP_CANDIDATE_LINES_MAX && !service->on_pool) {
-        service->read_on_pool = true;
-        return OK;
-    }
-    err = put_lines(service, txn, &match, reply->body);
     if (err == OK) {
         err = match_reference(service->ctx->arena, &service->env->exposure_key,
-                              clock_wall_us(service->ctx->clock), &match, &response.exposure_ref);
+                              clock_wall_us(service->ctx->clock), match, &response.exposure_ref);
     }
-    response.incomplete = match_is_incomplete(&match);
+    response.incomplete = match_is_incomplete(match);
     match_lines_response_view_write(&response, reply->body);
     return err;
 }

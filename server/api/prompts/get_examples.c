@@ -31,6 +31,20 @@ static enum err read_as_of(struct store_txn *txn, const Errata__V1__GetExamplesR
     return log_seq_at(txn, query->org, microseconds_of(request->as_of_time), &query->as_of_seq);
 }
 
+/* An answer as of an earlier time may pass over many rows that are newer. */
+enum err prompt_service_get_examples_cost(struct service *service, struct store_txn *txn,
+                                          const Errata__V1__GetExamplesRequest *request,
+                                          void **prepared, enum read_cost *ret_cost)
+{
+    bool is_long = request->as_of_case != ERRATA__V1__GET_EXAMPLES_REQUEST__AS_OF__NOT_SET;
+
+    (void)service;
+    (void)txn;
+    (void)prepared;
+    *ret_cost = is_long ? READ_IS_LONG : READ_IS_SHORT;
+    return OK;
+}
+
 enum err prompt_service_get_examples_read(struct service *service, struct store_txn *txn,
                                           const Errata__V1__GetExamplesRequest *request,
                                           void *prepared, struct reply *reply)
@@ -65,10 +79,6 @@ enum err prompt_service_get_examples_read(struct service *service, struct store_
     err = fault_result(service->ctx->fault);
     if (err == OK) {
         err = read_as_of(txn, request, &query);
-    }
-    if (err == OK && query.has_as_of && !service->on_pool) {
-        service->read_on_pool = true;
-        return OK;
     }
     return err != OK ? err : examples_write(txn, &query, reply->body);
 }

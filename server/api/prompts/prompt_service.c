@@ -332,31 +332,64 @@ static enum err answer_prompt(struct arena *arena, const struct prompt_query *qu
     return buffer_ok(&other_tokens) && buffer_ok(&example_ids) ? OK : ERR_MEMORY;
 }
 
+/* A prompt that X_cost has found out about. */
+struct made_prompt {
+    struct prompt_query query;
+    struct prompt prompt;
+};
+
+static enum err make_prompt(struct service *service, struct store_txn *txn,
+                            const struct prompt_query *query, struct made_prompt **ret_made)
+{
+    struct made_prompt *made = arena_alloc(service->ctx->arena, sizeof(*made));
+    enum err err = OK;
+
+    if (made == NULL) {
+        return ERR_MEMORY;
+    }
+    made->query = *query;
+    err = prompt_prepare(service->ctx, txn, &made->query, &made->prompt);
+    *ret_made = made;
+    return err;
+}
+
+/* By the bytes that are given, then by those of the prompt. */
+enum err prompt_service_prepare_prompt_cost(struct service *service, struct store_txn *txn,
+                                            const Errata__V1__PreparePromptRequest *request,
+                                            void **prepared, enum read_cost *ret_cost)
+{
+    struct made_prompt *made = NULL;
+    struct prompt_query query;
+    enum err err = read_query(service, txn, request, &query);
+
+    *ret_cost = READ_IS_LONG;
+    if (err != OK || query.examples.has_as_of || bytes_given(&query) > PROMPT_ON_LOOP_BYTES_MAX) {
+        return err;
+    }
+    err = make_prompt(service, txn, &query, &made);
+    if (err == OK && made->prompt.bytes <= PROMPT_ON_LOOP_BYTES_MAX) {
+        *ret_cost = READ_IS_SHORT;
+        *prepared = made;
+    }
+    return err;
+}
+
 enum err prompt_service_prepare_prompt_read(struct service *service, struct store_txn *txn,
                                             const Errata__V1__PreparePromptRequest *request,
                                             void *prepared, struct reply *reply)
 {
+    struct made_prompt *made = prepared;
     struct prompt_query query;
-    struct prompt prompt;
-    enum err err = read_query(service, txn, request, &query);
+    enum err err = OK;
 
-    (void)prepared;
-    if (err != OK) {
-        return err;
+    if (made == NULL) {
+        err = read_query(service, txn, request, &query);
+        if (err == OK) {
+            err = make_prompt(service, txn, &query, &made);
+        }
     }
-    if (!service->on_pool &&
-        (query.examples.has_as_of || bytes_given(&query) > PROMPT_ON_LOOP_BYTES_MAX)) {
-        service->read_on_pool = true;
-        return OK;
+    if (err == OK) {
+        err = prompt_fill(service->ctx->arena, &made->query, &made->prompt);
     }
-    err = prompt_prepare(service->ctx, txn, &query, &prompt);
-    if (err != OK) {
-        return err;
-    }
-    if (!service->on_pool && prompt.bytes > PROMPT_ON_LOOP_BYTES_MAX) {
-        service->read_on_pool = true;
-        return OK;
-    }
-    err = prompt_fill(service->ctx->arena, &query, &prompt);
-    return err != OK ? err : answer_prompt(service->ctx->arena, &query, &prompt, reply);
+    return err != OK ? err : answer_prompt(service->ctx->arena, &made->query, &made->prompt, reply);
 }

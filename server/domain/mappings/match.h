@@ -35,6 +35,7 @@ struct match {
     size_t candidates; /* given; a line's at most, 0 to MATCH_CANDIDATES_MAX */
     struct past *past; /* given; NULL: as things stand */
     uint64_t as_of_seq; /* given; the last event that the answer can know of */
+    bool is_looked_up; /* the lines are, in the transaction at hand */
     size_t candidate_line_count; /* lines without a confirmed mapping that get candidates */
     struct buffer served; /* what the reference's hash is over */
     bool is_incomplete;

@@ -160,7 +160,7 @@ def _method(model, method):
              f".request = &{model.messages[method.request].symbol}",
              f".reply = &{model.messages[method.reply].symbol}",
              f".stream = {method.stream}", f".transaction = {method.transaction}",
-             f".stage = {method.stage}"]
+             f".stage = {method.stage}", f".execution = {method.execution}"]
     if rules:
         parts.append(f".roles = {_role_set(rules.roles)}")
         parts.append(f".backfill_roles = {_role_set(rules.backfill_roles)}")

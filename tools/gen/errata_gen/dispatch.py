@@ -6,6 +6,8 @@ from errata_gen.text import call, comment, guard, head, protobuf_c_descriptor, p
 PARAMETERS = {
     "receive": ("struct service *service", "REQUEST", "void **state"),
     "prepare": ("struct service *service", "REQUEST", "void **ret_prepared"),
+    "cost": ("struct service *service", "struct store_txn *txn", "REQUEST", "void **prepared",
+             "enum read_cost *ret_cost"),
     "read": ("struct service *service", "struct store_txn *txn", "REQUEST", "void *prepared",
              "struct reply *reply"),
     "write": ("struct service *service", "struct store_txn *txn", "REQUEST", "void *prepared",
@@ -27,6 +29,7 @@ def functions(method):
         return ["start", "writable", "stopped"]
     stages = ["receive"] if method.stream == "METHOD_CLIENT_STREAM" else []
     stages += ["prepare"] if method.stage != "METHOD_STRAIGHT" else []
+    stages += ["cost"] if method.execution == "METHOD_BY_COST" else []
     return stages + (["write", "answer"] if method.transaction == "METHOD_WRITE" else ["read"])
 
 

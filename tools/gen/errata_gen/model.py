@@ -129,6 +129,11 @@ class MethodModel:
                  "METHOD_PREPARE_DOCUMENT")
         return names[self.rules.stage if self.rules else 0]
 
+    @property
+    def execution(self):
+        names = ("METHOD_ON_LOOP", "METHOD_ON_POOL", "METHOD_BY_COST")
+        return names[self.rules.execution if self.rules else 0]
+
 
 class ServiceModel:
     def __init__(self, file, proto, is_open, text):
@@ -293,6 +298,9 @@ class Model:
                 and (method.rules.stage or method.transaction == "METHOD_WRITE")):
             raise Refused(f"{where} streams its replies: it can have neither a stage nor a write "
                           "transaction")
+        if method.rules.execution and (method.stream != "METHOD_UNARY"
+                                       or method.transaction == "METHOD_WRITE"):
+            raise Refused(f"{where} writes or streams: only a read with one reply has an `execution`")
         if method.stream == "METHOD_CLIENT_STREAM" and not method.rules.stage:
             raise Refused(f"{where} streams its requests: what came of them reaches the reply "
                           "through a prepare function; give it a stage")

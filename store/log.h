@@ -14,23 +14,7 @@
 #include "store/base/ctx.h"
 #include "store/keys.h"
 
-/* The numbers stand in stored events and equal EventKind of event.proto. */
-enum event_kind_number {
-    EVENT_FEEDBACK = 1,
-    EVENT_ORGANIZATION_CREATED = 2,
-    EVENT_TOKEN_CREATED = 3,
-    EVENT_TOKEN_REVOKED = 4,
-    EVENT_DOCUMENT_INGESTED = 5,
-    EVENT_MAPPING_SUGGESTED = 6,
-    EVENT_MAPPING_APPLIED = 7,
-    EVENT_EXPOSURE_RECORDED = 8,
-    EVENT_EXTRACTION_RECORDED = 9,
-    EVENT_PROMPT_TEMPLATE_PUT = 10,
-    EVENT_SETTINGS_UPDATED = 11
-};
-
-/* The last of them: a stored event above it does not decode. */
-#define EVENT_KIND_MAX EVENT_SETTINGS_UPDATED
+#include <event_kinds.h>
 
 /* As AnnotatorKind. */
 enum annotator {

@@ -50,6 +50,7 @@ enum err record_encode_event(struct arena *arena, const struct event_record *rec
     };
 
     if (UNEXPECTED(record->envelope.size == 0) ||
+        UNEXPECTED(record->content_removed && record->content.size > 0) ||
         UNEXPECTED(record->salt.size != (record->content.size > 0 ? RECORD_SALT_BYTES : 0))) {
         return ERR_INTERNAL;
     }

@@ -74,7 +74,7 @@ class Golden(unittest.TestCase):
                     with open(path, encoding="utf-8") as file:
                         tables.write(file.read())
             includes = [f"-I{out}"]
-            for name in ("fields", "contract", "dispatch", "stubs", "views"):
+            for name in ("fields", "contract", "dispatch", "stubs", "views", "events"):
                 includes.append(f"-I{out}/{name}")
             sources = [os.path.join(where, name) for where, _, names in os.walk(out)
                        for name in names if name.endswith((".c", ".fields.h"))
@@ -119,6 +119,18 @@ class Refusals(unittest.TestCase):
 
     def test_refuses_backfill_roles_that_may_not_call(self):
         self.assert_refused("backfill_roles", method(GOOD + " backfill_roles: [ROLE_SERVICE]"))
+
+    def test_refuses_a_kind_of_event_that_nothing_applies(self):
+        values = 'A = 1 [(errata.options.event).apply = "x"]; B = 2 {};'
+        kinds = ('syntax = "proto3"; package faulty.v1; import "errata/options/options.proto";'
+                 "enum Kind {{ NONE = 0; " + values + " }}")
+        for option, reason in (("", "no capability applies B"),
+                               ('[(errata.options.event) = {apply: ["x", "x"]}]', "B is applied twice")):
+            code, errors = self.run_on(kinds.format(option), what="events")
+            self.assertNotEqual(code, 0, "the generator took it")
+            self.assertIn(reason, errors)
+        code, errors = self.run_on(kinds.format('[(errata.options.event).apply = "y"]'), what="events")
+        self.assertEqual((code, errors), (0, ""))
 
     def test_refuses_streams_both_ways(self):
         self.assert_refused("streams both ways", method(request="stream A", reply="stream A"))

@@ -5,8 +5,8 @@
 
 #include "server/auth/first_token.h"
 #include "server/domain/admin/admin.h"
-#include "server/domain/apply.h"
 
+#include <event_apply.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -4,6 +4,8 @@
 #   wire         messages by protobuf-c: <errata/v1/NAME.pb-c.h>, <google/rpc/status.pb-c.h> ...
 #   wire_fields  field numbers and enums, headers alone: <errata/v1/NAME.fields.h>
 #   views        messages as flat structs over their bytes: <errata/v1/NAME.views.h>
+#   event_kinds  kinds of events, what each capability applies: <event_kinds.h>, <event_apply.h>
+#   event_apply  the function that calls the capabilities of an event
 #   published    the .proto files as callers get them
 #   contract     the tables of server/codec/contract.h, <errata/contract_messages.h>
 #   dispatch     <errata/v1/NAME.handlers.h>, the table of server/pipeline/dispatch.h
@@ -168,6 +170,21 @@ errata_generated(views
     DEPENDS ${errata_proto_files} ${errata_plugin_files}
     USES base wire_fields)
 
+# Kinds of events and what applies them: the headers, and apart from those the source, which calls every
+# capability.
+errata_find_protos(errata_event_protos "errata.options.event." "${errata_field_protos}")
+errata_plugin_command(event_kinds_command event_kinds events)
+errata_generated(event_kinds
+    OUTPUTS ${errata_gen}/event_kinds/event_kinds.h ${errata_gen}/event_kinds/event_apply.h
+    COMMAND ${event_kinds_command} ${errata_event_protos}
+    DEPENDS ${errata_proto_files} ${errata_plugin_files})
+errata_plugin_command(event_apply_command event_apply apply)
+errata_generated(event_apply
+    OUTPUTS ${errata_gen}/event_apply/event_apply.c
+    COMMAND ${event_apply_command} ${errata_event_protos}
+    DEPENDS ${errata_proto_files} ${errata_plugin_files}
+    USES store)
+
 errata_plugin_command(contract_command contract contract)
 errata_generated(contract
     OUTPUTS ${errata_gen}/contract/contract_messages.c ${errata_gen}/contract/contract_methods.c
@@ -188,7 +205,7 @@ errata_generated(dispatch
     OUTPUTS ${errata_gen}/dispatch/dispatch.c ${dispatch_outputs}
     COMMAND ${dispatch_command} ${errata_protos}
     DEPENDS ${errata_proto_files} ${errata_plugin_files}
-    USES wire wire_fields contract tables PARTS protobuf_c)
+    USES wire wire_fields contract tables event_kinds PARTS protobuf_c)
 
 # Bidirectional streams have no stub, and reflection is nothing else.
 set(errata_stub_protos ${errata_service_protos})

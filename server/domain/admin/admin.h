@@ -62,8 +62,6 @@ struct admin_server_access {
 MUST_CHECK enum err admin_read_server_access(struct store_txn *txn, int64_t now_us,
                                              const uint32_t *except_key_id,
                                              struct admin_server_access *ret_access);
-/* The rows that an event of these kinds makes. */
-MUST_CHECK enum err admin_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event);
 
 /* The part of a TOKEN_CREATED event's facts that may be answered: TokenCreated's wire bytes. */
 MUST_CHECK enum err admin_public_facts(const struct event *event, struct slice *ret_public);

@@ -6,7 +6,10 @@
 #include "server/domain/admin/facts.h"
 #include "server/domain/admin/keys.h"
 #include "server/domain/admin/records.h"
+#include "store/base/assert.h"
 #include "store/base/hex.h"
+
+#include <event_apply.h>
 
 static enum err apply_organization_created(struct ctx *ctx, struct store_txn *txn,
                                            const struct event *event)
@@ -101,16 +104,14 @@ static enum err apply_token_revoked(struct ctx *ctx, struct store_txn *txn,
 
 enum err admin_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
 {
+    ASSERT(admin_applies(event->kind));
     if (event->kind == EVENT_ORGANIZATION_CREATED) {
         return apply_organization_created(ctx, txn, event);
     }
     if (event->kind == EVENT_TOKEN_CREATED) {
         return apply_token_created(ctx, txn, event);
     }
-    if (event->kind == EVENT_TOKEN_REVOKED) {
-        return apply_token_revoked(ctx, txn, event);
-    }
-    return ERR_INTERNAL;
+    return apply_token_revoked(ctx, txn, event);
 }
 
 enum err admin_public_facts(const struct event *event, struct slice *ret_public)

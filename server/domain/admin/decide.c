@@ -8,6 +8,7 @@
 #include "server/domain/admin/records.h"
 #include "server/domain/events/draft.h"
 
+#include <event_apply.h>
 #include <inttypes.h>
 
 /* Appends one event, applies it, and reports what was written. */

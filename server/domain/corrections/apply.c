@@ -1,15 +1,18 @@
 /*
- * apply.c: see apply.h. What it works with is freed before it returns, so that a batch, or a replay of
- * a whole log, takes no more memory than its largest event.
+ * apply.c: what a stored feedback event changes: the layout's counts and examples, which examples are
+ * superseded, which extraction was corrected, and the day's counters. An event whose content was removed
+ * keeps its counts and marks and gives no example. What it works with is freed before it returns, so that
+ * a batch, or a replay of a whole log, takes no more memory than its largest event.
  */
-#include "server/domain/corrections/apply.h"
 
 #include "server/domain/corrections/entity_rows.h"
 #include "server/domain/corrections/layout_rows.h"
 #include "server/domain/counters/counters.h"
 #include "server/domain/counters/keys.h"
 #include "server/domain/extractions/rows/extraction_rows.h"
+#include "store/base/assert.h"
 
+#include <event_apply.h>
 #include <stdio.h>
 
 /* What one event needs at most: a thousand rows of an entity with 200 long names each would be more,
@@ -65,9 +68,7 @@ enum err corrections_apply(struct ctx *ctx, struct store_txn *txn, const struct 
     struct arena arena;
     enum err err = OK;
 
-    if (event->kind != EVENT_FEEDBACK) {
-        return OK;
-    }
+    ASSERT(corrections_applies(event->kind));
     err = feedback_view_read(event, &view);
     if (err != OK) {
         return err;

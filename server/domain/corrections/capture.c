@@ -4,13 +4,13 @@
  */
 #include "server/domain/corrections/capture.h"
 
-#include "server/domain/corrections/apply.h"
 #include "server/domain/corrections/fill_in.h"
 #include "server/domain/corrections/reduce.h"
 #include "server/domain/json/fields_changed.h"
 #include "store/base/text.h"
 
 #include <errata/v1/feedback_event.views.h>
+#include <event_apply.h>
 
 /* What storing one event needs at most, several times over: its texts, filled in, and their row. */
 #define STORE_BYTES_MAX (4u << 20)

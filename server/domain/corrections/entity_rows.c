@@ -5,7 +5,6 @@
  */
 #include "server/domain/corrections/entity_rows.h"
 
-#include "server/domain/corrections/apply.h"
 #include "server/domain/corrections/keys.h"
 #include "server/domain/corrections/layout_rows.h"
 #include "server/domain/corrections/records.h"
@@ -27,7 +26,7 @@ struct meeting {
     const struct feedback_event_view *view;
     struct corrected corrected;
     struct entity_record row; /* decoded, one at a time */
-    struct slice losers[APPLY_ENTITY_ROWS_MAX]; /* rows that lose a field; copies in the arena */
+    struct slice losers[ENTITY_ROWS_MAX]; /* rows that lose a field; copies in the arena */
     size_t loser_count;
 };
 
@@ -106,7 +105,7 @@ static enum err meet_rows(struct ctx *ctx, struct store_txn *txn, const struct k
     if (err != OK) {
         return err;
     }
-    for (size_t rows = 0; rows < APPLY_ENTITY_ROWS_MAX && err == OK; rows++) {
+    for (size_t rows = 0; rows < ENTITY_ROWS_MAX && err == OK; rows++) {
         err = store_cursor_next(&cursor, &key, &value);
         if (err == OK) {
             err = meet_row(ctx, meeting, value);

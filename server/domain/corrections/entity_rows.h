@@ -9,6 +9,11 @@
 
 #include "server/domain/events/feedback.h"
 
+/* Live corrections of one entity that one event is compared with: the newest. Each live correction
+ * holds at least one field that none after it corrected, so only an entity with more distinct fields
+ * than this has more. */
+#define ENTITY_ROWS_MAX 1000
+
 /* Adds a correction that names an entity and changed some field, and marks the examples that it
  * completes. `ret_superseded_by_seq` is its own seq where it is superseded as it comes (a late told
  * one), else 0. */

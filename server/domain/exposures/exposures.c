@@ -6,10 +6,12 @@
 #include "server/domain/exposures/exposures.h"
 
 #include "server/domain/exposures/keys.h"
+#include "store/base/assert.h"
 #include "store/base/bytes.h"
 #include "store/base/hex.h"
 
 #include <errata/v1/event.views.h>
+#include <event_apply.h>
 
 #define SEQ_BYTES 8
 /* What one ExposedArtifact takes at most: three numbers, and its own tag and length. */
@@ -129,15 +131,16 @@ enum err exposure_record(struct ctx *ctx, struct store_txn *txn, struct org_id o
     if (err == OK) {
         err = encode_facts(ctx->arena, cited, &draft.facts);
     }
-    return err != OK ? err : event_draft_append(ctx, txn, &draft, exposure_apply, &cited->seq);
+    return err != OK ? err : event_draft_append(ctx, txn, &draft, exposures_apply, &cited->seq);
 }
 
-enum err exposure_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
+enum err exposures_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
 {
     struct exposure_recorded_view facts;
     struct key key;
     enum err err = exposure_recorded_view_read(event->facts, &facts);
 
+    ASSERT(exposures_applies(event->kind));
     (void)ctx;
     if (err != OK || facts.reference_hash.size != EXPOSURE_REFERENCE_HASH_BYTES) {
         return ERR_CORRUPT;

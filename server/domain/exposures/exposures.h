@@ -89,9 +89,6 @@ MUST_CHECK enum err exposure_find(struct ctx *ctx, struct store_txn *txn,
 MUST_CHECK enum err exposure_record(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                     const struct exposure_citer *citer,
                                     struct cited_exposure *cited);
-/* The row that an EVENT_EXPOSURE_RECORDED makes. */
-MUST_CHECK enum err exposure_apply(struct ctx *ctx, struct store_txn *txn,
-                                   const struct event *event);
 
 /* The event of an outcome that cited an exposure for a subject (the caller's id of a document or
  * draft order; empty: none) before. ERR_NOT_FOUND: none did. */

@@ -7,6 +7,9 @@
 #include "server/domain/extractions/facts.h"
 #include "server/domain/extractions/rows/extraction_rows.h"
 #include "server/domain/extractions/rows/records.h"
+#include "store/base/assert.h"
+
+#include <event_apply.h>
 
 static enum err add_rows(struct ctx *ctx, struct store_txn *txn, const struct event *event,
                          const struct extraction_facts *facts)
@@ -68,11 +71,12 @@ static enum err keep_outcomes(struct ctx *ctx, struct store_txn *txn, const stru
     return err;
 }
 
-enum err extraction_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
+enum err extractions_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
 {
     struct extraction_facts facts;
     enum err err = extraction_facts_read(ctx->arena, event->facts, &facts);
 
+    ASSERT(extractions_applies(event->kind));
     if (err == OK) {
         err = add_rows(ctx, txn, event, &facts);
     }

@@ -57,9 +57,6 @@ struct extraction_stored {
 MUST_CHECK enum err extraction_store(struct ctx *ctx, struct store_txn *txn,
                                      const struct extraction_request *request,
                                      struct extraction_stored *ret_stored);
-/* What an EVENT_EXTRACTION_RECORDED means for the tables. */
-MUST_CHECK enum err extraction_apply(struct ctx *ctx, struct store_txn *txn,
-                                     const struct event *event);
 /* The bytes of the Extraction of what extraction_store gave, borrowed from the transaction. */
 MUST_CHECK enum err extraction_find_stored(struct store_txn *txn, struct org_id org,
                                            const struct extraction_stored *stored,

@@ -12,6 +12,8 @@
 #include "server/domain/layouts/records.h"
 #include "server/domain/mappings/uses.h"
 
+#include <event_apply.h>
+
 #define PATH SLICE("extraction")
 
 /* From where the layout is known, where the caller did not say. */
@@ -137,7 +139,7 @@ static enum err append_extraction(struct ctx *ctx, struct store_txn *txn,
     event_draft_add_subject(&draft, SUBJECT_DOCUMENT, decided->document_id);
     event_draft_add_subject(&draft, SUBJECT_DRAFT_ORDER, decided->draft_order_id);
     err = extraction_facts_write(ctx->arena, request->org, &draft.stamp, decided, &draft.facts);
-    return err != OK ? err : event_draft_append(ctx, txn, &draft, extraction_apply, &seq);
+    return err != OK ? err : event_draft_append(ctx, txn, &draft, extractions_apply, &seq);
 }
 
 /* The exposures first, so that the extraction can point to them; then what it tells of mappings. */

@@ -1,14 +1,17 @@
 /*
- * apply.c: see apply.h. A document that was kept without a fingerprint and comes again with one moves:
+ * apply.c: what a stored document changes: its row, its places in the lists, and its layout's profile.
+ * Content is not read. A document that was kept without a fingerprint and comes again with one moves:
  * its row and its place in the list go to the new event, and its layout counts it for the first time.
  */
-#include "server/domain/layouts/apply.h"
 
 #include "server/domain/layouts/document_facts.h"
 #include "server/domain/layouts/keys.h"
 #include "server/domain/layouts/layout_head.h"
 #include "server/domain/layouts/profile_rows.h"
 #include "server/domain/layouts/records.h"
+#include "store/base/assert.h"
+
+#include <event_apply.h>
 
 /* What one event needs at most, several times over: rows of a document and of a profile. */
 #define APPLY_BYTES_MAX (1u << 20)
@@ -152,9 +155,7 @@ enum err layouts_apply(struct ctx *ctx, struct store_txn *txn, const struct even
     struct arena arena;
     enum err err = OK;
 
-    if (event->kind != EVENT_DOCUMENT_INGESTED) {
-        return OK;
-    }
+    ASSERT(layouts_applies(event->kind));
     arena_init(&arena, APPLY_BYTES_MAX);
     inner.arena = &arena;
     err = apply_facts(&inner, txn, event);

@@ -3,12 +3,13 @@
  * else one event, whose facts tell the document and its layout's profile as they are behind it.
  */
 #include "server/domain/events/draft.h"
-#include "server/domain/layouts/apply.h"
 #include "server/domain/layouts/document_event.h"
 #include "server/domain/layouts/document_facts.h"
 #include "server/domain/layouts/layout_head.h"
 #include "server/domain/layouts/profile_rows.h"
 #include "server/domain/layouts/records.h"
+
+#include <event_apply.h>
 
 static enum err say_other_bytes(struct ctx *ctx, const struct document_event *event,
                                 const struct document_record *stored)

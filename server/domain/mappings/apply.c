@@ -1,14 +1,18 @@
 /*
- * apply.c: see apply.h.
+ * apply.c: what stored events change about mappings. Rows are copied from what the event says
+ * (change.h); what a mapping is confirmed for, and the blocks that similar SKUs are found by, follow its
+ * status. Of feedback events only those that MappingService stored change a mapping.
  */
-#include "server/domain/mappings/apply.h"
 
 #include "server/domain/mappings/change.h"
 #include "server/domain/mappings/keys.h"
 #include "server/domain/mappings/records.h"
 #include "server/domain/mappings/similar.h"
 #include "server/domain/mappings/uses_apply.h"
+#include "store/base/assert.h"
 #include "store/base/bytes.h"
+
+#include <event_apply.h>
 
 /* What one event needs at most, several times over: the rows of 1,500 applied mappings take most. */
 #define APPLY_BYTES_MAX (16u << 20)
@@ -181,6 +185,7 @@ enum err mappings_apply(struct ctx *ctx, struct store_txn *txn, const struct eve
     struct arena arena;
     enum err err = mapping_changes_read(event, &changes);
 
+    ASSERT(mappings_applies(event->kind));
     if (err != OK || (changes.count == 0 && event->kind != EVENT_MAPPING_APPLIED)) {
         return err;
     }

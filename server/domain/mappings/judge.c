@@ -2,12 +2,13 @@
  * judge.c: what a person's confirmation or rejection becomes: the mapping as it stands behind it, the one
  * that it supersedes, and the feedback event that tells of both.
  */
-#include "server/domain/mappings/apply.h"
 #include "server/domain/mappings/mappings.h"
 #include "server/domain/mappings/quote.h"
 
 #include "server/domain/corrections/capture.h"
 #include "server/domain/mappings/records.h"
+
+#include <event_apply.h>
 
 /* One judgement on its way. Rows borrow from the transaction: all is decided and quoted before the first put. */
 struct judging {

@@ -1,13 +1,13 @@
 /*
  * suggest.c: names of mappings checked, and what a matcher's suggestion becomes.
  */
-#include "server/domain/mappings/apply.h"
 #include "server/domain/mappings/mappings.h"
 #include "server/domain/mappings/records.h"
 #include "store/base/text.h"
 #include "store/base/wire.h"
 
 #include <errata/v1/event.fields.h>
+#include <event_apply.h>
 
 static struct slice field_path(struct ctx *ctx, struct slice path, const char *field)
 {

@@ -5,11 +5,11 @@
 
 #include "server/domain/counters/counters.h"
 #include "server/domain/counters/keys.h"
-#include "server/domain/mappings/apply.h"
 #include "server/domain/mappings/rows.h"
 #include "server/domain/mappings/uses_apply.h"
 
 #include <errata/v1/event.views.h>
+#include <event_apply.h>
 
 /* What the outcome is kept under: `draft_order/ID`, without a draft order `document/ID`, in the arena;
  * empty for neither. */

@@ -7,6 +7,9 @@
 #include "server/domain/prompts/keys.h"
 #include "server/domain/prompts/records.h"
 #include "server/domain/prompts/shipped.h"
+#include "store/base/assert.h"
+
+#include <event_apply.h>
 
 enum err prompt_template_prepare(struct ctx *ctx, struct prompt_template_draft *draft)
 {
@@ -115,11 +118,10 @@ enum err prompt_template_put(struct ctx *ctx, struct store_txn *txn, struct org_
     if (err == OK) {
         err = encode(ctx, draft, newest + 1, &event_draft);
     }
-    return err != OK ? err
-                     : event_draft_append(ctx, txn, &event_draft, prompt_template_apply, ret_seq);
+    return err != OK ? err : event_draft_append(ctx, txn, &event_draft, prompts_apply, ret_seq);
 }
 
-enum err prompt_template_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
+enum err prompts_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
 {
     struct prompt_template_record record = {.seq = event->seq};
     struct prompt_template_view view;
@@ -127,6 +129,7 @@ enum err prompt_template_apply(struct ctx *ctx, struct store_txn *txn, const str
     struct key key;
     enum err err = prompt_template_view_read(event->facts, &view);
 
+    ASSERT(prompts_applies(event->kind));
     if (err != OK || view.version == 0) {
         return ERR_CORRUPT;
     }

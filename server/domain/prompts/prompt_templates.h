@@ -31,9 +31,6 @@ MUST_CHECK enum err prompt_template_prepare(struct ctx *ctx, struct prompt_templ
 MUST_CHECK enum err prompt_template_put(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                         const struct prompt_template_draft *draft,
                                         uint64_t *ret_seq);
-/* The row that an EVENT_PROMPT_TEMPLATE_PUT makes. */
-MUST_CHECK enum err prompt_template_apply(struct ctx *ctx, struct store_txn *txn,
-                                          const struct event *event);
 
 /* Which version is asked for. */
 struct prompt_template_query {

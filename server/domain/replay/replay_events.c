@@ -3,9 +3,10 @@
  * applied there, in batches of one organisation. An event that does not hold ends its organisation:
  * what stands behind it can't be trusted.
  */
-#include "server/domain/apply.h"
 #include "server/domain/replay/replay_internal.h"
 #include "store/work.h"
+
+#include <event_apply.h>
 
 /* One organisation on its way. */
 struct org_walk {

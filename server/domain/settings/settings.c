@@ -6,9 +6,11 @@
 
 #include "server/domain/events/draft.h"
 #include "server/domain/settings/records.h"
+#include "store/base/assert.h"
 
 #include <errata/v1/admin_service.views.h>
 #include <errata/v1/event.views.h>
+#include <event_apply.h>
 
 #define HOLDOUT_PERCENT_MAX 100
 
@@ -151,6 +153,7 @@ enum err settings_apply(struct ctx *ctx, struct store_txn *txn, const struct eve
     struct slice bytes;
     enum err err = read_after(event, &settings);
 
+    ASSERT(settings_applies(event->kind));
     if (err != OK) {
         return err;
     }

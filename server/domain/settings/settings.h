@@ -40,9 +40,6 @@ MUST_CHECK enum err settings_read_as_of(struct store_txn *txn, struct org_id org
 MUST_CHECK enum err settings_update(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                     struct slice actor_user_id,
                                     const struct settings_change *change, uint64_t *ret_seq);
-/* The row that an EVENT_SETTINGS_UPDATED makes. */
-MUST_CHECK enum err settings_apply(struct ctx *ctx, struct store_txn *txn,
-                                   const struct event *event);
 /* All of them as a message. */
 struct organization_settings_view settings_view_of(const struct settings *settings);
 /* The bytes of the OrganizationSettings that an EVENT_SETTINGS_UPDATED left. ERR_CORRUPT for other facts. */

@@ -2,7 +2,6 @@
  * capture_tests.c: events from the values that a caller sends to the rows that are read: what is
  * refused, what is cut, what is stored, and what GetExamples answers from it.
  */
-#include "server/domain/corrections/apply.h"
 #include "server/domain/corrections/examples.h"
 #include "server/domain/corrections/list.h"
 #include "server/domain/corrections/reduce.h"

@@ -9,6 +9,7 @@
 #include "store/base/wire.h"
 #include "tests/support/store/store_world.h"
 
+#include <event_apply.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -203,10 +204,10 @@ static void test_corrupt(void **state)
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         event.facts = bad[i];
-        assert_int_equal(prompt_template_apply(&world->ctx, txn, &event), ERR_CORRUPT);
+        assert_int_equal(prompts_apply(&world->ctx, txn, &event), ERR_CORRUPT);
     }
     event.facts = SLICE("\x12\x01n\x18\x01");
-    assert_int_equal(prompt_template_apply(&world->ctx, txn, &event), OK);
+    assert_int_equal(prompts_apply(&world->ctx, txn, &event), OK);
     buffer_init(&body, &world->arena, 64);
     assert_int_equal(prompt_template_append_event(&body, 1, &event, PROMPT_TEMPLATE_WHOLE),
                      ERR_CORRUPT); /* without its text */

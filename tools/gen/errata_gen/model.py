@@ -80,6 +80,7 @@ class EnumModel:
         self.symbol = "contract_" + snake_full(full_name)
         self.values = [(value.name, value.number) for value in proto.value]
         self.comments = {}
+        self.rules = {}  # by value: EventRules, or None
 
     def short_name(self, name):
         prefix = snake(self.name).upper() + "_"
@@ -213,7 +214,7 @@ class Model:
         for proto in request.proto_file:
             pool.Add(proto)
         self._rule_classes = {}
-        for name in ("MethodRules", "FieldRules", "MessageRules"):
+        for name in ("MethodRules", "FieldRules", "MessageRules", "EventRules"):
             try:
                 found = pool.FindMessageTypeByName(f"{OPTIONS_PACKAGE}.{name}")
             except KeyError:
@@ -260,6 +261,7 @@ class Model:
         enum.comment = file.comment(*path)
         for index, value in enumerate(proto.value):
             enum.comments[value.name] = file.comment(*path, 2, index)
+            enum.rules[value.name] = self._rules("EventRules", value.options)
         file.enums.append(enum)
         self.enums[enum.full_name] = enum
 

@@ -1,0 +1,86 @@
+"""event_kinds.h, event_apply.h and event_apply.c: kinds of events, and which capabilities apply each, from
+the values of the one enum that has the option (errata.options.event)."""
+from errata_gen.model import Refused
+from errata_gen.text import comment, guard, head
+
+PARAMETERS = "struct ctx *ctx, struct store_txn *txn, const struct event *event"
+BORROWED = "ctx, txn, event"
+
+
+class Kind:
+    """One value: its number, its name in C, and the capabilities that apply it, in their order."""
+
+    def __init__(self, enum, name, number, rules):
+        self.number = number
+        self.name = "EVENT_" + enum.short_name(name)
+        self.comment = enum.comments[name]
+        self.appliers = list(rules.apply) if rules else []
+        if not self.appliers:
+            raise Refused(f"{enum.full_name}: no capability applies {name}; give it option "
+                          "(errata.options.event) with `apply`")
+        if len(set(self.appliers)) != len(self.appliers):
+            raise Refused(f"{enum.full_name}: {name} is applied twice by one capability")
+
+
+def _kinds(model):
+    """All kinds, or none if no enum of the files has the option."""
+    enums = [enum for file in model.files if file.name in model.to_generate for enum in file.enums
+             if any(enum.rules.values())]
+    if len(enums) > 1:
+        raise Refused(f"{enums[0].full_name} and {enums[1].full_name} both list events; expected one")
+    return [Kind(enum, name, number, enum.rules[name]) for enum in enums
+            for name, number in enum.values if number != 0]
+
+
+def _kinds_header(kinds):
+    path = "event_kinds.h"
+    text = head(path, "kinds of events; the numbers are in stored events and never change.")
+    text += f"#ifndef {guard(path)}\n#define {guard(path)}\n\nenum event_kind_number {{\n"
+    for kind in kinds:
+        text += comment([kind.comment], "    ") if kind.comment else ""
+        text += f"    {kind.name} = {kind.number},\n"
+    last = max(kinds, key=lambda kind: kind.number)
+    text += "};\n\n/* The last of them: a stored event above it does not decode. */\n"
+    return path, text + f"#define EVENT_KIND_MAX {last.name}\n\n#endif\n"
+
+
+def _apply_header(kinds):
+    path = "event_apply.h"
+    text = head(path, "what makes rows of a stored event, by capability.")
+    text += f'#ifndef {guard(path)}\n#define {guard(path)}\n\n#include "store/log.h"\n'
+    for applier in sorted({applier for kind in kinds for applier in kind.appliers}):
+        own = [kind.name for kind in kinds if applier in kind.appliers]
+        text += f"\n/* Whether {applier}_apply takes events of this kind. */\n"
+        text += f"static inline bool {applier}_applies(enum event_kind_number kind)\n{{\n"
+        text += "    return " + " || ".join(f"kind == {name}" for name in own) + ";\n}\n"
+        text += comment([f"Writes the rows of {applier}. Knows no clock, no randomness and no settings: a "
+                         "replay of the log gives the same bytes. The event's slices are not the "
+                         "transaction's, since this puts."])
+        text += f"MUST_CHECK enum err {applier}_apply({PARAMETERS});\n"
+    text += "\n" + comment(["Applies an event by all its capabilities, in their order. ERR_CORRUPT for a kind "
+                            "that this version does not know."])
+    return path, text + f"MUST_CHECK enum err domain_apply({PARAMETERS});\n\n#endif\n"
+
+
+def write(model):
+    kinds = _kinds(model)
+    return dict([_kinds_header(kinds), _apply_header(kinds)]) if kinds else {}
+
+
+def write_dispatch(model):
+    kinds = _kinds(model)
+    path = "event_apply.c"
+    text = head(path, "which capabilities apply an event.")
+    text += f"#include <event_apply.h>\n\nenum err domain_apply({PARAMETERS})\n{{\n"
+    text += "    enum err err = OK;\n\n    switch (event->kind) {\n"
+    for kind in kinds:
+        first, *others = kind.appliers
+        text += f"    case {kind.name}:\n"
+        if not others:
+            text += f"        return {first}_apply({BORROWED});\n"
+            continue
+        text += f"        err = {first}_apply({BORROWED});\n"
+        for other in others:
+            text += f"        if (err == OK) {{\n            err = {other}_apply({BORROWED});\n        }}\n"
+        text += "        return err;\n"
+    return {path: text + "    }\n    return ERR_CORRUPT;\n}\n"} if kinds else {}

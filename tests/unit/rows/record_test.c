@@ -16,7 +16,8 @@
 #include "tests/unit/rows/kinds.h"
 #include "tests/unit/rows/samples.h"
 
-#include <record.pb.h>
+#include <record/corrections.pb.h>
+#include <record/layouts.pb.h>
 #include <stdlib.h>
 
 #define MUTATIONS 3000

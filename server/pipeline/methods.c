@@ -3,6 +3,7 @@
  * has come whole, which of stage, read, write and stream follows, and how it ends. Everything about
  * a method comes from the generated tables; nothing here knows one by name.
  */
+#include "server/codec/redact.h"
 #include "server/domain/text/sanitise.h"
 #include "server/pipeline/rpc.h"
 #include "server/pipeline/status.h"
@@ -380,13 +381,25 @@ static void on_cancel(void *user, struct call *call, enum err why)
     }
 }
 
+enum err rpc_redact(const struct rpc *rpc, struct buffer *body, size_t start)
+{
+    if (rpc->method->open || rpc->principal.role != ROLE_VIEWER) {
+        return OK;
+    }
+    return redact_content(rpc->method->reply, body, start);
+}
+
 /* Writes the reply, in a transaction that is open if the method has one. */
 static enum err write_reply(struct rpc *rpc, struct store_txn *txn)
 {
     uint32_t *likely_bytes = &rpc->pipeline->likely_bytes[rpc->method->index];
     struct reply reply = {.body = call_reply_begin(rpc->call, *likely_bytes)};
+    size_t start = reply.body->size;
     enum err err = rpc->handler->read(&rpc->service, txn, rpc->request, rpc->prepared, &reply);
 
+    if (err == OK) {
+        err = rpc_redact(rpc, reply.body, start);
+    }
     if (err == OK) {
         *likely_bytes = (uint32_t)reply.body->size;
         err = call_reply_end(rpc->call);

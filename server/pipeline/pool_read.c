@@ -110,6 +110,9 @@ static enum err read_in_snapshot(struct rpc *rpc)
         err = rpc->handler->read(&rpc->service, txn, rpc->request, rpc->prepared, &reply);
     }
     store_abort(txn);
+    if (err == OK) {
+        err = rpc_redact(rpc, &rpc->pool_answer, 0);
+    }
     return err == OK && !buffer_ok(&rpc->pool_answer) ? ERR_MEMORY : err;
 }
 

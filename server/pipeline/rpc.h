@@ -68,6 +68,8 @@ struct rpc {
     struct rpc *queue_next; /* in the queue that `queue` names */
     struct rpc *queue_previous;
     unsigned turn_messages; /* sent in this turn */
+    struct buffer *stream_body; /* the call's, with the message that is being written */
+    size_t stream_start; /* of that message in it */
     bool started; /* X_start succeeded: X_stopped is due */
     bool wants_events; /* stream_wait_for_events was called in this turn */
     bool is_finished; /* stream_finish was called in this turn */
@@ -130,6 +132,8 @@ MUST_CHECK enum err rpc_authenticate(struct rpc *rpc);
 bool rpc_has_expired(const struct rpc *rpc);
 /* Ends the call with a status made of `result` and the fault. Nothing touches the rpc after it. */
 void rpc_finish(struct rpc *rpc, enum err result);
+/* Takes out of a reply, which `body` has from `start` on, what the caller's role may not see. */
+MUST_CHECK enum err rpc_redact(const struct rpc *rpc, struct buffer *body, size_t start);
 /* The stage is over (on the loop): into the transaction. */
 void rpc_continue(struct rpc *rpc, enum err result);
 /* The kept read transaction, with a snapshot that has all that was committed when it is asked for: the

@@ -336,15 +336,20 @@ bool stream_wants(const struct stream *stream)
 
 struct reply stream_reply_begin(struct stream *stream, size_t likely_bytes)
 {
-    return (struct reply){call_reply_begin(rpc_of(stream)->call, likely_bytes)};
+    struct rpc *rpc = rpc_of(stream);
+
+    rpc->stream_body = call_reply_begin(rpc->call, likely_bytes);
+    rpc->stream_start = rpc->stream_body->size;
+    return (struct reply){rpc->stream_body};
 }
 
 enum err stream_reply_end(struct stream *stream)
 {
     struct rpc *rpc = rpc_of(stream);
+    enum err err = rpc_redact(rpc, rpc->stream_body, rpc->stream_start);
 
     rpc->turn_messages++;
-    return call_reply_end(rpc->call);
+    return err != OK ? err : call_reply_end(rpc->call);
 }
 
 void stream_wait_for_events(struct stream *stream)

@@ -1,6 +1,6 @@
 /*
  * event_service.c: EventService/GetEvent and ListEvents: the log as it was written. Watching it
- * is watch_events.c. A VIEWER gets envelope and facts, never content.
+ * is watch_events.c.
  */
 #include "server/api/events/event_wire.h"
 #include "server/pipeline/page_token.h"
@@ -12,11 +12,6 @@
 #include <errata/v1/event.fields.h>
 #include <errata/v1/event_service.fields.h>
 #include <errata/v1/event_service.handlers.h>
-
-static bool sees_content(const struct service *service)
-{
-    return service->principal->role != ROLE_VIEWER;
-}
 
 /* One message for every id that is not there, whosever it may be. */
 static enum err say_no_event(const struct service *service)
@@ -60,8 +55,7 @@ enum err event_service_get_event_read(struct service *service, struct store_txn 
     if (err != OK) {
         return err;
     }
-    return event_wire_put(service->ctx->arena, reply->body, GET_EVENT_RESPONSE_EVENT_FIELD, &event,
-                          sees_content(service));
+    return event_wire_put(service->ctx->arena, reply->body, GET_EVENT_RESPONSE_EVENT_FIELD, &event);
 }
 
 /* A list under way. */
@@ -114,8 +108,8 @@ static enum err examine(struct list *list, uint64_t seq)
     if (!is_wanted(list, &event)) {
         return OK;
     }
-    err = event_wire_put(service->ctx->arena, list->body, LIST_EVENTS_RESPONSE_EVENTS_FIELD, &event,
-                         sees_content(service));
+    err =
+        event_wire_put(service->ctx->arena, list->body, LIST_EVENTS_RESPONSE_EVENTS_FIELD, &event);
     if (err == OK && list->count > 0 && list->body->size > PAGE_BYTES_MAX) {
         list->body->size = before;
         list->overflows = true;

@@ -101,7 +101,7 @@ static enum err fill_envelope(struct arena *arena, const struct event *event,
 
 /* The payload's message: facts and content are two runs that together are the message; of a document,
  * the message within it. A token's hash is left out. */
-static enum err read_payload(struct arena *arena, const struct event *event, bool with_content,
+static enum err read_payload(struct arena *arena, const struct event *event,
                              struct slice *ret_payload)
 {
     struct document_ingested_view ingested;
@@ -111,7 +111,7 @@ static enum err read_payload(struct arena *arena, const struct event *event, boo
     if (event->kind == EVENT_TOKEN_CREATED) {
         return admin_public_facts(event, ret_payload);
     }
-    if (!with_content || event->content.size == 0) {
+    if (event->content.size == 0) {
         *ret_payload = event->facts;
         return OK;
     }
@@ -166,14 +166,14 @@ static enum err set_payload(enum event_kind_number kind, struct slice payload,
 }
 
 enum err event_wire_put(struct arena *arena, struct buffer *body, uint32_t field,
-                        const struct event *event, bool with_content)
+                        const struct event *event)
 {
     struct event_view view;
     struct slice payload = {NULL, 0};
     enum err err = fill_envelope(arena, event, &view);
 
     if (err == OK) {
-        err = read_payload(arena, event, with_content, &payload);
+        err = read_payload(arena, event, &payload);
     }
     if (err == OK) {
         err = set_payload(event->kind, payload, &view);

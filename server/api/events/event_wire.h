@@ -8,10 +8,10 @@
 #include "store/base/buffer.h"
 #include "store/log.h"
 
-/* Appends the event as field `field` of the message around it, without its content where
- * `with_content` is false. ERR_CORRUPT for stored facts that do not decode. */
+/* Appends the event as field `field` of the message around it. ERR_CORRUPT for stored facts that do not
+ * decode. */
 MUST_CHECK enum err event_wire_put(struct arena *arena, struct buffer *body, uint32_t field,
-                                   const struct event *event, bool with_content);
+                                   const struct event *event);
 /* The kind of subject of a word of the contract; false where it has no such word. */
 bool event_wire_find_subject(struct slice name, enum subject_kind *ret_kind);
 

@@ -17,7 +17,6 @@
 struct watch {
     uint64_t next_seq; /* 0: what is recorded from now on */
     uint64_t kinds; /* bit (1 << number); 0: all */
-    bool with_content; /* not for a VIEWER */
 };
 
 enum err event_service_watch_events_start(struct service *service,
@@ -30,7 +29,6 @@ enum err event_service_watch_events_start(struct service *service,
         return ERR_MEMORY;
     }
     watch->next_seq = request->from_seq;
-    watch->with_content = service->principal->role != ROLE_VIEWER;
     for (size_t i = 0; i < request->n_kinds; i++) {
         enum event_kind kind = EVENT_KIND_UNSPECIFIED;
 
@@ -47,12 +45,12 @@ enum err event_service_watch_events_start(struct service *service,
     return OK;
 }
 
-static enum err send_event(struct service *service, struct stream *stream, bool with_content,
+static enum err send_event(struct service *service, struct stream *stream,
                            const struct event *event)
 {
     struct reply reply = stream_reply_begin(stream, event->facts.size + event->content.size + 256);
-    enum err err = event_wire_put(service->ctx->arena, reply.body,
-                                  WATCH_EVENTS_RESPONSE_EVENT_FIELD, event, with_content);
+    enum err err =
+        event_wire_put(service->ctx->arena, reply.body, WATCH_EVENTS_RESPONSE_EVENT_FIELD, event);
 
     return err != OK ? err : stream_reply_end(stream);
 }
@@ -83,7 +81,7 @@ enum err event_service_watch_events_writable(struct service *service, struct sto
             return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
         }
         if (watch->kinds == 0 || (watch->kinds >> event.kind & 1) != 0) {
-            err = send_event(service, stream, watch->with_content, &event);
+            err = send_event(service, stream, &event);
             if (err != OK) {
                 return err;
             }

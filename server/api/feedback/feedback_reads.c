@@ -16,11 +16,6 @@
 /* A list's place in a page token: three numbers. */
 #define PLACE_BYTES 24
 
-static enum list_detail detail_for(const struct service *service)
-{
-    return service->principal->role == ROLE_VIEWER ? LIST_FACTS : LIST_WITH_DIFF;
-}
-
 enum err
 feedback_service_get_feedback_event_read(struct service *service, struct store_txn *txn,
                                          const Errata__V1__GetFeedbackEventRequest *request,
@@ -47,7 +42,7 @@ feedback_service_get_feedback_event_read(struct service *service, struct store_t
         return err;
     }
     return list_append_event(service->ctx, GET_FEEDBACK_EVENT_RESPONSE_EVENT_FIELD, &event,
-                             detail_for(service), reply->body);
+                             LIST_WITH_DIFF, reply->body);
 }
 
 /* The first microsecond that is not before the time: events stand at whole ones. */
@@ -144,7 +139,7 @@ feedback_service_list_feedback_events_read(struct service *service, struct store
         .filter = &filter,
         .org = service->principal->org,
         .page_size = (uint32_t)page_size_of(request->page_size),
-        .detail = detail_for(service),
+        .detail = LIST_WITH_DIFF,
     };
     bool more = false;
     enum err err = read_filter(service, request, &filter);

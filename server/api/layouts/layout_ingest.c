@@ -178,7 +178,7 @@ static enum err store(struct service *service, struct store_txn *txn, void *prep
 
 static enum err answer(struct store_txn *txn, const struct work_result *result, struct reply *reply)
 {
-    const struct document_detail detail = {.content = true};
+    const struct document_detail detail = {.first_page_alone = false};
     struct document_view document;
     struct slice profile = {NULL, 0};
     struct event event;

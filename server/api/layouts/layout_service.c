@@ -14,11 +14,6 @@
 #include <errata/v1/layout_service.fields.h>
 #include <errata/v1/layout_service.handlers.h>
 
-static bool sees_content(const struct service *service)
-{
-    return service->principal->role != ROLE_VIEWER;
-}
-
 static enum err find_document(const struct service *service, struct store_txn *txn,
                               const Errata__V1__GetDocumentRequest *request,
                               struct event *ret_event)
@@ -43,7 +38,7 @@ enum err layout_service_get_document_read(struct service *service, struct store_
                                           const Errata__V1__GetDocumentRequest *request,
                                           void *prepared, struct reply *reply)
 {
-    const struct document_detail detail = {.content = sees_content(service)};
+    const struct document_detail detail = {.first_page_alone = false};
     struct document_view document;
     struct event event;
     enum err err = find_document(service, txn, request, &event);
@@ -71,7 +66,6 @@ enum err layout_service_list_documents_read(struct service *service, struct stor
         .org = service->principal->org,
         .layout_fingerprint = slice_text(request->layout_fingerprint),
         .page_size = (uint32_t)page_size_of(request->page_size),
-        .content = sees_content(service),
     };
     struct sha256_digest filter;
     bool more = false;

@@ -89,7 +89,6 @@ prompt_service_get_prompt_template_read(struct service *service, struct store_tx
         .version = request->version,
         .as_of_seq = UINT64_MAX,
     };
-    bool sees_content = service->principal->role != ROLE_VIEWER;
     struct prompt_template template;
     enum err err = prompt_template_find(service->ctx, txn, &query, &template);
 
@@ -98,7 +97,7 @@ prompt_service_get_prompt_template_read(struct service *service, struct store_tx
         return err;
     }
     prompt_template_append(reply->body, GET_PROMPT_TEMPLATE_RESPONSE_PROMPT_TEMPLATE_FIELD,
-                           &template, sees_content ? PROMPT_TEMPLATE_WHOLE : PROMPT_TEMPLATE_FACTS);
+                           &template, PROMPT_TEMPLATE_WHOLE);
     return buffer_ok(reply->body) ? OK : ERR_MEMORY;
 }
 
@@ -108,12 +107,11 @@ prompt_service_list_prompt_templates_read(struct service *service, struct store_
                                           void *prepared, struct reply *reply)
 {
     Errata__V1__ListPromptTemplatesRequest bound = *request;
-    bool sees_content = service->principal->role != ROLE_VIEWER;
     struct prompt_template_list list = {
         .org = service->principal->org,
         .name = slice_text(request->name),
         .page_size = (uint32_t)page_size_of(request->page_size),
-        .detail = sees_content ? PROMPT_TEMPLATE_COMMENT : PROMPT_TEMPLATE_FACTS,
+        .detail = PROMPT_TEMPLATE_COMMENT,
     };
     struct sha256_digest filter;
     bool more = false;

@@ -33,7 +33,7 @@ struct list_walk {
 enum err list_append_event(struct ctx *ctx, uint32_t field, const struct event *event,
                            enum list_detail detail, struct buffer *body)
 {
-    struct slice content = detail == LIST_FACTS ? slice_of(NULL, 0) : event->content;
+    struct slice content = event->content;
     struct feedback_event_view view;
     struct buffer diff = {0};
     enum err err = OK;

@@ -16,7 +16,6 @@
 
 /* How much of an event is answered. */
 enum list_detail {
-    LIST_FACTS, /* for those who may not see content */
     LIST_STORED, /* facts and content */
     LIST_WITH_DIFF /* and the diff made from them */
 };

@@ -102,7 +102,7 @@ enum err document_of_event(const struct event *event, struct document_detail det
     struct slice page = {NULL, 0};
     enum err err = document_facts_read(event->facts, &facts);
 
-    if (err == OK && detail.content) {
+    if (err == OK) {
         err = document_facts_snippet(event->content, &facts.document.input_snippet);
     }
     if (err != OK) {
@@ -150,7 +150,7 @@ enum err document_ingested_of_event(struct arena *arena, const struct event *eve
 static enum err take_row(struct store_txn *txn, const struct document_list *list, struct slice key,
                          struct buffer *body)
 {
-    const struct document_detail detail = {.content = list->content, .first_page_alone = true};
+    const struct document_detail detail = {.first_page_alone = true};
     struct event event;
     struct document_view document;
     int64_t created_at_us = 0;

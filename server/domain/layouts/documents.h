@@ -52,7 +52,6 @@ MUST_CHECK enum err document_read_by_id(struct store_txn *txn, struct org_id org
 
 /* How much of a document is answered. */
 struct document_detail {
-    bool content; /* with what a VIEWER may not see */
     bool first_page_alone; /* of page_dimensions */
 };
 
@@ -70,7 +69,6 @@ struct document_list {
     struct org_id org;
     struct slice layout_fingerprint; /* empty: of all layouts, and of none */
     uint32_t page_size; /* from 1 */
-    bool content;
     struct slice after; /* `last` of the page before; empty: the first page */
     struct key last; /* where this page ended */
 };

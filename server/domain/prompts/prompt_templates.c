@@ -267,9 +267,6 @@ void prompt_template_append(struct buffer *body, uint32_t field,
     if (detail != PROMPT_TEMPLATE_WHOLE) {
         view.text = slice_of(NULL, 0);
     }
-    if (detail == PROMPT_TEMPLATE_FACTS) {
-        view.comment = slice_of(NULL, 0);
-    }
     prompt_template_view_put(&view, field, body);
 }
 

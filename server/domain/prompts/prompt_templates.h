@@ -53,7 +53,6 @@ MUST_CHECK enum err prompt_template_find(struct ctx *ctx, struct store_txn *txn,
                                          struct prompt_template *ret_template);
 
 enum prompt_template_detail {
-    PROMPT_TEMPLATE_FACTS, /* nothing that people wrote */
     PROMPT_TEMPLATE_COMMENT, /* without its text */
     PROMPT_TEMPLATE_WHOLE
 };

@@ -510,7 +510,7 @@ static void test_lists_pass_over_documents(void **state)
             struct list_page page = {.filter = &filter,
                                      .org = model.world.org,
                                      .page_size = 1 + draw(&model.world, 9),
-                                     .detail = LIST_FACTS};
+                                     .detail = LIST_STORED};
             uint64_t seq = model.count;
             bool more = true;
 
@@ -529,7 +529,7 @@ static void test_many_documents(void **state)
 {
     struct capture_input input = {.event_type = FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED};
     struct list_filter filter = {.start_us = INT64_MIN, .end_us = INT64_MAX};
-    struct list_page page = {.filter = &filter, .page_size = 9, .detail = LIST_FACTS};
+    struct list_page page = {.filter = &filter, .page_size = 9, .detail = LIST_STORED};
     struct store_txn *txn = NULL;
     struct model model;
     bool more = false;

@@ -392,7 +392,7 @@ static struct slice answered_list(struct model *model, const struct list_filter 
                                   uint32_t page_size)
 {
     struct list_page page = {
-        .filter = filter, .org = model->world.org, .page_size = page_size, .detail = LIST_FACTS};
+        .filter = filter, .org = model->world.org, .page_size = page_size, .detail = LIST_STORED};
     struct buffer told;
     bool more = true;
 

@@ -59,7 +59,8 @@ static void check_list(struct store_world *world, struct document_list *list, un
             expected = document_before(layout, expected);
             (void)snprintf(name, sizeof(name), "document-%02u", expected);
             assert_string_equal(page->documents[i]->document_id, name);
-            assert_string_equal(page->documents[i]->input_snippet, "");
+            assert_string_equal(page->documents[i]->input_snippet,
+                                "Invoice 7\nBohrer 12 St\xc3\xbc\x63k\n");
         }
         errata__v1__list_documents_response__free_unpacked(page, NULL);
     }
@@ -96,7 +97,7 @@ static void test_documents_in_pages(void **state)
 static void test_large_documents(void **state)
 {
     struct store_world *world = *state;
-    struct document_list list = {.org = paper_org(), .page_size = 1000, .content = true};
+    struct document_list list = {.org = paper_org(), .page_size = 1000};
     static struct document_page pages[5000];
     static char text[4500];
     size_t count = 0;

@@ -85,7 +85,7 @@ uint64_t paper_last_seq(struct store_world *world)
 
 Errata__V1__IngestDocumentResponse *paper_answer(struct store_world *world, uint64_t seq)
 {
-    const struct document_detail detail = {.content = true};
+    const struct document_detail detail = {.first_page_alone = false};
     struct store_txn *txn = begin_read(world);
     Errata__V1__IngestDocumentResponse *answer = NULL;
     struct document_view document;

@@ -9,7 +9,7 @@
 
 /* gRPC's status codes. */
 enum client_code {
-#define STATUS(name, number) CLIENT_CODE_##name = number,
+#define STATUS(name, number) CLIENT_CODE_##name = (number),
 #include "store/base/status_codes.def"
 #undef STATUS
 };

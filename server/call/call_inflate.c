@@ -253,18 +253,22 @@ static enum err call_inflate_small(struct call_core *core, struct slice packed, 
 
     if (line->inflater == NULL) {
         err = gzip_inflater_new(&line->inflater);
+        if (err != OK) {
+            return err;
+        }
     }
-    if (err == OK) {
-        gzip_inflater_begin(line->inflater, packed);
-    }
-    while (err == OK && !*ret_ended && size < room) {
+    gzip_inflater_begin(line->inflater, packed);
+    while (!*ret_ended && size < room) {
         size_t made = 0;
 
         err = gzip_inflater_step(line->inflater, line->small + size, room - size, &made, ret_ended);
+        if (err != OK) {
+            return err;
+        }
         size += made;
     }
     *ret_bytes = size;
-    return err;
+    return OK;
 }
 
 /* True where the message was taken, or refused. */

@@ -194,7 +194,8 @@ void call_note_progress(struct call_core *core, size_t bytes)
     }
 }
 
-void call_take_end(struct call_core *core)
+/* The services hear of the end. */
+static void call_end_input(struct call_core *core)
 {
     struct call_input *input = &core->input;
 
@@ -215,6 +216,29 @@ void call_take_end(struct call_core *core)
         call_deliver(core, input->first);
     }
     call_deliver_end(core);
+}
+
+void call_take_end(struct call_core *core)
+{
+    core->end_taken = true;
+    if (core->started && core->share != NULL && method_has_one_request(core->call.method) &&
+        call_share_is_full(core->server, core->share)) {
+        call_share_wait(core);
+        return;
+    }
+    call_end_input(core);
+}
+
+bool call_share_go_on(struct call_server *server, struct call_share *share)
+{
+    struct call_core *core = share->waiting;
+
+    if (core == NULL || call_share_is_full(server, share)) {
+        return false;
+    }
+    call_share_leave(core);
+    call_end_input(core);
+    return share->waiting != NULL;
 }
 
 void call_hold_bytes(struct call_core *core, struct slice bytes)

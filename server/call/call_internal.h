@@ -27,6 +27,11 @@ void call_server_check_bodies(struct call_server *server, int64_t now_us);
 /* call_share.c: replies that wait, counted for the connection and the server. */
 void call_share_add(struct call_core *core, size_t bytes);
 void call_share_take(struct call_core *core, size_t bytes);
+/* Too much waits for the peer: whole requests are to wait too. */
+bool call_share_is_full(const struct call_server *server, const struct call_share *share);
+void call_share_wait(struct call_core *core);
+/* Waits no more, if it did. */
+void call_share_leave(struct call_core *core);
 
 /* call_input.c */
 /* A whole message, as it was sent: for the services now, or at the request's end. */

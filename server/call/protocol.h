@@ -172,7 +172,6 @@ struct call_core {
     bool request_end; /* the request is whole, though some of it may be held */
     bool end_taken; /* so was its end: the services hear of it now, or after `share_waits` */
     bool message_held; /* the services work on a streamed message elsewhere: the next one waits */
-    bool responded; /* the answer's head was handed to the protocol */
     struct call_input input;
     struct call_inflation inflation;
     struct buffer held; /* request bytes that wait: output is above the mark, or call_input_waits */
@@ -266,7 +265,8 @@ static inline bool call_message_is_whole(const struct call_core *core)
 void call_take_whole_message(struct call_core *core);
 /* So many bytes of the request were taken: a slow one has brought something. */
 void call_note_progress(struct call_core *core, size_t bytes);
-/* The request ended behind the bytes taken. */
+/* Takes the request's end: the services hear of it now, or once enough of the connection's answers were
+ * read (call_share_go_on). */
 void call_take_end(struct call_core *core);
 /* Bytes of the request are not taken until `go_on`: a message of it is not done with. */
 static inline bool call_input_waits(const struct call_core *core)
@@ -278,17 +278,19 @@ static inline bool call_input_stopped(const struct call_core *core)
 {
     return core->ended || core->full || call_input_waits(core);
 }
+/* The request's end has come, and all bytes before it were taken; call_take_end is due, once. */
+static inline bool call_end_is_due(const struct call_core *core)
+{
+    return core->request_end && !core->end_taken && core->held.size == 0 && !call_input_waits(core);
+}
 /* Keeps bytes that can't be taken now, behind those that wait already. */
 void call_hold_bytes(struct call_core *core, struct slice bytes);
 /* So many of the bytes that wait were taken. */
 void call_drop_held(struct call_core *core, size_t bytes);
 
-/* call_share.c: what a connection's calls have waiting for its peer. */
-/* Too much: whole requests are to wait too. */
-bool call_share_is_full(const struct call_server *server, const struct call_share *share);
-void call_share_wait(struct call_core *core);
-/* Waits no more, if it did. */
-void call_share_leave(struct call_core *core);
+/* Some of the connection's answers were read: takes the end of the oldest request that waits for that, if
+ * enough were. True where more wait: it is to be called again, at another turn. */
+MUST_CHECK bool call_share_go_on(struct call_server *server, struct call_share *share);
 
 /* Output side: the queued replies as one run of bytes, each with its head. */
 size_t call_output_ready(const struct call_core *core, size_t max, bool *ret_end);

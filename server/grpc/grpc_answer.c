@@ -126,7 +126,7 @@ static void grpc_respond_with_body(struct call_core *core)
     struct grpc_block block;
 
     block.count = 0;
-    core->responded = true;
+    grpc_call_of(core)->responded = true;
     grpc_add_head(&block, core);
     if (call_compresses(core)) {
         grpc_block_add(&block, &grpc_gzip_field);
@@ -139,7 +139,7 @@ static void grpc_respond_trailers_only(struct call_core *core)
     struct grpc_block block;
 
     block.count = 0;
-    core->responded = true;
+    grpc_call_of(core)->responded = true;
     grpc_add_head(&block, core);
     grpc_add_status(&block, core);
     h2_stream_respond(grpc_stream_of(core), block.fields, block.count, false);
@@ -164,7 +164,7 @@ static void grpc_on_replies(struct call_core *core)
     if (core->full) {
         h2_stream_want_drained(stream);
     }
-    if (core->responded) {
+    if (grpc_call_of(core)->responded) {
         h2_stream_resume(stream);
     } else {
         grpc_respond_with_body(core);
@@ -178,7 +178,7 @@ static void grpc_on_finished(struct call_core *core)
     if (stream == NULL) {
         return;
     }
-    if (core->responded) {
+    if (grpc_call_of(core)->responded) {
         h2_stream_resume(stream);
     } else if (core->pieces != NULL || core->leading_count > 0) {
         /* Leading metadata stays in front, also of no reply: clients tell it from trailing. */
@@ -195,7 +195,7 @@ static void grpc_on_expired(struct call_core *core)
     if (stream == NULL) {
         return;
     }
-    if (!call_output_drop(core) || (core->responded && h2_stream_blocked(stream))) {
+    if (!call_output_drop(core) || (grpc_call_of(core)->responded && h2_stream_blocked(stream))) {
         /* A message is in the middle, or trailers would wait for the peer's window. */
         h2_stream_reset(stream, H2_CANCEL);
         return;

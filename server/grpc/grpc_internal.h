@@ -52,6 +52,7 @@ struct grpc_call {
     bool is_head;
     bool timeout_is_bad;
     bool no_memory;
+    bool responded; /* the answer's head was handed to HTTP/2 */
     uint8_t prefix_bytes; /* so far */
     uint8_t prefix[GRPC_PREFIX_BYTES];
     int64_t timeout_us; /* INT64_MAX: none */

@@ -138,7 +138,7 @@ static void grpc_answer_http(struct call_core *core, const struct h2_field *fiel
 {
     core->server->stats.calls_refused++;
     core->ended = true;
-    core->responded = true;
+    grpc_call_of(core)->responded = true;
     h2_stream_respond_text(grpc_stream_of(core), fields, count,
                            grpc_call_of(core)->is_head ? slice_of(NULL, 0) : slice_text(text));
 }

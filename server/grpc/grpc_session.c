@@ -76,18 +76,6 @@ static void grpc_on_data(void *user, struct h2_stream *stream, struct slice byte
     }
 }
 
-/* The request's end, once all of it was taken. */
-static void grpc_take_end(struct call_core *core)
-{
-    core->end_taken = true;
-    if (core->started && method_has_one_request(core->call.method) &&
-        call_share_is_full(core->server, core->share)) {
-        call_share_wait(core);
-        return;
-    }
-    call_take_end(core);
-}
-
 static void grpc_on_request_end(void *user, struct h2_stream *stream)
 {
     struct call_core *core = h2_stream_user(stream);
@@ -97,24 +85,8 @@ static void grpc_on_request_end(void *user, struct h2_stream *stream)
         return;
     }
     core->request_end = true;
-    if (core->held.size == 0 && !call_input_waits(core)) {
-        grpc_take_end(core);
-    }
-}
-
-/* A request that waited for answers to be read, where enough of them were. */
-static void grpc_take_waiting(struct grpc_session *session)
-{
-    struct call_share *share = &session->share;
-    struct call_core *core = share->waiting;
-
-    if (core == NULL || call_share_is_full(session->server, share)) {
-        return;
-    }
-    call_share_leave(core);
-    call_take_end(core);
-    if (share->waiting != NULL) {
-        session->link->wake(session->link); /* the next one's turn */
+    if (call_end_is_due(core)) {
+        call_take_end(core);
     }
 }
 
@@ -158,8 +130,8 @@ void grpc_take_held(struct call_core *core)
     if (core->held.size > 0 && !core->full) {
         grpc_take_held_bytes(core, stream);
     }
-    if (core->held.size == 0 && core->request_end && !core->end_taken && !call_input_waits(core)) {
-        grpc_take_end(core);
+    if (call_end_is_due(core)) {
+        call_take_end(core);
     }
 }
 
@@ -255,7 +227,9 @@ static size_t grpc_drain(void *user, uint8_t *to, size_t size)
     struct grpc_session *session = user;
 
     size = h2_conn_drain(session->conn, to, size);
-    grpc_take_waiting(session);
+    if (call_share_go_on(session->server, &session->share)) {
+        session->link->wake(session->link); /* the next one's turn */
+    }
     return size;
 }
 

@@ -15,7 +15,7 @@
 
 /* How a call ends: the second column of errors.def. */
 enum grpc_code {
-#define STATUS(name, number) GRPC_##name = number,
+#define STATUS(name, number) GRPC_##name = (number),
 #include "store/base/status_codes.def"
 #undef STATUS
 };

@@ -55,7 +55,7 @@ static void on_go_on(struct call_core *core)
         call_drop_held(core, held.size);
         take(plain, held);
     }
-    if (plain->request_end && core->held.size == 0 && !call_input_waits(core)) {
+    if (call_end_is_due(core)) {
         call_take_end(core);
     }
 }
@@ -83,7 +83,6 @@ static void take_field(struct plain_call *plain, struct slice line)
     struct slice name = line;
 
     if (colon == NULL) {
-        plain->bad = true;
         call_refuse_err(plain->core, ERR_MALFORMED, "a field without a colon");
         return;
     }
@@ -173,9 +172,8 @@ void plain_feed(struct plain_call *plain, struct slice bytes)
 
 void plain_end(struct plain_call *plain)
 {
-    plain->request_end = true;
     plain->core->request_end = true;
-    if (plain->core->held.size == 0 && !call_input_waits(plain->core)) {
+    if (call_end_is_due(plain->core)) {
         call_take_end(plain->core);
     }
 }

@@ -22,8 +22,6 @@ struct plain_call {
     size_t line_bytes;
     bool has_path;
     bool in_message;
-    bool request_end;
-    bool bad; /* the request can't be read any further */
     bool ended; /* the status came */
     enum grpc_code code;
     struct slice message;

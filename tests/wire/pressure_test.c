@@ -2,7 +2,7 @@
  * pressure_test.c: the edges of the limits that hold while much of a server is taken: calls of one
  * connection beside those of others, and answers that wait to be read.
  */
-#include "server/call/protocol.h"
+#include "server/call/call_internal.h"
 #include "tests/wire/wire.h"
 
 /* Opens calls that are held, from stream `first` on. */

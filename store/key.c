@@ -79,6 +79,12 @@ void key_put_newest_first(struct key *key, int64_t time_us, uint64_t seq)
     key_put_be64(key, ~seq);
 }
 
+void key_put_oldest_first(struct key *key, int64_t time_us, uint64_t seq)
+{
+    key_put_be64(key, ~key_invert_time(time_us));
+    key_put_be64(key, seq);
+}
+
 void key_put_hash(struct key *key, struct slice text)
 {
     struct sha256_digest digest = sha256(text);

@@ -58,6 +58,8 @@ void key_put_newest_first(struct key *key, int64_t time_us, uint64_t seq);
 /* A number whose order is newest first; the sign bit is turned, so that times before 1970 sort too. */
 uint64_t key_invert_time(int64_t time_us);
 
+/* As many bytes in the order of time and seq. */
+void key_put_oldest_first(struct key *key, int64_t time_us, uint64_t seq);
 /* Reads the end that key_put_newest_first wrote. ERR_CORRUPT for a key that is too short. */
 MUST_CHECK enum err key_read_newest_first(struct slice key, int64_t *ret_time_us,
                                           uint64_t *ret_seq);

@@ -19,7 +19,7 @@
 #include <stdatomic.h>
 
 /* The format of what is stored: keys, records, and what apply makes of events. */
-#define STORE_FORMAT_VERSION 3
+#define STORE_FORMAT_VERSION 4
 /* Logs of this format and of those behind it can be replayed, so their tables can be made anew. */
 #define STORE_FORMAT_OLDEST 2
 

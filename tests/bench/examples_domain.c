@@ -92,12 +92,13 @@ static void walk_only(struct bench *bench, struct store_txn *txn, struct slice l
 {
     struct key_fingerprint fingerprint = key_fingerprint_of(layout);
     struct key prefix = key_layout_prefix(bench->org, &fingerprint);
+    struct key head = key_layout_head(bench->org, &fingerprint);
     struct store_cursor cursor;
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
 
     must("cursor", store_cursor_init(&cursor, txn, TABLE_EXAMPLE, key_slice(&prefix),
-                                     slice_of(NULL, 0), STORE_ASCENDING));
+                                     key_slice(&head), STORE_DESCENDING));
     for (unsigned i = 0; i < LIMIT + 1; i++) {
         must("next", store_cursor_next(&cursor, &key, &value));
         bench->answer_bytes += value.size;

@@ -28,6 +28,7 @@
 struct layout {
     struct org_id org;
     struct key prefix;
+    struct key head; /* of Errata's cluster */
     char name[LAYOUT_NAME_BYTES + 11]; /* the format's longest */
 };
 
@@ -78,12 +79,14 @@ static size_t copy(struct bench *bench, size_t used, const void *data, size_t si
     return used + size;
 }
 
-/* The newest rows by LMDB alone. In Errata's cluster the head row comes first and is passed over; of
- * its rows half is copied: an example is about half of its row, its piece of prompt the other. */
+/* The newest rows by LMDB alone. Errata's cluster is walked backwards from its last row, the head, which is passed
+ * over. */
 static size_t walk_raw(struct bench *bench, struct store *store, const struct layout *layout,
                        bool head)
 {
-    MDB_val key = {layout->prefix.size, (void *)(uintptr_t)layout->prefix.bytes};
+    const struct key *start = head ? &layout->head : &layout->prefix;
+    MDB_cursor_op step = head ? MDB_PREV : MDB_NEXT;
+    MDB_val key = {start->size, (void *)(uintptr_t)start->bytes};
     MDB_val value = {0, NULL};
     size_t used = 0;
     unsigned rows = 0;
@@ -93,13 +96,13 @@ static size_t walk_raw(struct bench *bench, struct store *store, const struct la
     CHK(mdb_cursor_renew(store->raw_txn, store->raw_cursor));
     code = mdb_cursor_get(store->raw_cursor, &key, &value, MDB_SET_RANGE);
     if (head && code == MDB_SUCCESS) {
-        code = mdb_cursor_get(store->raw_cursor, &key, &value, MDB_NEXT);
+        code = mdb_cursor_get(store->raw_cursor, &key, &value, step);
     }
     while (code == MDB_SUCCESS && rows < LIMIT &&
            memcmp(key.mv_data, layout->prefix.bytes, PREFIX_BYTES) == 0) {
-        used = copy(bench, used, value.mv_data, head ? value.mv_size / 2 : value.mv_size);
+        used = copy(bench, used, value.mv_data, value.mv_size);
         if (++rows < LIMIT) {
-            code = mdb_cursor_get(store->raw_cursor, &key, &value, MDB_NEXT);
+            code = mdb_cursor_get(store->raw_cursor, &key, &value, step);
         }
     }
     mdb_txn_reset(store->raw_txn);
@@ -286,6 +289,7 @@ static void open_store(struct bench *bench, struct store *store, const char *fol
         fingerprint = key_fingerprint_of(slice_text(layout->name));
         layout->org = orgs[i / layouts];
         layout->prefix = key_layout_prefix(layout->org, &fingerprint);
+        layout->head = key_layout_head(layout->org, &fingerprint);
     }
     store->env = ((struct lmdb_backend *)store->backend)->env;
     open_cursor(store, ((struct lmdb_backend *)store->backend)->tables[TABLE_EXAMPLE]);

@@ -58,21 +58,31 @@ def answers_of(client, wanted):
     }
 
 
-class Version2(unittest.TestCase):
-    """Captures of every type, some of them backfilled, supersessions, more examples than a head has
-    marks, documents, and organisations and tokens, one of them revoked."""
+FORMAT = 4  # of the programs under test
 
-    FOLDER = os.path.join(STORES, "v2")
+
+class Upgrade:
+    """What is asked of each earlier format."""
+
+    VERSION = 0
+
+    @property
+    def folder(self):
+        return os.path.join(STORES, f"v{self.VERSION}")
+
+    @property
+    def announced(self):
+        return f"has format version {self.VERSION}, this program's is {FORMAT}"
 
     def setUp(self):
         self.data = tempfile.mkdtemp(prefix="errata-test-")
         self.addCleanup(shutil.rmtree, self.data, ignore_errors=True)
         os.mkdir(os.path.join(self.data, "db"), 0o700)
-        with gzip.open(os.path.join(self.FOLDER, "data.mdb.gz")) as packed, \
+        with gzip.open(os.path.join(self.folder, "data.mdb.gz")) as packed, \
                 open(os.path.join(self.data, "db", "data.mdb"), "wb") as f:
             shutil.copyfileobj(packed, f)
-        shutil.copy(os.path.join(self.FOLDER, "admin.token"), self.data)
-        with open(os.path.join(self.FOLDER, "answers.json"), encoding="utf-8") as f:
+        shutil.copy(os.path.join(self.folder, "admin.token"), self.data)
+        with open(os.path.join(self.folder, "answers.json"), encoding="utf-8") as f:
             self.answers = json.load(f)
         self.server = Server(data=self.data)
         self.addCleanup(self.server.close)
@@ -97,7 +107,7 @@ class Version2(unittest.TestCase):
         self.check_answers()
         events = sum(len(wanted["events"]) for wanted in self.answers["orgs"])
         log = self.server.read_log()
-        self.assertIn("has format version 2, this program's is 3", log)
+        self.assertIn(self.announced, log)
         self.assertRegex(log, r"the tables of \d+ organisations were made anew from \d+ events")
         own = self.server.client(self.answers["orgs"][0]["token"])
         self.addCleanup(own.close)
@@ -127,7 +137,7 @@ class Version2(unittest.TestCase):
         path, data = os.path.join(self.data, "backup"), os.path.join(self.data, "restored")
         with open(os.path.join(self.data, "db", "data.mdb"), "rb") as f:
             store = f.read()
-        file = b"errata-backup 1\n" + struct.pack(">IIQ32x", 2, 0, 1700000000 * 1000000) + store
+        file = b"errata-backup 1\n" + struct.pack(">IIQ32x", self.VERSION, 0, 1700000000 * 1000000) + store
         file += b"errata-backup .\n" + struct.pack(">Q8x", len(file) + 64)
         with open(path, "wb") as f:
             f.write(file + hashlib.sha256(file).digest())
@@ -135,14 +145,14 @@ class Version2(unittest.TestCase):
                               capture_output=True, text=True, timeout=SECONDS)
         self.assertEqual(done.returncode, 0, done)
         self.assertIn("2023-11-14T22:13:20Z", done.stdout)
-        self.assertIn("format version 2", done.stdout)
-        shutil.copy(os.path.join(self.FOLDER, "admin.token"), data)
+        self.assertIn(f"format version {self.VERSION}", done.stdout)
+        shutil.copy(os.path.join(self.folder, "admin.token"), data)
         self.server.close()
         self.data, self.server = data, Server(data=data)
         self.addCleanup(self.server.close)
         self.server.start()
         self.check_answers()
-        self.assertIn("has format version 2, this program's is 3", self.server.read_log())
+        self.assertIn(self.announced, self.server.read_log())
 
     def test_rebuild_takes_it_too(self):
         done = subprocess.run([os.path.join(BIN, "erratad"), "--rebuild", "--data", self.data],
@@ -151,6 +161,20 @@ class Version2(unittest.TestCase):
         self.server.start()
         self.check_answers()
         self.assertNotIn("format version", self.server.read_log())
+
+
+class Version2(Upgrade, unittest.TestCase):
+    """Captures of every type, some of them backfilled, supersessions, more examples than a head has
+    marks, documents, and organisations and tokens, one of them revoked."""
+
+    VERSION = 2
+
+
+class Version3(Upgrade, unittest.TestCase):
+    """The same store, rebuilt by a program of format 3, and extractions that cite examples, mappings, a
+    prompt template, and an example whose snippet and output the sanitiser changes."""
+
+    VERSION = 3
 
 
 if __name__ == "__main__":

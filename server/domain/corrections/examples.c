@@ -14,6 +14,7 @@
 #include "server/domain/layouts/documents.h"
 #include "server/domain/layouts/keys.h"
 #include "server/domain/layouts/records.h"
+#include "store/base/pack.h"
 #include "store/base/wire.h"
 
 #define CACHE_LINE_BYTES 64
@@ -28,7 +29,7 @@
 /* A chosen example: its hint is written after all examples. Slices die with the transaction. */
 struct chosen {
     struct slice example; /* wire bytes of an Example; its id stands first */
-    struct slice hint;
+    struct slice packed_hint; /* `example` is its dictionary */
     struct slice document_hash;
 };
 
@@ -127,7 +128,8 @@ static void write_example(const struct lookup *lookup, struct slice example, boo
 
 static void choose(struct lookup *lookup, const struct example_record *row)
 {
-    lookup->chosen[lookup->count] = (struct chosen){row->example, row->hint, row->document_hash};
+    lookup->chosen[lookup->count] =
+        (struct chosen){row->example, row->packed_hint, row->document_hash};
     lookup->artifacts[lookup->count] = (struct exposed_artifact){row->seq, 1, 0};
     memcpy(lookup->hint_hashes[lookup->count], row->hint_hash, KEY_HASH_BYTES);
     lookup->count++;
@@ -253,15 +255,16 @@ static enum err walk(struct lookup *lookup, struct store_cursor *cursor, struct 
     return err;
 }
 
-/* The head stands at the front of the cluster; without one there are no examples. */
-static enum err walk_newest(struct lookup *lookup, const struct key *prefix)
+/* The head is the cluster's last row; without one there are no examples. */
+static enum err walk_newest(struct lookup *lookup, const struct key_fingerprint *fingerprint,
+                            const struct key *prefix)
 {
-    const struct slice from_start = {NULL, 0};
+    struct key head = key_layout_head(lookup->query->org, fingerprint);
     struct store_cursor cursor;
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
     enum err err = store_cursor_init(&cursor, lookup->txn, TABLE_EXAMPLE, key_slice(prefix),
-                                     from_start, STORE_ASCENDING);
+                                     key_slice(&head), STORE_DESCENDING);
 
     if (err != OK) {
         return err;
@@ -288,7 +291,7 @@ static enum err walk_as_of(struct lookup *lookup, const struct key_fingerprint *
         return err == ERR_NOT_FOUND ? OK : err;
     }
     err = store_cursor_init(&cursor, lookup->txn, TABLE_EXAMPLE, key_slice(prefix),
-                            key_slice(&from), STORE_ASCENDING);
+                            key_slice(&from), STORE_DESCENDING);
     if (err != OK) {
         return err;
     }
@@ -297,24 +300,52 @@ static enum err walk_as_of(struct lookup *lookup, const struct key_fingerprint *
     return err;
 }
 
-/* How long the hints' array is: a bracket, and a comma or bracket behind each. */
-static size_t hints_bytes(const struct lookup *lookup)
+/* How long the hints' array is: a bracket, and a comma or bracket after each. */
+static enum err measure_hints(const struct lookup *lookup, size_t *ret_size)
 {
     size_t size = 1 + lookup->count;
 
     for (uint32_t i = 0; i < lookup->count; i++) {
-        size += lookup->chosen[i].hint.size;
+        size_t hint = 0;
+
+        if (!pack_read_size(lookup->chosen[i].packed_hint, &hint)) {
+            return ERR_CORRUPT;
+        }
+        size += hint;
     }
-    return size;
+    *ret_size = size;
+    return OK;
 }
 
-static void write_hints(const struct lookup *lookup, struct buffer *body)
+/* The array, into a buffer that has room for it. */
+static enum err write_hints(const struct lookup *lookup, struct buffer *body)
 {
     for (uint32_t i = 0; i < lookup->count; i++) {
+        const struct chosen *chosen = &lookup->chosen[i];
+        size_t size = 0;
+
         buffer_append_byte(body, i == 0 ? '[' : ',');
-        buffer_append(body, lookup->chosen[i].hint);
+        if (!pack_read_size(chosen->packed_hint, &size) ||
+            !pack_read(chosen->example, chosen->packed_hint, body->data + body->size)) {
+            return ERR_CORRUPT;
+        }
+        body->size += size;
     }
     buffer_append_byte(body, ']');
+    return OK;
+}
+
+/* The array as a field of the response. */
+static enum err write_hints_field(const struct lookup *lookup, struct buffer *body)
+{
+    size_t size = 0;
+    enum err err = measure_hints(lookup, &size);
+
+    if (err != OK) {
+        return err;
+    }
+    wire_put_header(body, GET_EXAMPLES_RESPONSE_HINT_EXAMPLES_JSON_FIELD, size);
+    return buffer_reserve(body, size) ? write_hints(lookup, body) : ERR_MEMORY;
 }
 
 /* What the answer may know of: all that there is, or no more than there was. */
@@ -368,7 +399,7 @@ static enum err find_examples(struct lookup *lookup)
         return err;
     }
     if (!query->has_as_of) {
-        return walk_newest(lookup, &prefix);
+        return walk_newest(lookup, &fingerprint, &prefix);
     }
     return lookup->as_of_seq == 0 ? OK : walk_as_of(lookup, &fingerprint, &prefix);
 }
@@ -434,8 +465,10 @@ enum err examples_write(struct store_txn *txn, const struct examples_query *quer
         return err;
     }
     if (lookup.count > 0 && wants_hints(query)) {
-        wire_put_header(body, GET_EXAMPLES_RESPONSE_HINT_EXAMPLES_JSON_FIELD, hints_bytes(&lookup));
-        write_hints(&lookup, body);
+        err = write_hints_field(&lookup, body);
+    }
+    if (err != OK) {
+        return err;
     }
     wire_put_varint(body, GET_EXAMPLES_RESPONSE_MATCH_LEVEL_FIELD, match_level_of(&lookup));
     wire_put_varint(body, GET_EXAMPLES_RESPONSE_ARM_FIELD, lookup.arm);
@@ -464,6 +497,19 @@ static enum err read_example_id(struct slice example, struct uuid *ret_id)
     return OK;
 }
 
+/* The array in a buffer of its own. */
+static enum err make_hints(struct arena *arena, const struct lookup *lookup, struct buffer *hints)
+{
+    size_t size = 0;
+    enum err err = measure_hints(lookup, &size);
+
+    if (err != OK) {
+        return err;
+    }
+    buffer_init(hints, arena, size);
+    return buffer_reserve(hints, size) ? write_hints(lookup, hints) : ERR_MEMORY;
+}
+
 enum err examples_find(struct arena *arena, struct store_txn *txn,
                        const struct examples_query *query, struct examples_found *ret_found)
 {
@@ -478,11 +524,10 @@ enum err examples_find(struct arena *arena, struct store_txn *txn,
         return err;
     }
     if (lookup.count > 0) {
-        buffer_init(&hints, arena, hints_bytes(&lookup));
-        write_hints(&lookup, &hints);
-        if (!buffer_ok(&hints)) {
-            return ERR_MEMORY;
-        }
+        err = make_hints(arena, &lookup, &hints);
+    }
+    if (err != OK) {
+        return err;
     }
     memcpy(ret_found->artifacts, lookup.artifacts, lookup.count * sizeof(lookup.artifacts[0]));
     ret_found->hint_examples_json = buffer_slice(&hints);

@@ -8,7 +8,7 @@ struct key key_example(struct org_id org, const struct key_fingerprint *fingerpr
 {
     struct key key = key_layout_prefix(org, fingerprint);
 
-    key_put_newest_first(&key, created_at_us, seq);
+    key_put_oldest_first(&key, created_at_us, seq);
     return key;
 }
 

@@ -16,6 +16,7 @@
 #include "server/domain/layouts/layout_head.h"
 #include "server/domain/layouts/records.h"
 #include "server/domain/text/hint.h"
+#include "store/base/pack.h"
 #include "store/base/wire.h"
 
 #include <errata/v1/prompt_service.fields.h>
@@ -103,6 +104,22 @@ static enum err encode_example(struct ctx *ctx, const struct event *event,
     return buffer_ok(&buffer) ? OK : ERR_MEMORY;
 }
 
+/* The piece of prompt. Most of it is in the example, which is therefore its dictionary. */
+static enum err write_hint(struct arena *arena, struct slice snippet, struct slice output,
+                           struct example_record *record)
+{
+    struct slice piece = {NULL, 0};
+    struct sha256_digest digest;
+    enum err err = hint_make_piece(arena, snippet, output, &piece);
+
+    if (err != OK) {
+        return err;
+    }
+    digest = sha256(piece);
+    memcpy(record->hint_hash, digest.bytes, KEY_HASH_BYTES);
+    return pack_write(arena, record->example, piece, &record->packed_hint);
+}
+
 static enum err write_example(struct ctx *ctx, struct store_txn *txn, const struct event *event,
                               const struct feedback_event_view *view,
                               const struct key_fingerprint *fingerprint)
@@ -123,12 +140,9 @@ static enum err write_example(struct ctx *ctx, struct store_txn *txn, const stru
         err = encode_example(ctx, event, view, snippet, &record.example);
     }
     if (err == OK) {
-        err = hint_make_piece(ctx->arena, snippet, members_value_of(output).text, &record.hint);
+        err = write_hint(ctx->arena, snippet, members_value_of(output).text, &record);
     }
     if (err == OK) {
-        struct sha256_digest hint = sha256(record.hint);
-
-        memcpy(record.hint_hash, hint.bytes, KEY_HASH_BYTES);
         err = record_encode_example(ctx->arena, &record, &value);
     }
     return err != OK ? err : store_put(txn, TABLE_EXAMPLE, key_slice(&key), value);

@@ -18,7 +18,8 @@ struct example_record {
     int64_t created_at_us;
     struct slice document_hash; /* KEY_HASH_BYTES, or empty: no document was named */
     struct slice example; /* wire bytes of what never changes in errata.v1.Example */
-    struct slice hint; /* `{"input_snippet":...,"output":...}`, sanitised; empty: none */
+    /* `{"input_snippet":...,"output":...}`, sanitised and packed, with `example` as the dictionary */
+    struct slice packed_hint;
     uint8_t hint_hash[KEY_HASH_BYTES]; /* the first bytes of its SHA-256 */
 };
 

@@ -24,10 +24,10 @@ struct key key_layout_prefix(struct org_id org, const struct key_fingerprint *fi
 
 struct key key_layout_head(struct org_id org, const struct key_fingerprint *fingerprint)
 {
-    static const uint8_t zeros[KEY_NEWEST_FIRST_BYTES];
     struct key key = key_layout_prefix(org, fingerprint);
 
-    key_put_bytes(&key, zeros, sizeof(zeros));
+    key_put_be64(&key, UINT64_MAX);
+    key_put_be64(&key, UINT64_MAX);
     return key;
 }
 

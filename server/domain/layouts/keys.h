@@ -12,7 +12,8 @@ struct key_fingerprint {
 };
 
 struct key_fingerprint key_fingerprint_of(struct slice layout_fingerprint);
-/* Prefix of a layout's cluster: its head row, then its examples. */
+/* Prefix of a layout's cluster: its examples, oldest first, then its head row. So new rows are added where LMDB leaves
+ * pages full, and a lookup walks backwards from the head. */
 struct key key_layout_prefix(struct org_id org, const struct key_fingerprint *fingerprint);
 struct key key_layout_head(struct org_id org, const struct key_fingerprint *fingerprint);
 /* A document by the caller's id. */

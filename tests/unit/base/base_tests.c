@@ -28,6 +28,7 @@ int main(void)
     failed += run_text_tests();
     failed += run_base64_tests();
     failed += run_wire_tests();
+    failed += run_pack_tests();
     failed += run_json_check_tests();
     failed += run_json_use_tests();
     failed += run_time_tests();

@@ -20,6 +20,7 @@ int run_memory_tests(void);
 int run_text_tests(void);
 int run_base64_tests(void);
 int run_wire_tests(void);
+int run_pack_tests(void);
 int run_json_check_tests(void);
 int run_json_use_tests(void);
 int run_time_tests(void);

@@ -49,7 +49,7 @@ static void test_newest_first(void **state)
         uint64_t b_seq = order[i + 1].seq;
 
         assert_true(compare(key_example(org, &fingerprint, a, a_seq),
-                            key_example(org, &fingerprint, b, b_seq)) < 0);
+                            key_example(org, &fingerprint, b, b_seq)) > 0);
         assert_true(compare(key_backfill(org, a, a_seq), key_backfill(org, b, b_seq)) < 0);
         assert_true(compare(key_subject(org, SUBJECT_LAYOUT, SLICE("x"), a, a_seq),
                             key_subject(org, SUBJECT_LAYOUT, SLICE("x"), b, b_seq)) < 0);
@@ -107,9 +107,9 @@ static void test_reading_back(void **state)
     }
 }
 
-/* Goal: the head row stands in front of every example of its layout, and of nothing else. Method:
- * compare with the first and last example that can be, and with the prefix. */
-static void test_head_is_first(void **state)
+/* Goal: the head row comes after every example of its layout, and before all else. Method:
+ * compare with the newest example that can be, and with the prefix. */
+static void test_head_is_last(void **state)
 {
     struct org_id org = store_world_org(1);
     struct key_fingerprint fingerprint = key_fingerprint_of(SLICE("layout"));
@@ -120,7 +120,7 @@ static void test_head_is_first(void **state)
     (void)state;
     assert_int_equal(head.size, STORE_KEY_BYTES_MAX);
     assert_int_equal(newest.size, STORE_KEY_BYTES_MAX);
-    assert_true(compare(head, newest) < 0);
+    assert_true(compare(head, newest) > 0);
     assert_true(slice_starts_with(key_slice(&head), key_slice(&prefix)));
     assert_true(slice_starts_with(key_slice(&newest), key_slice(&prefix)));
 }
@@ -304,7 +304,7 @@ int run_key_tests(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_newest_first),
         cmocka_unit_test(test_reading_back),
-        cmocka_unit_test(test_head_is_first),
+        cmocka_unit_test(test_head_is_last),
         cmocka_unit_test(test_keys_begin_with_their_org),
         cmocka_unit_test(test_entities_are_apart),
         cmocka_unit_test(test_profile_orders),

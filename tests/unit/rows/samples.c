@@ -96,7 +96,7 @@ struct example_record sample_example(void)
         .created_at_us = SAMPLE_TIME_US,
         .document_hash = SLICE("document-hash-16"),
         .example = SLICE("example"),
-        .hint = SLICE("{}"),
+        .packed_hint = SLICE("\2\x20{}"),
         .hint_hash = "hash-of-the-hint",
     };
 

@@ -18,6 +18,8 @@
 #define NODE_HEAD_BYTES 10 /* its place in the page and its lengths */
 /* A longer node lies on pages of its own: two must fit on one. */
 #define NODE_BYTES_MAX ((PAGE_BYTES - PAGE_HEAD_BYTES) / 2)
+/* Pages with fewer rows are less full. */
+#define FEW_ROWS 8
 /* What a layout takes at most: its head row with all its marks, and its sums. */
 #define LAYOUT_BYTES 1500
 /* What a mapping takes in the blocks of similar ones. */
@@ -54,15 +56,15 @@ struct row {
     struct slice value;
 };
 
-/* The organisation's last row in a table. */
+/* The row of the organisation's newest event in a table; of examples its only one, which the layout's head follows. */
 static enum err read_row(struct store_txn *txn, enum store_table table, struct org_id org,
                          struct row *ret_row)
 {
     struct key prefix = key_org(org);
     const struct slice from_end = {NULL, 0};
     struct store_cursor cursor = {0};
-    enum err err =
-        store_cursor_init(&cursor, txn, table, key_slice(&prefix), from_end, STORE_DESCENDING);
+    enum err err = store_cursor_init(&cursor, txn, table, key_slice(&prefix), from_end,
+                                     table == TABLE_EXAMPLE ? STORE_ASCENDING : STORE_DESCENDING);
 
     if (err == OK) {
         err = store_cursor_next(&cursor, &ret_row->key, &ret_row->value);
@@ -75,18 +77,19 @@ static enum err read_row(struct store_txn *txn, enum store_table table, struct o
 static uint64_t disk_share(const struct row *row, bool appended)
 {
     uint64_t node = NODE_HEAD_BYTES + row->key.size + row->value.size;
-    uint64_t share = 0;
+    uint64_t rows = 0; /* a page */
 
     if (node > NODE_BYTES_MAX) {
         uint64_t pages = (PAGE_HEAD_BYTES + row->value.size + PAGE_BYTES - 1) / PAGE_BYTES;
 
         return pages * PAGE_BYTES + (NODE_HEAD_BYTES + row->key.size) * 3 / 2;
     }
-    share = PAGE_BYTES / ((PAGE_BYTES - PAGE_HEAD_BYTES) / node);
-    if (!appended && share < PAGE_BYTES) {
-        share = share * 3 / 2; /* pages are two thirds full */
+    rows = (PAGE_BYTES - PAGE_HEAD_BYTES) / node;
+    if (appended) {
+        return PAGE_BYTES / rows;
     }
-    return share;
+    /* Split pages are two thirds full, those of few long rows half. */
+    return PAGE_BYTES / rows * (rows < FEW_ROWS ? 4 : 3) / 2;
 }
 
 /* What one event of a stream takes: the rows that were written last. */

@@ -314,7 +314,7 @@ enum err log_decode(struct org_id org, uint64_t seq, struct slice record, struct
     event.id = envelope.id;
     event.kind = (enum event_kind_number)envelope.kind;
     event.annotator = (enum annotator)envelope.annotator;
-    event.source = (enum event_source)envelope.source;
+    event.source = (enum log_source)envelope.source;
     event.recorded_at_us = envelope.recorded_at_us;
     event.created_at_us = envelope.created_at_us;
     event.actor_user_id = envelope.actor_user_id;

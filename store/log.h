@@ -23,7 +23,7 @@ enum annotator {
     ANNOTATOR_LLM = 3
 };
 
-enum event_source {
+enum log_source {
     SOURCE_LIVE = 1,
     SOURCE_BACKFILL = 2, /* created_at was given by the caller */
     SOURCE_SYSTEM = 3 /* the server by itself, such as its first start */
@@ -61,7 +61,7 @@ struct event_draft {
     struct log_stamp stamp; /* from log_next_stamp in this transaction, nothing appended between */
     enum event_kind_number kind;
     enum annotator annotator;
-    enum event_source source;
+    enum log_source source;
     int64_t created_at_us; /* equal to stamp.created_at_us unless source is BACKFILL */
     struct slice actor_user_id; /* empty: unknown (imported history alone) */
     struct event_subject subjects[EVENT_SUBJECTS_MAX]; /* the main one first */
@@ -77,7 +77,7 @@ struct event {
     struct uuid id;
     enum event_kind_number kind;
     enum annotator annotator;
-    enum event_source source;
+    enum log_source source;
     int64_t recorded_at_us;
     int64_t created_at_us;
     struct slice actor_user_id;

@@ -44,7 +44,7 @@ struct envelope_record {
     struct uuid id;
     uint32_t kind; /* enum event_kind_number */
     uint32_t annotator; /* enum annotator */
-    uint32_t source; /* enum event_source */
+    uint32_t source; /* enum log_source */
     int64_t recorded_at_us;
     int64_t created_at_us;
     struct slice actor_user_id; /* empty: unknown */

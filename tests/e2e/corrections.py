@@ -419,7 +419,7 @@ class Lists(ServerCase):
         page = self.list(layout_fingerprint="big", page_size=1000)
         self.assertLess(page.ByteSize(), (1 << 20) + 512)
         self.assertTrue(page.next_page_token)
-        for subject in (None, event_log.Subject(kind="layout", id="big")):
+        for subject in (None, event_log.Subject(kind=event_log.EVENT_SUBJECT_KIND_LAYOUT, id="big")):
             seen, token = [], ""
             while True:
                 page = self.client.log.ListEvents(event_service.ListEventsRequest(

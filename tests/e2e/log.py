@@ -67,7 +67,8 @@ class Log(ServerCase):
             self.admin.capture(event_type=LINE, layout_fingerprint="subject-a",
                                after_json='{"qty":%d}' % i)
         events = self.admin.log.ListEvents(event_service.ListEventsRequest(
-            subject=event_log.Subject(kind="layout", id="subject-a"))).events
+            subject=event_log.Subject(
+                kind=event_log.EVENT_SUBJECT_KIND_LAYOUT, id="subject-a"))).events
         self.assertEqual(len(events), 4)
         self.assertTrue(all(e.feedback_event.layout_fingerprint == "subject-a" for e in events))
         tokens = self.admin.log.ListEvents(event_service.ListEventsRequest(

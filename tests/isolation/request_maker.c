@@ -195,7 +195,6 @@ static bool is_wanted(struct making *making, const struct open_message *open,
 static struct slice draw_text(struct request_maker *maker, const struct field_info *field,
                               const struct field_info *map)
 {
-    static const char *const kinds[] = {"layout", "document", "entity", "token"};
     struct pool *pool = pools_of(maker->pools, field);
     struct slice text = {NULL, 0};
 
@@ -209,9 +208,6 @@ static struct slice draw_text(struct request_maker *maker, const struct field_in
     }
     if (slice_equal(field->name, SLICE("template"))) {
         return SLICE("{{hint_examples}} {{c}} {{t}} {{none}}");
-    }
-    if (slice_equal(field->name, SLICE("kind"))) { /* of a subject */
-        return slice_text(kinds[maker_draw(maker, sizeof(kinds) / sizeof(kinds[0]))]);
     }
     if (pool == NULL || slice_equal(field->name, SLICE("metadata_json"))) {
         uint64_t quantity = maker_draw(maker, 1000);

@@ -11,6 +11,7 @@
 #include "tools/errata/reader.h"
 #include "tools/errata/values.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -25,7 +26,7 @@
 /* How much a subject's kind tells a person, who knows documents by their names. */
 static unsigned kind_rank(struct slice kind)
 {
-    static const char *const known[] = {"document", "draft_order", "entity"};
+    static const char *const known[] = {"DOCUMENT", "DRAFT_ORDER", "ENTITY"};
     unsigned count = sizeof(known) / sizeof(known[0]);
 
     for (unsigned i = 0; i < count; i++) {
@@ -34,6 +35,17 @@ static unsigned kind_rank(struct slice kind)
         }
     }
     return 0;
+}
+
+/* A word of the contract as people write it here: draft_order for DRAFT_ORDER. The same the other way. */
+static struct slice in_case(struct cli *cli, struct slice word, int (*convert)(int))
+{
+    uint8_t *copy = arena_alloc(&cli->arena, word.size + 1);
+
+    for (size_t i = 0; copy != NULL && i < word.size; i++) {
+        copy[i] = (uint8_t)convert(word.data[i]);
+    }
+    return slice_of(copy, copy != NULL ? word.size : 0);
 }
 
 /* `kind:id` of the subject that tells most; the first one where they tell alike. */
@@ -46,13 +58,14 @@ static struct slice main_subject(struct cli *cli, struct json_value event)
     struct slice id = {NULL, 0};
 
     while (json_walk_next(&walk, &key, &subject)) {
-        struct slice next = reply_text(cli, subject, "kind");
+        struct slice next = reply_word(cli, subject, "kind", "EVENT_SUBJECT_KIND_");
 
         if (kind.size == 0 || kind_rank(next) > kind_rank(kind)) {
             kind = next;
             id = reply_text(cli, subject, "id");
         }
     }
+    kind = in_case(cli, kind, tolower);
     return kind.size == 0
                ? kind
                : arena_printf(&cli->arena, "%.*s:%.*s", (int)kind.size, (const char *)kind.data,
@@ -117,7 +130,8 @@ static enum cli_exit add_subject(struct request *request, struct cli *cli)
                          subject);
     }
     request_open(request, "subject");
-    request_text(request, "kind", slice_of(subject, (size_t)(colon - subject)));
+    request_text(request, "kind",
+                 in_case(cli, slice_of(subject, (size_t)(colon - subject)), toupper));
     request_text(request, "id", slice_text(colon + 1));
     request_close(request);
     return CLI_OK;
@@ -393,7 +407,8 @@ static enum cli_exit run_watch(struct cli *cli)
 static const struct option_spec list_options[] = {
     {"subject", "KIND:ID",
      "only events of this subject: document:invoice-17, layout:..., draft_order:..., entity:..., "
-     "organization:... or token:..."},
+     "organization:..., token:..., exposure:... or "
+     "prompt_template:..."},
     {"kind", "KIND", "only this kind"},
     PAGING_OPTIONS,
     {NULL, NULL, NULL}};

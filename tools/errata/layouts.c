@@ -141,15 +141,9 @@ static void print_mean(struct cli *cli, struct json_value stats, const char *nam
 static enum cli_exit print_profile(struct cli *cli, struct json_value reply)
 {
     struct json_value profile = reply_member(reply, "profile");
-    struct slice stats_json = reply_text(cli, profile, "statsJson");
-    struct json_value stats = {JSON_OBJECT, SLICE("{}")};
-    enum cli_exit result = CLI_OK;
+    struct json_value stats = reply_member(profile, "stats");
 
-    if (stats_json.size > 0) {
-        result = reply_parse(cli, stats_json, &stats);
-    }
     reply_print_member(cli, "layout", reply_text(cli, profile, "layoutFingerprint"));
-    reply_print_member(cli, "family", reply_text(cli, profile, "layoutFamilyId"));
     reply_print_member(cli, "id", reply_text(cli, profile, "id"));
     reply_print_member(cli, "documents", measures_number(cli, profile, "seenCount"));
     reply_print_member(cli, "first seen", reply_full_time(cli, profile, "firstSeenAt"));
@@ -157,13 +151,13 @@ static enum cli_exit print_profile(struct cli *cli, struct json_value reply)
     reply_print_member(cli, "corrections", measures_number(cli, profile, "feedbackCount"));
     reply_print_member(cli, "examples", measures_number(cli, profile, "exampleCount"));
     reply_print_member(cli, "updated", reply_full_time(cli, profile, "updatedAt"));
-    reply_print_member(cli, "measured by", reply_text(cli, stats, "fp_version"));
+    reply_print_member(cli, "measured by", reply_text(cli, stats, "fpVersion"));
     print_text(&cli->out, "\nMeans over its documents:\n");
-    print_mean(cli, stats, "page_count", "  pages");
-    print_mean(cli, stats, "table_count", "  tables");
-    print_mean(cli, stats, "text_coverage_ratio", "  coverage");
-    print_mean(cli, stats, "text_density", "  density");
-    return result;
+    print_mean(cli, stats, "pageCount", "  pages");
+    print_mean(cli, stats, "tableCount", "  tables");
+    print_mean(cli, stats, "textCoverageRatio", "  coverage");
+    print_mean(cli, stats, "textDensity", "  density");
+    return CLI_OK;
 }
 
 static enum cli_exit fill_profile(struct request *request, struct cli *cli)
@@ -236,7 +230,6 @@ static void print_document(struct cli *cli, struct json_value document)
     reply_print_member(cli, "text", text_measures(cli, document));
     reply_print_member(cli, "measured by", reply_text(cli, document, "fpVersion"));
     reply_print_member(cli, "layout", layout.size > 0 ? layout : SLICE("none"));
-    reply_print_member(cli, "family", reply_text(cli, document, "layoutFamilyId"));
     while (json_walk_next(&walk, &key, &warning)) {
         struct slice text = {NULL, 0};
 

@@ -11,47 +11,11 @@
 /* What the subjects of an event take as a rule. */
 #define SUBJECTS_BYTES 256
 
-static const struct slice subject_names[] = {
-    [SUBJECT_LAYOUT] = {(const uint8_t *)"layout", 6},
-    [SUBJECT_DOCUMENT] = {(const uint8_t *)"document", 8},
-    [SUBJECT_DRAFT_ORDER] = {(const uint8_t *)"draft_order", 11},
-    [SUBJECT_ENTITY] = {(const uint8_t *)"entity", 6},
-    [SUBJECT_ORGANIZATION] = {(const uint8_t *)"organization", 12},
-    [SUBJECT_TOKEN] = {(const uint8_t *)"token", 5},
-    [SUBJECT_EXPOSURE] = {(const uint8_t *)"exposure", 8},
-    [SUBJECT_PROMPT_TEMPLATE] = {(const uint8_t *)"prompt_template", 15},
-};
-
-#define SUBJECT_NAMES_COUNT (sizeof(subject_names) / sizeof(subject_names[0]))
-
-static struct slice subject_name(enum subject_kind kind)
-{
-    return (size_t)kind < SUBJECT_NAMES_COUNT ? subject_names[kind] : slice_of(NULL, 0);
-}
-
-bool event_wire_find_subject(struct slice name, enum subject_kind *ret_kind)
-{
-    for (size_t kind = 1; kind < SUBJECT_NAMES_COUNT; kind++) {
-        if (slice_equal(name, subject_names[kind])) {
-            *ret_kind = (enum subject_kind)kind;
-            return true;
-        }
-    }
-    return false;
-}
-
-static struct slice source_name(enum event_source source)
-{
-    switch (source) {
-    case SOURCE_LIVE:
-        return SLICE("live");
-    case SOURCE_BACKFILL:
-        return SLICE("backfill");
-    case SOURCE_SYSTEM:
-        return SLICE("system");
-    }
-    return slice_of(NULL, 0);
-}
+_Static_assert(EVENT_SUBJECT_KIND_LAYOUT == (int)SUBJECT_LAYOUT &&
+                   EVENT_SUBJECT_KIND_PROMPT_TEMPLATE == (int)SUBJECT_KIND_MAX &&
+                   EVENT_SOURCE_LIVE == (int)SOURCE_LIVE &&
+                   EVENT_SOURCE_SYSTEM == (int)SOURCE_SYSTEM,
+               "the numbers of stored events are those of the contract");
 
 static enum err put_subjects(struct arena *arena, const struct event *event, struct slice *ret_run)
 {
@@ -60,7 +24,7 @@ static enum err put_subjects(struct arena *arena, const struct event *event, str
     buffer_init(&run, arena, SUBJECTS_BYTES);
     for (size_t i = 0; i < event->subject_count; i++) {
         const struct subject_view subject = {
-            .kind = subject_name(event->subjects[i].kind),
+            .kind = (enum event_subject_kind)event->subjects[i].kind,
             .id = event->subjects[i].id,
         };
 
@@ -86,7 +50,7 @@ static enum err fill_envelope(struct arena *arena, const struct event *event,
         .actor_user_id = event->actor_user_id,
         .has_actor_user_id = event->actor_user_id.size != 0,
         .annotator_kind = (enum annotator_kind)event->annotator,
-        .source = source_name(event->source),
+        .source = (enum event_source)event->source,
         .recorded_at_us = event->recorded_at_us,
         .has_recorded_at = true,
         .created_at_us = event->created_at_us,

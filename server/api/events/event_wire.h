@@ -12,7 +12,5 @@
  * decode. */
 MUST_CHECK enum err event_wire_put(struct arena *arena, struct buffer *body, uint32_t field,
                                    const struct event *event);
-/* The kind of subject of a word of the contract; false where it has no such word. */
-bool event_wire_find_subject(struct slice name, enum subject_kind *ret_kind);
 
 #endif

@@ -75,8 +75,7 @@ enum err layout_service_list_documents_read(struct service *service, struct stor
     bound.page_size = 0;
     bound.page_token = (char *)protobuf_c_empty_string;
     err = page_token_begin(service, &bound.base, request->page_token, &filter, &list.after);
-    /* No document is in a family yet. */
-    if (err == OK && request->layout_family_id[0] == '\0') {
+    if (err == OK) {
         err = document_list_write(txn, &list, reply->body, &more);
     }
     if (err == OK && more) {
@@ -124,8 +123,7 @@ enum err layout_service_list_profiles_read(struct service *service, struct store
     bound.page_size = 0;
     bound.page_token = (char *)protobuf_c_empty_string;
     err = page_token_begin(service, &bound.base, request->page_token, &filter, &list.after);
-    /* No profile is in a family yet. */
-    if (err == OK && request->layout_family_id[0] == '\0') {
+    if (err == OK) {
         err = profile_list_write(service->ctx->arena, txn, &list, reply->body, &more);
     }
     if (err == OK && more) {

@@ -23,7 +23,7 @@
 struct admin_actor {
     struct slice user_id;
     enum annotator annotator;
-    enum event_source source;
+    enum log_source source;
 };
 
 struct admin_token_draft {

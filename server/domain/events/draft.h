@@ -14,7 +14,7 @@ struct event_time {
 };
 
 /* The source of an event that happened then. */
-static inline enum event_source event_time_source(const struct event_time *time)
+static inline enum log_source event_time_source(const struct event_time *time)
 {
     return time->is_given ? SOURCE_BACKFILL : SOURCE_LIVE;
 }

@@ -5,7 +5,6 @@
 
 #include "server/domain/layouts/keys.h"
 #include "server/domain/layouts/records.h"
-#include "store/base/json.h"
 
 #include <errata/v1/layout_service.views.h>
 
@@ -107,23 +106,24 @@ enum err profile_row_write(struct arena *arena, struct store_txn *txn, struct or
     return err != OK ? err : store_put(txn, TABLE_PROFILE, key_slice(&key), value);
 }
 
-static void put_mean(struct buffer *buffer, const char *name, uint64_t sum, uint64_t unit,
-                     uint64_t count)
+static double mean_of(uint64_t sum, uint64_t unit, uint64_t count)
 {
-    buffer_printf(buffer, "%s\"%s\": ", buffer->size > 1 ? ", " : "", name);
-    json_write_double(buffer, (double)sum / ((double)unit * (double)count));
+    return (double)sum / ((double)unit * (double)count);
 }
 
-static void write_stats(const struct profile_record *profile, struct buffer *buffer)
+static bool encode_stats(struct arena *arena, const struct profile_record *profile,
+                         struct slice *ret_bytes)
 {
-    buffer_append_byte(buffer, '{');
-    put_mean(buffer, "page_count", profile->page_count_sum, 1, profile->seen_count);
-    put_mean(buffer, "text_coverage_ratio", profile->text_coverage_sum, 100, profile->seen_count);
-    put_mean(buffer, "table_count", profile->table_count_sum, 1, profile->seen_count);
-    put_mean(buffer, "text_density", profile->text_density_sum, 10000, profile->seen_count);
-    buffer_append(buffer, SLICE(", \"fp_version\": "));
-    json_write_string(buffer, profile->fp_version, false);
-    buffer_append_byte(buffer, '}');
+    uint64_t count = profile->seen_count;
+    const struct layout_stats_view view = {
+        .page_count = mean_of(profile->page_count_sum, 1, count),
+        .text_coverage_ratio = mean_of(profile->text_coverage_sum, 100, count),
+        .table_count = mean_of(profile->table_count_sum, 1, count),
+        .text_density = mean_of(profile->text_density_sum, 10000, count),
+        .fp_version = profile->fp_version,
+    };
+
+    return view_encode(&layout_stats_view_type, &view, arena, ret_bytes);
 }
 
 enum err profile_encode(struct arena *arena, const struct profile_record *profile,
@@ -147,14 +147,12 @@ enum err profile_encode(struct arena *arena, const struct profile_record *profil
         .has_created_at = true,
         .updated_at_us = updated_at_us,
         .has_updated_at = true,
+        .has_stats = true,
     };
-    struct buffer stats = {0};
 
     sha256_format(&profile->measured, fingerprint);
-    buffer_init(&stats, arena, 192);
-    write_stats(profile, &stats);
-    view.stats_json = buffer_slice(&stats);
-    return buffer_ok(&stats) && view_encode(&layout_profile_view_type, &view, arena, ret_bytes)
+    return encode_stats(arena, profile, &view.stats) &&
+                   view_encode(&layout_profile_view_type, &view, arena, ret_bytes)
                ? OK
                : ERR_MEMORY;
 }

@@ -167,10 +167,7 @@ static struct slice told_profiles(struct store_world *world, enum profile_order 
         assert_non_null(page);
         assert_true(page->n_profiles == page_size || !more);
         for (size_t i = 0; i < page->n_profiles; i++) {
-            const char *tables = strstr(page->profiles[i]->stats_json, "\"table_count\": ");
-
-            assert_non_null(tables);
-            buffer_printf(&told, " %c:%llu", tables[15],
+            buffer_printf(&told, " %.0f:%llu", page->profiles[i]->stats->table_count,
                           (unsigned long long)page->profiles[i]->seen_count);
         }
         errata__v1__list_profiles_response__free_unpacked(page, NULL);

@@ -10,8 +10,6 @@
 #include "tools/errata/verify.h"
 #include "tools/errata/where.h"
 
-#include "client/header.h"
-
 static enum cli_exit print_table(struct cli *cli, struct json_value reply,
                                  const struct reply_rows *rows)
 {
@@ -33,13 +31,9 @@ static void method_cells(struct cli *cli, struct json_value row, struct slice *c
     struct slice own = SLICE("errata.v1.");
     struct slice method = reply_text(cli, row, "method");
     struct slice code = reply_text(cli, row, "code");
-    uint32_t number = 0;
 
     cells[0] = slice_starts_with(method, own) ? slice_after(method, own.size) : method;
-    cells[1] = SLICE("OK");
-    if (code.size > 0 && client_code_read(code, &number)) {
-        cells[1] = slice_text(client_code_name(number));
-    }
+    cells[1] = code.size > 0 ? code : SLICE("OK");
     cells[2] = reply_count(cli, row, "count");
 }
 

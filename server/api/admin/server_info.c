@@ -35,7 +35,7 @@ static enum err put_methods(const struct service *service,
         errata__v1__method_count__init(row);
         /* Paths are literals with a slash in front. */
         row->method = (char *)(uintptr_t)(contract_methods[pair / ENV_CODES].path.data + 1);
-        row->code = (uint32_t)(pair % ENV_CODES);
+        row->code = (Google__Rpc__Code)(pair % ENV_CODES);
         row->count = service->env->method_counts[pair];
         response->methods[response->n_methods++] = row;
     }

@@ -7,6 +7,7 @@
 #include "server/auth/auth.h"
 #include "server/auth/token.h"
 #include "server/domain/admin/records.h"
+#include "server/pipeline/caller.h"
 #include "server/pipeline/service.h"
 
 #include <errata/v1/admin_service.handlers.h>
@@ -95,7 +96,7 @@ static enum err check_token(const struct service *service, const Errata__V1__Tok
             fault_add(fault, SLICE("token.expires_at"),
                       "must lie in the future; leave it out for a token that never ends");
         } else {
-            draft->expire_at_us = seconds * 1000000 + token->expires_at->nanos / 1000;
+            draft->expire_at_us = timestamp_us(token->expires_at);
         }
     }
     return fault_result(fault);

@@ -4,6 +4,7 @@
  */
 #include "server/domain/mappings/list.h"
 #include "server/domain/mappings/match.h"
+#include "server/pipeline/caller.h"
 #include "server/pipeline/env.h"
 #include "server/pipeline/page_token.h"
 #include "server/pipeline/service.h"
@@ -70,32 +71,29 @@ enum err mapping_service_match_lines_prepare(struct service *service,
 static enum err read_as_of(struct service *service, struct store_txn *txn,
                            const Errata__V1__MatchLinesRequest *request, struct match *match)
 {
+    bool by_seq = request->as_of_case == ERRATA__V1__MATCH_LINES_REQUEST__AS_OF_AS_OF_SEQ;
+    bool by_time = request->as_of_case == ERRATA__V1__MATCH_LINES_REQUEST__AS_OF_AS_OF_TIME;
     struct log_head head;
+    struct as_of as_of;
     enum err err = log_read_head(txn, match->org, &head);
 
     if (err != OK) {
         return err;
     }
-    match->as_of_seq = head.last_seq;
-    if (request->as_of_case == ERRATA__V1__MATCH_LINES_REQUEST__AS_OF__NOT_SET) {
-        return OK;
+    err = as_of_read(txn, match->org, by_seq ? &request->as_of_seq : NULL,
+                     by_time ? request->as_of_time : NULL, &as_of);
+    match->as_of_seq = as_of.seq < head.last_seq ? as_of.seq : head.last_seq;
+    if (err != OK || !as_of.is_given) {
+        return err;
     }
     match->past = arena_calloc(service->ctx->arena, 1, sizeof(*match->past));
     if (match->past == NULL) {
         return ERR_MEMORY;
     }
-    if (request->as_of_case == ERRATA__V1__MATCH_LINES_REQUEST__AS_OF_AS_OF_TIME) {
-        const Google__Protobuf__Timestamp *time = request->as_of_time;
-
-        err = log_seq_at(txn, match->org, time->seconds * 1000000 + time->nanos / 1000,
-                         &match->as_of_seq);
-    } else if (request->as_of_seq < head.last_seq) {
-        match->as_of_seq = request->as_of_seq;
-    }
     match->past->org = match->org;
     match->past->as_of_seq = match->as_of_seq;
     match->past->arena = service->ctx->arena;
-    return err;
+    return OK;
 }
 
 static void put_candidate(struct buffer *run, const struct candidate *candidate)

@@ -3,6 +3,7 @@
  * the answer's bytes itself.
  */
 #include "server/domain/corrections/examples.h"
+#include "server/pipeline/caller.h"
 #include "server/pipeline/env.h"
 #include "server/pipeline/service.h"
 
@@ -10,25 +11,18 @@
 #include <errata/v1/prompt_service.fields.h>
 #include <errata/v1/prompt_service.handlers.h>
 
-static int64_t microseconds_of(const Google__Protobuf__Timestamp *time)
-{
-    return time->seconds * 1000000 + time->nanos / 1000;
-}
-
 static enum err read_as_of(struct store_txn *txn, const Errata__V1__GetExamplesRequest *request,
                            struct examples_query *query)
 {
-    if (request->as_of_case == ERRATA__V1__GET_EXAMPLES_REQUEST__AS_OF_AS_OF_SEQ) {
-        query->has_as_of = true;
-        query->as_of_seq = request->as_of_seq;
-        return OK;
-    }
-    if (request->as_of_case != ERRATA__V1__GET_EXAMPLES_REQUEST__AS_OF_AS_OF_TIME ||
-        request->as_of_time == NULL) {
-        return OK;
-    }
-    query->has_as_of = true;
-    return log_seq_at(txn, query->org, microseconds_of(request->as_of_time), &query->as_of_seq);
+    bool by_seq = request->as_of_case == ERRATA__V1__GET_EXAMPLES_REQUEST__AS_OF_AS_OF_SEQ;
+    bool by_time = request->as_of_case == ERRATA__V1__GET_EXAMPLES_REQUEST__AS_OF_AS_OF_TIME;
+    struct as_of as_of;
+    enum err err = as_of_read(txn, query->org, by_seq ? &request->as_of_seq : NULL,
+                              by_time ? request->as_of_time : NULL, &as_of);
+
+    query->has_as_of = as_of.is_given;
+    query->as_of_seq = as_of.seq;
+    return err;
 }
 
 /* An answer as of an earlier time may pass over many rows that are newer. */

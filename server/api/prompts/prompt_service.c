@@ -4,6 +4,7 @@
  * GetExamples is in get_examples.c.
  */
 #include "server/domain/prompts/prompts.h"
+#include "server/pipeline/caller.h"
 #include "server/pipeline/env.h"
 #include "server/pipeline/page_token.h"
 #include "server/pipeline/service.h"
@@ -193,23 +194,15 @@ static void read_source(struct fault *fault, const Errata__V1__PreparePromptRequ
 static enum err read_as_of(struct store_txn *txn, const Errata__V1__PreparePromptRequest *request,
                            struct prompt_query *query)
 {
-    struct examples_query *examples = &query->examples;
-    enum err err = OK;
+    bool by_seq = request->as_of_case == ERRATA__V1__PREPARE_PROMPT_REQUEST__AS_OF_AS_OF_SEQ;
+    bool by_time = request->as_of_case == ERRATA__V1__PREPARE_PROMPT_REQUEST__AS_OF_AS_OF_TIME;
+    struct as_of as_of;
+    enum err err = as_of_read(txn, query->examples.org, by_seq ? &request->as_of_seq : NULL,
+                              by_time ? request->as_of_time : NULL, &as_of);
 
-    query->stored.as_of_seq = UINT64_MAX;
-    if (request->as_of_case == ERRATA__V1__PREPARE_PROMPT_REQUEST__AS_OF_AS_OF_SEQ) {
-        examples->has_as_of = true;
-        examples->as_of_seq = request->as_of_seq;
-    } else if (request->as_of_case == ERRATA__V1__PREPARE_PROMPT_REQUEST__AS_OF_AS_OF_TIME &&
-               request->as_of_time != NULL) {
-        examples->has_as_of = true;
-        err = log_seq_at(txn, examples->org,
-                         request->as_of_time->seconds * 1000000 + request->as_of_time->nanos / 1000,
-                         &examples->as_of_seq);
-    }
-    if (examples->has_as_of) {
-        query->stored.as_of_seq = examples->as_of_seq;
-    }
+    query->examples.has_as_of = as_of.is_given;
+    query->examples.as_of_seq = as_of.seq;
+    query->stored.as_of_seq = as_of.seq;
     return err;
 }
 

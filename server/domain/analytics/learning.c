@@ -297,7 +297,7 @@ static void write_confidence(const struct learning *learning, struct buffer *bod
     }
 }
 
-/* What is no list. */
+/* Writes the members that are not lists. */
 static void write_sums(const struct learning *learning, struct buffer *body)
 {
     char first[DAY_TEXT_BYTES];

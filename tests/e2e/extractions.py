@@ -13,7 +13,7 @@ import grpc
 import pdf_data
 import recount
 from erratad import (ServerCase, admin, analytics, bad_fields, event_log, event_service, extraction,
-                     extraction_service, feedback, feedback_service, main, roles)
+                     extraction_service, feedback, feedback_service, internal, main, roles)
 from errata.v1 import match_mode_pb2
 
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
@@ -78,8 +78,9 @@ class Recorded(ExtractionCase):
         event = self.client.log.GetEvent(event_service.GetEventRequest(id=made.id)).event
         self.assertEqual(event.kind, event_log.EVENT_KIND_EXTRACTION_RECORDED)
         told = event.extraction_recorded
-        self.assertEqual(told.confidence_millionths, 123456)
-        self.assertEqual((told.layout_ready, list(told.example_seqs), list(told.exposure_seqs)),
+        counted = internal(told)
+        self.assertEqual(counted.confidence_millionths, 123456)
+        self.assertEqual((counted.layout_ready, list(counted.example_seqs), list(told.exposure_seqs)),
                          (False, [], []))
         self.assertEqual(told.extraction.document_id, "d-1")
 
@@ -193,7 +194,7 @@ class Recorded(ExtractionCase):
         self.assertEqual(sorted(made.example_ids), sorted(e.id for e in examples))
         event = self.client.log.GetEvent(event_service.GetEventRequest(id=made.id)).event
         self.assertEqual(len(event.extraction_recorded.exposure_seqs), 2)
-        self.assertEqual(len(event.extraction_recorded.example_seqs), 3)
+        self.assertEqual(len(internal(event.extraction_recorded).example_seqs), 3)
 
     def test_the_same_outcome_counts_once(self):
         """The same reference and document: the first extraction is answered, nothing is stored. Another

@@ -173,6 +173,16 @@ class Contract(unittest.TestCase):
             strip(source)
             self.assertEqual(self.published[name], source, name)
 
+    def test_the_servers_part_of_a_payload_is_opaque(self):
+        """Each message of errata.payload is the content of one published field of bytes."""
+        private = descriptors(os.path.join(ROOT, "proto"), ["errata/payload/payload.proto"])
+        parts = [message.name for message in private["errata/payload/payload.proto"].message_type]
+        opaque = [message.name + "Internal" for file in self.published.values()
+                  for message in file.message_type for field in message.field
+                  if field.name == "internal" and field.type == field.TYPE_BYTES]
+        self.assertGreater(len(parts), 3)
+        self.assertEqual(sorted(parts), sorted(opaque))
+
     def test_names_nothing_of_the_inside(self):
         found = []
         for name in self.names:

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include <errata/payload/payload.views.h>
 #include <errata/v1/event.fields.h>
 #include <errata/v1/event_service.fields.h>
 #include <errata/v1/extraction.fields.h>
@@ -337,6 +338,9 @@ static void test_cited(void **state)
     char stranger[WORLD_TOKEN_BYTES];
     Errata__V1__PreparePromptRequest request = prompts_of_stored("order");
     Errata__V1__PreparePromptResponse *response = NULL;
+    const Errata__V1__ExtractionRecorded *recorded = NULL;
+    struct extraction_recorded_internal_view internal;
+    uint64_t example_seq = 0;
     Errata__V1__GetEventRequest get_event = ERRATA__V1__GET_EVENT_REQUEST__INIT;
     Errata__V1__GetEventResponse *event = NULL;
     const struct exchange_start start = {.path = "errata.v1.EventService/GetEvent",
@@ -369,8 +373,13 @@ static void test_cited(void **state)
     assert_memory_equal(event->event->exposure_recorded->text_hash.data, digest.bytes, 16);
     get_event.seq = 7;
     assert_int_equal(world_call(&world, &start, &get_event.base, &event), GRPC_OK);
-    assert_int_equal(event->event->extraction_recorded->n_example_seqs, 1);
-    assert_int_equal(event->event->extraction_recorded->example_seqs[0], 5);
+    recorded = event->event->extraction_recorded;
+    assert_int_equal(extraction_recorded_internal_view_read(
+                         slice_of(recorded->internal.data, recorded->internal.len), &internal),
+                     OK);
+    assert_int_equal(internal.example_seqs.count, 1);
+    assert_true(view_next_number(&internal.example_seqs.run, &example_seq));
+    assert_int_equal(example_seq, 5);
     world_deinit(&world);
 }
 

@@ -44,6 +44,7 @@ from errata.v1 import layout_service_pb2_grpc as layout_grpc  # noqa: E402
 from errata.v1 import mapping_service_pb2 as mappings  # noqa: E402
 from errata.v1 import mapping_service_pb2_grpc as mappings_grpc  # noqa: E402
 from errata.options import options_pb2 as options  # noqa: E402
+from errata.payload import payload_pb2 as payload  # noqa: E402
 from errata.v1 import prompt_service_pb2 as prompt_service  # noqa: E402
 from errata.v1 import prompt_service_pb2_grpc as prompt_service_grpc  # noqa: E402
 from errata.v1 import prompt_template_pb2 as prompt_template  # noqa: E402
@@ -460,6 +461,11 @@ def is_output_only(field):
 
 def _behaviors(field):
     return field.GetOptions().Extensions[field_behavior_pb2.field_behavior]
+
+
+def internal(message):
+    """What a payload keeps for the server: the message within its field `internal`."""
+    return getattr(payload, type(message).DESCRIPTOR.name + "Internal").FromString(message.internal)
 
 
 def service_modules():

@@ -9,7 +9,7 @@ import hashlib
 import math
 import uuid
 
-from erratad import analytics, extraction, feedback, mappings, sku_mapping
+from erratad import analytics, extraction, feedback, internal, mappings, sku_mapping
 
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 FIELD = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED
@@ -78,9 +78,9 @@ class Extraction:
     def __init__(self, event, told):
         self.key = (event.created_at.ToMicroseconds(), event.seq)
         self.day = day_of(event.created_at)
-        self.confidence = told.confidence_millionths
+        self.confidence = internal(told).confidence_millionths
         self.told = told.extraction
-        self.ready = told.layout_ready
+        self.ready = internal(told).layout_ready
         self.corrected = False
         self.fields = set()
 
@@ -167,13 +167,14 @@ class Recount:
         if one.ready != (layout.examples >= READY_EXAMPLES):
             self.problems.append(f"extraction {event.seq}: ready {one.ready}, {layout.examples} examples")
         layout.extractions += 1
-        if told.bare:
-            layout.bare.append(told.confidence_millionths)
-        for seq in told.example_seqs:
+        counted = internal(told)
+        if counted.bare:
+            layout.bare.append(counted.confidence_millionths)
+        for seq in counted.example_seqs:
             example_id, of_layout = self.example_ids[seq]
-            if told.bare or of_layout != told.extraction.layout_fingerprint:
+            if counted.bare or of_layout != told.extraction.layout_fingerprint:
                 self.problems.append(f"extraction {event.seq}: it can't have carried {seq}")
-            layout.carried[example_id].append(told.confidence_millionths)
+            layout.carried[example_id].append(counted.confidence_millionths)
         for arm in self.arms_of(one):
             arm.extractions += 1
             arm.fields += told.extraction.field_count
@@ -489,7 +490,7 @@ def check_once(counted, problems):
     """The same outcome of a reference counts once, and an exposure enters the log once."""
     problems += [f"outcome {key}: counted {count} times"
                  for key, count in counted.outcomes.items() if count > 1]
-    hashes = collections.Counter(told.reference_hash for told in counted.exposures.values())
+    hashes = collections.Counter(internal(told).reference_hash for told in counted.exposures.values())
     problems += [f"exposure {key.hex()}: recorded {count} times"
                  for key, count in hashes.items() if count > 1]
 

@@ -5,6 +5,7 @@
  */
 #include "server/domain/exposures/exposures.h"
 
+#include "server/domain/events/payload.h"
 #include "server/domain/exposures/keys.h"
 #include "store/base/assert.h"
 #include "store/base/bytes.h"
@@ -91,8 +92,9 @@ static enum err encode_facts(struct arena *arena, const struct cited_exposure *c
         .arm = exposure->arm,
         .artifact_count = (uint32_t)exposure->artifact_count,
         .text_hash = slice_of(exposure->text_hash, EXPOSURE_TEXT_HASH_BYTES),
-        .reference_hash = slice_of(cited->reference_hash, EXPOSURE_REFERENCE_HASH_BYTES),
     };
+    const struct exposure_recorded_internal_view internal = {
+        .reference_hash = slice_of(cited->reference_hash, EXPOSURE_REFERENCE_HASH_BYTES)};
     struct buffer artifacts;
 
     buffer_init(&artifacts, arena,
@@ -102,6 +104,8 @@ static enum err encode_facts(struct arena *arena, const struct cited_exposure *c
     }
     facts.artifacts.run = buffer_slice(&artifacts);
     return buffer_ok(&artifacts) &&
+                   view_encode(&exposure_recorded_internal_view_type, &internal, arena,
+                               &facts.internal) &&
                    view_encode(&exposure_recorded_view_type, &facts, arena, ret_facts)
                ? OK
                : ERR_MEMORY;
@@ -137,15 +141,20 @@ enum err exposure_record(struct ctx *ctx, struct store_txn *txn, struct org_id o
 enum err exposures_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
 {
     struct exposure_recorded_view facts;
+    struct exposure_recorded_internal_view internal;
     struct key key;
     enum err err = exposure_recorded_view_read(event->facts, &facts);
 
     ASSERT(exposures_applies(event->kind));
     (void)ctx;
-    if (err != OK || facts.reference_hash.size != EXPOSURE_REFERENCE_HASH_BYTES) {
+    if (err == OK) {
+        err = exposure_recorded_internal_view_read(payload_internal(facts.internal, event->facts),
+                                                   &internal);
+    }
+    if (err != OK || internal.reference_hash.size != EXPOSURE_REFERENCE_HASH_BYTES) {
         return ERR_CORRUPT;
     }
-    key = key_exposure(event->org, facts.reference_hash.data);
+    key = key_exposure(event->org, internal.reference_hash.data);
     return write_seq(txn, TABLE_EXPOSURE, &key, event->seq);
 }
 

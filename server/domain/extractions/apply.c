@@ -23,7 +23,7 @@ static enum err add_rows(struct ctx *ctx, struct store_txn *txn, const struct ev
     record->created_at_us = event->created_at_us;
     record->layout_fingerprint = facts->extraction.layout_fingerprint;
     record->arm = (uint32_t)facts->extraction.arm;
-    record->layout_ready = facts->recorded.layout_ready;
+    record->layout_ready = facts->internal.layout_ready;
     record->field_count = facts->extraction.field_count;
     return extraction_rows_add(ctx, txn, event->org, record, facts->extraction.document_id,
                                facts->extraction.draft_order_id);
@@ -35,8 +35,8 @@ static enum err add_sums(struct ctx *ctx, struct store_txn *txn, const struct ev
     const struct carrying_extraction carrying = {
         .org = event->org,
         .layout_fingerprint = facts->extraction.layout_fingerprint,
-        .confidence_millionths = facts->recorded.confidence_millionths,
-        .bare = facts->recorded.bare,
+        .confidence_millionths = facts->internal.confidence_millionths,
+        .bare = facts->internal.bare,
         .example_seqs = facts->example_seqs,
         .example_count = facts->example_count,
     };
@@ -44,9 +44,9 @@ static enum err add_sums(struct ctx *ctx, struct store_txn *txn, const struct ev
         .org = event->org,
         .layout_fingerprint = facts->extraction.layout_fingerprint,
         .created_at_us = event->created_at_us,
-        .confidence_millionths = facts->recorded.confidence_millionths,
+        .confidence_millionths = facts->internal.confidence_millionths,
         .arm = (uint32_t)facts->extraction.arm,
-        .layout_ready = facts->recorded.layout_ready,
+        .layout_ready = facts->internal.layout_ready,
         .field_count = facts->extraction.field_count,
     };
     enum err err = layout_rows_carry(ctx, txn, &carrying);

@@ -72,8 +72,8 @@ enum err extraction_facts_write(struct arena *arena, struct org_id org,
 {
     const struct citations *citations = decided->citations;
     struct extraction_view extraction = extraction_of(org, stamp, decided);
-    struct extraction_recorded_view recorded = {
-        .has_extraction = true,
+    struct extraction_recorded_view recorded = {.has_extraction = true};
+    struct extraction_recorded_internal_view internal = {
         .confidence_millionths = millionths_of(decided->confidence),
         .layout_ready = decided->layout_ready,
         .bare = citations->example_count == 0 && !citations->has_old_examples,
@@ -87,11 +87,13 @@ enum err extraction_facts_write(struct arena *arena, struct org_id org,
     extraction.example_ids.run = buffer_slice(&ids);
     buffer_init(&example_seqs, arena, citations->example_count * WIRE_OVERHEAD_BYTES);
     put_example_seqs(&example_seqs, citations);
-    recorded.example_seqs.run = buffer_slice(&example_seqs);
+    internal.example_seqs.run = buffer_slice(&example_seqs);
     buffer_init(&exposure_seqs, arena, citations->count * WIRE_OVERHEAD_BYTES);
     put_exposure_seqs(&exposure_seqs, citations);
     recorded.exposure_seqs.run = buffer_slice(&exposure_seqs);
     if (!view_encode(&extraction_view_type, &extraction, arena, &recorded.extraction) ||
+        !view_encode(&extraction_recorded_internal_view_type, &internal, arena,
+                     &recorded.internal) ||
         !buffer_ok(&ids) || !buffer_ok(&example_seqs) || !buffer_ok(&exposure_seqs) ||
         !view_encode(&extraction_recorded_view_type, &recorded, arena, ret_facts)) {
         return ERR_MEMORY;
@@ -124,16 +126,20 @@ enum err extraction_facts_read(struct arena *arena, struct slice facts,
     enum err err = extraction_recorded_view_read(facts, &ret_facts->recorded);
 
     if (err == OK) {
+        err = extraction_recorded_internal_view_read(
+            payload_internal(ret_facts->recorded.internal, facts), &ret_facts->internal);
+    }
+    if (err == OK) {
         err = extraction_view_read(ret_facts->recorded.extraction, &ret_facts->extraction);
     }
     if (err != OK) {
         return err;
     }
-    if (ret_facts->recorded.confidence_millionths > CONFIDENCE_UNIT ||
+    if (ret_facts->internal.confidence_millionths > CONFIDENCE_UNIT ||
         ret_facts->recorded.exposure_seqs.count > EXTRACTION_REFERENCES_MAX) {
         return ERR_CORRUPT;
     }
-    return read_examples(arena, &ret_facts->recorded.example_seqs, ret_facts);
+    return read_examples(arena, &ret_facts->internal.example_seqs, ret_facts);
 }
 
 enum err extraction_facts_extraction(struct slice facts, struct slice *ret_extraction)

@@ -5,6 +5,7 @@
 #ifndef ERRATA_SERVER_DOMAIN_EXTRACTIONS_FACTS_H
 #define ERRATA_SERVER_DOMAIN_EXTRACTIONS_FACTS_H
 
+#include "server/domain/events/payload.h"
 #include "server/domain/extractions/citations.h"
 
 #include <errata/v1/event.views.h>
@@ -28,8 +29,9 @@ struct extraction_decided {
 /* What apply reads. Slices are borrowed from the event; the list of numbers lies in the arena. */
 struct extraction_facts {
     struct extraction_recorded_view recorded;
+    struct extraction_recorded_internal_view internal; /* of `recorded` */
     struct extraction_view extraction; /* of `recorded.extraction` */
-    const uint64_t *example_seqs; /* of `recorded.example_seqs` */
+    const uint64_t *example_seqs; /* of `internal.example_seqs` */
     size_t example_count;
 };
 

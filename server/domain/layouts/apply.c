@@ -62,7 +62,7 @@ static enum err apply_document(struct ctx *ctx, struct store_txn *txn, const str
         .created_at_us = event->created_at_us,
         .sha256 = facts->sha256,
         .layout_fingerprint = facts->document.layout_fingerprint,
-        .scan = facts->ingested.scan,
+        .scan = facts->internal.scan,
     };
     struct document_record earlier;
     struct slice value = {NULL, 0};
@@ -93,8 +93,8 @@ static enum err apply_profile(struct ctx *ctx, struct store_txn *txn, const stru
         .seen_at_us = event->created_at_us,
         .page_count = facts->document.page_count,
         .table_count = facts->document.table_count,
-        .text_coverage_hundredths = facts->ingested.text_coverage_hundredths,
-        .text_density_ten_thousandths = facts->ingested.text_density_ten_thousandths,
+        .text_coverage_hundredths = facts->internal.text_coverage_hundredths,
+        .text_density_ten_thousandths = facts->internal.text_density_ten_thousandths,
         .fp_version = facts->document.fp_version,
     };
     struct profile_record old = {.seen_count = 0};
@@ -123,7 +123,7 @@ static enum err apply_head(struct ctx *ctx, struct store_txn *txn, const struct 
         return err;
     }
     first = head.first_document_seq == 0;
-    first_text = !facts->ingested.scan && head.first_text_seq == 0;
+    first_text = !facts->internal.scan && head.first_text_seq == 0;
     head.first_document_seq = first ? event->seq : head.first_document_seq;
     head.first_text_seq = first_text ? event->seq : head.first_text_seq;
     return first || first_text ? layout_head_write(ctx->arena, txn, &key, &head) : OK;

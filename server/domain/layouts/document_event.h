@@ -5,6 +5,7 @@
 #ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_DOCUMENT_EVENT_H
 #define ERRATA_SERVER_DOMAIN_LAYOUTS_DOCUMENT_EVENT_H
 
+#include "server/domain/events/payload.h"
 #include "server/domain/layouts/documents.h"
 
 struct document_event {
@@ -12,7 +13,7 @@ struct document_event {
     struct slice actor_user_id;
     struct sha256_digest measured; /* the digits of the fingerprint, if it has one */
     struct document_view document; /* without id and created_at */
-    struct document_ingested_view ingested; /* without document and profile */
+    struct document_ingested_internal_view internal; /* of its DocumentIngested */
 };
 
 #endif

@@ -11,6 +11,10 @@ enum err document_facts_read(struct slice facts, struct document_facts *ret_fact
     enum err err = document_ingested_view_read(facts, &read.ingested);
 
     if (err == OK) {
+        err = document_ingested_internal_view_read(payload_internal(read.ingested.internal, facts),
+                                                   &read.internal);
+    }
+    if (err == OK) {
         err = view_read_range(&document_view_type, read.ingested.document, 1,
                               DOCUMENT_PAGE_DIMENSIONS_FIELD, &read.document, &read.pages);
     }

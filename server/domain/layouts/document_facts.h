@@ -8,6 +8,7 @@
 #ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_DOCUMENT_FACTS_H
 #define ERRATA_SERVER_DOMAIN_LAYOUTS_DOCUMENT_FACTS_H
 
+#include "server/domain/events/payload.h"
 #include "server/domain/layouts/records.h"
 #include "store/log.h"
 
@@ -17,6 +18,7 @@
 /* Slices are borrowed from the event. */
 struct document_facts {
     struct document_ingested_view ingested;
+    struct document_ingested_internal_view internal; /* of `ingested` */
     struct document_view document; /* without its page sizes and its content */
     struct slice pages; /* the run of page_dimensions, unread */
     struct sha256_digest sha256; /* of `document` */

@@ -104,11 +104,11 @@ enum err document_prepare(struct ctx *ctx, const struct document_measures *measu
     }
     event->measures = measures;
     event->actor_user_id = actor_user_id;
-    event->ingested.scan = chars == 0;
-    event->ingested.text_coverage_hundredths =
+    event->internal.scan = chars == 0;
+    event->internal.text_coverage_hundredths =
         (uint32_t)(fingerprint_coverage(measures) * 100 + 0.5);
     chars = chars < DOCUMENT_DENSE_CHARACTERS ? chars : DOCUMENT_DENSE_CHARACTERS;
-    event->ingested.text_density_ten_thousandths = chars * (10000 / DOCUMENT_DENSE_CHARACTERS);
+    event->internal.text_density_ten_thousandths = chars * (10000 / DOCUMENT_DENSE_CHARACTERS);
     if (measures->has_table_count) {
         err = take_fingerprint(ctx->arena, event);
     }

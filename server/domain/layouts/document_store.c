@@ -34,8 +34,8 @@ static enum err encode_profile(struct ctx *ctx, struct store_txn *txn, struct or
         .seen_at_us = stamp->created_at_us,
         .page_count = event->measures->page_count,
         .table_count = event->measures->table_count,
-        .text_coverage_hundredths = event->ingested.text_coverage_hundredths,
-        .text_density_ten_thousandths = event->ingested.text_density_ten_thousandths,
+        .text_coverage_hundredths = event->internal.text_coverage_hundredths,
+        .text_density_ten_thousandths = event->internal.text_density_ten_thousandths,
         .fp_version = event->measures->fp_version,
     };
     struct key head_key = profile_head_key(org, &event->measured);
@@ -58,16 +58,19 @@ static enum err encode(struct arena *arena, const struct document_event *event, 
                        struct slice profile, struct event_draft *draft)
 {
     struct document_view document = event->document;
-    struct document_ingested_view ingested = event->ingested;
+    struct document_ingested_view ingested = {
+        .has_document = true,
+        .profile = profile,
+        .has_profile = profile.size > 0,
+    };
 
     document.id = id;
     document.created_at_us = draft->stamp.created_at_us;
     document.has_created_at = true;
-    ingested.has_document = true;
-    ingested.profile = profile;
-    ingested.has_profile = profile.size > 0;
-    return view_encode_parts(&document_view_type, &document, arena, &ingested.document,
-                             &draft->content) &&
+    return view_encode(&document_ingested_internal_view_type, &event->internal, arena,
+                       &ingested.internal) &&
+                   view_encode_parts(&document_view_type, &document, arena, &ingested.document,
+                                     &draft->content) &&
                    view_encode(&document_ingested_view_type, &ingested, arena, &draft->facts)
                ? OK
                : ERR_MEMORY;

@@ -70,7 +70,7 @@ static enum err read_first_scan(struct store_txn *txn, struct org_id org, uint64
         err = document_facts_read(event.facts, &facts);
     }
     if (err == OK) {
-        *ret_scan = facts.ingested.scan;
+        *ret_scan = facts.internal.scan;
     }
     return err;
 }

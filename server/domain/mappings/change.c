@@ -4,6 +4,7 @@
 #include "server/domain/mappings/change.h"
 
 #include "server/domain/events/feedback.h"
+#include "server/domain/events/payload.h"
 #include "server/domain/text/sku.h"
 
 #include <errata/v1/event.fields.h>
@@ -48,10 +49,11 @@ enum err mapping_change_put(struct arena *arena, struct buffer *body, uint32_t f
         .has_mapping = true,
         .seq = change->row.seq,
         .version = change->row.record.version,
-        .previous_seq = change->previous_seq,
     };
+    const struct mapping_change_internal_view internal = {.previous_seq = change->previous_seq};
 
-    if (!view_encode(&sku_mapping_view_type, &mapping, arena, &view.mapping)) {
+    if (!view_encode(&mapping_change_internal_view_type, &internal, arena, &view.internal) ||
+        !view_encode(&sku_mapping_view_type, &mapping, arena, &view.mapping)) {
         return ERR_MEMORY;
     }
     mapping_change_view_put(&view, field, body);
@@ -91,15 +93,19 @@ static enum err read_mapping(struct slice bytes, struct mapping_record *record)
 static enum err read_change(struct slice bytes, struct mapping_change *change)
 {
     struct mapping_change_view view;
+    struct mapping_change_internal_view internal;
     enum err err = mapping_change_view_read(bytes, &view);
 
+    if (err == OK) {
+        err = mapping_change_internal_view_read(payload_internal(view.internal, bytes), &internal);
+    }
     if (err != OK) {
         return err;
     }
     change->mapping = view.mapping;
     change->row.seq = view.seq;
     change->row.record.version = view.version;
-    change->previous_seq = view.previous_seq;
+    change->previous_seq = internal.previous_seq;
     return read_mapping(view.mapping, &change->row.record);
 }
 

@@ -5,6 +5,7 @@
 #include "server/domain/settings/settings.h"
 
 #include "server/domain/events/draft.h"
+#include "server/domain/events/payload.h"
 #include "server/domain/settings/records.h"
 #include "store/base/assert.h"
 
@@ -66,14 +67,27 @@ struct organization_settings_view settings_view_of(const struct settings *settin
     };
 }
 
-/* The facts of an event of a change. */
-static enum err read_facts(const struct event *event, struct settings_updated_view *ret_facts)
+/* The facts of an event of a change, and the number of the change before it, which is smaller; 0: there
+ * was none. */
+static enum err read_facts(const struct event *event, struct settings_updated_view *ret_facts,
+                           uint64_t *ret_previous_seq)
 {
+    struct settings_updated_internal_view internal;
     enum err err = event->kind == EVENT_SETTINGS_UPDATED
                        ? settings_updated_view_read(event->facts, ret_facts)
                        : ERR_CORRUPT;
 
-    return err == OK && ret_facts->previous_seq >= event->seq ? ERR_CORRUPT : err;
+    if (err == OK) {
+        err = settings_updated_internal_view_read(
+            payload_internal(ret_facts->internal, event->facts), &internal);
+    }
+    if (err == OK && internal.previous_seq >= event->seq) {
+        return ERR_CORRUPT;
+    }
+    if (err == OK) {
+        *ret_previous_seq = internal.previous_seq;
+    }
+    return err;
 }
 
 /* The settings that an event left. */
@@ -82,7 +96,8 @@ static enum err read_after(const struct event *event, struct settings *ret_setti
     struct settings settings = defaults;
     struct settings_updated_view facts;
     struct organization_settings_view after;
-    enum err err = read_facts(event, &facts);
+    uint64_t previous_seq = 0;
+    enum err err = read_facts(event, &facts, &previous_seq);
 
     if (err == OK) {
         err = organization_settings_view_read(facts.after, &after);
@@ -118,10 +133,7 @@ enum err settings_read_as_of(struct store_txn *txn, struct org_id org, uint64_t 
     while (err == OK && seq > as_of_seq) {
         err = log_read(txn, org, seq, &event);
         if (err == OK) {
-            err = read_facts(&event, &facts);
-        }
-        if (err == OK) {
-            seq = facts.previous_seq; /* each is smaller than the one before */
+            err = read_facts(&event, &facts, &seq);
         }
     }
     if (err == OK && seq == 0) {
@@ -137,7 +149,8 @@ enum err settings_read_as_of(struct store_txn *txn, struct org_id org, uint64_t 
 enum err settings_after_event(const struct event *event, struct slice *ret_settings)
 {
     struct settings_updated_view facts;
-    enum err err = read_facts(event, &facts);
+    uint64_t previous_seq = 0;
+    enum err err = read_facts(event, &facts, &previous_seq);
 
     if (err == OK) {
         *ret_settings = facts.after;
@@ -188,10 +201,12 @@ static enum err encode_facts(struct arena *arena, const struct settings *before,
     struct settings_updated_view facts = {
         .has_before = true,
         .has_after = true,
-        .previous_seq = previous_seq,
     };
+    const struct settings_updated_internal_view internal = {.previous_seq = previous_seq};
 
-    return view_encode(&organization_settings_view_type, &before_view, arena, &facts.before) &&
+    return view_encode(&settings_updated_internal_view_type, &internal, arena, &facts.internal) &&
+                   view_encode(&organization_settings_view_type, &before_view, arena,
+                               &facts.before) &&
                    view_encode(&organization_settings_view_type, &after_view, arena,
                                &facts.after) &&
                    view_encode(&settings_updated_view_type, &facts, arena, ret_facts)

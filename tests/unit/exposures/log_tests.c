@@ -4,6 +4,7 @@
  */
 #include "tests/unit/exposures/exposures_tests.h"
 
+#include "server/domain/events/payload.h"
 #include "store/base/wire.h"
 #include "tests/support/store/store_world.h"
 
@@ -13,6 +14,8 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+
+#include <errata/v1/event.views.h>
 
 /* A store with one write under way. */
 struct world {
@@ -85,6 +88,7 @@ static void test_the_first_citation_is_recorded(void **state)
     struct wire_reader reader;
     struct wire_field field = {0};
     struct event event;
+    struct exposure_recorded_internal_view internal = {.reference_hash = {NULL, 0}};
     size_t artifact_count = 0;
     struct world world;
 
@@ -119,12 +123,34 @@ static void test_the_first_citation_is_recorded(void **state)
             artifact_count++;
         } else if (field.number == EXPOSURE_RECORDED_AS_OF_SEQ_FIELD) {
             assert_int_equal(field.value, 11);
-        } else if (field.number == EXPOSURE_RECORDED_REFERENCE_HASH_FIELD) {
-            assert_memory_equal(field.bytes.data, cited.reference_hash, field.bytes.size);
+        } else if (field.number == EXPOSURE_RECORDED_INTERNAL_FIELD) {
+            assert_int_equal(exposure_recorded_internal_view_read(field.bytes, &internal), OK);
         }
     }
     assert_int_equal(artifact_count, 2);
+    assert_int_equal(internal.reference_hash.size, sizeof(cited.reference_hash));
+    assert_memory_equal(internal.reference_hash.data, cited.reference_hash,
+                        internal.reference_hash.size);
     world_deinit(&world);
+}
+
+/* Goal: events of logs below format 4 are read. Method: a payload with the server's part inline. */
+static void test_a_part_that_is_inline(void **state)
+{
+    static const uint8_t inline_bytes[] = {0x08, 0x01, 0x42, 0x02, 0xab, 0xcd};
+    struct slice payload = slice_of(inline_bytes, sizeof(inline_bytes));
+    struct slice part = slice_after(payload, 2);
+    struct exposure_recorded_view facts;
+    struct exposure_recorded_internal_view internal;
+
+    (void)state;
+    assert_int_equal(exposure_recorded_view_read(payload, &facts), OK);
+    assert_int_equal(facts.internal.size, 0);
+    assert_int_equal(
+        exposure_recorded_internal_view_read(payload_internal(facts.internal, payload), &internal),
+        OK);
+    assert_true(slice_equal(internal.reference_hash, slice_after(payload, 4)));
+    assert_ptr_equal(payload_internal(part, payload).data, part.data);
 }
 
 /* Goal: a list that its reference does not tell stands in the event as a count. Method: a long one. */
@@ -211,6 +237,7 @@ int run_log_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_first_citation_is_recorded),
+        cmocka_unit_test(test_a_part_that_is_inline),
         cmocka_unit_test(test_an_unlisted_exposure_has_a_count),
         cmocka_unit_test(test_a_damaged_one_is_not_found),
         cmocka_unit_test(test_outcomes_are_kept_once),

@@ -144,9 +144,9 @@ static void test_own_examples_are_credited(void **state)
     assert_true(view_next_number(&exposures, &exposure_seq) && exposure_seq == 5);
     assert_true(view_next_number(&exposures, &exposure_seq) && exposure_seq == 6);
     assert_false(view_next_number(&exposures, &exposure_seq));
-    assert_int_equal(facts.recorded.confidence_millionths, 123457);
+    assert_int_equal(facts.internal.confidence_millionths, 123457);
     assert_int_equal(facts.extraction.arm, EXPERIMENT_ARM_NONE); /* no document is named */
-    assert_false(facts.recorded.layout_ready);
+    assert_false(facts.internal.layout_ready);
     world_deinit(&world);
 }
 
@@ -166,17 +166,17 @@ static void test_bare(void **state)
     world_init(&world);
     artifact.seq = capture(&world, FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED, SLICE("layout"));
     assert_int_equal(store(&world, &input, &stored), OK);
-    assert_true(read_facts(&world, stored.first_seq).recorded.bare);
+    assert_true(read_facts(&world, stored.first_seq).internal.bare);
     input.exposure_refs[0] =
         refer(&world, EXPOSURE_KIND_EXAMPLES, EXPERIMENT_ARM_NONE, &artifact, 1);
     input.exposure_ref_count = 1;
     assert_int_equal(store(&world, &input, &stored), OK);
-    assert_false(read_facts(&world, stored.first_seq + 1).recorded.bare);
+    assert_false(read_facts(&world, stored.first_seq + 1).internal.bare);
     assert_int_equal(read_facts(&world, stored.first_seq + 1).example_count, 1);
     input.exposure_refs[1] = refer(&world, EXPOSURE_KIND_MATCHES, EXPERIMENT_ARM_NONE, NULL, 0);
     input.exposure_ref_count = 2;
     assert_int_equal(store(&world, &input, &stored), OK);
-    assert_false(read_facts(&world, stored.first_seq + 1).recorded.bare);
+    assert_false(read_facts(&world, stored.first_seq + 1).internal.bare);
     assert_int_equal(read_facts(&world, stored.first_seq + 1).example_count, 0);
     world_deinit(&world);
 }
@@ -195,11 +195,11 @@ static void test_readiness(void **state)
     (void)capture(&world, FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED, SLICE("layout"));
     (void)capture(&world, FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED, SLICE("layout"));
     assert_int_equal(store(&world, &input, &stored), OK);
-    assert_false(read_facts(&world, stored.first_seq).recorded.layout_ready);
+    assert_false(read_facts(&world, stored.first_seq).internal.layout_ready);
     (void)capture(&world, FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED, SLICE("layout"));
     assert_int_equal(store(&world, &input, &stored), OK);
-    assert_true(read_facts(&world, stored.first_seq).recorded.layout_ready);
-    assert_int_equal(read_facts(&world, stored.first_seq).recorded.confidence_millionths, 1000000);
+    assert_true(read_facts(&world, stored.first_seq).internal.layout_ready);
+    assert_int_equal(read_facts(&world, stored.first_seq).internal.confidence_millionths, 1000000);
     world_deinit(&world);
 }
 

@@ -267,6 +267,7 @@ static void test_event_payload(void **state)
     struct document_measures measures = paper("a");
     Errata__V1__IngestDocumentResponse *answer = NULL;
     struct store_txn *txn = NULL;
+    struct document_ingested_internal_view internal;
     struct event event;
 
     measures.page_one_chars = 7;
@@ -283,9 +284,12 @@ static void test_event_payload(void **state)
         assert_true(ingested->profile->stats->text_density == answer->profile->stats->text_density);
         assert_string_equal(ingested->profile->stats->fp_version,
                             answer->profile->stats->fp_version);
-        assert_int_equal(ingested->text_coverage_hundredths, 10);
-        assert_int_equal(ingested->text_density_ten_thousandths, 28);
-        assert_false(ingested->scan);
+        assert_int_equal(document_ingested_internal_view_read(
+                             slice_of(ingested->internal.data, ingested->internal.len), &internal),
+                         OK);
+        assert_int_equal(internal.text_coverage_hundredths, 10);
+        assert_int_equal(internal.text_density_ten_thousandths, 28);
+        assert_false(internal.scan);
         errata__v1__document_ingested__free_unpacked(ingested, NULL);
     }
     store_abort(txn);
@@ -441,7 +445,7 @@ static void test_damaged_facts(void **state)
     /* The whole document, with or without its profile, and numbers that end early stay readable. */
     assert_true(corrupt + 8 > event.facts.size);
     assert_int_equal(document_facts_read(event.facts, &facts), OK);
-    assert_true(facts.ingested.scan);
+    assert_true(facts.internal.scan);
     store_abort(txn);
 }
 

@@ -1,13 +1,20 @@
 include(${CMAKE_SOURCE_DIR}/tests/support/tests.cmake)
 
+# tools/check runs each of these once: with sanitizers, or those with the label `release` on the release build,
+# which is what they need (the PDF worker's cage and its limits, the installed tree, figures) or where a sanitizer
+# finds nothing more (what a terminal shows, a demonstration). Those with the label `both` run on both.
+
 foreach(name corrections mappings prompts extractions analytics reviews access configuration isolation nonsense lifecycle log overload secrecy
         administration copied_folder crowded one_server start_errors)
     errata_python_test(e2e_${name} FILE tests/e2e/${name}.py LABEL e2e)
 endforeach()
-errata_python_test(e2e_demo_orders FILE tests/e2e/demo_orders.py LABEL e2e)
+errata_python_test(e2e_demo_orders FILE tests/e2e/demo_orders.py LABEL e2e release)
 errata_python_test(e2e_cli FILE tests/e2e/cli.py LABEL e2e)
-foreach(name completion context failures help learning terminal)
+foreach(name context failures learning)
     errata_python_test(e2e_cli_${name} FILE tests/e2e/cli_${name}.py LABEL e2e)
+endforeach()
+foreach(name completion help terminal)
+    errata_python_test(e2e_cli_${name} FILE tests/e2e/cli_${name}.py LABEL e2e release)
 endforeach()
 
 # Verify and rebuild, with a program that damages a row of a store.
@@ -22,7 +29,7 @@ errata_python_test(e2e_backup FILE tests/e2e/backup.py LABEL e2e TIMEOUT 600)
 errata_python_test(e2e_upgrade FILE tests/e2e/upgrade.py LABEL e2e TIMEOUT 240)
 
 if(TARGET errata-bench)
-    errata_python_test(e2e_bench FILE tests/e2e/bench.py LABEL e2e)
+    errata_python_test(e2e_bench FILE tests/e2e/bench.py LABEL e2e release)
 endif()
 
 # The C client library, by a program that makes the calls that a test asks for.
@@ -36,10 +43,10 @@ endif()
 
 # Documents are measured when the machine has nothing else to do: these have it to themselves.
 if(TARGET errata-pdf-worker)
-    errata_python_test(e2e_pdf_ingest FILE tests/e2e/pdf_ingest.py LABEL e2e)
-    errata_python_test(e2e_pdf_corpus FILE tests/e2e/pdf_corpus.py LABEL e2e TIMEOUT 240)
-    errata_python_test(e2e_pdf_flow FILE tests/e2e/pdf_flow.py LABEL e2e)
-    errata_python_test(e2e_pdf_hostile FILE tests/e2e/pdf_hostile.py LABEL e2e TIMEOUT 240)
+    errata_python_test(e2e_pdf_ingest FILE tests/e2e/pdf_ingest.py LABEL e2e release)
+    errata_python_test(e2e_pdf_corpus FILE tests/e2e/pdf_corpus.py LABEL e2e release TIMEOUT 240)
+    errata_python_test(e2e_pdf_flow FILE tests/e2e/pdf_flow.py LABEL e2e both)
+    errata_python_test(e2e_pdf_hostile FILE tests/e2e/pdf_hostile.py LABEL e2e release TIMEOUT 240)
     foreach(name ingest corpus flow hostile)
         if(TEST e2e_pdf_${name}) # none without gRPC for Python
             set_tests_properties(e2e_pdf_${name} PROPERTIES PROCESSORS 2)
@@ -49,5 +56,5 @@ endif()
 
 # Programs that know the installed tree alone; there is none under a sanitizer.
 if(TARGET installable)
-    errata_python_test(e2e_installed_library FILE tests/e2e/installed_library.py LABEL e2e TIMEOUT 240)
+    errata_python_test(e2e_installed_library FILE tests/e2e/installed_library.py LABEL e2e release TIMEOUT 240)
 endif()

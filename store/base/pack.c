@@ -321,8 +321,9 @@ bool pack_read_size(struct slice packed, size_t *ret_size)
 
 bool pack_read(struct slice dictionary, struct slice packed, uint8_t *out)
 {
-    struct unpacker unpacker = {.dictionary = dictionary, .rest = packed, .out = out};
+    struct unpacker unpacker = {.dictionary = dictionary, .rest = packed};
 
+    unpacker.out = out;
     if (!take_varint(&unpacker.rest, &unpacker.size) || unpacker.size > PACK_BYTES_MAX) {
         return false;
     }

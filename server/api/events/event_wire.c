@@ -94,37 +94,54 @@ static enum err read_payload(struct arena *arena, const struct event *event,
     return buffer_ok(&whole) ? OK : ERR_MEMORY;
 }
 
-#define SET_PAYLOAD(member)                                                                        \
-    view->member = payload;                                                                        \
-    view->has_##member = true;                                                                     \
-    return OK
-
 static enum err set_payload(enum event_kind_number kind, struct slice payload,
                             struct event_view *view)
 {
     switch (kind) {
     case EVENT_FEEDBACK:
-        SET_PAYLOAD(feedback_event);
+        view->feedback_event = payload;
+        view->has_feedback_event = true;
+        return OK;
     case EVENT_ORGANIZATION_CREATED:
-        SET_PAYLOAD(organization_created);
+        view->organization_created = payload;
+        view->has_organization_created = true;
+        return OK;
     case EVENT_TOKEN_CREATED:
-        SET_PAYLOAD(token_created);
+        view->token_created = payload;
+        view->has_token_created = true;
+        return OK;
     case EVENT_TOKEN_REVOKED:
-        SET_PAYLOAD(token_revoked);
+        view->token_revoked = payload;
+        view->has_token_revoked = true;
+        return OK;
     case EVENT_DOCUMENT_INGESTED:
-        SET_PAYLOAD(document_ingested);
+        view->document_ingested = payload;
+        view->has_document_ingested = true;
+        return OK;
     case EVENT_MAPPING_SUGGESTED:
-        SET_PAYLOAD(mapping_suggested);
+        view->mapping_suggested = payload;
+        view->has_mapping_suggested = true;
+        return OK;
     case EVENT_MAPPING_APPLIED:
-        SET_PAYLOAD(mapping_applied);
+        view->mapping_applied = payload;
+        view->has_mapping_applied = true;
+        return OK;
     case EVENT_EXPOSURE_RECORDED:
-        SET_PAYLOAD(exposure_recorded);
+        view->exposure_recorded = payload;
+        view->has_exposure_recorded = true;
+        return OK;
     case EVENT_EXTRACTION_RECORDED:
-        SET_PAYLOAD(extraction_recorded);
+        view->extraction_recorded = payload;
+        view->has_extraction_recorded = true;
+        return OK;
     case EVENT_PROMPT_TEMPLATE_PUT:
-        SET_PAYLOAD(prompt_template);
+        view->prompt_template = payload;
+        view->has_prompt_template = true;
+        return OK;
     case EVENT_SETTINGS_UPDATED:
-        SET_PAYLOAD(settings_updated);
+        view->settings_updated = payload;
+        view->has_settings_updated = true;
+        return OK;
     }
     return ERR_CORRUPT;
 }

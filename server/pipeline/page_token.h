@@ -7,16 +7,13 @@
 #define ERRATA_SERVER_PIPELINE_PAGE_TOKEN_H
 
 #include "server/pipeline/service.h"
+#include "store/page.h"
 
 /* The longest position: a key of the store. */
 #define PAGE_POSITION_BYTES_MAX STORE_KEY_BYTES_MAX
 #define PAGE_SIZE_DEFAULT 50
 /* A larger page_size counts as this (AIP-158): a page ends at PAGE_BYTES_MAX anyway. */
 #define PAGE_SIZE_MAX 1000
-/* A page ends at this many bytes of answer. */
-#define PAGE_BYTES_MAX (1024 * 1024)
-/* Rows that a filter without an index examines in one call. */
-#define PAGE_ROWS_MAX 2000
 
 /* How many items a page may have: the request's page_size, which the contract's rules keep from being
  * negative, the default for 0, and never more than PAGE_SIZE_MAX. */

@@ -15,39 +15,48 @@ struct page {
     const struct service *service;
     struct sha256_digest filter;
     size_t size; /* most items */
-    size_t count; /* so far */
-    struct key last; /* of the last item */
-    bool more;
+    struct slice after; /* of the last item of the page before */
+    struct key last; /* of the last item; empty if no page follows */
 };
 
 /* Reads the page token; its position is the key of the last item of the page before. */
 static enum err page_start(struct page *page, const struct service *service,
                            const ProtobufCMessage *filter, int32_t page_size,
-                           const char *page_token, struct slice *ret_after)
+                           const char *page_token)
 {
     enum err err = page_filter_of(service, filter, &page->filter);
 
     page->service = service;
     page->size = page_size_of(page_size);
-    page->count = 0;
-    page->more = false;
+    page->last.size = 0;
     if (err != OK) {
         return err;
     }
-    return page_token_read(service, &page->filter, slice_text(page_token), ret_after);
+    return page_token_read(service, &page->filter, slice_text(page_token), &page->after);
 }
 
-/* Whether the row at hand is one of this page; it is then its last so far. */
-static bool page_takes(struct page *page, struct slice key)
+/* Begins the page of a table's rows. */
+static enum err page_open(const struct page *page, struct store_txn *txn, enum store_table table,
+                          const struct key *prefix, struct page_walk *walk)
 {
-    if (page->count == page->size) {
-        page->more = true;
-        return false;
+    const struct page_request request = {
+        .table = table,
+        .prefix = *prefix,
+        .after = page->after,
+        .page_size = (uint32_t)page->size,
+    };
+
+    return page_walk_init(walk, txn, &request, NULL);
+}
+
+/* Ends it; `err` is the walk's. */
+static enum err page_close(struct page *page, struct page_walk *walk, enum err err)
+{
+    page_walk_deinit(walk);
+    if (walk->more) {
+        page->last = walk->last;
     }
-    page->count++;
-    memcpy(page->last.bytes, key.data, key.size);
-    page->last.size = key.size;
-    return true;
+    return err == ERR_NOT_FOUND ? OK : err;
 }
 
 /* The text of next_page_token. */
@@ -56,7 +65,7 @@ static enum err page_end(const struct page *page, char **ret_token)
     struct slice text;
     enum err err = OK;
 
-    if (!page->more) {
+    if (page->last.size == 0) {
         return OK;
     }
     err = page_token_write(page->service, &page->filter, key_slice(&page->last), &text);
@@ -66,51 +75,30 @@ static enum err page_end(const struct page *page, char **ret_token)
     return err;
 }
 
-/* A row of a table, borrowed from the transaction. */
-struct row {
-    struct slice key;
-    struct slice value;
-};
-
-/* The first row behind `after`, where a cursor that starts there stands before it. */
-static enum err cursor_behind(struct store_cursor *cursor, struct slice after, struct row *ret_row)
-{
-    enum err err = store_cursor_next(cursor, &ret_row->key, &ret_row->value);
-
-    if (err == OK && after.size != 0 && slice_equal(ret_row->key, after)) {
-        err = store_cursor_next(cursor, &ret_row->key, &ret_row->value);
-    }
-    return err;
-}
-
-static enum err list_all(struct page *page, struct store_txn *txn, struct slice after,
+static enum err list_all(struct page *page, struct store_txn *txn,
                          Errata__V1__ListOrganizationsResponse *response)
 {
     struct arena *arena = page->service->ctx->arena;
     struct key prefix = key_global_prefix();
-    struct store_cursor cursor = {0};
-    struct row row;
-    enum err err = store_cursor_init(&cursor, txn, TABLE_ORGANIZATION, key_slice(&prefix), after,
-                                     STORE_ASCENDING);
+    struct page_walk walk;
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    enum err err = page_open(page, txn, TABLE_ORGANIZATION, &prefix, &walk);
 
-    if (err == OK) {
-        err = cursor_behind(&cursor, after, &row);
-    }
-    while (err == OK && page_takes(page, row.key)) {
+    while (err == OK) {
         struct organization_record record;
 
-        err = record_decode_organization(row.value, &record);
+        err = page_walk_next(&walk, &key, &value);
+        if (err == OK) {
+            err = record_decode_organization(value, &record);
+        }
         if (err == OK) {
             err = admin_wire_organization(arena, &record,
                                           &response->organizations[response->n_organizations]);
         }
-        if (err == OK) {
-            response->n_organizations++;
-            err = store_cursor_next(&cursor, &row.key, &row.value);
-        }
+        response->n_organizations += err == OK;
     }
-    store_cursor_deinit(&cursor);
-    return err == ERR_NOT_FOUND ? OK : err;
+    return page_close(page, &walk, err);
 }
 
 static enum err list_own(const struct service *service, struct store_txn *txn,
@@ -135,9 +123,8 @@ enum err admin_service_list_organizations_read(struct service *service, struct s
     Errata__V1__ListOrganizationsResponse response = ERRATA__V1__LIST_ORGANIZATIONS_RESPONSE__INIT;
     Errata__V1__ListOrganizationsRequest filter = ERRATA__V1__LIST_ORGANIZATIONS_REQUEST__INIT;
     struct page page;
-    struct slice after;
     enum err err =
-        page_start(&page, service, &filter.base, request->page_size, request->page_token, &after);
+        page_start(&page, service, &filter.base, request->page_size, request->page_token);
 
     (void)prepared;
     if (err != OK) {
@@ -148,7 +135,7 @@ enum err admin_service_list_organizations_read(struct service *service, struct s
     if (response.organizations == NULL) {
         return ERR_MEMORY;
     }
-    err = service->principal->server ? list_all(&page, txn, after, &response)
+    err = service->principal->server ? list_all(&page, txn, &response)
                                      : list_own(service, txn, &response);
     if (err == OK) {
         err = page_end(&page, &response.next_page_token);
@@ -174,27 +161,23 @@ static enum err read_token_row(struct arena *arena, struct store_txn *txn, struc
 }
 
 static enum err list_tokens(struct page *page, struct store_txn *txn, struct org_id org,
-                            struct slice after, Errata__V1__ListTokensResponse *response)
+                            Errata__V1__ListTokensResponse *response)
 {
     struct arena *arena = page->service->ctx->arena;
     struct key prefix = key_org(org);
-    struct store_cursor cursor = {0};
-    struct row row;
-    enum err err = store_cursor_init(&cursor, txn, TABLE_TOKEN_BY_ORG, key_slice(&prefix), after,
-                                     STORE_ASCENDING);
+    struct page_walk walk;
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    enum err err = page_open(page, txn, TABLE_TOKEN_BY_ORG, &prefix, &walk);
 
-    if (err == OK) {
-        err = cursor_behind(&cursor, after, &row);
-    }
-    while (err == OK && page_takes(page, row.key)) {
-        err = read_token_row(arena, txn, row.key, &response->tokens[response->n_tokens]);
+    while (err == OK) {
+        err = page_walk_next(&walk, &key, &value);
         if (err == OK) {
-            response->n_tokens++;
-            err = store_cursor_next(&cursor, &row.key, &row.value);
+            err = read_token_row(arena, txn, key, &response->tokens[response->n_tokens]);
         }
+        response->n_tokens += err == OK;
     }
-    store_cursor_deinit(&cursor);
-    return err == ERR_NOT_FOUND ? OK : err;
+    return page_close(page, &walk, err);
 }
 
 enum err admin_service_list_tokens_read(struct service *service, struct store_txn *txn,
@@ -206,7 +189,6 @@ enum err admin_service_list_tokens_read(struct service *service, struct store_tx
     char org_text[UUID_TEXT_BYTES + 1] = "";
     struct page page;
     struct org_id org;
-    struct slice after;
     enum err err = auth_resolve_org(service->ctx, txn, service->principal->org,
                                     service->principal->server, slice_text(request->org_id), &org);
 
@@ -216,7 +198,7 @@ enum err admin_service_list_tokens_read(struct service *service, struct store_tx
     }
     uuid_format(org.uuid, org_text);
     filter.org_id = org_text;
-    err = page_start(&page, service, &filter.base, request->page_size, request->page_token, &after);
+    err = page_start(&page, service, &filter.base, request->page_size, request->page_token);
     if (err != OK) {
         return err;
     }
@@ -225,7 +207,7 @@ enum err admin_service_list_tokens_read(struct service *service, struct store_tx
     if (response.tokens == NULL) {
         return ERR_MEMORY;
     }
-    err = list_tokens(&page, txn, org, after, &response);
+    err = list_tokens(&page, txn, org, &response);
     if (err == OK) {
         err = page_end(&page, &response.next_page_token);
     }

@@ -64,9 +64,6 @@ struct list {
     struct store_txn *txn;
     struct buffer *body;
     size_t page_size;
-    size_t count; /* in the page so far */
-    size_t rows; /* examined in this call */
-    bool overflows; /* the event examined last belongs to the next page */
     uint32_t kind; /* of events; 0: all */
     bool by_subject;
     enum subject_kind subject_kind;
@@ -87,99 +84,19 @@ static bool is_wanted(const struct list *list, const struct event *event)
     return !list->by_subject;
 }
 
-/* The page has no room for more, or the call has looked at enough. */
-static bool is_full(const struct list *list)
-{
-    return list->count == list->page_size || list->rows == PAGE_ROWS_MAX || list->overflows;
-}
-
-/* Examines one event, and puts it into the page if it is wanted and fits: a page has at least one. */
-static enum err examine(struct list *list, uint64_t seq)
+/* Puts the event of a row into the page if it is wanted. */
+static enum err take_row(struct list *list, uint64_t seq)
 {
     struct service *service = list->service;
-    size_t before = list->body->size;
     struct event event;
     enum err err = log_read(list->txn, service->principal->org, seq, &event);
 
-    list->rows++;
     if (err != OK) {
         return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
     }
-    if (!is_wanted(list, &event)) {
-        return OK;
-    }
-    err =
-        event_wire_put(service->ctx->arena, list->body, LIST_EVENTS_RESPONSE_EVENTS_FIELD, &event);
-    if (err == OK && list->count > 0 && list->body->size > PAGE_BYTES_MAX) {
-        list->body->size = before;
-        list->overflows = true;
-        return OK;
-    }
-    list->count++;
-    return err;
-}
-
-/* The log from its end, or below the seq that the position tells. */
-static enum err list_log(struct list *list, struct slice position, struct key *next)
-{
-    struct log_head head;
-    uint64_t seq = 0;
-    enum err err = log_read_head(list->txn, list->service->principal->org, &head);
-
-    if (err != OK) {
-        return err;
-    }
-    seq = position.size == sizeof(seq) ? bytes_get_be64(position.data) - 1 : head.last_seq;
-    while (seq > 0 && !is_full(list)) {
-        err = examine(list, seq);
-        if (err != OK) {
-            return err;
-        }
-        seq -= !list->overflows;
-    }
-    if (seq > 0) {
-        bytes_put_be64(next->bytes, seq + 1);
-        next->size = sizeof(seq);
-    }
-    return OK;
-}
-
-/* The rows of a subject, newest first; the position is the last row's key. */
-static enum err list_subject(struct list *list, struct slice position, struct key *next)
-{
-    struct key prefix =
-        key_subject_prefix(list->service->principal->org, list->subject_kind, list->subject_id);
-    struct store_cursor cursor = {0};
-    struct slice key = {NULL, 0};
-    struct slice value;
-    int64_t created_at_us = 0;
-    uint64_t seq = 0;
-    enum err err = store_cursor_init(&cursor, list->txn, TABLE_SUBJECT, key_slice(&prefix),
-                                     position, STORE_ASCENDING);
-
-    if (err == OK) {
-        err = store_cursor_next(&cursor, &key, &value);
-    }
-    if (err == OK && position.size != 0 && slice_equal(key, position)) {
-        err = store_cursor_next(&cursor, &key, &value);
-    }
-    while (err == OK && !is_full(list)) {
-        err = key_read_newest_first(key, &created_at_us, &seq);
-        if (err == OK) {
-            err = examine(list, seq);
-        }
-        if (err == OK && !list->overflows) {
-            memcpy(next->bytes, key.data, key.size);
-            next->size = key.size;
-            err = store_cursor_next(&cursor, &key, &value);
-        }
-    }
-    store_cursor_deinit(&cursor);
-    if (err == ERR_NOT_FOUND) {
-        next->size = 0; /* that was the last one */
-        return OK;
-    }
-    return err;
+    return is_wanted(list, &event) ? event_wire_put(service->ctx->arena, list->body,
+                                                    LIST_EVENTS_RESPONSE_EVENTS_FIELD, &event)
+                                   : OK;
 }
 
 /* Whether every event about such a subject has it as its main one, so that the index has them all. */
@@ -198,6 +115,52 @@ static bool is_always_main(enum subject_kind kind)
         break;
     }
     return false;
+}
+
+/* The rows that are walked: those of the subject, newest first, or the log from its end. */
+static struct page_request request_of(const struct list *list, struct slice after)
+{
+    struct org_id org = list->service->principal->org;
+    bool by_index = list->by_subject && is_always_main(list->subject_kind);
+
+    return (struct page_request){
+        .table = by_index ? TABLE_SUBJECT : TABLE_EVENT,
+        .prefix =
+            by_index ? key_subject_prefix(org, list->subject_kind, list->subject_id) : key_org(org),
+        .order = by_index ? STORE_ASCENDING : STORE_DESCENDING,
+        .after = after,
+        .page_size = (uint32_t)list->page_size,
+    };
+}
+
+/* Writes a page; `ret_next` is where the next one begins, empty at the end. */
+static enum err write_page(struct list *list, struct slice after, struct key *ret_next)
+{
+    const struct page_request request = request_of(list, after);
+    struct page_walk walk;
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    int64_t created_at_us = 0;
+    uint64_t seq = 0;
+    enum err err = page_walk_init(&walk, list->txn, &request, list->body);
+
+    while (err == OK) {
+        err = page_walk_next(&walk, &key, &value);
+        if (err != OK) {
+            break;
+        }
+        err = request.table == TABLE_EVENT ? key_read_event(key, &seq)
+                                           : key_read_newest_first(key, &created_at_us, &seq);
+        if (err == OK) {
+            err = take_row(list, seq);
+        }
+    }
+    page_walk_deinit(&walk);
+    ret_next->size = 0;
+    if (walk.more) {
+        *ret_next = walk.last;
+    }
+    return err == ERR_NOT_FOUND ? OK : err;
 }
 
 /* What the request asks for. */
@@ -245,9 +208,7 @@ enum err event_service_list_events_read(struct service *service, struct store_tx
     if (err != OK) {
         return err;
     }
-    err = list.by_subject && is_always_main(list.subject_kind)
-              ? list_subject(&list, position, &next)
-              : list_log(&list, position, &next);
+    err = write_page(&list, position, &next);
     if (err != OK || next.size == 0) {
         return err;
     }

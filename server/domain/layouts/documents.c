@@ -5,8 +5,8 @@
 
 #include "server/domain/layouts/document_facts.h"
 #include "server/domain/layouts/keys.h"
-#include "server/domain/layouts/page_walk.h"
 #include "server/domain/layouts/records.h"
+#include "store/page.h"
 
 enum err document_read(struct store_txn *txn, struct org_id org, struct slice document_id,
                        struct event *ret_event)
@@ -182,10 +182,11 @@ enum err document_list_write(struct store_txn *txn, struct document_list *list, 
     };
     struct page_walk walk;
     struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
     enum err err = page_walk_init(&walk, txn, &request, body);
 
     while (err == OK) {
-        err = page_walk_next(&walk, &key);
+        err = page_walk_next(&walk, &key, &value);
         if (err == OK) {
             err = take_row(txn, list, key, body);
         }

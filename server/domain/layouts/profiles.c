@@ -5,10 +5,10 @@
 
 #include "server/domain/layouts/keys.h"
 #include "server/domain/layouts/layout_head.h"
-#include "server/domain/layouts/page_walk.h"
 #include "server/domain/layouts/profile_rows.h"
 #include "server/domain/layouts/records.h"
 #include "store/base/wire.h"
+#include "store/page.h"
 
 static enum err append_one(struct arena *arena, struct store_txn *txn, struct org_id org,
                            const struct sha256_digest *measured, uint32_t field,
@@ -81,10 +81,11 @@ enum err profile_list_write(struct arena *arena, struct store_txn *txn, struct p
     };
     struct page_walk walk;
     struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
     enum err err = page_walk_init(&walk, txn, &request, body);
 
     while (err == OK) {
-        err = page_walk_next(&walk, &key);
+        err = page_walk_next(&walk, &key, &value);
         if (err == OK) {
             err = take_row(arena, txn, list->org, key, body);
         }

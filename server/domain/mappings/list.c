@@ -5,6 +5,7 @@
 
 #include "server/domain/mappings/keys.h"
 #include "server/domain/text/sku.h"
+#include "store/page.h"
 
 #include <errata/v1/mapping_service.fields.h>
 
@@ -55,60 +56,28 @@ static enum err take_row(struct arena *arena, struct store_txn *txn, struct mapp
     return buffer_ok(body) ? OK : ERR_MEMORY;
 }
 
-/* The first row behind the page before. */
-static enum err next_row(const struct mapping_list *list, struct store_cursor *cursor,
-                         struct slice *ret_key)
-{
-    struct slice value = {NULL, 0};
-    enum err err = store_cursor_next(cursor, ret_key, &value);
-
-    if (err == OK && slice_equal(*ret_key, list->after)) {
-        err = store_cursor_next(cursor, ret_key, &value);
-    }
-    return err;
-}
-
-static enum err walk(struct arena *arena, struct mapping_list *list, struct store_cursor *cursor,
-                     struct buffer *body, bool *ret_more)
-{
-    size_t start = body->size;
-    size_t count = 0;
-    struct slice key = {NULL, 0};
-    enum err err = OK;
-
-    for (size_t rows = 0; err == OK; rows++) {
-        size_t before = body->size;
-
-        err = next_row(list, cursor, &key);
-        *ret_more = err == OK && (rows == MAPPING_LIST_ROWS_MAX || count == list->page_size);
-        if (err != OK || *ret_more) {
-            return err;
-        }
-        err = take_row(arena, cursor->txn, list, key, body);
-        if (err == OK && count > 0 && body->size - start > MAPPING_LIST_BYTES_MAX) {
-            body->size = before;
-            *ret_more = true;
-            return OK;
-        }
-        count += body->size > before;
-        memcpy(list->last.bytes, key.data, key.size);
-        list->last.size = key.size;
-    }
-    return err;
-}
-
 enum err mapping_list_write(struct arena *arena, struct store_txn *txn, struct mapping_list *list,
                             struct buffer *body, bool *ret_more)
 {
-    struct key prefix = prefix_of(list);
-    struct store_cursor cursor = {0};
-    enum err err = store_cursor_init(&cursor, txn, TABLE_MAPPING_SKU, key_slice(&prefix),
-                                     list->after, STORE_ASCENDING);
+    const struct page_request request = {
+        .table = TABLE_MAPPING_SKU,
+        .prefix = prefix_of(list),
+        .after = list->after,
+        .page_size = list->page_size,
+    };
+    struct page_walk walk;
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    enum err err = page_walk_init(&walk, txn, &request, body);
 
-    *ret_more = false;
-    if (err == OK) {
-        err = walk(arena, list, &cursor, body, ret_more);
+    while (err == OK) {
+        err = page_walk_next(&walk, &key, &value);
+        if (err == OK) {
+            err = take_row(arena, txn, list, key, body);
+        }
     }
-    store_cursor_deinit(&cursor);
+    page_walk_deinit(&walk);
+    list->last = walk.last;
+    *ret_more = walk.more;
     return err == ERR_NOT_FOUND ? OK : err;
 }

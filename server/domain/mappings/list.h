@@ -8,11 +8,6 @@
 
 #include "server/domain/mappings/change.h"
 
-/* Mappings that one page looks at. */
-#define MAPPING_LIST_ROWS_MAX 2000
-/* A page ends behind this many bytes of answer. */
-#define MAPPING_LIST_BYTES_MAX (1u << 20)
-
 struct mapping_list {
     struct org_id org;
     struct slice customer_id; /* empty: all customers' */

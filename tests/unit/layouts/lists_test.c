@@ -1,8 +1,8 @@
 /*
  * lists_test.c: documents and profiles are listed in their orders, page by page, whole and bounded.
  */
-#include "server/domain/layouts/page_walk.h"
 #include "server/domain/layouts/profiles.h"
+#include "store/page.h"
 #include "tests/unit/layouts/documents_tests.h"
 #include "tests/unit/layouts/papers.h"
 
@@ -131,8 +131,7 @@ static void test_large_documents(void **state)
         Errata__V1__ListDocumentsResponse *page = paper_list(world, &list, &more);
 
         assert_true(rounds < 2);
-        assert_true(errata__v1__list_documents_response__get_packed_size(page) <=
-                    PAGE_WALK_BYTES_MAX);
+        assert_true(errata__v1__list_documents_response__get_packed_size(page) <= PAGE_BYTES_MAX);
         for (size_t i = 0; i < page->n_documents; i++) {
             assert_int_equal(page->documents[i]->n_page_dimensions, 1);
             assert_int_equal(page->documents[i]->page_count, 5000);

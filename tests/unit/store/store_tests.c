@@ -7,6 +7,7 @@ int main(void)
 {
     int failed = 0;
 
+    failed += run_page_tests();
     failed += run_log_tests();
     failed += run_idempotency_tests();
     failed += run_queue_tests();

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+int run_page_tests(void);
 int run_log_tests(void);
 int run_idempotency_tests(void);
 int run_queue_tests(void);

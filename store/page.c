@@ -1,58 +1,67 @@
 /*
- * page_walk.c: see page_walk.h.
+ * page.c: see page.h.
  */
-#include "server/domain/layouts/page_walk.h"
+#include "store/page.h"
+
+#include "store/base/assert.h"
 
 enum err page_walk_init(struct page_walk *walk, struct store_txn *txn,
                         const struct page_request *request, struct buffer *body)
 {
+    ASSERT(request->page_size > 0);
     memset(walk, 0, sizeof(*walk));
+    if (UNEXPECTED(request->after.size > 0 &&
+                   !slice_starts_with(request->after, key_slice(&request->prefix)))) {
+        return ERR_INTERNAL;
+    }
     walk->request = *request;
     walk->body = body;
-    walk->start = body->size;
+    walk->start = body != NULL ? body->size : 0;
     return store_cursor_init(&walk->cursor, txn, request->table, key_slice(&request->prefix),
-                             request->after, STORE_ASCENDING);
+                             request->after, request->order);
 }
 
-/* Keeps what was written for the current row; false where it does not fit. A page has at least one
- * item. */
+/* Keeps what was written for the current row; false if it does not fit. */
 static bool keep_current(struct page_walk *walk)
 {
+    bool is_item = walk->body == NULL || walk->body->size > walk->before;
+
     if (walk->key.size == 0) {
         return true;
     }
-    if (walk->count > 0 && walk->body->size - walk->start > PAGE_WALK_BYTES_MAX) {
+    if (is_item && walk->count > 0 && walk->body != NULL &&
+        walk->body->size - walk->start > PAGE_BYTES_MAX) {
         walk->body->size = walk->before;
         walk->more = true;
         return false;
     }
     memcpy(walk->last.bytes, walk->key.data, walk->key.size);
     walk->last.size = walk->key.size;
-    walk->count++;
+    walk->row_count++;
+    walk->count += is_item;
     return true;
 }
 
-enum err page_walk_next(struct page_walk *walk, struct slice *ret_key)
+enum err page_walk_next(struct page_walk *walk, struct slice *ret_key, struct slice *ret_value)
 {
     bool first = walk->key.size == 0;
-    struct slice value = {NULL, 0};
     enum err err = OK;
 
     if (!keep_current(walk)) {
         return ERR_NOT_FOUND;
     }
-    err = store_cursor_next(&walk->cursor, &walk->key, &value);
+    err = store_cursor_next(&walk->cursor, &walk->key, ret_value);
     if (err == OK && first && slice_equal(walk->key, walk->request.after)) {
-        err = store_cursor_next(&walk->cursor, &walk->key, &value);
+        err = store_cursor_next(&walk->cursor, &walk->key, ret_value);
     }
     if (err != OK) {
         return err;
     }
-    if (walk->count == walk->request.page_size) {
+    if (walk->count == walk->request.page_size || walk->row_count == PAGE_ROWS_MAX) {
         walk->more = true;
         return ERR_NOT_FOUND;
     }
-    walk->before = walk->body->size;
+    walk->before = walk->body != NULL ? walk->body->size : 0;
     *ret_key = walk->key;
     return OK;
 }

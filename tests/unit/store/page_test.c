@@ -1,0 +1,206 @@
+/*
+ * page_test.c: the bounded walk ends where it must: rows, bytes, items, the end; and goes on there.
+ */
+#include "tests/unit/store/store_tests.h"
+
+#include "store/page.h"
+#include "tests/support/store/store_world.h"
+
+#define ITEM_BYTES 1024
+
+/* Rows are (org, seq) of a table of which the store asks nothing. */
+static void put_rows(struct store_txn *txn, uint64_t first, uint64_t last)
+{
+    for (uint64_t seq = first; seq <= last; seq++) {
+        struct key key = key_org_seq(store_world_org(1), seq);
+
+        assert_int_equal(store_put(txn, TABLE_EVENT_ID, key_slice(&key), SLICE("row")), OK);
+    }
+}
+
+static struct store_txn *begin(struct store_world *world)
+{
+    struct store_txn *txn = NULL;
+    struct key other = key_org_seq(store_world_org(2), 1);
+
+    assert_int_equal(store_begin(world->backend, STORE_WRITE, &txn), OK);
+    assert_int_equal(store_put(txn, TABLE_EVENT_ID, key_slice(&other), SLICE("row")), OK);
+    return txn;
+}
+
+/* What each row writes: `item_bytes` of every `item_every`th. */
+struct page_case {
+    enum store_order order;
+    uint32_t page_size;
+    uint64_t item_every;
+    size_t item_bytes;
+    struct slice after;
+};
+
+static uint64_t seq_of(const struct key *key)
+{
+    uint64_t seq = 0;
+
+    for (size_t i = key->size - sizeof(seq); i < key->size; i++) {
+        seq = seq << 8 | key->bytes[i];
+    }
+    return seq;
+}
+
+static struct page_walk walk_page(struct store_world *world, struct store_txn *txn,
+                                  const struct page_case *page, struct buffer *body)
+{
+    const struct page_request request = {
+        .table = TABLE_EVENT_ID,
+        .prefix = key_org(store_world_org(1)),
+        .order = page->order,
+        .after = page->after,
+        .page_size = page->page_size,
+    };
+    struct page_walk walk;
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    uint64_t row = 0;
+    uint8_t *item = arena_calloc(&world->arena, 1, page->item_bytes + 1);
+
+    assert_non_null(item);
+    assert_int_equal(page_walk_init(&walk, txn, &request, body), OK);
+    while (page_walk_next(&walk, &key, &value) == OK) {
+        assert_true(slice_equal(value, SLICE("row")));
+        row++;
+        if (body != NULL && row % page->item_every == 0) {
+            buffer_append(body, slice_of(item, page->item_bytes));
+        }
+    }
+    page_walk_deinit(&walk);
+    return walk;
+}
+
+/* Goal: a call looks at PAGE_ROWS_MAX rows and no more, and says whether there are more. Method: one row
+ * less, as many, and one more, of which none is an item; an empty prefix. */
+static void test_rows(void **state)
+{
+    struct store_world *world = *state;
+    struct store_txn *txn = begin(world);
+    const struct page_case page = {.page_size = 1, .item_every = UINT64_MAX};
+    struct buffer body;
+    struct page_walk walk;
+
+    buffer_init(&body, &world->arena, 64);
+    walk = walk_page(world, txn, &page, &body);
+    assert_true(walk.row_count == 0 && walk.count == 0 && !walk.more && walk.last.size == 0);
+    for (uint64_t rows = PAGE_ROWS_MAX - 1; rows <= PAGE_ROWS_MAX + 1; rows++) {
+        put_rows(txn, rows == PAGE_ROWS_MAX - 1 ? 1 : rows, rows);
+        walk = walk_page(world, txn, &page, &body);
+        assert_int_equal(walk.row_count, rows < PAGE_ROWS_MAX ? rows : PAGE_ROWS_MAX);
+        assert_int_equal(walk.more, rows > PAGE_ROWS_MAX);
+        assert_int_equal(seq_of(&walk.last), walk.row_count);
+        assert_int_equal(walk.count, 0);
+        assert_int_equal(body.size, 0);
+    }
+    store_abort(txn);
+}
+
+/* Goal: a page of exactly PAGE_BYTES_MAX is whole, one byte more belongs to the next page, and one item
+ * that is larger than a page is a page. Method: items that fill a page, in a body that has bytes before. */
+static void test_bytes(void **state)
+{
+    struct store_world *world = *state;
+    struct store_txn *txn = begin(world);
+    const uint32_t fitting = PAGE_BYTES_MAX / ITEM_BYTES;
+    struct page_case page = {.page_size = 2 * fitting, .item_every = 1, .item_bytes = ITEM_BYTES};
+    struct buffer body;
+    struct page_walk walk;
+
+    put_rows(txn, 1, fitting);
+    buffer_init(&body, &world->arena, 64);
+    buffer_append(&body, SLICE("before"));
+    walk = walk_page(world, txn, &page, &body);
+    assert_true(walk.count == fitting && !walk.more);
+    assert_int_equal(body.size, PAGE_BYTES_MAX + 6);
+
+    put_rows(txn, fitting + 1, fitting + 1);
+    buffer_init(&body, &world->arena, 64);
+    walk = walk_page(world, txn, &page, &body);
+    assert_true(walk.count == fitting && walk.more);
+    assert_int_equal(body.size, PAGE_BYTES_MAX);
+    assert_int_equal(seq_of(&walk.last), fitting);
+
+    page.item_bytes = PAGE_BYTES_MAX + 1;
+    buffer_init(&body, &world->arena, 64);
+    walk = walk_page(world, txn, &page, &body);
+    assert_true(walk.count == 1 && walk.more);
+    assert_int_equal(body.size, PAGE_BYTES_MAX + 1);
+    assert_int_equal(seq_of(&walk.last), 1);
+    store_abort(txn);
+}
+
+/* Goal: rows that are no items do not count, and pages without a body count rows. Method: every third row
+ * is an item; the same walk without a body. */
+static void test_items(void **state)
+{
+    struct store_world *world = *state;
+    struct store_txn *txn = begin(world);
+    const struct page_case page = {.page_size = 3, .item_every = 3, .item_bytes = 1};
+    struct buffer body;
+    struct page_walk walk;
+
+    put_rows(txn, 1, 9);
+    buffer_init(&body, &world->arena, 64);
+    walk = walk_page(world, txn, &page, &body);
+    assert_true(walk.count == 3 && walk.row_count == 9 && !walk.more);
+    put_rows(txn, 10, 10);
+    buffer_init(&body, &world->arena, 64);
+    walk = walk_page(world, txn, &page, &body);
+    assert_true(walk.count == 3 && walk.row_count == 9 && walk.more);
+    walk = walk_page(world, txn, &page, NULL);
+    assert_true(walk.count == 3 && walk.row_count == 3 && walk.more);
+    store_abort(txn);
+}
+
+/* Goal: a list goes on after the place of the page before, in both orders, though rows came and went
+ * meanwhile. Method: rows before and after the place, and the place's own row removed. */
+static void test_continuation(void **state)
+{
+    struct store_world *world = *state;
+    struct store_txn *txn = begin(world);
+    struct page_case page = {.page_size = 2, .item_every = 1, .item_bytes = 1};
+    struct key key = key_org_seq(store_world_org(1), 40);
+    struct page_walk walk;
+
+    put_rows(txn, 10, 10);
+    put_rows(txn, 40, 40);
+    put_rows(txn, 60, 60);
+    walk = walk_page(world, txn, &page, NULL);
+    assert_true(seq_of(&walk.last) == 40 && walk.more);
+    put_rows(txn, 20, 20);
+    put_rows(txn, 50, 50);
+    assert_true(arena_copy(&world->arena, key_slice(&walk.last), &page.after));
+    walk = walk_page(world, txn, &page, NULL);
+    assert_true(walk.count == 2 && seq_of(&walk.last) == 60 && !walk.more);
+
+    assert_int_equal(store_del(txn, TABLE_EVENT_ID, key_slice(&key)), OK);
+    walk = walk_page(world, txn, &page, NULL);
+    assert_true(walk.count == 2 && seq_of(&walk.last) == 60 && !walk.more);
+
+    page.order = STORE_DESCENDING;
+    walk = walk_page(world, txn, &page, NULL);
+    assert_true(walk.count == 2 && seq_of(&walk.last) == 10 && !walk.more);
+    page.after = (struct slice){NULL, 0};
+    walk = walk_page(world, txn, &page, NULL);
+    assert_true(walk.count == 2 && seq_of(&walk.last) == 50 && walk.more);
+    store_abort(txn);
+}
+
+int run_page_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_rows, store_world_set_up, store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_bytes, store_world_set_up, store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_items, store_world_set_up, store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_continuation, store_world_set_up,
+                                        store_world_tear_down),
+    };
+
+    return cmocka_run_group_tests_name("page", tests, NULL, NULL);
+}

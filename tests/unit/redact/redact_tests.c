@@ -46,7 +46,7 @@ static void put_document(struct arena *arena, struct slice snippet, struct buffe
         .sha256 = SLICE("digits"),
         .input_snippet = snippet,
     };
-    struct document_ingested_view ingested = {.has_document = true, .scan = true};
+    struct document_ingested_view ingested = {.has_document = true, .internal = SLICE("i")};
     struct event_view event = {.id = {{2}}, .seq = 7, .has_document_ingested = true};
 
     assert_true(view_encode(&document_view_type, &document, arena, &ingested.document));

@@ -132,6 +132,16 @@ class Refusals(unittest.TestCase):
         code, errors = self.run_on(kinds.format('[(errata.options.event).apply = "y"]'), what="events")
         self.assertEqual((code, errors), (0, ""))
 
+    def test_refuses_payloads_that_are_not_in_the_order_of_kinds(self):
+        event = ('syntax = "proto3"; package faulty.v1; import "errata/options/options.proto";'
+                 'enum EventKind {{ NONE = 0; A = 1 [(errata.options.event).apply = "x"];'
+                 'B = 2 [(errata.options.event).apply = "x"]; }}'
+                 "message Event {{ oneof payload {{ string a = 5; string b = {}; }} }}")
+        self.assertEqual(self.run_on(event.format(6), what="events"), (0, ""))
+        code, errors = self.run_on(event.format(7), what="events")
+        self.assertNotEqual(code, 0, "the generator took it")
+        self.assertIn("one payload for each kind", errors)
+
     def test_refuses_streams_both_ways(self):
         self.assert_refused("streams both ways", method(request="stream A", reply="stream A"))
 

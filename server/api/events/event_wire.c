@@ -5,8 +5,12 @@
 
 #include "server/domain/admin/admin.h"
 #include "server/domain/layouts/documents.h"
+#include "store/base/wire.h"
 
 #include <errata/v1/event.views.h>
+
+/* Of a field with its size. */
+#define TAG_BYTES_MAX 16
 
 /* What the subjects of an event take as a rule. */
 #define SUBJECTS_BYTES 256
@@ -94,73 +98,34 @@ static enum err read_payload(struct arena *arena, const struct event *event,
     return buffer_ok(&whole) ? OK : ERR_MEMORY;
 }
 
-static enum err set_payload(enum event_kind_number kind, struct slice payload,
-                            struct event_view *view)
+/* The payload's field: the kinds' numbers are in the order of the fields (the generator checks it), which
+ * are the last ones of an event. */
+static uint32_t payload_field(enum event_kind_number kind)
 {
-    switch (kind) {
-    case EVENT_FEEDBACK:
-        view->feedback_event = payload;
-        view->has_feedback_event = true;
-        return OK;
-    case EVENT_ORGANIZATION_CREATED:
-        view->organization_created = payload;
-        view->has_organization_created = true;
-        return OK;
-    case EVENT_TOKEN_CREATED:
-        view->token_created = payload;
-        view->has_token_created = true;
-        return OK;
-    case EVENT_TOKEN_REVOKED:
-        view->token_revoked = payload;
-        view->has_token_revoked = true;
-        return OK;
-    case EVENT_DOCUMENT_INGESTED:
-        view->document_ingested = payload;
-        view->has_document_ingested = true;
-        return OK;
-    case EVENT_MAPPING_SUGGESTED:
-        view->mapping_suggested = payload;
-        view->has_mapping_suggested = true;
-        return OK;
-    case EVENT_MAPPING_APPLIED:
-        view->mapping_applied = payload;
-        view->has_mapping_applied = true;
-        return OK;
-    case EVENT_EXPOSURE_RECORDED:
-        view->exposure_recorded = payload;
-        view->has_exposure_recorded = true;
-        return OK;
-    case EVENT_EXTRACTION_RECORDED:
-        view->extraction_recorded = payload;
-        view->has_extraction_recorded = true;
-        return OK;
-    case EVENT_PROMPT_TEMPLATE_PUT:
-        view->prompt_template = payload;
-        view->has_prompt_template = true;
-        return OK;
-    case EVENT_SETTINGS_UPDATED:
-        view->settings_updated = payload;
-        view->has_settings_updated = true;
-        return OK;
-    }
-    return ERR_CORRUPT;
+    return EVENT_FEEDBACK_EVENT_FIELD + (uint32_t)kind - EVENT_FEEDBACK;
 }
 
 enum err event_wire_put(struct arena *arena, struct buffer *body, uint32_t field,
                         const struct event *event)
 {
     struct event_view view;
+    struct slice envelope = {NULL, 0};
     struct slice payload = {NULL, 0};
+    struct buffer whole;
     enum err err = fill_envelope(arena, event, &view);
 
     if (err == OK) {
         err = read_payload(arena, event, &payload);
     }
-    if (err == OK) {
-        err = set_payload(event->kind, payload, &view);
+    if (err != OK) {
+        return err;
     }
-    if (err == OK) {
-        event_view_put(&view, field, body);
+    if (!view_encode(&event_view_type, &view, arena, &envelope)) {
+        return ERR_MEMORY;
     }
-    return err;
+    buffer_init(&whole, arena, envelope.size + payload.size + TAG_BYTES_MAX);
+    buffer_append(&whole, envelope);
+    wire_put_bytes(&whole, payload_field(event->kind), payload);
+    wire_put_bytes(body, field, buffer_slice(&whole));
+    return buffer_ok(&whole) && buffer_ok(body) ? OK : ERR_MEMORY;
 }

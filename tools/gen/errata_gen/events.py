@@ -28,8 +28,23 @@ def _kinds(model):
              if any(enum.rules.values())]
     if len(enums) > 1:
         raise Refused(f"{enums[0].full_name} and {enums[1].full_name} both list events; expected one")
-    return [Kind(enum, name, number, enum.rules[name]) for enum in enums
-            for name, number in enum.values if number != 0]
+    kinds = [Kind(enum, name, number, enum.rules[name]) for enum in enums
+             for name, number in enum.values if number != 0]
+    for enum in enums:
+        _check_payloads(model, enum, kinds)
+    return kinds
+
+
+def _check_payloads(model, enum, kinds):
+    """Payloads are a oneof of the message that is called like the enum without `Kind`, in the order of the
+    kinds: so a kind's number gives its field."""
+    event = model.messages.get(enum.full_name[:-len("Kind")])
+    payloads = [field.number for field in event.proto.field
+                if field.HasField("oneof_index") and not field.proto3_optional] if event else []
+    first = min(payloads, default=0)
+    if event and sorted(payloads) != [first + kind.number - 1 for kind in kinds]:
+        raise Refused(f"{event.full_name}: expected one payload for each kind of event, numbered from "
+                      f"{first} as the kinds are from 1")
 
 
 def _kinds_header(kinds):

@@ -12,7 +12,7 @@
 #define DEFAULT_NAME "default"
 
 static const struct admin_actor actor = {
-    {(const uint8_t *)"system", 6}, ANNOTATOR_CODE, SOURCE_SYSTEM};
+    {(const uint8_t *)"system", 6}, ANNOTATOR_CODE, SOURCE_SYSTEM, true};
 
 /* Appends an administrator's token for the organisation; gives its text and key id. */
 static enum err add_token(struct ctx *ctx, struct store_txn *txn, struct org_id org,

@@ -22,7 +22,7 @@ static struct admin_actor actor_of(const struct service *service)
     bool human = service->principal->user_id.size != 0;
 
     return (struct admin_actor){service_actor(service), human ? ANNOTATOR_HUMAN : ANNOTATOR_CODE,
-                                SOURCE_LIVE};
+                                SOURCE_LIVE, service->principal->server};
 }
 
 static enum err resolve_org(const struct service *service, struct store_txn *txn,
@@ -40,10 +40,6 @@ admin_service_create_organization_write(struct service *service, struct store_tx
     struct admin_actor actor = actor_of(service);
 
     (void)prepared;
-    if (!service->principal->server) {
-        return fault_say(service->ctx->fault, ERR_DENIED,
-                         "only a token with the server flag may create organisations");
-    }
     return admin_create_organization(service->ctx, txn, &actor,
                                      slice_text(request->organization->name), result);
 }
@@ -67,9 +63,9 @@ admin_service_create_organization_answer(struct service *service, struct store_t
     return err != OK ? err : reply_message(reply, &response.base);
 }
 
-/* What is wrong with the token that is asked for, all of it. */
-static enum err check_token(const struct service *service, const Errata__V1__Token *token,
-                            struct admin_token_draft *draft)
+/* The token that is asked for, or all that is wrong with it. */
+static enum err read_token(const struct service *service, const Errata__V1__Token *token,
+                           struct admin_token_draft *draft)
 {
     struct fault *fault = service->ctx->fault;
     enum role role = ROLE_UNSPECIFIED;
@@ -85,10 +81,7 @@ static enum err check_token(const struct service *service, const Errata__V1__Tok
     if (token->_user_id_case == ERRATA__V1__TOKEN___USER_ID_USER_ID) {
         draft->user_id = slice_text(token->user_id);
     }
-    if ((role == ROLE_OPERATOR || role == ROLE_REVIEWER) && draft->user_id.size == 0) {
-        fault_add(fault, SLICE("token.user_id"),
-                  "is missing; a token of the role OPERATOR or REVIEWER is bound to one user");
-    }
+    admin_check_token(service->ctx, draft);
     if (token->expires_at != NULL) {
         int64_t seconds = token->expires_at->seconds;
 
@@ -124,14 +117,10 @@ enum err admin_service_create_token_write(struct service *service, struct store_
 {
     struct admin_actor actor = actor_of(service);
     struct admin_token_draft draft = {0};
-    enum err err = check_token(service, request->token, &draft);
+    enum err err = read_token(service, request->token, &draft);
 
     if (err != OK) {
         return err;
-    }
-    if (draft.server && !service->principal->server) {
-        return fault_say(service->ctx->fault, ERR_DENIED,
-                         "only a token with the server flag may give the flag on");
     }
     err = resolve_org(service, txn, request->org_id, &draft.org);
     if (err != OK) {

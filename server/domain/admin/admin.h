@@ -19,11 +19,12 @@
 /* Draws of a key id before giving up: at a million tokens the odds of one are 2^-12. */
 #define ADMIN_KEY_ID_DRAWS_MAX 16
 
-/* Who asks, for the envelope. */
+/* Who asks: for the envelope, and for what only the server as a whole may give. */
 struct admin_actor {
     struct slice user_id;
     enum annotator annotator;
     enum log_source source;
+    bool server; /* a token with the server flag, or the program itself */
 };
 
 struct admin_token_draft {
@@ -35,11 +36,16 @@ struct admin_token_draft {
     struct sha256_digest secret_sha256;
 };
 
-/* Appends the first event of a new organisation's log. ERR_EXISTS where the name is taken. */
+/* Appends the first event of a new organisation's log. ERR_DENIED without the server flag, ERR_EXISTS where
+ * the name is taken. */
 MUST_CHECK enum err admin_create_organization(struct ctx *ctx, struct store_txn *txn,
                                               const struct admin_actor *actor, struct slice name,
                                               struct work_result *ret_result);
-/* Chooses a free key id and appends. ERR_INVALID where the end does not lie in the future. */
+/* Adds to ctx->fault what is wrong with the token whenever it is made: an OPERATOR or REVIEWER without a
+ * user. For callers that report it with other faults; admin_create_token checks it too. */
+void admin_check_token(struct ctx *ctx, const struct admin_token_draft *draft);
+/* Chooses a free key id and appends. ERR_INVALID for what admin_check_token finds, or an end that is not in
+ * the future; ERR_DENIED for a server flag from an actor without it. */
 MUST_CHECK enum err admin_create_token(struct ctx *ctx, struct store_txn *txn,
                                        const struct admin_actor *actor,
                                        const struct admin_token_draft *draft,

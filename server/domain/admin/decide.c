@@ -8,6 +8,7 @@
 #include "server/domain/admin/records.h"
 #include "server/domain/events/draft.h"
 
+#include <errata/v1/role.fields.h>
 #include <event_apply.h>
 #include <inttypes.h>
 
@@ -47,8 +48,13 @@ enum err admin_create_organization(struct ctx *ctx, struct store_txn *txn,
     struct organization_created_view created = {.name = name};
     struct org_id org;
     struct slice taken;
-    enum err err = store_get(txn, TABLE_ORGANIZATION_NAME, key_slice(&key), &taken);
+    enum err err = OK;
 
+    if (!actor->server) {
+        return fault_say(ctx->fault, ERR_DENIED,
+                         "only a token with the server flag may create organisations");
+    }
+    err = store_get(txn, TABLE_ORGANIZATION_NAME, key_slice(&key), &taken);
     if (err == OK) {
         struct slice shown = fault_shorten(ctx->fault, name);
 
@@ -97,6 +103,16 @@ static enum err draw_key_id(struct ctx *ctx, struct store_txn *txn, uint32_t *re
     return ERR_INTERNAL;
 }
 
+void admin_check_token(struct ctx *ctx, const struct admin_token_draft *draft)
+{
+    bool is_personal = draft->role == ROLE_OPERATOR || draft->role == ROLE_REVIEWER;
+
+    if (is_personal && draft->user_id.size == 0) {
+        fault_add(ctx->fault, SLICE("token.user_id"),
+                  "is missing; a token of the role OPERATOR or REVIEWER is bound to one user");
+    }
+}
+
 enum err admin_create_token(struct ctx *ctx, struct store_txn *txn, const struct admin_actor *actor,
                             const struct admin_token_draft *token, struct work_result *ret_result)
 {
@@ -105,6 +121,15 @@ enum err admin_create_token(struct ctx *ctx, struct store_txn *txn, const struct
     char key_id_text[ADMIN_KEY_ID_TEXT_BYTES];
     enum err err = OK;
 
+    admin_check_token(ctx, token);
+    err = fault_result(ctx->fault);
+    if (err != OK) {
+        return err;
+    }
+    if (token->server && !actor->server) {
+        return fault_say(ctx->fault, ERR_DENIED,
+                         "only a token with the server flag may give the flag on");
+    }
     draft_fill(&draft, token->org, EVENT_TOKEN_CREATED, actor);
     err = log_next_stamp(ctx, txn, token->org, &draft.stamp);
     if (err != OK) {

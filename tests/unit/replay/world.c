@@ -66,7 +66,7 @@ struct store_txn *world_begin(struct store_backend *backend, enum store_access a
 
 static void make_orgs(struct world *world)
 {
-    const struct admin_actor actor = {SLICE("anna"), ANNOTATOR_HUMAN, SOURCE_LIVE};
+    const struct admin_actor actor = {SLICE("anna"), ANNOTATOR_HUMAN, SOURCE_LIVE, true};
 
     for (size_t i = 0; i < WORLD_ORGS; i++) {
         struct store_txn *txn = world_begin(world->stored.backend, STORE_WRITE);
@@ -214,7 +214,7 @@ static enum err write_document(struct world *world, struct store_txn *txn, struc
 static enum err write_token(struct world *world, struct store_txn *txn, struct org_id org,
                             struct work_result *ret_result)
 {
-    const struct admin_actor actor = {SLICE("anna"), ANNOTATOR_HUMAN, SOURCE_LIVE};
+    const struct admin_actor actor = {SLICE("anna"), ANNOTATOR_HUMAN, SOURCE_LIVE, true};
     struct admin_token_draft draft = {.org = org, .role = ROLE_OPERATOR, .user_id = SLICE("bert")};
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};

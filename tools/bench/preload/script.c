@@ -108,7 +108,7 @@ static enum err hold_out_some(struct script *script, struct store_txn *txn, uint
 
 enum err script_make_org(struct script *script, struct store_txn *txn, uint32_t org)
 {
-    const struct admin_actor actor = {SLICE("system"), ANNOTATOR_CODE, SOURCE_SYSTEM};
+    const struct admin_actor actor = {SLICE("system"), ANNOTATOR_CODE, SOURCE_SYSTEM, true};
     struct work_result result;
     struct slice name = SLICE("default");
     enum err err = OK;

@@ -295,7 +295,7 @@ static uint32_t call_write_end(const struct lasting_call *call, char *text, size
     case CALL_END_NOT_TAKEN:
         (void)snprintf(text, capacity, "the connection did not take the call: %s",
                        err_text(call->refusal));
-        return err_grpc_code(call->refusal);
+        return err_status(call->refusal);
     }
     return CLIENT_CODE_UNKNOWN;
 }

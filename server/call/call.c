@@ -131,7 +131,7 @@ void call_let_go(struct call_core *core)
     core->stream = NULL;
     if (core->started && !core->finished && !core->ended) {
         core->server->stats.calls_cancelled++;
-        core->server->stats.calls_ended[GRPC_CANCELLED]++;
+        core->server->stats.calls_ended[STATUS_CANCELLED]++;
         core->ended = true;
         call_timer_stop(core); /* the services may hold it past its deadline */
     }
@@ -253,10 +253,10 @@ void call_deliver_end(struct call_core *core)
     }
 }
 
-void call_end(struct call_core *core, enum grpc_code code)
+void call_end(struct call_core *core, enum status_code code)
 {
     ASSERT(!core->ended);
-    ASSERT(code <= GRPC_UNAUTHENTICATED);
+    ASSERT(code <= STATUS_UNAUTHENTICATED);
     core->ended = true;
     core->status.code = code;
     core->server->stats.calls_ended[code]++;
@@ -275,7 +275,7 @@ void call_fail(struct call_core *core, enum err err, struct slice message)
         status_details_begin(&core->arena, err, slice_of(NULL, 0), message, &details);
         core->status.details = buffer_ok(&details) ? buffer_slice(&details) : slice_of(NULL, 0);
     }
-    call_end(core, (enum grpc_code)err_grpc_code(err));
+    call_end(core, (enum status_code)err_status(err));
 }
 
 void call_refuse(struct call_core *core, enum err err, struct slice message)
@@ -321,7 +321,7 @@ static bool call_status_copy(struct call_core *core, const struct status *status
 void call_finish(struct call *call, const struct status *status)
 {
     struct call_core *core = call_core_of(call);
-    enum grpc_code code = status->code;
+    enum status_code code = status->code;
 
     ASSERT(core->started);
     ASSERT(!core->finished);
@@ -333,11 +333,11 @@ void call_finish(struct call *call, const struct status *status)
         (void)call_status_copy(core, status);
         core->status.retry_ms = status->retry_ms;
         /* A call of one reply that succeeds has it; nothing of it has gone out yet. */
-        if (code == GRPC_OK && method_has_one_reply(call->method) &&
+        if (code == STATUS_OK && method_has_one_reply(call->method) &&
             UNEXPECTED(core->pieces == NULL)) {
-            code = GRPC_INTERNAL;
+            code = STATUS_INTERNAL;
         }
-        if (code != GRPC_OK && method_has_one_reply(call->method)) {
+        if (code != STATUS_OK && method_has_one_reply(call->method)) {
             (void)call_output_drop(core);
         }
         call_end(core, code);

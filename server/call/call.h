@@ -26,7 +26,7 @@
 
 /* How a call ends. Slices are copied. */
 struct status {
-    enum grpc_code code;
+    enum status_code code;
     struct slice message; /* UTF-8; empty for OK; a longer one is cut */
     struct slice
         details; /* google.rpc.Status, wire bytes, of the same code; or empty; longer: lost */

@@ -14,7 +14,7 @@ void call_cancel(struct call_core *core, enum err why);
 /* The call's status is final: counted, and off the wheel. call_fail makes one of an error, details
  * and all; `message` lives as long as the call. */
 void call_fail(struct call_core *core, enum err err, struct slice message);
-void call_end(struct call_core *core, enum grpc_code code);
+void call_end(struct call_core *core, enum status_code code);
 void call_free_memory(struct call_core *core);
 
 /* call_timer.c: deadlines. A call without one is in no slot. */

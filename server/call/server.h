@@ -63,7 +63,7 @@ struct call_config {
 struct call_stats {
     uint64_t calls_started; /* on_start was called */
     uint64_t calls_refused; /* answered by the transport itself before that */
-    uint64_t calls_ended[GRPC_UNAUTHENTICATED + 1]; /* by code; refused ones too */
+    uint64_t calls_ended[STATUS_UNAUTHENTICATED + 1]; /* by code; refused ones too */
     uint64_t calls_cancelled; /* the peer or the connection went */
     uint64_t calls_expired; /* the deadline passed, or the request never came whole */
     uint64_t calls_live;

@@ -67,7 +67,7 @@ void status_details_begin(struct arena *arena, enum err err, struct slice reason
                           struct slice message, struct buffer *details)
 {
     buffer_init(details, arena, 256 + message.size);
-    wire_put_varint(details, STATUS_CODE, (uint64_t)err_grpc_code(err));
+    wire_put_varint(details, STATUS_CODE, (uint64_t)err_status(err));
     wire_put_bytes(details, STATUS_MESSAGE, message);
     add_error_info(arena, reason.size != 0 ? reason : slice_text(err_name(err)), details);
     if (err_retry_ms(err) > 0) {

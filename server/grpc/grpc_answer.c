@@ -41,7 +41,7 @@ static const struct slice grpc_code_texts[] = {
 #undef STATUS
 };
 
-_Static_assert(sizeof(grpc_code_texts) / sizeof(grpc_code_texts[0]) == GRPC_UNAUTHENTICATED + 1,
+_Static_assert(sizeof(grpc_code_texts) / sizeof(grpc_code_texts[0]) == STATUS_UNAUTHENTICATED + 1,
                "each code has its text");
 
 /* The fields of one block, as they are gathered; what is behind `count` is nobody's, and left as it is. */
@@ -87,7 +87,7 @@ static void grpc_add_status(struct grpc_block *block, struct call_core *core)
     struct slice message = core->status.message;
 
     grpc_block_add(block, &field);
-    if (core->status.code == GRPC_OK) {
+    if (core->status.code == STATUS_OK) {
         message.size = 0;
     }
     if (message.size > CALL_STATUS_MESSAGE_BYTES_MAX) {

@@ -50,7 +50,7 @@ static void grpc_on_fields_end(void *user, struct h2_stream *stream)
 
     if (core == NULL) {
         session->server->stats.calls_refused++;
-        session->server->stats.calls_ended[GRPC_UNAVAILABLE]++;
+        session->server->stats.calls_ended[STATUS_UNAVAILABLE]++;
         grpc_answer_busy(stream);
         return;
     }

@@ -491,10 +491,10 @@ static bool is_slow(const struct rpc *rpc)
 /* One line a call at debug, and always one for a fault of ours or a slow call; never payloads. */
 static void log_call(const struct rpc *rpc, enum err result)
 {
-    uint32_t code = err_grpc_code(result);
+    uint32_t code = err_status(result);
     bool refused =
         result == ERR_DRAINING || result == ERR_BUSY; /* rpc_note_refusal has a line for it */
-    bool failed = code == GRPC_INTERNAL || (code == GRPC_UNAVAILABLE && !refused);
+    bool failed = code == STATUS_INTERNAL || (code == STATUS_UNAVAILABLE && !refused);
     enum logger_level level = failed || is_slow(rpc) ? LOGGER_INFO : LOGGER_DEBUG;
     int64_t duration_us = 0;
     char org[UUID_TEXT_BYTES];

@@ -97,7 +97,7 @@ static struct slice reason_of(struct arena *arena, const struct fault *fault)
 
 struct status status_of(struct arena *arena, enum err result, const struct fault *fault)
 {
-    struct status status = {.code = (enum grpc_code)err_grpc_code(result)};
+    struct status status = {.code = (enum status_code)err_status(result)};
     struct buffer details;
 
     if (result == OK) {

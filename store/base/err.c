@@ -8,13 +8,13 @@
 struct error_row {
     const char *name;
     const char *text;
-    enum grpc_code grpc_code;
+    enum status_code status;
     int32_t retry_ms;
 };
 
 static const struct error_row error_rows[ERR_COUNT] = {
-    [OK] = {"OK", "", GRPC_OK, 0},
-#define ERROR(name, code, retry_ms, text) [ERR_##name] = {#name, text, GRPC_##code, retry_ms},
+    [OK] = {"OK", "", STATUS_OK, 0},
+#define ERROR(name, code, retry_ms, text) [ERR_##name] = {#name, text, STATUS_##code, retry_ms},
 #include "store/base/errors.def"
 #undef ERROR
 };
@@ -35,9 +35,9 @@ const char *err_text(enum err err)
     return error_row(err)->text;
 }
 
-enum grpc_code err_grpc_code(enum err err)
+enum status_code err_status(enum err err)
 {
-    return error_row(err)->grpc_code;
+    return error_row(err)->status;
 }
 
 int32_t err_retry_ms(enum err err)

@@ -14,8 +14,8 @@
 #define RETRY_NEVER (-1)
 
 /* How a call ends: the second column of errors.def. */
-enum grpc_code {
-#define STATUS(name, number) GRPC_##name = (number),
+enum status_code {
+#define STATUS(name, number) STATUS_##name = (number),
 #include "store/base/status_codes.def"
 #undef STATUS
 };
@@ -33,7 +33,7 @@ const char *err_name(enum err err);
 /* The text that a caller may see. */
 const char *err_text(enum err err);
 /* The status code. */
-enum grpc_code err_grpc_code(enum err err);
+enum status_code err_status(enum err err);
 /* After how many milliseconds a retry makes sense; 0: nothing is known; RETRY_NEVER. */
 int32_t err_retry_ms(enum err err);
 

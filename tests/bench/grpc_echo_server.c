@@ -45,19 +45,19 @@ static void echo_on_start(void *user, struct call *call)
 static void echo_on_message(void *user, struct call *call, struct slice message)
 {
     const struct echo *echo = user;
-    struct status status = {.code = GRPC_OK};
+    struct status status = {.code = STATUS_OK};
 
     (void)message;
     buffer_append(call_reply_begin(call, echo->reply.size), echo->reply);
     if (call_reply_end(call) != OK) {
-        status = (struct status){.code = GRPC_INTERNAL, .message = SLICE("no memory")};
+        status = (struct status){.code = STATUS_INTERNAL, .message = SLICE("no memory")};
     }
     call_finish(call, &status);
 }
 
 static void echo_on_cancel(void *user, struct call *call, enum err why)
 {
-    const struct status status = {.code = GRPC_CANCELLED};
+    const struct status status = {.code = STATUS_CANCELLED};
 
     (void)user;
     (void)why;

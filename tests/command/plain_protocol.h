@@ -23,7 +23,7 @@ struct plain_call {
     bool has_path;
     bool in_message;
     bool ended; /* the status came */
-    enum grpc_code code;
+    enum status_code code;
     struct slice message;
     struct buffer answer; /* what was sent: messages with their sizes */
     unsigned waits; /* how often bytes had to wait */

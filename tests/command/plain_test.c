@@ -40,7 +40,7 @@ static void test_answers(void **state)
 
         world_call_whole(&world, &plain, authorized(&world, SETTINGS_PATH), &request.base,
                          pieces[i]);
-        assert_int_equal(plain.code, GRPC_OK);
+        assert_int_equal(plain.code, STATUS_OK);
         assert_true(plain_read(&plain, &reply));
         response = errata__v1__get_settings_response__unpack(NULL, reply.size, reply.data);
         assert_non_null(response);
@@ -59,26 +59,26 @@ static void test_refusals(void **state)
 {
     static const struct {
         const char *bytes;
-        enum grpc_code code;
+        enum status_code code;
         const char *message;
     } cases[] = {
-        {"/errata.v1.AdminService/None\n\n", GRPC_UNIMPLEMENTED, "does not know the method"},
-        {SETTINGS_PATH "\n0\n", GRPC_UNAUTHENTICATED, "token"},
-        {SETTINGS_PATH "authorization: Bearer errata_00000000_x\n\n0\n", GRPC_UNAUTHENTICATED,
+        {"/errata.v1.AdminService/None\n\n", STATUS_UNIMPLEMENTED, "does not know the method"},
+        {SETTINGS_PATH "\n0\n", STATUS_UNAUTHENTICATED, "token"},
+        {SETTINGS_PATH "authorization: Bearer errata_00000000_x\n\n0\n", STATUS_UNAUTHENTICATED,
          "token"},
-        {SETTINGS_PATH "authorization: A\n\n", GRPC_UNAUTHENTICATED, "token"},
+        {SETTINGS_PATH "authorization: A\n\n", STATUS_UNAUTHENTICATED, "token"},
     };
     static const struct {
         const char *bytes;
-        enum grpc_code code;
+        enum status_code code;
         const char *message;
     } admitted[] = {
-        {"\n99999999\n", GRPC_RESOURCE_EXHAUSTED, "the message has 99999999 bytes"},
-        {"\n5\nabc", GRPC_INTERNAL, "ended inside a message"},
-        {"\n1", GRPC_INTERNAL, "ended inside a message"},
-        {"\n", GRPC_UNIMPLEMENTED, "got none"},
-        {"\n0\n0\n", GRPC_UNIMPLEMENTED, "got a second one"},
-        {"\n2\nab", GRPC_INTERNAL, ""},
+        {"\n99999999\n", STATUS_RESOURCE_EXHAUSTED, "the message has 99999999 bytes"},
+        {"\n5\nabc", STATUS_INTERNAL, "ended inside a message"},
+        {"\n1", STATUS_INTERNAL, "ended inside a message"},
+        {"\n", STATUS_UNIMPLEMENTED, "got none"},
+        {"\n0\n0\n", STATUS_UNIMPLEMENTED, "got a second one"},
+        {"\n2\nab", STATUS_INTERNAL, ""},
     };
     struct world world;
 
@@ -128,7 +128,7 @@ static void test_deadline_and_close(void **state)
     assert_false(plain.ended);
     call_server_tick(world.calls, CALL_BODY_DEADLINE_US + CALL_BODY_CHECK_US);
     assert_true(plain.ended);
-    assert_int_equal(plain.code, GRPC_DEADLINE_EXCEEDED);
+    assert_int_equal(plain.code, STATUS_DEADLINE_EXCEEDED);
     plain_close(&plain);
 
     plain_open(&plain, world.calls, &world.arena);
@@ -137,7 +137,7 @@ static void test_deadline_and_close(void **state)
     assert_int_equal(call_server_stats(world.calls).calls_live, 1);
     plain_close(&plain);
     assert_int_equal(call_server_stats(world.calls).calls_live, 0);
-    assert_int_equal(call_server_stats(world.calls).calls_ended[GRPC_CANCELLED], 1);
+    assert_int_equal(call_server_stats(world.calls).calls_ended[STATUS_CANCELLED], 1);
     assert_int_equal(call_server_stats(world.calls).body_bytes_live, 0);
     world_deinit(&world);
 }

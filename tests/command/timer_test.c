@@ -181,7 +181,7 @@ static void test_without_key(void **state)
 
     (void)state;
     world_init(&world);
-    assert_int_equal(capture_by_call(&world, "layout-1", NULL).code, GRPC_OK);
+    assert_int_equal(capture_by_call(&world, "layout-1", NULL).code, STATUS_OK);
     by_call = world_last_seq(&world);
     prepare(&world, "layout-1", &event);
     for (uint64_t i = 1; i <= 2; i++) {
@@ -266,12 +266,12 @@ static void test_key_beside_call(void **state)
     assert_int_equal(timed.result, OK);
     seq = timed.work.written.first_seq;
     end_timer(&timed);
-    assert_int_equal(capture_by_call(&world, "layout-1", "k").code, GRPC_OK);
+    assert_int_equal(capture_by_call(&world, "layout-1", "k").code, STATUS_OK);
     assert_int_equal(world_last_seq(&world), seq + 1);
     assert_same_event(&world, seq, seq + 1);
-    assert_int_equal(capture_by_call(&world, "layout-1", "k").code, GRPC_OK);
+    assert_int_equal(capture_by_call(&world, "layout-1", "k").code, STATUS_OK);
     assert_int_equal(world_last_seq(&world), seq + 1);
-    assert_int_equal(capture_by_call(&world, "layout-2", "k").code, GRPC_ALREADY_EXISTS);
+    assert_int_equal(capture_by_call(&world, "layout-2", "k").code, STATUS_ALREADY_EXISTS);
     assert_int_equal(world_last_seq(&world), seq + 1);
     world_deinit(&world);
 }

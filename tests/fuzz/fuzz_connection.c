@@ -100,7 +100,7 @@ static void finish_held(struct wire_world *world, struct fuzz_input *input)
         which = fuzz_take_byte(input) % world->held_count;
     }
     if (world->held[which] != NULL) {
-        wire_finish_held(world, which, (enum grpc_code)fuzz_take_choice(input, 17));
+        wire_finish_held(world, which, (enum status_code)fuzz_take_choice(input, 17));
     }
 }
 

@@ -70,7 +70,7 @@ static void reply(struct framing *framing, struct call *call, size_t size)
     framing->replies++;
 }
 
-static void finish(struct call *call, enum grpc_code code)
+static void finish(struct call *call, enum status_code code)
 {
     call_finish(call, &(struct status){.code = code});
 }
@@ -100,7 +100,7 @@ static void on_half_close(void *user, struct call *call)
     if (call->method->stream != METHOD_BIDI_STREAM) {
         reply(framing, call, CALL_COMPRESS_BYTES_MIN);
     }
-    finish(call, GRPC_OK);
+    finish(call, STATUS_OK);
 }
 
 static void on_writable(void *user, struct call *call)
@@ -113,7 +113,7 @@ static void on_cancel(void *user, struct call *call, enum err why)
 {
     (void)user;
     ASSERT(why == ERR_CANCELLED);
-    finish(call, GRPC_CANCELLED);
+    finish(call, STATUS_CANCELLED);
 }
 
 static void on_replies(struct call_core *core)
@@ -205,12 +205,12 @@ static void feed(struct framing *framing, struct call_core *core, struct slice b
 static int refuse_head(const struct framing *framing, uint8_t flags, size_t size, unsigned before)
 {
     if (flags > 1 || (flags == 1 && !framing->gzip)) {
-        return GRPC_INTERNAL;
+        return STATUS_INTERNAL;
     }
     if (before > 0 && method_has_one_request(&framing->method)) {
-        return GRPC_UNIMPLEMENTED;
+        return STATUS_UNIMPLEMENTED;
     }
-    return size > framing->message_bytes_max ? GRPC_RESOURCE_EXHAUSTED : NO_STATUS;
+    return size > framing->message_bytes_max ? STATUS_RESOURCE_EXHAUSTED : NO_STATUS;
 }
 
 /* One message in one piece: noted, or the status that it ends the call with. */
@@ -223,7 +223,7 @@ static int read_message(struct framing *framing, uint8_t flags, struct slice mes
         err = gzip_inflate(&framing->arena, message, framing->message_bytes_max, NULL, &message);
     }
     if (err != OK) {
-        return err == ERR_TOO_LARGE ? GRPC_RESOURCE_EXHAUSTED : GRPC_INTERNAL;
+        return err == ERR_TOO_LARGE ? STATUS_RESOURCE_EXHAUSTED : STATUS_INTERNAL;
     }
     note(taken, message);
     return NO_STATUS;
@@ -242,7 +242,7 @@ static int read_request(struct framing *framing, struct slice rest, bool ends, s
         framing->any_compressed = framing->any_compressed || (flags & 1) != 0;
         rest = slice_after(rest, GRPC_PREFIX_BYTES);
         if (status == NO_STATUS && rest.size < size) {
-            return ends ? GRPC_INTERNAL : NO_STATUS;
+            return ends ? STATUS_INTERNAL : NO_STATUS;
         }
         if (status == NO_STATUS) {
             status = read_message(framing, flags, slice_of(rest.data, size), taken);
@@ -256,10 +256,10 @@ static int read_request(struct framing *framing, struct slice rest, bool ends, s
         return NO_STATUS;
     }
     if (rest.size > 0) {
-        return GRPC_INTERNAL;
+        return STATUS_INTERNAL;
     }
     taken->ended = !one || taken->count == 1;
-    return taken->ended ? GRPC_OK : GRPC_UNIMPLEMENTED;
+    return taken->ended ? STATUS_OK : STATUS_UNIMPLEMENTED;
 }
 
 static void check_reply(bool compressed, struct slice message)
@@ -289,7 +289,7 @@ static void check_output(struct framing *framing)
         rest = slice_after(rest, GRPC_PREFIX_BYTES + size);
         framing->replies_read++;
     }
-    ASSERT(framing->replies_read == framing->replies || framing->status != GRPC_OK);
+    ASSERT(framing->replies_read == framing->replies || framing->status != STATUS_OK);
 }
 
 /* What was taken is the foretold, but that a method with one request gets it at the end alone. */
@@ -301,11 +301,11 @@ static void check(struct framing *framing, struct slice bytes, bool ends)
     buffer_init(&wanted.bytes, &framing->arena, 0);
     status = read_request(framing, bytes, ends, &wanted);
     ASSERT(framing->status == status);
-    if (method_has_one_request(&framing->method) && status != GRPC_OK) {
+    if (method_has_one_request(&framing->method) && status != STATUS_OK) {
         wanted.bytes.size = 0;
     }
     ASSERT(slice_equal(buffer_slice(&framing->taken.bytes), buffer_slice(&wanted.bytes)));
-    ASSERT(framing->taken.ended == (status == GRPC_OK));
+    ASSERT(framing->taken.ended == (status == STATUS_OK));
     check_output(framing);
 }
 

@@ -208,7 +208,7 @@ static void read_replies(struct sequence *sequence, struct caller *caller)
     }
     if (method_has_one_reply(method) && caller->exchange.ended) {
         ASSERT(count <= 1);
-        ASSERT(caller->exchange.code == GRPC_OK || count == 0);
+        ASSERT(caller->exchange.code == STATUS_OK || count == 0);
     }
 }
 
@@ -218,8 +218,8 @@ static void check_status(struct sequence *sequence, struct caller *caller)
     struct exchange *exchange = &caller->exchange;
 
     if (exchange->ended) {
-        ASSERT(exchange->code != GRPC_UNKNOWN && exchange->code != GRPC_INTERNAL &&
-               exchange->code != GRPC_DATA_LOSS);
+        ASSERT(exchange->code != STATUS_UNKNOWN && exchange->code != STATUS_INTERNAL &&
+               exchange->code != STATUS_DATA_LOSS);
         check_seen(sequence, caller, exchange->message);
         check_seen(sequence, caller, exchange->details);
     }

@@ -125,8 +125,8 @@ static struct slice request_bytes(struct world *world, const struct request *req
 }
 
 /* A whole call; it ends, but for a watch. */
-static enum grpc_code call(struct world *world, const struct request *request, const char *id,
-                           struct slice *ret_reply)
+static enum status_code call(struct world *world, const struct request *request, const char *id,
+                             struct slice *ret_reply)
 {
     const struct exchange_start start = {
         .path = request->path, .authorization = world->admin, .idempotency_key = request->key};
@@ -146,7 +146,7 @@ static enum grpc_code call(struct world *world, const struct request *request, c
         *ret_reply = reply;
     }
     exchange_close(&exchange);
-    return exchange.ended ? exchange.code : GRPC_OK;
+    return exchange.ended ? exchange.code : STATUS_OK;
 }
 
 /* Makes the history; gives the id of its first correction. */
@@ -156,7 +156,7 @@ static void make_history(struct world *world, char id[UUID_TEXT_BYTES + 1])
 
     id[0] = '\0';
     for (size_t i = 0; i < COUNT_OF(history); i++) {
-        ASSERT(call(world, &history[i], id, &reply) == GRPC_OK);
+        ASSERT(call(world, &history[i], id, &reply) == STATUS_OK);
         if (id[0] == '\0' && strcmp(history[i].path, CAPTURE) == 0) {
             Errata__V1__CaptureFeedbackEventResponse *response =
                 errata__v1__capture_feedback_event_response__unpack(NULL, reply.size, reply.data);

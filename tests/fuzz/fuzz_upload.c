@@ -48,23 +48,23 @@ static int read_message(struct arena *arena, bool gzip, uint8_t flags, struct sl
     enum err err = OK;
 
     if (flags > 1 || (flags == 1 && !gzip)) {
-        return GRPC_INTERNAL;
+        return STATUS_INTERNAL;
     }
     if (flags == 1) {
         err = gzip_inflate(arena, message, MESSAGE_BYTES_MAX, NULL, &message);
         ASSERT(err == OK || err == ERR_MALFORMED || err == ERR_TOO_LARGE);
     }
     if (err != OK) {
-        return err == ERR_TOO_LARGE ? GRPC_RESOURCE_EXHAUSTED : GRPC_INTERNAL;
+        return err == ERR_TOO_LARGE ? STATUS_RESOURCE_EXHAUSTED : STATUS_INTERNAL;
     }
     wire_upload_add(upload, message);
     switch (message.size > 0 ? message.data[0] : 0) {
     case WIRE_REFUSE:
-        return GRPC_INVALID_ARGUMENT;
+        return STATUS_INVALID_ARGUMENT;
     case WIRE_ENOUGH:
-        return GRPC_OK;
+        return STATUS_OK;
     case WIRE_WASTE:
-        return GRPC_INTERNAL;
+        return STATUS_INTERNAL;
     case WIRE_HOLD_END:
         upload->hold = true;
         return NO_STATUS;
@@ -85,10 +85,10 @@ static int read_stream(struct arena *arena, bool gzip, const struct script *scri
 
         rest = slice_after(rest, 5);
         if (flags <= 1 && (flags == 0 || gzip) && size > MESSAGE_BYTES_MAX) {
-            return GRPC_RESOURCE_EXHAUSTED;
+            return STATUS_RESOURCE_EXHAUSTED;
         }
         if (flags <= 1 && (flags == 0 || gzip) && rest.size < size) {
-            return script->half_closed ? GRPC_INTERNAL : NO_STATUS;
+            return script->half_closed ? STATUS_INTERNAL : NO_STATUS;
         }
         size = size < rest.size ? size : rest.size; /* of a head that is refused */
         status = read_message(arena, gzip, flags, slice_of(rest.data, size), upload);
@@ -100,7 +100,7 @@ static int read_stream(struct arena *arena, bool gzip, const struct script *scri
     if (!script->half_closed || (rest.size == 0 && upload->hold)) {
         return NO_STATUS;
     }
-    return rest.size == 0 ? GRPC_OK : GRPC_INTERNAL;
+    return rest.size == 0 ? STATUS_OK : STATUS_INTERNAL;
 }
 
 static void send_data(struct wire_world *world, struct script *script, size_t size)
@@ -165,7 +165,7 @@ static void check_end(struct wire_world *world, bool gzip, const struct script *
     status = read_stream(&arena, gzip, script, &upload);
     arena_deinit(&arena);
     ASSERT(answer->grpc_status == status);
-    if (status == GRPC_OK) {
+    if (status == STATUS_OK) {
         wire_assert_upload(world, STREAM, &upload);
     }
     ASSERT(call_server_stats(world->calls).calls_live == (status == NO_STATUS ? 1 : 0));

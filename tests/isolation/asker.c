@@ -210,7 +210,7 @@ struct answer asker_take(struct asker *asker, const struct question *question,
         assert_true(arena_copy(asker->arena, exchange->message, &answer.message));
         assert_true(arena_copy(asker->arena, exchange->details, &answer.details));
     }
-    if (answer.code == GRPC_OK) {
+    if (answer.code == STATUS_OK) {
         asker->answered[question->method->index]++;
         learn(asker, question, answer.replies);
     }

@@ -15,7 +15,7 @@
 /* How one call ended. Borrowed from the asker's arena. */
 struct answer {
     const struct method_info *method;
-    enum grpc_code code;
+    enum status_code code;
     bool ended; /* a stream that stays open has not */
     struct slice message;
     struct slice details;

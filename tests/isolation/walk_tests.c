@@ -329,7 +329,7 @@ static void expect_ok(struct side *side, const char *path, const ProtobufCMessag
     const struct exchange_start start = {.path = path, .authorization = side->owner.token};
 
     begin_step(side);
-    assert_int_equal(world_call(&side->world, &start, request, NULL), GRPC_OK);
+    assert_int_equal(world_call(&side->world, &start, request, NULL), STATUS_OK);
 }
 
 /* Two layouts that an experiment compares: with corrections enough, and an extraction each. */
@@ -398,7 +398,7 @@ static struct slice take_page_token(struct side *side, const struct method_info 
     }
     question.parts[0] = buffer_slice(&request);
     side->owner.page_token[method->index] = slice_of(NULL, 0);
-    assert_int_equal(ask(side, &side->owner, &question).code, GRPC_OK);
+    assert_int_equal(ask(side, &side->owner, &question).code, STATUS_OK);
     return side->owner.page_token[method->index];
 }
 
@@ -446,11 +446,11 @@ static void test_page_tokens(void **state)
                 question = asker_next_page(&side->owner, method, &side->arena,
                                            maker_strange(&side->arena, token));
             } else {
-                assert_int_equal(ask(side, &side->owner, &question).code, GRPC_OK);
+                assert_int_equal(ask(side, &side->owner, &question).code, STATUS_OK);
             }
             answers[strange] = ask(side, &side->stranger, &question);
         }
-        assert_int_equal(answers[0].code, GRPC_INVALID_ARGUMENT);
+        assert_int_equal(answers[0].code, STATUS_INVALID_ARGUMENT);
         assert_same_answer(&answers[0], &answers[1], "where the page token is the owner's");
     }
     sides_free(sides);

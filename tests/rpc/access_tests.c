@@ -76,8 +76,8 @@ static const char *roles_of(struct slice path)
 }
 
 /* Calls a method with an empty request; gives the code, or OK for a stream that stays open. */
-static enum grpc_code call_with(struct world *world, const struct method_info *method,
-                                const char *token)
+static enum status_code call_with(struct world *world, const struct method_info *method,
+                                  const char *token)
 {
     const struct exchange_start start = {.path = (const char *)method->path.data + 1,
                                          .authorization = token};
@@ -90,16 +90,16 @@ static enum grpc_code call_with(struct world *world, const struct method_info *m
     }
     world_run(world);
     exchange_close(&exchange);
-    return exchange.ended ? exchange.code : GRPC_OK;
+    return exchange.ended ? exchange.code : STATUS_OK;
 }
 
 /* The code is one that the table allows for this method and role. */
-static void check_pair(const struct method_info *method, int role, enum grpc_code code)
+static void check_pair(const struct method_info *method, int role, enum status_code code)
 {
     bool may = strchr(roles_of(method->path), role_letters[role]) != NULL;
-    bool refused = code == GRPC_PERMISSION_DENIED;
+    bool refused = code == STATUS_PERMISSION_DENIED;
 
-    if (may == refused || code == GRPC_UNAUTHENTICATED) {
+    if (may == refused || code == STATUS_UNAUTHENTICATED) {
         fail_msg("%.*s with %c gives code %d", (int)method->path.size,
                  (const char *)method->path.data, role_letters[role], (int)code);
     }
@@ -127,7 +127,7 @@ static void test_role_matrix(void **state)
         for (int role = ROLE_VIEWER; role <= ROLE_ADMIN; role++) {
             check_pair(method, role, call_with(&world, method, tokens[role]));
         }
-        assert_int_equal(call_with(&world, method, NULL), GRPC_UNAUTHENTICATED);
+        assert_int_equal(call_with(&world, method, NULL), STATUS_UNAUTHENTICATED);
     }
     world_deinit(&world);
 }
@@ -155,7 +155,7 @@ static void test_denied_by_default(void **state)
     core->call.authorization = slice_text(world.admin);
     call_start(core);
     assert_true(exchange.ended);
-    assert_int_equal(exchange.code, GRPC_PERMISSION_DENIED);
+    assert_int_equal(exchange.code, STATUS_PERMISSION_DENIED);
     assert_true(slice_has(exchange.message, "no role"));
     exchange_close(&exchange);
     world_deinit(&world);
@@ -185,7 +185,7 @@ static void test_user_of_a_token(void **state)
         wanted._user_id_case = ERRATA__V1__TOKEN___USER_ID_USER_ID;
         wanted.user_id = user;
         request.token = &wanted;
-        assert_int_equal(world_call(&world, &start, &request.base, &response), GRPC_OK);
+        assert_int_equal(world_call(&world, &start, &request.base, &response), STATUS_OK);
         (void)snprintf(token, sizeof(token), "Bearer %s", response->secret);
         assert_string_equal(world_capture(&world, token, NULL, "layout")->actor_user_id, user);
     }
@@ -204,13 +204,13 @@ static void test_bad_tokens(void **state)
 
     (void)state;
     world_init(&world);
-    assert_int_equal(call_with(&world, method, world.admin), GRPC_OK);
+    assert_int_equal(call_with(&world, method, world.admin), STATUS_OK);
     (void)snprintf(text, sizeof(text), "bEARER %s", world.admin + 7);
-    assert_int_equal(call_with(&world, method, text), GRPC_OK);
+    assert_int_equal(call_with(&world, method, text), STATUS_OK);
     (void)snprintf(text, sizeof(text), "Bearer  %s", world.admin + 7);
-    assert_int_equal(call_with(&world, method, text), GRPC_OK);
+    assert_int_equal(call_with(&world, method, text), STATUS_OK);
     (void)snprintf(text, sizeof(text), "bearer %20s%s", "", world.admin + 7);
-    assert_int_equal(call_with(&world, method, text), GRPC_OK);
+    assert_int_equal(call_with(&world, method, text), STATUS_OK);
 
     const char *const bad[] = {"", "Bearer", "Bearer ", "Basic YTpi", world.admin + 7};
     const char *const heads[] = {
@@ -218,25 +218,25 @@ static void test_bad_tokens(void **state)
 
     for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
         (void)snprintf(text, sizeof(text), "%s%s", heads[i], world.admin + 7);
-        assert_int_equal(call_with(&world, method, text), GRPC_UNAUTHENTICATED);
+        assert_int_equal(call_with(&world, method, text), STATUS_UNAUTHENTICATED);
     }
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        assert_int_equal(call_with(&world, method, bad[i]), GRPC_UNAUTHENTICATED);
+        assert_int_equal(call_with(&world, method, bad[i]), STATUS_UNAUTHENTICATED);
     }
     for (size_t i = 7; world.admin[i] != '\0'; i++) {
         (void)snprintf(text, sizeof(text), "%s", world.admin);
         text[i] = text[i] == 'a' ? 'b' : 'a';
-        assert_int_equal(call_with(&world, method, text), GRPC_UNAUTHENTICATED);
+        assert_int_equal(call_with(&world, method, text), STATUS_UNAUTHENTICATED);
     }
     (void)snprintf(text, sizeof(text), "%sA", world.admin);
-    assert_int_equal(call_with(&world, method, text), GRPC_UNAUTHENTICATED);
+    assert_int_equal(call_with(&world, method, text), STATUS_UNAUTHENTICATED);
     (void)snprintf(text, sizeof(text), "%s", world.admin);
     /* The last character carries four bits: others that give the same bytes are no token. */
     end = text[strlen(text) - 1];
     text[strlen(text) - 1] = (char)(end + 1);
-    assert_int_equal(call_with(&world, method, text), GRPC_UNAUTHENTICATED);
-    assert_int_equal(call_with(&world, method, world.admin), GRPC_OK);
+    assert_int_equal(call_with(&world, method, text), STATUS_UNAUTHENTICATED);
+    assert_int_equal(call_with(&world, method, world.admin), STATUS_OK);
     world_deinit(&world);
 }
 
@@ -254,7 +254,7 @@ static void test_repeated_token(void **state)
     start.authorization = world.admin;
     exchange_open(&exchange, &world, &start);
     assert_true(exchange.ended);
-    assert_int_equal(exchange.code, GRPC_UNAUTHENTICATED);
+    assert_int_equal(exchange.code, STATUS_UNAUTHENTICATED);
     assert_true(slice_has(exchange.message, "authorization: the call has several"));
     exchange_close(&exchange);
     start.path = "grpc.health.v1.Health/Check";
@@ -285,9 +285,9 @@ static void test_more_tokens_than_places(void **state)
         world_make_token(&world, world.admin, ROLE_VIEWER, viewers[i]);
     }
     for (size_t i = 0; i < (size_t)2 * COUNT; i++) {
-        assert_int_equal(call_with(&world, list, viewers[i % COUNT]), GRPC_OK);
-        assert_int_equal(call_with(&world, info, viewers[i % COUNT]), GRPC_PERMISSION_DENIED);
-        assert_int_equal(call_with(&world, info, world.admin), GRPC_OK);
+        assert_int_equal(call_with(&world, list, viewers[i % COUNT]), STATUS_OK);
+        assert_int_equal(call_with(&world, info, viewers[i % COUNT]), STATUS_PERMISSION_DENIED);
+        assert_int_equal(call_with(&world, info, world.admin), STATUS_OK);
     }
     world_deinit(&world);
     free(viewers);
@@ -310,18 +310,18 @@ static void test_tokens_end(void **state)
     (void)state;
     world_init(&world);
     world_make_token(&world, world.admin, ROLE_VIEWER, viewer);
-    assert_int_equal(call_with(&world, method, viewer), GRPC_OK);
+    assert_int_equal(call_with(&world, method, viewer), STATUS_OK);
     world_key_id_of(viewer, key_id);
     revoke.key_id = key_id;
-    assert_int_equal(world_call(&world, &start, &revoke.base, &revoked), GRPC_OK);
+    assert_int_equal(world_call(&world, &start, &revoke.base, &revoked), STATUS_OK);
     assert_non_null(revoked->token->revoked_at);
-    assert_int_equal(call_with(&world, method, viewer), GRPC_UNAUTHENTICATED);
+    assert_int_equal(call_with(&world, method, viewer), STATUS_UNAUTHENTICATED);
     world_make_ending_token(&world, world.admin, WORLD_START_US + 60 * 1000000, viewer);
-    assert_int_equal(call_with(&world, method, viewer), GRPC_OK);
+    assert_int_equal(call_with(&world, method, viewer), STATUS_OK);
     clock_manual_advance(&world.clock, 59 * 1000000);
-    assert_int_equal(call_with(&world, method, viewer), GRPC_OK);
+    assert_int_equal(call_with(&world, method, viewer), STATUS_OK);
     clock_manual_advance(&world.clock, 1 * 1000000);
-    assert_int_equal(call_with(&world, method, viewer), GRPC_UNAUTHENTICATED);
+    assert_int_equal(call_with(&world, method, viewer), STATUS_UNAUTHENTICATED);
     world_deinit(&world);
 }
 
@@ -348,12 +348,12 @@ static void test_revoked_meanwhile(void **state)
     start.path = "errata.v1.AdminService/RevokeToken";
     world_key_id_of(viewer, key_id);
     revoke.key_id = key_id;
-    assert_int_equal(world_call(&world, &start, &revoke.base, NULL), GRPC_OK);
+    assert_int_equal(world_call(&world, &start, &revoke.base, NULL), STATUS_OK);
     exchange_send(&revoked, &list.base);
     exchange_send(&other, &list.base);
     world_run(&world);
-    assert_int_equal(revoked.code, GRPC_UNAUTHENTICATED);
-    assert_int_equal(other.code, GRPC_OK);
+    assert_int_equal(revoked.code, STATUS_UNAUTHENTICATED);
+    assert_int_equal(other.code, STATUS_OK);
     exchange_close(&revoked);
     exchange_close(&other);
     world_deinit(&world);

@@ -52,14 +52,14 @@ static void test_create_organization(void **state)
     world_init(&world);
     (void)world_make_org(&world, "second", admin);
     exchange = create_org(&world, admin, "third");
-    assert_int_equal(exchange.code, GRPC_PERMISSION_DENIED);
+    assert_int_equal(exchange.code, STATUS_PERMISSION_DENIED);
     exchange = create_org(&world, world.admin, "second");
-    assert_int_equal(exchange.code, GRPC_ALREADY_EXISTS);
+    assert_int_equal(exchange.code, STATUS_ALREADY_EXISTS);
     assert_true(slice_has(exchange.message, "'second'"));
     exchange = create_org(&world, world.admin, "");
-    assert_int_equal(exchange.code, GRPC_INVALID_ARGUMENT);
+    assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
     exchange = create_org(&world, world.admin, "third");
-    assert_int_equal(exchange.code, GRPC_OK);
+    assert_int_equal(exchange.code, STATUS_OK);
     world_deinit(&world);
 }
 
@@ -78,38 +78,38 @@ static void test_create_token_rules(void **state)
     (void)world_make_org(&world, "second", admin);
     token.role = (Errata__V1__Role)ROLE_OPERATOR;
     exchange = create_token(&world, admin, NULL, "", &token);
-    assert_int_equal(exchange.code, GRPC_INVALID_ARGUMENT);
+    assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
     assert_true(slice_has(exchange.message, "token.user_id"));
 
     token.role = (Errata__V1__Role)77;
     exchange = create_token(&world, admin, NULL, "", &token);
-    assert_int_equal(exchange.code, GRPC_INVALID_ARGUMENT);
+    assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
     assert_true(slice_has(exchange.details, "token.role"));
 
     token.role = (Errata__V1__Role)ROLE_SERVICE;
     past.seconds = WORLD_START_US / 1000000 - 1;
     token.expires_at = &past;
     exchange = create_token(&world, admin, NULL, "", &token);
-    assert_int_equal(exchange.code, GRPC_INVALID_ARGUMENT);
+    assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
     assert_true(slice_has(exchange.message, "token.expires_at must lie in the future"));
 
     /* The clock decides, also where the log's last time is ahead of it: it was wrong, and put back. */
     world.clock.wall_us += 3650 * 86400ll * 1000000;
     token.expires_at = NULL;
     exchange = create_token(&world, admin, NULL, "", &token);
-    assert_int_equal(exchange.code, GRPC_OK);
+    assert_int_equal(exchange.code, STATUS_OK);
     world.clock.wall_us -= 3650 * 86400ll * 1000000;
     past.seconds = WORLD_START_US / 1000000 + 3600;
     token.expires_at = &past;
     exchange = create_token(&world, admin, NULL, "", &token);
-    assert_int_equal(exchange.code, GRPC_OK);
+    assert_int_equal(exchange.code, STATUS_OK);
 
     token.expires_at = NULL;
     token.server = true;
     exchange = create_token(&world, admin, NULL, "", &token);
-    assert_int_equal(exchange.code, GRPC_PERMISSION_DENIED);
+    assert_int_equal(exchange.code, STATUS_PERMISSION_DENIED);
     exchange = create_token(&world, world.admin, NULL, "", &token);
-    assert_int_equal(exchange.code, GRPC_OK);
+    assert_int_equal(exchange.code, STATUS_OK);
     world_deinit(&world);
 }
 
@@ -129,10 +129,10 @@ static void test_create_token_repeat(void **state)
     start.idempotency_key = "again";
     token.role = (Errata__V1__Role)ROLE_SERVICE;
     request.token = &token;
-    assert_int_equal(world_call(&world, &start, &request.base, &response), GRPC_OK);
+    assert_int_equal(world_call(&world, &start, &request.base, &response), STATUS_OK);
     assert_int_equal(strlen(response->secret), TOKEN_TEXT_BYTES);
     exchange = create_token(&world, world.admin, "again", "", &token);
-    assert_int_equal(exchange.code, GRPC_ALREADY_EXISTS);
+    assert_int_equal(exchange.code, STATUS_ALREADY_EXISTS);
     assert_true(slice_has(exchange.message, response->token->key_id));
     assert_false(slice_has(exchange.message, response->secret + 16));
     world_deinit(&world);
@@ -164,7 +164,7 @@ static void test_lists(void **state)
     start.authorization = world.admin;
     request.page_size = 3;
     do {
-        assert_int_equal(world_call(&world, &start, &request.base, &response), GRPC_OK);
+        assert_int_equal(world_call(&world, &start, &request.base, &response), STATUS_OK);
         for (size_t i = 0; i < response->n_tokens; i++) {
             assert_true(strcmp(response->tokens[i]->key_id, last) > 0);
             (void)snprintf(last, sizeof(last), "%s", response->tokens[i]->key_id);
@@ -175,7 +175,7 @@ static void test_lists(void **state)
             request.page_token = response->next_page_token;
             start.authorization = other_admin;
             assert_int_equal(world_call(&world, &start, &request.base, NULL),
-                             GRPC_INVALID_ARGUMENT);
+                             STATUS_INVALID_ARGUMENT);
             start.authorization = world.admin;
         }
         request.page_token = response->next_page_token;
@@ -186,16 +186,16 @@ static void test_lists(void **state)
 
     start.path = "errata.v1.AdminService/ListOrganizations";
     orgs.page_size = 1;
-    assert_int_equal(world_call(&world, &start, &orgs.base, &orgs_response), GRPC_OK);
+    assert_int_equal(world_call(&world, &start, &orgs.base, &orgs_response), STATUS_OK);
     assert_int_equal(orgs_response->n_organizations, 1);
     assert_string_equal(orgs_response->organizations[0]->name, "default");
     orgs.page_token = orgs_response->next_page_token;
-    assert_int_equal(world_call(&world, &start, &orgs.base, &orgs_response), GRPC_OK);
+    assert_int_equal(world_call(&world, &start, &orgs.base, &orgs_response), STATUS_OK);
     assert_string_equal(orgs_response->organizations[0]->name, "second");
     assert_string_equal(orgs_response->next_page_token, "");
     orgs.page_token = empty;
     start.authorization = other_admin;
-    assert_int_equal(world_call(&world, &start, &orgs.base, &orgs_response), GRPC_OK);
+    assert_int_equal(world_call(&world, &start, &orgs.base, &orgs_response), STATUS_OK);
     assert_int_equal(orgs_response->n_organizations, 1);
     assert_string_equal(orgs_response->organizations[0]->name, "second");
     world_deinit(&world);
@@ -219,12 +219,12 @@ static void test_revoke_twice(void **state)
     world_make_token(&world, world.admin, ROLE_VIEWER, viewer);
     world_key_id_of(viewer, key_id);
     request.key_id = key_id;
-    assert_int_equal(world_call(&world, &start, &request.base, &first), GRPC_OK);
+    assert_int_equal(world_call(&world, &start, &request.base, &first), STATUS_OK);
     clock_manual_advance(&world.clock, 5000000);
-    assert_int_equal(world_call(&world, &start, &request.base, &second), GRPC_OK);
+    assert_int_equal(world_call(&world, &start, &request.base, &second), STATUS_OK);
     assert_int_equal(first->token->revoked_at->seconds, second->token->revoked_at->seconds);
     request.key_id = nobody;
-    assert_int_equal(world_call(&world, &start, &request.base, NULL), GRPC_NOT_FOUND);
+    assert_int_equal(world_call(&world, &start, &request.base, NULL), STATUS_NOT_FOUND);
     world_deinit(&world);
 }
 
@@ -239,7 +239,7 @@ static void make_token(struct world *world, const char *org_id, Errata__V1__Toke
 
     request.org_id = (char *)(uintptr_t)org_id;
     request.token = wanted;
-    assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
+    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
     (void)snprintf(token, WORLD_TOKEN_BYTES, "Bearer %s", response->secret);
 }
 
@@ -284,10 +284,10 @@ static void test_last_server_token(void **state)
     wanted.expires_at = NULL;
     make_token(&world, "", &wanted, token);
     exchange = revoke(&world, world.admin, "", token);
-    assert_int_equal(exchange.code, GRPC_OK);
+    assert_int_equal(exchange.code, STATUS_OK);
 
     exchange = revoke(&world, world.admin, "", world.admin);
-    assert_int_equal(exchange.code, GRPC_FAILED_PRECONDITION);
+    assert_int_equal(exchange.code, STATUS_FAILED_PRECONDITION);
     world_key_id_of(world.admin, key_id);
     assert_true(slice_has(exchange.message, key_id));
     assert_true(slice_has(exchange.message, "last usable ADMIN token with the server flag"));
@@ -295,11 +295,11 @@ static void test_last_server_token(void **state)
 
     make_token(&world, org_id, &wanted, token);
     exchange = revoke(&world, world.admin, "", world.admin);
-    assert_int_equal(exchange.code, GRPC_OK);
+    assert_int_equal(exchange.code, STATUS_OK);
     exchange = revoke(&world, other_admin, org_id, token);
-    assert_int_equal(exchange.code, GRPC_FAILED_PRECONDITION);
+    assert_int_equal(exchange.code, STATUS_FAILED_PRECONDITION);
     exchange = revoke(&world, token, org_id, other_admin); /* not one of those */
-    assert_int_equal(exchange.code, GRPC_OK);
+    assert_int_equal(exchange.code, STATUS_OK);
     world_deinit(&world);
 }
 
@@ -329,8 +329,8 @@ static void test_last_two_server_tokens(void **state)
         exchange_send(&exchanges[i], &request.base);
     }
     world_run(&world);
-    assert_int_equal(exchanges[0].code, GRPC_OK);
-    assert_int_equal(exchanges[1].code, GRPC_FAILED_PRECONDITION);
+    assert_int_equal(exchanges[0].code, STATUS_OK);
+    assert_int_equal(exchanges[1].code, STATUS_FAILED_PRECONDITION);
     exchange_close(&exchanges[0]);
     exchange_close(&exchanges[1]);
     world_deinit(&world);
@@ -356,12 +356,12 @@ static void test_expired_server_token(void **state)
     wanted.expires_at = &end;
     make_token(&world, "", &wanted, ending);
     exchange = revoke(&world, plain, "", world.admin); /* the one that ends is still usable */
-    assert_int_equal(exchange.code, GRPC_OK);
+    assert_int_equal(exchange.code, STATUS_OK);
     exchange = revoke(&world, plain, "", ending);
-    assert_int_equal(exchange.code, GRPC_FAILED_PRECONDITION);
+    assert_int_equal(exchange.code, STATUS_FAILED_PRECONDITION);
     clock_manual_advance(&world.clock, 3601 * INT64_C(1000000));
     exchange = revoke(&world, plain, "", ending);
-    assert_int_equal(exchange.code, GRPC_OK);
+    assert_int_equal(exchange.code, STATUS_OK);
     world_deinit(&world);
 }
 
@@ -379,18 +379,18 @@ static void test_server_info(void **state)
     world_init(&world);
     (void)world_make_org(&world, "second", admin);
     start.authorization = admin;
-    assert_int_equal(world_call(&world, &start, &request.base, &response), GRPC_OK);
+    assert_int_equal(world_call(&world, &start, &request.base, &response), STATUS_OK);
     assert_string_equal(response->version, ERRATA_VERSION);
     assert_memory_equal(response->log_engine, world.env.log_engine.data,
                         world.env.log_engine.size + 1);
     assert_int_equal(response->n_methods, 0);
     assert_int_equal(response->n_counters, 0);
     start.authorization = world.admin;
-    assert_int_equal(world_call(&world, &start, &request.base, &response), GRPC_OK);
+    assert_int_equal(world_call(&world, &start, &request.base, &response), STATUS_OK);
     assert_int_equal(response->started_at->seconds, WORLD_START_US / 1000000);
     for (size_t i = 0; i < response->n_methods; i++) {
         if (strcmp(response->methods[i]->method, "errata.v1.AdminService/CreateToken") == 0) {
-            assert_int_equal(response->methods[i]->code, GRPC_OK);
+            assert_int_equal(response->methods[i]->code, STATUS_OK);
             assert_int_equal(response->methods[i]->count, 1);
             found = true;
         }

@@ -36,7 +36,7 @@ static struct exchange call(struct world *world, const struct exchange_start *st
     exchange_send(&exchange, request);
     world_run(world);
     assert_true(exchange.ended);
-    if (exchange.code == GRPC_OK) {
+    if (exchange.code == STATUS_OK) {
         *(void **)ret_response = exchange_read(&exchange, descriptor);
         assert_non_null(*(void **)ret_response);
     }
@@ -64,7 +64,7 @@ static Errata__V1__GetLearningAnalyticsResponse *learning_of(struct world *world
 {
     Errata__V1__GetLearningAnalyticsResponse *response = NULL;
 
-    assert_int_equal(ask_learning(world, world->admin, first, last, &response).code, GRPC_OK);
+    assert_int_equal(ask_learning(world, world->admin, first, last, &response).code, STATUS_OK);
     ASSERT(response != NULL);
     return response;
 }
@@ -99,7 +99,7 @@ static void capture(struct world *world, const struct sample *sample)
         event.created_at = &created_at;
     }
     request.event = &event;
-    assert_int_equal(world_call(world, &start, &request.base, NULL), GRPC_OK);
+    assert_int_equal(world_call(world, &start, &request.base, NULL), STATUS_OK);
 }
 
 static uint64_t count_of(Errata__V1__FieldCount **counts, size_t count, const char *field)
@@ -219,7 +219,7 @@ static void recount_all(struct world *world, struct recount *recount)
 
     request.page_size = 1000;
     do {
-        assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
+        assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
         ASSERT(response != NULL);
         for (size_t i = 0; i < response->n_events; i++) {
             recount_event(recount, response->events[i]);
@@ -416,7 +416,7 @@ static void test_ranges(void **state)
         struct exchange exchange =
             ask_learning(&world, world.admin, range->first, range->last, &response);
 
-        assert_int_equal(exchange.code, range->days > 0 ? GRPC_OK : GRPC_INVALID_ARGUMENT);
+        assert_int_equal(exchange.code, range->days > 0 ? STATUS_OK : STATUS_INVALID_ARGUMENT);
         if (range->days == 0) {
             assert_true(slice_has(exchange.details, range->told));
             assert_true(range->told_too == NULL || slice_has(exchange.details, range->told_too));
@@ -479,13 +479,13 @@ static void test_many_fields(void **state)
     assert_int_equal(call(&world, &asked, &request.base,
                           &errata__v1__get_learning_analytics_response__descriptor, &response)
                          .code,
-                     GRPC_OK);
+                     STATUS_OK);
     assert_int_equal(response->n_corrected_fields, 10);
     request.top_fields = 1001;
     assert_int_equal(call(&world, &asked, &request.base,
                           &errata__v1__get_learning_analytics_response__descriptor, &response)
                          .code,
-                     GRPC_INVALID_ARGUMENT);
+                     STATUS_INVALID_ARGUMENT);
     world_deinit(&world);
 }
 
@@ -505,10 +505,10 @@ static void test_roles(void **state)
 
         world_make_token(&world, world.admin, (enum role)role, token);
         assert_int_equal(ask_learning(&world, token, "", "", &response).code,
-                         may ? GRPC_OK : GRPC_PERMISSION_DENIED);
+                         may ? STATUS_OK : STATUS_PERMISSION_DENIED);
     }
     (void)world_make_org(&world, "stranger", stranger);
-    assert_int_equal(ask_learning(&world, stranger, "", "", &response).code, GRPC_OK);
+    assert_int_equal(ask_learning(&world, stranger, "", "", &response).code, STATUS_OK);
     assert_int_equal(response->n_by_event_type, 0);
     assert_int_equal(response->n_corrected_fields, 0);
     assert_int_equal(response->n_layout_stats, 0);
@@ -532,7 +532,7 @@ static Errata__V1__ListLayoutCoverageResponse *coverage_of(struct world *world,
     assert_int_equal(call(world, &start, &request.base,
                           &errata__v1__list_layout_coverage_response__descriptor, &response)
                          .code,
-                     GRPC_OK);
+                     STATUS_OK);
     ASSERT(response != NULL);
     return response;
 }
@@ -551,7 +551,7 @@ static const char *ingest_layout(struct world *world, unsigned layout, unsigned 
         clock_manual_advance(&world->clock, 1000000);
         (void)snprintf(id, sizeof(id), "%lld", (long long)world->clock.wall_us);
         (void)snprintf(content, sizeof(content), "%%PDF-1.4 %s", id);
-        assert_int_equal(ingest(world, &start, id, slice_text(content), &document), GRPC_OK);
+        assert_int_equal(ingest(world, &start, id, slice_text(content), &document), STATUS_OK);
     }
     ASSERT(document != NULL);
     return document->layout_fingerprint;
@@ -714,7 +714,7 @@ static void test_coverage_tokens(void **state)
         }
         exchange = call(&world, &start, &request.base,
                         &errata__v1__list_layout_coverage_response__descriptor, &response);
-        assert_int_equal(exchange.code, bad == 0 ? GRPC_OK : GRPC_INVALID_ARGUMENT);
+        assert_int_equal(exchange.code, bad == 0 ? STATUS_OK : STATUS_INVALID_ARGUMENT);
         assert_true(bad == 0 || slice_has(exchange.details, "page_token"));
     }
     request.page_token = (char *)protobuf_c_empty_string;
@@ -723,7 +723,7 @@ static void test_coverage_tokens(void **state)
     assert_int_equal(call(&world, &start, &request.base,
                           &errata__v1__list_layout_coverage_response__descriptor, &response)
                          .code,
-                     GRPC_INVALID_ARGUMENT);
+                     STATUS_INVALID_ARGUMENT);
     world_deinit(&world);
 }
 

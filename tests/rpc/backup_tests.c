@@ -152,7 +152,7 @@ static void test_bytes_and_report(void **state)
     assert_int_equal(response->report->created_at->seconds, WORLD_START_US / 1000000);
     assert_int_equal(response->report->format_version, 3);
     assert_true(exchange.ended);
-    assert_int_equal(exchange.code, GRPC_OK);
+    assert_int_equal(exchange.code, STATUS_OK);
     assert_int_equal(fake->cancels, 1);
     exchange_close(&exchange);
     world_deinit(&world);
@@ -180,7 +180,7 @@ static void test_backpressure(void **state)
     pipeline_end_backup(world.pipeline);
     world_run(&world);
     assert_true(exchange.ended);
-    assert_int_equal(exchange.code, GRPC_DEADLINE_EXCEEDED);
+    assert_int_equal(exchange.code, STATUS_DEADLINE_EXCEEDED);
     exchange_close(&exchange);
     begin(&exchange, &world, world.admin);
     come(&world, fake, sizeof(fake->bytes));
@@ -207,11 +207,11 @@ static void test_refused(void **state)
     (void)state;
     (void)world_make_org(&world, "second", admin);
     begin(&exchange, &world, admin);
-    assert_int_equal(exchange.code, GRPC_PERMISSION_DENIED);
+    assert_int_equal(exchange.code, STATUS_PERMISSION_DENIED);
     exchange_close(&exchange);
     fake->start_result = ERR_PRECONDITION;
     begin(&exchange, &world, world.admin);
-    assert_int_equal(exchange.code, GRPC_FAILED_PRECONDITION);
+    assert_int_equal(exchange.code, STATUS_FAILED_PRECONDITION);
     assert_true(slice_has(exchange.message, "not now"));
     exchange_close(&exchange);
     assert_int_equal(fake->starts + fake->cancels, 0);
@@ -220,13 +220,13 @@ static void test_refused(void **state)
     memcpy(fake->state.why, "too slow", sizeof("too slow"));
     end(&world, fake, ERR_DEADLINE);
     assert_true(exchange.ended);
-    assert_int_equal(exchange.code, GRPC_DEADLINE_EXCEEDED);
+    assert_int_equal(exchange.code, STATUS_DEADLINE_EXCEEDED);
     assert_true(slice_has(exchange.message, "too slow"));
     assert_int_equal(fake->cancels, 1);
     exchange_close(&exchange);
     world.pipeline->config.backup = NULL;
     begin(&exchange, &world, world.admin);
-    assert_int_equal(exchange.code, GRPC_UNIMPLEMENTED);
+    assert_int_equal(exchange.code, STATUS_UNIMPLEMENTED);
     exchange_close(&exchange);
     world_deinit(&world);
 }
@@ -248,7 +248,7 @@ static void test_cancelled(void **state)
     pipeline_drain(world.pipeline);
     world_run(&world);
     assert_true(exchange.ended);
-    assert_int_equal(exchange.code, GRPC_UNAVAILABLE);
+    assert_int_equal(exchange.code, STATUS_UNAVAILABLE);
     assert_int_equal(fake->cancels, 2);
     exchange_close(&exchange);
     world_deinit(&world);

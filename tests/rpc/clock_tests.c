@@ -47,7 +47,7 @@ static Errata__V1__Event *event_of(struct world *world, uint64_t seq)
 
     request.key_case = ERRATA__V1__GET_EVENT_REQUEST__KEY_SEQ;
     request.seq = seq;
-    assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
+    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
     ASSERT(response != NULL);
     return response->event;
 }
@@ -87,7 +87,7 @@ static size_t list(struct world *world, int32_t page_size, int64_t start_us,
         Errata__V1__ListFeedbackEventsResponse *response = NULL;
 
         request.page_token = token;
-        assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
+        assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
         ASSERT(response != NULL);
         for (size_t i = 0; i < response->n_events; i++) {
             ASSERT(count < EVENTS_MAX);
@@ -159,7 +159,7 @@ static void test_analytics(void **state)
     capture_many(&world, 2);
     world.clock.wall_us -= EXCURSION_US;
     capture_many(&world, 4);
-    assert_int_equal(world_call(&world, &start, &request.base, &response), GRPC_OK);
+    assert_int_equal(world_call(&world, &start, &request.base, &response), STATUS_OK);
     ASSERT(response != NULL);
     for (size_t i = 0; i < response->n_events_by_day; i++) {
         count += response->events_by_day[i]->count;
@@ -207,7 +207,7 @@ static void test_lists(void **state)
     assert_int_equal(list(&world, 2, start_us + EXCURSION_US, again, &pages), 2);
     request.layout_fingerprint = layout;
     request.max_examples = 4;
-    assert_int_equal(world_call(&world, &start, &request.base, &response), GRPC_OK);
+    assert_int_equal(world_call(&world, &start, &request.base, &response), STATUS_OK);
     ASSERT(response != NULL);
     assert_int_equal(response->n_examples, 4);
     for (size_t i = 0; i < 4; i++) {
@@ -235,7 +235,7 @@ static void test_long_after(void **state)
     world.clock.wall_us -= EXCURSION_US;
     capture_many(&world, 2100);
     request.page_size = 2;
-    assert_int_equal(world_call(&world, &start, &request.base, &response), GRPC_OK);
+    assert_int_equal(world_call(&world, &start, &request.base, &response), STATUS_OK);
     ASSERT(response != NULL);
     assert_int_equal(response->n_events, 2);
     assert_string_equal(response->events[0]->id, ahead);
@@ -258,9 +258,9 @@ static void test_given_times(void **state)
     (void)capture(&world);
     world.clock.wall_us -= EXCURSION_US;
     caller.created_at_us = world.clock.wall_us;
-    assert_int_equal(mappings_suggest(&caller, &named, 0.5, NULL), GRPC_OK);
+    assert_int_equal(mappings_suggest(&caller, &named, 0.5, NULL), STATUS_OK);
     caller.created_at_us = world.clock.wall_us + DAY_US;
-    assert_int_equal(mappings_suggest(&caller, &named, 0.25, NULL), GRPC_INVALID_ARGUMENT);
+    assert_int_equal(mappings_suggest(&caller, &named, 0.25, NULL), STATUS_INVALID_ARGUMENT);
     world_deinit(&world);
 }
 
@@ -279,21 +279,21 @@ static void test_mappings(void **state)
     world_init(&world);
     caller.token = world.admin;
     world.clock.wall_us += EXCURSION_US;
-    assert_int_equal(mappings_confirm(&caller, &confirmed, NULL, &judged), GRPC_OK);
-    assert_int_equal(mappings_suggest(&caller, &suggested, 0.5, NULL), GRPC_OK);
+    assert_int_equal(mappings_confirm(&caller, &confirmed, NULL, &judged), STATUS_OK);
+    assert_int_equal(mappings_suggest(&caller, &suggested, 0.5, NULL), STATUS_OK);
     world.clock.wall_us -= EXCURSION_US;
     caller.created_at_us = world.clock.wall_us;
     clock_manual_advance(&world.clock, SECOND_US);
-    assert_int_equal(mappings_reject(&caller, &confirmed, &judged), GRPC_OK);
+    assert_int_equal(mappings_reject(&caller, &confirmed, &judged), STATUS_OK);
     assert_int_equal(judged.mapping->status, CONFIRMED); /* backdated: the later one is known */
     caller.created_at_us = 0;
-    assert_int_equal(mappings_reject(&caller, &confirmed, &judged), GRPC_OK);
+    assert_int_equal(mappings_reject(&caller, &confirmed, &judged), STATUS_OK);
     assert_int_equal(judged.mapping->status, REJECTED);
     assert_int_equal(time_of(judged.mapping->updated_at), world.clock.wall_us);
-    assert_int_equal(mappings_confirm(&caller, &confirmed, NULL, &judged), GRPC_OK);
+    assert_int_equal(mappings_confirm(&caller, &confirmed, NULL, &judged), STATUS_OK);
     assert_int_equal(judged.mapping->status, CONFIRMED);
     assert_int_equal(time_of(judged.mapping->last_used_at), world.clock.wall_us);
-    assert_int_equal(mappings_suggest(&caller, &suggested, 0.25, &mapping), GRPC_OK);
+    assert_int_equal(mappings_suggest(&caller, &suggested, 0.25, &mapping), STATUS_OK);
     assert_true(mapping->confidence == 0.25);
     assert_int_equal(time_of(mapping->updated_at), world.clock.wall_us);
     world_deinit(&world);
@@ -308,7 +308,7 @@ static void expect_ahead(struct world *world, int64_t warned_us, int64_t counted
                                          .authorization = world->admin};
     size_t found = 0;
 
-    assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
+    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
     ASSERT(response != NULL);
     assert_int_equal(response->log_ahead_us, warned_us);
     for (size_t i = 0; i < response->n_counters; i++) {

@@ -47,7 +47,7 @@ static void end_call(void *user)
     clock_manual_advance(&world->clock, 2 * TIMEOUT_US);
     call_server_tick(world->calls, clock_monotonic_us(world->ctx.clock));
     assert_true(scene->exchange.ended);
-    assert_int_equal(scene->exchange.code, GRPC_DEADLINE_EXCEEDED);
+    assert_int_equal(scene->exchange.code, STATUS_DEADLINE_EXCEEDED);
     exchange_close(&scene->exchange);
 }
 
@@ -128,7 +128,7 @@ static void revoke(struct world *world, const char *token)
 
     world_key_id_of(token, key_id);
     request.key_id = key_id;
-    assert_int_equal(world_call(world, &start, &request.base, NULL), GRPC_OK);
+    assert_int_equal(world_call(world, &start, &request.base, NULL), STATUS_OK);
 }
 
 /* Goal: a token that is revoked while a document arrives admits no further piece, and no end. Method:
@@ -155,7 +155,7 @@ static void test_revoked(void **state)
             exchange_send_end(&exchange);
         }
         assert_true(exchange.ended);
-        assert_int_equal(exchange.code, GRPC_UNAUTHENTICATED);
+        assert_int_equal(exchange.code, STATUS_UNAUTHENTICATED);
         exchange_close(&exchange);
     }
     assert_int_equal(world.documents.closed, 2);
@@ -184,14 +184,14 @@ static void test_drain(void **state)
     ingest_send_part(&streamed, NULL, CONTENT);
     exchange_send_end(&streamed);
     ingest_open(&late, &world, INGEST_STREAM);
-    assert_int_equal(late.code, GRPC_UNAVAILABLE);
+    assert_int_equal(late.code, STATUS_UNAVAILABLE);
     exchange_close(&late);
     ingest_open(&late, &world, INGEST_UNARY);
-    assert_int_equal(late.code, GRPC_UNAVAILABLE);
+    assert_int_equal(late.code, STATUS_UNAVAILABLE);
     exchange_close(&late);
     world_run(&world);
-    assert_int_equal(streamed.code, GRPC_OK);
-    assert_int_equal(queued.code, GRPC_OK);
+    assert_int_equal(streamed.code, STATUS_OK);
+    assert_int_equal(queued.code, STATUS_OK);
     assert_int_equal(ingest_read(&streamed)->size_bytes, 2 * CONTENT.size);
     exchange_close(&streamed);
     exchange_close(&queued);
@@ -213,7 +213,7 @@ static void test_organisation(void **state)
     world_init(&world);
     org = world_make_org(&world, "second", admin);
     assert_true(uuid_parse(slice_text(org), &id.uuid));
-    assert_int_equal(ingest(&world, &start, "document", CONTENT, NULL), GRPC_OK);
+    assert_int_equal(ingest(&world, &start, "document", CONTENT, NULL), STATUS_OK);
     assert_true(uuid_equal(world.documents.org.uuid, id.uuid));
     assert_int_equal(ingest_count(&world), 0); /* the default organisation has none */
     world_deinit(&world);

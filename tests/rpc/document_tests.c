@@ -42,7 +42,7 @@ static void test_both_methods(void **state)
     (void)state;
     world_init(&world);
     start = start_of(&world, INGEST_UNARY, NULL);
-    assert_int_equal(ingest(&world, &start, "whole", CONTENT, &whole), GRPC_OK);
+    assert_int_equal(ingest(&world, &start, "whole", CONTENT, &whole), STATUS_OK);
     ingest_open(&exchange, &world, INGEST_STREAM);
     assert_int_equal(world.documents.opened, 2); /* before any byte */
     ingest_send_part(&exchange, "streamed", SLICE(""));
@@ -53,7 +53,7 @@ static void test_both_methods(void **state)
     exchange_send_end(&exchange);
     assert_false(exchange.ended);
     world_run(&world);
-    assert_int_equal(exchange.code, GRPC_OK);
+    assert_int_equal(exchange.code, STATUS_OK);
     streamed = ingest_read(&exchange);
     exchange_close(&exchange);
     assert_string_equal(whole->document_id, "whole");
@@ -99,7 +99,7 @@ static void test_large_pieces(void **state)
     }
     world_run(&world);
     for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(exchanges[i].code, GRPC_OK);
+        assert_int_equal(exchanges[i].code, STATUS_OK);
         assert_int_equal(ingest_read(&exchanges[i])->size_bytes, size);
         exchange_close(&exchanges[i]);
     }
@@ -126,7 +126,7 @@ static void test_piece_on_pool(void **state)
     assert_false(exchange.core->message_held);
     exchange_send_end(&exchange);
     world_run(&world);
-    assert_int_equal(exchange.code, GRPC_OK);
+    assert_int_equal(exchange.code, STATUS_OK);
     assert_int_equal(ingest_read(&exchange)->size_bytes, sizeof(bytes) + 5);
     exchange_close(&exchange);
 
@@ -134,7 +134,7 @@ static void test_piece_on_pool(void **state)
     ingest_send_part(&exchange, NULL, slice_of(bytes, sizeof(bytes)));
     assert_false(exchange.ended);
     world_run(&world);
-    assert_int_equal(exchange.code, GRPC_INVALID_ARGUMENT);
+    assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
     assert_true(slice_has(exchange.message, "document_id"));
     exchange_close(&exchange);
 
@@ -142,7 +142,7 @@ static void test_piece_on_pool(void **state)
     ingest_open(&exchange, &world, INGEST_STREAM);
     ingest_send_part(&exchange, "two", slice_of(bytes, sizeof(bytes)));
     assert_true(exchange.ended);
-    assert_int_equal(exchange.code, GRPC_UNAVAILABLE);
+    assert_int_equal(exchange.code, STATUS_UNAVAILABLE);
     exchange_close(&exchange);
     world.pool_is_full = false;
 
@@ -167,14 +167,14 @@ static void test_bad_streams(void **state)
     ingest_open(&exchange, &world, INGEST_STREAM);
     exchange_send_end(&exchange);
     assert_true(exchange.ended);
-    assert_int_equal(exchange.code, GRPC_INVALID_ARGUMENT);
+    assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
     assert_true(slice_has(exchange.message, "takes one errata.v1.IngestDocumentStreamRequest"));
     exchange_close(&exchange);
 
     ingest_open(&exchange, &world, INGEST_STREAM);
     ingest_send_part(&exchange, NULL, CONTENT);
     assert_true(exchange.ended);
-    assert_int_equal(exchange.code, GRPC_INVALID_ARGUMENT);
+    assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
     assert_true(slice_has(exchange.details, "google.rpc.BadRequest"));
     assert_true(slice_has(exchange.message, "document_id"));
     ingest_send_part(&exchange, "late", CONTENT); /* goes nowhere */
@@ -183,7 +183,7 @@ static void test_bad_streams(void **state)
     ingest_open(&exchange, &world, INGEST_STREAM);
     ingest_send_part(&exchange, "a\tb", CONTENT); /* the contract's check sees pieces too */
     assert_true(exchange.ended);
-    assert_int_equal(exchange.code, GRPC_INVALID_ARGUMENT);
+    assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
     exchange_close(&exchange);
     assert_int_equal(world.documents.opened, 3);
     assert_int_equal(world.documents.submitted, 0);
@@ -203,7 +203,7 @@ static void test_no_worker(void **state)
     for (size_t i = 0; i < PATHS_COUNT; i++) {
         ingest_open(&exchange, &world, paths[i]);
         assert_true(exchange.ended);
-        assert_int_equal(exchange.code, GRPC_UNAVAILABLE);
+        assert_int_equal(exchange.code, STATUS_UNAVAILABLE);
         assert_true(slice_has(exchange.message, "--pdf-worker"));
         exchange_close(&exchange);
     }
@@ -215,29 +215,29 @@ static void test_no_worker(void **state)
 struct trouble {
     size_t result; /* which of the fakes' results, by its offset */
     enum err err;
-    enum grpc_code code;
+    enum status_code code;
     const char *message;
     bool retry; /* RetryInfo is due */
 };
 
 static const struct trouble troubles[] = {
-    {offsetof(struct fake_documents, open_result), ERR_BUSY, GRPC_UNAVAILABLE,
+    {offsetof(struct fake_documents, open_result), ERR_BUSY, STATUS_UNAVAILABLE,
      "documents are under way", true},
-    {offsetof(struct fake_documents, open_result), ERR_QUOTA, GRPC_RESOURCE_EXHAUSTED,
+    {offsetof(struct fake_documents, open_result), ERR_QUOTA, STATUS_RESOURCE_EXHAUSTED,
      "documents of this organisation are under way", true},
-    {offsetof(struct fake_documents, open_result), ERR_UNAVAILABLE, GRPC_UNAVAILABLE, "errata.pdf",
-     true},
-    {offsetof(struct fake_documents, reserve_result), ERR_BUSY, GRPC_UNAVAILABLE,
+    {offsetof(struct fake_documents, open_result), ERR_UNAVAILABLE, STATUS_UNAVAILABLE,
+     "errata.pdf", true},
+    {offsetof(struct fake_documents, reserve_result), ERR_BUSY, STATUS_UNAVAILABLE,
      "documents are under way", true},
-    {offsetof(struct fake_documents, reserve_result), ERR_TOO_LARGE, GRPC_RESOURCE_EXHAUSTED,
+    {offsetof(struct fake_documents, reserve_result), ERR_TOO_LARGE, STATUS_RESOURCE_EXHAUSTED,
      "larger than 64 MiB", false},
-    {offsetof(struct fake_documents, append_result), ERR_MEMORY, GRPC_INTERNAL, "", false},
-    {offsetof(struct fake_documents, submit_result), ERR_BUSY, GRPC_UNAVAILABLE,
+    {offsetof(struct fake_documents, append_result), ERR_MEMORY, STATUS_INTERNAL, "", false},
+    {offsetof(struct fake_documents, submit_result), ERR_BUSY, STATUS_UNAVAILABLE,
      "documents are under way", true},
-    {offsetof(struct fake_documents, measure_result), ERR_UNAVAILABLE, GRPC_UNAVAILABLE,
+    {offsetof(struct fake_documents, measure_result), ERR_UNAVAILABLE, STATUS_UNAVAILABLE,
      "send it again", true},
-    {offsetof(struct fake_documents, done_result), ERR_UNAVAILABLE, GRPC_UNAVAILABLE, "errata.pdf",
-     true},
+    {offsetof(struct fake_documents, done_result), ERR_UNAVAILABLE, STATUS_UNAVAILABLE,
+     "errata.pdf", true},
 };
 
 /* Goal: wherever there is no place for a document, the caller hears whether to come back, nothing is
@@ -273,7 +273,7 @@ static void test_troubles(void **state)
         fake_documents_check_end(&world.documents);
         assert_int_equal(ingest_count(&world), 0);
         *result = OK;
-        assert_int_equal(ingest(&world, &start, "document", CONTENT, NULL), GRPC_OK);
+        assert_int_equal(ingest(&world, &start, "document", CONTENT, NULL), STATUS_OK);
         world_deinit(&world);
     }
 }
@@ -297,7 +297,7 @@ static void test_refused(void **state)
             exchange_send_end(&exchange);
         }
         world_run(&world);
-        assert_int_equal(exchange.code, GRPC_INVALID_ARGUMENT);
+        assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
         assert_int_equal(memcmp(exchange.message.data, "too_many_pages: ", 16), 0);
         assert_true(slice_has(exchange.details, "TOO_MANY_PAGES"));
         assert_false(slice_has(exchange.details, "google.rpc.RetryInfo"));
@@ -322,9 +322,9 @@ static void test_idempotency(void **state)
 
         world_init(&world);
         start = start_of(&world, paths[i], "key");
-        assert_int_equal(ingest(&world, &start, "document", CONTENT, &first), GRPC_OK);
+        assert_int_equal(ingest(&world, &start, "document", CONTENT, &first), STATUS_OK);
         clock_manual_advance(&world.clock, INT64_C(3600) * 1000000);
-        assert_int_equal(ingest(&world, &start, "document", CONTENT, &repeat), GRPC_OK);
+        assert_int_equal(ingest(&world, &start, "document", CONTENT, &repeat), STATUS_OK);
         assert_string_equal(first->id, repeat->id);
         assert_int_equal(first->created_at->seconds, repeat->created_at->seconds);
         if (i == 1) {
@@ -332,30 +332,31 @@ static void test_idempotency(void **state)
             ingest_send_part(&exchange, "document", CONTENT);
             exchange_send_end(&exchange);
             world_run(&world);
-            assert_int_equal(exchange.code, GRPC_OK);
+            assert_int_equal(exchange.code, STATUS_OK);
             assert_string_equal(ingest_read(&exchange)->id, first->id);
             exchange_close(&exchange);
         }
         assert_int_equal(ingest(&world, &start, "document", OTHER_CONTENT, NULL),
-                         GRPC_ALREADY_EXISTS);
-        assert_int_equal(ingest(&world, &start, "other", CONTENT, NULL), GRPC_ALREADY_EXISTS);
+                         STATUS_ALREADY_EXISTS);
+        assert_int_equal(ingest(&world, &start, "other", CONTENT, NULL), STATUS_ALREADY_EXISTS);
         assert_int_equal(ingest_count(&world), 1);
         start.idempotency_key = "another";
-        assert_int_equal(ingest(&world, &start, "other", CONTENT, NULL), GRPC_OK);
+        assert_int_equal(ingest(&world, &start, "other", CONTENT, NULL), STATUS_OK);
         assert_int_equal(ingest_count(&world), 2);
         start = start_of(&world, INGEST_STREAM, "");
         exchange_open(&exchange, &world, &start);
         assert_true(exchange.ended);
-        assert_int_equal(exchange.code, GRPC_INVALID_ARGUMENT);
+        assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
         exchange_close(&exchange);
         world_deinit(&world);
     }
 }
 
 /* A whole document with the password that opens it. */
-static enum grpc_code ingest_with_password(struct world *world, const struct exchange_start *start,
-                                           const char *password,
-                                           Errata__V1__Document **ret_document)
+static enum status_code ingest_with_password(struct world *world,
+                                             const struct exchange_start *start,
+                                             const char *password,
+                                             Errata__V1__Document **ret_document)
 {
     Errata__V1__IngestDocumentRequest whole = ERRATA__V1__INGEST_DOCUMENT_REQUEST__INIT;
     Errata__V1__IngestDocumentStreamRequest piece =
@@ -380,7 +381,7 @@ static enum grpc_code ingest_with_password(struct world *world, const struct exc
         exchange_send_end(&exchange);
     }
     world_run(world);
-    if (exchange.code == GRPC_OK) {
+    if (exchange.code == STATUS_OK) {
         *ret_document = ingest_read(&exchange);
     }
     exchange_close(&exchange);
@@ -401,8 +402,8 @@ static void test_keys_leave_passwords_out(void **state)
 
         world_init(&world);
         start = start_of(&world, paths[i], "key");
-        assert_int_equal(ingest_with_password(&world, &start, "user", &first), GRPC_OK);
-        assert_int_equal(ingest_with_password(&world, &start, "owner", &repeat), GRPC_OK);
+        assert_int_equal(ingest_with_password(&world, &start, "user", &first), STATUS_OK);
+        assert_int_equal(ingest_with_password(&world, &start, "owner", &repeat), STATUS_OK);
         assert_string_equal(first->id, repeat->id);
         assert_int_equal(ingest_count(&world), 1);
         world_deinit(&world);
@@ -425,14 +426,14 @@ static void test_roles(void **state)
 
         exchange_open(&exchange, &world, &start);
         assert_true(exchange.ended);
-        assert_int_equal(exchange.code, GRPC_UNAUTHENTICATED);
+        assert_int_equal(exchange.code, STATUS_UNAUTHENTICATED);
         exchange_close(&exchange);
         for (size_t role = 0; role < sizeof(denied) / sizeof(denied[0]); role++) {
             world_make_token(&world, world.admin, denied[role], token);
             start.authorization = token;
             exchange_open(&exchange, &world, &start);
             assert_true(exchange.ended);
-            assert_int_equal(exchange.code, GRPC_PERMISSION_DENIED);
+            assert_int_equal(exchange.code, STATUS_PERMISSION_DENIED);
             exchange_close(&exchange);
         }
     }

@@ -39,7 +39,7 @@ static void *call(struct world *world, const char *path, const ProtobufCMessage 
     exchange_send(&exchange, request);
     world_run(world);
     assert_true(exchange.ended);
-    assert_int_equal(exchange.code, GRPC_OK);
+    assert_int_equal(exchange.code, STATUS_OK);
     response = exchange_read(&exchange, descriptor);
     assert_non_null(response);
     exchange_close(&exchange);

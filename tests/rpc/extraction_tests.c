@@ -77,7 +77,7 @@ static void expect_refused(struct world *world, const char *token, const struct 
     Errata__V1__Extraction *extraction = NULL;
     struct exchange exchange = extractions_try(world, token, NULL, sent, &extraction);
 
-    assert_int_equal(exchange.code, GRPC_INVALID_ARGUMENT);
+    assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
     for (; *fields != NULL; fields++) {
         if (!slice_has(exchange.details, *fields)) {
             fail_msg("%s is not named", *fields);
@@ -174,11 +174,11 @@ static void test_an_outcome_counts_once(void **state)
     first = extractions_record(&world, &sent);
     expect_same(extractions_record(&world, &sent), first);
     sent.confidence = 0.75; /* it is the same outcome, whatever is said of it now */
-    assert_int_equal(extractions_try(&world, world.admin, "one", &sent, &again).code, GRPC_OK);
+    assert_int_equal(extractions_try(&world, world.admin, "one", &sent, &again).code, STATUS_OK);
     expect_same(again, first);
-    assert_int_equal(extractions_try(&world, world.admin, "one", &sent, &again).code, GRPC_OK);
+    assert_int_equal(extractions_try(&world, world.admin, "one", &sent, &again).code, STATUS_OK);
     expect_same(again, first);
-    assert_int_equal(extractions_try(&world, world.admin, "two", &sent, &again).code, GRPC_OK);
+    assert_int_equal(extractions_try(&world, world.admin, "two", &sent, &again).code, STATUS_OK);
     expect_same(again, first);
     assert_int_equal(extractions_count_events(&world, EXTRACTIONS), 1);
 
@@ -223,7 +223,7 @@ static void test_a_batch_of_one_outcome(void **state)
     }
     world_run(&world);
     for (size_t i = 0; i < 8; i++) {
-        assert_int_equal(exchanges[i].code, GRPC_OK);
+        assert_int_equal(exchanges[i].code, STATUS_OK);
         exchange_close(&exchanges[i]);
     }
     assert_int_equal(extractions_count_events(&world, EXTRACTIONS), 1);
@@ -306,7 +306,7 @@ static void test_confidence_improvement(void **state)
     past.layout_fingerprint = extractions_text("layout");
     past.as_of_case = ERRATA__V1__GET_EXAMPLES_REQUEST__AS_OF_AS_OF_SEQ;
     past.as_of_seq = 1000;
-    assert_int_equal(world_call(&world, &start, &past.base, &then), GRPC_OK);
+    assert_int_equal(world_call(&world, &start, &past.base, &then), STATUS_OK);
     assert_int_equal(then->n_examples, 1);
     assert_int_equal(then->examples[0]->_confidence_improvement_case, 0);
 
@@ -316,7 +316,7 @@ static void test_confidence_improvement(void **state)
     for (uint32_t percent = 100; percent <= 100; percent -= 100) {
         past.as_of_seq = extractions_count_events(&world, ALL);
         extractions_set_holdout(&world, percent);
-        assert_int_equal(world_call(&world, &start, &past.base, &then), GRPC_OK);
+        assert_int_equal(world_call(&world, &start, &past.base, &then), STATUS_OK);
         assert_int_equal(then->arm, percent == 100 ? EXPERIMENT_ARM_NONE : EXPERIMENT_ARM_CONTROL);
         assert_int_equal(then->n_examples, percent == 100 ? 1 : 0);
     }
@@ -481,7 +481,7 @@ static void test_a_tied_document(void **state)
         &world, &(struct correction){.draft_order_id = "draft", .after = "{\"a\":1}"});
     assert_int_equal(event->_layout_fingerprint_case, 0);
     assert_int_equal(ingest(&world, &start, "invoice", SLICE("%PDF-1.4 a document"), &document),
-                     GRPC_OK);
+                     STATUS_OK);
     extraction = extractions_record(
         &world, &(struct sent){.document_id = "invoice", .draft_order_id = "draft"});
     assert_string_equal(extraction->layout_fingerprint, document->layout_fingerprint);
@@ -548,7 +548,7 @@ static void test_matches_are_used(void **state)
                                                       .customer_sku = "A-1",
                                                       .internal_sku = "X-1"},
                                       NULL, &judged),
-                     GRPC_OK);
+                     STATUS_OK);
     sent.references[0] =
         mappings_match(&caller,
                        &(struct lines){.customer_id = "customer", .skus = skus, .count = 1})
@@ -556,7 +556,7 @@ static void test_matches_are_used(void **state)
     assert_int_equal(extractions_record(&world, &sent)->n_example_ids, 0);
     (void)extractions_record(&world, &sent);
     assert_int_equal(extractions_count_events(&world, APPLIED), 1);
-    assert_int_equal(mappings_get(&caller, judged.mapping->id, &mapping), GRPC_OK);
+    assert_int_equal(mappings_get(&caller, judged.mapping->id, &mapping), STATUS_OK);
     assert_int_equal(mapping->use_count, 1);
     for (size_t i = 0; i < 4; i++) {
         sent.draft_order_id = NULL;
@@ -564,7 +564,7 @@ static void test_matches_are_used(void **state)
         (void)extractions_record(&world, &sent);
     }
     assert_int_equal(extractions_count_events(&world, APPLIED), 3);
-    assert_int_equal(mappings_get(&caller, judged.mapping->id, &mapping), GRPC_OK);
+    assert_int_equal(mappings_get(&caller, judged.mapping->id, &mapping), STATUS_OK);
     assert_int_equal(mapping->use_count, 3);
     world_deinit(&world);
 }
@@ -588,15 +588,15 @@ static void test_who_and_when(void **state)
     world_make_token(&world, world.admin, ROLE_SERVICE, service);
     world_make_token(&world, world.admin, ROLE_INTEGRATOR, integrator);
     world_make_token(&world, world.admin, ROLE_VIEWER, viewer);
-    assert_int_equal(extractions_try(&world, service, NULL, &now, &extraction).code, GRPC_OK);
+    assert_int_equal(extractions_try(&world, service, NULL, &now, &extraction).code, STATUS_OK);
     assert_true(strncmp(extraction->actor_user_id, "token:", 6) == 0);
     assert_int_equal(extractions_try(&world, service, NULL, &then, &extraction).code,
-                     GRPC_PERMISSION_DENIED);
+                     STATUS_PERMISSION_DENIED);
     assert_int_equal(extractions_try(&world, integrator, NULL, &now, &extraction).code,
-                     GRPC_PERMISSION_DENIED);
+                     STATUS_PERMISSION_DENIED);
     assert_int_equal(extractions_try(&world, viewer, NULL, &now, &extraction).code,
-                     GRPC_PERMISSION_DENIED);
-    assert_int_equal(extractions_try(&world, integrator, NULL, &then, &extraction).code, GRPC_OK);
+                     STATUS_PERMISSION_DENIED);
+    assert_int_equal(extractions_try(&world, integrator, NULL, &then, &extraction).code, STATUS_OK);
     assert_int_equal(extraction->created_at->seconds, seconds - 5);
     then.created_at_us = WORLD_START_US + INT64_C(3600000000);
     expect_refused(&world, world.admin, &then, time_field);

@@ -93,7 +93,7 @@ struct exchange extractions_try(struct world *world, const char *token, const ch
     extractions_send(&exchange, world, &start, sent);
     world_run(world);
     assert_true(exchange.ended);
-    if (exchange.code == GRPC_OK) {
+    if (exchange.code == STATUS_OK) {
         response = exchange_read(&exchange, &errata__v1__record_extraction_response__descriptor);
         assert_non_null(response);
         *ret_extraction = response->extraction;
@@ -106,7 +106,7 @@ Errata__V1__Extraction *extractions_record(struct world *world, const struct sen
 {
     Errata__V1__Extraction *extraction = NULL;
 
-    assert_int_equal(extractions_try(world, world->admin, NULL, sent, &extraction).code, GRPC_OK);
+    assert_int_equal(extractions_try(world, world->admin, NULL, sent, &extraction).code, STATUS_OK);
     ASSERT(extraction != NULL);
     return extraction;
 }
@@ -126,7 +126,7 @@ Errata__V1__GetExamplesResponse *extractions_examples_as(struct world *world, co
         request._document_id_case = ERRATA__V1__GET_EXAMPLES_REQUEST___DOCUMENT_ID_DOCUMENT_ID;
         request.document_id = extractions_text(document_id);
     }
-    assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
+    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
     ASSERT(response != NULL);
     assert_true(strlen(response->exposure_ref) > 0);
     return response;
@@ -149,7 +149,7 @@ void extractions_set_holdout(struct world *world, uint32_t percent)
         ERRATA__V1__ORGANIZATION_SETTINGS___HOLDOUT_PERCENT_HOLDOUT_PERCENT;
     settings.holdout_percent = percent;
     request.settings = &settings;
-    assert_int_equal(world_call(world, &start, &request.base, NULL), GRPC_OK);
+    assert_int_equal(world_call(world, &start, &request.base, NULL), STATUS_OK);
 }
 
 Errata__V1__FeedbackEvent *extractions_correct(struct world *world,
@@ -185,7 +185,7 @@ Errata__V1__FeedbackEvent *extractions_correct(struct world *world,
     event.before_json = extractions_text("{}");
     event.after_json = extractions_text(correction->after);
     request.event = &event;
-    assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
+    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
     ASSERT(response != NULL);
     return response->event;
 }
@@ -198,7 +198,7 @@ size_t extractions_count_events(struct world *world, Errata__V1__EventKind kind)
 
     request.page_size = 1000;
     request.kind = kind;
-    assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
+    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
     ASSERT(response != NULL);
     return response->n_events;
 }

@@ -58,9 +58,9 @@ Errata__V1__Document *ingest_read(struct exchange *exchange)
     return document;
 }
 
-enum grpc_code ingest(struct world *world, const struct exchange_start *start,
-                      const char *document_id, struct slice content,
-                      Errata__V1__Document **ret_document)
+enum status_code ingest(struct world *world, const struct exchange_start *start,
+                        const char *document_id, struct slice content,
+                        Errata__V1__Document **ret_document)
 {
     struct exchange exchange;
     size_t half = content.size / 2;
@@ -75,7 +75,7 @@ enum grpc_code ingest(struct world *world, const struct exchange_start *start,
     }
     world_run(world);
     assert_true(exchange.ended);
-    if (exchange.code == GRPC_OK && ret_document != NULL) {
+    if (exchange.code == STATUS_OK && ret_document != NULL) {
         *ret_document = ingest_read(&exchange);
     }
     exchange_close(&exchange);
@@ -91,6 +91,6 @@ size_t ingest_count(struct world *world)
 
     request.page_size = 1000;
     request.kind = ERRATA__V1__EVENT_KIND__EVENT_KIND_DOCUMENT_INGESTED;
-    assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
+    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
     return response->n_events;
 }

@@ -16,9 +16,9 @@ void ingest_send(struct exchange *exchange, const char *document_id, struct slic
 /* A piece of a streamed one; a NULL `document_id` names none. */
 void ingest_send_part(struct exchange *exchange, const char *document_id, struct slice content);
 /* A whole call of either: unary, or in two pieces. Gives its code, and the reply's document. */
-enum grpc_code ingest(struct world *world, const struct exchange_start *start,
-                      const char *document_id, struct slice content,
-                      Errata__V1__Document **ret_document);
+enum status_code ingest(struct world *world, const struct exchange_start *start,
+                        const char *document_id, struct slice content,
+                        Errata__V1__Document **ret_document);
 /* The document of an exchange that ended well. */
 Errata__V1__Document *ingest_read(struct exchange *exchange);
 /* Documents that the default organisation's log has. */

@@ -33,8 +33,8 @@ static void pair_init(struct pair *pair)
 /* Two answers say the same, but for the ids that they repeat. */
 static void assert_same_refusal(const struct exchange *a, const struct exchange *b)
 {
-    assert_int_equal(a->code, GRPC_NOT_FOUND);
-    assert_int_equal(b->code, GRPC_NOT_FOUND);
+    assert_int_equal(a->code, STATUS_NOT_FOUND);
+    assert_int_equal(b->code, STATUS_NOT_FOUND);
     assert_int_equal(a->message.size, b->message.size);
     assert_int_equal(a->details.size, b->details.size);
 }
@@ -56,7 +56,7 @@ static void test_event_ids(void **state)
     start.authorization = pair.owner;
     event.key_case = ERRATA__V1__GET_EVENT_REQUEST__KEY_ID;
     event.id = pair.event_id;
-    assert_int_equal(world_call(&pair.world, &start, &event.base, NULL), GRPC_OK);
+    assert_int_equal(world_call(&pair.world, &start, &event.base, NULL), STATUS_OK);
     start.authorization = pair.stranger;
     foreign = world_call_whole(&pair.world, &start, &event.base);
     event.id = made_up;
@@ -85,16 +85,16 @@ static void test_event_without_key(void **state)
     pair_init(&pair);
     start.authorization = pair.owner;
     refused = world_call_whole(&pair.world, &start, &event.base);
-    assert_int_equal(refused.code, GRPC_INVALID_ARGUMENT);
+    assert_int_equal(refused.code, STATUS_INVALID_ARGUMENT);
     event.key_case = ERRATA__V1__GET_EVENT_REQUEST__KEY_SEQ;
     event.seq = 0;
     refused = world_call_whole(&pair.world, &start, &event.base);
-    assert_int_equal(refused.code, GRPC_INVALID_ARGUMENT);
+    assert_int_equal(refused.code, STATUS_INVALID_ARGUMENT);
     event.seq = 1;
-    assert_int_equal(world_call(&pair.world, &start, &event.base, NULL), GRPC_OK);
+    assert_int_equal(world_call(&pair.world, &start, &event.base, NULL), STATUS_OK);
     event.seq = 1000;
     refused = world_call_whole(&pair.world, &start, &event.base);
-    assert_int_equal(refused.code, GRPC_NOT_FOUND);
+    assert_int_equal(refused.code, STATUS_NOT_FOUND);
     world_deinit(&pair.world);
 }
 
@@ -121,7 +121,7 @@ static void test_org_ids(void **state)
     assert_same_refusal(&foreign, &unknown);
     list.org_id = (char *)(uintptr_t)pair.owner_org;
     start.authorization = pair.world.admin;
-    assert_int_equal(world_call(&pair.world, &start, &list.base, NULL), GRPC_OK);
+    assert_int_equal(world_call(&pair.world, &start, &list.base, NULL), STATUS_OK);
 
     start.path = "errata.v1.AdminService/RevokeToken";
     start.authorization = pair.stranger;
@@ -133,7 +133,7 @@ static void test_org_ids(void **state)
     assert_same_refusal(&foreign, &unknown);
     revoke.org_id = (char *)(uintptr_t)pair.owner_org;
     foreign = world_call_whole(&pair.world, &start, &revoke.base);
-    assert_int_equal(foreign.code, GRPC_NOT_FOUND);
+    assert_int_equal(foreign.code, STATUS_NOT_FOUND);
     world_deinit(&pair.world);
 }
 
@@ -155,17 +155,17 @@ static void test_lists_and_examples(void **state)
     pair_init(&pair);
     examples.layout_fingerprint = layout;
     start.authorization = pair.owner;
-    assert_int_equal(world_call(&pair.world, &start, &examples.base, &found), GRPC_OK);
+    assert_int_equal(world_call(&pair.world, &start, &examples.base, &found), STATUS_OK);
     assert_int_equal(found->n_examples, 1);
     start.authorization = pair.stranger;
-    assert_int_equal(world_call(&pair.world, &start, &examples.base, &found), GRPC_OK);
+    assert_int_equal(world_call(&pair.world, &start, &examples.base, &found), STATUS_OK);
     assert_int_equal(found->n_examples, 0);
     assert_string_equal(found->hint_examples_json, "");
     start.path = "errata.v1.EventService/ListEvents";
-    assert_int_equal(world_call(&pair.world, &start, &list.base, &events), GRPC_OK);
+    assert_int_equal(world_call(&pair.world, &start, &list.base, &events), STATUS_OK);
     assert_int_equal(events->n_events, 2); /* its own creation and token */
     start.path = "errata.v1.FeedbackService/ListFeedbackEvents";
-    assert_int_equal(world_call(&pair.world, &start, &feedback.base, &corrections), GRPC_OK);
+    assert_int_equal(world_call(&pair.world, &start, &feedback.base, &corrections), STATUS_OK);
     assert_int_equal(corrections->n_events, 0);
     world_deinit(&pair.world);
 }

@@ -16,14 +16,15 @@
 #define OTHER_CONTENT SLICE("%PDF-1.4 another")
 
 /* Asks for a document, by the caller's id or the server's. */
-static enum grpc_code get_document(struct world *world, const char *token, const char *document_id,
-                                   const char *id, Errata__V1__Document **ret_document)
+static enum status_code get_document(struct world *world, const char *token,
+                                     const char *document_id, const char *id,
+                                     Errata__V1__Document **ret_document)
 {
     Errata__V1__GetDocumentRequest request = ERRATA__V1__GET_DOCUMENT_REQUEST__INIT;
     Errata__V1__GetDocumentResponse *response = NULL;
     const struct exchange_start start = {.path = "errata.v1.LayoutService/GetDocument",
                                          .authorization = token};
-    enum grpc_code code = GRPC_OK;
+    enum status_code code = STATUS_OK;
 
     if (document_id != NULL) {
         request.key_case = ERRATA__V1__GET_DOCUMENT_REQUEST__KEY_DOCUMENT_ID;
@@ -33,24 +34,24 @@ static enum grpc_code get_document(struct world *world, const char *token, const
         request.id = (char *)(uintptr_t)id;
     }
     code = world_call(world, &start, &request.base, &response);
-    if (code == GRPC_OK) {
+    if (code == STATUS_OK) {
         *ret_document = response->document;
     }
     return code;
 }
 
-static enum grpc_code get_profile(struct world *world, const char *token, const char *fingerprint,
-                                  Errata__V1__LayoutProfile **ret_profile)
+static enum status_code get_profile(struct world *world, const char *token, const char *fingerprint,
+                                    Errata__V1__LayoutProfile **ret_profile)
 {
     Errata__V1__GetProfileRequest request = ERRATA__V1__GET_PROFILE_REQUEST__INIT;
     Errata__V1__GetProfileResponse *response = NULL;
     const struct exchange_start start = {.path = "errata.v1.LayoutService/GetProfile",
                                          .authorization = token};
-    enum grpc_code code = GRPC_OK;
+    enum status_code code = STATUS_OK;
 
     request.layout_fingerprint = (char *)(uintptr_t)fingerprint;
     code = world_call(world, &start, &request.base, &response);
-    if (code == GRPC_OK) {
+    if (code == STATUS_OK) {
         *ret_profile = response->profile;
     }
     return code;
@@ -63,7 +64,7 @@ static size_t count_documents(struct world *world, const char *token)
     const struct exchange_start start = {.path = "errata.v1.LayoutService/ListDocuments",
                                          .authorization = token};
 
-    assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
+    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
     return response->n_documents;
 }
 
@@ -82,25 +83,25 @@ static void test_counted_once(void **state)
     (void)state;
     world_init(&world);
     start.authorization = world.admin;
-    assert_int_equal(ingest(&world, &start, "document", CONTENT, &first), GRPC_OK);
+    assert_int_equal(ingest(&world, &start, "document", CONTENT, &first), STATUS_OK);
     start.path = INGEST_STREAM;
     clock_manual_advance(&world.clock, 1000000);
-    assert_int_equal(ingest(&world, &start, "document", CONTENT, &again), GRPC_OK);
+    assert_int_equal(ingest(&world, &start, "document", CONTENT, &again), STATUS_OK);
     assert_string_equal(first->id, again->id);
     assert_int_equal(get_profile(&world, world.admin, first->layout_fingerprint, &profile),
-                     GRPC_OK);
+                     STATUS_OK);
     assert_int_equal(profile->seen_count, 1);
 
     ingest_open(&exchange, &world, INGEST_UNARY);
     ingest_send(&exchange, "document", OTHER_CONTENT);
     world_run(&world);
-    assert_int_equal(exchange.code, GRPC_ALREADY_EXISTS);
+    assert_int_equal(exchange.code, STATUS_ALREADY_EXISTS);
     assert_true(slice_has(exchange.message, first->sha256));
     exchange_close(&exchange);
 
-    assert_int_equal(ingest(&world, &start, "copy", CONTENT, NULL), GRPC_OK);
+    assert_int_equal(ingest(&world, &start, "copy", CONTENT, NULL), STATUS_OK);
     assert_int_equal(get_profile(&world, world.admin, first->layout_fingerprint, &profile),
-                     GRPC_OK);
+                     STATUS_OK);
     assert_int_equal(profile->seen_count, 2);
     assert_int_equal(count_documents(&world, world.admin), 2);
     assert_int_equal(ingest_count(&world), 2);
@@ -119,16 +120,16 @@ static void test_cut_is_measured_again(void **state)
     world_init(&world);
     start.authorization = world.admin;
     world.documents.answer.cut = PDF_CUT_RULINGS;
-    assert_int_equal(ingest(&world, &start, "document", CONTENT, &document), GRPC_OK);
+    assert_int_equal(ingest(&world, &start, "document", CONTENT, &document), STATUS_OK);
     assert_int_equal(document->_layout_fingerprint_case,
                      ERRATA__V1__DOCUMENT___LAYOUT_FINGERPRINT__NOT_SET);
     assert_true(document->n_warnings > 0);
     assert_int_equal(memcmp(document->warnings[0], "rulings_limit", 13), 0);
     world.documents.answer.cut = PDF_CUT_NONE;
-    assert_int_equal(ingest(&world, &start, "document", CONTENT, &document), GRPC_OK);
+    assert_int_equal(ingest(&world, &start, "document", CONTENT, &document), STATUS_OK);
     assert_int_equal(document->n_warnings, 0);
     assert_int_equal(strlen(document->layout_fingerprint), 64);
-    assert_int_equal(get_document(&world, world.admin, "document", NULL, &document), GRPC_OK);
+    assert_int_equal(get_document(&world, world.admin, "document", NULL, &document), STATUS_OK);
     assert_int_equal(document->_layout_fingerprint_case,
                      ERRATA__V1__DOCUMENT___LAYOUT_FINGERPRINT_LAYOUT_FINGERPRINT);
     assert_int_equal(count_documents(&world, world.admin), 1);
@@ -150,20 +151,20 @@ static void test_isolation(void **state)
     world_init(&world);
     (void)world_make_org(&world, "stranger", stranger);
     start.authorization = world.admin;
-    assert_int_equal(ingest(&world, &start, "document", CONTENT, &document), GRPC_OK);
-    assert_int_equal(get_document(&world, world.admin, NULL, document->id, &other), GRPC_OK);
-    assert_int_equal(get_document(&world, stranger, NULL, document->id, &other), GRPC_NOT_FOUND);
-    assert_int_equal(get_document(&world, stranger, "document", NULL, &other), GRPC_NOT_FOUND);
-    assert_int_equal(get_document(&world, world.admin, "", NULL, &other), GRPC_INVALID_ARGUMENT);
-    assert_int_equal(get_document(&world, world.admin, NULL, "", &other), GRPC_INVALID_ARGUMENT);
+    assert_int_equal(ingest(&world, &start, "document", CONTENT, &document), STATUS_OK);
+    assert_int_equal(get_document(&world, world.admin, NULL, document->id, &other), STATUS_OK);
+    assert_int_equal(get_document(&world, stranger, NULL, document->id, &other), STATUS_NOT_FOUND);
+    assert_int_equal(get_document(&world, stranger, "document", NULL, &other), STATUS_NOT_FOUND);
+    assert_int_equal(get_document(&world, world.admin, "", NULL, &other), STATUS_INVALID_ARGUMENT);
+    assert_int_equal(get_document(&world, world.admin, NULL, "", &other), STATUS_INVALID_ARGUMENT);
     assert_int_equal(get_profile(&world, stranger, document->layout_fingerprint, &profile),
-                     GRPC_NOT_FOUND);
+                     STATUS_NOT_FOUND);
     assert_int_equal(count_documents(&world, stranger), 0);
     start.authorization = stranger;
-    assert_int_equal(ingest(&world, &start, "document", OTHER_CONTENT, &other), GRPC_OK);
+    assert_int_equal(ingest(&world, &start, "document", OTHER_CONTENT, &other), STATUS_OK);
     assert_string_not_equal(other->id, document->id);
     assert_int_equal(get_profile(&world, stranger, document->layout_fingerprint, &profile),
-                     GRPC_OK);
+                     STATUS_OK);
     assert_int_equal(profile->seen_count, 1);
     world_deinit(&world);
 }
@@ -183,14 +184,14 @@ static void test_viewer_sees_no_text(void **state)
     world_init(&world);
     world_make_token(&world, world.admin, ROLE_VIEWER, viewer);
     start.authorization = world.admin;
-    assert_int_equal(ingest(&world, &start, "document", CONTENT, &document), GRPC_OK);
+    assert_int_equal(ingest(&world, &start, "document", CONTENT, &document), STATUS_OK);
     assert_string_equal(document->input_snippet, "Invoice 4711 of today\n");
-    assert_int_equal(get_document(&world, viewer, "document", NULL, &document), GRPC_OK);
+    assert_int_equal(get_document(&world, viewer, "document", NULL, &document), STATUS_OK);
     assert_int_equal(document->page_count, 1);
     assert_string_equal(document->input_snippet, "");
     start.path = "errata.v1.LayoutService/ListDocuments";
     start.authorization = viewer;
-    assert_int_equal(world_call(&world, &start, &list.base, &documents), GRPC_OK);
+    assert_int_equal(world_call(&world, &start, &list.base, &documents), STATUS_OK);
     assert_int_equal(documents->n_documents, 1);
     assert_string_equal(documents->documents[0]->input_snippet, "");
     world_deinit(&world);
@@ -215,7 +216,7 @@ static Errata__V1__FeedbackEvent *capture(struct world *world, const char *docum
     event.before_json = before;
     event.after_json = after;
     request.event = &event;
-    assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
+    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
     return response->event;
 }
 
@@ -233,7 +234,7 @@ static Errata__V1__GetExamplesResponse *get_examples(struct world *world, const 
         request._document_id_case = ERRATA__V1__GET_EXAMPLES_REQUEST___DOCUMENT_ID_DOCUMENT_ID;
         request.document_id = (char *)(uintptr_t)document_id;
     }
-    assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
+    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
     return response;
 }
 
@@ -252,11 +253,11 @@ static void test_filled_from_document(void **state)
     (void)state;
     world_init(&world);
     start.authorization = world.admin;
-    assert_int_equal(ingest(&world, &start, "first", CONTENT, &document), GRPC_OK);
+    assert_int_equal(ingest(&world, &start, "first", CONTENT, &document), STATUS_OK);
     event = capture(&world, "first");
     assert_string_equal(event->layout_fingerprint, document->layout_fingerprint);
     assert_non_null(strstr(event->meta_json, "Invoice 4711 of today"));
-    assert_int_equal(ingest(&world, &start, "second", OTHER_CONTENT, &document), GRPC_OK);
+    assert_int_equal(ingest(&world, &start, "second", OTHER_CONTENT, &document), STATUS_OK);
     found = get_examples(&world, document->layout_fingerprint, "second");
     assert_int_equal(found->n_examples, 1);
     assert_string_equal(found->examples[0]->input_snippet, "Invoice 4711 of today\n");
@@ -267,7 +268,7 @@ static void test_filled_from_document(void **state)
     world.documents.answer.text.page_one_chars = 0;
     world.documents.answer.text.covered_cells = 0;
     world.documents.answer.tables.table_count = 0;
-    assert_int_equal(ingest(&world, &start, "scan", CONTENT, &document), GRPC_OK);
+    assert_int_equal(ingest(&world, &start, "scan", CONTENT, &document), STATUS_OK);
     (void)capture(&world, "scan");
     found = get_examples(&world, document->layout_fingerprint, "scan");
     assert_int_equal(found->n_examples, 0);
@@ -293,13 +294,13 @@ static void test_pages(void **state)
     for (int i = 0; i < 7; i++) {
         (void)snprintf(id, sizeof(id), "document %d", i);
         clock_manual_advance(&world.clock, 1000000);
-        assert_int_equal(ingest(&world, &start, id, CONTENT, &document), GRPC_OK);
+        assert_int_equal(ingest(&world, &start, id, CONTENT, &document), STATUS_OK);
     }
     start.path = "errata.v1.LayoutService/ListDocuments";
     list.layout_fingerprint = document->layout_fingerprint;
     list.page_size = 3;
     do {
-        assert_int_equal(world_call(&world, &start, &list.base, &page), GRPC_OK);
+        assert_int_equal(world_call(&world, &start, &list.base, &page), STATUS_OK);
         assert_int_equal(page->n_documents, list.page_size);
         for (size_t i = 0; i < page->n_documents; i++) {
             (void)snprintf(id, sizeof(id), "document %d", next--);
@@ -327,15 +328,15 @@ static void test_profile_pages(void **state)
     for (int i = 0; i < 3; i++) {
         (void)snprintf(id, sizeof(id), "document %d", i);
         world.documents.answer.tables.table_count = (uint32_t)i + 1;
-        assert_int_equal(ingest(&world, &start, id, CONTENT, NULL), GRPC_OK);
+        assert_int_equal(ingest(&world, &start, id, CONTENT, NULL), STATUS_OK);
     }
     start.path = "errata.v1.LayoutService/ListProfiles";
     list.page_size = 2;
-    assert_int_equal(world_call(&world, &start, &list.base, &page), GRPC_OK);
+    assert_int_equal(world_call(&world, &start, &list.base, &page), STATUS_OK);
     assert_int_equal(page->n_profiles, 2);
     list.page_token = page->next_page_token;
     list.page_size = 5;
-    assert_int_equal(world_call(&world, &start, &list.base, &page), GRPC_OK);
+    assert_int_equal(world_call(&world, &start, &list.base, &page), STATUS_OK);
     assert_int_equal(page->n_profiles, 1);
     assert_string_equal(page->next_page_token, "");
     world_deinit(&world);

@@ -57,7 +57,7 @@ static void run_job(struct world *world, size_t index)
     job.done(job.job, OK);
 }
 
-static void expect_end(struct exchange *exchange, enum grpc_code code)
+static void expect_end(struct exchange *exchange, enum status_code code)
 {
     assert_true(exchange->ended);
     assert_int_equal(exchange->code, code);
@@ -119,14 +119,14 @@ static void test_answers(void **state)
     assert_true(exchange_read_bytes(&exchange, &reply));
     assert_true(slice_equal(reply, wanted));
     assert_true(slice_has(reply, "qty") && slice_has(reply, "layout"));
-    expect_end(&exchange, GRPC_OK);
+    expect_end(&exchange, STATUS_OK);
 
     open_coverage(&exchange, &world, admin, 0);
     assert_int_equal(world.job_count, 1);
     world_run(&world);
     assert_true(exchange_read_bytes(&exchange, &reply));
     assert_true(slice_has(reply, "layout"));
-    expect_end(&exchange, GRPC_OK);
+    expect_end(&exchange, STATUS_OK);
     world_deinit(&world);
 }
 
@@ -146,16 +146,16 @@ static void test_reads_writes(void **state)
     run_job(&world, 1);
     assert_true(exchange_read_bytes(&reads[1], &reply));
     assert_true(slice_has(reply, "first") && !slice_has(reply, "second"));
-    expect_end(&reads[1], GRPC_OK);
+    expect_end(&reads[1], STATUS_OK);
     (void)world_capture(&world, world.admin, NULL, "second"); /* runs the other, before it writes */
     assert_true(exchange_read_bytes(&reads[0], &reply));
     assert_true(slice_has(reply, "first") && !slice_has(reply, "second"));
-    expect_end(&reads[0], GRPC_OK);
+    expect_end(&reads[0], STATUS_OK);
     open_coverage(&reads[0], &world, world.admin, 0);
     world_run(&world);
     assert_true(exchange_read_bytes(&reads[0], &reply));
     assert_true(slice_has(reply, "first") && slice_has(reply, "second"));
-    expect_end(&reads[0], GRPC_OK);
+    expect_end(&reads[0], STATUS_OK);
     world_deinit(&world);
 }
 
@@ -175,19 +175,19 @@ static void test_turns(void **state)
         assert_int_equal(world.job_count, i < 2 ? i + 1 : PIPELINE_POOL_READS_MAX);
     }
     run_job(&world, 0);
-    expect_end(&reads[0], GRPC_OK);
+    expect_end(&reads[0], STATUS_OK);
     run_job(&world, 1); /* the other organisation's first passed by */
-    expect_end(&reads[5], GRPC_OK);
+    expect_end(&reads[5], STATUS_OK);
     run_job(&world, 1);
-    expect_end(&reads[6], GRPC_OK);
+    expect_end(&reads[6], STATUS_OK);
     run_job(&world, 0);
-    expect_end(&reads[1], GRPC_OK);
+    expect_end(&reads[1], STATUS_OK);
     run_job(&world, 0);
-    expect_end(&reads[2], GRPC_OK);
+    expect_end(&reads[2], STATUS_OK);
     assert_int_equal(world.job_count, 2);
     world_run(&world);
-    expect_end(&reads[3], GRPC_OK);
-    expect_end(&reads[4], GRPC_OK);
+    expect_end(&reads[3], STATUS_OK);
+    expect_end(&reads[4], STATUS_OK);
     world_deinit(&world);
 }
 
@@ -217,15 +217,15 @@ static void test_line_is_bounded(void **state)
         open_coverage(&more, &world, tokens[org], 0);
         assert_true(slice_has(more.details, "google.rpc.RetryInfo"));
         assert_true(slice_has(more.message, "long reads"));
-        expect_end(&more, GRPC_UNAVAILABLE);
+        expect_end(&more, STATUS_UNAVAILABLE);
     }
     open_coverage(&more, &world, tokens[2], 0);
-    expect_end(&more, GRPC_UNAVAILABLE);
+    expect_end(&more, STATUS_UNAVAILABLE);
     assert_int_equal(pipeline_live_count(world.pipeline), 2 * ORG_WAITING_MAX + 2);
     world_run(&world);
     for (size_t org = 0; org < 2; org++) {
         for (size_t i = 0; i < ORG_WAITING_MAX + (org == 0 ? 2 : 0); i++) {
-            expect_end(&reads[org][i], GRPC_OK);
+            expect_end(&reads[org][i], STATUS_OK);
         }
     }
     world_deinit(&world);
@@ -242,11 +242,11 @@ static void test_full_pool(void **state)
     world.pool_is_full = true;
     open_learning(&exchange, &world, world.admin);
     assert_true(slice_has(exchange.details, "google.rpc.RetryInfo"));
-    expect_end(&exchange, GRPC_UNAVAILABLE);
+    expect_end(&exchange, STATUS_UNAVAILABLE);
     world.pool_is_full = false;
     open_learning(&exchange, &world, world.admin);
     world_run(&world);
-    expect_end(&exchange, GRPC_OK);
+    expect_end(&exchange, STATUS_OK);
     world_deinit(&world);
 }
 
@@ -270,9 +270,9 @@ static void test_cancel(void **state)
     run_job(&world, 0);
     assert_int_equal(pipeline_live_count(world.pipeline), 3);
     world_run(&world);
-    expect_end(&reads[1], GRPC_OK);
-    expect_end(&reads[3], GRPC_OK);
-    expect_end(&reads[4], GRPC_OK);
+    expect_end(&reads[1], STATUS_OK);
+    expect_end(&reads[3], STATUS_OK);
+    expect_end(&reads[4], STATUS_OK);
     world_deinit(&world);
 }
 
@@ -291,14 +291,14 @@ static void test_deadline(void **state)
     clock_manual_advance(&world.clock, 200000);
     call_server_tick(world.calls, clock_monotonic_us(world.ctx.clock));
     assert_int_equal(pipeline_live_count(world.pipeline), 2);
-    expect_end(&reads[2], GRPC_DEADLINE_EXCEEDED);
+    expect_end(&reads[2], STATUS_DEADLINE_EXCEEDED);
     open_coverage(&reads[3], &world, world.admin, 100000);
     run_job(&world, 1);
-    expect_end(&reads[1], GRPC_DEADLINE_EXCEEDED);
+    expect_end(&reads[1], STATUS_DEADLINE_EXCEEDED);
     clock_manual_advance(&world.clock, 200000);
     world_run(&world);
-    expect_end(&reads[3], GRPC_DEADLINE_EXCEEDED);
-    expect_end(&reads[0], GRPC_OK);
+    expect_end(&reads[3], STATUS_DEADLINE_EXCEEDED);
+    expect_end(&reads[0], STATUS_OK);
     world_deinit(&world);
 }
 
@@ -316,10 +316,10 @@ static void test_drain(void **state)
     }
     pipeline_drain(world.pipeline);
     open_coverage(&late, &world, world.admin, 0);
-    expect_end(&late, GRPC_UNAVAILABLE);
+    expect_end(&late, STATUS_UNAVAILABLE);
     world_run(&world);
     for (size_t i = 0; i < 3; i++) {
-        expect_end(&reads[i], GRPC_OK);
+        expect_end(&reads[i], STATUS_OK);
     }
     world_deinit(&world);
 }
@@ -372,7 +372,7 @@ static void test_answer_too_large(void **state)
         exchange_open(&exchange, &world, &start);
         exchange_send(&exchange, &request.base);
         world_run(&world);
-        expect_end(&exchange, top_fields == 1 ? GRPC_OK : GRPC_INTERNAL);
+        expect_end(&exchange, top_fields == 1 ? STATUS_OK : STATUS_INTERNAL);
     }
     world.is_damaged = true;
     world_deinit(&world);

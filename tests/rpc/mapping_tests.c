@@ -30,22 +30,22 @@ static void test_suggest(void **state)
     (void)state;
     world_init(&world);
     caller.token = world.admin;
-    assert_int_equal(mappings_suggest(&caller, &first, 0.5, &made), GRPC_OK);
+    assert_int_equal(mappings_suggest(&caller, &first, 0.5, &made), STATUS_OK);
     assert_int_equal(made->status, SUGGESTED);
     assert_string_equal(made->customer_sku, " Ab-1 ");
     assert_true(made->confidence == 0.5);
     assert_int_equal(made->support_count, 0);
     assert_null(made->last_used_at);
     seq = mappings_last_seq(&caller);
-    assert_int_equal(mappings_suggest(&caller, &same, 0.5, &again), GRPC_OK);
+    assert_int_equal(mappings_suggest(&caller, &same, 0.5, &again), STATUS_OK);
     assert_int_equal(mappings_last_seq(&caller), seq);
     assert_string_equal(again->id, made->id);
-    assert_int_equal(mappings_suggest(&caller, &same, 0.25, &again), GRPC_OK);
+    assert_int_equal(mappings_suggest(&caller, &same, 0.25, &again), STATUS_OK);
     assert_int_equal(mappings_last_seq(&caller), seq + 1);
     assert_string_equal(again->id, made->id);
     assert_string_equal(again->internal_sku, "SKU-1");
     assert_true(again->confidence == 0.25);
-    assert_int_equal(mappings_get(&caller, made->id, &again), GRPC_OK);
+    assert_int_equal(mappings_get(&caller, made->id, &again), STATUS_OK);
     assert_true(again->confidence == 0.25);
     assert_int_equal(again->status, SUGGESTED);
     world_deinit(&world);
@@ -67,11 +67,11 @@ static void test_confirm(void **state)
     (void)state;
     world_init(&world);
     caller.token = world.admin;
-    assert_int_equal(mappings_suggest(&caller, &first, 0.5, NULL), GRPC_OK);
-    assert_int_equal(mappings_suggest(&caller, &second, 0.75, &made), GRPC_OK);
+    assert_int_equal(mappings_suggest(&caller, &first, 0.5, NULL), STATUS_OK);
+    assert_int_equal(mappings_suggest(&caller, &second, 0.75, &made), STATUS_OK);
     by_id.id = made->id;
     clock_manual_advance(&world.clock, 1000000);
-    assert_int_equal(mappings_confirm(&caller, &by_id, NULL, &judged), GRPC_OK);
+    assert_int_equal(mappings_confirm(&caller, &by_id, NULL, &judged), STATUS_OK);
     assert_string_equal(judged.mapping->id, made->id);
     assert_int_equal(judged.mapping->status, CONFIRMED);
     assert_true(judged.mapping->confidence == 1);
@@ -110,31 +110,32 @@ static void test_supersede(void **state)
     (void)state;
     world_init(&world);
     caller.token = world.admin;
-    assert_int_equal(mappings_confirm(&caller, &x, NULL, &of_x), GRPC_OK);
+    assert_int_equal(mappings_confirm(&caller, &x, NULL, &of_x), STATUS_OK);
     assert_string_equal(of_x.mapping->id, of_x.event_id);
     event = mappings_event(&caller, of_x.event_id);
     assert_string_equal(event->before_json, "{\"suggestions\":[]}");
-    assert_int_equal(mappings_confirm(&caller, &y, "{\"suggestions\":[\"Y\",7]}", &of_y), GRPC_OK);
+    assert_int_equal(mappings_confirm(&caller, &y, "{\"suggestions\":[\"Y\",7]}", &of_y),
+                     STATUS_OK);
     event = mappings_event(&caller, of_y.event_id);
     assert_string_equal(event->before_json, "{\"suggestions\":[\"Y\",7]}");
     assert_int_equal(event->n_mapping_changes, 2);
     assert_string_equal(event->mapping_changes[1]->mapping->id, of_x.mapping->id);
-    assert_int_equal(mappings_get(&caller, of_x.mapping->id, &mapping), GRPC_OK);
+    assert_int_equal(mappings_get(&caller, of_x.mapping->id, &mapping), STATUS_OK);
     assert_int_equal(mapping->status, SUPERSEDED);
     assert_true(mapping->confidence == 1);
     assert_int_equal(mapping->support_count, 1);
     assert_string_equal(mappings_match_one(&caller, "c1", "a-1")->internal_sku, "Y");
 
-    assert_int_equal(mappings_confirm(&caller, &x, NULL, &of_x), GRPC_OK);
+    assert_int_equal(mappings_confirm(&caller, &x, NULL, &of_x), STATUS_OK);
     assert_int_equal(of_x.mapping->status, CONFIRMED);
     assert_int_equal(of_x.mapping->support_count, 2);
-    assert_int_equal(mappings_get(&caller, of_y.mapping->id, &mapping), GRPC_OK);
+    assert_int_equal(mappings_get(&caller, of_y.mapping->id, &mapping), STATUS_OK);
     assert_int_equal(mapping->status, SUPERSEDED);
     assert_string_equal(mappings_match_one(&caller, "c1", "a-1")->internal_sku, "X");
     /* A suggestion neither revives nor lowers. */
-    assert_int_equal(mappings_suggest(&caller, &y, 0.9, &mapping), GRPC_OK);
+    assert_int_equal(mappings_suggest(&caller, &y, 0.9, &mapping), STATUS_OK);
     assert_int_equal(mapping->status, SUPERSEDED);
-    assert_int_equal(mappings_suggest(&caller, &x, 0.9, &mapping), GRPC_OK);
+    assert_int_equal(mappings_suggest(&caller, &x, 0.9, &mapping), STATUS_OK);
     assert_int_equal(mapping->status, CONFIRMED);
     assert_true(mapping->confidence == 1);
     world_deinit(&world);
@@ -156,7 +157,7 @@ static void test_reject(void **state)
     (void)state;
     world_init(&world);
     caller.token = world.admin;
-    assert_int_equal(mappings_reject(&caller, &x, &judged), GRPC_OK);
+    assert_int_equal(mappings_reject(&caller, &x, &judged), STATUS_OK);
     assert_int_equal(judged.mapping->status, REJECTED);
     assert_true(judged.mapping->confidence == 0);
     assert_int_equal(judged.mapping->_confidence_case,
@@ -167,15 +168,15 @@ static void test_reject(void **state)
     assert_string_equal(event->meta_json, "{\"internal_sku\":\"X\"}");
     assert_string_equal(event->before_json, "{}");
     seq = mappings_last_seq(&caller);
-    assert_int_equal(mappings_suggest(&caller, &x, 0.9, &mapping), GRPC_OK);
+    assert_int_equal(mappings_suggest(&caller, &x, 0.9, &mapping), STATUS_OK);
     assert_int_equal(mapping->status, REJECTED);
     assert_int_equal(mappings_last_seq(&caller), seq);
     assert_int_equal(mappings_match_one(&caller, "c1", "A-1")->match_method, MATCH_NONE);
 
-    assert_int_equal(mappings_confirm(&caller, &x, NULL, &judged), GRPC_OK);
+    assert_int_equal(mappings_confirm(&caller, &x, NULL, &judged), STATUS_OK);
     assert_int_equal(judged.mapping->status, CONFIRMED);
     by_id.id = judged.mapping->id;
-    assert_int_equal(mappings_reject(&caller, &by_id, &judged), GRPC_OK);
+    assert_int_equal(mappings_reject(&caller, &by_id, &judged), STATUS_OK);
     assert_int_equal(judged.mapping->support_count, 1);
     event = mappings_event(&caller, judged.event_id);
     assert_string_equal(event->before_json,
@@ -206,21 +207,21 @@ static void test_apart(void **state)
     (void)world_make_org(&world, "stranger", stranger);
     caller.token = owner;
     foreign.token = stranger;
-    assert_int_equal(mappings_confirm(&caller, &x, NULL, &judged), GRPC_OK);
+    assert_int_equal(mappings_confirm(&caller, &x, NULL, &judged), STATUS_OK);
     assert_int_equal(mappings_match_one(&caller, "c2", "A-1")->match_method, MATCH_NONE);
     assert_int_equal(mappings_match_one(&caller, "C1", "A-1")->match_method, MATCH_NONE);
-    assert_int_equal(mappings_confirm(&caller, &other, NULL, NULL), GRPC_OK);
+    assert_int_equal(mappings_confirm(&caller, &other, NULL, NULL), STATUS_OK);
     assert_string_equal(mappings_match_one(&caller, "c1", "A-1")->internal_sku, "X");
     assert_string_equal(mappings_match_one(&caller, "c2", "A-1")->internal_sku, "Y");
 
     by_id.id = judged.mapping->id;
     assert_int_equal(mappings_match_one(&foreign, "c1", "A-1")->match_method, MATCH_NONE);
-    assert_int_equal(mappings_get(&foreign, by_id.id, NULL), GRPC_NOT_FOUND);
-    assert_int_equal(mappings_confirm(&foreign, &by_id, NULL, NULL), GRPC_NOT_FOUND);
-    assert_int_equal(mappings_reject(&foreign, &by_id, NULL), GRPC_NOT_FOUND);
+    assert_int_equal(mappings_get(&foreign, by_id.id, NULL), STATUS_NOT_FOUND);
+    assert_int_equal(mappings_confirm(&foreign, &by_id, NULL, NULL), STATUS_NOT_FOUND);
+    assert_int_equal(mappings_reject(&foreign, &by_id, NULL), STATUS_NOT_FOUND);
     by_id.id = world_capture(&world, owner, NULL, "layout")->id;
-    assert_int_equal(mappings_get(&caller, by_id.id, NULL), GRPC_NOT_FOUND);
-    assert_int_equal(mappings_confirm(&caller, &by_id, NULL, NULL), GRPC_NOT_FOUND);
+    assert_int_equal(mappings_get(&caller, by_id.id, NULL), STATUS_NOT_FOUND);
+    assert_int_equal(mappings_confirm(&caller, &by_id, NULL, NULL), STATUS_NOT_FOUND);
     world_deinit(&world);
 }
 
@@ -246,28 +247,28 @@ static void test_refused(void **state)
     world_make_token(&world, world.admin, ROLE_OPERATOR, operator_token);
     seq = mappings_last_seq(&caller);
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        assert_int_equal(mappings_suggest(&caller, &bad[i], 0.5, NULL), GRPC_INVALID_ARGUMENT);
-        assert_int_equal(mappings_confirm(&caller, &bad[i], NULL, NULL), GRPC_INVALID_ARGUMENT);
-        assert_int_equal(mappings_reject(&caller, &bad[i], NULL), GRPC_INVALID_ARGUMENT);
+        assert_int_equal(mappings_suggest(&caller, &bad[i], 0.5, NULL), STATUS_INVALID_ARGUMENT);
+        assert_int_equal(mappings_confirm(&caller, &bad[i], NULL, NULL), STATUS_INVALID_ARGUMENT);
+        assert_int_equal(mappings_reject(&caller, &bad[i], NULL), STATUS_INVALID_ARGUMENT);
     }
-    assert_int_equal(mappings_suggest(&caller, &good, -1, NULL), GRPC_INVALID_ARGUMENT);
-    assert_int_equal(mappings_suggest(&caller, &good, 1.5, NULL), GRPC_INVALID_ARGUMENT);
-    assert_int_equal(mappings_confirm(&caller, &neither, NULL, NULL), GRPC_INVALID_ARGUMENT);
-    assert_int_equal(mappings_confirm(&caller, &part, NULL, NULL), GRPC_INVALID_ARGUMENT);
-    assert_int_equal(mappings_confirm(&caller, &both, NULL, NULL), GRPC_INVALID_ARGUMENT);
+    assert_int_equal(mappings_suggest(&caller, &good, -1, NULL), STATUS_INVALID_ARGUMENT);
+    assert_int_equal(mappings_suggest(&caller, &good, 1.5, NULL), STATUS_INVALID_ARGUMENT);
+    assert_int_equal(mappings_confirm(&caller, &neither, NULL, NULL), STATUS_INVALID_ARGUMENT);
+    assert_int_equal(mappings_confirm(&caller, &part, NULL, NULL), STATUS_INVALID_ARGUMENT);
+    assert_int_equal(mappings_confirm(&caller, &both, NULL, NULL), STATUS_INVALID_ARGUMENT);
     assert_int_equal(mappings_confirm(&caller, &good, "{\"suggestion\":[]}", NULL),
-                     GRPC_INVALID_ARGUMENT);
+                     STATUS_INVALID_ARGUMENT);
     assert_int_equal(mappings_confirm(&caller, &good, "{\"suggestions\":{}}", NULL),
-                     GRPC_INVALID_ARGUMENT);
+                     STATUS_INVALID_ARGUMENT);
     caller.token = operator_token;
     caller.created_at_us = WORLD_START_US - DAY_US;
-    assert_int_equal(mappings_suggest(&caller, &good, 0.5, NULL), GRPC_PERMISSION_DENIED);
-    assert_int_equal(mappings_confirm(&caller, &good, NULL, NULL), GRPC_PERMISSION_DENIED);
-    assert_int_equal(mappings_reject(&caller, &good, NULL), GRPC_PERMISSION_DENIED);
+    assert_int_equal(mappings_suggest(&caller, &good, 0.5, NULL), STATUS_PERMISSION_DENIED);
+    assert_int_equal(mappings_confirm(&caller, &good, NULL, NULL), STATUS_PERMISSION_DENIED);
+    assert_int_equal(mappings_reject(&caller, &good, NULL), STATUS_PERMISSION_DENIED);
     caller.token = world.admin;
     caller.created_at_us = WORLD_START_US + DAY_US;
-    assert_int_equal(mappings_suggest(&caller, &good, 0.5, NULL), GRPC_INVALID_ARGUMENT);
-    assert_int_equal(mappings_confirm(&caller, &good, NULL, NULL), GRPC_INVALID_ARGUMENT);
+    assert_int_equal(mappings_suggest(&caller, &good, 0.5, NULL), STATUS_INVALID_ARGUMENT);
+    assert_int_equal(mappings_confirm(&caller, &good, NULL, NULL), STATUS_INVALID_ARGUMENT);
     assert_int_equal(mappings_last_seq(&caller), seq);
     world_deinit(&world);
 }
@@ -291,27 +292,27 @@ static void test_told_late(void **state)
     live.token = world.admin;
     early.token = world.admin;
     later.token = world.admin;
-    assert_int_equal(mappings_confirm(&later, &x, NULL, &judged), GRPC_OK);
+    assert_int_equal(mappings_confirm(&later, &x, NULL, &judged), STATUS_OK);
     assert_int_equal(judged.mapping->created_at->seconds, later.created_at_us / 1000000);
-    assert_int_equal(mappings_confirm(&early, &y, NULL, &judged), GRPC_OK);
+    assert_int_equal(mappings_confirm(&early, &y, NULL, &judged), STATUS_OK);
     assert_int_equal(judged.mapping->status, SUPERSEDED);
     assert_int_equal(judged.mapping->support_count, 1);
     assert_string_equal(mappings_match_one(&live, "c1", "a-1")->internal_sku, "X");
     /* A rejection of before the confirmation. */
-    assert_int_equal(mappings_reject(&early, &x, &judged), GRPC_OK);
+    assert_int_equal(mappings_reject(&early, &x, &judged), STATUS_OK);
     assert_int_equal(judged.mapping->status, CONFIRMED);
     /* A confirmation of before the rejection. */
-    assert_int_equal(mappings_reject(&live, &x, &judged), GRPC_OK);
-    assert_int_equal(mappings_confirm(&later, &x, NULL, &judged), GRPC_OK);
+    assert_int_equal(mappings_reject(&live, &x, &judged), STATUS_OK);
+    assert_int_equal(mappings_confirm(&later, &x, NULL, &judged), STATUS_OK);
     assert_int_equal(judged.mapping->status, REJECTED);
     assert_int_equal(judged.mapping->support_count, 2);
     assert_int_equal(mappings_match_one(&live, "c1", "a-1")->match_method, MATCH_NONE);
     /* A judgement outranks a suggestion, and a newer suggestion an older one. */
-    assert_int_equal(mappings_suggest(&live, &z, 0.5, NULL), GRPC_OK);
-    assert_int_equal(mappings_suggest(&early, &z, 0.9, &mapping), GRPC_OK);
+    assert_int_equal(mappings_suggest(&live, &z, 0.5, NULL), STATUS_OK);
+    assert_int_equal(mappings_suggest(&early, &z, 0.9, &mapping), STATUS_OK);
     assert_true(mapping->confidence == 0.5);
     /* What was confirmed since stays what ended it, though that was rejected by now. */
-    assert_int_equal(mappings_confirm(&early, &z, NULL, &judged), GRPC_OK);
+    assert_int_equal(mappings_confirm(&early, &z, NULL, &judged), STATUS_OK);
     assert_int_equal(judged.mapping->status, SUPERSEDED);
     assert_true(judged.mapping->confidence == 1);
     assert_int_equal(mappings_match_one(&live, "c1", "a-1")->match_method, MATCH_NONE);
@@ -335,15 +336,15 @@ static void test_judged_before_the_suggestion(void **state)
     live.token = world.admin;
     early.token = world.admin;
     later.token = world.admin;
-    assert_int_equal(mappings_suggest(&live, &x, 0.5, NULL), GRPC_OK);
-    assert_int_equal(mappings_reject(&early, &x, &judged), GRPC_OK);
+    assert_int_equal(mappings_suggest(&live, &x, 0.5, NULL), STATUS_OK);
+    assert_int_equal(mappings_reject(&early, &x, &judged), STATUS_OK);
     assert_int_equal(judged.mapping->status, REJECTED);
-    assert_int_equal(mappings_confirm(&later, &x, NULL, &judged), GRPC_OK);
+    assert_int_equal(mappings_confirm(&later, &x, NULL, &judged), STATUS_OK);
     assert_int_equal(judged.mapping->status, CONFIRMED);
-    assert_int_equal(mappings_suggest(&live, &y, 0.5, NULL), GRPC_OK);
-    assert_int_equal(mappings_confirm(&later, &y, NULL, &judged), GRPC_OK);
+    assert_int_equal(mappings_suggest(&live, &y, 0.5, NULL), STATUS_OK);
+    assert_int_equal(mappings_confirm(&later, &y, NULL, &judged), STATUS_OK);
     assert_int_equal(judged.mapping->status, CONFIRMED);
-    assert_int_equal(mappings_reject(&early, &y, &judged), GRPC_OK);
+    assert_int_equal(mappings_reject(&early, &y, &judged), STATUS_OK);
     assert_int_equal(judged.mapping->status, CONFIRMED);
     world_deinit(&world);
 }
@@ -361,23 +362,23 @@ static void test_roles(void **state)
     (void)state;
     world_init(&world);
     world_make_token(&world, world.admin, ROLE_VIEWER, token);
-    assert_int_equal(mappings_suggest(&caller, &x, 0.5, NULL), GRPC_PERMISSION_DENIED);
-    assert_int_equal(mappings_confirm(&caller, &x, NULL, NULL), GRPC_PERMISSION_DENIED);
-    assert_int_equal(mappings_reject(&caller, &x, NULL), GRPC_PERMISSION_DENIED);
-    assert_int_equal(mappings_record(&caller, "AAAA", NULL, NULL), GRPC_PERMISSION_DENIED);
+    assert_int_equal(mappings_suggest(&caller, &x, 0.5, NULL), STATUS_PERMISSION_DENIED);
+    assert_int_equal(mappings_confirm(&caller, &x, NULL, NULL), STATUS_PERMISSION_DENIED);
+    assert_int_equal(mappings_reject(&caller, &x, NULL), STATUS_PERMISSION_DENIED);
+    assert_int_equal(mappings_record(&caller, "AAAA", NULL, NULL), STATUS_PERMISSION_DENIED);
     world_make_token(&world, world.admin, ROLE_INTEGRATOR, token);
-    assert_int_equal(mappings_suggest(&caller, &x, 0.5, NULL), GRPC_PERMISSION_DENIED);
-    assert_int_equal(mappings_confirm(&caller, &x, NULL, NULL), GRPC_PERMISSION_DENIED);
+    assert_int_equal(mappings_suggest(&caller, &x, 0.5, NULL), STATUS_PERMISSION_DENIED);
+    assert_int_equal(mappings_confirm(&caller, &x, NULL, NULL), STATUS_PERMISSION_DENIED);
     caller.created_at_us = WORLD_START_US - DAY_US;
-    assert_int_equal(mappings_suggest(&caller, &x, 0.5, NULL), GRPC_OK);
-    assert_int_equal(mappings_confirm(&caller, &x, NULL, &judged), GRPC_OK);
+    assert_int_equal(mappings_suggest(&caller, &x, 0.5, NULL), STATUS_OK);
+    assert_int_equal(mappings_confirm(&caller, &x, NULL, &judged), STATUS_OK);
     assert_int_equal(judged.mapping->last_used_at->seconds, caller.created_at_us / 1000000);
     assert_null(mappings_event(&caller, judged.event_id)->actor_user_id);
     caller.created_at_us = 0;
     world_make_token(&world, world.admin, ROLE_OPERATOR, token);
-    assert_int_equal(mappings_confirm(&caller, &x, NULL, &judged), GRPC_OK);
+    assert_int_equal(mappings_confirm(&caller, &x, NULL, &judged), STATUS_OK);
     assert_non_null(mappings_event(&caller, judged.event_id)->actor_user_id);
-    assert_int_equal(mappings_get(&caller, judged.mapping->id, NULL), GRPC_OK);
+    assert_int_equal(mappings_get(&caller, judged.mapping->id, NULL), STATUS_OK);
     world_deinit(&world);
 }
 
@@ -401,7 +402,7 @@ static void test_long_suggestions(void **state)
                                  ",{\"internal_sku\":\"SKU-%zu\",\"confidence\":0.5}", size);
     }
     (void)snprintf(json + size, sizeof(json) - size, "]}");
-    assert_int_equal(mappings_confirm(&caller, &x, json, &judged), GRPC_OK);
+    assert_int_equal(mappings_confirm(&caller, &x, json, &judged), STATUS_OK);
     event = mappings_event(&caller, judged.event_id);
     assert_true(event->reduced);
     assert_true(strlen(event->before_json) <= 10240);
@@ -428,19 +429,19 @@ static void test_keys(void **state)
     world_init(&world);
     plain.token = world.admin;
     keyed.token = world.admin;
-    assert_int_equal(mappings_suggest(&keyed, &x, 0.5, NULL), GRPC_OK);
-    assert_int_equal(mappings_confirm(&keyed, &x, NULL, &first), GRPC_OK);
-    assert_int_equal(mappings_confirm(&plain, &y, NULL, NULL), GRPC_OK);
+    assert_int_equal(mappings_suggest(&keyed, &x, 0.5, NULL), STATUS_OK);
+    assert_int_equal(mappings_confirm(&keyed, &x, NULL, &first), STATUS_OK);
+    assert_int_equal(mappings_confirm(&plain, &y, NULL, NULL), STATUS_OK);
     seq = mappings_last_seq(&plain);
-    assert_int_equal(mappings_suggest(&keyed, &x, 0.5, &mapping), GRPC_OK);
+    assert_int_equal(mappings_suggest(&keyed, &x, 0.5, &mapping), STATUS_OK);
     assert_int_equal(mapping->status, SUGGESTED);
-    assert_int_equal(mappings_confirm(&keyed, &x, NULL, &again), GRPC_OK);
+    assert_int_equal(mappings_confirm(&keyed, &x, NULL, &again), STATUS_OK);
     assert_string_equal(again.event_id, first.event_id);
     assert_int_equal(again.mapping->status, CONFIRMED);
-    assert_int_equal(mappings_confirm(&keyed, &y, NULL, NULL), GRPC_ALREADY_EXISTS);
+    assert_int_equal(mappings_confirm(&keyed, &y, NULL, NULL), STATUS_ALREADY_EXISTS);
     assert_int_equal(mappings_last_seq(&plain), seq);
-    assert_int_equal(mappings_reject(&keyed, &y, &first), GRPC_OK);
-    assert_int_equal(mappings_reject(&keyed, &y, &again), GRPC_OK);
+    assert_int_equal(mappings_reject(&keyed, &y, &first), STATUS_OK);
+    assert_int_equal(mappings_reject(&keyed, &y, &again), STATUS_OK);
     assert_string_equal(again.event_id, first.event_id);
     assert_int_equal(mappings_last_seq(&plain), seq + 1);
     world_deinit(&world);
@@ -462,12 +463,12 @@ static void test_lost_event(void **state)
     world_init(&world);
     assert_true(uuid_parse(slice_text(world_make_org(&world, "one", admin)), &org.uuid));
     keyed.token = admin;
-    assert_int_equal(mappings_confirm(&keyed, &x, NULL, NULL), GRPC_OK);
+    assert_int_equal(mappings_confirm(&keyed, &x, NULL, NULL), STATUS_OK);
     key = key_event(org, mappings_last_seq(&keyed));
     assert_int_equal(store_begin(world.backend, STORE_WRITE, &txn), OK);
     assert_int_equal(store_del(txn, TABLE_EVENT, key_slice(&key)), OK);
     assert_int_equal(store_commit(txn), OK);
-    assert_int_equal(mappings_confirm(&keyed, &x, NULL, NULL), GRPC_INTERNAL);
+    assert_int_equal(mappings_confirm(&keyed, &x, NULL, NULL), STATUS_INTERNAL);
     world.is_damaged = true;
     world_deinit(&world);
 }

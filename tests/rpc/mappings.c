@@ -33,15 +33,15 @@ static Google__Protobuf__Timestamp time_of(const struct caller *caller)
     return time;
 }
 
-enum grpc_code mappings_suggest(const struct caller *caller, const struct named *named,
-                                double confidence, Errata__V1__SkuMapping **ret_mapping)
+enum status_code mappings_suggest(const struct caller *caller, const struct named *named,
+                                  double confidence, Errata__V1__SkuMapping **ret_mapping)
 {
     const struct exchange_start start = start_of(caller, "errata.v1.MappingService/SuggestMapping");
     Google__Protobuf__Timestamp time = time_of(caller);
     Errata__V1__SkuMapping mapping = ERRATA__V1__SKU_MAPPING__INIT;
     Errata__V1__SuggestMappingRequest request = ERRATA__V1__SUGGEST_MAPPING_REQUEST__INIT;
     Errata__V1__SuggestMappingResponse *response = NULL;
-    enum grpc_code code = GRPC_OK;
+    enum status_code code = STATUS_OK;
 
     mapping.customer_id = text(named->customer_id);
     mapping.customer_sku = text(named->customer_sku);
@@ -53,20 +53,20 @@ enum grpc_code mappings_suggest(const struct caller *caller, const struct named 
     }
     request.mapping = &mapping;
     code = world_call(caller->world, &start, &request.base, &response);
-    if (code == GRPC_OK && ret_mapping != NULL) {
+    if (code == STATUS_OK && ret_mapping != NULL) {
         *ret_mapping = response->mapping;
     }
     return code;
 }
 
-enum grpc_code mappings_confirm(const struct caller *caller, const struct named *named,
-                                const char *suggestions_json, struct judged *ret_judged)
+enum status_code mappings_confirm(const struct caller *caller, const struct named *named,
+                                  const char *suggestions_json, struct judged *ret_judged)
 {
     const struct exchange_start start = start_of(caller, "errata.v1.MappingService/ConfirmMapping");
     Google__Protobuf__Timestamp time = time_of(caller);
     Errata__V1__ConfirmMappingRequest request = ERRATA__V1__CONFIRM_MAPPING_REQUEST__INIT;
     Errata__V1__ConfirmMappingResponse *response = NULL;
-    enum grpc_code code = GRPC_OK;
+    enum status_code code = STATUS_OK;
 
     if (named->id != NULL) {
         request._id_case = ERRATA__V1__CONFIRM_MAPPING_REQUEST___ID_ID;
@@ -91,20 +91,20 @@ enum grpc_code mappings_confirm(const struct caller *caller, const struct named 
     }
     request.created_at = caller->created_at_us != 0 ? &time : NULL;
     code = world_call(caller->world, &start, &request.base, &response);
-    if (code == GRPC_OK && ret_judged != NULL) {
+    if (code == STATUS_OK && ret_judged != NULL) {
         *ret_judged = (struct judged){response->mapping, response->event_id};
     }
     return code;
 }
 
-enum grpc_code mappings_reject(const struct caller *caller, const struct named *named,
-                               struct judged *ret_judged)
+enum status_code mappings_reject(const struct caller *caller, const struct named *named,
+                                 struct judged *ret_judged)
 {
     const struct exchange_start start = start_of(caller, "errata.v1.MappingService/RejectMapping");
     Google__Protobuf__Timestamp time = time_of(caller);
     Errata__V1__RejectMappingRequest request = ERRATA__V1__REJECT_MAPPING_REQUEST__INIT;
     Errata__V1__RejectMappingResponse *response = NULL;
-    enum grpc_code code = GRPC_OK;
+    enum status_code code = STATUS_OK;
 
     if (named->id != NULL) {
         request._id_case = ERRATA__V1__REJECT_MAPPING_REQUEST___ID_ID;
@@ -124,30 +124,30 @@ enum grpc_code mappings_reject(const struct caller *caller, const struct named *
     }
     request.created_at = caller->created_at_us != 0 ? &time : NULL;
     code = world_call(caller->world, &start, &request.base, &response);
-    if (code == GRPC_OK && ret_judged != NULL) {
+    if (code == STATUS_OK && ret_judged != NULL) {
         *ret_judged = (struct judged){response->mapping, response->event_id};
     }
     return code;
 }
 
-enum grpc_code mappings_get(const struct caller *caller, const char *id,
-                            Errata__V1__SkuMapping **ret_mapping)
+enum status_code mappings_get(const struct caller *caller, const char *id,
+                              Errata__V1__SkuMapping **ret_mapping)
 {
     const struct exchange_start start = start_of(caller, "errata.v1.MappingService/GetMapping");
     Errata__V1__GetMappingRequest request = ERRATA__V1__GET_MAPPING_REQUEST__INIT;
     Errata__V1__GetMappingResponse *response = NULL;
-    enum grpc_code code = GRPC_OK;
+    enum status_code code = STATUS_OK;
 
     request.id = text(id);
     code = world_call(caller->world, &start, &request.base, &response);
-    if (code == GRPC_OK && ret_mapping != NULL) {
+    if (code == STATUS_OK && ret_mapping != NULL) {
         *ret_mapping = response->mapping;
     }
     return code;
 }
 
-enum grpc_code mappings_try_match(const struct caller *caller, const struct lines *lines,
-                                  Errata__V1__MatchLinesResponse **ret_response)
+enum status_code mappings_try_match(const struct caller *caller, const struct lines *lines,
+                                    Errata__V1__MatchLinesResponse **ret_response)
 {
     static Errata__V1__DraftLine messages[LINES_MAX];
     static Errata__V1__DraftLine *pointers[LINES_MAX];
@@ -187,7 +187,7 @@ Errata__V1__MatchLinesResponse *mappings_match(const struct caller *caller,
 {
     Errata__V1__MatchLinesResponse *response = NULL;
 
-    assert_int_equal(mappings_try_match(caller, lines, &response), GRPC_OK);
+    assert_int_equal(mappings_try_match(caller, lines, &response), STATUS_OK);
     assert_int_equal(response->n_lines, lines->count);
     return response;
 }
@@ -200,9 +200,9 @@ Errata__V1__LineMatch *mappings_match_one(const struct caller *caller, const cha
     return mappings_match(caller, &lines)->lines[0];
 }
 
-enum grpc_code mappings_record(const struct caller *caller, const char *exposure_ref,
-                               const char *draft_order_id,
-                               Errata__V1__RecordMatchesResponse **ret_response)
+enum status_code mappings_record(const struct caller *caller, const char *exposure_ref,
+                                 const char *draft_order_id,
+                                 Errata__V1__RecordMatchesResponse **ret_response)
 {
     const struct exchange_start start = start_of(caller, "errata.v1.MappingService/RecordMatches");
     Google__Protobuf__Timestamp time = time_of(caller);
@@ -226,7 +226,7 @@ uint64_t mappings_last_seq(const struct caller *caller)
                                          .authorization = caller->token};
 
     request.page_size = 1;
-    assert_int_equal(world_call(caller->world, &start, &request.base, &response), GRPC_OK);
+    assert_int_equal(world_call(caller->world, &start, &request.base, &response), STATUS_OK);
     return response->n_events == 0 ? 0 : response->events[0]->seq;
 }
 
@@ -238,6 +238,6 @@ Errata__V1__FeedbackEvent *mappings_event(const struct caller *caller, const cha
                                          .authorization = caller->token};
 
     request.id = text(event_id);
-    assert_int_equal(world_call(caller->world, &start, &request.base, &response), GRPC_OK);
+    assert_int_equal(world_call(caller->world, &start, &request.base, &response), STATUS_OK);
     return response->event;
 }

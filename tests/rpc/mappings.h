@@ -40,14 +40,14 @@ struct judged {
     const char *event_id;
 };
 
-enum grpc_code mappings_suggest(const struct caller *caller, const struct named *named,
-                                double confidence, Errata__V1__SkuMapping **ret_mapping);
-enum grpc_code mappings_confirm(const struct caller *caller, const struct named *named,
-                                const char *suggestions_json, struct judged *ret_judged);
-enum grpc_code mappings_reject(const struct caller *caller, const struct named *named,
-                               struct judged *ret_judged);
-enum grpc_code mappings_get(const struct caller *caller, const char *id,
-                            Errata__V1__SkuMapping **ret_mapping);
+enum status_code mappings_suggest(const struct caller *caller, const struct named *named,
+                                  double confidence, Errata__V1__SkuMapping **ret_mapping);
+enum status_code mappings_confirm(const struct caller *caller, const struct named *named,
+                                  const char *suggestions_json, struct judged *ret_judged);
+enum status_code mappings_reject(const struct caller *caller, const struct named *named,
+                                 struct judged *ret_judged);
+enum status_code mappings_get(const struct caller *caller, const char *id,
+                              Errata__V1__SkuMapping **ret_mapping);
 
 /* Lines of one customer; a moment to travel to, as the number of an event (0: as things stand). */
 struct lines {
@@ -59,17 +59,17 @@ struct lines {
     int64_t as_of_us; /* the same as a time; 0: none */
 };
 
-enum grpc_code mappings_try_match(const struct caller *caller, const struct lines *lines,
-                                  Errata__V1__MatchLinesResponse **ret_response);
+enum status_code mappings_try_match(const struct caller *caller, const struct lines *lines,
+                                    Errata__V1__MatchLinesResponse **ret_response);
 /* The same, expected to be OK. */
 Errata__V1__MatchLinesResponse *mappings_match(const struct caller *caller,
                                                const struct lines *lines);
 /* The match of one line. */
 Errata__V1__LineMatch *mappings_match_one(const struct caller *caller, const char *customer_id,
                                           const char *sku);
-enum grpc_code mappings_record(const struct caller *caller, const char *exposure_ref,
-                               const char *draft_order_id,
-                               Errata__V1__RecordMatchesResponse **ret_response);
+enum status_code mappings_record(const struct caller *caller, const char *exposure_ref,
+                                 const char *draft_order_id,
+                                 Errata__V1__RecordMatchesResponse **ret_response);
 /* The number of the last event of the caller's organisation. */
 uint64_t mappings_last_seq(const struct caller *caller);
 Errata__V1__FeedbackEvent *mappings_event(const struct caller *caller, const char *event_id);

@@ -20,7 +20,7 @@ static void confirm(const struct caller *caller, const char *sku, const char *in
 {
     const struct named named = {"c1", sku, internal_sku, NULL};
 
-    assert_int_equal(mappings_confirm(caller, &named, NULL, NULL), GRPC_OK);
+    assert_int_equal(mappings_confirm(caller, &named, NULL, NULL), STATUS_OK);
 }
 
 static void suggest(const struct caller *caller, const char *sku, const char *internal_sku,
@@ -28,14 +28,14 @@ static void suggest(const struct caller *caller, const char *sku, const char *in
 {
     const struct named named = {"c1", sku, internal_sku, NULL};
 
-    assert_int_equal(mappings_suggest(caller, &named, confidence, NULL), GRPC_OK);
+    assert_int_equal(mappings_suggest(caller, &named, confidence, NULL), STATUS_OK);
 }
 
 static void reject(const struct caller *caller, const char *sku, const char *internal_sku)
 {
     const struct named named = {"c1", sku, internal_sku, NULL};
 
-    assert_int_equal(mappings_reject(caller, &named, NULL), GRPC_OK);
+    assert_int_equal(mappings_reject(caller, &named, NULL), STATUS_OK);
 }
 
 /* Goal: a line gets its confirmed mapping; another the suggestions for its SKU, surest first, then
@@ -115,7 +115,7 @@ static void test_on_pool(void **state)
     world.pool_is_full = true; /* nothing goes there */
     assert_int_equal(mappings_match(&caller, &lines)->lines[0]->n_candidates, 1);
     lines.count = 9;
-    assert_int_equal(mappings_try_match(&caller, &lines, &response), GRPC_UNAVAILABLE);
+    assert_int_equal(mappings_try_match(&caller, &lines, &response), STATUS_UNAVAILABLE);
     lines.candidates = 0;
     assert_int_equal(mappings_match(&caller, &lines)->lines[8]->n_candidates, 0);
     world.pool_is_full = false;
@@ -131,7 +131,7 @@ static uint64_t use_count(const struct caller *caller, const char *id, int64_t *
 {
     Errata__V1__SkuMapping *mapping = NULL;
 
-    assert_int_equal(mappings_get(caller, id, &mapping), GRPC_OK);
+    assert_int_equal(mappings_get(caller, id, &mapping), STATUS_OK);
     *ret_last_used_s = mapping->last_used_at->seconds;
     return mapping->use_count;
 }
@@ -159,28 +159,28 @@ static void test_uses(void **state)
     assert_int_equal(use_count(&caller, response->lines[0]->mapping_id, &used_s), 0);
     clock_manual_advance(&world.clock, DAY_US);
     seq = mappings_last_seq(&caller);
-    assert_int_equal(mappings_record(&caller, response->exposure_ref, NULL, &first), GRPC_OK);
+    assert_int_equal(mappings_record(&caller, response->exposure_ref, NULL, &first), STATUS_OK);
     assert_int_equal(first->applied_count, 2);
     assert_int_equal(mappings_last_seq(&caller), seq + 2); /* the exposure, and its outcome */
     assert_int_equal(use_count(&caller, response->lines[0]->mapping_id, &used_s), 2);
     assert_true(used_s >= (WORLD_START_US + DAY_US) / 1000000);
     assert_int_equal(use_count(&caller, response->lines[1]->mapping_id, &used_s), 1);
-    assert_int_equal(mappings_record(&caller, response->exposure_ref, NULL, &again), GRPC_OK);
+    assert_int_equal(mappings_record(&caller, response->exposure_ref, NULL, &again), STATUS_OK);
     assert_string_equal(again->event_id, first->event_id);
     assert_int_equal(again->applied_count, 2);
     assert_int_equal(mappings_last_seq(&caller), seq + 2);
-    assert_int_equal(mappings_record(&caller, response->exposure_ref, "draft", &again), GRPC_OK);
+    assert_int_equal(mappings_record(&caller, response->exposure_ref, "draft", &again), STATUS_OK);
     assert_string_not_equal(again->event_id, first->event_id);
     assert_int_equal(mappings_last_seq(&caller), seq + 3);
-    assert_int_equal(mappings_record(&caller, response->exposure_ref, "draft", NULL), GRPC_OK);
+    assert_int_equal(mappings_record(&caller, response->exposure_ref, "draft", NULL), STATUS_OK);
     assert_int_equal(mappings_last_seq(&caller), seq + 3);
     assert_int_equal(use_count(&caller, response->lines[0]->mapping_id, &used_s), 4);
     /* Told of the past: it counts, and was used later already. */
     response = mappings_match(&caller, &lines);
     caller.created_at_us = WORLD_START_US - DAY_US;
     caller.key = "key";
-    assert_int_equal(mappings_record(&caller, response->exposure_ref, NULL, &first), GRPC_OK);
-    assert_int_equal(mappings_record(&caller, response->exposure_ref, NULL, &again), GRPC_OK);
+    assert_int_equal(mappings_record(&caller, response->exposure_ref, NULL, &first), STATUS_OK);
+    assert_int_equal(mappings_record(&caller, response->exposure_ref, NULL, &again), STATUS_OK);
     assert_string_equal(again->event_id, first->event_id);
     assert_int_equal(use_count(&caller, response->lines[0]->mapping_id, &used_s), 6);
     assert_true(used_s >= (WORLD_START_US + DAY_US) / 1000000);
@@ -219,9 +219,9 @@ static void test_long_list(void **state)
     response = mappings_match(&caller, &lines);
     assert_int_equal(response->lines[COUNT - 1]->match_method, MATCH_EXACT);
     assert_true(strlen(response->exposure_ref) <= EXPOSURE_REFERENCE_CHARACTERS_MAX);
-    assert_int_equal(mappings_record(&caller, response->exposure_ref, "draft", &first), GRPC_OK);
+    assert_int_equal(mappings_record(&caller, response->exposure_ref, "draft", &first), STATUS_OK);
     assert_int_equal(first->applied_count, 0);
-    assert_int_equal(mappings_record(&caller, response->exposure_ref, "draft", &again), GRPC_OK);
+    assert_int_equal(mappings_record(&caller, response->exposure_ref, "draft", &again), STATUS_OK);
     assert_string_equal(again->event_id, first->event_id);
     assert_int_equal(use_count(&caller, response->lines[0]->mapping_id, &used_s), 0);
     world_deinit(&world);
@@ -255,18 +255,18 @@ static void test_bad_references(void **state)
     seq = mappings_last_seq(&caller);
     (void)snprintf(text, sizeof(text), "%s", reference);
     text[strlen(text) - 1] = '\0';
-    assert_int_equal(mappings_record(&caller, text, NULL, NULL), GRPC_INVALID_ARGUMENT);
+    assert_int_equal(mappings_record(&caller, text, NULL, NULL), STATUS_INVALID_ARGUMENT);
     (void)snprintf(text, sizeof(text), "%s", reference);
     text[10] = text[10] == 'A' ? 'B' : 'A';
-    assert_int_equal(mappings_record(&caller, text, NULL, NULL), GRPC_INVALID_ARGUMENT);
-    assert_int_equal(mappings_record(&caller, "AAAA", NULL, NULL), GRPC_INVALID_ARGUMENT);
-    assert_int_equal(mappings_record(&caller, "", NULL, NULL), GRPC_INVALID_ARGUMENT);
-    assert_int_equal(mappings_record(&foreign, reference, NULL, NULL), GRPC_INVALID_ARGUMENT);
+    assert_int_equal(mappings_record(&caller, text, NULL, NULL), STATUS_INVALID_ARGUMENT);
+    assert_int_equal(mappings_record(&caller, "AAAA", NULL, NULL), STATUS_INVALID_ARGUMENT);
+    assert_int_equal(mappings_record(&caller, "", NULL, NULL), STATUS_INVALID_ARGUMENT);
+    assert_int_equal(mappings_record(&foreign, reference, NULL, NULL), STATUS_INVALID_ARGUMENT);
     start.authorization = world.admin;
     request.layout_fingerprint = layout;
-    assert_int_equal(world_call(&world, &start, &request.base, &examples), GRPC_OK);
+    assert_int_equal(world_call(&world, &start, &request.base, &examples), STATUS_OK);
     assert_int_equal(mappings_record(&caller, examples->exposure_ref, NULL, NULL),
-                     GRPC_INVALID_ARGUMENT);
+                     STATUS_INVALID_ARGUMENT);
     assert_int_equal(mappings_last_seq(&caller), seq);
     world_deinit(&world);
 }
@@ -354,7 +354,7 @@ static Errata__V1__ListMappingsResponse *list(const struct caller *caller,
                                          .authorization = caller->token};
     Errata__V1__ListMappingsResponse *response = NULL;
 
-    assert_int_equal(world_call(caller->world, &start, &request->base, &response), GRPC_OK);
+    assert_int_equal(world_call(caller->world, &start, &request->base, &response), STATUS_OK);
     return response;
 }
 
@@ -383,7 +383,7 @@ static void test_list(void **state)
         (void)snprintf(sku, sizeof(sku), "LONG-long-long-long-long-long-%d", i);
         confirm(&caller, sku, "X");
     }
-    assert_int_equal(mappings_suggest(&caller, &other, 0.5, NULL), GRPC_OK);
+    assert_int_equal(mappings_suggest(&caller, &other, 0.5, NULL), STATUS_OK);
     request.page_size = 7;
     do {
         response = list(&caller, &request);
@@ -496,7 +496,7 @@ static void check_pair(const struct caller *caller, const struct pair_model *pai
     if (pair->status == 0) {
         return;
     }
-    assert_int_equal(mappings_get(caller, pair->id, &mapping), GRPC_OK);
+    assert_int_equal(mappings_get(caller, pair->id, &mapping), STATUS_OK);
     assert_int_equal((int)mapping->status, pair->status);
     assert_true(mapping->confidence == pair->confidence);
     assert_int_equal(mapping->support_count, pair->support_count);
@@ -518,13 +518,13 @@ static void say_something(struct caller *caller, struct model *model, const stru
     caller->created_at_us = draws[0] < 80 ? WORLD_START_US - (draws[0] + 1) * DAY_US : 0;
     at_us = caller->created_at_us != 0 ? caller->created_at_us : clock_wall_us(&world->clock.clock);
     if (draws[1] % 4 == 0) {
-        assert_int_equal(mappings_suggest(caller, named, draws[2] / 256.0, &mapping), GRPC_OK);
+        assert_int_equal(mappings_suggest(caller, named, draws[2] / 256.0, &mapping), STATUS_OK);
         model_suggest(pair, draws[2] / 256.0, at_us);
     } else if (draws[1] % 4 == 1) {
-        assert_int_equal(mappings_reject(caller, named, &judged), GRPC_OK);
+        assert_int_equal(mappings_reject(caller, named, &judged), STATUS_OK);
         model_say(model, sku, &(const struct said){false, internal, at_us});
     } else {
-        assert_int_equal(mappings_confirm(caller, named, NULL, &judged), GRPC_OK);
+        assert_int_equal(mappings_confirm(caller, named, NULL, &judged), STATUS_OK);
         model_say(model, sku, &(const struct said){true, internal, at_us});
     }
     model_settle(model, sku);
@@ -567,7 +567,8 @@ static void test_random(void **state)
                 assert_string_equal(response->lines[i]->internal_sku,
                                     model.confirmed[i] >= 0 ? internals[model.confirmed[i]] : "");
             }
-            assert_int_equal(mappings_record(&caller, response->exposure_ref, NULL, NULL), GRPC_OK);
+            assert_int_equal(mappings_record(&caller, response->exposure_ref, NULL, NULL),
+                             STATUS_OK);
         }
     }
     for (int i = 0; i < SKUS * INTERNALS; i++) {
@@ -607,15 +608,15 @@ static void test_same_beginning(void **state)
             "\u0411\u043e\u043b\u0442 "
             "\u043e\u0446\u0438\u043d\u043a\u043e\u0432\u0430\u043d\u043d\u044b\u0439 %03d",
             i);
-        assert_int_equal(mappings_confirm(&caller, &named, NULL, &judged), GRPC_OK);
+        assert_int_equal(mappings_confirm(&caller, &named, NULL, &judged), STATUS_OK);
     }
-    assert_int_equal(mappings_reject(&caller, &wrong, &judged), GRPC_OK);
-    assert_int_equal(mappings_suggest(&caller, &last, 0.5, NULL), GRPC_OK);
+    assert_int_equal(mappings_reject(&caller, &wrong, &judged), STATUS_OK);
+    assert_int_equal(mappings_suggest(&caller, &last, 0.5, NULL), STATUS_OK);
     response = mappings_match(&caller, &now);
     assert_int_equal(response->lines[0]->match_method, MATCH_SUGGESTED);
     assert_int_equal(response->lines[0]->n_candidates, 1);
     assert_string_equal(response->lines[0]->candidates[0]->internal_sku, "L");
-    assert_int_equal(mappings_confirm(&caller, &last, NULL, &judged), GRPC_OK);
+    assert_int_equal(mappings_confirm(&caller, &last, NULL, &judged), STATUS_OK);
     assert_non_null(strstr(mappings_event(&caller, judged.event_id)->before_json,
                            "\"suggestions\":[{\"internal_sku\":\"L\""));
     then.as_of_seq = mappings_last_seq(&caller);

@@ -27,7 +27,7 @@ static void test_versions(void **state)
     world_init(&world);
     start.authorization = world.admin;
     assert_int_equal(prompts_put(&world, &start, "order", "one {{B}} {{ A }} {{B}}", &template),
-                     GRPC_OK);
+                     STATUS_OK);
     assert_int_equal(template->version, 1);
     assert_int_equal(template->n_tokens, 2);
     assert_string_equal(template->tokens[0], "B");
@@ -40,7 +40,7 @@ static void test_versions(void **state)
     prompts_put_version(&world, world.admin, "offer", "offer", 1);
     prompts_put_version(&world, world.admin, "order", "three", 3);
     assert_int_equal(prompts_put(&world, &start, "order", "one {{B}} {{ A }} {{B}}", &template),
-                     GRPC_OK);
+                     STATUS_OK);
     assert_int_equal(template->version, 1);
     assert_string_equal(prompts_get(&world, world.admin, "order", -1)->text, "three");
     assert_string_equal(prompts_get(&world, world.admin, "order", 2)->text, "two");
@@ -62,7 +62,7 @@ static void test_versions(void **state)
     assert_string_equal(prompts_prepare(&world, world.admin, &request)->prompt, "two");
     request.as_of_seq = 2;
     start = (struct exchange_start){.path = PREPARE, .authorization = world.admin};
-    assert_int_equal(world_call(&world, &start, &request.base, NULL), GRPC_NOT_FOUND);
+    assert_int_equal(world_call(&world, &start, &request.base, NULL), STATUS_NOT_FOUND);
     world_deinit(&world);
 }
 
@@ -82,12 +82,12 @@ static void test_put_refused(void **state)
     for (int i = 0; i < 257; i++) {
         size += (size_t)snprintf(many + size, sizeof(many) - size, "{{n%d}}", i);
     }
-    assert_int_equal(prompts_put(&world, &start, "", "text", NULL), GRPC_INVALID_ARGUMENT);
-    assert_int_equal(prompts_put(&world, &start, " name", "text", NULL), GRPC_INVALID_ARGUMENT);
-    assert_int_equal(prompts_put(&world, &start, "name", "", NULL), GRPC_INVALID_ARGUMENT);
-    assert_int_equal(prompts_put(&world, &start, "name", "\xff", NULL), GRPC_INVALID_ARGUMENT);
-    assert_int_equal(prompts_put(&world, &start, "name", large, NULL), GRPC_INVALID_ARGUMENT);
-    assert_int_equal(prompts_put(&world, &start, "name", many, NULL), GRPC_INVALID_ARGUMENT);
+    assert_int_equal(prompts_put(&world, &start, "", "text", NULL), STATUS_INVALID_ARGUMENT);
+    assert_int_equal(prompts_put(&world, &start, " name", "text", NULL), STATUS_INVALID_ARGUMENT);
+    assert_int_equal(prompts_put(&world, &start, "name", "", NULL), STATUS_INVALID_ARGUMENT);
+    assert_int_equal(prompts_put(&world, &start, "name", "\xff", NULL), STATUS_INVALID_ARGUMENT);
+    assert_int_equal(prompts_put(&world, &start, "name", large, NULL), STATUS_INVALID_ARGUMENT);
+    assert_int_equal(prompts_put(&world, &start, "name", many, NULL), STATUS_INVALID_ARGUMENT);
     large[65536] = '\0';
     prompts_put_version(&world, world.admin, "name", large, 1);
     world_deinit(&world);
@@ -149,7 +149,7 @@ static void list(struct world *world, const char *token, const char *name, int32
     request.page_size = page_size;
     text[0] = '\0';
     do {
-        assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
+        assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
         assert_in_range(response->n_prompt_templates, 0, page_size);
         for (size_t i = 0; i < response->n_prompt_templates; i++) {
             const Errata__V1__PromptTemplate *template = response->prompt_templates[i];
@@ -226,11 +226,11 @@ static void test_viewer(void **state)
     start.authorization = viewer;
     request.key_case = ERRATA__V1__GET_EVENT_REQUEST__KEY_SEQ;
     request.seq = 4;
-    assert_int_equal(world_call(&world, &start, &request.base, &response), GRPC_OK);
+    assert_int_equal(world_call(&world, &start, &request.base, &response), STATUS_OK);
     assert_string_equal(response->event->prompt_template->name, "order");
     assert_string_equal(response->event->prompt_template->text, "");
     start.authorization = world.admin;
-    assert_int_equal(world_call(&world, &start, &request.base, &response), GRPC_OK);
+    assert_int_equal(world_call(&world, &start, &request.base, &response), STATUS_OK);
     assert_string_equal(response->event->prompt_template->text, "secret {{A}}");
     world_deinit(&world);
 }
@@ -254,7 +254,7 @@ static void test_isolation(void **state)
     (void)world_make_org(&world, "stranger", stranger);
     prompts_put_version(&world, owner, "order", "secret", 1);
     start.authorization = owner;
-    assert_int_equal(ingest(&world, &start, "shared", SLICE("%PDF-1.4 one"), &document), GRPC_OK);
+    assert_int_equal(ingest(&world, &start, "shared", SLICE("%PDF-1.4 one"), &document), STATUS_OK);
     (void)prompts_capture(&world, owner, document->layout_fingerprint, "{\"qty\":66}", "");
 
     assert_null(prompts_get(&world, stranger, "order", -1));

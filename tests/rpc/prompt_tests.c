@@ -27,7 +27,7 @@ static void expect_refused(struct world *world, const Errata__V1__PreparePromptR
     const struct exchange_start start = {.path = PREPARE, .authorization = world->admin};
     struct exchange exchange = world_call_whole(world, &start, &request->base);
 
-    assert_int_equal(exchange.code, GRPC_INVALID_ARGUMENT);
+    assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
     assert_true(slice_has(exchange.details, field));
     assert_true(slice_has(exchange.message, words));
 }
@@ -145,7 +145,8 @@ static void test_layout_of_document(void **state)
     (void)state;
     world_init(&world);
     start.authorization = world.admin;
-    assert_int_equal(ingest(&world, &start, "order 7", SLICE("%PDF-1.4 one"), &document), GRPC_OK);
+    assert_int_equal(ingest(&world, &start, "order 7", SLICE("%PDF-1.4 one"), &document),
+                     STATUS_OK);
     (void)prompts_capture(&world, world.admin, document->layout_fingerprint, "{\"qty\":77}", "");
     prompts_set_document(&request, "order 7");
     response = prompts_prepare(&world, world.admin, &request);
@@ -355,15 +356,16 @@ static void test_cited(void **state)
     (void)prompts_capture(&world, world.admin, "layout", "{\"qty\":5}", "");
     prompts_set_layout(&request, "layout");
     response = prompts_prepare(&world, world.admin, &request);
-    assert_int_equal(cite(&world, stranger, response->exposure_ref).code, GRPC_INVALID_ARGUMENT);
+    assert_int_equal(cite(&world, stranger, response->exposure_ref).code, STATUS_INVALID_ARGUMENT);
     response->exposure_ref[20] ^= 1;
-    assert_int_equal(cite(&world, world.admin, response->exposure_ref).code, GRPC_INVALID_ARGUMENT);
+    assert_int_equal(cite(&world, world.admin, response->exposure_ref).code,
+                     STATUS_INVALID_ARGUMENT);
     response->exposure_ref[20] ^= 1;
-    assert_int_equal(cite(&world, world.admin, response->exposure_ref).code, GRPC_OK);
+    assert_int_equal(cite(&world, world.admin, response->exposure_ref).code, STATUS_OK);
 
     get_event.key_case = ERRATA__V1__GET_EVENT_REQUEST__KEY_SEQ;
     get_event.seq = 6; /* behind the organisation, its token, two templates, a correction */
-    assert_int_equal(world_call(&world, &start, &get_event.base, &event), GRPC_OK);
+    assert_int_equal(world_call(&world, &start, &get_event.base, &event), STATUS_OK);
     assert_int_equal(event->event->exposure_recorded->exposure_kind, EXPOSURE_KIND_PROMPT);
     assert_int_equal(event->event->exposure_recorded->n_artifacts, 2);
     assert_int_equal(event->event->exposure_recorded->artifacts[0]->seq, 4);
@@ -372,7 +374,7 @@ static void test_cited(void **state)
     digest = sha256(slice_text(response->prompt));
     assert_memory_equal(event->event->exposure_recorded->text_hash.data, digest.bytes, 16);
     get_event.seq = 7;
-    assert_int_equal(world_call(&world, &start, &get_event.base, &event), GRPC_OK);
+    assert_int_equal(world_call(&world, &start, &get_event.base, &event), STATUS_OK);
     recorded = event->event->extraction_recorded;
     assert_int_equal(extraction_recorded_internal_view_read(
                          slice_of(recorded->internal.data, recorded->internal.len), &internal),

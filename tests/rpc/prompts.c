@@ -10,21 +10,21 @@
 
 #include <cmocka.h>
 
-enum grpc_code prompts_put(struct world *world, const struct exchange_start *start,
-                           const char *name, const char *text,
-                           Errata__V1__PromptTemplate **ret_template)
+enum status_code prompts_put(struct world *world, const struct exchange_start *start,
+                             const char *name, const char *text,
+                             Errata__V1__PromptTemplate **ret_template)
 {
     Errata__V1__PromptTemplate template = ERRATA__V1__PROMPT_TEMPLATE__INIT;
     Errata__V1__PutPromptTemplateRequest request = ERRATA__V1__PUT_PROMPT_TEMPLATE_REQUEST__INIT;
     Errata__V1__PutPromptTemplateResponse *response = NULL;
-    enum grpc_code code = GRPC_OK;
+    enum status_code code = STATUS_OK;
 
     template.name = text_of(name);
     template.text = text_of(text);
     template.comment = text_of("why");
     request.prompt_template = &template;
     code = world_call(world, start, &request.base, &response);
-    if (code == GRPC_OK && ret_template != NULL) {
+    if (code == STATUS_OK && ret_template != NULL) {
         *ret_template = response->prompt_template;
     }
     return code;
@@ -36,7 +36,7 @@ void prompts_put_version(struct world *world, const char *token, const char *nam
     const struct exchange_start start = {.path = PUT, .authorization = token};
     Errata__V1__PromptTemplate *template = NULL;
 
-    assert_int_equal(prompts_put(world, &start, name, text, &template), GRPC_OK);
+    assert_int_equal(prompts_put(world, &start, name, text, &template), STATUS_OK);
     assert_int_equal(template->version, version);
 }
 
@@ -46,7 +46,7 @@ Errata__V1__PromptTemplate *prompts_get(struct world *world, const char *token, 
     Errata__V1__GetPromptTemplateRequest request = ERRATA__V1__GET_PROMPT_TEMPLATE_REQUEST__INIT;
     Errata__V1__GetPromptTemplateResponse *response = NULL;
     const struct exchange_start start = {.path = GET, .authorization = token};
-    enum grpc_code code = GRPC_OK;
+    enum status_code code = STATUS_OK;
 
     request.name = text_of(name);
     if (version >= 0) {
@@ -54,10 +54,10 @@ Errata__V1__PromptTemplate *prompts_get(struct world *world, const char *token, 
         request.version = (uint32_t)version;
     }
     code = world_call(world, &start, &request.base, &response);
-    if (code == GRPC_NOT_FOUND) {
+    if (code == STATUS_NOT_FOUND) {
         return NULL;
     }
-    assert_int_equal(code, GRPC_OK);
+    assert_int_equal(code, STATUS_OK);
     return response->prompt_template;
 }
 
@@ -120,7 +120,7 @@ Errata__V1__PreparePromptResponse *prompts_prepare(struct world *world, const ch
     const struct exchange_start start = {.path = PREPARE, .authorization = token};
     Errata__V1__PreparePromptResponse *response = NULL;
 
-    assert_int_equal(world_call(world, &start, &request->base, &response), GRPC_OK);
+    assert_int_equal(world_call(world, &start, &request->base, &response), STATUS_OK);
     return response;
 }
 
@@ -144,6 +144,6 @@ Errata__V1__FeedbackEvent *prompts_capture(struct world *world, const char *toke
     event.meta_json = text_of(meta);
     request.event = &event;
     clock_manual_advance(&world->clock, 1000000);
-    assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
+    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
     return response->event;
 }

@@ -27,9 +27,9 @@ static inline bool stands_in(const char *text, const char *part)
 }
 
 /* Puts a version; the answer where it is OK and wanted. */
-enum grpc_code prompts_put(struct world *world, const struct exchange_start *start,
-                           const char *name, const char *text,
-                           Errata__V1__PromptTemplate **ret_template);
+enum status_code prompts_put(struct world *world, const struct exchange_start *start,
+                             const char *name, const char *text,
+                             Errata__V1__PromptTemplate **ret_template);
 /* Puts one, and expects it to become this version. */
 void prompts_put_version(struct world *world, const char *token, const char *name, const char *text,
                          uint32_t version);

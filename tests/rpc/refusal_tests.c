@@ -60,7 +60,7 @@ static size_t count_text(const char *text, const char *part)
     return count;
 }
 
-static void list(struct world *world, const char *token, enum grpc_code code)
+static void list(struct world *world, const char *token, enum status_code code)
 {
     Errata__V1__ListEventsRequest request = ERRATA__V1__LIST_EVENTS_REQUEST__INIT;
     const struct exchange_start start = {.path = LIST, .authorization = token};
@@ -85,10 +85,10 @@ static void test_refused_tokens(void **state)
     world_key_id_of(world.admin, key_id);
     listener_begin(&listener);
     for (size_t i = 0; i < 100; i++) {
-        list(&world, wrong, GRPC_UNAUTHENTICATED);
+        list(&world, wrong, STATUS_UNAUTHENTICATED);
     }
     clock_manual_advance(&world.clock, 9 * SECOND_US);
-    list(&world, wrong, GRPC_UNAUTHENTICATED);
+    list(&world, wrong, STATUS_UNAUTHENTICATED);
     text = listener_end(&listener);
     assert_int_equal(count_text(text, "token refused"), 1);
     assert_non_null(strstr(text, "wrong secret"));
@@ -97,7 +97,7 @@ static void test_refused_tokens(void **state)
     assert_null(strstr(text, world.admin + 24));
     listener_begin(&listener);
     clock_manual_advance(&world.clock, SECOND_US);
-    list(&world, wrong, GRPC_UNAUTHENTICATED);
+    list(&world, wrong, STATUS_UNAUTHENTICATED);
     text = listener_end(&listener);
     assert_int_equal(count_text(text, "token refused"), 1);
     assert_non_null(strstr(text, "101"));
@@ -113,7 +113,7 @@ static void expect_reason(struct world *world, const char *token, const char *re
 
     clock_manual_advance(&world->clock, 10 * SECOND_US);
     listener_begin(&listener);
-    list(world, token, GRPC_UNAUTHENTICATED);
+    list(world, token, STATUS_UNAUTHENTICATED);
     assert_non_null(strstr(listener_end(&listener), reason));
 }
 
@@ -137,7 +137,7 @@ static void test_reasons(void **state)
     world_make_token(&world, world.admin, ROLE_VIEWER, token);
     world_key_id_of(token, key_id);
     revoke.key_id = key_id;
-    assert_int_equal(world_call(&world, &start, &revoke.base, NULL), GRPC_OK);
+    assert_int_equal(world_call(&world, &start, &revoke.base, NULL), STATUS_OK);
     expect_reason(&world, token, "revoked");
     world_make_ending_token(&world, world.admin, clock_wall_us(&world.clock.clock) + SECOND_US,
                             token);
@@ -161,7 +161,7 @@ static void test_busy(void **state)
     world.pool_is_full = true;
     listener_begin(&listener);
     for (size_t i = 0; i < 20; i++) {
-        assert_int_equal(world_call(&world, &start, &request.base, NULL), GRPC_UNAVAILABLE);
+        assert_int_equal(world_call(&world, &start, &request.base, NULL), STATUS_UNAVAILABLE);
     }
     text = listener_end(&listener);
     assert_int_equal(count_text(text, "too much to do"), 1);

@@ -15,8 +15,8 @@
 /* The most bytes of a text, by the contract. */
 #define TEXT_BYTES_MAX ((size_t)1 << 20)
 
-static enum grpc_code sanitize(struct world *world, int profile, const char *text,
-                               Errata__V1__SanitizeResponse **ret_response)
+static enum status_code sanitize(struct world *world, int profile, const char *text,
+                                 Errata__V1__SanitizeResponse **ret_response)
 {
     Errata__V1__SanitizeRequest request = ERRATA__V1__SANITIZE_REQUEST__INIT;
     const struct exchange_start start = {.path = "errata.v1.TextService/Sanitize",
@@ -40,7 +40,7 @@ static void test_profiles(void **state)
     for (int profile = 1; profile <= 3; profile++) {
         bool example = profile == ERRATA__V1__SANITIZE_PROFILE__SANITIZE_PROFILE_EXAMPLE;
 
-        assert_int_equal(sanitize(&world, profile, text, &response), GRPC_OK);
+        assert_int_equal(sanitize(&world, profile, text, &response), STATUS_OK);
         assert_string_equal(response->text, example ? "\xef\xbc\xa1 ```x``` " : "A x ");
         assert_true(response->changed);
         assert_false(response->failed);
@@ -48,7 +48,7 @@ static void test_profiles(void **state)
                                   "Gr\xc3\xb6\xc3\x9f"
                                   "e: 5 mm",
                                   &response),
-                         GRPC_OK);
+                         STATUS_OK);
         assert_string_equal(response->text, "Gr\xc3\xb6\xc3\x9f"
                                             "e: 5 mm");
         assert_false(response->changed);
@@ -76,11 +76,11 @@ static void test_fallbacks(void **state)
         memcpy(text + 400 + i * 4, "tem>", 4);
     }
     for (int round = 0; round < 2; round++) {
-        assert_int_equal(world_call(&world, &start, &request.base, &info), GRPC_OK);
+        assert_int_equal(world_call(&world, &start, &request.base, &info), STATUS_OK);
         assert_string_equal(info->counters[0]->name, "sanitiser_fallbacks");
         counted[round] = info->counters[0]->value;
         for (int profile = 1; round == 0 && profile <= 3; profile++) {
-            assert_int_equal(sanitize(&world, profile, text, &response), GRPC_OK);
+            assert_int_equal(sanitize(&world, profile, text, &response), STATUS_OK);
             assert_string_equal(response->text, "");
             assert_true(response->changed);
             assert_true(response->failed);
@@ -103,9 +103,9 @@ static void test_refused(void **state)
     assert_non_null(text);
     memset(text, 'a', TEXT_BYTES_MAX + 1);
     text[TEXT_BYTES_MAX + 1] = '\0';
-    assert_int_equal(sanitize(&world, 0, "a", &response), GRPC_INVALID_ARGUMENT);
-    assert_int_equal(sanitize(&world, 9, "a", &response), GRPC_INVALID_ARGUMENT);
-    assert_int_equal(sanitize(&world, 1, text, &response), GRPC_INVALID_ARGUMENT);
+    assert_int_equal(sanitize(&world, 0, "a", &response), STATUS_INVALID_ARGUMENT);
+    assert_int_equal(sanitize(&world, 9, "a", &response), STATUS_INVALID_ARGUMENT);
+    assert_int_equal(sanitize(&world, 1, text, &response), STATUS_INVALID_ARGUMENT);
     world_deinit(&world);
 }
 
@@ -123,11 +123,11 @@ static void test_largest(void **state)
     memset(text, 'a', TEXT_BYTES_MAX);
     text[TEXT_BYTES_MAX] = '\0';
     text[100] = '\t';
-    assert_int_equal(sanitize(&world, 1, text, &response), GRPC_OK);
+    assert_int_equal(sanitize(&world, 1, text, &response), STATUS_OK);
     assert_int_equal(strlen(response->text), 500);
-    assert_int_equal(sanitize(&world, 2, text, &response), GRPC_OK);
+    assert_int_equal(sanitize(&world, 2, text, &response), STATUS_OK);
     assert_int_equal(strlen(response->text), 500);
-    assert_int_equal(sanitize(&world, 3, text, &response), GRPC_OK);
+    assert_int_equal(sanitize(&world, 3, text, &response), STATUS_OK);
     assert_int_equal(strlen(response->text), TEXT_BYTES_MAX);
     assert_int_equal(response->text[100], ' ');
     world_deinit(&world);
@@ -187,11 +187,11 @@ static void test_turns(void **state)
     world_run(&world);
     for (size_t i = 0; i < 5; i++) {
         assert_true(long_texts[i].ended);
-        assert_int_equal(long_texts[i].code, GRPC_OK);
+        assert_int_equal(long_texts[i].code, STATUS_OK);
         exchange_close(&long_texts[i]);
     }
     for (size_t i = 0; i < 2; i++) {
-        assert_int_equal(others[i].code, GRPC_OK);
+        assert_int_equal(others[i].code, STATUS_OK);
         exchange_close(&others[i]);
     }
     world_deinit(&world);

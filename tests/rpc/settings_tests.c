@@ -52,7 +52,7 @@ static void expect(struct world *world, const char *token, const char *org_id,
     const struct exchange_start start = {.path = GET, .authorization = token};
 
     request.org_id = (char *)(uintptr_t)org_id;
-    assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
+    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
     assert_int_not_equal(response->settings->_holdout_percent_case, 0);
     assert_int_not_equal(response->settings->_match_mode_case, 0);
     assert_int_equal(response->settings->holdout_percent, expected.holdout_percent);
@@ -69,12 +69,12 @@ static void test_members(void **state)
     world_init(&world);
     start.authorization = world.admin;
     expect(&world, world.admin, "", (struct change){0, MATCH_MODE_EXACT});
-    assert_int_equal(update(&world, &start, "", (struct change){25, -1}).code, GRPC_OK);
+    assert_int_equal(update(&world, &start, "", (struct change){25, -1}).code, STATUS_OK);
     expect(&world, world.admin, "", (struct change){25, MATCH_MODE_EXACT});
     assert_int_equal(update(&world, &start, "", (struct change){-1, MATCH_MODE_FILL}).code,
-                     GRPC_OK);
+                     STATUS_OK);
     expect(&world, world.admin, "", (struct change){25, MATCH_MODE_FILL});
-    assert_int_equal(update(&world, &start, "", (struct change){0, -1}).code, GRPC_OK);
+    assert_int_equal(update(&world, &start, "", (struct change){0, -1}).code, STATUS_OK);
     expect(&world, world.admin, "", (struct change){0, MATCH_MODE_FILL});
     world_deinit(&world);
 }
@@ -90,16 +90,16 @@ static void test_refused(void **state)
     world_init(&world);
     start.authorization = world.admin;
     exchange = update(&world, &start, "", (struct change){-1, -1});
-    assert_int_equal(exchange.code, GRPC_INVALID_ARGUMENT);
+    assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
     assert_true(slice_has(exchange.message, "holdout_percent and match_mode"));
     exchange = update(&world, &start, "", (struct change){101, -1});
-    assert_int_equal(exchange.code, GRPC_INVALID_ARGUMENT);
+    assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
     assert_true(slice_has(exchange.details, "settings.holdout_percent"));
     exchange = update(&world, &start, "", (struct change){-1, MATCH_MODE_UNSPECIFIED});
-    assert_int_equal(exchange.code, GRPC_INVALID_ARGUMENT);
+    assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
     assert_true(slice_has(exchange.details, "settings.match_mode"));
     exchange = update(&world, &start, "", (struct change){50, 77});
-    assert_int_equal(exchange.code, GRPC_INVALID_ARGUMENT);
+    assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
     assert_true(slice_has(exchange.details, "settings.match_mode"));
     expect(&world, world.admin, "", (struct change){0, MATCH_MODE_EXACT});
     world_deinit(&world);
@@ -127,16 +127,16 @@ static void test_whose(void **state)
     start.authorization = stranger;
     foreign = update(&world, &start, org, (struct change){10, -1});
     unknown = update(&world, &start, made_up, (struct change){10, -1});
-    assert_int_equal(foreign.code, GRPC_NOT_FOUND);
-    assert_int_equal(unknown.code, GRPC_NOT_FOUND);
+    assert_int_equal(foreign.code, STATUS_NOT_FOUND);
+    assert_int_equal(unknown.code, STATUS_NOT_FOUND);
     assert_int_equal(foreign.message.size, unknown.message.size); /* but for the id in it */
     start.authorization = viewer;
     assert_int_equal(update(&world, &start, "", (struct change){10, -1}).code,
-                     GRPC_PERMISSION_DENIED);
+                     STATUS_PERMISSION_DENIED);
     expect(&world, owner, "", (struct change){0, MATCH_MODE_EXACT});
 
     start.authorization = world.admin;
-    assert_int_equal(update(&world, &start, org, (struct change){10, -1}).code, GRPC_OK);
+    assert_int_equal(update(&world, &start, org, (struct change){10, -1}).code, STATUS_OK);
     expect(&world, world.admin, org, (struct change){10, MATCH_MODE_EXACT});
     expect(&world, owner, org, (struct change){10, MATCH_MODE_EXACT});
     expect(&world, stranger, "", (struct change){0, MATCH_MODE_EXACT});
@@ -161,19 +161,19 @@ static void test_repeat(void **state)
         ERRATA__V1__ORGANIZATION_SETTINGS___HOLDOUT_PERCENT_HOLDOUT_PERCENT;
     settings.holdout_percent = 30;
     request.settings = &settings;
-    assert_int_equal(world_call(&world, &start, &request.base, &response), GRPC_OK);
+    assert_int_equal(world_call(&world, &start, &request.base, &response), STATUS_OK);
     assert_int_equal(response->settings->holdout_percent, 30);
     assert_int_equal(response->settings->match_mode, MATCH_MODE_EXACT);
     start.idempotency_key = NULL;
     assert_int_equal(update(&world, &start, "", (struct change){40, MATCH_MODE_GUARDED}).code,
-                     GRPC_OK);
+                     STATUS_OK);
     start.idempotency_key = "again";
-    assert_int_equal(world_call(&world, &start, &request.base, &response), GRPC_OK);
+    assert_int_equal(world_call(&world, &start, &request.base, &response), STATUS_OK);
     assert_int_equal(response->settings->holdout_percent, 30);
     assert_int_equal(response->settings->match_mode, MATCH_MODE_EXACT);
     expect(&world, world.admin, "", (struct change){40, MATCH_MODE_GUARDED});
     settings.holdout_percent = 31;
-    assert_int_equal(world_call(&world, &start, &request.base, NULL), GRPC_ALREADY_EXISTS);
+    assert_int_equal(world_call(&world, &start, &request.base, NULL), STATUS_ALREADY_EXISTS);
     world_deinit(&world);
 }
 

@@ -171,10 +171,10 @@ static void ingest_one(struct world *world, const char *token, int i)
 
     world->documents.answer.tables.table_count = (uint32_t)i % 5;
     world->documents.answer.cut = i % 7 == 0 ? PDF_CUT_PATHS : PDF_CUT_NONE;
-    assert_int_equal(ingest(world, &start, id, slice_of(id, (size_t)size), NULL), GRPC_OK);
+    assert_int_equal(ingest(world, &start, id, slice_of(id, (size_t)size), NULL), STATUS_OK);
     world->documents.answer.cut = PDF_CUT_NONE;
     if (i % 9 == 0) {
-        assert_int_equal(ingest(world, &start, id, slice_of(id, (size_t)size), NULL), GRPC_OK);
+        assert_int_equal(ingest(world, &start, id, slice_of(id, (size_t)size), NULL), STATUS_OK);
     }
 }
 

@@ -49,7 +49,7 @@ static void test_every_error(void **state)
 
         arena_init(&arena, 1u << 20);
         status = status_of(&arena, err, NULL);
-        assert_true(status.code > GRPC_OK && status.code <= GRPC_UNAUTHENTICATED);
+        assert_true(status.code > STATUS_OK && status.code <= STATUS_UNAUTHENTICATED);
         assert_true(status.message.size > 0);
         details = decode(status.details);
         assert_int_equal(details->code, status.code);
@@ -104,7 +104,7 @@ static void test_all_bad_fields(void **state)
     event.layout_fingerprint = layout;
     request.event = &event;
     exchange = world_call_whole(&world, &start, &request.base);
-    assert_int_equal(exchange.code, GRPC_INVALID_ARGUMENT);
+    assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
     status = decode(exchange.details);
     any = find_detail(status, "type.googleapis.com/google.rpc.BadRequest");
     assert_non_null(any);
@@ -196,7 +196,7 @@ static void test_bytes_that_do_not_decode(void **state)
     static const uint8_t not_utf8[] = {0x0a, 0x02, 0xff, 0xfe};
     const struct slice bodies[] = {slice_of(cut, sizeof(cut)),
                                    slice_of(not_utf8, sizeof(not_utf8))};
-    const enum grpc_code codes[] = {GRPC_INTERNAL, GRPC_INVALID_ARGUMENT};
+    const enum status_code codes[] = {STATUS_INTERNAL, STATUS_INVALID_ARGUMENT};
     struct world world;
     struct exchange exchange;
     struct exchange_start start = {.path = "errata.v1.PromptService/GetExamples"};

@@ -113,7 +113,7 @@ static void test_watch_shows(void **state)
     exchange_close(&exchange);
     kinds[0] = (Errata__V1__EventKind)99;
     exchange = world_call_whole(&world, &start, &request.base);
-    assert_int_equal(exchange.code, GRPC_INVALID_ARGUMENT);
+    assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
     world_deinit(&world);
 }
 
@@ -212,9 +212,9 @@ static void test_watch_ends(void **state)
     world_key_id_of(viewer, key_id);
     revoke.key_id = key_id;
     start.path = "errata.v1.AdminService/RevokeToken";
-    assert_int_equal(world_call(&world, &start, &revoke.base, NULL), GRPC_OK);
+    assert_int_equal(world_call(&world, &start, &revoke.base, NULL), STATUS_OK);
     assert_true(revoked.ended);
-    assert_int_equal(revoked.code, GRPC_UNAUTHENTICATED);
+    assert_int_equal(revoked.code, STATUS_UNAUTHENTICATED);
     assert_null(read_event(&revoked));
     exchange_close(&revoked);
     assert_false(drained.ended);
@@ -222,12 +222,12 @@ static void test_watch_ends(void **state)
     pipeline_drain(world.pipeline);
     world_run(&world);
     assert_true(drained.ended);
-    assert_int_equal(drained.code, GRPC_UNAVAILABLE);
+    assert_int_equal(drained.code, STATUS_UNAVAILABLE);
     exchange_close(&drained);
     start = watch_start(world.admin);
     exchange_open(&drained, &world, &start);
     assert_true(drained.ended);
-    assert_int_equal(drained.code, GRPC_UNAVAILABLE);
+    assert_int_equal(drained.code, STATUS_UNAVAILABLE);
     exchange_close(&drained);
     world_deinit(&world);
 }
@@ -261,7 +261,7 @@ static void test_watch_expires(void **state)
     pipeline_end_expired(world.pipeline);
     world_run(&world);
     assert_true(ending.ended);
-    assert_int_equal(ending.code, GRPC_UNAUTHENTICATED);
+    assert_int_equal(ending.code, STATUS_UNAUTHENTICATED);
     assert_false(lasting.ended);
     exchange_close(&ending);
     exchange_close(&lasting);
@@ -296,13 +296,13 @@ static void test_health_parts(void **state)
         request.service = (char *)(uintptr_t)names[i];
         exchange_open(&exchange, &world, &start);
         exchange_send(&exchange, &request.base);
-        assert_int_equal(exchange.code, GRPC_OK);
+        assert_int_equal(exchange.code, STATUS_OK);
         assert_int_equal(next_health(&exchange), i < 3 ? HEALTH_SERVING : HEALTH_NOT_SERVING);
         exchange_close(&exchange);
     }
     request.service = (char *)(uintptr_t) "errata.fax";
     exchange = world_call_whole(&world, &start, &request.base);
-    assert_int_equal(exchange.code, GRPC_NOT_FOUND);
+    assert_int_equal(exchange.code, STATUS_NOT_FOUND);
     assert_true(slice_has(exchange.message, "errata.clock"));
     world_deinit(&world);
 }
@@ -377,7 +377,7 @@ static void expect_reflection(const char *path)
     request.file_containing_symbol = missing;
     exchange_send_part(&exchange, &request.base);
     response = exchange_read(&exchange, descriptor);
-    assert_int_equal(response->error_response->error_code, GRPC_NOT_FOUND);
+    assert_int_equal(response->error_response->error_code, STATUS_NOT_FOUND);
     request.message_request_case =
         GRPC__REFLECTION__V1__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_FILE_BY_FILENAME;
     request.file_by_filename = file;
@@ -389,11 +389,11 @@ static void expect_reflection(const char *path)
     request.host = empty;
     exchange_send_part(&exchange, &request.base);
     response = exchange_read(&exchange, descriptor);
-    assert_int_equal(response->error_response->error_code, GRPC_NOT_FOUND);
+    assert_int_equal(response->error_response->error_code, STATUS_NOT_FOUND);
     assert_false(exchange.ended);
     call_deliver_end(exchange.core);
     assert_true(exchange.ended);
-    assert_int_equal(exchange.code, GRPC_OK);
+    assert_int_equal(exchange.code, STATUS_OK);
     exchange_close(&exchange);
     world_deinit(&world);
 }
@@ -423,7 +423,7 @@ static void test_large_request(void **state)
     exchange_open(&exchange, &world, &start);
     exchange_send_bytes(&exchange, slice_of(bytes, sizeof(bytes)));
     assert_true(exchange.ended);
-    assert_int_equal(exchange.code, GRPC_RESOURCE_EXHAUSTED);
+    assert_int_equal(exchange.code, STATUS_RESOURCE_EXHAUSTED);
     exchange_close(&exchange);
     world_deinit(&world);
 }

@@ -69,7 +69,7 @@ static void test_read_own_write(void **state)
     assert_int_equal(count_examples(&world, world.admin), 1);
     writer_complete(world.writer);
     assert_true(exchange.ended);
-    assert_int_equal(exchange.code, GRPC_OK);
+    assert_int_equal(exchange.code, STATUS_OK);
     exchange_close(&exchange);
     world_deinit(&world);
 }

@@ -122,7 +122,7 @@ static void test_progress_and_report(void **state)
     assert_int_equal(response->report->rows, 9);
     assert_string_equal(response->report->damage, "");
     assert_true(exchange.ended);
-    assert_int_equal(exchange.code, GRPC_OK);
+    assert_int_equal(exchange.code, STATUS_OK);
     assert_int_equal(fake.cancels, 1);
     exchange_close(&exchange);
     world_deinit(&world);
@@ -194,11 +194,11 @@ static void test_refused(void **state)
     init(&world, &fake);
     (void)world_make_org(&world, "second", admin);
     begin(&exchange, &world, admin);
-    assert_int_equal(exchange.code, GRPC_PERMISSION_DENIED);
+    assert_int_equal(exchange.code, STATUS_PERMISSION_DENIED);
     exchange_close(&exchange);
     fake.start_result = ERR_PRECONDITION;
     begin(&exchange, &world, world.admin);
-    assert_int_equal(exchange.code, GRPC_FAILED_PRECONDITION);
+    assert_int_equal(exchange.code, STATUS_FAILED_PRECONDITION);
     assert_true(slice_has(exchange.message, "not now"));
     exchange_close(&exchange);
     assert_int_equal(fake.starts + fake.cancels, 0);
@@ -208,12 +208,12 @@ static void test_refused(void **state)
     fake.state.err = ERR_DISK_FULL;
     tell(&world, &fake);
     assert_true(exchange.ended);
-    assert_int_equal(exchange.code, GRPC_RESOURCE_EXHAUSTED);
+    assert_int_equal(exchange.code, STATUS_RESOURCE_EXHAUSTED);
     assert_int_equal(fake.cancels, 1);
     exchange_close(&exchange);
     world.pipeline->config.verify = NULL;
     begin(&exchange, &world, world.admin);
-    assert_int_equal(exchange.code, GRPC_UNIMPLEMENTED);
+    assert_int_equal(exchange.code, STATUS_UNIMPLEMENTED);
     exchange_close(&exchange);
     world_deinit(&world);
 }
@@ -235,7 +235,7 @@ static void test_cancelled(void **state)
     pipeline_drain(world.pipeline);
     world_run(&world);
     assert_true(exchange.ended);
-    assert_int_equal(exchange.code, GRPC_UNAVAILABLE);
+    assert_int_equal(exchange.code, STATUS_UNAVAILABLE);
     assert_int_equal(fake.cancels, 2);
     exchange_close(&exchange);
     world_deinit(&world);

@@ -494,8 +494,8 @@ const ProtobufCMessageDescriptor *world_reply_of(const struct method_info *metho
     return NULL;
 }
 
-enum grpc_code world_call(struct world *world, const struct exchange_start *start,
-                          const ProtobufCMessage *request, void *ret_reply)
+enum status_code world_call(struct world *world, const struct exchange_start *start,
+                            const ProtobufCMessage *request, void *ret_reply)
 {
     struct exchange exchange;
 
@@ -503,7 +503,7 @@ enum grpc_code world_call(struct world *world, const struct exchange_start *star
     exchange_send(&exchange, request);
     world_run(world);
     assert_true(exchange.ended);
-    if (exchange.code == GRPC_OK && ret_reply != NULL) {
+    if (exchange.code == STATUS_OK && ret_reply != NULL) {
         *(void **)ret_reply = exchange_read(&exchange, world_reply_of(exchange.core->call.method));
         assert_non_null(*(void **)ret_reply);
     }
@@ -533,14 +533,14 @@ const char *world_make_org(struct world *world, const char *name, char admin[WOR
     clock_manual_advance(&world->clock, 1000);
     organization.name = (char *)(uintptr_t)name;
     request.organization = &organization;
-    assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
+    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
     ASSERT(response != NULL);
     assert_true(arena_copy(&world->arena, slice_text(response->organization->id), &id));
     token.role = (Errata__V1__Role)ROLE_ADMIN;
     token_request.org_id = (char *)(uintptr_t)id.data;
     token_request.token = &token;
     start.path = "errata.v1.AdminService/CreateToken";
-    assert_int_equal(world_call(world, &start, &token_request.base, &token_response), GRPC_OK);
+    assert_int_equal(world_call(world, &start, &token_request.base, &token_response), STATUS_OK);
     ASSERT(token_response != NULL);
     keep_secret(token_response, admin);
     return (const char *)id.data;
@@ -560,7 +560,7 @@ void world_make_ending_token(struct world *world, const char *by, int64_t expire
     wanted.role = (Errata__V1__Role)ROLE_VIEWER;
     wanted.expires_at = &end;
     request.token = &wanted;
-    assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
+    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
     ASSERT(response != NULL);
     keep_secret(response, token);
 }
@@ -581,7 +581,7 @@ void world_make_token(struct world *world, const char *by, enum role role,
         wanted.user_id = user;
     }
     request.token = &wanted;
-    assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
+    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
     ASSERT(response != NULL);
     keep_secret(response, token);
 }
@@ -607,7 +607,7 @@ Errata__V1__FeedbackEvent *world_capture(struct world *world, const char *token,
     event.before_json = before;
     event.after_json = after;
     request.event = &event;
-    assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
+    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
     ASSERT(response != NULL);
     return response->event;
 }

@@ -77,7 +77,7 @@ struct exchange {
     struct world *world;
     struct call_core *core; /* NULL once the protocol has let go */
     bool ended;
-    enum grpc_code code;
+    enum status_code code;
     struct slice message;
     struct slice details;
     size_t read_bytes; /* of the replies that were taken out */
@@ -112,8 +112,8 @@ bool exchange_read_bytes(struct exchange *exchange, struct slice *ret_reply);
 void exchange_close(struct exchange *exchange);
 
 /* A whole unary call: the code, and the reply where it is OK and wanted (`ret_reply` may be NULL). */
-enum grpc_code world_call(struct world *world, const struct exchange_start *start,
-                          const ProtobufCMessage *request, void *ret_reply);
+enum status_code world_call(struct world *world, const struct exchange_start *start,
+                            const ProtobufCMessage *request, void *ret_reply);
 /* The same, for what the status said. */
 struct exchange world_call_whole(struct world *world, const struct exchange_start *start,
                                  const ProtobufCMessage *request);

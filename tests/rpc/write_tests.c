@@ -24,7 +24,7 @@ static uint64_t last_seq(struct world *world)
                                          .authorization = world->admin};
 
     request.page_size = 1;
-    assert_int_equal(world_call(world, &start, &request.base, &response), GRPC_OK);
+    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
     assert_int_equal(response->n_events, 1);
     return response->events[0]->seq;
 }
@@ -121,12 +121,12 @@ static void test_idempotency(void **state)
     capture_init(&other, "other", 10);
     start = capture_start(world.admin, "key 1");
     exchange = world_call_whole(&world, &start, &other.request.base);
-    assert_int_equal(exchange.code, GRPC_ALREADY_EXISTS);
+    assert_int_equal(exchange.code, STATUS_ALREADY_EXISTS);
     assert_true(slice_has(exchange.message, "idempotency key"));
     assert_int_equal(last_seq(&world), seq);
 
     start = capture_start(operator, "key 1"); /* another token: another key */
-    assert_int_equal(world_call(&world, &start, &other.request.base, NULL), GRPC_OK);
+    assert_int_equal(world_call(&world, &start, &other.request.base, NULL), STATUS_OK);
     assert_int_equal(last_seq(&world), seq + 1);
     clock_manual_advance(&world.clock, INT64_C(25) * 3600 * 1000000);
     repeat = world_capture(&world, world.admin, "key 1", "layout");
@@ -151,7 +151,7 @@ static void test_bad_keys(void **state)
         struct exchange exchange =
             world_call_whole(&scene.world, &start, &scene.capture.request.base);
 
-        assert_int_equal(exchange.code, GRPC_INVALID_ARGUMENT);
+        assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
         assert_true(slice_has(exchange.message, "1 to 128 printable ASCII"));
     }
     long_key[128] = '\0';
@@ -159,7 +159,7 @@ static void test_bad_keys(void **state)
         struct exchange_start start = capture_start(scene.world.admin, long_key);
 
         assert_int_equal(world_call(&scene.world, &start, &scene.capture.request.base, NULL),
-                         GRPC_OK);
+                         STATUS_OK);
     }
     scene_end(&scene, 1);
 }
@@ -181,7 +181,7 @@ static void test_deadline(void **state)
     clock_manual_advance(&scene.world.clock, 200000);
     call_server_tick(scene.world.calls, clock_monotonic_us(scene.world.ctx.clock));
     assert_true(exchange.ended);
-    assert_int_equal(exchange.code, GRPC_DEADLINE_EXCEEDED);
+    assert_int_equal(exchange.code, STATUS_DEADLINE_EXCEEDED);
     assert_true(slice_has(exchange.message, "may have been stored"));
     exchange_close(&exchange);
     assert_int_equal(pipeline_live_count(scene.world.pipeline), 1); /* the writer still has it */
@@ -208,7 +208,7 @@ static void test_cancel_while_queued(void **state)
     exchange_close(&gone);
     world_run(&scene.world);
     assert_true(stays.ended);
-    assert_int_equal(stays.code, GRPC_OK);
+    assert_int_equal(stays.code, STATUS_OK);
     exchange_close(&stays);
     scene_end(&scene, 1);
 }
@@ -243,12 +243,12 @@ static void test_refused_for_what_was_not_stored(void **state)
     fault_point_set_driver(&driver);
     world_run(&scene.world);
     fault_point_set_driver(NULL);
-    assert_int_not_equal(first.code, GRPC_OK);
+    assert_int_not_equal(first.code, STATUS_OK);
     assert_int_equal(second.code, first.code);
     assert_false(slice_has(second.message, "idempotency key"));
     exchange_close(&first);
     exchange_close(&second);
-    assert_int_equal(world_call(&scene.world, &start, &other.request.base, NULL), GRPC_OK);
+    assert_int_equal(world_call(&scene.world, &start, &other.request.base, NULL), STATUS_OK);
     capture_deinit(&other);
     scene_end(&scene, 1);
 }
@@ -292,7 +292,7 @@ static void test_large_bodies(void **state)
     exchange_send(&exchange, &scene.capture.request.base);
     assert_int_equal(scene.world.job_count, 1);
     world_run(&scene.world);
-    assert_int_equal(exchange.code, GRPC_OK);
+    assert_int_equal(exchange.code, STATUS_OK);
     exchange_close(&exchange);
     assert_int_equal(last_seq(&scene.world), scene.seq + 1);
     capture_deinit(&scene.capture);
@@ -301,7 +301,7 @@ static void test_large_bodies(void **state)
     start = capture_start(scene.world.admin, NULL);
     scene.world.pool_is_full = true;
     exchange = world_call_whole(&scene.world, &start, &scene.capture.request.base);
-    assert_int_equal(exchange.code, GRPC_UNAVAILABLE);
+    assert_int_equal(exchange.code, STATUS_UNAVAILABLE);
     assert_true(slice_has(exchange.details, "google.rpc.RetryInfo"));
     scene.world.pool_is_full = false;
     exchange_open(&exchange, &scene.world, &start);

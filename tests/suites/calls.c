@@ -64,7 +64,7 @@ static void suite_finish(struct suite_call *call, const struct status *status)
 
 static void suite_finish_without_memory(struct suite_call *call)
 {
-    const struct status status = {.code = GRPC_RESOURCE_EXHAUSTED,
+    const struct status status = {.code = STATUS_RESOURCE_EXHAUSTED,
                                   .message = SLICE("the test server has no memory for this call")};
 
     suite_finish(call, &status);
@@ -156,7 +156,7 @@ void suite_reply(struct suite_call *call, struct slice message, int64_t delay_us
     }
     reply = arena_alloc(call->call->arena, sizeof(*reply));
     if (reply == NULL || call->reply_count >= SUITE_REPLIES_MAX) {
-        suite_fail(call, GRPC_RESOURCE_EXHAUSTED, "too many replies wait in this call");
+        suite_fail(call, STATUS_RESOURCE_EXHAUSTED, "too many replies wait in this call");
         return;
     }
     *reply = (struct suite_reply){.message = message, .delay_us = delay_us};
@@ -181,7 +181,7 @@ void suite_end(struct suite_call *call, const struct status *status, int64_t del
     }
 }
 
-void suite_fail(struct suite_call *call, enum grpc_code code, const char *why)
+void suite_fail(struct suite_call *call, enum status_code code, const char *why)
 {
     call->first = NULL;
     call->end = &call->first;
@@ -198,7 +198,7 @@ void *suite_call_state(struct suite_call *call, size_t size)
         call->state = arena_calloc(call->call->arena, 1, size);
     }
     if (call->state == NULL) {
-        suite_fail(call, GRPC_RESOURCE_EXHAUSTED, "no memory for the call");
+        suite_fail(call, STATUS_RESOURCE_EXHAUSTED, "no memory for the call");
     }
     return call->state;
 }
@@ -219,7 +219,7 @@ static void on_start(void *user, struct call *call)
 
     suite_look_at_clock(suite);
     if (mine == NULL) {
-        const struct status status = {.code = GRPC_RESOURCE_EXHAUSTED};
+        const struct status status = {.code = STATUS_RESOURCE_EXHAUSTED};
 
         call_finish(call, &status);
         return;
@@ -248,7 +248,7 @@ static void on_message(void *user, struct call *call, struct slice message)
 
     suite_look_at_clock(user);
     if (!method_has_one_request(call->method) && !arena_copy(call->arena, message, &kept)) {
-        suite_fail(mine, GRPC_RESOURCE_EXHAUSTED, "no memory for the messages of the call");
+        suite_fail(mine, STATUS_RESOURCE_EXHAUSTED, "no memory for the messages of the call");
     }
     if (!mine->ended && mine->method->on_message != NULL) {
         mine->method->on_message(mine, kept);
@@ -275,7 +275,7 @@ static void on_writable(void *user, struct call *call)
 
 static void on_cancel(void *user, struct call *call, enum err why)
 {
-    const struct status status = {.code = GRPC_CANCELLED};
+    const struct status status = {.code = STATUS_CANCELLED};
     struct suite *suite = user;
 
     (void)why;

@@ -216,7 +216,7 @@ static struct slice take_info(struct suite_call *call, struct exchange *exchange
     buffer_append(&info, buffer_slice(&exchange->requests));
     buffer_init(&exchange->requests, &core->arena, 0);
     if (!buffer_ok(&info)) {
-        suite_fail(call, GRPC_RESOURCE_EXHAUSTED, "no memory to tell what was asked");
+        suite_fail(call, STATUS_RESOURCE_EXHAUSTED, "no memory to tell what was asked");
     }
     return buffer_slice(&info);
 }
@@ -224,7 +224,7 @@ static struct slice take_info(struct suite_call *call, struct exchange *exchange
 /* The error that is asked for; behind no reply it tells what was asked. */
 static void end_with_error(struct suite_call *call, struct exchange *exchange, struct slice error)
 {
-    struct status status = {.code = GRPC_UNKNOWN};
+    struct status status = {.code = STATUS_UNKNOWN};
     struct wire_field field = {.bytes = {NULL, 0}};
     struct buffer details;
 
@@ -234,14 +234,14 @@ static void end_with_error(struct suite_call *call, struct exchange *exchange, s
         put_any(&details, ERROR_DETAILS, SLICE(CONFORMANCE_TYPE "ConformancePayload.RequestInfo"),
                 take_info(call, exchange));
     }
-    if (first_of(error, ERROR_CODE, &field) && field.value <= GRPC_UNAUTHENTICATED) {
-        status.code = (enum grpc_code)field.value;
+    if (first_of(error, ERROR_CODE, &field) && field.value <= STATUS_UNAUTHENTICATED) {
+        status.code = (enum status_code)field.value;
     }
     if (first_of(error, ERROR_MESSAGE, &field)) {
         status.message = field.bytes;
     }
     if (!buffer_ok(&details)) {
-        suite_fail(call, GRPC_RESOURCE_EXHAUSTED, "no memory for the error's details");
+        suite_fail(call, STATUS_RESOURCE_EXHAUSTED, "no memory for the error's details");
         return;
     }
     status.details = buffer_slice(&details);
@@ -251,7 +251,7 @@ static void end_with_error(struct suite_call *call, struct exchange *exchange, s
 
 static void end_exchange(struct suite_call *call, struct exchange *exchange)
 {
-    const struct status ok = {.code = GRPC_OK};
+    const struct status ok = {.code = STATUS_OK};
     const struct definition_form *form =
         method_has_one_reply(suite_call_of(call)->method) ? &unary_form : &stream_form;
     struct wire_field error;
@@ -280,7 +280,7 @@ static void reply(struct suite_call *call, struct exchange *exchange, struct sli
         wire_put_bytes(&buffer, PAYLOAD_REQUEST_INFO, info);
     }
     if (!buffer_ok(&buffer)) {
-        suite_fail(call, GRPC_RESOURCE_EXHAUSTED, "no memory for the reply");
+        suite_fail(call, STATUS_RESOURCE_EXHAUSTED, "no memory for the reply");
         return;
     }
     exchange->reply_count++;

@@ -44,7 +44,7 @@ struct interop_request {
     bool odd_type; /* a payload type that there is none of */
     uint64_t response_size;
     struct slice payload;
-    struct status status; /* GRPC_OK where none was asked for */
+    struct status status; /* STATUS_OK where none was asked for */
     bool compression_is_told;
     bool compression_expected;
     bool fill_server_id;
@@ -89,7 +89,7 @@ static void read_status(struct slice message, struct status *ret_status)
 {
     uint64_t code = find_number(message, STATUS_CODE);
 
-    ret_status->code = code <= GRPC_UNAUTHENTICATED ? (enum grpc_code)code : GRPC_UNKNOWN;
+    ret_status->code = code <= STATUS_UNAUTHENTICATED ? (enum status_code)code : STATUS_UNKNOWN;
     ret_status->message = find_bytes(message, STATUS_MESSAGE);
 }
 
@@ -128,16 +128,16 @@ static bool read_request(struct suite_call *call, struct slice message,
     struct wire_field field;
     enum err err = OK;
 
-    *ret_request = (struct interop_request){.status = {.code = GRPC_OK}};
+    *ret_request = (struct interop_request){.status = {.code = STATUS_OK}};
     while ((err = wire_next(&reader, &field)) == OK) {
         read_field(&field, ret_request);
     }
     if (err != ERR_NOT_FOUND) {
-        suite_fail(call, GRPC_INTERNAL, "the request is no message");
+        suite_fail(call, STATUS_INTERNAL, "the request is no message");
         return false;
     }
     if (ret_request->odd_type) {
-        suite_fail(call, GRPC_INVALID_ARGUMENT, "there is one type of payload, COMPRESSABLE");
+        suite_fail(call, STATUS_INVALID_ARGUMENT, "there is one type of payload, COMPRESSABLE");
         return false;
     }
     return true;
@@ -149,7 +149,7 @@ static bool check_compression(struct suite_call *call, bool is_told, bool expect
     const struct call_core *core = call_core_of(suite_call_of(call));
 
     if (is_told && core->input.compressed != expected) {
-        suite_fail(call, GRPC_INVALID_ARGUMENT,
+        suite_fail(call, STATUS_INVALID_ARGUMENT,
                    expected ? "the message should be compressed" : "the message is compressed");
         return false;
     }
@@ -163,7 +163,7 @@ static void reply_payload(struct suite_call *call, uint64_t size, struct slice s
     struct buffer reply;
 
     if (size > CALL_MESSAGE_BYTES_MAX) {
-        suite_fail(call, GRPC_INVALID_ARGUMENT, "a payload has 0 to 16 MiB");
+        suite_fail(call, STATUS_INVALID_ARGUMENT, "a payload has 0 to 16 MiB");
         return;
     }
     buffer_init(&reply, suite_call_of(call)->arena, size + 64);
@@ -175,7 +175,7 @@ static void reply_payload(struct suite_call *call, uint64_t size, struct slice s
     }
     wire_put_bytes_given(&reply, REPLY_SERVER_ID, server_id);
     if (!buffer_ok(&reply)) {
-        suite_fail(call, GRPC_RESOURCE_EXHAUSTED, "no memory for the reply");
+        suite_fail(call, STATUS_RESOURCE_EXHAUSTED, "no memory for the reply");
         return;
     }
     suite_reply(call, buffer_slice(&reply), delay_us);
@@ -183,7 +183,7 @@ static void reply_payload(struct suite_call *call, uint64_t size, struct slice s
 
 static void end_well(struct suite_call *call)
 {
-    const struct status status = {.code = GRPC_OK};
+    const struct status status = {.code = STATUS_OK};
 
     suite_end(call, &status, 0);
 }
@@ -217,7 +217,7 @@ static void unary_call(struct suite_call *call, struct slice message)
         !check_compression(call, request.compression_is_told, request.compression_expected)) {
         return;
     }
-    if (request.status.code != GRPC_OK) {
+    if (request.status.code != STATUS_OK) {
         suite_end(call, &request.status, 0);
         return;
     }
@@ -247,7 +247,7 @@ static void full_duplex_message(struct suite_call *call, struct slice message)
     if (!read_request(call, message, &request)) {
         return;
     }
-    if (request.status.code != GRPC_OK) {
+    if (request.status.code != STATUS_OK) {
         suite_end(call, &request.status, 0);
         return;
     }
@@ -306,7 +306,7 @@ static void half_duplex_message(struct suite_call *call, struct slice message)
     struct interop_held *held = arena_calloc(suite_call_of(call)->arena, 1, sizeof(*held));
 
     if (half == NULL || held == NULL) {
-        suite_fail(call, GRPC_RESOURCE_EXHAUSTED, "no memory for the request");
+        suite_fail(call, STATUS_RESOURCE_EXHAUSTED, "no memory for the request");
         return;
     }
     held->message = message;

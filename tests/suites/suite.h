@@ -54,7 +54,7 @@ void suite_reply(struct suite_call *call, struct slice message, int64_t delay_us
 /* Queues the end; what is said later goes nowhere. The status' slices live in the arena or for ever. */
 void suite_end(struct suite_call *call, const struct status *status, int64_t delay_us);
 /* The same at once, in front of what waits. */
-void suite_fail(struct suite_call *call, enum grpc_code code, const char *why);
+void suite_fail(struct suite_call *call, enum status_code code, const char *why);
 /* Nothing more is to be done with the call. */
 bool suite_has_ended(const struct suite_call *call);
 

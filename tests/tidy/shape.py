@@ -87,7 +87,7 @@ def own_enum_values(root):
     for name in sources.tracked(root):
         if name.endswith(".def"):
             prefix = {"errors.def": "ERR_", "tables.def": "TABLE_",
-                      "status_codes.def": "GRPC_"}.get(name.split("/")[-1], "")
+                      "status_codes.def": "STATUS_"}.get(name.split("/")[-1], "")
             values.update(prefix + v for v in re.findall(r"^[A-Z]+\((\w+),", sources.read(root, name),
                                                          flags=re.M))
     return values

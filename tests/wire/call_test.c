@@ -34,7 +34,7 @@ static void test_echo(void **state)
     wire_setup(&world, WIRE_MODE(state));
     wire_call(&world, 1, WIRE_ECHO, SLICE("hello"));
     wire_run(&world);
-    wire_assert_status(&world, 1, GRPC_OK);
+    wire_assert_status(&world, 1, STATUS_OK);
     answer = wire_answer(&world, 1);
     assert_int_equal(answer->blocks, 2);
     assert_int_equal(answer->reset, -1);
@@ -54,7 +54,7 @@ static void test_empty_message(void **state)
     wire_setup(&world, WIRE_MODE(state));
     wire_call(&world, 1, WIRE_ECHO, SLICE(""));
     wire_run(&world);
-    wire_assert_status(&world, 1, GRPC_OK);
+    wire_assert_status(&world, 1, STATUS_OK);
     assert_int_equal(wire_reply(&world, 1).size, 0);
     wire_teardown(&world);
 }
@@ -77,7 +77,7 @@ static void test_boundaries(void **state)
 
         wire_call(&world, stream, WIRE_SIZE, size_request(request, sizes[i]));
         wire_run(&world);
-        wire_assert_status(&world, stream, GRPC_OK);
+        wire_assert_status(&world, stream, STATUS_OK);
         assert_patterned(wire_reply(&world, stream), sizes[i]);
     }
     wire_teardown(&world);
@@ -105,7 +105,7 @@ static void test_request_pieces(void **state)
     }
     wire_data(&world, 1, SLICE(""), true);
     wire_run(&world);
-    wire_assert_status(&world, 1, GRPC_OK);
+    wire_assert_status(&world, 1, STATUS_OK);
     assert_patterned(wire_reply(&world, 1), 100);
     wire_teardown(&world);
 }
@@ -119,7 +119,7 @@ static void test_trailers_only(void **state)
     wire_setup(&world, WIRE_MODE(state));
     wire_call(&world, 1, WIRE_FAIL, SLICE("\x05no such thing: \xc3\xa9 100%\n"));
     wire_run(&world);
-    wire_assert_status(&world, 1, GRPC_NOT_FOUND);
+    wire_assert_status(&world, 1, STATUS_NOT_FOUND);
     answer = wire_answer(&world, 1);
     assert_int_equal(answer->blocks, 1);
     assert_int_equal(answer->data_frames, 0);
@@ -137,13 +137,13 @@ static void test_long_message(void **state)
 
     wire_setup(&world, WIRE_MODE(state));
     memset(message, 'x', sizeof(message));
-    message[0] = GRPC_NOT_FOUND;
+    message[0] = STATUS_NOT_FOUND;
     memcpy(message + CALL_STATUS_MESSAGE_BYTES_MAX, "\xc3\xa9", 2);
     (void)snprintf(wanted, sizeof(wanted), "grpc-message: %.*s\n",
                    CALL_STATUS_MESSAGE_BYTES_MAX - 1, message + 1);
     wire_call(&world, 1, WIRE_FAIL, slice_of(message, sizeof(message)));
     wire_run(&world);
-    wire_assert_status(&world, 1, GRPC_NOT_FOUND);
+    wire_assert_status(&world, 1, STATUS_NOT_FOUND);
     assert_true(wire_has_field(wire_answer(&world, 1), wanted));
     wire_teardown(&world);
 }
@@ -159,7 +159,7 @@ static void test_early_answer(void **state)
     wire_setup(&world, WIRE_MODE(state));
     wire_headers(&world, 1, WIRE_EARLY, false, NULL, 0);
     wire_run(&world);
-    wire_assert_status(&world, 1, GRPC_UNAUTHENTICATED);
+    wire_assert_status(&world, 1, STATUS_UNAUTHENTICATED);
     assert_int_equal(wire_answer(&world, 1)->reset, H2_NO_ERROR);
     world.client.window_opened = 0;
     for (int i = 0; i < 64; i++) {
@@ -170,7 +170,7 @@ static void test_early_answer(void **state)
     assert_true(world.client.window_opened >= 512 * 1024);
     wire_call(&world, 3, WIRE_ECHO, SLICE("still here"));
     wire_run(&world);
-    wire_assert_status(&world, 3, GRPC_OK);
+    wire_assert_status(&world, 3, STATUS_OK);
     free(body);
     wire_teardown(&world);
 }
@@ -185,15 +185,15 @@ struct bad_request {
 static void test_bad_messages(void **state)
 {
     static const struct bad_request table[] = {
-        {"none", {NULL, 0}, GRPC_UNIMPLEMENTED},
-        {"two", {(const uint8_t *)"\0\0\0\0\1a\0\0\0\0\1b", 12}, GRPC_UNIMPLEMENTED},
-        {"half a head", {(const uint8_t *)"\0\0\0", 3}, GRPC_INTERNAL},
-        {"half a message", {(const uint8_t *)"\0\0\0\0\5ab", 7}, GRPC_INTERNAL},
-        {"compressed without encoding", {(const uint8_t *)"\1\0\0\0\1a", 6}, GRPC_INTERNAL},
-        {"unknown flags", {(const uint8_t *)"\2\0\0\0\1a", 6}, GRPC_INTERNAL},
-        {"gRPC-Web trailers", {(const uint8_t *)"\x80\0\0\0\1a", 6}, GRPC_INTERNAL},
-        {"too large", {(const uint8_t *)"\0\1\0\0\1a", 6}, GRPC_RESOURCE_EXHAUSTED},
-        {"4 GiB", {(const uint8_t *)"\0\xff\xff\xff\xff", 5}, GRPC_RESOURCE_EXHAUSTED},
+        {"none", {NULL, 0}, STATUS_UNIMPLEMENTED},
+        {"two", {(const uint8_t *)"\0\0\0\0\1a\0\0\0\0\1b", 12}, STATUS_UNIMPLEMENTED},
+        {"half a head", {(const uint8_t *)"\0\0\0", 3}, STATUS_INTERNAL},
+        {"half a message", {(const uint8_t *)"\0\0\0\0\5ab", 7}, STATUS_INTERNAL},
+        {"compressed without encoding", {(const uint8_t *)"\1\0\0\0\1a", 6}, STATUS_INTERNAL},
+        {"unknown flags", {(const uint8_t *)"\2\0\0\0\1a", 6}, STATUS_INTERNAL},
+        {"gRPC-Web trailers", {(const uint8_t *)"\x80\0\0\0\1a", 6}, STATUS_INTERNAL},
+        {"too large", {(const uint8_t *)"\0\1\0\0\1a", 6}, STATUS_RESOURCE_EXHAUSTED},
+        {"4 GiB", {(const uint8_t *)"\0\xff\xff\xff\xff", 5}, STATUS_RESOURCE_EXHAUSTED},
     };
     struct wire_world world;
 
@@ -223,7 +223,7 @@ static void test_oversize_prefix(void **state)
     wire_headers(&world, 1, WIRE_ECHO, false, NULL, 0);
     wire_data(&world, 1, SLICE("\0\1\0\0\1"), false);
     wire_run(&world);
-    wire_assert_status(&world, 1, GRPC_RESOURCE_EXHAUSTED);
+    wire_assert_status(&world, 1, STATUS_RESOURCE_EXHAUSTED);
     assert_int_equal(wire_answer(&world, 1)->reset, H2_NO_ERROR);
     assert_true(wire_has_field(wire_answer(&world, 1), "16777217 bytes"));
     assert_true(wire_has_field(wire_answer(&world, 1), "16777216 at most"));
@@ -246,14 +246,14 @@ static void test_body_budget(void **state)
     wire_call(&world, 1, WIRE_HOLD, slice_of(body, sizeof(body)));
     wire_call(&world, 3, WIRE_ECHO, slice_of(body, sizeof(body)));
     wire_run(&world);
-    wire_assert_status(&world, 3, GRPC_UNAVAILABLE);
+    wire_assert_status(&world, 3, STATUS_UNAVAILABLE);
     assert_true(wire_has_field(wire_answer(&world, 3), "grpc-retry-pushback-ms: 200\n"));
-    wire_finish_held(&world, 0, GRPC_OK);
+    wire_finish_held(&world, 0, STATUS_OK);
     wire_run(&world);
     wire_call(&world, 5, WIRE_ECHO, slice_of(body, sizeof(body)));
     wire_run(&world);
-    wire_assert_status(&world, 1, GRPC_OK);
-    wire_assert_status(&world, 5, GRPC_OK);
+    wire_assert_status(&world, 1, STATUS_OK);
+    wire_assert_status(&world, 5, STATUS_OK);
     wire_teardown(&world);
 }
 
@@ -285,21 +285,21 @@ static void test_bad_heads(void **state)
         {"path",
          {{":method", "POST"}, {":path", "/t.T/echo"}, {"content-type", "application/grpc"}},
          200,
-         GRPC_UNIMPLEMENTED},
+         STATUS_UNIMPLEMENTED},
         {"encoding",
          {{":method", "POST"},
           {":path", "/t.T/Echo"},
           {"content-type", "application/grpc"},
           {"grpc-encoding", "br"}},
          200,
-         GRPC_UNIMPLEMENTED},
+         STATUS_UNIMPLEMENTED},
         {"timeout",
          {{":method", "POST"},
           {":path", "/t.T/Echo"},
           {"content-type", "application/grpc+proto"},
           {"grpc-timeout", "1x"}},
          200,
-         GRPC_INVALID_ARGUMENT},
+         STATUS_INVALID_ARGUMENT},
     };
     struct wire_world world;
 
@@ -355,7 +355,7 @@ static void test_metadata(void **state)
         wire_headers(&world, stream, WIRE_META, false, extra, 4);
         wire_message(&world, stream, 0, SLICE("x"), true);
         wire_run(&world);
-        wire_assert_status(&world, stream, GRPC_OK);
+        wire_assert_status(&world, stream, STATUS_OK);
         (void)snprintf(wanted, sizeof(wanted), "first|%s|Bearer t", binary[i][1]);
         assert_true(slice_equal(wire_reply(&world, stream), slice_text(wanted)));
         assert_true(wire_has_field(wire_answer(&world, stream), "x-leading: first\n"));
@@ -374,14 +374,14 @@ static void test_metadata_without_reply(void **state)
     wire_call(&world, 1, WIRE_META, SLICE("no reply"));
     wire_call(&world, 3, WIRE_FAIL, SLICE("\x0a"));
     wire_run(&world);
-    wire_assert_status(&world, 1, GRPC_ABORTED);
+    wire_assert_status(&world, 1, STATUS_ABORTED);
     assert_int_equal(wire_answer(&world, 1)->blocks, 2);
     assert_int_equal(wire_answer(&world, 1)->data_frames, 0);
     assert_true(wire_has_field(wire_answer(&world, 1), "x-leading: first\n"));
     assert_true(strstr(wire_answer(&world, 1)->fields, "x-leading") <
                 strstr(wire_answer(&world, 1)->fields, "grpc-status"));
     assert_true(wire_has_field(wire_answer(&world, 1), "x-trailing-bin: AP8Q\n"));
-    wire_assert_status(&world, 3, GRPC_ABORTED);
+    wire_assert_status(&world, 3, STATUS_ABORTED);
     assert_int_equal(wire_answer(&world, 3)->blocks, 1);
     wire_teardown(&world);
 }
@@ -401,7 +401,7 @@ static void test_reasons_of_refusals(void **state)
         wire_message(&world, 1, 0, SLICE("x"), false);
         wire_message(&world, 1, 0, SLICE("x"), true);
         wire_run(&world);
-        wire_assert_status(&world, 1, GRPC_UNIMPLEMENTED);
+        wire_assert_status(&world, 1, STATUS_UNIMPLEMENTED);
         assert_int_equal(
             strstr(wire_answer(&world, 1)->fields, "grpc-status-details-bin: ") != NULL, tells);
         wire_teardown(&world);
@@ -419,7 +419,7 @@ static void test_odd_metadata(void **state)
     wire_headers(&world, 1, WIRE_META, false, extra, 1);
     wire_message(&world, 1, 0, SLICE("x"), true);
     wire_run(&world);
-    wire_assert_status(&world, 1, GRPC_OK);
+    wire_assert_status(&world, 1, STATUS_OK);
     assert_true(slice_equal(wire_reply(&world, 1), SLICE("a\tb \x80\xff % \"c\"|none|")));
     wire_teardown(&world);
 }
@@ -466,7 +466,7 @@ static void test_gzip_calls(void **state)
     free(packed.data);
     wire_run(&world);
     for (uint32_t stream = 1; stream <= 7; stream += 2) {
-        wire_assert_status(&world, stream, GRPC_OK);
+        wire_assert_status(&world, stream, STATUS_OK);
     }
     answer = wire_answer(&world, 1);
     assert_true(wire_has_field(answer, "grpc-encoding: gzip\n"));
@@ -500,9 +500,9 @@ static void test_gzip_bad(void **state)
     wire_message(&world, 5, 1, slice_of(packed.data, packed.size), true);
     free(packed.data);
     wire_run(&world);
-    wire_assert_status(&world, 1, GRPC_INTERNAL);
-    wire_assert_status(&world, 3, GRPC_INTERNAL);
-    wire_assert_status(&world, 5, GRPC_RESOURCE_EXHAUSTED);
+    wire_assert_status(&world, 1, STATUS_INTERNAL);
+    wire_assert_status(&world, 3, STATUS_INTERNAL);
+    wire_assert_status(&world, 5, STATUS_RESOURCE_EXHAUSTED);
     assert_int_equal(world.messages, 0);
     free(zeros);
     wire_teardown(&world);
@@ -517,10 +517,10 @@ static void test_late_answer(void **state)
     wire_call(&world, 1, WIRE_HOLD, SLICE("x"));
     wire_run(&world);
     assert_false(world.woken);
-    wire_finish_held(&world, 0, GRPC_OK);
+    wire_finish_held(&world, 0, STATUS_OK);
     assert_true(world.woken);
     wire_run(&world);
-    wire_assert_status(&world, 1, GRPC_OK);
+    wire_assert_status(&world, 1, STATUS_OK);
     assert_true(slice_equal(wire_reply(&world, 1), SLICE("held")));
     wire_teardown(&world);
 }
@@ -539,13 +539,13 @@ static void test_reset_cancels(void **state)
     assert_int_equal(world.cancels, 1);
     assert_int_equal(world.cancelled_why, ERR_CANCELLED);
     assert_true(world.held[0]->cancelled);
-    wire_assert_status(&world, 3, GRPC_OK);
+    wire_assert_status(&world, 3, STATUS_OK);
     assert_int_equal(call_server_stats(world.calls).calls_live, 1);
-    wire_finish_held(&world, 0, GRPC_OK);
+    wire_finish_held(&world, 0, STATUS_OK);
     wire_run(&world);
     assert_int_equal(wire_answer(&world, 1)->http_status, 0);
     assert_int_equal(call_server_stats(world.calls).calls_live, 0);
-    assert_int_equal(call_server_stats(world.calls).calls_ended[GRPC_CANCELLED], 1);
+    assert_int_equal(call_server_stats(world.calls).calls_ended[STATUS_CANCELLED], 1);
     wire_teardown(&world);
 }
 
@@ -564,7 +564,7 @@ static void test_disconnect_cancels(void **state)
     wire_disconnect(&world);
     assert_int_equal(world.cancels, 3);
     assert_int_equal(call_server_stats(world.calls).calls_live, 2);
-    wire_finish_held(&world, 0, GRPC_OK);
+    wire_finish_held(&world, 0, STATUS_OK);
     assert_int_equal(call_server_stats(world.calls).calls_live, 1);
     wire_teardown(&world);
 }
@@ -587,13 +587,13 @@ static void test_deadline(void **state)
     wire_pass(&world, 600000);
     assert_int_equal(world.cancels, 2);
     assert_int_equal(world.cancelled_why, ERR_DEADLINE);
-    wire_assert_status(&world, 1, GRPC_DEADLINE_EXCEEDED);
-    wire_assert_status(&world, 5, GRPC_DEADLINE_EXCEEDED);
+    wire_assert_status(&world, 1, STATUS_DEADLINE_EXCEEDED);
+    wire_assert_status(&world, 5, STATUS_DEADLINE_EXCEEDED);
     wire_pass(&world, 3000000);
-    wire_assert_status(&world, 3, GRPC_DEADLINE_EXCEEDED);
+    wire_assert_status(&world, 3, STATUS_DEADLINE_EXCEEDED);
     assert_true(wire_has_field(wire_answer(&world, 3), "may have been stored"));
-    wire_finish_held(&world, 0, GRPC_OK);
-    wire_finish_held(&world, 1, GRPC_OK);
+    wire_finish_held(&world, 0, STATUS_OK);
+    wire_finish_held(&world, 1, STATUS_OK);
     wire_run(&world);
     assert_int_equal(call_server_stats(world.calls).calls_live, 0);
     assert_int_equal(call_server_stats(world.calls).calls_expired, 3);
@@ -615,13 +615,13 @@ static void test_deadline_in_slot_zero(void **state)
     wire_headers(&world, 3, WIRE_HOLD, false, timeout, 1);
     wire_message(&world, 3, 0, SLICE("x"), true);
     wire_run(&world);
-    wire_finish_held(&world, 0, GRPC_OK);
+    wire_finish_held(&world, 0, STATUS_OK);
     wire_run(&world);
-    wire_assert_status(&world, 1, GRPC_OK);
+    wire_assert_status(&world, 1, STATUS_OK);
     wire_pass(&world, deadline_us - CALL_WHEEL_SLOT_US - world.now_us);
     assert_int_equal(call_server_stats(world.calls).calls_expired, 0);
     wire_pass(&world, 2 * CALL_WHEEL_SLOT_US);
-    wire_assert_status(&world, 3, GRPC_DEADLINE_EXCEEDED);
+    wire_assert_status(&world, 3, STATUS_DEADLINE_EXCEEDED);
     assert_int_equal(call_server_stats(world.calls).calls_expired, 1);
     assert_int_equal(world.cancels, 1);
     wire_teardown(&world);
@@ -671,7 +671,7 @@ static void test_slow_request(void **state)
         assert_int_equal(wire_answer(&world, 1)->grpc_status, -1);
     }
     wire_pass(&world, 11000000);
-    wire_assert_status(&world, 1, GRPC_DEADLINE_EXCEEDED);
+    wire_assert_status(&world, 1, STATUS_DEADLINE_EXCEEDED);
     assert_int_equal(wire_answer(&world, 3)->grpc_status, -1);
     assert_int_equal(world.cancels, 1);
     wire_teardown(&world);

@@ -113,7 +113,7 @@ static void test_begun_bidi_message(void **state)
     assert_int_equal(world.cancels, 0);
     wire_pass(&world, 3 * CALL_BODY_CHECK_US);
     assert_int_equal(world.cancels, 1);
-    assert_int_equal(wire_answer(&world, 1)->grpc_status, GRPC_DEADLINE_EXCEEDED);
+    assert_int_equal(wire_answer(&world, 1)->grpc_status, STATUS_DEADLINE_EXCEEDED);
     wire_teardown(&world);
 }
 
@@ -130,7 +130,7 @@ static void test_idle_connection(void **state)
     assert_true(world.protocol.idle_since_us(world.session) == INT64_MAX);
     wire_pass(&world, 2 * H2_IDLE_DEADLINE_US);
     assert_int_equal(world.client.goaways, 0);
-    wire_finish_held(&world, 0, GRPC_OK);
+    wire_finish_held(&world, 0, STATUS_OK);
     wire_run(&world);
     assert_int_equal(world.protocol.idle_since_us(world.session), world.now_us);
     wire_pass(&world, H2_IDLE_DEADLINE_US / 2);
@@ -158,7 +158,7 @@ static void test_idle_end_loses_no_call(void **state)
     assert_int_equal(world.client.goaways, 1);
     wire_call(&world, 1, WIRE_ECHO, SLICE("x"));
     wire_run(&world);
-    wire_assert_status(&world, 1, GRPC_OK);
+    wire_assert_status(&world, 1, STATUS_OK);
     wire_pass(&world, 2 * H2_SHUTDOWN_NOTICE_US);
     assert_true(wire_finished(&world));
     wire_teardown(&world);

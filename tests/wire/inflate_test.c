@@ -113,7 +113,7 @@ static void test_sizes(void **state)
             assert_true(scene.world.woken);
             wire_run(&scene.world);
         }
-        wire_assert_status(&scene.world, i * 2 + 1, GRPC_OK);
+        wire_assert_status(&scene.world, i * 2 + 1, STATUS_OK);
         assert_true(slice_equal(wire_reply(&scene.world, i * 2 + 1), plain));
     }
     assert_int_equal(body_bytes(&scene), 0);
@@ -143,7 +143,7 @@ static void test_damaged(void **state)
         send_packed(&scene, i * 2 + 1, WIRE_ECHO, copies[i]);
         scene.world.pool_waits = false;
         wire_run(&scene.world);
-        wire_assert_status(&scene.world, i * 2 + 1, GRPC_INTERNAL);
+        wire_assert_status(&scene.world, i * 2 + 1, STATUS_INTERNAL);
         assert_true(wire_has_field(wire_answer(&scene.world, i * 2 + 1), "does not inflate"));
     }
     assert_true(scene.world.jobs_taken >= 3);
@@ -166,10 +166,10 @@ static void test_limit(void **state)
     wire_run(&scene.world);
     assert_int_equal(scene.world.jobs_taken, 2);
     assert_int_equal(scene.world.held_count, 1);
-    wire_assert_status(&scene.world, 3, GRPC_RESOURCE_EXHAUSTED);
+    wire_assert_status(&scene.world, 3, STATUS_RESOURCE_EXHAUSTED);
     assert_true(wire_has_field(wire_answer(&scene.world, 3), "more than 100000 bytes"));
     assert_true(wire_has_field(wire_answer(&scene.world, 3), "grpc-retry-pushback-ms: -1\n"));
-    wire_finish_held(&scene.world, 0, GRPC_OK);
+    wire_finish_held(&scene.world, 0, STATUS_OK);
     wire_run(&scene.world);
     assert_int_equal(body_bytes(&scene), 0);
     close_scene(&scene);
@@ -234,7 +234,7 @@ static void test_stream_errors(void **state)
     wire_run(world);
     step(&scene);
     step(&scene);
-    wire_assert_status(world, 1, GRPC_INTERNAL);
+    wire_assert_status(world, 1, STATUS_INTERNAL);
     assert_int_equal(world->messages, 1);
     assert_int_equal(world->cancels, 1);
     buffer_init(&order, &scene.arena, 0);
@@ -245,7 +245,7 @@ static void test_stream_errors(void **state)
     wire_message(world, 3, 1, scene.packed, true);
     wire_run(world);
     step(&scene);
-    wire_assert_status(world, 3, GRPC_OK);
+    wire_assert_status(world, 3, STATUS_OK);
     assert_int_equal(world->messages, 2);
     assert_int_equal(world->jobs_taken, 3);
     assert_int_equal(body_bytes(&scene), 0);
@@ -265,7 +265,7 @@ static void test_second_message(void **state)
     wire_run(&scene.world);
     assert_int_equal(wire_answer(&scene.world, 1)->http_status, 0);
     step(&scene);
-    wire_assert_status(&scene.world, 1, GRPC_UNIMPLEMENTED);
+    wire_assert_status(&scene.world, 1, STATUS_UNIMPLEMENTED);
     assert_int_equal(scene.world.messages, 0);
     assert_int_equal(body_bytes(&scene), 0);
     close_scene(&scene);
@@ -298,7 +298,7 @@ static void test_reset(void **state)
     assert_int_equal(world->messages, 0);
     step(&scene);
     assert_int_equal(world->messages, 1);
-    wire_assert_status(world, 5, GRPC_OK);
+    wire_assert_status(world, 5, STATUS_OK);
     assert_int_equal(world->jobs_taken, 2);
     assert_int_equal(body_bytes(&scene), 0);
     close_scene(&scene);
@@ -341,7 +341,7 @@ static void test_deadline(void **state)
     wire_run(world);
     wire_pass(world, 1500000);
     for (uint32_t stream = 1; stream <= 3; stream += 2) {
-        wire_assert_status(world, stream, GRPC_DEADLINE_EXCEEDED);
+        wire_assert_status(world, stream, STATUS_DEADLINE_EXCEEDED);
         assert_false(wire_has_field(wire_answer(world, stream), "may have been stored"));
     }
     assert_int_equal(world->cancelled_why, ERR_DEADLINE);
@@ -352,9 +352,9 @@ static void test_deadline(void **state)
     wire_run(world);
     step(&scene);
     assert_int_equal(world->messages, 1);
-    wire_finish_held(world, 0, GRPC_OK);
+    wire_finish_held(world, 0, STATUS_OK);
     wire_run(world);
-    wire_assert_status(world, 5, GRPC_OK);
+    wire_assert_status(world, 5, STATUS_OK);
     close_scene(&scene);
 }
 
@@ -372,9 +372,9 @@ static void test_shutdown(void **state)
     assert_true(world->client.goaways >= 1);
     assert_false(wire_finished(world));
     step(&scene);
-    wire_finish_held(world, 0, GRPC_OK);
+    wire_finish_held(world, 0, STATUS_OK);
     wire_run(world);
-    wire_assert_status(world, 1, GRPC_OK);
+    wire_assert_status(world, 1, STATUS_OK);
     assert_true(wire_finished(world));
     close_scene(&scene);
 }
@@ -404,23 +404,23 @@ static void test_room(void **state)
     step(&scene);
     send_packed(&scene, 7, WIRE_HOLD, scene.packed);
     wire_run(world);
-    wire_assert_status(world, 7, GRPC_UNAVAILABLE);
+    wire_assert_status(world, 7, STATUS_UNAVAILABLE);
     assert_true(wire_has_field(wire_answer(world, 7), "try again"));
     assert_int_equal(world->held_count, 3);
     for (uint32_t i = 0; i < 3; i++) {
-        wire_finish_held(world, i, GRPC_OK);
+        wire_finish_held(world, i, STATUS_OK);
     }
     wire_run(world);
     assert_int_equal(body_bytes(&scene), 0);
     world->jobs_max = 0;
     send_packed(&scene, 9, WIRE_HOLD, scene.packed);
     wire_run(world);
-    wire_assert_status(world, 9, GRPC_UNAVAILABLE);
+    wire_assert_status(world, 9, STATUS_UNAVAILABLE);
     world->jobs_max = 1;
     send_packed(&scene, 11, WIRE_ECHO, scene.packed);
     wire_run(world);
     step(&scene);
-    wire_assert_status(world, 11, GRPC_OK);
+    wire_assert_status(world, 11, STATUS_OK);
     assert_int_equal(body_bytes(&scene), 0);
     close_scene(&scene);
 }
@@ -447,7 +447,7 @@ static void test_line_room(void **state)
         send_packed(&scene, stream, WIRE_HOLD, packed);
         wire_run(world);
     }
-    wire_assert_status(world, 7, GRPC_UNAVAILABLE);
+    wire_assert_status(world, 7, STATUS_UNAVAILABLE);
     assert_true(wire_has_field(wire_answer(world, 7), "try again"));
     step(&scene);
     send_packed(&scene, 9, WIRE_HOLD, packed);
@@ -455,7 +455,7 @@ static void test_line_room(void **state)
     wire_run(world);
     assert_int_equal(world->held_count, 4);
     for (uint32_t i = 0; i < 4; i++) {
-        wire_finish_held(world, i, GRPC_OK);
+        wire_finish_held(world, i, STATUS_OK);
     }
     wire_run(world);
     assert_int_equal(body_bytes(&scene), 0);
@@ -477,14 +477,14 @@ static void test_freed_on_pool(void **state)
     wire_message(world, 1, 0, much, true);
     wire_run(world);
     assert_int_equal(world->jobs_taken, 0);
-    wire_finish_held(world, 0, GRPC_OK);
+    wire_finish_held(world, 0, STATUS_OK);
     wire_run(world);
     assert_int_equal(world->jobs_taken, 1);
     step(&scene);
     send_packed(&scene, 3, WIRE_HOLD, packed_of(&scene.arena, much));
     wire_run(world);
     step(&scene);
-    wire_finish_held(world, 1, GRPC_OK);
+    wire_finish_held(world, 1, STATUS_OK);
     wire_run(world);
     assert_int_equal(world->jobs_taken, 3);
     assert_int_equal(body_bytes(&scene), 0);
@@ -533,7 +533,7 @@ static void test_no_memory(void **state)
         assert_int_equal(world->held_count, failed ? 1 : 2);
         for (uint32_t stream = 1; stream <= 3 && failed; stream += 2) {
             if (wire_answer(world, stream)->ended) {
-                wire_assert_status(world, stream, (int)err_grpc_code(ERR_MEMORY));
+                wire_assert_status(world, stream, (int)err_status(ERR_MEMORY));
             }
         }
         close_scene(&scene);
@@ -592,7 +592,7 @@ static void crowd_on_cancel(void *user, struct call *call, enum err why)
 {
     (void)user;
     (void)why;
-    call_finish(call, &(struct status){.code = GRPC_CANCELLED});
+    call_finish(call, &(struct status){.code = STATUS_CANCELLED});
 }
 
 static void crowd_on_event(struct call_core *core)

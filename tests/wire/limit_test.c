@@ -27,11 +27,11 @@ static void test_stream_limit(void **state)
     assert_int_equal(world.held_count, H2_STREAMS_MAX);
     assert_int_equal(wire_answer(&world, H2_STREAMS_MAX * 2 + 1)->reset, H2_REFUSED_STREAM);
     assert_int_equal(world.client.goaways, 0);
-    wire_finish_held(&world, 0, GRPC_OK);
+    wire_finish_held(&world, 0, STATUS_OK);
     wire_run(&world);
     wire_call(&world, H2_STREAMS_MAX * 2 + 3, WIRE_ECHO, SLICE("y"));
     wire_run(&world);
-    wire_assert_status(&world, H2_STREAMS_MAX * 2 + 3, GRPC_OK);
+    wire_assert_status(&world, H2_STREAMS_MAX * 2 + 3, STATUS_OK);
     assert_int_equal(grpc_server_h2_stats(world.grpc)->streams_refused, 1);
     wire_teardown(&world);
 }
@@ -65,13 +65,13 @@ static void test_call_limit(void **state)
     wire_call(&world, 1, WIRE_HOLD, SLICE("x"));
     wire_call(&world, 3, WIRE_ECHO, SLICE("y"));
     wire_run(&world);
-    wire_assert_status(&world, 3, GRPC_UNAVAILABLE);
+    wire_assert_status(&world, 3, STATUS_UNAVAILABLE);
     assert_busy_details(wire_answer(&world, 3));
-    wire_finish_held(&world, 0, GRPC_OK);
+    wire_finish_held(&world, 0, STATUS_OK);
     wire_run(&world);
     wire_call(&world, 5, WIRE_ECHO, SLICE("z"));
     wire_run(&world);
-    wire_assert_status(&world, 5, GRPC_OK);
+    wire_assert_status(&world, 5, STATUS_OK);
     wire_teardown(&world);
 }
 
@@ -95,7 +95,7 @@ static void test_stalled_bodies(void **state)
     }
     wire_call(&world, 33, WIRE_ECHO, SLICE("small"));
     wire_run(&world);
-    wire_assert_status(&world, 33, GRPC_OK);
+    wire_assert_status(&world, 33, STATUS_OK);
     wire_headers(&world, 35, WIRE_HOLD, false, NULL, 0);
     wire_data(&world, 35, SLICE("\0\0\4\x93\xe0"), false); /* 300,000 */
     for (size_t i = 0; i < 220000; i += 10000) {
@@ -107,10 +107,10 @@ static void test_stalled_bodies(void **state)
     wire_message(&world, 37, 0, slice_of(much, 100000), true);
     wire_call(&world, 39, WIRE_ECHO, slice_of(much, 60000));
     wire_run(&world);
-    wire_assert_status(&world, 37, GRPC_UNAVAILABLE); /* a quarter is for small ones */
-    wire_assert_status(&world, 39, GRPC_OK);
+    wire_assert_status(&world, 37, STATUS_UNAVAILABLE); /* a quarter is for small ones */
+    wire_assert_status(&world, 39, STATUS_OK);
     wire_pass(&world, 16000000);
-    wire_assert_status(&world, 35, GRPC_DEADLINE_EXCEEDED);
+    wire_assert_status(&world, 35, STATUS_DEADLINE_EXCEEDED);
     assert_int_equal(call_server_stats(world.calls).body_bytes_live, 0);
     wire_teardown(&world);
 }
@@ -130,12 +130,12 @@ static void test_pressed_calls(void **state)
     }
     wire_run(&world);
     assert_int_equal(world.held_count, 33); /* one above half, to be so */
-    wire_assert_status(&world, 79, GRPC_UNAVAILABLE);
-    wire_finish_held(&world, 0, GRPC_OK);
+    wire_assert_status(&world, 79, STATUS_UNAVAILABLE);
+    wire_finish_held(&world, 0, STATUS_OK);
     wire_run(&world);
     wire_call(&world, 81, WIRE_ECHO, SLICE("y"));
     wire_run(&world);
-    wire_assert_status(&world, 81, GRPC_OK);
+    wire_assert_status(&world, 81, STATUS_OK);
     wire_teardown(&world);
 }
 
@@ -169,7 +169,7 @@ static void test_unread_answers(void **state)
                 wire_run(&world);
             }
             for (uint32_t i = 0; i < 20; i++) {
-                wire_assert_status(&world, i * 2 + 1, GRPC_OK);
+                wire_assert_status(&world, i * 2 + 1, STATUS_OK);
             }
         }
         wire_teardown(&world);
@@ -198,10 +198,10 @@ static void test_gzip_times(void **state)
     wire_headers(&world, 3, WIRE_HOLD, false, &gzip, 1);
     wire_message(&world, 3, 1, buffer_slice(&within), true);
     wire_run(&world);
-    wire_assert_status(&world, 1, GRPC_RESOURCE_EXHAUSTED);
+    wire_assert_status(&world, 1, STATUS_RESOURCE_EXHAUSTED);
     assert_true(wire_has_field(wire_answer(&world, 1), "128 times its size"));
     assert_int_equal(world.held_count, 1);
-    wire_finish_held(&world, 0, GRPC_OK);
+    wire_finish_held(&world, 0, STATUS_OK);
     wire_run(&world);
     arena_deinit(&arena);
     wire_teardown(&world);
@@ -235,10 +235,10 @@ static void test_header_bomb(void **state)
     wire_message(&world, 5, 0, SLICE("x"), true);
     wire_call(&world, 7, WIRE_ECHO, SLICE("x"));
     wire_run(&world);
-    wire_assert_status(&world, 1, GRPC_OK);
-    wire_assert_status(&world, 3, GRPC_RESOURCE_EXHAUSTED);
-    wire_assert_status(&world, 5, GRPC_RESOURCE_EXHAUSTED);
-    wire_assert_status(&world, 7, GRPC_OK);
+    wire_assert_status(&world, 1, STATUS_OK);
+    wire_assert_status(&world, 3, STATUS_RESOURCE_EXHAUSTED);
+    wire_assert_status(&world, 5, STATUS_RESOURCE_EXHAUSTED);
+    wire_assert_status(&world, 7, STATUS_OK);
     free(large);
     wire_teardown(&world);
 }
@@ -259,7 +259,7 @@ static void test_invalid_fields(void **state)
     }
     wire_call(&world, 9, WIRE_ECHO, SLICE("x"));
     wire_run(&world);
-    wire_assert_status(&world, 9, GRPC_OK);
+    wire_assert_status(&world, 9, STATUS_OK);
     assert_int_equal(world.client.goaways, 0);
     wire_teardown(&world);
 }
@@ -368,7 +368,7 @@ static void test_tiny_data(void **state)
         wire_data(&world, 1, slice_of(message + i, step), i + step == sizeof(message));
     }
     wire_run(&world);
-    wire_assert_status(&world, 1, GRPC_OK);
+    wire_assert_status(&world, 1, STATUS_OK);
     wire_headers(&world, 3, WIRE_ECHO, false, NULL, 0);
     for (size_t i = 0; i < sizeof(message); i++) {
         wire_data(&world, 3, slice_of(message + i, 1), false);
@@ -562,15 +562,15 @@ static void test_shutdown(void **state)
     assert_int_equal(world.client.goaway_last, 0x7fffffff);
     wire_call(&world, 3, WIRE_ECHO, SLICE("on its way"));
     wire_run(&world);
-    wire_assert_status(&world, 3, GRPC_OK);
+    wire_assert_status(&world, 3, STATUS_OK);
     wire_pass(&world, 1500000); /* no answer to the ping: after a second */
     assert_int_equal(world.client.goaways, 2);
     assert_int_equal(world.client.goaway_last, 3);
     assert_int_equal(world.client.goaway_code, H2_NO_ERROR);
     assert_false(wire_finished(&world));
-    wire_finish_held(&world, 0, GRPC_OK);
+    wire_finish_held(&world, 0, STATUS_OK);
     wire_run(&world);
-    wire_assert_status(&world, 1, GRPC_OK);
+    wire_assert_status(&world, 1, STATUS_OK);
     assert_true(wire_finished(&world));
     wire_teardown(&world);
 }

@@ -41,7 +41,7 @@ static void do_wrong(struct wire_world *world, enum misdeed misdeed)
     case HEADERS_BEHIND_ANSWER:
         wire_call(world, 1, WIRE_ECHO, SLICE("x"));
         wire_run(world);
-        wire_assert_status(world, 1, GRPC_OK);
+        wire_assert_status(world, 1, STATUS_OK);
         send_again(world, 1, misdeed == HEADERS_BEHIND_ANSWER);
         return;
     case DATA_BEHIND_RESET:
@@ -92,7 +92,7 @@ static void test_what_may_cross(void **state)
     wire_setup(&world, WIRE_MODE(state));
     wire_headers(&world, 1, WIRE_EARLY, false, NULL, 0);
     wire_run(&world);
-    wire_assert_status(&world, 1, GRPC_UNAUTHENTICATED);
+    wire_assert_status(&world, 1, STATUS_UNAUTHENTICATED);
     wire_message(&world, 1, 0, SLICE("on its way"), false);
     wire_message(&world, 1, 0, SLICE("and its end"), true);
     wire_headers(&world, 3, WIRE_EARLY, false, NULL, 0);
@@ -106,7 +106,7 @@ static void test_what_may_cross(void **state)
     wire_frame(&world, NGHTTP2_PRIORITY, 0, 3, SLICE("\0\0\0\0\x10"));
     wire_call(&world, 7, WIRE_ECHO, SLICE("y"));
     wire_run(&world);
-    wire_assert_status(&world, 7, GRPC_OK);
+    wire_assert_status(&world, 7, STATUS_OK);
     assert_int_equal(world.client.goaways, 0);
     wire_teardown(&world);
 }
@@ -125,13 +125,13 @@ static void test_long_ago(void **state)
         stream += stream % 3 == 0 ? 2 : 6;
         wire_call(&world, stream, WIRE_ECHO, SLICE("x"));
         wire_run(&world);
-        wire_assert_status(&world, stream, GRPC_OK);
+        wire_assert_status(&world, stream, STATUS_OK);
     }
     wire_data(&world, 1, SLICE("late"), true);
     stream += 2 * H2_SEEN_STREAMS;
     wire_call(&world, stream, WIRE_ECHO, SLICE("x"));
     wire_run(&world);
-    wire_assert_status(&world, stream, GRPC_OK);
+    wire_assert_status(&world, stream, STATUS_OK);
     assert_int_equal(world.client.goaways, 0);
     wire_teardown(&world);
 }

@@ -29,7 +29,7 @@ static void test_another_connection(void **state)
     wire_join(&second, &world);
     hold_calls(&second, 1, CALL_PRESSED_PER_CONNECTION + 1);
     assert_int_equal(world.held_count, 33 + CALL_PRESSED_PER_CONNECTION);
-    wire_assert_status(&second, CALL_PRESSED_PER_CONNECTION * 2 + 1, GRPC_UNAVAILABLE);
+    wire_assert_status(&second, CALL_PRESSED_PER_CONNECTION * 2 + 1, STATUS_UNAVAILABLE);
     assert_int_equal(call_server_stats(world.calls).calls_refused, 1);
     wire_leave(&second);
     wire_teardown(&world);

@@ -76,7 +76,7 @@ static void test_text_lingers(void **state)
     assert_int_equal(streams_live(&world), 0);
     wire_call(&world, 3, WIRE_ECHO, SLICE("x"));
     wire_run(&world);
-    wire_assert_status(&world, 3, GRPC_OK);
+    wire_assert_status(&world, 3, STATUS_OK);
     wire_teardown(&world);
 }
 
@@ -99,7 +99,7 @@ static void test_text_opens_no_window(void **state)
     wire_run(&world);
     wire_call(&world, 3, WIRE_ECHO, SLICE("x"));
     wire_run(&world);
-    wire_assert_status(&world, 3, GRPC_OK);
+    wire_assert_status(&world, 3, STATUS_OK);
     assert_text_answer(&world, 1, 415, "content-type: ");
     assert_int_equal(world.client.stream_window_opened, 0);
     for (uint32_t stream = 5; stream < 13; stream += 2) {
@@ -234,7 +234,7 @@ static void test_too_much_metadata(void **state)
         send_large_fields(&world, stream, sizes[i], "application/grpc");
         wire_message(&world, stream, 0, SLICE("x"), true);
         wire_run(&world);
-        wire_assert_status(&world, stream, GRPC_RESOURCE_EXHAUSTED);
+        wire_assert_status(&world, stream, STATUS_RESOURCE_EXHAUSTED);
         assert_int_equal(wire_answer(&world, stream)->blocks, 1);
         assert_true(wire_has_field(wire_answer(&world, stream), "expected at most 16 KiB"));
     }
@@ -243,7 +243,7 @@ static void test_too_much_metadata(void **state)
     wire_call(&world, stream + 2, WIRE_ECHO, SLICE("x"));
     wire_run(&world);
     assert_text_answer(&world, stream, 431, "expected at most 16 KiB");
-    wire_assert_status(&world, stream + 2, GRPC_OK);
+    wire_assert_status(&world, stream + 2, STATUS_OK);
     assert_int_equal(world.starts, 1);
     assert_int_equal(world.client.goaways, 0);
     wire_teardown(&world);
@@ -269,7 +269,7 @@ static void test_large_lists_run_out(void **state)
             wire_run(&world);
         }
         if (i == 900) {
-            wire_assert_status(&world, i * 2 + 1, GRPC_RESOURCE_EXHAUSTED);
+            wire_assert_status(&world, i * 2 + 1, STATUS_RESOURCE_EXHAUSTED);
             assert_int_equal(world.client.goaways, 0);
         }
     }
@@ -319,14 +319,14 @@ static void test_no_time(void **state)
         wire_headers(&world, i * 2 + 1, WIRE_ECHO, false, &timeouts[i], 1);
         wire_message(&world, i * 2 + 1, 0, SLICE("x"), true);
         wire_run(&world);
-        wire_assert_status(&world, i * 2 + 1, GRPC_DEADLINE_EXCEEDED);
+        wire_assert_status(&world, i * 2 + 1, STATUS_DEADLINE_EXCEEDED);
     }
     assert_int_equal(world.starts, 0);
     assert_int_equal(call_server_stats(world.calls).calls_expired, 4);
     wire_headers(&world, 9, WIRE_ECHO, false, &shortest, 1);
     wire_message(&world, 9, 0, SLICE("x"), true);
     wire_run(&world);
-    wire_assert_status(&world, 9, GRPC_OK);
+    wire_assert_status(&world, 9, STATUS_OK);
     wire_teardown(&world);
 }
 

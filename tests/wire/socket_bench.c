@@ -27,7 +27,7 @@ static void on_nothing(void *user, struct call *call)
 
 static void on_message(void *user, struct call *call, struct slice message)
 {
-    const struct status status = {.code = GRPC_OK};
+    const struct status status = {.code = STATUS_OK};
     const struct bench *bench = user;
     struct buffer *buffer = call_reply_begin(call, bench->reply_bytes);
 
@@ -41,7 +41,7 @@ static void on_message(void *user, struct call *call, struct slice message)
 
 static void on_cancel(void *user, struct call *call, enum err why)
 {
-    const struct status status = {.code = GRPC_CANCELLED};
+    const struct status status = {.code = STATUS_CANCELLED};
 
     (void)user;
     (void)why;

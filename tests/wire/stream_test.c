@@ -49,7 +49,7 @@ static void test_stream(void **state)
     wire_window(&world, 0, 1 << 20);
     wire_call(&world, 1, WIRE_STREAM, stream_request(request, 300, 1000));
     wire_run(&world);
-    wire_assert_status(&world, 1, GRPC_OK);
+    wire_assert_status(&world, 1, STATUS_OK);
     assert_int_equal(count_messages(wire_answer(&world, 1), 1000), 300);
     assert_int_equal(wire_answer(&world, 1)->blocks, 2);
     wire_teardown(&world);
@@ -64,7 +64,7 @@ static void test_empty_stream(void **state)
     wire_setup(&world, WIRE_MODE(state));
     wire_call(&world, 1, WIRE_STREAM, stream_request(request, 0, 0));
     wire_run(&world);
-    wire_assert_status(&world, 1, GRPC_OK);
+    wire_assert_status(&world, 1, STATUS_OK);
     assert_int_equal(wire_answer(&world, 1)->body_size, 0);
     wire_teardown(&world);
 }
@@ -91,7 +91,7 @@ static void test_slow_reader(void **state)
         wire_run(&world);
         assert_true(answer->ended || answer->body_size == before + 10000);
     }
-    wire_assert_status(&world, 1, GRPC_OK);
+    wire_assert_status(&world, 1, STATUS_OK);
     assert_int_equal(count_messages(answer, 5000), 1000);
     assert_true(world.writables > 10);
     assert_true(world.output_bytes_max <= CALL_OUTPUT_BYTES_HIGH + 5005);
@@ -118,7 +118,7 @@ static void test_window_exhausted(void **state)
     assert_int_equal(answer->body_size, 65535);
     wire_window(&world, 1, 200000);
     wire_run(&world);
-    wire_assert_status(&world, 1, GRPC_OK);
+    wire_assert_status(&world, 1, STATUS_OK);
     assert_int_equal(count_messages(answer, 200000), 1);
     wire_teardown(&world);
 }
@@ -198,7 +198,7 @@ static void test_bidi(void **state)
     }
     wire_data(&world, 1, SLICE(""), true);
     wire_run(&world);
-    wire_assert_status(&world, 1, GRPC_OK);
+    wire_assert_status(&world, 1, STATUS_OK);
     wire_teardown(&world);
 }
 
@@ -228,7 +228,7 @@ static void test_bidi_held(void **state)
         wire_run(&world);
         assert_true(answer->body_size > before);
     }
-    wire_assert_status(&world, 1, GRPC_OK);
+    wire_assert_status(&world, 1, STATUS_OK);
     assert_int_equal(world.messages, 500);
     assert_int_equal(answer->body_size, 500 * (16384 + 5));
     wire_teardown(&world);
@@ -257,7 +257,7 @@ static void test_large_request(void **state)
         wire_data(&world, 1, slice_of(body + at, 100000), at + 100000 == size);
         wire_run(&world);
     }
-    wire_assert_status(&world, 1, GRPC_OK);
+    wire_assert_status(&world, 1, STATUS_OK);
     assert_int_equal(count_messages(wire_answer(&world, 1), size), 1);
     assert_true(world.client.stream_window_opened >= size - H2_STREAM_WINDOW_BYTES);
     free(body);
@@ -281,7 +281,7 @@ static void test_interleaved(void **state)
     }
     wire_run(&world);
     for (uint32_t i = 1; i <= H2_STREAMS_MAX; i++) {
-        wire_assert_status(&world, i * 2 - 1, GRPC_OK);
+        wire_assert_status(&world, i * 2 - 1, STATUS_OK);
         assert_int_equal(bytes_get_be32(wire_reply(&world, i * 2 - 1).data), i);
     }
     wire_teardown(&world);
@@ -300,7 +300,7 @@ static void test_many_small_requests(void **state)
     for (uint32_t i = 0; i < 600; i++) {
         wire_call(&world, i * 2 + 1, WIRE_ECHO, slice_of(body, sizeof(body)));
         wire_run(&world);
-        wire_assert_status(&world, i * 2 + 1, GRPC_OK);
+        wire_assert_status(&world, i * 2 + 1, STATUS_OK);
         sent += sizeof(body) + 5;
         assert_true(world.client.window_opened + 65535 >= sent);
     }
@@ -324,7 +324,7 @@ static void test_many_at_once(void **state)
     }
     wire_run(&world);
     for (uint32_t i = 0; i < 100; i++) {
-        wire_assert_status(&world, i * 2 + 1, GRPC_OK);
+        wire_assert_status(&world, i * 2 + 1, STATUS_OK);
         assert_int_equal(wire_reply(&world, i * 2 + 1).size, 4000);
     }
     if (!world.bytewise) {

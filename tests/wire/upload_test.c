@@ -54,7 +54,7 @@ static void assert_goes_on(struct wire_world *world, uint32_t stream)
 {
     wire_call(world, stream, WIRE_ECHO, SLICE("still here"));
     wire_run(world);
-    wire_assert_status(world, stream, GRPC_OK);
+    wire_assert_status(world, stream, STATUS_OK);
     assert_true(slice_equal(wire_reply(world, stream), SLICE("still here")));
     assert_int_equal(world->client.goaways, 0);
 }
@@ -152,7 +152,7 @@ static void test_cut_off(void **state)
         wire_message(&world, stream, 0, SLICE("whole"), false);
         wire_data(&world, stream, pieces[i], true);
         wire_run(&world);
-        wire_assert_status(&world, stream, GRPC_INTERNAL);
+        wire_assert_status(&world, stream, STATUS_INTERNAL);
         assert_int_equal(world.messages, i + 1);
         assert_int_equal(world.cancels, i + 1);
         assert_int_equal(world.half_closes, 0);
@@ -183,7 +183,7 @@ static void test_too_large_in_the_middle(void **state)
     wire_message(&world, 1, 0, slice_of(bytes, 1001), false);
     wire_message(&world, 1, 0, slice_of(bytes, 1000), false);
     wire_run(&world);
-    assert_refused(&world, 1, GRPC_RESOURCE_EXHAUSTED);
+    assert_refused(&world, 1, STATUS_RESOURCE_EXHAUSTED);
     assert_int_equal(world.messages, 10);
     assert_int_equal(world.cancels, 1);
     assert_int_equal(world.half_closes, 0);
@@ -197,11 +197,11 @@ static void test_too_large_in_the_middle(void **state)
     wire_data(&world, 3, slice_of(bytes, 900), false);
     wire_data(&world, 5, slice_of(bytes, 900), false);
     wire_run(&world);
-    wire_assert_status(&world, 5, GRPC_UNAVAILABLE);
+    wire_assert_status(&world, 5, STATUS_UNAVAILABLE);
     assert_int_equal(call_server_stats(world.calls).body_bytes_live, 900);
     wire_data(&world, 3, slice_of(bytes + 900, 100), true);
     wire_run(&world);
-    wire_assert_status(&world, 3, GRPC_OK);
+    wire_assert_status(&world, 3, STATUS_OK);
     assert_goes_on(&world, 7);
     free(bytes);
     wire_teardown(&world);
@@ -257,7 +257,8 @@ static void test_refused_in_the_middle(void **state)
         wire_message(&world, stream, 0, SLICE("X"), false);
         wire_message(&world, stream, 0, SLICE("one more"), false);
         wire_run(&world);
-        assert_refused(&world, stream, stream == 1 ? GRPC_INVALID_ARGUMENT : GRPC_UNAUTHENTICATED);
+        assert_refused(&world, stream,
+                       stream == 1 ? STATUS_INVALID_ARGUMENT : STATUS_UNAUTHENTICATED);
         assert_int_equal(world.messages, 2);
         for (; sent < 40 * 100000; sent += 100000) {
             wire_data(&world, stream, slice_of(bytes, 100000), false);
@@ -284,7 +285,7 @@ static void test_half_close_behind_refusal(void **state)
     wire_message(&world, 1, 0, SLICE("Y"), true);
     wire_feed_only(&world);
     wire_run(&world);
-    wire_assert_status(&world, 1, GRPC_INVALID_ARGUMENT);
+    wire_assert_status(&world, 1, STATUS_INVALID_ARGUMENT);
     assert_int_equal(wire_answer(&world, 1)->reset, -1);
     assert_int_equal(world.messages, 1);
     assert_int_equal(world.half_closes, 0);
@@ -294,7 +295,7 @@ static void test_half_close_behind_refusal(void **state)
     wire_run(&world);
     half_close(&world, 3); /* crosses the RST_STREAM */
     wire_run(&world);
-    assert_refused(&world, 3, GRPC_INVALID_ARGUMENT);
+    assert_refused(&world, 3, STATUS_INVALID_ARGUMENT);
     assert_goes_on(&world, 5);
     wire_teardown(&world);
 }
@@ -316,7 +317,7 @@ static void test_early_end(void **state)
     wire_headers(&world, 3, WIRE_UPLOAD, false, NULL, 0);
     wire_message(&world, 3, 0, SLICE("W"), false);
     wire_run(&world);
-    assert_refused(&world, 3, GRPC_INTERNAL);
+    assert_refused(&world, 3, STATUS_INTERNAL);
     assert_true(wire_has_field(wire_answer(&world, 3), "grpc-message: after all\n"));
     assert_goes_on(&world, 5);
     wire_teardown(&world);
@@ -392,12 +393,12 @@ static void test_compressed(void **state)
     wire_message(&world, 3, 1, buffer_slice(&bomb), false);
     wire_message(&world, 3, 1, buffer_slice(&packed), false);
     wire_run(&world);
-    assert_refused(&world, 3, GRPC_RESOURCE_EXHAUSTED);
+    assert_refused(&world, 3, STATUS_RESOURCE_EXHAUSTED);
     assert_int_equal(world.messages, 7);
     wire_headers(&world, 5, WIRE_UPLOAD, false, NULL, 0);
     wire_message(&world, 5, 1, buffer_slice(&packed), false);
     wire_run(&world);
-    assert_refused(&world, 5, GRPC_INTERNAL); /* no grpc-encoding */
+    assert_refused(&world, 5, STATUS_INTERNAL); /* no grpc-encoding */
     arena_deinit(&arena);
     free(bytes);
     wire_teardown(&world);
@@ -418,7 +419,7 @@ static void test_deadline(void **state)
     wire_pass(&world, 1900000);
     assert_int_equal(world.cancels, 0);
     wire_pass(&world, 600000);
-    assert_refused(&world, 1, GRPC_DEADLINE_EXCEEDED);
+    assert_refused(&world, 1, STATUS_DEADLINE_EXCEEDED);
     assert_int_equal(world.cancels, 1);
     assert_int_equal(world.cancelled_why, ERR_DEADLINE);
     assert_false(wire_has_field(wire_answer(&world, 1), "may have been stored"));
@@ -427,7 +428,7 @@ static void test_deadline(void **state)
     wire_run(&world);
     assert_int_equal(world.held_count, 1);
     wire_pass(&world, 2500000);
-    wire_assert_status(&world, 3, GRPC_DEADLINE_EXCEEDED);
+    wire_assert_status(&world, 3, STATUS_DEADLINE_EXCEEDED);
     assert_true(wire_has_field(wire_answer(&world, 3), "may have been stored"));
     assert_int_equal(world.cancels, 2);
     wire_teardown(&world);
@@ -451,14 +452,14 @@ static void test_stalled(void **state)
         assert_false(wire_answer(&world, 1)->ended);
     }
     wire_pass(&world, 20000000);
-    wire_assert_status(&world, 1, GRPC_DEADLINE_EXCEEDED);
+    wire_assert_status(&world, 1, STATUS_DEADLINE_EXCEEDED);
     assert_int_equal(wire_answer(&world, 1)->reset, H2_NO_ERROR);
     assert_int_equal(world.messages, 7);
     assert_int_equal(world.cancels, 1);
     assert_false(wire_answer(&world, 3)->ended);
-    wire_finish_held(&world, 0, GRPC_OK);
+    wire_finish_held(&world, 0, STATUS_OK);
     wire_run(&world);
-    wire_assert_status(&world, 3, GRPC_OK);
+    wire_assert_status(&world, 3, STATUS_OK);
     free(bytes);
     wire_teardown(&world);
 }

@@ -166,7 +166,7 @@ void wire_pass(struct wire_world *world, int64_t by_us);
 void wire_disconnect(struct wire_world *world);
 bool wire_finished(const struct wire_world *world);
 /* Finishes a held call with a reply, or (code not OK) an error. */
-void wire_finish_held(struct wire_world *world, uint32_t which, enum grpc_code code);
+void wire_finish_held(struct wire_world *world, uint32_t which, enum status_code code);
 const char *wire_path(enum wire_method method);
 
 /* The client. A stream's id is 1, 3, 5, ... */

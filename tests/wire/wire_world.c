@@ -59,7 +59,7 @@ static const struct method_info *find_method(struct slice path)
     return NULL;
 }
 
-static void finish(struct call *call, enum grpc_code code, struct slice message)
+static void finish(struct call *call, enum status_code code, struct slice message)
 {
     const struct status status = {.code = code, .message = message};
 
@@ -96,7 +96,7 @@ static void produce(struct wire_world *world, struct call *call)
         }
     }
     if (producer->left == 0) {
-        finish(call, GRPC_OK, SLICE(""));
+        finish(call, STATUS_OK, SLICE(""));
     }
 }
 
@@ -109,7 +109,7 @@ static void answer_meta(struct call *call, struct slice message)
     call_add_leading(call, SLICE("x-leading"), SLICE("first"));
     call_add_trailing(call, SLICE("x-trailing-bin"), SLICE("\x00\xff\x10"));
     if (slice_equal(message, SLICE("no reply"))) {
-        finish(call, GRPC_ABORTED, SLICE(""));
+        finish(call, STATUS_ABORTED, SLICE(""));
         return;
     }
     buffer = call_reply_begin(call, 16);
@@ -120,7 +120,7 @@ static void answer_meta(struct call *call, struct slice message)
     buffer_append_byte(buffer, '|');
     buffer_append(buffer, call->authorization_repeated ? SLICE("repeated") : call->authorization);
     assert_int_equal(call_reply_end(call), OK);
-    finish(call, GRPC_OK, SLICE(""));
+    finish(call, STATUS_OK, SLICE(""));
 }
 
 void wire_upload_add(struct wire_upload *upload, struct slice message)
@@ -144,27 +144,27 @@ void wire_assert_upload(struct wire_world *world, uint32_t stream, const struct 
     uint8_t bytes[WIRE_UPLOAD_REPLY_BYTES];
 
     upload_write(upload, bytes);
-    wire_assert_status(world, stream, GRPC_OK);
+    wire_assert_status(world, stream, STATUS_OK);
     assert_true(slice_equal(wire_reply(world, stream), slice_of(bytes, sizeof(bytes))));
 }
 
 static void start_upload(struct call *call)
 {
     if (slice_equal(call->authorization, SLICE("no"))) {
-        finish(call, GRPC_UNAUTHENTICATED, SLICE("no token"));
+        finish(call, STATUS_UNAUTHENTICATED, SLICE("no token"));
         return;
     }
     call->user = arena_calloc(call->arena, 1, sizeof(struct wire_upload));
     assert_non_null(call->user);
 }
 
-static void reply_upload(struct call *call, enum grpc_code code)
+static void reply_upload(struct call *call, enum status_code code)
 {
     uint8_t bytes[WIRE_UPLOAD_REPLY_BYTES];
 
     upload_write(call->user, bytes);
     reply_with(call, slice_of(bytes, sizeof(bytes)));
-    finish(call, code, code == GRPC_OK ? SLICE("") : SLICE("after all"));
+    finish(call, code, code == STATUS_OK ? SLICE("") : SLICE("after all"));
 }
 
 static void take_upload(struct wire_world *world, struct call *call, struct slice message)
@@ -178,13 +178,13 @@ static void take_upload(struct wire_world *world, struct call *call, struct slic
     wire_upload_add(upload, message);
     switch (message.size > 0 ? message.data[0] : 0) {
     case WIRE_REFUSE:
-        finish(call, GRPC_INVALID_ARGUMENT, SLICE("not this one"));
+        finish(call, STATUS_INVALID_ARGUMENT, SLICE("not this one"));
         return;
     case WIRE_ENOUGH:
-        reply_upload(call, GRPC_OK);
+        reply_upload(call, STATUS_OK);
         return;
     case WIRE_WASTE:
-        reply_upload(call, GRPC_INTERNAL);
+        reply_upload(call, STATUS_INTERNAL);
         return;
     case WIRE_HOLD_END:
         upload->hold = true;
@@ -203,7 +203,7 @@ static void on_start(void *user, struct call *call)
         start_upload(call);
     }
     if (call->method->index == WIRE_EARLY) {
-        finish(call, GRPC_UNAUTHENTICATED, SLICE("no token"));
+        finish(call, STATUS_UNAUTHENTICATED, SLICE("no token"));
     }
 }
 
@@ -221,7 +221,7 @@ static void start_stream(struct wire_world *world, struct call *call, struct sli
     if (message.size != 8 || bytes_get_be32(message.data + 4) > 65536 ||
         (uint64_t)bytes_get_be32(message.data) * bytes_get_be32(message.data + 4) >
             REPLY_BYTES_MAX) {
-        finish(call, GRPC_INVALID_ARGUMENT,
+        finish(call, STATUS_INVALID_ARGUMENT,
                SLICE("eight bytes, of at most 64 KiB a message and 16 MiB in all"));
         return;
     }
@@ -250,21 +250,21 @@ static void on_message(void *user, struct call *call, struct slice message)
     switch ((enum wire_method)call->method->index) {
     case WIRE_ECHO:
         reply_with(call, message);
-        finish(call, GRPC_OK, SLICE(""));
+        finish(call, STATUS_OK, SLICE(""));
         return;
     case WIRE_SIZE:
         if (message.size != 4 || bytes_get_be32(message.data) > REPLY_BYTES_MAX) {
-            finish(call, GRPC_INVALID_ARGUMENT, SLICE("four bytes, of at most 16 MiB"));
+            finish(call, STATUS_INVALID_ARGUMENT, SLICE("four bytes, of at most 16 MiB"));
             return;
         }
         reply_patterned(call, bytes_get_be32(message.data));
-        finish(call, GRPC_OK, SLICE(""));
+        finish(call, STATUS_OK, SLICE(""));
         return;
     case WIRE_FAIL:
-        if (message.size == 0 || message.data[0] == 0 || message.data[0] > GRPC_UNAUTHENTICATED) {
-            finish(call, GRPC_INVALID_ARGUMENT, SLICE("that is no error"));
+        if (message.size == 0 || message.data[0] == 0 || message.data[0] > STATUS_UNAUTHENTICATED) {
+            finish(call, STATUS_INVALID_ARGUMENT, SLICE("that is no error"));
         } else {
-            finish(call, (enum grpc_code)message.data[0], slice_after(message, 1));
+            finish(call, (enum status_code)message.data[0], slice_after(message, 1));
         }
         return;
     case WIRE_HOLD:
@@ -295,7 +295,7 @@ static void on_half_close(void *user, struct call *call)
 
     world->half_closes++;
     if (call->method->index == WIRE_BIDI) {
-        finish(call, GRPC_OK, SLICE(""));
+        finish(call, STATUS_OK, SLICE(""));
     }
     if (call->method->index == WIRE_UPLOAD) {
         const struct wire_upload *upload = call->user;
@@ -304,7 +304,7 @@ static void on_half_close(void *user, struct call *call)
         if (upload->hold) {
             hold(world, call);
         } else {
-            reply_upload(call, GRPC_OK);
+            reply_upload(call, STATUS_OK);
         }
     }
 }
@@ -331,19 +331,19 @@ static void on_cancel(void *user, struct call *call, enum err why)
             return;
         }
     }
-    finish(call, GRPC_CANCELLED, SLICE(""));
+    finish(call, STATUS_CANCELLED, SLICE(""));
 }
 
-void wire_finish_held(struct wire_world *world, uint32_t which, enum grpc_code code)
+void wire_finish_held(struct wire_world *world, uint32_t which, enum status_code code)
 {
     struct call *call = world->held[which];
 
     assert_non_null(call);
     world->held[which] = NULL;
-    if (code == GRPC_OK) {
+    if (code == STATUS_OK) {
         reply_with(call, SLICE("held"));
     }
-    finish(call, code, code == GRPC_OK ? SLICE("") : SLICE("as the test said"));
+    finish(call, code, code == STATUS_OK ? SLICE("") : SLICE("as the test said"));
 }
 
 static void on_wake(struct net_link *link)
@@ -481,7 +481,7 @@ void wire_teardown(struct wire_world *world)
     wire_disconnect(world);
     for (uint32_t i = 0; i < world->held_count; i++) {
         if (world->held[i] != NULL) {
-            wire_finish_held(world, i, GRPC_CANCELLED);
+            wire_finish_held(world, i, STATUS_CANCELLED);
         }
     }
     while (wire_pool_step(world)) {

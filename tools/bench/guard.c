@@ -18,8 +18,6 @@
 /* One event with all its texts, and the call's status. */
 #define REPLY_ARENA_BYTES_MAX ((size_t)32 << 20)
 #define CALL_TIMEOUT_MS 10000
-#define GRPC_NOT_FOUND 5
-#define GRPC_UNAVAILABLE 14
 
 /* What an event says of its organisation. */
 enum evidence {
@@ -98,7 +96,7 @@ static enum err read_reply(struct slice reply, enum evidence *ret_evidence)
 static enum err refuse(struct ctx *ctx, const struct arguments *arguments,
                        const struct client_status *status, const char *write)
 {
-    if (status->code == GRPC_UNAVAILABLE && !status->from_server) {
+    if (status->code == STATUS_UNAVAILABLE && !status->from_server) {
         return fault_say(ctx->fault, ERR_UNAVAILABLE, "%s can't be reached: %.*s",
                          arguments->server, SHOWN(status->message));
     }
@@ -130,7 +128,7 @@ static enum err check_organisation(struct ctx *ctx, const struct arguments *argu
         request.message = buffer_slice(&message);
         err = buffer_ok(&message) ? client_call_blocking(client, &request, arena, &result)
                                   : ERR_MEMORY;
-        if (err == OK && result.status.code == GRPC_NOT_FOUND) {
+        if (err == OK && result.status.code == STATUS_NOT_FOUND) {
             return OK; /* the log ends here, without data */
         }
         if (err == OK && result.status.code != 0) {

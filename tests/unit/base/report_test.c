@@ -26,14 +26,14 @@ static void test_errors(void **state)
 {
     (void)state;
     assert_string_equal(err_name(OK), "OK");
-    assert_int_equal(err_grpc_code(OK), 0);
+    assert_int_equal(err_status(OK), 0);
     for (int i = 1; i < ERR_COUNT; i++) {
         assert_true(strlen(err_name((enum err)i)) > 1);
         assert_true(strlen(err_text((enum err)i)) > 10);
-        assert_in_range(err_grpc_code((enum err)i), 1, 16);
+        assert_in_range(err_status((enum err)i), 1, 16);
     }
     assert_string_equal(err_name(ERR_NOT_FOUND), "NOT_FOUND");
-    assert_int_equal(err_grpc_code(ERR_NOT_FOUND), 5);
+    assert_int_equal(err_status(ERR_NOT_FOUND), 5);
     assert_int_equal(err_retry_ms(ERR_NOT_FOUND), 0);
     assert_int_equal(err_retry_ms(ERR_BUSY), 200);
     assert_int_equal(err_retry_ms(ERR_TOO_LARGE), RETRY_NEVER);
@@ -44,12 +44,12 @@ static void test_errors(void **state)
 static void test_codes_of_overload(void **state)
 {
     (void)state;
-    assert_int_equal(err_grpc_code(ERR_BUSY), 14);
-    assert_int_equal(err_grpc_code(ERR_QUOTA), 8);
+    assert_int_equal(err_status(ERR_BUSY), 14);
+    assert_int_equal(err_status(ERR_QUOTA), 8);
     assert_true(err_retry_ms(ERR_QUOTA) > 0);
-    assert_int_equal(err_grpc_code(ERR_DISK_FULL), 8);
+    assert_int_equal(err_status(ERR_DISK_FULL), 8);
     assert_true(err_retry_ms(ERR_DISK_FULL) > 0);
-    assert_int_equal(err_grpc_code(ERR_TOO_LARGE), 8);
+    assert_int_equal(err_status(ERR_TOO_LARGE), 8);
 }
 
 /* Goal: faults are listed in order, copied, and counted above the limit. Method: 250 of them. */

@@ -1,7 +1,7 @@
 /*
  * work.h: how writes reach the store. A write is handed to the writer, waits in a bounded queue that
  * is fair by organisation, runs on the writer thread inside a group commit, and is answered after
- * the commit is durable. Nothing here knows libuv: `wake` is how the writer tells the loop that
+ * the commit is durable. Nothing here knows libuv: `wake` is how the writer lets the loop know that
  * completions wait, and writer_complete runs them on the loop.
  *
  * A request's `run` is a command of the domain, (ctx, txn, org, actor, input) -> events: it decides and puts
@@ -39,7 +39,7 @@ struct work_request;
 /* Runs on the writer thread. Leaves in request->written what it appended; the organisation there is
  * request->org until it says otherwise. */
 typedef enum err work_run_fn(struct work_request *request, struct store_txn *txn);
-/* Runs on the writer thread, in the same transaction as `run`, or for a repeat alone: makes of
+/* Runs on the writer thread, in the same transaction as `run`, or for a repeat without it: makes of
  * request->written what the submitter wants to know. It puts nothing; what it refuses is not stored. */
 typedef enum err work_answer_fn(struct work_request *request, struct store_txn *txn);
 /* Runs on the loop, in writer_complete. Everything of the request may be freed in it. */
@@ -69,8 +69,8 @@ struct work_request {
     enum err result;
 };
 
-/* Runs a request once, in a write transaction: what a batch does for each of its members, and who has a
- * transaction of his own. ERR_EXISTS, explained in ctx->fault, where another request had the same key; else
+/* Runs a request once, in a write transaction: what a batch does for each of its members, and a caller with a
+ * transaction of its own. ERR_EXISTS, explained in ctx->fault, where another request had the same key; else
  * what `run` and `answer` give. */
 MUST_CHECK enum err work_run(struct work_request *request, struct store_txn *txn);
 
@@ -103,13 +103,13 @@ MUST_CHECK enum err writer_new(const struct writer_config *config, struct writer
 MUST_CHECK enum err writer_submit(struct writer *writer, struct work_request *request);
 /* Runs the completions that wait; on the loop. */
 void writer_complete(struct writer *writer);
-/* Runs one batch now; manual mode alone. Gives the number of requests it took. */
+/* Runs one batch now; manual mode only. Gives the number of requests it took. */
 size_t writer_step(struct writer *writer);
 /* Takes no more, and finishes what is queued. */
 void writer_drain(struct writer *writer);
 struct writer_stats writer_read_stats(struct writer *writer);
 /* How many batches were committed; grows before their completions run, and before the versions of
- * their tables do: whoever takes a snapshot behind this number has all that those batches wrote. Any
+ * their tables do: a snapshot taken after this number has all that those batches wrote. Any
  * thread. */
 uint64_t writer_commit_count(const struct writer *writer);
 /* How often a committed batch wrote to this table; grows before the batch's completions run. Lets a

@@ -275,7 +275,7 @@ void call_fail(struct call_core *core, enum err err, struct slice message)
         status_details_begin(&core->arena, err, slice_of(NULL, 0), message, &details);
         core->status.details = buffer_ok(&details) ? buffer_slice(&details) : slice_of(NULL, 0);
     }
-    call_end(core, (enum status_code)err_status(err));
+    call_end(core, err_status(err));
 }
 
 void call_refuse(struct call_core *core, enum err err, struct slice message)

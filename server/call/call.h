@@ -1,5 +1,5 @@
 /*
- * call.h: one call, whatever protocol brought it: a method, metadata, request messages in, reply
+ * call.h: one call, the same for every protocol: a method, metadata, request messages in, reply
  * messages out, a status, a deadline, cancellation. The protocols (gRPC today; gRPC-Web and Connect
  * beside it later) make calls; the services answer them through this header and know nothing of
  * frames. No libuv, no sockets, no store.
@@ -8,7 +8,7 @@
  * be no more; `on_writable` when a streamed answer has room again; `on_cancel` at most once, when
  * the peer, the connection, the deadline or the transport ended it.
  *
- * The services end each call with exactly one call_finish, also after on_cancel, behind which no
+ * The services end each call with exactly one call_finish, also after on_cancel, after which no
  * other event comes (what is sent then goes nowhere). Until then the call and its arena stay, even
  * when the connection is gone. After call_finish nothing may touch the call.
  * None of the call_* functions but call_end_message calls back into the handlers before it returns.
@@ -20,7 +20,7 @@
 #include "store/base/buffer.h"
 #include "store/base/err.h"
 
-/* What clients take: gRPC's C core refuses 8 KiB of trailers, and details stand in them in base64. */
+/* What clients take: gRPC's C core refuses 8 KiB of trailers, which have the details in base64. */
 #define CALL_STATUS_MESSAGE_BYTES_MAX 1024
 #define CALL_STATUS_DETAILS_BYTES_MAX 4096
 

@@ -2,7 +2,7 @@
  * call_inflate.c: compressed request messages. A small one is inflated at once; one that states, or turns
  * out, to be larger is handed to the pool, and its call takes no more of its request until it is back.
  * CALL_INFLATIONS_MAX are on the pool at once, one of a connection at most; the others wait, the connections
- * in turns, with their packed bytes alone. Whoever goes takes its message out of the line, or stops the pool
+ * in turns, with only their packed bytes. Whoever goes takes its message out of the line, or stops the pool
  * within a step; what the pool has keeps its call until it is back.
  */
 #include "server/call/call_internal.h"

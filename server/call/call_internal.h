@@ -7,7 +7,7 @@
 #include "server/call/protocol.h"
 
 /* call.c */
-/* Gives a call back to the pool where nobody needs it any more. */
+/* Gives a call back to the pool once it is not needed any more. */
 void call_release_when_done(struct call_core *core);
 /* Tells the services, once, unless they have finished. */
 void call_cancel(struct call_core *core, enum err why);

@@ -1,5 +1,5 @@
 /*
- * call_timer.c: deadlines on a wheel: a call is put into the slot behind its deadline, and the slot
+ * call_timer.c: deadlines on a wheel: a call is put into the slot after its deadline, and the slot
  * is looked at when its time comes. Putting in and taking out cost the same however many there are.
  */
 #include "server/call/call_internal.h"

@@ -1,7 +1,7 @@
 /*
  * protocol.h: a call as the protocols see it (server/grpc today; others beside it): what they feed to it
  * (call_take_*), what they read from it (call_output_*), and the functions of theirs that it calls
- * (struct call_protocol). Nothing here knows how a call looks on the wire. The services see call.h alone.
+ * (struct call_protocol). Nothing here knows how a call looks on the wire. The services see only call.h.
  *
  * A call lives until both are true: the services have finished it, and the protocol has let go of
  * it. Whichever comes second gives it back to the server's pool, at one line (call_release).
@@ -43,7 +43,7 @@ struct call_protocol {
     /* Bytes of the protocol's own state of a call: core->state, zeroed, in the call's arena. */
     size_t state_bytes;
     /* Room that each reply message has in front of it, CALL_REPLY_HEAD_BYTES_MAX at most; write_head fills
-     * it once the message is whole. `bytes` are those behind it, `compressed`: they are gzip. */
+     * it once the message is whole. `bytes` are those after it, `compressed`: they are gzip. */
     size_t reply_head_bytes;
     void (*write_head)(uint8_t *head, uint32_t bytes,
                        bool compressed); /* NULL where there is no head */
@@ -53,7 +53,7 @@ struct call_protocol {
                        struct slice *ret_value);
     /* Replies were queued. */
     void (*replies)(struct call_core *core);
-    /* The services finished it: `core->status` is to be sent behind the queued replies. */
+    /* The services finished it: `core->status` is to be sent after the queued replies. */
     void (*finished)(struct call_core *core);
     /* The deadline passed: the status is set; queued replies may be dropped. */
     void (*expired)(struct call_core *core);
@@ -163,7 +163,7 @@ struct call_core {
     struct call_metadata_field *metadata; /* newest first */
     bool accepts_gzip; /* the peer does, in replies */
     bool started; /* on_start was called */
-    bool finished; /* call_finish was called, or nobody will */
+    bool finished; /* call_finish was called, or never will be */
     bool half_closed; /* on_half_close was called */
     bool closed; /* the protocol let go */
     bool ended; /* the protocol has its status: nothing is queued any more */
@@ -202,7 +202,7 @@ struct call_server {
     uint64_t body_bytes; /* of request messages that are arriving or being handled */
     const struct method_info *recent_method; /* of the last call; NULL where it had none */
     uint64_t next_number;
-    int64_t now_us; /* as last told */
+    int64_t now_us; /* as last given */
     int64_t wheel_us; /* the wheel has turned up to here */
     int64_t bodies_checked_us;
     struct call_core *wheel[CALL_WHEEL_SLOTS + 1]; /* the last: those that are due now */
@@ -231,9 +231,9 @@ void call_let_go(struct call_core *core);
 MUST_CHECK enum err call_take_metadata(struct call_core *core, struct slice name,
                                        struct slice value);
 /* The method of a path (/package.Service/Method), or NULL. Calls of one method come in a row: the table is
- * searched for the first of them alone. */
+ * searched only for the first of them. */
 const struct method_info *call_find_method(struct call_server *server, struct slice path);
-/* The metadata is whole and the method known: tells the services. `timeout_us` is from the call's start,
+/* The metadata is whole and the method known: the services start the call. `timeout_us` is from the call's start,
  * INT64_MAX: none was sent, and the method's own counts. A call without time left is refused. */
 void call_start_within(struct call_core *core, int64_t timeout_us);
 /* The same with the deadline that core->call has. */
@@ -283,7 +283,7 @@ static inline bool call_end_is_due(const struct call_core *core)
 {
     return core->request_end && !core->end_taken && core->held.size == 0 && !call_input_waits(core);
 }
-/* Keeps bytes that can't be taken now, behind those that wait already. */
+/* Keeps bytes that can't be taken now, after those that wait already. */
 void call_hold_bytes(struct call_core *core, struct slice bytes);
 /* So many of the bytes that wait were taken. */
 void call_drop_held(struct call_core *core, size_t bytes);
@@ -297,7 +297,7 @@ size_t call_output_ready(const struct call_core *core, size_t max, bool *ret_end
 void call_output_copy(struct call_core *core, uint8_t *to, size_t size);
 /* Forgets replies of which nothing was sent; false where one is in the middle. */
 bool call_output_drop(struct call_core *core);
-/* Output went down: tells the services, where they are owed it. */
+/* Output went down: calls on_writable, where it is owed. */
 void call_output_moved(struct call_core *core);
 /* The answer may be compressed. */
 static inline bool call_compresses(const struct call_core *core)

@@ -1,5 +1,5 @@
 /*
- * server.h: what all calls of one server share, whatever protocol brings them: limits, handlers, the
+ * server.h: what all calls of one server share, of all protocols: limits, handlers, the
  * pool of calls, deadlines and counters. No libuv, and no protocol: each borrows the server.
  */
 #ifndef ERRATA_SERVER_CALL_SERVER_H

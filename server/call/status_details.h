@@ -1,5 +1,5 @@
 /*
- * status_details.h: the bytes of google.rpc.Status (google/rpc/status.proto) that stand beside a
+ * status_details.h: the bytes of google.rpc.Status (google/rpc/status.proto) that go beside a
  * failed call's code and message: ErrorInfo with the error's reason, RetryInfo where a retry makes
  * sense, and what else the caller adds. The transport's own refusals and the services' failures look
  * the same by it.

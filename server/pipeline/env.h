@@ -59,7 +59,7 @@ struct service_env {
     struct store_backend *backend;
     struct writer *writer;
     enum health_status health[HEALTH_PART_COUNT];
-    /* Calls by method_info.index and gRPC code; `method_counts[index * ENV_CODES + code]`. */
+    /* Calls by method_info.index and status code; `method_counts[index * ENV_CODES + code]`. */
     uint64_t *method_counts;
     uint64_t refusal_counts[REFUSAL_KIND_COUNT]; /* of ended calls */
     /* The transport's numbers: fills at most `max`, gives how many. NULL where there is none. */
@@ -67,8 +67,8 @@ struct service_env {
     void *read_counters_user;
 };
 
-/* gRPC status codes run from 0 to 16. */
-#define ENV_CODES 17
+/* Status codes (store/base/status_codes.def). */
+#define ENV_CODES (STATUS_UNAUTHENTICATED + 1)
 
 /* Fills a zeroed env: counters in `arena` (which lives as long as the server), the key from META,
  * made there on the first start. Writes to the store: before the writer starts. */

@@ -1,5 +1,5 @@
 /*
- * status.c: an error and its fault as a gRPC status.
+ * status.c: an error and its fault as the status of a call.
  */
 #include "server/pipeline/status.h"
 
@@ -97,7 +97,7 @@ static struct slice reason_of(struct arena *arena, const struct fault *fault)
 
 struct status status_of(struct arena *arena, enum err result, const struct fault *fault)
 {
-    struct status status = {.code = (enum status_code)err_status(result)};
+    struct status status = {.code = err_status(result)};
     struct buffer details;
 
     if (result == OK) {

@@ -12,7 +12,7 @@
 
 /* What a write counts for in the queue beside its request. */
 #define WRITE_OVERHEAD_BYTES 512
-/* What a document counts for instead of its bytes, which are behind it: its snippet, and the sizes of
+/* What a document counts for instead of its bytes, which are gone by then: its snippet, and the sizes of
  * most documents' pages. */
 #define WRITE_DOCUMENT_BYTES 16384
 

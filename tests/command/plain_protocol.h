@@ -1,6 +1,6 @@
 /*
- * plain_protocol.h: a protocol of lines of text, to show that calls need no gRPC: it is made of the headers of
- * server/call alone. A request is
+ * plain_protocol.h: a protocol of lines of text, to show that calls need no gRPC: it is made only of the headers
+ * of server/call. A request is
  *
  *     /package.Service/Method NL { name: value NL } NL { size NL bytes }
  *

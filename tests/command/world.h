@@ -12,7 +12,7 @@
 #include <protobuf-c/protobuf-c.h>
 #include <uv.h>
 
-/* 2026-01-01T00:00:00Z. The clock stands still: what a test compares has one time. */
+/* 2026-01-01T00:00:00Z. The clock does not move: what a test compares has one time. */
 #define WORLD_START_US INT64_C(1767225600000000)
 
 struct world {

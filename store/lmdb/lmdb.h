@@ -21,7 +21,7 @@
 /* The format of what is stored: keys, records, and what apply makes of events. */
 #define STORE_FORMAT_VERSION 4
 /* Logs of this format and of those behind it can be replayed, so their tables can be made anew. */
-#define STORE_FORMAT_OLDEST 2
+#define STORE_FORMAT_OLDEST 3
 
 /* Sparse: address space, not disk. Growing it is a restart. */
 #define STORE_LMDB_MAP_BYTES_DEFAULT (256ull << 30)

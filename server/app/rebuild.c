@@ -99,12 +99,13 @@ static enum err say_broken(struct rebuild *rebuild)
 
     uuid_format(report->broken_org.uuid, org);
     if (report->broken_by == REPLAY_APPLY && store_lmdb_format(rebuild->old) < DOCUMENTS_SINCE) {
-        return fault_say(rebuild->fault, ERR_CORRUPT,
-                         "event %" PRIu64 " of the organisation %.*s is of format version %" PRIu64
-                         ", which this program reads only without documents; expected a store of version %d "
-                         "or later: use the program that wrote it, or an empty --data folder",
-                         report->broken_seq, UUID_TEXT_BYTES, org, store_lmdb_format(rebuild->old),
-                         DOCUMENTS_SINCE);
+        return fault_say(
+            rebuild->fault, ERR_CORRUPT,
+            "event %" PRIu64 " of the organisation %.*s is of format version %" PRIu64
+            ", which this program reads only without documents; expected a store of version %d "
+            "or later: use the program that wrote it, or an empty --data folder",
+            report->broken_seq, UUID_TEXT_BYTES, org, store_lmdb_format(rebuild->old),
+            DOCUMENTS_SINCE);
     }
     return fault_say(rebuild->fault, ERR_CORRUPT,
                      "event %" PRIu64 " of the organisation %.*s %s; no table can be made from "

@@ -184,6 +184,13 @@ static void test_uses(void **state)
     assert_string_equal(again->event_id, first->event_id);
     assert_int_equal(use_count(&caller, response->lines[0]->mapping_id, &used_s), 6);
     assert_true(used_s >= (WORLD_START_US + DAY_US) / 1000000);
+    /* Backfilled, and later than any use so far: it is the last one. */
+    clock_manual_advance(&world.clock, 9 * DAY_US);
+    caller.created_at_us = WORLD_START_US + 5 * DAY_US;
+    caller.key = "another key";
+    assert_int_equal(mappings_record(&caller, response->exposure_ref, "later", NULL), STATUS_OK);
+    assert_int_equal(use_count(&caller, response->lines[0]->mapping_id, &used_s), 8);
+    assert_int_equal(used_s, (WORLD_START_US + 5 * DAY_US) / 1000000);
     world_deinit(&world);
 }
 

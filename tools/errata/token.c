@@ -114,10 +114,10 @@ static enum token_state token_state(struct cli *cli, struct json_value row)
     int64_t end = 0;
     int32_t nanos = 0;
 
-    if (reply_text(cli, row, "revokeTime").size > 0) {
+    if (reply_text(cli, row, "revokedAt").size > 0) {
         return TOKEN_REVOKED;
     }
-    if (!timestamp_parse(reply_text(cli, row, "expireTime"), &end, &nanos)) {
+    if (!timestamp_parse(reply_text(cli, row, "expiresAt"), &end, &nanos)) {
         return TOKEN_LIVES;
     }
     if (end <= now) {
@@ -146,10 +146,10 @@ static void token_cells(struct cli *cli, struct json_value row, struct slice *ce
     cells[1] = reply_word(cli, row, "role", "ROLE_");
     cells[2] = reply_text(cli, row, "userId");
     cells[3] = slice_text(state_word(token_state(cli, row)));
-    cells[4] = reply_moment(cli, row, "expireTime");
+    cells[4] = reply_moment(cli, row, "expiresAt");
     cells[5] = reply_moment(cli, row, "createdAt");
     cells[6] = reply_text(cli, row, "server").size > 0 ? SLICE("yes") : SLICE("");
-    cells[7] = reply_moment(cli, row, "revokeTime");
+    cells[7] = reply_moment(cli, row, "revokedAt");
 }
 
 /* What no longer works steps back; what soon will not stands out. */

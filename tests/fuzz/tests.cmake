@@ -42,6 +42,7 @@ errata_fuzz(method ROUNDS 200 USES api store_memory domain_replay
             SOURCES ${errata_fuzz_method} ${errata_rpc_world} PARTS cmocka)
 errata_fuzz(page_token USES api)
 errata_fuzz(exposure USES domain_exposures)
+errata_fuzz(pack USES base)
 errata_fuzz(record USES domain)
 errata_fuzz(request USES codec)
 errata_fuzz(rows ROUNDS 300 USES api store_memory domain_replay

@@ -93,6 +93,12 @@ endfunction()
 #     published files, which it depends on, not on the sources.
 function(errata_generated name)
     cmake_parse_arguments(G "PUBLISHED" "" "OUTPUTS;COMMAND;DEPENDS;USES;PARTS" ${ARGN})
+    # What earlier sources gave, such as a .proto of another name, is not to be found by an include or a glob.
+    file(GLOB_RECURSE old ${errata_gen}/${name}/*)
+    list(REMOVE_ITEM old ${G_OUTPUTS})
+    if(old)
+        file(REMOVE ${old})
+    endif()
     list(TRANSFORM G_PARTS PREPEND part_)
     set(folder ${errata_proto})
     if(G_PUBLISHED)

@@ -84,9 +84,10 @@ struct frame {
     uint64_t seen; /* bit i: the field at index i came */
 };
 
-/* Some message stands in several pieces, which protobuf says to join. protobuf-c keeps the last
- * piece of a oneof's member alone; no library writes one so, and the pre-scan wants each piece to
- * be right. */
+/* Some message comes in several pieces, which protobuf says to join. No library writes one so, and the
+ * pre-scan wants each piece to be right. protobuf-c 1.4.1 keeps only the last piece of a oneof's member, and
+ * does not unpack pieces in which an optional field is absent (merge_messages looks its oneof's case 0 up);
+ * the call is then refused as undecodable. */
 static bool has_pieces(const struct message_info *message, struct slice wire)
 {
     struct frame frames[CHECK_DEPTH_MAX];
@@ -145,8 +146,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (check(&stage, method->request, input.rest) == OK) {
         ProtobufCMessage *message = unpack(&stage, method, input.rest);
 
-        ASSERT(message != NULL);
-        check_same(&work, method, input.rest, message);
+        ASSERT(message != NULL || has_pieces(method->request, input.rest));
+        if (message != NULL) {
+            check_same(&work, method, input.rest, message);
+        }
     }
     arena_deinit(&work);
     arena_deinit(&stage);

@@ -103,7 +103,6 @@ analytics_service_list_layout_coverage_read(struct service *service, struct stor
                                             const Errata__V1__ListLayoutCoverageRequest *request,
                                             void *prepared, struct reply *reply)
 {
-    Errata__V1__ListLayoutCoverageRequest bound = *request;
     struct coverage_page page = {
         .org = service->principal->org,
         .page_size = page_size_of(request->page_size),
@@ -119,9 +118,7 @@ analytics_service_list_layout_coverage_read(struct service *service, struct stor
                   (int)request->order);
         return ERR_INVALID;
     }
-    bound.page_size = 0;
-    bound.page_token = (char *)protobuf_c_empty_string;
-    err = page_token_begin(service, &bound.base, request->page_token, &filter, &page.after);
+    err = page_token_begin(service, &request->base, request->page_token, &filter, &page.after);
     if (err == OK) {
         err = coverage_write(service->ctx, txn, &page, reply->body, &more);
     }
@@ -137,19 +134,16 @@ analytics_service_get_experiment_report_read(struct service *service, struct sto
                                              const Errata__V1__GetExperimentReportRequest *request,
                                              void *prepared, struct reply *reply)
 {
-    Errata__V1__GetExperimentReportRequest bound = *request;
     struct experiment_page page = {
         .org = service->principal->org,
         .page_size = page_size_of(request->page_size),
     };
     struct sha256_digest filter;
     bool more = false;
-    enum err err = OK;
+    enum err err =
+        page_token_begin(service, &request->base, request->page_token, &filter, &page.after);
 
     (void)prepared;
-    bound.page_size = 0;
-    bound.page_token = (char *)protobuf_c_empty_string;
-    err = page_token_begin(service, &bound.base, request->page_token, &filter, &page.after);
     if (err == OK) {
         err = experiments_write(service->ctx, txn, &page, reply->body, &more);
     }

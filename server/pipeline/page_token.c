@@ -4,6 +4,7 @@
 #include "server/pipeline/page_token.h"
 
 #include "server/pipeline/env.h"
+#include "store/base/assert.h"
 #include "store/base/base64.h"
 #include "store/base/wire.h"
 
@@ -17,13 +18,37 @@ size_t page_size_of(int32_t page_size)
     return page_size < PAGE_SIZE_MAX ? (size_t)page_size : PAGE_SIZE_MAX;
 }
 
-enum err page_filter_of(const struct service *service, const ProtobufCMessage *filter,
+/* Where a List request has one of the fields of its page. */
+static void *page_field(ProtobufCMessage *request, const char *name)
+{
+    const ProtobufCFieldDescriptor *field =
+        protobuf_c_message_descriptor_get_field_by_name(request->descriptor, name);
+
+    ASSERT(field != NULL);
+    return (uint8_t *)request + field->offset;
+}
+
+/* The request without what differs from page to page. NULL where there is no memory. */
+static ProtobufCMessage *copy_filter(struct arena *arena, const ProtobufCMessage *request)
+{
+    ProtobufCMessage *filter = arena_alloc(arena, request->descriptor->sizeof_message);
+
+    if (filter != NULL) {
+        memcpy(filter, request, request->descriptor->sizeof_message);
+        *(int32_t *)page_field(filter, "page_size") = 0;
+        *(char **)page_field(filter, "page_token") = (char *)protobuf_c_empty_string;
+    }
+    return filter;
+}
+
+enum err page_filter_of(const struct service *service, const ProtobufCMessage *request,
                         struct sha256_digest *ret_filter)
 {
-    size_t size = protobuf_c_message_get_packed_size(filter);
+    const ProtobufCMessage *filter = copy_filter(service->ctx->arena, request);
+    size_t size = filter != NULL ? protobuf_c_message_get_packed_size(filter) : 0;
     uint8_t *bytes = (uint8_t *)arena_alloc(service->ctx->arena, size + 1);
 
-    if (bytes == NULL) {
+    if (filter == NULL || bytes == NULL) {
         return ERR_MEMORY;
     }
     *ret_filter = sha256(slice_of(bytes, protobuf_c_message_pack(filter, bytes)));
@@ -107,11 +132,11 @@ enum err page_token_read(const struct service *service, const struct sha256_dige
     return ERR_INVALID;
 }
 
-enum err page_token_begin(const struct service *service, const ProtobufCMessage *filter,
+enum err page_token_begin(const struct service *service, const ProtobufCMessage *request,
                           const char *page_token, struct sha256_digest *ret_filter,
                           struct slice *ret_after)
 {
-    enum err err = page_filter_of(service, filter, ret_filter);
+    enum err err = page_filter_of(service, request, ret_filter);
 
     return err != OK ? err
                      : page_token_read(service, ret_filter, slice_text(page_token), ret_after);

@@ -18,22 +18,22 @@
 /* How many items a page may have: the request's page_size, which the contract's rules keep from being
  * negative, the default for 0, and never more than PAGE_SIZE_MAX. */
 size_t page_size_of(int32_t page_size);
-/* The filter of a List request as bytes: the request without page_size and page_token, which the
- * caller has set to their defaults in a copy. Works in service->ctx->arena. */
-MUST_CHECK enum err page_filter_of(const struct service *service, const ProtobufCMessage *filter,
+/* The digest of a List request's filter: of the request without its page_size and page_token. Works in
+ * service->ctx->arena. */
+MUST_CHECK enum err page_filter_of(const struct service *service, const ProtobufCMessage *request,
                                    struct sha256_digest *ret_filter);
 /* The text of a token for `position`, in the arena. ERR_MEMORY alone. */
 MUST_CHECK enum err page_token_write(const struct service *service,
                                      const struct sha256_digest *filter, struct slice position,
                                      struct slice *ret_text);
-/* The position behind a text: empty for the empty text. ERR_INVALID, with the field page_token, for
+/* The position that a text encodes: empty for the empty text. ERR_INVALID, with the field page_token, for
  * anything that this server did not make for this organisation, method and filter. */
 MUST_CHECK enum err page_token_read(const struct service *service,
                                     const struct sha256_digest *filter, struct slice text,
                                     struct slice *ret_position);
 
 /* Both for a List request: its filter, and where the page begins. */
-MUST_CHECK enum err page_token_begin(const struct service *service, const ProtobufCMessage *filter,
+MUST_CHECK enum err page_token_begin(const struct service *service, const ProtobufCMessage *request,
                                      const char *page_token, struct sha256_digest *ret_filter,
                                      struct slice *ret_after);
 /* Appends the token of the next page, as field `field`, to a page that ended at `last`. */

@@ -24,15 +24,10 @@ static enum err page_start(struct page *page, const struct service *service,
                            const ProtobufCMessage *filter, int32_t page_size,
                            const char *page_token)
 {
-    enum err err = page_filter_of(service, filter, &page->filter);
-
     page->service = service;
     page->size = page_size_of(page_size);
     page->last.size = 0;
-    if (err != OK) {
-        return err;
-    }
-    return page_token_read(service, &page->filter, slice_text(page_token), &page->after);
+    return page_token_begin(service, filter, page_token, &page->filter, &page->after);
 }
 
 /* Begins the page of a table's rows. */
@@ -121,10 +116,9 @@ enum err admin_service_list_organizations_read(struct service *service, struct s
                                                void *prepared, struct reply *reply)
 {
     Errata__V1__ListOrganizationsResponse response = ERRATA__V1__LIST_ORGANIZATIONS_RESPONSE__INIT;
-    Errata__V1__ListOrganizationsRequest filter = ERRATA__V1__LIST_ORGANIZATIONS_REQUEST__INIT;
     struct page page;
     enum err err =
-        page_start(&page, service, &filter.base, request->page_size, request->page_token);
+        page_start(&page, service, &request->base, request->page_size, request->page_token);
 
     (void)prepared;
     if (err != OK) {

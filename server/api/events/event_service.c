@@ -187,11 +187,9 @@ enum err event_service_list_events_read(struct service *service, struct store_tx
                                         const Errata__V1__ListEventsRequest *request,
                                         void *prepared, struct reply *reply)
 {
-    Errata__V1__ListEventsRequest filter = *request;
     struct list list = {.service = service, .txn = txn, .body = reply->body};
-    struct sha256_digest filter_sha256;
+    struct sha256_digest filter;
     struct slice position;
-    struct slice token;
     struct key next = {.size = 0};
     enum err err = read_filter(&list, request);
 
@@ -199,12 +197,7 @@ enum err event_service_list_events_read(struct service *service, struct store_tx
     if (err != OK) {
         return err;
     }
-    filter.page_size = 0;
-    filter.page_token = (char *)(uintptr_t) "";
-    err = page_filter_of(service, &filter.base, &filter_sha256);
-    if (err == OK) {
-        err = page_token_read(service, &filter_sha256, slice_text(request->page_token), &position);
-    }
+    err = page_token_begin(service, &request->base, request->page_token, &filter, &position);
     if (err != OK) {
         return err;
     }
@@ -212,9 +205,6 @@ enum err event_service_list_events_read(struct service *service, struct store_tx
     if (err != OK || next.size == 0) {
         return err;
     }
-    err = page_token_write(service, &filter_sha256, key_slice(&next), &token);
-    if (err == OK) {
-        wire_put_bytes(reply->body, LIST_EVENTS_RESPONSE_NEXT_PAGE_TOKEN_FIELD, token);
-    }
-    return err;
+    return page_token_append(service, &filter, &next, LIST_EVENTS_RESPONSE_NEXT_PAGE_TOKEN_FIELD,
+                             reply);
 }

@@ -132,7 +132,6 @@ feedback_service_list_feedback_events_read(struct service *service, struct store
                                            const Errata__V1__ListFeedbackEventsRequest *request,
                                            void *prepared, struct reply *reply)
 {
-    Errata__V1__ListFeedbackEventsRequest bound = *request;
     struct sha256_digest digest;
     struct list_filter filter;
     struct list_page page = {
@@ -145,10 +144,8 @@ feedback_service_list_feedback_events_read(struct service *service, struct store
     enum err err = read_filter(service, request, &filter);
 
     (void)prepared;
-    bound.page_size = 0;
-    bound.page_token = (char *)protobuf_c_empty_string;
     if (err == OK) {
-        err = page_filter_of(service, &bound.base, &digest);
+        err = page_filter_of(service, &request->base, &digest);
     }
     if (err == OK) {
         err = read_place(service, &digest, request->page_token, &page);

@@ -61,7 +61,6 @@ enum err layout_service_list_documents_read(struct service *service, struct stor
                                             const Errata__V1__ListDocumentsRequest *request,
                                             void *prepared, struct reply *reply)
 {
-    Errata__V1__ListDocumentsRequest bound = *request;
     struct document_list list = {
         .org = service->principal->org,
         .layout_fingerprint = slice_text(request->layout_fingerprint),
@@ -69,12 +68,10 @@ enum err layout_service_list_documents_read(struct service *service, struct stor
     };
     struct sha256_digest filter;
     bool more = false;
-    enum err err = OK;
+    enum err err =
+        page_token_begin(service, &request->base, request->page_token, &filter, &list.after);
 
     (void)prepared;
-    bound.page_size = 0;
-    bound.page_token = (char *)protobuf_c_empty_string;
-    err = page_token_begin(service, &bound.base, request->page_token, &filter, &list.after);
     if (err == OK) {
         err = document_list_write(txn, &list, reply->body, &more);
     }
@@ -105,7 +102,6 @@ enum err layout_service_list_profiles_read(struct service *service, struct store
                                            const Errata__V1__ListProfilesRequest *request,
                                            void *prepared, struct reply *reply)
 {
-    Errata__V1__ListProfilesRequest bound = *request;
     struct profile_list list = {
         .org = service->principal->org,
         .page_size = (uint32_t)page_size_of(request->page_size),
@@ -120,9 +116,7 @@ enum err layout_service_list_profiles_read(struct service *service, struct store
                   (int)request->order);
         return ERR_INVALID;
     }
-    bound.page_size = 0;
-    bound.page_token = (char *)protobuf_c_empty_string;
-    err = page_token_begin(service, &bound.base, request->page_token, &filter, &list.after);
+    err = page_token_begin(service, &request->base, request->page_token, &filter, &list.after);
     if (err == OK) {
         err = profile_list_write(service->ctx->arena, txn, &list, reply->body, &more);
     }

@@ -243,18 +243,6 @@ static enum err read_list(struct service *service, const Errata__V1__ListMapping
                     &list->folded_prefix);
 }
 
-/* The request's filter, for its page tokens. */
-static enum err filter_of(const struct service *service,
-                          const Errata__V1__ListMappingsRequest *request,
-                          struct sha256_digest *ret_filter)
-{
-    Errata__V1__ListMappingsRequest bound = *request;
-
-    bound.page_size = 0;
-    bound.page_token = (char *)protobuf_c_empty_string;
-    return page_filter_of(service, &bound.base, ret_filter);
-}
-
 enum err mapping_service_list_mappings_read(struct service *service, struct store_txn *txn,
                                             const Errata__V1__ListMappingsRequest *request,
                                             void *prepared, struct reply *reply)
@@ -265,26 +253,19 @@ enum err mapping_service_list_mappings_read(struct service *service, struct stor
         .page_size = (uint32_t)page_size_of(request->page_size),
     };
     struct sha256_digest filter;
-    struct slice text = {NULL, 0};
     bool more = false;
     enum err err = read_list(service, request, &list);
 
     (void)prepared;
     if (err == OK) {
-        err = filter_of(service, request, &filter);
-    }
-    if (err == OK) {
-        err = page_token_read(service, &filter, slice_text(request->page_token), &list.after);
+        err = page_token_begin(service, &request->base, request->page_token, &filter, &list.after);
     }
     if (err == OK) {
         err = mapping_list_write(service->ctx->arena, txn, &list, reply->body, &more);
     }
     if (err == OK && more) {
-        err = page_token_write(service, &filter, key_slice(&list.last), &text);
+        err = page_token_append(service, &filter, &list.last,
+                                LIST_MAPPINGS_RESPONSE_NEXT_PAGE_TOKEN_FIELD, reply);
     }
-    if (err != OK || !more) {
-        return err;
-    }
-    wire_put_bytes(reply->body, LIST_MAPPINGS_RESPONSE_NEXT_PAGE_TOKEN_FIELD, text);
-    return buffer_ok(reply->body) ? OK : ERR_MEMORY;
+    return err;
 }

@@ -107,7 +107,6 @@ prompt_service_list_prompt_templates_read(struct service *service, struct store_
                                           const Errata__V1__ListPromptTemplatesRequest *request,
                                           void *prepared, struct reply *reply)
 {
-    Errata__V1__ListPromptTemplatesRequest bound = *request;
     struct prompt_template_list list = {
         .org = service->principal->org,
         .name = slice_text(request->name),
@@ -116,12 +115,10 @@ prompt_service_list_prompt_templates_read(struct service *service, struct store_
     };
     struct sha256_digest filter;
     bool more = false;
-    enum err err = OK;
+    enum err err =
+        page_token_begin(service, &request->base, request->page_token, &filter, &list.after);
 
     (void)prepared;
-    bound.page_size = 0;
-    bound.page_token = (char *)protobuf_c_empty_string;
-    err = page_token_begin(service, &bound.base, request->page_token, &filter, &list.after);
     if (err == OK) {
         err = prompt_template_list_write(service->ctx, txn, &list,
                                          LIST_PROMPT_TEMPLATES_RESPONSE_PROMPT_TEMPLATES_FIELD,

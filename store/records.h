@@ -17,7 +17,7 @@
 #define RECORD_SUBJECTS_MAX 4
 #define RECORD_SALT_BYTES 16
 
-/* EVENT: what stands under (org, seq). */
+/* EVENT: the value of (org, seq). */
 struct event_record {
     struct slice envelope; /* an encoded envelope_record; never changes, the chain is over it */
     struct slice facts; /* kept for ever */
@@ -58,7 +58,7 @@ struct envelope_record {
     struct envelope_idempotency idempotency;
 };
 
-/* ORG_HEAD: where an organisation's log stands. */
+/* ORG_HEAD: the end of an organisation's log. */
 struct org_head_record {
     uint64_t last_seq; /* from 1 */
     int64_t last_recorded_at_us;

@@ -114,8 +114,8 @@ analytics_service_list_layout_coverage_read(struct service *service, struct stor
 
     (void)prepared;
     if (!layout_coverage_order_from_wire((int32_t)request->order, &page.order)) {
-        fault_add(service->ctx->fault, SLICE("order"), "%d is none; give LAST_SEEN or MOST_SEEN",
-                  (int)request->order);
+        fault_add(service->ctx->fault, SLICE("order"),
+                  "unknown value %d; expected LAST_SEEN or MOST_SEEN", (int)request->order);
         return ERR_INVALID;
     }
     err = page_token_begin(service, &request->base, request->page_token, &filter, &page.after);

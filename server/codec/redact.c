@@ -10,7 +10,7 @@
 struct open_message {
     const struct message_info *info;
     const uint8_t *end; /* where it ends in the input */
-    uint8_t *length; /* where its length stands in the output */
+    uint8_t *length; /* its length in the output */
     size_t length_bytes; /* what that took in the input */
 };
 
@@ -46,7 +46,7 @@ static bool enter(struct redaction *redaction, const struct message_info *info,
     return true;
 }
 
-/* Writes the length that is left, and closes the gap behind it. */
+/* Writes the length that is left, and closes the gap after it. */
 static void leave(struct redaction *redaction)
 {
     const struct open_message *open = &redaction->open[--redaction->depth];

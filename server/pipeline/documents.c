@@ -1,6 +1,6 @@
 /*
  * documents.c: the document job of a call whose method takes a PDF: opened, filled, queued and closed
- * by what pipeline_config.documents says. A job that can't be had is told with what would be right;
+ * by what pipeline_config.documents says. An error says what would make a job possible;
  * what is wrong with the document itself is the method's to tell.
  */
 #include "server/pipeline/rpc.h"

@@ -1,5 +1,5 @@
 /*
- * pipeline.h: what stands between calls and methods. Makes the handlers that the protocols deliver
+ * pipeline.h: what is between calls and methods. Makes the handlers that the protocols deliver
  * calls to (server/call/call.h), and takes each call through who may call, decoding, preparing, its
  * transaction, and its status, by the tables that are generated from the contract. No sockets and
  * no libuv: the pool and the turn of the loop are asked for through two callbacks. Belongs to the

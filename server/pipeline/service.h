@@ -17,7 +17,7 @@
  *                                    X_message(service, request, stream)
  *                                    X_stopped(stream)
  *
- * where X is the service and method in snake case: prompt_service_get_examples (behind the
+ * where X is the service and method in snake case: prompt_service_get_examples (after the
  * package for services that are not ours: grpc_health_v1_health_check). The request has
  * passed check_request, so formats, limits and required fields hold already. A function fails with
  * an error and, where it helps, says why in ctx->fault; the pipeline makes the status of it.

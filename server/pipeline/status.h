@@ -1,5 +1,5 @@
 /*
- * status.h: how a failure is told to the caller: the status code, one sentence, and google.rpc.Status
+ * status.h: how a failure is reported to the caller: the status code, one sentence, and google.rpc.Status
  * with the details that clients look for (google/rpc/error_details.proto): BadRequest with every bad
  * field, RetryInfo where a retry makes sense, ErrorInfo with the fault's reason or the error's name. Over
  * gRPC the trailer grpc-retry-pushback-ms repeats the delay (gRFC A6), or is -1 for a request that no

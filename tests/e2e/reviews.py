@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""TextService.Sanitize through a real client, and what the server tells of texts that it could not
+"""TextService.Sanitize through a real client, and what the server reports of texts that it could not
 make safe.
 
 Goal: text is safe for a prompt in each profile, by whatever client. Method: calls to one server that logs

@@ -123,7 +123,7 @@ class TypeScript(StubCase):
 class Cpp(StubCase):
     def test_compiles(self):
         """All in one unit, since the libraries' headers take most of the time: names that each file has for
-        itself are told apart by macros."""
+        itself are distinguished by macros."""
         out = self.folder("cpp")
         self.protoc(self.all, f"--cpp_out={out}", f"--grpc_out={out}",
                     f"--plugin=protoc-gen-grpc={shutil.which('grpc_cpp_plugin')}")

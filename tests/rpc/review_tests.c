@@ -1,5 +1,5 @@
 /*
- * review_tests.c: TextService/Sanitize through calls: each profile, what is told beside the text, what
+ * review_tests.c: TextService/Sanitize through calls: each profile, what is reported beside the text, what
  * is refused, texts of any size, and whose turn it is.
  */
 #include "tests/rpc/world.h"

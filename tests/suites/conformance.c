@@ -216,7 +216,7 @@ static struct slice take_info(struct suite_call *call, struct exchange *exchange
     buffer_append(&info, buffer_slice(&exchange->requests));
     buffer_init(&exchange->requests, &core->arena, 0);
     if (!buffer_ok(&info)) {
-        suite_fail(call, STATUS_RESOURCE_EXHAUSTED, "no memory to tell what was asked");
+        suite_fail(call, STATUS_RESOURCE_EXHAUSTED, "no memory to report the request");
     }
     return buffer_slice(&info);
 }

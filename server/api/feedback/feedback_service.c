@@ -134,7 +134,7 @@ enum err feedback_service_batch_capture_feedback_events_prepare(
     struct prepared_events *prepared = new_events(service->ctx->arena, request->n_events);
     enum err result = prepared == NULL ? ERR_MEMORY : OK;
 
-    /* Every bad event is told of, not only the first; what is no fault of a field ends it. */
+    /* Reports every bad event, not only the first; an error that is not a field's ends the loop. */
     for (size_t i = 0; i < request->n_events && (result == OK || result == ERR_INVALID); i++) {
         struct slice path = arena_printf(service->ctx->arena, "events[%zu]", i);
         enum err err = prepare_one(service, request->events[i], path, &prepared->events[i]);
@@ -161,7 +161,7 @@ static enum err answer_one(const struct event *event, struct buffer *body)
 {
     struct feedback_event_view stored;
     enum err err = feedback_view_read(event, &stored);
-    const struct feedback_event_view told = {
+    const struct feedback_event_view sent = {
         .id = event->id,
         .created_at_us = event->created_at_us,
         .has_created_at = true,
@@ -169,7 +169,7 @@ static enum err answer_one(const struct event *event, struct buffer *body)
     };
 
     if (err == OK) {
-        feedback_event_view_put(&told, BATCH_CAPTURE_FEEDBACK_EVENTS_RESPONSE_EVENTS_FIELD, body);
+        feedback_event_view_put(&sent, BATCH_CAPTURE_FEEDBACK_EVENTS_RESPONSE_EVENTS_FIELD, body);
     }
     return err;
 }

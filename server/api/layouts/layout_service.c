@@ -112,8 +112,8 @@ enum err layout_service_list_profiles_read(struct service *service, struct store
 
     (void)prepared;
     if (!profile_order_from_wire((int32_t)request->order, &list.order)) {
-        fault_add(service->ctx->fault, SLICE("order"), "%d is none; give LAST_SEEN or MOST_SEEN",
-                  (int)request->order);
+        fault_add(service->ctx->fault, SLICE("order"),
+                  "unknown value %d; expected LAST_SEEN or MOST_SEEN", (int)request->order);
         return ERR_INVALID;
     }
     err = page_token_begin(service, &request->base, request->page_token, &filter, &list.after);

@@ -235,7 +235,7 @@ static enum err read_list(struct service *service, const Errata__V1__ListMapping
 {
     if (!mapping_status_from_wire((int32_t)request->status, &list->status)) {
         fault_add(service->ctx->fault, SLICE("status"),
-                  "%d is none; give SUGGESTED, CONFIRMED, REJECTED or SUPERSEDED",
+                  "unknown value %d; expected SUGGESTED, CONFIRMED, REJECTED or SUPERSEDED",
                   (int)request->status);
         return ERR_INVALID;
     }

@@ -59,12 +59,12 @@ enum err prompt_service_get_examples_read(struct service *service, struct store_
 
     (void)prepared;
     if (!example_view_from_wire((int32_t)request->view, &query.view)) {
-        fault_add(service->ctx->fault, SLICE("view"), "%d is none; give EXAMPLES, HINTS or BOTH",
-                  (int)request->view);
+        fault_add(service->ctx->fault, SLICE("view"),
+                  "unknown value %d; expected EXAMPLES, HINTS or BOTH", (int)request->view);
     }
     if (!match_mode_from_wire((int32_t)request->match_mode, &mode)) {
         fault_add(service->ctx->fault, SLICE("match_mode"),
-                  "%d is none; give EXACT, FILL or GUARDED", (int)request->match_mode);
+                  "unknown value %d; expected EXACT, FILL or GUARDED", (int)request->match_mode);
     }
     if (request->max_examples < 0 || request->max_examples > EXAMPLES_LIMIT_MAX) {
         fault_add(service->ctx->fault, SLICE("max_examples"), "is %d; expected 1 to %d",

@@ -9,7 +9,7 @@
 #include <record/experiment.pb.h>
 
 /* No arm has more corrected extractions than extractions, or sums of none. Fields are not compared:
- * a person may correct more of them than the model told. */
+ * a person may correct more of them than the model reported. */
 static bool arm_fits(const struct arm_sums *arm)
 {
     return arm->corrected_count <= arm->extraction_count &&

@@ -20,7 +20,7 @@ static inline struct key key_layout_stats(struct org_id org,
 struct arm_sums {
     uint64_t extraction_count;
     uint64_t corrected_count; /* of them */
-    uint64_t field_count; /* of those that told theirs */
+    uint64_t field_count; /* of those that reported theirs */
     uint64_t corrected_field_count; /* of those fields */
 };
 

@@ -21,7 +21,7 @@ struct counted_extraction {
     uint32_t confidence_millionths;
     uint32_t arm; /* errata.v1.ExperimentArm */
     bool layout_ready; /* else it counts in no arm */
-    uint32_t field_count; /* 0: not told */
+    uint32_t field_count; /* 0: not reported */
 };
 
 /* An event names a layout for the first time: it is listed from now on. Does nothing where it is. */

@@ -103,7 +103,7 @@ static enum err append(struct ctx *ctx, struct store_txn *txn, struct org_id org
     return err != OK ? err : event_draft_append(ctx, txn, &draft, layouts_apply, ret_seq);
 }
 
-/* The document's id as its earlier event tells it. */
+/* The document's id as its earlier event has it. */
 static enum err read_known_id(struct store_txn *txn, struct org_id org, uint64_t seq,
                               struct uuid *ret_id)
 {

@@ -9,7 +9,7 @@
 #include "store/base/arena.h"
 #include "store/key.h"
 
-/* Examples whose marks stand in the layout's head row; older ones have a row each. */
+/* Examples whose marks are in the layout's head row; older ones have a row each. */
 #define RECORD_MARKS_MAX 32
 
 /* What changes about one example. */
@@ -36,7 +36,7 @@ struct layout_head_record {
 };
 
 /* What a lookup needs of a head row: the marks of the few rows that it wants, as two lists of one
- * length that stay where they stand in the row, and which of the layout's documents are scans. Not
+ * length that keep their place in the row, and which of the layout's documents are scans. Not
  * to be copied: lists that came in pieces are joined in it. */
 struct layout_marks {
     const uint8_t *seq; /* 8 bytes each, little-endian, unaligned */
@@ -54,9 +54,9 @@ struct layout_marks {
     uint64_t joined_carried_sum[RECORD_MARKS_MAX];
 };
 
-/* DOCUMENT: what others ask about a document; the rest stands in its event. */
+/* DOCUMENT: what others ask about a document; the rest is in its event. */
 struct document_record {
-    uint64_t seq; /* of the event that its measures stand in */
+    uint64_t seq; /* of the event that has its measures */
     uint64_t first_seq; /* of its first event: an earlier one where that gave no fingerprint */
     int64_t created_at_us; /* of event `seq` */
     struct sha256_digest sha256; /* of the PDF's bytes */
@@ -82,10 +82,10 @@ MUST_CHECK enum err record_decode_layout_head(struct slice bytes,
                                               struct layout_head_record *ret_record);
 /* As record_decode_layout_head for which heads are right. */
 MUST_CHECK enum err record_decode_layout_marks(struct slice bytes, struct layout_marks *ret_marks);
-/* Looks for an example's mark from `*place` on and moves `*place` behind it; false: it has none. */
+/* Looks for an example's mark from `*place` on and moves `*place` after it; false: it has none. */
 bool record_find_mark(const struct layout_marks *marks, uint64_t seq, size_t *place,
                       uint64_t *ret_superseded_by_seq);
-/* What extractions carried the example whose mark stands at `place` (0 is the newest). */
+/* What extractions carried the example whose mark is at `place` (0 is the newest). */
 void record_read_carried(const struct layout_marks *marks, size_t place, uint64_t *ret_count,
                          uint64_t *ret_sum);
 MUST_CHECK enum err record_decode_document(struct slice bytes, struct document_record *ret_record);

@@ -9,7 +9,7 @@
 #include "store/base/arena.h"
 #include "store/key.h"
 
-/* MAPPING: a mapping as it stands. */
+/* MAPPING: a mapping as it is now. */
 struct mapping_record {
     struct uuid id; /* of the event that made it */
     struct slice customer_id;
@@ -24,11 +24,11 @@ struct mapping_record {
     int64_t updated_at_us;
     uint64_t last_seq; /* of the last event that has a MappingChange of it */
     uint32_t version; /* events that have one; from 1 */
-    uint32_t similar_block; /* of MAPPING_SIMILAR, from 1; 0: it stands in none */
+    uint32_t similar_block; /* of MAPPING_SIMILAR, from 1; 0: it is in no block */
     int64_t settled_at_us; /* created_at of the newest judgement of it, else of its suggestion */
 };
 
-/* MAPPING_CONFIRMED: what a customer's SKU stands for. */
+/* MAPPING_CONFIRMED: the internal SKU of a customer's SKU. */
 struct mapping_confirmed_record {
     uint64_t seq; /* of the mapping's first event */
     uint32_t version; /* of the mapping when it was confirmed last */

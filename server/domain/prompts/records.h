@@ -9,7 +9,7 @@
 #include "store/base/arena.h"
 #include "store/key.h"
 
-/* PROMPT_TEMPLATE: where a version of a template stands; its text is in the event. */
+/* PROMPT_TEMPLATE: the event of a version of a template, which has its text. */
 struct prompt_template_record {
     uint64_t seq;
     uint32_t version; /* from 1 */

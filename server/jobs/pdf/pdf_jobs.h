@@ -2,7 +2,7 @@
  * pdf_jobs.h: documents on their way through the server: their bytes, a queue that is fair by
  * organisation and bounded, a few slots of the pool, and the worker program, which is kept running
  * and started again with a growing pause where it dies. Belongs to the loop, but for what
- * server/pipeline/document_jobs.h lets run on the pool; the functions below are what stands behind
+ * server/pipeline/document_jobs.h lets run on the pool; the functions below are what implements
  * that header, with the same contracts.
  */
 #ifndef ERRATA_SERVER_JOBS_PDF_PDF_JOBS_H

@@ -23,7 +23,7 @@ struct actor_case {
     const char *actor;
 };
 
-/* Goal: each role may name whom it may, and may tell of the past where it may. Method: a table. */
+/* Goal: each role may name whom it may, and may date events in the past where it may. Method: a table. */
 static void test_actors(void **state)
 {
     static const struct actor_case cases[] = {

@@ -91,7 +91,7 @@ static void test_naming(void **state)
 }
 
 /* Goal: an extraction counts by day, by layout and for the organisation; in an arm only where it is in
- * one and its layout was ready; a correction counts it once and its fields as told. */
+ * one and its layout was ready; a correction counts it once and its fields as reported. */
 static void test_extractions(void **state)
 {
     struct store_world *world = *state;

@@ -40,7 +40,7 @@ static void check_fields(const char *before, const char *after, const char *meta
     arena_deinit(&sides.arena);
 }
 
-/* Goal: fields_changed is what is told, else what differs. Method: a table of befores and afters. */
+/* Goal: fields_changed is what the caller gave, else what differs. Method: a table of befores and afters. */
 static void test_fields_changed(void **state)
 {
     (void)state;

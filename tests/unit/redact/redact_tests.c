@@ -56,7 +56,7 @@ static void put_document(struct arena *arena, struct slice snippet, struct buffe
 }
 
 /* Goal: content goes at any depth, and the lengths around it are those of what is left, with fewer bytes if
- * they need fewer; what stands before the reply stays. Method: a text of each size around the powers at which
+ * they need fewer; what is before the reply stays. Method: a text of each size around the powers at which
  * lengths grow, in a document in a payload in an event, beside the same event without it. */
 static void test_nested_content(void **state)
 {

@@ -1,7 +1,7 @@
 /*
  * extraction_rows.h: the rows of extractions: each one as corrections change it, and the newest of each
  * document and draft order. Extractions write them, corrections mark them; only apply changes them. A
- * folder of its own, since corrections stand between these rows and the rest of extractions, which
+ * folder of its own, since corrections are between these rows and the rest of extractions, which
  * credit examples.
  */
 #ifndef ERRATA_SERVER_DOMAIN_EXTRACTIONS_ROWS_EXTRACTION_ROWS_H

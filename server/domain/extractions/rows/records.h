@@ -9,7 +9,7 @@
 #include "store/base/arena.h"
 #include "store/key.h"
 
-/* Corrected fields of one extraction that are told apart; those above count no more. */
+/* Corrected fields of one extraction that are distinguished; further ones are not counted. */
 #define RECORD_CORRECTED_FIELDS_MAX 256
 
 /* EXTRACTION */
@@ -19,11 +19,11 @@ struct extraction_record {
     struct slice layout_fingerprint; /* text */
     uint32_t arm; /* errata.v1.ExperimentArm */
     bool layout_ready; /* the layout had 3 examples when it was made */
-    uint32_t field_count; /* 0: not told */
+    uint32_t field_count; /* 0: not reported */
     uint64_t corrected_by_seq; /* the first correction; 0: not corrected */
     uint64_t
         corrected_fields[RECORD_CORRECTED_FIELDS_MAX]; /* hashes of entity and field, each once;
-                                                               where field_count is told */
+                                                               where field_count is reported */
     size_t corrected_field_count;
 };
 

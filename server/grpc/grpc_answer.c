@@ -103,10 +103,12 @@ static void grpc_add_status(struct grpc_block *block, struct call_core *core)
         grpc_base64_encode(&core->arena, core->status.details, &field.value) == OK) {
         grpc_block_add(block, &field);
     }
-    field.name = SLICE("grpc-retry-pushback-ms");
-    field.value = arena_printf(&core->arena, "%d", (int)core->status.retry_ms);
-    if (core->status.retry_ms != 0 && field.value.size > 0) {
-        grpc_block_add(block, &field);
+    if (core->status.retry_ms != 0) {
+        field.name = SLICE("grpc-retry-pushback-ms");
+        field.value = arena_printf(&core->arena, "%d", (int)core->status.retry_ms);
+        if (field.value.size > 0) {
+            grpc_block_add(block, &field);
+        }
     }
     grpc_block_add_all(block, &core->arena, core->trailing, core->trailing_count);
 }

@@ -134,6 +134,9 @@ class Report:
         last = company.first_day + datetime.timedelta(days=company.days - 1)
         return [
             "# Do corrections make the next order better?", "",
+            *prose("**The effect below is an assumption, not a result**: the simulated model does what an example in "
+                   f"its prompt shows {percent(self.office.follows_share)} of the time (`--follows`). The report shows "
+                   "how such a comparison is made and read."),
             *prose(f"A simulated company took {count(len(self.orders), 'order', 'orders')} from "
                    f"{len(company.customers)} customers between {company.first_day} and {last}. Each customer "
                    "writes its orders on a form of its own. A simulated model read them, simulated people "
@@ -302,4 +305,7 @@ class Report:
                     "Orders came here as text, with the fingerprint of their form. A real pipeline has its PDFs "
                     "measured; scans, and forms that several customers share, have other results.",
                     "A larger share of right orders is not yet time or money: what a correction costs was not "
-                    "measured.")]
+                    "measured."),
+            "## Next step", "",
+            *prose("Measure it with your own documents: `errata org settings --holdout 20`, record extractions with "
+                   "the exposure references of their prompts, and read `errata analytics experiment` after some weeks.")]

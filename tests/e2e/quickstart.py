@@ -1,0 +1,60 @@
+#!/usr/bin/python3
+"""tools/quickstart: the loop on real PDFs, and the commands it prints.
+
+Goal: it shows the loop, and with --stay the commands it prints work in the user's shell. Method: run it with the
+programs under test, paste what it prints into a shell, and look for the server after the last command.
+"""
+import os
+import re
+import subprocess
+import unittest
+
+from erratad import BIN, ROOT, main
+
+QUICKSTART = os.path.join(ROOT, "tools", "quickstart")
+SECONDS = 100
+
+
+def run(*arguments):
+    return subprocess.run([QUICKSTART, *arguments], capture_output=True, text=True, timeout=SECONDS, check=False)
+
+
+def commands(text, heading):
+    """The lines of the paragraph after the heading."""
+    after = text[text.index(heading):].split("\n\n")[1]
+    return [line.strip() for line in after.splitlines() if line.strip()]
+
+
+class Quickstart(unittest.TestCase):
+    def test_stay_prints_commands_that_work_and_one_that_stops_the_server(self):
+        done = run("--stay", "--bin", BIN)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        stop = commands(done.stdout, "To stop the server")
+        self.assertRegex(" ".join(stop), r"^kill \d+ && rm -r /\S+$")
+        pid = int(stop[0].split()[1])
+        try:
+            self.assertEqual(len(re.findall(r'"output":\{', done.stdout)), 3, done.stdout)
+            script = "\n".join(["set -e"] + commands(done.stdout, "Next, in this shell"))
+            pasted = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=SECONDS,
+                                    check=False)
+            self.assertEqual(pasted.returncode, 0, pasted.stdout + pasted.stderr)
+            self.assertIn("Heiße Luft", pasted.stdout)
+        finally:
+            stopped = subprocess.run(["bash", "-c", stop[0]], capture_output=True, text=True, check=False)
+        self.assertEqual(stopped.returncode, 0, stopped.stderr)
+        with self.assertRaises(ProcessLookupError):
+            while True: # bounded by the test's time limit
+                os.kill(pid, 0)
+        self.assertFalse(os.path.exists(stop[0].split()[-1]))
+
+    def test_unknown_option_and_folder_without_programs_are_refused(self):
+        for arguments, problem in ((("--stays",), "unknown option '--stays'"),
+                                   (("--bin", "/nonexistent"), "no erratad in '/nonexistent'"),
+                                   (("--bin",), "--bin: no erratad in ''")):
+            done = run(*arguments)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(problem, done.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,7 +1,7 @@
 /*
- * net_address.c: connections by the address that they come from. One address can't have all of them,
- * nor make them as fast as it likes; and where its connections are ended for what was done on them, it
- * may make fewer. Addresses are forgotten once they could do again as they like.
+ * net_address.c: limits by the address that connections come from: how many it has at once, and how
+ * fast it opens them. An address whose connections are ended for misuse may open fewer. An address
+ * without connections is forgotten once its allowance is full again.
  */
 #include "server/net/net_internal.h"
 #include "store/base/assert.h"
@@ -31,7 +31,7 @@ static void net_address_key(const struct sockaddr_storage *peer, uint64_t *ret_h
     *ret_low = halves[1];
 }
 
-/* The server's own place in memory makes chains that strangers can't foresee. */
+/* Hashes the server's address in memory, too: strangers can't predict chains. */
 static struct net_address **net_address_chain(struct net_server *server, uint64_t high,
                                               uint64_t low)
 {
@@ -42,7 +42,7 @@ static struct net_address **net_address_chain(struct net_server *server, uint64_
     return &server->addresses[(mixed >> 40) % NET_ADDRESS_CHAINS];
 }
 
-/* The address, new where it was not known; NULL without memory for it. */
+/* Returns the address's entry and adds one if it is missing; NULL if out of memory. */
 static struct net_address *net_address_find(struct net_server *server, uint64_t high, uint64_t low)
 {
     struct net_address **chain = net_address_chain(server, high, low);
@@ -90,7 +90,8 @@ bool net_address_enter(struct net_connection *connection, const struct sockaddr_
     net_address_key(peer, &high, &low);
     address = net_address_find(server, high, low);
     if (address == NULL) {
-        return true; /* so many addresses: the limit of all connections is what is left */
+        return true; /* too many addresses are remembered: only the limit of all connections
+                      * applies */
     }
     net_address_refill(address, connection->accepted_us);
     if (address->live >= server->config.address_connections_max || address->arrivals_left <= 0) {

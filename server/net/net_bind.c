@@ -1,5 +1,5 @@
 /*
- * net_bind.c: sockets that are bound before there is a server to listen on them, by plain system calls.
+ * net_bind.c: binds sockets before there is a server to listen on them, by plain system calls.
  */
 #include "server/net/net_internal.h"
 
@@ -9,19 +9,19 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* What the system's reason means for whoever chose the address; NULL where it says all. */
+/* Returns what the user can do about an errno of bind; NULL if strerror says enough. */
 static const char *advice(int code)
 {
     switch (code) {
     case EADDRINUSE:
-        return "expected a free port; another program has this one (port 0: any free one)";
+        return "expected a free port (0: any)";
     case EADDRNOTAVAIL:
-        return "expected an address of this machine";
+        return "expected an address of this host";
     case EACCES:
     case EPERM:
         return "expected a port from 1024 on; those below need the capability CAP_NET_BIND_SERVICE";
     case EAFNOSUPPORT:
-        return "expected an address of a kind that this machine has";
+        return "expected an address family that this host supports";
     case EMFILE:
         return "raise this process's limit of open files (ulimit -n)";
     default:
@@ -72,14 +72,15 @@ static void write_address(const struct sockaddr_storage *address, char text[NET_
     }
 }
 
-/* The socket, bound; the port that the system chose goes to `address`. False: errno says why. */
+/* Returns the bound socket and writes the port that the system chose to `address`. False with errno
+ * set. */
 static bool bind_socket(int socket_fd, struct sockaddr_storage *address)
 {
     socklen_t size =
         address->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
     int one = 1;
 
-    /* Connections of an earlier process that are still being closed do not keep the port. */
+    /* Connections of an earlier process in TIME_WAIT must not keep the port. */
     if (setsockopt(socket_fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) != 0 ||
         bind(socket_fd, (const struct sockaddr *)address, size) != 0) {
         return false;
@@ -97,9 +98,10 @@ enum err net_bind(const char *address, uint16_t port, struct fault *fault,
     int reason = 0;
 
     if (!read_address(address, port, &where)) {
-        return fault_say(fault, ERR_INVALID,
-                         "cannot listen on %s: it is not an address; expected a numeric one",
-                         address);
+        return fault_say(
+            fault, ERR_INVALID,
+            "cannot listen on %s: invalid address; expected a numeric IPv4 or IPv6 address",
+            address);
     }
     write_address(&where, text);
     fd = socket(where.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

@@ -1,6 +1,6 @@
 /*
- * net_connection.c: one socket: which protocol it speaks, bytes to the session and from it, and the
- * one way to close.
+ * net_connection.c: one socket: detects its protocol, moves bytes to and from the session, and
+ * closes it in one place.
  */
 #include "server/net/net_internal.h"
 #include "store/base/assert.h"
@@ -17,7 +17,8 @@ struct net_write {
     uint8_t bytes[];
 };
 
-/* Whoever speaks no protocol of ours is most likely a browser or curl: it gets words it can read. */
+/* A client that speaks an unknown protocol is most likely a browser or curl, so it gets readable
+ * text. */
 static const char net_unknown_answer[] =
     "HTTP/1.1 505 HTTP Version Not Supported\r\n"
     "content-type: text/plain; charset=utf-8\r\n"
@@ -70,7 +71,7 @@ void net_connection_leave_dirty(struct net_connection *connection)
     connection->dirty = false;
 }
 
-/* Lets go of the session, if there is one. */
+/* Closes the session, if there is one. */
 static void net_connection_close_session(struct net_connection *connection)
 {
     void *session = connection->session;
@@ -206,7 +207,7 @@ static void net_on_shutdown(uv_shutdown_t *request, int status)
     connection->ended_us = net_now_us(connection->server);
 }
 
-/* Lets go of the session; ends our side once everything queued has been written. */
+/* Closes the session, and shuts our side down once everything queued has been written. */
 static void net_connection_end(struct net_connection *connection)
 {
     net_connection_leave_dirty(connection);
@@ -224,7 +225,7 @@ static void net_connection_end(struct net_connection *connection)
     }
 }
 
-/* Writes what was gathered. False where the connection is gone by that. */
+/* Writes the gathered bytes. False if the connection was closed by an error. */
 static bool net_connection_write_gathered(struct net_connection *connection)
 {
     struct net_server *server = connection->server;
@@ -238,14 +239,14 @@ static bool net_connection_write_gathered(struct net_connection *connection)
     return true;
 }
 
-/* How far gathering came. */
+/* Why gathering stopped. */
 enum net_gathered {
-    NET_GATHERED_ALL, /* the session has no more for now */
-    NET_GATHERED_FULL, /* the buffer is full: to be written before there is more */
-    NET_GATHERED_HELD /* earlier output waits for the socket: net_on_written goes on */
+    NET_GATHERED_ALL, /* the session has no more output for now */
+    NET_GATHERED_FULL, /* the buffer is full: write it before gathering more */
+    NET_GATHERED_HELD /* earlier output waits for the socket: net_on_written continues */
 };
 
-/* Takes out what the session has, as far as there is room for it. */
+/* Drains the session into the write buffer, as far as there is room. */
 static enum net_gathered net_connection_gather(struct net_connection *connection)
 {
     struct net_server *server = connection->server;
@@ -278,13 +279,13 @@ void net_connection_flush(struct net_connection *connection)
     if (gathered == NET_GATHERED_FULL) {
         net_connection_mark_dirty(connection);
     } else if (connection->protocol->finished(connection->session)) {
-        net_connection_end(connection); /* behind what waits for the socket */
+        net_connection_end(connection); /* after the output that waits for the socket */
     }
 }
 
-/* Gives the session what came, piece by piece, and gathers the answers to each before the next, so
- * that the answers to many requests at once do not all stand in memory beside each other. They are
- * written together all the same: behind the last piece, or where the buffer is full. */
+/* Feeds the received bytes to the session piece by piece, and drains the output of each piece
+ * before the next, so that the replies to many requests are not in memory at once. They are still
+ * written together: after the last piece, or when the buffer is full. */
 size_t net_connection_feed_for(struct net_connection *connection, struct slice bytes,
                                int64_t limit_us)
 {
@@ -315,8 +316,9 @@ size_t net_connection_feed_for(struct net_connection *connection, struct slice b
     return taken;
 }
 
-/* Takes what came. What is too much for this turn waits, and so does what comes next. Others than those
- * that took long before, or are new, never wait for more than one piece of theirs. */
+/* Feeds received bytes. The part that exceeds this turn's time is held, and so are the bytes
+ * received after it. A connection that is neither slow nor new waits for one piece of each slow one
+ * at most. */
 static void net_connection_feed(struct net_connection *connection, struct slice bytes)
 {
     struct net_server *server = connection->server;
@@ -339,7 +341,7 @@ static void net_connection_feed(struct net_connection *connection, struct slice 
     }
 }
 
-/* The protocol is known: `rest` follows the first bytes. */
+/* Starts the detected protocol; `rest` follows the first bytes. */
 static void net_connection_start(struct net_connection *connection,
                                  const struct net_protocol *protocol, struct slice rest)
 {
@@ -370,7 +372,7 @@ static void net_connection_answer_unknown(struct net_connection *connection)
     net_connection_end(connection);
 }
 
-/* Gathers first bytes until one protocol says yes, or all say no. */
+/* Collects first bytes until one protocol matches, or none can. */
 static void net_connection_match(struct net_connection *connection, struct slice bytes)
 {
     struct net_server *server = connection->server;
@@ -403,7 +405,7 @@ static void net_on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret_bu
 
     (void)suggested;
     if (connection->read_turn == connection->server->turn) {
-        *ret_buffer = uv_buf_init(NULL, 0); /* UV_ENOBUFS: the rest stays with the kernel */
+        *ret_buffer = uv_buf_init(NULL, 0); /* UV_ENOBUFS: the bytes stay in the kernel */
         return;
     }
     connection->read_turn = connection->server->turn;
@@ -416,7 +418,7 @@ static void net_on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffe
     struct slice bytes = {NULL, 0};
 
     if (size == 0 || size == UV_ENOBUFS) {
-        return; /* nothing, or it has been read in this turn */
+        return; /* nothing was read, or the connection was already read in this turn */
     }
     if (size < 0) {
         net_connection_close(connection);
@@ -433,7 +435,7 @@ static void net_on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffe
         return;
     case NET_ENDING:
     case NET_CLOSING:
-        return; /* what a peer sends behind its end is not looked at */
+        return; /* bytes after the peer's end are ignored */
     }
 }
 
@@ -444,7 +446,7 @@ void net_connection_read_start(struct net_connection *connection)
     }
 }
 
-/* Notes who it is; false where they have their share of connections. */
+/* Notes the peer's address; false if that has reached its limit of connections. */
 static bool net_connection_note_peer(struct net_connection *connection)
 {
     struct sockaddr_storage address;
@@ -454,7 +456,7 @@ static bool net_connection_note_peer(struct net_connection *connection)
 
     if (uv_tcp_getpeername(&connection->tcp, (struct sockaddr *)&address, &size) != 0 ||
         uv_ip_name((struct sockaddr *)&address, host, sizeof(host)) != 0) {
-        return true; /* it has gone again: reading will tell */
+        return true; /* the peer has gone: the next read fails */
     }
     if (address.ss_family == AF_INET6) {
         port = ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
@@ -482,7 +484,7 @@ bool net_connection_accept(struct net_server *server, uv_stream_t *listener)
     connection->server = server;
     connection->link.wake = net_on_wake;
     connection->step_us = NET_FEED_US;
-    connection->link.hurried = true; /* what its requests take is not known yet */
+    connection->link.hurried = true; /* the cost of its requests is not known yet */
     connection->accepted_us = net_now_us(server);
     connection->write_moved_us = INT64_MAX;
     connection->ended_us = INT64_MAX;

@@ -1,7 +1,7 @@
 /*
- * net_held.c: bytes that wait for their connection's next turn. Whoever's bytes take long (bombs,
- * floods, a thousand requests at once) gets a piece of each turn of the loop, in line with others like
- * it; who takes little is served in between, as if they were not there.
+ * net_held.c: bytes held for their connection's next turn. A connection whose bytes take long
+ * (bombs, floods, a thousand requests at once) is served one piece per turn of the loop, round
+ * robin with others like it; all other connections are served in between, without delay.
  */
 #include "server/net/net_internal.h"
 #include "store/base/assert.h"
@@ -80,8 +80,8 @@ void net_connection_let_held_go(struct net_connection *connection)
     }
 }
 
-/* A piece of what waits; where nothing does, the next that comes may be read. Gives what that takes of
- * the turn: the latter as much as it took last. */
+/* Feeds one piece of the held bytes; if there are none, allows the next read. Returns the time
+ * charged to the turn: for a read, as much as the last one took. */
 static int64_t net_held_serve(struct net_connection *connection)
 {
     struct slice bytes = slice_of(connection->held + connection->held_taken,
@@ -91,10 +91,10 @@ static int64_t net_held_serve(struct net_connection *connection)
         connection->held_taken += net_connection_feed_for(connection, bytes, NET_FEED_US);
     }
     if (!connection->waits) {
-        return connection->feed_us; /* it is closing by that: no session, no more bytes */
+        return connection->feed_us; /* feeding closed it: no session, and nothing left to feed */
     }
     net_held_leave(connection);
-    net_held_enter(connection); /* at the end of the line */
+    net_held_enter(connection); /* to the end of the queue */
     if (bytes.size == 0 ||
         (connection->held_taken == connection->held_bytes && connection->feed_us < NET_FEED_US)) {
         net_connection_let_held_go(connection);

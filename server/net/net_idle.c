@@ -1,7 +1,7 @@
 /*
- * net_idle.c: connections without an open request, in the order in which they became idle. Where room for
- * connections is scarce, those that have been idle longest make it: their clients connect again when they
- * have something to ask. Which requests are open is the protocol's to say.
+ * net_idle.c: connections without an open request, in the order in which they became idle. When
+ * connections run short, the longest idle ones are closed first; their clients reconnect when they
+ * need to. The protocol decides which requests are open.
  */
 #include "server/net/net_internal.h"
 #include "store/base/assert.h"
@@ -50,7 +50,8 @@ static int64_t net_idle_since_us(const struct net_connection *connection)
                    ? connection->protocol->idle_since_us(connection->session)
                    : INT64_MAX;
     case NET_ENDING:
-        return connection->accepted_us; /* no session any more: any time but INT64_MAX does */
+        return connection->accepted_us; /* without a session, any time other than INT64_MAX means
+                                         * idle */
     case NET_CLOSING:
         return INT64_MAX;
     }
@@ -75,7 +76,7 @@ void net_connection_note_idle(struct net_connection *connection)
     }
 }
 
-/* The first that has nothing to write and nothing to be read, so that closing it loses nothing. */
+/* Returns the first connection without unwritten or unread bytes: closing it loses nothing. */
 static struct net_connection *net_idle_first(const struct net_idle_list *list)
 {
     struct net_connection *connection = list->first;
@@ -89,7 +90,7 @@ static struct net_connection *net_idle_first(const struct net_idle_list *list)
     return NULL;
 }
 
-/* Asks the connection to leave, if it speaks a protocol already; else it goes at once. */
+/* Asks the connection to close, if its protocol is known; else closes it. */
 static void net_idle_ask(struct net_connection *connection)
 {
     struct net_server *server = connection->server;
@@ -105,7 +106,7 @@ static void net_idle_ask(struct net_connection *connection)
     net_connection_mark_dirty(connection);
 }
 
-/* Closes the oldest now; false where none may be. */
+/* Closes the longest idle connection; false if none may be closed. */
 static bool net_idle_close_first(struct net_server *server)
 {
     struct net_connection *connection = net_idle_first(&server->leaving_connections);
@@ -118,7 +119,7 @@ static bool net_idle_close_first(struct net_server *server)
         net_idle_ask(connection);
     }
     if (connection->state == NET_OPEN) {
-        net_connection_flush(connection); /* so that the peer knows why */
+        net_connection_flush(connection); /* so that the peer receives the reason */
     }
     net_connection_close(connection);
     return true;

@@ -1,5 +1,5 @@
 /*
- * net_server.c: listeners, the loop's turn, and the two ways to end: drain and close.
+ * net_server.c: listeners, the loop's turn, and both ways to end: drain and close.
  */
 #include "server/net/net_internal.h"
 #include "store/base/assert.h"
@@ -28,12 +28,12 @@ int64_t net_now_us(const struct net_server *server)
 
 static void net_on_idle(uv_idle_t *handle)
 {
-    (void)handle; /* its running alone keeps the loop from sleeping */
+    (void)handle; /* an active idle handle is enough to keep the loop from sleeping */
 }
 
-/* Flushes what is dirty now; what gets dirty meanwhile has its turn in the next round. Requests that
- * waited for output to move are taken here: so those who take long share their time of the turn, of
- * whom one is always flushed. */
+/* Flushes the connections that are dirty now; those that become dirty meanwhile are flushed in the
+ * next round. Requests that waited for output to move are fed here, so slow connections share the
+ * turn's time; at least one of them is always flushed. */
 static void net_server_flush_dirty(struct net_server *server)
 {
     int64_t now_us = net_now_us(server);
@@ -135,7 +135,7 @@ static void net_on_tick(uv_timer_t *handle)
 
 static void net_server_start_loop_handles(struct net_server *server)
 {
-    /* None of these can fail on a handle that was just set to zero. */
+    /* These can't fail on a zeroed handle. */
     (void)uv_prepare_init(server->loop, &server->prepare);
     (void)uv_check_init(server->loop, &server->check);
     (void)uv_idle_init(server->loop, &server->idle);
@@ -171,7 +171,7 @@ enum err net_server_new(uv_loop_t *loop, const struct net_config *config,
            config->protocol_count * sizeof(server->protocols[0]));
     server->config.protocols = server->protocols;
     server->drain_deadline_us = INT64_MAX;
-    server->turn = 1; /* connections were last read in none */
+    server->turn = 1; /* 0 is the turn of connections that were never read */
     net_server_start_loop_handles(server);
     *ret_server = server;
     return OK;
@@ -211,7 +211,7 @@ enum err net_server_listen(struct net_server *server, struct net_bound *bound, s
     if (server->listener_count == NET_LISTENERS_MAX) {
         return ERR_INVALID;
     }
-    (void)uv_tcp_init(server->loop, &listener->tcp); /* it fails for flags alone */
+    (void)uv_tcp_init(server->loop, &listener->tcp); /* fails only for invalid flags */
     listener->server = server;
     listener->tcp.data = server;
     listener->open = true;
@@ -227,7 +227,8 @@ enum err net_server_listen(struct net_server *server, struct net_bound *bound, s
     }
     if (code != 0) {
         net_listener_close(listener);
-        return net_say_not_listening(fault, bound->address, -code); /* libuv's are negated errnos */
+        /* libuv's codes are negated errnos */
+        return net_say_not_listening(fault, bound->address, -code);
     }
     return OK;
 }
@@ -249,7 +250,7 @@ void net_server_note_gone(struct net_server *server)
         server->on_drained = NULL;
         server->drain_deadline_us = INT64_MAX;
         callback(server->on_drained_user);
-        return; /* it may have started to close */
+        return; /* it may have become closing */
     }
     if (server->closing && server->handles_open == 0 && server->on_closed != NULL) {
         callback = server->on_closed;

@@ -35,7 +35,7 @@ void plain_feed(struct plain_call *plain, struct slice bytes);
 void plain_end(struct plain_call *plain);
 /* Sends what waits to be sent. */
 void plain_drain(struct plain_call *plain);
-/* The next message of the answer; false where there is none. */
+/* The next message of the answer; false if there is none. */
 bool plain_read(struct plain_call *plain, struct slice *ret_message);
 /* The peer goes away. */
 void plain_close(struct plain_call *plain);

@@ -73,11 +73,11 @@ static void test_refusals(void **state)
         enum status_code code;
         const char *message;
     } admitted[] = {
-        {"\n99999999\n", STATUS_RESOURCE_EXHAUSTED, "the message has 99999999 bytes"},
+        {"\n99999999\n", STATUS_RESOURCE_EXHAUSTED, "message: has 99999999 bytes"},
         {"\n5\nabc", STATUS_INTERNAL, "ended inside a message"},
         {"\n1", STATUS_INTERNAL, "ended inside a message"},
-        {"\n", STATUS_UNIMPLEMENTED, "got none"},
-        {"\n0\n0\n", STATUS_UNIMPLEMENTED, "got a second one"},
+        {"\n", STATUS_UNIMPLEMENTED, "got no request message"},
+        {"\n0\n0\n", STATUS_UNIMPLEMENTED, "got a second request message"},
         {"\n2\nab", STATUS_INTERNAL, ""},
     };
     struct world world;

@@ -59,7 +59,7 @@ static void test_empty_message(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: bodies arrive whole around every frame boundary, with the trailers behind them. Method:
+/* Goal: bodies arrive whole around every frame boundary, with the trailers after them. Method:
  * replies of 16 KiB and 64 KiB, a few bytes less and more (5 of each are the message's head). */
 static void test_boundaries(void **state)
 {
@@ -148,8 +148,9 @@ static void test_long_message(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: an answer before the request's end is followed by RST_STREAM(NO_ERROR), and what still comes
- * is read and forgotten. Method: a call that is refused at its head, with 300 KiB behind it. */
+/* Goal: an answer before the request's end is followed by RST_STREAM(NO_ERROR), and what still
+ * comes is read and forgotten. Method: a call that is refused at its head, with 300 KiB after
+ * it. */
 static void test_early_answer(void **state)
 {
     struct wire_world world;
@@ -166,7 +167,7 @@ static void test_early_answer(void **state)
         wire_data(&world, 1, slice_of(body, 16384), false);
     }
     wire_run(&world);
-    /* The connection's window is given back for what nobody reads. */
+    /* The connection's window is given back for what no one reads. */
     assert_true(world.client.window_opened >= 512 * 1024);
     wire_call(&world, 3, WIRE_ECHO, SLICE("still here"));
     wire_run(&world);
@@ -226,7 +227,7 @@ static void test_oversize_prefix(void **state)
     wire_assert_status(&world, 1, STATUS_RESOURCE_EXHAUSTED);
     assert_int_equal(wire_answer(&world, 1)->reset, H2_NO_ERROR);
     assert_true(wire_has_field(wire_answer(&world, 1), "16777217 bytes"));
-    assert_true(wire_has_field(wire_answer(&world, 1), "16777216 at most"));
+    assert_true(wire_has_field(wire_answer(&world, 1), "expected at most 16777216"));
     assert_int_equal(call_server_stats(world.calls).body_bytes_live, 0);
     wire_teardown(&world);
 }
@@ -364,8 +365,9 @@ static void test_metadata(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: what stands before the replies stays there, though there are none: clients that tell leading
- * from trailing metadata find both. Method: an error with both kinds; the same without is one block. */
+/* Goal: what is before the replies stays there, though there are none: clients that distinguish
+ * leading from trailing metadata find both. Method: an error with both kinds; the same without is
+ * one block. */
 static void test_metadata_without_reply(void **state)
 {
     struct wire_world world;

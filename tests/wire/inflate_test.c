@@ -144,7 +144,7 @@ static void test_damaged(void **state)
         scene.world.pool_waits = false;
         wire_run(&scene.world);
         wire_assert_status(&scene.world, i * 2 + 1, STATUS_INTERNAL);
-        assert_true(wire_has_field(wire_answer(&scene.world, i * 2 + 1), "does not inflate"));
+        assert_true(wire_has_field(wire_answer(&scene.world, i * 2 + 1), "cannot be inflated"));
     }
     assert_true(scene.world.jobs_taken >= 3);
     assert_int_equal(scene.world.messages, 0);
@@ -379,9 +379,10 @@ static void test_shutdown(void **state)
     close_scene(&scene);
 }
 
-/* Goal: what a message may come to is charged while it is inflated, and what it came to after that; where
- * there is no room, or the pool is full, the call is refused with the advice to try again, and others are
- * served. Method: room for one of 1 MiB, which the least a message may come to is; then a full pool. */
+/* Goal: what a message may come to is charged while it is inflated, and what it came to after that;
+ * if there is no room, or the pool is full, the call is refused with the advice to try again, and
+ * others are served. Method: room for one of 1 MiB, which the least a message may come to is; then
+ * a full pool. */
 static void test_room(void **state)
 {
     struct scene scene;

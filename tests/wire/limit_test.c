@@ -278,7 +278,7 @@ static void test_ping_flood(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: honest pings do no harm. Method: one each 10 s; and one behind each of 50 answers. */
+/* Goal: honest pings do no harm. Method: one each 10 s; and one after each of 50 answers. */
 static void test_honest_pings(void **state)
 {
     struct wire_world world;
@@ -418,7 +418,7 @@ static void test_trailers_flood(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: a header list that is far too large ends the connection, since a byte of it may stand for
+/* Goal: a header list that is far too large ends the connection, since a byte of it may mean
  * thousands. Method: one kept field of 3,500 bytes, and 10,000 references to it. */
 static void test_reference_bomb(void **state)
 {
@@ -441,7 +441,7 @@ static void test_reference_bomb(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: SETTINGS that nobody lets us acknowledge are not collected. Method: 200 in one read. */
+/* Goal: SETTINGS that no one lets us acknowledge are not collected. Method: 200 in one read. */
 static void test_settings_flood(void **state)
 {
     struct wire_world world;
@@ -589,7 +589,7 @@ static void test_shutdown_by_ping(void **state)
 }
 
 /* Goal: what is no HTTP/2 ends in GOAWAY, never in a crash. Method: frames that break the rules in
- * turn, then 200 connections of pseudo-random bytes behind the preface. */
+ * turn, then 200 connections of pseudo-random bytes after the preface. */
 static void test_garbage(void **state)
 {
     struct wire_world world;

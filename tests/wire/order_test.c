@@ -5,7 +5,7 @@
 #include "server/http2/h2_seen.h"
 #include "tests/wire/wire.h"
 
-/* What the peer does wrong: behind it the connection is at its end. */
+/* What the peer does wrong: after it the connection is at its end. */
 enum misdeed {
     DATA_BEHIND_END,
     HEADERS_BEHIND_END,
@@ -83,8 +83,9 @@ static void test_misdeeds(void **state)
     }
 }
 
-/* Goal: what was on its way when we ended a stream is read and forgotten. Method: bodies, trailers and
- * resets behind an early answer; then a window, a priority and a reset of a stream that is over. */
+/* Goal: what was on its way when we ended a stream is read and forgotten. Method: bodies, trailers
+ * and resets after an early answer; then a window, a priority and a reset of a stream that is
+ * over. */
 static void test_what_may_cross(void **state)
 {
     struct wire_world world;

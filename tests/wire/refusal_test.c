@@ -220,9 +220,9 @@ static void send_large_fields(struct wire_world *world, uint32_t stream, size_t 
     free(large);
 }
 
-/* Goal: too much metadata is a status of gRPC that says the limit, however much it is and wherever the
- * content type stands; only who speaks no gRPC gets 431. Method: 17 to 120 KB in up to eight frames; the
- * connection and its HPACK state go on. */
+/* Goal: too much metadata is a status of gRPC that says the limit, however much it is and wherever
+ * the content type is; only who speaks no gRPC gets 431. Method: 17 to 120 KB in up to eight
+ * frames; the connection and its HPACK state go on. */
 static void test_too_much_metadata(void **state)
 {
     static const size_t sizes[] = {17000, 40000, 70000, 120000};

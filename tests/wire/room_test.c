@@ -1,6 +1,6 @@
 /*
- * room_test.c: room for connections over real sockets: the limits of all and of an address, and who goes
- * where there is none.
+ * room_test.c: room for connections over real sockets: the limits of all and of an address, and who
+ * goes if there is none.
  */
 #include "tests/wire/socket_bench.h"
 
@@ -20,7 +20,7 @@ static int client_greet(const struct bench *bench, bool busy)
     return fd;
 }
 
-/* Everything up to the end that the server makes; false where it makes none in time. */
+/* Everything up to the end that the server makes; false if it makes none in time. */
 static bool client_sees_end(int fd, bool with_goaway)
 {
     static const uint8_t goaway[] = "\0\0\x8\7\0\0\0\0\0\x7f\xff\xff\xff\0\0\0\0";
@@ -156,7 +156,7 @@ static void test_socket_address_limit(void **state)
     free(bench);
 }
 
-/* A connection that is ended for its pings; false where it was refused. */
+/* A connection that is ended for its pings; false if it was refused. */
 static bool client_is_calmed(const struct bench *bench)
 {
     static const uint8_t ping[] = "\0\0\x8\6\0\0\0\0\0pingping";

@@ -216,7 +216,7 @@ static void client_deaf(struct bench *bench)
 }
 
 /* Goal: a session that is finished goes at once, though its output waits for the socket, which ends
- * behind it. Method: a protocol that ends once its output waits, and a client that reads later. */
+ * after it. Method: a protocol that ends once its output waits, and a client that reads later. */
 static void test_socket_finished_while_waiting(void **state)
 {
     struct bench *bench = calloc(1, sizeof(*bench));

@@ -23,7 +23,7 @@ static bool is_patterned(const uint8_t *bytes, size_t size)
     return true;
 }
 
-/* Each message of the body has `size` patterned bytes; gives how many are whole. */
+/* Each message of the body has `size` patterned bytes; returns how many are whole. */
 static size_t count_messages(const struct wire_answer *answer, size_t size)
 {
     size_t count = 0;
@@ -309,8 +309,8 @@ static void test_many_small_requests(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: the answers to many requests that come at once do not all stand in memory. Method: a hundred
- * requests in one read; those that live are counted behind each piece that the server takes. */
+/* Goal: the answers to many requests that come at once do not all are in memory. Method: a hundred
+ * requests in one read; those that live are counted after each piece that the server takes. */
 static void test_many_at_once(void **state)
 {
     struct wire_world world;

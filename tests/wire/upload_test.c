@@ -162,8 +162,8 @@ static void test_cut_off(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: each message is bounded, wherever it stands, and so is the sum of what is in memory. Method:
- * a limit of 1,000 bytes, and of 1,500 for all calls; one message that is larger between two others,
+/* Goal: each message is bounded, in any place, and so is the sum of what is in memory. Method: a
+ * limit of 1,000 bytes, and of 1,500 for all calls; one message that is larger between two others,
  * and two at once. */
 static void test_too_large_in_the_middle(void **state)
 {
@@ -208,7 +208,7 @@ static void test_too_large_in_the_middle(void **state)
 }
 
 /* Goal: a peer that cancels, or goes, in the middle leaves nothing. Method: RST_STREAM, then a lost
- * connection, each within a message behind a whole one. */
+ * connection, each within a message after a whole one. */
 static void test_cancel_in_the_middle(void **state)
 {
     struct wire_world world;

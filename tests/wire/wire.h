@@ -133,7 +133,7 @@ struct wire_world {
     uint32_t jobs_taken; /* since the start */
     bool pool_waits; /* the pool does nothing but by wire_pool_step; else wire_run has it do all */
     uint32_t writables;
-    uint64_t live_max; /* calls that lived behind a piece that was fed */
+    uint64_t live_max; /* calls that lived after a piece that was fed */
     size_t output_bytes_max; /* the most that a stream had queued */
     size_t input_bytes_max; /* the most that an upload's messages had in memory */
 };

@@ -1,5 +1,5 @@
 /*
- * wire_world.c: the server side: methods of the test's own behind the real transport.
+ * wire_world.c: the server side: methods of the test's own after the real transport.
  */
 #include "server/call/protocol.h"
 #include "store/base/bytes.h"
@@ -496,7 +496,7 @@ void wire_teardown(struct wire_world *world)
     free_client(&world->client);
 }
 
-/* Takes what the server has; false where it has nothing. */
+/* Takes what the server has; false if it has nothing. */
 static bool drain(struct wire_world *world)
 {
     static uint8_t buffer[WIRE_DRAIN_BYTES];

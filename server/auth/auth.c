@@ -1,5 +1,5 @@
 /*
- * auth.c: tokens checked against the store, with a cache in front.
+ * auth.c: checks tokens against the store, with a cache in front.
  */
 #include "server/auth/auth.h"
 
@@ -11,16 +11,16 @@
 #include <stdlib.h>
 
 #define SCHEME_BYTES (sizeof("Bearer") - 1)
-/* The digits of the key id within a token's text, as one word. */
+/* The digits of the key id in a token's text, read as one word. */
 #define KEY_ID_AT (sizeof("errata_") - 1)
 _Static_assert(ADMIN_KEY_ID_TEXT_BYTES == sizeof(uint64_t), "a key id's digits are one word");
-/* The upper bits of a product with an odd factor without a pattern spread the digits well (Knuth, The Art of Computer
- * Programming 3, 6.4). */
+/* The upper bits of a product with this odd factor distribute the digits well (Knuth, The Art of
+ * Computer Programming 3, 6.4). */
 #define HASH_FACTOR UINT64_C(0x9e3779b97f4a7c15)
 #define HASH_SHIFT 56
 _Static_assert(AUTH_CACHE_ENTRIES == 1u << (64 - HASH_SHIFT), "a hash is an entry's index");
 
-/* One token that was right. */
+/* A valid token. */
 struct entry {
     bool used;
     uint64_t version; /* of the TOKEN table when it was looked up */
@@ -58,7 +58,7 @@ void auth_free(struct auth *auth)
     }
 }
 
-/* `Bearer`, in any case (RFC 9110, 11.1). */
+/* Compares with `Bearer`, ignoring case (RFC 9110, 11.1). */
 static bool is_bearer(const uint8_t *text)
 {
     static const char scheme[] = "bearer";
@@ -79,7 +79,7 @@ static bool is_bearer(const uint8_t *text)
     return true;
 }
 
-/* The token after the scheme and one or more spaces (RFC 9110, 11.4). */
+/* Returns the token after the scheme and one or more spaces (RFC 9110, 11.4). */
 static bool strip_scheme(struct slice authorization, struct slice *ret_token)
 {
     size_t spaces = 0;
@@ -97,7 +97,7 @@ static bool strip_scheme(struct slice authorization, struct slice *ret_token)
     return true;
 }
 
-/* The place of a token's text: by its key id, whatever that part of the text is. */
+/* Returns the cache entry of a token's text, by its key id, which need not be well-formed. */
 static struct entry *entry_of(struct auth *auth, struct slice token)
 {
     uint64_t digits = 0;
@@ -137,7 +137,7 @@ bool auth_check_cached(struct auth *auth, struct slice authorization, uint64_t v
     return true;
 }
 
-/* What is wrong with a token, for the log; NULL: it is in force. */
+/* Returns why a token is invalid, for the log; NULL if it is valid. */
 static const char *find_flaw(const struct token_record *record, bool known, bool right,
                              int64_t now_us)
 {
@@ -153,12 +153,13 @@ static const char *find_flaw(const struct token_record *record, bool known, bool
     return record->expire_at_us != 0 && record->expire_at_us <= now_us ? "expired" : NULL;
 }
 
-/* The stored token, if the secret is its own and it is in force now; else why not. */
+/* Finds the stored token, if the secret matches and it is valid now; else the reason. */
 static enum err find_token(struct ctx *ctx, struct store_txn *txn, uint32_t key_id,
                            const struct token_secret *secret, struct token_record *ret_record,
                            const char **ret_flaw)
 {
-    static const struct sha256_digest nobody; /* no secret is known that hashes to zeros */
+    static const struct sha256_digest nobody; /* compared with if the key id is unknown; no known
+                                               * secret hashes to zeros */
     struct sha256_digest digest = token_hash_secret(secret);
     struct token_record record = {.secret_sha256 = nobody};
     enum err err = admin_read_token(txn, key_id, &record);
@@ -194,22 +195,23 @@ enum err auth_check(struct auth *auth, struct ctx *ctx, struct store_txn *txn,
     if (authorization.size == 0) {
         auth->refusal = (struct auth_refusal){.reason = "no token"};
         return fault_say(ctx->fault, ERR_UNAUTHENTICATED,
-                         "the call has no authorization metadata; send 'authorization: Bearer "
+                         "authorization: missing; expected 'Bearer "
                          "errata_...' with a token of this server");
     }
     if (!strip_scheme(authorization, &token) || !token_parse(token, &key_id, &secret)) {
         auth->refusal = (struct auth_refusal){.reason = "malformed token"};
         return fault_say(ctx->fault, ERR_UNAUTHENTICATED,
-                         "the authorization metadata is not 'Bearer ' and a token of the form "
+                         "authorization: malformed; expected 'Bearer ' and a token of the form "
                          "errata_<8 hex digits>_<43 characters>");
     }
     err = find_token(ctx, txn, key_id, &secret, &record, &flaw);
     OPENSSL_cleanse(&secret, sizeof(secret));
     if (err == ERR_UNAUTHENTICATED) {
         auth->refusal = (struct auth_refusal){flaw, true, key_id};
-        return fault_say(ctx->fault, err,
-                         "the token is unknown, revoked or past its end; ask an administrator of "
-                         "the organisation for a new one");
+        return fault_say(
+            ctx->fault, err,
+            "authorization: the token is unknown, revoked or expired; ask an administrator of "
+            "the organisation for a new one");
     }
     if (err != OK) {
         return err;
@@ -269,6 +271,6 @@ enum err auth_resolve_org(struct ctx *ctx, struct store_txn *txn, struct org_id 
     }
     shown = fault_shorten(ctx->fault, org_id);
     return fault_say(ctx->fault, err,
-                     "no organisation '%.*s'; leave org_id out for the token's own",
+                     "unknown organisation '%.*s'; leave org_id out for the token's organisation",
                      (int)shown.size, (const char *)shown.data);
 }

@@ -14,7 +14,7 @@
 static const struct admin_actor actor = {
     {(const uint8_t *)"system", 6}, ANNOTATOR_CODE, SOURCE_SYSTEM, true};
 
-/* Appends an administrator's token for the organisation; gives its text and key id. */
+/* Appends an administrator's token for the organisation; returns its text and key id. */
 static enum err add_token(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                           char text[TOKEN_TEXT_BYTES], uint32_t *ret_key_id)
 {
@@ -42,7 +42,7 @@ static enum err add_token(struct ctx *ctx, struct store_txn *txn, struct org_id 
     return err;
 }
 
-/* Makes both; gives the token's text. */
+/* Creates both; returns the token's text. */
 static enum err make(struct ctx *ctx, struct store_txn *txn, char text[TOKEN_TEXT_BYTES],
                      uint32_t *ret_key_id)
 {
@@ -52,7 +52,7 @@ static enum err make(struct ctx *ctx, struct store_txn *txn, char text[TOKEN_TEX
     return err != OK ? err : add_token(ctx, txn, result.org, text, ret_key_id);
 }
 
-/* Makes the token alone, where `make` has been before. */
+/* Creates only a token, for a store that has the organisation. */
 static enum err make_another(struct ctx *ctx, struct store_txn *txn, char text[TOKEN_TEXT_BYTES],
                              uint32_t *ret_key_id)
 {
@@ -63,8 +63,8 @@ static enum err make_another(struct ctx *ctx, struct store_txn *txn, char text[T
 
     if (err == ERR_NOT_FOUND) {
         return fault_say(ctx->fault, ERR_PRECONDITION,
-                         "the store has no organisation `" DEFAULT_NAME "` that the token could "
-                         "belong to; start the server once, which makes both");
+                         "organisation: the store has no `" DEFAULT_NAME "` that the token could "
+                         "belong to; start the server once, which creates both");
     }
     if (err != OK) {
         return err;
@@ -79,7 +79,7 @@ static enum err make_another(struct ctx *ctx, struct store_txn *txn, char text[T
 typedef enum err make_fn(struct ctx *ctx, struct store_txn *txn, char text[TOKEN_TEXT_BYTES],
                          uint32_t *ret_key_id);
 
-/* In one transaction that is committed once the text is kept. */
+/* Runs `make` in a transaction that is committed once the text is kept. */
 static enum err make_kept(struct ctx *ctx, struct store_backend *backend, make_fn *make_text,
                           first_token_keep_fn *keep, void *user, uint32_t *ret_key_id)
 {
@@ -103,7 +103,7 @@ static enum err make_kept(struct ctx *ctx, struct store_backend *backend, make_f
     return store_commit(txn);
 }
 
-/* Only looks: a store on a full disk has no room for a write, and may need none. */
+/* Only reads: a store on a full disk has no room for a write, and may need none. */
 static enum err look(struct store_backend *backend, bool *ret_has)
 {
     struct store_txn *txn = NULL;

@@ -59,7 +59,7 @@ bool token_texts_equal(const void *a, const void *b)
     const uint8_t *right = b;
     uint64_t differences = 0;
 
-    /* Eight bytes at a time; the last word overlaps the one before it. */
+    /* Compares eight bytes at a time; the last word overlaps the one before it. */
     for (size_t at = 0; at < TOKEN_TEXT_BYTES; at += sizeof(uint64_t)) {
         size_t from = at < LAST_WORD_AT ? at : LAST_WORD_AT;
         uint64_t words[2];

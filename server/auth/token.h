@@ -16,16 +16,17 @@ struct token_secret {
     uint8_t bytes[TOKEN_SECRET_BYTES];
 };
 
-/* A new secret. */
+/* Creates a random secret. */
 struct token_secret token_make_secret(struct random *random);
-/* What the store keeps. */
+/* Returns the hash that the store keeps. */
 struct sha256_digest token_hash_secret(const struct token_secret *secret);
 void token_format(uint32_t key_id, const struct token_secret *secret, char text[TOKEN_TEXT_BYTES]);
-/* False for anything but a token's text. */
+/* False if the text is not a token's. */
 bool token_parse(struct slice text, uint32_t *ret_key_id, struct token_secret *ret_secret);
-/* Whether two texts of a token are the same, in a time that tells nothing of where they differ. */
+/* Returns whether two token texts are equal, in a time that does not depend on where they
+ * differ. */
 bool token_texts_equal(const void *a, const void *b);
-/* Overwrites a secret's bytes in a way that no compiler leaves out. */
+/* Overwrites a secret's bytes in a way that compilers do not remove. */
 void token_cleanse(void *bytes, size_t size);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * call.c: the calls of a server: how they begin and end, what the services and the protocols do with
- * them. Nothing here knows how a call looks on the wire.
+ * call.c: the calls of a server: how they begin and end, and the operations that services and
+ * protocols have on them. Independent of the wire format.
  */
 #include "server/call/call_internal.h"
 #include "server/call/status_details.h"
@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* Keeps the memory of a call that is over, or has not begun, for the next one. */
+/* Keeps a call's memory for reuse, once it is over or if it was not started. */
 static void call_keep(struct call_server *server, struct call_core *core)
 {
     core->next = server->pool;
@@ -133,7 +133,7 @@ void call_let_go(struct call_core *core)
         core->server->stats.calls_cancelled++;
         core->server->stats.calls_ended[STATUS_CANCELLED]++;
         core->ended = true;
-        call_timer_stop(core); /* the services may hold it past its deadline */
+        call_timer_stop(core); /* the services may hold the call past its deadline */
     }
     call_inflation_let_go(core);
     call_share_leave(core);
@@ -184,7 +184,7 @@ bool call_metadata(const struct call *call, struct slice key, struct slice *ret_
     const struct call_core *core = (const struct call_core *)call;
     const struct call_metadata_field *found = NULL;
 
-    /* The list has the newest first; the first sent is wanted. */
+    /* The list is newest first; the field sent first is wanted. */
     for (const struct call_metadata_field *at = core->metadata; at != NULL; at = at->next) {
         if (slice_equal(at->name, key)) {
             found = at;
@@ -329,10 +329,10 @@ void call_finish(struct call *call, const struct status *status)
     core->reply_open = false;
     core->message_held = false;
     if (!core->ended) {
-        /* Without memory for its texts the status goes without them. */
+        /* Without memory for its texts, the status is sent without them. */
         (void)call_status_copy(core, status);
         core->status.retry_ms = status->retry_ms;
-        /* A call of one reply that succeeds has it; nothing of it has gone out yet. */
+        /* A successful call with one reply must have it; none of it has been sent yet. */
         if (code == STATUS_OK && method_has_one_reply(call->method) &&
             UNEXPECTED(core->pieces == NULL)) {
             code = STATUS_INTERNAL;

@@ -1,9 +1,10 @@
 /*
- * call_inflate.c: compressed request messages. A small one is inflated at once; one that states, or turns
- * out, to be larger is handed to the pool, and its call takes no more of its request until it is back.
- * CALL_INFLATIONS_MAX are on the pool at once, one of a connection at most; the others wait, the connections
- * in turns, with only their packed bytes. Whoever goes takes its message out of the line, or stops the pool
- * within a step; what the pool has keeps its call until it is back.
+ * call_inflate.c: compressed request messages. A small one is inflated at once. One that states a
+ * larger size, or turns out to be larger, is inflated on the pool; its call takes no more of its
+ * request until then. CALL_INFLATIONS_MAX run on the pool at once, at most one per connection; the
+ * others wait compressed, served round robin by connection. A call that ends removes its message
+ * from the queue, or stops the pool's inflation within a step; a message on the pool keeps its call
+ * alive until it is done.
  */
 #include "server/call/call_internal.h"
 #include "store/base/assert.h"
@@ -24,21 +25,20 @@ static void call_refuse_packed(struct call_core *core, enum err err)
     if (err == ERR_TOO_LARGE && max < core->server->config.message_bytes_max) {
         call_refuse_text(core, err,
                          arena_printf(&core->arena,
-                                      "the message inflates to more than %d times its size; send "
+                                      "message: inflates to more than %d times its size; send "
                                       "it uncompressed",
                                       CALL_INFLATED_TIMES_MAX));
     } else if (err == ERR_TOO_LARGE) {
         call_refuse_text(
-            core, err,
-            arena_printf(&core->arena, "the message inflates to more than %zu bytes", max));
+            core, err, arena_printf(&core->arena, "message: inflates to more than %zu bytes", max));
     } else if (err == ERR_MALFORMED) {
-        call_refuse_err(core, err, "the message is marked as gzip, but does not inflate");
+        call_refuse_err(core, err, "message: marked as gzip, but cannot be inflated");
     } else {
         call_refuse_err(core, err, NULL);
     }
 }
 
-/* --- the line --- */
+/* --- the queue --- */
 
 static void call_line_enter(struct call_share *share, struct call_server *server)
 {
@@ -78,7 +78,7 @@ static void call_line_leave(struct call_share *share, struct call_server *server
     }
 }
 
-/* What waits has its memory from others, so one connection has a part of it. */
+/* Returns whether the connection's queued bytes are below its share of the limit. */
 static bool call_may_wait(const struct call_core *core)
 {
     const struct call_share *share = core->share;
@@ -97,8 +97,8 @@ static void call_inflation_wait(struct call_core *core)
     if (!call_may_wait(core)) {
         call_refuse_err(
             core, ERR_BUSY,
-            "as many compressed messages wait as this server takes of one connection or "
-            "of all; try again after the delay given, or send it uncompressed");
+            "too many compressed messages wait, of this connection or "
+            "of all connections; try again after the delay given, or send it uncompressed");
         return;
     }
     share->packed_bytes += inflation->packed.size;
@@ -141,7 +141,8 @@ static void call_inflation_leave(struct call_core *core)
 
 /* --- on the pool --- */
 
-/* A message that does not state its size doubles its room until it has enough; chunks have heads. */
+/* The room for a message that does not state its size is doubled until it suffices; arena chunks
+ * have headers. */
 #define CALL_INFLATED_ARENA_BYTES(max) (2 * (max) + (size_t)64 * 1024)
 
 static void call_inflation_work(void *job)
@@ -154,7 +155,7 @@ static void call_inflation_work(void *job)
 
 /* --- on the loop again --- */
 
-/* Takes what was inflated as the call's message. */
+/* Takes the inflated bytes as the call's message. */
 static void call_inflation_take(struct call_core *core, enum err err)
 {
     struct call_inflation *inflation = &core->inflation;
@@ -165,7 +166,7 @@ static void call_inflation_take(struct call_core *core, enum err err)
         call_drop_inflated(core);
     }
     if (err != OK) {
-        call_refuse_packed(core, err); /* nothing, where the call ended meanwhile */
+        call_refuse_packed(core, err); /* does nothing if the call ended meanwhile */
     } else if (!core->ended) {
         call_take_message(core, inflation->bytes);
     }
@@ -193,8 +194,8 @@ static void call_inflation_done(void *job, enum err result)
     }
 }
 
-/* Hands one message to the pool, or refuses it. What it may come to is charged now, and given back as far
- * as it did not come to that. */
+/* Hands one message to the pool, or refuses it. The largest possible size is charged now; the rest
+ * is returned once the real size is known. */
 static void call_inflation_start(struct call_core *core)
 {
     const struct call_config *config = &core->server->config;
@@ -222,7 +223,8 @@ static void call_inflation_start(struct call_core *core)
     core->share->inflates = true;
 }
 
-/* Gives the pool as many as it may have, each from the connection that has waited longest. */
+/* Starts as many inflations as the pool may have, each from the connection that has waited
+ * longest. */
 static void call_inflations_start(struct call_server *server)
 {
     struct call_inflations *line = &server->inflations;
@@ -238,10 +240,10 @@ static void call_inflations_start(struct call_server *server)
     }
 }
 
-/* --- what the call sees --- */
+/* --- interface of the calls --- */
 
-/* Inflates into the server's own buffer, at most one byte more than the message may come to; not
- * `ret_ended` where there is more. */
+/* Inflates into the server's buffer, at most one byte more than the limit; not `ret_ended` if there
+ * is more. */
 static enum err call_inflate_small(struct call_core *core, struct slice packed, size_t *ret_bytes,
                                    bool *ret_ended)
 {
@@ -271,7 +273,7 @@ static enum err call_inflate_small(struct call_core *core, struct slice packed, 
     return OK;
 }
 
-/* True where the message was taken, or refused. */
+/* Inflates a small message on the loop; true if the message was taken, or refused. */
 static bool call_inflate_here(struct call_core *core, struct slice packed)
 {
     struct call_server *server = core->server;
@@ -286,7 +288,7 @@ static bool call_inflate_here(struct call_core *core, struct slice packed)
     }
     err = call_inflate_small(core, packed, &size, &ended);
     if (err == OK && !ended && size <= core->inflation.max) {
-        return false; /* it is not what it states */
+        return false; /* it is larger than it states */
     }
     if (err == OK && size > core->inflation.max) {
         err = ERR_TOO_LARGE;
@@ -351,7 +353,8 @@ void call_drop_inflated(struct call_core *core)
     const struct call_config *config = &core->server->config;
     struct call_inflation *inflation = &core->inflation;
 
-    /* The pool owns the arena while the inflation runs; this is called again when it is done. */
+    /* The pool owns the arena while the inflation runs; this function is called again when it is
+     * done. */
     if (inflation->state == CALL_INFLATION_RUNS || inflation->arena.chunks == NULL) {
         return;
     }

@@ -1,7 +1,7 @@
 /*
- * call_input.c: request messages as their bytes come: their memory, which is bounded for a call and for
- * the server, and their order: one is taken at a time. Where a message begins and how long it is, the
- * protocol says.
+ * call_input.c: request messages as their bytes arrive: their memory, which is bounded for a call
+ * and for the server, and their order: one is delivered at a time. The protocol decides where a
+ * message begins and how long it is.
  */
 #include "server/call/call_internal.h"
 #include "store/base/assert.h"
@@ -11,7 +11,7 @@ void call_expect_message(struct call_core *core)
     struct call_input *input = &core->input;
 
     if (!input->begun && core->call.method->stream == METHOD_BIDI_STREAM) {
-        input->progress_us = core->server->now_us; /* until now nothing was owed */
+        input->progress_us = core->server->now_us; /* no bytes were due before */
     }
     input->begun = true;
 }
@@ -29,14 +29,12 @@ void call_begin_message(struct call_core *core, uint32_t bytes, bool compressed)
     input->size = 0;
     input->capacity = 0;
     if (input->message_count > 0 && method_has_one_request(core->call.method)) {
-        call_refuse_err(core, ERR_UNIMPLEMENTED,
-                        "this method takes one request message, and got a second one");
+        call_refuse_err(core, ERR_UNIMPLEMENTED, "got a second request message; expected one");
         return;
     }
     if (bytes > config->message_bytes_max) {
         call_refuse_text(core, ERR_TOO_LARGE,
-                         arena_printf(&core->arena,
-                                      "the message has %u bytes; this server takes %zu at most",
+                         arena_printf(&core->arena, "message: has %u bytes; expected at most %zu",
                                       bytes, config->message_bytes_max));
         return;
     }
@@ -56,7 +54,7 @@ bool call_take_budget(struct call_core *core, size_t bytes)
     }
     if (server->body_bytes >= max || bytes > max - server->body_bytes) {
         call_refuse_err(core, ERR_BUSY,
-                        "request messages take all the memory there is for them; try again");
+                        "the server's memory for request messages is used up; try again");
         return false;
     }
     server->body_bytes += bytes;
@@ -72,7 +70,7 @@ void call_give_budget(struct call_core *core, uint64_t bytes)
     core->server->body_bytes -= bytes;
 }
 
-/* Room for `more` bytes: for as many as were announced, once the first have come. */
+/* Grows the message by `more` bytes; the first time, to its announced size. */
 static bool call_grow_message(struct call_core *core, size_t more)
 {
     struct call_input *input = &core->input;
@@ -121,7 +119,7 @@ size_t call_take_message_bytes(struct call_core *core, struct slice bytes)
     return step;
 }
 
-/* A streamed message is done with: its memory goes. */
+/* Frees a streamed message. */
 static void call_end_streamed_message(struct call_core *core)
 {
     call_drop_inflated(core);
@@ -194,7 +192,7 @@ void call_note_progress(struct call_core *core, size_t bytes)
     }
 }
 
-/* The services hear of the end. */
+/* Reports the end of the request to the services. */
 static void call_end_input(struct call_core *core)
 {
     struct call_input *input = &core->input;
@@ -207,10 +205,9 @@ static void call_end_input(struct call_core *core)
         return;
     }
     if (!method_has_one_request(core->call.method)) {
-        arena_deinit(&core->input_arena); /* what follows may take long, and needs none of it */
+        arena_deinit(&core->input_arena); /* the call may last long, and needs none of it */
     } else if (input->message_count == 0) {
-        call_refuse_err(core, ERR_UNIMPLEMENTED,
-                        "this method takes one request message, and got none");
+        call_refuse_err(core, ERR_UNIMPLEMENTED, "got no request message; expected one");
         return;
     } else {
         call_deliver(core, input->first);

@@ -1,5 +1,5 @@
 /*
- * call_internal.h: what the files of this folder call of each other.
+ * call_internal.h: functions shared by the files of server/call.
  */
 #ifndef ERRATA_SERVER_CALL_CALL_INTERNAL_H
 #define ERRATA_SERVER_CALL_CALL_INTERNAL_H
@@ -7,54 +7,55 @@
 #include "server/call/protocol.h"
 
 /* call.c */
-/* Gives a call back to the pool once it is not needed any more. */
+/* Returns a call to the pool once it is no longer needed. */
 void call_release_when_done(struct call_core *core);
-/* Tells the services, once, unless they have finished. */
+/* Calls on_cancel, once, unless the services have finished. */
 void call_cancel(struct call_core *core, enum err why);
-/* The call's status is final: counted, and off the wheel. call_fail makes one of an error, details
- * and all; `message` lives as long as the call. */
+/* Makes the call's status final: counts it, and stops the timer. call_fail builds the status of an
+ * error, with details; `message` must live as long as the call. */
 void call_fail(struct call_core *core, enum err err, struct slice message);
 void call_end(struct call_core *core, enum status_code code);
 void call_free_memory(struct call_core *core);
 
-/* call_timer.c: deadlines. A call without one is in no slot. */
+/* call_timer.c: deadlines. A call without a deadline is in no slot. */
 void call_timer_start(struct call_core *core);
 void call_timer_stop(struct call_core *core);
 void call_server_turn_wheel(struct call_server *server, int64_t now_us);
-/* Ends calls whose request has stopped to arrive. */
+/* Ends calls whose request has stopped to arrive in time. */
 void call_server_check_bodies(struct call_server *server, int64_t now_us);
 
-/* call_share.c: replies that wait, counted for the connection and the server. */
+/* call_share.c: queued replies, counted for the connection and the server. */
 void call_share_add(struct call_core *core, size_t bytes);
 void call_share_take(struct call_core *core, size_t bytes);
-/* Too much waits for the peer: whole requests are to wait too. */
+/* Returns whether so much output waits for the peer that its complete requests must wait, too. */
 bool call_share_is_full(const struct call_server *server, const struct call_share *share);
 void call_share_wait(struct call_core *core);
-/* Waits no more, if it did. */
+/* Removes the call from the waiting requests, if it is one. */
 void call_share_leave(struct call_core *core);
 
 /* call_input.c */
-/* A whole message, as it was sent: for the services now, or at the request's end. */
+/* Takes a complete message, as it was sent: delivers it now, or at the request's end. */
 void call_take_message(struct call_core *core, struct slice message);
-/* The request goes on after it waited. */
+/* Resumes a request that waited. */
 void call_go_on(struct call_core *core);
-/* Where a request message lives: one as long as its call; of many, each makes room for the next. */
+/* The arena of request messages: of the call for a single one; reset after each of a stream. */
 static inline struct arena *call_input_arena(struct call_core *core)
 {
     return method_has_one_request(core->call.method) ? &core->arena : &core->input_arena;
 }
-/* Takes from the memory for request messages; false if no memory is left: the call is refused. */
+/* Charges the memory for request messages; false if there is too little, and the call is
+ * refused. */
 MUST_CHECK bool call_take_budget(struct call_core *core, size_t bytes);
 void call_give_budget(struct call_core *core, uint64_t bytes);
 
 /* call_inflate.c */
-/* A compressed message is whole: it is taken, now or by the pool, or refused. */
+/* Inflates a complete compressed message, now or on the pool, or refuses it. */
 void call_inflate(struct call_core *core, struct slice packed);
-/* No caller wants it any more. */
+/* Stops an inflation whose result is not needed any more. */
 void call_inflation_stop(struct call_core *core);
-/* The same, and the call leaves its connection. */
+/* The same, and removes the call from its connection. */
 void call_inflation_let_go(struct call_core *core);
-/* Frees what was inflated, if anything was and the pool does not have it. */
+/* Frees the inflated message, if there is one and the pool does not use it. */
 void call_drop_inflated(struct call_core *core);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * call_reply.c: reply messages: written into an arena with room for their head, queued, and taken
- * out by the protocol. The only reply of a call lives in the call's arena; streamed ones in two
- * arenas by turns, so that a stream that lasts for days holds no more than what waits.
+ * call_reply.c: reply messages: written into an arena with room for their prefix, queued, and taken
+ * by the protocol. The only reply of a call is in the call's arena; streamed ones alternate between
+ * two arenas, so that a stream that lasts for days holds only what is queued.
  */
 #include "server/call/call_internal.h"
 #include "store/base/assert.h"
@@ -32,12 +32,12 @@ struct buffer *call_reply_begin(struct call *call, size_t likely_bytes)
     ASSERT(head_bytes <= sizeof(head));
     core->reply_open = true;
     buffer_init(&core->reply, call_reply_arena(core), likely_bytes + head_bytes);
-    /* The head is filled in when the size is known. */
+    /* The prefix is filled in when the size is known. */
     buffer_append(&core->reply, slice_of(head, head_bytes));
     return &core->reply;
 }
 
-/* Room for a head, and the gzip of the reply after it. */
+/* Reserves a prefix, and appends the compressed reply. */
 static enum err call_compress_reply(struct call_core *core, struct slice reply,
                                     struct buffer *packed)
 {
@@ -48,7 +48,8 @@ static enum err call_compress_reply(struct call_core *core, struct slice reply,
     return gzip_deflate(slice_after(reply, head_bytes), packed);
 }
 
-/* The bytes of a finished reply: head and message, compressed where that was asked for and pays. */
+/* Returns the bytes of a finished reply: prefix and message, compressed if negotiated and
+ * worthwhile. */
 static enum err call_finish_reply(struct call_core *core, struct buffer *ret_bytes)
 {
     const struct call_protocol *protocol = core->protocol;
@@ -84,10 +85,10 @@ enum err call_reply_end(struct call *call)
         return ERR_MEMORY;
     }
     if (core->ended) {
-        return OK; /* goes nowhere */
+        return OK; /* discarded */
     }
     if (is_only && UNEXPECTED(core->pieces != NULL)) {
-        return ERR_INTERNAL; /* a second one */
+        return ERR_INTERNAL; /* a second reply */
     }
     err = call_finish_reply(core, &bytes);
     if (err != OK) {
@@ -105,7 +106,7 @@ enum err call_reply_end(struct call *call)
     *core->pieces_end = piece;
     core->pieces_end = &piece->next;
     call_share_add(core, bytes.size);
-    /* A reply that goes out with its call's end holds nothing back. */
+    /* A single reply is sent with its call's end and holds nothing back. */
     core->full = core->full || (!is_only && core->output_bytes > CALL_OUTPUT_BYTES_HIGH);
     core->server->stats.messages_out++;
     core->server->stats.message_bytes_out += bytes.size - core->protocol->reply_head_bytes;

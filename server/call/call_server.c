@@ -1,5 +1,5 @@
 /*
- * call_server.c: what all calls share: made, looked at now and then, and freed.
+ * call_server.c: the state that all calls share: creation, periodic checks, freeing.
  */
 #include "server/call/call_internal.h"
 #include "store/base/assert.h"

@@ -1,7 +1,7 @@
 /*
- * call_share.c: what a connection's calls have waiting for its peer. A peer that asks for much and reads
- * little gets no more made for it: its requests wait in line until it has read. They hold next to
- * nothing, while answers hold what they are.
+ * call_share.c: replies of a connection that wait for its peer. If a peer requests much and reads
+ * little, no more replies are made for it: its requests wait in a queue until it has read. A queued
+ * request needs little memory, a reply its full size.
  */
 #include "server/call/call_internal.h"
 #include "store/base/assert.h"

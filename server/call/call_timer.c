@@ -1,6 +1,6 @@
 /*
- * call_timer.c: deadlines on a wheel: a call is put into the slot after its deadline, and the slot
- * is looked at when its time comes. Putting in and taking out cost the same however many there are.
+ * call_timer.c: a timer wheel of deadlines: a call is put into the slot after its deadline, which
+ * is checked when its time comes. Adding and removing take constant time.
  */
 #include "server/call/call_internal.h"
 
@@ -31,7 +31,7 @@ static void call_timer_put(struct call_core *core, int32_t slot_index)
 void call_timer_start(struct call_core *core)
 {
     if (core->call.deadline_us != INT64_MAX) {
-        /* One slot later, so that the deadline has passed when the slot's turn comes. */
+        /* One slot later, so that the deadline has passed when the slot is due. */
         int64_t slot = core->call.deadline_us / CALL_WHEEL_SLOT_US + 1;
 
         call_timer_put(core, (int32_t)(slot % CALL_WHEEL_SLOTS));
@@ -54,8 +54,8 @@ void call_timer_stop(struct call_core *core)
     core->timer_slot = -1;
 }
 
-/* Handlers may finish other calls of the same slot, so what is due goes to a slot of its own first
- * and is taken from its head. */
+/* Handlers may finish other calls of the same slot, so the calls due are moved to a separate slot
+ * and taken from its head. */
 static void call_server_expire_slot(struct call_server *server, struct call_core *core)
 {
     while (core != NULL) {
@@ -86,7 +86,8 @@ void call_server_turn_wheel(struct call_server *server, int64_t now_us)
     server->wheel_us = now_us;
 }
 
-/* A bidi stream owes no next message, but the rest of one that it has begun; what is held waits for us. */
+/* Returns whether the call's request has brought too little. A bidi stream need not send a next
+ * message, only the rest of one that it has begun; held bytes wait for us. */
 static bool call_body_is_late(const struct call_core *core, int64_t before_us)
 {
     return core->started && !core->ended && !core->request_end && !call_input_waits(core) &&
@@ -106,7 +107,7 @@ void call_server_check_bodies(struct call_server *server, int64_t now_us)
     }
     server->bodies_checked_us = now_us;
     for (struct call_core *core = server->live; core != NULL; core = next) {
-        next = core->next; /* a refused call stays until its stream is closed */
+        next = core->next; /* a refused call exists until its stream is closed */
         if (call_body_is_late(core, before_us)) {
             server->stats.calls_expired++;
             call_refuse_err(core, ERR_DEADLINE, "the request did not arrive in time");

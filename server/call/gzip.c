@@ -1,5 +1,5 @@
 /*
- * gzip.c: zlib's streams, kept to one message.
+ * gzip.c: gzip by zlib's streams, one message at a time.
  */
 #include "server/call/gzip.h"
 
@@ -10,18 +10,18 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-/* 15 bits of window; 16 more ask for gzip and nothing else. */
+/* 15 bits of window; 16 more select gzip and no other format. */
 #define GZIP_WINDOW_BITS (15 + 16)
 #define GZIP_LEVEL 1
 #define GZIP_MEMORY_LEVEL 8
-/* The least room that inflating asks for. */
+/* The least room to start inflating with. */
 #define GZIP_START_BYTES 4096
-/* At a stream's end: what it inflates to, in little endian (RFC 1952, 2.3.1). */
+/* The size of the inflated data, little endian, at the stream's end (RFC 1952, 2.3.1). */
 #define GZIP_STATED_BYTES 4
 
 struct gzip_inflater {
-    z_stream stream; /* zlib's state points back to it: it never moves */
-    struct slice rest; /* of the message */
+    z_stream stream; /* must not move: zlib's state points to it */
+    struct slice rest; /* of the message's bytes */
 };
 
 enum err gzip_inflater_new(struct gzip_inflater **ret_inflater)
@@ -50,7 +50,7 @@ void gzip_inflater_free(struct gzip_inflater *inflater)
 void gzip_inflater_begin(struct gzip_inflater *inflater, struct slice packed)
 {
     inflater->rest = packed;
-    (void)inflateReset(&inflater->stream); /* fails without a state only */
+    (void)inflateReset(&inflater->stream); /* fails only without a state */
 }
 
 enum err gzip_inflater_step(struct gzip_inflater *inflater, uint8_t *to, size_t room,
@@ -74,9 +74,9 @@ enum err gzip_inflater_step(struct gzip_inflater *inflater, uint8_t *to, size_t 
     *ret_ended = code == Z_STREAM_END;
     switch (code) {
     case Z_STREAM_END:
-        return inflater->rest.size == 0 ? OK : ERR_MALFORMED; /* else bytes follow it */
+        return inflater->rest.size == 0 ? OK : ERR_MALFORMED; /* else bytes follow the stream */
     case Z_OK:
-        return idle ? ERR_MALFORMED : OK; /* cut short */
+        return idle ? ERR_MALFORMED : OK; /* the stream is cut short */
     case Z_MEM_ERROR:
         return ERR_MEMORY;
     default:
@@ -95,8 +95,8 @@ size_t gzip_stated_bytes(struct slice packed)
     return end[-4] | (size_t)end[-3] << 8 | (size_t)end[-2] << 16 | (size_t)end[-1] << 24;
 }
 
-/* Makes room for the next step: what the message states at first, then twice as much; each time a byte more,
- * since the end is seen with room left only, and one byte above the limit at most. */
+/* Makes room for the next step: first the stated size, then twice as much. One byte more each time,
+ * because zlib reports the end only with room left; at most one byte above the limit. */
 static enum err gzip_grow(struct buffer *out, struct slice packed, size_t max)
 {
     size_t more = (out->capacity > 0 ? out->capacity : gzip_stated_bytes(packed)) + 1;

@@ -18,7 +18,7 @@ struct gzip_inflater;
 
 /* ERR_MEMORY. */
 MUST_CHECK enum err gzip_inflater_new(struct gzip_inflater **ret_inflater);
-/* Takes NULL. */
+/* Accepts NULL. */
 void gzip_inflater_free(struct gzip_inflater *inflater);
 /* Starts with another message, which is borrowed until its last step; an earlier one is forgotten. */
 void gzip_inflater_begin(struct gzip_inflater *inflater, struct slice packed);
@@ -26,7 +26,7 @@ void gzip_inflater_begin(struct gzip_inflater *inflater, struct slice packed);
  * ERR_MALFORMED for anything that is not one gzip stream to its last byte, ERR_MEMORY. */
 MUST_CHECK enum err gzip_inflater_step(struct gzip_inflater *inflater, uint8_t *to, size_t room,
                                        size_t *ret_bytes, bool *ret_ended);
-/* The size that the message states in its last bytes, modulo 2^32; 0 where it has none. Nothing has
+/* The size that the message states in its last bytes, modulo 2^32; 0 if it has none. Nothing has
  * checked it: it says what to expect, not what comes. */
 size_t gzip_stated_bytes(struct slice packed);
 /* Inflates all of it into the arena. ERR_TOO_LARGE as soon as there are more than `max` bytes; ERR_MALFORMED

@@ -46,7 +46,7 @@ struct call_protocol {
      * it once the message is whole. `bytes` are those after it, `compressed`: they are gzip. */
     size_t reply_head_bytes;
     void (*write_head)(uint8_t *head, uint32_t bytes,
-                       bool compressed); /* NULL where there is no head */
+                       bool compressed); /* NULL if there is no head */
     /* The value of a metadata field as the services want it, made in the arena; false for one that can't be
      * read. NULL: as it was sent. */
     bool (*read_value)(struct arena *arena, struct slice name, struct slice sent,
@@ -120,7 +120,8 @@ struct call_inflation {
     struct arena arena; /* where that is */
 };
 
-/* What the calls of one connection share; its protocol has it, and lets go of each call before it goes. */
+/* What the calls of one connection share; its protocol has it, and releases each call before it
+ * goes. */
 struct call_share {
     size_t output_bytes; /* of replies that wait for the peer */
     struct call_core *waiting; /* requests that wait until they are fewer; oldest first */
@@ -200,7 +201,7 @@ struct call_server {
     uint32_t pool_count;
     uint64_t output_bytes; /* of answers that wait for their peers */
     uint64_t body_bytes; /* of request messages that are arriving or being handled */
-    const struct method_info *recent_method; /* of the last call; NULL where it had none */
+    const struct method_info *recent_method; /* of the last call; NULL if it had none */
     uint64_t next_number;
     int64_t now_us; /* as last given */
     int64_t wheel_us; /* the wheel has turned up to here */
@@ -254,7 +255,7 @@ void call_refuse_err(struct call_core *core, enum err err, const char *message);
 void call_expect_message(struct call_core *core);
 /* A message of so many bytes (as sent) begins, or the call is refused. */
 void call_begin_message(struct call_core *core, uint32_t bytes, bool compressed);
-/* Takes the next bytes of the message, as far as they belong to it, and gives how many. */
+/* Takes the next bytes of the message, as far as they belong to it, and returns how many. */
 size_t call_take_message_bytes(struct call_core *core, struct slice bytes);
 /* All bytes of the message have come; call_take_whole_message is due. */
 static inline bool call_message_is_whole(const struct call_core *core)
@@ -288,14 +289,14 @@ void call_hold_bytes(struct call_core *core, struct slice bytes);
 /* So many of the bytes that wait were taken. */
 void call_drop_held(struct call_core *core, size_t bytes);
 
-/* Some of the connection's answers were read: takes the end of the oldest request that waits for that, if
- * enough were. True where more wait: it is to be called again, at another turn. */
+/* Some of the connection's answers were read: takes the end of the oldest request that waits for
+ * that, if enough were. True if more wait: it is to be called again, at another turn. */
 MUST_CHECK bool call_share_go_on(struct call_server *server, struct call_share *share);
 
 /* Output side: the queued replies as one run of bytes, each with its head. */
 size_t call_output_ready(const struct call_core *core, size_t max, bool *ret_end);
 void call_output_copy(struct call_core *core, uint8_t *to, size_t size);
-/* Forgets replies of which nothing was sent; false where one is in the middle. */
+/* Forgets replies of which nothing was sent; false if one is in the middle. */
 bool call_output_drop(struct call_core *core);
 /* Output went down: calls on_writable, where it is owed. */
 void call_output_moved(struct call_core *core);

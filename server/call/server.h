@@ -49,9 +49,9 @@ struct call_config {
     size_t arena_bytes_max;
     uint64_t body_bytes_max;
     uint32_t live_max;
-    /* Runs `work` on another thread, then `done` on this one, never inside this call; ERR_BUSY where no
-     * more is taken. For what would hold up everybody: large compressed messages, and giving back large
-     * memory. NULL: there is no other thread, and it is done at once. */
+    /* Runs `work` on another thread, then `done` on this one, never inside this call; ERR_BUSY if
+     * no more is taken. For what would hold up everybody: large compressed messages, and giving
+     * back large memory. NULL: there is no other thread, and it is done at once. */
     enum err (*run_on_pool)(void *user, void (*work)(void *job),
                             void (*done)(void *job, enum err result), void *job);
     void *pool_user;
@@ -85,7 +85,7 @@ MUST_CHECK enum err call_server_new(const struct call_config *config, int64_t no
 /* Ends what has run out of time. Some times a second. */
 void call_server_tick(struct call_server *server, int64_t now_us);
 struct call_stats call_server_stats(const struct call_server *server);
-/* All sessions are closed and all calls finished. Takes NULL. */
+/* All sessions are closed and all calls finished. Accepts NULL. */
 void call_server_free(struct call_server *server);
 
 #endif

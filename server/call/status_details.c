@@ -1,6 +1,6 @@
 /*
- * status_details.c: see status_details.h. Written by field numbers: neither the transport nor its
- * users need the messages as C.
+ * status_details.c: writes google.rpc.Status by field numbers, so that no user of it needs the
+ * generated messages.
  */
 #include "server/call/status_details.h"
 

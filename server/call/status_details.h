@@ -1,8 +1,8 @@
 /*
- * status_details.h: the bytes of google.rpc.Status (google/rpc/status.proto) that go beside a
- * failed call's code and message: ErrorInfo with the error's reason, RetryInfo where a retry makes
- * sense, and what else the caller adds. The transport's own refusals and the services' failures look
- * the same by it.
+ * status_details.h: the bytes of google.rpc.Status (google/rpc/status.proto) that accompany a
+ * failed call's code and message: ErrorInfo with the error's reason, RetryInfo if a retry makes
+ * sense, and further details of the caller. Used for the transport's refusals and the services'
+ * failures alike.
  */
 #ifndef ERRATA_SERVER_CALL_STATUS_DETAILS_H
 #define ERRATA_SERVER_CALL_STATUS_DETAILS_H
@@ -10,11 +10,12 @@
 #include "store/base/buffer.h"
 #include "store/base/err.h"
 
-/* Begins the details of `err` in an empty buffer of `arena`; an empty `reason` is the error's own
- * name. Whether it fitted says buffer_ok. */
+/* Begins the details of `err` in an empty buffer of `arena`; an empty `reason` is replaced by the
+ * error's name. buffer_ok reports whether there was memory. */
 void status_details_begin(struct arena *arena, enum err err, struct slice reason,
                           struct slice message, struct buffer *details);
-/* Adds one more: an Any of the type with the message's bytes. A message that failed is left out. */
+/* Adds a detail: an Any of this type with the message's bytes. A message that failed is left
+ * out. */
 void status_details_add(struct arena *arena, struct slice type_url, const struct buffer *message,
                         struct buffer *details);
 

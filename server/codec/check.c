@@ -1,10 +1,8 @@
 /*
- * check.c: the walk over the wire bytes. Messages that are open lie on a stack of frames, each with
- * a word for each of its fields; small requests need no memory but the C stack. Fields usually come
- * in the order of their numbers, so each is looked for first behind the one before it. What the
- * bytes mean is judged in check_rules.c.
- *
- * A message field that is written in several pieces (which protobuf would merge) must be whole in
+ * check.c: walks the wire bytes. Open messages are on an explicit stack of frames, each with a word
+ * per field; small requests need only the C stack. Fields usually come in the order of their
+ * numbers, so each is first looked for after the one before it. check_rules.c judges the values. A
+ * message field that is sent in several pieces (which protobuf would merge) must be complete in
  * each of them; no library writes it so.
  */
 #include "server/codec/check_internal.h"
@@ -14,7 +12,7 @@
 static enum err malformed(struct checker *checker, struct slice path)
 {
     return fault_say(checker->ctx->fault, ERR_MALFORMED,
-                     "the bytes are no %.*s; they do not decode at `%.*s`",
+                     "invalid %.*s: the bytes cannot be decoded at `%.*s`",
                      (int)checker->frames[0].message->full_name.size,
                      (const char *)checker->frames[0].message->full_name.data, (int)path.size,
                      (const char *)path.data);
@@ -62,7 +60,7 @@ static const struct field_info *find_field(struct frame *frame, uint32_t number)
     return field;
 }
 
-/* Opens a message field; one that is too deep is a fault and is not looked into. */
+/* Opens a message field; one that is nested too deep becomes a fault and is not read. */
 static enum err enter(struct checker *checker, const struct checked_value *value)
 {
     struct frame *parent = &checker->frames[checker->depth - 1];
@@ -97,7 +95,7 @@ static void note_scalar(struct checker *checker, const struct checked_value *val
     }
 }
 
-/* Counts an element, or notes that a value is there. */
+/* Counts an element, or notes that a value is present. */
 static void note_seen(uint32_t *seen, struct checked_value *value, bool is_default)
 {
     if (value->field->repeated) {
@@ -185,7 +183,7 @@ static enum err step(struct checker *checker)
     return field == NULL ? OK : handle_field(checker, field, &wire);
 }
 
-/* A request so bad that its faults fill the list is not read on. */
+/* Stops reading a request once its faults fill the list. */
 enum err check_request(struct ctx *ctx, const struct message_info *message, struct slice bytes)
 {
     struct checker checker;

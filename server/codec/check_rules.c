@@ -1,7 +1,7 @@
 /*
- * check_rules.c: what the contract says of values: formats, limits, enums, times, what must be given
- * and what only the server sets. Each broken rule is one fault that names the field, shows the value
- * shortened, and says what would be right.
+ * check_rules.c: the contract's rules for values: formats, limits, enums, times, required fields
+ * and fields that only the server sets. Each broken rule is one fault that names the field, shows
+ * the value shortened, and says what is expected.
  */
 #include "server/codec/check_internal.h"
 
@@ -16,7 +16,7 @@
 /* "%.*s" of a slice. */
 #define SHOWN(slice) (int)(slice).size, (const char *)(slice).data
 
-/* An enum's values are named in a message up to so many bytes. */
+/* Limit of the text that lists an enum's values. */
 #define NAMES_BYTES_MAX 600
 
 /* A page token begins with the 16 bytes that authenticate it. */
@@ -32,7 +32,7 @@ static struct slice shorten(struct checker *checker, struct slice value)
     return fault_shorten(checker->ctx->fault, value);
 }
 
-/* Ids and names of the caller's own: 1 to 128 bytes, no control characters. */
+/* Checks an id or name that the caller chooses: 1 to 128 bytes, no control characters. */
 static void check_id(struct checker *checker, const struct checked_value *value)
 {
     struct fault *fault = checker->ctx->fault;
@@ -71,10 +71,11 @@ static void check_uuid(struct checker *checker, const struct checked_value *valu
     if (!uuid_parse(value->bytes, &uuid)) {
         struct slice shown = shorten(checker, value->bytes);
 
-        fault_add(checker->ctx->fault, path_of(checker, value),
-                  "is no UUID in 36 characters, such as 018bcfe5-6800-7abc-8def-0123456789ab: "
-                  "`%.*s`",
-                  SHOWN(shown));
+        fault_add(
+            checker->ctx->fault, path_of(checker, value),
+            "is not a UUID; expected 36 characters, such as 018bcfe5-6800-7abc-8def-0123456789ab: "
+            "`%.*s`",
+            SHOWN(shown));
     }
 }
 
@@ -95,7 +96,8 @@ static void check_key_id(struct checker *checker, const struct checked_value *va
     }
 }
 
-/* What no server made is told with the rest; whether this one made it, the method finds out. */
+/* Reports a text that is not a page token together with other faults; the method itself checks
+ * whether this server made it. */
 static void check_page_token(struct checker *checker, const struct checked_value *value)
 {
     struct slice text = value->bytes;
@@ -109,7 +111,8 @@ static void check_page_token(struct checker *checker, const struct checked_value
         struct slice shown = shorten(checker, text);
 
         fault_add(checker->ctx->fault, path_of(checker, value),
-                  "is no page token: `%.*s`; give the next_page_token of the page before, or leave "
+                  "is not a page token: `%.*s`; expected the next_page_token of the page before, "
+                  "or leave "
                   "it out for the first page",
                   SHOWN(shown));
     }
@@ -187,7 +190,7 @@ static enum err check_format(struct checker *checker, const struct checked_value
     return OK;
 }
 
-/* Encoding comes first: what is no text has no format. */
+/* Checks the encoding, before any format. */
 static bool check_encoding(struct checker *checker, const struct checked_value *value)
 {
     struct slice text = value->bytes;
@@ -203,7 +206,7 @@ static bool check_encoding(struct checker *checker, const struct checked_value *
     nul = text.size > 0 ? memchr(text.data, 0, text.size) : NULL;
     if (nul != NULL) {
         fault_add(checker->ctx->fault, path_of(checker, value),
-                  "has a NUL character at byte %zu, which no text here may have",
+                  "has a NUL character at byte %zu; expected text without NUL",
                   (size_t)(nul - text.data));
         return false;
     }
@@ -236,7 +239,7 @@ enum err check_text(struct checker *checker, const struct checked_value *value)
     return OK;
 }
 
-/* The words that an enum knows, without its zero value: A, B, C. */
+/* Lists the words of an enum, without its zero value: A, B, C. */
 static struct slice known_words(struct checker *checker, const struct enum_info *enumeration)
 {
     struct buffer words;
@@ -278,7 +281,7 @@ static bool is_known(const struct enum_info *enumeration, int64_t number)
     return false;
 }
 
-/* Judged by all 64 bits: a number that does not fit is not cut to one that does. */
+/* Compares all 64 bits, so that a number that does not fit is not truncated to a valid one. */
 static void check_enum(struct checker *checker, const struct checked_value *value)
 {
     int64_t number = (int64_t)value->raw;
@@ -286,7 +289,7 @@ static void check_enum(struct checker *checker, const struct checked_value *valu
     if (!is_known(value->field->enumeration, number)) {
         struct slice words = known_words(checker, value->field->enumeration);
 
-        fault_add(checker->ctx->fault, path_of(checker, value), "is no known value: %lld; use %.*s",
+        fault_add(checker->ctx->fault, path_of(checker, value), "unknown value %lld; expected %.*s",
                   (long long)number, SHOWN(words));
     }
 }
@@ -298,7 +301,7 @@ static bool is_within(const struct checked_value *value)
     int64_t number = 0;
 
     if (scalar_is_floating(type)) {
-        double real = scalar_double(type, value->raw); /* NaN is within nothing */
+        double real = scalar_double(type, value->raw); /* NaN is outside of every range */
 
         return real >= (double)rules->min_value && real <= (double)rules->max_value;
     }
@@ -361,7 +364,7 @@ void check_scalar(struct checker *checker, const struct checked_value *value)
     }
 }
 
-/* The path of a whole field, without an index. */
+/* Returns the path of a whole field, without an index. */
 static struct slice whole_path(struct checker *checker, const struct field_info *field)
 {
     struct slice path = check_frame_path(checker);
@@ -382,7 +385,7 @@ static void add_missing(struct checker *checker, const struct field_info *field)
         return;
     }
     words = known_words(checker, field->enumeration);
-    fault_add(checker->ctx->fault, whole_path(checker, field), "is required; use %.*s",
+    fault_add(checker->ctx->fault, whole_path(checker, field), "is required; expected %.*s",
               SHOWN(words));
 }
 
@@ -408,16 +411,14 @@ static void check_timestamp(struct checker *checker, const struct frame *frame)
         return;
     }
     if (frame->seconds < 0) {
-        fault_add(ctx->fault, check_frame_path(checker),
-                  "lies before 1970; what is recorded here is not that old");
+        fault_add(ctx->fault, check_frame_path(checker), "lies before 1970; expected a later time");
         return;
     }
     now_us = clock_wall_us(ctx->clock);
     if (frame->seconds * 1000000 + frame->nanos / 1000 > now_us) {
         size = timestamp_format(frame->seconds, (int32_t)frame->nanos, text);
         fault_add(ctx->fault, check_frame_path(checker),
-                  "lies in the future: %.*s; give a time that has passed, or leave it out",
-                  (int)size, text);
+                  "lies in the future: %.*s; expected a past time, or none", (int)size, text);
     }
 }
 
@@ -455,7 +456,7 @@ void check_message_end(struct checker *checker)
     }
     for (uint32_t i = 0; i < message->count; i++) {
         if (frame->seen[i] == SEEN_NOTHING && !message->fields[i].rules.required) {
-            continue; /* as most fields of most messages are */
+            continue; /* most fields of most messages have no rules */
         }
         check_field_end(checker, &message->fields[i], frame->seen[i]);
     }

@@ -1,6 +1,6 @@
 /*
- * contract.c: finds things in the generated tables by binary search. The tables are sorted by the
- * generator; a test holds it to that.
+ * contract.c: searches the generated tables by binary search. The generator sorts them; a test
+ * checks that.
  */
 #include "server/codec/contract.h"
 

@@ -1,8 +1,8 @@
 /*
- * contract.h: what the `.proto` files say, as tables that protoc-gen-errata writes: messages with
- * their fields and rules, enums, methods, and the descriptors for reflection. One artefact feeds the
- * pre-scan, the field checks, JSON, dispatch, stubs and reflection, so they cannot disagree. The
- * tables know no protobuf-c and no transport.
+ * contract.h: the `.proto` files as tables that protoc-gen-errata writes: messages with their
+ * fields and rules, enums, methods, and the descriptors for reflection. Validation, JSON, dispatch,
+ * stubs and reflection all use them, so they cannot disagree. Independent of protobuf-c and of the
+ * transport.
  */
 #ifndef ERRATA_SERVER_CODEC_CONTRACT_H
 #define ERRATA_SERVER_CODEC_CONTRACT_H
@@ -41,7 +41,7 @@ enum field_format {
     FORMAT_KEY_ID = 6
 };
 
-/* Messages that proto JSON writes in a way of their own. */
+/* Messages with a special form in proto JSON. */
 enum message_well_known {
     MESSAGE_PLAIN,
     MESSAGE_TIMESTAMP,
@@ -91,7 +91,7 @@ struct field_info {
     bool repeated;
     bool map; /* a map: `message` is its entry */
     bool packed; /* how a repeated scalar is written (both ways are read) */
-    bool optional; /* proto3 optional, or a member of a oneof: absent is not the default */
+    bool optional; /* proto3 optional, or a member of a oneof: absent differs from the default */
     int16_t oneof; /* index in the message's real oneofs, -1 for none */
     const struct message_info *message; /* of FIELD_MESSAGE */
     const struct enum_info *enumeration; /* of FIELD_ENUM */
@@ -109,7 +109,7 @@ enum method_stream {
     METHOD_UNARY,
     METHOD_SERVER_STREAM,
     METHOD_CLIENT_STREAM, /* many requests, one reply */
-    METHOD_BIDI_STREAM /* reflection alone */
+    METHOD_BIDI_STREAM /* only reflection */
 };
 
 enum method_transaction {
@@ -145,21 +145,23 @@ struct method_info {
     enum method_transaction transaction;
     enum method_stage stage;
     enum method_execution execution;
-    role_set roles; /* who may call; 0: nobody, unless `open` */
+    role_set roles; /* who may call; 0: no one, unless `open` */
     role_set backfill_roles; /* of those, who must give created_at */
-    bool open; /* needs no token: health and reflection alone */
+    bool open; /* needs no token: only health and reflection */
     bool no_side_effects;
     uint32_t default_deadline_ms; /* 0: none */
     uint16_t index; /* place in contract_methods, and in the dispatch table */
 };
 
-/* A method whose call has just one reply where it succeeds; the others stream them. */
+/* Returns whether a successful call of the method has exactly one reply; other methods stream
+ * replies. */
 static inline bool method_has_one_reply(const struct method_info *method)
 {
     return method->stream == METHOD_UNARY || method->stream == METHOD_CLIENT_STREAM;
 }
 
-/* A method whose call has just one request message; the others take any number. */
+/* Returns whether a call of the method has exactly one request message; other methods take any
+ * number. */
 static inline bool method_has_one_request(const struct method_info *method)
 {
     return method->stream == METHOD_UNARY || method->stream == METHOD_SERVER_STREAM;
@@ -174,7 +176,7 @@ extern const uint32_t contract_message_count;
 extern const struct enum_info *const contract_enums[];
 extern const uint32_t contract_enum_count;
 
-/* One file's descriptor, as protoc makes it. */
+/* One file's descriptor, as protoc writes it. */
 struct contract_file {
     struct slice name; /* errata/v1/admin_service.proto */
     struct slice descriptor; /* FileDescriptorProto, wire bytes */
@@ -182,13 +184,14 @@ struct contract_file {
     uint16_t dependency_count;
 };
 
-/* A name (of a service, method, message, enum, field or extension) and the file that defines it. */
+/* A name (of a service, method, message, enum, field or extension) with the file that defines
+ * it. */
 struct contract_symbol {
     struct slice name; /* errata.v1.FeedbackEvent, without a leading dot */
     uint16_t file;
 };
 
-/* An extension field (a custom option, say) and the file that defines it. */
+/* An extension field (such as a custom option) with the file that defines it. */
 struct contract_extension {
     struct slice extendee; /* the message that it extends, such as google.protobuf.MethodOptions */
     uint32_t number;
@@ -203,7 +206,7 @@ extern const uint32_t contract_symbol_count;
 extern const struct contract_extension contract_extensions[]; /* by message and number, ascending */
 extern const uint32_t contract_extension_count;
 
-/* NULL where there is none. Written by hand, by binary search. */
+/* Returns NULL if there is none. Written by hand, by binary search. */
 const struct method_info *contract_find_method(struct slice path);
 const struct message_info *contract_find_message(struct slice full_name);
 const struct contract_symbol *contract_find_symbol(struct slice name);

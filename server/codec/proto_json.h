@@ -1,8 +1,8 @@
 /*
- * proto_json.h: proto JSON (protobuf.dev/programming-guides/json) to wire bytes and back, by the
- * contract's tables, without a tree and without protobuf-c. Reads the full names of enum values and
- * the short words, json_name and proto name, numbers as text or number; writes json_name, full enum
- * names, 64-bit integers as text, and leaves defaults out.
+ * proto_json.h: converts between proto JSON (protobuf.dev/programming-guides/json) and wire bytes
+ * by the contract's tables, without a tree and without protobuf-c. Reads enum values by full name
+ * or short word, fields by json_name or proto name, numbers as strings or numbers; writes
+ * json_name, full enum names and 64-bit integers as strings, and omits defaults.
  */
 #ifndef ERRATA_SERVER_CODEC_PROTO_JSON_H
 #define ERRATA_SERVER_CODEC_PROTO_JSON_H
@@ -12,15 +12,15 @@
 #include "store/base/ctx.h"
 
 /* Appends the wire bytes of a JSON text. ERR_INVALID with the fields in ctx->fault. Unknown members
- * are refused where `strict`, else ignored. */
+ * are refused if `strict`, else ignored. */
 MUST_CHECK enum err proto_json_read(struct ctx *ctx, const struct message_info *message,
                                     struct slice json, bool strict, struct buffer *wire);
-/* How to write. */
+/* Format of the output. */
 struct proto_json_style {
-    unsigned indent; /* spaces a level; 0: one line */
+    unsigned indent; /* spaces per level; 0: one line */
 };
 
-/* Appends the JSON text of wire bytes; ERR_MALFORMED for bytes that are no such message. */
+/* Appends the JSON text of wire bytes; ERR_MALFORMED for bytes that are not such a message. */
 MUST_CHECK enum err proto_json_write(struct ctx *ctx, const struct message_info *message,
                                      struct slice wire, const struct proto_json_style *style,
                                      struct buffer *json);

@@ -1,6 +1,6 @@
 /*
- * proto_json_internal.h: what the files of proto JSON share: the texts of the well-known types that
- * are written as strings, and the reading of one scalar.
+ * proto_json_internal.h: declarations shared by the files of proto JSON: the well-known types that
+ * are written as strings, and reading a scalar.
  */
 #ifndef ERRATA_SERVER_CODEC_PROTO_JSON_INTERNAL_H
 #define ERRATA_SERVER_CODEC_PROTO_JSON_INTERNAL_H
@@ -12,13 +12,13 @@
 /* Seconds of a google.protobuf.Duration: about 10,000 years. */
 #define DURATION_SECONDS_MAX INT64_C(315576000000)
 
-/* A scalar as it will stand on the wire. */
+/* A scalar in its wire form. */
 struct scalar {
     uint64_t raw;
     struct slice bytes; /* of strings and bytes */
 };
 
-/* Why a value was refused: NULL where it was not. The text completes "NAME ...". */
+/* Why a value was refused: NULL if it was not. The text completes "NAME ...". */
 struct refusal {
     const char *what; /* such as "must be a 32-bit integer" */
     bool no_memory;
@@ -26,18 +26,19 @@ struct refusal {
 
 /* google.protobuf.NullValue, which JSON writes as null. */
 bool proto_json_is_null_value(const struct enum_info *enumeration);
-/* One JSON value as a scalar of this field's type. Texts die with the arena. False with why. */
+/* Converts one JSON value to a scalar of this field's type. Texts are freed with the arena. False
+ * with the reason. */
 bool proto_json_scalar(struct arena *arena, const struct field_info *field, struct json_value value,
                        struct scalar *ret_scalar, struct refusal *ret_refusal);
-/* The key of a map, which is a string whatever its type is. */
+/* Converts the key of a map, which is a string in JSON for every type. */
 bool proto_json_key(struct arena *arena, const struct field_info *key, struct slice quoted,
                     struct scalar *ret_scalar, struct refusal *ret_refusal);
 
-/* Timestamp, Duration and FieldMask: from the string's content to the message's fields. */
+/* Timestamp, Duration and FieldMask: convert the string's content to the message's fields. */
 bool known_read_timestamp(struct slice text, struct buffer *wire);
 bool known_read_duration(struct slice text, struct buffer *wire);
 bool known_read_field_mask(struct slice text, struct buffer *wire);
-/* From the message's bytes to JSON text; false where they are not such a message. */
+/* Convert the message's bytes to JSON text; false if they are not such a message. */
 bool known_write_timestamp(struct slice wire, struct buffer *json);
 bool known_write_duration(struct slice wire, struct buffer *json);
 bool known_write_field_mask(struct slice wire, struct buffer *json);

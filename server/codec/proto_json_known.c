@@ -71,7 +71,7 @@ bool known_write_timestamp(struct slice wire, struct buffer *json)
     return true;
 }
 
-/* Up to 12 digits; gives how many there were. */
+/* Reads up to 12 digits; returns how many there were. */
 static size_t take_digits(struct slice text, size_t at, int64_t *ret_value)
 {
     size_t count = 0;
@@ -152,7 +152,7 @@ static bool is_lower(uint8_t byte)
     return byte >= 'a' && byte <= 'z';
 }
 
-/* fooBar.baz becomes foo_bar.baz. */
+/* Converts fooBar.baz to foo_bar.baz. */
 static bool read_path(struct slice path, struct buffer *wire)
 {
     size_t uppers = 0;
@@ -193,7 +193,7 @@ bool known_read_field_mask(struct slice text, struct buffer *wire)
     return true;
 }
 
-/* foo_bar.baz becomes fooBar.baz; what would not come back the same has no JSON. */
+/* Converts foo_bar.baz to fooBar.baz; fails if converting back would give another path. */
 static bool write_path(struct slice path, struct buffer *content)
 {
     for (size_t i = 0; i < path.size; i++) {

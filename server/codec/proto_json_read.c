@@ -1,18 +1,17 @@
 /*
- * proto_json_read.c: JSON text to wire bytes, from front to end. Open containers lie on a stack of
- * frames; each knows what its members are (fields of a message, elements, entries of a map). Lengths
- * of messages that are still being written lie on a second stack: a byte is kept for each, and what
- * was written moves when the length turns out longer.
- *
- * A value that is wrong becomes a fault with its path, and reading goes on behind it, so that all of
- * them are told at once; the wire bytes are then worth nothing.
+ * proto_json_read.c: converts JSON text to wire bytes, in one pass. Open containers are on a stack
+ * of frames; each knows its members (fields of a message, elements, entries of a map). Lengths of
+ * messages that are still being written are on a second stack: one byte is reserved for each, and
+ * the content is moved if the length needs more. An invalid value becomes a fault with its path,
+ * and reading continues, so that all faults are reported at once; the wire bytes are then
+ * meaningless.
  */
 #include "server/codec/proto_json_internal.h"
 
 #include "store/base/assert.h"
 
-/* Lengths that can be open at once: an entry of a map, its value and what a Value holds, for each
- * level of JSON. */
+/* Lengths that can be open at once: for each JSON level a map's entry, its value and the content of
+ * a Value. */
 #define LENGTHS_MAX (3 * JSON_DEPTH_MAX + 8)
 #define PATH_BYTES_MAX 512
 #define NAMES_BYTES_MAX 400
@@ -35,20 +34,21 @@ enum frame_kind {
     FRAME_MESSAGE, /* a JSON object whose members are fields */
     FRAME_ARRAY,
     FRAME_MAP, /* a JSON object whose members are entries */
-    FRAME_ANY_VALUE /* the object around the `value` of an Any with JSON of its own */
+    FRAME_ANY_VALUE /* the object around the `value` of an Any whose content has its own JSON
+                     * form */
 };
 
 struct frame {
     enum frame_kind kind;
     const struct message_info *message; /* of FRAME_MESSAGE and FRAME_ANY_VALUE */
-    const struct field_info *field; /* repeated or map field; in a message the one being read */
+    const struct field_info *field; /* repeated or map field; in a message, the one being read */
     struct slice key; /* of the entry being read, quoted */
     uint32_t count; /* elements or entries begun */
     size_t lengths_before; /* lengths that stay open when this frame ends */
     size_t wire_before; /* size of the wire when it began */
-    size_t seen; /* start of its bytes in the reader's seen: one a field, one a oneof */
-    bool is_any; /* the fields' object has an @type among them */
-    bool is_started; /* a path has a segment for it */
+    size_t seen; /* start of its bytes in the reader's `seen`: one per field, one per oneof */
+    bool is_any; /* the object of the fields has an @type member */
+    bool is_started; /* its path segment was added */
 };
 
 struct reader {
@@ -91,7 +91,7 @@ static uint8_t peek(struct reader *reader)
     return reader->at < reader->text.size ? reader->text.data[reader->at] : 0;
 }
 
-/* Steps over the next value; a container without looking into it. */
+/* Skips the next value without reading a container's content. */
 static struct json_value take_value(struct reader *reader)
 {
     uint8_t first = peek(reader);
@@ -144,7 +144,7 @@ static void add_fault(struct reader *reader, const char *what, struct json_value
     fault_add(reader->ctx->fault, path_of(reader), "%s: %.*s", what, SHOWN(shown));
 }
 
-/* The words of an enum without its zero value. */
+/* Lists the words of an enum without its zero value. */
 static struct slice known_words(struct reader *reader, const struct enum_info *enumeration)
 {
     struct buffer words;
@@ -172,7 +172,7 @@ static void add_refusal(struct reader *reader, const struct field_info *field,
     }
     words = known_words(reader, field->enumeration);
     shown = fault_shorten(reader->ctx->fault, value.text);
-    fault_add(reader->ctx->fault, path_of(reader), "is no known value: %.*s; use %.*s",
+    fault_add(reader->ctx->fault, path_of(reader), "unknown value %.*s; expected %.*s",
               SHOWN(shown), SHOWN(words));
 }
 
@@ -209,7 +209,7 @@ static void close_lengths(struct reader *reader, size_t lengths_before)
     }
 }
 
-/* One byte for each field of the message, zeroed. */
+/* Reserves one zeroed byte for each field of the message. */
 static size_t take_seen(struct reader *reader, size_t count)
 {
     size_t start = reader->seen_used;
@@ -259,7 +259,7 @@ static void pop(struct reader *reader)
     reader->seen_used = frame->seen;
     reader->depth--;
     if (frame->kind == FRAME_ARRAY && frame->field->packed && frame->count == 0) {
-        reader->length_count--; /* an empty packed field is not written */
+        reader->length_count--; /* an empty packed field is omitted */
         reader->wire->size = frame->wire_before;
     }
     close_lengths(reader, frame->lengths_before);
@@ -302,7 +302,7 @@ static bool is_default(const struct scalar *scalar)
     return scalar->raw == 0 && scalar->bytes.size == 0;
 }
 
-/* The value at the cursor, for a field that is no message. */
+/* Reads the value at the cursor for a field that is not a message. */
 static void read_scalar(struct reader *reader, const struct field_info *field, bool keep_default)
 {
     struct json_value value = take_value(reader);
@@ -318,7 +318,7 @@ static void read_scalar(struct reader *reader, const struct field_info *field, b
 
 typedef bool known_read_fn(struct slice text, struct buffer *wire);
 
-/* A well-known type that is one string. */
+/* Reads a well-known type that is one string. */
 static void read_known(struct reader *reader, known_read_fn *read, const char *what)
 {
     struct json_value value = take_value(reader);
@@ -333,7 +333,7 @@ static void read_known(struct reader *reader, known_read_fn *read, const char *w
     }
 }
 
-/* A google.protobuf.Value: any JSON. Struct and ListValue lie one message deeper. */
+/* Reads a google.protobuf.Value: any JSON. Struct and ListValue are one message deeper. */
 static void read_value(struct reader *reader, const struct message_info *message,
                        size_t lengths_before)
 {
@@ -361,7 +361,8 @@ static bool has_json_of_its_own(const struct message_info *message)
     return message->well_known != MESSAGE_PLAIN && message->well_known != MESSAGE_EMPTY;
 }
 
-/* The message that the `@type` of the object at the cursor names; NULL, with a fault, for none. */
+/* Returns the message that `@type` of the object at the cursor names; NULL, with a fault, if there
+ * is none. */
 static const struct message_info *find_any_type(struct reader *reader, struct slice *ret_url)
 {
     size_t end = json_skip_value(reader->text, reader->at);
@@ -399,7 +400,7 @@ static void read_any(struct reader *reader, size_t lengths_before)
     size_t start = reader->at;
 
     reader->at++;
-    if (peek(reader) == '}') { /* an Any of nothing */
+    if (peek(reader) == '}') { /* an empty Any */
         reader->at++;
         close_lengths(reader, lengths_before);
         return;
@@ -431,8 +432,8 @@ static bool wants(struct reader *reader, uint8_t bracket)
     return false;
 }
 
-/* The value at the cursor, for a message whose lengths are open down to `lengths_before`; closes
- * them, or leaves that to the frame it opens. */
+/* Reads the value at the cursor for a message whose lengths are open down to `lengths_before`;
+ * closes them, or leaves that to the frame it opens. */
 static void read_message_value(struct reader *reader, const struct message_info *message,
                                size_t lengths_before)
 {
@@ -470,7 +471,7 @@ static void read_message_value(struct reader *reader, const struct message_info 
         break;
     case MESSAGE_TIMESTAMP:
         read_known(reader, known_read_timestamp,
-                   "must be a time as RFC 3339 writes it, such as \"2026-01-02T03:04:05.678Z\", in "
+                   "must be an RFC 3339 time, such as \"2026-01-02T03:04:05.678Z\", in "
                    "the years 1 to 9999");
         break;
     case MESSAGE_DURATION:
@@ -485,7 +486,8 @@ static void read_message_value(struct reader *reader, const struct message_info 
     close_lengths(reader, lengths_before);
 }
 
-/* The value at the cursor for one field, element or entry; what holds it is told by `number`. */
+/* Reads the value at the cursor for one field, element or entry; `number` is the field number in
+ * the container. */
 static void read_field_value(struct reader *reader, const struct field_info *field,
                              size_t lengths_before, bool keep_default)
 {
@@ -528,7 +530,7 @@ static void add_unknown(struct reader *reader, const struct message_info *messag
               names.size > 0 ? (const char *)names.data : "none");
 }
 
-/* Each field once, and each oneof once; what is absent counts for the field alone. */
+/* Checks that each field comes once, and each oneof once; null counts only for the field. */
 static bool is_first(struct reader *reader, const struct field_info *field, bool is_absent)
 {
     struct frame *frame = top(reader);
@@ -557,7 +559,7 @@ static bool is_first(struct reader *reader, const struct field_info *field, bool
     return true;
 }
 
-/* Null is a value of this type, not the absence of one. */
+/* Returns whether null is a value of this type, rather than an absent one. */
 static bool takes_null(const struct field_info *field)
 {
     if (field->type == FIELD_MESSAGE) {
@@ -664,7 +666,7 @@ static void read_entry(struct reader *reader)
     read_field_value(reader, &entry->fields[1], lengths_before, true);
 }
 
-/* A member of the object around an Any's `value`. */
+/* Reads a member of the object around an Any's `value`. */
 static void read_any_member(struct reader *reader)
 {
     struct frame *frame = top(reader);
@@ -677,7 +679,7 @@ static void read_any_member(struct reader *reader)
     }
     frame->is_started = false;
     if (!json_key_is(key.text, SLICE("@type")) && reader->strict) {
-        add_fault(reader, "must have the members \"@type\" and \"value\" alone", key);
+        add_fault(reader, "must have only the members \"@type\" and \"value\"", key);
     }
     (void)take_value(reader);
 }

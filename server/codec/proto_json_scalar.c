@@ -1,6 +1,6 @@
 /*
- * proto_json_scalar.c: one JSON value as a scalar of a field's type. Numbers may stand in strings
- * and be written in any way that JSON has, as long as they are what the type can hold.
+ * proto_json_scalar.c: converts one JSON value to a scalar of a field's type. Numbers may be in
+ * strings and in any notation of JSON, as long as the type can hold them.
  */
 #include "server/codec/proto_json_internal.h"
 
@@ -19,10 +19,10 @@ static bool refuse(struct refusal *refusal, const char *what)
 static bool refuse_for_memory(struct refusal *refusal)
 {
     refusal->no_memory = true;
-    return refuse(refusal, "needs more memory than there is");
+    return refuse(refusal, "needs more memory than is available");
 }
 
-/* The text of a number, out of its quotes if it has any; false where it is none. */
+/* Returns the text of a number, unquoted; false if it is not a number. */
 static bool number_text(struct arena *arena, struct json_value value, struct slice *ret_text)
 {
     const struct json_rules rules = {0, false};
@@ -101,7 +101,7 @@ static bool read_integer(enum field_type type, struct slice number, struct scala
     return true;
 }
 
-/* NaN and the infinities, which stand in strings. */
+/* Reads NaN and the infinities, which are strings. */
 static bool read_named_double(struct slice quoted, double *ret_number)
 {
     if (json_key_is(quoted, SLICE("NaN"))) {
@@ -143,7 +143,7 @@ static bool read_floating(struct arena *arena, enum field_type type, struct json
     return true;
 }
 
-/* By the full name or the short word. */
+/* Finds an enum value by its full name or short word. */
 static bool find_word(const struct enum_info *enumeration, struct slice quoted, int32_t *ret_number)
 {
     for (uint32_t i = 0; i < enumeration->count; i++) {
@@ -174,7 +174,7 @@ static bool read_enum(const struct field_info *field, struct json_value value,
         return true;
     }
     if (value.kind != JSON_STRING || !find_word(field->enumeration, value.text, &number)) {
-        return refuse(refusal, "is no known value");
+        return refuse(refusal, "is an unknown value");
     }
     ret_scalar->raw = scalar_raw(FIELD_ENUM, number);
     return true;

@@ -1,11 +1,9 @@
 /*
- * proto_json_write.c: wire bytes to JSON text. The wire has fields in any order, elements of a list
- * apart from each other, and messages in pieces; JSON has each name once. So the fields of an open
- * message are listed first and sorted where they are not in order, on one vector that open messages
- * share as a stack; what is written lies behind that on a stack of frames.
- *
- * Of several values of a field that is not repeated, or of one oneof, the last counts; pieces of a
- * message are joined.
+ * proto_json_write.c: converts wire bytes to JSON text. On the wire, fields come in any order,
+ * elements of a list apart from each other, and messages in pieces; JSON has each name once. So the
+ * fields of an open message are first listed, and sorted if necessary, in one vector that open
+ * messages share as a stack; frames on a second stack hold the state of writing. Of several values
+ * of a singular field or a oneof the last counts; pieces of a message are joined.
  */
 #include "server/codec/proto_json_internal.h"
 
@@ -22,7 +20,7 @@
 #define ANY_TYPE_URL 1
 #define ANY_VALUE 2
 
-/* One field on the wire, with what it is sorted by. */
+/* One field on the wire, with its sort keys. */
 struct entry {
     const struct field_info *field;
     struct wire_field wire;
@@ -37,16 +35,16 @@ struct frame {
     size_t next;
     size_t list_end; /* end of the list or map that is being written */
     bool in_list;
-    bool is_bare; /* Struct or ListValue: its one list is all of it */
-    bool has_members; /* something stands behind the brace */
-    bool has_elements; /* something stands behind the bracket */
+    bool is_bare; /* Struct or ListValue: written as its only field */
+    bool has_members; /* a member was written */
+    bool has_elements; /* an element was written */
 };
 
 struct writer {
     struct ctx *ctx;
     struct buffer *json;
     unsigned indent;
-    size_t level; /* of brackets that are open */
+    size_t level; /* number of open brackets */
     bool no_memory;
     bool malformed;
     size_t depth;
@@ -88,7 +86,7 @@ static void put_line(struct writer *writer)
     }
 }
 
-/* Before a member or element: a comma where one stands before it, and a new line. */
+/* Writes the separator of a member or element: a comma if it is not the first, and a new line. */
 static void put_separator(struct writer *writer, bool *has_some)
 {
     if (*has_some) {
@@ -202,7 +200,7 @@ static void put_scalar(struct writer *writer, const struct field_info *field,
     }
 }
 
-/* The key of a map's entry, which JSON has as a string. */
+/* Writes the key of a map's entry, which is a string in JSON. */
 static void put_key(struct writer *writer, const struct field_info *field,
                     const struct wire_field *wire)
 {
@@ -215,7 +213,7 @@ static void put_key(struct writer *writer, const struct field_info *field,
     put(writer, has_quotes ? SLICE("") : SLICE("\""));
 }
 
-/* The fields of an entry of a map: the last key and value. */
+/* Reads the last key and value of a map's entry. */
 static bool read_entry(struct slice bytes, const struct message_info *message,
                        struct wire_field *ret_key, struct wire_field *ret_value)
 {
@@ -243,7 +241,7 @@ static int compare_numbers(uint64_t a, uint64_t b)
     return a < b ? -1 : a > b;
 }
 
-/* By field, then by key in a map, then by place on the wire. */
+/* Compares by field, then by key in a map, then by place on the wire. */
 static int compare_entries(const struct entry *a, const struct entry *b)
 {
     int order = compare_numbers(a->field->number, b->field->number);
@@ -273,7 +271,7 @@ static void sift_down(struct entry *entries, size_t root, size_t count)
     }
 }
 
-/* Heapsort, where the order is not there already. */
+/* Heapsort, unless the entries are in order. */
 static void sort_entries(struct entry *entries, size_t count)
 {
     bool is_sorted = true;
@@ -313,7 +311,7 @@ static bool add_entry(struct writer *writer, const struct entry *entry)
     return true;
 }
 
-/* The elements of a packed field, as entries of their own. */
+/* Adds each element of a packed field as an entry. */
 static bool add_packed(struct writer *writer, struct entry *entry)
 {
     enum wire_type type = scalar_wire_type(entry->field->type);
@@ -329,7 +327,7 @@ static bool add_packed(struct writer *writer, struct entry *entry)
     return true;
 }
 
-/* A member of a oneof takes away what was there of the others. */
+/* Removes the other members of a oneof. */
 static void drop_others(struct writer *writer, size_t first, const struct field_info *field)
 {
     size_t kept = first;
@@ -389,7 +387,7 @@ static bool list_fields(struct writer *writer, const struct message_info *messag
     return err == ERR_NOT_FOUND;
 }
 
-/* Opens a frame for a message; its braces are the caller's. */
+/* Opens a frame for a message; the caller writes the braces. */
 static void push(struct writer *writer, const struct message_info *message, struct slice bytes,
                  bool is_bare)
 {
@@ -420,7 +418,7 @@ static void push_bare(struct writer *writer, const struct message_info *message,
     }
 }
 
-/* The last field of a Value counts; a Value of nothing is null. */
+/* Begins a Value by its last field; an empty Value is null. */
 static void begin_value(struct writer *writer, const struct message_info *message,
                         struct slice bytes)
 {
@@ -441,7 +439,7 @@ static void begin_value(struct writer *writer, const struct message_info *messag
         push_bare(writer, entry.field->message, entry.wire.bytes);
     } else if (entry.field->type == FIELD_DOUBLE &&
                !isfinite(scalar_double(FIELD_DOUBLE, entry.wire.value))) {
-        fail(writer); /* a Value has no JSON for it */
+        fail(writer); /* JSON cannot express it */
     } else {
         put_scalar(writer, entry.field, &entry.wire);
     }
@@ -465,7 +463,7 @@ static void put_wrapped(struct writer *writer, const struct message_info *messag
     put_scalar(writer, field, &wire);
 }
 
-/* Type and content of an Any. */
+/* Reads type and content of an Any. */
 static bool read_any(struct slice bytes, struct slice *ret_url, struct slice *ret_content)
 {
     struct wire_reader reader = wire_reader_of(bytes);
@@ -493,7 +491,7 @@ static const struct message_info *find_any_type(struct slice url)
                          : contract_find_message(slice_after(url, (size_t)(slash + 1 - url.data)));
 }
 
-/* A message that is one JSON value; false for one that opens a frame. */
+/* Writes a message that is a single JSON value; false for one that opens a frame. */
 static bool put_known(struct writer *writer, const struct message_info *message, struct slice bytes)
 {
     bool is_good = true;
@@ -525,7 +523,7 @@ static bool put_known(struct writer *writer, const struct message_info *message,
     return true;
 }
 
-/* A message that is no Any: written, or its frame opened. */
+/* Writes a message other than an Any, or opens its frame. */
 static void begin_message(struct writer *writer, const struct message_info *message,
                           struct slice bytes)
 {
@@ -567,8 +565,8 @@ static bool push_any(struct writer *writer, const struct message_info *message, 
     return true;
 }
 
-/* An Any is its type and the fields of its content, or a `value` of the content's own JSON; that may
- * be an Any again. */
+/* Writes an Any as its type and the fields of its content, or as a `value` of the content's special
+ * JSON form, which may be an Any again. */
 static void begin_any(struct writer *writer, const struct message_info *any, struct slice bytes)
 {
     const struct message_info *message = any;
@@ -585,7 +583,7 @@ static void begin_any(struct writer *writer, const struct message_info *any, str
         }
         message = find_any_type(url);
         if (message == NULL) {
-            fail(writer); /* there is no JSON for what nobody knows */
+            fail(writer); /* its type is unknown, so there is no JSON for it */
             return;
         }
         if (message->well_known == MESSAGE_PLAIN || message->well_known == MESSAGE_EMPTY) {
@@ -600,7 +598,7 @@ static void begin_any(struct writer *writer, const struct message_info *any, str
     begin_message(writer, message, bytes);
 }
 
-/* The value of one field or element. */
+/* Writes the value of one field or element. */
 static void begin_field_value(struct writer *writer, const struct field_info *field,
                               const struct wire_field *wire)
 {
@@ -613,7 +611,7 @@ static void begin_field_value(struct writer *writer, const struct field_info *fi
     }
 }
 
-/* The pieces of a message that stand in entries first to end, one behind the other. */
+/* Returns the concatenated pieces of a message, of entries `first` to `end`. */
 static struct slice join_pieces(struct writer *writer, size_t first, size_t end)
 {
     struct buffer whole;
@@ -637,13 +635,13 @@ static void write_single(struct writer *writer, size_t first, size_t end)
     if (is_message) {
         entry.wire.bytes = join_pieces(writer, first, end);
     } else if (!entry.field->optional && entry.wire.value == 0 && entry.wire.bytes.size == 0) {
-        return; /* a default that was written all the same */
+        return; /* the wire has a default value */
     }
     put_name(writer, entry.field->json_name);
     begin_field_value(writer, entry.field, &entry.wire);
 }
 
-/* The next field of a message: all of it, or the start of its list. */
+/* Writes the next field of a message, or the start of its list. */
 static void write_field(struct writer *writer)
 {
     struct frame *frame = top(writer);

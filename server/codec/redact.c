@@ -1,6 +1,7 @@
 /*
- * redact.c: see redact.h. The output is never longer than what was read for it, so both are in the same
- * bytes: fields move down, and so does the content of a message whose length takes fewer bytes at its end.
+ * redact.c: redaction in place: the output is never longer than the input read for it, so both
+ * share the bytes. Fields move down, and so does the content of a message whose length needs fewer
+ * bytes at its end.
  */
 #include "server/codec/redact.h"
 
@@ -11,7 +12,7 @@ struct open_message {
     const struct message_info *info;
     const uint8_t *end; /* where it ends in the input */
     uint8_t *length; /* its length in the output */
-    size_t length_bytes; /* what that took in the input */
+    size_t length_bytes; /* size of that length in the input */
 };
 
 struct redaction {
@@ -28,7 +29,7 @@ static void copy(struct redaction *redaction, size_t size)
     redaction->out += size;
 }
 
-/* Copies a field's tag and length, and goes on within it. */
+/* Copies a field's tag and length, and continues within it. */
 static bool enter(struct redaction *redaction, const struct message_info *info,
                   struct slice message)
 {
@@ -46,7 +47,7 @@ static bool enter(struct redaction *redaction, const struct message_info *info,
     return true;
 }
 
-/* Writes the length that is left, and closes the gap after it. */
+/* Writes the remaining length, and closes the gap after it. */
 static void leave(struct redaction *redaction)
 {
     const struct open_message *open = &redaction->open[--redaction->depth];
@@ -63,7 +64,7 @@ static void leave(struct redaction *redaction)
     redaction->out = open->length + length_bytes + size;
 }
 
-/* Takes one field over, or leaves it out. */
+/* Copies one field, or omits it. */
 static bool take_field(struct redaction *redaction)
 {
     const struct open_message *open = &redaction->open[redaction->depth - 1];
@@ -79,7 +80,7 @@ static bool take_field(struct redaction *redaction)
     size = (size_t)(open->end - redaction->in) - reader.rest.size;
     info = contract_find_field(open->info, field.number);
     if (info == NULL || info->rules.content) {
-        redaction->in += size; /* what is not known may be content */
+        redaction->in += size; /* an unknown field may be content */
         return true;
     }
     if (info->type == FIELD_MESSAGE) {

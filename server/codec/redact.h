@@ -1,6 +1,7 @@
 /*
- * redact.h: a reply without the fields that the contract marks as content, for those who may not see it.
- * Handlers reply the same to everyone; the pipeline calls this after them, once for each message.
+ * redact.h: removes the fields that the contract marks as content from a reply, for callers that
+ * may not see them. Handlers reply the same to everyone; the pipeline then calls this once for each
+ * message.
  */
 #ifndef ERRATA_SERVER_CODEC_REDACT_H
 #define ERRATA_SERVER_CODEC_REDACT_H
@@ -11,8 +12,8 @@
 /* Messages within messages of a reply; an Event with a document within has four. */
 #define REDACT_DEPTH_MAX 16
 
-/* Takes content out of the message that `body` has from `start` on, in place. ERR_INTERNAL for bytes that
- * are not such a message, or that are nested deeper: nothing of them may be sent then. */
+/* Removes content from the message that `body` has from `start` on, in place. ERR_INTERNAL for
+ * bytes that are not such a message, or that are nested deeper: none of them may be sent then. */
 MUST_CHECK enum err redact_content(const struct message_info *message, struct buffer *body,
                                    size_t start);
 

@@ -1,5 +1,6 @@
 /*
- * scalar.c: protobuf.dev/programming-guides/encoding as tables of one row a type.
+ * scalar.c: the encoding rules (protobuf.dev/programming-guides/encoding) as tables with one row
+ * per type.
  */
 #include "server/codec/scalar.h"
 

@@ -1,6 +1,7 @@
 /*
- * grpc.h: gRPC over HTTP/2 (grpc/doc/PROTOCOL-HTTP2.md), as net wants a protocol: it makes calls of
- * server/call from bytes, and bytes from what they answer. No libuv: who has the sockets drives the table.
+ * grpc.h: gRPC over HTTP/2 (grpc/doc/PROTOCOL-HTTP2.md), as a protocol of net: turns bytes into
+ * calls of server/call, and replies into bytes. No libuv: the owner of the sockets calls the
+ * table's functions.
  */
 #ifndef ERRATA_SERVER_GRPC_GRPC_H
 #define ERRATA_SERVER_GRPC_GRPC_H
@@ -11,12 +12,12 @@
 struct grpc_server;
 struct h2_stats;
 
-/* Borrows the server of the calls, which outlives it. */
+/* Borrows the server of the calls, which must outlive it. */
 MUST_CHECK enum err grpc_server_new(struct call_server *calls, struct grpc_server **ret_server);
-/* The protocol's table; borrows the server. */
+/* Returns the protocol's table; it borrows the server. */
 struct net_protocol grpc_server_protocol(struct grpc_server *server);
 const struct h2_stats *grpc_server_h2_stats(const struct grpc_server *server);
-/* All sessions are closed. Takes NULL. */
+/* Call when all sessions are closed. Accepts NULL. */
 void grpc_server_free(struct grpc_server *server);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * grpc_answer.c: a call's answer as HTTP/2 has it: fields, body, trailers; or, where there is no
- * body, everything in one block (Trailers-Only).
+ * grpc_answer.c: a call's response as HTTP/2 fields, body and trailers; without a body, all fields
+ * are in one block (Trailers-Only).
  */
 #include "server/grpc/grpc_internal.h"
 #include "server/grpc/grpc_text.h"
@@ -25,8 +25,8 @@ static const struct h2_field grpc_busy_fields[] = {
     GRPC_FIELD("content-type", "application/grpc"),
     GRPC_FIELD("grpc-status", "14"),
     GRPC_FIELD("grpc-message", "the server has too many calls; try again"),
-    /* google.rpc.Status as status_details_begin makes it of ERR_BUSY; a call that was not made has no memory
-     * to make it in. */
+    /* google.rpc.Status for ERR_BUSY, as status_details_begin would write it: a call that was not
+     * opened has no memory for it. */
     GRPC_FIELD("grpc-status-details-bin",
                "CA4SKHRoZSBzZXJ2ZXIgaGFzIHRvbyBtYW55IGNhbGxzOyB0cnkgYWdhaW4aOgoodHlwZS5n"
                "b29nbGVhcGlzLmNvbS9nb29nbGUucnBjLkVycm9ySW5mbxIOCgRCVVNZEgZlcnJhdGEaNQoo"
@@ -42,9 +42,9 @@ static const struct slice grpc_code_texts[] = {
 };
 
 _Static_assert(sizeof(grpc_code_texts) / sizeof(grpc_code_texts[0]) == STATUS_UNAUTHENTICATED + 1,
-               "each code has its text");
+               "each code has a text");
 
-/* The fields of one block, as they are gathered; what is behind `count` is nobody's, and left as it is. */
+/* The fields of one block, while they are collected; places after `count` are not initialised. */
 struct grpc_block {
     size_t count;
     struct h2_field fields[H2_FIELDS_MAX];
@@ -56,7 +56,7 @@ static void grpc_block_add(struct grpc_block *block, const struct h2_field *fiel
     block->fields[block->count++] = *field;
 }
 
-/* Adds what the services gave. A value that there is no memory to encode is left out. */
+/* Adds the services' metadata. A value is left out if there is no memory to encode it. */
 static void grpc_block_add_all(struct grpc_block *block, struct arena *arena,
                                const struct call_field *fields, size_t count)
 {
@@ -80,7 +80,7 @@ static void grpc_add_head(struct grpc_block *block, struct call_core *core)
     grpc_block_add_all(block, &core->arena, core->leading, core->leading_count);
 }
 
-/* Texts that can't be encoded are left out: the code is what counts. */
+/* Texts that can't be encoded are left out: only the code is essential. */
 static void grpc_add_status(struct grpc_block *block, struct call_core *core)
 {
     struct h2_field field = {SLICE("grpc-status"), grpc_code_texts[core->status.code]};
@@ -183,7 +183,8 @@ static void grpc_on_finished(struct call_core *core)
     if (grpc_call_of(core)->responded) {
         h2_stream_resume(stream);
     } else if (core->pieces != NULL || core->leading_count > 0) {
-        /* Leading metadata stays in front, also of no reply: clients tell it from trailing. */
+        /* Leading metadata stays in the header block even without a reply: clients distinguish it
+         * from trailing metadata. */
         grpc_respond_with_body(core);
     } else {
         grpc_respond_trailers_only(core);
@@ -198,7 +199,7 @@ static void grpc_on_expired(struct call_core *core)
         return;
     }
     if (!call_output_drop(core) || (grpc_call_of(core)->responded && h2_stream_blocked(stream))) {
-        /* A message is in the middle, or trailers would wait for the peer's window. */
+        /* A message is partly sent, or trailers would wait for the peer's window. */
         h2_stream_reset(stream, H2_CANCEL);
         return;
     }

@@ -1,13 +1,13 @@
 /*
  * grpc_frames.c: length-prefixed messages (grpc/doc/PROTOCOL-HTTP2.md): flag, length, bytes. They
- * know nothing of DATA frames: a head may come in five pieces.
+ * are independent of DATA frames: a prefix may arrive in five pieces.
  */
 #include "server/grpc/grpc_internal.h"
 #include "store/base/bytes.h"
 
 #define GRPC_FLAG_COMPRESSED 1
 
-/* A head is whole: the message begins, or is refused before a byte of it is kept. */
+/* Handles a complete prefix: begins the message, or refuses it before storing a byte of it. */
 static void grpc_begin_message(struct call_core *core)
 {
     const struct grpc_call *grpc = grpc_call_of(core);
@@ -17,12 +17,13 @@ static void grpc_begin_message(struct call_core *core)
     if ((flags & ~GRPC_FLAG_COMPRESSED) != 0) {
         call_refuse_text(
             core, ERR_MALFORMED,
-            arena_printf(&core->arena, "a message's flags are 0x%02x; 0 and 1 are known", flags));
+            arena_printf(&core->arena, "message: unknown flags 0x%02x; expected 0 or 1", flags));
         return;
     }
     if (compressed && grpc->encoding != GRPC_GZIP) {
-        call_refuse_err(core, ERR_MALFORMED,
-                        "a message is marked as compressed, but there is no grpc-encoding");
+        call_refuse_err(
+            core, ERR_MALFORMED,
+            "message: marked as compressed without grpc-encoding; expected grpc-encoding gzip");
         return;
     }
     call_begin_message(core, bytes_get_be32(grpc->prefix + 1), compressed);
@@ -62,7 +63,7 @@ size_t grpc_take_frames(struct call_core *core, struct slice bytes)
         }
     }
     call_note_progress(core, taken);
-    /* What follows an answer is read and forgotten. */
+    /* Bytes after the response are read and discarded. */
     return core->ended ? bytes.size : taken;
 }
 

@@ -1,6 +1,6 @@
 /*
- * grpc_internal.h: gRPC over HTTP/2: what its files share. A session is one connection; a stream is
- * one call.
+ * grpc_internal.h: declarations shared by the files of server/grpc. A session is one connection; a
+ * stream is one call.
  */
 #ifndef ERRATA_SERVER_GRPC_GRPC_INTERNAL_H
 #define ERRATA_SERVER_GRPC_GRPC_INTERNAL_H
@@ -9,14 +9,14 @@
 #include "server/grpc/grpc.h"
 #include "server/http2/h2.h"
 
-/* Head of a message on the wire: flag and length. */
+/* Prefix of a message on the wire: flag and length. */
 #define GRPC_PREFIX_BYTES 5
-/* Fields of the protocol's own at either end: status, message, details, content type, encodings. */
+/* Fields that the protocol adds to a block: status, message, details, content type, encodings. */
 #define GRPC_OWN_FIELDS_MAX 7
 _Static_assert(2 * CALL_ADDED_MAX + GRPC_OWN_FIELDS_MAX <= H2_FIELDS_MAX,
-               "the fields of an answer fit, where both ends of it are one block");
+               "the fields of a Trailers-Only response fit");
 _Static_assert(H2_STREAM_WINDOW_BYTES * 4 <= CALL_HELD_BYTES_MAX,
-               "what the window lets a peer send can wait");
+               "all bytes that the window allows can be held");
 
 struct grpc_server {
     struct call_server *calls; /* borrowed */
@@ -30,20 +30,20 @@ struct grpc_session {
     struct call_share share;
 };
 
-/* How the request's messages are compressed. */
+/* Compression of the request's messages. */
 enum grpc_encoding {
     GRPC_IDENTITY,
     GRPC_GZIP,
     GRPC_ENCODING_UNKNOWN
 };
 
-/* What a content type asks for. */
+/* The protocol that a content type selects. */
 enum grpc_content {
     GRPC_CONTENT_OTHER,
     GRPC_CONTENT_GRPC /* application/grpc, or +proto */
 };
 
-/* A call's own state: what the request's fields said, and the head of the message that arrives. */
+/* The protocol's state of a call: values of the request's fields, and the prefix being received. */
 struct grpc_call {
     uint32_t generation; /* of the stream */
     enum grpc_content content;
@@ -52,8 +52,8 @@ struct grpc_call {
     bool is_head;
     bool timeout_is_bad;
     bool no_memory;
-    bool responded; /* the answer's head was handed to HTTP/2 */
-    uint8_t prefix_bytes; /* so far */
+    bool responded; /* the response's fields were handed to HTTP/2 */
+    uint8_t prefix_bytes; /* received so far */
     uint8_t prefix[GRPC_PREFIX_BYTES];
     int64_t timeout_us; /* INT64_MAX: none */
 };
@@ -65,24 +65,24 @@ static inline struct grpc_call *grpc_call_of(const struct call_core *core)
     return (struct grpc_call *)core->state;
 }
 
-/* The stream of a call, NULL once it is gone. */
+/* Returns the stream of a call; NULL once it is closed. */
 struct h2_stream *grpc_stream_of(const struct call_core *core);
 
-/* One field of the request's head. */
+/* Takes one field of the request's headers. */
 void grpc_take_field(struct call_core *core, struct slice name, struct slice value);
-/* The head is whole: starts the call, or answers why not. */
+/* Ends the headers: starts the call, or refuses it. */
 void grpc_take_head_end(struct call_core *core);
 /* grpc_frames.c */
-/* Takes bytes of the request's length-prefixed messages, and gives how many: fewer than all where
- * output is above the mark. */
+/* Takes bytes of the request's length-prefixed messages and returns how many: not all if output is
+ * above the mark. */
 size_t grpc_take_frames(struct call_core *core, struct slice bytes);
-/* The head of a reply message. */
+/* Writes the prefix of a reply message. */
 void grpc_write_prefix(uint8_t *head, uint32_t bytes, bool compressed);
-/* The request goes on: what was held of it, and its end. */
+/* Resumes the request: takes the bytes that were held, and its end. */
 void grpc_take_held(struct call_core *core);
-/* The body was read to its end. */
+/* Sends trailers after the body was read to its end. */
 void grpc_send_trailers(struct call_core *core);
-/* Answers a stream for which there is no call. */
+/* Refuses a stream for which no call could be opened. */
 void grpc_answer_busy(struct h2_stream *stream);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * grpc_request.c: a request's header fields, and what is answered when they are no gRPC call.
+ * grpc_request.c: a request's header fields, and HTTP responses to requests that are not gRPC
+ * calls.
  */
 #include "server/grpc/grpc_internal.h"
 #include "server/grpc/grpc_text.h"
@@ -14,7 +15,7 @@
 
 #define GRPC_TEXT_TYPE GRPC_FIELD("content-type", "text/plain; charset=utf-8")
 
-/* Answers of HTTP's own, for a peer that does not speak gRPC. */
+/* HTTP responses for a peer that does not speak gRPC. */
 static const struct h2_field grpc_not_post[] = {
     GRPC_FIELD(":status", "405"),
     GRPC_TEXT_TYPE,
@@ -35,12 +36,12 @@ static const struct h2_field grpc_fields_too_large[] = {
 #define GRPC_STRINGIFY(number) #number
 #define GRPC_NUMBER(number) GRPC_STRINGIFY(number)
 #define GRPC_LIST_KIB 16
-_Static_assert(GRPC_LIST_KIB * 1024 == H2_HEADER_LIST_BYTES_MAX, "texts give the limit");
+_Static_assert(GRPC_LIST_KIB * 1024 == H2_HEADER_LIST_BYTES_MAX, "the texts name the limit");
 #define GRPC_TOO_LARGE_TEXT                                                                        \
     "metadata: the request's header fields are too large; expected at most " GRPC_NUMBER(          \
         GRPC_LIST_KIB) " KiB, counting name, value and 32 bytes of each"
 
-/* The place where other content types become other protocols. */
+/* Other content types will select other protocols here. */
 static enum grpc_content grpc_content_of(struct slice value)
 {
     struct slice prefix = SLICE("application/grpc");
@@ -72,7 +73,7 @@ static void grpc_take_timeout(struct call_core *core, struct slice value)
     }
 }
 
-/* Fields that mean something to the transport; false for the others. */
+/* Takes fields that the transport uses; false for the others. */
 static bool grpc_take_known_field(struct call_core *core, struct slice name, struct slice value)
 {
     struct grpc_call *grpc = grpc_call_of(core);
@@ -132,7 +133,7 @@ void grpc_take_field(struct call_core *core, struct slice name, struct slice val
     }
 }
 
-/* Answers with a status of HTTP and a text that says what was expected; HEAD gets no text. */
+/* Responds with an HTTP status and a text that says what was expected; HEAD gets no text. */
 static void grpc_answer_http(struct call_core *core, const struct h2_field *fields, size_t count,
                              const char *text)
 {
@@ -143,7 +144,7 @@ static void grpc_answer_http(struct call_core *core, const struct h2_field *fiel
                            grpc_call_of(core)->is_head ? slice_of(NULL, 0) : slice_text(text));
 }
 
-/* Answers a request that is not a gRPC call; false for one that is. */
+/* Responds to a request that is not a gRPC call; false if it is one. */
 static bool grpc_refuse_http(struct call_core *core)
 {
     const struct grpc_call *grpc = grpc_call_of(core);
@@ -180,10 +181,11 @@ void grpc_take_head_end(struct call_core *core)
         call_refuse_err(core, ERR_MEMORY, NULL);
     } else if (grpc->encoding == GRPC_ENCODING_UNKNOWN) {
         call_refuse_err(core, ERR_UNIMPLEMENTED,
-                        "the request's grpc-encoding is not known here; identity and gzip are");
+                        "grpc-encoding: unsupported; expected identity or gzip");
     } else if (grpc->timeout_is_bad) {
-        call_refuse_err(core, ERR_INVALID,
-                        "grpc-timeout is 1 to 8 digits and one of H, M, S, m, u, n");
+        call_refuse_err(
+            core, ERR_INVALID,
+            "grpc-timeout: invalid; expected 1 to 8 digits and one of H, M, S, m, u, n");
     } else {
         call_start_within(core, grpc->timeout_us);
     }

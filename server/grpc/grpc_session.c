@@ -1,6 +1,6 @@
 /*
- * grpc_session.c: one HTTP/2 connection: net's protocol table on one side, HTTP/2's events on the
- * other, calls between them.
+ * grpc_session.c: one HTTP/2 connection: implements net's protocol table, handles HTTP/2's events,
+ * and owns the calls between them.
  */
 #include "server/grpc/grpc_internal.h"
 #include "store/base/assert.h"
@@ -19,7 +19,7 @@ static void grpc_on_request(void *user, struct h2_stream *stream)
         core = call_open(session->server, &grpc_call_protocol);
     }
     if (core == NULL) {
-        return; /* answered when the head is whole */
+        return; /* refused once all fields are received */
     }
     core->stream = stream;
     core->share = &session->share;
@@ -108,7 +108,7 @@ static void grpc_body_end(void *user, struct h2_stream *stream)
     grpc_send_trailers(h2_stream_user(stream));
 }
 
-/* Gives the bytes that were held to the call, as far as it takes them. */
+/* Feeds held bytes to the call, as far as it takes them. */
 static void grpc_take_held_bytes(struct call_core *core, struct h2_stream *stream)
 {
     struct slice held = buffer_slice(&core->held);
@@ -220,7 +220,8 @@ static size_t grpc_feed(void *user, struct slice bytes, int64_t now_us)
     return h2_conn_feed(session->conn, bytes, now_us);
 }
 
-_Static_assert(NET_DRAIN_BYTES_MIN >= H2_DRAIN_BYTES_MIN, "what net offers is enough for a frame");
+_Static_assert(NET_DRAIN_BYTES_MIN >= H2_DRAIN_BYTES_MIN,
+               "a frame fits into the room that net offers");
 
 static size_t grpc_drain(void *user, uint8_t *to, size_t size)
 {
@@ -228,7 +229,7 @@ static size_t grpc_drain(void *user, uint8_t *to, size_t size)
 
     size = h2_conn_drain(session->conn, to, size);
     if (call_share_go_on(session->server, &session->share)) {
-        session->link->wake(session->link); /* the next one's turn */
+        session->link->wake(session->link); /* for the next request, on a later turn */
     }
     return size;
 }

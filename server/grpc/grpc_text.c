@@ -1,12 +1,12 @@
 /*
- * grpc_text.c: codings of header fields.
+ * grpc_text.c: encodings of header fields.
  */
 #include "server/grpc/grpc_text.h"
 
 #include "server/call/server.h"
 #include "store/base/base64.h"
 
-/* The digits of a timeout that the protocol allows. */
+/* Digits of a timeout that the protocol allows. */
 #define GRPC_TIMEOUT_DIGITS_MAX 8
 
 bool grpc_name_is_binary(struct slice name)
@@ -113,7 +113,7 @@ enum err grpc_percent_encode(struct arena *arena, struct slice text, struct slic
     return OK;
 }
 
-/* Nanoseconds of a unit, or 0. */
+/* Returns the nanoseconds of a unit, or 0. */
 static int64_t grpc_timeout_unit_ns(uint8_t unit)
 {
     switch (unit) {
@@ -153,7 +153,8 @@ enum err grpc_timeout_parse(struct slice text, int64_t *ret_us)
         return ERR_INVALID;
     }
     if (unit_ns < 1000) {
-        *ret_us = count / 1000; /* what is below a microsecond is over before it is read */
+        *ret_us = count / 1000; /* rounded down: less than a microsecond has passed by the time
+                                 * it is read */
     } else if (count > CALL_TIMEOUT_US_MAX / (unit_ns / 1000)) {
         *ret_us = CALL_TIMEOUT_US_MAX;
     } else {

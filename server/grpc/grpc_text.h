@@ -1,5 +1,5 @@
 /*
- * grpc_text.h: the small codings of gRPC's header fields: base64 of -bin values, percent-encoding of
+ * grpc_text.h: encodings of gRPC's header fields: base64 of -bin values, percent-encoding of
  * messages, timeouts, lists (grpc/doc/PROTOCOL-HTTP2.md).
  */
 #ifndef ERRATA_SERVER_GRPC_GRPC_TEXT_H
@@ -8,24 +8,26 @@
 #include "store/base/arena.h"
 #include "store/base/err.h"
 
-/* The name ends in -bin: its value is base64. */
+/* Returns whether the name ends in -bin, so that the value is base64. */
 bool grpc_name_is_binary(struct slice name);
-/* Without blanks at its ends. */
+/* Returns the text without white space at its ends. */
 struct slice grpc_trim(struct slice text);
-/* What stands before the first comma, without blanks around it. */
+/* Returns the list's first member, without white space around it. */
 struct slice grpc_first_of_list(struct slice list);
-/* `word` is a member of a list separated by commas. */
+/* Returns whether `word` is a member of a comma-separated list. */
 bool grpc_list_has(struct slice list, struct slice word);
-/* Padded or not. ERR_INVALID for anything that is no base64. */
+/* Decodes base64, padded or not. ERR_INVALID for anything else. */
 MUST_CHECK enum err grpc_base64_decode(struct arena *arena, struct slice text,
                                        struct slice *ret_bytes);
-/* Unpadded. */
+/* Encodes without padding. */
 MUST_CHECK enum err grpc_base64_encode(struct arena *arena, struct slice bytes,
                                        struct slice *ret_text);
-/* Everything outside %x20-7E, and `%`, becomes %XX. Gives the text itself where nothing had to. */
+/* Encodes `%` and all bytes outside of %x20-7E as %XX. Returns `text` itself if nothing needs
+ * encoding. */
 MUST_CHECK enum err grpc_percent_encode(struct arena *arena, struct slice text,
                                         struct slice *ret_encoded);
-/* Microseconds of a grpc-timeout, 0 to CALL_TIMEOUT_US_MAX, rounded down. ERR_INVALID for another form. */
+/* Parses a grpc-timeout into microseconds, 0 to CALL_TIMEOUT_US_MAX, rounded down. ERR_INVALID for
+ * another form. */
 MUST_CHECK enum err grpc_timeout_parse(struct slice text, int64_t *ret_us);
 
 #endif

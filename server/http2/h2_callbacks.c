@@ -1,13 +1,14 @@
 /*
- * h2_callbacks.c: what nghttp2 tells, turned into the handlers' events. Results of 0 go on; a
- * TEMPORAL_CALLBACK_FAILURE ends the stream, with the code of the RST_STREAM submitted before it.
+ * h2_callbacks.c: nghttp2's callbacks, translated into the handlers' events. A result of 0
+ * continues; TEMPORAL_CALLBACK_FAILURE ends the stream, with the code of the RST_STREAM submitted
+ * before.
  */
 #include "server/http2/h2_internal.h"
 
-/* Of a field in the header list: RFC 9113, 6.5.2. */
+/* Overhead of a field in the header list: RFC 9113, 6.5.2. */
 #define H2_FIELD_OVERHEAD_BYTES 32
 
-/* A request's events come in a row: nghttp2 is asked for the first of them alone. */
+/* A request's events come in a row, so nghttp2 is searched only for the first of them. */
 static struct h2_stream *h2_find_stream(struct h2_conn *conn, int32_t id)
 {
     struct h2_stream *stream = conn->recent;
@@ -37,7 +38,7 @@ static int h2_on_begin_frame(nghttp2_session *session, const nghttp2_frame_hd *h
 
     (void)session;
     bytes =
-        bytes < H2_FEED_BYTES_MAX ? bytes : (uint32_t)H2_FEED_BYTES_MAX; /* a frame has no more */
+        bytes < H2_FEED_BYTES_MAX ? bytes : (uint32_t)H2_FEED_BYTES_MAX; /* a frame is not larger */
     if (head->type == NGHTTP2_HEADERS) {
         conn->block_bytes = bytes;
     } else if (head->type == NGHTTP2_CONTINUATION) {
@@ -46,7 +47,7 @@ static int h2_on_begin_frame(nghttp2_session *session, const nghttp2_frame_hd *h
     return 0;
 }
 
-/* More than the bytes of its block may expand to. */
+/* Returns whether the list exceeds what its block's bytes may expand to. */
 static bool h2_list_is_far_too_large(const struct h2_conn *conn, const struct h2_stream *stream)
 {
     return stream->header_list_bytes > H2_HEADER_LIST_BYTES_COUNTED &&
@@ -95,14 +96,14 @@ static int h2_on_header(nghttp2_session *session, const nghttp2_frame *frame, co
         return NGHTTP2_ERR_CALLBACK_FAILURE;
     }
     if (stream->fields_end) {
-        return 0; /* trailers of a request mean nothing here */
+        return 0; /* trailers of a request are ignored */
     }
     conn->shared->handlers->on_field(conn->user, stream, slice_of(name, name_bytes),
                                      slice_of(value, value_bytes));
     return 0;
 }
 
-/* nghttp2 would drop such a field in silence. */
+/* nghttp2 would drop such a field silently. */
 static int h2_on_invalid_header(nghttp2_session *session, const nghttp2_frame *frame,
                                 const uint8_t *name, size_t name_bytes, const uint8_t *value,
                                 size_t value_bytes, uint8_t flags, void *user)
@@ -127,7 +128,8 @@ static int h2_on_data_chunk(nghttp2_session *session, uint8_t flags, int32_t id,
         return nghttp2_session_consume(session, id, size) == 0 ? 0 : NGHTTP2_ERR_CALLBACK_FAILURE;
     }
     if (stream->is_text) {
-        /* Ignored; the stream's own window stays shut, which bounds what comes. */
+        /* The body is ignored; the stream's own window stays closed, which bounds the bytes
+         * received. */
         return nghttp2_session_consume_connection(session, size) == 0
                    ? 0
                    : NGHTTP2_ERR_CALLBACK_FAILURE;
@@ -202,7 +204,7 @@ static void h2_note_data_sent(struct h2_conn *conn, const nghttp2_frame *frame)
     }
 }
 
-/* A frame of an answer was sent, perhaps its last. */
+/* Called when a frame of a response, possibly its last, was sent. */
 static int h2_note_answer_sent(struct h2_conn *conn, const nghttp2_frame *frame)
 {
     struct h2_stream *stream = NULL;
@@ -218,7 +220,7 @@ static int h2_note_answer_sent(struct h2_conn *conn, const nghttp2_frame *frame)
         stream->linger_until_us = conn->now_us + H2_TEXT_LINGER_US;
         return 0;
     }
-    /* Answered before the request's end. Submitted here, it cannot overtake the answer. */
+    /* The response came before the request's end. Submitted here, the reset cannot overtake it. */
     return nghttp2_submit_rst_stream(conn->session, NGHTTP2_FLAG_NONE, frame->hd.stream_id,
                                      H2_NO_ERROR) == 0
                ? 0
@@ -240,7 +242,7 @@ static int h2_on_frame_send(nghttp2_session *session, const nghttp2_frame *frame
         return h2_note_answer_sent(conn, frame);
     }
     if (frame->hd.type == NGHTTP2_GOAWAY && conn->failed) {
-        conn->done = true; /* with this frame as its last */
+        conn->done = true; /* this frame is its last */
     }
     if (frame->hd.type == NGHTTP2_RST_STREAM && frame->rst_stream.error_code != H2_NO_ERROR &&
         !h2_bucket_take(&conn->own_resets, conn->now_us)) {
@@ -262,7 +264,7 @@ static int h2_on_stream_close(nghttp2_session *session, int32_t id, uint32_t cod
     return 0;
 }
 
-/* Writes a DATA frame: its head and, straight from the answer, its payload. */
+/* Writes a DATA frame: its header and, directly from the response, its payload. */
 static int h2_send_data(nghttp2_session *session, nghttp2_frame *frame, const uint8_t *head,
                         size_t size, nghttp2_data_source *source, void *user)
 {
@@ -270,7 +272,7 @@ static int h2_send_data(nghttp2_session *session, nghttp2_frame *frame, const ui
     struct h2_stream *stream = source->ptr;
 
     (void)session;
-    (void)frame; /* no padding was asked for */
+    (void)frame; /* no padding was requested */
     if ((size_t)(conn->output.end - conn->output.next) < H2_FRAME_HEAD_BYTES + size) {
         return NGHTTP2_ERR_WOULDBLOCK;
     }

@@ -1,5 +1,6 @@
 /*
- * h2_conn.c: a connection's life: bytes in, bytes out, settings, deadlines, the two ways to end.
+ * h2_conn.c: the life of a connection: bytes in, bytes out, settings, deadlines, shutdown and
+ * failure.
  */
 #include "server/http2/h2_internal.h"
 #include "store/base/assert.h"
@@ -8,12 +9,12 @@
 
 #include <stdlib.h>
 
-/* Payloads of our own pings, to know their answers by. */
+/* Payloads that identify the answers to our own pings. */
 #define H2_PING_KEEPALIVE "keepaliv"
 #define H2_PING_SHUTDOWN "shutdown"
 #define H2_PING_BYTES 8
 
-/* Told to nghttp2 in place of H2_STREAMS_MAX: see h2_conn_patch_settings. */
+/* Passed to nghttp2 in place of H2_STREAMS_MAX: see h2_conn_patch_settings. */
 #define H2_STREAMS_UNLIMITED 0x7fffffffu
 
 enum err h2_err_of_nghttp2(int code)
@@ -34,13 +35,13 @@ static enum err h2_options_new(nghttp2_option **ret_options)
     }
     nghttp2_option_set_no_auto_window_update(options, 1);
     nghttp2_option_set_no_closed_streams(options, 1);
-    /* gRPC metadata with blanks at its ends is odd, but fails nothing. */
+    /* gRPC metadata with white space at its ends is unusual, but harmless. */
     nghttp2_option_set_no_rfc9113_leading_and_trailing_ws_validation(options, 1);
     nghttp2_option_set_max_outbound_ack(options, H2_OUTBOUND_ACKS_MAX);
     nghttp2_option_set_max_settings(options, H2_SETTINGS_MAX);
-    /* It counts each piece in which the head of one comes; the guard counts frames. */
+    /* nghttp2 counts each piece in which a frame header arrives; the guard counts frames. */
     nghttp2_option_set_max_continuations(options, (H2_CONTINUATIONS_MAX + 1) * H2_FRAME_HEAD_BYTES);
-    /* The guard's bucket ends a connection earlier, and with a better code. */
+    /* The guard's bucket ends a connection earlier, and with a more precise code. */
     nghttp2_option_set_stream_reset_rate_limit(options, 2 * H2_RESETS_BURST,
                                                2 * H2_RESETS_PER_SECOND);
     *ret_options = options;
@@ -191,7 +192,7 @@ void h2_conn_fail(struct h2_conn *conn, enum h2_code code, const char *why)
     h2_conn_note_output(conn);
 }
 
-/* What nghttp2 gives up a connection for. */
+/* Ends the connection for an error of nghttp2. */
 static void h2_conn_fail_feed(struct h2_conn *conn, int code)
 {
     if (code == NGHTTP2_ERR_FLOODED) {
@@ -231,7 +232,7 @@ size_t h2_conn_feed(struct h2_conn *conn, struct slice bytes, int64_t now_us)
     if (bytes.size > H2_FEED_BYTES_MAX) {
         bytes.size = H2_FEED_BYTES_MAX;
     }
-    /* Each request has a beginning and an end. */
+    /* Each request has two events: its beginning and its end. */
     complaint = h2_guard_feed(&conn->guard, bytes, 2 * conn->feed_requests_max, now_us, &size);
     if (complaint != NULL) {
         h2_conn_fail(conn, conn->guard.complaint_code, complaint);
@@ -245,9 +246,9 @@ size_t h2_conn_feed(struct h2_conn *conn, struct slice bytes, int64_t now_us)
     return size;
 }
 
-/* The first frame out is our SETTINGS. What it tells the peer is H2_STREAMS_MAX; what nghttp2
- * believes is no limit, since above its own limit it would end the whole connection where RFC 9113,
- * 5.1.2 asks for the one stream. The count is kept in h2_stream_open's caller. */
+/* The first frame sent is our SETTINGS. It announces H2_STREAMS_MAX to the peer, while nghttp2
+ * assumes no limit: above a limit of its own it would end the whole connection, although RFC 9113,
+ * 5.1.2 requires an error of only the stream. The caller of h2_stream_open counts streams. */
 static void h2_conn_patch_settings(struct h2_conn *conn, uint8_t *frame, size_t size)
 {
     uint8_t *entry = frame + H2_FRAME_HEAD_BYTES;
@@ -259,7 +260,7 @@ static void h2_conn_patch_settings(struct h2_conn *conn, uint8_t *frame, size_t 
     conn->settings_patched = true;
 }
 
-/* Moves what is pending into the output; false where it is full. */
+/* Moves pending bytes into the output; false if it is full. */
 static bool h2_conn_put_pending(struct h2_conn *conn)
 {
     size_t room = (size_t)(conn->output.end - conn->output.next);
@@ -295,7 +296,7 @@ static void h2_conn_drain_session(struct h2_conn *conn)
     }
 }
 
-/* Tells the streams that asked for it that their output is out; true where any did. */
+/* Calls on_drained for the streams that requested it; true if there was any. */
 static bool h2_conn_tell_drained(struct h2_conn *conn)
 {
     struct h2_stream *stream = conn->streams;
@@ -305,7 +306,7 @@ static bool h2_conn_tell_drained(struct h2_conn *conn)
         return false;
     }
     for (; stream != NULL; stream = next) {
-        next = stream->next; /* handlers close no stream: nghttp2 does, when frames go out */
+        next = stream->next; /* handlers do not close streams: nghttp2 does, when it sends frames */
         if (stream->wants_drained) {
             stream->wants_drained = false;
             conn->drained_wanted--;
@@ -318,7 +319,7 @@ static bool h2_conn_tell_drained(struct h2_conn *conn)
 size_t h2_conn_drain(struct h2_conn *conn, uint8_t *to, size_t size)
 {
     bool first = !conn->settings_patched;
-    bool once = true; /* streams that asked are told in each drain */
+    bool once = true; /* requests of on_drained are served once in each drain */
     bool moved = false;
     uint8_t *before = NULL;
 
@@ -335,7 +336,7 @@ size_t h2_conn_drain(struct h2_conn *conn, uint8_t *to, size_t size)
         }
         moved = once || conn->output.next != before;
         once = false;
-        /* Whoever has more now adds to this same output; nothing new ends it. */
+        /* A stream that now has more output adds it here; nothing new is requested. */
     } while (moved && conn->pending.size == 0 && h2_conn_tell_drained(conn));
     size = (size_t)(conn->output.next - to);
     conn->output = (struct h2_output){NULL, NULL};
@@ -410,7 +411,7 @@ static void h2_conn_tick_keepalive(struct h2_conn *conn)
 {
     if (conn->ping_sent_us != INT64_MAX) {
         if (conn->now_us - conn->ping_sent_us >= H2_KEEPALIVE_ANSWER_US) {
-            conn->done = true; /* nobody is there to read a GOAWAY */
+            conn->done = true; /* the peer is gone and reads no GOAWAY */
             h2_conn_note_output(conn);
         }
         return;
@@ -441,7 +442,7 @@ int64_t h2_conn_idle_since_us(const struct h2_conn *conn)
     return conn->idle_since_us;
 }
 
-/* What the peer has begun and not ended in time. */
+/* Checks the peer's deadlines: SETTINGS, header block, frame, window. */
 static void h2_conn_tick_peer(struct h2_conn *conn)
 {
     const struct h2_guard *guard = &conn->guard;

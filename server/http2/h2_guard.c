@@ -1,5 +1,5 @@
 /*
- * h2_guard.c: frame heads counted as they arrive (RFC 9113, 4.1 has their shape).
+ * h2_guard.c: counts frame headers as they arrive (their layout: RFC 9113, 4.1).
  */
 #include "server/http2/h2_guard.h"
 
@@ -47,7 +47,7 @@ void h2_guard_init(struct h2_guard *guard, int64_t now_us)
     h2_bucket_init(&guard->resets, H2_RESETS_BURST, H2_RESETS_PER_SECOND, now_us);
 }
 
-/* What an idle frame is told its sender by, where there are too many. */
+/* Returns the complaint about too many idle frames, by the type of the last one. */
 static const char *h2_guard_complaint(uint8_t type)
 {
     switch (type) {
@@ -68,15 +68,15 @@ static const char *h2_guard_complaint(uint8_t type)
     }
 }
 
-/* The frame takes from the bucket of idle frames, instead of giving. How much of a padded frame is
- * padding stands behind its head; more than 256 bytes it can't be. */
+/* Returns whether the frame is charged to the bucket of idle frames instead of filling it. The
+ * padding length follows the frame header; padding is at most 256 bytes. */
 static bool h2_guard_is_idle(struct h2_guard *guard, uint32_t stream)
 {
     uint32_t padding = (guard->head[4] & NGHTTP2_FLAG_PADDED) != 0 ? H2_PADDING_BYTES_MAX : 0;
 
     switch (guard->head[3]) {
     case NGHTTP2_HEADERS:
-        /* Others are trailers, which mean nothing here, or come for a stream that is over. */
+        /* Other HEADERS are trailers, which are ignored, or belong to a closed stream. */
         guard->events = h2_seen_opens(&guard->seen, NGHTTP2_HEADERS, stream) ? 1 : 0;
         return guard->events == 0;
     case NGHTTP2_DATA:
@@ -94,7 +94,7 @@ static const char *h2_guard_count(struct h2_guard *guard, uint32_t stream, int64
         guard->continuations++;
         return guard->continuations <= H2_CONTINUATIONS_MAX ? NULL : "too_many_continuations";
     }
-    guard->continuations = 0; /* none may come between those of a block */
+    guard->continuations = 0; /* no other frame may interrupt a block */
     if (type == NGHTTP2_RST_STREAM) {
         return h2_bucket_take(&guard->resets, now_us) ? NULL : "too_many_resets";
     }
@@ -119,7 +119,7 @@ static const char *h2_guard_judge(struct h2_guard *guard, int64_t now_us)
                          &guard->complaint_code);
 }
 
-/* The frame's head is whole. */
+/* Handles a complete frame header. */
 static const char *h2_guard_take_head(struct h2_guard *guard, int64_t now_us)
 {
     uint8_t type = guard->head[3];
@@ -144,7 +144,7 @@ static const char *h2_guard_take_head(struct h2_guard *guard, int64_t now_us)
     return complaint;
 }
 
-/* The frame's payload is whole: how many events it was. */
+/* Ends a frame; returns how many events it was. */
 static uint32_t h2_guard_end_frame(struct h2_guard *guard)
 {
     guard->in_frame = false;
@@ -155,7 +155,7 @@ static uint32_t h2_guard_end_frame(struct h2_guard *guard)
     return guard->events;
 }
 
-/* Reads on within the preface, a payload or a head; gives how many bytes it took. */
+/* Reads within the preface, a payload or a header; returns how many bytes it took. */
 static size_t h2_guard_step(struct h2_guard *guard, struct slice bytes)
 {
     size_t step = 0;

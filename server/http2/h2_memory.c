@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Stands before each piece; 16 bytes keep what follows aligned. */
+/* Precedes each piece; 16 bytes keep the piece aligned. */
 struct h2_memory_piece {
-    struct h2_memory_piece *next; /* in a list of kept ones */
+    struct h2_memory_piece *next; /* in a list of free pieces */
     uint32_t class_index; /* H2_MEMORY_CLASSES: too large to be kept */
-    uint32_t size; /* asked for, of a large one: realloc has to know */
+    uint32_t size; /* requested size of a large piece, for realloc */
 };
 
-_Static_assert(sizeof(struct h2_memory_piece) % 16 == 0, "what follows is aligned");
+_Static_assert(sizeof(struct h2_memory_piece) % 16 == 0, "the piece after the header is aligned");
 
 static size_t h2_memory_class_bytes(uint32_t class_index)
 {

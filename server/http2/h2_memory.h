@@ -1,7 +1,7 @@
 /*
- * h2_memory.h: nghttp2's memory. A request makes and frees about ten small pieces there; the ones
- * that were freed are kept by size and handed out again, for all connections of a server. Built with
- * ERRATA_ARENA_EMULATOR (the asan preset) each piece is a malloc of its own, so that misuse is seen.
+ * h2_memory.h: memory for nghttp2. A request allocates and frees about ten small pieces; freed ones
+ * are kept by size and reused, for all connections of a server. With ERRATA_ARENA_EMULATOR (the
+ * asan preset) each piece is a separate malloc, so that misuse is detected.
  */
 #ifndef ERRATA_SERVER_HTTP2_H2_MEMORY_H
 #define ERRATA_SERVER_HTTP2_H2_MEMORY_H
@@ -13,13 +13,14 @@
 /* Pieces up to 1 KiB are kept, in steps of 64 bytes; larger ones are few and long-lived. */
 #define H2_MEMORY_STEP_BYTES 64
 #define H2_MEMORY_CLASSES 16
-/* What is kept in all, at most. */
+/* Free pieces kept in all, at most. */
 #define H2_MEMORY_KEPT_BYTES_MAX (4u << 20)
 
-/* Pieces that wait for malloc to fail. libnghttp2 1.52 frees the item of a DATA frame twice where it
- * has no memory to queue it: so it finds some there, and is asked for nothing more without them. */
+/* Pieces reserved for a failing malloc. libnghttp2 1.52 frees the item of a DATA frame twice if it
+ * can't be queued for lack of memory: so some is always reserved, and nghttp2 is not called without
+ * it. */
 #define H2_MEMORY_RESERVE_PIECES 8
-/* Its queue of 128 streams, doubled once more than needed. */
+/* Room for its queue of 128 streams, doubled once more than needed. */
 #define H2_MEMORY_RESERVE_BYTES 2048
 
 struct h2_memory_piece;
@@ -33,9 +34,9 @@ struct h2_memory {
 };
 
 void h2_memory_init(struct h2_memory *memory);
-/* Makes the reserve whole, before nghttp2 is asked for frames; false where there is no memory to. */
+/* Fills the reserve, before nghttp2 is asked for frames; false if out of memory. */
 bool h2_memory_fill_reserve(struct h2_memory *memory);
-/* Frees what is kept; nghttp2 must have given everything back. */
+/* Frees the kept pieces; nghttp2 must have freed all of its own. */
 void h2_memory_deinit(struct h2_memory *memory);
 
 #endif

@@ -27,13 +27,15 @@ static void h2_seen_set(uint64_t *bits, uint32_t stream, bool value)
     bits[index / 64] = value ? bits[index / 64] | bit : bits[index / 64] & ~bit;
 }
 
-/* The stream is one of the latest: there are bits for it. Even ones are no client's. */
+/* Returns whether there are bits for the stream: it is one of the latest. Even numbers are not a
+ * client's. */
 static bool h2_seen_knows(const struct h2_seen *seen, uint32_t stream)
 {
     return (stream & 1) != 0 && stream <= seen->last && (seen->last - stream) / 2 < H2_SEEN_STREAMS;
 }
 
-/* The streams between the last one and this one were passed over: their bits are of older ones. */
+/* Clears the bits of the streams skipped between the last one and this one: they belong to older
+ * streams. */
 static void h2_seen_advance(struct h2_seen *seen, uint32_t stream)
 {
     uint32_t steps = (stream - seen->last + 1) / 2;
@@ -78,7 +80,7 @@ const char *h2_seen_judge(struct h2_seen *seen, uint8_t type, uint8_t flags, uin
 
     if (type == NGHTTP2_PRIORITY && stream == 0) {
         *ret_code = H2_PROTOCOL_ERROR;
-        return "priority_of_no_stream"; /* nghttp2 reads none of them */
+        return "priority_of_no_stream"; /* nghttp2 does not read such frames */
     }
     if (!h2_seen_knows(seen, stream)) {
         return NULL;

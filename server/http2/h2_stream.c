@@ -1,5 +1,5 @@
 /*
- * h2_stream.c: one request and its answer: the side that the layer above calls.
+ * h2_stream.c: one request and its response: the functions that the layer above calls.
  */
 #include "server/http2/h2_internal.h"
 #include "store/base/assert.h"
@@ -100,7 +100,7 @@ bool h2_stream_is_over_limit(const struct h2_stream *stream)
     return stream->header_list_bytes > H2_HEADER_LIST_BYTES_MAX;
 }
 
-/* nghttp2's form of fields that stay valid while the stream lives: nothing is copied. */
+/* Converts fields that stay valid while the stream exists to nghttp2's form; nothing is copied. */
 static void h2_fields_convert(const struct h2_field *fields, size_t count, nghttp2_nv *to)
 {
     ASSERT(count <= H2_FIELDS_MAX);
@@ -146,14 +146,14 @@ static ssize_t h2_stream_read_body(nghttp2_session *session, int32_t id, uint8_t
     (void)id;
     (void)to; /* the bytes go straight into the output: h2_send_data */
     ASSERT(ready <= size);
-    conn->recent = stream; /* its frame's events follow */
+    conn->recent = stream; /* the events of its frame follow */
     if (ready == 0 && !end) {
         stream->blocked_since_us = INT64_MAX;
         return NGHTTP2_ERR_DEFERRED;
     }
     *flags |= NGHTTP2_DATA_FLAG_NO_COPY;
     if (end) {
-        /* Trailers submitted any earlier would overtake the body. */
+        /* Trailers submitted earlier would overtake the body. */
         *flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
         conn->shared->handlers->body_end(conn->user, stream);
         stream->blocked_since_us = INT64_MAX;
@@ -161,7 +161,7 @@ static ssize_t h2_stream_read_body(nghttp2_session *session, int32_t id, uint8_t
     return (ssize_t)ready;
 }
 
-/* An answer that cannot be submitted leaves nothing but a reset. */
+/* A response that cannot be submitted is replaced by a reset. */
 static void h2_stream_check(struct h2_stream *stream, int code)
 {
     if (code != 0) {
@@ -177,7 +177,7 @@ static void h2_stream_note_blocked(struct h2_stream *stream)
     }
 }
 
-/* Without a reader the answer has no body. */
+/* A response without a reader has no body. */
 static void h2_stream_submit(struct h2_stream *stream, const struct h2_field *fields, size_t count,
                              nghttp2_data_source_read_callback reader)
 {
@@ -220,7 +220,7 @@ void h2_stream_send_trailers(struct h2_stream *stream, const struct h2_field *fi
 
 void h2_stream_resume(struct h2_stream *stream)
 {
-    /* Fails where the body is not deferred: then it is on its way already. */
+    /* Fails if the body is not deferred: then it is being sent already. */
     if (nghttp2_session_resume_data(stream->conn->session, stream->id) == 0) {
         h2_stream_note_blocked(stream);
         h2_conn_note_output(stream->conn);
@@ -243,7 +243,7 @@ bool h2_stream_blocked(const struct h2_stream *stream)
            nghttp2_session_get_remote_window_size(session) <= 0;
 }
 
-/* What nghttp2 makes of it (WINDOW_UPDATE) is output. */
+/* nghttp2 may answer it with output (WINDOW_UPDATE). */
 static void h2_stream_tell_consumed(struct h2_stream *stream)
 {
     struct h2_conn *conn = stream->conn;

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Contexts: servers and tokens by name, in a file of the user's own.
 
-Goal: whoever has several servers asks the right one, with the right token, and nobody else reads the
+Goal: whoever has several servers asks the right one, with the right token, and no one else reads the
 tokens. Method: the program is run as people run it; the file is looked at, and spoilt.
 """
 import json
@@ -107,7 +107,7 @@ class Contexts(CliCase):
         self.assertIn('did you mean "home"?', self.cli("--context", "hom", "health", code=2)[1])
 
     def test_who_goes_first(self):
-        """Command line, environment, context, default; `show` tells which, `health` asks that one."""
+        """Command line, environment, context, default; `show` reports which, `health` asks that one."""
         with Server() as other:
             other.wait_for_pdf()
             self.add("home", "--token-file", "admin.token")
@@ -132,7 +132,7 @@ class Contexts(CliCase):
             self.add("home", "--token-file", "admin.token")
             for words in ((), ("--context", "home")):
                 _, said = self.cli("token", "list", "--server", other.address, *words, code=1)
-                self.assertIn("the call has no authorization metadata", said)
+                self.assertIn("authorization: missing; expected", said)
             self.assertIn(f"is for its own server, {self.address}", said)
 
     def test_what_others_may_read_is_refused(self):

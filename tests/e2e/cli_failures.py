@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """What goes wrong between a person and a server: each says what happened, and what to do next.
 
-Goal: nobody has to guess. Method: every kind of wrong server, token and file; a server of another version
+Goal: no one has to guess. Method: every kind of wrong server, token and file; a server of another version
 and one with another clock are played by Python's gRPC.
 """
 import concurrent.futures
@@ -165,7 +165,7 @@ class Failures(CliCase):
         threading.Event().wait(1.2)
         for path in (revoked, ended):
             said = self.said("examples", "x", code=1, ERRATA_TOKEN_FILE=path)
-            self.assertIn("unknown, revoked or past its end", said)
+            self.assertIn("unknown, revoked or expired", said)
             self.assertIn(f"of {path}, from ERRATA_TOKEN_FILE", said)
         self.assertIn(f"the token {key_id} ", self.said("examples", "x", "--token-file", revoked, code=1))
         listed = self.run_cli("token", "list")[0]

@@ -60,7 +60,7 @@ static void test_good(void **state)
     wire_put_timestamp(wire, 29, WORLD_START_US);
     wire_put_bytes(wire, 30, SLICE("a"));
     wire_put_bytes(wire, 31, SLICE("\x0a\x01n"));
-    wire_put_bytes(wire, 9999, SLICE("\xff\xff")); /* unknown: its content is nobody's */
+    wire_put_bytes(wire, 9999, SLICE("\xff\xff")); /* unknown: its content is no one's */
     wire_put_varint(wire, 10, 1);
     wire_put_double(wire, 19, 1);
     put_scalars(wire); /* again, out of order: the last one counts */
@@ -94,7 +94,7 @@ static void test_malformed(void **state)
         if (check_request(&world->ctx, &codec_all, rows[i]) != ERR_MALFORMED) {
             fail_msg("row %zu", i);
         }
-        assert_true(slice_starts_with(world->fault.message, SLICE("the bytes are no codec.All")));
+        assert_true(slice_starts_with(world->fault.message, SLICE("invalid codec.All")));
         world_clear(world);
     }
     assert_int_equal(check_request(&world->ctx, &codec_all, SLICE("\xe2\x01\x02\x08\x01")),
@@ -102,8 +102,8 @@ static void test_malformed(void **state)
     assert_non_null(strstr((const char *)world->fault.message.data, "`list[0].name`"));
 }
 
-/* Goal: text is UTF-8 without NUL, wherever it stands; every bad one is named. Method: bad texts at
- * the top, in a list, in a map and inside messages. */
+/* Goal: text is UTF-8 without NUL, in any place; every bad one is named. Method: bad texts at the
+ * top, in a list, in a map and inside messages. */
 static void test_encoding(void **state)
 {
     struct world *world = *state;

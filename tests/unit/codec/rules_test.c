@@ -13,7 +13,7 @@ static enum err check_rules(struct world *world)
     return check_request(&world->ctx, &codec_rules, buffer_slice(&world->wire));
 }
 
-/* One text in one field: OK where `expected` is NULL, else this fault. */
+/* One text in one field: OK if `expected` is NULL, else this fault. */
 static void expect_text(struct world *world, uint32_t field, struct slice text,
                         const char *expected)
 {
@@ -48,9 +48,9 @@ static void test_formats(void **state)
     expect_text(world, 1, SLICE("a\xc2\x85"), "id: has a control character");
 
     expect_text(world, 2, SLICE("018bcfe5-6800-7abc-8DEF-0123456789ab"), NULL);
-    expect_text(world, 2, SLICE("018bcfe568007abc8def0123456789ab"), "uuid: is no UUID");
+    expect_text(world, 2, SLICE("018bcfe568007abc8def0123456789ab"), "uuid: is not a UUID");
     expect_text(world, 2, SLICE("x"),
-                "uuid: is no UUID in 36 characters, such as "
+                "uuid: is not a UUID; expected 36 characters, such as "
                 "018bcfe5-6800-7abc-8def-0123456789ab: `x`");
 
     expect_text(world, 4, SLICE("An Org"), NULL);
@@ -66,9 +66,9 @@ static void test_formats(void **state)
 
     expect_text(world, 23, SLICE(""), NULL);
     expect_text(world, 23, SLICE("AZaz09-_AZaz09-_AZaz09"), NULL);
-    expect_text(world, 23, SLICE("AZaz09-_AZaz09-_AZaz0"), "page_token: is no page token");
-    expect_text(world, 23, SLICE("AZaz09-_AZaz09-_AZaz09="), "page_token: is no page token");
-    expect_text(world, 23, SLICE("=AZaz09-_AZaz09-_AZaz09"), "page_token: is no page token");
+    expect_text(world, 23, SLICE("AZaz09-_AZaz09-_AZaz0"), "page_token: is not a page token");
+    expect_text(world, 23, SLICE("AZaz09-_AZaz09-_AZaz09="), "page_token: is not a page token");
+    expect_text(world, 23, SLICE("=AZaz09-_AZaz09-_AZaz09"), "page_token: is not a page token");
 
     expect_text(world, 6, SLICE("12345"), NULL);
     expect_text(world, 6, SLICE("123456"), "short_text: is 6 bytes long; at most 5 are allowed");
@@ -155,11 +155,11 @@ static void test_enums(void **state)
     expect_number(world, 12, 5, NULL);
     expect_number(world, 12, 0, NULL);
     expect_number(world, 12, UINT64_MAX, NULL); /* -1 */
-    expect_number(world, 12, 3, "color: is no known value: 3; use ODD, RED, BLUE");
-    expect_number(world, 12, (uint64_t)-2, "color: is no known value: -2;");
-    expect_number(world, 12, (UINT64_C(1) << 32) + 1, "color: is no known value: 4294967297;");
+    expect_number(world, 12, 3, "color: unknown value 3; expected ODD, RED, BLUE");
+    expect_number(world, 12, (uint64_t)-2, "color: unknown value -2;");
+    expect_number(world, 12, (UINT64_C(1) << 32) + 1, "color: unknown value 4294967297;");
     expect_text(world, 13, SLICE("\x01\x02\x05\x07"),
-                "colors[1]: is no known value: 2\ncolors[3]: is no known value: 7\n"
+                "colors[1]: unknown value 2\ncolors[3]: unknown value 7\n"
                 "colors: has 4 elements; at most 3 are allowed");
 }
 
@@ -213,7 +213,7 @@ static void test_times(void **state)
     wire_put_timestamp(wire, 19, WORLD_START_US + 1);
     wire_put_timestamp(wire, 20, INT64_C(253402300800000000));
     assert_int_equal(check_rules(world), ERR_INVALID);
-    world_expect_faults(world, "past: lies in the future: 2026-01-01T00:00:00.000001Z; give\n"
+    world_expect_faults(world, "past: lies in the future: 2026-01-01T00:00:00.000001Z; expected\n"
                                "whenever: has 253402300800 seconds since 1970; it must lie in the "
                                "years 1 to 9999");
     world_clear(world);
@@ -265,7 +265,7 @@ static void test_real_requests(void **state)
                                    buffer_slice(&world->wire)),
                      ERR_INVALID);
     world_expect_faults(world, "max_examples: is 21; it must be from 0 to 20\n"
-                               "match_mode: is no known value: 9; use EXACT, FILL, GUARDED\n"
+                               "match_mode: unknown value 9; expected EXACT, FILL, GUARDED\n"
                                "layout_fingerprint: is required");
     world_clear(world);
     assert_int_equal(check_request(&world->ctx, &contract_errata_v1_capture_feedback_event_request,
@@ -284,7 +284,7 @@ static void test_real_requests(void **state)
                                    buffer_slice(&world->wire)),
                      ERR_INVALID);
     world_expect_faults(
-        world, "events[0].event_type: is required; use MAPPING_CONFIRMED, MAPPING_REJECTED, "
+        world, "events[0].event_type: is required; expected MAPPING_CONFIRMED, MAPPING_REJECTED, "
                "EXTRACTION_LINE_CORRECTED, EXTRACTION_FIELD_CORRECTED, CUSTOMER_SELECTED\n"
                "events[1].before_json: is not JSON\n"
                "events[1].created_at: lies in the future: 2026-01-01T00:00:05Z\n"

@@ -306,7 +306,7 @@ def damaged_bytes(tally):
     answers = ask([("check", raw) for raw in raws])
     jsons = ask([("write", raw) for raw in raws])
     kept = os.dup(2)
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # Python's parser tells each bad text there
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # Python's parser reports each bad text there
     for raw, answer, shown in zip(raws, answers, jsons):
         tally.expect(answer is None or parses(raw), "check takes", raw.hex())
         tally.expect(shown is None or (json.loads(shown) is not None), "write", raw.hex())

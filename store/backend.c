@@ -186,7 +186,7 @@ enum err store_cursor_init(struct store_cursor *cursor, struct store_txn *txn,
                                  : txn->backend->ops->cursor_open(txn, table, &cursor->handle);
 }
 
-/* The first bytes behind all keys with the prefix; false where no bytes are (0xff alone). */
+/* The first bytes after all keys with the prefix; false if no bytes are (0xff alone). */
 static bool prefix_end(const struct store_cursor *cursor, uint8_t end[STORE_KEY_BYTES_MAX],
                        size_t *ret_size)
 {
@@ -280,7 +280,7 @@ void store_cursor_deinit(struct store_cursor *cursor)
     }
 }
 
-/* The first bytes behind every key of an organisation; false where there are none (0xff alone). */
+/* The first bytes after every key of an organisation; false if there are none (0xff alone). */
 static bool org_end(struct uuid org, struct uuid *ret_end)
 {
     for (size_t i = UUID_BYTES; i > 0; i--) {

@@ -50,8 +50,8 @@ struct store_stats {
     uint64_t map_bytes; /* size of the map; 0 without one */
     uint64_t map_used_bytes; /* pages in use, in bytes */
     uint32_t reader_count; /* slots of readers that are or were in use */
-    uint64_t reader_lag_commits; /* by how many the oldest snapshot is behind; pages that were freed
-                                  * since can't be used again. 0 without a snapshot */
+    uint64_t reader_lag_commits; /* by how many the oldest snapshot is after; pages that were
+                                  * freed since can't be used again. 0 without a snapshot */
 };
 
 struct store_backend; /* made by lmdb/lmdb.h or memory/memory.h, closed there */
@@ -61,13 +61,13 @@ MUST_CHECK enum err store_begin(struct store_backend *backend, enum store_access
                                 struct store_txn **ret_txn);
 /* Ends a write transaction, durably; the transaction is gone whatever the result. */
 MUST_CHECK enum err store_commit(struct store_txn *take_txn);
-/* Ends any transaction without effect; takes NULL. */
+/* Ends any transaction without effect; accepts NULL. */
 void store_abort(struct store_txn *take_txn);
-/* Lets go of a read transaction's snapshot, keeping the transaction for store_renew. */
+/* Releases a read transaction's snapshot, keeping the transaction for store_renew. */
 void store_reset(struct store_txn *txn);
 MUST_CHECK enum err store_renew(struct store_txn *txn);
 
-/* ERR_NOT_FOUND where there is no such key. */
+/* ERR_NOT_FOUND if there is no such key. */
 MUST_CHECK enum err store_get(struct store_txn *txn, enum store_table table, struct slice key,
                               struct slice *ret_value);
 /* Adds or replaces. */
@@ -76,13 +76,13 @@ MUST_CHECK enum err store_put(struct store_txn *txn, enum store_table table, str
 /* The same for a key above all that have its first 16 bytes (appending is cheaper). */
 MUST_CHECK enum err store_append(struct store_txn *txn, enum store_table table, struct slice key,
                                  struct slice value);
-/* ERR_NOT_FOUND where there is no such key. */
+/* ERR_NOT_FOUND if there is no such key. */
 MUST_CHECK enum err store_del(struct store_txn *txn, enum store_table table, struct slice key);
 MUST_CHECK enum err store_stats(struct store_backend *backend, struct store_stats *ret_stats);
 
-/* After a full disk: makes what it took (a reserve) again. OK where there is nothing to make or room
- * for it, ERR_DISK_FULL where there still is none. The writer asks before each
- * probe, and behind a batch that met a full disk and fitted in parts. */
+/* After a full disk: makes what it took (a reserve) again. OK if there is nothing to make or room
+ * for it, ERR_DISK_FULL if there still is none. The writer asks before each probe, and after a
+ * batch that met a full disk and fitted in parts. */
 MUST_CHECK enum err store_restore(struct store_backend *backend);
 
 /* A walk over the keys that begin with a prefix. The only cursor there is. In a write transaction a
@@ -111,9 +111,9 @@ MUST_CHECK enum err store_cursor_next(struct store_cursor *cursor, struct slice 
 /* Takes a zeroed cursor too. */
 void store_cursor_deinit(struct store_cursor *cursor);
 
-/* The first organisation behind `after` (NULL: of all) that has a key in this table; the zero one,
- * under which stands what belongs to none, comes first. For what goes over a whole store. ERR_NOT_FOUND
- * behind the last. */
+/* The first organisation after `after` (NULL: of all) that has a key in this table; the zero one,
+ * under which is what belongs to none, comes first. For what goes over a whole store. ERR_NOT_FOUND
+ * after the last. */
 MUST_CHECK enum err store_next_org(struct store_txn *txn, enum store_table table,
                                    const struct uuid *after, struct uuid *ret_org);
 

@@ -72,14 +72,14 @@ struct store_backend_ops {
     /* A cursor knows no prefix; each move gives the row it lands on, or ERR_NOT_FOUND. */
     enum err (*cursor_open)(struct store_txn *txn, enum store_table table, void **ret_handle);
     void (*cursor_close)(struct store_txn *txn, void *handle);
-    /* To the first key at or behind `key`. */
+    /* To the first key at or after `key`. */
     enum err (*cursor_seek)(void *handle, struct slice key, struct slice *ret_key,
                             struct slice *ret_value);
     enum err (*cursor_last)(void *handle, struct slice *ret_key, struct slice *ret_value);
     enum err (*cursor_next)(void *handle, struct slice *ret_key, struct slice *ret_value);
     enum err (*cursor_prev)(void *handle, struct slice *ret_key, struct slice *ret_value);
     enum err (*stats)(struct store_backend *backend, struct store_stats *ret_stats);
-    /* Makes what a full disk took (a reserve) again; OK where there is nothing to make. */
+    /* Makes what a full disk took (a reserve) again; OK if there is nothing to make. */
     enum err (*restore)(struct store_backend *backend);
 };
 

@@ -15,7 +15,7 @@
 /* Rows that one call of idempotency_expire removes at most: their keys are on its stack. */
 #define EXPIRE_ROWS_MAX 64
 
-/* Hours since 1970; a clock before it stands still at 0. */
+/* Hours since 1970; a clock before it stops at 0. */
 static uint32_t hour_of(int64_t now_us)
 {
     return now_us < 0 ? 0 : (uint32_t)(now_us / HOUR_US);
@@ -68,7 +68,7 @@ static enum err read_row(struct slice value, const struct event_idempotency *key
     return OK;
 }
 
-/* The row at or behind a key, within the organisation; `ret_is_it`: at it. */
+/* The row at or after a key, within the organisation; `ret_is_it`: at it. */
 static enum err seek(struct store_txn *txn, const struct key *row, bool *ret_is_it,
                      uint32_t *ret_hour, struct slice *ret_value)
 {

@@ -9,7 +9,7 @@
 
 #include "store/log.h"
 
-/* Events that stand one behind the other in one organisation's log. */
+/* Events that are one after the other in one organisation's log. */
 struct log_range {
     struct org_id org;
     uint64_t first_seq;
@@ -31,14 +31,14 @@ struct log_engine {
     const struct log_engine_ops *ops;
 };
 
-/* The log in the tables' own transaction: appending has nothing more to make durable than the commit
- * that follows, and nobody else writes. */
+/* The log in the tables' own transaction: appending has nothing more to make durable than the
+ * commit that follows, and no one else writes. */
 const struct log_engine *log_engine_in_tables(void);
 
 /* Makes durable what the transaction appended. ERR_EXISTS: another node took one of the numbers; the
  * batch must be thrown away, catch up and decide again. Once, right before the commit. */
 MUST_CHECK enum err log_engine_append(const struct log_engine *engine, struct store_txn *txn);
-/* One event as the engine has it. ERR_NOT_FOUND where it has none. */
+/* One event as the engine has it. ERR_NOT_FOUND if it has none. */
 MUST_CHECK enum err log_engine_read(const struct log_engine *engine, struct store_txn *txn,
                                     struct org_id org, uint64_t seq, struct event *ret_event);
 /* The next events that the engine has and the tables do not. ERR_NOT_FOUND: the tables have all. */

@@ -1,8 +1,8 @@
 /*
- * record_fast.h: a reader for messages whose fields stand in the order in which our encoder writes
- * them: it asks "is this field next?" where a general reader asks which field is next. For the three
- * records of a lookup alone. It never fails: whoever has not come to the end of
- * the message reads it again by the general way.
+ * record_fast.h: a reader for messages whose fields are in the order in which our encoder writes
+ * them: it asks "is this field next?" where a general reader asks which field is next. For the
+ * three records of a lookup alone. It never fails: whoever has not come to the end of the message
+ * reads it again by the general way.
  */
 #ifndef ERRATA_STORE_RECORD_FAST_H
 #define ERRATA_STORE_RECORD_FAST_H

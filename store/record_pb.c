@@ -10,7 +10,7 @@
 #include <pb_encode.h>
 #include <record/store.pb.h>
 
-/* Named by the generated descriptors. Decoding: notes where the bytes stand, and skips them. */
+/* Named by the generated descriptors. Decoding: notes where the bytes are, and skips them. */
 bool record_nanopb_callback(pb_istream_t *istream, pb_ostream_t *ostream, const pb_field_t *field)
 {
     struct slice *slice = field->pData;

@@ -103,7 +103,7 @@ MUST_CHECK enum err writer_new(const struct writer_config *config, struct writer
 MUST_CHECK enum err writer_submit(struct writer *writer, struct work_request *request);
 /* Runs the completions that wait; on the loop. */
 void writer_complete(struct writer *writer);
-/* Runs one batch now; manual mode only. Gives the number of requests it took. */
+/* Runs one batch now; manual mode only. Returns the number of requests it took. */
 size_t writer_step(struct writer *writer);
 /* Takes no more, and finishes what is queued. */
 void writer_drain(struct writer *writer);
@@ -115,7 +115,7 @@ uint64_t writer_commit_count(const struct writer *writer);
 /* How often a committed batch wrote to this table; grows before the batch's completions run. Lets a
  * cache on the loop know when it is stale. Any thread. */
 uint64_t writer_table_version(const struct writer *writer, enum store_table table);
-/* Ends the thread; the queue must be empty (drained and completed). Takes NULL. */
+/* Ends the thread; the queue must be empty (drained and completed). Accepts NULL. */
 void writer_free(struct writer *writer);
 
 /* The most characters of an idempotency key, by the contract. */
@@ -128,9 +128,9 @@ struct event_idempotency idempotency_key_of(struct org_id org, uint32_t token_ke
                                             struct slice method, struct slice text,
                                             const struct sha256_digest *request_sha256);
 
-/* What work_run does with a key. An earlier write under the same key:
- * OK with `ret_result` (repeated) where the same request was written, ERR_NOT_FOUND where none was,
- * ERR_EXISTS where another request was. */
+/* What work_run does with a key. An earlier write under the same key: OK with `ret_result`
+ * (repeated) where the same request was written, ERR_NOT_FOUND if none was, ERR_EXISTS if another
+ * request was. */
 MUST_CHECK enum err idempotency_find(struct ctx *ctx, struct store_txn *txn,
                                      const struct event_idempotency *key,
                                      struct work_result *ret_result);

@@ -17,7 +17,7 @@
 #define PROBE_INTERVAL_US 1000000
 /* Failed syncs in a row, after which nothing is tried but probes. */
 #define FAILURES_MAX 3
-/* Behind the reactor, which answers reads. */
+/* After the reactor, which answers reads. */
 #define THREAD_NICE 5
 
 static void complete(struct writer *writer, const struct batch *batch)
@@ -119,7 +119,7 @@ static void probe_if_due(struct writer *writer, enum writer_state state)
     }
 }
 
-/* Writes what waits, up to a batch; or, while nothing can be written, tells it so. */
+/* Writes what waits, up to a batch; or, while nothing can be written, reports it so. */
 static size_t step(struct writer *writer)
 {
     struct batch batch;

@@ -79,7 +79,7 @@ static bool run_member(struct writer *writer, struct work_request *request, stru
            (txn->change_count == changes && !is_store_error(request->result));
 }
 
-/* All members in one transaction; false where it must go. */
+/* All members in one transaction; false if it must go. */
 static bool run_members(struct writer *writer, struct batch *batch, struct store_txn *txn)
 {
     for (size_t i = 0; i < batch->count; i++) {
@@ -178,7 +178,7 @@ static enum err commit(struct writer *writer, struct store_txn *take_txn, uint32
     return err;
 }
 
-/* Gives every member the same result. */
+/* Returns every member the same result. */
 static void fail_members(struct batch *batch, size_t first, enum err err)
 {
     for (size_t i = first; i < batch->count; i++) {
@@ -186,8 +186,8 @@ static void fail_members(struct batch *batch, size_t first, enum err err)
     }
 }
 
-/* Gives a failed commit's result to the members that ran. To those that were refused too: what they
- * were refused for may be what another member had put, and that is not there. */
+/* Returns a failed commit's result to the members that ran. To those that were refused too: what
+ * they were refused for may be what another member had put, and that is not there. */
 static void fail_started(struct batch *batch, enum err err)
 {
     for (size_t i = 0; i < batch->count; i++) {
@@ -259,8 +259,8 @@ static void forecast_single_commits(struct writer *writer, size_t count)
     pthread_mutex_unlock(&writer->lock);
 }
 
-/* Behind a commit that met a full disk and others that went through, perhaps in the reserve's room: what
- * follows is refused until the reserve is there again. */
+/* After a commit that met a full disk and others that went through, perhaps in the reserve's room:
+ * what follows is refused until the reserve is there again. */
 static enum err restore(struct writer *writer)
 {
     return store_restore(writer->config.backend) == OK ? OK : ERR_DISK_FULL;

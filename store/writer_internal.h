@@ -57,8 +57,8 @@ struct batch {
     size_t count;
 };
 
-/* Writes a batch and sets each request's result. Tells what the disk said: OK, or why nothing can be
- * written now. */
+/* Writes a batch and sets each request's result. Reports what the disk said: OK, or why nothing can
+ * be written now. */
 MUST_CHECK enum err writer_write_batch(struct writer *writer, struct batch *batch);
 /* A tiny write of its own, after what a full disk took was made again. */
 MUST_CHECK enum err writer_probe(struct writer *writer);

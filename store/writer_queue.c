@@ -67,7 +67,7 @@ static size_t find_slot(const struct writer_queue *queue, struct org_id org)
     return slot;
 }
 
-/* Frees a slot, and moves back those behind it that a search would no longer reach. */
+/* Frees a slot, and moves back those after it that a search would no longer reach. */
 static void free_slot(struct writer_queue *queue, size_t hole)
 {
     size_t slot = hole;

@@ -25,11 +25,11 @@ struct writer_queue {
 MUST_CHECK enum err writer_queue_init(struct writer_queue *queue);
 /* Must be empty. Takes a zeroed queue too. */
 void writer_queue_deinit(struct writer_queue *queue);
-/* ERR_BUSY where the queue, or the organisation's share of it, has no room. */
+/* ERR_BUSY if the queue, or the organisation's share of it, has no room. */
 MUST_CHECK enum err writer_queue_push(struct writer_queue *queue, struct work_request *request);
 /* How many queued requests have their turn before a new one of this organisation. */
 uint32_t writer_queue_ahead(const struct writer_queue *queue, struct org_id org);
-/* The request whose turn it is, still queued; NULL where none waits. */
+/* The request whose turn it is, still queued; NULL if none waits. */
 struct work_request *writer_queue_peek(const struct writer_queue *queue);
 /* Takes it, and gives the turn to the next organisation. */
 struct work_request *writer_queue_pop(struct writer_queue *queue);

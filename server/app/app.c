@@ -235,7 +235,7 @@ static void on_copy_idle(void *user)
     app_close_if_idle((struct app *)user);
 }
 
-/* Everything that was accepted is answered: lets go of the loop. */
+/* Everything that was accepted is answered: releases the loop. */
 void app_close_if_idle(struct app *app)
 {
     struct writer_stats stats;

@@ -21,7 +21,7 @@
 #define APP_EXIT_DAMAGED 65 /* the store's file is damaged: restore a backup (EX_DATAERR) */
 #define APP_EXIT_STORE 75 /* the store refuses everything: start again (EX_TEMPFAIL) */
 
-/* Where the chosen address stands, in the data folder. */
+/* Where the chosen address is, in the data folder. */
 #define APP_ADDRESS_FILE "address"
 /* Where the first start keeps the administrator's token. */
 #define APP_TOKEN_FILE "admin.token"

@@ -23,7 +23,7 @@ static struct {
     char line[LINE_BYTES_MAX];
     size_t line_bytes;
     bool set; /* the handlers are */
-    struct sigaction segv_before; /* a sanitizer's, which tells more than the signal does */
+    struct sigaction segv_before; /* a sanitizer's, which reports more than the signal does */
     struct sigaction bus_before;
 } watch;
 

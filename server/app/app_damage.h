@@ -11,7 +11,7 @@
 
 #include "store/base/fault.h"
 
-/* A store that had its first token and has no file now is not made anew: ERR_CORRUPT, which `fault`
+/* A store that had its first token and has no file now is not rebuilt: ERR_CORRUPT, which `fault`
  * explains. */
 MUST_CHECK enum err app_damage_check_folder(const char *data, struct fault *fault);
 /* The same, for what needs a store that is there: opening would make one. ERR_PRECONDITION too. */

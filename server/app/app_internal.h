@@ -128,7 +128,7 @@ void app_deinit(struct app *app);
 void app_close_if_idle(struct app *app);
 void app_log_failure(const struct app *app, const char *what, enum err err);
 
-/* app_migrate.c: makes a store that has an older format anew in this program's; nobody may have it
+/* app_migrate.c: makes a store that has an older format again in this program's; no one may have it
  * open. A failure says why in `fault`, and leaves the store as it was. */
 MUST_CHECK enum err app_migrate(const struct config *config, uint64_t format, struct fault *fault);
 
@@ -149,13 +149,13 @@ bool app_lost_file(struct app *app);
 /* app_pdf.c */
 /* Makes what measures documents, where the worker program is there; the log says where it is not. */
 MUST_CHECK enum err app_pdf_make(struct app *app);
-/* What the services get of it; NULL where documents can't be measured. */
+/* What the services get of it; NULL if documents can't be measured. */
 const struct document_jobs *app_pdf_documents(const struct app *app);
 /* Starts the worker. */
 void app_pdf_start(struct app *app);
 /* Ends it, once no call is live; from then on the loop has nothing of it. */
 void app_pdf_stop(struct app *app);
-/* Tells the services whether documents are measured. */
+/* Reports the services whether documents are measured. */
 void app_pdf_tell_health(struct app *app);
 /* Its numbers for GetServerInfo, zeros without it. */
 size_t app_pdf_read_counters(const struct app *app, struct env_counter *counters, size_t max);

@@ -94,7 +94,8 @@ static void on_widest_closed(uv_handle_t *handle)
     (void)close((int)(intptr_t)handle->data);
 }
 
-/* Raises the soft limit of descriptors, if need be and as far as may be; gives how many there may be. */
+/* Raises the soft limit of descriptors, if need be and as far as may be; returns how many there may
+ * be. */
 static rlim_t allow_descriptors(rlim_t wanted)
 {
     struct rlimit limit;

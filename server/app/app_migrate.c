@@ -1,7 +1,7 @@
 /*
- * app_migrate.c: a store of an older format is made anew from its log, before it is served. Killed
- * meanwhile, the program leaves the old store, or the new one once that is whole; the next start goes
- * on from there.
+ * app_migrate.c: a store of an older format is rebuilt from its log, before it is served. Killed
+ * meanwhile, the program leaves the old store, or the new one once that is whole; the next start
+ * goes on from there.
  */
 #include "server/app/app_internal.h"
 
@@ -10,7 +10,7 @@
 
 #include <inttypes.h>
 
-/* The log tells how far it is this often. */
+/* The log reports how far it is this often. */
 #define TELL_US 5000000
 
 static void on_progress(void *user, const struct replay_progress *progress)

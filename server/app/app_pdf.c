@@ -1,7 +1,7 @@
 /*
  * app_pdf.c: the PDF worker in the server: finds its program, gives the services its jobs by the
- * functions of document_jobs.h, and tells its health and its numbers. Without the program the server
- * serves everything but documents.
+ * functions of document_jobs.h, and reports its health and its numbers. Without the program the
+ * server serves everything but documents.
  */
 #include "server/app/app_internal.h"
 

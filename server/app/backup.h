@@ -47,9 +47,9 @@ struct backup_config {
 MUST_CHECK enum err backup_new(const struct backup_config *config, struct backup **ret_backup);
 const struct backup_jobs *backup_jobs(struct backup *backup);
 bool backup_is_idle(const struct backup *backup);
-/* Closes its handles; it must be idle. Takes NULL; twice is once. */
+/* Closes its handles; it must be idle. Accepts NULL; twice is once. */
 void backup_close(struct backup *backup);
-/* After the loop has ended. Takes NULL. */
+/* After the loop has ended. Accepts NULL. */
 void backup_free(struct backup *backup);
 
 #endif

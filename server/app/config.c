@@ -177,7 +177,7 @@ static bool read_number(const struct option *option, const char *value, uint64_t
     return read && number >= option->min && number <= option->max;
 }
 
-/* Puts a value where it belongs; false where it is not what the option takes. */
+/* Puts a value where it belongs; false if it is not what the option takes. */
 static bool set_value(struct config *config, const struct option *option, const char *value)
 {
     uint8_t *at = (uint8_t *)config + option->offset;

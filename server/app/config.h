@@ -18,7 +18,7 @@ enum config_action {
     CONFIG_SERVE,
     CONFIG_CHECK, /* --check-config: tell whether the rest is right, and end */
     CONFIG_NEW_TOKEN, /* --new-admin-token: write another administrator's token, and end */
-    CONFIG_REBUILD, /* --rebuild: make the tables anew from the log, and end */
+    CONFIG_REBUILD, /* --rebuild: make the tables again from the log, and end */
     CONFIG_RESTORE, /* --restore FILE: make the data folder from a backup, and end */
     CONFIG_VERIFY_COPY, /* --verify-copy: what the server itself starts, on a copy that it made */
     CONFIG_HELP,

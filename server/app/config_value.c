@@ -166,7 +166,7 @@ bool config_value_listen(const char *value, char *host, size_t host_size, uint16
         start++;
         bytes -= 2;
     } else if (memchr(start, ':', bytes) != NULL) {
-        return false; /* an IPv6 address stands in brackets */
+        return false; /* an IPv6 address is in brackets */
     }
     if (bytes >= sizeof(text)) {
         return false;

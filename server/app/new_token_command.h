@@ -14,7 +14,7 @@
 
 #include "server/app/config.h"
 
-/* Gives the exit status (app.h). */
+/* Returns the exit status (app.h). */
 int new_token_command_run(const struct config *config);
 
 #endif

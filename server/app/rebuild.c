@@ -36,7 +36,7 @@ static bool on_progress(void *user, const struct replay_progress *progress)
     return true;
 }
 
-/* The new store stands beside the old one until it takes its place. */
+/* The new store is beside the old one until it takes its place. */
 static enum err check_room(struct rebuild *rebuild)
 {
     struct store_stats stats;

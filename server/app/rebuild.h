@@ -1,9 +1,9 @@
 /*
- * rebuild.h: a store's tables made anew from its log, while nobody has it open. The new store is made
- * beside the old one, without syncs until it is whole, and takes its place at the end; until then the
- * old one is as it was, whatever happens. Its format may be an older one, the new one's is this
- * program's. What is no event's (the key of page tokens) comes along; idempotency rows are made from
- * the log, as far back as they are asked for by the log's time or by the clock's.
+ * rebuild.h: a store's tables rebuilt from its log, while no one has it open. The new store is made
+ * beside the old one, without syncs until it is whole, and takes its place at the end; until then
+ * the old one is as it was, whatever happens. Its format may be an older one, the new one's is this
+ * program's. What is no event's (the key of page tokens) comes along; idempotency rows are made
+ * from the log, as far back as they are asked for by the log's time or by the clock's.
  */
 #ifndef ERRATA_SERVER_APP_REBUILD_H
 #define ERRATA_SERVER_APP_REBUILD_H
@@ -17,7 +17,7 @@
 
 struct rebuild_order {
     const struct config *config; /* its data folder and map size */
-    /* Called behind each batch of events. */
+    /* Called after each batch of events. */
     void (*on_progress)(void *user, const struct replay_progress *progress);
     void *user;
 };

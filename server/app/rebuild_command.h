@@ -1,7 +1,7 @@
 /*
- * rebuild_command.h: `erratad --rebuild --data DIR`: the tables made anew from the log (rebuild.h), for
- * a person who waits for it: what it does and how far it is goes to standard error, and the last line
- * says what came of it.
+ * rebuild_command.h: `erratad --rebuild --data DIR`: the tables rebuilt from the log (rebuild.h),
+ * for a person who waits for it: what it does and how far it is goes to standard error, and the
+ * last line says what came of it.
  */
 #ifndef ERRATA_SERVER_APP_REBUILD_COMMAND_H
 #define ERRATA_SERVER_APP_REBUILD_COMMAND_H
@@ -11,7 +11,7 @@
 /* Progress is told this often. */
 #define REBUILD_TELL_US 1000000
 
-/* Gives the exit status (app.h). */
+/* Returns the exit status (app.h). */
 int rebuild_command_run(const struct config *config);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "store/keys.h"
 
-/* The value says something of the store that it stands in. */
+/* The value says something of the store that it is in. */
 static bool is_of_the_store(struct slice key)
 {
     struct key format = key_meta_global(SLICE(KEY_META_FORMAT));

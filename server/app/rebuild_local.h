@@ -1,6 +1,6 @@
 /*
- * rebuild_local.h: what a store has that comes from no event, taken over into the one that is made anew
- * from its log.
+ * rebuild_local.h: what a store has that comes from no event, taken over into the one that is
+ * rebuilt from its log.
  */
 #ifndef ERRATA_SERVER_APP_REBUILD_LOCAL_H
 #define ERRATA_SERVER_APP_REBUILD_LOCAL_H

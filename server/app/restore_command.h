@@ -11,7 +11,7 @@
 /* Progress is shown this often. */
 #define RESTORE_PROGRESS_US 1000000
 
-/* Gives the exit status (app.h). */
+/* Returns the exit status (app.h). */
 int restore_command_run(const struct config *config);
 
 #endif

@@ -98,7 +98,7 @@ static void tell(struct verifier *verifier)
     }
 }
 
-/* What will be told as the end once it is cleaned up behind: whoever hears it may begin another. The
+/* What will be told as the end once it is cleaned up after: whoever hears it may begin another. The
  * first word counts. */
 static void conclude(struct verifier *verifier, enum err err, const char *why)
 {
@@ -361,7 +361,7 @@ static void on_tick(uv_timer_t *timer)
     }
 }
 
-/* The copy, and tables made anew, which are rarely larger. */
+/* The copy, and tables rebuilt, which are rarely larger. */
 static enum err check_room(struct verifier *verifier, struct fault *fault)
 {
     struct store_stats stats;

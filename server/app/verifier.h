@@ -1,11 +1,9 @@
 /*
  * verifier.h: the store verified while it is served, for AdminService.Verify: a hot copy into
- * DIR/verify by a thread of its own, then a child process that checks the copy (verify_child.h). One at
- * a time. What is in DIR/verify goes behind it, or at the next start.
- *
+ * DIR/verify by a thread of its own, then a child process that checks the copy (verify_child.h).
+ * One at a time. What is in DIR/verify goes after it, or at the next start.
  *   IDLE --start--> COPYING --copied--> CHECKING --the child has ended--> CLEANING --> IDLE
  *                   COPYING --cancelled, failed--> CLEANING
- *
  * It belongs to the loop's thread; the copying thread has the two atomics.
  */
 #ifndef ERRATA_SERVER_APP_VERIFIER_H
@@ -38,9 +36,9 @@ MUST_CHECK enum err verifier_new(const struct verifier_config *config,
                                  struct verifier **ret_verifier);
 const struct verify_jobs *verifier_jobs(struct verifier *verifier);
 bool verifier_is_idle(const struct verifier *verifier);
-/* Closes its handle; it must be idle. Takes NULL; twice is once. */
+/* Closes its handle; it must be idle. Accepts NULL; twice is once. */
 void verifier_close(struct verifier *verifier);
-/* After the loop has ended. Takes NULL. */
+/* After the loop has ended. Accepts NULL. */
 void verifier_free(struct verifier *verifier);
 /* What a verification that was cut off left; before a server starts, with the folder's lock held. */
 void verifier_remove_leftovers(const char *data);

@@ -41,7 +41,7 @@ struct child {
     int64_t told_at_us;
 };
 
-/* False: nobody reads any more. */
+/* False: no one reads any more. */
 static bool write_message(const struct verify_message *message)
 {
     return files_write_whole(STDOUT_FILENO, slice_of(message, sizeof(*message)));
@@ -64,7 +64,7 @@ static bool on_progress(void *user, const struct replay_progress *progress)
     return write_message(&child->message);
 }
 
-/* Goes with its parent, and stays behind everybody else. */
+/* Goes with its parent, and stays after everybody else. */
 static void be_small(void)
 {
     int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);

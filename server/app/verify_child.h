@@ -15,7 +15,7 @@
 /* The map that rebuilt tables need at most, of a log in a store that uses so much: pages of a tree are
  * half full at least, and what a batch frees is used again after the next one. */
 uint64_t verify_made_map_bytes(const struct config *config, uint64_t used_bytes);
-/* Gives the exit status (app.h). */
+/* Returns the exit status (app.h). */
 int verify_child_run(const struct config *config);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * verify_message.h: what the verifying child tells its parent, over a pipe: whole structs, since both
- * are the same program. The child works on bytes that may be damaged, so the parent checks what it is
- * told all the same (verify_message_holds).
+ * verify_message.h: what the verifying child reports its parent, over a pipe: whole structs, since
+ * both are the same program. The child works on bytes that may be damaged, so the parent checks
+ * what it is told all the same (verify_message_holds).
  */
 #ifndef ERRATA_SERVER_APP_VERIFY_MESSAGE_H
 #define ERRATA_SERVER_APP_VERIFY_MESSAGE_H

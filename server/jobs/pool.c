@@ -69,7 +69,7 @@ static void on_work(uv_work_t *request)
 
 static void on_after_work(uv_work_t *request, int status);
 
-/* Gives libuv as many as may run. */
+/* Returns libuv as many as may run. */
 static void start_waiting(struct pool *pool, struct pool_line *line)
 {
     while (line->first != NULL && line->running < line->running_max) {
@@ -100,7 +100,7 @@ static void on_after_work(uv_work_t *request, int status)
     done(data, status == 0 ? OK : ERR_CANCELLED);
 }
 
-/* ERR_BUSY where the line has no free place. */
+/* ERR_BUSY if the line has no free place. */
 static enum err submit(struct pool *pool, struct pool_line *line, void (*work)(void *job),
                        void (*done)(void *job, enum err result), void *data)
 {

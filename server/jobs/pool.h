@@ -32,7 +32,7 @@ MUST_CHECK enum err pool_submit_kept(struct pool *pool, void (*work)(void *job),
                                      void (*done)(void *job, enum err result), void *job);
 /* Jobs that wait or run. */
 size_t pool_count(const struct pool *pool);
-/* No job may be under way. Takes NULL. */
+/* No job may be under way. Accepts NULL. */
 void pool_free(struct pool *pool);
 
 #endif

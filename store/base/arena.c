@@ -13,7 +13,7 @@
 
 struct arena_chunk {
     struct arena_chunk *older;
-    size_t size; /* bytes behind this header */
+    size_t size; /* bytes after this header */
 };
 
 /* malloc gives no more, and rounding stays in range. */
@@ -22,7 +22,7 @@ struct arena_chunk {
 _Static_assert(sizeof(struct arena_chunk) % ARENA_ALIGN_BYTES == 0,
                "a piece behind the header is aligned");
 
-/* A chunk with room for `size` bytes; NULL where malloc fails. */
+/* A chunk with room for `size` bytes; NULL if malloc fails. */
 static struct arena_chunk *chunk_new(size_t size)
 {
     return FAULT("arena.chunk") ? NULL : malloc(sizeof(struct arena_chunk) + size);
@@ -163,7 +163,8 @@ void arena_reset(struct arena *arena)
     }
 }
 
-/* A piece of half a chunk or more gets a chunk of its own behind the newest one, which stays open. */
+/* A piece of half a chunk or more gets a chunk of its own after the newest one, which stays
+ * open. */
 static void *add_lone_piece(struct arena *arena, struct arena_chunk *chunk)
 {
     if (arena->chunks == NULL) {

@@ -46,7 +46,7 @@ void arena_reset_by(struct arena *arena,
                     void *user);
 /* What arena_alloc does when the newest chunk has no room. */
 MUST_CHECK void *arena_alloc_slowly(struct arena *arena, size_t size);
-/* Makes the piece handed out last longer in place, from `size` to `new_size` bytes; false where that
+/* Makes the piece handed out last longer in place, from `size` to `new_size` bytes; false if that
  * cannot be (it is not the last one, its chunk is full, or the cap is reached). */
 bool arena_extend(struct arena *arena, const void *piece, size_t size, size_t new_size);
 /* The same as arena_alloc, zeroed, for `count` things of `size` bytes; NULL on overflow too. */

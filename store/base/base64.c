@@ -64,7 +64,7 @@ static int digit_value(uint8_t digit, unsigned form)
     return (digit == '/' && standard) || (digit == '_' && url) ? 63 : -1;
 }
 
-/* The digits that stand before the padding. */
+/* The digits that are before the padding. */
 static size_t count_digits(struct slice text, unsigned form)
 {
     size_t count = text.size;

@@ -12,7 +12,7 @@
 enum {
     BASE64_STANDARD = 1, /* `+` and `/` */
     BASE64_URL = 2, /* `-` and `_` */
-    BASE64_PADDED = 4, /* `=` fills the last group up: written, and read where it stands */
+    BASE64_PADDED = 4, /* `=` fills the last group up: written, and read where it is */
     BASE64_EXACT = 8 /* bits that are left over must be zero: for some bytes there is one text */
 };
 

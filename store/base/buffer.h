@@ -18,7 +18,7 @@ struct buffer {
 
 /* Starts an empty buffer with room for `capacity` bytes (0: none yet). */
 void buffer_init(struct buffer *buffer, struct arena *arena, size_t capacity);
-/* What buffer_reserve does where there is no room yet. */
+/* What buffer_reserve does if there is no room yet. */
 bool buffer_reserve_slowly(struct buffer *buffer, size_t more);
 void buffer_printf(struct buffer *buffer, const char *format, ...) PRINTF_LIKE(2, 3);
 
@@ -27,7 +27,7 @@ static inline bool buffer_ok(const struct buffer *buffer)
     return !buffer->failed;
 }
 
-/* Makes room for `more` bytes; false, and failed, where there is none. */
+/* Makes room for `more` bytes; false, and failed, if there is none. */
 static inline bool buffer_reserve(struct buffer *buffer, size_t more)
 {
     if (!buffer->failed && more <= buffer->capacity - buffer->size) {

@@ -36,7 +36,7 @@ enum err fault_say(struct fault *fault, enum err err, const char *format, ...) P
  * reason in upper case. */
 enum err fault_say_reason(struct fault *fault, enum err err, const char *reason, const char *format,
                           ...) PRINTF_LIKE(4, 5);
-/* ERR_INVALID where anything was added, else OK. */
+/* ERR_INVALID if anything was added, else OK. */
 MUST_CHECK enum err fault_result(const struct fault *fault);
 /* At most 64 bytes of `value`, cut at a code point, with `...` where it was cut and control
  * characters and invalid bytes replaced by `?`; dies with the fault's arena. */

@@ -1,5 +1,5 @@
 /*
- * fault_point.c: who decides whether a place fails, in builds with ERRATA_FAULTS. The driver stands
+ * fault_point.c: who decides whether a place fails, in builds with ERRATA_FAULTS. The driver is
  * outside of every function, since a place that can fail is anywhere and is handed nothing.
  */
 #include "store/base/fault_point.h"

@@ -1,13 +1,11 @@
 /*
- * fault_point.h: places where a debug build can be told to fail. FAULT("name") is a condition: false
- * in a release build, where it costs nothing; in a build with ERRATA_FAULTS it asks the driver that
- * a test or a simulation has set.
- *
+ * fault_point.h: places where a debug build can be told to fail. FAULT("name") is a condition:
+ * false in a release build, where it costs nothing; in a build with ERRATA_FAULTS it asks the
+ * driver that a test or a simulation has set.
  *     if (FAULT("store.commit")) {
  *         return ERR_IO;
  *     }
- *
- * A point stands only where the outside world can fail, and takes the path that its failure takes.
+ * A point is only where the outside world can fail, and takes the path that its failure takes.
  * Names are `module.what`, each at one place; tests/tidy holds the list of them.
  */
 #ifndef ERRATA_STORE_BASE_FAULT_POINT_H

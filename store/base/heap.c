@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Memory of the process that is no file's; 0 where it can't be told. Of statm's numbers the second are
+/* Memory of the process that is no file's; 0 if it can't be told. Of statm's numbers the second are
  * pages that are resident, the third those of them that are a file's (proc(5)). */
 static size_t private_bytes(void)
 {

@@ -16,12 +16,12 @@
 struct heap_figures {
     size_t used_bytes; /* asked for and not freed */
     size_t
-        spare_bytes; /* of memory that is nobody else's: what the process has beyond used_bytes */
+        spare_bytes; /* of memory that is no one else's: what the process has beyond used_bytes */
 };
 
 /* Walks malloc's lists of free blocks and reads a file of /proc: not for every turn of a loop. */
 struct heap_figures heap_read(void);
-/* Gives whole free pages back to the kernel. Holds up other threads' malloc meanwhile, some
+/* Returns whole free pages back to the kernel. Holds up other threads' malloc meanwhile, some
  * milliseconds for 100 MiB; any thread. */
 void heap_give_back(void);
 

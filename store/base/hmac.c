@@ -15,7 +15,7 @@
 
 _Static_assert(HMAC_SECRET_BYTES_MAX == SHA256_CBLOCK, "a secret fills at most one block");
 
-/* The state behind one block: the secret, filled up with zeros, under a pad. */
+/* The state after one block: the secret, filled up with zeros, under a pad. */
 static void hash_block(struct slice secret, uint8_t pad, uint32_t words[8])
 {
     uint8_t block[SHA256_CBLOCK] = {0};
@@ -40,7 +40,7 @@ void hmac_key_init(struct hmac_key *key, struct slice secret)
     hash_block(secret, OUTER_PAD, key->outer);
 }
 
-/* Goes on behind a block that was hashed. */
+/* Goes on after a block that was hashed. */
 static void resume(SHA256_CTX *state, const uint32_t words[8])
 {
     memcpy(state->h, words, sizeof(state->h));

@@ -10,7 +10,7 @@
 /* The longest secret; longer ones say no more. */
 #define HMAC_SECRET_BYTES_MAX 64
 
-/* SHA-256 behind the block of the inner key, and behind that of the outer. As secret as the key. */
+/* SHA-256 after the block of the inner key, and after that of the outer. As secret as the key. */
 struct hmac_key {
     uint32_t inner[8];
     uint32_t outer[8];
@@ -18,7 +18,7 @@ struct hmac_key {
 
 /* Prepares a key of at most HMAC_SECRET_BYTES_MAX bytes. */
 void hmac_key_init(struct hmac_key *key, struct slice secret);
-/* The code of several pieces one behind the other. */
+/* The code of several pieces one after the other. */
 struct sha256_digest hmac_sha256(const struct hmac_key *key, const struct slice *pieces,
                                  size_t count);
 /* Whether two codes are equal, in a time that tells nothing about where they differ. */

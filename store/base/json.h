@@ -1,7 +1,7 @@
 /*
  * json.h: a strict pull reader and a writer for JSON text (RFC 8259). The reader makes no tree:
  * values are spans of the text, numbers stay as written. No duplicate keys, no lone surrogates, no
- * invalid UTF-8, no text behind the value; depth is limited by the caller. No recursion.
+ * invalid UTF-8, no text after the value; depth is limited by the caller. No recursion.
  */
 #ifndef ERRATA_STORE_BASE_JSON_H
 #define ERRATA_STORE_BASE_JSON_H
@@ -24,7 +24,7 @@ enum json_kind {
     JSON_OBJECT
 };
 
-/* One value: where it stands in the text. */
+/* One value: where it is in the text. */
 struct json_value {
     enum json_kind kind;
     struct slice text; /* as written, a string with its quotes; borrowed from the document */
@@ -32,7 +32,7 @@ struct json_value {
 
 /* What is wrong with a text, for a message to its writer. */
 struct json_problem {
-    const char *what; /* a phrase, such as "a key that stands twice in its object" */
+    const char *what; /* a phrase, such as "a key that is twice in its object" */
     size_t at; /* byte offset */
 };
 
@@ -42,7 +42,7 @@ struct json_rules {
     bool allow_nan; /* NaN, Infinity, -Infinity as numbers, as Python reads them */
 };
 
-/* Checks a whole document and gives its top value. ERR_INVALID with `ret_problem`, or ERR_MEMORY
+/* Checks a whole document and returns its top value. ERR_INVALID with `ret_problem`, or ERR_MEMORY
  * (keys of open objects are kept in `arena` to find duplicates). Everything below takes only text
  * that passed. */
 MUST_CHECK enum err json_check(struct arena *arena, struct slice document,
@@ -69,11 +69,11 @@ bool json_integer(struct slice number, bool *ret_is_negative, uint64_t *ret_magn
 /* For those who go through a checked text from front to end: the kind of value that starts with this
  * byte. */
 enum json_kind json_kind_of(uint8_t first);
-/* Index just behind the value that starts at `at` of a checked text. */
+/* Index just after the value that starts at `at` of a checked text. */
 size_t json_skip_value(struct slice text, size_t at);
 /* A raw key with its quotes means `name`; both UTF-8. */
 bool json_key_is(struct slice quoted, struct slice name);
-/* The member of a checked object with this name; false where there is none. */
+/* The member of a checked object with this name; false if there is none. */
 bool json_member(struct json_value object, struct slice name, struct json_value *ret_value);
 /* Two checked values are equal as JSON: member order, white space, escapes and the writing of a
  * number (1, 1.0, 1e0) do not count. Works in the arena; ERR_MEMORY when it has no room. */

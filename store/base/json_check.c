@@ -185,7 +185,7 @@ static bool scan_escape(struct checker *checker)
     }
 }
 
-/* From the opening quote to behind the closing one. */
+/* From the opening quote to after the closing one. */
 static bool scan_string(struct checker *checker)
 {
     struct slice text = checker->text;
@@ -380,7 +380,7 @@ static bool key_equal(const struct key *a, const struct key *b)
     return a->hash == b->hash && a->size == b->size && memcmp(a->data, b->data, a->size) == 0;
 }
 
-/* Puts the key of this index into its slot, or gives false where its equal is there. */
+/* Puts the key of this index into its slot, or gives false if its equal is there. */
 static bool put_slot(struct checker *checker, struct level *level, uint32_t index)
 {
     const struct key *key = &checker->keys[index];
@@ -503,7 +503,7 @@ static bool scan_key(struct checker *checker, enum state *state)
     return true;
 }
 
-/* Inside a container, behind one of its values. */
+/* Inside a container, after one of its values. */
 static bool scan_separator(struct checker *checker, enum state *state)
 {
     bool is_object = checker->levels[checker->depth - 1].is_object;

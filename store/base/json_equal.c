@@ -1,6 +1,6 @@
 /*
  * json_equal.c: equality of two checked values as JSON. Containers are walked side by side on an
- * explicit stack. Objects whose members stand in the same order are compared as they are read; from
+ * explicit stack. Objects whose members are in the same order are compared as they are read; from
  * the first key that differs on, the rest of both is sorted by key, in room that the level of
  * nesting keeps for the next object.
  */
@@ -38,7 +38,7 @@ struct comparison {
     size_t depth;
 };
 
-/* The digits are the same, wherever their points stand. */
+/* The digits are the same, wherever their points are. */
 static bool digits_equal(struct slice a, struct slice b)
 {
     size_t j = 0;

@@ -12,7 +12,7 @@ static inline bool json_is_space(uint8_t byte)
     return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
 }
 
-/* What stands between the quotes. */
+/* What is between the quotes. */
 struct slice json_unquoted(struct slice quoted);
 /* Decodes the escape or copies the code point at the start of `rest`, and moves it on; gives the
  * number of bytes written, 1 to 4. */

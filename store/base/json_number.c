@@ -12,7 +12,7 @@ static bool is_digit(uint8_t byte)
     return byte >= '0' && byte <= '9';
 }
 
-/* The exponent behind `e`: at most 17 digits, so that sums stay in range. */
+/* The exponent after `e`: at most 17 digits, so that sums stay in range. */
 static int64_t read_exponent(struct slice text, bool *ret_is_huge)
 {
     bool is_negative = text.size > 0 && text.data[0] == '-';
@@ -57,7 +57,7 @@ struct json_decimal json_decimal_of(struct slice number)
         end--;
     }
     decimal.digits = slice_of(digits.data + start, end - start);
-    /* The last digit kept stands before or behind the point. */
+    /* The last digit kept is before or after the point. */
     decimal.exponent += (int64_t)point - (int64_t)end + (end > point);
     return decimal;
 }

@@ -35,8 +35,8 @@ static size_t find_byte(struct slice text, size_t from, size_t to, uint8_t byte)
     return found == NULL ? to : (size_t)(found - text.data);
 }
 
-/* Index just behind the closing quote of the string that starts at `at`. The next quote is looked for
- * once, not once an escape: a long text of escapes stays linear. */
+/* Index just after the closing quote of the string that starts at `at`. The next quote is looked
+ * for once, not once an escape: a long text of escapes stays linear. */
 static size_t skip_string(struct slice text, size_t at)
 {
     size_t quote = 0;

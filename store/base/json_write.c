@@ -70,7 +70,7 @@ static bool is_plain(uint8_t byte, bool ascii)
     return byte < (ascii ? 0x7f : 0x80);
 }
 
-/* One code point that may not be plain; invalid bytes become U+FFFD. Gives how many were used. */
+/* One code point that may not be plain; invalid bytes become U+FFFD. Returns how many were used. */
 static size_t put_code_point(struct buffer *buffer, struct slice rest, bool ascii)
 {
     size_t bytes = text_sequence_bytes(rest);

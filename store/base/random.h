@@ -14,7 +14,7 @@ struct random {
 
 /* The kernel's randomness, buffered by thread-local state of the caller's own: safe to share. */
 struct random *random_system(void);
-/* The same without the buffer, a system call each time: for what may be asked behind a fork, where a
+/* The same without the buffer, a system call each time: for what may be asked after a fork, where a
  * buffer would give parent and children the same bytes. */
 struct random *random_kernel(void);
 

@@ -13,7 +13,7 @@ struct sha256_digest {
 };
 
 struct sha256_digest sha256(struct slice bytes);
-/* The digest of several pieces one behind the other. */
+/* The digest of several pieces one after the other. */
 struct sha256_digest sha256_pieces(const struct slice *pieces, size_t count);
 /* The digest of bytes that come one after the other. */
 struct sha256_state {

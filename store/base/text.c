@@ -14,7 +14,7 @@ static uint64_t load8(const uint8_t *at)
     return word;
 }
 
-/* Index of the first byte at or behind `at` that is not ASCII; the size where there is none. */
+/* Index of the first byte at or after `at` that is not ASCII; the size if there is none. */
 static size_t skip_ascii(struct slice text, size_t at)
 {
     while (text.size - at >= 8 && (load8(text.data + at) & HIGH_BITS) == 0) {

@@ -14,7 +14,7 @@ bool text_has_control(struct slice text);
 struct slice text_first_characters(struct slice text, size_t characters);
 /* The longest prefix of at most `bytes` bytes that ends between code points of valid UTF-8. */
 struct slice text_first_bytes(struct slice text, size_t bytes);
-/* Bytes of the valid code point that `text` starts with, 1 to 4; 0 where there is none. */
+/* Bytes of the valid code point that `text` starts with, 1 to 4; 0 if there is none. */
 size_t text_sequence_bytes(struct slice text);
 /* Reads one code point of valid UTF-8 at `*at`, and moves it on. */
 uint32_t text_next(struct slice text, size_t *at);

@@ -14,8 +14,8 @@
 /* 2026-11-21T08:30:00.123456789Z */
 #define TIMESTAMP_TEXT_BYTES_MAX 30
 
-/* Writes the text with 0, 3, 6 or 9 digits of a second, as few as tell all; gives its size. The time
- * lies within the limits. */
+/* Writes the text with 0, 3, 6 or 9 digits of a second, as few as tell all; returns its size. The
+ * time lies within the limits. */
 size_t timestamp_format(int64_t seconds, int32_t nanos, char text[TIMESTAMP_TEXT_BYTES_MAX]);
 /* Reads RFC 3339 text with any UTC offset and up to 9 digits of a second, `T` and `Z` upper-case (as
  * proto JSON has it); false for anything else and for a time outside the limits. */

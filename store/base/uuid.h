@@ -1,6 +1,6 @@
 /*
  * uuid.h: UUIDv7 (RFC 9562, 5.7): 48 bits of milliseconds, then version, variant and random bits.
- * The 12 bits behind the version carry microseconds / 1000 * 4096, so ids of one millisecond stay in
+ * The 12 bits after the version carry microseconds / 1000 * 4096, so ids of one millisecond stay in
  * order as far as the clock tells them apart.
  */
 #ifndef ERRATA_STORE_BASE_UUID_H

@@ -97,7 +97,7 @@ void view_write_range(const struct view_type *type, const void *view, uint32_t f
 void view_put(const struct view_type *type, const void *view, uint32_t number,
               struct buffer *buffer);
 
-/* The whole message in the arena, for a member that is a message; false where there is no memory. */
+/* The whole message in the arena, for a member that is a message; false if there is no memory. */
 MUST_CHECK bool view_encode(const struct view_type *type, const void *view, struct arena *arena,
                             struct slice *ret_message);
 

@@ -153,7 +153,7 @@ void wire_put_timestamp(struct buffer *buffer, uint32_t field, int64_t time_us)
     wire_put_bytes(buffer, field, slice_of(bytes, size));
 }
 
-/* Bytes that the varint at the start of `rest` takes; 0 where there is none. */
+/* Bytes that the varint at the start of `rest` takes; 0 if there is none. */
 static size_t read_long_varint(struct slice rest, uint64_t *ret_value)
 {
     uint64_t value = 0;

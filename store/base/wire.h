@@ -32,7 +32,7 @@ void wire_put_raw(struct buffer *buffer, uint32_t field, enum wire_type type, ui
 void wire_put_packed(struct buffer *buffer, enum wire_type type, uint64_t raw);
 /* A google.protobuf.Timestamp of microseconds since 1970. */
 void wire_put_timestamp(struct buffer *buffer, uint32_t field, int64_t time_us);
-/* Tag and length of a bytes field whose `size` bytes the caller appends behind it. */
+/* Tag and length of a bytes field whose `size` bytes the caller appends after it. */
 void wire_put_header(struct buffer *buffer, uint32_t field, size_t size);
 /* How many bytes wire_put_header writes. */
 size_t wire_header_bytes(uint32_t field, size_t size);
@@ -59,7 +59,7 @@ static inline struct wire_reader wire_reader_of(struct slice message)
 /* The next field: OK, ERR_NOT_FOUND at the end, ERR_MALFORMED for bytes that are no message
  * (groups, field number 0, overlong varints, lengths past the end). */
 MUST_CHECK enum err wire_next(struct wire_reader *reader, struct wire_field *ret_field);
-/* The next element of a packed field, taken off the front of `rest`; false where there is none. */
+/* The next element of a packed field, taken off the front of `rest`; false if there is none. */
 bool wire_take_packed(struct slice *rest, enum wire_type type, uint64_t *ret_value);
 /* Microseconds of an encoded google.protobuf.Timestamp. */
 MUST_CHECK enum err wire_read_timestamp(struct slice message, int64_t *ret_time_us);

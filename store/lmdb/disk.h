@@ -9,12 +9,12 @@
 
 #include <stdbool.h>
 
-/* The file system's name where a network serves it (shared memory maps and locks do not hold there),
- * NULL where it is local. */
+/* The file system's name where a network serves it (shared memory maps and locks do not hold
+ * there), NULL if it is local. */
 MUST_CHECK enum err disk_find_network(const char *path, const char **ret_name);
 /* Less than a batch's worth is free. When the question itself fails: no. */
 bool disk_is_full(const char *path);
-/* Makes a folder with mode 0700 where there is none, and syncs its parent, so that a power cut does
+/* Makes a folder with mode 0700 if there is none, and syncs its parent, so that a power cut does
  * not take it with all that is in it. */
 MUST_CHECK enum err disk_make_folder(const char *path);
 MUST_CHECK enum err disk_sync_folder(const char *path);

@@ -20,7 +20,7 @@
 
 /* The format of what is stored: keys, records, and what apply makes of events. */
 #define STORE_FORMAT_VERSION 4
-/* Logs of this format and of those behind it can be replayed, so their tables can be made anew. */
+/* Logs of this format and of those after it can be replayed, so their tables can be rebuilt. */
 #define STORE_FORMAT_OLDEST 3
 
 /* Sparse: address space, not disk. Growing it is a restart. */
@@ -34,7 +34,7 @@ struct store_lmdb_config {
     uint64_t map_bytes; /* 0: the default */
     uint64_t reserve_bytes; /* 0: the default */
     /* Opens a store of an older format too, whose log and own values (classes LOG and LOCAL) are as
-     * ever: to make its tables anew. Nothing else of it may be read. */
+     * ever: to make its tables again. Nothing else of it may be read. */
     bool takes_older;
     /* LMDB met a page that can't be, and can't go on: must not return. NULL: the program aborts. */
     void (*on_damage)(const char *fact);
@@ -46,7 +46,7 @@ struct store_lmdb_config {
  * space (nothing was made), ERR_INVALID for a configuration that makes no sense. */
 MUST_CHECK enum err store_lmdb_open(const struct store_lmdb_config *config, struct fault *fault,
                                     struct store_backend **ret_backend);
-/* No transaction may be alive. Takes NULL. */
+/* No transaction may be alive. Accepts NULL. */
 void store_lmdb_close(struct store_backend *take_backend);
 /* The format of what was opened; STORE_FORMAT_VERSION but for what `takes_older` let in. */
 uint64_t store_lmdb_format(const struct store_backend *backend);
@@ -68,11 +68,11 @@ bool store_lmdb_met_full_map(const struct store_backend *backend);
 /* Where the file is mapped. A page that is damaged beyond what the check at open reads, or that the
  * disk can't give back, shows itself as a fault (SIGBUS, SIGSEGV) at an address within. */
 struct slice store_lmdb_map(const struct store_backend *backend);
-/* Whether the calling thread is in a call of LMDB's that follows pages of the file. LMDB believes every
- * number of a page, so damage can also fault elsewhere: at NULL where a node has a flag that no table of
- * ours has, or on the heap, where a page is copied before it is changed. A fault while this is true is
- * the file's; one while it is false and outside of the map is a mistake of the program.
- * Async-signal-safe. */
+/* Whether the calling thread is in a call of LMDB's that follows pages of the file. LMDB believes
+ * every number of a page, so damage can also fault elsewhere: at NULL if a node has a flag that no
+ * table of ours has, or on the heap, where a page is copied before it is changed. A fault while
+ * this is true is the file's; one while it is false and outside of the map is a mistake of the
+ * program. Async-signal-safe. */
 bool store_lmdb_is_inside(void);
 /* Frees reader slots of processes that died. At start (open does it) and every 30 s. */
 void store_lmdb_check_readers(struct store_backend *backend);

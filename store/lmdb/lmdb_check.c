@@ -1,7 +1,7 @@
 /*
- * lmdb_check.c: the walk over LMDB's file. See lmdb_check.h. A tree is walked depth first, the pages
- * from its root down to where the walk stands being kept, one a level; so memory is bounded by the
- * deepest tree that LMDB can read, and a bit for each page of the file.
+ * lmdb_check.c: the walk over LMDB's file. See lmdb_check.h. A tree is walked depth first, the
+ * pages from its root down to where the walk is being kept, one a level; so memory is bounded by
+ * the deepest tree that LMDB can read, and a bit for each page of the file.
  */
 #include "store/lmdb/lmdb_check.h"
 
@@ -65,7 +65,7 @@ struct check {
     const struct table *table; /* that is walked */
     uint64_t pages; /* read */
     uint64_t pages_end; /* of this walk */
-    uint64_t free_pages_unwritten; /* free, behind the file's end */
+    uint64_t free_pages_unwritten; /* free, after the file's end */
     bool stopped; /* a limit of this walk was reached */
     bool is_late; /* that of time: nothing more is read */
 };
@@ -97,7 +97,7 @@ static enum err read_bytes(const struct check *check, uint64_t offset, uint8_t *
     return OK;
 }
 
-/* One more page is to be read; false where a limit forbids it. */
+/* One more page is to be read; false if a limit forbids it. */
 static bool take_page(struct check *check)
 {
     if (check->is_late || check->pages >= check->pages_end) {
@@ -346,7 +346,7 @@ static enum err visit_leaf(struct check *check, struct table *table, uint32_t de
     return err;
 }
 
-/* Goes to a page, which may be left out: *ret_entered says whether its level now stands. */
+/* Goes to a page, which may be left out: *ret_entered says whether the walk is now in it. */
 static enum err enter(struct check *check, struct table *table, uint32_t depth, uint64_t number,
                       bool *ret_entered)
 {
@@ -512,7 +512,7 @@ static enum err prepare(struct check *check)
     return check->bytes != NULL && check->used != NULL ? OK : ERR_MEMORY;
 }
 
-/* The free list whole, and the names of the tables: what all else stands on. */
+/* Checks the whole free list and the names of the tables: everything else depends on them. */
 static enum err check_ground(struct check *check)
 {
     struct table free_list = {
@@ -569,7 +569,7 @@ static uint32_t choose(uint32_t count, double *way)
     return entry;
 }
 
-/* Goes down from the root to the leaf at this part of the table, and visits it. What stands in the
+/* Goes down from the root to the leaf at this part of the table, and visits it. What is in the
  * levels already, of the way down before, is not read again. */
 static enum err visit_leaf_at(struct check *check, struct table *table, double way)
 {

@@ -1,13 +1,11 @@
 /*
  * lmdb_check.h: whether LMDB's data file is what it should be, before LMDB opens it: LMDB follows
- * whatever number stands in a page, so that a damaged one crashes the program or, worse, is written
+ * whatever number is in a page, so that a damaged one crashes the program or, worse, is written
  * over what is whole. Reads the file by itself, page by page, through no map.
- *
  *   checked   both meta pages; the file's end; the free list; every page of every tree that is
  *             reached: its place, kind and entries, the order of its keys, the runs of long values,
  *             no page used twice, none used and free
- *   not seen  what stands in keys and values: a bit that changed there is found by verify alone
- *
+ *   not seen  what is in keys and values: a bit that changed there is found by verify alone
  * At open a store of ordinary size is read whole; of a larger one the free list, then the branch
  * pages, then leaves spread over each table, until the limits are reached.
  */
@@ -25,7 +23,7 @@
 struct store_lmdb_check_limits {
     uint64_t pages_max; /* 0: all */
     uint64_t duration_us_max; /* 0: as long as it takes */
-    const struct clock *clock; /* may be NULL where duration_us_max is 0 */
+    const struct clock *clock; /* may be NULL if duration_us_max is 0 */
 };
 
 struct store_lmdb_check_report {
@@ -33,8 +31,8 @@ struct store_lmdb_check_report {
     bool whole; /* every page that is in use was reached */
 };
 
-/* Checks the file DIR/db/data.mdb (or a copy of it). Nobody may write it meanwhile. ERR_CORRUPT where
- * something is wrong: `fault` says which page, of which table, and how; ERR_IO where it can't be read,
+/* Checks the file DIR/db/data.mdb (or a copy of it). No one may write it meanwhile. ERR_CORRUPT if
+ * something is wrong: `fault` says which page, of which table, and how; ERR_IO if it can't be read,
  * ERR_MEMORY. The report may be NULL. */
 MUST_CHECK enum err store_lmdb_check(const char *path, const struct store_lmdb_check_limits *limits,
                                      struct fault *fault,

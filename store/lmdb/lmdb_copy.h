@@ -35,8 +35,8 @@ struct store_copy_to {
     void *user;
 };
 
-/* The copy as a data folder of its own, made here; not synced, since nobody relies on it after a power
- * cut. What a failure leaves is removed by store_lmdb_remove_folder. ERR_DISK_FULL too. */
+/* The copy as a data folder of its own, made here; not synced, since no one relies on it after a
+ * power cut. What a failure leaves is removed by store_lmdb_remove_folder. ERR_DISK_FULL too. */
 MUST_CHECK enum err store_lmdb_copy_to(struct store_backend *backend, const char *path,
                                        const struct store_copy_to *copy);
 

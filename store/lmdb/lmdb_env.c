@@ -1,8 +1,8 @@
 /*
  * lmdb_env.c: a store is opened, made, checked and closed. A new one is made whole in db.new/ and
- * renamed: a power cut while LMDB creates its file would leave one that never opens again.
- * The format version stands in META; another one is refused before anything is written, unless the
- * caller takes older ones.
+ * renamed: a power cut while LMDB creates its file would leave one that never opens again. The
+ * format version is in META; another one is refused before anything is written, unless the caller
+ * takes older ones.
  */
 #include "store/base/assert.h"
 #include "store/keys.h"
@@ -134,7 +134,7 @@ static void mark_open(struct lmdb_backend *lmdb)
     lmdb->marked = true;
 }
 
-/* Lets go of the file that hold_file took; the environment is closed. */
+/* Releases the file that hold_file took; the environment is closed. */
 static void release_file(struct lmdb_backend *lmdb)
 {
     if (lmdb->marked) {
@@ -424,7 +424,7 @@ static enum err prepare_folder(struct lmdb_backend *lmdb, struct fault *fault)
     return lmdb_hold_folder(&lmdb->hold, lmdb->path, path_in(lmdb, "errata.pid").text, fault);
 }
 
-/* A store is made only where there is none: its folder without its file is one that lost it. */
+/* A store is made only if there is none: its folder without its file is one that lost it. */
 static enum err find_store(const struct lmdb_backend *lmdb, struct fault *fault, bool *ret_is_new)
 {
     struct lmdb_path folder = path_in(lmdb, "db");

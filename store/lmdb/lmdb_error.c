@@ -48,7 +48,7 @@ enum err lmdb_translate(struct lmdb_backend *lmdb, int code)
     }
 }
 
-/* What helps against it; NULL where nothing general can be said. */
+/* What helps against it; NULL if nothing general can be said. */
 static const char *advice(int code)
 {
     switch (code) {

@@ -25,8 +25,8 @@ MUST_CHECK enum err store_lmdb_free_bytes(const char *path, uint64_t *ret_bytes)
 /* Puts DIR/rebuild's store in the place of DIR's. That of DIR may be open, and its lock is held by
  * the caller; the new one must be closed. After ERR_IO both are there, or the next start cleans up. */
 MUST_CHECK enum err store_lmdb_replace(const char *path);
-/* Removes what store_lmdb_open and store_lmdb_copy_to make, and the folder where nothing else is in it.
- * Nobody may have it open. What is not there need not go. */
+/* Removes what store_lmdb_open and store_lmdb_copy_to make, and the folder where nothing else is in
+ * it. No one may have it open. What is not there need not go. */
 void store_lmdb_remove_folder(const char *path);
 
 #endif

@@ -40,7 +40,7 @@ bool lmdb_hold_is_file(const struct lmdb_hold *hold, int fd);
 /* The data file was removed since it was locked: what is written to it is lost when it is closed. Any
  * thread. */
 bool lmdb_hold_lost_file(const struct lmdb_hold *hold);
-/* Lets go of everything that is held. */
+/* Releases everything that is held. */
 void lmdb_hold_release(struct lmdb_hold *hold);
 
 #endif

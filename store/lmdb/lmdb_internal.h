@@ -45,7 +45,7 @@ struct lmdb_cursor {
     struct lmdb_backend *lmdb; /* outlives it */
     uint64_t generation; /* of the transaction, when it was last renewed */
     bool used; /* a store_cursor has it */
-    bool kept; /* stands in the transaction's cache */
+    bool kept; /* is in the transaction's cache */
 };
 
 struct lmdb_txn {
@@ -68,7 +68,7 @@ static inline int lmdb_leave(int code)
     return code;
 }
 
-/* Makes such a call, and gives its code. */
+/* Makes such a call, and returns its code. */
 #define LMDB_INSIDE(call) (lmdb_inside = 1, lmdb_leave(call))
 
 /* The one place where LMDB's codes (and the errno values it hands on) become ours. Notes a broken
@@ -78,14 +78,14 @@ enum err lmdb_translate(struct lmdb_backend *lmdb, int code);
  * `err` back. */
 enum err lmdb_say_reason(struct fault *fault, enum err err, const char *path, const char *what,
                          int code);
-/* Makes the reserve; on a disk that has no room for it a smaller one, so that writes come back there
- * too. ERR_DISK_FULL where there is no room for that either. */
+/* Makes the reserve; on a disk that has no room for it a smaller one, so that writes come back
+ * there too. ERR_DISK_FULL if there is no room for that either. */
 MUST_CHECK enum err lmdb_reserve(const struct lmdb_backend *lmdb);
 /* Makes durable what an earlier process left, once; at the opening, and where the disk was full then,
  * before the first write. No write transaction may be alive. */
 MUST_CHECK enum err lmdb_settle(struct lmdb_backend *lmdb);
-/* Puts in order what an interrupted replacement left (lmdb_folder.h): behind it DIR/db is the old store
- * or the new one. The folder's lock is held. */
+/* Puts in order what an interrupted replacement left (lmdb_folder.h): after it DIR/db is the old
+ * store or the new one. The folder's lock is held. */
 MUST_CHECK enum err lmdb_folder_recover(const char *path);
 /* Removes the old store, once the one in its place was opened. */
 void lmdb_folder_forget_old(const char *path);

@@ -121,7 +121,7 @@ struct lmdb_node lmdb_page_node(const struct lmdb_page *page, uint32_t index)
     return node;
 }
 
-/* The bytes that a node takes; 0 where it does not fit between its offset and the page's end. */
+/* The bytes that a node takes; 0 if it does not fit between its offset and the page's end. */
 static uint64_t measure_node(const struct lmdb_page *page, uint32_t offset)
 {
     const uint8_t *bytes = page->bytes + offset;

@@ -1,10 +1,9 @@
 /*
  * lmdb_page.h: LMDB's data file as bytes: its two meta pages, and the pages of its trees, read by
- * our own code that believes nothing. For the check at open (lmdb_check.c): LMDB itself trusts every
- * number that stands in its file, and follows one that is wrong into memory that is not there.
- *
+ * our own code that believes nothing. For the check at open (lmdb_check.c): LMDB itself trusts
+ * every number that is in its file, and follows one that is wrong into memory that is not there.
  * The layout is that of LMDB 0.9 (data version 1) on a 64-bit machine, in the machine's byte order.
- * A `problem` is a literal that ends the sentence "page N: ..."; NULL where nothing is wrong.
+ * A `problem` is a literal that ends the sentence "page N: ..."; NULL if nothing is wrong.
  */
 #ifndef ERRATA_STORE_LMDB_LMDB_PAGE_H
 #define ERRATA_STORE_LMDB_LMDB_PAGE_H
@@ -19,7 +18,7 @@
 /* A meta page's part that counts; at the front of pages 0 and 1. */
 #define LMDB_META_BYTES 152u
 #define LMDB_META_COUNT 2u
-/* A tree as it stands in a meta page or in the value of a table's name. */
+/* A tree unchanged in a meta page or in the value of a table's name. */
 #define LMDB_TREE_BYTES 48u
 /* LMDB's cursors hold no more levels. */
 #define LMDB_DEPTH_MAX 32u
@@ -58,7 +57,7 @@ struct lmdb_page {
 struct lmdb_node {
     struct slice key; /* a branch's first may be anything: it counts as lower than all */
     uint64_t child; /* of a branch */
-    struct slice value; /* of a leaf; NULL with its size where it stands on overflow pages */
+    struct slice value; /* of a leaf; NULL with its size where it is on overflow pages */
     uint64_t overflow; /* the first of them; LMDB_PAGE_NONE: none */
     bool is_tree; /* of a leaf: the value is a table's tree */
 };
@@ -76,7 +75,7 @@ struct lmdb_node lmdb_page_node(const struct lmdb_page *page, uint32_t index);
  * shorter value in its place. */
 MUST_CHECK const char *lmdb_overflow_check(const struct lmdb_page *page, uint64_t count_min,
                                            uint64_t *ret_count);
-/* How many pages a value of this size takes when it stands by itself. */
+/* How many pages a value of this size takes when it is by itself. */
 uint64_t lmdb_overflow_count(uint32_t page_bytes, uint64_t value_bytes);
 
 #endif

@@ -1,13 +1,12 @@
 /*
- * lmdb_settle.c: what a store needs before it may be written to: room for when the disk is full, and
- * that what it shows is durable.
- *
- * A process that was killed while it committed may leave a meta page that the kernel has and the disk
- * does not. The next process sees that commit like any other: a repeated write would be found in it and
- * acknowledged, and a power cut would take it back. A sync brings the kernel's pages to the disk. Where
- * an earlier sync failed, the kernel may take them for written though they are not: so a commit of our
- * own comes behind it, whose meta page has all that the last one had. The same goes for the name `db`,
- * when a process was killed behind the rename that made it.
+ * lmdb_settle.c: what a store needs before it may be written to: room for when the disk is full,
+ * and that what it shows is durable.
+ * A process that was killed while it committed may leave a meta page that the kernel has and the
+ * disk does not. The next process sees that commit like any other: a repeated write would be found
+ * in it and acknowledged, and a power cut would take it back. A sync brings the kernel's pages to
+ * the disk. Where an earlier sync failed, the kernel may take them for written though they are not:
+ * so a commit of our own comes after it, whose meta page has all that the last one had. The same
+ * goes for the name `db`, when a process was killed after the rename that made it.
  */
 #include "store/keys.h"
 #include "store/lmdb/disk.h"

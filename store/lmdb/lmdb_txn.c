@@ -170,7 +170,7 @@ static enum err lmdb_put(struct store_txn *txn, enum store_table table, struct s
     return translate(txn, LMDB_INSIDE(mdb_put(lmdb_txn(txn)->mdb, dbi, &new_key, &new_value, 0)));
 }
 
-/* LMDB fills pages to the brim where a key goes behind all others of the table. That is so for one
+/* LMDB fills pages to the brim where a key goes after all others of the table. That is so for one
  * organisation only, the last; the others' keys are put like any. */
 static enum err lmdb_append(struct store_txn *txn, enum store_table table, struct slice key,
                             struct slice value)

@@ -13,7 +13,7 @@
 /* Events at the end of each organisation's log. */
 #define WARM_EVENTS 200
 
-/* Where the walk over one table stands. */
+/* Where the walk over one table is. */
 struct warm {
     struct lmdb_backend *lmdb;
     const atomic_bool *stop;
@@ -33,7 +33,7 @@ static void touch(struct warm *warm, MDB_val value)
     }
 }
 
-/* The newest events of one organisation: its keys grow with seq, so they stand before its end. */
+/* The newest events of one organisation: its keys grow with seq, so they are before its end. */
 static void warm_log(struct warm *warm, MDB_txn *txn, MDB_val org)
 {
     struct slice prefix = slice_of(org.mv_data, org.mv_size);
@@ -66,7 +66,7 @@ static void warm_log(struct warm *warm, MDB_txn *txn, MDB_val org)
     mdb_cursor_close(cursor);
 }
 
-/* Reads up to WARM_ROWS rows behind the last one; MDB_NOTFOUND at the table's end. */
+/* Reads up to WARM_ROWS rows after the last one; MDB_NOTFOUND at the table's end. */
 static int warm_rows(struct warm *warm, MDB_txn *txn, enum store_table table)
 {
     MDB_cursor *cursor = NULL;

@@ -20,7 +20,7 @@ struct memory_backend {
     struct store_backend backend; /* first */
     pthread_mutex_t writing; /* held by the one write transaction */
     pthread_mutex_t lock; /* over what follows */
-    struct rows *tables[TABLE_COUNT]; /* the newest; never changed once they stand here */
+    struct rows *tables[TABLE_COUNT]; /* the newest; never changed once they are here */
     uint64_t commit_count;
     uint32_t reader_count;
     struct memory_txn *oldest; /* the readers with a snapshot, in the order they took it */

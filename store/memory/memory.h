@@ -9,7 +9,7 @@
 #include "store/backend.h"
 
 MUST_CHECK enum err store_memory_open(struct store_backend **ret_backend);
-/* No transaction may be alive. Takes NULL. */
+/* No transaction may be alive. Accepts NULL. */
 void store_memory_close(struct store_backend *take_backend);
 
 #endif

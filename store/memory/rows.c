@@ -150,7 +150,7 @@ static struct slice row_key(const struct row *row)
     return slice_of(row->key, row->key_bytes);
 }
 
-/* The first chunk whose last row is at or behind `key`; the count of chunks where there is none. */
+/* The first chunk whose last row is at or after `key`; the count of chunks if there is none. */
 static size_t find_chunk(const struct rows *rows, struct slice key)
 {
     size_t low = 0;

@@ -11,7 +11,7 @@
 
 struct rows;
 
-/* Where a row stands in a map; meaningless after a change. */
+/* Where a row is in a map; meaningless after a change. */
 struct rows_place {
     size_t chunk_index;
     size_t row_index;
@@ -22,12 +22,12 @@ struct rows *rows_new(void);
 /* A map of its own with the same rows; NULL when out of memory. */
 struct rows *rows_copy(const struct rows *rows);
 struct rows *rows_ref(struct rows *rows);
-/* Lets go; takes NULL. */
+/* Lets go; accepts NULL. */
 void rows_unref(struct rows *rows);
 /* Only for a map with one holder. ERR_MEMORY leaves it as it was. */
 MUST_CHECK enum err rows_put(struct rows *rows, struct slice key, struct slice value);
 MUST_CHECK enum err rows_del(struct rows *rows, struct slice key);
-/* The first row at or behind `key`; false where there is none. */
+/* The first row at or after `key`; false if there is none. */
 bool rows_seek(const struct rows *rows, struct slice key, struct rows_place *ret_place);
 bool rows_last(const struct rows *rows, struct rows_place *ret_place);
 /* Moves by one row; false, and unmoved, at either end. */

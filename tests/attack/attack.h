@@ -2,7 +2,7 @@
  * attack.h: a client that means harm: HTTP/2 frames written by hand, so that every rule can be
  * broken, over plain sockets and epoll. What it sends is decided by a kind (kinds.c has the table);
  * the engine connects, sends, reads what the server says to it, and counts. It knows nothing of the
- * server's code: only what stands in RFC 9113, RFC 7541 and the contract.
+ * server's code: only what is in RFC 9113, RFC 7541 and the contract.
  */
 #ifndef ERRATA_TESTS_ATTACK_ATTACK_H
 #define ERRATA_TESTS_ATTACK_ATTACK_H
@@ -18,7 +18,7 @@
 #define ATTACK_OUT_BYTES ((size_t)64 * 1024)
 /* Of a frame from the server so much is looked at: GOAWAY and its text, RST_STREAM. */
 #define ATTACK_SEEN_BYTES 128
-/* Different farewells that are told apart. */
+/* Different farewells that are distinguished. */
 #define ATTACK_FAREWELLS_MAX 8
 #define ATTACK_CODES_MAX 16
 
@@ -72,7 +72,7 @@ struct peer;
 
 #define KIND_DEAF 1u /* reads nothing */
 #define KIND_STAYS 2u /* does not come back once it was sent away */
-#define KIND_DRIPS 4u /* what stands behind `drip_from` goes out a byte a pause */
+#define KIND_DRIPS 4u /* what follows `drip_from` goes out a byte a pause */
 
 /* One way to do harm. */
 struct attack_kind {
@@ -93,7 +93,7 @@ enum peer_state {
     PEER_OPEN
 };
 
-/* One connection to the server, made anew where the kind comes back. */
+/* One connection to the server, rebuilt where the kind comes back. */
 struct peer {
     struct attack *attack;
     int fd; /* -1: none */
@@ -102,7 +102,7 @@ struct peer {
     int64_t due_us; /* the next piece, where there are pauses */
     struct bytes out;
     size_t sent; /* of `out` */
-    size_t drip_from; /* what stands before it goes out at once */
+    size_t drip_from; /* what is before it goes out at once */
     uint8_t head[FRAME_HEAD_BYTES]; /* of the frame that arrives */
     uint8_t seen[ATTACK_SEEN_BYTES]; /* its payload's beginning */
     size_t head_bytes;
@@ -110,7 +110,7 @@ struct peer {
     uint32_t next_stream;
     uint64_t frames; /* written on this connection */
     uint64_t step; /* the kind's own */
-    bool primed; /* the usual fields stand in the server's HPACK table */
+    bool primed; /* the usual fields are in the server's HPACK table */
     bool finished; /* the kind has no more to send */
     bool leaves; /* closes as soon as all is sent */
     bool told; /* GOAWAY has come */
@@ -150,7 +150,7 @@ struct attack {
     const struct attack_kind *kind;
     const char *host;
     const char *from; /* the address to come from; NULL: any */
-    uint32_t addresses; /* and those behind it, in turns */
+    uint32_t addresses; /* and those after it, in turns */
     uint16_t port;
     char authorization[ATTACK_TOKEN_BYTES_MAX + 16]; /* empty: no token */
     uint32_t connections;
@@ -169,12 +169,12 @@ struct attack {
     struct attack_counts counts;
 };
 
-/* kinds.c. NULL where there is none. */
+/* kinds.c. NULL if there is none. */
 const struct attack_kind *attack_find_kind(const char *name);
-/* The kinds in turn; NULL behind the last. */
+/* The kinds in turn; NULL after the last. */
 const struct attack_kind *attack_kind_at(size_t index);
 
-/* engine.c: runs until its time is over. False where the server cannot be reached at all. */
+/* engine.c: runs until its time is over. False if the server cannot be reached at all. */
 bool attack_run(struct attack *attack);
 
 /* peer.c: what kinds write with. */
@@ -188,7 +188,7 @@ void peer_frame(struct peer *peer, enum frame_type type, uint8_t flags, uint32_t
 void peer_setting(struct peer *peer, enum setting setting, uint32_t value);
 void peer_window(struct peer *peer, uint32_t stream, uint32_t by);
 void peer_reset(struct peer *peer, uint32_t stream);
-/* HEADERS of a call, its last ones `extra` (HPACK, may be empty); gives its stream. */
+/* HEADERS of a call, its last ones `extra` (HPACK, may be empty); returns its stream. */
 uint32_t peer_request(struct peer *peer, enum target target, uint8_t flags, struct slice extra);
 /* A gRPC message, in DATA frames. */
 void peer_message(struct peer *peer, uint32_t stream, bool compressed, struct slice message,
@@ -197,7 +197,7 @@ void peer_message(struct peer *peer, uint32_t stream, bool compressed, struct sl
 void peer_call(struct peer *peer, enum target target, struct slice message);
 /* HPACK: a literal field that is not kept (RFC 7541, 6.2.2), or kept (6.2.1). */
 void hpack_add(struct bytes *block, bool keep, const char *name, struct slice value);
-/* Reads what came; gives false where the connection is to be closed. */
+/* Reads what came; returns false if the connection is to be closed. */
 void peer_read_frames(struct peer *peer, struct slice bytes);
 
 /* payloads.c: messages of the contract that are hard on who reads them; each freed by the caller. */

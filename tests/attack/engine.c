@@ -50,7 +50,7 @@ static void watch(struct peer *peer, int operation)
     (void)epoll_ctl(peer->attack->epoll_fd, operation, peer->fd, &event);
 }
 
-/* Lets go of the socket. */
+/* Releases the socket. */
 static void drop(struct peer *peer)
 {
     struct attack *attack = peer->attack;
@@ -187,7 +187,7 @@ static void send_out(struct peer *peer)
     }
 }
 
-/* Takes what the server says. False where the connection is gone. */
+/* Takes what the server says. False if the connection is gone. */
 static bool read_in(struct peer *peer)
 {
     uint8_t buffer[READ_BYTES];

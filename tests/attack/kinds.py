@@ -1,7 +1,7 @@
 """What each kind of attack is to be answered with, for the short form of all of them and for tools/floods.
 
 A kind that breaks a rule of HTTP/2 is told so, one that floods is told ENHANCE_YOUR_CALM and of what
-there was too much. What keeps to the rules is served, as far as that harms nobody else.
+there was too much. What keeps to the rules is served, as far as that harms no one else.
 """
 import collections
 
@@ -113,8 +113,8 @@ SLOW = [
     told("slow-block", *calm("header_block_too_slow"), arguments=PATIENT),
 ]
 
-# Connections that do nothing: 16 KiB each. Four addresses, since one has a quarter. Where there is no room
-# for all, those that have been idle longest are asked to leave.
+# Connections that do nothing: 16 KiB each. Four addresses, since one has a quarter. If there is no
+# room for all, those that have been idle longest are asked to leave.
 IDLE = [served("idle", (NO_ERROR, ""), rss_mb=160, token=False, arguments=["--addresses", "4"])]
 
 # Half a minute or more: for tools/floods alone.

@@ -75,7 +75,7 @@ static void fill(struct bench *bench)
     must("sync", store_lmdb_end_bulk(bench->backend));
 }
 
-/* CPU time: on a shared machine it tells more than the clock on the wall. */
+/* CPU time: on a shared machine it reports more than the clock on the wall. */
 static int64_t cpu_us(void)
 {
     struct timespec now;
@@ -84,7 +84,7 @@ static int64_t cpu_us(void)
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-/* One question; gives its microseconds. */
+/* One question; returns its microseconds. */
 static int64_t ask(struct bench *bench, size_t *ret_answer_bytes, size_t *ret_arena_bytes)
 {
     const struct learning_range range = {LAST_DAY + 1 - (int64_t)bench->days, LAST_DAY};

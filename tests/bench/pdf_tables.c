@@ -286,7 +286,7 @@ static void print_page(const struct sample *sample, uint32_t page, const struct 
     }
 }
 
-/* Counts one page; gives how many tables `method` found there. */
+/* Counts one page; returns how many tables `method` found there. */
 static void score_page(struct bench *bench, const struct sample *sample, uint32_t page,
                        double height, const struct pdf_explanation *explanation,
                        unsigned counts[METHODS])

@@ -1,11 +1,10 @@
 /*
  * store_lookup.c: what the newest three examples of a layout cost without a server, in one run over
- * stores that stand: by lmdb_read's own lookup on the floor's store, and for each data folder by
+ * stores that are: by lmdb_read's own lookup on the floor's store, and for each data folder by
  * LMDB's calls alone on Errata's file, and by the lookup that the service makes, which writes an
  * answer. Each copies three examples. Ways and stores take turns, for cold layouts (any of all) and
- * hot ones (the first few). Not a test: it prints one JSON object a line, with the processor time of
- * a lookup in nanoseconds, a number a round.
- *
+ * hot ones (the first few). Not a test: it prints one JSON object a line, with the processor time
+ * of a lookup in nanoseconds, a number a round.
  * Usage: bench_store_lookup FLOOR_STORE LAYOUTS_AN_ORG ROUNDS LOOKUPS DATA_FOLDER...
  */
 #include "server/domain/corrections/examples.h"
@@ -54,7 +53,7 @@ struct bench {
     uint8_t out[ANSWER_BYTES_MAX]; /* where examples are copied to, as an answer would */
 };
 
-/* Gives how many bytes it copied. */
+/* Returns how many bytes it copied. */
 typedef size_t lookup_fn(struct bench *bench, struct store *store, const struct layout *layout);
 
 static _Noreturn void fail(const char *what, const char *why)

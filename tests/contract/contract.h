@@ -28,12 +28,12 @@ struct slice contract_slice(const struct contract_key *key);
 struct store_txn *contract_begin(void **state, enum store_access access);
 void contract_commit(struct store_txn *txn);
 void contract_put(struct store_txn *txn, uint8_t org, const char *name, const char *value);
-/* `value` is what stands there; NULL: nothing does. */
+/* `value` is what is there; NULL: nothing does. */
 void contract_expect(struct store_txn *txn, uint8_t org, const char *name, const char *value);
 
 #define CONTRACT_TABLE TABLE_SUBJECT
 
-/* A group for each back end: its tests get a fresh one each. Gives the number of failed tests. */
+/* A group for each back end: its tests get a fresh one each. Returns the number of failed tests. */
 int contract_run_transactions(CMFixtureFunction setup, CMFixtureFunction teardown);
 int contract_run_cursors(CMFixtureFunction setup, CMFixtureFunction teardown);
 int contract_run_model(CMFixtureFunction setup, CMFixtureFunction teardown);

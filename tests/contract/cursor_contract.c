@@ -4,7 +4,7 @@
  */
 #include "tests/contract/contract.h"
 
-/* Expects exactly these names (behind the prefix's 16 bytes), in this order; NULL ends them. */
+/* Expects exactly these names (after the prefix's 16 bytes), in this order; NULL ends them. */
 static void expect_walk(struct store_txn *txn, struct slice prefix, struct slice from,
                         enum store_order order, const char *const *names)
 {
@@ -96,8 +96,8 @@ static void test_from(void **state)
     store_abort(txn);
 }
 
-/* Goal: a prefix of 0xff bytes, behind which no key can be, has an end too. Method: rows under such
- * organisations, with nothing and with something behind. */
+/* Goal: a prefix of 0xff bytes, after which no key can be, has an end too. Method: rows under such
+ * organisations, with nothing and with something after. */
 static void test_prefix_of_ff(void **state)
 {
     static const char *const up[] = {"\xff", "\xff\xff", "\xff\xff\xff", NULL};

@@ -226,7 +226,7 @@ class Measures(Case):
 
 class Times(Case):
     def test_stall(self):
-        """The server stands still for a second in the middle: in an open loop the calls that came due
+        """The server stops for a second in the middle: in an open loop the calls that came due
         meanwhile have waited, one after the other; a closed loop has a single slow call."""
         results = {}
         for name, loop in (("open", ("--rate", 200)), ("closed", ("--in-flight", 1))):
@@ -527,7 +527,7 @@ class Html(Case):
             return text, json.load(f)
 
     def test_self_contained(self):
-        """One file that asks nobody for anything, with the same report in it."""
+        """One file that asks no one for anything, with the same report in it."""
         title = 'Load </script><script>alert("1")</script> & more'
         text, report = self.make("--title", title, "--mix", "examples=9,capture=1", "--rate", 100,
                                  "--duration", "1s")
@@ -622,7 +622,7 @@ class CommandLine(Case):
         self.assertRegex(done.stderr, r"no-such-host\.invalid can't be found")
 
     def test_not_http2(self):
-        """Somebody who speaks something else is told from a server."""
+        """Somebody who speaks something else is distinguished from a server."""
         import socket
         with socket.create_server(("127.0.0.1", 0)) as listener:
             def answer():

@@ -205,7 +205,7 @@ class Cli(ServerCase):
         self.assertIn("cannot be written", self.run_cli("proto", "--out", "/dev/null/x", code=4))
 
     def test_exit_codes(self):
-        """Usage 2, nobody there 3, a file that is none 4, output that can't be written 4."""
+        """Usage 2, no one there 3, a file that is none 4, output that can't be written 4."""
         self.run_cli("health")
         self.assertIn('did you mean "corrections"?', self.run_cli("corections", code=2))
         with socket.socket() as free:

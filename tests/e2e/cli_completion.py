@@ -2,7 +2,7 @@
 """Completion in real shells: bash, zsh and fish on a pseudo-terminal, each with its own script.
 
 Goal: what is typed and completed is what the program then reads, in each shell alike; a server that
-is not there costs nobody time. Method: a line is typed with a tab, and the shell then prints the line
+is not there costs no one time. Method: a line is typed with a tab, and the shell then prints the line
 it holds; what no shell needs is asked of `__complete`. A shell that is not installed is left out.
 """
 import os
@@ -63,13 +63,13 @@ class Shell:
         os.write(self.terminal, text.encode())
 
     def run(self, line):
-        """Runs a command line; the result of the words that it is told to print behind it."""
+        """Runs a command line; the result of the words that it is told to print after it."""
         self.send(f"{line}; echo do''ne\r")
         self.read_until("done")
         self.read_until(None)
 
     def complete(self, typed):
-        """The line as it stands after a tab."""
+        """The line unchanged after a tab."""
         # Control-A goes to the line's front, where the line becomes the argument of `echo`.
         self.send(typed + "\t\x01echo 'li''ne'=\x05=\r")
         return self.read_until("line=(.*?)=\r?\n").group(1)
@@ -174,7 +174,7 @@ class Completion(ServerCase):
         self.assertEqual(out, f"{event}\tCUSTOMER_SELECTED, a\\u202eb\n")
 
     def test_a_server_that_hangs_costs_no_time(self):
-        """Nobody answers, or nothing comes: the shell goes on within a moment."""
+        """No one answers, or nothing comes: the shell goes on within a moment."""
         with socket.socket() as silent:
             silent.bind(("127.0.0.1", 0))
             silent.listen()
@@ -185,7 +185,7 @@ class Completion(ServerCase):
                 self.assertLess(time.monotonic() - start, 3)  # 0.3 on a machine that is not busy
 
     def test_bash_lines(self):
-        """Bash breaks words where it likes; the answer is what belongs behind its part."""
+        """Bash breaks words where it likes; the answer is what belongs after its part."""
         def answer(rest, line):
             return self.run_cli("__complete", "bash", "--", rest, line).splitlines()
 

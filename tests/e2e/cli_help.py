@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """What the program says of itself: help at every level, examples, the manual page.
 
-Goal: whoever reads help can paste what stands there, and finds out what there is without anything else.
+Goal: whoever reads help can paste what is there, and finds out what there is without anything else.
 Method: every example of every page is run by a shell, in a folder that has the files they name.
 """
 import gzip
@@ -138,7 +138,7 @@ class Help(CliCase):
             self.fail(f"it does not end: {example}")
 
     def test_every_example_runs(self):
-        """Pasted as it stands, each does what it says; those that watch, until they are stopped."""
+        """Pasted unchanged, each does what it says; those that watch, until they are stopped."""
         if not shutil.which("jq"):
             self.skipTest("examples pipe into jq, which is not installed")
         self.prepare()

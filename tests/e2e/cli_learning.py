@@ -237,7 +237,7 @@ class Learning(CliCase):
                                                         environment=self.token("VIEWER"))[1])
 
     def test_an_import_is_interrupted(self):
-        """Ctrl-C ends it at once and tells what is stored; the same command then does the rest."""
+        """Ctrl-C ends it at once and reports what is stored; the same command then does the rest."""
         path = self.file("long.csv", "customer_id,customer_sku,internal_sku\n" +
                          "".join(f"stopped,S-{n},I\n" for n in range(500)))
         with subprocess.Popen([ERRATA, "mappings", "import", path, "--jobs", "1", "--json"],

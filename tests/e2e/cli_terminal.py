@@ -74,7 +74,7 @@ class TerminalCase(CliCase):
                     self.assertLessEqual(columns(line), width, (words, width, line))
 
     def test_columns_line_up(self):
-        """Wide letters too: the heading's words stand where their columns begin."""
+        """Wide letters too: the heading's words are where their columns begin."""
         lines = without_colours(self.on_terminal(200, "corrections", "list")).splitlines()
         start = lines[0].index("ACTOR")
         for line in lines[1:-1]:

@@ -60,7 +60,7 @@ class Restart(unittest.TestCase):
         self.assertEqual(driver.statistics["lost"], 2)
 
     def test_leaves_and_comes_back(self):
-        """By SIGTERM: with the defaults of repeating, nobody notices."""
+        """By SIGTERM: with the defaults of repeating, no one notices."""
         names = [f"e{n}" for n in range(CALLS)]
         driver = self.drive([capture_call(name) for name in names])
         driver.wait_for(CALLS // 8)

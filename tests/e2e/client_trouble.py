@@ -2,7 +2,7 @@
 """The C client library and networks and servers that misbehave.
 
 Goal: each call ends once, in time, and says what happened; what may be repeated is, with back-off.
-Method: bin/client_driver against erratad behind a proxy that freezes, delays, dribbles and cuts, and
+Method: bin/client_driver against erratad through a proxy that freezes, delays, dribbles and cuts, and
 against ports that are no server at all.
 """
 import random
@@ -19,7 +19,7 @@ KEEPALIVE_MS = 500 + 20 + 1500
 
 
 class Network(ServerCase):
-    """A real server, behind a proxy."""
+    """A real server, through a proxy."""
 
     def setUp(self):
         self.proxy = Proxy(self.server.address)
@@ -74,7 +74,7 @@ class Network(ServerCase):
         self.assertEqual(statistics["attempts"], 0)
 
     def test_late_answers(self):
-        """A deadline holds, and an answer that comes behind it disturbs nobody."""
+        """A deadline holds, and an answer that comes after it disturbs no one."""
         driver = Driver(self.proxy.address, self.server.admin_token, [lookup_call()] * 100,
                         timeout_ms=300, pause_ms=10)
         driver.wait_for(20)

@@ -433,7 +433,7 @@ class Lists(ServerCase):
             self.assertEqual(seen, list(range(seen[0], seen[0] - 60, -1)))
 
     def test_times_between_microseconds(self):
-        """Events stand at whole microseconds; a filter's bound may lie between two of them."""
+        """Events are at whole microseconds; a filter's bound may lie between two of them."""
         event = self.client.capture(event_type=LINE, after_json='{"qty":1}')
         at = event.created_at.ToNanoseconds()
 

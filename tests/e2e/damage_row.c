@@ -1,9 +1,8 @@
 /*
- * damage_row.c: changes one row of a store that nobody has open, behind everybody's back: for tests of
+ * damage_row.c: changes one row of a store that no one has open, bypassing the server: for tests of
  * what finds and mends such a thing.
- *
- *   damage_row DIR TABLE missing|other|extra N    the table's N-th row, of all organisations; from 0
- *
+ *   damage_row DIR TABLE missing|other|extra N    the table's N-th row, of all organisations; from
+ *   0
  * Prints the key in hex.
  */
 #include "store/base/assert.h"

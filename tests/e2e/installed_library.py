@@ -229,7 +229,7 @@ class Headers(unittest.TestCase):
         self.compile_all("g++", "-std=c++11", "-x", "c++")
 
     def test_programs_of_the_readme(self):
-        """Each whole program in client/README.md compiles and links as it stands."""
+        """Each whole program in client/README.md compiles and links unchanged."""
         with open(os.path.join(ROOT, "client", "README.md"), encoding="utf-8") as f:
             programs = [code for code in re.findall(r"```c\n(.*?)```", f.read(), flags=re.S)
                         if "int main(" in code]

@@ -87,7 +87,7 @@ def put(message, path, value):
 
 
 def timeless(method, body):
-    """An answer without the reference that proves it, which tells when it was given."""
+    """An answer without the reference that proves it, which reports when it was given."""
     if "exposure_ref" not in method.output_type.fields_by_name:
         return body
     reply = method.output_type._concrete_class.FromString(body)
@@ -224,7 +224,7 @@ class Canaries(ServerCase):
 
 
 class OneConnection(ServerCase):
-    """Two organisations behind one proxy: their calls alternate on one connection, many at a time."""
+    """Two organisations through one proxy: their calls alternate on one connection, many at a time."""
 
     def setUp(self):
         self.sides = []
@@ -327,7 +327,7 @@ class Walls(ServerCase):
         }
 
     def random_like(self, value):
-        """An id of the same shape that nobody has."""
+        """An id of the same shape that no one has."""
         if re.fullmatch(r"[0-9a-f]{8}", value):
             return secrets.token_hex(4)
         if re.fullmatch(r"[0-9a-f-]{36}", value):

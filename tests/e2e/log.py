@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The event log through a real client: numbered without gaps, chained, and streamed without loss.
 
-Goal: a reader that follows the log sees each event once, in order, over cuts and behind a slow wire.
+Goal: a reader that follows the log sees each event once, in order, over cuts and after a slow wire.
 Method: writers and watchers side by side on one server.
 """
 import hashlib

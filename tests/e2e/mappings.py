@@ -28,7 +28,7 @@ LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 
 
 def trigrams(text):
-    """As pg_trgm pads them: two spaces before each word, one behind it."""
+    """As pg_trgm pads them: two spaces before each word, one after it."""
     words = "".join(c if c.isalnum() else " " for c in text.casefold()).split()
     return {f"  {word} "[n:n + 3] for word in words for n in range(len(word) + 1)}
 
@@ -90,7 +90,7 @@ class MappingCase(ServerCase):
 
 class Scenarios(MappingCase):
     def test_us4_1_confirmed(self):
-        """Status, confidence and support after each confirmation; the event stands beside them."""
+        """Status, confidence and support after each confirmation; the event is beside them."""
         first = self.confirm("ABC-123", "INT-999")
         one = first.mapping
         self.assertEqual((one.status, one.confidence, one.support_count, one.use_count),
@@ -109,7 +109,7 @@ class Scenarios(MappingCase):
                          {"status": "CONFIRMED", "confidence": 1.0, "internal_sku": "INT-999"})
 
     def test_us1_1_the_event_has_the_suggestions(self):
-        """What was shown to choose from is in before_json: the caller's, or what stood as suggested."""
+        """What was shown to choose from is in before_json: the caller's, or what was as suggested."""
         self.suggest("S-1", "INT-1", 0.9)
         made = self.confirm("S-1", "INT-2", suggestions_json='{"suggestions":["INT-1","INT-2"]}')
         before = json.loads(self.feedback_event(made.event_id).before_json)
@@ -408,7 +408,7 @@ class References(MappingCase):
         self.assertEqual(self.newest_seq(), seq)
 
     def test_superseded_after_it_was_served(self):
-        """What was applied is counted, though another mapping stands for the SKU now."""
+        """What was applied is counted, though another mapping means the SKU now."""
         old = self.confirm("Y-1", "INT-1").mapping
         ref = self.match("Y-1").exposure_ref
         self.confirm("Y-1", "INT-2")
@@ -474,7 +474,7 @@ class References(MappingCase):
         self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, self.match, *["a"] * 1001)
 
     def test_it_survives_a_restart(self):
-        """The key is the folder's: what was served before the server ended may be cited behind it."""
+        """The key is the folder's: what was served before the server ended may be cited after it."""
         one = self.confirm("RS-1", "INT-1").mapping
         ref = self.match("RS-1").exposure_ref
         type(self).server.stop()

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """pdf_flow.py [--long]: jobs that are cancelled, queues that are full, and processes that die.
 
-Goal: a document's job ends with its call, waits its turn, and costs nobody else anything; what dies is
+Goal: a document's job ends with its call, waits its turn, and costs no one else anything; what dies is
 started again or told. Method: real signals to the worker, its children and the server; the processes
 are looked at from outside. --long adds what takes a job's whole time.
 """
@@ -383,7 +383,7 @@ class Deaths(FlowCase):
         future, since = self.start_stopped()
         error = future.exception()
         self.assertLess(time.monotonic() - since, 11)
-        # It stood in no line: it is not the machine that kept its text from being read.
+        # It was in no line: it is not the machine that kept its text from being read.
         self.assertEqual(error.code(), grpc.StatusCode.INVALID_ARGUMENT, error.details())
         self.assertEqual(reason_of(error), "TEXT_LIMIT")
         self.assert_works("child")
@@ -397,7 +397,7 @@ class Deaths(FlowCase):
 
 
 class Busy(FlowCase):
-    """A machine without time for documents, as a worker tells that is told what to say by each of them."""
+    """A machine without time for documents, as a worker reports that is told what to say by each of them."""
 
     def setUp(self):
         self.serve(arguments=("--pdf-worker", FAKE_WORKER, "--pdf-slots", "1")).wait_for_pdf()

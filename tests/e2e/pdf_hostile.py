@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """pdf_hostile.py [--long]: hostile and malformed documents, each with the answer that is documented.
 
-Goal: whatever a document does, its own call alone is answered, with a reason; nobody else notices.
+Goal: whatever a document does, its own call alone is answered, with a reason; no one else notices.
 Method: the files of make_hostile.py and tests/data/pdf while lookups and good documents of other
 organisations go on, and while the worker's children are looked at from outside. The short form leaves
 out all but one of the files that take a job's whole time; --long sends all of both variants.

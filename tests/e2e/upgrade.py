@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Data folders of earlier formats, as the programs that wrote them left them (tests/data/stores).
 
-Goal: a server opens each of them, makes its tables anew, and answers what the earlier program did; killed
+Goal: a server opens each of them, makes its tables again, and answers what the earlier program did; killed
 meanwhile, nothing is lost. Method: a folder is unpacked, served, verified and compared with the
 answers that were kept with it; starts that are killed at many moments come before.
 """

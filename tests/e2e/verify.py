@@ -3,7 +3,7 @@
 
 Goal: a whole store is called whole, whatever is written meanwhile; each planted damage is found and
 named; a rebuild mends what can be mended and leaves alone what can't; nothing of it outlives its end.
-Method: rows changed behind everybody's back; the verifying child held, killed and crashed; a small disk.
+Method: rows changed bypassing the server; the verifying child held, killed and crashed; a small disk.
 """
 import json
 import os
@@ -107,7 +107,7 @@ def answers(client):
         all_pages(client.feedback.ListFeedbackEvents, feedback_service.ListFeedbackEventsRequest(
             layout_fingerprint=name, page_size=100))
         examples = client.examples(name, max_examples=10)
-        examples.exposure_ref = ""  # it tells when the answer was given
+        examples.exposure_ref = ""  # it reports when the answer was given
         found.append(examples.SerializeToString(deterministic=True))
     return found
 

@@ -3,7 +3,7 @@
 
 A server dies, or gives up with 75, while its last commit is on its way to the disk. The next one finds
 the commit in the kernel's memory, where the disk does not have it yet, and a repeat under the same key
-finds its event. Were it answered OK as it stands, a power cut would take back what was acknowledged.
+finds its event. Were it answered OK unchanged, a power cut would take back what was acknowledged.
 Method: disk_shim.c ends the server at the meta page's write, and power_cut keeps of the journal what was
 promised when the repeat had its answer, and nothing else.
 """

@@ -38,8 +38,7 @@ struct disk_record {
     uint8_t flags;
     uint8_t unused;
     uint64_t number; /* of the call, from 1, as the process counts them */
-    uint64_t
-        file; /* its inode; of a path, that of the folder or file behind it, once it is there */
+    uint64_t file; /* its inode; of a path, that of the folder or file after it, once it is there */
     uint64_t offset;
     uint32_t size;
     int32_t error; /* of the end: an errno, 0 for success */

@@ -123,7 +123,7 @@ static void read_fail(const char *text)
 
 static void note(const struct call *call, enum disk_phase phase, uint64_t done, int error);
 
-/* The journal begins with the folder itself, anew for each process. */
+/* The journal begins with the folder itself, again for each process. */
 static void note_start(void)
 {
     struct call call = {.kind = DISK_MAKE_FOLDER, .path = ""};
@@ -165,7 +165,7 @@ __attribute__((constructor)) static void start(void)
     note_start();
 }
 
-/* What stands behind the folder in an absolute path; NULL where it is outside. */
+/* What follows the folder in an absolute path; NULL if it is outside. */
 static const char *inside(const char *path)
 {
     if (strncmp(path, shim.folder, shim.folder_bytes) != 0) {

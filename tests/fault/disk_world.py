@@ -1,7 +1,7 @@
 """A server on a disk that does as it is told, a load whose every write is known, and the check of
 what must be there afterwards.
 
-Used by tools/crash-points, tools/disk-errors and tools/power-cut. disk_shim.c stands between erratad
+Used by tools/crash-points, tools/disk-errors and tools/power-cut. disk_shim.c is between erratad
 and libc; each write has an idempotency key and a name of its own that its event bears.
 """
 import os
@@ -165,7 +165,7 @@ class Step:
         self.key_id = None  # of the token that is revoked
 
     def as_of(self, position):
-        """The same step as it stood when the journal had so many bytes."""
+        """The same step as it was when the journal had so many bytes."""
         then = Step(self.what, self.names)
         for at, answer in enumerate(self.answers):
             if answer is not None and self.positions[at] <= position:

@@ -16,7 +16,7 @@ PROGRAM = os.path.join(BIN, "power_cut")
 if not os.path.exists(PROGRAM):
     sys.exit(f"there is no {PROGRAM}: build the target power_cut")
 LOOK_SECONDS = 1800
-# In memory where there is such a place: an image is some megabytes that nobody wants to keep.
+# In memory where there is such a place: an image is some megabytes that no one wants to keep.
 SCRATCH = "/dev/shm" if os.access("/dev/shm", os.W_OK) else tempfile.gettempdir()
 
 
@@ -33,7 +33,7 @@ def ask(disk, load, *arguments):
 
 
 def check_answers(disk, load, count):
-    """A cut right behind each of the last answers, with what was promised then alone; problems."""
+    """A cut right after each of the last answers, with what was promised then alone; problems."""
     code, lines = ask(disk, load, "--seed", 1, "--answer", count)
     return [] if code == 0 else [f"a power cut then: {line.strip()}" for line in lines]
 

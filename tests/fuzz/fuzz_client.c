@@ -1,8 +1,8 @@
 /*
  * fuzz_client.c: any bytes as what a server sends to the client's session (client/session.h): as
- * they are, or as frames and fields that the input chooses, so that damage comes behind the framing
+ * they are, or as frames and fields that the input chooses, so that damage comes after the framing
  * too; while calls of each kind are started, fed, held back and cancelled. Each call ends once; a
- * unary call that succeeds has one reply; nothing comes behind the end; sizes keep their limits;
+ * unary call that succeeds has one reply; nothing comes after the end; sizes keep their limits;
  * nothing is left.
  */
 #include "client/session.h"
@@ -29,7 +29,7 @@
 
 /* What became of a call. */
 struct outcome {
-    struct client_call *call; /* NULL where there is none, or once it has ended */
+    struct client_call *call; /* NULL if there is none, or once it has ended */
     enum method_stream kind;
     unsigned replies;
     unsigned ends;

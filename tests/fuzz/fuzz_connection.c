@@ -1,9 +1,9 @@
 /*
  * fuzz_connection.c: any bytes as what a peer sends, through HTTP/2 and gRPC to the methods of the
- * wire tests. The first byte says how: 1 one byte at a time, 2 behind a whole preface, 4 time
- * passes at the end, 8 (behind a preface too) the input is not bytes but what a client does: frames
- * with whole heads, requests, messages, windows, silence. Whatever came, memory and calls keep
- * their limits, the connection closes, and nothing of it is left (wire_teardown).
+ * wire tests. The first byte says how: 1 one byte at a time, 2 after a whole preface, 4 time passes
+ * at the end, 8 (after a preface too) the input is not bytes but what a client does: frames with
+ * whole heads, requests, messages, windows, silence. Whatever came, memory and calls keep their
+ * limits, the connection closes, and nothing of it is left (wire_teardown).
  */
 #include "store/base/assert.h"
 #include "tests/fuzz/fuzz.h"
@@ -15,7 +15,7 @@
 #define TIME_PASSES 4
 #define BY_STEPS 8
 #define STEPS_MAX 300
-/* Behind every deadline of the transport. */
+/* After every deadline of the transport. */
 #define LONG_US (200 * INT64_C(1000000))
 #define SECOND_US INT64_C(1000000)
 /* Small, so that inputs get there; and what one may take, packed and unpacked. */

@@ -14,7 +14,7 @@
 
 #define GZIP 1
 #define ACCEPTS_GZIP 2
-#define STAYS_OPEN 4 /* the request does not end behind the bytes */
+#define STAYS_OPEN 4 /* the request does not end after the bytes */
 #define ON_POOL 8 /* there is a pool, and messages may be so large that it gets them */
 #define KIND_SHIFT 4 /* the kind of method, in the bits from here on */
 /* Small, so that inputs get there. */
@@ -25,7 +25,7 @@
 #define REPLY_BYTES (20u * 1024)
 #define NO_STATUS (-1)
 
-/* What a method was given, or should have been: each message behind its length. */
+/* What a method was given, or should have been: each message after its length. */
 struct taken {
     struct buffer bytes;
     unsigned count;

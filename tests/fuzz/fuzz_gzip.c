@@ -22,7 +22,7 @@ enum how {
 /* gzip alone, and deflate without a head, for zlib. */
 #define WINDOW_GZIP (15 + 16)
 #define WINDOW_RAW (-15)
-/* No reading goes on behind so many bytes: above every limit. */
+/* No reading goes on after so many bytes: above every limit. */
 #define READ_BYTES_MAX ((size_t)200 * 1024)
 #define MEMBER_HEAD_BYTES 10
 #define MEMBER_TAIL_BYTES 8
@@ -33,7 +33,7 @@ enum how {
 /* What zlib makes of some bytes. */
 struct reading {
     struct buffer bytes; /* of the first stream, at most READ_BYTES_MAX */
-    bool whole; /* the stream ended, and nothing is behind it */
+    bool whole; /* the stream ended, and nothing is after it */
     bool ended; /* the stream ended */
 };
 
@@ -99,7 +99,7 @@ static struct slice make_member(struct arena *work, struct slice inside)
 }
 
 /* What we deflate comes back, within its own size and no less; a part, two of it, or one with a
- * byte behind it does not. */
+ * byte after it does not. */
 static void check_plain(struct arena *work, struct fuzz_input *input, size_t limit)
 {
     size_t cut = fuzz_take_number(input, 2);

@@ -1,5 +1,5 @@
 /*
- * fuzz_input.h: an input as a row of decisions. Each function takes bytes off its front; behind the
+ * fuzz_input.h: an input as a row of decisions. Each function takes bytes off its front; after the
  * end everything is 0, so that any input is a whole one, and a cut one the beginning of the same.
  */
 #ifndef ERRATA_TESTS_FUZZ_FUZZ_INPUT_H

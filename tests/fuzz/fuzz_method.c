@@ -3,7 +3,7 @@
  * method of the contract, its request filled by the generated tables, by anybody of two
  * organisations or of the server itself, with keys and deadlines, several at once, read or not,
  * cancelled, while time moves and batches are written when the input says so. After each sequence:
- * every call has ended once, with no code that blames the server; nobody has seen another's canary;
+ * every call has ended once, with no code that blames the server; no one has seen another's canary;
  * the log's chain holds, and the tables are those that a replay of the log makes; nothing of any
  * call is left.
  */
@@ -104,7 +104,7 @@ static bool contains(struct slice whole, const char *text)
     return false;
 }
 
-/* What a party has seen is nobody else's. The server's own administrator may list the others. */
+/* What a party has seen is no one else's. The server's own administrator may list the others. */
 static void check_seen(const struct sequence *sequence, const struct caller *caller,
                        struct slice bytes)
 {
@@ -302,7 +302,7 @@ static void start_call(struct sequence *sequence, struct fuzz_input *input)
     }
 }
 
-/* What comes behind the start: a streamed request goes on, a request that was not sent is. */
+/* What comes after the start: a streamed request goes on, a request that was not sent is. */
 static void continue_call(struct sequence *sequence, struct fuzz_input *input)
 {
     struct caller *caller = &sequence->callers[fuzz_take_choice(input, CALLS_MAX)];
@@ -445,7 +445,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     sequence_init(&sequence);
     sequence.pool.now_us = clock_wall_us(sequence.world.ctx.clock);
     if (contains(input.rest, "canary")) {
-        input.rest.size = 0; /* would be told from the real ones by nobody */
+        input.rest.size = 0; /* nothing would distinguish it from the real ones */
     }
     for (unsigned i = 0; i < STEPS_MAX && !fuzz_is_over(&input); i++) {
         step(&sequence, &input);

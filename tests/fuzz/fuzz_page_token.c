@@ -116,7 +116,7 @@ static void check_own(struct bound *bound, struct fuzz_input *input)
     check_changed(bound, text, input);
 }
 
-/* What is no token of ours, as text and as the bytes behind one. The key is one that no token was
+/* What is no token of ours, as text and as the bytes after one. The key is one that no token was
  * ever made with: a fuzzer learns those of the other. */
 static void check_foreign(struct bound *bound, struct slice bytes)
 {

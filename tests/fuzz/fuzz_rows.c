@@ -21,7 +21,7 @@
 
 struct request {
     const char *path;
-    const char *json; /* a JSON object; `ID` stands for the id of the first correction */
+    const char *json; /* a JSON object; `ID` means the id of the first correction */
     const char *key; /* idempotency key, or NULL */
 };
 
@@ -88,7 +88,7 @@ static const struct request questions[] = {
     {"errata.v1.EventService/ListEvents", "{\"page_size\":3}", NULL},
 };
 
-/* The table of a row, and where its key and value stand in the world's arena. */
+/* The table of a row, and where its key and value are in the world's arena. */
 struct row {
     enum store_table table;
     struct slice key;

@@ -70,7 +70,7 @@ static size_t naive_token(struct slice text, struct slice *ret_name)
     return name > 0 && slice_starts_with(rest, SLICE("}}")) ? text.size - rest.size + 2 : 0;
 }
 
-/* What the template should become, and its names, each with a NUL behind it. */
+/* What the template should become, and its names, each with a NUL after it. */
 static void naive_fill(struct slice text, const struct values *values, struct buffer *filled,
                        struct buffer *names)
 {
@@ -89,7 +89,7 @@ static void naive_fill(struct slice text, const struct values *values, struct bu
     }
 }
 
-/* Each name of the template is new, and stands in the naive list behind the one before. */
+/* Each name of the template is new, and is in the naive list after the one before. */
 static void check_names(const struct template *template, struct slice naive)
 {
     size_t count = 0;

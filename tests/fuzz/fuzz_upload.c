@@ -22,7 +22,7 @@
 #define STEP_RESET 0xf1
 #define STEP_CLOSE 0xf2
 #define STEP_SECOND 0xf3 /* a second passes */
-#define STEP_STALL 0xf4 /* more time than a request may stand still */
+#define STEP_STALL 0xf4 /* longer than a request may pause */
 #define STREAM 1
 /* Small, so that inputs get there. */
 #define MESSAGE_BYTES_MAX 3000
@@ -115,7 +115,7 @@ static void send_data(struct wire_world *world, struct script *script, size_t si
     wire_data(world, STREAM, bytes, false);
 }
 
-/* A request that has taken longer than one may stand still ends or not, by its bytes. */
+/* A request that has paused for too long ends or not, depending on its bytes. */
 static void pass(struct wire_world *world, struct script *script, int64_t by_us)
 {
     wire_pass(world, by_us);
@@ -123,7 +123,7 @@ static void pass(struct wire_world *world, struct script *script, int64_t by_us)
     script->broken_off = script->broken_off || script->passed_us >= CALL_BODY_DEADLINE_US;
 }
 
-/* Does one step of the script; false where it was the last that makes sense. */
+/* Does one step of the script; false if it was the last that makes sense. */
 static bool step(struct wire_world *world, struct script *script)
 {
     uint8_t what = script->rest.data[0];

@@ -2,7 +2,7 @@
 """What protoc-gen-errata writes, and what it refuses.
 
 Goal: a change of the generator, of protoc or of Python's protobuf cannot change the generated code
-unseen, and no method without rules ever reaches a table. Method: generates the example anew and
+unseen, and no method without rules ever reaches a table. Method: generates the example again and
 compares it with the committed files; compiles the result with all warnings as errors; gives the
 generator schemas with one fault each.
 """

@@ -82,7 +82,7 @@ class Reflection(ServerCase):
             self.assertEqual({s.name for s in listed}, made)
 
     def test_every_file_by_name(self):
-        """Byte for byte what protoc made, the file asked for first, its imports behind it."""
+        """Byte for byte what protoc made, the file asked for first, its imports after it."""
         wanted = [n for n in self.files if n.startswith(("errata/", "grpc/"))]
         self.assertGreater(len(wanted), 9)
         for version in VERSIONS:

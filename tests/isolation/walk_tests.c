@@ -1,7 +1,7 @@
 /*
- * walk_tests.c: what belongs to another organisation is as unknown as what nobody has. Two worlds are
- * the same; in one a stranger names the owner's things, in the other things of the same shape that
- * nobody has. Every field of every method that can name something is walked over.
+ * walk_tests.c: what belongs to another organisation is as unknown as what no one has. Two worlds
+ * are the same; in one a stranger names the owner's things, in the other things of the same shape
+ * that no one has. Every field of every method that can name something is walked over.
  */
 #include "tests/isolation/asker.h"
 #include "tests/isolation/isolation.h"
@@ -22,8 +22,8 @@
 #define ARENA_BYTES (256u << 20)
 #define OWNER_STEPS 600
 #define MESSAGES_MAX 16 /* that a request reaches */
-/* A number in the owner's log above those of the stranger's, and one in nobody's, as long on the wire
- * and in text. */
+/* A number in the owner's log above those of the stranger's, and one in no one's, as long on the
+ * wire and in text. */
 #define OWNERS_SEQ 30
 #define NOBODYS_SEQ 90
 #define SHOWN_BYTES_MIN 16 /* of a text that a message shortens */
@@ -42,7 +42,7 @@ struct side {
     uint64_t steps;
 };
 
-/* Both worlds; in the second one the strange texts stand for those of the owner. */
+/* Both worlds; in the second one the strange texts mean those of the owner. */
 struct sides {
     struct side real;
     struct side strange;
@@ -141,7 +141,7 @@ static void sides_free(struct sides *take_sides)
     free(take_sides);
 }
 
-/* Puts `to` wherever `from` stands; they have the same length. */
+/* Replaces each `from` by `to`, which has the same length. */
 static void replace(struct slice bytes, struct slice from, struct slice to)
 {
     uint8_t *at = (uint8_t *)(uintptr_t)bytes.data;
@@ -238,7 +238,7 @@ static void compare_probe(struct sides *sides, const struct probe *probe)
     }
 }
 
-/* All of the owner's texts that could stand in the field, and some that should not. */
+/* All of the owner's texts that could be in the field, and some that should not. */
 static void walk_field(struct sides *sides, const struct method_info *method,
                        const struct field_info *field)
 {
@@ -263,7 +263,7 @@ static void walk_field(struct sides *sides, const struct method_info *method,
     }
 }
 
-/* The messages that requests of a method reach; gives how many. */
+/* The messages that requests of a method reach; returns how many. */
 static size_t reach(const struct method_info *method, const struct message_info **messages)
 {
     size_t count = 1;
@@ -301,9 +301,10 @@ static void walk_method(struct sides *sides, const struct method_info *method)
     }
 }
 
-/* Goal: the owner's ids, names, key ids, page tokens and numbers tell a stranger nothing, in any field
- * of any method. Method: each of them in each field, and the same with what nobody has: the answers
- * are equal but for what was asked. Reads first, since what a write stores differs by its texts. */
+/* Goal: the owner's ids, names, key ids, page tokens and numbers tell a stranger nothing, in any
+ * field of any method. Method: each of them in each field, and the same with what no one has: the
+ * answers are equal but for what was asked. Reads first, since what a write stores differs by its
+ * texts. */
 static void test_every_field(void **state)
 {
     struct sides *sides = sides_new();
@@ -384,7 +385,7 @@ static void make_pairs(struct side *side)
     }
 }
 
-/* The owner's first page of one, so that there is a next; empty where there is none. */
+/* The owner's first page of one, so that there is a next; empty if there is none. */
 static struct slice take_page_token(struct side *side, const struct method_info *method)
 {
     struct question question = {.method = method, .part_count = 1};
@@ -413,8 +414,8 @@ static bool is_paged(const struct method_info *method)
 }
 
 /* Goal: a page token is the organisation's: another's is refused like a forged one. Method: each
- * method that has pages, with the owner's request and the owner's token, which the owner can use, and
- * with a token that nobody was given. Only a server's administrator sees two organisations. */
+ * method that has pages, with the owner's request and the owner's token, which the owner can use,
+ * and with a token that no one was given. Only a server's administrator sees two organisations. */
 static void test_page_tokens(void **state)
 {
     struct sides *sides = sides_new();
@@ -457,7 +458,7 @@ static void test_page_tokens(void **state)
 }
 
 /* Goal: idempotency keys are the organisation's: one that the owner used is new. Method: each write
- * with the owner's key, and with one that nobody used. */
+ * with the owner's key, and with one that no one used. */
 static void test_idempotency_keys(void **state)
 {
     struct sides *sides = sides_new();

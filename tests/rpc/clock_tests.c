@@ -68,7 +68,7 @@ static void capture_many(struct world *world, unsigned count)
     }
 }
 
-/* The seqs of listed feedback events, in order; gives how many. `start_us` 0: all. */
+/* The seqs of listed feedback events, in order; returns how many. `start_us` 0: all. */
 static size_t list(struct world *world, int32_t page_size, int64_t start_us,
                    char ids[EVENTS_MAX][40], unsigned *ret_pages)
 {

@@ -89,7 +89,7 @@ static void play(struct scene *scene, const char *path, enum point point)
 }
 
 /* Goal: an early end takes the document along in every state, stores nothing, and leaves no job; a
- * job that the pool has is cancelled and closed behind its completion alone. Method: both methods,
+ * job that the pool has is cancelled and closed after its completion alone. Method: both methods,
  * both causes, each state; the fake ends the test at a close out of turn. */
 static void test_early_ends(void **state)
 {

@@ -1,5 +1,5 @@
 /*
- * document_tests.c: documents through the pipeline: whole and in pieces, what is told where there is
+ * document_tests.c: documents through the pipeline: whole and in pieces, what is told if there is
  * no place or no worker for them, idempotency keys.
  */
 #include "tests/rpc/ingest.h"
@@ -68,7 +68,7 @@ static void test_both_methods(void **state)
 }
 
 /* Goal: large pieces are taken as well as large messages, and what was measured is not turned away
- * behind it for the size of what is no longer there. Method: 15 MiB, twice whole and once in the
+ * after it for the size of what is no longer there. Method: 15 MiB, twice whole and once in the
  * largest pieces, in one batch of writes. */
 static void test_large_pieces(void **state)
 {
@@ -107,9 +107,9 @@ static void test_large_pieces(void **state)
     free(bytes);
 }
 
-/* Goal: a large piece is checked and decoded by the pool, and the call waits for that: what follows it comes
- * behind it, and whoever goes meanwhile leaves nothing. Method: a piece of 1 MiB, once taken, once refused, once
- * with a full pool, once with its peer gone. */
+/* Goal: a large piece is checked and decoded by the pool, and the call waits for that: what follows
+ * it comes after it, and whoever goes meanwhile leaves nothing. Method: a piece of 1 MiB, once
+ * taken, once refused, once with a full pool, once with its peer gone. */
 static void test_piece_on_pool(void **state)
 {
     static uint8_t bytes[1 << 20];

@@ -480,8 +480,8 @@ static void test_equals_recount(void **state)
     }
 }
 
-/* Goal: a layout counts in the experiment once it has three examples, those before do not. Method: an
- * extraction behind each of four examples, all documents held out. */
+/* Goal: a layout counts in the experiment once it has three examples, those before do not. Method:
+ * an extraction after each of four examples, all documents held out. */
 static void test_ready(void **state)
 {
     Errata__V1__GetExperimentReportRequest request =

@@ -155,8 +155,8 @@ static void expect_same(const Errata__V1__Extraction *a, const Errata__V1__Extra
     assert_memory_equal(left, right, size);
 }
 
-/* Goal: the same outcome of the same reference counts once, whoever tells it again and however; one
- * reference serves any number of outcomes. Method: repeats under no key, one key and another; a
+/* Goal: the same outcome of the same reference counts once, whoever reports it again and however;
+ * one reference serves any number of outcomes. Method: repeats under no key, one key and another; a
  * hundred documents; without a subject, each call counts. */
 static void test_an_outcome_counts_once(void **state)
 {
@@ -341,7 +341,7 @@ static bool is_held_out(struct org_id org, const char *document_id, uint64_t per
 }
 
 /* Goal: each document falls on the side that the formula says, in lookups and extractions alike;
- * CONTROL gets no examples; what was served stands when the setting changes. Method: 60 documents at
+ * CONTROL gets no examples; what was served is when the setting changes. Method: 60 documents at
  * 40%; then none held out. */
 static void test_holdout(void **state)
 {
@@ -404,8 +404,8 @@ static void test_holdout(void **state)
 }
 
 /* Goal: any number of corrections mark an extraction once, and each of its fields once, never more
- * than it has; the newest extraction of the document or draft alone. Method: sums of the layout behind
- * each step. */
+ * than it has; the newest extraction of the document or draft alone. Method: sums of the layout
+ * after each step. */
 static void test_corrected_once(void **state)
 {
     struct world world;

@@ -60,10 +60,10 @@ Errata__V1__FeedbackEvent *extractions_correct(struct world *world,
 /* Events of a kind in the default organisation, at most 1000. */
 size_t extractions_count_events(struct world *world, Errata__V1__EventKind kind);
 struct org_id extractions_org_of(const char *org_id);
-/* The sums of a layout as they stand in the store. */
+/* Returns the sums of a layout as stored. */
 struct layout_stats_record extractions_stats_of(struct world *world, const char *org_id,
                                                 const char *layout);
-/* A text as messages want it; nobody writes to it. */
+/* A text as messages want it; no one writes to it. */
 char *extractions_text(const char *text);
 
 #endif

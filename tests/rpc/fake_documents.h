@@ -37,7 +37,7 @@ struct fake_documents {
 };
 
 void fake_documents_init(struct fake_documents *documents);
-/* Runs what is queued; true where something was. */
+/* Runs what is queued; true if something was. */
 bool fake_documents_run(struct fake_documents *documents);
 /* Every job was closed, once. */
 void fake_documents_check_end(const struct fake_documents *documents);

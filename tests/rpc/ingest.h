@@ -15,7 +15,7 @@ void ingest_open(struct exchange *exchange, struct world *world, const char *pat
 void ingest_send(struct exchange *exchange, const char *document_id, struct slice content);
 /* A piece of a streamed one; a NULL `document_id` names none. */
 void ingest_send_part(struct exchange *exchange, const char *document_id, struct slice content);
-/* A whole call of either: unary, or in two pieces. Gives its code, and the reply's document. */
+/* A whole call of either: unary, or in two pieces. Returns its code, and the reply's document. */
 enum status_code ingest(struct world *world, const struct exchange_start *start,
                         const char *document_id, struct slice content,
                         Errata__V1__Document **ret_document);

@@ -1,7 +1,7 @@
 /*
- * long_read_tests.c: reads that run on the pool: their answers, who comes next, what is refused, and
- * what becomes of them when nobody waits any more. The pool is the world's list of jobs, of which a
- * test runs one at a time.
+ * long_read_tests.c: reads that run on the pool: their answers, who comes next, what is refused,
+ * and what becomes of them when no one waits any more. The pool is the world's list of jobs, of
+ * which a test runs one at a time.
  */
 #include "server/domain/analytics/coverage.h"
 #include "server/domain/analytics/days.h"
@@ -130,8 +130,8 @@ static void test_answers(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a read that came behind a commit has what that wrote, though it waits long. Method: reads that
- * come before and behind a capture, run in the order of the line. */
+/* Goal: a read that came after a commit has what that wrote, though it waits long. Method: reads
+ * that come before and after a capture, run in the order of the line. */
 static void test_reads_writes(void **state)
 {
     struct world world;
@@ -325,8 +325,8 @@ static void test_drain(void **state)
 }
 
 /* Goal: an answer that does not fit into a read's memory is refused, and the next read is answered.
- * Method: corrected fields with names so long that some hundred of them are more, put behind the
- * writer's back; a question for all of them, then for one. */
+ * Method: corrected fields with names so long that some hundred of them are more, put bypassing the
+ * writer; a question for all of them, then for one. */
 static void test_answer_too_large(void **state)
 {
     enum {

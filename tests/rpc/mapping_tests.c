@@ -51,8 +51,9 @@ static void test_suggest(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a confirmation sets status, confidence, support and use, and is a feedback event that tells what
- * stood and what was there to choose from. Method: two suggestions, one of them confirmed by its id. */
+/* Goal: a confirmation sets status, confidence, support and use, and is a feedback event that
+ * has the suggested values and the candidates there were. Method: two suggestions, one of them
+ * confirmed by its id. */
 static void test_confirm(void **state)
 {
     struct world world;
@@ -141,7 +142,7 @@ static void test_supersede(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a rejection holds against suggestions, tells the old values, leaves the support, takes a
+/* Goal: a rejection holds against suggestions, reports the old values, leaves the support, takes a
  * confirmed mapping out of use; a confirmation revives. Method: the whole story of one mapping. */
 static void test_reject(void **state)
 {

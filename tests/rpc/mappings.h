@@ -49,7 +49,7 @@ enum status_code mappings_reject(const struct caller *caller, const struct named
 enum status_code mappings_get(const struct caller *caller, const char *id,
                               Errata__V1__SkuMapping **ret_mapping);
 
-/* Lines of one customer; a moment to travel to, as the number of an event (0: as things stand). */
+/* Lines of one customer; a moment to travel to, as the number of an event (0: at present). */
 struct lines {
     const char *customer_id;
     const char *const *skus;

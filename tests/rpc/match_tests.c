@@ -194,8 +194,8 @@ static void test_uses(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a list that is too long for its reference counts no mapping, but its draft is closed. Method: so
- * many mappings that their list stands as its hash. */
+/* Goal: a list that is too long for its reference counts no mapping, but its draft is closed.
+ * Method: so many mappings that their list is as its hash. */
 static void test_long_list(void **state)
 {
     enum {
@@ -219,7 +219,7 @@ static void test_long_list(void **state)
         skus[i] = texts[i];
         confirm(&caller, skus[i], "X");
     }
-    confirm(&caller, skus[0], "X"); /* a second version, so that versions stand in the list */
+    confirm(&caller, skus[0], "X"); /* a second version, so that versions are in the list */
     for (size_t i = 0; i < COUNT; i++) {
         skus[i] = texts[i * 389 % COUNT]; /* in no order, so that their numbers take room */
     }
@@ -321,12 +321,12 @@ static void test_as_of(void **state)
         then[count] = mappings_match(&caller, &lines);
         count++;
     }
-    lines.as_of_seq = UINT64_MAX; /* of the future: as things stand */
+    lines.as_of_seq = UINT64_MAX; /* of the future: at present */
     assert_string_equal(mappings_match(&caller, &lines)->lines[0]->internal_sku, "X");
     lines.as_of_seq = 1; /* before the first mapping */
     assert_int_equal(mappings_match(&caller, &lines)->lines[0]->match_method, MATCH_NONE);
     lines.as_of_seq = 0;
-    lines.as_of_us = WORLD_START_US + 2500000; /* behind the steps at 0, 1 and 2 s */
+    lines.as_of_us = WORLD_START_US + 2500000; /* after the steps at 0, 1 and 2 s */
     assert_string_equal(mappings_match(&caller, &lines)->lines[0]->internal_sku, "X");
     lines.as_of_us += 1000000;
     assert_string_equal(mappings_match(&caller, &lines)->lines[0]->internal_sku, "Y");
@@ -459,7 +459,7 @@ static void model_suggest(struct pair_model *pair, double confidence, int64_t at
     }
 }
 
-/* Keeps what was said behind all that was said of the same time or before. */
+/* Keeps what was said after all that was said of the same time or before. */
 static void model_say(struct model *model, int sku, const struct said *said)
 {
     struct said *all = model->said[sku];
@@ -473,7 +473,7 @@ static void model_say(struct model *model, int sku, const struct said *said)
     model->pairs[sku][said->internal].support_count += said->is_confirmed;
 }
 
-/* Makes the statuses anew from all that was said, in the order of its time. */
+/* Makes the statuses again from all that was said, in the order of its time. */
 static void model_settle(struct model *model, int sku)
 {
     struct pair_model *pairs = model->pairs[sku];

@@ -32,9 +32,9 @@ static void expect_refused(struct world *world, const Errata__V1__PreparePromptR
     assert_true(slice_has(exchange.message, words));
 }
 
-/* Goal: US3.1 and US3.4: a prompt for a layout with three corrections has them as an array of snippet and
- * corrected output, newest first, and the answer tells which. Method: three corrections, a template
- * with the token. */
+/* Goal: US3.1 and US3.4: a prompt for a layout with three corrections has them as an array of
+ * snippet and corrected output, newest first, and the answer reports which. Method: three
+ * corrections, a template with the token. */
 static void test_three_examples(void **state)
 {
     struct world world;
@@ -70,8 +70,8 @@ static void test_three_examples(void **state)
     world_deinit(&world);
 }
 
-/* Goal: US3.2: without corrections the place stays empty, whether or not a layout is known. Method: a layout
- * that nobody corrected, none, and a document that was never ingested. */
+/* Goal: US3.2: without corrections the place stays empty, whether or not a layout is known. Method:
+ * a layout that no one corrected, none, and a document that was never ingested. */
 static void test_no_examples(void **state)
 {
     struct world world;
@@ -255,8 +255,9 @@ static void test_refused(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a prompt has a largest size, large ones are made off the loop, and all values of a key given twice
- * but the last count. Method: a value of 80 KB that stands 50 times, then 60 times; two entries. */
+/* Goal: a prompt has a largest size, large ones are made off the loop, and all values of a key
+ * given twice but the last count. Method: a value of 80 KB that is 50 times, then 60 times; two
+ * entries. */
 static void test_sizes(void **state)
 {
     static char value[80001];
@@ -364,7 +365,7 @@ static void test_cited(void **state)
     assert_int_equal(cite(&world, world.admin, response->exposure_ref).code, STATUS_OK);
 
     get_event.key_case = ERRATA__V1__GET_EVENT_REQUEST__KEY_SEQ;
-    get_event.seq = 6; /* behind the organisation, its token, two templates, a correction */
+    get_event.seq = 6; /* after the organisation, its token, two templates, a correction */
     assert_int_equal(world_call(&world, &start, &get_event.base, &event), STATUS_OK);
     assert_int_equal(event->event->exposure_recorded->exposure_kind, EXPOSURE_KIND_PROMPT);
     assert_int_equal(event->event->exposure_recorded->n_artifacts, 2);

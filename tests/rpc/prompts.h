@@ -33,7 +33,7 @@ enum status_code prompts_put(struct world *world, const struct exchange_start *s
 /* Puts one, and expects it to become this version. */
 void prompts_put_version(struct world *world, const char *token, const char *name, const char *text,
                          uint32_t version);
-/* A version, or the newest with -1; NULL where there is none. */
+/* A version, or the newest with -1; NULL if there is none. */
 Errata__V1__PromptTemplate *prompts_get(struct world *world, const char *token, const char *name,
                                         int64_t version);
 

@@ -1,5 +1,5 @@
 /*
- * start_tests.c: the first start, cut off anywhere; and the tables made anew from the log.
+ * start_tests.c: the first start, cut off anywhere; and the tables rebuilt from the log.
  */
 #include "tests/rpc/ingest.h"
 
@@ -125,7 +125,7 @@ static void replay(struct world *world, const char *org_text, struct store_txn *
     }
 }
 
-/* Every row of one table under a prefix is the same in both. Gives their number. */
+/* Every row of one table under a prefix is the same in both. Returns their number. */
 static size_t compare_rows(struct store_txn *a, struct store_txn *b, enum store_table table,
                            struct slice prefix)
 {

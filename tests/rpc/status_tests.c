@@ -154,7 +154,7 @@ static void test_status_is_bounded(void **state)
     }
 }
 
-/* Goal: a fault's own reason stands in ErrorInfo in upper case, and at the head of the message; the
+/* Goal: a fault's own reason is in ErrorInfo in upper case, and at the head of the message; the
  * retry hint stays the error's. Method: an error with a hint and one without. */
 static void test_reason(void **state)
 {

@@ -307,8 +307,8 @@ static void test_health_parts(void **state)
     world_deinit(&world);
 }
 
-/* Goal: health tells its state at once and each change, and what is unknown. Method: watches of the
- * writer's part and of one that is not there. */
+/* Goal: health reports its state at once and each change, and what is unknown. Method: watches of
+ * the writer's part and of one that is not there. */
 static void test_health_watch(void **state)
 {
     struct world world;
@@ -398,9 +398,9 @@ static void expect_reflection(const char *path)
     world_deinit(&world);
 }
 
-/* Goal: reflection lists the services, gives a file by its name or a symbol with its imports, and an
- * error for what is not there without ending the stream. Method: five questions of one stream, to
- * either version: their bytes are the same. */
+/* Goal: reflection lists the services, returns a file by its name or a symbol with its imports, and
+ * an error for what is not there without ending the stream. Method: five questions of one stream,
+ * to either version: their bytes are the same. */
 static void test_reflection(void **state)
 {
     (void)state;

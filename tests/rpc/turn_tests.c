@@ -74,7 +74,7 @@ static void test_read_own_write(void **state)
     world_deinit(&world);
 }
 
-/* Takes all rows of the layout away, behind the writer's back. */
+/* Takes all rows of the layout away, bypassing the writer. */
 static void remove_layout(struct world *world, const char *org_text)
 {
     struct key_fingerprint fingerprint = key_fingerprint_of(SLICE(LAYOUT));
@@ -105,8 +105,8 @@ static void remove_layout(struct world *world, const char *org_text)
     assert_int_equal(store_commit(txn), OK);
 }
 
-/* Goal: the reads of a turn share a snapshot, and it ends with the turn. Method: the layout's rows go
- * without the writer, which nobody but a new snapshot notices. */
+/* Goal: the reads of a turn share a snapshot, and it ends with the turn. Method: the layout's rows
+ * go without the writer, which no one but a new snapshot notices. */
 static void test_shared_until_the_end(void **state)
 {
     struct world world;

@@ -150,7 +150,7 @@ static struct store_backend *replay(struct world *world,
     return config.target;
 }
 
-/* Every idempotency row that a replay made stands in the store as it is. */
+/* Every idempotency row that a replay made is in the store as it is. */
 static void check_keys(struct world *world, struct store_backend *replayed)
 {
     struct store_txn *stored = NULL;

@@ -1,7 +1,7 @@
 /*
  * world.h: a whole server without sockets, threads or time: the services over a memory store, a
- * writer that writes when told, a pool that runs when told, a clock that stands still. Calls are real
- * ones of server/call, with a protocol that keeps what is sent; no gRPC, no HTTP/2.
+ * writer that writes when told, a pool that runs when told, a clock that stops. Calls are real ones
+ * of server/call, with a protocol that keeps what is sent; no gRPC, no HTTP/2.
  */
 #ifndef ERRATA_TESTS_RPC_WORLD_H
 #define ERRATA_TESTS_RPC_WORLD_H
@@ -53,7 +53,7 @@ struct world {
     struct fake_documents documents;
     bool wants_turn;
     unsigned turns; /* of pipeline_turn */
-    uint64_t damaged_rows; /* that a test changed behind the writer's back */
+    uint64_t damaged_rows; /* that a test changed bypassing the writer */
     bool is_damaged; /* a test changed so much that nothing is known about a replay */
     bool keys_ended; /* a day and more passed: a replay makes keys of quiet logs that are gone */
     char admin[WORLD_TOKEN_BYTES]; /* `Bearer errata_...` of the first start */
@@ -104,9 +104,9 @@ void exchange_send_part(struct exchange *exchange, const ProtobufCMessage *reque
 void exchange_send_bytes(struct exchange *exchange, struct slice request);
 /* No more of them. */
 void exchange_send_end(struct exchange *exchange);
-/* The next reply, decoded into the world's arena; NULL where none waits. */
+/* The next reply, decoded into the world's arena; NULL if none waits. */
 void *exchange_read(struct exchange *exchange, const ProtobufCMessageDescriptor *descriptor);
-/* The same as wire bytes; false where none waits. */
+/* The same as wire bytes; false if none waits. */
 bool exchange_read_bytes(struct exchange *exchange, struct slice *ret_reply);
 /* The peer goes away. */
 void exchange_close(struct exchange *exchange);
@@ -118,7 +118,7 @@ enum status_code world_call(struct world *world, const struct exchange_start *st
 struct exchange world_call_whole(struct world *world, const struct exchange_start *start,
                                  const ProtobufCMessage *request);
 
-/* A new organisation with an ADMIN token of its own; gives its id. */
+/* A new organisation with an ADMIN token of its own; returns its id. */
 const char *world_make_org(struct world *world, const char *name, char admin[WORLD_TOKEN_BYTES]);
 /* A new token, by the administrator `by`; a user is given where the role needs one. */
 void world_make_token(struct world *world, const char *by, enum role role,
@@ -133,7 +133,7 @@ Errata__V1__FeedbackEvent *world_capture(struct world *world, const char *token,
 const ProtobufCMessageDescriptor *world_reply_of(const struct method_info *method);
 /* The key id within `Bearer errata_...`. */
 void world_key_id_of(const char *token, char key_id[9]);
-/* `text` stands in the slice. */
+/* `text` is in the slice. */
 bool slice_has(struct slice whole, const char *text);
 
 int run_access_tests(void);

@@ -221,8 +221,8 @@ static bool fails_commits(struct fault_driver *driver, const char *name)
     return strcmp(name, "store.commit") == 0;
 }
 
-/* Goal: nobody is told of a write that was never stored. Method: two requests under one key in a batch,
- * whose commit fails; the second is refused for the first alone. */
+/* Goal: no one is told of a write that was never stored. Method: two requests under one key in a
+ * batch, whose commit fails; the second is refused for the first alone. */
 static void test_refused_for_what_was_not_stored(void **state)
 {
     struct fault_driver driver = {fails_commits};

@@ -49,7 +49,7 @@ struct sim_profile {
     uint32_t crash; /* a chance a round of chaos */
     uint32_t stop;
     uint32_t reset; /* of a connection */
-    uint32_t silence; /* of a connection: nobody is told */
+    uint32_t silence; /* of a connection: no one is told */
     uint32_t wall_jump;
     uint32_t disk_full;
     uint32_t commit_error; /* a chance a commit */
@@ -141,12 +141,12 @@ int64_t sim_delay(struct sim *sim, int64_t least_us, int64_t most_us);
 int64_t sim_now(const struct sim *sim);
 void sim_jump_wall(struct sim *sim, int64_t by_us);
 
-/* `run` happens after a delay; 0: behind what is due already. */
+/* `run` happens after a delay; 0: after what is due already. */
 void sim_at(struct sim *sim, int64_t delay_us, sim_run_fn *run, void *object, uint64_t number);
 /* The same for what the server does: fault points may fail in it. */
 void sim_at_server(struct sim *sim, int64_t delay_us, sim_run_fn *run, void *object,
                    uint64_t number);
-/* Runs the next event; false where there is none, or the run is over. */
+/* Runs the next event; false if there is none, or the run is over. */
 bool sim_step(struct sim *sim);
 /* Runs what is due until a time. */
 void sim_run_until(struct sim *sim, int64_t until_us);

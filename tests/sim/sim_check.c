@@ -28,7 +28,7 @@ struct tally {
     char (*ids)[SIM_ID_BYTES];
 };
 
-/* Reads `m12-3x`; false where no such mark begins here. */
+/* Reads `m12-3x`; false if no such mark begins here. */
 static bool read_mark(struct slice text, uint64_t *ret_number, unsigned *ret_item)
 {
     uint64_t number = 0;
@@ -46,7 +46,7 @@ static bool read_mark(struct slice text, uint64_t *ret_number, unsigned *ret_ite
     return true;
 }
 
-/* Counts the event for the write whose mark stands in a text of it. */
+/* Counts the event for the write whose mark is in a text of it. */
 static void tally_mark(struct tally *tally, const struct event *event, struct slice left)
 {
     uint64_t number = 0;
@@ -66,7 +66,7 @@ static void tally_mark(struct tally *tally, const struct event *event, struct sl
     }
 }
 
-/* Uses that an extraction's event tells of stand in an event of their own, with the document that the
+/* Uses that an extraction's event tells of are in an event of their own, with the document that the
  * extraction names: the write is that one. */
 static bool is_of_extraction(const struct event *event)
 {

@@ -45,7 +45,7 @@ struct sim_connection {
 
 /* Makes the channel. */
 void sim_caller_open(struct sim_caller *caller, struct sim *sim);
-/* Ends its calls, and tells so. */
+/* Ends its calls, and reports so. */
 void sim_caller_shut(struct sim_caller *caller);
 /* After shut, and what that asked for. */
 void sim_caller_close(struct sim_caller *caller);
@@ -56,7 +56,7 @@ void sim_connection_connected(struct sim_connection *connection, bool accepted);
 void sim_connection_take(struct sim_connection *connection, struct slice bytes);
 void sim_connection_room(struct sim_connection *connection);
 
-/* No bytes of another organisation stand in these. */
+/* No bytes of another organisation are in these. */
 void sim_check_bytes(const struct sim_caller *caller, struct slice bytes, const char *where);
 
 #endif

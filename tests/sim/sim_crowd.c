@@ -181,7 +181,7 @@ void sim_crowd_setup_next(struct sim *sim)
     }
 }
 
-/* The first administrator's token stands in a file once the server serves. */
+/* The first administrator's token is in a file once the server serves. */
 static void on_look_for_token(struct sim *sim, void *object, uint64_t number)
 {
     struct sim_member *root = object;

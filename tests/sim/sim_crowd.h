@@ -152,7 +152,7 @@ void sim_crowd_check_revoked(struct sim *sim);
 void sim_crowd_finish(struct sim *sim);
 /* What comes next after a call of the setup. */
 void sim_crowd_setup_next(struct sim *sim);
-/* A new member, that has no token yet; NULL where there is no room. */
+/* A new member, that has no token yet; NULL if there is no room. */
 struct sim_member *sim_crowd_add(struct sim *sim, unsigned org, enum role role);
 void sim_crowd_give_token(struct sim *sim, struct sim_member *member, const char *secret,
                           const char *key_id);

@@ -134,7 +134,7 @@ static void judge_examples(struct sim_call *call, struct slice reply)
     errata__v1__get_examples_response__free_unpacked(read, NULL);
 }
 
-/* A page was read: the next one, or the end, behind which everything must have been seen. */
+/* A page was read: the next one, or the end, after which everything must have been seen. */
 static void page_done(struct sim_call *call, const char *next, uint64_t found)
 {
     call->seen += found;
@@ -465,7 +465,7 @@ static bool is_right_refusal(const struct sim_call *call, const struct client_st
                ((call->op == SIM_INGEST || call->op == SIM_INGEST_STREAM) &&
                 sim->profile.document_bad > 0);
     case CODE_ALREADY_EXISTS:
-        /* An organisation is made anew where a clock days ahead has forgotten the key. */
+        /* An organisation is rebuilt where a clock days ahead has forgotten the key. */
         return call->op == SIM_CREATE_TOKEN ||
                (call->op == SIM_CREATE_ORG && !sim_model_knows_key(sim, call->write));
     case CODE_UNAUTHENTICATED:

@@ -161,8 +161,8 @@ static void match(struct sim_member *member)
 
 /* --- outcomes that cite --- */
 
-/* An outcome that was recorded is sent again by somebody else, under another key: it was counted, and
- * its event is answered. False where there is none. */
+/* An outcome that was recorded is sent again by somebody else, under another key: it was counted,
+ * and its event is answered. False if there is none. */
 static bool cite_again(struct sim_member *member, enum sim_write_kind kind)
 {
     struct sim *sim = sim_of(member);
@@ -313,7 +313,7 @@ static void ask_analytics(struct sim_member *member, enum sim_op op)
     sim_call_start(sim_new_call(member, op), op == SIM_ANALYTICS ? &learned.base : &report.base);
 }
 
-/* Some member of another organisation; NULL where there is none yet. */
+/* Some member of another organisation; NULL if there is none yet. */
 static const struct sim_member *draw_stranger(const struct sim_member *member)
 {
     struct sim_crowd *crowd = sim_of(member)->crowd;
@@ -329,7 +329,7 @@ static const struct sim_member *draw_stranger(const struct sim_member *member)
     return NULL;
 }
 
-/* Writes; true where one was begun. */
+/* Writes; true if one was begun. */
 static bool request_write(struct sim_member *member, enum sim_op op)
 {
     if (op == SIM_SUGGEST) {

@@ -104,7 +104,7 @@ void sim_model_show(struct sim *sim, unsigned org, uint64_t seq, const char *id)
 
 /* The number of the last event in an organisation's log, on the disk. Once nothing goes wrong. */
 uint64_t sim_check_last_seq(const struct sim *sim, unsigned org);
-/* What is durable holds every promise; `whole`: with the tables made anew from the log. */
+/* What is durable holds every promise; `whole`: with the tables rebuilt from the log. */
 void sim_check_store(struct sim *sim, bool whole);
 
 #endif

@@ -17,7 +17,7 @@ struct sim_connection;
 struct sim_pipe {
     uint8_t *data; /* owned */
     size_t start;
-    size_t size; /* behind `start` */
+    size_t size; /* after `start` */
     size_t room;
     bool moving; /* a piece is on its way */
     bool ended; /* nothing is written any more; the end follows the last byte */
@@ -32,7 +32,7 @@ struct sim_link {
     uint64_t number; /* for the trace */
     struct sim_pipe up; /* to the server */
     struct sim_pipe down;
-    bool silent; /* nothing arrives any more, and nobody is told */
+    bool silent; /* nothing arrives any more, and no one is told */
     bool small_pieces;
     /* The server's end. */
     bool accepted;
@@ -56,13 +56,13 @@ struct sim_link *sim_link_open(struct sim *sim, struct sim_connection *client);
 /* Bytes that a pipe takes now, up to SIM_PIPE_BYTES in it. */
 size_t sim_pipe_room(const struct sim_pipe *pipe);
 void sim_link_write(struct sim_link *link, struct sim_pipe *pipe, struct slice bytes);
-/* One end sends nothing more: the other is told behind what is on its way. */
+/* One end sends nothing more: the other is told after what is on its way. */
 void sim_link_end(struct sim_link *link, struct sim_pipe *pipe);
 /* The connection breaks: what is on its way is lost, and both ends are told, each in its time. */
 void sim_link_reset(struct sim_link *link);
 /* The client takes nothing any more. */
 void sim_link_leave(struct sim_link *link);
-/* Some link that has both its ends; NULL where there is none. */
+/* Some link that has both its ends; NULL if there is none. */
 struct sim_link *sim_net_draw_link(struct sim *sim);
 /* Silent links break: what a machine in the middle does in the end. */
 void sim_net_heal(struct sim *sim);

@@ -305,7 +305,7 @@ static void ingest(struct sim_member *member, bool streamed)
     free(content);
 }
 
-/* The next piece; false where there is no room for it, or no call any more. */
+/* The next piece; false if there is no room for it, or no call any more. */
 static bool send_piece(struct sim_call *call)
 {
     const struct sim_write *write = call->write;
@@ -631,7 +631,7 @@ static bool ask_about(struct sim_member *member, enum sim_op op)
     return true;
 }
 
-/* Writes; true where one was begun. */
+/* Writes; true if one was begun. */
 static bool request_write(struct sim_member *member, enum sim_op op)
 {
     if (op == SIM_CAPTURE) {

@@ -13,7 +13,7 @@
 #define YEARS_US (3653 * 24 * SIM_HOUR)
 /* Something may go wrong so often. */
 #define CHAOS_US (100 * SIM_MS)
-/* The longest time of a run, and the times behind it in which nothing goes wrong. */
+/* The longest time of a run, and the times after it in which nothing goes wrong. */
 #define RUN_US (600 * SIM_S)
 #define SETTLE_US (90 * SIM_S)
 #define AUDIT_US (60 * SIM_S)
@@ -184,8 +184,8 @@ static void end(struct sim *sim)
     }
 }
 
-/* Ends what is still there, which must leave nothing behind. A world in which something was wrong is left
- * as it stands. */
+/* Ends what is still there, which must leave nothing behind. A world in which something was wrong
+ * is left unchanged. */
 static bool end_world(struct sim *sim)
 {
     if (!sim->failed) {

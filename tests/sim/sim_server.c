@@ -16,7 +16,7 @@
 #define ARENA_BYTES (16u << 20)
 /* Rounds in which everything that a server still holds must come to its end. */
 #define BURY_ROUNDS_MAX 10000
-/* As app's drain timeout, and how long what was accepted may take behind it. */
+/* As app's drain timeout, and how long what was accepted may take after it. */
 #define DRAIN_US (5 * SIM_S)
 #define STOP_US (60 * SIM_S)
 
@@ -217,7 +217,7 @@ static void check_end(struct sim_server *server)
     }
 }
 
-/* What the kernel tells the clients of a process that is gone, if it tells them. */
+/* What the kernel reports the clients of a process that is gone, if it tells them. */
 static void cut_links(struct sim *sim)
 {
     for (struct sim_link *at = sim->net->links; at != NULL; at = at->next) {

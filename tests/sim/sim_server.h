@@ -75,7 +75,7 @@ bool sim_server_is_doomed(const struct sim *sim);
 bool sim_server_is_up(const struct sim *sim);
 /* Nothing is under way in it. */
 bool sim_server_is_idle(const struct sim *sim);
-/* Behind each thing that happened to it: what it has to send is sent. */
+/* After each thing that happened to it: what it has to send is sent. */
 void sim_server_end_turn(struct sim_server *server);
 /* A thread of it has come back: a server that was killed meanwhile is thrown away. */
 void sim_server_after_thread(struct sim_server *server);

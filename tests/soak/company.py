@@ -22,7 +22,7 @@ from erratad import (Client, admin, analytics, event_service, extraction, extrac
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
 BUSY = ("RESOURCE_EXHAUSTED", "UNAVAILABLE")  # a machine that is busy with other things
-WATCH_SECONDS = 300  # a watcher then starts anew, at the number after its last
+WATCH_SECONDS = 300  # a watcher then starts over, at the number after its last
 
 
 def event(number):

@@ -23,7 +23,7 @@ class Bench:
                         "1", "--allow-writes", "--quiet"]
 
     def run(self, *arguments, timeout=900):
-        """The report of one run, whatever it says of itself; None where there is none."""
+        """The report of one run, whatever it says of itself; None if there is none."""
         with tempfile.NamedTemporaryFile(suffix=".json") as report:
             done = subprocess.run([*self.command, *arguments, "--json", report.name],
                                   capture_output=True, text=True, timeout=timeout)

@@ -2,8 +2,8 @@
 
 A sample is a dict of numbers at a time `at` (seconds since the load began), a minute one of what the load
 saw. Memory is RssAnon: pages of the store's map count as RssFile and come and go with the machine's needs.
-A machine that stands still for a second makes calls queue, and the process keeps the memory that took; so
-beside it stands what is in use, at the quietest moment: a leak is in both.
+A machine that stops for a second makes calls queue, and the process keeps the memory that took; so
+beside it is what is in use, at the quietest moment: a leak is in both.
 """
 import statistics
 
@@ -59,7 +59,7 @@ def least_growth(name, samples, key, unit):
 
 
 def file_growth(samples):
-    """The file, without what the events took: a line through the first third tells what they take."""
+    """The file, without what the events took: a line through the first third reports what they take."""
     early, late = thirds(samples)
     per_event, base = line_through([(s["events"], s["map_used_bytes"]) for s in early])
     later, _ = line_through([(s["events"], s["map_used_bytes"]) for s in late])

@@ -19,7 +19,7 @@ struct suite_call {
     struct suite_reply *first; /* that waits */
     struct suite_reply **end;
     uint32_t reply_count;
-    bool ended; /* `status` goes out behind the replies */
+    bool ended; /* `status` goes out after the replies */
     struct status status;
     int64_t end_delay_us;
     int64_t due_us; /* of the first that waits; INT64_MAX: nothing does */
@@ -112,7 +112,7 @@ static void suite_pump(struct suite_call *call)
     }
 }
 
-/* Tells the owner when to come back, where that has changed. */
+/* Reports the owner when to come back, where that has changed. */
 static void suite_update_timer(struct suite *suite)
 {
     int64_t due_us = INT64_MAX;

@@ -221,7 +221,7 @@ static struct slice take_info(struct suite_call *call, struct exchange *exchange
     return buffer_slice(&info);
 }
 
-/* The error that is asked for; behind no reply it tells what was asked. */
+/* The error that is asked for; after no reply it reports what was asked. */
 static void end_with_error(struct suite_call *call, struct exchange *exchange, struct slice error)
 {
     struct status status = {.code = STATUS_UNKNOWN};

@@ -293,7 +293,7 @@ class Conformance(Case):
         self.assertEqual(get_all(dict(error.trailing_metadata())["grpc-status-details-bin"], 3), [])
 
     def test_metadata_of_a_stream_without_replies(self):
-        """What stands before the replies stays there, though there are none."""
+        """What is before the replies stays there, though there are none."""
         for error in (None, message((1, 3))):
             request = message((1, definition(headers=[header("x-h", "1")],
                                              trailers=[header("x-t", "2")], error=error)))
@@ -355,7 +355,7 @@ def frame(kind, flags, stream, payload_of_it=b""):
 
 class Plain(unittest.TestCase):
     def test_answer(self):
-        """HTTP/2 without gRPC: head, text and trailers, behind the request's end."""
+        """HTTP/2 without gRPC: head, text and trailers, after the request's end."""
         fields_of_it = b"\x83\x86\x84\x01" + varint(4) + b"here"  # POST, http, /, :authority
         with SuiteServer(BIN, "plain") as server, \
                 socket.create_connection((server.host, int(server.port)), 10) as link:

@@ -26,7 +26,7 @@ enum {
     SIMPLE_FILL_SERVER_ID = 9,
     INPUT_PAYLOAD = 1,
     INPUT_EXPECT_COMPRESSED = 2,
-    /* ... of what stands in them ... */
+    /* ... of what is in them ... */
     PAYLOAD_BODY = 2,
     STATUS_CODE = 1,
     STATUS_MESSAGE = 2,
@@ -188,7 +188,7 @@ static void end_well(struct suite_call *call)
     suite_end(call, &status, 0);
 }
 
-/* Gives back the metadata that ask for it. */
+/* Returns the metadata that ask for it. */
 static void echo_metadata(struct suite_call *call)
 {
     struct call *answer = suite_call_of(call);
@@ -289,7 +289,7 @@ static void streaming_input_end(struct suite_call *call)
     end_well(call);
 }
 
-/* Requests of a half-duplex call, each behind the other. */
+/* Requests of a half-duplex call, each after the other. */
 struct interop_held {
     struct interop_held *next;
     struct slice message;

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """tools/suites itself: what it makes of what the suites' programs say.
 
-Goal: failures, deviations and silence are told apart, and counted in the last line. Method: programs of
+Goal: failures, deviations and silence are distinguished, and counted in the last line. Method: programs of
 the test's own in place of the suites', against the real servers.
 """
 import os

@@ -1,11 +1,12 @@
 /*
- * server.c: the program that public protocol suites are run against: net, HTTP/2 and gRPC as erratad
- * has them, and behind them the services that the suites ask for.
- *
+ * server.c: the program that public protocol suites are run against: net, HTTP/2 and gRPC as
+ * erratad has them, and after them the services that the suites ask for.
  *   suite_server PORT            the services; port 0: any. Prints the address it listens on
  *   suite_server PORT plain      HTTP/2 alone (plain.h)
- *   suite_server conformance     the services, as the conformance suite's runner starts a server: it
- *                                reads what is wanted from standard input, and says where it listens
+ *   suite_server conformance     the services, as the conformance suite's runner starts a server:
+ *   it
+ *                                reads what is wanted from standard input, and says where it
+ *                                listens
  */
 #include "server/net/server.h"
 #include "store/base/assert.h"

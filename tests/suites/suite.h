@@ -49,7 +49,8 @@ struct call *suite_call_of(struct suite_call *call);
 /* The service's own, in the call's arena: zeroed, and the same each time it is asked for. NULL without
  * memory: the call is at its end then. */
 void *suite_call_state(struct suite_call *call, size_t size);
-/* Queues a message, `delay_us` behind what was queued before. Kept, not copied: it lives in the arena. */
+/* Queues a message, `delay_us` after what was queued before. Kept, not copied: it lives in the
+ * arena. */
 void suite_reply(struct suite_call *call, struct slice message, int64_t delay_us);
 /* Queues the end; what is said later goes nowhere. The status' slices live in the arena or for ever. */
 void suite_end(struct suite_call *call, const struct status *status, int64_t delay_us);

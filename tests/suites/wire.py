@@ -1,6 +1,6 @@
 """Protobuf by field numbers, for messages of which this project has no description.
 
-A message is a list of (number, value): an int is a varint, bytes or str stand as they are.
+A message is a list of (number, value): an int is a varint, bytes or str are as they are.
 """
 
 
@@ -52,7 +52,7 @@ def fields(raw):
 
 
 def get(raw, *path, default=b""):
-    """What stands at the end of a path of field numbers; the first where there are several."""
+    """What is at the end of a path of field numbers; the first where there are several."""
     for number in path:
         values = [value for n, value in fields(raw) if n == number]
         if not values:

@@ -1,4 +1,4 @@
-"""The C client library under test: runs bin/client_driver, and stands between it and a server.
+"""The C client library under test: runs bin/client_driver, and is between it and a server.
 
 Driver makes calls over the lasting channel and collects how each ended. Proxy forwards bytes to a real
 server until a test says otherwise. Peer is no server at all: a port where a function of the test's own
@@ -211,7 +211,7 @@ class Proxy(Peer):
                         return
 
     def answer(self, connection, data, cutter):
-        """Sends what came from the server; false where that is the end of the connection."""
+        """Sends what came from the server; false if that is the end of the connection."""
         cut = cutter.find(data) if cutter is not None else None
         if cut is not None:
             connection.sendall(data[:cut])
@@ -238,7 +238,7 @@ class Cutter:
         self.bytes = b"" # from the start of a frame
 
     def find(self, data):
-        """Where to cut `data`: behind the first byte of a DATA frame's payload. None: not yet."""
+        """Where to cut `data`: after the first byte of a DATA frame's payload. None: not yet."""
         self.bytes += data
         while len(self.bytes) > 9:
             length = int.from_bytes(self.bytes[:3], "big")

@@ -1,7 +1,7 @@
 """A real erratad in a folder of its own, and a stock gRPC client that talks to it.
 
 For the end-to-end and interop tests and the benchmarks. The client is Debian's grpcio with stubs that
-the build generates by grpc_python_plugin: nothing of ours stands between a test and the wire. The
+the build generates by grpc_python_plugin: nothing of ours is between a test and the wire. The
 environment names the programs and the stubs (tests/support/tests.cmake): ERRATA_BIN, ERRATA_STUBS.
 """
 import functools
@@ -24,7 +24,7 @@ STUBS = os.environ.get("ERRATA_STUBS", os.path.join(ROOT, "build", "release", "g
 if not os.path.isdir(os.path.join(STUBS, "errata")):
     sys.exit(f"no Python stubs in {STUBS}: build the target python_stubs")
 sys.path.insert(0, STUBS)
-grpc.__path__.append(os.path.join(STUBS, "grpc"))  # grpc.health.v1 stands beside the library
+grpc.__path__.append(os.path.join(STUBS, "grpc"))  # grpc.health.v1 is beside the library
 
 from errata.v1 import admin_service_pb2 as admin  # noqa: E402
 from errata.v1 import admin_service_pb2_grpc as admin_grpc  # noqa: E402
@@ -438,7 +438,7 @@ def children(pid):
 
 
 def process_name(pid):
-    """As /proc tells it, cut to 15 characters; empty where there is no such process."""
+    """As /proc reports it, cut to 15 characters; empty if there is no such process."""
     try:
         with open(f"/proc/{pid}/comm", encoding="utf-8") as f:
             return f.read().strip()

@@ -2,7 +2,7 @@
 """make_hostile.py FOLDER [VARIANT]: writes hostile PDFs, small on disk and large in effect.
 
 VARIANT 0 (default) or 1 has other sizes, depths and random bytes. Needs the standard library alone, and
-is deterministic. Tests make the files when they run; the small ones of variant 0 stand in
+is deterministic. Tests make the files when they run; the small ones of variant 0 are in
 tests/data/pdf/hostile too. Also a module: files(variant) yields (name, bytes).
 """
 import os

@@ -16,7 +16,7 @@ FIELD = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED
 READY_EXAMPLES = 3
 RANGE_DAYS_MAX = 366
 IMPROVEMENT_MIN = 3  # extractions with an example, and without any
-FIELDS_MAX = 256  # that are told apart of one extraction
+FIELDS_MAX = 256  # that are distinguished of one extraction
 Z = 1.959963984540054  # of 95%
 CHI = Z * Z
 
@@ -45,7 +45,7 @@ class Arm:
         self.extractions = self.corrected = self.fields = self.corrected_fields = 0
 
     def told(self):
-        """As ArmResult tells it."""
+        """As ArmResult reports it."""
         return analytics.ArmResult(
             extraction_count=self.extractions, corrected_count=self.corrected,
             accuracy=None if not self.extractions else 1 - self.corrected / self.extractions,
@@ -410,7 +410,7 @@ def check_analytics(client, counted, problems):
         wanted = counted.analytics(request.start_date, request.end_date, 1000)
         check_stats(counted, told.layout_stats, "layout_stats", problems)
         del told.layout_stats[:]
-        # Types that are as frequent as one another stand in no order that is promised.
+        # Types that are as frequent as one another are in no order that is promised.
         for message in (told, wanted):
             message.by_event_type.sort(key=lambda row: (-row.count, row.event_type))
         differs(wanted, told, "analytics", problems)
@@ -496,7 +496,7 @@ def check_once(counted, problems):
 
 
 def check(client, counted=None):
-    """What is wrong with what the server tells a client: nothing, or sentences. Nobody may write."""
+    """What is wrong with what the server reports a client: nothing, or sentences. No one may write."""
     problems = []
     if counted is None:
         counted = Recount(reversed(client.events()))

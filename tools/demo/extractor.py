@@ -11,7 +11,7 @@ import re
 
 SLIPS = 0.06  # of its documents have an error that no example explains
 UNIT_NAMES = {"ST": "PCE", "KAR": "CTN", "LFM": "MTR"}
-EXAMPLES_AT = "Corrected before:\n"  # behind this its prompt has the examples, as JSON
+EXAMPLES_AT = "Corrected before:\n"  # after this its prompt has the examples, as JSON
 TEMPLATE = ("Extract the order below as JSON. Orders of the same layout that people corrected show how it is "
             "read.\n" + EXAMPLES_AT + "{{hint_examples}}\nOrder:\n{{document_text}}")
 DOCUMENT_AT = "\nOrder:\n"
@@ -53,7 +53,7 @@ LINE = {
             (0.5, lambda cell: int((numbers_of(cell) or [0])[-1]))),
     "uom": ((0.55, lambda cell: cell if cell in UNIT_NAMES.values() else "PCE"),
             (0.45, lambda cell: UNIT_NAMES.get(cell, cell))),
-    # Prices with a comma are read as if it stood for thousands, or for decimals where there is no point.
+    # Prices with a comma are read as if it was for thousands, or for decimals if there is no point.
     "price": ((0.5, lambda cell: price_of(cell, False)),
               (0.5, lambda cell: price_of(cell, "," in cell))),
 }

@@ -208,7 +208,7 @@ class Office:
         together((stub.RecordMatches, request) for request in closing)
         together((stub.SuggestMapping, request) for request in suggestions)
         together((stub.RejectMapping, request) for request in rejections)
-        for request in confirmations:  # in order: the last one of a day stands
+        for request in confirmations:  # in order: the last one of a day is
             stub.ConfirmMapping(request)
 
     def judge(self, work, number, line, suggestions, confirmations, rejections):

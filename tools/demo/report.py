@@ -1,4 +1,4 @@
-"""What a run learned, as text that is Markdown and reads well as it stands: for people who decide.
+"""What a run learned, as text that is Markdown and reads well unchanged: for people who decide.
 
 Figures of extractions, corrections, mappings and the experiment are the server's own answers; what only the
 simulation can know is said to be so.
@@ -20,7 +20,7 @@ BARS = "▁▂▃▄▅▆▇█"
 
 
 def percent(value, digits=0):
-    """A share; a dash where there is none. Never -0%."""
+    """A share; a dash if there is none. Never -0%."""
     if value is None:
         return "-"
     text = f"{value * 100:.{digits}f}"
@@ -40,7 +40,7 @@ def count(number, one, many):
 
 
 def table(head, rows):
-    """A Markdown table whose columns stand under each other; text left, figures right."""
+    """A Markdown table whose columns are under each other; text left, figures right."""
     rows = [[str(cell) for cell in row] for row in rows]
     widths = [max(len(row[n]) for row in [head, *rows]) for n in range(len(head))]
     right = [n > 0 for n in range(len(head))]

@@ -94,10 +94,10 @@ struct pdf_control_end {
     uint32_t end; /* enum pdf_end */
     int32_t code;
     uint64_t cpu_us; /* user and system */
-    /* PDF_END_WALL: how long it could have run until then, but stood in line for a processor.
+    /* PDF_END_WALL: how long it could have run until then, but was in line for a processor.
      * PDF_WAITED_UNKNOWN; 0 at other ends. */
     uint64_t waited_us;
-    uint64_t memory_bytes; /* largest resident size; 0 where it was killed and is not dead yet */
+    uint64_t memory_bytes; /* largest resident size; 0 if it was killed and is not dead yet */
 };
 
 #endif

@@ -208,7 +208,7 @@ static enum err run(struct pdf_job *job)
     return err;
 }
 
-/* Gives free slots to those whose turn it is. */
+/* Returns free slots to those whose turn it is. */
 static void dispatch(struct pdf_jobs *jobs)
 {
     while (jobs->running_count < jobs->config.slots && pdf_supervisor_is_ready(&jobs->supervisor)) {

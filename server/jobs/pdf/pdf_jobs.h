@@ -24,12 +24,13 @@
 /* Documents measured at once, in kept places of the pool; long reads have the rest of those. */
 #define PDF_SLOTS_MAX 2
 /* The worker is started again after this pause, doubled up to the greatest; once it has been ready
- * for the greatest pause, it begins anew. */
+ * for the greatest pause, it starts over. */
 #define PDF_RESTART_MS_MIN 100
 #define PDF_RESTART_MS_MAX 30000
-/* Jobs stay queued over an outage of the worker while its next start is due within this time after the
- * worker was lost: a short restart is seen by nobody. A worker that can't even be started is no such
- * outage. Else those that wait end with ERR_UNAVAILABLE, and no new one is taken until it is ready. */
+/* Jobs stay queued over an outage of the worker while its next start is due within this time after
+ * the worker was lost: a short restart is seen by no one. A worker that can't even be started is no
+ * such outage. Else those that wait end with ERR_UNAVAILABLE, and no new one is taken until it is
+ * ready. */
 #define PDF_OUTAGE_MS 3000
 
 struct uv_loop_s;
@@ -71,7 +72,7 @@ void pdf_jobs_start(struct pdf_jobs *jobs);
 /* Stops the worker, which is waited for, and closes the handles; no job may be live. Nothing is called
  * back from here on. */
 void pdf_jobs_stop(struct pdf_jobs *jobs);
-/* After the loop has ended, or without a start. Takes NULL. */
+/* After the loop has ended, or without a start. Accepts NULL. */
 void pdf_jobs_free(struct pdf_jobs *jobs);
 struct pdf_jobs_stats pdf_jobs_read_stats(const struct pdf_jobs *jobs);
 
@@ -79,7 +80,7 @@ MUST_CHECK enum err pdf_job_open(struct pdf_jobs *jobs, struct uuid org, struct 
 MUST_CHECK enum err pdf_job_reserve(struct pdf_job *job, size_t size);
 MUST_CHECK enum err pdf_job_append(struct pdf_job *job, struct slice bytes);
 /* The queue has room for every job that is open. What goes wrong later is told by `done`:
- * ERR_CANCELLED, ERR_UNAVAILABLE where the worker stayed away, ERR_MEMORY; `work` did not run then. */
+ * ERR_CANCELLED, ERR_UNAVAILABLE if the worker stayed away, ERR_MEMORY; `work` did not run then. */
 MUST_CHECK enum err pdf_job_submit(struct pdf_job *job, void (*work)(void *user),
                                    void (*done)(void *user, enum err result), void *user);
 /* ERR_UNAVAILABLE too for a document that the machine had no time for; the second time (pdf_starved.h) what

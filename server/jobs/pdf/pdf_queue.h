@@ -54,7 +54,7 @@ void pdf_queue_leave(struct pdf_queue *queue, struct pdf_queue_entry *entry);
 void pdf_queue_push(struct pdf_queue *queue, struct pdf_queue_entry *entry);
 /* Out of its line. */
 void pdf_queue_remove(struct pdf_queue *queue, struct pdf_queue_entry *entry);
-/* The first of the line whose turn it is; NULL where none waits. */
+/* The first of the line whose turn it is; NULL if none waits. */
 struct pdf_queue_entry *pdf_queue_pop(struct pdf_queue *queue);
 
 #endif

@@ -144,7 +144,7 @@ out:
     return err;
 }
 
-/* Reads what is in the pipe. ERR_NOT_FOUND where there is nothing now. */
+/* Reads what is in the pipe. ERR_NOT_FOUND if there is nothing now. */
 static enum err read_answer(struct exchange *exchange)
 {
     struct buffer *bytes = &exchange->bytes;

@@ -1,6 +1,7 @@
 /*
  * pdf_supervisor.h: one worker kept running on the loop: started, waited for, noticed when it ends,
- * started again after a growing pause (the times stand in pdf_jobs.h). Knows no jobs. For this folder.
+ * started again after a growing pause (the times are in pdf_jobs.h). Knows no jobs. For this
+ * folder.
  */
 #ifndef ERRATA_SERVER_JOBS_PDF_PDF_SUPERVISOR_H
 #define ERRATA_SERVER_JOBS_PDF_PDF_SUPERVISOR_H
@@ -32,13 +33,13 @@ struct pdf_supervisor {
 
     enum pdf_supervisor_state state;
     struct pdf_worker worker;
-    uint64_t starts; /* tells one worker from the next */
+    uint64_t starts; /* distinguishes one worker from the next */
     uv_poll_t poll; /* of the control socket; open while STARTING and READY */
     uv_timer_t timer; /* STARTING: until it is late; PAUSED: until the next start */
     uint64_t pause_ms; /* the next pause */
     uint64_t ready_at_ms; /* by the loop's time */
     uint64_t lost_at_ms; /* when it was last ready, or first started */
-    bool given_up; /* no start in sight: nobody should wait; until it is ready */
+    bool given_up; /* no start in sight: no one should wait; until it is ready */
     char problem[PDF_SUPERVISOR_PROBLEM_BYTES]; /* logged last; empty once it is ready */
 };
 

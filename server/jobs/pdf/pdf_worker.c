@@ -37,9 +37,9 @@ bool pdf_worker_find_program(char *ret_path, size_t size)
     return written >= 0 && (size_t)written < size;
 }
 
-/* The control socket becomes descriptor 3; of ours only standard error is left, for what the program
- * says of its own start. It lets go of that before it reads a document, since hostile documents choose
- * what Poppler prints. */
+/* The control socket becomes descriptor 3; of ours only standard error is left, for what the
+ * program says of its own start. It releases that before it reads a document, since hostile
+ * documents choose what Poppler prints. */
 static int set_actions(posix_spawn_file_actions_t *actions, int control)
 {
     int failed = posix_spawn_file_actions_adddup2(actions, control, PDF_CONTROL_FD);

@@ -15,7 +15,7 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
-/* The worker program's name; it stands beside the program that starts it, unless told otherwise. */
+/* The worker program's name; it is beside the program that starts it, unless told otherwise. */
 #define PDF_WORKER_PROGRAM "errata-pdf-worker"
 /* A fork server is ready by then or counts as failed: a cold machine builds its font cache first. */
 #define PDF_READY_MS 15000
@@ -23,8 +23,8 @@
 #define PDF_STOP_MS 2000
 /* Beyond PDF_WALL_MS, the fork server has so long to say that it stopped a child. */
 #define PDF_WALL_GRACE_MS 2000
-/* Children run when the machine has nothing else to do. One that was stopped at PDF_WALL_MS after it
- * had stood in line for a processor so long was stopped by others' work: without the waiting, the
+/* Children run when the machine has nothing else to do. One that was stopped at PDF_WALL_MS after
+ * it had was in line for a processor so long was stopped by others' work: without the waiting, the
  * limit of processor time alone would have decided. Such an answer is marked (`starved`): the
  * document may be measured later. */
 #define PDF_STARVED_WAITED_US ((uint64_t)(PDF_WALL_MS / 1000 - PDF_CPU_SECONDS) * 1000000)
@@ -72,7 +72,7 @@ struct pdf_worker {
     bool killed;
 };
 
-/* Where the worker program stands unless told otherwise: beside the running program. False where that is
+/* Where the worker program is unless told otherwise: beside the running program. False if that is
  * not known, or is too long for `size` bytes with a NUL. */
 bool pdf_worker_find_program(char *ret_path, size_t size);
 /* Starts `program` with no descriptor but its own and standard error, in a process group
@@ -80,8 +80,8 @@ bool pdf_worker_find_program(char *ret_path, size_t size);
  * message where it can't be started. */
 MUST_CHECK enum err pdf_worker_start(const char *program, struct fault *fault,
                                      struct pdf_worker *ret_worker);
-/* Reads READY where it has come (the control socket is readable): OK; ERR_NOT_FOUND where it has not;
- * ERR_UNAVAILABLE where it is to be stopped: with a message where it says something else or is of
+/* Reads READY where it has come (the control socket is readable): OK; ERR_NOT_FOUND if it has not;
+ * ERR_UNAVAILABLE if it is to be stopped: with a message where it says something else or is of
  * another version, without one where it has ended (pdf_worker_end_text will say how). */
 MUST_CHECK enum err pdf_worker_read_ready(struct pdf_worker *worker, struct fault *fault);
 /* The two together, for those who can wait: up to `timeout_ms`. Where it fails nothing is left. */
@@ -104,12 +104,12 @@ struct pdf_request {
     struct pdf_cancel *cancel; /* or NULL */
 };
 
-/* Has a document measured; returns within the request's timeout, whatever the worker does.
- * OK with an answer in the arena: also a reason for refusal, and what there is of a document that was
- * starved, which is marked; ERR_CANCELLED; ERR_UNAVAILABLE if it could not be measured now, for a reason
- * that is not the document's (no process could be started for it, or the machine had no memory for it): it
- * may be sent again; ERR_INTERNAL where the fork server itself fails (it hangs, has ended, or breaks the protocol) and is to be stopped;
- * ERR_MEMORY. */
+/* Has a document measured; returns within the request's timeout, whatever the worker does. OK with
+ * an answer in the arena: also a reason for refusal, and what there is of a document that was
+ * starved, which is marked; ERR_CANCELLED; ERR_UNAVAILABLE if it could not be measured now, for a
+ * reason that is not the document's (no process could be started for it, or the machine had no
+ * memory for it): it may be sent again; ERR_INTERNAL if the fork server itself fails (it hangs, has
+ * ended, or breaks the protocol) and is to be stopped; ERR_MEMORY. */
 MUST_CHECK enum err pdf_worker_measure(const struct pdf_request *request, struct arena *arena,
                                        struct pdf_answer *ret_answer);
 

@@ -130,7 +130,7 @@ def peers_folder(options):
 
 
 def measure(options, parts, documents):
-    """True where everything was answered rightly."""
+    """True if everything was answered rightly."""
     right = True
     learned = Learned(parts)
     for part in options.parts:

@@ -162,7 +162,7 @@ class Documents:
         self.rows.append(row)
 
     def cost(self):
-        """CPU of a document, documents a second, memory; false where one was answered wrongly."""
+        """CPU of a document, documents a second, memory; false if one was answered wrongly."""
         sets = (("generated one-page invoices", invoices(self.pdf_data, True)),
                 ("real one-page invoices", invoices(self.pdf_data, False)),
                 ("all readable documents", all_readable(self.pdf_data)))

@@ -55,7 +55,7 @@ def status_kb(pid, name):
 
 
 def move_other_threads(pid):
-    """The reactor has the server's core; the writer and the pool run on the load's core, behind the
+    """The reactor has the server's core; the writer and the pool run on the load's core, after the
     load. On one core with a real-time reactor they would run never or always: libuv waits with
     sched_yield for a thread that is about to wake it, and that yields to no lower priority."""
     if not REAL_TIME:
@@ -67,8 +67,8 @@ def move_other_threads(pid):
 
 
 def set_class(pid, real_time_class):
-    """The reactor on its core in the real-time class, its other threads behind the load; or the whole
-    server in the ordinary class on both cores, as it runs where nobody tunes it."""
+    """The reactor on its core in the real-time class, its other threads after the load; or the whole
+    server in the ordinary class on both cores, as it runs where no one tunes it."""
     if real_time_class:
         quietly("taskset", "-p", "-c", SERVER_CORE, pid)
         quietly("chrt", "-f", "-p", 20, pid)
@@ -85,7 +85,7 @@ def first_line(path, start):
 
 
 def package_versions(*names):
-    """Debian's versions of what stands beside Errata."""
+    """Debian's versions of what is beside Errata."""
     done = subprocess.run(["dpkg-query", "-W", "-f", "${Package} ${Version}\\n", *names],
                           capture_output=True, text=True, check=False)
     return dict(line.split() for line in done.stdout.splitlines() if len(line.split()) == 2)

@@ -34,7 +34,7 @@ class Parts:
         self.nghttpd = None
         self.pinned = None
 
-    # --- what the parts stand on ---
+    # --- what the parts are on ---
 
     def calls(self, shape, share=1.0):
         return max(1000, int(CALLS[shape] * share * self.options.scale))
@@ -223,7 +223,7 @@ class Parts:
         started = self.load.start(server, call, closed(10, 100, seconds=self.seconds), *arguments,
                                   prefix=machine.ON_LOAD_CORE)
         with machine.urgent():
-            time.sleep(1 + self.seconds / 2)  # behind its warm-up
+            time.sleep(1 + self.seconds / 2)  # after its warm-up
             anon_kb = machine.status_kb(server.pid, "RssAnon")
         self.load.finish(started)
         self.add(f"{what}, 1,000 in flight", anon_mb=anon_kb / 1024)

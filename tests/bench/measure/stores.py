@@ -31,7 +31,7 @@ class Stores:
         return os.path.join(self.folder, name)
 
     def errata(self, events, event_bytes):
-        """A data folder as so many captures leave it. One that was captured into is made anew: the
+        """A data folder as so many captures leave it. One that was captured into is rebuilt: the
         newest examples then have other lengths."""
         return self.made_by_preload(f"store-{events}-{event_bytes}", events, event_bytes)
 
@@ -67,7 +67,7 @@ class Stores:
 
     @staticmethod
     def read_in_pages(path):
-        """A file written in bulk stands in the page cache in large folios, and ext4 then walks a whole
+        """A file written in bulk is in the page cache in large folios, and ext4 then walks a whole
         folio for each 4 KB that a capture writes; a store that grew by captures has single pages."""
         with open(path, "rb", buffering=0) as f:
             os.posix_fadvise(f.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)

@@ -150,7 +150,7 @@ static void apply_naming(struct disk_names *names, const struct disk_naming *nam
     }
 }
 
-/* The folder that a path's last part stands in: its node, and that part. */
+/* The folder that a path's last part is in: its node, and that part. */
 static int split_path(const struct disk_model *model, const char *path, size_t size,
                       char **ret_last)
 {

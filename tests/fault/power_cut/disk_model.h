@@ -1,9 +1,8 @@
 /*
- * disk_model.h: what a disk may hold, by what a journal of calls (disk_journal.h) promises. Files are
- * kept as a program sees them and as a power cut is sure to leave them; between the two stand changes
- * that no sync has promised yet: sectors of 512 bytes, lengths, names in folders. A cut may leave any
- * of them, in any order and any older version: what the kernel wrote by itself.
- *
+ * disk_model.h: what a disk may hold, by what a journal of calls (disk_journal.h) promises. Files
+ * are kept as a program sees them and as a power cut is sure to leave them; between the two are
+ * changes that no sync has promised yet: sectors of 512 bytes, lengths, names in folders. A cut may
+ * leave any of them, in any order and any older version: what the kernel wrote by itself.
  * A sync that failed promises nothing, then or later: the kernel takes what it could not write for
  * written. Such changes stay possible for ever, until something newer at their place is promised.
  */

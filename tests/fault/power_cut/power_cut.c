@@ -3,13 +3,11 @@
  * whole. Images are drawn by a seed, made one after another in a folder of their own, and each is
  * looked at by a process of its own, so that a crash is a finding too. tools/power-cut makes the
  * journal.
- *
  *   power_cut --journal FILE --acknowledged FILE --seed S [--any N] [--commit N] [--creation N]
  *             [--answer N] [--only KIND:I --into DIR]
- *
- * KIND of cut: any moment; commit, between the first write of pages and the meta page's sync; creation,
- * before the server serves; answer, right behind the last N answers, with what is promised alone.
- * --only makes image I of a kind, and looks at nothing.
+ * KIND of cut: any moment; commit, between the first write of pages and the meta page's sync;
+ * creation, before the server serves; answer, right after the last N answers, with what is promised
+ * alone. --only makes image I of a kind, and looks at nothing.
  */
 #include "tests/fault/power_cut/disk_model.h"
 #include "tests/fault/power_cut/verify.h"
@@ -41,7 +39,7 @@ static const char *const kind_names[] = {"any", "commit", "creation", "answer"};
 static const char *const choice_names[] = {"nothing", "everything", "prefix",
                                            "writes",  "pages",      "sectors"};
 
-/* A moment of the journal: behind a record. */
+/* A moment of the journal: after a record. */
 struct moment {
     size_t end; /* of the record, in bytes of the journal */
     bool in_commit;
@@ -179,7 +177,7 @@ static void find_moments(struct run *run)
     }
 }
 
-/* An answer is behind the last record that the journal had then. */
+/* An answer is after the last record that the journal had then. */
 static void find_answers(struct run *run)
 {
     size_t at = 0;

@@ -15,7 +15,7 @@
 struct client_call {
     struct client_handlers handlers;
     const struct method_info *method;
-    uint8_t request[FAKE_REQUEST_BYTES_MAX]; /* what was sent, one message behind the other */
+    uint8_t request[FAKE_REQUEST_BYTES_MAX]; /* what was sent, one message after the other */
     size_t request_bytes;
     struct client_options options; /* its metadata are gone: */
     char metadata[FAKE_METADATA_MAX][2][64]; /* keys and values, cut, with NULs */

@@ -22,14 +22,14 @@ struct loopback {
 };
 
 void loopback_start(struct loopback *server, const struct peer_script *scripts, size_t count);
-/* Connects and hangs up: so loopback_wait returns though nobody else may have come. */
+/* Connects and hangs up: so loopback_wait returns though no one else may have come. */
 void loopback_knock(const struct loopback *server);
 /* Waits until the last connection has been closed from the other side. What came over it can be looked
  * at then. */
 void loopback_wait(struct loopback *server);
 /* After loopback_wait. */
 void loopback_free(struct loopback *server);
-/* An address where nobody listens. */
+/* An address where no one listens. */
 void loopback_nowhere(char address[32]);
 
 #endif

@@ -6,7 +6,7 @@ neither. Where statsmodels can answer, the numbers are its own: test_proportions
 confint_proportions_2indep with method "score" and without correction. The other cases (nothing or
 everything succeeded, counts at which its formula cancels) are solved here with 80 digits, from the
 definition alone; the same is done for statsmodels' cases, and both must agree. (statsmodels' test of
-the difference applies the correction whatever it is told, so proportions_ztest stands beside the
+the difference applies the correction whatever it is told, so proportions_ztest is beside the
 test of the ratio; and where its search for an end stopped early, by its own test, its interval is
 left out.)
 """

@@ -145,7 +145,7 @@ static void test_refuses(void **state)
     }
 }
 
-/* Goal: a NUL byte is a control character, not the end. Method: one inside, and one behind. */
+/* Goal: a NUL byte is a control character, not the end. Method: one inside, and one after. */
 static void test_nul_bytes(void **state)
 {
     struct json_value value = {0};
@@ -255,7 +255,7 @@ static void test_duplicates_by_width(void **state)
 }
 
 /* Goal: the room of one wide object serves the next, and the keys of an outer one stay known.
- * Method: wide objects inside and behind each other, with a duplicate at the very end. */
+ * Method: wide objects inside and after each other, with a duplicate at the very end. */
 static void test_duplicates_across_levels(void **state)
 {
     struct slice wide = wide_object(*state, 500, SIZE_MAX);

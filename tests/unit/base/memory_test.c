@@ -254,7 +254,7 @@ static void test_buffer_failure_sticks(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: formatted appends stand between others, without their NUL. Method: three in a row. */
+/* Goal: formatted appends are between others, without their NUL. Method: three in a row. */
 static void test_buffer_printf(void **state)
 {
     struct arena arena;
@@ -359,7 +359,7 @@ static bool fails_in_arenas(struct fault_driver *driver, const char *name)
 }
 
 /* Goal: a fault point fails where its driver says so, by its name, and never without one; what it
- * stands for takes the path of its failure. Method: an arena whose chunks are refused. */
+ * means takes the path of its failure. Method: an arena whose chunks are refused. */
 static void test_fault_points(void **state)
 {
     struct fault_driver driver = {fails_in_arenas};

@@ -1,6 +1,7 @@
 /*
- * text_test.c: UTF-8, and hex digits. The tables are those of RFC 3629 and of the Unicode standard's table 3-7; each
- * bad sequence is also tried behind and before runs of ASCII, where the fast path is.
+ * text_test.c: UTF-8, and hex digits. The tables are those of RFC 3629 and of the Unicode
+ * standard's table 3-7; each bad sequence is also tried after and before runs of ASCII, where the
+ * fast path is.
  */
 #include "tests/unit/base/base_tests.h"
 
@@ -68,7 +69,7 @@ static void check_between(struct slice piece, bool expected)
     }
 }
 
-/* Goal: valid and invalid sequences are told apart wherever they stand. Method: the tables. */
+/* Goal: valid and invalid sequences are distinguished in any place. Method: the tables. */
 static void test_utf8(void **state)
 {
     (void)state;

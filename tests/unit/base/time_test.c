@@ -209,7 +209,7 @@ static void test_system_random(void **state)
     random_fill(random_system(), large, 0);
 }
 
-/* Goal: ids carry time, version and variant, and sort by time down to what 12 bits tell apart.
+/* Goal: ids carry time, version and variant, and sort by time down to what 12 bits distinguish.
  * Method: the fields of one id, then ids one microsecond apart. */
 static void test_uuid_fields_and_order(void **state)
 {

@@ -1,7 +1,7 @@
 /*
- * connection_test.c: Goal: what a connection sends is HTTP/2 that a strict peer takes, and each way in
- * which an answer can be wrong is told from the others. Method: libnghttp2's server in memory on the
- * other side; every scenario runs with whole reads and byte by byte.
+ * connection_test.c: Goal: what a connection sends is HTTP/2 that a strict peer takes, and each way
+ * in which an answer can be wrong is distinguished from the others. Method: libnghttp2's server in
+ * memory on the other side; every scenario runs with whole reads and byte by byte.
  */
 #include "tests/unit/bench_load/bench_load_tests.h"
 #include "tests/unit/bench_load/peer.h"
@@ -171,7 +171,7 @@ static void test_requests(void **state)
     }
 }
 
-/* Keys are there, and none stands twice. */
+/* Keys are there, and none is twice. */
 static void test_idempotency_keys(void **state)
 {
     struct world *world = *state;
@@ -309,7 +309,7 @@ static void test_odd_framing(void **state)
     expect_wrong(world, &script, ANSWER_RIGHT, 0, "");
 }
 
-/* Gives the scene one request of so many bytes instead of a template. */
+/* Returns the scene one request of so many bytes instead of a template. */
 static void use_large_request(struct scene *scene, size_t size)
 {
     scene->requests = calloc(1, sizeof(*scene->requests));

@@ -57,7 +57,7 @@ static const char *next_json(struct world *world, const char *method,
     return (const char *)json.data;
 }
 
-/* Steps over `prefix` and the number behind it. */
+/* Steps over `prefix` and the number after it. */
 static unsigned take_number(const char **at, const char *prefix, int base)
 {
     char *end = NULL;
@@ -220,7 +220,7 @@ static void test_escapes_and_none(void **state)
     assert_int_equal(template.body.size, GRPC_PREFIX_BYTES);
 }
 
-/* A text that is no gRPC goes out as it stands. */
+/* A text that is no gRPC goes out unchanged. */
 static void test_plain(void **state)
 {
     struct world *world = *state;

@@ -94,8 +94,7 @@ static void write_file(const char *path, const char *text, mode_t mode)
     assert_int_equal(chmod(path, mode), 0);
 }
 
-/* Goal: the file stands where the XDG specification has it.
- * Method: what the two variables may hold. */
+/* Goal: the file is where the XDG specification has it. Method: what the two variables may hold. */
 static void places(void **state)
 {
     const char *path = NULL;

@@ -21,7 +21,7 @@ static const char no_current[] = "{\"contexts\": {\"home\": {\"server\": \"home:
 struct expected {
     const char *server;
     enum settings_source server_source;
-    const char *token; /* its file, or its text behind a colon */
+    const char *token; /* its file, or its text after a colon */
     enum settings_source token_source;
     bool withheld;
 };
@@ -90,7 +90,7 @@ static void precedence(void **state)
         {file,
          {.token_file_variable = "/env"},
          {"home:1", SETTINGS_CONTEXT, "/env", SETTINGS_ENVIRONMENT, false}},
-        /* ... and behind one that the command line names. */
+        /* ... and after one that the command line names. */
         {file,
          {.context_option = "far", .server_variable = "env:1", .token_file_variable = "/env"},
          {"far:1", SETTINGS_CONTEXT, ":secret", SETTINGS_CONTEXT, false}},

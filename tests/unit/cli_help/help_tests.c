@@ -1,6 +1,6 @@
 /*
- * help_tests.c: help, completion and the manual page of a program that has two groups, made up here: so
- * nothing of the real one's words has to stand in a test.
+ * help_tests.c: help, completion and the manual page of a program that has two groups, made up
+ * here: so nothing of the real one's words has to be in a test.
  */
 #include "tools/errata/help/completion.h"
 #include "tools/errata/help/help.h"
@@ -91,8 +91,8 @@ static void assert_page(struct page *page, const char *expected)
     free(page->text);
 }
 
-/* Goal: names are found, and those that are none have a neighbour.
- * Method: each level, with letters that are missing; what is hidden is nobody's neighbour. */
+/* Goal: names are found, and those that are none have a neighbour. Method: each level, with letters
+ * that are missing; what is hidden is no one's neighbour. */
 static void names(void **state)
 {
     struct command_walk walk = {0, 0};
@@ -115,8 +115,8 @@ static void names(void **state)
     assert_int_equal(count, 4);
 }
 
-/* Goal: usage says which values there are.
- * Method: all that may stand in it: options, brackets, choices and dots. */
+/* Goal: usage says which values there are. Method: all that may be in it: options, brackets,
+ * choices and dots. */
 static void values(void **state)
 {
     static const char *const expected[] = {"METHOD", "JSON|@FILE|-", "FILE"};

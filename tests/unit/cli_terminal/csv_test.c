@@ -147,8 +147,8 @@ static struct slice random_field(uint32_t *state, uint8_t *bytes)
     return slice_of(bytes, used);
 }
 
-/* Goal: what is written is read back, whatever it is.
- * Method: random records of three fields behind a heading, each as a file. */
+/* Goal: what is written is read back, whatever it is. Method: random records of three fields after
+ * a heading, each as a file. */
 static void round_trips(void **state)
 {
     static const struct slice heading[] = {SLICE("a"), SLICE("b"), SLICE("c")};

@@ -105,8 +105,8 @@ static void too_many(void **state)
     assert_false(read_words(&options, OPTIONS_GIVEN_MAX + 1, words, 1));
 }
 
-/* Goal: as many words as a shell writes out are taken, in order, with options between them.
- * Method: ten thousand words, an option with its value behind every hundredth. */
+/* Goal: as many words as a shell writes out are taken, in order, with options between them. Method:
+ * ten thousand words, an option with its value after every hundredth. */
 static void many_words(void **state)
 {
     enum {

@@ -53,8 +53,8 @@ static const struct printer utf8 = {.terminal = true, .width = 60};
 static const struct printer ascii = {
     .terminal = true, .width = 60, .ascii = true, .drawn_ascii = true};
 
-/* Goal: amounts stand on 0, the least of them is seen, and days without any are free.
- * Method: one week, in blocks and in ASCII. */
+/* Goal: amounts are on 0, the least of them is seen, and days without any are free. Method: one
+ * week, in blocks and in ASCII. */
 static void amounts(void **state)
 {
     static const double values[] = {0, 1, 5, 10, 40, 80, 0};
@@ -77,7 +77,7 @@ static void amounts(void **state)
                 "    2026-01-01       2026-01-07\n");
 }
 
-/* Goal: shares stand where they are on the part of the axis that they need; days without are gaps.
+/* Goal: shares are where they are on the part of the axis that they need; days without are gaps.
  * Method: a trend with a gap, and one value alone. */
 static void shares(void **state)
 {

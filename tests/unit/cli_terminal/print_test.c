@@ -96,8 +96,8 @@ static void letters(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: the environment tells which letters a terminal has, by the order of POSIX.
- * Method: each variable that may say it, on a pseudo-terminal. */
+/* Goal: the environment reports which letters a terminal has, by the order of POSIX. Method: each
+ * variable that may say it, on a pseudo-terminal. */
 static void environment(void **state)
 {
     static const struct {

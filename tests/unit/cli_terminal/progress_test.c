@@ -134,7 +134,7 @@ static void distances(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: sentences keep to the width, with what is typed unbroken, and stand beside their terms.
+/* Goal: sentences keep to the width, with what is typed unbroken, and are beside their terms.
  * Method: one entry and one text, with and without colours. */
 static void sentences(void **state)
 {

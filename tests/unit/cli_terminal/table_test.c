@@ -63,8 +63,8 @@ static void layouts(void **state)
                      "second-id  12345  two\\nli…\n");
 }
 
-/* Goal: paths lose their front, where their ends tell them apart.
- * Method: two paths that differ at their ends, on a terminal that is too narrow for them. */
+/* Goal: paths lose their front, where their ends distinguish them. Method: two paths that differ at
+ * their ends, on a terminal that is too narrow for them. */
 static void cut_in_front(void **state)
 {
     static const struct table_column some[] = {
@@ -105,9 +105,9 @@ static void left_out(void **state)
     assert_rows(some, rows, 1, 25, "TEXT\nkept as it is\n");
 }
 
-/* Goal: what goes first is what its column says, not where it stands; a column keeps the width that it
- * needs to be of use.
- * Method: three columns of one width, on terminals that are narrower and narrower. */
+/* Goal: what goes first is what its column says, not where it is; a column keeps the width that it
+ * needs to be of use. Method: three columns of one width, on terminals that are narrower and
+ * narrower. */
 static void ranks(void **state)
 {
     static const struct table_column some[] = {
@@ -126,9 +126,9 @@ static void ranks(void **state)
     assert_rows(some, rows, 1, 15, "B\nbbbbbbbbbbbbbb\xe2\x80\xa6\n");
 }
 
-/* Goal: the pages of a list stand in the same columns under one heading; a column that was empty
- * until now brings another.
- * Method: three pages: ids grow on the second, a text comes up on the third. */
+/* Goal: the pages of a list are in the same columns under one heading; a column that was empty
+ * until now brings another. Method: three pages: ids grow on the second, a text comes up on the
+ * third. */
 static void pages(void **state)
 {
     static const struct slice rows[][3] = {{SLICE("1"), SLICE("7"), SLICE("")},

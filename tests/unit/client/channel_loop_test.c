@@ -185,9 +185,8 @@ static void holds_no_loop(void **state)
     server_stop(&server);
 }
 
-/* Goal: a connection that the server closes while the loop stands still is noticed by the next call,
- * which is repeated on another.
- * Method: two calls, with the first connection closed between them. */
+/* Goal: a connection that the server closes while the loop stops is noticed by the next call, which
+ * is repeated on another. Method: two calls, with the first connection closed between them. */
 static void lost_while_asleep(void **state)
 {
     static const struct peer_script scripts[] = {ANSWERING, ANSWERING};
@@ -212,9 +211,8 @@ static void lost_while_asleep(void **state)
     server_stop(&server);
 }
 
-/* Goal: a call ends with what is the matter where there is no server, and at its deadline where one
- * only accepts.
- * Method: a port where nobody listens any more; one where nobody accepts. */
+/* Goal: a call ends with what is the matter if there is no server, and at its deadline where one
+ * only accepts. Method: a port where no one listens any more; one where no one accepts. */
 static void no_server(void **state)
 {
     struct client_channel_loop_config config = {.retry = {.attempts_max = 3}};
@@ -270,8 +268,8 @@ static void closing(void **state)
     assert_int_equal(close(listener), 0);
 }
 
-/* Goal: a name that is still being looked up holds up no end of a call.
- * Method: closed at once, with a call by a name that nobody has (RFC 2606). */
+/* Goal: a name that is still being looked up holds up no end of a call. Method: closed at once,
+ * with a call by a name that no one has (RFC 2606). */
 static void closing_while_looking_up(void **state)
 {
     const struct client_channel_loop_config config = {
@@ -322,7 +320,7 @@ static void another_token(void **state)
     assert_non_null(strstr(server.request_fields, "authorization: Bearer third\n"));
 }
 
-/* Of an idempotency key, which is a UUID of version 7: what is drawn, behind the time. */
+/* Of an idempotency key, which is a UUID of version 7: what is drawn, after the time. */
 #define KEY_DRAWN_AT 19
 #define KEY_DRAWN_BYTES 17
 

@@ -43,8 +43,8 @@ static struct client_status call_once(const char *host, uint16_t port, int64_t t
     return result.status;
 }
 
-/* Goal: a port where nobody listens makes calls UNAVAILABLE, and says where.
- * Method: a port that was free a moment ago, by address and by name. */
+/* Goal: a port where no one listens makes calls UNAVAILABLE, and says where. Method: a port that
+ * was free a moment ago, by address and by name. */
 static void nobody_there(void **state)
 {
     uint16_t port = 0;
@@ -361,9 +361,9 @@ static void run_until_lost(struct client_connection_config *config, struct told 
     close_told(&loop, connection, told);
 }
 
-/* Goal: why there is no connection is told ahead of the end of its calls, which nobody has seen; and a
- * port that takes connections but says nothing, or nonsense, is never ready.
- * Method: a port where nobody listens, one where nobody accepts, one that speaks HTTP/1. */
+/* Goal: why there is no connection is told ahead of the end of its calls, which no one has seen;
+ * and a port that takes connections but says nothing, or nonsense, is never ready. Method: a port
+ * where no one listens, one where no one accepts, one that speaks HTTP/1. */
 static void never_ready(void **state)
 {
     struct client_connection_config config = {.connect_timeout_ms = 30};
@@ -493,8 +493,8 @@ static void holds_no_loop_early(void **state)
     assert_int_equal(close(listener), 0);
 }
 
-/* Goal: a program that does not run its loop for a while takes no server for one that did not answer.
- * Method: the loop stands still for longer than the connection may take, as it is being made. */
+/* Goal: a program that does not run its loop for a while takes no server for one that did not
+ * answer. Method: the loop stops for longer than the connection may take, as it is being made. */
 static void late_to_look(void **state)
 {
     const struct peer_script silent = {.silent = true};
@@ -518,7 +518,7 @@ static void late_to_look(void **state)
     server_stop(&server);
 }
 
-/* Goal: a call that starts after the server has gone, which the loop stood still for, is not sent.
+/* Goal: a call that starts after the server has gone, which the loop stopped for, is not sent.
  * Method: the server hangs up between two turns, and the call starts between them too. */
 static void gone_meanwhile(void **state)
 {
@@ -551,7 +551,7 @@ static void on_room(void *user)
     (void)user;
 }
 
-/* Goal: bytes that nobody reads, of a call that nobody waits for, do not hold the loop for long.
+/* Goal: bytes that no one reads, of a call that no one waits for, do not hold the loop for long.
  * Method: an upload that is larger than all buffers, to a server that freezes; it is cancelled. */
 static void stuck_bytes(void **state)
 {
@@ -590,7 +590,7 @@ static void stuck_bytes(void **state)
     assert_string_equal(told.moves, "REL");
     assert_non_null(strstr(told.reason, "the server does not read"));
     close_told(&loop, connection, &told);
-    /* What it did not read stands before the end of the connection. */
+    /* What it did not read is before the end of the connection. */
     assert_int_equal(shutdown(atomic_load(&server.connection), SHUT_RDWR), 0);
     server_stop(&server);
     free(content);

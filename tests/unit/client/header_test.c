@@ -62,7 +62,7 @@ static void assert_timeout(int64_t timeout_ms, const char *expected)
     assert_string_equal(text, expected);
 }
 
-/* Goal: a timeout has at most eight digits and never tells the server less than was asked.
+/* Goal: a timeout has at most eight digits and never reports the server less than was asked.
  * Method: spans at the borders between units. */
 static void timeouts(void **state)
 {

@@ -51,7 +51,7 @@ static void start(struct peer *peer, struct ending *ending)
     assert_int_equal(client_session_start(peer->session, &call, &ending->call), OK);
 }
 
-/* The clock says `now_ms`: what is due is done, and said. Gives when the next thing is due. */
+/* The clock says `now_ms`: what is due is done, and said. Returns when the next thing is due. */
 static int64_t at(struct peer *peer, int64_t now_ms)
 {
     int64_t next_ms = client_session_tick(peer->session, now_ms);
@@ -129,9 +129,8 @@ static void gives_up(void **state)
     peer_free(peer);
 }
 
-/* Goal: nobody is asked while nobody waits; who starts a call on a connection that was silent for long
- * asks at once, since it may be gone.
- * Method: an hour without calls, then one. */
+/* Goal: no one is asked while no one waits; who starts a call on a connection that was silent for
+ * long asks at once, since it may be gone. Method: an hour without calls, then one. */
 static void idle(void **state)
 {
     const int64_t hour_ms = 3600000;
@@ -198,7 +197,8 @@ static void asked_for_nobody(void **state)
     peer_free(peer);
 }
 
-/* Goal: where it is switched off, nothing is asked and nobody is given up. Method: a day of silence. */
+/* Goal: where it is switched off, nothing is asked and no one is given up. Method: a day of
+ * silence. */
 static void never_asks(void **state)
 {
     static const struct peer_script off = {.silent = true};

@@ -85,9 +85,9 @@ static enum err read_raw(struct slice bytes, bool gzip)
     return err;
 }
 
-/* Goal: damage is told apart from size.
- * Method: an unknown flag, compression that was not announced, bytes that do not inflate, a length
- * over the limit, and a length that is still to come. */
+/* Goal: damage is distinguished from size. Method: an unknown flag, compression that was not
+ * announced, bytes that do not inflate, a length over the limit, and a length that is still to
+ * come. */
 static void damage(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /*
- * server.h: scripted peers behind a real socket of the loopback, on a thread of their own: one after
+ * server.h: scripted peers on a real socket of the loopback, on a thread of their own: one after
  * another takes a connection and serves it to its end.
  */
 #ifndef ERRATA_TESTS_UNIT_CLIENT_SERVER_H
@@ -21,7 +21,7 @@ struct server {
     pthread_t thread;
 };
 
-/* A socket that listens on a free port of 127.0.0.1, where nobody accepts. */
+/* A socket that listens on a free port of 127.0.0.1, where no one accepts. */
 int server_listen(uint16_t *ret_port);
 /* Starts to take as many connections as there are scripts. */
 void server_start(struct server *server, const struct peer_script *scripts, unsigned count);

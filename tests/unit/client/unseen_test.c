@@ -96,7 +96,7 @@ static void until_its_first_byte(void **state)
     peer->mute = true;
     start(peer, &outcome);
     peer_pump(peer);
-    assert_int_equal(peer->requests, 0); /* it has sent no SETTINGS: nobody knows what it is */
+    assert_int_equal(peer->requests, 0); /* it has sent no SETTINGS: no one knows what it is */
     assert_false(client_session_is_ready(peer->session));
     cut_off(peer);
     expect_end(&outcome, CLIENT_CODE_UNAVAILABLE, true);
@@ -142,9 +142,8 @@ static void ended_here(void **state)
     peer_free(peer);
 }
 
-/* Goal: REFUSED_STREAM says that nothing was done; other errors don't, nor does it behind a part of
- * the answer (RFC 9113, 8.7).
- * Method: resets with each, and one behind headers. */
+/* Goal: REFUSED_STREAM says that nothing was done; other errors don't, nor does it after a part of
+ * the answer (RFC 9113, 8.7). Method: resets with each, and one after headers. */
 static void refused(void **state)
 {
     static const struct peer_script refusing = {.reset = NGHTTP2_REFUSED_STREAM};
@@ -180,9 +179,9 @@ static void refused(void **state)
     peer_free(peer);
 }
 
-/* Goal: of a server that says GOAWAY, it has not seen the calls behind the last one that it took, those
- * that were still to be sent, and later ones; the others go on.
- * Method: three calls, two of them sent, of which it takes the first. */
+/* Goal: of a server that says GOAWAY, it has not seen the calls after the last one that it took,
+ * those that were still to be sent, and later ones; the others go on. Method: three calls, two of
+ * them sent, of which it takes the first. */
 static void behind_goaway(void **state)
 {
     static const struct peer_script two = {.silent = true, .streams_max = 2};
@@ -288,7 +287,7 @@ static void waiting_upload(void **state)
 }
 
 /* Goal: a connection whose stream ids are used up says so, instead of failing call after call.
- * Method: the last id there is, with one call sent and one that waits behind it. */
+ * Method: the last id there is, with one call sent and one that waits after it. */
 static void ids_used_up(void **state)
 {
     const struct peer_script answering = {

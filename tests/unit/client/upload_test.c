@@ -16,7 +16,7 @@
 
 #define WHOLE SIZE_MAX
 #define MESSAGE_BYTES ((size_t)100000)
-/* HTTP/2's window where nobody says otherwise (RFC 9113, 6.9.2). */
+/* HTTP/2's window where no one says otherwise (RFC 9113, 6.9.2). */
 #define WINDOW_BYTES ((size_t)65535)
 
 static const struct method_info uploading = {
@@ -351,7 +351,7 @@ static void wrong_number_of_replies(void **state)
 }
 
 /* Goal: what can't be sent is refused without harm to the call. Method: a request with the start; a
- * message over the limit; a message and a second end behind the end; both of a unary call. */
+ * message over the limit; a message and a second end after the end; both of a unary call. */
 static void refusals(void **state)
 {
     static const uint8_t large[PEER_BODY_BYTES_MAX + 1];

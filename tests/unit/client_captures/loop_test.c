@@ -42,7 +42,7 @@ struct played {
     uint64_t ended;
     struct errata_channel *public;
     struct errata_captures *captures;
-    uint64_t close_at; /* so many stored, and nobody adds any more */
+    uint64_t close_at; /* so many stored, and no one adds any more */
     _Atomic unsigned adders; /* threads that add */
     _Atomic unsigned wrong_sums; /* that they saw */
     struct errata_captures_statistics last;

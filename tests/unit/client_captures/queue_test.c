@@ -380,8 +380,9 @@ static void test_fault_is_not_overtaken_for_ever(void **state)
     world_free(world);
 }
 
-/* Goal: what waits is dropped the moment it is too old, told what was in the way; younger ones stay.
- * Method: one held by the server for longer than its age, one behind a call that does not end. */
+/* Goal: what waits is dropped the moment it is too old, told what was in the way; younger ones
+ * stay. Method: one held by the server for longer than its age, one after a call that does not
+ * end. */
 static void test_age_of_those_that_wait(void **state)
 {
     const struct world_limits limits = {.age_ms_max = 5000, .in_flight_max = 1};

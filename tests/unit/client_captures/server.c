@@ -272,7 +272,7 @@ static void end_connection(struct connection *connection)
     }
 }
 
-/* False where the connection is to end. */
+/* False if the connection is to end. */
 static bool send_all(struct connection *connection)
 {
     const uint8_t *bytes = NULL;

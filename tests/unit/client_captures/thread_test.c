@@ -174,7 +174,7 @@ static void test_server_comes_and_goes(void **state)
 }
 
 /* Goal: an end without a server takes as long as the drain, drops the rest and says so. Method: ten
- * captures that nobody takes. */
+ * captures that no one takes. */
 static void test_stop_without_server(void **state)
 {
     static const struct server_habits habits = {0};
@@ -232,7 +232,7 @@ static void write_file(const char *path, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-/* Goal: a token file that was written anew is read when the server does not accept the old token.
+/* Goal: a token file that was rewritten is read when the server does not accept the old token.
  * Method: another token in the same file; then a file that holds none. */
 static void test_token_file_is_read_again(void **state)
 {
@@ -342,9 +342,9 @@ static int run_child(const struct server *server, struct told *told)
     return last.stored == 1 && last.queued == 0 ? 0 : 2;
 }
 
-/* Goal: a process that forks keeps its queue, and its child may have one of its own; they share no key.
- * Method: a capture that is queued at the fork, and one of the child's. The thread sanitizer has no
- * threads behind a fork. */
+/* Goal: a process that forks keeps its queue, and its child may have one of its own; they share no
+ * key. Method: a capture that is queued at the fork, and one of the child's. The thread sanitizer
+ * has no threads after a fork. */
 static void test_fork(void **state)
 {
     static const struct server_habits habits = {0};

@@ -153,8 +153,8 @@ static void test_rests_when_nobody_waits(void **state)
     world_end(&world);
 }
 
-/* Goal: where the server says GOAWAY, calls under way finish there, new ones go to a new connection at
- * once, and the old one is closed behind its last call. */
+/* Goal: where the server says GOAWAY, calls under way finish there, new ones go to a new connection
+ * at once, and the old one is closed after its last call. */
 static void test_drains(void **state)
 {
     struct world world;
@@ -202,7 +202,7 @@ static void test_drains(void **state)
     world_end(&world);
 }
 
-/* Goal: calls that are refused behind a GOAWAY go on at once. */
+/* Goal: calls that are refused after a GOAWAY go on at once. */
 static void test_what_a_goaway_refused_goes_on_at_once(void **state)
 {
     struct world world;
@@ -217,7 +217,7 @@ static void test_what_a_goaway_refused_goes_on_at_once(void **state)
     draining = world_make_ready(&world);
     answer_first(draining);
     assert_int_equal(ask(&world, &asked, &method_write, NULL), OK);
-    /* The connection tells its move first, and then the end. */
+    /* The connection reports its move first, and then the end. */
     fake_tell(draining, CLIENT_CONNECTION_DRAINING, NULL);
     fake_refuse(fake_at(draining, 0));
     world_run(&world);
@@ -319,7 +319,7 @@ static void test_a_full_connection(void **state)
     world_end(&world);
 }
 
-/* Goal: calls that wait behind a full connection did not fail to connect where it is lost. */
+/* Goal: calls that wait after a full connection did not fail to connect where it is lost. */
 static void test_losing_a_full_connection(void **state)
 {
     const struct client_options once = {.no_retry = true};

@@ -121,7 +121,7 @@ static void test_a_restarted_server(void **state)
     world_end(&world);
 }
 
-/* Goal: after UNAVAILABLE a call is repeated behind its own wait, which grows; the key stays. */
+/* Goal: after UNAVAILABLE a call is repeated after its own wait, which grows; the key stays. */
 static void test_unavailable(void **state)
 {
     static const int64_t waits_ms[] = {100, 160, 256, 410, 656, 1050, 1680};
@@ -238,8 +238,8 @@ static void test_no_retry(void **state)
     world_end(&world);
 }
 
-/* Goal: a server that can't be reached ends a call after attempts_max tries; one that waits for ready
- * goes on until its deadline, and then tells what it waited for. */
+/* Goal: a server that can't be reached ends a call after attempts_max tries; one that waits for
+ * ready goes on until its deadline, and then reports what it waited for. */
 static void test_unreachable(void **state)
 {
     const struct client_options patient = {.wait_for_ready = true, .timeout_ms = 60000};
@@ -375,7 +375,7 @@ static void test_bucket(void **state)
     unsigned repeats = 0;
 
     (void)state;
-    /* Each of these takes one for its repeat, and gives a fifth of it back. */
+    /* Each of these takes one for its repeat, and returns a fifth of it back. */
     do {
         assert_int_equal(ask(&world, &asked, &method_read, &none), OK);
         fake_end(fake_at(connection, 0), CLIENT_CODE_UNAVAILABLE);

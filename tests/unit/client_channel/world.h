@@ -39,7 +39,7 @@ struct fake_call {
     bool half_closed;
     bool paused;
     bool cancelled; /* its end is due in the connection's next turn */
-    bool over; /* the server has answered: takes no more messages; the test tells the end */
+    bool over; /* the server has answered: takes no more messages; the test reports the end */
     bool owes_room; /* on_writable is due in the next turn */
     bool busy; /* takes no messages */
 };
@@ -71,7 +71,7 @@ struct world {
     int64_t delay_ms; /* what the last step gave */
     unsigned inside; /* functions of the channel that the caller is in */
     unsigned attempts_alive; /* fake calls that have not ended */
-    /* Looks at each attempt as it starts; NULL: nobody does. */
+    /* Looks at each attempt as it starts; NULL: no one does. */
     void (*on_attempt)(struct world *world, struct fake_call *call);
 };
 
@@ -139,12 +139,12 @@ void fake_end(struct fake_call *call, uint32_t code);
 void fake_end_retry(struct fake_call *call, uint32_t code, uint32_t retry_ms);
 /* The server refused the stream. */
 void fake_refuse(struct fake_call *call);
-/* Its connection is lost, and nobody knows what the server did. */
+/* Its connection is lost, and no one knows what the server did. */
 void fake_vanish(struct fake_call *call);
 /* A reply, and OK. */
 void fake_answer(struct fake_call *call, const char *text);
 
-/* Starts a call; `asked` is set up anew but for what the caller does in callbacks. */
+/* Starts a call; `asked` is set up again but for what the caller does in callbacks. */
 enum err ask(struct world *world, struct asked *asked, const struct method_info *method,
              const struct client_options *options);
 enum err ask_bytes(struct world *world, struct asked *asked, const struct method_info *method,

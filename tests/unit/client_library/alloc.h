@@ -1,5 +1,5 @@
 /*
- * alloc.h: a malloc that fails when a test says so. It stands in front of what this executable's own
+ * alloc.h: a malloc that fails when a test says so. It is in front of what this executable's own
  * objects call; what shared libraries allocate goes past it.
  */
 #ifndef ERRATA_TESTS_UNIT_CLIENT_LIBRARY_ALLOC_H

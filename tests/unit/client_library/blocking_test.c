@@ -1,6 +1,6 @@
 /*
- * blocking_test.c: blocking calls in bytes, against a scripted server on the loopback: what they send,
- * what their answers hold, and what happens where there is no server or no memory.
+ * blocking_test.c: blocking calls in bytes, against a scripted server on the loopback: what they
+ * send, what their answers hold, and what happens if there is no server or no memory.
  */
 #include "tests/support/client/loopback.h"
 #include "tests/unit/client_library/alloc.h"
@@ -24,7 +24,7 @@
 #define REPLIES "errata.v1.EventService/WatchEvents"
 #define UPLOAD "errata.v1.LayoutService/IngestDocumentStream"
 
-/* Every allocation of an opening or a call is behind fewer than this. */
+/* Every allocation of an opening or a call is after fewer than this. */
 #define ALLOCATIONS_MAX 500
 
 static const char *const headers[] = {
@@ -320,8 +320,8 @@ static void test_invalid(void **state)
     errata_answer_free(NULL);
 }
 
-/* Goal: where nobody listens the answer says so, after as many tries as the configuration allows. Method:
- * a port that was given back. */
+/* Goal: where no one listens the answer says so, after as many tries as the configuration allows.
+ * Method: a port that was given back. */
 static void test_nobody_there(void **state)
 {
     struct errata_channel_config config = {.attempts_max = 2, .backoff_initial_ms = 1};
@@ -358,7 +358,7 @@ static void test_refused_configuration(void **state)
     assert_null(blocking);
 }
 
-/* Writes to a socket that nobody reads any more, which raises SIGPIPE. */
+/* Writes to a socket that no one reads any more, which raises SIGPIPE. */
 static bool take_and_break(void *user, struct errata_bytes message)
 {
     unsigned *broken = user;

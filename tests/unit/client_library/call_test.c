@@ -278,8 +278,8 @@ static void test_status(void **state)
     world_close(&world);
 }
 
-/* Goal: a status's text is UTF-8 and ends where its NUL stands, whatever the server sent. Method: a NUL,
- * a lone byte, a sequence that is cut short, and one that is whole. */
+/* Goal: a status's text is UTF-8 and ends where its NUL is, whatever the server sent. Method: a
+ * NUL, a lone byte, a sequence that is cut short, and one that is whole. */
 static void test_text_of_a_status(void **state)
 {
     const struct client_status lower = {.code = 3,

@@ -134,7 +134,7 @@ static void test_numbers_out_of_range(void **state)
     }
 }
 
-/* Goal: the program's name stands in front of the library's, up to its limit. Method: one, none, one of
+/* Goal: the program's name is in front of the library's, up to its limit. Method: one, none, one of
  * 200 bytes, one of 201. */
 static void test_user_agent(void **state)
 {

@@ -219,8 +219,8 @@ static void test_ends_by_this_side(void **state)
     loopback_free(&server);
 }
 
-/* Goal: where nobody listens the call ends, and says after how many tries. Method: a port that was given
- * back. */
+/* Goal: where no one listens the call ends, and says after how many tries. Method: a port that was
+ * given back. */
 static void test_nobody_there(void **state)
 {
     struct errata_channel_statistics statistics;

@@ -387,7 +387,7 @@ static void test_upload_sends_messages_and_reports_its_reply(void **state)
 }
 
 /* Goal: what ends an upload early is reported once, and what is sent after it is told so. Method: a
- * refusal by the server; a reply that does not decode, behind which there is no more talk of room;
+ * refusal by the server; a reply that does not decode, after which there is no more talk of room;
  * OK with no reply and with two. */
 static void test_upload_ends_early(void **state)
 {
@@ -427,7 +427,7 @@ static void test_upload_ends_early(void **state)
     world_close(&world);
 }
 
-/* Goal: nobody need hear of room. Method: an upload without that callback. */
+/* Goal: no one need hear of room. Method: an upload without that callback. */
 static void test_room_need_not_be_heard(void **state)
 {
     static const struct errata_ingest_document_stream_handlers deaf = {.on_done = heard_document};

@@ -72,8 +72,8 @@ static const Errata__V1__GetEventResponse *get_event(struct world *world)
     return reply;
 }
 
-/* Goal: a unary call sends its request and gives its reply, which outlives the connection. Method: the
- * bytes that the server got, and the reply once all else is closed. */
+/* Goal: a unary call sends its request and returns its reply, which outlives the connection.
+ * Method: the bytes that the server got, and the reply once all else is closed. */
 static void test_unary_gives_its_reply(void **state)
 {
     const struct peer_script script = {

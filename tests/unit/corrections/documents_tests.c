@@ -456,7 +456,7 @@ static void test_profiles(void **state)
     }
 }
 
-/* The newest captured event of the layout (0: any) up to `seq`; 0 where there is none. */
+/* The newest captured event of the layout (0: any) up to `seq`; 0 if there is none. */
 static uint64_t captured_before(const struct model *model, unsigned layout, uint64_t seq)
 {
     while (seq > 0 &&

@@ -83,7 +83,7 @@ static bool read_mark(struct world *world, struct store_txn *txn, uint64_t seq,
     return true;
 }
 
-/* Goal: an example's sums are kept wherever its mark stands, and move with it. Method: sums in the
+/* Goal: an example's sums are kept wherever its mark is, and move with it. Method: sums in the
  * head; so many corrections that it is pushed out; more sums, and supersession. */
 static void test_sums_follow_their_mark(void **state)
 {
@@ -205,7 +205,7 @@ static void test_the_newest_is_marked(void **state)
     world_deinit(&world);
 }
 
-/* Goal: no row tells more corrected fields than it may. Method: more distinct ones than that. */
+/* Goal: no row reports more corrected fields than it may. Method: more distinct ones than that. */
 static void test_corrected_fields_are_bounded(void **state)
 {
     struct world world;

@@ -460,7 +460,7 @@ static uint64_t count_of(struct store_txn *txn, const struct key *key)
     return record.count;
 }
 
-/* Adds up what the counters of one day should say, and compares. Gives how many are not 0. */
+/* Adds up what the counters of one day should say, and compares. Returns how many are not 0. */
 static size_t check_day(struct model *model, struct store_txn *txn, uint32_t day)
 {
     size_t rows = 0;

@@ -32,7 +32,7 @@ static struct slice reduced_before(struct json_sides *sides, bool *ret_reduced)
     return found;
 }
 
-/* `{"desc":"xx...","qty":1}` with a string of `size` characters; extra stands behind it. */
+/* `{"desc":"xx...","qty":1}` with a string of `size` characters; extra follows it. */
 static struct slice long_text(struct arena *arena, size_t size, const char *extra)
 {
     struct buffer buffer;
@@ -153,8 +153,8 @@ static void test_reduce_replaces_largest(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: thousands of small members, and names of kilobytes, still end within the limit. Method: both
- * kinds; context stays, and one member tells how much was left out. */
+/* Goal: thousands of small members, and names of kilobytes, still end within the limit. Method:
+ * both kinds; context stays, and one member reports how much was left out. */
 static void test_reduce_leaves_out(void **state)
 {
     struct buffer buffer;

@@ -23,19 +23,19 @@ void world_init(struct world *world, uint64_t seed);
 void world_deinit(struct world *world);
 /* Frees what the last calls made, faults too. */
 void world_forget(struct world *world);
-/* A transaction; ends the test where there is none. */
+/* A transaction; ends the test if there is none. */
 struct store_txn *world_begin(struct world *world, enum store_access access);
 /* What an ADMIN token without a user calls as. */
 struct event_caller world_admin(void);
 /* Prepares and stores events in one write as an ADMIN; gives the first seq. */
 uint64_t world_capture(struct world *world, const struct capture_input *inputs, size_t count);
-/* True where a text stands in another. */
+/* True if a text is in another. */
 bool world_has(struct slice whole, const char *part);
 
 /* How many rows the organisation has in a table. */
 size_t world_count_rows(struct world *world, struct store_txn *txn, enum store_table table);
-/* Applies each event to a new store, with another clock and other randomness, and compares every table
- * that is made from events, byte for byte; gives how many rows there are. */
+/* Applies each event to a new store, with another clock and other randomness, and compares every
+ * table that is made from events, byte for byte; returns how many rows there are. */
 size_t world_check_replay(struct world *world, uint64_t last_seq);
 
 /* The groups of this folder. */

@@ -181,7 +181,7 @@ static void test_bare(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a layout is ready from its third example on. Method: an extraction before and behind it. */
+/* Goal: a layout is ready from its third example on. Method: an extraction before and after it. */
 static void test_readiness(void **state)
 {
     struct world world;

@@ -73,8 +73,8 @@ static void test_fingerprint_of_measures(void **state)
     }
 }
 
-/* Goal: the answer tells what was measured, rounded, with the profile behind it. Method: one document,
- * decoded by protobuf-c. */
+/* Goal: the answer reports what was measured, rounded, with the profile after it. Method: one
+ * document, decoded by protobuf-c. */
 static void test_first_document(void **state)
 {
     struct store_world *world = *state;
@@ -259,8 +259,8 @@ static Errata__V1__DocumentIngested *ingested_of(struct store_world *world,
     return ingested;
 }
 
-/* Goal: the log tells a document as one message, for those who may not see content without it. Method:
- * both ways, decoded by protobuf-c, beside what IngestDocument answered. */
+/* Goal: the log reports a document as one message, for those who may not see content without it.
+ * Method: both ways, decoded by protobuf-c, beside what IngestDocument answered. */
 static void test_event_payload(void **state)
 {
     struct store_world *world = *state;
@@ -296,7 +296,7 @@ static void test_event_payload(void **state)
     errata__v1__ingest_document_response__free_unpacked(answer, NULL);
 }
 
-/* How many documents a profile has seen; 0 where there is none. */
+/* How many documents a profile has seen; 0 if there is none. */
 static uint64_t seen_count(struct store_world *world, const char *layout)
 {
     struct store_txn *txn = NULL;
@@ -393,8 +393,8 @@ static void test_other_id(void **state)
     errata__v1__ingest_document_response__free_unpacked(answer, NULL);
 }
 
-/* Goal: whether a document is a scan is told as of any event. Method: a scan, kept at first without a
- * fingerprint, before, between and behind its events. */
+/* Goal: whether a document is a scan is told as of any event. Method: a scan, kept at first without
+ * a fingerprint, before, between and after its events. */
 static void test_scan_as_of(void **state)
 {
     struct store_world *world = *state;

@@ -34,7 +34,7 @@ static unsigned layout_of(unsigned number)
     return 1 + number % LAYOUTS;
 }
 
-/* The newest document of the layout (0: any) up to `number`; 0 where there is none. */
+/* The newest document of the layout (0: any) up to `number`; 0 if there is none. */
 static unsigned document_before(unsigned layout, unsigned number)
 {
     while (number > 0 && layout != 0 && layout_of(number) != layout) {
@@ -143,7 +143,7 @@ static void test_large_documents(void **state)
     assert_int_equal(count, 300);
 }
 
-/* Tells the table counts of all profiles in an order, by pages of `page_size`. */
+/* Reports the table counts of all profiles in an order, by pages of `page_size`. */
 static struct slice told_profiles(struct store_world *world, enum profile_order order,
                                   uint32_t page_size)
 {
@@ -174,7 +174,7 @@ static struct slice told_profiles(struct store_world *world, enum profile_order 
     return buffer_slice(&told);
 }
 
-/* Goal: profiles stand in both orders, once each. Method: layouts seen in turns, all page sizes. */
+/* Goal: profiles are in both orders, once each. Method: layouts seen in turns, all page sizes. */
 static void test_profiles_in_orders(void **state)
 {
     static const unsigned layouts[] = {1, 2, 3, 3, 2, 3, 4, 4, 1};

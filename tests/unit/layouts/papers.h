@@ -21,7 +21,7 @@ uint64_t paper_ingest(struct store_world *world, const struct document_measures 
 uint64_t paper_last_seq(struct store_world *world);
 /* What IngestDocument answers from an event; free with the function of protobuf-c. */
 Errata__V1__IngestDocumentResponse *paper_answer(struct store_world *world, uint64_t seq);
-/* What ListDocuments answers for one page; moves `list` behind it. NULL layout: all. */
+/* What ListDocuments answers for one page; moves `list` after it. NULL layout: all. */
 Errata__V1__ListDocumentsResponse *paper_list(struct store_world *world, struct document_list *list,
                                               bool *ret_more);
 /* The organisation of all papers. */

@@ -114,8 +114,8 @@ static void test_random(void **state)
     world_deinit(&world);
 }
 
-/* Goal: the bytes of a block never change unseen. Method: a block of two SKUs, its header, where its
- * bits stand, and the digest of all of it. */
+/* Goal: the bytes of a block never change unseen. Method: a block of two SKUs, its header, where
+ * its bits are, and the digest of all of it. */
 static void test_golden(void **state)
 {
     static struct trigrams trigrams;

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Similarities of texts as PostgreSQL's documentation of pg_trgm defines them: the words of a text are
 its runs of letters and digits, in one case (SKUs are folded where pg_trgm lowers); each is taken to
-have two spaces before and one behind it; the similarity of two texts is the number of trigrams that
+have two spaces before and one after it; the similarity of two texts is the number of trigrams that
 both have over the number of those that either has.
 
 Writes similarities.def, or with --check says whether it is what would be written."""

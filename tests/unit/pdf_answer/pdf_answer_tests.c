@@ -576,7 +576,7 @@ static void test_lies(void **state)
  * another form: each frame's follower. */
 static void test_order(void **state)
 {
-    /* What may stand behind the start (row 0) and behind each kind (rows 1 to 5). */
+    /* What may follow the start (row 0) and after each kind (rows 1 to 5). */
     static const bool follows[6][5] = {
         {true, true, false, false, false},  {false},
         {false, false, true, false, false}, {false, false, false, true, true},
@@ -607,7 +607,7 @@ static void test_order(void **state)
     }
 }
 
-/* Goal: a cut second phase has nothing to explain, and may be drawn. Method: both behind a cut. */
+/* Goal: a cut second phase has nothing to explain, and may be drawn. Method: both after a cut. */
 static void test_behind_cut(void **state)
 {
     struct world *world = *state;

@@ -325,8 +325,8 @@ static void test_turns(void **state)
     }
 }
 
-/* Goal: a job is cancelled in whatever state it is, and tells so later. Method: one that arrives, one
- * that waits, one that runs and would hang for ever, one that has told already; each twice. */
+/* Goal: a job is cancelled in whatever state it is, and reports so later. Method: one that arrives,
+ * one that waits, one that runs and would hang for ever, one that has told already; each twice. */
 static void test_cancel(void **state)
 {
     struct world *world = *state;
@@ -417,9 +417,9 @@ static void test_cancel_before_thread(void **state)
     uv_sem_destroy(&gate);
 }
 
-/* Goal: a fork server that dies costs the job that runs; those that wait are measured by the next one,
- * and health tells both ways. Method: a document that kills it, others behind it; then one that makes it
- * break the protocol, so that it is replaced. */
+/* Goal: a fork server that dies costs the job that runs; those that wait are measured by the next
+ * one, and health tells both ways. Method: a document that kills it, others after it; then one that
+ * makes it break the protocol, so that it is replaced. */
 static void test_worker_lost(void **state)
 {
     static const char *const deadly[] = {"server-dies", "server-closes", "server-lies"};
@@ -479,7 +479,7 @@ static void test_given_up(void **state)
     run_until_done(world, 2);
     assert_int_equal(arriving.result, ERR_UNAVAILABLE);
     assert_int_equal(pdf_jobs_read_stats(world->jobs).failed_total, 2);
-    /* Another name behind the same path: a worker that is ready. */
+    /* Another name after the same path: a worker that is ready. */
     assert_int_equal(symlink(FAKE_WORKER, path), 0);
     run_until_health(world, true);
     open_document(world, 1, "text tables", &next);

@@ -1,7 +1,7 @@
 /*
- * supervisor_test.c: a worker kept running on a real loop: pauses that grow and begin anew, when waiting
- * makes sense, and one line a change in the log. Times are only compared from below, so that a slow
- * machine fails nothing.
+ * supervisor_test.c: a worker kept running on a real loop: pauses that grow and start over, when
+ * waiting makes sense, and one line a change in the log. Times are only compared from below, so
+ * that a slow machine fails nothing.
  */
 #include "tests/unit/pdf_jobs/pdf_jobs_tests.h"
 
@@ -134,8 +134,8 @@ static void test_begins_anew(void **state)
     assert_true(pdf_supervisor_is_ready(supervisor));
 }
 
-/* Goal: the pauses of a worker that never becomes ready grow up to the greatest, and soon nobody is made
- * to wait. Method: a program that ends at once; the changes' times. */
+/* Goal: the pauses of a worker that never becomes ready grow up to the greatest, and soon no one is
+ * made to wait. Method: a program that ends at once; the changes' times. */
 static void test_pauses_grow(void **state)
 {
     struct world *world = *state;
@@ -194,8 +194,8 @@ static unsigned count_lines(int file, const char *text)
     return count;
 }
 
-/* Goal: a program that is not there is told once, nobody waits for it, and it is found once it is there.
- * Method: a path where the program appears later; standard error in a file meanwhile. */
+/* Goal: a program that is not there is told once, no one waits for it, and it is found once it is
+ * there. Method: a path where the program appears later; standard error in a file meanwhile. */
 static void test_missing_program(void **state)
 {
     struct world *world = *state;

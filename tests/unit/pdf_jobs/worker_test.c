@@ -169,7 +169,7 @@ static const struct ending {
     {"exit=7", OK, PDF_CRASHED, PDF_CUT_LIMIT, 0},
     {"", OK, PDF_CRASHED, PDF_CUT_LIMIT, 0},
     {"half", OK, PDF_CRASHED, PDF_CUT_LIMIT, 0},
-    /* Lies, whatever stood before them. */
+    /* Lies, whatever was before them. */
     {"lie", OK, PDF_CRASHED, PDF_CUT_LIMIT, 0},
     {"text lie", OK, PDF_CRASHED, PDF_CUT_LIMIT, 0},
     {"text text", OK, PDF_CRASHED, PDF_CUT_LIMIT, 0},
@@ -238,7 +238,8 @@ static void expect_ending(struct pdf_worker *worker, const struct ending *ending
 }
 
 /* Goal: each end of a job becomes what pdf_worker.h says, costs that job alone, and leaves nothing.
- * Method: all of them, one behind the other, on one fork server; each followed by a good document. */
+ * Method: all of them, one after the other, on one fork server; each followed by a good
+ * document. */
 static void test_endings(void **state)
 {
     struct pdf_worker worker = start();
@@ -297,8 +298,8 @@ static void test_no_memory(void **state)
     pdf_worker_stop(&worker);
 }
 
-/* Goal: a fork server that has died, dies under a job, or hangs is told from a document's faults, in
- * time. Method: one of each; the one that hangs has 300 ms, and is killed in the end. */
+/* Goal: a fork server that has died, dies under a job, or hangs is distinguished from a document's
+ * faults, in time. Method: one of each; the one that hangs has 300 ms, and is killed in the end. */
 static void test_server_fails(void **state)
 {
     struct pdf_worker worker = start();

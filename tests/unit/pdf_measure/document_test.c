@@ -297,7 +297,7 @@ static void test_repairs(void **state)
 }
 
 /* Goal: bytes ahead of the header shift all offsets, and more white space in an object shifts those
- * behind it. Method: both. */
+ * after it. Method: both. */
 static void test_shifts(void **state)
 {
     static char bytes[65536];
@@ -317,7 +317,7 @@ static void test_shifts(void **state)
     document = open_text(pdf_file(slice_of(shifted, size + 5)), &text);
     assert_false(text.damaged);
     measure_close(document);
-    /* Behind the header: the table is where `startxref` doesn't say. */
+    /* After the header: the table is where `startxref` doesn't say. */
     memcpy(shifted, bytes, 9);
     memcpy(shifted + 9, "\n\n\n\n\n", 5);
     memcpy(shifted + 14, bytes + 9, size - 9);

@@ -83,8 +83,8 @@ static bool is_near(float a, double b)
     return fabs((double)a - b) <= 0.51;
 }
 
-/* Goal: a ruling stands where it is seen, from the top left, also on turned, cut and large pages. Method:
- * one line from 100, 700 to 300, 700 of a page of 600 by 800, shown in different ways. */
+/* Goal: a ruling is where it is seen, from the top left, also on turned, cut and large pages.
+ * Method: one line from 100, 700 to 300, 700 of a page of 600 by 800, shown in different ways. */
 static void test_places(void **state)
 {
     static const struct {

@@ -17,11 +17,11 @@ struct pdf_writer {
 
 void pdf_writer_init(struct pdf_writer *writer);
 void pdf_writer_deinit(struct pdf_writer *writer);
-/* Writes the next object; gives its number. */
+/* Writes the next object; returns its number. */
 int pdf_writer_object(struct pdf_writer *writer, const char *text);
 /* The same, as a stream with further entries of its dictionary, such as `/Type /XObject`. */
 int pdf_writer_stream(struct pdf_writer *writer, const char *entries, struct slice content);
-/* Writes the table of objects; gives a descriptor of the file, to be closed. */
+/* Writes the table of objects; returns a descriptor of the file, to be closed. */
 int pdf_writer_end(struct pdf_writer *writer);
 
 /* A file with these bytes. */

@@ -119,7 +119,7 @@ static void test_lattice_cells(void **state)
 }
 
 /* Goal: a border runs from one ruling to another, so ticks and double lines make no column; rulings
- * part cells that stand close. Method: a frame with a tick, with a double line, and with a border
+ * part cells that are close. Method: a frame with a tick, with a double line, and with a border
  * between words 2 points apart. */
 static void test_lattice_borders(void **state)
 {

@@ -159,7 +159,7 @@ static void test_shared_cells(void **state)
     }
 }
 
-/* Goal: up to two other rows may stand between two rows of a table. Method: rows 4 points tall, with
+/* Goal: up to two other rows may be between two rows of a table. Method: rows 4 points tall, with
  * two and three lines of prose between them, all within the distance. */
 static void test_rows_between(void **state)
 {
@@ -182,8 +182,8 @@ static void test_rows_between(void **state)
     }
 }
 
-/* Goal: text-only tables don't count beside a ruled one, wherever it stands. Method: a block of six
- * rows, with rules under it and without. */
+/* Goal: text-only tables don't count beside a ruled one, in any place. Method: a block of six rows,
+ * with rules under it and without. */
 static void test_beside_rules(void **state)
 {
     (void)state;

@@ -115,7 +115,7 @@ static struct word_list find_words(struct arena *arena, const struct glyph *glyp
     return words;
 }
 
-/* Goal: words end at white space and where a glyph stands apart by over a quarter of a glyph. Method:
+/* Goal: words end at white space and where a glyph is apart by over a quarter of a glyph. Method:
  * two glyphs of 8 by 10 points with gaps of 2.5 and 2.6 to each side. */
 static void test_words(void **state)
 {

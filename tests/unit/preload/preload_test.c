@@ -218,7 +218,7 @@ static uint64_t count_of_events(struct store_txn *txn, struct org_id org)
         struct counter_record record;
 
         assert_int_equal(record_decode_counter(value, &record), OK);
-        /* The dimension stands behind organisation and day. */
+        /* The dimension follows organisation and day. */
         count += key.data[UUID_BYTES + 4] == COUNTER_EVENT_TYPE ? record.count : 0;
     }
     store_cursor_deinit(&cursor);

@@ -221,8 +221,8 @@ static void test_corrupt(void **state)
     store_abort(txn);
 }
 
-/* Goal: a row that no put made is told of, and no list goes round in it. Method: a row whose key is cut, and
- * one that stands under another name. */
+/* Goal: a row that no put made is told of, and no list goes round in it. Method: a row whose key is
+ * cut, and one that is under another name. */
 static void test_damaged_rows(void **state)
 {
     struct store_world *world = *state;

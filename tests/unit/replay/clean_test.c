@@ -65,7 +65,8 @@ static bool is_young(struct world *world, struct store_txn *txn, struct org_id o
            world->clock.wall_us - event.recorded_at_us <= REPLAY_KEYS_US;
 }
 
-/* Every key of a write that appended, of the last hours, is made again; no other is. Gives how many. */
+/* Every key of a write that appended, of the last hours, is made again; no other is. Returns how
+ * many. */
 static size_t check_keys(struct world *world, struct org_id org)
 {
     struct store_txn *made = world_begin(world->made.backend, STORE_READ);

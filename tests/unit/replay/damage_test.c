@@ -71,8 +71,8 @@ static void test_rows(void **state)
     }
 }
 
-/* Goal: an organisation that has rows and no events, and rows of the zero one, are found. Method: rows
- * under ids that nobody has, at either end. */
+/* Goal: an organisation that has rows and no events, and rows of the zero one, are found. Method:
+ * rows under ids that no one has, at either end. */
 static void test_foreign_rows(void **state)
 {
     static const uint8_t orgs[] = {0x01, 0xff};
@@ -221,9 +221,9 @@ static void test_events(void **state)
     }
 }
 
-/* Goal: a log that lost its end is told by the rows that it should have made; a key that is none, and
- * events of nobody, by their place. Method: the last event goes; a row behind it with a longer key; a
- * row under the zero organisation. */
+/* Goal: a log that lost its end is told by the rows that it should have made; a key that is none,
+ * and events of no one, by their place. Method: the last event goes; a row after it with a longer
+ * key; a row under the zero organisation. */
 static void test_ends(void **state)
 {
     struct world world;

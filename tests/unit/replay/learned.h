@@ -8,7 +8,7 @@
 #include "store/work.h"
 #include "tests/unit/replay/world.h"
 
-/* One write of one of them, in a write that was begun. Its count is 0 where it changed nothing. */
+/* One write of one of them, in a write that was begun. Its count is 0 if it changed nothing. */
 MUST_CHECK enum err learned_write(struct world *world, struct store_txn *txn, struct org_id org,
                                   struct work_result *ret_result);
 

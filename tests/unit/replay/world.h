@@ -62,12 +62,12 @@ enum err world_replay(struct world *world);
 /* Verifies, and expects no difference. */
 void world_expect_clean(struct world *world);
 
-/* A transaction; ends the test where there is none. */
+/* A transaction; ends the test if there is none. */
 struct store_txn *world_begin(struct store_backend *backend, enum store_access access);
-/* Copies of the n-th key and value of an organisation's rows in a table; false where it has fewer. */
+/* Copies of the n-th key and value of an organisation's rows in a table; false if it has fewer. */
 bool world_find_row(struct world *world, enum store_table table, struct uuid org, size_t n,
                     struct slice *ret_key, struct slice *ret_value);
-/* Changes one row behind everybody's back. */
+/* Changes one row bypassing the server. */
 void world_put(struct world *world, enum store_table table, struct slice key, struct slice value);
 void world_del(struct world *world, enum store_table table, struct slice key);
 

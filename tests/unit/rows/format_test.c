@@ -1,7 +1,7 @@
 /*
- * format_test.c: FORMAT.md tells the truth. Each of its examples is made here by the store's own
- * code and compared with the hex in the file, byte for byte. Run with ERRATA_PRINT_FORMAT=1 it prints
- * the examples instead of comparing, for whoever changes the format on purpose.
+ * format_test.c: FORMAT.md reports the truth. Each of its examples is made here by the store's own
+ * code and compared with the hex in the file, byte for byte. Run with ERRATA_PRINT_FORMAT=1 it
+ * prints the examples instead of comparing, for whoever changes the format on purpose.
  */
 #include "tests/unit/rows/rows_tests.h"
 
@@ -59,7 +59,7 @@ static struct slice hex_of(struct arena *arena, struct slice bytes)
     return buffer_slice(&buffer);
 }
 
-/* The hex digits of the lines behind `label`, up to the next word that is none. */
+/* The hex digits of the lines after `label`, up to the next word that is none. */
 static struct slice hex_behind(struct arena *arena, const char *section, const char *label)
 {
     const char *at = strstr(section, label);

@@ -56,7 +56,7 @@ static void test_newest_first(void **state)
     }
 }
 
-/* Goal: profiles stand in their two orders, ties by fingerprint, and their keys tell which they are.
+/* Goal: profiles are in their two orders, ties by fingerprint, and their keys tell which they are.
  * Method: neighbours of a list in the wanted order. */
 static void test_profile_orders(void **state)
 {
@@ -83,7 +83,8 @@ static void test_profile_orders(void **state)
     }
 }
 
-/* Goal: a key tells its time and seq again. Method: both readers over edges; other shapes refused. */
+/* Goal: a key reports its time and seq again. Method: both readers over edges; other shapes
+ * refused. */
 static void test_reading_back(void **state)
 {
     static const int64_t times[] = {INT64_MIN, -1, 0, 1, STORE_WORLD_START_US, INT64_MAX};
@@ -125,7 +126,7 @@ static void test_head_is_last(void **state)
     assert_true(slice_starts_with(key_slice(&newest), key_slice(&prefix)));
 }
 
-/* Goal: one organisation's keys never stand among another's. Method: each builder's key begins with
+/* Goal: one organisation's keys never are among another's. Method: each builder's key begins with
  * its organisation, the global ones' with zeros. */
 static void test_keys_begin_with_their_org(void **state)
 {
@@ -201,8 +202,8 @@ static void test_entities_are_apart(void **state)
                         key_entity(org, SLICE("a"), SLICE("b"), 8)) < 0);
 }
 
-/* Goal: counters stand by day, and a key tells day and dimension again. Method: edges; other shapes and
- * dimensions that there are none of are refused. */
+/* Goal: counters are by day, and a key tells day and dimension again. Method: edges; other shapes
+ * and dimensions that there are none of are refused. */
 static void test_counters(void **state)
 {
     static const uint32_t days[] = {0, 1, 255, 256, 20455, UINT32_MAX};
@@ -232,8 +233,9 @@ static void test_counters(void **state)
     }
 }
 
-/* Goal: a customer's SKUs stand in their order, are found by their beginning however long that is, and
- * tell their mapping. Method: neighbours of a list in the wanted order, with each one's beginnings. */
+/* Goal: a customer's SKUs are in their order, are found by their beginning however long that is,
+ * and tell their mapping. Method: neighbours of a list in the wanted order, with each one's
+ * beginnings. */
 static void test_mapping_skus(void **state)
 {
     static const char *const order[] = {
@@ -278,7 +280,7 @@ static void test_mapping_pairs_are_apart(void **state)
                          0);
 }
 
-/* Goal: a template's versions stand newest first behind its name, templates by name, long names that
+/* Goal: a template's versions are newest first after its name, templates by name, long names that
  * begin alike apart. Method: neighbours in the wanted order. */
 static void test_prompt_templates(void **state)
 {

@@ -1,5 +1,6 @@
 /*
- * kinds.h: every kind of record behind one shape: its sample's bytes, and bytes read and written again.
+ * kinds.h: every kind of record after one shape: its sample's bytes, and bytes read and written
+ * again.
  */
 #ifndef ERRATA_TESTS_UNIT_ROWS_KINDS_H
 #define ERRATA_TESTS_UNIT_ROWS_KINDS_H

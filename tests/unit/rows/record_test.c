@@ -236,9 +236,9 @@ static void compare_with_nanopb(struct slice bytes)
     assert_memory_equal(decoded.hint_hash, message.hint_hash, KEY_HASH_BYTES);
 }
 
-/* Goal: numbers of every length are read, wherever they stand. Method: powers of two and their
- * neighbours, as both of a row's numbers, lengths around those where one byte more is needed, near the
- * row's end and far from it; nanopb's reading is the measure. */
+/* Goal: numbers of every length are read, in any place. Method: powers of two and their neighbours,
+ * as both of a row's numbers, lengths around those where one byte more is needed, near the row's
+ * end and far from it; nanopb's reading is the measure. */
 static void test_example_numbers(void **state)
 {
     static uint8_t text[20000];
@@ -292,8 +292,8 @@ static void test_example_padding(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: fields in another order, or given twice, mean the same. Method: each record's fields written
- * backwards behind a wrong first one; packed lists in two pieces. */
+/* Goal: fields in another order, or given twice, mean the same. Method: each record's fields
+ * written backwards after a wrong first one; packed lists in two pieces. */
 static void test_other_orders(void **state)
 {
     static const uint64_t numbers[] = {3, 2, 1};
@@ -399,8 +399,9 @@ static void test_limits(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: an envelope's times are such as the contract can tell, so that sums with them fit. Method: the
- * first and last that are, and their neighbours that are not, behind a whole envelope: the last counts. */
+/* Goal: an envelope's times are such as the contract can tell, so that sums with them fit. Method:
+ * the first and last that are, and their neighbours that are not, after a whole envelope: the last
+ * counts. */
 static void test_times(void **state)
 {
     static const int64_t first_us = INT64_C(-62135596800000000);
@@ -486,7 +487,7 @@ static void test_broken_records_are_not_written(void **state)
     arena_deinit(&arena);
 }
 
-/* The sample with one field more behind it, which counts for the last one, does not decode. */
+/* The sample with one field more after it, which counts for the last one, does not decode. */
 #define CORRUPT(kind, put)                                                                         \
     do {                                                                                           \
         struct kind##_record record = sample_##kind();                                             \

@@ -26,7 +26,7 @@ static struct store_txn *begin(struct store_world *world)
     return txn;
 }
 
-/* Gives the organisation a first event: without one there is no organisation. */
+/* Returns the organisation a first event: without one there is no organisation. */
 static void make_org(struct store_world *world, struct store_txn *txn, struct org_id org)
 {
     struct event_draft draft = {

@@ -256,8 +256,8 @@ static void test_meta_pages(void **state)
     expect_refused(world, "does not fit the other");
 }
 
-/* Goal: a page that is not what its tree wants is found, wherever it stands. Method: the root of the
- * list of tables and a thousand pages at random: zeroed, filled, exchanged, cut off. */
+/* Goal: a page that is not what its tree wants is found, in any place. Method: the root of the list
+ * of tables and a thousand pages at random: zeroed, filled, exchanged, cut off. */
 static void test_pages(void **state)
 {
     struct world *world = *state;

@@ -99,7 +99,7 @@ static void put_pair(struct store_backend *backend, uint64_t number, uint8_t byt
     assert_int_equal(store_commit(txn), OK);
 }
 
-/* Every row has its partner, with the same bytes; gives how many pairs there are. */
+/* Every row has its partner, with the same bytes; returns how many pairs there are. */
 static size_t check_pairs(struct store_backend *backend)
 {
     struct key prefix = key_org(store_world_org(1));
@@ -248,7 +248,7 @@ static void test_replace_cut_off(void **state)
     reopen(world);
     assert_int_equal(check_pairs(world->backend), 5);
 
-    make_both(world); /* behind them */
+    make_both(world); /* after them */
     rename_in(world, "/db", "/db.old");
     rename_in(world, "/" STORE_LMDB_REBUILD_FOLDER "/db", "/db");
     reopen(world);
@@ -267,8 +267,8 @@ static void test_replace_cut_off(void **state)
     assert_int_equal(check_pairs(world->backend), 5);
 }
 
-/* Goal: the old store goes only when the new one was found whole: until then it is the one to go back to.
- * Method: cut off behind the renames, the new file cut short; then it is taken away. */
+/* Goal: the old store goes only when the new one was found whole: until then it is the one to go
+ * back to. Method: cut off after the renames, the new file cut short; then it is taken away. */
 static void test_replace_with_a_damaged_one(void **state)
 {
     struct world *world = *state;

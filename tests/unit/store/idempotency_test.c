@@ -1,6 +1,6 @@
 /*
- * idempotency_test.c: a key is found for a day, tells the same request from another, and its row goes
- * when nobody can ask for it any more.
+ * idempotency_test.c: a key is found for a day, distinguishes the same request from another, and
+ * its row goes when no one can ask for it any more.
  */
 #include "tests/unit/store/store_tests.h"
 
@@ -72,9 +72,9 @@ static void test_found_for_a_day(void **state)
     store_abort(txn);
 }
 
-/* Goal: a clock that is put back by days makes no repeated write a new one, and one that was ahead for a
- * while costs no more than the hours that it has left rows in. Method: rows of several hours, of this key
- * and of others, the clock put back behind all of them. */
+/* Goal: a clock that is put back by days makes no repeated write a new one, and one that was ahead
+ * for a while costs no more than the hours that it has left rows in. Method: rows of several hours,
+ * of this key and of others, the clock put back after all of them. */
 static void test_clock_put_back(void **state)
 {
     struct store_world *world = *state;

@@ -147,9 +147,9 @@ static void test_locked(void **state)
     store_lmdb_close(backend);
 }
 
-/* Goal: a server that is started right behind one that was killed gets the folder, though a child of that
- * one, which has not executed its program yet, has the lock still. Method: a process that opens the
- * store, and leaves a child for a moment. */
+/* Goal: a server that is started right after one that was killed gets the folder, though a child of
+ * that one, which has not executed its program yet, has the lock still. Method: a process that
+ * opens the store, and leaves a child for a moment. */
 static void test_locked_by_an_orphan(void **state)
 {
     struct world *world = *state;
@@ -191,8 +191,8 @@ static void test_newer_format(void **state)
     assert_int_equal(before.st_mtim.tv_nsec, after.st_mtim.tv_nsec);
 }
 
-/* Goal: an older format is opened for those who make it anew, and refused to all others; one that is too
- * old to all. Method: lower the version in the store, open it both ways. */
+/* Goal: an older format is opened for those who rebuilds it, and refused to all others; one that is
+ * too old to all. Method: lower the version in the store, open it both ways. */
 static void test_older_format(void **state)
 {
     struct world *world = *state;
@@ -370,7 +370,7 @@ static void test_bad_configuration(void **state)
     assert_int_equal(store_lmdb_open(&world->config, &world->fault, &backend), ERR_IO);
 }
 
-/* Puts rows of 64 KiB until something says no; gives what it was, and how many were committed. */
+/* Puts rows of 64 KiB until something says no; returns what it was, and how many were committed. */
 static enum err fill_map(struct store_backend *backend, uint64_t *ret_rows)
 {
     static uint8_t bytes[65536];
@@ -421,7 +421,7 @@ static void test_full_map(void **state)
         assert_int_equal(store_del(txn, TABLE_EVENT, key_slice(&key)), OK);
     }
     assert_int_equal(store_commit(txn), OK);
-    /* LMDB uses what a commit freed only behind the next one, such as the writer's probe. */
+    /* LMDB uses what a commit freed only after the next one, such as the writer's probe. */
     put_number(backend, key_meta_global(SLICE("probe")), 0);
     assert_int_equal(fill_map(backend, &rows), ERR_DISK_FULL);
     assert_true(rows > 20);
@@ -457,8 +457,9 @@ static void test_warm_up(void **state)
     store_lmdb_close(backend);
 }
 
-/* Goal: killed at any moment, the store opens and has all that was committed, whole. Method: a child
- * that commits a row at a time and tells each on a pipe, killed after some; each told is there. */
+/* Goal: killed at any moment, the store opens and has all that was committed, whole. Method: a
+ * child that commits a row at a time and reports each on a pipe, killed after some; each told is
+ * there. */
 static void test_kill(void **state)
 {
     struct world *world = *state;

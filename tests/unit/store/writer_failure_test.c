@@ -26,7 +26,7 @@ static void expect_no_lie(struct writer_world *world, uint32_t count)
     }
 }
 
-/* Goal: a member that fails after its put takes nobody along. Method: the third of five fails late;
+/* Goal: a member that fails after its put takes no one along. Method: the third of five fails late;
  * all run again alone, four are stored. */
 static void test_late_failure(void **state)
 {
@@ -137,9 +137,9 @@ static void test_too_large_together(void **state)
     assert_true(writer_read_stats(world->writer).writable);
 }
 
-/* Goal: writes that went through in the reserve's room are the last ones until it is made again. Method:
- * a batch fails as full, and so does one behind a member that fits; their members fit one by one, and the
- * reserve can't be made. */
+/* Goal: writes that went through in the reserve's room are the last ones until it is made again.
+ * Method: a batch fails as full, and so does one after a member that fits; their members fit one by
+ * one, and the reserve can't be made. */
 static void test_full_behind_a_batch_that_fitted_in_parts(void **state)
 {
     static const uint64_t full_members[] = {0, 1};
@@ -199,9 +199,9 @@ static void test_failing_sync(void **state)
     assert_int_equal(writer_read_stats(world->writer).commit_failures, 4);
 }
 
-/* Goal: nobody is refused for what was never stored: a member may have been refused for what another one
- * of its batch had put. Method: a put, a refusal beside it, and a member that was never started; the
- * commit fails. */
+/* Goal: no one is refused for what was never stored: a member may have been refused for what
+ * another one of its batch had put. Method: a put, a refusal beside it, and a member that was never
+ * started; the commit fails. */
 static void test_refused_beside_a_failed_commit(void **state)
 {
     struct writer_world *world = *state;
@@ -239,8 +239,8 @@ static void test_broken_store(void **state)
 }
 
 /* Goal: one error at any call of the store, of any kind, loses nothing that was acknowledged and
- * stores nothing that was not. Method: a scenario of three batches, again and again, with the nth call
- * failing, until n is behind its end. */
+ * stores nothing that was not. Method: a scenario of three batches, again and again, with the nth
+ * call failing, until n is after its end. */
 static void test_an_error_at_every_call(void **state)
 {
     static const enum err errors[] = {ERR_DISK_FULL, ERR_IO, ERR_MEMORY, ERR_UNAVAILABLE};

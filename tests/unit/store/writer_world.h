@@ -42,7 +42,7 @@ struct writer_world {
     struct put_request *puts;
 };
 
-/* A manual writer over a memory store behind a fault store. */
+/* A manual writer over a memory store after a fault store. */
 void writer_world_init(struct writer_world *world);
 void writer_world_deinit(struct writer_world *world);
 /* The same on the heap, as cmocka's setup and teardown of a test whose state is a world. */

@@ -67,7 +67,7 @@ static void expect(const char *text, const char *wanted, const char *others)
     arena_deinit(&arena);
 }
 
-/* Goal: tokens are filled wherever they stand. Method: alone, twice, with spaces, side by side. */
+/* Goal: tokens are filled in any place. Method: alone, twice, with spaces, side by side. */
 static void test_tokens(void **state)
 {
     (void)state;
@@ -112,8 +112,8 @@ static void test_braces(void **state)
     expect("{{{{", "{{{{", "");
 }
 
-/* Goal: a value is never read again, nor together with what stands around it. Method: values that are
- * a token, half of one, and that would complete one. */
+/* Goal: a value is never read again, nor together with what is around it. Method: values that are a
+ * token, half of one, and that would complete one. */
 static void test_no_double_expansion(void **state)
 {
     (void)state;
@@ -165,7 +165,8 @@ static void test_sizes(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: what the size says is exact where a value is large and stands often. Method: 1 MB, four times. */
+/* Goal: what the size says is exact where a value is large and is often. Method: 1 MB, four
+ * times. */
 static void test_large_values(void **state)
 {
     struct template_value value = {true, {NULL, (size_t)1 << 20}};

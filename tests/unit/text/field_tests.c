@@ -58,7 +58,7 @@ static void test_fences_go(void **state)
     expect("```system: x", "x");
 }
 
-/* Goal: letters are brought to NFKC, before the marks are looked for and behind them. Method: what
+/* Goal: letters are brought to NFKC, before the marks are looked for and after them. Method: what
  * composes only once something between is gone. */
 static void test_normalised(void **state)
 {
@@ -115,8 +115,9 @@ static struct slice repeated(struct arena *arena, const char *piece, size_t coun
     return sanitise_text(arena, SANITISE_NOTE, buffer_slice(&text)).text;
 }
 
-/* Goal: 500 characters are left, cut between what a reader takes for one, and what came behind many marks
- * is still found. Method: pieces of one and of several code points; piles of accents; marks before. */
+/* Goal: 500 characters are left, cut between what a reader takes for one, and what came after many
+ * marks is still found. Method: pieces of one and of several code points; piles of accents; marks
+ * before. */
 static void test_cut(void **state)
 {
     struct arena arena;
@@ -224,8 +225,8 @@ static void test_rounds(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: notes stand in quotes of their own, at most 2,000 characters of them. Method: honest, empty and
- * forging ones; six of 450 characters. */
+/* Goal: notes are in quotes of their own, at most 2,000 characters of them. Method: honest, empty
+ * and forging ones; six of 450 characters. */
 static void test_quotes(void **state)
 {
     struct arena arena;

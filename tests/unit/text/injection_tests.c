@@ -41,7 +41,7 @@ static struct slice string_of(struct arena *arena, struct json_value value)
     return text;
 }
 
-/* A text member; false where the object has none. */
+/* A text member; false if the object has none. */
 static bool read_text(struct arena *arena, struct json_value object, const char *name,
                       struct slice *ret_text)
 {
@@ -149,7 +149,7 @@ static void check_honest(struct arena *arena, struct json_value object)
     }
 }
 
-/* Gives how many lines there were. */
+/* Returns how many lines there were. */
 static size_t check_file(const char *path, void (*check)(struct arena *, struct json_value))
 {
     char *line = malloc(LINE_BYTES_MAX);

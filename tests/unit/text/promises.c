@@ -1,8 +1,8 @@
 /*
- * promises.c: see promises.h. A text is looked at three times: as it stands, as its skeleton (Unicode's
- * compatibility and case folding without accents, character by character; then the letters of other
- * scripts that a role word may be written with, and l and 1 as i, 0 as o), and line by line
- * without the skeleton's spaces.
+ * promises.c: see promises.h. A text is looked at three times: unchanged, as its skeleton
+ * (Unicode's compatibility and case folding without accents, character by character; then the
+ * letters of other scripts that a role word may be written with, and l and 1 as i, 0 as o), and
+ * line by line without the skeleton's spaces.
  */
 #include "tests/unit/text/promises.h"
 
@@ -152,8 +152,8 @@ static char drawn(uint32_t point)
     return (char)(point < 0x80 ? point : '?');
 }
 
-/* The skeleton of one code point; gives its length. An accent that stands alone is a space with a mark by
- * Unicode, and none to a reader. */
+/* The skeleton of one code point; returns its length. An accent that is alone is a space with a
+ * mark by Unicode, and none to a reader. */
 static size_t draw(uint32_t point, bool accents, char skeleton[DECOMPOSED_MAX])
 {
     utf8proc_int32_t folded[DECOMPOSED_MAX] = {0};

@@ -1,8 +1,8 @@
 """NAME.handlers.h: the functions that a service's author writes; dispatch.c: the table of them."""
 from errata_gen.text import call, comment, guard, head, protobuf_c_descriptor, protobuf_c_type
 
-# Parameters of each function behind `struct service *service`, by struct method_handler's member;
-# REQUEST stands for the typed request.
+# Parameters of each function after `struct service *service`, by struct method_handler's member;
+# REQUEST means the typed request.
 PARAMETERS = {
     "receive": ("struct service *service", "REQUEST", "void **state"),
     "prepare": ("struct service *service", "REQUEST", "void **ret_prepared"),

@@ -2,7 +2,7 @@
 
 Custom options are read with the options' own definition out of the same request, so that a new
 member of MethodRules or FieldRules needs no change here. A method whose rules are incomplete stops
-the generation: a method that nobody thought about must not exist.
+the generation: a method that no one thought about must not exist.
 """
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 

@@ -21,7 +21,7 @@ SCALARS = {
 
 
 # Names of members that are words of C++, as far as a contract might use them: protobuf-c puts a `_`
-# behind those.
+# after those.
 RESERVED = frozenset(
     "and and_eq asm auto bitand bitor bool break case catch char class compl const const_cast continue "
     "default delete do double dynamic_cast else enum explicit export extern false float for friend goto "
@@ -82,7 +82,7 @@ def _member(field):
 
 
 def _statement(before, parts):
-    """`before` and the parts behind it in one line, or each part in a line of its own."""
+    """`before` and the parts after it in one line, or each part in a line of its own."""
     line = f"    {before} {' '.join(parts)};\n"
     return line if len(line) <= 101 else f"    {before}\n        " + "\n        ".join(parts) + ";\n"
 

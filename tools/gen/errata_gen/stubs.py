@@ -10,7 +10,7 @@ MARKS = "ERRATA_MUST_CHECK ERRATA_API enum errata_result\n"
 RESULT = "enum errata_result "
 UNARY, REPLIES, REQUESTS = "METHOD_UNARY", "METHOD_SERVER_STREAM", "METHOD_CLIENT_STREAM"
 
-# What stands in the head of a header: what all stubs share, then each kind that the file has.
+# What is in the head of a header: what all stubs share, then each kind that the file has.
 ABOUT = [
     "Messages are those of <{base}.pb-c.h>, by protobuf-c: a message of one's own starts as "
     "its macro ..__INIT; texts end with a NUL; a member that may be absent (`optional`, or one "
@@ -130,7 +130,7 @@ def _wait(stub, before):
 
 
 def _callback_types(stub):
-    """What stands in front of the function that starts the call."""
+    """What is in front of the function that starts the call."""
     end = ["void *user", "const struct errata_status *status", f"const {stub.reply} *reply"]
     if stub.kind == UNARY:
         return call(f"typedef void {stub.function}_done_fn", end, ";") + "\n"
@@ -144,7 +144,7 @@ def _callback_types(stub):
 
 
 def _wait_types(stub):
-    """What stands in front of the blocking form."""
+    """What is in front of the blocking form."""
     if stub.kind == REPLIES:
         return call(f"typedef bool {stub.function}_take_fn",
                     ["void *user", f"const {stub.reply} *reply"], ";") + "\n"

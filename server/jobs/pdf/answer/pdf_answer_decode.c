@@ -24,8 +24,8 @@ struct decoder {
     struct pdf_answer answer;
 };
 
-/* Named by the generated descriptors. Decoding: notes where the bytes stand, and skips them. The same
- * for a stored record's slices stands in store/record_pb.c, which this tower does not see. */
+/* Named by the generated descriptors. Decoding: notes where the bytes are, and skips them. The same
+ * for a stored record's slices is in store/record_pb.c, which this tower does not see. */
 bool pdf_answer_nanopb_callback(pb_istream_t *istream, pb_ostream_t *ostream,
                                 const pb_field_t *field)
 {
@@ -53,7 +53,7 @@ static bool lies_in(struct slice frame, struct slice part)
            (at >= start && at - start <= frame.size && part.size <= frame.size - (at - start));
 }
 
-/* Takes the next frame off the front; ERR_NOT_FOUND where none is whole. */
+/* Takes the next frame off the front; ERR_NOT_FOUND if none is whole. */
 static enum err take_frame(struct slice *rest, struct slice *ret_frame)
 {
     size_t size = 0;

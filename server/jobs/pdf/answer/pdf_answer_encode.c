@@ -87,7 +87,7 @@ enum err pdf_answer_put_tables(struct buffer *buffer, enum pdf_cut cut,
     return put_frame(buffer, &frame);
 }
 
-/* The tables as they lie in a message; NULL where the arena has no room. */
+/* The tables as they lie in a message; NULL if the arena has no room. */
 static struct pdf_table_bytes *pack_tables(struct arena *arena,
                                            const struct pdf_explanation *explanation)
 {

@@ -30,7 +30,7 @@ static int round_within(double value, int end)
     return rounded < end ? (int)rounded : end;
 }
 
-/* The cells that a glyph's box stands for; none where it lies outside. */
+/* The cells that a glyph's box means; none where it lies outside. */
 static struct cells find_cells(const struct area *box, int width, int height)
 {
     double x1 = floor(box->x1 + 0.5);

@@ -24,7 +24,7 @@
 
 /* A piece of the file, read from its front to its end. */
 struct piece {
-    char bytes[TABLE_BYTES + 1]; /* with a NUL behind */
+    char bytes[TABLE_BYTES + 1]; /* with a NUL after */
     size_t size;
     size_t at;
 };

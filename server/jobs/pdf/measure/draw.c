@@ -1,7 +1,7 @@
 /*
  * draw.c: a picture of page 1 for people who ask why it was measured so: the page itself, pale, the
  * cells that its glyphs cover, its rulings by direction, its tables by kind, and what each colour
- * means. Colours are told apart by the colour-blind too (Okabe and Ito's set).
+ * means. Colours are distinguished by the colour-blind too (Okabe and Ito's set).
  */
 #include "server/jobs/pdf/measure/measure_internal.h"
 #include "server/jobs/pdf/measure/tap.h"

@@ -19,15 +19,15 @@
 
 struct measure_document;
 
-/* Fonts and the like are read once, ahead of the first document; what it opens stays open. False
- * where poppler-data can't be read. Once a process. */
+/* Fonts and the like are read once, ahead of the first document; what it opens stays open. False if
+ * poppler-data can't be read. Once a process. */
 bool measure_warm_up(void);
 /* The version of Poppler that runs; a literal. */
 const char *measure_poppler_version(void);
 
 /* Reads a document from a descriptor (borrowed; offset left alone). PDF_READ, or why not. */
 enum pdf_reason measure_open(int fd, struct slice password, struct measure_document **ret_document);
-/* Takes NULL. */
+/* Accepts NULL. */
 void measure_close(struct measure_document *document);
 /* Tells of a cut while the second phase still runs: Poppler can't be stopped within a page, and what
  * is left of it may take long. `on_cut` may end the process; if it returns, the page is walked to its
@@ -42,7 +42,7 @@ enum pdf_reason measure_text(struct measure_document *document, struct pdf_text 
 enum pdf_cut measure_tables(struct measure_document *document, uint32_t page,
                             struct pdf_explanation *ret_explanation);
 /* Draws page 1, pale, with rulings, tables and glyph coverage, as PNG. The bytes live until
- * measure_close; false where it can't. */
+ * measure_close; false if it can't. */
 bool measure_draw(struct measure_document *document, const struct pdf_explanation *explanation,
                   struct slice *ret_png);
 

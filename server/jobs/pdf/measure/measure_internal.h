@@ -27,7 +27,7 @@ struct measure_document {
     void *user;
 };
 
-/* Page 1; NULL where it can't be opened. Borrowed. */
+/* Page 1; NULL if it can't be opened. Borrowed. */
 PopplerPage *document_first_page(struct measure_document *document);
 /* The size of a page as it is shown; sizes that are no number or below 0 are 0. */
 struct pdf_page_size page_size(PopplerPage *page);

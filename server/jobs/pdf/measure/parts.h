@@ -43,7 +43,7 @@ struct word {
     struct area box;
     double middle; /* of y1 and y2 */
     uint32_t glyphs;
-    bool turned; /* its glyphs stand below each other; false of a single one */
+    bool turned; /* its glyphs are below each other; false of a single one */
     bool has_digit;
 };
 
@@ -83,7 +83,7 @@ struct coverage {
 };
 
 /* Each glyph's box is rounded to whole points, is at least one cell, and ends with the page. False
- * where there is no room. */
+ * if there is no room. */
 bool parts_measure_coverage(struct arena *arena, struct glyph_list glyphs,
                             struct pdf_page_size page, struct coverage *ret_coverage);
 
@@ -93,8 +93,8 @@ enum pdf_cut parts_find_words(struct arena *arena, struct glyph_list glyphs, siz
 
 /* Most words of the page are turned: its text runs up or down. */
 bool words_are_turned(struct word_list words);
-/* The words that run one way; those that are turned with x and y exchanged, so that they run across.
- * Words of one glyph run either way. False where there is no room. */
+/* The words that run one way; those that are turned with x and y exchanged, so that they run
+ * across. Words of one glyph run either way. False if there is no room. */
 bool words_pick(struct arena *arena, struct word_list words, bool turned,
                 struct word_list *ret_words);
 
@@ -179,7 +179,7 @@ struct table_search {
     struct table_list found;
     uint64_t looks_left;
     enum pdf_cut cut; /* PDF_CUT_NONE, or why it was given up */
-    /* Room for all words at once, used anew for each box. */
+    /* Room for all words at once, used again for each box. */
     const struct word **words_room;
     struct row *rows_room;
 };
@@ -205,14 +205,14 @@ struct table_shape {
 };
 
 /* Counts rows and cells among the words whose middle is in `box`. Rulings of `down`, sorted, part
- * cells as wide gaps do. False where the search was given up. */
+ * cells as wide gaps do. False if the search was given up. */
 bool tables_measure_box(struct table_search *search, const struct area *box,
                         const struct ruling_list *down, struct table_shape *ret_shape);
 
 /* ---- rows and cells ---- */
 
-/* Puts words, sorted as a word list is, into rows; `rows` has room for `count`. Gives the number of
- * rows; each borrows from `words`, which are sorted within it by x1. */
+/* Puts words, sorted as a word list is, into rows; `rows` has room for `count`. Returns the number
+ * of rows; each borrows from `words`, which are sorted within it by x1. */
 size_t rows_find(const struct word **words, size_t count, struct row *rows);
 /* A gap between words of this row is wide above this. */
 double rows_wide_gap(const struct row *row);

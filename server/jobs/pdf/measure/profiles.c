@@ -1,9 +1,8 @@
 /*
  * profiles.c: colour profiles are not read. Poppler has lcms make tables of each ICC profile in a
  * document, which takes up to ten times as long as all else on the page (130 of 140 ms), and is
- * another parser of hostile bytes. Measuring asks of a colour only whether it is all but white, which
- * the alternate colour space that stands beside each profile tells as well.
- *
+ * another parser of hostile bytes. Measuring asks of a colour only whether it is all but white,
+ * which the alternate colour space that is beside each profile tells as well.
  * libpoppler calls lcms through its linkage table, so that the definition here comes first; since
  * only a library's library refers to it, the linker is told to export it (tools/cmake/parts.cmake).
  */

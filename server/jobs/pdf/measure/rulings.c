@@ -195,7 +195,7 @@ static int compare_starts(const void *left, const void *right)
     return compare_places(left, right);
 }
 
-/* Merges pieces at one place, in place; gives how many are left. Its own place is the mean of its
+/* Merges pieces at one place, in place; returns how many are left. Its own place is the mean of its
  * pieces', by their lengths. */
 static size_t merge_place(struct ruling *pieces, size_t count, struct ruling *merged)
 {
@@ -244,7 +244,7 @@ static void merge_list(struct ruling_list *list)
     qsort(list->items, list->count, sizeof *list->items, compare_places);
     for (size_t i = 1; i <= list->count; i++) {
         if (i == list->count || list->items[i].at - list->items[first].at > SAME_PLACE_MAX) {
-            /* What is merged never stands behind the pieces it came from. */
+            /* What is merged never follows the pieces it came from. */
             merged_count += merge_place(list->items + first, i - first, list->items + merged_count);
             first = i;
         }

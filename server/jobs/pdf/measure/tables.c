@@ -102,7 +102,7 @@ static size_t find_ruling(const struct ruling_list *down, double x)
     return low;
 }
 
-/* A ruling stands between two words of a row. */
+/* A ruling is between two words of a row. */
 static bool is_parted(struct table_search *search, const struct ruling_list *down, size_t first,
                       const struct word *right)
 {

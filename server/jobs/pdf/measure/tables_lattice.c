@@ -41,7 +41,7 @@ static int compare_members(const void *left, const void *right)
     return (a->index > b->index) - (a->index < b->index);
 }
 
-/* The first of a sorted list that is at `at` or behind it. */
+/* The first of a sorted list that is at `at` or after it. */
 static size_t find_place(const struct ruling_list *list, double at)
 {
     size_t low = 0;

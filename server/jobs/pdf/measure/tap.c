@@ -1,5 +1,5 @@
 /*
- * tap.c: cairo's functions, taken over. Each calls the real one, found behind this program by the
+ * tap.c: cairo's functions, taken over. Each calls the real one, found after this program by the
  * dynamic linker, unless a tap is on. libpoppler-glib calls cairo through its linkage table, so the
  * definitions here come first. What is noted is bounded by counting: after the greatest number of
  * operations nothing is copied any more.

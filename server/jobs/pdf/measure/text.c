@@ -159,7 +159,7 @@ static bool measure_first_page(struct measure_document *document, struct pdf_tex
     return ok;
 }
 
-/* Adds the text of a page and a line feed. Gives the page's code points. */
+/* Adds the text of a page and a line feed. Returns the page's code points. */
 static size_t add_page(struct buffer *buffer, const char *text)
 {
     buffer_append(buffer, slice_text(text));

@@ -1,8 +1,9 @@
 /*
  * warm_up.c: what the first document of a process would pay for, paid ahead: fontconfig's
  * configuration, Poppler's tables, cairo's. Two small documents are measured, one with Latin text
- * and one with Japanese text through a predefined CMap, whose text also tells whether poppler-data
- * can be read. The first stays open, since Poppler's tables live only while a document does.
+ * and one with Japanese text through a predefined CMap, whose text also reports whether
+ * poppler-data can be read. The first stays open, since Poppler's tables live only while a document
+ * does.
  */
 #include "server/jobs/pdf/measure/measure_internal.h"
 
@@ -44,7 +45,7 @@ static const char japanese_pdf[] =
     "/ItalicAngle 0/Ascent 800/Descent -200/CapHeight 700/StemV 80>>endobj\n"
     "trailer<</Root 1 0 R/Size 8>>\n";
 
-/* Measures a document in memory; its snippet tells whether all went well. Leaves it open. */
+/* Measures a document in memory; its snippet reports whether all went well. Leaves it open. */
 static struct measure_document *measure_sample(struct slice pdf, const char *expected)
 {
     struct measure_document *document = NULL;

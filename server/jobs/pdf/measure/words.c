@@ -1,7 +1,7 @@
 /*
- * words.c: glyphs become words. A word is what stands between white space, with the box around its
+ * words.c: glyphs become words. A word is what is between white space, with the box around its
  * glyphs. Poppler has put the glyphs of a page into reading order already, but it writes no space
- * between some cells of a table: so a word ends too where the next glyph stands apart.
+ * between some cells of a table: so a word ends too where the next glyph is apart.
  */
 #include "server/jobs/pdf/measure/parts.h"
 
@@ -73,7 +73,7 @@ static double distance(double from_1, double to_1, double from_2, double to_2)
     return fmax(from_2 - to_1, from_1 - to_2);
 }
 
-/* The glyph stands apart from the one before it, to whatever side. */
+/* The glyph is apart from the one before it, to whatever side. */
 static bool stands_apart(const struct area *before, const struct area *box)
 {
     double size = fmax(before->x2 - before->x1, before->y2 - before->y1);

@@ -16,7 +16,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* Where the descriptors stand in the child; the cage's rules are closed as it is entered. */
+/* Where the descriptors are in the child; the cage's rules are closed as it is entered. */
 enum child_fd {
     CHILD_DOCUMENT_FD = 3,
     CHILD_ANSWER_FD = 4,
@@ -66,8 +66,9 @@ static bool keep_descriptors(const struct child *child)
     return flags >= 0 && fcntl(CHILD_ANSWER_FD, F_SETFL, flags & ~O_NONBLOCK) == 0;
 }
 
-/* Signals do what they do by themselves; a pipe that nobody reads any more is an error, not a death.
- * The child dies with the fork server, also where that died before the child could ask for it. */
+/* Signals do what they do by themselves; a pipe that no one reads any more is an error, not a
+ * death. The child dies with the fork server, also where that died before the child could ask for
+ * it. */
 static bool reset_process(pid_t parent)
 {
     static const int handled[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};

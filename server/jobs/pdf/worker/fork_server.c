@@ -1,7 +1,7 @@
 /*
- * fork_server.c: one poll over the control socket, the signals' descriptor and a socket a job. A child
- * has a place from fork until it is reaped; a place whose socket is closed has nobody to tell. Nothing
- * here waits for a child: one that the kernel can't end keeps its place and no more.
+ * fork_server.c: one poll over the control socket, the signals' descriptor and a socket a job. A
+ * child has a place from fork until it is reaped; a place whose socket is closed has no one to
+ * tell. Nothing here waits for a child: one that the kernel can't end keeps its place and no more.
  */
 #include "server/jobs/pdf/worker/fork_server.h"
 
@@ -47,7 +47,7 @@ struct place {
     int64_t started_us;
     bool over_time; /* killed for its time */
     int64_t killed_us; /* then */
-    bool was_idle; /* then: it slept or was stopped, so it stood in no line */
+    bool was_idle; /* then: it slept or was stopped, so it was in no line */
     struct standing standing; /* as far as was known then */
 };
 
@@ -90,7 +90,7 @@ static bool say_ready(const struct fork_server_config *config)
     return send(config->control, &ready, sizeof(ready), MSG_NOSIGNAL) == (ssize_t)sizeof(ready);
 }
 
-/* One message a job, into an empty socket: it fits, or nobody is there to read it. */
+/* One message a job, into an empty socket: it fits, or no one is there to read it. */
 static void say_end(int socket, const struct pdf_control_end *end)
 {
     (void)send(socket, end, sizeof(*end), MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -118,7 +118,7 @@ static void place_kill(struct place *place)
     place->deadline_us = NEVER;
 }
 
-/* The beginning of /proc/PID/`name`, with a NUL; false where it can't be read. */
+/* The beginning of /proc/PID/`name`, with a NUL; false if it can't be read. */
 static bool read_proc(pid_t pid, const char *name, char *ret_text, size_t size)
 {
     char path[40];
@@ -152,8 +152,8 @@ static struct standing read_standing(pid_t pid)
     return standing;
 }
 
-/* Whether a child sleeps or is stopped, by the letter after its name in /proc/PID/stat. False where that can't be
- * seen, and for one that runs, stands in line, or waits for memory or a disk. */
+/* Whether a child sleeps or is stopped, by the letter after its name in /proc/PID/stat. False if
+ * that can't be seen, and for one that runs, is in line, or waits for memory or a disk. */
 static bool read_is_idle(pid_t pid)
 {
     char text[64]; /* a name has at most 15 bytes */
@@ -164,8 +164,8 @@ static bool read_is_idle(pid_t pid)
             strncmp(after_name, ") t", 3) == 0);
 }
 
-/* The child is dead, and not reaped yet. Where it was in line when it was killed, that time was added
- * only when it got the processor to die on: it counts but for what came behind the kill. */
+/* The child is dead, and not reaped yet. Where it was in line when it was killed, that time was
+ * added only when it got the processor to die on: it counts but for what came after the kill. */
 static void place_add_last_wait(struct place *place, int64_t now)
 {
     const struct standing last = read_standing(place->pid);
@@ -177,9 +177,9 @@ static void place_add_last_wait(struct place *place, int64_t now)
     }
 }
 
-/* The child was killed long ago and is not dead: it stands in line, or hangs in the kernel. Unless it was
- * idle when it was killed, it is taken to have stood in line whenever it did not run. Its end is told as far as it is known; it keeps its place until it is
- * reaped. */
+/* The child was killed long ago and is not dead: it is in line, or hangs in the kernel. Unless it
+ * was idle when it was killed, it is taken to have was in line whenever it did not run. Its end is
+ * told as far as it is known; it keeps its place until it is reaped. */
 static void place_give_up(struct place *place)
 {
     const uint64_t lived_us = (uint64_t)(place->killed_us - place->started_us);
@@ -241,7 +241,7 @@ static bool has_ended(pid_t pid)
     return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
 }
 
-/* Reaps what has ended; which children those are is asked one by one, since a signal stands for any
+/* Reaps what has ended; which children those are is asked one by one, since a signal means any
  * number of them. */
 static void reap(struct fork_server *server)
 {
@@ -281,7 +281,7 @@ static void place_kill_late(struct place *place, int64_t now)
 }
 
 /* Kills what is over its time, and gives up waiting for the death of what was killed; tells in how
- * many ms the next one is, -1 where there is none. */
+ * many ms the next one is, -1 if there is none. */
 static int kill_late(struct fork_server *server)
 {
     const int64_t now = now_us(server);
@@ -337,7 +337,7 @@ static bool job_is_right(const struct delivery *delivery)
            job->password_bytes <= PDF_PASSWORD_BYTES_MAX;
 }
 
-/* True where the job has a child; its socket is then the place's. */
+/* True if the job has a child; its socket is then the place's. */
 static bool start_job(struct fork_server *server, const struct delivery *delivery)
 {
     struct place *place = find_place(server);

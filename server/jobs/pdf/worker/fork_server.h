@@ -18,7 +18,7 @@ struct fork_server_config {
 };
 
 /* Says READY and serves until the control socket closes; then no child is left. OK, or
- * ERR_UNAVAILABLE where it could not start. */
+ * ERR_UNAVAILABLE if it could not start. */
 MUST_CHECK enum err fork_server_run(const struct fork_server_config *config);
 
 #endif

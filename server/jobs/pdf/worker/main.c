@@ -1,6 +1,6 @@
 /*
  * main.c: errata-pdf-worker: reads PDFs for a server that never links what reads them. The server
- * starts it with its control socket as descriptor 3 (server/jobs/pdf/pdf_control.h) and nobody else
+ * starts it with its control socket as descriptor 3 (server/jobs/pdf/pdf_control.h) and no one else
  * has a use for it. Here the process becomes what the fork server needs: no environment, no rights,
  * no other descriptors, fonts read, the cage's rules made.
  */

@@ -256,7 +256,7 @@ static void say_wall(struct job *job, const struct wall *wall)
     (void)send(job->fds[PDF_JOB_SOCKET], &message, sizeof(message), MSG_NOSIGNAL);
 }
 
-/* What the fork server does itself; false where a child is to be forked. */
+/* What the fork server does itself; false if a child is to be forked. */
 static bool serve_itself(struct job *job)
 {
     int socket = job->fds[PDF_JOB_SOCKET];

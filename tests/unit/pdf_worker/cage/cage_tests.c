@@ -1,6 +1,6 @@
 /*
  * cage_tests.c: the cage from inside: each probe in a process of its own that is shut in as the
- * worker's children are. Not under a sanitizer, where there is no cage.
+ * worker's children are. Not under a sanitizer, if there is no cage.
  */
 #include "server/jobs/pdf/worker/cage/cage.h"
 #include "tests/unit/pdf_worker/cage/probes.h"
@@ -372,8 +372,9 @@ static int try_cage(bool landlock, bool forbidden)
     return WEXITSTATUS(status);
 }
 
-/* Goal: a system that lets rules be made, but nobody be shut in, is noticed before the first document.
- * Method: each kind of cage is tried as it is, and under a filter that forbids filters. */
+/* Goal: a system that lets rules be made, but no one be shut in, is noticed before the first
+ * document. Method: each kind of cage is tried as it is, and under a filter that forbids
+ * filters. */
 static void test_try(void **state)
 {
     (void)state;

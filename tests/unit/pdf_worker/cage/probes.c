@@ -90,7 +90,7 @@ static int kill_parent(void)
     return told(kill(probe_parent, SIGKILL));
 }
 
-/* The own process may be signalled, so that abort works; nobody else. */
+/* The own process may be signalled, so that abort works; no one else. */
 static int tgkill_parent(void)
 {
     return told(syscall(SYS_tgkill, probe_parent, probe_parent, SIGKILL));

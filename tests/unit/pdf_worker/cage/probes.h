@@ -1,5 +1,5 @@
 /*
- * probes.h: attempts at what the cage forbids, and at what it must leave. Each returns 0 where it
+ * probes.h: attempts at what the cage forbids, and at what it must leave. Each returns 0 if it
  * succeeded, else the errno; most do not return.
  */
 #ifndef ERRATA_TESTS_UNIT_PDF_WORKER_CAGE_PROBES_H

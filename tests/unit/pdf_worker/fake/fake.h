@@ -14,7 +14,7 @@
 #define FAKE_CUT "cut"
 #define FAKE_CUT_EARLY "cut early" /* told of while the page is walked, which then never ends */
 #define FAKE_SLEEP "sleep" /* for ever, ahead of the text */
-#define FAKE_SLEEP_LATER "sleep later" /* behind it */
+#define FAKE_SLEEP_LATER "sleep later" /* after it */
 #define FAKE_SPIN "spin" /* for ever, ahead of the text */
 #define FAKE_ABORT "abort"
 #define FAKE_TRAP "trap"

@@ -33,7 +33,7 @@ int peer_stop(struct peer *peer);
 
 /* A descriptor with these bytes, sealed. */
 int peer_document(struct slice bytes);
-/* A JOB with the password; zeroed behind it. */
+/* A JOB with the password; zeroed after it. */
 struct pdf_control_job peer_message(uint32_t flags, const char *password);
 /* Sends a datagram with descriptors, which stay open here. */
 bool peer_send(const struct peer *peer, struct slice datagram, const int *fds, size_t count);
@@ -43,10 +43,10 @@ bool peer_send_job(const struct peer *peer, const struct pdf_control_job *messag
 /* Reads the answer up to its end, at most `size` bytes; their count, or -1 when nothing more came in
  * time. */
 ssize_t peer_read_answer(struct peer_job *job, uint8_t *bytes, size_t size);
-/* Reads END; false where the socket closed without, or in time nothing came. */
+/* Reads END; false if the socket closed without, or in time nothing came. */
 bool peer_read_end(struct peer_job *job, struct pdf_control_end *ret_end);
 void peer_close_job(struct peer_job *job);
-/* True once the other end of a pipe or socket is closed; false where it is not in time. */
+/* True once the other end of a pipe or socket is closed; false if it is not in time. */
 bool peer_wait_closed(int fd);
 /* True once there is something to read, or the end. */
 bool peer_wait_readable(int fd, int timeout_ms);

@@ -84,7 +84,7 @@ static void run_message(const struct peer *peer, const struct pdf_control_job *m
     arena_init(&arena, 4 * PDF_ANSWER_BYTES_MAX);
     assert_true(peer_send_job(peer, message, fake_document(text), &job));
     finish_job(&job, &arena, answer, end);
-    /* Only plain values are looked at behind this. */
+    /* Only plain values are looked at after this. */
     arena_deinit(&arena);
 }
 
@@ -434,8 +434,8 @@ static void test_deaths(void **state)
     stop(&peer);
 }
 
-/* Goal: an answer that nobody reads is the child's failure, not its death. Method: the pipe's read end
- * is closed while the child blocks in it. */
+/* Goal: an answer that no one reads is the child's failure, not its death. Method: the pipe's read
+ * end is closed while the child blocks in it. */
 static void test_unread(void **state)
 {
     struct peer peer;
@@ -620,8 +620,8 @@ static void test_signals(void **state)
     stop(&peer);
 }
 
-/* A server that starts a worker with a sleeping child and dies. Its control socket stays open: it is
- * on its way to the test, in a datagram that nobody takes. */
+/* A server that starts a worker with a sleeping child and dies. Its control socket stays open: it
+ * is on its way to the test, in a datagram that no one takes. */
 static NORETURN void die_as_server(int test, int job_socket, int answer)
 {
     const struct pdf_control_job message = peer_message(0, "");
@@ -720,7 +720,7 @@ static void test_by_hand(void **state)
 }
 
 /* One page, a line of text and a table of two rows of two cells; Poppler makes the cross-reference
- * table anew. */
+ * table again. */
 static const char real_document[] =
     "%PDF-1.4\n"
     "1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n"

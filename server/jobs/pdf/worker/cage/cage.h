@@ -45,9 +45,9 @@ struct cage {
     struct sock_filter instructions[CAGE_INSTRUCTIONS_MAX];
 };
 
-/* Makes the rules; `landlock` false does as on a kernel without Landlock. ERR_UNAVAILABLE where this
- * kernel can't hold a process in, ERR_INTERNAL where the filter does not compile: then nothing
- * hostile may be read. */
+/* Makes the rules; `landlock` false does as on a kernel without Landlock. ERR_UNAVAILABLE if this
+ * kernel can't hold a process in, ERR_INTERNAL if the filter does not compile: then nothing hostile
+ * may be read. */
 MUST_CHECK enum err cage_init(struct cage *cage, bool landlock);
 /* Takes a zeroed or initialised cage. */
 void cage_deinit(struct cage *cage);
@@ -61,7 +61,7 @@ void cage_give_up_rights(void);
 MUST_CHECK enum err cage_enter(struct cage *cage, const struct cage_limits *limits);
 
 /* Shuts a child in that ends at once: whether this system lets it, whatever its kernel could do (a
- * filter of a service manager or of a container may stand in the way). ERR_UNAVAILABLE where not. */
+ * filter of a service manager or of a container may be in the way). ERR_UNAVAILABLE if not. */
 MUST_CHECK enum err cage_try(struct cage *cage, const struct cage_limits *limits);
 
 /* Parts of the above; of this folder. */

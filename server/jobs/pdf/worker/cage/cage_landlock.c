@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* What stands in the kernel's newest header; one that is older than the running kernel lacks the last
+/* What is in the kernel's newest header; one that is older than the running kernel lacks the last
  * ones. An older kernel takes the larger structure where what it does not know is 0. */
 struct ruleset {
     uint64_t fs; /* rights over files that are denied unless a rule gives them */

@@ -65,8 +65,8 @@ static const int naming[] = {
     SCMP_SYS(getdents64), SCMP_SYS(getcwd),
 };
 
-/* Of futex: what locks and conditions of an ordinary kind do. Those with inheritance of priorities are
- * for nobody here, and the part of the kernel that was broken into most often. */
+/* Of futex: what locks and conditions of an ordinary kind do. Those with inheritance of priorities
+ * are for no one here, and the part of the kernel that was broken into most often. */
 static const unsigned futex_operations[] = {
     FUTEX_WAIT,
     FUTEX_WAKE,
@@ -107,7 +107,7 @@ static struct scmp_arg_cmp has_bits(unsigned argument, uint64_t mask, uint64_t b
         .arg = argument, .op = SCMP_CMP_MASKED_EQ, .datum_a = mask, .datum_b = bits};
 }
 
-/* Negative numbers stand for calls that this architecture does not have (stat on aarch64). */
+/* Negative numbers mean calls that this architecture does not have (stat on aarch64). */
 static bool add(scmp_filter_ctx filter, const struct rule *rule)
 {
     return rule->call < 0 || seccomp_rule_add_array(filter, rule->action, rule->call,
@@ -246,7 +246,7 @@ static enum err export_filter(scmp_filter_ctx filter, struct cage *cage)
     return err;
 }
 
-/* Puts a process id where the mark stands; false where it stands nowhere. */
+/* Puts a process id where the mark is; false if it is nowhere. */
 static bool replace_mark(struct sock_filter *instructions, size_t count, uint32_t pid)
 {
     bool found = false;

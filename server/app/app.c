@@ -1,7 +1,7 @@
 /*
- * app.c: the server put together. Parts are made from the bottom up and freed from the top down; what
- * waits between them (completions of the writer, jobs of the pool, streams with something to send)
- * is told to the loop by handles that all close at the end.
+ * app.c: assembles the server. Parts are created from the bottom up and freed from the top down.
+ * Work that waits between them (completions of the writer, jobs of the pool, streams with output)
+ * is signalled to the loop by handles, which are all closed at the end.
  */
 #include "server/app/app.h"
 
@@ -18,14 +18,14 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* The moves that make sense. */
+/* Allows only valid transitions. */
 static void move_to(struct app *app, enum app_state state)
 {
     ASSERT(state == app->state + 1 || (app->state == APP_STARTING && state == APP_CLOSING));
     app->state = state;
 }
 
-/* On any thread: completions wait. */
+/* Called on any thread: completions wait. */
 static void writer_wake(void *user)
 {
     struct app *app = (struct app *)user;
@@ -33,7 +33,8 @@ static void writer_wake(void *user)
     (void)uv_async_send(&app->writer_async);
 }
 
-/* The store refuses everything: what the last batch did is in doubt, and only a new start tells. */
+/* Ends the server if the store refuses everything: the outcome of the last batch is unknown, and
+ * only a restart can determine it. */
 static void end_if_broken(struct app *app)
 {
     if (store_lmdb_is_broken(app->backend)) {
@@ -86,7 +87,7 @@ static enum err run_on_pool(void *user, void (*work)(void *job),
 }
 
 _Static_assert(PDF_SLOTS_MAX + PIPELINE_POOL_READS_MAX <= POOL_JOBS_KEPT,
-               "each of them finds a kept place");
+               "there are kept places for all of them");
 
 static enum err pipeline_run_read(void *user, void (*work)(void *job),
                                   void (*done)(void *job, enum err result), void *job)
@@ -104,7 +105,7 @@ static void on_net_tick(void *user, int64_t now_us)
     app_log_pressure(app, now_us);
 }
 
-/* Listens, and says where: only now is the server ready. */
+/* Listens and publishes the address: the server is ready. */
 static enum err serve(struct app *app)
 {
     char line[NET_ADDRESS_BYTES + 1];
@@ -139,7 +140,7 @@ static void on_net_closed(void *user)
     app_close_if_idle(app);
 }
 
-/* Serves, or ends. */
+/* Starts to serve, or ends the server. */
 static void become_ready(struct app *app)
 {
     enum err err = serve(app);
@@ -161,7 +162,7 @@ static void on_health_timer(uv_timer_t *handle)
     pipeline_end_expired(app->pipeline);
     pipeline_check_clock(app->pipeline);
     if (app->state == APP_STARTING && uv_now(&app->loop) - app->warm_from_ms >= APP_WARM_MS) {
-        become_ready(app); /* the rest is read while it serves */
+        become_ready(app); /* the rest is read while the server serves */
     }
     if (app->state == APP_SERVING) {
         pipeline_set_health(app->pipeline, HEALTH_PART_WRITE,
@@ -188,7 +189,8 @@ static void on_heap_given_back(void *job, enum err result)
     app_close_if_idle(app);
 }
 
-/* A burst is over, and what it took is still here. What can't be given back is not tried again. */
+/* Returns memory of a past burst to the system. Memory that can't be returned is not tried
+ * again. */
 static void give_back_if_spare(struct app *app)
 {
     size_t spare = heap_read().spare_bytes;
@@ -199,7 +201,7 @@ static void give_back_if_spare(struct app *app)
     }
 }
 
-/* What is looked at now and then. */
+/* Periodic checks. */
 static void on_upkeep_timer(uv_timer_t *handle)
 {
     struct app *app = (struct app *)handle->data;
@@ -229,13 +231,13 @@ static void on_backup_failed(void *user)
     pipeline_end_backup(app->pipeline);
 }
 
-/* Of a verification or a backup. */
+/* A verification or a backup has ended. */
 static void on_copy_idle(void *user)
 {
     app_close_if_idle((struct app *)user);
 }
 
-/* Everything that was accepted is answered: releases the loop. */
+/* Closes the handles once everything accepted is answered, so that the loop ends. */
 void app_close_if_idle(struct app *app)
 {
     struct writer_stats stats;
@@ -248,7 +250,7 @@ void app_close_if_idle(struct app *app)
     writer_drain(app->writer);
     stats = writer_read_stats(app->writer);
     if (stats.queue_requests != 0) {
-        return; /* a wake-up of the writer brings us back */
+        return; /* called again by a wake-up of the writer */
     }
     move_to(app, APP_ENDED);
     app_close_handles(app);
@@ -272,7 +274,7 @@ static void on_signal(uv_signal_t *handle, int number)
         app_log_hangup();
         return;
     }
-    logger_printf(LOGGER_INFO, "signal %d: finishing what runs", number);
+    logger_printf(LOGGER_INFO, "signal %d: finishing running calls", number);
     atomic_store(&app->stop_warming, true);
     switch (app->state) {
     case APP_STARTING:
@@ -288,7 +290,7 @@ static void on_signal(uv_signal_t *handle, int number)
     case APP_DRAINING:
     case APP_CLOSING:
     case APP_ENDED:
-        return; /* it is ending already */
+        return; /* already ending */
     }
 }
 
@@ -314,7 +316,7 @@ static void on_warm_done(void *job, enum err result)
     app_close_if_idle(app);
 }
 
-/* The transport's and the jobs' numbers, for GetServerInfo. */
+/* Collects the transport's and the jobs' counters for GetServerInfo. */
 static size_t read_counters(void *user, struct env_counter *counters, size_t max)
 {
     const struct app *app = (const struct app *)user;
@@ -356,7 +358,7 @@ static size_t read_counters(void *user, struct env_counter *counters, size_t max
     return count + app_pdf_read_counters(app, counters + count, max - count);
 }
 
-/* Keeps the first token's text, as a line of its own. */
+/* Writes the first token's text as one line. */
 static enum err keep_token(void *user, struct slice text)
 {
     struct app *app = (struct app *)user;
@@ -381,12 +383,12 @@ static enum err open_backend(struct app *app)
 
     if (err == OK) {
         app_damage_watch(app->config->data, store_lmdb_map(app->backend));
-        files_remove(app->config->data, APP_ADDRESS_FILE); /* of an earlier start */
+        files_remove(app->config->data, APP_ADDRESS_FILE); /* left by an earlier run */
     }
     return err;
 }
 
-/* Opens the store in this program's format. */
+/* Opens the store, after migrating it if its format is older. */
 static enum err open_migrated(struct app *app)
 {
     enum err err = open_backend(app);
@@ -404,7 +406,7 @@ static enum err open_migrated(struct app *app)
     return err != OK ? err : open_backend(app);
 }
 
-/* Opens the store, and gives it what it needs before the writer takes over. */
+/* Opens the store, and writes its initial content before the writer starts. */
 static enum err open_store(struct app *app)
 {
     bool made = false;
@@ -422,7 +424,7 @@ static enum err open_store(struct app *app)
         return err;
     }
     if (made) {
-        logger_printf(LOGGER_INFO, "a new store: the administrator's token is in %s/%s",
+        logger_printf(LOGGER_INFO, "created a new store; the administrator's token is in %s/%s",
                       app->config->data, APP_TOKEN_FILE);
     }
     return env_init(&app->env, &app->arena, &app->ctx, app->backend);
@@ -535,7 +537,8 @@ static enum err make_transport(struct app *app)
     return net_server_new(&app->loop, &net, &app->net);
 }
 
-/* Handles, signals and timers; then the tables are read ahead, and then sockets open. */
+/* Starts handles, signals and timers; then the tables are read ahead, and then sockets are
+ * opened. */
 static enum err start(struct app *app)
 {
     app_start_handles(app, on_signal, on_health_timer, on_upkeep_timer);
@@ -543,12 +546,13 @@ static enum err start(struct app *app)
     app_pdf_start(app);
     app_access_check(app);
     app->warming = true;
-    uv_update_time(&app->loop); /* opening a store may have taken long */
+    uv_update_time(&app->loop); /* opening a store may take long */
     app->warm_from_ms = uv_now(&app->loop);
     return pool_submit(app->pool, on_warm_work, on_warm_done, app);
 }
 
-/* What would make the start fail later is found before anything is made in the data folder. */
+/* Binds the address first, so that an unusable one is reported before anything is created in the
+ * data folder. */
 static enum err bind_address(struct app *app)
 {
     return net_bind(app->config->listen_host, app->config->listen_port, &app->fault, &app->bound);

@@ -1,12 +1,11 @@
 /*
- * app.h: the server as a whole: the loop, the store, the writer, the services and the sockets, put
- * together, started and ended in order. The only place that knows them all.
- *
- *   STARTING  the address is bound, the store is open, the tables are being read into memory, for a
- *             second at most (the rest of a large store is read while it serves); nothing listens yet
+ * app.h: the whole server: the loop, the store, the writer, the services and the sockets,
+ * assembled, started and ended in order. The only code that uses all of them.
+ *   STARTING  the address is bound, the store is open, its tables are read into memory for a second
+ *             at most (the rest of a large store is read while it serves); nothing listens yet
  *   SERVING   listening
- *   DRAINING  a signal came: no new calls, what runs goes on until --drain-timeout
- *   CLOSING   the sockets are gone; the writer finishes what it was given
+ *   DRAINING  after a signal: no new calls, running ones continue until --drain-timeout
+ *   CLOSING   the sockets are closed; the writer finishes its queue
  *   ENDED
  */
 #ifndef ERRATA_SERVER_APP_APP_H
@@ -16,25 +15,25 @@
 
 /* Exit statuses. */
 #define APP_EXIT_OK 0
-#define APP_EXIT_FAILED 1 /* it could not start; standard error says why */
-#define APP_EXIT_USAGE 2 /* flags or file are wrong */
+#define APP_EXIT_FAILED 1 /* could not start; standard error has the reason */
+#define APP_EXIT_USAGE 2 /* flags or configuration file are wrong */
 #define APP_EXIT_DAMAGED 65 /* the store's file is damaged: restore a backup (EX_DATAERR) */
-#define APP_EXIT_STORE 75 /* the store refuses everything: start again (EX_TEMPFAIL) */
+#define APP_EXIT_STORE 75 /* the store refuses everything: restart (EX_TEMPFAIL) */
 
-/* Where the chosen address is, in the data folder. */
+/* File in the data folder with the chosen address. */
 #define APP_ADDRESS_FILE "address"
-/* Where the first start keeps the administrator's token. */
+/* File in the data folder with the administrator's token of the first start. */
 #define APP_TOKEN_FILE "admin.token"
-/* Readers that died are looked for, and memory that a burst left, this often. */
+/* Interval of checks for readers that died and for memory left by a burst. */
 #define APP_UPKEEP_MS 30000
-/* What was not read into memory within this time is read while the server serves. */
+/* Time for reading the tables ahead; the rest is read while the server serves. */
 #define APP_WARM_MS 1000
-/* Health follows the store within this time. */
+/* Health follows the store's state within this time. */
 #define APP_HEALTH_CHECK_MS 250
-/* What services and counters take for as long as the server lives. */
+/* Memory that services and counters use until the server ends. */
 #define APP_ARENA_BYTES_MAX (16u << 20)
 
-/* Serves until a signal; gives the exit status. */
+/* Serves until a signal; returns the exit status. */
 int app_run(const struct config *config);
 
 #endif

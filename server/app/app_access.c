@@ -1,7 +1,7 @@
 /*
- * app_access.c: whether somebody can administer the server as a whole, and for how long: health
- * (`errata.admin`) and the log warn before the last token that can do it ends. The token table is read on
- * the pool, at the start and after it has changed; time is compared at every look.
+ * app_access.c: checks whether an administrator of the whole server exists, and until when: health
+ * (`errata.admin`) and the log warn before the last such token expires. The token table is read on
+ * the pool, at the start and after each change; the time is compared at each check.
  */
 #include "server/app/app_internal.h"
 
@@ -9,12 +9,12 @@
 
 #include <inttypes.h>
 
-/* Warned of so long before. */
+/* Warning time before expiry. */
 #define WARN_US (14 * INT64_C(86400) * 1000000)
-/* The log repeats the warning this often. */
+/* Interval at which the log repeats the warning. */
 #define LOG_AGAIN_MS UINT64_C(86400000)
 
-/* On the pool. */
+/* Runs on the pool. */
 static void on_read_work(void *job)
 {
     struct app *app = (struct app *)job;
@@ -99,6 +99,6 @@ void app_access_check(struct app *app)
     if (access->reading || (access->known && access->version == version)) {
         return;
     }
-    access->read_version = version; /* what is read is this or newer */
+    access->read_version = version; /* the content read is of this version or newer */
     access->reading = pool_submit(app->pool, on_read_work, on_read_done, app) == OK;
 }

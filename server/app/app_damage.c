@@ -1,6 +1,6 @@
 /*
- * app_damage.c: faults that a damaged page causes. See app_damage.h. A signal handler has no parameter of
- * ours, so what it needs is in one static; it calls only write, _exit, sigaction and raise.
+ * app_damage.c: handles faults caused by a damaged page. A signal handler has no parameter for its
+ * state, so that is in one static; it calls only write, _exit, sigaction and raise.
  */
 #include "server/app/app_damage.h"
 
@@ -22,8 +22,8 @@ static struct {
     const uint8_t *end;
     char line[LINE_BYTES_MAX];
     size_t line_bytes;
-    bool set; /* the handlers are */
-    struct sigaction segv_before; /* a sanitizer's, which reports more than the signal does */
+    bool set; /* the handlers are installed */
+    struct sigaction segv_before; /* a sanitizer's handler, which reports more than the signal */
     struct sigaction bus_before;
 } watch;
 
@@ -38,10 +38,10 @@ static bool is_there(const char *data, const char *name)
 
 enum err app_damage_check_folder(const char *data, struct fault *fault)
 {
-    /* Between two names of a rebuilt store it is in db.old, from where opening takes it. */
+    /* While a rebuilt store is being renamed, the store is in db.old; opening restores it. */
     if (is_there(data, APP_TOKEN_FILE) && !is_there(data, "db") && !is_there(data, "db.old")) {
         return fault_say(fault, ERR_CORRUPT,
-                         "%s has had a store, and %s/db is missing; " BACKUP_ADVICE ", or remove "
+                         "%s had a store, but %s/db is missing; " BACKUP_ADVICE ", or remove "
                          "%s/%s too to begin a new store",
                          data, data, data, APP_TOKEN_FILE);
     }
@@ -62,21 +62,21 @@ static void write_line(const char *text, size_t size)
 {
     ssize_t written = write(STDERR_FILENO, text, size);
 
-    (void)written; /* the program ends whether anybody reads it or not */
+    (void)written; /* the program ends in either case */
 }
 
 static void on_fault(int number, siginfo_t *info, void *context)
 {
     const uint8_t *at = (const uint8_t *)info->si_addr;
-    bool is_fault = info->si_code > 0; /* what kill and raise send has none above 0 */
+    bool is_fault = info->si_code > 0; /* signals of kill and raise have no code above 0 */
 
     (void)context;
     if (is_fault && ((at >= watch.start && at < watch.end) || store_lmdb_is_inside())) {
         write_line(watch.line, watch.line_bytes);
         _exit(APP_EXIT_DAMAGED);
     }
-    /* A mistake of the program: it happens again when this returns, and ends the program with the
-     * signal. One that was sent does not happen again by itself. */
+    /* A bug of the program: the fault happens again after this returns, and ends the program with
+     * its signal. A signal that was sent is raised again here. */
     (void)sigaction(number, number == SIGSEGV ? &watch.segv_before : &watch.bus_before, NULL);
     if (!is_fault) {
         (void)raise(number);
@@ -89,7 +89,7 @@ void app_damage_watch(const char *data, struct slice map)
     int size =
         snprintf(watch.line, sizeof(watch.line),
                  "erratad: a page of %s/db/data.mdb is damaged or can't be read; ending with "
-                 "%d; " BACKUP_ADVICE " (the machine's log may name the disk)\n",
+                 "%d; " BACKUP_ADVICE " (the system log may name the disk)\n",
                  data, APP_EXIT_DAMAGED);
 
     watch.line_bytes = size < 0 ? 0 : (size_t)size;

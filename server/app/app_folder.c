@@ -1,10 +1,9 @@
 /*
- * app_folder.c: what others did to the data folder: it was copied while a server had it open, or its
- * data file was removed under this one.
- *
- * A copy of an open store may have pages of different commits. The log decides: a copy whose tables are
- * what a replay of its log makes is a store like any other; another one is refused. The replay goes
- * into a scratch store, before anything is served.
+ * app_folder.c: detects external changes of the data folder: a copy that was made while a server
+ * had the original open, or a data file that was removed while this server runs.
+ * A copy of an open store may have pages of different commits. If a replay of its log gives the
+ * same tables, it is accepted; else it is refused. The replay goes into a scratch store, before
+ * anything is served.
  */
 #include "server/app/app_internal.h"
 
@@ -23,7 +22,7 @@ struct copy_check {
     const struct config *config;
     struct store_backend *backend; /* the copy */
     struct store_backend *scratch;
-    /* Of the scratch store; what is left of one is removed at the next opening. */
+    /* Folder of the scratch store; a leftover is removed at the next opening. */
     char folder[CONFIG_PATH_BYTES_MAX + 32];
     uint64_t used_bytes; /* of the copy */
     struct replay_report report;
@@ -46,8 +45,8 @@ static enum err check_room(struct copy_check *check)
     if (free_bytes < stats.map_used_bytes + VERIFIER_ROOM_BYTES) {
         return fault_say(
             check->fault, ERR_DISK_FULL,
-            "%s: is a copy that was made while a server had the original open; to check "
-            "it takes %" PRIu64 " MiB of room, and %" PRIu64 " MiB are free",
+            "%s: is a copy that was made while a server had the original open; checking "
+            "it needs %" PRIu64 " MiB of room, and %" PRIu64 " MiB are free",
             check->config->data, (stats.map_used_bytes + VERIFIER_ROOM_BYTES) / MIB,
             free_bytes / MIB);
     }
@@ -78,12 +77,11 @@ static enum err say_torn(const struct copy_check *check)
 {
     const struct replay_report *report = &check->report;
 
-    return fault_say(
-        check->fault, ERR_CORRUPT,
-        "%s: is a copy that was made while a server had the original open, and it does "
-        "not hold together (rows that differ from what its log makes: %" PRIu64
-        ", organisations whose log does not hold: %" PRIu64 "); " BACKUP_ADVICE,
-        check->config->data, report->difference_count, report->broken_count);
+    return fault_say(check->fault, ERR_CORRUPT,
+                     "%s: is a copy that was made while a server had the original open, and its "
+                     "tables do not match its log (rows that differ: %" PRIu64
+                     ", organisations whose log is broken: %" PRIu64 "); " BACKUP_ADVICE,
+                     check->config->data, report->difference_count, report->broken_count);
 }
 
 enum err app_check_copy(const struct config *config, struct store_backend *backend,
@@ -94,10 +92,11 @@ enum err app_check_copy(const struct config *config, struct store_backend *backe
 
     (void)snprintf(check.folder, sizeof(check.folder), "%s/%s", config->data,
                    STORE_LMDB_REBUILD_FOLDER);
-    logger_printf(LOGGER_WARNING,
-                  "%s is a copy that was made while a server had the original open; all of it is "
-                  "checked before it is served. For backups use `errata admin backup FILE`",
-                  config->data);
+    logger_printf(
+        LOGGER_WARNING,
+        "%s is a copy that was made while a server had the original open; it is "
+        "checked completely before it is served. For backups use `errata admin backup FILE`",
+        config->data);
     err = check_room(&check);
     if (err == OK) {
         err = replay(&check);
@@ -109,7 +108,7 @@ enum err app_check_copy(const struct config *config, struct store_backend *backe
         return err;
     }
     store_lmdb_accept_copy(backend);
-    logger_printf(LOGGER_INFO, "the copy holds together: %" PRIu64 " events, %" PRIu64 " rows",
+    logger_printf(LOGGER_INFO, "the copy is consistent: %" PRIu64 " events, %" PRIu64 " rows",
                   check.report.events, check.report.rows);
     return OK;
 }

@@ -1,5 +1,5 @@
 /*
- * app_loop.c: the loop's handles and the parts' end.
+ * app_loop.c: the loop's handles, the limits of descriptors, and freeing the parts.
  */
 #include "server/app/app.h"
 #include "server/app/app_internal.h"
@@ -14,10 +14,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Descriptors beside connections: the store, documents, the worker's pipes. */
+/* Descriptors for other uses than connections: the store, documents, the worker's pipes. */
 #define OTHER_DESCRIPTORS_MAX 1024
-/* With fewer a server does not get as far as its first connections: it has some 30 without any, and
- * takes more for a start of the PDF worker, a document, a verification. */
+/* The least number of descriptors: about 30 without any connection, and more for starting the PDF
+ * worker, a document, a verification. */
 #define DESCRIPTORS_MIN 64
 
 bool app_has_descriptors(void)
@@ -28,13 +28,13 @@ bool app_has_descriptors(void)
         return true;
     }
     logger_printf(LOGGER_ERROR,
-                  "cannot start: this process may have %llu open files; expected at least %d, and "
+                  "cannot start: the limit of open files is %llu; expected at least %d, and "
                   "one more for each connection (ulimit -n)",
                   (unsigned long long)limit.rlim_cur, DESCRIPTORS_MIN);
     return false;
 }
 
-/* A SIGHUP came before the loop handled signals. */
+/* A SIGHUP arrived before the loop handled signals. */
 static volatile sig_atomic_t hangup_came;
 
 void app_init(struct app *app, void (*on_writer_async)(uv_async_t *handle))
@@ -54,13 +54,12 @@ void app_init(struct app *app, void (*on_writer_async)(uv_async_t *handle))
 
 static void on_abort(int number)
 {
-    static const char line[] =
-        "erratad: cannot start: it was aborted, most likely for want of memory "
-        "or of threads\n";
+    static const char line[] = "erratad: cannot start: aborted, most likely by a lack of memory "
+                               "or threads\n";
     ssize_t written = write(STDERR_FILENO, line, strlen(line));
 
     (void)number;
-    (void)written; /* the program ends whether anybody reads it or not */
+    (void)written; /* the program ends in either case */
     _exit(APP_EXIT_FAILED);
 }
 
@@ -79,8 +78,8 @@ void app_guard_start(void)
 void app_log_hangup(void)
 {
     logger_printf(LOGGER_INFO,
-                  "signal %d: the server goes on; it does not reload its configuration, so restart "
-                  "it to change that",
+                  "signal %d ignored: the configuration is not reloaded; restart the server "
+                  "to change it",
                   SIGHUP);
 }
 
@@ -94,8 +93,7 @@ static void on_widest_closed(uv_handle_t *handle)
     (void)close((int)(intptr_t)handle->data);
 }
 
-/* Raises the soft limit of descriptors, if need be and as far as may be; returns how many there may
- * be. */
+/* Raises the soft limit of descriptors if necessary and possible; returns the limit. */
 static rlim_t allow_descriptors(rlim_t wanted)
 {
     struct rlimit limit;
@@ -115,7 +113,7 @@ uint32_t app_allow_connections(const struct config *config)
 {
     rlim_t wanted = (rlim_t)config->connections_max + OTHER_DESCRIPTORS_MAX + 1;
     rlim_t descriptors = allow_descriptors(wanted);
-    /* Where there are few, connections and all else share them. */
+    /* If there are few, connections and other uses share them. */
     rlim_t allowed = descriptors < (rlim_t)2 * OTHER_DESCRIPTORS_MAX
                          ? descriptors / 2
                          : descriptors - OTHER_DESCRIPTORS_MAX;
@@ -124,14 +122,14 @@ uint32_t app_allow_connections(const struct config *config)
         return config->connections_max;
     }
     logger_printf(LOGGER_WARNING,
-                  "connections-max: %u are more than %llu descriptors (ulimit -n) are enough for; "
-                  "%llu are allowed",
+                  "connections-max: %u exceed what %llu descriptors (ulimit -n) allow; "
+                  "reduced to %llu",
                   (unsigned)config->connections_max, (unsigned long long)descriptors,
                   (unsigned long long)allowed);
     return (uint32_t)allowed;
 }
 
-/* The highest descriptor that the server may come to have. */
+/* Returns the highest descriptor that the server may use. */
 static int widest_descriptor(const struct app *app)
 {
     rlim_t wanted = (rlim_t)app->config->connections_max + OTHER_DESCRIPTORS_MAX;
@@ -143,8 +141,8 @@ static int widest_descriptor(const struct app *app)
     return (int)wanted;
 }
 
-/* libuv keeps a table by descriptor, and aborts where it can't grow: so it grows now, to what all
- * connections may need. */
+/* Grows libuv's table of descriptors to the largest size that may be needed, since libuv aborts if
+ * it can't grow it later. */
 static void grow_watchers(struct app *app)
 {
     int low = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -205,7 +203,8 @@ void app_close_handles(struct app *app)
     for (size_t i = 0; i < sizeof(app->signals) / sizeof(app->signals[0]); i++) {
         uv_close((uv_handle_t *)&app->signals[i], NULL);
     }
-    (void)signal(SIGHUP, SIG_IGN); /* libuv has put its default back, which would end the process */
+    (void)signal(SIGHUP, SIG_IGN); /* libuv has restored the default action, which would end the
+                                    * process */
     uv_close((uv_handle_t *)&app->health_timer, NULL);
     uv_close((uv_handle_t *)&app->upkeep_timer, NULL);
 }
@@ -246,7 +245,7 @@ void app_log_pressure(struct app *app, int64_t now_us)
         (pressure->logged_us != 0 && now_us - pressure->logged_us < APP_PRESSURE_LOG_US)) {
         return;
     }
-    logger_write(LOGGER_WARNING, "no room for all connections", fields,
+    logger_write(LOGGER_WARNING, "connections refused for lack of room", fields,
                  sizeof(fields) / sizeof(fields[0]));
     *pressure =
         (struct app_pressure){stats->connections_evicted, stats->connections_refused, now_us};

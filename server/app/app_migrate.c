@@ -1,7 +1,7 @@
 /*
- * app_migrate.c: a store of an older format is rebuilt from its log, before it is served. Killed
- * meanwhile, the program leaves the old store, or the new one once that is whole; the next start
- * goes on from there.
+ * app_migrate.c: rebuilds a store of an older format from its log before it is served. If the
+ * program is killed meanwhile, the old store remains until the new one is complete; the next start
+ * continues.
  */
 #include "server/app/app_internal.h"
 
@@ -10,7 +10,7 @@
 
 #include <inttypes.h>
 
-/* The log reports how far it is this often. */
+/* Interval of progress lines in the log. */
 #define TELL_US 5000000
 
 static void on_progress(void *user, const struct replay_progress *progress)
@@ -20,8 +20,8 @@ static void on_progress(void *user, const struct replay_progress *progress)
 
     if (now_us - *told_at_us >= TELL_US) {
         *told_at_us = now_us;
-        logger_printf(LOGGER_INFO, "%" PRIu64 " of %" PRIu64 " events are in the new tables",
-                      progress->events, progress->events_total);
+        logger_printf(LOGGER_INFO, "%" PRIu64 " of %" PRIu64 " events rebuilt", progress->events,
+                      progress->events_total);
     }
 }
 
@@ -36,12 +36,12 @@ enum err app_migrate(const struct config *config, uint64_t format, struct fault 
     logger_printf(LOGGER_INFO,
                   "the store in %s has format version %" PRIu64
                   ", this program's is %d: its tables "
-                  "are made anew from its log; it stays as it is until they are whole",
+                  "are rebuilt from its log; the store is unchanged until that is done",
                   config->data, format, STORE_FORMAT_VERSION);
     err = rebuild_store(&order, fault, &result);
     if (err == OK) {
         logger_printf(LOGGER_INFO,
-                      "the tables of %" PRIu64 " organisations were made anew from %" PRIu64
+                      "rebuilt the tables of %" PRIu64 " organisations from %" PRIu64
                       " events in %" PRId64 ".%03" PRId64 " s",
                       result.organizations, result.events, result.took_ms / 1000,
                       result.took_ms % 1000);

@@ -1,7 +1,7 @@
 /*
- * app_pdf.c: the PDF worker in the server: finds its program, gives the services its jobs by the
- * functions of document_jobs.h, and reports its health and its numbers. Without the program the
- * server serves everything but documents.
+ * app_pdf.c: the PDF worker in the server: finds its program, offers its jobs to the services as
+ * the functions of document_jobs.h, and reports its health and counters. Without the program the
+ * server serves everything except documents.
  */
 #include "server/app/app_internal.h"
 
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The functions of document_jobs.h: a document_job is a pdf_job under another name. */
+/* Functions of document_jobs.h: a document_job is a pdf_job. */
 
 static enum err job_open(void *user, struct org_id org, struct document_job **ret_job)
 {
@@ -63,7 +63,7 @@ static void job_close(struct document_job *job)
     pdf_job_close((struct pdf_job *)job);
 }
 
-/* The jobs have told the log already. */
+/* The jobs have already logged it. */
 static void on_health(void *user, bool serving)
 {
     struct app *app = (struct app *)user;
@@ -72,7 +72,7 @@ static void on_health(void *user, bool serving)
     app_pdf_tell_health(app);
 }
 
-/* As configured, else beside the running program. */
+/* Uses the configured path, else the folder of the running program. */
 static bool find_program(struct app *app)
 {
     const char *configured = app->config->pdf_worker;
@@ -84,7 +84,7 @@ static bool find_program(struct app *app)
     return true;
 }
 
-/* 0, or an errno that says why it can't be run. */
+/* Returns 0, or an errno if it can't be executed. */
 static int check_program(const char *path)
 {
     struct stat status;
@@ -98,7 +98,7 @@ static int check_program(const char *path)
     return access(path, X_OK) == 0 ? 0 : errno;
 }
 
-/* As many as are useful: one a core. */
+/* Returns the configured number of workers; by default one per core. */
 static unsigned count_slots(const struct config *config)
 {
     unsigned cores = uv_available_parallelism();
@@ -123,8 +123,8 @@ enum err app_pdf_make(struct app *app)
     if (why != 0) {
         errno = why;
         logger_printf(LOGGER_WARNING,
-                      "documents will not be taken: the PDF worker %s cannot be run (%m); "
-                      "--pdf-worker says where it is",
+                      "documents are refused: cannot run the PDF worker %s (%m); "
+                      "set --pdf-worker to its path",
                       app->pdf_program[0] != '\0' ? app->pdf_program : PDF_WORKER_PROGRAM);
         return OK;
     }

@@ -1,5 +1,5 @@
 /*
- * backup.c: see backup.h.
+ * backup.c: the copying thread, the loop's side, and the functions of backup_jobs.h.
  */
 #include "server/app/backup.h"
 
@@ -27,20 +27,20 @@ struct backup {
     struct backup_jobs jobs;
     struct backup_state state;
     enum backup_phase phase;
-    bool owned; /* a stream has it: between start and cancel */
-    struct org_id org; /* of that stream */
-    uv_async_t async; /* bytes have come, or the thread has ended */
+    bool owned; /* a stream owns it, between start and cancel */
+    struct org_id org; /* of the owning stream */
+    uv_async_t async; /* bytes arrived in the ring, or the thread has ended */
     uv_timer_t timer;
     bool closed;
     int64_t start_us;
-    int64_t read_us; /* the client read, or nothing waited for it */
-    /* Between start and the way back to IDLE. */
+    int64_t read_us; /* when the client last read, or nothing was waiting for it */
+    /* Valid from the start until the state is IDLE again. */
     struct backup_ring ring;
     uv_thread_t thread;
-    atomic_bool copied; /* what follows is there, and the thread ends */
+    atomic_bool copied; /* the fields below are set, and the thread ends */
     enum err copy_result;
     uint64_t file_bytes;
-    struct sha256_state sha256; /* of all bytes that were put */
+    struct sha256_state sha256; /* of all bytes put into the ring */
 };
 
 /* --- the copying thread --- */
@@ -109,13 +109,12 @@ static void become_idle(struct backup *backup)
 
 static void log_end(const struct backup *backup)
 {
-    logger_printf(LOGGER_INFO,
-                  "a backup has ended (%s): %" PRIu64 " MiB were sent in %" PRId64 " ms",
+    logger_printf(LOGGER_INFO, "backup ended (%s): %" PRIu64 " MiB were sent in %" PRId64 " ms",
                   err_name(backup->state.err), backup->ring.taken_bytes / MIB,
                   (clock_monotonic_us(backup->config.clock) - backup->start_us) / 1000);
 }
 
-/* Ends it at once, whether its client reads or not. */
+/* Ends the backup at once, whether or not its client reads. */
 static void fail(struct backup *backup, enum err err, const char *why)
 {
     struct backup_state *state = &backup->state;
@@ -128,7 +127,7 @@ static void fail(struct backup *backup, enum err err, const char *why)
     backup->config.on_failed(backup->config.user);
 }
 
-/* Ends it, once the thread has ended and every byte was taken. */
+/* Ends the backup once the thread has ended and every byte was taken. */
 static void conclude(struct backup *backup)
 {
     struct backup_state *state = &backup->state;
@@ -171,8 +170,8 @@ static void fail_slow(struct backup *backup, const char *expected)
     char why[BACKUP_WHY_BYTES];
 
     (void)snprintf(why, sizeof(why),
-                   "the backup was read too slowly: %" PRIu64 " of about %" PRIu64
-                   " MiB were read; expected %s, since the store's file grows meanwhile",
+                   "client too slow: %" PRIu64 " of about %" PRIu64
+                   " MiB were read; expected %s, since the store's file grows during a backup",
                    backup->ring.taken_bytes / MIB, backup->state.total_bytes / MIB, expected);
     fail(backup, ERR_DEADLINE, why);
 }
@@ -191,9 +190,9 @@ static void on_tick(uv_timer_t *timer)
         backup->read_us = now_us;
     }
     if (now_us - backup->read_us > BACKUP_STALL_US) {
-        fail_slow(backup, "some of it every 30 s");
+        fail_slow(backup, "some bytes every 30 s");
     } else if (now_us - backup->start_us > whole_us) {
-        fail_slow(backup, "all of it within 10 minutes and 1 s for each 4 MiB");
+        fail_slow(backup, "all bytes within 10 minutes and 1 s for each 4 MiB");
     }
 }
 
@@ -207,10 +206,9 @@ static enum err start(void *user, struct org_id org, struct fault *fault)
     int code = 0;
 
     if (backup->owned || backup->phase != BACKUP_IDLE) {
-        return fault_say(
-            fault, ERR_PRECONDITION,
-            "a backup is under way, or ending; one runs at a time, so try again when it "
-            "has ended");
+        return fault_say(fault, ERR_PRECONDITION,
+                         "another backup is running; only one may run at a time: try again when it "
+                         "has ended");
     }
     err = store_stats(backup->config.backend, &stats);
     if (err == OK) {
@@ -237,7 +235,7 @@ static enum err start(void *user, struct org_id org, struct fault *fault)
     backup->org = org;
     code = uv_timer_start(&backup->timer, on_tick, BACKUP_TICK_MS, BACKUP_TICK_MS);
     ASSERT(code == 0);
-    logger_printf(LOGGER_INFO, "a backup has begun");
+    logger_printf(LOGGER_INFO, "backup started");
     return OK;
 }
 
@@ -268,7 +266,7 @@ static void cancel(void *user)
 
     backup->owned = false;
     if (backup->phase == BACKUP_COPYING) {
-        backup_ring_stop(&backup->ring); /* on_async has the rest */
+        backup_ring_stop(&backup->ring); /* on_async does the rest */
     } else if (backup->phase == BACKUP_SENDING) {
         become_idle(backup);
     }

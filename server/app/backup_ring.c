@@ -1,6 +1,6 @@
 /*
- * backup_ring.c: see backup_ring.h. Bytes are copied outside of the lock: what is between `put_bytes` and
- * the end of the room belongs to the putting thread, what is lent to the taking one.
+ * backup_ring.c: a ring of bytes between two threads. Bytes are copied outside of the lock: the
+ * room after `put_bytes` belongs to the putting thread, the lent bytes to the taking one.
  */
 #include "server/app/backup_ring.h"
 
@@ -34,7 +34,7 @@ void backup_ring_deinit(struct backup_ring *ring)
     ring->bytes = NULL;
 }
 
-/* How many bytes may be put in one piece now, after waiting for the first; 0: stopped. */
+/* Returns how many bytes may be put in one piece, after waiting for the first; 0: stopped. */
 static size_t wait_for_room(struct backup_ring *ring)
 {
     uint64_t used = 0;

@@ -1,5 +1,5 @@
 /*
- * config.c: flags and the file of the same names, by one table.
+ * config.c: flags and the configuration file, both read by one table of options.
  */
 #include "server/app/config.h"
 
@@ -23,20 +23,20 @@ enum option_kind {
     OPTION_SWITCH
 };
 
-/* One name that flags and file know. `min` and `max` bound a number. */
+/* An option, as a flag and in the file. `min` and `max` bound a number. */
 struct option {
     const char *name;
     enum option_kind kind;
     size_t offset; /* in struct config */
     uint64_t min;
     uint64_t max;
-    const char *right; /* what would be right, for messages */
+    const char *right; /* the expected form, for messages */
 };
 
 #define GIB (1024ull * 1024 * 1024)
 #define MIB (1024ull * 1024)
 
-_Static_assert(PDF_SLOTS_MAX == 2, "the texts below say so");
+_Static_assert(PDF_SLOTS_MAX == 2, "the texts below give the limit");
 
 static const struct option options[] = {
     {"data", OPTION_PATH, offsetof(struct config, data), 0, 0, "the path of a folder"},
@@ -65,48 +65,46 @@ static const struct option options[] = {
 #define OPTIONS_COUNT (sizeof(options) / sizeof(options[0]))
 
 static const char help[] =
-    "erratad keeps what people corrected and gives it back to the next model call, over gRPC.\n"
+    "erratad stores corrections and serves them to the next model call over gRPC.\n"
     "\n"
     "  erratad --data DIR [--listen ADDRESS:PORT] [options]\n"
     "\n"
-    "  --data DIR                 the store's folder; made where it does not exist. Required\n"
+    "  --data DIR                 the store's folder; created if missing. Required\n"
     "  --listen ADDRESS:PORT      default 127.0.0.1:7443; port 0 picks one; printed, and written "
     "to\n"
     "                             DIR/address\n"
-    "  --config FILE              `name = value` lines with these names; a flag wins over the "
-    "file\n"
-    "  --check-config             tell whether flags and file are right, and end\n"
-    "  --rebuild                  make all tables anew from the log, while no server runs, and "
-    "end:\n"
-    "                             beside the old ones, which stay as they are until it is done\n"
-    "  --new-admin-token          write another administrator's token with the server flag to\n"
-    "                             DIR/admin.token, while no server runs, and end; the tokens "
-    "before it\n"
-    "                             stay valid\n"
-    "  --restore FILE             make the store in DIR, which must be empty or not there, from "
-    "FILE, a\n"
-    "                             backup that `errata admin backup FILE` wrote, and end. Run it as "
-    "the\n"
-    "                             user that runs the server\n"
+    "  --config FILE              file of `name = value` lines with these names; flags override "
+    "it\n"
+    "  --check-config             validate flags and config, then exit\n"
+    "  --rebuild                  rebuild all tables from the log, then exit; no server may run. "
+    "The\n"
+    "                             old tables are kept until the new ones are complete\n"
+    "  --new-admin-token          write a new ADMIN token with the server flag to DIR/admin.token, "
+    "then\n"
+    "                             exit; no server may run. Earlier tokens stay valid\n"
+    "  --restore FILE             create the store in DIR, which must be empty or missing, from a\n"
+    "                             backup of `errata admin backup FILE`, then exit. Run it as the "
+    "user\n"
+    "                             that runs the server\n"
     "  --log-level LEVEL          error, warning, info (default) or debug\n"
     "  --log-format FORMAT        text (default) or json\n"
-    "  --map-size SIZE            most that the store may grow to, default 256GiB (sparse)\n"
-    "  --message-bytes-max SIZE   largest request, default 16MiB\n"
-    "  --connections-max N        default 10000; near it the longest idle are ended\n"
+    "  --map-size SIZE            maximum size of the store, default 256GiB (sparse)\n"
+    "  --message-bytes-max SIZE   maximum size of a request, default 16MiB\n"
+    "  --connections-max N        default 10000; near it the longest idle ones are closed\n"
     "  --connections-per-address N\n"
-    "                             default 2500; more where many clients come through one proxy\n"
-    "  --drain-timeout TIME       how long running calls may take at shutdown, default 30s\n"
+    "                             default 2500; raise it if many clients share one proxy\n"
+    "  --drain-timeout TIME       time for running calls to finish at shutdown, default 30s\n"
     "  --pdf-worker PATH          the program that reads PDFs, default errata-pdf-worker beside "
     "erratad;\n"
-    "                             without it everything but documents is served\n"
-    "  --pdf-slots N              PDFs measured at once, 1 or 2; default one a core\n"
-    "  --insecure-allow-remote    serve cleartext beyond this machine: tokens and data can be "
+    "                             without it everything except documents is served\n"
+    "  --pdf-slots N              PDFs measured at once, 1 or 2; default one per core\n"
+    "  --insecure-allow-remote    accept connections of other hosts in cleartext, which others can "
     "read\n"
-    "                             on the way; for networks that are protected otherwise\n"
+    "                             on the way; only for networks that are protected otherwise\n"
     "  --version, --help\n"
     "\n"
-    "The first start makes the organisation `default` and writes an administrator's token to\n"
-    "DIR/admin.token. SIGTERM and SIGINT finish what runs and end with 0. SIGHUP is logged.\n"
+    "The first start creates the organisation `default` and writes an administrator's token to\n"
+    "DIR/admin.token. SIGTERM and SIGINT finish running calls and exit with 0. SIGHUP is logged.\n"
     "\n"
     "Examples:\n"
     "  erratad --data /var/lib/errata\n"
@@ -128,7 +126,7 @@ static void format_problem(struct config_problem *problem, const char *format, v
 
 static bool refuse(struct config_problem *ret_problem, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* Says what is wrong; always false. */
+/* Formats the problem; always returns false. */
 static bool refuse(struct config_problem *ret_problem, const char *format, ...)
 {
     va_list values;
@@ -177,7 +175,7 @@ static bool read_number(const struct option *option, const char *value, uint64_t
     return read && number >= option->min && number <= option->max;
 }
 
-/* Puts a value where it belongs; false if it is not what the option takes. */
+/* Sets an option's value; false if it is invalid. */
 static bool set_value(struct config *config, const struct option *option, const char *value)
 {
     uint8_t *at = (uint8_t *)config + option->offset;
@@ -220,11 +218,11 @@ static bool apply(struct config *config, const struct option *option, const char
     if (set_value(config, option, value)) {
         return true;
     }
-    return refuse(ret_problem, "%s: '%.64s' is no value of %s; right would be %s", where, value,
+    return refuse(ret_problem, "%s: invalid value '%.64s' for %s; expected %s", where, value,
                   option->name, option->right);
 }
 
-/* One line of the file: empty, a comment, or `name = value`. */
+/* Reads one line of the file: empty, a comment, or `name = value`. */
 static bool apply_line(struct config *config, char *line, unsigned number,
                        struct config_problem *ret_problem)
 {
@@ -239,15 +237,15 @@ static bool apply_line(struct config *config, char *line, unsigned number,
     (void)snprintf(where, sizeof(where), "line %u of the file", number);
     value = strchr(name, '=');
     if (value == NULL) {
-        return refuse(ret_problem, "%s: '%.64s' is not `name = value`", where, name);
+        return refuse(ret_problem, "%s: '%.64s' is malformed; expected `name = value`", where,
+                      name);
     }
     *value = '\0';
     value = config_value_trim(value + 1);
     name = config_value_trim(name);
     option = find_option(name, strlen(name));
     if (option == NULL) {
-        return refuse(ret_problem, "%s: there is no option '%.64s'; erratad --help lists them",
-                      where, name);
+        return refuse(ret_problem, "%s: unknown option '%.64s'; see erratad --help", where, name);
     }
     return apply(config, option, value, where, ret_problem);
 }
@@ -260,13 +258,13 @@ static bool read_file(struct config *config, struct config_problem *ret_problem)
     unsigned number = 0;
 
     if (file == NULL) {
-        return refuse(ret_problem, "the file '%s' cannot be read: %m", config->file);
+        return refuse(ret_problem, "cannot read the file '%s': %m", config->file);
     }
     size = fread(text, 1, sizeof(text), file);
     (void)fclose(file);
     if (size > CONFIG_FILE_BYTES_MAX) {
-        return refuse(ret_problem, "the file '%s' is larger than %d bytes", config->file,
-                      CONFIG_FILE_BYTES_MAX);
+        return refuse(ret_problem, "the file '%s' is too large; expected at most %d bytes",
+                      config->file, CONFIG_FILE_BYTES_MAX);
     }
     text[size] = '\0';
     for (char *line = text; line != NULL;) {
@@ -283,7 +281,7 @@ static bool read_file(struct config *config, struct config_problem *ret_problem)
     return true;
 }
 
-/* Flags that say what to do rather than how. */
+/* Handles flags that select an action. */
 static bool take_action(struct config *config, const char *flag)
 {
     if (strcmp(flag, "--help") == 0 || strcmp(flag, "-h") == 0) {
@@ -304,7 +302,7 @@ static bool take_action(struct config *config, const char *flag)
     return true;
 }
 
-/* Where the path of a flag goes that is no name of the file's; NULL for other flags. */
+/* Returns where to store the path of a flag that the file does not have; NULL for other flags. */
 static char *find_path_flag(struct config *config, const char *name, size_t name_bytes)
 {
     if (name_bytes == strlen("config") && memcmp(name, "config", name_bytes) == 0) {
@@ -317,8 +315,8 @@ static char *find_path_flag(struct config *config, const char *name, size_t name
     return NULL;
 }
 
-/* One flag, `--name VALUE` or `--name=VALUE`; `at` moves over what was taken. The file's name is
- * taken in the first pass, everything else in the second, after the file. */
+/* Reads one flag, `--name VALUE` or `--name=VALUE`; moves `at` past it. The file's path is read in
+ * the first pass, everything else in the second, after the file. */
 static bool take_flag(struct config *config, int argc, char *const *argv, int *at, bool first_pass,
                       struct config_problem *ret_problem)
 {
@@ -330,7 +328,7 @@ static bool take_flag(struct config *config, int argc, char *const *argv, int *a
     const struct option *option = find_option(name, name_bytes);
 
     if (option == NULL && path == NULL) {
-        return refuse(ret_problem, "there is no option '%.64s'; erratad --help lists them", flag);
+        return refuse(ret_problem, "unknown option '%.64s'; see erratad --help", flag);
     }
     if (value != NULL) {
         value++;
@@ -339,11 +337,11 @@ static bool take_flag(struct config *config, int argc, char *const *argv, int *a
     } else if (*at + 1 < argc && strncmp(argv[*at + 1], "--", 2) != 0) {
         value = argv[++*at];
     } else {
-        return refuse(ret_problem, "'%s' lacks its value", flag);
+        return refuse(ret_problem, "'%s' needs a value", flag);
     }
     if (path != NULL) {
         return config_value_text(value, path, CONFIG_PATH_BYTES_MAX) ||
-               refuse(ret_problem, "%s lacks the path of a file", flag);
+               refuse(ret_problem, "%s needs the path of a file", flag);
     }
     return first_pass || apply(config, option, value, "the flag", ret_problem);
 }
@@ -356,7 +354,7 @@ static bool read_flags(struct config *config, int argc, char *const *argv, bool 
             continue;
         }
         if (strncmp(argv[at], "--", 2) != 0) {
-            return refuse(ret_problem, "'%.64s' is no option; erratad --help lists them", argv[at]);
+            return refuse(ret_problem, "unexpected argument '%.64s'; see erratad --help", argv[at]);
         }
         if (!take_flag(config, argc, argv, &at, first_pass, ret_problem)) {
             return false;
@@ -365,20 +363,20 @@ static bool read_flags(struct config *config, int argc, char *const *argv, bool 
     return true;
 }
 
-/* What only the whole can tell. */
+/* Checks conditions that concern several options. */
 static bool check_whole(const struct config *config, struct config_problem *ret_problem)
 {
     if (config->action == CONFIG_HELP || config->action == CONFIG_VERSION) {
         return true;
     }
     if (config->data[0] == '\0') {
-        return refuse(ret_problem, "--data DIR is missing: where is the store to be kept?");
+        return refuse(ret_problem, "--data DIR is required: the folder of the store");
     }
     if (!config_value_is_loopback(config->listen_host) && !config->insecure_allow_remote) {
         return refuse(ret_problem,
-                      "%s can be reached from other machines, and this server speaks cleartext: "
-                      "listen on 127.0.0.1 or [::1], or say --insecure-allow-remote where the "
-                      "network is protected otherwise",
+                      "listen: %s is reachable from other hosts, and this server does not use TLS: "
+                      "use 127.0.0.1 or [::1], or add --insecure-allow-remote if the "
+                      "network is trusted",
                       config->listen_host);
     }
     return true;

@@ -1,5 +1,5 @@
 /*
- * config_value.c: the texts of configuration values.
+ * config_value.c: parses configuration values.
  */
 #include "server/app/config_value.h"
 
@@ -36,7 +36,7 @@ bool config_value_text(const char *value, char *to, size_t size)
     return true;
 }
 
-/* The decimal number at the front; false without one, or past 2^53. */
+/* Reads the decimal number at the front; false without one, or past 2^53. */
 static bool read_digits(const char **at, uint64_t *ret_number)
 {
     const char *start = *at;

@@ -1,5 +1,5 @@
 /*
- * files.c: small files, whole or not at all.
+ * files.c: writes small files atomically.
  */
 #include "server/app/files.h"
 
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Our own names are short. */
+/* File names of this program are short. */
 #define NAME_BYTES_MAX 64
 
 static enum err say_failed(struct fault *fault, const char *what, const char *folder,
@@ -38,7 +38,7 @@ bool files_write_whole(int file, struct slice bytes)
     return true;
 }
 
-/* The new content under another name, synced. */
+/* Writes the new content under another name, and syncs it. */
 static enum err write_aside(int folder_file, const char *folder, const char *name,
                             struct slice bytes, struct fault *fault)
 {
@@ -46,7 +46,7 @@ static enum err write_aside(int folder_file, const char *folder, const char *nam
     int file = -1;
     bool written = false;
 
-    (void)unlinkat(folder_file, name, 0); /* left by a start that was cut off */
+    (void)unlinkat(folder_file, name, 0); /* left by an interrupted start */
     file = openat(folder_file, name, flags, S_IRUSR | S_IWUSR);
     if (file < 0) {
         return say_failed(fault, "made", folder, name);
@@ -96,7 +96,7 @@ enum err files_put_in_place(const char *folder, const char *name, struct fault *
     }
     (void)snprintf(aside, sizeof(aside), "%s" FILES_ASIDE, name);
     if (renameat(folder_file, aside, folder_file, name) != 0) {
-        err = say_failed(fault, "put in its place", folder, name);
+        err = say_failed(fault, "renamed", folder, name);
     }
     if (err == OK && fsync(folder_file) != 0) {
         err = say_failed(fault, "synced", folder, name);

@@ -1,5 +1,5 @@
 /*
- * main.c: erratad: what the process is told, and what it must be before anything else runs.
+ * main.c: erratad: reads the configuration, and sets up the process before anything else runs.
  */
 #include "server/app/app.h"
 #include "server/app/new_token_command.h"
@@ -15,8 +15,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-/* Memory holds secrets: no core file gets them, and no other process may look in. Sanitizers look
- * into their own process at exit, so their builds allow it. */
+/* Protects secrets in memory: no core file, and no other process may read it. Sanitizers read their
+ * own process at exit, so their builds allow it. */
 static void guard_memory(void)
 {
     const struct rlimit none = {0, 0};
@@ -27,7 +27,7 @@ static void guard_memory(void)
 #endif
 }
 
-/* libuv reads the number of its threads when the first job comes. */
+/* Sets libuv's number of threads, which it reads when the first job arrives. */
 static void set_pool_threads(void)
 {
     char count[16];
@@ -57,7 +57,7 @@ int main(int argc, char **argv)
         (void)puts("erratad " ERRATA_VERSION);
         return APP_EXIT_OK;
     case CONFIG_CHECK:
-        (void)puts("the configuration is right");
+        (void)puts("the configuration is valid");
         return APP_EXIT_OK;
     case CONFIG_NEW_TOKEN:
         return new_token_command_run(&config);

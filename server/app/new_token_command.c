@@ -1,5 +1,5 @@
 /*
- * new_token_command.c: see new_token_command.h.
+ * new_token_command.c: writes the token aside, commits its event, and renames the file.
  */
 #include "server/app/new_token_command.h"
 
@@ -24,7 +24,7 @@ struct new_token_command {
     bool is_committed; /* the token is valid */
 };
 
-/* Keeps the token's text, as a line of its own, beside the old one. */
+/* Writes the token's text as one line in a file beside the old one. */
 static enum err keep_aside(void *user, struct slice text)
 {
     struct new_token_command *command = (struct new_token_command *)user;
@@ -76,8 +76,9 @@ static int report(const struct new_token_command *command, enum err err)
     struct slice why = command->fault.message;
 
     if (err == OK) {
-        (void)printf("a new ADMIN token with the server flag, %08" PRIx32 ", is in %s/%s; those "
-                     "before it stay valid until they are revoked\n",
+        (void)printf("created an ADMIN token with the server flag, %08" PRIx32
+                     ", is in %s/%s; earlier "
+                     "tokens stay valid until they are revoked\n",
                      command->key_id, data, APP_TOKEN_FILE);
         return APP_EXIT_OK;
     }
@@ -89,7 +90,7 @@ static int report(const struct new_token_command *command, enum err err)
                       command->key_id, data, APP_TOKEN_FILE, FILES_ASIDE, (int)why.size,
                       (const char *)why.data);
     } else {
-        (void)fprintf(stderr, "erratad: no new token: %.*s\n", (int)why.size,
+        (void)fprintf(stderr, "erratad: cannot create a token: %.*s\n", (int)why.size,
                       (const char *)why.data);
     }
     return err == ERR_CORRUPT ? APP_EXIT_DAMAGED : APP_EXIT_FAILED;

@@ -1,13 +1,11 @@
 /*
- * new_token_command.h: `erratad --new-admin-token --data DIR`: another ADMIN token with the server flag,
- * for who has none that is usable any more. For a person who waits for it, while no server runs.
- *
+ * new_token_command.h: `erratad --new-admin-token --data DIR`: creates another ADMIN token with the
+ * server flag, if none is usable any more. Interactive; no server may run.
  *   1. the token's text is durable as DIR/admin.token.new
  *   2. its event is committed to the log of the organisation `default`
- *   3. the text takes the place of DIR/admin.token
- *
- * Cut off before 2, everything is as it was; between 2 and 3 the token is valid, and its text is in
- * DIR/admin.token.new, until the command runs again. The old tokens stay valid.
+ *   3. the file is renamed to DIR/admin.token
+ * Interrupted before 2, nothing has changed; between 2 and 3 the token is valid, and its text is in
+ * DIR/admin.token.new until the command runs again. Old tokens stay valid.
  */
 #ifndef ERRATA_SERVER_APP_NEW_TOKEN_COMMAND_H
 #define ERRATA_SERVER_APP_NEW_TOKEN_COMMAND_H

@@ -1,5 +1,5 @@
 /*
- * rebuild.c: see rebuild.h.
+ * rebuild.c: replays the logs of a store into a new one, and replaces the old one by it.
  */
 #include "server/app/rebuild.h"
 
@@ -18,13 +18,13 @@
 struct rebuild {
     const struct rebuild_order *order;
     const struct config *config;
-    char folder[CONFIG_PATH_BYTES_MAX + 32]; /* where the new store is made */
+    char folder[CONFIG_PATH_BYTES_MAX + 32]; /* where the new store is written */
     struct fault *fault;
     struct store_backend *old; /* holds the folder's lock until the end */
     struct store_backend *new;
     struct replay_report report;
-    uint64_t events_total; /* by the last numbers of the logs */
-    bool moved; /* its place is being taken: either store may be there */
+    uint64_t events_total; /* sum of the logs' last numbers */
+    bool moved; /* the rename has begun: either store may be in place */
 };
 
 static bool on_progress(void *user, const struct replay_progress *progress)
@@ -36,7 +36,7 @@ static bool on_progress(void *user, const struct replay_progress *progress)
     return true;
 }
 
-/* The new store is beside the old one until it takes its place. */
+/* Checks the room for the new store beside the old one. */
 static enum err check_room(struct rebuild *rebuild)
 {
     struct store_stats stats;
@@ -51,7 +51,7 @@ static enum err check_room(struct rebuild *rebuild)
     }
     if (free_bytes < stats.map_used_bytes + REBUILD_ROOM_BYTES) {
         return fault_say(rebuild->fault, ERR_DISK_FULL,
-                         "%s: there is no room for the new store beside the old one: it may take "
+                         "%s: no room for the new store beside the old one: it may need "
                          "%" PRIu64 " MiB, and %" PRIu64 " MiB are free",
                          rebuild->config->data, (stats.map_used_bytes + REBUILD_ROOM_BYTES) / MIB,
                          free_bytes / MIB);
@@ -89,7 +89,7 @@ static enum err open_new(struct rebuild *rebuild)
     return err;
 }
 
-/* The first format whose events of documents can be applied: their fields are in ascending order. */
+/* The first format whose document events can be applied: their fields are in ascending order. */
 #define DOCUMENTS_SINCE 4
 
 static enum err say_broken(struct rebuild *rebuild)
@@ -101,25 +101,25 @@ static enum err say_broken(struct rebuild *rebuild)
     if (report->broken_by == REPLAY_APPLY && store_lmdb_format(rebuild->old) < DOCUMENTS_SINCE) {
         return fault_say(
             rebuild->fault, ERR_CORRUPT,
-            "event %" PRIu64 " of the organisation %.*s is of format version %" PRIu64
+            "event %" PRIu64 " of the organisation %.*s has format version %" PRIu64
             ", which this program reads only without documents; expected a store of version %d "
             "or later: use the program that wrote it, or an empty --data folder",
             report->broken_seq, UUID_TEXT_BYTES, org, store_lmdb_format(rebuild->old),
             DOCUMENTS_SINCE);
     }
     return fault_say(rebuild->fault, ERR_CORRUPT,
-                     "event %" PRIu64 " of the organisation %.*s %s; no table can be made from "
+                     "event %" PRIu64 " of the organisation %.*s %s; cannot rebuild tables from "
                      "it; " BACKUP_ADVICE,
                      report->broken_seq, UUID_TEXT_BYTES, org,
                      replay_break_text(report->broken_by));
 }
 
-/* The map of the new store has less room than it needs; the disk may have enough. */
+/* The new store's map is full, while the disk may have room. */
 static enum err say_full_map(struct rebuild *rebuild)
 {
     return fault_say(rebuild->fault, ERR_DISK_FULL,
-                     "the new store needs more than the %" PRIu64
-                     " MiB that --map-size gives it; give it more",
+                     "map-size: the new store needs more than %" PRIu64
+                     " MiB; set a larger --map-size",
                      rebuild->config->map_bytes / MIB);
 }
 

@@ -1,5 +1,5 @@
 /*
- * rebuild_command.c: see rebuild_command.h.
+ * rebuild_command.c: runs a rebuild and prints its progress.
  */
 #include "server/app/rebuild_command.h"
 
@@ -15,7 +15,7 @@
 struct rebuild_command {
     struct rebuild_result result;
     int64_t told_at_us;
-    bool line_open; /* a terminal's line that is written over */
+    bool line_open; /* the terminal's last line is a progress line, to be overwritten */
 };
 
 static void on_progress(void *user, const struct replay_progress *progress)
@@ -48,9 +48,9 @@ static int tell(const struct rebuild_command *command, enum err err, struct slic
     }
     why = why.size > 0 ? why : slice_text(err_text(err));
     (void)fprintf(stderr, "erratad: not rebuilt: %.*s. %s\n", (int)why.size, (const char *)why.data,
-                  result->moved ? "The next start finds the old store or the new one, whole; "
-                                  "rebuild again to be sure of the new one"
-                                : "The store is as it was");
+                  result->moved ? "The next start uses the old store or the new one; "
+                                  "run --rebuild again to get the new one"
+                                : "The store is unchanged");
     return err == ERR_CORRUPT ? APP_EXIT_DAMAGED : APP_EXIT_FAILED;
 }
 

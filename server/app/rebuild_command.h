@@ -1,14 +1,13 @@
 /*
- * rebuild_command.h: `erratad --rebuild --data DIR`: the tables rebuilt from the log (rebuild.h),
- * for a person who waits for it: what it does and how far it is goes to standard error, and the
- * last line says what came of it.
+ * rebuild_command.h: `erratad --rebuild --data DIR`: rebuilds the tables from the log (rebuild.h),
+ * for interactive use: prints progress to standard error, and the result as the last line.
  */
 #ifndef ERRATA_SERVER_APP_REBUILD_COMMAND_H
 #define ERRATA_SERVER_APP_REBUILD_COMMAND_H
 
 #include "server/app/config.h"
 
-/* Progress is told this often. */
+/* Interval of progress output. */
 #define REBUILD_TELL_US 1000000
 
 /* Returns the exit status (app.h). */

@@ -1,11 +1,11 @@
 /*
- * rebuild_local.c: see rebuild_local.h.
+ * rebuild_local.c: copies the values of the table META.
  */
 #include "server/app/rebuild_local.h"
 
 #include "store/keys.h"
 
-/* The value says something of the store that it is in. */
+/* Returns whether the value describes the store that it is in. */
 static bool is_of_the_store(struct slice key)
 {
     struct key format = key_meta_global(SLICE(KEY_META_FORMAT));

@@ -1,5 +1,5 @@
 /*
- * restore_command.c: see restore_command.h.
+ * restore_command.c: runs a restore and prints its progress.
  */
 #include "server/app/restore_command.h"
 
@@ -17,7 +17,7 @@
 
 struct restore_command {
     int64_t shown_at_us;
-    bool line_open; /* a terminal's line that is written over */
+    bool line_open; /* the terminal's last line is a progress line, to be overwritten */
 };
 
 static void on_progress(void *user, bool copying, uint64_t bytes, uint64_t bytes_total)
@@ -45,8 +45,8 @@ static int report(const struct config *config, enum err err, struct slice why,
         time_bytes = timestamp_format(info->created_at_us / 1000000, 0, time);
         (void)printf(
             "restored the store of %.*s into %s (%" PRIu64 " bytes, format version %" PRIu32
-            "); its tokens are those of that time, and `erratad --new-admin-token --data "
-            "%s` writes another administrator's token\n",
+            "); its tokens are those of the backup; `erratad --new-admin-token --data "
+            "%s` creates another administrator's token\n",
             (int)time_bytes, time, config->data, info->file_bytes, info->format, config->data);
         return APP_EXIT_OK;
     }

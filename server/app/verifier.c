@@ -1,5 +1,5 @@
 /*
- * verifier.c: see verifier.h.
+ * verifier.c: the copying thread, the child process, and the functions of verify_jobs.h.
  */
 #include "server/app/verifier.h"
 
@@ -36,24 +36,24 @@ struct verifier {
     struct verify_jobs jobs;
     struct verify_state state;
     enum verifier_phase phase;
-    bool owned; /* a stream has it: between start and cancel */
-    struct org_id org; /* of that stream */
+    bool owned; /* a stream owns it, between start and cancel */
+    struct org_id org; /* of the owning stream */
     char folder[CONFIG_PATH_BYTES_MAX + 32];
     uv_timer_t timer;
     bool closed;
-    /* The copy. */
+    /* Copying. */
     uv_thread_t thread;
     atomic_bool stop;
-    atomic_bool copied; /* copy_result is there, and the thread ends */
+    atomic_bool copied; /* copy_result is set, and the thread ends */
     atomic_uint_fast64_t copied_bytes;
     enum err copy_result;
-    /* The child. */
+    /* The child process. */
     uv_process_t process;
     uv_pipe_t pipe;
     unsigned open_handles; /* of these two */
     struct verify_message message;
-    size_t message_bytes; /* of it that have come */
-    bool concluded; /* its last message has come */
+    size_t message_bytes; /* received so far */
+    bool concluded; /* the last message was received */
     bool has_end; /* conclude was called */
     int64_t exit_status;
     int term_signal;
@@ -98,8 +98,8 @@ static void tell(struct verifier *verifier)
     }
 }
 
-/* What will be told as the end once it is cleaned up after: whoever hears it may begin another. The
- * first word counts. */
+/* Sets the result that is reported once the clean-up is done, since its receiver may start another
+ * verification. Only the first call counts. */
 static void conclude(struct verifier *verifier, enum err err, const char *why)
 {
     struct verify_state *state = &verifier->state;
@@ -111,7 +111,7 @@ static void conclude(struct verifier *verifier, enum err err, const char *why)
     }
 }
 
-/* --- the copy, on its own thread --- */
+/* --- the copy, on a separate thread --- */
 
 static bool on_copied(void *user, uint64_t bytes)
 {
@@ -138,7 +138,7 @@ static void copy_on_thread(void *user)
     atomic_store(&verifier->copied, true);
 }
 
-/* --- the child --- */
+/* --- the child process --- */
 
 static void take_message(struct verifier *verifier)
 {
@@ -146,7 +146,7 @@ static void take_message(struct verifier *verifier)
     struct verify_state *state = &verifier->state;
 
     if (!verify_message_holds(message)) {
-        return; /* of a child that is beside itself: its end will tell */
+        return; /* invalid messages are ignored: the child's exit is reported */
     }
     state->stage = message->stage;
     state->events = message->events;
@@ -161,7 +161,7 @@ static void take_message(struct verifier *verifier)
     }
 }
 
-/* What a program ends by that followed a damaged page. */
+/* Returns whether the child ended by a signal that a damaged page causes. */
 static bool is_crash(const struct verifier *verifier)
 {
     switch (verifier->term_signal) {
@@ -178,8 +178,8 @@ static bool is_crash(const struct verifier *verifier)
     }
 }
 
-/* What the child's end tells, where it did not. Only a crash speaks of the store: whoever reads of
- * damage may go back to a backup, and lose what was written since. */
+/* Concludes by the child's exit if it sent no result. Only a crash is reported as damage of the
+ * store: a false report may cause someone to restore a backup, and lose later writes. */
 static void conclude_child(struct verifier *verifier)
 {
     char why[VERIFY_WHY_BYTES];
@@ -190,15 +190,15 @@ static void conclude_child(struct verifier *verifier)
     }
     if (!is_crash(verifier)) {
         (void)snprintf(why, sizeof(why),
-                       "the process that checks the copy was ended (signal %d, status %d), which "
-                       "says nothing of the store; was memory short? Verify again",
+                       "the process that checks the copy was killed (signal %d, status %d), which "
+                       "says nothing about the store; check the machine's memory and verify again",
                        verifier->term_signal, (int)verifier->exit_status);
         conclude(verifier, ERR_UNAVAILABLE, why);
         return;
     }
     (void)snprintf(why, sizeof(why),
-                   "the process that checks the copy could not go on (signal %d, status %d): a "
-                   "page holds what it can't",
+                   "the process that checks the copy crashed (signal %d, status %d) on a "
+                   "damaged page",
                    verifier->term_signal, (int)verifier->exit_status);
     verifier->state.damaged = true;
     conclude(verifier, OK, why);
@@ -280,7 +280,7 @@ static void start_child(struct verifier *verifier)
 
     ASSERT(code == 0);
     verifier->phase = VERIFIER_CHECKING;
-    verifier->open_handles = 2; /* a process that was not started is closed too */
+    verifier->open_handles = 2; /* a process that failed to start must be closed too */
     verifier->message_bytes = 0;
     verifier->concluded = false;
     verifier->exit_status = 0;
@@ -293,12 +293,12 @@ static void start_child(struct verifier *verifier)
         ASSERT(code == 0);
         return;
     }
-    conclude(verifier, ERR_MEMORY, "the process that checks the copy can't be started");
+    conclude(verifier, ERR_MEMORY, "cannot start the process that checks the copy");
     uv_close((uv_handle_t *)&verifier->process, on_handle_closed);
     uv_close((uv_handle_t *)&verifier->pipe, on_handle_closed);
 }
 
-/* --- cleaning up, on the pool --- */
+/* --- clean-up, on the pool --- */
 
 static void on_clean_work(void *job)
 {
@@ -329,7 +329,7 @@ static void start_cleaning(struct verifier *verifier)
     }
 }
 
-/* --- what leads from one to the next --- */
+/* --- transitions --- */
 
 static void conclude_copy(struct verifier *verifier)
 {
@@ -361,7 +361,7 @@ static void on_tick(uv_timer_t *timer)
     }
 }
 
-/* The copy, and tables rebuilt, which are rarely larger. */
+/* Checks the room for the copy and the rebuilt tables, which are rarely larger. */
 static enum err check_room(struct verifier *verifier, struct fault *fault)
 {
     struct store_stats stats;
@@ -379,8 +379,8 @@ static enum err check_room(struct verifier *verifier, struct fault *fault)
     needed_bytes = 2 * stats.map_used_bytes + VERIFIER_ROOM_BYTES;
     if (free_bytes < needed_bytes) {
         return fault_say(fault, ERR_DISK_FULL,
-                         "there is no room to verify: a copy of the store and the tables made "
-                         "anew may take %" PRIu64 " MiB beside it, and %" PRIu64 " MiB are free",
+                         "no room to verify: a copy of the store and the rebuilt tables "
+                         "may need %" PRIu64 " MiB beside it, and %" PRIu64 " MiB are free",
                          needed_bytes / MIB, free_bytes / MIB);
     }
     return OK;
@@ -394,8 +394,8 @@ static enum err start(void *user, struct org_id org, struct fault *fault)
 
     if (verifier->owned || verifier->phase != VERIFIER_IDLE) {
         return fault_say(fault, ERR_PRECONDITION,
-                         "a verification is under way, or being cleaned up behind; one runs at a "
-                         "time, so try again when it has ended");
+                         "another verification is running; only one may run at a "
+                         "time: try again when it has ended");
     }
     memset(&verifier->state, 0, sizeof(verifier->state));
     err = check_room(verifier, fault);
@@ -416,7 +416,7 @@ static enum err start(void *user, struct org_id org, struct fault *fault)
     verifier->org = org;
     code = uv_timer_start(&verifier->timer, on_tick, VERIFIER_TICK_MS, VERIFIER_TICK_MS);
     ASSERT(code == 0);
-    logger_printf(LOGGER_INFO, "a verification has begun");
+    logger_printf(LOGGER_INFO, "verification started");
     return OK;
 }
 
@@ -436,7 +436,7 @@ static void cancel(void *user)
         return;
     case VERIFIER_CHECKING:
         if (!uv_is_closing((const uv_handle_t *)&verifier->process)) {
-            (void)uv_process_kill(&verifier->process, SIGKILL); /* or it has just ended */
+            (void)uv_process_kill(&verifier->process, SIGKILL); /* it may have just ended */
         }
         return;
     case VERIFIER_IDLE:

@@ -1,10 +1,10 @@
 /*
- * verifier.h: the store verified while it is served, for AdminService.Verify: a hot copy into
- * DIR/verify by a thread of its own, then a child process that checks the copy (verify_child.h).
- * One at a time. What is in DIR/verify goes after it, or at the next start.
+ * verifier.h: verifies the store while it is served, for AdminService.Verify: a separate thread
+ * makes a hot copy in DIR/verify, then a child process checks it (verify_child.h). One at a time.
+ * DIR/verify is removed at the end, or at the next start.
  *   IDLE --start--> COPYING --copied--> CHECKING --the child has ended--> CLEANING --> IDLE
  *                   COPYING --cancelled, failed--> CLEANING
- * It belongs to the loop's thread; the copying thread has the two atomics.
+ * Used on the loop's thread; the copying thread shares the two atomics.
  */
 #ifndef ERRATA_SERVER_APP_VERIFIER_H
 #define ERRATA_SERVER_APP_VERIFIER_H
@@ -12,9 +12,9 @@
 #include "server/jobs/pool.h"
 #include "server/pipeline/verify_jobs.h"
 
-/* How often the copying thread is asked how far it is. */
+/* Interval of reading the copying thread's progress. */
 #define VERIFIER_TICK_MS 50
-/* Of free room that a verification leaves to the store itself. */
+/* Free room that a verification leaves to the store. */
 #define VERIFIER_ROOM_BYTES (UINT64_C(64) << 20)
 
 struct verifier;
@@ -31,16 +31,17 @@ struct verifier_config {
     void *user;
 };
 
-/* ERR_MEMORY alone. From here on the loop has a handle of it. */
+/* The only error is ERR_MEMORY. The loop has a handle of the verifier from here on. */
 MUST_CHECK enum err verifier_new(const struct verifier_config *config,
                                  struct verifier **ret_verifier);
 const struct verify_jobs *verifier_jobs(struct verifier *verifier);
 bool verifier_is_idle(const struct verifier *verifier);
-/* Closes its handle; it must be idle. Accepts NULL; twice is once. */
+/* Closes its handle; it must be idle. Accepts NULL. May be called twice. */
 void verifier_close(struct verifier *verifier);
-/* After the loop has ended. Accepts NULL. */
+/* Call after the loop has ended. Accepts NULL. */
 void verifier_free(struct verifier *verifier);
-/* What a verification that was cut off left; before a server starts, with the folder's lock held. */
+/* Removes the files of an interrupted verification; call before a server starts, with the folder's
+ * lock held. */
 void verifier_remove_leftovers(const char *data);
 
 #endif

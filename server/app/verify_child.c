@@ -1,6 +1,6 @@
 /*
- * verify_child.c: see verify_child.h. The lowest of priorities, and the first to go where memory is
- * short: the server it was started by has calls to answer.
+ * verify_child.c: checks the copy with the lowest priority, and as the kernel's first choice if
+ * memory is short, since the server that started it has calls to answer.
  */
 #include "server/app/verify_child.h"
 
@@ -22,11 +22,12 @@
 
 #define ARENA_BYTES (1u << 20)
 #define NICE 19
-/* Of 1000: how much sooner than others the kernel ends it where memory is short. */
+/* Added to the child's score of 1000 by which the kernel chooses a process to kill if memory is
+ * short. */
 #define OOM_SCORE "800"
-/* Of a map, beside what is known to be used. */
+/* Room of a map in addition to the used size. */
 #define MAP_MORE_BYTES (UINT64_C(64) << 20)
-/* The made tables may be a little larger than the copied ones, and these fill their map. */
+/* Room of the rebuilt tables' map: they may be a little larger than the copied ones. */
 #define MAP_MOST_BYTES (UINT64_C(1) << 30)
 
 struct child {
@@ -41,7 +42,7 @@ struct child {
     int64_t told_at_us;
 };
 
-/* False: no one reads any more. */
+/* False: the reader is gone. */
 static bool write_message(const struct verify_message *message)
 {
     return files_write_whole(STDOUT_FILENO, slice_of(message, sizeof(*message)));
@@ -64,7 +65,7 @@ static bool on_progress(void *user, const struct replay_progress *progress)
     return write_message(&child->message);
 }
 
-/* Goes with its parent, and stays after everybody else. */
+/* Ends with its parent, and gets the lowest priority. */
 static void be_small(void)
 {
     int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -74,7 +75,7 @@ static void be_small(void)
     if (file >= 0) {
         ssize_t written = write(file, OOM_SCORE, strlen(OOM_SCORE));
 
-        (void)written; /* then it is as likely as others */
+        (void)written; /* on failure it is as likely to be killed as others */
         (void)close(file);
     }
 }
@@ -100,7 +101,8 @@ uint64_t verify_made_map_bytes(const struct config *config, uint64_t used_bytes)
     return needed < most ? needed : most;
 }
 
-/* Maps of the sizes that are needed: two of --map-size need not fit into the address space. */
+/* Opens both stores with maps of the size needed: two of --map-size may not fit into the address
+ * space. */
 static enum err open_both(struct child *child)
 {
     struct store_lmdb_config copy = {
@@ -146,7 +148,7 @@ static enum err verify(struct child *child)
     return replay_verify(&config, &child->message.report);
 }
 
-/* The last message. */
+/* Sends the last message. */
 static void conclude(struct child *child, enum err err)
 {
     struct verify_message *message = &child->message;
@@ -156,7 +158,7 @@ static void conclude(struct child *child, enum err err)
     message->damaged = err == ERR_CORRUPT;
     message->err = message->damaged ? OK : err;
     if (message->damaged && why.size == 0) {
-        why = SLICE("a table can't be walked to its end");
+        why = SLICE("a table cannot be read to its end");
     }
     (void)snprintf(message->why, sizeof(message->why), "%.*s", (int)why.size,
                    (const char *)why.data);

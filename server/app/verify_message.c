@@ -1,10 +1,9 @@
 /*
- * verify_message.c: see verify_message.h.
+ * verify_message.c: checks of received messages.
  */
 #include "server/app/verify_message.h"
 
-/* What lies in a bool, read as the byte that came: to read another value than 0 or 1 as a bool is
- * undefined. */
+/* Reads a bool's byte: reading a value other than 0 or 1 as a bool is undefined. */
 static bool is_bool(const bool *value)
 {
     uint8_t byte = 0;

@@ -34,26 +34,26 @@ class Configuration(unittest.TestCase):
         """Goal: each wrong option is refused with a sentence that says what would be right. Method:
         one wrong thing after another."""
         for arguments, said in (
-            ([], "--data DIR is missing"),
-            (["--data"], "lacks its value"),
-            (["--data", ""], "no value of data"),
-            (["--dta", "x"], "no option '--dta'"),
-            (["--dat"], "no option '--dat'"),
-            (["data"], "'data' is no option"),
+            ([], "--data DIR is required"),
+            (["--data"], "needs a value"),
+            (["--data", ""], "invalid value '' for data"),
+            (["--dta", "x"], "unknown option '--dta'"),
+            (["--dat"], "unknown option '--dat'"),
+            (["data"], "unexpected argument 'data'"),
             (["--data", "x", "--listen", "127.0.0.1"], "ADDRESS:PORT"),
             (["--data", "x", "--listen", "127.0.0.1:65536"], "ADDRESS:PORT"),
             (["--data", "x", "--listen", "127.0.0.1:-1"], "ADDRESS:PORT"),
             (["--data", "x", "--listen", "::1:80"], "ADDRESS:PORT"),
             (["--data", "x", "--listen", "example.org:80"], "ADDRESS:PORT"),
             (["--data", "x", "--listen", "0.0.0.0:80"], "--insecure-allow-remote"),
-            (["--data", "x", "--listen", "[::]:80"], "can be reached from other machines"),
+            (["--data", "x", "--listen", "[::]:80"], "is reachable from other hosts"),
             (["--data", "x", "--map-size", "1"], "16MiB to 512GiB"),
             (["--data", "x", "--map-size", "1TB"], "16MiB to 512GiB"),
             (["--data", "x", "--map-size", "99999999999999999999GiB"], "16MiB to 512GiB"),
             (["--data", "x", "--drain-timeout", "30"], "30s or 2m"),
             (["--data", "x", "--connections-max", "0"], "1 to 100000"),
             (["--data", "x", "--log-level", "loud"], "error, warning, info or debug"),
-            (["--data", "x", "--config", "/nonexistent/file"], "cannot be read"),
+            (["--data", "x", "--config", "/nonexistent/file"], "cannot read the file"),
         ):
             with self.subTest(arguments=arguments):
                 status, text = check(*arguments)
@@ -75,10 +75,10 @@ class Configuration(unittest.TestCase):
         self.assertEqual(check("--config", self.file(right), "--listen", "127.0.0.1:80")[0], 0)
         self.assertEqual(
             check("--config", self.file(right + "insecure-allow-remote = true\n"))[0], 0)
-        for text, said in (("data = /tmp/x\nnope = 1\n", "line 2 of the file: there is no option"),
-                           ("data\n", "line 1 of the file: 'data' is not `name = value`"),
-                           ("\n\nlog-level = loud\n", "line 3 of the file: 'loud'"),
-                           ("#" * 70000, "larger than")):
+        for text, said in (("data = /tmp/x\nnope = 1\n", "line 2 of the file: unknown option"),
+                           ("data\n", "line 1 of the file: 'data' is malformed; expected `name = value`"),
+                           ("\n\nlog-level = loud\n", "line 3 of the file: invalid value 'loud'"),
+                           ("#" * 70000, "too large")):
             with self.subTest(text=text[:40]):
                 status, told = check("--config", self.file(text))
                 self.assertEqual(status, 2)

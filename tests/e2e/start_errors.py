@@ -88,7 +88,7 @@ class StartErrors(unittest.TestCase):
     def test_address_of_another_machine(self):
         text = self.refused_leaving_nothing("--insecure-allow-remote", listen="192.0.2.1:7443")
         self.assertIn("192.0.2.1:7443: Cannot assign requested address; expected an address of this "
-                      "machine", text)
+                      "host", text)
 
     @needs_root
     def test_port_without_the_right(self):
@@ -100,7 +100,7 @@ class StartErrors(unittest.TestCase):
 
     def test_too_few_descriptors(self):
         text = self.refused_leaving_nothing(preexec_fn=limited(resource.RLIMIT_NOFILE, 16))
-        self.assertIn("this process may have 16 open files; expected at least 64", text)
+        self.assertIn("the limit of open files is 16; expected at least 64", text)
         self.assertIn("ulimit -n", text)
 
     def test_least_descriptors(self):

@@ -108,7 +108,7 @@ class Upgrade:
         events = sum(len(wanted["events"]) for wanted in self.answers["orgs"])
         log = self.server.read_log()
         self.assertIn(self.announced, log)
-        self.assertRegex(log, r"the tables of \d+ organisations were made anew from \d+ events")
+        self.assertRegex(log, r"rebuilt the tables of \d+ organisations from \d+ events")
         own = self.server.client(self.answers["orgs"][0]["token"])
         self.addCleanup(own.close)
         event = own.capture(event_type=feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
@@ -186,7 +186,7 @@ class Version3Documents(unittest.TestCase):
             done = subprocess.run([os.path.join(BIN, "erratad"), "--data", data, *arguments],
                                   capture_output=True, text=True, timeout=SECONDS)
             self.assertEqual(done.returncode, 65, done)
-            self.assertRegex(done.stderr, r"event 59 of the organisation .* is of format version 3, which this "
+            self.assertRegex(done.stderr, r"event 59 of the organisation .* has format version 3, which this "
                                           r"program reads only without documents; expected .*--data")
             self.assertEqual(set(os.listdir(os.path.join(data, "db"))), {"data.mdb", "lock.mdb", "state"})
 

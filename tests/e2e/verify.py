@@ -178,7 +178,7 @@ class Running(unittest.TestCase):
         with self.assertRaises(grpc.RpcError) as second:
             next(self.client.admin.Verify(admin.VerifyRequest()))
         self.assertEqual(second.exception.code(), grpc.StatusCode.FAILED_PRECONDITION)
-        self.assertIn("one runs at a time", second.exception.details())
+        self.assertIn("only one may run at a time", second.exception.details())
         call.cancel()
         wait_until(lambda: has_ended(child), "the child's end", SECONDS)
         self.assert_whole_again()
@@ -291,7 +291,7 @@ class Stopped(unittest.TestCase):
         done = rebuild(self.server.data)
         self.assertEqual(done.returncode, 65, done)
         self.assertIn("event 41 of the organisation", done.stderr)
-        self.assertIn("The store is as it was", done.stderr)
+        self.assertIn("The store is unchanged", done.stderr)
         self.assertFalse(os.path.exists(os.path.join(self.server.data, "rebuild")))
         self.start()
         code, report = report_of(self.server)
@@ -313,7 +313,7 @@ class Stopped(unittest.TestCase):
         self.assertEqual(done.returncode, 1, done)
         self.assertIn("--map-size", done.stderr)
         self.assertIn("16 MiB", done.stderr)
-        self.assertIn("The store is as it was", done.stderr)
+        self.assertIn("The store is unchanged", done.stderr)
         self.assertFalse(os.path.exists(os.path.join(self.server.data, "rebuild")))
         self.assertEqual(rebuild(self.server.data).returncode, 0)
         self.start()
@@ -356,14 +356,14 @@ class SmallDisk(unittest.TestCase):
             server.start()
             done = cli(server)
             self.assertEqual(done.returncode, 1, done)
-            self.assertIn("there is no room to verify", done.stderr)
+            self.assertIn("no room to verify", done.stderr)
             self.assertIn("MiB are free", done.stderr)
             self.assertEqual(server.stop(), 0)
             with open(os.path.join(folder, "ballast"), "wb") as f:
                 f.write(bytes(20 << 20))
             done = rebuild(folder)
             self.assertEqual(done.returncode, 1, done)
-            self.assertIn("there is no room for the new store", done.stderr)
+            self.assertIn("no room for the new store", done.stderr)
         finally:
             server.close()
             if mounted:

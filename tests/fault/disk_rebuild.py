@@ -45,8 +45,8 @@ class Rebuild:
             self.outcome = "rebuilt" if rebuild.returncode == 0 else "not rebuilt"
             moved = not is_folder(os.path.join(server.data, "db"), old)
             problems = self.check(server, recoveries)
-            if moved and "as it was" in rebuild.stderr:
-                problems.append("it said that the store is as it was, and another one was there")
+            if moved and "is unchanged" in rebuild.stderr:
+                problems.append("it reported the store as unchanged, but another one was there")
             if rebuild.returncode not in EXIT_CODES:
                 problems.append(f"the rebuild ended with {rebuild.returncode}: {rebuild.stderr}")
             if rebuild.returncode == 1 and "not rebuilt" not in rebuild.stderr:

@@ -63,93 +63,87 @@ static enum err read_range(const struct service *service,
 }
 
 enum err analytics_service_get_learning_analytics_prepare(
-    struct service *service, const Errata__V1__GetLearningAnalyticsRequest *request,
-    void **ret_prepared)
+    struct analytics_service_get_learning_analytics_call *call)
 {
-    struct learning_range *range = arena_calloc(service->ctx->arena, 1, sizeof(*range));
+    struct learning_range *range = arena_calloc(call->ctx->arena, 1, sizeof(*range));
     enum err err = OK;
 
     if (range == NULL) {
         return ERR_MEMORY;
     }
-    err = read_range(service, request, range);
+    err = read_range(call->service, call->request, range);
     if (err == OK) {
-        *ret_prepared = range;
+        call->prepared = range;
     }
     return err;
 }
 
 enum err analytics_service_get_learning_analytics_read(
-    struct service *service, struct store_txn *txn,
-    const Errata__V1__GetLearningAnalyticsRequest *request, void *prepared, struct reply *reply)
+    struct analytics_service_get_learning_analytics_call *call)
 {
     struct coverage_page most_seen = {
-        .org = service->principal->org,
+        .org = call->org,
         .order = LAYOUT_COVERAGE_ORDER_MOST_SEEN,
         .page_size = COVERAGE_MOST_SEEN,
         .field = GET_LEARNING_ANALYTICS_RESPONSE_LAYOUT_STATS_FIELD,
     };
-    size_t top_fields =
-        request->top_fields > 0 ? (size_t)request->top_fields : LEARNING_TOP_FIELDS_DEFAULT;
+    size_t top_fields = call->request->top_fields > 0 ? (size_t)call->request->top_fields
+                                                      : LEARNING_TOP_FIELDS_DEFAULT;
     bool more = false;
-    enum err err = learning_write(service->ctx, txn, service->principal->org,
-                                  (const struct learning_range *)prepared, top_fields, reply->body);
+    enum err err =
+        learning_write(call->ctx, call->txn, call->org,
+                       (const struct learning_range *)call->prepared, top_fields, call->body);
 
-    return err != OK ? err : coverage_write(service->ctx, txn, &most_seen, reply->body, &more);
+    return err != OK ? err : coverage_write(call->ctx, call->txn, &most_seen, call->body, &more);
 }
 
-enum err
-analytics_service_list_layout_coverage_read(struct service *service, struct store_txn *txn,
-                                            const Errata__V1__ListLayoutCoverageRequest *request,
-                                            void *prepared, struct reply *reply)
+enum err analytics_service_list_layout_coverage_read(
+    struct analytics_service_list_layout_coverage_call *call)
 {
     struct coverage_page page = {
-        .org = service->principal->org,
-        .page_size = page_size_of(request->page_size),
+        .org = call->org,
+        .page_size = page_size_of(call->request->page_size),
         .field = LIST_LAYOUT_COVERAGE_RESPONSE_LAYOUT_STATS_FIELD,
     };
     struct sha256_digest filter;
     bool more = false;
     enum err err = OK;
 
-    (void)prepared;
-    if (!layout_coverage_order_from_wire((int32_t)request->order, &page.order)) {
-        fault_add(service->ctx->fault, SLICE("order"),
-                  "unknown value %d; expected LAST_SEEN or MOST_SEEN", (int)request->order);
+    if (!layout_coverage_order_from_wire((int32_t)call->request->order, &page.order)) {
+        fault_add(call->ctx->fault, SLICE("order"),
+                  "unknown value %d; expected LAST_SEEN or MOST_SEEN", (int)call->request->order);
         return ERR_INVALID;
     }
-    err = page_token_begin(service, &request->base, request->page_token, &filter, &page.after);
+    err = page_token_begin(call->service, &call->request->base, call->request->page_token, &filter,
+                           &page.after);
     if (err == OK) {
-        err = coverage_write(service->ctx, txn, &page, reply->body, &more);
+        err = coverage_write(call->ctx, call->txn, &page, call->body, &more);
     }
     if (err == OK && more) {
-        err = page_token_append(service, &filter, &page.last,
-                                LIST_LAYOUT_COVERAGE_RESPONSE_NEXT_PAGE_TOKEN_FIELD, reply);
+        err = page_token_append(call->service, &filter, &page.last,
+                                LIST_LAYOUT_COVERAGE_RESPONSE_NEXT_PAGE_TOKEN_FIELD, call->body);
     }
     return err;
 }
 
-enum err
-analytics_service_get_experiment_report_read(struct service *service, struct store_txn *txn,
-                                             const Errata__V1__GetExperimentReportRequest *request,
-                                             void *prepared, struct reply *reply)
+enum err analytics_service_get_experiment_report_read(
+    struct analytics_service_get_experiment_report_call *call)
 {
     struct experiment_page page = {
-        .org = service->principal->org,
-        .page_size = page_size_of(request->page_size),
+        .org = call->org,
+        .page_size = page_size_of(call->request->page_size),
     };
     struct sha256_digest filter;
     bool more = false;
-    enum err err =
-        page_token_begin(service, &request->base, request->page_token, &filter, &page.after);
+    enum err err = page_token_begin(call->service, &call->request->base, call->request->page_token,
+                                    &filter, &page.after);
 
-    (void)prepared;
     if (err == OK) {
-        err = experiments_write(service->ctx, txn, &page, reply->body, &more);
+        err = experiments_write(call->ctx, call->txn, &page, call->body, &more);
     }
     if (err == OK && more) {
-        err = page_token_append(service, &filter, &page.last,
-                                GET_EXPERIMENT_REPORT_RESPONSE_NEXT_PAGE_TOKEN_FIELD, reply);
+        err = page_token_append(call->service, &filter, &page.last,
+                                GET_EXPERIMENT_REPORT_RESPONSE_NEXT_PAGE_TOKEN_FIELD, call->body);
     }
     return err;
 }

@@ -43,45 +43,36 @@ static void read_extraction(const Errata__V1__Extraction *extraction,
 }
 
 enum err
-extraction_service_record_extraction_write(struct service *service, struct store_txn *txn,
-                                           const Errata__V1__RecordExtractionRequest *request,
-                                           void *prepared, struct work_result *result)
+extraction_service_record_extraction_write(struct extraction_service_record_extraction_call *call)
 {
     struct extraction_input input;
     struct extraction_stored stored = {.first_seq = 0};
     const struct extraction_request extraction = {
-        .org = service->principal->org,
-        .caller = caller_of(service),
-        .key = &service->env->exposure_key,
+        .org = call->org,
+        .caller = caller_of(call->service),
+        .key = &call->service->env->exposure_key,
         .input = &input,
     };
     enum err err = OK;
 
-    (void)prepared;
-    read_extraction(request->extraction, &input);
-    err = extraction_store(service->ctx, txn, &extraction, &stored);
+    read_extraction(call->request->extraction, &input);
+    err = extraction_store(call->ctx, call->txn, &extraction, &stored);
     if (err == OK) {
-        result->first_seq = stored.first_seq;
-        result->count = stored.count;
+        call->result->first_seq = stored.first_seq;
+        call->result->count = stored.count;
     }
     return err;
 }
 
 enum err
-extraction_service_record_extraction_answer(struct service *service, struct store_txn *txn,
-                                            const Errata__V1__RecordExtractionRequest *request,
-                                            void *prepared, const struct work_result *result,
-                                            struct reply *reply)
+extraction_service_record_extraction_answer(struct extraction_service_record_extraction_call *call)
 {
-    const struct extraction_stored stored = {result->first_seq, result->count};
+    const struct extraction_stored stored = {call->result->first_seq, call->result->count};
     struct slice extraction = {NULL, 0};
-    enum err err = extraction_find_stored(txn, result->org, &stored, &extraction);
+    enum err err = extraction_find_stored(call->txn, call->result->org, &stored, &extraction);
 
-    (void)service;
-    (void)request;
-    (void)prepared;
     if (err == OK) {
-        wire_put_bytes(reply->body, RECORD_EXTRACTION_RESPONSE_EXTRACTION_FIELD, extraction);
+        wire_put_bytes(call->body, RECORD_EXTRACTION_RESPONSE_EXTRACTION_FIELD, extraction);
     }
     return err;
 }

@@ -9,32 +9,28 @@
 
 #include <grpc/health/v1/health.handlers.h>
 
-static enum err append_status(struct reply *reply, enum health_status status)
+static enum err append_status(struct buffer *body, enum health_status status)
 {
     Grpc__Health__V1__HealthCheckResponse response = GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__INIT;
 
     response.status = (Grpc__Health__V1__HealthCheckResponse__ServingStatus)status;
-    return reply_message(reply, &response.base);
+    return reply_message(body, &response.base);
 }
 
-enum err grpc_health_v1_health_check_read(struct service *service, struct store_txn *txn,
-                                          const Grpc__Health__V1__HealthCheckRequest *request,
-                                          void *prepared, struct reply *reply)
+enum err grpc_health_v1_health_check_read(struct grpc_health_v1_health_check_call *call)
 {
-    struct slice name = slice_text(request->service);
+    struct slice name = slice_text(call->request->service);
     enum health_part part = HEALTH_PART_SERVER;
 
-    (void)txn;
-    (void)prepared;
     if (!env_find_part(name, &part)) {
-        struct slice shown = fault_shorten(service->ctx->fault, name);
+        struct slice shown = fault_shorten(call->ctx->fault, name);
 
-        return fault_say(service->ctx->fault, ERR_NOT_FOUND,
+        return fault_say(call->ctx->fault, ERR_NOT_FOUND,
                          "no service '%.*s' is watched; ask for \"\", \"errata.write\", "
                          "\"errata.pdf\", \"errata.admin\" or \"errata.clock\"",
                          (int)shown.size, (const char *)shown.data);
     }
-    return append_status(reply, service->env->health[part]);
+    return append_status(call->body, call->service->env->health[part]);
 }
 
 /* What a watcher has been told. */
@@ -45,54 +41,50 @@ struct watch {
     enum health_status status;
 };
 
-enum err grpc_health_v1_health_watch_start(struct service *service,
-                                           const Grpc__Health__V1__HealthCheckRequest *request,
-                                           struct stream *stream)
+enum err grpc_health_v1_health_watch_start(struct grpc_health_v1_health_watch_call *call)
 {
-    struct watch *watch = (struct watch *)arena_calloc(service->ctx->arena, 1, sizeof(*watch));
+    struct watch *watch = (struct watch *)arena_calloc(call->ctx->arena, 1, sizeof(*watch));
 
     if (watch == NULL) {
         return ERR_MEMORY;
     }
-    watch->known = env_find_part(slice_text(request->service), &watch->part);
-    stream->state = watch;
+    watch->known = env_find_part(slice_text(call->request->service), &watch->part);
+    call->stream->state = watch;
     return OK;
 }
 
-enum err grpc_health_v1_health_watch_writable(struct service *service, struct store_txn *txn,
-                                              struct stream *stream)
+enum err grpc_health_v1_health_watch_writable(struct grpc_health_v1_health_watch_call *call)
 {
-    struct watch *watch = (struct watch *)stream->state;
+    struct watch *watch = (struct watch *)call->stream->state;
     enum health_status status = HEALTH_SERVICE_UNKNOWN;
-    struct reply reply;
+    struct buffer *reply;
     enum err err = OK;
 
-    (void)txn;
     if (watch->known) {
-        status = service->env->health[watch->part];
+        status = call->service->env->health[watch->part];
     }
     if (watch->told && watch->status == status) {
-        stream_wait_for_events(stream);
+        stream_wait_for_events(call->stream);
         return OK;
     }
-    if (!stream_wants(stream)) {
+    if (!stream_wants(call->stream)) {
         return OK;
     }
     watch->told = true;
     watch->status = status;
-    reply = stream_reply_begin(stream, 8);
-    err = append_status(&reply, status);
+    reply = stream_reply_begin(call->stream, 8);
+    err = append_status(reply, status);
     if (err != OK) {
         return err;
     }
-    err = stream_reply_end(stream);
+    err = stream_reply_end(call->stream);
     if (err == OK) {
-        stream_wait_for_events(stream);
+        stream_wait_for_events(call->stream);
     }
     return err;
 }
 
-void grpc_health_v1_health_watch_stopped(struct stream *stream)
+void grpc_health_v1_health_watch_stopped(struct grpc_health_v1_health_watch_call *call)
 {
-    stream->state = NULL; /* the call's arena has it */
+    call->stream->state = NULL; /* the call's arena has it */
 }

@@ -257,67 +257,61 @@ static enum err answer(struct service *service, struct stream *stream,
 {
     struct query query = {.kind = 0};
     enum err err = read_query(service, request, &query);
-    struct reply reply;
+    struct buffer *reply;
     uint16_t file = 0;
 
     if (err != OK) {
         return err;
     }
     reply = stream_reply_begin(stream, 1024);
-    wire_put_bytes(reply.body, RESPONSE_VALID_HOST, query.host);
-    wire_put_bytes(reply.body, RESPONSE_ORIGINAL_REQUEST, query.original);
+    wire_put_bytes(reply, RESPONSE_VALID_HOST, query.host);
+    wire_put_bytes(reply, RESPONSE_ORIGINAL_REQUEST, query.original);
     if (query.kind == REQUEST_LIST_SERVICES) {
-        err = put_services(service, reply.body);
+        err = put_services(service, reply);
     } else if (query.kind == REQUEST_ALL_EXTENSION_NUMBERS) {
-        err = put_extension_numbers(service, &query, reply.body);
+        err = put_extension_numbers(service, &query, reply);
     } else if (query.kind != 0 && find_file(&query, &file)) {
-        err = put_files(service, file, reply.body);
+        err = put_files(service, file, reply);
     } else {
-        err = put_not_found(service, &query, reply.body);
+        err = put_not_found(service, &query, reply);
     }
     return err != OK ? err : stream_reply_end(stream);
 }
 
 enum err grpc_reflection_v1_server_reflection_server_reflection_info_start(
-    struct service *service, const Grpc__Reflection__V1__ServerReflectionRequest *request,
-    struct stream *stream)
+    struct grpc_reflection_v1_server_reflection_server_reflection_info_call *call)
 {
-    (void)service;
-    (void)request;
-    stream->state = NULL; /* each question stands alone */
+    call->stream->state = NULL; /* each question stands alone */
     return OK;
 }
 
 enum err grpc_reflection_v1_server_reflection_server_reflection_info_message(
-    struct service *service, const Grpc__Reflection__V1__ServerReflectionRequest *request,
-    struct stream *stream)
+    struct grpc_reflection_v1_server_reflection_server_reflection_info_call *call)
 {
-    return answer(service, stream, &request->base);
+    return answer(call->service, call->stream, &call->request->base);
 }
 
-void grpc_reflection_v1_server_reflection_server_reflection_info_stopped(struct stream *stream)
+void grpc_reflection_v1_server_reflection_server_reflection_info_stopped(
+    struct grpc_reflection_v1_server_reflection_server_reflection_info_call *call)
 {
-    stream->state = NULL;
+    call->stream->state = NULL;
 }
 
 enum err grpc_reflection_v1alpha_server_reflection_server_reflection_info_start(
-    struct service *service, const Grpc__Reflection__V1alpha__ServerReflectionRequest *request,
-    struct stream *stream)
+    struct grpc_reflection_v1alpha_server_reflection_server_reflection_info_call *call)
 {
-    (void)service;
-    (void)request;
-    stream->state = NULL;
+    call->stream->state = NULL;
     return OK;
 }
 
 enum err grpc_reflection_v1alpha_server_reflection_server_reflection_info_message(
-    struct service *service, const Grpc__Reflection__V1alpha__ServerReflectionRequest *request,
-    struct stream *stream)
+    struct grpc_reflection_v1alpha_server_reflection_server_reflection_info_call *call)
 {
-    return answer(service, stream, &request->base);
+    return answer(call->service, call->stream, &call->request->base);
 }
 
-void grpc_reflection_v1alpha_server_reflection_server_reflection_info_stopped(struct stream *stream)
+void grpc_reflection_v1alpha_server_reflection_server_reflection_info_stopped(
+    struct grpc_reflection_v1alpha_server_reflection_server_reflection_info_call *call)
 {
-    stream->state = NULL;
+    call->stream->state = NULL;
 }

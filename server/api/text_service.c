@@ -37,41 +37,32 @@ static enum err read_profile(struct service *service, int32_t number,
     return ERR_INVALID;
 }
 
-enum err text_service_sanitize_cost(struct service *service, struct store_txn *txn,
-                                    const Errata__V1__SanitizeRequest *request, void **prepared,
-                                    enum read_cost *ret_cost)
+enum err text_service_sanitize_cost(struct text_service_sanitize_call *call)
 {
-    bool is_long = slice_text(request->text).size > SANITIZE_ON_LOOP_BYTES_MAX;
+    bool is_long = slice_text(call->request->text).size > SANITIZE_ON_LOOP_BYTES_MAX;
 
-    (void)service;
-    (void)txn;
-    (void)prepared;
-    *ret_cost = is_long ? READ_IS_LONG : READ_IS_SHORT;
+    call->cost = is_long ? READ_IS_LONG : READ_IS_SHORT;
     return OK;
 }
 
-enum err text_service_sanitize_read(struct service *service, struct store_txn *txn,
-                                    const Errata__V1__SanitizeRequest *request, void *prepared,
-                                    struct reply *reply)
+enum err text_service_sanitize_read(struct text_service_sanitize_call *call)
 {
     Errata__V1__SanitizeResponse response = ERRATA__V1__SANITIZE_RESPONSE__INIT;
-    struct slice given = slice_text(request->text);
+    struct slice given = slice_text(call->request->text);
     enum sanitise_profile profile = SANITISE_NOTE;
     struct sanitised sanitised;
     struct slice text = {NULL, 0};
-    enum err err = read_profile(service, (int32_t)request->profile, &profile);
+    enum err err = read_profile(call->service, (int32_t)call->request->profile, &profile);
 
-    (void)txn;
-    (void)prepared;
     if (err != OK) {
         return err;
     }
-    sanitised = sanitise_text(service->ctx->arena, profile, given);
-    if (!arena_copy(service->ctx->arena, sanitised.text, &text)) {
+    sanitised = sanitise_text(call->ctx->arena, profile, given);
+    if (!arena_copy(call->ctx->arena, sanitised.text, &text)) {
         return ERR_MEMORY;
     }
     response.text = (char *)(uintptr_t)text.data;
     response.changed = !slice_equal(sanitised.text, given);
     response.failed = sanitised.failed;
-    return reply_message(reply, &response.base);
+    return reply_message(call->body, &response.base);
 }

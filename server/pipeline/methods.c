@@ -381,6 +381,19 @@ static void on_cancel(void *user, struct call *call, enum err why)
     }
 }
 
+struct method_call rpc_method_call(struct rpc *rpc, struct store_txn *txn, struct buffer *body)
+{
+    return (struct method_call){
+        .service = &rpc->service,
+        .txn = txn,
+        .request = rpc->request,
+        .prepared = rpc->prepared,
+        .cost = READ_IS_SHORT,
+        .body = body,
+        .stream = &rpc->stream,
+    };
+}
+
 enum err rpc_redact(const struct rpc *rpc, struct buffer *body, size_t start)
 {
     if (rpc->method->open || rpc->principal.role != ROLE_VIEWER) {
@@ -393,15 +406,16 @@ enum err rpc_redact(const struct rpc *rpc, struct buffer *body, size_t start)
 static enum err write_reply(struct rpc *rpc, struct store_txn *txn)
 {
     uint32_t *likely_bytes = &rpc->pipeline->likely_bytes[rpc->method->index];
-    struct reply reply = {.body = call_reply_begin(rpc->call, *likely_bytes)};
-    size_t start = reply.body->size;
-    enum err err = rpc->handler->read(&rpc->service, txn, rpc->request, rpc->prepared, &reply);
+    struct buffer *body = call_reply_begin(rpc->call, *likely_bytes);
+    struct method_call call = rpc_method_call(rpc, txn, body);
+    size_t start = body->size;
+    enum err err = rpc->handler->read(&call);
 
     if (err == OK) {
-        err = rpc_redact(rpc, reply.body, start);
+        err = rpc_redact(rpc, body, start);
     }
     if (err == OK) {
-        *likely_bytes = (uint32_t)reply.body->size;
+        *likely_bytes = (uint32_t)body->size;
         err = call_reply_end(rpc->call);
     }
     return err;
@@ -410,16 +424,16 @@ static enum err write_reply(struct rpc *rpc, struct store_txn *txn)
 /* A long read finds what was prepared as it was. */
 static enum err find_cost(struct rpc *rpc, struct store_txn *txn, enum read_cost *ret_cost)
 {
-    void *prepared = rpc->prepared;
+    struct method_call call = rpc_method_call(rpc, txn, NULL);
     enum err err = OK;
 
-    *ret_cost = READ_IS_SHORT;
     if (rpc->method->execution == METHOD_BY_COST) {
-        err = rpc->handler->cost(&rpc->service, txn, rpc->request, &prepared, ret_cost);
+        err = rpc->handler->cost(&call);
     }
-    if (err == OK && *ret_cost == READ_IS_SHORT) {
-        rpc->prepared = prepared;
+    if (err == OK && call.cost == READ_IS_SHORT) {
+        rpc->prepared = call.prepared;
     }
+    *ret_cost = call.cost;
     return err;
 }
 

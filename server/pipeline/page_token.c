@@ -143,7 +143,7 @@ enum err page_token_begin(const struct service *service, const ProtobufCMessage 
 }
 
 enum err page_token_append(const struct service *service, const struct sha256_digest *filter,
-                           const struct key *last, uint32_t field, struct reply *reply)
+                           const struct key *last, uint32_t field, struct buffer *body)
 {
     struct slice text = {NULL, 0};
     enum err err = page_token_write(service, filter, key_slice(last), &text);
@@ -151,6 +151,6 @@ enum err page_token_append(const struct service *service, const struct sha256_di
     if (err != OK) {
         return err;
     }
-    wire_put_bytes(reply->body, field, text);
-    return buffer_ok(reply->body) ? OK : ERR_MEMORY;
+    wire_put_bytes(body, field, text);
+    return buffer_ok(body) ? OK : ERR_MEMORY;
 }

@@ -39,6 +39,6 @@ MUST_CHECK enum err page_token_begin(const struct service *service, const Protob
 /* Appends the token of the next page, as field `field`, to a page that ended at `last`. */
 MUST_CHECK enum err page_token_append(const struct service *service,
                                       const struct sha256_digest *filter, const struct key *last,
-                                      uint32_t field, struct reply *reply);
+                                      uint32_t field, struct buffer *body);
 
 #endif

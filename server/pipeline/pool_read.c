@@ -93,7 +93,7 @@ static enum err read_in_snapshot(struct rpc *rpc)
 {
     const struct pipeline_config *config = &rpc->pipeline->config;
     struct store_txn *txn = NULL;
-    struct reply reply = {&rpc->pool_answer};
+    struct method_call call;
     enum err err = OK;
 
     if (service_is_cancelled(&rpc->service)) {
@@ -107,7 +107,8 @@ static enum err read_in_snapshot(struct rpc *rpc)
         err = store_begin(config->backend, STORE_READ, &txn);
     }
     if (err == OK) {
-        err = rpc->handler->read(&rpc->service, txn, rpc->request, rpc->prepared, &reply);
+        call = rpc_method_call(rpc, txn, &rpc->pool_answer);
+        err = rpc->handler->read(&call);
     }
     store_abort(txn);
     if (err == OK) {

@@ -24,7 +24,11 @@ void rpc_receive_start(struct rpc *rpc)
 /* Gives what was decoded to the method; an error ends the call. */
 static enum err receive(struct rpc *rpc)
 {
-    return rpc->handler->receive(&rpc->service, rpc->request, &rpc->prepared);
+    struct method_call call = rpc_method_call(rpc, NULL, NULL);
+    enum err err = rpc->handler->receive(&call);
+
+    rpc->prepared = call.prepared;
+    return err;
 }
 
 /* The message is done with: what it was decoded into goes. */

@@ -132,6 +132,8 @@ MUST_CHECK enum err rpc_authenticate(struct rpc *rpc);
 bool rpc_has_expired(const struct rpc *rpc);
 /* Ends the call with a status made of `result` and the fault. Nothing touches the rpc after it. */
 void rpc_finish(struct rpc *rpc, enum err result);
+/* What a function of the method is called with; `body` and `txn` may be NULL. */
+struct method_call rpc_method_call(struct rpc *rpc, struct store_txn *txn, struct buffer *body);
 /* Takes out of a reply, which `body` has from `start` on, what the caller's role may not see. */
 MUST_CHECK enum err rpc_redact(const struct rpc *rpc, struct buffer *body, size_t start);
 /* The stage is over (on the loop): into the transaction. */

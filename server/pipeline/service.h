@@ -1,32 +1,29 @@
 /*
- * service.h: what a method's author writes against. A method is one to three plain functions, named
- * by the generator and declared in the generated header of its service:
+ * service.h: what a method's author writes against. A method is one to four plain functions, which the
+ * generator names and declares. Each takes the method's own struct, `struct X_call`, whose members are those
+ * that the method needs:
  *
- *   unary, read or no transaction:   X_read(service, txn, request, prepared, reply)
- *   unary, write:                    X_write(service, txn, request, prepared, result)
- *                                    X_answer(service, txn, request, prepared, result, reply)
- *   with a prepare stage:            X_prepare(service, request, ret_prepared) before either
- *   a read whose cost differs:       X_cost(service, txn, request, prepared, ret_cost) before X_read
- *   server stream:                   X_start(service, request, stream)
- *                                    X_writable(service, txn, stream)
- *                                    X_stopped(stream)
- *   client stream:                   X_receive(service, request, state) for each request, then
- *                                    as unary, with a NULL request; X_prepare finds in
- *                                    *ret_prepared what X_receive kept in *state
- *   bidi stream (reflection alone):  X_start(service, NULL, stream)
- *                                    X_message(service, request, stream)
- *                                    X_stopped(stream)
+ *   | method                   | function   | reads                          | sets, or appends to |
+ *   |--------------------------|------------|--------------------------------|---------------------|
+ *   | read, or no transaction  | X_read     | txn, request, prepared         | body                |
+ *   | write                    | X_write    | txn, request, prepared         | result              |
+ *   |                          | X_answer   | txn, request, prepared, result | body                |
+ *   | with a prepare stage     | X_prepare  | request; before either         | prepared            |
+ *   | read whose cost differs  | X_cost     | txn, request; before X_read    | prepared, cost      |
+ *   | client stream            | X_receive  | each request; before X_prepare | prepared            |
+ *   | server stream            | X_start    | request                        | stream              |
+ *   |                          | X_writable | txn                            | stream              |
+ *   |                          | X_stopped  |                                | stream              |
+ *   | bidi stream              | X_message  | each request; after X_start    | stream              |
  *
- * where X is the service and method in snake case: prompt_service_get_examples (after the
- * package for services that are not ours: grpc_health_v1_health_check). The request has
- * passed check_request, so formats, limits and required fields hold already. A function fails with
- * an error and, where it helps, says why in ctx->fault; the pipeline makes the status of it.
+ * X is the service and method in snake case: prompt_service_get_examples (with the package for services
+ * that are not ours: grpc_health_v1_health_check). The request has passed check_request, so formats, limits
+ * and required fields hold. A function explains its error in ctx->fault if that helps the caller.
  *
- * _prepare may run on the pool: it touches nothing but its arguments. _receive runs on the loop, in
- * an arena that dies with each request. _read runs where the method's option `execution` says. _write runs on the writer thread, and may run more than once
- * (store/work.h): it decides, appends and applies. _answer makes the reply from the events that
- * _write appended; a repeat under the same idempotency key calls it alone, with result->repeated.
- * What must not be stored or answered twice is _answer's to refuse.
+ * _prepare may run on the pool: it touches nothing but its struct. _receive runs on the loop, in an arena
+ * that is freed after each request. _write runs on the writer thread, and may run more than once
+ * (store/work.h). _answer makes the reply from the events that _write appended; a repeat under the same
+ * idempotency key calls only _answer, with result->repeated. _answer refuses what must not be answered twice.
  */
 #ifndef ERRATA_SERVER_PIPELINE_SERVICE_H
 #define ERRATA_SERVER_PIPELINE_SERVICE_H
@@ -53,9 +50,9 @@ struct principal {
 };
 
 /* A read that takes longer than about a millisecond would hold up the loop, and so every other call: it
- * runs on the pool. X_cost decides on the loop, in the transaction that X_read gets if it is short; what it
- * found out for that it may keep in *prepared. A long read has a snapshot of its own, taken after the call
- * came; it finds *prepared as it was before X_cost, touches of the env only what never changes, and asks
+ * runs on the pool. X_cost decides on the loop, in the transaction that X_read gets if it is short; it may
+ * keep its results in `prepared`. A long read has a snapshot of its own, taken after the call came; it finds
+ * `prepared` as it was before X_cost, reads only constant members of the env, and checks
  * service_is_cancelled now and then if it walks far. */
 enum read_cost {
     READ_IS_SHORT,
@@ -94,13 +91,8 @@ MUST_CHECK enum err service_keep_document(struct service *service, struct slice 
 /* Who acts: the token's user, else `token:KEYID`; empty where there is no memory for it. */
 struct slice service_actor(const struct service *service);
 
-/* One reply message: either a protobuf-c message, or bytes appended to `body` as they are. */
-struct reply {
-    struct buffer *body;
-};
-
-/* Appends a packed message. ERR_MEMORY where it does not fit. */
-MUST_CHECK enum err reply_message(struct reply *reply, const ProtobufCMessage *message);
+/* Appends a packed message to a reply. ERR_MEMORY if it does not fit. */
+MUST_CHECK enum err reply_message(struct buffer *body, const ProtobufCMessage *message);
 
 /* A streamed answer. */
 struct stream {
@@ -110,8 +102,8 @@ struct stream {
 
 /* Room for another message, and nobody stopped it. A producer asks before each. */
 bool stream_wants(const struct stream *stream);
-/* Starts and ends one message of the stream. */
-struct reply stream_reply_begin(struct stream *stream, size_t likely_bytes);
+/* Starts and ends one message of the stream; its bytes are appended in between. */
+struct buffer *stream_reply_begin(struct stream *stream, size_t likely_bytes);
 MUST_CHECK enum err stream_reply_end(struct stream *stream);
 /* Asks for X_writable again after the next commit to the organisation's log, pipeline_wake, or (the streams
  * of a verification and of a backup) pipeline_wake_verify and pipeline_wake_backup. */

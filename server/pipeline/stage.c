@@ -42,7 +42,10 @@ static enum err run_stage(struct rpc *rpc)
         err = rpc_decode(rpc, rpc->message);
     }
     if (err == OK && rpc->handler->prepare != NULL) {
-        err = rpc->handler->prepare(&rpc->service, rpc->request, &rpc->prepared);
+        struct method_call call = rpc_method_call(rpc, NULL, NULL);
+
+        err = rpc->handler->prepare(&call);
+        rpc->prepared = call.prepared;
     }
     if (err == OK && rpc->write != NULL) {
         rpc_write_hash(rpc);

@@ -82,6 +82,7 @@ static enum err run_writable(struct rpc *rpc)
 {
     struct pipeline *pipeline = rpc->pipeline;
     struct store_txn *txn = NULL;
+    struct method_call call;
     enum err err = OK;
 
     if (rpc->method->transaction == METHOD_READ) {
@@ -90,7 +91,8 @@ static enum err run_writable(struct rpc *rpc)
             return err;
         }
     }
-    err = rpc->handler->writable(&rpc->service, txn, &rpc->stream);
+    call = rpc_method_call(rpc, txn, NULL);
+    err = rpc->handler->writable(&call);
     if (txn != NULL) {
         pipeline_end_read(pipeline);
     }
@@ -147,6 +149,7 @@ static void run_turn(struct rpc *rpc)
 void rpc_stream_start(struct rpc *rpc)
 {
     struct pipeline *pipeline = rpc->pipeline;
+    struct method_call call = rpc_method_call(rpc, NULL, NULL);
     enum err err = OK;
 
     if (pipeline->stream_count >= PIPELINE_STREAMS_MAX) {
@@ -156,7 +159,7 @@ void rpc_stream_start(struct rpc *rpc)
     rpc->stream = (struct stream){.service = &rpc->service};
     pipeline->stream_count++;
     rpc->state = RPC_STREAMING;
-    err = rpc->handler->start(&rpc->service, rpc->request, &rpc->stream);
+    err = rpc->handler->start(&call);
     rpc->started = err == OK;
     if (err != OK) {
         end_stream(rpc, err);
@@ -182,7 +185,9 @@ static enum err take_message(struct rpc *rpc, struct slice message)
     }
     err = rpc_decode(rpc, message);
     if (err == OK) {
-        err = rpc->handler->message(&rpc->service, rpc->request, &rpc->stream);
+        struct method_call call = rpc_method_call(rpc, NULL, NULL);
+
+        err = rpc->handler->message(&call);
     }
     return err;
 }
@@ -219,8 +224,10 @@ void rpc_stream_stop(struct rpc *rpc)
     leave_queue(rpc);
     rpc->pipeline->stream_count--;
     if (rpc->started) {
+        struct method_call call = rpc_method_call(rpc, NULL, NULL);
+
         rpc->started = false;
-        rpc->handler->stopped(&rpc->stream);
+        rpc->handler->stopped(&call);
     }
 }
 
@@ -334,13 +341,13 @@ bool stream_wants(const struct stream *stream)
            call_writable(rpc->call);
 }
 
-struct reply stream_reply_begin(struct stream *stream, size_t likely_bytes)
+struct buffer *stream_reply_begin(struct stream *stream, size_t likely_bytes)
 {
     struct rpc *rpc = rpc_of(stream);
 
     rpc->stream_body = call_reply_begin(rpc->call, likely_bytes);
     rpc->stream_start = rpc->stream_body->size;
-    return (struct reply){rpc->stream_body};
+    return rpc->stream_body;
 }
 
 enum err stream_reply_end(struct stream *stream)
@@ -362,13 +369,13 @@ void stream_finish(struct stream *stream)
     rpc_of(stream)->is_finished = true;
 }
 
-enum err reply_message(struct reply *reply, const ProtobufCMessage *message)
+enum err reply_message(struct buffer *body, const ProtobufCMessage *message)
 {
     size_t size = protobuf_c_message_get_packed_size(message);
 
-    if (!buffer_reserve(reply->body, size)) {
+    if (!buffer_reserve(body, size)) {
         return ERR_MEMORY;
     }
-    reply->body->size += protobuf_c_message_pack(message, reply->body->data + reply->body->size);
+    body->size += protobuf_c_message_pack(message, body->data + body->size);
     return OK;
 }

@@ -66,20 +66,22 @@ void rpc_write_hash(struct rpc *rpc)
 static enum err run_write(struct work_request *work, struct store_txn *txn)
 {
     struct rpc *rpc = write_of(work)->rpc;
+    struct method_call call = rpc_method_call(rpc, txn, NULL);
 
-    return rpc->handler->write(&rpc->service, txn, rpc->request, rpc->prepared, &work->written);
+    call.result = &work->written;
+    return rpc->handler->write(&call);
 }
 
 static enum err make_answer(struct work_request *work, struct store_txn *txn)
 {
     struct rpc_write *write = write_of(work);
     struct rpc *rpc = write->rpc;
-    struct reply reply = {&write->answer};
+    struct method_call call = rpc_method_call(rpc, txn, &write->answer);
     enum err err = OK;
 
     buffer_init(&write->answer, &write->arena, 0);
-    err = rpc->handler->answer(&rpc->service, txn, rpc->request, rpc->prepared, &work->written,
-                               &reply);
+    call.result = &work->written;
+    err = rpc->handler->answer(&call);
     if (err != OK) {
         return err;
     }

@@ -15,29 +15,27 @@ struct backing_up {
     uint64_t sent_bytes;
 };
 
-enum err admin_service_backup_start(struct service *service,
-                                    const Errata__V1__BackupRequest *request, struct stream *stream)
+enum err admin_service_backup_start(struct admin_service_backup_call *call)
 {
-    const struct backup_jobs *jobs = service->backup;
+    const struct backup_jobs *jobs = call->service->backup;
     struct backing_up *backing_up = NULL;
     enum err err = OK;
 
-    (void)request;
     if (jobs == NULL) {
-        return fault_say(service->ctx->fault, ERR_UNIMPLEMENTED,
+        return fault_say(call->ctx->fault, ERR_UNIMPLEMENTED,
                          "this server can't make a backup of its store");
     }
-    if (!service->principal->server) {
-        return fault_say(service->ctx->fault, ERR_DENIED,
+    if (!call->service->principal->server) {
+        return fault_say(call->ctx->fault, ERR_DENIED,
                          "only a token with the server flag may back up the store");
     }
-    backing_up = (struct backing_up *)arena_calloc(service->ctx->arena, 1, sizeof(*backing_up));
+    backing_up = (struct backing_up *)arena_calloc(call->ctx->arena, 1, sizeof(*backing_up));
     if (backing_up == NULL) {
         return ERR_MEMORY;
     }
-    err = jobs->start(jobs->user, service->principal->org, service->ctx->fault);
+    err = jobs->start(jobs->user, call->org, call->ctx->fault);
     if (err == OK) {
-        stream->state = backing_up;
+        call->stream->state = backing_up;
     }
     return err;
 }
@@ -45,8 +43,8 @@ enum err admin_service_backup_start(struct service *service,
 static enum err send(struct stream *stream, size_t likely_bytes,
                      const Errata__V1__BackupResponse *response)
 {
-    struct reply reply = stream_reply_begin(stream, likely_bytes);
-    enum err err = reply_message(&reply, &response->base);
+    struct buffer *reply = stream_reply_begin(stream, likely_bytes);
+    enum err err = reply_message(reply, &response->base);
 
     return err != OK ? err : stream_reply_end(stream);
 }
@@ -98,35 +96,33 @@ static enum err finish(struct service *service, struct stream *stream,
                                  : state->err;
 }
 
-enum err admin_service_backup_writable(struct service *service, struct store_txn *txn,
-                                       struct stream *stream)
+enum err admin_service_backup_writable(struct admin_service_backup_call *call)
 {
-    const struct backup_jobs *jobs = service->backup;
+    const struct backup_jobs *jobs = call->service->backup;
     const struct backup_state *state = jobs->state(jobs->user);
     enum err err = OK;
 
-    (void)txn;
     if (state->ended && state->err != OK) {
-        return finish(service, stream, state); /* also where the peer reads nothing */
+        return finish(call->service, call->stream, state); /* also where the peer reads nothing */
     }
-    while (err == OK && stream_wants(stream)) {
+    while (err == OK && stream_wants(call->stream)) {
         struct slice data = jobs->take(jobs->user);
 
         if (data.size == 0 && state->ended) {
-            return finish(service, stream, state);
+            return finish(call->service, call->stream, state);
         }
         if (data.size == 0) {
-            stream_wait_for_events(stream);
+            stream_wait_for_events(call->stream);
             return OK;
         }
-        err = send_data(stream, data, state);
+        err = send_data(call->stream, data, state);
     }
     return err;
 }
 
-void admin_service_backup_stopped(struct stream *stream)
+void admin_service_backup_stopped(struct admin_service_backup_call *call)
 {
-    const struct backup_jobs *jobs = stream->service->backup;
+    const struct backup_jobs *jobs = call->service->backup;
 
     jobs->cancel(jobs->user);
 }

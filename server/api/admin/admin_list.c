@@ -111,30 +111,27 @@ static enum err list_own(const struct service *service, struct store_txn *txn,
     return err;
 }
 
-enum err admin_service_list_organizations_read(struct service *service, struct store_txn *txn,
-                                               const Errata__V1__ListOrganizationsRequest *request,
-                                               void *prepared, struct reply *reply)
+enum err admin_service_list_organizations_read(struct admin_service_list_organizations_call *call)
 {
     Errata__V1__ListOrganizationsResponse response = ERRATA__V1__LIST_ORGANIZATIONS_RESPONSE__INIT;
     struct page page;
-    enum err err =
-        page_start(&page, service, &request->base, request->page_size, request->page_token);
+    enum err err = page_start(&page, call->service, &call->request->base, call->request->page_size,
+                              call->request->page_token);
 
-    (void)prepared;
     if (err != OK) {
         return err;
     }
     response.organizations = (Errata__V1__Organization **)arena_calloc(
-        service->ctx->arena, page.size, sizeof(Errata__V1__Organization *));
+        call->ctx->arena, page.size, sizeof(Errata__V1__Organization *));
     if (response.organizations == NULL) {
         return ERR_MEMORY;
     }
-    err = service->principal->server ? list_all(&page, txn, &response)
-                                     : list_own(service, txn, &response);
+    err = call->service->principal->server ? list_all(&page, call->txn, &response)
+                                           : list_own(call->service, call->txn, &response);
     if (err == OK) {
         err = page_end(&page, &response.next_page_token);
     }
-    return err != OK ? err : reply_message(reply, &response.base);
+    return err != OK ? err : reply_message(call->body, &response.base);
 }
 
 /* The token behind one row of TOKEN_BY_ORG, whose key ends in its key id. */
@@ -174,36 +171,35 @@ static enum err list_tokens(struct page *page, struct store_txn *txn, struct org
     return page_close(page, &walk, err);
 }
 
-enum err admin_service_list_tokens_read(struct service *service, struct store_txn *txn,
-                                        const Errata__V1__ListTokensRequest *request,
-                                        void *prepared, struct reply *reply)
+enum err admin_service_list_tokens_read(struct admin_service_list_tokens_call *call)
 {
     Errata__V1__ListTokensResponse response = ERRATA__V1__LIST_TOKENS_RESPONSE__INIT;
     Errata__V1__ListTokensRequest filter = ERRATA__V1__LIST_TOKENS_REQUEST__INIT;
     char org_text[UUID_TEXT_BYTES + 1] = "";
     struct page page;
     struct org_id org;
-    enum err err = auth_resolve_org(service->ctx, txn, service->principal->org,
-                                    service->principal->server, slice_text(request->org_id), &org);
+    enum err err =
+        auth_resolve_org(call->ctx, call->txn, call->org, call->service->principal->server,
+                         slice_text(call->request->org_id), &org);
 
-    (void)prepared;
     if (err != OK) {
         return err;
     }
     uuid_format(org.uuid, org_text);
     filter.org_id = org_text;
-    err = page_start(&page, service, &filter.base, request->page_size, request->page_token);
+    err = page_start(&page, call->service, &filter.base, call->request->page_size,
+                     call->request->page_token);
     if (err != OK) {
         return err;
     }
-    response.tokens = (Errata__V1__Token **)arena_calloc(service->ctx->arena, page.size,
+    response.tokens = (Errata__V1__Token **)arena_calloc(call->ctx->arena, page.size,
                                                          sizeof(Errata__V1__Token *));
     if (response.tokens == NULL) {
         return ERR_MEMORY;
     }
-    err = list_tokens(&page, txn, org, &response);
+    err = list_tokens(&page, call->txn, org, &response);
     if (err == OK) {
         err = page_end(&page, &response.next_page_token);
     }
-    return err != OK ? err : reply_message(reply, &response.base);
+    return err != OK ? err : reply_message(call->body, &response.base);
 }

@@ -33,34 +33,26 @@ static enum err resolve_org(const struct service *service, struct store_txn *txn
 }
 
 enum err
-admin_service_create_organization_write(struct service *service, struct store_txn *txn,
-                                        const Errata__V1__CreateOrganizationRequest *request,
-                                        void *prepared, struct work_result *result)
+admin_service_create_organization_write(struct admin_service_create_organization_call *call)
 {
-    struct admin_actor actor = actor_of(service);
+    struct admin_actor actor = actor_of(call->service);
 
-    (void)prepared;
-    return admin_create_organization(service->ctx, txn, &actor,
-                                     slice_text(request->organization->name), result);
+    return admin_create_organization(call->ctx, call->txn, &actor,
+                                     slice_text(call->request->organization->name), call->result);
 }
 
 enum err
-admin_service_create_organization_answer(struct service *service, struct store_txn *txn,
-                                         const Errata__V1__CreateOrganizationRequest *request,
-                                         void *prepared, const struct work_result *result,
-                                         struct reply *reply)
+admin_service_create_organization_answer(struct admin_service_create_organization_call *call)
 {
     Errata__V1__CreateOrganizationResponse response =
         ERRATA__V1__CREATE_ORGANIZATION_RESPONSE__INIT;
     struct organization_record record;
-    enum err err = admin_read_organization(txn, result->org.uuid, &record);
+    enum err err = admin_read_organization(call->txn, call->result->org.uuid, &record);
 
-    (void)request;
-    (void)prepared;
     if (err == OK) {
-        err = admin_wire_organization(service->ctx->arena, &record, &response.organization);
+        err = admin_wire_organization(call->ctx->arena, &record, &response.organization);
     }
-    return err != OK ? err : reply_message(reply, &response.base);
+    return err != OK ? err : reply_message(call->body, &response.base);
 }
 
 /* The token that is asked for, or all that is wrong with it. */
@@ -95,118 +87,101 @@ static enum err read_token(const struct service *service, const Errata__V1__Toke
     return fault_result(fault);
 }
 
-enum err admin_service_create_token_prepare(struct service *service,
-                                            const Errata__V1__CreateTokenRequest *request,
-                                            void **ret_prepared)
+enum err admin_service_create_token_prepare(struct admin_service_create_token_call *call)
 {
     struct token_secret *secret =
-        (struct token_secret *)arena_alloc(service->ctx->arena, sizeof(*secret));
+        (struct token_secret *)arena_alloc(call->ctx->arena, sizeof(*secret));
 
-    (void)request;
     if (secret == NULL) {
         return ERR_MEMORY;
     }
-    *secret = token_make_secret(service->ctx->random);
-    *ret_prepared = secret;
+    *secret = token_make_secret(call->ctx->random);
+    call->prepared = secret;
     return OK;
 }
 
-enum err admin_service_create_token_write(struct service *service, struct store_txn *txn,
-                                          const Errata__V1__CreateTokenRequest *request,
-                                          void *prepared, struct work_result *result)
+enum err admin_service_create_token_write(struct admin_service_create_token_call *call)
 {
-    struct admin_actor actor = actor_of(service);
+    struct admin_actor actor = actor_of(call->service);
     struct admin_token_draft draft = {0};
-    enum err err = read_token(service, request->token, &draft);
+    enum err err = read_token(call->service, call->request->token, &draft);
 
     if (err != OK) {
         return err;
     }
-    err = resolve_org(service, txn, request->org_id, &draft.org);
+    err = resolve_org(call->service, call->txn, call->request->org_id, &draft.org);
     if (err != OK) {
         return err;
     }
-    draft.secret_sha256 = token_hash_secret((const struct token_secret *)prepared);
-    return admin_create_token(service->ctx, txn, &actor, &draft, result);
+    draft.secret_sha256 = token_hash_secret((const struct token_secret *)call->prepared);
+    return admin_create_token(call->ctx, call->txn, &actor, &draft, call->result);
 }
 
-enum err admin_service_create_token_answer(struct service *service, struct store_txn *txn,
-                                           const Errata__V1__CreateTokenRequest *request,
-                                           void *prepared, const struct work_result *result,
-                                           struct reply *reply)
+enum err admin_service_create_token_answer(struct admin_service_create_token_call *call)
 {
     Errata__V1__CreateTokenResponse response = ERRATA__V1__CREATE_TOKEN_RESPONSE__INIT;
     char text[TOKEN_TEXT_BYTES + 1] = "";
     struct token_record record;
     struct event event;
     uint32_t key_id = 0;
-    enum err err = log_read(txn, result->org, result->first_seq, &event);
+    enum err err = log_read(call->txn, call->result->org, call->result->first_seq, &event);
 
-    (void)request;
     if (err == OK) {
         err = admin_created_key_id(&event, &key_id);
     }
     if (err != OK) {
         return err;
     }
-    if (result->repeated) {
-        return fault_say(service->ctx->fault, ERR_EXISTS,
+    if (call->result->repeated) {
+        return fault_say(call->ctx->fault, ERR_EXISTS,
                          "the token %08" PRIx32 " was created under this idempotency key; its "
                          "secret is shown once, so revoke it and create another if it was lost",
                          key_id);
     }
-    err = admin_read_token(txn, key_id, &record);
+    err = admin_read_token(call->txn, key_id, &record);
     if (err == OK) {
-        err = admin_wire_token(service->ctx->arena, key_id, &record, &response.token);
+        err = admin_wire_token(call->ctx->arena, key_id, &record, &response.token);
     }
     if (err != OK) {
         return err;
     }
-    token_format(key_id, (const struct token_secret *)prepared, text);
+    token_format(key_id, (const struct token_secret *)call->prepared, text);
     response.secret = text;
-    err = reply_message(reply, &response.base);
+    err = reply_message(call->body, &response.base);
     token_cleanse(text, sizeof(text));
     return err;
 }
 
-enum err admin_service_revoke_token_write(struct service *service, struct store_txn *txn,
-                                          const Errata__V1__RevokeTokenRequest *request,
-                                          void *prepared, struct work_result *result)
+enum err admin_service_revoke_token_write(struct admin_service_revoke_token_call *call)
 {
-    struct admin_actor actor = actor_of(service);
+    struct admin_actor actor = actor_of(call->service);
     struct org_id org;
     uint32_t key_id = 0;
-    enum err err = resolve_org(service, txn, request->org_id, &org);
+    enum err err = resolve_org(call->service, call->txn, call->request->org_id, &org);
 
-    (void)prepared;
     if (err != OK) {
         return err;
     }
-    if (!admin_parse_key_id(slice_text(request->key_id), &key_id)) {
-        fault_add(service->ctx->fault, SLICE("key_id"), "must be eight lower-case hex digits");
+    if (!admin_parse_key_id(slice_text(call->request->key_id), &key_id)) {
+        fault_add(call->ctx->fault, SLICE("key_id"), "must be eight lower-case hex digits");
         return ERR_INVALID;
     }
-    return admin_revoke_token(service->ctx, txn, &actor, org, key_id, result);
+    return admin_revoke_token(call->ctx, call->txn, &actor, org, key_id, call->result);
 }
 
-enum err admin_service_revoke_token_answer(struct service *service, struct store_txn *txn,
-                                           const Errata__V1__RevokeTokenRequest *request,
-                                           void *prepared, const struct work_result *result,
-                                           struct reply *reply)
+enum err admin_service_revoke_token_answer(struct admin_service_revoke_token_call *call)
 {
     Errata__V1__RevokeTokenResponse response = ERRATA__V1__REVOKE_TOKEN_RESPONSE__INIT;
     struct token_record record;
     uint32_t key_id = 0;
     enum err err = OK;
 
-    (void)prepared;
-    (void)result;
-    if (!admin_parse_key_id(slice_text(request->key_id), &key_id)) {
+    if (!admin_parse_key_id(slice_text(call->request->key_id), &key_id)) {
         return ERR_INTERNAL; /* _write has read it */
     }
-    err = admin_read_token(txn, key_id, &record);
+    err = admin_read_token(call->txn, key_id, &record);
     if (err == OK) {
-        err = admin_wire_token(service->ctx->arena, key_id, &record, &response.token);
+        err = admin_wire_token(call->ctx->arena, key_id, &record, &response.token);
     }
-    return err != OK ? err : reply_message(reply, &response.base);
+    return err != OK ? err : reply_message(call->body, &response.base);
 }

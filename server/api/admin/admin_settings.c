@@ -15,24 +15,21 @@ static enum err resolve_org(const struct service *service, struct store_txn *txn
                             slice_text(org_id), ret_org);
 }
 
-enum err admin_service_get_settings_read(struct service *service, struct store_txn *txn,
-                                         const Errata__V1__GetSettingsRequest *request,
-                                         void *prepared, struct reply *reply)
+enum err admin_service_get_settings_read(struct admin_service_get_settings_call *call)
 {
     struct organization_settings_view view;
     struct settings settings;
     struct org_id org;
-    enum err err = resolve_org(service, txn, request->org_id, &org);
+    enum err err = resolve_org(call->service, call->txn, call->request->org_id, &org);
 
-    (void)prepared;
     if (err == OK) {
-        err = settings_read(txn, org, &settings);
+        err = settings_read(call->txn, org, &settings);
     }
     if (err != OK) {
         return err;
     }
     view = settings_view_of(&settings);
-    organization_settings_view_put(&view, GET_SETTINGS_RESPONSE_SETTINGS_FIELD, reply->body);
+    organization_settings_view_put(&view, GET_SETTINGS_RESPONSE_SETTINGS_FIELD, call->body);
     return OK;
 }
 
@@ -64,50 +61,41 @@ static enum err read_change(const struct service *service,
     return fault_result(fault);
 }
 
-enum err admin_service_update_settings_write(struct service *service, struct store_txn *txn,
-                                             const Errata__V1__UpdateSettingsRequest *request,
-                                             void *prepared, struct work_result *result)
+enum err admin_service_update_settings_write(struct admin_service_update_settings_call *call)
 {
-    struct slice actor = service_actor(service);
+    struct slice actor = service_actor(call->service);
     struct settings_change change;
     struct org_id org;
     uint64_t seq = 0;
     enum err err = actor.size != 0 ? OK : ERR_MEMORY;
 
-    (void)prepared;
     if (err == OK) {
-        err = read_change(service, request->settings, &change);
+        err = read_change(call->service, call->request->settings, &change);
     }
     if (err == OK) {
-        err = resolve_org(service, txn, request->org_id, &org);
+        err = resolve_org(call->service, call->txn, call->request->org_id, &org);
     }
     if (err == OK) {
-        err = settings_update(service->ctx, txn, org, actor, &change, &seq);
+        err = settings_update(call->ctx, call->txn, org, actor, &change, &seq);
     }
     if (err == OK) {
-        *result = (struct work_result){.org = org, .first_seq = seq, .count = 1};
+        *call->result = (struct work_result){.org = org, .first_seq = seq, .count = 1};
     }
     return err;
 }
 
-enum err admin_service_update_settings_answer(struct service *service, struct store_txn *txn,
-                                              const Errata__V1__UpdateSettingsRequest *request,
-                                              void *prepared, const struct work_result *result,
-                                              struct reply *reply)
+enum err admin_service_update_settings_answer(struct admin_service_update_settings_call *call)
 {
     struct slice settings = {NULL, 0};
     struct event event;
-    enum err err = log_read(txn, result->org, result->first_seq, &event);
+    enum err err = log_read(call->txn, call->result->org, call->result->first_seq, &event);
 
-    (void)service;
-    (void)request;
-    (void)prepared;
     if (err != OK) {
         return err;
     }
     err = settings_after_event(&event, &settings);
     if (err == OK) {
-        wire_put_bytes(reply->body, UPDATE_SETTINGS_RESPONSE_SETTINGS_FIELD, settings);
+        wire_put_bytes(call->body, UPDATE_SETTINGS_RESPONSE_SETTINGS_FIELD, settings);
     }
     return err;
 }

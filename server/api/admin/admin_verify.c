@@ -13,38 +13,36 @@ struct verifying {
     uint64_t sent_version; /* of the state that was told last; 0: none */
 };
 
-enum err admin_service_verify_start(struct service *service,
-                                    const Errata__V1__VerifyRequest *request, struct stream *stream)
+enum err admin_service_verify_start(struct admin_service_verify_call *call)
 {
-    const struct verify_jobs *jobs = service->verify;
+    const struct verify_jobs *jobs = call->service->verify;
     struct verifying *verifying = NULL;
     enum err err = OK;
 
-    (void)request;
     if (jobs == NULL) {
-        return fault_say(service->ctx->fault, ERR_UNIMPLEMENTED,
+        return fault_say(call->ctx->fault, ERR_UNIMPLEMENTED,
                          "this server keeps its store where it can't be verified");
     }
-    if (!service->principal->server) {
-        return fault_say(service->ctx->fault, ERR_DENIED,
+    if (!call->service->principal->server) {
+        return fault_say(call->ctx->fault, ERR_DENIED,
                          "only a token with the server flag may verify the store");
     }
-    verifying = (struct verifying *)arena_calloc(service->ctx->arena, 1, sizeof(*verifying));
+    verifying = (struct verifying *)arena_calloc(call->ctx->arena, 1, sizeof(*verifying));
     if (verifying == NULL) {
         return ERR_MEMORY;
     }
-    err = jobs->start(jobs->user, service->principal->org, service->ctx->fault);
+    err = jobs->start(jobs->user, call->org, call->ctx->fault);
     if (err == OK) {
-        stream->state = verifying;
+        call->stream->state = verifying;
     }
     return err;
 }
 
 static enum err send(struct stream *stream, const Errata__V1__VerifyResponse *response)
 {
-    struct reply reply =
+    struct buffer *reply =
         stream_reply_begin(stream, protobuf_c_message_get_packed_size(&response->base));
-    enum err err = reply_message(&reply, &response->base);
+    enum err err = reply_message(reply, &response->base);
 
     return err != OK ? err : stream_reply_end(stream);
 }
@@ -165,36 +163,34 @@ static enum err send_report(struct arena *arena, struct stream *stream,
     return err != OK ? err : send(stream, &response);
 }
 
-enum err admin_service_verify_writable(struct service *service, struct store_txn *txn,
-                                       struct stream *stream)
+enum err admin_service_verify_writable(struct admin_service_verify_call *call)
 {
-    const struct verify_jobs *jobs = service->verify;
-    struct verifying *verifying = (struct verifying *)stream->state;
+    const struct verify_jobs *jobs = call->service->verify;
+    struct verifying *verifying = (struct verifying *)call->stream->state;
     const struct verify_state *state = jobs->state(jobs->user);
 
-    (void)txn;
-    if (!stream_wants(stream)) {
+    if (!stream_wants(call->stream)) {
         return OK;
     }
     if (state->ended && state->err == OK) {
-        stream_finish(stream);
-        return send_report(service->ctx->arena, stream, state);
+        stream_finish(call->stream);
+        return send_report(call->ctx->arena, call->stream, state);
     }
     if (state->ended) {
-        return state->why[0] != '\0' ? fault_say(service->ctx->fault, state->err, "%s", state->why)
+        return state->why[0] != '\0' ? fault_say(call->ctx->fault, state->err, "%s", state->why)
                                      : state->err;
     }
-    stream_wait_for_events(stream);
+    stream_wait_for_events(call->stream);
     if (state->version == verifying->sent_version) {
         return OK;
     }
     verifying->sent_version = state->version;
-    return send_progress(stream, state);
+    return send_progress(call->stream, state);
 }
 
-void admin_service_verify_stopped(struct stream *stream)
+void admin_service_verify_stopped(struct admin_service_verify_call *call)
 {
-    const struct verify_jobs *jobs = stream->service->verify;
+    const struct verify_jobs *jobs = call->service->verify;
 
     jobs->cancel(jobs->user);
 }

@@ -109,33 +109,28 @@ static enum err put_counters(const struct service *service,
     return OK;
 }
 
-enum err admin_service_get_server_info_read(struct service *service, struct store_txn *txn,
-                                            const Errata__V1__GetServerInfoRequest *request,
-                                            void *prepared, struct reply *reply)
+enum err admin_service_get_server_info_read(struct admin_service_get_server_info_call *call)
 {
     Errata__V1__GetServerInfoResponse response = ERRATA__V1__GET_SERVER_INFO_RESPONSE__INIT;
-    const struct service_env *env = service->env;
-    int64_t ahead_us = env_log_ahead_us(env, service->ctx->clock);
+    const struct service_env *env = call->service->env;
+    int64_t ahead_us = env_log_ahead_us(env, call->ctx->clock);
     char version[] = ERRATA_VERSION;
     struct slice engine;
     enum err err = OK;
 
-    (void)txn;
-    (void)request;
-    (void)prepared;
     response.version = version;
     response.format_version = env->format_version;
-    response.started_at = admin_wire_time(service->ctx->arena, env->start_wall_us);
-    if (response.started_at == NULL || !arena_copy(service->ctx->arena, env->log_engine, &engine)) {
+    response.started_at = admin_wire_time(call->ctx->arena, env->start_wall_us);
+    if (response.started_at == NULL || !arena_copy(call->ctx->arena, env->log_engine, &engine)) {
         return ERR_MEMORY;
     }
     response.log_ahead_us = ahead_us > ENV_LOG_AHEAD_US_MAX ? (uint64_t)ahead_us : 0;
     response.log_engine = (char *)(uintptr_t)engine.data;
-    if (service->principal->server) {
-        err = put_methods(service, &response);
+    if (call->service->principal->server) {
+        err = put_methods(call->service, &response);
         if (err == OK) {
-            err = put_counters(service, &response);
+            err = put_counters(call->service, &response);
         }
     }
-    return err != OK ? err : reply_message(reply, &response.base);
+    return err != OK ? err : reply_message(call->body, &response.base);
 }

@@ -37,25 +37,22 @@ static enum err find_seq(const struct service *service, struct store_txn *txn,
     return ERR_INVALID;
 }
 
-enum err event_service_get_event_read(struct service *service, struct store_txn *txn,
-                                      const Errata__V1__GetEventRequest *request, void *prepared,
-                                      struct reply *reply)
+enum err event_service_get_event_read(struct event_service_get_event_call *call)
 {
     struct event event;
     uint64_t seq = 0;
-    enum err err = find_seq(service, txn, request, &seq);
+    enum err err = find_seq(call->service, call->txn, call->request, &seq);
 
-    (void)prepared;
     if (err == OK) {
-        err = log_read(txn, service->principal->org, seq, &event);
+        err = log_read(call->txn, call->org, seq, &event);
     }
     if (err == ERR_NOT_FOUND) {
-        return say_no_event(service);
+        return say_no_event(call->service);
     }
     if (err != OK) {
         return err;
     }
-    return event_wire_put(service->ctx->arena, reply->body, GET_EVENT_RESPONSE_EVENT_FIELD, &event);
+    return event_wire_put(call->ctx->arena, call->body, GET_EVENT_RESPONSE_EVENT_FIELD, &event);
 }
 
 /* A list under way. */
@@ -183,21 +180,19 @@ static enum err read_filter(struct list *list, const Errata__V1__ListEventsReque
     return fault_result(fault);
 }
 
-enum err event_service_list_events_read(struct service *service, struct store_txn *txn,
-                                        const Errata__V1__ListEventsRequest *request,
-                                        void *prepared, struct reply *reply)
+enum err event_service_list_events_read(struct event_service_list_events_call *call)
 {
-    struct list list = {.service = service, .txn = txn, .body = reply->body};
+    struct list list = {.service = call->service, .txn = call->txn, .body = call->body};
     struct sha256_digest filter;
     struct slice position;
     struct key next = {.size = 0};
-    enum err err = read_filter(&list, request);
+    enum err err = read_filter(&list, call->request);
 
-    (void)prepared;
     if (err != OK) {
         return err;
     }
-    err = page_token_begin(service, &request->base, request->page_token, &filter, &position);
+    err = page_token_begin(call->service, &call->request->base, call->request->page_token, &filter,
+                           &position);
     if (err != OK) {
         return err;
     }
@@ -205,6 +200,6 @@ enum err event_service_list_events_read(struct service *service, struct store_tx
     if (err != OK || next.size == 0) {
         return err;
     }
-    return page_token_append(service, &filter, &next, LIST_EVENTS_RESPONSE_NEXT_PAGE_TOKEN_FIELD,
-                             reply);
+    return page_token_append(call->service, &filter, &next,
+                             LIST_EVENTS_RESPONSE_NEXT_PAGE_TOKEN_FIELD, call->body);
 }

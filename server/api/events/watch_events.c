@@ -19,49 +19,47 @@ struct watch {
     uint64_t kinds; /* bit (1 << number); 0: all */
 };
 
-enum err event_service_watch_events_start(struct service *service,
-                                          const Errata__V1__WatchEventsRequest *request,
-                                          struct stream *stream)
+enum err event_service_watch_events_start(struct event_service_watch_events_call *call)
 {
-    struct watch *watch = (struct watch *)arena_calloc(service->ctx->arena, 1, sizeof(*watch));
+    struct watch *watch = (struct watch *)arena_calloc(call->ctx->arena, 1, sizeof(*watch));
 
     if (watch == NULL) {
         return ERR_MEMORY;
     }
-    watch->next_seq = request->from_seq;
-    for (size_t i = 0; i < request->n_kinds; i++) {
+    watch->next_seq = call->request->from_seq;
+    for (size_t i = 0; i < call->request->n_kinds; i++) {
         enum event_kind kind = EVENT_KIND_UNSPECIFIED;
 
-        if (!event_kind_from_wire((int32_t)request->kinds[i], &kind) ||
+        if (!event_kind_from_wire((int32_t)call->request->kinds[i], &kind) ||
             kind == EVENT_KIND_UNSPECIFIED || kind >= WATCH_KINDS_MAX) {
-            fault_add(service->ctx->fault, SLICE("kinds"),
+            fault_add(call->ctx->fault, SLICE("kinds"),
                       "has the number %d, which is no kind of event of this server",
-                      (int)request->kinds[i]);
+                      (int)call->request->kinds[i]);
             return ERR_INVALID;
         }
         watch->kinds |= 1ull << kind;
     }
-    stream->state = watch;
+    call->stream->state = watch;
     return OK;
 }
 
 static enum err send_event(struct service *service, struct stream *stream,
                            const struct event *event)
 {
-    struct reply reply = stream_reply_begin(stream, event->facts.size + event->content.size + 256);
+    struct buffer *reply =
+        stream_reply_begin(stream, event->facts.size + event->content.size + 256);
     enum err err =
-        event_wire_put(service->ctx->arena, reply.body, WATCH_EVENTS_RESPONSE_EVENT_FIELD, event);
+        event_wire_put(service->ctx->arena, reply, WATCH_EVENTS_RESPONSE_EVENT_FIELD, event);
 
     return err != OK ? err : stream_reply_end(stream);
 }
 
-enum err event_service_watch_events_writable(struct service *service, struct store_txn *txn,
-                                             struct stream *stream)
+enum err event_service_watch_events_writable(struct event_service_watch_events_call *call)
 {
-    struct watch *watch = (struct watch *)stream->state;
-    struct org_id org = service->principal->org;
+    struct watch *watch = (struct watch *)call->stream->state;
+    struct org_id org = call->org;
     struct log_head head;
-    enum err err = log_read_head(txn, org, &head);
+    enum err err = log_read_head(call->txn, org, &head);
 
     if (err != OK) {
         return err;
@@ -69,19 +67,19 @@ enum err event_service_watch_events_writable(struct service *service, struct sto
     if (watch->next_seq == 0) {
         watch->next_seq = head.last_seq + 1;
     }
-    for (unsigned row = 0; row < WATCH_ROWS_MAX && stream_wants(stream); row++) {
+    for (unsigned row = 0; row < WATCH_ROWS_MAX && stream_wants(call->stream); row++) {
         struct event event;
 
         if (watch->next_seq > head.last_seq) {
-            stream_wait_for_events(stream);
+            stream_wait_for_events(call->stream);
             return OK;
         }
-        err = log_read(txn, org, watch->next_seq, &event);
+        err = log_read(call->txn, org, watch->next_seq, &event);
         if (err != OK) {
             return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
         }
         if (watch->kinds == 0 || (watch->kinds >> event.kind & 1) != 0) {
-            err = send_event(service, stream, &event);
+            err = send_event(call->service, call->stream, &event);
             if (err != OK) {
                 return err;
             }
@@ -91,7 +89,7 @@ enum err event_service_watch_events_writable(struct service *service, struct sto
     return OK;
 }
 
-void event_service_watch_events_stopped(struct stream *stream)
+void event_service_watch_events_stopped(struct event_service_watch_events_call *call)
 {
-    stream->state = NULL; /* the call's arena has it */
+    call->stream->state = NULL; /* the call's arena has it */
 }

@@ -17,32 +17,29 @@
 #define PLACE_BYTES 24
 
 enum err
-feedback_service_get_feedback_event_read(struct service *service, struct store_txn *txn,
-                                         const Errata__V1__GetFeedbackEventRequest *request,
-                                         void *prepared, struct reply *reply)
+feedback_service_get_feedback_event_read(struct feedback_service_get_feedback_event_call *call)
 {
-    struct org_id org = service->principal->org;
+    struct org_id org = call->org;
     struct event event;
     struct uuid id;
     uint64_t seq = 0;
-    enum err err = uuid_parse(slice_text(request->id), &id) ? OK : ERR_NOT_FOUND;
+    enum err err = uuid_parse(slice_text(call->request->id), &id) ? OK : ERR_NOT_FOUND;
 
-    (void)prepared;
     if (err == OK) {
-        err = log_find(txn, org, id, &seq);
+        err = log_find(call->txn, org, id, &seq);
     }
     if (err == OK) {
-        err = log_read(txn, org, seq, &event);
+        err = log_read(call->txn, org, seq, &event);
     }
     if (err == ERR_NOT_FOUND || (err == OK && event.kind != EVENT_FEEDBACK)) {
-        return fault_say(service->ctx->fault, ERR_NOT_FOUND,
+        return fault_say(call->ctx->fault, ERR_NOT_FOUND,
                          "no such feedback event in this organisation");
     }
     if (err != OK) {
         return err;
     }
-    return list_append_event(service->ctx, GET_FEEDBACK_EVENT_RESPONSE_EVENT_FIELD, &event,
-                             LIST_WITH_DIFF, reply->body);
+    return list_append_event(call->ctx, GET_FEEDBACK_EVENT_RESPONSE_EVENT_FIELD, &event,
+                             LIST_WITH_DIFF, call->body);
 }
 
 /* The first microsecond that is not before the time: events stand at whole ones. */
@@ -110,7 +107,7 @@ static enum err read_place(const struct service *service, const struct sha256_di
 }
 
 static enum err write_place(const struct service *service, const struct sha256_digest *filter,
-                            const struct list_place *place, struct reply *reply)
+                            const struct list_place *place, struct buffer *body)
 {
     uint8_t position[PLACE_BYTES];
     struct slice text = {NULL, 0};
@@ -123,38 +120,35 @@ static enum err write_place(const struct service *service, const struct sha256_d
     if (err != OK) {
         return err;
     }
-    wire_put_bytes(reply->body, LIST_FEEDBACK_EVENTS_RESPONSE_NEXT_PAGE_TOKEN_FIELD, text);
-    return buffer_ok(reply->body) ? OK : ERR_MEMORY;
+    wire_put_bytes(body, LIST_FEEDBACK_EVENTS_RESPONSE_NEXT_PAGE_TOKEN_FIELD, text);
+    return buffer_ok(body) ? OK : ERR_MEMORY;
 }
 
 enum err
-feedback_service_list_feedback_events_read(struct service *service, struct store_txn *txn,
-                                           const Errata__V1__ListFeedbackEventsRequest *request,
-                                           void *prepared, struct reply *reply)
+feedback_service_list_feedback_events_read(struct feedback_service_list_feedback_events_call *call)
 {
     struct sha256_digest digest;
     struct list_filter filter;
     struct list_page page = {
         .filter = &filter,
-        .org = service->principal->org,
-        .page_size = (uint32_t)page_size_of(request->page_size),
+        .org = call->org,
+        .page_size = (uint32_t)page_size_of(call->request->page_size),
         .detail = LIST_WITH_DIFF,
     };
     bool more = false;
-    enum err err = read_filter(service, request, &filter);
+    enum err err = read_filter(call->service, call->request, &filter);
 
-    (void)prepared;
     if (err == OK) {
-        err = page_filter_of(service, &request->base, &digest);
+        err = page_filter_of(call->service, &call->request->base, &digest);
     }
     if (err == OK) {
-        err = read_place(service, &digest, request->page_token, &page);
+        err = read_place(call->service, &digest, call->request->page_token, &page);
     }
     if (err == OK) {
-        err = list_write(service->ctx, txn, &page, reply->body, &more);
+        err = list_write(call->ctx, call->txn, &page, call->body, &more);
     }
     if (err == OK && more) {
-        err = write_place(service, &digest, &page.place, reply);
+        err = write_place(call->service, &digest, &page.place, call->body);
     }
     return err;
 }

@@ -85,75 +85,65 @@ static enum err store_events(struct service *service, struct store_txn *txn,
 }
 
 enum err feedback_service_capture_feedback_event_prepare(
-    struct service *service, const Errata__V1__CaptureFeedbackEventRequest *request,
-    void **ret_prepared)
+    struct feedback_service_capture_feedback_event_call *call)
 {
-    struct prepared_events *prepared = new_events(service->ctx->arena, 1);
+    struct prepared_events *prepared = new_events(call->ctx->arena, 1);
     enum err err = OK;
 
     if (prepared == NULL) {
         return ERR_MEMORY;
     }
-    err = prepare_one(service, request->event, SLICE("event"), &prepared->events[0]);
+    err = prepare_one(call->service, call->request->event, SLICE("event"), &prepared->events[0]);
     if (err == OK) {
-        *ret_prepared = prepared;
+        call->prepared = prepared;
     }
     return err;
 }
 
 enum err feedback_service_capture_feedback_event_write(
-    struct service *service, struct store_txn *txn,
-    const Errata__V1__CaptureFeedbackEventRequest *request, void *prepared,
-    struct work_result *result)
+    struct feedback_service_capture_feedback_event_call *call)
 {
-    (void)request;
-    return store_events(service, txn, prepared, result);
+    return store_events(call->service, call->txn, call->prepared, call->result);
 }
 
 enum err feedback_service_capture_feedback_event_answer(
-    struct service *service, struct store_txn *txn,
-    const Errata__V1__CaptureFeedbackEventRequest *request, void *prepared,
-    const struct work_result *result, struct reply *reply)
+    struct feedback_service_capture_feedback_event_call *call)
 {
     struct event event;
-    enum err err = log_read(txn, result->org, result->first_seq, &event);
+    enum err err = log_read(call->txn, call->result->org, call->result->first_seq, &event);
 
-    (void)request;
-    (void)prepared;
     if (err != OK) {
         return err;
     }
-    return list_append_event(service->ctx, CAPTURE_FEEDBACK_EVENT_RESPONSE_EVENT_FIELD, &event,
-                             LIST_STORED, reply->body);
+    return list_append_event(call->ctx, CAPTURE_FEEDBACK_EVENT_RESPONSE_EVENT_FIELD, &event,
+                             LIST_STORED, call->body);
 }
 
 enum err feedback_service_batch_capture_feedback_events_prepare(
-    struct service *service, const Errata__V1__BatchCaptureFeedbackEventsRequest *request,
-    void **ret_prepared)
+    struct feedback_service_batch_capture_feedback_events_call *call)
 {
-    struct prepared_events *prepared = new_events(service->ctx->arena, request->n_events);
+    struct prepared_events *prepared = new_events(call->ctx->arena, call->request->n_events);
     enum err result = prepared == NULL ? ERR_MEMORY : OK;
 
     /* Reports every bad event, not only the first; an error that is not a field's ends the loop. */
-    for (size_t i = 0; i < request->n_events && (result == OK || result == ERR_INVALID); i++) {
-        struct slice path = arena_printf(service->ctx->arena, "events[%zu]", i);
-        enum err err = prepare_one(service, request->events[i], path, &prepared->events[i]);
+    for (size_t i = 0; i < call->request->n_events && (result == OK || result == ERR_INVALID);
+         i++) {
+        struct slice path = arena_printf(call->ctx->arena, "events[%zu]", i);
+        enum err err =
+            prepare_one(call->service, call->request->events[i], path, &prepared->events[i]);
 
         result = err != OK ? err : result;
     }
     if (result == OK) {
-        *ret_prepared = prepared;
+        call->prepared = prepared;
     }
     return result;
 }
 
 enum err feedback_service_batch_capture_feedback_events_write(
-    struct service *service, struct store_txn *txn,
-    const Errata__V1__BatchCaptureFeedbackEventsRequest *request, void *prepared,
-    struct work_result *result)
+    struct feedback_service_batch_capture_feedback_events_call *call)
 {
-    (void)request;
-    return store_events(service, txn, prepared, result);
+    return store_events(call->service, call->txn, call->prepared, call->result);
 }
 
 /* One event of a batch's answer: its id, its time, and whether it was reduced. */
@@ -175,21 +165,16 @@ static enum err answer_one(const struct event *event, struct buffer *body)
 }
 
 enum err feedback_service_batch_capture_feedback_events_answer(
-    struct service *service, struct store_txn *txn,
-    const Errata__V1__BatchCaptureFeedbackEventsRequest *request, void *prepared,
-    const struct work_result *result, struct reply *reply)
+    struct feedback_service_batch_capture_feedback_events_call *call)
 {
     enum err err = OK;
 
-    (void)service;
-    (void)request;
-    (void)prepared;
-    for (uint32_t i = 0; i < result->count && err == OK; i++) {
+    for (uint32_t i = 0; i < call->result->count && err == OK; i++) {
         struct event event;
 
-        err = log_read(txn, result->org, result->first_seq + i, &event);
+        err = log_read(call->txn, call->result->org, call->result->first_seq + i, &event);
         if (err == OK) {
-            err = answer_one(&event, reply->body);
+            err = answer_one(&event, call->body);
         }
     }
     return err;

@@ -176,7 +176,7 @@ static enum err store(struct service *service, struct store_txn *txn, void *prep
     return err;
 }
 
-static enum err answer(struct store_txn *txn, const struct work_result *result, struct reply *reply)
+static enum err answer(struct store_txn *txn, const struct work_result *result, struct buffer *body)
 {
     const struct document_detail detail = {.first_page_alone = false};
     struct document_view document;
@@ -193,40 +193,29 @@ static enum err answer(struct store_txn *txn, const struct work_result *result, 
     if (err != OK) {
         return err;
     }
-    document_view_put(&document, INGEST_DOCUMENT_RESPONSE_DOCUMENT_FIELD, reply->body);
-    wire_put_bytes_given(reply->body, INGEST_DOCUMENT_RESPONSE_PROFILE_FIELD, profile);
+    document_view_put(&document, INGEST_DOCUMENT_RESPONSE_DOCUMENT_FIELD, body);
+    wire_put_bytes_given(body, INGEST_DOCUMENT_RESPONSE_PROFILE_FIELD, profile);
     return OK;
 }
 
-enum err layout_service_ingest_document_prepare(struct service *service,
-                                                const Errata__V1__IngestDocumentRequest *request,
-                                                void **ret_prepared)
+enum err layout_service_ingest_document_prepare(struct layout_service_ingest_document_call *call)
 {
-    enum err err = service->documents->append(
-        service->job, slice_of(request->content.data, request->content.len));
+    enum err err = call->service->documents->append(
+        call->service->job, slice_of(call->request->content.data, call->request->content.len));
 
     return err != OK ? err
-                     : prepare(service, slice_text(request->document_id),
-                               slice_text(request->password), ret_prepared);
+                     : prepare(call->service, slice_text(call->request->document_id),
+                               slice_text(call->request->password), &call->prepared);
 }
 
-enum err layout_service_ingest_document_write(struct service *service, struct store_txn *txn,
-                                              const Errata__V1__IngestDocumentRequest *request,
-                                              void *prepared, struct work_result *result)
+enum err layout_service_ingest_document_write(struct layout_service_ingest_document_call *call)
 {
-    (void)request;
-    return store(service, txn, prepared, result);
+    return store(call->service, call->txn, call->prepared, call->result);
 }
 
-enum err layout_service_ingest_document_answer(struct service *service, struct store_txn *txn,
-                                               const Errata__V1__IngestDocumentRequest *request,
-                                               void *prepared, const struct work_result *result,
-                                               struct reply *reply)
+enum err layout_service_ingest_document_answer(struct layout_service_ingest_document_call *call)
 {
-    (void)service;
-    (void)request;
-    (void)prepared;
-    return answer(txn, result, reply);
+    return answer(call->txn, call->result, call->body);
 }
 
 /* The first message names the document. */
@@ -267,61 +256,51 @@ static enum err check_later_message(struct service *service, const struct upload
 }
 
 enum err layout_service_ingest_document_stream_receive(
-    struct service *service, const Errata__V1__IngestDocumentStreamRequest *request, void **state)
+    struct layout_service_ingest_document_stream_call *call)
 {
-    struct upload *upload = *state;
+    struct upload *upload = call->prepared;
     enum err err = OK;
 
     if (upload == NULL) {
-        err = begin_upload(service, request, &upload);
+        err = begin_upload(call->service, call->request, &upload);
     } else {
-        err = check_later_message(service, upload, request);
+        err = check_later_message(call->service, upload, call->request);
     }
     if (err != OK) {
         return err;
     }
-    *state = upload;
-    upload->bytes += request->content.len;
-    return service_keep_document(service, slice_of(request->content.data, request->content.len));
+    call->prepared = upload;
+    upload->bytes += call->request->content.len;
+    return service_keep_document(call->service,
+                                 slice_of(call->request->content.data, call->request->content.len));
 }
 
 enum err layout_service_ingest_document_stream_prepare(
-    struct service *service, const Errata__V1__IngestDocumentStreamRequest *request,
-    void **ret_prepared)
+    struct layout_service_ingest_document_stream_call *call)
 {
-    const struct upload *upload = *ret_prepared;
+    const struct upload *upload = call->prepared;
 
-    (void)request;
     if (upload == NULL) {
-        fault_add(service->ctx->fault, SLICE("document_id"),
+        fault_add(call->ctx->fault, SLICE("document_id"),
                   "is missing: the stream had no message; the first one must name the document");
         return ERR_INVALID;
     }
     if (upload->bytes == 0) {
-        fault_add(service->ctx->fault, SLICE("content"),
+        fault_add(call->ctx->fault, SLICE("content"),
                   "is empty: no message had bytes of the PDF; send them in one or more messages");
         return ERR_INVALID;
     }
-    return prepare(service, upload->document_id, upload->password, ret_prepared);
+    return prepare(call->service, upload->document_id, upload->password, &call->prepared);
 }
 
 enum err
-layout_service_ingest_document_stream_write(struct service *service, struct store_txn *txn,
-                                            const Errata__V1__IngestDocumentStreamRequest *request,
-                                            void *prepared, struct work_result *result)
+layout_service_ingest_document_stream_write(struct layout_service_ingest_document_stream_call *call)
 {
-    (void)request;
-    return store(service, txn, prepared, result);
+    return store(call->service, call->txn, call->prepared, call->result);
 }
 
-enum err
-layout_service_ingest_document_stream_answer(struct service *service, struct store_txn *txn,
-                                             const Errata__V1__IngestDocumentStreamRequest *request,
-                                             void *prepared, const struct work_result *result,
-                                             struct reply *reply)
+enum err layout_service_ingest_document_stream_answer(
+    struct layout_service_ingest_document_stream_call *call)
 {
-    (void)service;
-    (void)request;
-    (void)prepared;
-    return answer(txn, result, reply);
+    return answer(call->txn, call->result, call->body);
 }

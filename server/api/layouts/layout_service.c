@@ -34,132 +34,114 @@ static enum err find_document(const struct service *service, struct store_txn *t
     return ERR_INVALID;
 }
 
-enum err layout_service_get_document_read(struct service *service, struct store_txn *txn,
-                                          const Errata__V1__GetDocumentRequest *request,
-                                          void *prepared, struct reply *reply)
+enum err layout_service_get_document_read(struct layout_service_get_document_call *call)
 {
     const struct document_detail detail = {.first_page_alone = false};
     struct document_view document;
     struct event event;
-    enum err err = find_document(service, txn, request, &event);
+    enum err err = find_document(call->service, call->txn, call->request, &event);
 
-    (void)prepared;
     if (err == ERR_NOT_FOUND) {
-        return fault_say(service->ctx->fault, err, "no such document in this organisation");
+        return fault_say(call->ctx->fault, err, "no such document in this organisation");
     }
     if (err != OK) {
         return err;
     }
     err = document_of_event(&event, detail, &document);
     if (err == OK) {
-        document_view_put(&document, GET_DOCUMENT_RESPONSE_DOCUMENT_FIELD, reply->body);
+        document_view_put(&document, GET_DOCUMENT_RESPONSE_DOCUMENT_FIELD, call->body);
     }
     return err;
 }
 
-enum err layout_service_list_documents_read(struct service *service, struct store_txn *txn,
-                                            const Errata__V1__ListDocumentsRequest *request,
-                                            void *prepared, struct reply *reply)
+enum err layout_service_list_documents_read(struct layout_service_list_documents_call *call)
 {
     struct document_list list = {
-        .org = service->principal->org,
-        .layout_fingerprint = slice_text(request->layout_fingerprint),
-        .page_size = (uint32_t)page_size_of(request->page_size),
+        .org = call->org,
+        .layout_fingerprint = slice_text(call->request->layout_fingerprint),
+        .page_size = (uint32_t)page_size_of(call->request->page_size),
     };
     struct sha256_digest filter;
     bool more = false;
-    enum err err =
-        page_token_begin(service, &request->base, request->page_token, &filter, &list.after);
+    enum err err = page_token_begin(call->service, &call->request->base, call->request->page_token,
+                                    &filter, &list.after);
 
-    (void)prepared;
     if (err == OK) {
-        err = document_list_write(txn, &list, reply->body, &more);
+        err = document_list_write(call->txn, &list, call->body, &more);
     }
     if (err == OK && more) {
-        err = page_token_append(service, &filter, &list.last,
-                                LIST_DOCUMENTS_RESPONSE_NEXT_PAGE_TOKEN_FIELD, reply);
+        err = page_token_append(call->service, &filter, &list.last,
+                                LIST_DOCUMENTS_RESPONSE_NEXT_PAGE_TOKEN_FIELD, call->body);
     }
     return err;
 }
 
-enum err layout_service_get_profile_read(struct service *service, struct store_txn *txn,
-                                         const Errata__V1__GetProfileRequest *request,
-                                         void *prepared, struct reply *reply)
+enum err layout_service_get_profile_read(struct layout_service_get_profile_call *call)
 {
-    enum err err = profile_append(service->ctx->arena, txn, service->principal->org,
-                                  slice_text(request->layout_fingerprint),
-                                  GET_PROFILE_RESPONSE_PROFILE_FIELD, reply->body);
+    enum err err = profile_append(call->ctx->arena, call->txn, call->org,
+                                  slice_text(call->request->layout_fingerprint),
+                                  GET_PROFILE_RESPONSE_PROFILE_FIELD, call->body);
 
-    (void)prepared;
     if (err == ERR_NOT_FOUND) {
-        return fault_say(service->ctx->fault, err,
+        return fault_say(call->ctx->fault, err,
                          "no document of this layout was ingested in this organisation");
     }
     return err;
 }
 
-enum err layout_service_list_profiles_read(struct service *service, struct store_txn *txn,
-                                           const Errata__V1__ListProfilesRequest *request,
-                                           void *prepared, struct reply *reply)
+enum err layout_service_list_profiles_read(struct layout_service_list_profiles_call *call)
 {
     struct profile_list list = {
-        .org = service->principal->org,
-        .page_size = (uint32_t)page_size_of(request->page_size),
+        .org = call->org,
+        .page_size = (uint32_t)page_size_of(call->request->page_size),
     };
     struct sha256_digest filter;
     bool more = false;
     enum err err = OK;
 
-    (void)prepared;
-    if (!profile_order_from_wire((int32_t)request->order, &list.order)) {
-        fault_add(service->ctx->fault, SLICE("order"),
-                  "unknown value %d; expected LAST_SEEN or MOST_SEEN", (int)request->order);
+    if (!profile_order_from_wire((int32_t)call->request->order, &list.order)) {
+        fault_add(call->ctx->fault, SLICE("order"),
+                  "unknown value %d; expected LAST_SEEN or MOST_SEEN", (int)call->request->order);
         return ERR_INVALID;
     }
-    err = page_token_begin(service, &request->base, request->page_token, &filter, &list.after);
+    err = page_token_begin(call->service, &call->request->base, call->request->page_token, &filter,
+                           &list.after);
     if (err == OK) {
-        err = profile_list_write(service->ctx->arena, txn, &list, reply->body, &more);
+        err = profile_list_write(call->ctx->arena, call->txn, &list, call->body, &more);
     }
     if (err == OK && more) {
-        err = page_token_append(service, &filter, &list.last,
-                                LIST_PROFILES_RESPONSE_NEXT_PAGE_TOKEN_FIELD, reply);
+        err = page_token_append(call->service, &filter, &list.last,
+                                LIST_PROFILES_RESPONSE_NEXT_PAGE_TOKEN_FIELD, call->body);
     }
     return err;
 }
 
 enum err
-layout_service_compute_fingerprint_prepare(struct service *service,
-                                           const Errata__V1__ComputeFingerprintRequest *request,
-                                           void **ret_prepared)
+layout_service_compute_fingerprint_prepare(struct layout_service_compute_fingerprint_call *call)
 {
     struct layout_fingerprint *fingerprint =
-        arena_calloc(service->ctx->arena, 1, sizeof(*fingerprint));
+        arena_calloc(call->ctx->arena, 1, sizeof(*fingerprint));
     enum err err = OK;
 
     if (fingerprint == NULL) {
         return ERR_MEMORY;
     }
-    err = fingerprint_compute(service->ctx, slice_text(request->metadata_json), fingerprint);
+    err = fingerprint_compute(call->ctx, slice_text(call->request->metadata_json), fingerprint);
     if (err == OK) {
-        *ret_prepared = fingerprint;
+        call->prepared = fingerprint;
     }
     return err;
 }
 
 enum err
-layout_service_compute_fingerprint_read(struct service *service, struct store_txn *txn,
-                                        const Errata__V1__ComputeFingerprintRequest *request,
-                                        void *prepared, struct reply *reply)
+layout_service_compute_fingerprint_read(struct layout_service_compute_fingerprint_call *call)
 {
-    const struct layout_fingerprint *fingerprint = prepared;
+    const struct layout_fingerprint *fingerprint = call->prepared;
     const struct compute_fingerprint_response_view response = {
         .canonical_json = fingerprint->canonical_json,
         .layout_fingerprint = slice_of(fingerprint->text, sizeof(fingerprint->text)),
     };
 
-    (void)service;
-    (void)txn;
-    (void)request;
-    compute_fingerprint_response_view_write(&response, reply->body);
+    compute_fingerprint_response_view_write(&response, call->body);
     return OK;
 }

@@ -38,31 +38,29 @@ static enum err fold_lines(struct service *service, const Errata__V1__MatchLines
     return err;
 }
 
-enum err mapping_service_match_lines_prepare(struct service *service,
-                                             const Errata__V1__MatchLinesRequest *request,
-                                             void **ret_prepared)
+enum err mapping_service_match_lines_prepare(struct mapping_service_match_lines_call *call)
 {
-    bool has_candidates = request->_max_candidates_case ==
+    bool has_candidates = call->request->_max_candidates_case ==
                           ERRATA__V1__MATCH_LINES_REQUEST___MAX_CANDIDATES_MAX_CANDIDATES;
-    struct match *match = arena_calloc(service->ctx->arena, 1, sizeof(*match));
+    struct match *match = arena_calloc(call->ctx->arena, 1, sizeof(*match));
     enum err err = OK;
 
     if (match == NULL) {
         return ERR_MEMORY;
     }
     match->candidates = MATCH_CANDIDATES_DEFAULT;
-    if (has_candidates && request->max_candidates < 0) {
-        fault_add(service->ctx->fault, SLICE("max_candidates"), "is %d; expected 0 to %d",
-                  (int)request->max_candidates, MATCH_CANDIDATES_MAX);
+    if (has_candidates && call->request->max_candidates < 0) {
+        fault_add(call->ctx->fault, SLICE("max_candidates"), "is %d; expected 0 to %d",
+                  (int)call->request->max_candidates, MATCH_CANDIDATES_MAX);
         return ERR_INVALID;
     }
     if (has_candidates) {
-        match->candidates = (size_t)request->max_candidates;
+        match->candidates = (size_t)call->request->max_candidates;
     }
-    err = fold_lines(service, request, match);
+    err = fold_lines(call->service, call->request, match);
     if (err == OK) {
-        match->org = service->principal->org;
-        *ret_prepared = match;
+        match->org = call->org;
+        call->prepared = match;
     }
     return err;
 }
@@ -162,72 +160,66 @@ static enum err look_up(struct service *service, struct store_txn *txn,
 }
 
 /* Time travel follows events back; else the lines are looked up, and those without a mapping counted. */
-enum err mapping_service_match_lines_cost(struct service *service, struct store_txn *txn,
-                                          const Errata__V1__MatchLinesRequest *request,
-                                          void **prepared, enum read_cost *ret_cost)
+enum err mapping_service_match_lines_cost(struct mapping_service_match_lines_call *call)
 {
-    struct match *match = arena_alloc(service->ctx->arena, sizeof(*match));
+    struct match *match = arena_alloc(call->ctx->arena, sizeof(*match));
     enum err err = OK;
 
-    *ret_cost = READ_IS_LONG;
-    if (request->as_of_case != ERRATA__V1__MATCH_LINES_REQUEST__AS_OF__NOT_SET ||
-        request->n_lines > MATCH_LOOP_LINES_MAX) {
+    call->cost = READ_IS_LONG;
+    if (call->request->as_of_case != ERRATA__V1__MATCH_LINES_REQUEST__AS_OF__NOT_SET ||
+        call->request->n_lines > MATCH_LOOP_LINES_MAX) {
         return OK;
     }
     if (match == NULL) {
         return ERR_MEMORY;
     }
-    *match = *(const struct match *)*prepared;
-    err = look_up(service, txn, request, match);
+    *match = *(const struct match *)call->prepared;
+    err = look_up(call->service, call->txn, call->request, match);
     if (err == OK && match->candidate_line_count <= MATCH_LOOP_CANDIDATE_LINES_MAX) {
         match->is_looked_up = true;
-        *prepared = match;
-        *ret_cost = READ_IS_SHORT;
+        call->prepared = match;
+        call->cost = READ_IS_SHORT;
     }
     return err;
 }
 
-enum err mapping_service_match_lines_read(struct service *service, struct store_txn *txn,
-                                          const Errata__V1__MatchLinesRequest *request,
-                                          void *prepared, struct reply *reply)
+enum err mapping_service_match_lines_read(struct mapping_service_match_lines_call *call)
 {
     struct match_lines_response_view response = {.incomplete = false};
-    struct match *match = prepared;
-    enum err err = match->is_looked_up ? OK : look_up(service, txn, request, match);
+    struct match *match = call->prepared;
+    enum err err =
+        match->is_looked_up ? OK : look_up(call->service, call->txn, call->request, match);
 
     if (err == OK) {
-        err = put_lines(service, txn, match, reply->body);
+        err = put_lines(call->service, call->txn, match, call->body);
     }
     if (err == OK) {
-        err = match_reference(service->ctx->arena, &service->env->exposure_key,
-                              clock_wall_us(service->ctx->clock), match, &response.exposure_ref);
+        err = match_reference(call->ctx->arena, &call->service->env->exposure_key,
+                              clock_wall_us(call->ctx->clock), match, &response.exposure_ref);
     }
     response.incomplete = match_is_incomplete(match);
-    match_lines_response_view_write(&response, reply->body);
+    match_lines_response_view_write(&response, call->body);
     return err;
 }
 
-enum err mapping_service_get_mapping_read(struct service *service, struct store_txn *txn,
-                                          const Errata__V1__GetMappingRequest *request,
-                                          void *prepared, struct reply *reply)
+enum err mapping_service_get_mapping_read(struct mapping_service_get_mapping_call *call)
 {
-    struct org_id org = service->principal->org;
+    struct org_id org = call->org;
     struct mapping_row row;
     struct uuid id;
-    enum err err = uuid_parse(slice_text(request->id), &id) ? OK : ERR_NOT_FOUND;
+    enum err err = uuid_parse(slice_text(call->request->id), &id) ? OK : ERR_NOT_FOUND;
 
-    (void)prepared;
     if (err == OK) {
-        err = mapping_row_find_id(txn, org, id, &row);
+        err = mapping_row_find_id(call->txn, org, id, &row);
     }
     if (err == ERR_NOT_FOUND) {
-        return fault_say(service->ctx->fault, err, "no such mapping in this organisation");
+        return fault_say(call->ctx->fault, err, "no such mapping in this organisation");
     }
     if (err != OK) {
         return err;
     }
-    mapping_put(reply->body, GET_MAPPING_RESPONSE_MAPPING_FIELD, org, &row.record);
-    return buffer_ok(reply->body) ? OK : ERR_MEMORY;
+    mapping_put(call->body, GET_MAPPING_RESPONSE_MAPPING_FIELD, org, &row.record);
+    return buffer_ok(call->body) ? OK : ERR_MEMORY;
 }
 
 static enum err read_list(struct service *service, const Errata__V1__ListMappingsRequest *request,
@@ -243,29 +235,27 @@ static enum err read_list(struct service *service, const Errata__V1__ListMapping
                     &list->folded_prefix);
 }
 
-enum err mapping_service_list_mappings_read(struct service *service, struct store_txn *txn,
-                                            const Errata__V1__ListMappingsRequest *request,
-                                            void *prepared, struct reply *reply)
+enum err mapping_service_list_mappings_read(struct mapping_service_list_mappings_call *call)
 {
     struct mapping_list list = {
-        .org = service->principal->org,
-        .customer_id = slice_text(request->customer_id),
-        .page_size = (uint32_t)page_size_of(request->page_size),
+        .org = call->org,
+        .customer_id = slice_text(call->request->customer_id),
+        .page_size = (uint32_t)page_size_of(call->request->page_size),
     };
     struct sha256_digest filter;
     bool more = false;
-    enum err err = read_list(service, request, &list);
+    enum err err = read_list(call->service, call->request, &list);
 
-    (void)prepared;
     if (err == OK) {
-        err = page_token_begin(service, &request->base, request->page_token, &filter, &list.after);
+        err = page_token_begin(call->service, &call->request->base, call->request->page_token,
+                               &filter, &list.after);
     }
     if (err == OK) {
-        err = mapping_list_write(service->ctx->arena, txn, &list, reply->body, &more);
+        err = mapping_list_write(call->ctx->arena, call->txn, &list, call->body, &more);
     }
     if (err == OK && more) {
-        err = page_token_append(service, &filter, &list.last,
-                                LIST_MAPPINGS_RESPONSE_NEXT_PAGE_TOKEN_FIELD, reply);
+        err = page_token_append(call->service, &filter, &list.last,
+                                LIST_MAPPINGS_RESPONSE_NEXT_PAGE_TOKEN_FIELD, call->body);
     }
     return err;
 }

@@ -24,12 +24,10 @@ _Static_assert((int)CONFIRM_MAPPING_RESPONSE_EVENT_ID_FIELD ==
                    (int)REJECT_MAPPING_RESPONSE_EVENT_ID_FIELD,
                "both methods answer alike");
 
-enum err mapping_service_suggest_mapping_prepare(struct service *service,
-                                                 const Errata__V1__SuggestMappingRequest *request,
-                                                 void **ret_prepared)
+enum err mapping_service_suggest_mapping_prepare(struct mapping_service_suggest_mapping_call *call)
 {
-    struct ctx *ctx = service->ctx;
-    const Errata__V1__SkuMapping *mapping = request->mapping;
+    struct ctx *ctx = call->ctx;
+    const Errata__V1__SkuMapping *mapping = call->request->mapping;
     struct mapping_suggestion *suggestion = arena_calloc(ctx->arena, 1, sizeof(*suggestion));
     enum err err = OK;
 
@@ -48,41 +46,33 @@ enum err mapping_service_suggest_mapping_prepare(struct service *service,
     }
     suggestion->confidence = mapping->confidence;
     suggestion->time = time_given(mapping->created_at);
-    *ret_prepared = suggestion;
+    call->prepared = suggestion;
     return OK;
 }
 
-enum err mapping_service_suggest_mapping_write(struct service *service, struct store_txn *txn,
-                                               const Errata__V1__SuggestMappingRequest *request,
-                                               void *prepared, struct work_result *result)
+enum err mapping_service_suggest_mapping_write(struct mapping_service_suggest_mapping_call *call)
 {
-    const struct event_caller caller = caller_of(service);
-    enum err err = mapping_suggest(service->ctx, txn, service->principal->org, &caller, prepared,
-                                   &result->first_seq);
+    const struct event_caller caller = caller_of(call->service);
+    enum err err = mapping_suggest(call->ctx, call->txn, call->org, &caller, call->prepared,
+                                   &call->result->first_seq);
 
-    (void)request;
     if (err == OK) {
-        result->count = 1;
+        call->result->count = 1;
     }
     return err;
 }
 
 /* The event may have changed another mapping too: the suggested one is that of the request. */
-enum err mapping_service_suggest_mapping_answer(struct service *service, struct store_txn *txn,
-                                                const Errata__V1__SuggestMappingRequest *request,
-                                                void *prepared, const struct work_result *result,
-                                                struct reply *reply)
+enum err mapping_service_suggest_mapping_answer(struct mapping_service_suggest_mapping_call *call)
 {
-    const struct mapping_suggestion *suggestion = prepared;
+    const struct mapping_suggestion *suggestion = call->prepared;
     struct mapping_changes changes;
     struct mapping_row row;
     struct event event;
-    enum err err = mapping_row_find(txn, result->org, &suggestion->name.pair, &row);
+    enum err err = mapping_row_find(call->txn, call->result->org, &suggestion->name.pair, &row);
 
-    (void)service;
-    (void)request;
     if (err == OK) {
-        err = log_read(txn, result->org, result->first_seq, &event);
+        err = log_read(call->txn, call->result->org, call->result->first_seq, &event);
     }
     if (err == OK) {
         err = mapping_changes_read(&event, &changes);
@@ -92,7 +82,7 @@ enum err mapping_service_suggest_mapping_answer(struct service *service, struct 
     }
     for (size_t i = 0; i < changes.count; i++) {
         if (changes.items[i].row.seq == row.seq) {
-            wire_put_bytes(reply->body, SUGGEST_MAPPING_RESPONSE_MAPPING_FIELD,
+            wire_put_bytes(call->body, SUGGEST_MAPPING_RESPONSE_MAPPING_FIELD,
                            changes.items[i].mapping);
             return OK;
         }
@@ -177,49 +167,45 @@ static struct mapping_judgement *new_judgement(struct service *service,
     return judgement;
 }
 
-enum err mapping_service_confirm_mapping_prepare(struct service *service,
-                                                 const Errata__V1__ConfirmMappingRequest *request,
-                                                 void **ret_prepared)
+enum err mapping_service_confirm_mapping_prepare(struct mapping_service_confirm_mapping_call *call)
 {
-    const struct named named = {request->id, request->customer_id, request->customer_sku,
-                                request->internal_sku};
-    struct mapping_judgement *judgement =
-        new_judgement(service, FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED, request->draft_order_id,
-                      request->document_id, request->actor_user_id, request->created_at);
+    const struct named named = {call->request->id, call->request->customer_id,
+                                call->request->customer_sku, call->request->internal_sku};
+    struct mapping_judgement *judgement = new_judgement(
+        call->service, FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED, call->request->draft_order_id,
+        call->request->document_id, call->request->actor_user_id, call->request->created_at);
     enum err err = OK;
 
     if (judgement == NULL) {
         return ERR_MEMORY;
     }
-    err = read_suggestions(service->ctx, request->suggestions_json, &judgement->suggestions);
+    err = read_suggestions(call->ctx, call->request->suggestions_json, &judgement->suggestions);
     if (err == OK || err == ERR_INVALID) {
-        enum err of_name = read_named(service->ctx, &named, judgement);
+        enum err of_name = read_named(call->ctx, &named, judgement);
 
         err = err == OK ? of_name : err;
     }
     if (err == OK) {
-        *ret_prepared = judgement;
+        call->prepared = judgement;
     }
     return err;
 }
 
-enum err mapping_service_reject_mapping_prepare(struct service *service,
-                                                const Errata__V1__RejectMappingRequest *request,
-                                                void **ret_prepared)
+enum err mapping_service_reject_mapping_prepare(struct mapping_service_reject_mapping_call *call)
 {
-    const struct named named = {request->id, request->customer_id, request->customer_sku,
-                                request->internal_sku};
-    struct mapping_judgement *judgement =
-        new_judgement(service, FEEDBACK_EVENT_TYPE_MAPPING_REJECTED, request->draft_order_id,
-                      request->document_id, request->actor_user_id, request->created_at);
+    const struct named named = {call->request->id, call->request->customer_id,
+                                call->request->customer_sku, call->request->internal_sku};
+    struct mapping_judgement *judgement = new_judgement(
+        call->service, FEEDBACK_EVENT_TYPE_MAPPING_REJECTED, call->request->draft_order_id,
+        call->request->document_id, call->request->actor_user_id, call->request->created_at);
     enum err err = OK;
 
     if (judgement == NULL) {
         return ERR_MEMORY;
     }
-    err = read_named(service->ctx, &named, judgement);
+    err = read_named(call->ctx, &named, judgement);
     if (err == OK) {
-        *ret_prepared = judgement;
+        call->prepared = judgement;
     }
     return err;
 }
@@ -239,7 +225,7 @@ static enum err write_judgement(struct service *service, struct store_txn *txn,
 }
 
 static enum err answer_judgement(struct store_txn *txn, const struct work_result *result,
-                                 struct reply *reply)
+                                 struct buffer *body)
 {
     struct confirm_mapping_response_view response = {.has_mapping = true};
     struct mapping_changes changes;
@@ -254,80 +240,54 @@ static enum err answer_judgement(struct store_txn *txn, const struct work_result
     }
     response.mapping = changes.items[0].mapping;
     response.event_id = event.id;
-    confirm_mapping_response_view_write(&response, reply->body);
+    confirm_mapping_response_view_write(&response, body);
     return OK;
 }
 
-enum err mapping_service_confirm_mapping_write(struct service *service, struct store_txn *txn,
-                                               const Errata__V1__ConfirmMappingRequest *request,
-                                               void *prepared, struct work_result *result)
+enum err mapping_service_confirm_mapping_write(struct mapping_service_confirm_mapping_call *call)
 {
-    (void)request;
-    return write_judgement(service, txn, prepared, result);
+    return write_judgement(call->service, call->txn, call->prepared, call->result);
 }
 
-enum err mapping_service_confirm_mapping_answer(struct service *service, struct store_txn *txn,
-                                                const Errata__V1__ConfirmMappingRequest *request,
-                                                void *prepared, const struct work_result *result,
-                                                struct reply *reply)
+enum err mapping_service_confirm_mapping_answer(struct mapping_service_confirm_mapping_call *call)
 {
-    (void)service;
-    (void)request;
-    (void)prepared;
-    return answer_judgement(txn, result, reply);
+    return answer_judgement(call->txn, call->result, call->body);
 }
 
-enum err mapping_service_reject_mapping_write(struct service *service, struct store_txn *txn,
-                                              const Errata__V1__RejectMappingRequest *request,
-                                              void *prepared, struct work_result *result)
+enum err mapping_service_reject_mapping_write(struct mapping_service_reject_mapping_call *call)
 {
-    (void)request;
-    return write_judgement(service, txn, prepared, result);
+    return write_judgement(call->service, call->txn, call->prepared, call->result);
 }
 
-enum err mapping_service_reject_mapping_answer(struct service *service, struct store_txn *txn,
-                                               const Errata__V1__RejectMappingRequest *request,
-                                               void *prepared, const struct work_result *result,
-                                               struct reply *reply)
+enum err mapping_service_reject_mapping_answer(struct mapping_service_reject_mapping_call *call)
 {
-    (void)service;
-    (void)request;
-    (void)prepared;
-    return answer_judgement(txn, result, reply);
+    return answer_judgement(call->txn, call->result, call->body);
 }
 
-enum err mapping_service_record_matches_write(struct service *service, struct store_txn *txn,
-                                              const Errata__V1__RecordMatchesRequest *request,
-                                              void *prepared, struct work_result *result)
+enum err mapping_service_record_matches_write(struct mapping_service_record_matches_call *call)
 {
-    const struct event_caller caller = caller_of(service);
+    const struct event_caller caller = caller_of(call->service);
     const struct matches_outcome outcome = {
-        .org = service->principal->org,
+        .org = call->org,
         .caller = &caller,
-        .key = &service->env->exposure_key,
-        .exposure_ref = slice_text(request->exposure_ref),
-        .draft_order_id = slice_text(request->draft_order_id),
-        .actor_user_id = slice_text(request->actor_user_id),
-        .time = time_given(request->created_at),
+        .key = &call->service->env->exposure_key,
+        .exposure_ref = slice_text(call->request->exposure_ref),
+        .draft_order_id = slice_text(call->request->draft_order_id),
+        .actor_user_id = slice_text(call->request->actor_user_id),
+        .time = time_given(call->request->created_at),
     };
 
-    (void)prepared;
-    return mapping_record_matches(service->ctx, txn, &outcome, result);
+    return mapping_record_matches(call->ctx, call->txn, &outcome, call->result);
 }
 
 /* The last event of the write is the one that counted; the first may be the exposure's. */
-enum err mapping_service_record_matches_answer(struct service *service, struct store_txn *txn,
-                                               const Errata__V1__RecordMatchesRequest *request,
-                                               void *prepared, const struct work_result *result,
-                                               struct reply *reply)
+enum err mapping_service_record_matches_answer(struct mapping_service_record_matches_call *call)
 {
     struct event event;
     struct record_matches_response_view response = {.applied_count = 0};
-    enum err err = log_read(txn, result->org, result->first_seq + result->count - 1, &event);
+    enum err err = log_read(call->txn, call->result->org,
+                            call->result->first_seq + call->result->count - 1, &event);
 
-    (void)service;
-    (void)request;
-    (void)prepared;
     if (err == OK) {
         err = mapping_uses_count(&event, &response.applied_count);
     }
@@ -335,6 +295,6 @@ enum err mapping_service_record_matches_answer(struct service *service, struct s
         return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
     }
     response.event_id = event.id;
-    record_matches_response_view_write(&response, reply->body);
+    record_matches_response_view_write(&response, call->body);
     return OK;
 }

@@ -26,53 +26,46 @@ static enum err read_as_of(struct store_txn *txn, const Errata__V1__GetExamplesR
 }
 
 /* An answer as of an earlier time may pass over many rows that are newer. */
-enum err prompt_service_get_examples_cost(struct service *service, struct store_txn *txn,
-                                          const Errata__V1__GetExamplesRequest *request,
-                                          void **prepared, enum read_cost *ret_cost)
+enum err prompt_service_get_examples_cost(struct prompt_service_get_examples_call *call)
 {
-    bool is_long = request->as_of_case != ERRATA__V1__GET_EXAMPLES_REQUEST__AS_OF__NOT_SET;
+    bool is_long = call->request->as_of_case != ERRATA__V1__GET_EXAMPLES_REQUEST__AS_OF__NOT_SET;
 
-    (void)service;
-    (void)txn;
-    (void)prepared;
-    *ret_cost = is_long ? READ_IS_LONG : READ_IS_SHORT;
+    call->cost = is_long ? READ_IS_LONG : READ_IS_SHORT;
     return OK;
 }
 
-enum err prompt_service_get_examples_read(struct service *service, struct store_txn *txn,
-                                          const Errata__V1__GetExamplesRequest *request,
-                                          void *prepared, struct reply *reply)
+enum err prompt_service_get_examples_read(struct prompt_service_get_examples_call *call)
 {
     struct examples_query query = {
-        .org = service->principal->org,
-        .layout_fingerprint = slice_text(request->layout_fingerprint),
-        .document_id = slice_text(request->document_id),
-        .limit =
-            request->max_examples > 0 ? (uint32_t)request->max_examples : EXAMPLES_LIMIT_DEFAULT,
-        .skip_superseded = request->skip_superseded != 0,
-        .distinct_documents = request->distinct_documents != 0,
-        .exposure_key = &service->env->exposure_key,
-        .now_us = clock_wall_us(service->ctx->clock),
+        .org = call->org,
+        .layout_fingerprint = slice_text(call->request->layout_fingerprint),
+        .document_id = slice_text(call->request->document_id),
+        .limit = call->request->max_examples > 0 ? (uint32_t)call->request->max_examples
+                                                 : EXAMPLES_LIMIT_DEFAULT,
+        .skip_superseded = call->request->skip_superseded != 0,
+        .distinct_documents = call->request->distinct_documents != 0,
+        .exposure_key = &call->service->env->exposure_key,
+        .now_us = clock_wall_us(call->ctx->clock),
     };
     enum match_mode mode = MATCH_MODE_UNSPECIFIED;
     enum err err = OK;
 
-    (void)prepared;
-    if (!example_view_from_wire((int32_t)request->view, &query.view)) {
-        fault_add(service->ctx->fault, SLICE("view"),
-                  "unknown value %d; expected EXAMPLES, HINTS or BOTH", (int)request->view);
+    if (!example_view_from_wire((int32_t)call->request->view, &query.view)) {
+        fault_add(call->ctx->fault, SLICE("view"),
+                  "unknown value %d; expected EXAMPLES, HINTS or BOTH", (int)call->request->view);
     }
-    if (!match_mode_from_wire((int32_t)request->match_mode, &mode)) {
-        fault_add(service->ctx->fault, SLICE("match_mode"),
-                  "unknown value %d; expected EXACT, FILL or GUARDED", (int)request->match_mode);
+    if (!match_mode_from_wire((int32_t)call->request->match_mode, &mode)) {
+        fault_add(call->ctx->fault, SLICE("match_mode"),
+                  "unknown value %d; expected EXACT, FILL or GUARDED",
+                  (int)call->request->match_mode);
     }
-    if (request->max_examples < 0 || request->max_examples > EXAMPLES_LIMIT_MAX) {
-        fault_add(service->ctx->fault, SLICE("max_examples"), "is %d; expected 1 to %d",
-                  (int)request->max_examples, EXAMPLES_LIMIT_MAX);
+    if (call->request->max_examples < 0 || call->request->max_examples > EXAMPLES_LIMIT_MAX) {
+        fault_add(call->ctx->fault, SLICE("max_examples"), "is %d; expected 1 to %d",
+                  (int)call->request->max_examples, EXAMPLES_LIMIT_MAX);
     }
-    err = fault_result(service->ctx->fault);
+    err = fault_result(call->ctx->fault);
     if (err == OK) {
-        err = read_as_of(txn, request, &query);
+        err = read_as_of(call->txn, call->request, &query);
     }
-    return err != OK ? err : examples_write(txn, &query, reply->body);
+    return err != OK ? err : examples_write(call->txn, &query, call->body);
 }

@@ -17,12 +17,10 @@
 #define PROMPT_ON_LOOP_BYTES_MAX ((size_t)64 * 1024)
 
 enum err
-prompt_service_put_prompt_template_prepare(struct service *service,
-                                           const Errata__V1__PutPromptTemplateRequest *request,
-                                           void **ret_prepared)
+prompt_service_put_prompt_template_prepare(struct prompt_service_put_prompt_template_call *call)
 {
-    const Errata__V1__PromptTemplate *template = request->prompt_template;
-    struct prompt_template_draft *draft = arena_calloc(service->ctx->arena, 1, sizeof(*draft));
+    const Errata__V1__PromptTemplate *template = call->request->prompt_template;
+    struct prompt_template_draft *draft = arena_calloc(call->ctx->arena, 1, sizeof(*draft));
     enum err err = OK;
 
     if (draft == NULL) {
@@ -31,102 +29,87 @@ prompt_service_put_prompt_template_prepare(struct service *service,
     draft->name = slice_text(template->name);
     draft->text = slice_text(template->text);
     draft->comment = slice_text(template->comment);
-    draft->actor_user_id = service_actor(service);
-    draft->by_program = service->principal->user_id.size == 0;
+    draft->actor_user_id = service_actor(call->service);
+    draft->by_program = call->service->principal->user_id.size == 0;
     err = draft->actor_user_id.size > 0 ? OK : ERR_MEMORY;
     if (err == OK) {
-        err = prompt_template_prepare(service->ctx, draft);
+        err = prompt_template_prepare(call->ctx, draft);
     }
     if (err == OK) {
-        *ret_prepared = draft;
+        call->prepared = draft;
     }
     return err;
 }
 
 enum err
-prompt_service_put_prompt_template_write(struct service *service, struct store_txn *txn,
-                                         const Errata__V1__PutPromptTemplateRequest *request,
-                                         void *prepared, struct work_result *result)
+prompt_service_put_prompt_template_write(struct prompt_service_put_prompt_template_call *call)
 {
-    enum err err = prompt_template_put(service->ctx, txn, service->principal->org, prepared,
-                                       &result->first_seq);
+    enum err err = prompt_template_put(call->ctx, call->txn, call->org, call->prepared,
+                                       &call->result->first_seq);
 
-    (void)request;
     if (err == OK) {
-        result->count = 1;
+        call->result->count = 1;
     }
     return err;
 }
 
 enum err
-prompt_service_put_prompt_template_answer(struct service *service, struct store_txn *txn,
-                                          const Errata__V1__PutPromptTemplateRequest *request,
-                                          void *prepared, const struct work_result *result,
-                                          struct reply *reply)
+prompt_service_put_prompt_template_answer(struct prompt_service_put_prompt_template_call *call)
 {
     struct event event;
-    enum err err = log_read(txn, result->org, result->first_seq, &event);
+    enum err err = log_read(call->txn, call->result->org, call->result->first_seq, &event);
 
-    (void)service;
-    (void)request;
-    (void)prepared;
     if (err != OK) {
         return err;
     }
-    return prompt_template_append_event(reply->body,
+    return prompt_template_append_event(call->body,
                                         PUT_PROMPT_TEMPLATE_RESPONSE_PROMPT_TEMPLATE_FIELD, &event,
                                         PROMPT_TEMPLATE_WHOLE);
 }
 
 enum err
-prompt_service_get_prompt_template_read(struct service *service, struct store_txn *txn,
-                                        const Errata__V1__GetPromptTemplateRequest *request,
-                                        void *prepared, struct reply *reply)
+prompt_service_get_prompt_template_read(struct prompt_service_get_prompt_template_call *call)
 {
     const struct prompt_template_query query = {
-        .org = service->principal->org,
-        .name = slice_text(request->name),
-        .has_version = request->_version_case != 0,
-        .version = request->version,
+        .org = call->org,
+        .name = slice_text(call->request->name),
+        .has_version = call->request->_version_case != 0,
+        .version = call->request->version,
         .as_of_seq = UINT64_MAX,
     };
     struct prompt_template template;
-    enum err err = prompt_template_find(service->ctx, txn, &query, &template);
+    enum err err = prompt_template_find(call->ctx, call->txn, &query, &template);
 
-    (void)prepared;
     if (err != OK) {
         return err;
     }
-    prompt_template_append(reply->body, GET_PROMPT_TEMPLATE_RESPONSE_PROMPT_TEMPLATE_FIELD,
+    prompt_template_append(call->body, GET_PROMPT_TEMPLATE_RESPONSE_PROMPT_TEMPLATE_FIELD,
                            &template, PROMPT_TEMPLATE_WHOLE);
-    return buffer_ok(reply->body) ? OK : ERR_MEMORY;
+    return buffer_ok(call->body) ? OK : ERR_MEMORY;
 }
 
 enum err
-prompt_service_list_prompt_templates_read(struct service *service, struct store_txn *txn,
-                                          const Errata__V1__ListPromptTemplatesRequest *request,
-                                          void *prepared, struct reply *reply)
+prompt_service_list_prompt_templates_read(struct prompt_service_list_prompt_templates_call *call)
 {
     struct prompt_template_list list = {
-        .org = service->principal->org,
-        .name = slice_text(request->name),
-        .page_size = (uint32_t)page_size_of(request->page_size),
+        .org = call->org,
+        .name = slice_text(call->request->name),
+        .page_size = (uint32_t)page_size_of(call->request->page_size),
         .detail = PROMPT_TEMPLATE_COMMENT,
     };
     struct sha256_digest filter;
     bool more = false;
-    enum err err =
-        page_token_begin(service, &request->base, request->page_token, &filter, &list.after);
+    enum err err = page_token_begin(call->service, &call->request->base, call->request->page_token,
+                                    &filter, &list.after);
 
-    (void)prepared;
     if (err == OK) {
-        err = prompt_template_list_write(service->ctx, txn, &list,
+        err = prompt_template_list_write(call->ctx, call->txn, &list,
                                          LIST_PROMPT_TEMPLATES_RESPONSE_PROMPT_TEMPLATES_FIELD,
-                                         reply->body, &more);
+                                         call->body, &more);
     }
     if (err == OK && more) {
-        err = page_token_append(service, &filter, &list.last,
-                                LIST_PROMPT_TEMPLATES_RESPONSE_NEXT_PAGE_TOKEN_FIELD, reply);
+        err = page_token_append(call->service, &filter, &list.last,
+                                LIST_PROMPT_TEMPLATES_RESPONSE_NEXT_PAGE_TOKEN_FIELD, call->body);
     }
     return err;
 }
@@ -292,7 +275,7 @@ static void put_example_ids(const struct examples_found *examples, struct buffer
 }
 
 static enum err answer_prompt(struct arena *arena, const struct prompt_query *query,
-                              const struct prompt *prompt, struct reply *reply)
+                              const struct prompt *prompt, struct buffer *body)
 {
     bool stored = query->stored.name.size > 0;
     struct prepare_prompt_response_view response = {
@@ -316,7 +299,7 @@ static enum err answer_prompt(struct arena *arena, const struct prompt_query *qu
                 prompt->examples.count * (UUID_TEXT_BYTES + WIRE_OVERHEAD_BYTES));
     put_example_ids(&prompt->examples, &example_ids);
     response.example_ids.run = buffer_slice(&example_ids);
-    prepare_prompt_response_view_write(&response, reply->body);
+    prepare_prompt_response_view_write(&response, body);
     return buffer_ok(&other_tokens) && buffer_ok(&example_ids) ? OK : ERR_MEMORY;
 }
 
@@ -342,42 +325,39 @@ static enum err make_prompt(struct service *service, struct store_txn *txn,
 }
 
 /* By the bytes that are given, then by those of the prompt. */
-enum err prompt_service_prepare_prompt_cost(struct service *service, struct store_txn *txn,
-                                            const Errata__V1__PreparePromptRequest *request,
-                                            void **prepared, enum read_cost *ret_cost)
+enum err prompt_service_prepare_prompt_cost(struct prompt_service_prepare_prompt_call *call)
 {
     struct made_prompt *made = NULL;
     struct prompt_query query;
-    enum err err = read_query(service, txn, request, &query);
+    enum err err = read_query(call->service, call->txn, call->request, &query);
 
-    *ret_cost = READ_IS_LONG;
+    call->cost = READ_IS_LONG;
     if (err != OK || query.examples.has_as_of || bytes_given(&query) > PROMPT_ON_LOOP_BYTES_MAX) {
         return err;
     }
-    err = make_prompt(service, txn, &query, &made);
+    err = make_prompt(call->service, call->txn, &query, &made);
     if (err == OK && made->prompt.bytes <= PROMPT_ON_LOOP_BYTES_MAX) {
-        *ret_cost = READ_IS_SHORT;
-        *prepared = made;
+        call->cost = READ_IS_SHORT;
+        call->prepared = made;
     }
     return err;
 }
 
-enum err prompt_service_prepare_prompt_read(struct service *service, struct store_txn *txn,
-                                            const Errata__V1__PreparePromptRequest *request,
-                                            void *prepared, struct reply *reply)
+enum err prompt_service_prepare_prompt_read(struct prompt_service_prepare_prompt_call *call)
 {
-    struct made_prompt *made = prepared;
+    struct made_prompt *made = call->prepared;
     struct prompt_query query;
     enum err err = OK;
 
     if (made == NULL) {
-        err = read_query(service, txn, request, &query);
+        err = read_query(call->service, call->txn, call->request, &query);
         if (err == OK) {
-            err = make_prompt(service, txn, &query, &made);
+            err = make_prompt(call->service, call->txn, &query, &made);
         }
     }
     if (err == OK) {
-        err = prompt_fill(service->ctx->arena, &made->query, &made->prompt);
+        err = prompt_fill(call->ctx->arena, &made->query, &made->prompt);
     }
-    return err != OK ? err : answer_prompt(service->ctx->arena, &made->query, &made->prompt, reply);
+    return err != OK ? err
+                     : answer_prompt(call->ctx->arena, &made->query, &made->prompt, call->body);
 }

@@ -1,24 +1,23 @@
-"""NAME.handlers.h: the functions that a service's author writes; dispatch.c: the table of them."""
+"""NAME.handlers.h: each method's struct, and the functions that a service's author writes; dispatch.c: the
+table of them."""
 from errata_gen.text import call, comment, guard, head, protobuf_c_descriptor, protobuf_c_type
 
-# Parameters of each function after `struct service *service`, by struct method_handler's member;
-# REQUEST means the typed request.
-PARAMETERS = {
-    "receive": ("struct service *service", "REQUEST", "void **state"),
-    "prepare": ("struct service *service", "REQUEST", "void **ret_prepared"),
-    "cost": ("struct service *service", "struct store_txn *txn", "REQUEST", "void **prepared",
-             "enum read_cost *ret_cost"),
-    "read": ("struct service *service", "struct store_txn *txn", "REQUEST", "void *prepared",
-             "struct reply *reply"),
-    "write": ("struct service *service", "struct store_txn *txn", "REQUEST", "void *prepared",
-              "struct work_result *result"),
-    "answer": ("struct service *service", "struct store_txn *txn", "REQUEST", "void *prepared",
-               "const struct work_result *result", "struct reply *reply"),
-    "start": ("struct service *service", "REQUEST", "struct stream *stream"),
-    "writable": ("struct service *service", "struct store_txn *txn", "struct stream *stream"),
-    "stopped": ("struct stream *stream",),
-    "message": ("struct service *service", "REQUEST", "struct stream *stream"),
+# Members of a method's struct: declaration, and where struct method_call has the value. REQUEST is the
+# typed request.
+MEMBERS = {
+    "service": ("struct service *", "method->service"),
+    "ctx": ("struct ctx *", "method->service->ctx"),
+    "org": ("struct org_id ", "method->service->principal->org"),
+    "txn": ("struct store_txn *", "method->txn"),
+    "request": ("const REQUEST *", "method->request"),
+    "prepared": ("void *", "method->prepared"),
+    "cost": ("enum read_cost ", "READ_IS_SHORT"),
+    "result": ("struct work_result *", "method->result"),
+    "body": ("struct buffer *", "method->body"),
+    "stream": ("struct stream *", "method->stream"),
 }
+# What a function leaves in the struct for the pipeline.
+RESULTS = {"receive": ["prepared"], "prepare": ["prepared"], "cost": ["prepared", "cost"]}
 
 
 def functions(method):
@@ -33,12 +32,31 @@ def functions(method):
     return stages + (["write", "answer"] if method.transaction == "METHOD_WRITE" else ["read"])
 
 
-def _signature(method, function, before, request):
-    parts = [f"const {request} *request" if part == "REQUEST" else part
-             for part in PARAMETERS[function]]
-    result = "void" if function == "stopped" else "enum err"
-    name = f"{method.prefix}_{function}"
-    return call(before.format(result=result, name=name), parts, "")
+def members(method):
+    """The members of a method's struct: those that one of its functions needs."""
+    has = set(functions(method))
+    needed = {
+        "org": not method.open,
+        "txn": method.transaction != "METHOD_NO_TRANSACTION",
+        "prepared": has & set(RESULTS),
+        "cost": "cost" in has,
+        "result": "write" in has,
+        "body": has & {"read", "answer"},
+        "stream": "start" in has,
+    }
+    return [member for member in MEMBERS if needed.get(member, True)]
+
+
+def _result(function):
+    return "void" if function == "stopped" else "enum err"
+
+
+def _struct(method):
+    text = f"struct {method.prefix}_call {{\n"
+    for member in members(method):
+        before = MEMBERS[member][0].replace("REQUEST", protobuf_c_type(method.request))
+        text += f"    {before}{member};\n"
+    return text + "};\n"
 
 
 def _handlers_header(file):
@@ -50,22 +68,38 @@ def _handlers_header(file):
         for method in service.methods:
             text += "\n" + comment([f"{method.path[1:]}: {method.comment}" if method.comment
                                     else f"{method.path[1:]}."])
-            request = protobuf_c_type(method.request)
+            text += _struct(method)
             for function in functions(method):
                 must_check = "" if function == "stopped" else "MUST_CHECK "
-                before = must_check + "{result} {name}"
-                text += f"{_signature(method, function, before, request)};\n"
+                name = f"{must_check}{_result(function)} {method.prefix}_{function}"
+                text += call(name, [f"struct {method.prefix}_call *call"], ";\n")
     return path, text + "\n#endif\n"
+
+
+def _make_struct(method):
+    """The function that fills a method's struct."""
+    name = f"{method.prefix}_call"
+    text = f"static struct {name}\n{name}_of(const struct method_call *method)\n{{\n"
+    text += f"    return (struct {name}){{\n"
+    for member in members(method):
+        text += f"        .{member} = {MEMBERS[member][1]},\n"
+    return text + "    };\n}\n\n"
 
 
 def _thunk(method, function):
     """A function of the table's shape around the typed one."""
     name = f"{method.prefix}_{function}"
-    names = [part.split()[-1].lstrip("*") if part != "REQUEST" else "request"
-             for part in PARAMETERS[function]]
-    text = _signature(method, function, "static {result} call_{name}", "void") + "\n{\n"
-    keyword = "" if function == "stopped" else "return "
-    return text + call(f"    {keyword}{name}", names, ";", "        ") + "\n}\n\n"
+    struct = f"{method.prefix}_call"
+    text = f"static {_result(function)} call_{name}(struct method_call *method)\n{{\n"
+    text += f"    struct {struct} call =\n        {struct}_of(method);\n"
+    results = RESULTS.get(function, [])
+    if not results:
+        keyword = "" if function == "stopped" else "return "
+        return text + f"\n    {keyword}{name}(&call);\n}}\n\n"
+    text += f"    enum err err = {name}(&call);\n\n"
+    for member in results:
+        text += f"    method->{member} = call.{member};\n"
+    return text + "    return err;\n}\n\n"
 
 
 def _dispatch_source(model):
@@ -78,14 +112,12 @@ def _dispatch_source(model):
     text += "".join(f"#include <{name}.handlers.h>\n" for name in names) + "\n"
     table = "const struct method_handler dispatch_handlers[] = {\n"
     for method in methods:
+        text += _make_struct(method)
         table += f"    [{method.index}] = {{\n"
         table += f"        .request = &{protobuf_c_descriptor(method.request)},\n"
         for function in functions(method):
-            typed = PARAMETERS[function].count("REQUEST") > 0
-            if typed:
-                text += _thunk(method, function)
-            name = f"{method.prefix}_{function}"
-            table += f"        .{function} = {'call_' if typed else ''}{name},\n"
+            text += _thunk(method, function)
+            table += f"        .{function} = call_{method.prefix}_{function},\n"
         table += "    },\n"
     return path, text + table + "};\n"
 

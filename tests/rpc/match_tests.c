@@ -606,7 +606,7 @@ static void test_same_beginning(void **state)
     world_init(&world);
     caller.world = &world;
     caller.token = world.admin;
-    for (int i = 0; i < MAPPING_SKU_WALK_ROWS_MAX + 10; i++) {
+    for (int i = 0; i < MAPPING_SKU_ROWS_MAX + 10; i++) {
         char sku[64];
         const struct named named = {"c1", sku, "I", NULL};
 

@@ -63,8 +63,11 @@ struct admin_server_access {
         until_us; /* the latest end of such a token; INT64_MAX: one has no end; 0: there is none */
     uint32_t key_id; /* of that token, unless until_us is 0 */
 };
-/* Over the tokens of all organisations, except one where its key id is given (or NULL). Ends at the first
- * token without an end; else it reads every row of the token table. */
+/* Tokens that are scanned at most, in 0.3 s; with more, one that is not among the first may be missed: then
+ * the last one that was found can't be revoked. */
+#define ADMIN_TOKENS_SCANNED_MAX 1000000
+/* Scans the tokens of all organisations, except the one with `except_key_id` (NULL: none). Ends at the first
+ * token without an end. */
 MUST_CHECK enum err admin_read_server_access(struct store_txn *txn, int64_t now_us,
                                              const uint32_t *except_key_id,
                                              struct admin_server_access *ret_access);
@@ -79,7 +82,7 @@ MUST_CHECK enum err admin_read_organization(struct store_txn *txn, struct uuid i
                                             struct organization_record *ret_organization);
 MUST_CHECK enum err admin_read_token(struct store_txn *txn, uint32_t key_id,
                                      struct token_record *ret_token);
-/* The store has an organisation. */
+/* The store has an organisation. Reads one row. */
 MUST_CHECK enum err admin_has_organization(struct store_txn *txn, bool *ret_has);
 
 void admin_format_key_id(uint32_t key_id, char text[ADMIN_KEY_ID_TEXT_BYTES]);

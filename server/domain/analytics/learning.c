@@ -11,6 +11,7 @@
 #include "server/domain/experiment/sums.h"
 #include "store/base/assert.h"
 #include "store/base/wire.h"
+#include "store/scan.h"
 
 #include <errata/v1/analytics_service.views.h>
 #include <errata/v1/feedback_event.fields.h>
@@ -154,7 +155,7 @@ static enum err add_counter(struct learning *learning, struct slice key,
     return ERR_CORRUPT;
 }
 
-static enum err add_rows(struct learning *learning, struct store_cursor *cursor)
+static enum err add_rows(struct learning *learning, struct scan *scan)
 {
     enum err err = OK;
 
@@ -164,7 +165,7 @@ static enum err add_rows(struct learning *learning, struct store_cursor *cursor)
         struct slice value = {NULL, 0};
         uint32_t day = 0;
 
-        err = store_cursor_next(cursor, &key, &value);
+        err = scan_next(scan, &key, &value);
         if (err == OK) {
             err = key_read_counter(key, &day, &dimension);
         }
@@ -176,14 +177,22 @@ static enum err add_rows(struct learning *learning, struct store_cursor *cursor)
                               &learning->days[day - learning->range.first_day], value);
         }
     }
+    if (scan->is_cut) {
+        return ERR_CORRUPT; /* no range of days has as many rows */
+    }
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
 static enum err add_up(struct ctx *ctx, struct store_txn *txn, struct learning *learning)
 {
-    struct key prefix = key_org(learning->org);
     struct key from = key_counter_day_prefix(learning->org, first_counted(&learning->range));
-    struct store_cursor cursor = {0};
+    const struct scan_range range = {
+        .table = TABLE_COUNTER,
+        .prefix = key_org(learning->org),
+        .after = key_slice(&from),
+        .rows_max = LEARNING_ROWS_MAX,
+    };
+    struct scan scan;
     size_t bound = 0;
     enum err err = OK;
 
@@ -197,12 +206,11 @@ static enum err add_up(struct ctx *ctx, struct store_txn *txn, struct learning *
     if (err != OK) {
         return err;
     }
-    err = store_cursor_init(&cursor, txn, TABLE_COUNTER, key_slice(&prefix), key_slice(&from),
-                            STORE_ASCENDING);
+    err = scan_init(&scan, txn, &range);
     if (err == OK) {
-        err = add_rows(learning, &cursor);
+        err = add_rows(learning, &scan);
     }
-    store_cursor_deinit(&cursor);
+    scan_deinit(&scan);
     return err;
 }
 

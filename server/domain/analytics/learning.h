@@ -7,11 +7,14 @@
 #ifndef ERRATA_SERVER_DOMAIN_ANALYTICS_LEARNING_H
 #define ERRATA_SERVER_DOMAIN_ANALYTICS_LEARNING_H
 
+#include "server/domain/counters/counters.h"
 #include "store/base/buffer.h"
 #include "store/base/ctx.h"
 #include "store/key.h"
 
 #define LEARNING_DAYS_MAX 366
+/* Rows of a range: of each day, names of corrected fields twice, and fewer than a hundred others. */
+#define LEARNING_ROWS_MAX (LEARNING_DAYS_MAX * (2 * COUNTERS_FIELD_NAMES_MAX + 100))
 #define LEARNING_DAYS_DEFAULT 30
 #define LEARNING_TOP_FIELDS_DEFAULT 10
 #define LEARNING_TOP_FIELDS_MAX 1000

@@ -10,6 +10,7 @@
 #include "server/domain/corrections/records.h"
 #include "server/domain/layouts/keys.h"
 #include "store/base/assert.h"
+#include "store/scan.h"
 
 #include <stdlib.h>
 
@@ -95,23 +96,23 @@ static enum err meet_row(struct ctx *ctx, struct meeting *meeting, struct slice 
 static enum err meet_rows(struct ctx *ctx, struct store_txn *txn, const struct key *prefix,
                           struct meeting *meeting)
 {
-    const struct slice from_start = {NULL, 0};
-    struct store_cursor cursor = {0};
+    const struct scan_range range = {
+        .table = TABLE_ENTITY,
+        .prefix = *prefix,
+        .rows_max = ENTITY_ROWS_MAX,
+    };
+    struct scan scan;
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
-    enum err err = store_cursor_init(&cursor, txn, TABLE_ENTITY, key_slice(prefix), from_start,
-                                     STORE_ASCENDING);
+    enum err err = scan_init(&scan, txn, &range);
 
-    if (err != OK) {
-        return err;
-    }
-    for (size_t rows = 0; rows < ENTITY_ROWS_MAX && err == OK; rows++) {
-        err = store_cursor_next(&cursor, &key, &value);
+    while (err == OK) {
+        err = scan_next(&scan, &key, &value);
         if (err == OK) {
             err = meet_row(ctx, meeting, value);
         }
     }
-    store_cursor_deinit(&cursor);
+    scan_deinit(&scan);
     return err == ERR_NOT_FOUND ? OK : err;
 }
 

@@ -7,7 +7,7 @@
 
 /* What the mappings of the line's own SKU tell. */
 struct own {
-    struct slice rejected[MAPPING_SKU_WALK_ROWS_MAX]; /* folded internal SKUs */
+    struct slice rejected[MAPPING_SKU_ROWS_MAX]; /* folded internal SKUs */
     size_t rejected_count;
 };
 
@@ -42,7 +42,7 @@ static enum err take_own(struct arena *arena, const struct candidates_query *que
     if (row->record.status != MAPPING_STATUS_REJECTED) {
         return OK;
     }
-    ASSERT(own->rejected_count < MAPPING_SKU_WALK_ROWS_MAX);
+    ASSERT(own->rejected_count < MAPPING_SKU_ROWS_MAX);
     own->rejected_count++;
     return sku_fold(arena, row->record.internal_sku, rejected);
 }
@@ -52,14 +52,14 @@ static enum err read_own(struct arena *arena, struct store_txn *txn,
                          const struct candidates_query *query, struct own *own,
                          struct candidates *candidates)
 {
-    struct mapping_sku_walk walk;
-    enum err err = mapping_sku_walk_init(&walk, txn, query->org, query->customer_id,
+    struct scan scan;
+    enum err err = mapping_sku_scan_init(&scan, txn, query->org, query->customer_id,
                                          query->folded_customer_sku);
 
     while (err == OK) {
         struct mapping_row row;
 
-        err = mapping_sku_walk_next(&walk, &row);
+        err = mapping_sku_scan_next(&scan, query->org, &row);
         if (err != OK) {
             break;
         }
@@ -72,8 +72,8 @@ static enum err read_own(struct arena *arena, struct store_txn *txn,
             err = OK; /* it was not made yet */
         }
     }
-    candidates->is_incomplete = candidates->is_incomplete || walk.is_cut;
-    mapping_sku_walk_deinit(&walk);
+    candidates->is_incomplete = candidates->is_incomplete || scan.is_cut;
+    scan_deinit(&scan);
     return err == ERR_NOT_FOUND ? OK : err;
 }
 

@@ -79,7 +79,7 @@ static enum err read_other(struct store_txn *txn, struct judging *judging)
  * since. What is said now is the newest. */
 static enum err find_newer(struct store_txn *txn, struct judging *judging)
 {
-    struct mapping_sku_walk walk = {.row_count = 0};
+    struct scan scan = {.row_count = 0};
     struct mapping_row row;
     enum err err = OK;
 
@@ -87,17 +87,17 @@ static enum err find_newer(struct store_txn *txn, struct judging *judging)
         judging->judgement->event_type != FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED) {
         return OK;
     }
-    err = mapping_sku_walk_init(&walk, txn, judging->org, judging->pair.customer_id,
+    err = mapping_sku_scan_init(&scan, txn, judging->org, judging->pair.customer_id,
                                 judging->pair.folded_customer_sku);
     while (err == OK && !judging->has_newer) {
-        err = mapping_sku_walk_next(&walk, &row);
+        err = mapping_sku_scan_next(&scan, judging->org, &row);
         if (err == OK && row.record.support_count > 0 &&
             (!judging->existed || row.seq != judging->before.seq)) {
             err = mapping_was_confirmed_since(txn, judging->org, &row, judging->created_at_us,
                                               &judging->has_newer);
         }
     }
-    mapping_sku_walk_deinit(&walk);
+    scan_deinit(&scan);
     return err == ERR_NOT_FOUND ? OK : err;
 }
 

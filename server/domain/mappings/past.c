@@ -16,14 +16,14 @@ enum err past_find_confirmed(struct past *past, struct store_txn *txn, struct sl
                              struct slice folded_customer_sku,
                              struct mapping_confirmed_record *ret_confirmed)
 {
-    struct mapping_sku_walk walk;
+    struct scan scan;
     bool found = false;
-    enum err err = mapping_sku_walk_init(&walk, txn, past->org, customer_id, folded_customer_sku);
+    enum err err = mapping_sku_scan_init(&scan, txn, past->org, customer_id, folded_customer_sku);
 
     while (err == OK && !found) {
         struct mapping_row row;
 
-        err = mapping_sku_walk_next(&walk, &row);
+        err = mapping_sku_scan_next(&scan, past->org, &row);
         if (err != OK) {
             break;
         }
@@ -35,8 +35,8 @@ enum err past_find_confirmed(struct past *past, struct store_txn *txn, struct sl
         }
         err = err == ERR_NOT_FOUND ? OK : err;
     }
-    past->is_cut = past->is_cut || walk.is_cut;
-    mapping_sku_walk_deinit(&walk);
+    past->is_cut = past->is_cut || scan.is_cut;
+    scan_deinit(&scan);
     return err;
 }
 
@@ -64,9 +64,12 @@ static enum err take_row(struct past *past, struct store_txn *txn, struct slice 
 /* Reads what was confirmed of a customer's then. */
 static enum err read_customer(struct past *past, struct store_txn *txn, struct slice customer_id)
 {
-    const struct slice from_start = {NULL, 0};
-    struct key prefix = key_mapping_customer_prefix(past->org, customer_id);
-    struct store_cursor cursor = {0};
+    const struct scan_range range = {
+        .table = TABLE_MAPPING_SKU,
+        .prefix = key_mapping_customer_prefix(past->org, customer_id),
+        .rows_max = PAST_ROWS_MAX,
+    };
+    struct scan scan;
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
     enum err err = OK;
@@ -79,19 +82,15 @@ static enum err read_customer(struct past *past, struct store_txn *txn, struct s
     }
     past->customer_id = customer_id;
     past->confirmed_count = 0;
-    err = store_cursor_init(&cursor, txn, TABLE_MAPPING_SKU, key_slice(&prefix), from_start,
-                            STORE_ASCENDING);
-    for (size_t rows = 0; err == OK; rows++) {
-        err = store_cursor_next(&cursor, &key, &value);
-        if (err == OK && rows == PAST_ROWS_MAX) {
-            past->is_cut = true;
-            break;
-        }
+    err = scan_init(&scan, txn, &range);
+    while (err == OK) {
+        err = scan_next(&scan, &key, &value);
         if (err == OK) {
             err = take_row(past, txn, key);
         }
     }
-    store_cursor_deinit(&cursor);
+    past->is_cut = past->is_cut || scan.is_cut;
+    scan_deinit(&scan);
     return err == ERR_NOT_FOUND ? OK : err;
 }
 

@@ -71,20 +71,20 @@ enum err quote_suggestions(struct arena *arena, struct store_txn *txn, struct or
                            const struct mapping_pair *pair, struct slice *ret_array)
 {
     struct suggestions *suggestions = arena_calloc(arena, 1, sizeof(*suggestions));
-    struct mapping_sku_walk walk = {.row_count = 0};
+    struct scan scan = {.row_count = 0};
     struct mapping_row row;
     enum err err = suggestions == NULL ? ERR_MEMORY : OK;
 
     if (err == OK) {
-        err = mapping_sku_walk_init(&walk, txn, org, pair->customer_id, pair->folded_customer_sku);
+        err = mapping_sku_scan_init(&scan, txn, org, pair->customer_id, pair->folded_customer_sku);
     }
     while (err == OK) {
-        err = mapping_sku_walk_next(&walk, &row);
+        err = mapping_sku_scan_next(&scan, org, &row);
         if (err == OK && row.record.status == MAPPING_STATUS_SUGGESTED) {
             add_suggestion(suggestions, &row);
         }
     }
-    mapping_sku_walk_deinit(&walk);
+    scan_deinit(&scan);
     return err != ERR_NOT_FOUND ? err : write_suggestions(arena, suggestions, ret_array);
 }
 

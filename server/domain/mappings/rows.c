@@ -121,43 +121,32 @@ enum err mapping_pair_of(struct arena *arena, const struct mapping_record *recor
     return err;
 }
 
-enum err mapping_sku_walk_init(struct mapping_sku_walk *walk, struct store_txn *txn,
-                               struct org_id org, struct slice customer_id,
-                               struct slice folded_customer_sku)
+enum err mapping_sku_scan_init(struct scan *scan, struct store_txn *txn, struct org_id org,
+                               struct slice customer_id, struct slice folded_customer_sku)
 {
-    const struct slice from_start = {NULL, 0};
-    struct key key = key_mapping_pair_prefix(org, customer_id, folded_customer_sku);
+    const struct scan_range range = {
+        .table = TABLE_MAPPING_PAIR,
+        .prefix = key_mapping_pair_prefix(org, customer_id, folded_customer_sku),
+        .rows_max = MAPPING_SKU_ROWS_MAX,
+    };
 
-    memset(walk, 0, sizeof(*walk));
-    walk->org = org;
-    return store_cursor_init(&walk->cursor, txn, TABLE_MAPPING_PAIR, key_slice(&key), from_start,
-                             STORE_ASCENDING);
+    return scan_init(scan, txn, &range);
 }
 
-enum err mapping_sku_walk_next(struct mapping_sku_walk *walk, struct mapping_row *ret_row)
+enum err mapping_sku_scan_next(struct scan *scan, struct org_id org, struct mapping_row *ret_row)
 {
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
     uint64_t seq = 0;
-    enum err err = store_cursor_next(&walk->cursor, &key, &value);
+    enum err err = scan_next(scan, &key, &value);
 
-    if (err == OK && walk->row_count == MAPPING_SKU_WALK_ROWS_MAX) {
-        walk->is_cut = true;
-        return ERR_NOT_FOUND;
-    }
-    walk->row_count++;
     if (err != OK) {
         return err;
     }
     err = read_pair_seq(value, &seq);
     if (err == OK) {
-        err = mapping_row_read(walk->cursor.txn, walk->org, seq, ret_row);
+        err = mapping_row_read(scan->cursor.txn, org, seq, ret_row);
         err = err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
     }
     return err;
-}
-
-void mapping_sku_walk_deinit(struct mapping_sku_walk *walk)
-{
-    store_cursor_deinit(&walk->cursor);
 }

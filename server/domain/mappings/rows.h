@@ -7,6 +7,7 @@
 
 #include "server/domain/mappings/records.h"
 #include "store/log.h"
+#include "store/scan.h"
 
 /* One mapping: the number of the event that made it, and how it stands. */
 struct mapping_row {
@@ -45,24 +46,15 @@ MUST_CHECK enum err mapping_confirmed_find(struct store_txn *txn, struct org_id 
 MUST_CHECK enum err mapping_pair_of(struct arena *arena, const struct mapping_record *record,
                                     struct mapping_pair *ret_pair);
 
-/* Rows that one walk looks at: a customer's SKU has a handful of mappings. */
-#define MAPPING_SKU_WALK_ROWS_MAX 256
+/* Rows of one customer SKU that are scanned: it has a handful of mappings. */
+#define MAPPING_SKU_ROWS_MAX 256
 
-/* A walk over the mappings of one customer SKU, whatever their status, in no order. */
-struct mapping_sku_walk {
-    struct store_cursor cursor;
-    struct org_id org;
-    uint32_t row_count; /* looked at */
-    bool is_cut; /* there were more than may be looked at */
-};
-
-MUST_CHECK enum err mapping_sku_walk_init(struct mapping_sku_walk *walk, struct store_txn *txn,
+/* Scans the mappings of one customer SKU, of any status, in no order. */
+MUST_CHECK enum err mapping_sku_scan_init(struct scan *scan, struct store_txn *txn,
                                           struct org_id org, struct slice customer_id,
                                           struct slice folded_customer_sku);
-/* ERR_NOT_FOUND behind the last, or behind MAPPING_SKU_WALK_ROWS_MAX. */
-MUST_CHECK enum err mapping_sku_walk_next(struct mapping_sku_walk *walk,
+/* ERR_NOT_FOUND after the last one, or after MAPPING_SKU_ROWS_MAX (`scan->is_cut`). */
+MUST_CHECK enum err mapping_sku_scan_next(struct scan *scan, struct org_id org,
                                           struct mapping_row *ret_row);
-/* Takes a zeroed walk too. */
-void mapping_sku_walk_deinit(struct mapping_sku_walk *walk);
 
 #endif

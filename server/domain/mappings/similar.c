@@ -27,7 +27,7 @@ struct search {
     bool has_dropped; /* others had no room in the heap: they can be no better than its first */
 };
 
-/* The last block of a customer, its number from 1. The empty slice and 0 where there is none. */
+/* The last block of a customer, its number from 1; the empty slice and 0 if there is none. Reads one row. */
 static enum err find_last(struct store_txn *txn, struct org_id org, struct slice customer_id,
                           uint32_t *ret_block, struct slice *ret_bytes)
 {
@@ -255,22 +255,19 @@ static void take_block(struct search *search, const struct similar_block *block)
 
 static enum err take_blocks(struct store_txn *txn, struct search *search, bool *ret_is_cut)
 {
-    const struct slice from_start = {NULL, 0};
-    struct key prefix =
-        key_mapping_customer_prefix(search->wanted->org, search->wanted->customer_id);
-    struct store_cursor cursor = {0};
+    const struct scan_range range = {
+        .table = TABLE_MAPPING_SIMILAR,
+        .prefix = key_mapping_customer_prefix(search->wanted->org, search->wanted->customer_id),
+        .rows_max = SIMILAR_BLOCKS_MAX,
+    };
+    struct scan scan;
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
     struct similar_block block;
-    enum err err = store_cursor_init(&cursor, txn, TABLE_MAPPING_SIMILAR, key_slice(&prefix),
-                                     from_start, STORE_ASCENDING);
+    enum err err = scan_init(&scan, txn, &range);
 
-    for (size_t blocks = 0; err == OK; blocks++) {
-        err = store_cursor_next(&cursor, &key, &value);
-        if (err == OK && blocks == SIMILAR_BLOCKS_MAX) {
-            *ret_is_cut = true;
-            err = ERR_NOT_FOUND;
-        }
+    while (err == OK) {
+        err = scan_next(&scan, &key, &value);
         if (err == OK) {
             err = similar_block_read(value, &block);
         }
@@ -278,7 +275,8 @@ static enum err take_blocks(struct store_txn *txn, struct search *search, bool *
             take_block(search, &block);
         }
     }
-    store_cursor_deinit(&cursor);
+    *ret_is_cut = *ret_is_cut || scan.is_cut;
+    scan_deinit(&scan);
     return err == ERR_NOT_FOUND ? OK : err;
 }
 

@@ -33,7 +33,7 @@ static enum err read_row(struct store_txn *txn, struct org_id org, struct slice 
     return err != OK ? err : record_decode_prompt_template(bytes, ret_record);
 }
 
-/* The newest version of a name; 0 where the organisation has put none. */
+/* The newest version of a name; 0 if the organisation has put none. Reads one row. */
 static enum err newest_version(struct store_txn *txn, struct org_id org, struct slice name,
                                uint32_t *ret_version)
 {

@@ -8,6 +8,7 @@ int main(void)
     int failed = 0;
 
     failed += run_page_tests();
+    failed += run_scan_tests();
     failed += run_log_tests();
     failed += run_idempotency_tests();
     failed += run_queue_tests();

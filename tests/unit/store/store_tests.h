@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 int run_page_tests(void);
+int run_scan_tests(void);
 int run_log_tests(void);
 int run_idempotency_tests(void);
 int run_queue_tests(void);

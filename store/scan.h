@@ -1,0 +1,35 @@
+/*
+ * scan.h: the one bounded walk over the rows of a prefix. It looks at a named number of rows at most and
+ * reports whether it left any out. Pages of lists (page.h) are made of it.
+ */
+#ifndef ERRATA_STORE_SCAN_H
+#define ERRATA_STORE_SCAN_H
+
+#include "store/key.h"
+
+/* Which rows are scanned. */
+struct scan_range {
+    enum store_table table;
+    struct key prefix;
+    enum store_order order;
+    /* Begins with the prefix: only rows after this key, in the order of the scan. Empty: all. */
+    struct slice after;
+    uint32_t rows_max; /* from 1 */
+};
+
+struct scan {
+    struct store_cursor cursor;
+    uint32_t rows_max;
+    uint32_t row_count; /* rows returned */
+    bool is_cut; /* the scan ended at rows_max, and there is another row */
+};
+
+/* ERR_INTERNAL if `after` does not begin with the prefix. */
+MUST_CHECK enum err scan_init(struct scan *scan, struct store_txn *txn,
+                              const struct scan_range *range);
+/* The next row, borrowed from the transaction. ERR_NOT_FOUND after the last one, or after rows_max. */
+MUST_CHECK enum err scan_next(struct scan *scan, struct slice *ret_key, struct slice *ret_value);
+/* Accepts a zeroed scan too. */
+void scan_deinit(struct scan *scan);
+
+#endif

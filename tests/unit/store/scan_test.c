@@ -1,0 +1,117 @@
+/*
+ * scan_test.c: a scan ends at its bound or at the end of its prefix, and reports which.
+ */
+#include "tests/unit/store/store_tests.h"
+
+#include "store/scan.h"
+#include "tests/support/store/store_world.h"
+
+#define ROWS 5
+
+/* Rows (org 2, 1 to ROWS), and one row of each neighbour. */
+static struct store_txn *begin(struct store_world *world)
+{
+    struct store_txn *txn = NULL;
+
+    assert_int_equal(store_begin(world->backend, STORE_WRITE, &txn), OK);
+    for (uint8_t org = 1; org <= 3; org++) {
+        for (uint64_t seq = 1; seq <= (org == 2 ? ROWS : 1); seq++) {
+            struct key key = key_org_seq(store_world_org(org), seq);
+
+            assert_int_equal(store_put(txn, TABLE_EVENT_ID, key_slice(&key), SLICE("row")), OK);
+        }
+    }
+    return txn;
+}
+
+struct scan_case {
+    enum store_order order;
+    uint64_t after; /* seq; 0: none */
+    uint32_t rows_max;
+    uint32_t rows; /* expected */
+    uint64_t last; /* seq of the last one; 0: none */
+    bool is_cut;
+};
+
+static void check(struct store_txn *txn, const struct scan_case *expected)
+{
+    struct key after = key_org_seq(store_world_org(2), expected->after);
+    const struct scan_range range = {
+        .table = TABLE_EVENT_ID,
+        .prefix = key_org(store_world_org(2)),
+        .order = expected->order,
+        .after = expected->after != 0 ? key_slice(&after) : slice_of(NULL, 0),
+        .rows_max = expected->rows_max,
+    };
+    struct key last = key_org_seq(store_world_org(2), expected->last);
+    struct slice last_key = {NULL, 0};
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    struct scan scan;
+
+    assert_int_equal(scan_init(&scan, txn, &range), OK);
+    while (scan_next(&scan, &key, &value) == OK) {
+        assert_true(slice_equal(value, SLICE("row")));
+        last_key = key;
+    }
+    assert_int_equal(scan.row_count, expected->rows);
+    assert_int_equal(scan.is_cut, expected->is_cut);
+    assert_true(slice_equal(last_key, expected->last != 0 ? key_slice(&last) : last_key));
+    scan_deinit(&scan);
+}
+
+/* Goal: each bound of a scan, in both orders. Method: five rows, with a row before and after the prefix;
+ * as many rows as the bound, one less, one more; after a row that exists, and after one that does not. */
+static void test_bounds(void **state)
+{
+    static const struct scan_case cases[] = {
+        {STORE_ASCENDING, 0, ROWS - 1, ROWS - 1, ROWS - 1, true},
+        {STORE_ASCENDING, 0, ROWS, ROWS, ROWS, false},
+        {STORE_ASCENDING, 0, ROWS + 1, ROWS, ROWS, false},
+        {STORE_DESCENDING, 0, 2, 2, ROWS - 1, true},
+        {STORE_DESCENDING, 0, ROWS, ROWS, 1, false},
+        {STORE_ASCENDING, 2, 2, 2, 4, true},
+        {STORE_ASCENDING, 2, 3, 3, ROWS, false},
+        {STORE_DESCENDING, 2, 1, 1, 1, false},
+        {STORE_ASCENDING, ROWS, 1, 0, 0, false},
+        {STORE_DESCENDING, ROWS + 1, ROWS, ROWS, 1, false},
+    };
+    struct store_world *world = *state;
+    struct store_txn *txn = begin(world);
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        check(txn, &cases[i]);
+    }
+    store_abort(txn);
+}
+
+/* Goal: a place outside the prefix is refused, and deinit accepts a zeroed scan. Method: another
+ * organisation's key. */
+static void test_refused(void **state)
+{
+    struct store_world *world = *state;
+    struct store_txn *txn = begin(world);
+    struct key after = key_org_seq(store_world_org(3), 1);
+    const struct scan_range range = {
+        .table = TABLE_EVENT_ID,
+        .prefix = key_org(store_world_org(2)),
+        .after = key_slice(&after),
+        .rows_max = 1,
+    };
+    struct scan scan = {.row_count = 0};
+
+    scan_deinit(&scan);
+    assert_int_equal(scan_init(&scan, txn, &range), ERR_INTERNAL);
+    scan_deinit(&scan);
+    store_abort(txn);
+}
+
+int run_scan_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_bounds, store_world_set_up, store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_refused, store_world_set_up, store_world_tear_down),
+    };
+
+    return cmocka_run_group_tests_name("scan", tests, NULL, NULL);
+}

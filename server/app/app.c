@@ -500,7 +500,7 @@ static enum err make_services(struct app *app)
     pipeline.backup = backup_jobs(app->backup);
     app->env.writer = app->writer;
     app->env.format_version = STORE_FORMAT_VERSION;
-    app->env.log_engine = SLICE("lmdb");
+    app->env.log_engine = LOG_ENGINE_KIND_LMDB;
     app->env.read_counters = read_counters;
     app->env.read_counters_user = app;
     return pipeline_new(&app->arena, &pipeline, &app->pipeline);

@@ -11,6 +11,8 @@
 #include "store/base/ctx.h"
 #include "store/work.h"
 
+#include <errata/v1/admin_service.fields.h>
+
 #define ENV_PAGE_TOKEN_KEY_BYTES 32
 /* Numbers that one source tells GetServerInfo at most; net has about twenty. */
 #define ENV_COUNTERS_MAX 64
@@ -55,7 +57,7 @@ struct service_env {
     struct exposure_key exposure_key; /* as that one */
     int64_t start_wall_us;
     uint32_t format_version; /* of the store */
-    struct slice log_engine; /* a literal, such as lmdb */
+    enum log_engine_kind log_engine;
     struct store_backend *backend;
     struct writer *writer;
     enum health_status health[HEALTH_PART_COUNT];

@@ -82,7 +82,7 @@ static void make_services(struct world *world)
     pipeline.writer = world->writer;
     pipeline.auth = world->auth;
     world->env.writer = world->writer;
-    world->env.log_engine = SLICE("memory");
+    world->env.log_engine = LOG_ENGINE_KIND_LMDB;
     assert_int_equal(pipeline_new(&world->arena, &pipeline, &world->pipeline), OK);
     calls = call_config_default(pipeline_handlers(world->pipeline));
     assert_int_equal(call_server_new(&calls, 0, &world->calls), OK);

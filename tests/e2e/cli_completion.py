@@ -138,7 +138,7 @@ class Completion(ServerCase):
         self.assertEqual(self.candidates("token", "create", "--role=AD"), ["--role=ADMIN"])
         self.assertEqual(len(self.candidates("corrections", "list", "--type", "")), 5)
         self.assertEqual(self.candidates("events", "watch", "--kind", "doc"), ["DOCUMENT_INGESTED"])
-        self.assertEqual(self.candidates("examples", "x", "--match", "g"), ["GUARDED"])
+        self.assertEqual(self.candidates("examples", "x", "--match", "e"), ["EXACT"])
         self.assertEqual(self.candidates("--context", "h"), ["home", "harbour"])
         self.assertEqual(self.candidates("context", "use", "ho"), ["home"])
         self.assertEqual(self.candidates("call", "GetExam"), ["GetExamples"])

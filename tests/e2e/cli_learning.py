@@ -366,9 +366,9 @@ class Learning(CliCase):
         self.assertRegex(self.run_cli("org", "settings")[0], r"holdout +0% .*\nmatch mode +EXACT\n")
         out, _ = self.run_cli("org", "settings", "--holdout", "15")
         self.assertRegex(out, r"holdout +15% ")
-        self.run_cli("org", "settings", "--match-mode", "fill")
+        self.run_cli("org", "settings", "--match-mode", "exact")
         settings = self.run_json("org", "settings")["settings"]
-        self.assertEqual(settings, {"holdoutPercent": 15, "matchMode": "MATCH_MODE_FILL"})
+        self.assertEqual(settings, {"holdoutPercent": 15, "matchMode": "MATCH_MODE_EXACT"})
         self.assertIn("settings.holdout_percent", self.run_cli("org", "settings", "--holdout", "101",
                                                                code=1)[1])
         self.assertIn("NOT_FOUND", self.run_cli("org", "settings", UNKNOWN, code=1)[1])

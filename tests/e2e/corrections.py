@@ -216,11 +216,12 @@ class Examples(ServerCase):
         for qty in (11, 12):
             self.correct("again", entity_type="line", entity_id="l-1",
                          before_json='{"qty":10}', after_json=text({"qty": qty}))
-        reply = self.admin.examples("again")
+        reply = self.admin.examples("again", include_superseded=True)
         self.assertEqual([(json.loads(e.output)["qty"], e.superseded) for e in reply.examples],
                          [(12, False), (11, True)])
-        kept = self.admin.examples("again", skip_superseded=True)
+        kept = self.admin.examples("again")
         self.assertEqual([json.loads(e.output)["qty"] for e in kept.examples], [12])
+        self.assertEqual(json.loads(kept.hint_examples_json)[0]["output"], {"qty": 12})
 
     def test_wide_corrections_of_one_entity(self):
         """Many corrections of one entity that have hundreds of fields take no writer's minute: at
@@ -238,7 +239,7 @@ class Examples(ServerCase):
         apart = batch(lambda i: f"apart-{i}")
         self.assertLess(batch(lambda i: "one"), 25 * apart + 0.5)
 
-    def test_limit_view_and_documents(self):
+    def test_limit_and_view(self):
         for i in range(25):
             self.correct("views", document_id=f"doc-{i // 5}", after_json=text({"qty": i}))
         self.assertEqual(len(self.admin.examples("views", max_examples=20).examples), 20)
@@ -247,8 +248,6 @@ class Examples(ServerCase):
         self.assertEqual(len(json.loads(hints.hint_examples_json)), 3)
         plain = self.admin.examples("views", view=prompt_service.EXAMPLE_VIEW_EXAMPLES)
         self.assertEqual((len(plain.examples), plain.hint_examples_json), (3, ""))
-        apart = self.admin.examples("views", distinct_documents=True)
-        self.assertEqual([json.loads(e.output)["qty"] for e in apart.examples], [24, 19, 14])
         error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, self.admin.examples, "views",
                                  max_examples=21)
         self.assertIn("max_examples", bad_fields(error))

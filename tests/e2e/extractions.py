@@ -256,8 +256,8 @@ class Experiment(ExtractionCase):
         self.assertTrue(settings().HasField("holdout_percent"))
         self.assertEqual((settings().holdout_percent, settings().match_mode), (0, match_mode_pb2.MATCH_MODE_EXACT))
         self.client.update_settings(holdout_percent=20)
-        kept = self.client.update_settings(match_mode=match_mode_pb2.MATCH_MODE_FILL)
-        self.assertEqual((kept.holdout_percent, kept.match_mode), (20, match_mode_pb2.MATCH_MODE_FILL))
+        kept = self.client.update_settings(match_mode=match_mode_pb2.MATCH_MODE_EXACT)
+        self.assertEqual((kept.holdout_percent, kept.match_mode), (20, match_mode_pb2.MATCH_MODE_EXACT))
         self.assertEqual(settings(), kept)
         self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, self.client.update_settings,
                          holdout_percent=101)

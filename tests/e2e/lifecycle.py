@@ -313,7 +313,7 @@ class Health(unittest.TestCase):
                 client.examples("x")
             info = client.admin.GetServerInfo(admin.GetServerInfoRequest())
             self.assertTrue(re.fullmatch(r"\d+\.\d+\.\d+", info.version))
-            self.assertEqual(info.log_engine, "lmdb")
+            self.assertEqual(info.log_engine, admin.LOG_ENGINE_KIND_LMDB)
             counts = {(m.method, m.code): m.count for m in info.methods}
             self.assertEqual(counts[("errata.v1.PromptService/GetExamples", 0)], 3)
             self.assertTrue(info.counters)

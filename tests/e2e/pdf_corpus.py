@@ -11,6 +11,7 @@ import grpc
 
 import pdf_data
 from erratad import Server, main, roles
+from errata.v1 import warning_pb2
 
 MEASURES = ("layout_fingerprint", "page_count", "page_dimensions", "table_count",
             "text_coverage_ratio", "text_chars", "pages_read", "warnings", "fp_version",
@@ -76,7 +77,7 @@ class Corpus(unittest.TestCase):
         for row, answered in self.documents("encrypted"):
             with self.subTest(path=row["path"]):
                 document = answered[1]
-                is_scan = any(w.startswith("scan: ") for w in document.warnings)
+                is_scan = warning_pb2.WARNING_CODE_SCAN in [w.code for w in document.warnings]
                 self.assertEqual(is_scan, row["kind"] == "scanned")
                 self.assertEqual(document.text_chars == 0, is_scan)
                 # Of a page with a line or two, coverage rounds to 0 too.

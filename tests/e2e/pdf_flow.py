@@ -22,6 +22,7 @@ import pdf_data
 from erratad import (BIN, WORKER, Server, ServerCase, children, feedback, has_retry_info,
                      health_pb2, is_sanitized, layout, main, process_name, reason_of, roles,
                      wait_until)
+from errata.v1 import warning_pb2
 
 LONG = "--long" in sys.argv
 if LONG:
@@ -427,7 +428,7 @@ class Busy(FlowCase):
         stored = self.client.layouts.IngestDocument(layout.IngestDocumentRequest(
             document_id="text", content=b"text server-starved")).document
         self.assertFalse(stored.HasField("layout_fingerprint"))
-        self.assertIn("rulings_limit", " ".join(stored.warnings))
+        self.assertIn(warning_pb2.WARNING_CODE_RULINGS_LIMIT, [w.code for w in stored.warnings])
 
     def test_the_command_line_ends(self):
         """It waits as it is told, sends the file again once, and says what became of it."""

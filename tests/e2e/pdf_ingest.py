@@ -17,6 +17,7 @@ import grpc
 import pdf_data
 from erratad import (ServerCase, bad_fields, event_log, event_service, feedback, feedback_service,
                      has_retry_info, is_sanitized, layout, main, prompt_service, reason_of, roles)
+from errata.v1 import warning_pb2
 
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 INVALID = grpc.StatusCode.INVALID_ARGUMENT
@@ -131,7 +132,8 @@ class Measured(PdfCase):
         document = self.client.ingest("scan", pdf_data.read(pdf_data.SCAN)).document
         self.assertEqual((document.text_coverage_ratio, document.table_count), (0, 0))
         self.assertEqual(document.input_snippet.strip(), "")
-        self.assertTrue(any(w.startswith("scan: ") for w in document.warnings), document.warnings)
+        self.assertEqual([w.code for w in document.warnings], [warning_pb2.WARNING_CODE_SCAN])
+        self.assertEqual(document.warnings[0].message, "page 1 has no text; examples are withheld")
         self.assertEqual(len(document.layout_fingerprint), 64)
 
     def test_a_cut_result_is_never_hashed(self):
@@ -143,7 +145,8 @@ class Measured(PdfCase):
             self.assertFalse(reply.document.HasField("layout_fingerprint"))
             self.assertFalse(reply.document.HasField("table_count"))
             self.assertFalse(reply.HasField("profile"))
-            self.assertTrue(any(w.startswith("rulings_limit: ") for w in reply.document.warnings))
+            self.assertIn(warning_pb2.WARNING_CODE_RULINGS_LIMIT,
+                          [w.code for w in reply.document.warnings])
             self.assertEqual(reply.document.page_count, 1)
         self.assertEqual(len(self.client.layouts.ListProfiles(
             layout.ListProfilesRequest()).profiles), 0)
@@ -152,8 +155,7 @@ class Measured(PdfCase):
 
     def test_a_page_that_is_too_large(self):
         document = self.client.ingest("large", pdf_data.read("hostile/h0-box-overflow.pdf")).document
-        self.assertTrue(any(w.startswith("page_too_large: ") for w in document.warnings),
-                        document.warnings)
+        self.assertIn(warning_pb2.WARNING_CODE_PAGE_TOO_LARGE, [w.code for w in document.warnings])
         self.assertEqual(document.text_coverage_ratio, 0)
 
 

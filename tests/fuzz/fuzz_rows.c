@@ -54,7 +54,7 @@ static const struct request questions[] = {
     {"errata.v1.PromptService/GetExamples", "{\"layout_fingerprint\":\"layout\"}", NULL},
     {"errata.v1.PromptService/GetExamples",
      "{\"layout_fingerprint\":\"layout\",\"document_id\":\"d1\",\"view\":\"BOTH\","
-     "\"skip_superseded\":true,\"distinct_documents\":true}",
+     "\"include_superseded\":true}",
      NULL},
     {"errata.v1.FeedbackService/ListFeedbackEvents", "{\"page_size\":2}", NULL},
     {"errata.v1.FeedbackService/ListFeedbackEvents", "{\"layout_fingerprint\":\"layout\"}", NULL},

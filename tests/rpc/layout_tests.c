@@ -124,7 +124,8 @@ static void test_cut_is_measured_again(void **state)
     assert_int_equal(document->_layout_fingerprint_case,
                      ERRATA__V1__DOCUMENT___LAYOUT_FINGERPRINT__NOT_SET);
     assert_true(document->n_warnings > 0);
-    assert_int_equal(memcmp(document->warnings[0], "rulings_limit", 13), 0);
+    assert_int_equal(document->warnings[0]->code,
+                     ERRATA__V1__WARNING_CODE__WARNING_CODE_RULINGS_LIMIT);
     world.documents.answer.cut = PDF_CUT_NONE;
     assert_int_equal(ingest(&world, &start, "document", CONTENT, &document), STATUS_OK);
     assert_int_equal(document->n_warnings, 0);

@@ -71,11 +71,11 @@ static void test_members(void **state)
     expect(&world, world.admin, "", (struct change){0, MATCH_MODE_EXACT});
     assert_int_equal(update(&world, &start, "", (struct change){25, -1}).code, STATUS_OK);
     expect(&world, world.admin, "", (struct change){25, MATCH_MODE_EXACT});
-    assert_int_equal(update(&world, &start, "", (struct change){-1, MATCH_MODE_FILL}).code,
+    assert_int_equal(update(&world, &start, "", (struct change){-1, MATCH_MODE_EXACT}).code,
                      STATUS_OK);
-    expect(&world, world.admin, "", (struct change){25, MATCH_MODE_FILL});
+    expect(&world, world.admin, "", (struct change){25, MATCH_MODE_EXACT});
     assert_int_equal(update(&world, &start, "", (struct change){0, -1}).code, STATUS_OK);
-    expect(&world, world.admin, "", (struct change){0, MATCH_MODE_FILL});
+    expect(&world, world.admin, "", (struct change){0, MATCH_MODE_EXACT});
     world_deinit(&world);
 }
 
@@ -165,13 +165,13 @@ static void test_repeat(void **state)
     assert_int_equal(response->settings->holdout_percent, 30);
     assert_int_equal(response->settings->match_mode, MATCH_MODE_EXACT);
     start.idempotency_key = NULL;
-    assert_int_equal(update(&world, &start, "", (struct change){40, MATCH_MODE_GUARDED}).code,
+    assert_int_equal(update(&world, &start, "", (struct change){40, MATCH_MODE_EXACT}).code,
                      STATUS_OK);
     start.idempotency_key = "again";
     assert_int_equal(world_call(&world, &start, &request.base, &response), STATUS_OK);
     assert_int_equal(response->settings->holdout_percent, 30);
     assert_int_equal(response->settings->match_mode, MATCH_MODE_EXACT);
-    expect(&world, world.admin, "", (struct change){40, MATCH_MODE_GUARDED});
+    expect(&world, world.admin, "", (struct change){40, MATCH_MODE_EXACT});
     settings.holdout_percent = 31;
     assert_int_equal(world_call(&world, &start, &request.base, NULL), STATUS_ALREADY_EXISTS);
     world_deinit(&world);

@@ -491,6 +491,7 @@ static void examples(struct sim_member *member)
     (void)snprintf(name, sizeof(name), "layout-%u", layout);
     call->least = org_of(member)->acknowledged_by_layout[layout];
     request.layout_fingerprint = name;
+    request.include_superseded = 1; /* all that were acknowledged */
     sim_call_start(call, &request.base);
 }
 

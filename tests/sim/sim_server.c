@@ -67,7 +67,7 @@ static enum err make_services(struct sim_server *server)
     pipeline.writer = server->writer;
     pipeline.auth = server->auth;
     server->env.writer = server->writer;
-    server->env.log_engine = SLICE("memory");
+    server->env.log_engine = LOG_ENGINE_KIND_LMDB;
     return pipeline_new(&server->arena, &pipeline, &server->pipeline);
 }
 

@@ -118,7 +118,7 @@ static enum cli_exit print_info(struct cli *cli, struct json_value reply)
 
     reply_print_member(cli, "version", reply_text(cli, reply, "version"));
     reply_print_member(cli, "store format", reply_text(cli, reply, "formatVersion"));
-    reply_print_member(cli, "log engine", reply_text(cli, reply, "logEngine"));
+    reply_print_member(cli, "log engine", reply_word(cli, reply, "logEngine", "LOG_ENGINE_KIND_"));
     reply_print_member(cli, "started", reply_full_time(cli, reply, "startTime"));
     print_log_ahead(cli, reply);
     result = print_table(cli, reply, &methods);

@@ -9,8 +9,7 @@ static const struct request_member members[] = {
     {"document", "document_id", REQUEST_TEXT},
     {"limit", "max_examples", REQUEST_TEXT},
     {"match", "match_mode", REQUEST_TEXT},
-    {"skip-superseded", "skip_superseded", REQUEST_TRUE},
-    {"distinct-documents", "distinct_documents", REQUEST_TRUE},
+    {"include-superseded", "include_superseded", REQUEST_TRUE},
     {"as-of-seq", "as_of_seq", REQUEST_TEXT},
     {"as-of", "as_of_time", REQUEST_TIME_AGO},
     {NULL, NULL, REQUEST_TEXT}};
@@ -123,8 +122,7 @@ static const struct option_spec options[] = {
     {"hints", NULL, "print `hint_examples`, the JSON text for the prompt, and nothing else"},
     {"document", "DOCUMENT", "the document that is to be extracted"},
     {"match", "MODE", "how the layout has to match"},
-    {"skip-superseded", NULL, "without those that were corrected again later"},
-    {"distinct-documents", NULL, "at most one a document"},
+    {"include-superseded", NULL, "include examples that were corrected again later"},
     {"as-of-seq", "SEQ", "what would have been answered after that event"},
     {"as-of", "TIME|SPAN", "what would have been answered then, or that long ago"},
     {NULL, NULL, NULL}};

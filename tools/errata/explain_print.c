@@ -234,11 +234,12 @@ static void print_fingerprint(struct cli *cli, const struct explained *explained
 
 static void print_warnings(struct cli *cli, const struct document_measures *measures)
 {
-    struct slice warnings[DOCUMENT_WARNINGS_MAX];
+    struct document_warning warnings[DOCUMENT_WARNINGS_MAX];
     size_t count = document_warnings(measures, warnings);
 
     for (size_t i = 0; i < count; i++) {
-        reply_print_member(cli, "warning", warnings[i]);
+        reply_print_member(cli, "warning",
+                           measures_warning(cli, warnings[i].name, warnings[i].message));
     }
 }
 
@@ -347,7 +348,7 @@ static void add_explanation_json(struct buffer *json, const struct pdf_explanati
 static void add_measures_json(struct buffer *json, const struct explained *explained)
 {
     const struct document_measures *measures = &explained->measures;
-    struct slice warnings[DOCUMENT_WARNINGS_MAX];
+    struct document_warning warnings[DOCUMENT_WARNINGS_MAX];
     size_t count = document_warnings(measures, warnings);
 
     buffer_printf(json,
@@ -358,7 +359,11 @@ static void add_measures_json(struct buffer *json, const struct explained *expla
                   (unsigned long long)measures->page_cells);
     for (size_t i = 0; i < count; i++) {
         buffer_append(json, i > 0 ? SLICE(",") : SLICE(""));
-        json_write_string(json, warnings[i], false);
+        buffer_printf(json,
+                      "{\"code\":\"WARNING_CODE_%.*s\",\"message\":", (int)warnings[i].name.size,
+                      (const char *)warnings[i].name.data);
+        json_write_string(json, warnings[i].message, false);
+        buffer_append_byte(json, '}');
     }
     buffer_append(json, SLICE("],\"inputSnippet\":"));
     json_write_string(json, measures->input_snippet, false);

@@ -231,11 +231,9 @@ static void print_document(struct cli *cli, struct json_value document)
     reply_print_member(cli, "measured by", reply_text(cli, document, "fpVersion"));
     reply_print_member(cli, "layout", layout.size > 0 ? layout : SLICE("none"));
     while (json_walk_next(&walk, &key, &warning)) {
-        struct slice text = {NULL, 0};
-
-        if (json_string(&cli->arena, warning.text, &text) == OK) {
-            reply_print_member(cli, "warning", text);
-        }
+        reply_print_member(cli, "warning",
+                           measures_warning(cli, reply_word(cli, warning, "code", "WARNING_CODE_"),
+                                            reply_text(cli, warning, "message")));
     }
 }
 

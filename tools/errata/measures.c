@@ -147,18 +147,16 @@ struct slice measures_warning_codes(struct cli *cli, struct json_value document)
 
     buffer_init(&codes, &cli->arena, 64);
     while (json_walk_next(&walk, &key, &warning)) {
-        struct slice text = {NULL, 0};
-        const uint8_t *colon = NULL;
-
-        if (json_string(&cli->arena, warning.text, &text) != OK) {
-            continue;
-        }
-        colon = memchr(text.data, ':', text.size);
         buffer_append(&codes, codes.size > 0 ? SLICE(", ") : SLICE(""));
-        buffer_append(&codes,
-                      colon != NULL ? slice_of(text.data, (size_t)(colon - text.data)) : text);
+        buffer_append(&codes, reply_word(cli, warning, "code", "WARNING_CODE_"));
     }
     return buffer_slice(&codes);
+}
+
+struct slice measures_warning(struct cli *cli, struct slice code, struct slice message)
+{
+    return arena_printf(&cli->arena, "%.*s: %.*s", (int)code.size, (const char *)code.data,
+                        (int)message.size, (const char *)message.data);
 }
 
 void measures_print_text(struct cli *cli, const char *indent, struct slice text, size_t lines_max)

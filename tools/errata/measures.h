@@ -45,8 +45,10 @@ struct slice measures_number(struct cli *cli, struct json_value object, const ch
 struct slice measures_short_layout(struct cli *cli, struct json_value document);
 /* For a cell of a table: a fingerprint's beginning on a terminal; elsewhere, and of other names, all. */
 struct slice measures_layout_cell(struct cli *cli, struct json_value row);
-/* The codes of a document's warnings, such as `scan, damaged`. */
+/* The codes of a document's warnings, such as `SCAN, DAMAGED`. */
 struct slice measures_warning_codes(struct cli *cli, struct json_value document);
+/* A warning on one line: `SCAN: page 1 has no text; examples are withheld`. */
+struct slice measures_warning(struct cli *cli, struct slice code, struct slice message);
 /* A text of several lines, each cleaned and behind `indent`, at most `lines_max` of them. */
 void measures_print_text(struct cli *cli, const char *indent, struct slice text, size_t lines_max);
 /* `1.2 GiB`, `12.3 MiB`, `45 KiB` or `678 B`. */

@@ -141,7 +141,7 @@ const struct command org_commands[] = {
          "that `errata analytics experiment` can tell whether they help; a document falls on the "
          "same side each time, and a larger share holds out more of them. Needs an ADMIN token.",
      .examples = {{"errata org settings", NULL},
-                  {"errata org settings --holdout 10 --match-mode fill", NULL}},
+                  {"errata org settings --holdout 10 --match-mode exact", NULL}},
      .options = settings_options,
      .words_max = 1,
      .run = run_settings},

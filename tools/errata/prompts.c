@@ -191,8 +191,7 @@ static enum cli_exit fill_prepare(struct request *request, struct cli *cli)
         {"document", "document_id", REQUEST_TEXT},
         {"limit", "max_examples", REQUEST_TEXT},
         {"match", "match_mode", REQUEST_TEXT},
-        {"skip-superseded", "skip_superseded", REQUEST_TRUE},
-        {"distinct-documents", "distinct_documents", REQUEST_TRUE},
+        {"include-superseded", "include_superseded", REQUEST_TRUE},
         {"as-of-seq", "as_of_seq", REQUEST_TEXT},
         {"as-of", "as_of_time", REQUEST_TIME_AGO},
         {NULL, NULL, REQUEST_TEXT}};
@@ -315,8 +314,7 @@ static const struct option_spec prepare_options[] = {
      "the same as it is: words of the program's own, such as a schema"},
     {"limit", "N", "at most N examples, 1 to 20 (default 3)"},
     {"match", "MODE", "how the layout has to match"},
-    {"skip-superseded", NULL, "without examples that were corrected again later"},
-    {"distinct-documents", NULL, "at most one example a document"},
+    {"include-superseded", NULL, "include examples that were corrected again later"},
     {"as-of-seq", "SEQ", "what would have been made after that event"},
     {"as-of", "TIME|SPAN", "what would have been made then, or that long ago"},
     {NULL, NULL, NULL}};

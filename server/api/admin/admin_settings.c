@@ -4,6 +4,7 @@
 #include "server/auth/auth.h"
 #include "server/domain/settings/settings.h"
 #include "server/pipeline/service.h"
+#include "store/base/assert.h"
 
 #include <errata/v1/admin_service.fields.h>
 #include <errata/v1/admin_service.handlers.h>
@@ -48,14 +49,14 @@ static enum err read_change(const struct service *service,
 
     if (!change.has_holdout_percent && !change.has_match_mode) {
         fault_add(fault, SLICE("settings"),
-                  "changes nothing; give at least one of holdout_percent and match_mode");
+                  "has no member; expected at least one of holdout_percent and match_mode");
     }
-    if (change.has_match_mode &&
-        (!match_mode_from_wire((int32_t)settings->match_mode, &change.match_mode) ||
-         change.match_mode == MATCH_MODE_UNSPECIFIED)) {
+    if (UNEXPECTED(!match_mode_from_wire((int32_t)settings->match_mode, &change.match_mode))) {
+        return ERR_INTERNAL; /* check_request refuses such a request */
+    }
+    if (change.has_match_mode && change.match_mode == MATCH_MODE_UNSPECIFIED) {
         fault_add(fault, SLICE("settings.match_mode"),
-                  "%d is none; give EXACT, FILL or GUARDED, or leave it out to keep what is set",
-                  (int)settings->match_mode);
+                  "is UNSPECIFIED; expected EXACT, or no match_mode to keep the current one");
     }
     *ret_change = change;
     return fault_result(fault);

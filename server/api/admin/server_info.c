@@ -115,17 +115,16 @@ enum err admin_service_get_server_info_read(struct admin_service_get_server_info
     const struct service_env *env = call->service->env;
     int64_t ahead_us = env_log_ahead_us(env, call->ctx->clock);
     char version[] = ERRATA_VERSION;
-    struct slice engine;
     enum err err = OK;
 
     response.version = version;
     response.format_version = env->format_version;
     response.started_at = admin_wire_time(call->ctx->arena, env->start_wall_us);
-    if (response.started_at == NULL || !arena_copy(call->ctx->arena, env->log_engine, &engine)) {
+    if (response.started_at == NULL) {
         return ERR_MEMORY;
     }
     response.log_ahead_us = ahead_us > ENV_LOG_AHEAD_US_MAX ? (uint64_t)ahead_us : 0;
-    response.log_engine = (char *)(uintptr_t)engine.data;
+    response.log_engine = (Errata__V1__LogEngineKind)env->log_engine;
     if (call->service->principal->server) {
         err = put_methods(call->service, &response);
         if (err == OK) {

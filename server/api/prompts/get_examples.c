@@ -6,8 +6,8 @@
 #include "server/pipeline/caller.h"
 #include "server/pipeline/env.h"
 #include "server/pipeline/service.h"
+#include "store/base/assert.h"
 
-#include <errata/v1/match_mode.fields.h>
 #include <errata/v1/prompt_service.fields.h>
 #include <errata/v1/prompt_service.handlers.h>
 
@@ -42,30 +42,16 @@ enum err prompt_service_get_examples_read(struct prompt_service_get_examples_cal
         .document_id = slice_text(call->request->document_id),
         .limit = call->request->max_examples > 0 ? (uint32_t)call->request->max_examples
                                                  : EXAMPLES_LIMIT_DEFAULT,
-        .skip_superseded = call->request->skip_superseded != 0,
-        .distinct_documents = call->request->distinct_documents != 0,
+        .include_superseded = call->request->include_superseded != 0,
         .exposure_key = &call->service->env->exposure_key,
         .now_us = clock_wall_us(call->ctx->clock),
     };
-    enum match_mode mode = MATCH_MODE_UNSPECIFIED;
     enum err err = OK;
 
-    if (!example_view_from_wire((int32_t)call->request->view, &query.view)) {
-        fault_add(call->ctx->fault, SLICE("view"),
-                  "unknown value %d; expected EXAMPLES, HINTS or BOTH", (int)call->request->view);
+    if (UNEXPECTED(!example_view_from_wire((int32_t)call->request->view, &query.view)) ||
+        UNEXPECTED(query.limit > EXAMPLES_LIMIT_MAX)) {
+        return ERR_INTERNAL; /* check_request refuses such a request */
     }
-    if (!match_mode_from_wire((int32_t)call->request->match_mode, &mode)) {
-        fault_add(call->ctx->fault, SLICE("match_mode"),
-                  "unknown value %d; expected EXACT, FILL or GUARDED",
-                  (int)call->request->match_mode);
-    }
-    if (call->request->max_examples < 0 || call->request->max_examples > EXAMPLES_LIMIT_MAX) {
-        fault_add(call->ctx->fault, SLICE("max_examples"), "is %d; expected 1 to %d",
-                  (int)call->request->max_examples, EXAMPLES_LIMIT_MAX);
-    }
-    err = fault_result(call->ctx->fault);
-    if (err == OK) {
-        err = read_as_of(call->txn, call->request, &query);
-    }
+    err = read_as_of(call->txn, call->request, &query);
     return err != OK ? err : examples_write(call->txn, &query, call->body);
 }

@@ -8,8 +8,8 @@
 #include "server/pipeline/env.h"
 #include "server/pipeline/page_token.h"
 #include "server/pipeline/service.h"
+#include "store/base/assert.h"
 
-#include <errata/v1/match_mode.fields.h>
 #include <errata/v1/prompt_service.handlers.h>
 #include <errata/v1/prompt_service.views.h>
 
@@ -186,26 +186,6 @@ static enum err read_as_of(struct store_txn *txn, const Errata__V1__PreparePromp
     return err;
 }
 
-/* How the examples are chosen: as in GetExamples. */
-static void read_choice(struct fault *fault, const Errata__V1__PreparePromptRequest *request,
-                        struct examples_query *examples)
-{
-    enum match_mode mode = MATCH_MODE_UNSPECIFIED;
-
-    if (!match_mode_from_wire((int32_t)request->match_mode, &mode)) {
-        fault_add(fault, SLICE("match_mode"), "%d is none; give EXACT, FILL or GUARDED",
-                  (int)request->match_mode);
-    }
-    if (request->max_examples < 0 || request->max_examples > EXAMPLES_LIMIT_MAX) {
-        fault_add(fault, SLICE("max_examples"), "is %d; expected 1 to %d",
-                  (int)request->max_examples, EXAMPLES_LIMIT_MAX);
-    }
-    examples->limit =
-        request->max_examples > 0 ? (uint32_t)request->max_examples : EXAMPLES_LIMIT_DEFAULT;
-    examples->skip_superseded = request->skip_superseded != 0;
-    examples->distinct_documents = request->distinct_documents != 0;
-}
-
 static enum err read_query(struct service *service, struct store_txn *txn,
                            const Errata__V1__PreparePromptRequest *request,
                            struct prompt_query *ret_query)
@@ -217,7 +197,10 @@ static enum err read_query(struct service *service, struct store_txn *txn,
         .examples = {.org = org,
                      .layout_fingerprint = slice_text(request->layout_fingerprint),
                      .document_id = slice_text(request->document_id),
+                     .limit = request->max_examples > 0 ? (uint32_t)request->max_examples
+                                                        : EXAMPLES_LIMIT_DEFAULT,
                      .view = EXAMPLE_VIEW_HINTS,
+                     .include_superseded = request->include_superseded != 0,
                      .exposure_key = &service->env->exposure_key,
                      .now_us = clock_wall_us(service->ctx->clock)},
     };
@@ -229,8 +212,10 @@ static enum err read_query(struct service *service, struct store_txn *txn,
     if (err != OK) {
         return err;
     }
+    if (UNEXPECTED(query.examples.limit > EXAMPLES_LIMIT_MAX)) {
+        return ERR_INTERNAL; /* check_request refuses such a request */
+    }
     read_source(service->ctx->fault, request, &query);
-    read_choice(service->ctx->fault, request, &query.examples);
     err = prompt_check(service->ctx, &query);
     if (err == OK) {
         err = read_as_of(txn, request, &query);

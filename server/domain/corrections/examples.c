@@ -1,6 +1,5 @@
 /*
- * examples.c: see examples.h. The layout's family is not known to this store, so every match mode
- * answers the exact fingerprint's examples.
+ * examples.c: see examples.h. Only the layout with exactly the requested fingerprint is searched.
  *
  * The text hash of an exposure of examples is the first 16 bytes of the SHA-256 of the hashes of its
  * hints, 16 bytes each (the first of the SHA-256 of the hint), in the order in which they are served: what
@@ -30,7 +29,6 @@
 struct chosen {
     struct slice example; /* wire bytes of an Example; its id stands first */
     struct slice packed_hint; /* `example` is its dictionary */
-    struct slice document_hash;
 };
 
 struct lookup {
@@ -77,19 +75,6 @@ static enum err read_mark(struct lookup *lookup, uint64_t seq, struct example_ma
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-static bool is_document_chosen(const struct lookup *lookup, struct slice document_hash)
-{
-    if (document_hash.size == 0) {
-        return false; /* no document was named: it can't be the same one */
-    }
-    for (uint32_t i = 0; i < lookup->count; i++) {
-        if (slice_equal(lookup->chosen[i].document_hash, document_hash)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* The mean confidence with an example minus that without any; false where either is not known. */
 static bool find_improvement(const struct lookup *lookup, const struct example_mark_record *mark,
                              double *ret_improvement)
@@ -128,8 +113,7 @@ static void write_example(const struct lookup *lookup, struct slice example, boo
 
 static void choose(struct lookup *lookup, const struct example_record *row)
 {
-    lookup->chosen[lookup->count] =
-        (struct chosen){row->example, row->packed_hint, row->document_hash};
+    lookup->chosen[lookup->count] = (struct chosen){row->example, row->packed_hint};
     lookup->artifacts[lookup->count] = (struct exposed_artifact){row->seq, 1, 0};
     memcpy(lookup->hint_hashes[lookup->count], row->hint_hash, KEY_HASH_BYTES);
     lookup->count++;
@@ -155,8 +139,7 @@ static enum err take_row(struct lookup *lookup, struct slice value)
     }
     superseded = mark.superseded_by_seq != 0 &&
                  (!query->has_as_of || mark.superseded_by_seq <= query->as_of_seq);
-    if ((superseded && query->skip_superseded) ||
-        (query->distinct_documents && is_document_chosen(lookup, row.document_hash))) {
+    if (superseded && !query->include_superseded) {
         return OK;
     }
     if (lookup->body != NULL) {

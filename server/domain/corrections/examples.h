@@ -27,8 +27,7 @@ struct examples_query {
     struct slice document_id; /* that is to be extracted; empty: not told */
     uint32_t limit; /* 1 to EXAMPLES_LIMIT_MAX */
     enum example_view view;
-    bool skip_superseded;
-    bool distinct_documents;
+    bool include_superseded;
     bool has_as_of; /* time travel: as after the event `as_of_seq` */
     uint64_t as_of_seq;
     const struct exposure_key

@@ -3,31 +3,37 @@
  */
 #include "server/domain/fingerprint/document_measures.h"
 
+/* One member for each value of WarningCode that a document may have. */
+#define WARNING(code, message)                                                                     \
+    {                                                                                              \
+        WARNING_CODE_##code, SLICE(#code), SLICE(message)                                          \
+    }
+
 size_t document_warnings(const struct document_measures *measures,
-                         struct slice ret_warnings[DOCUMENT_WARNINGS_MAX])
+                         struct document_warning ret_warnings[DOCUMENT_WARNINGS_MAX])
 {
+    const struct {
+        bool applies;
+        struct document_warning warning;
+    } rules[DOCUMENT_WARNINGS_MAX] = {
+        {measures->damaged,
+         WARNING(DAMAGED, "the file was repaired to be read; parts may be missing")},
+        {!measures->has_table_count,
+         WARNING(RULINGS_LIMIT, "the search for tables on page 1 met a limit or failed; the "
+                                "document has no table count and no fingerprint")},
+        {measures->page_too_large,
+         WARNING(PAGE_TOO_LARGE, "a page has a side of more than 14,400 points")},
+        {measures->page_one_chars == 0, WARNING(SCAN, "page 1 has no text; examples are withheld")},
+        {measures->cmaps_unavailable,
+         WARNING(CMAPS_UNAVAILABLE, "East Asian text may be missing; poppler-data is not "
+                                    "readable")},
+    };
     size_t count = 0;
 
-    if (measures->damaged) {
-        ret_warnings[count++] =
-            SLICE("damaged: the file was repaired to be read; parts may be missing");
-    }
-    if (!measures->has_table_count) {
-        ret_warnings[count++] = SLICE(
-            "rulings_limit: the search for tables on page 1 met a limit or failed, so they were "
-            "not counted and it has no fingerprint");
-    }
-    if (measures->page_too_large) {
-        ret_warnings[count++] =
-            SLICE("page_too_large: a page has a side of more than 14,400 points");
-    }
-    if (measures->page_one_chars == 0) {
-        ret_warnings[count++] = SLICE("scan: page 1 has no text; examples are withheld for it");
-    }
-    if (measures->cmaps_unavailable) {
-        ret_warnings[count++] =
-            SLICE("cmaps_unavailable: East Asian text may be missing, since poppler-data could not "
-                  "be read");
+    for (size_t i = 0; i < DOCUMENT_WARNINGS_MAX; i++) {
+        if (rules[i].applies) {
+            ret_warnings[count++] = rules[i].warning;
+        }
     }
     return count;
 }

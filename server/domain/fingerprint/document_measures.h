@@ -7,6 +7,7 @@
 
 #include "store/base/sha256.h"
 
+#include <errata/v1/warning.fields.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -39,9 +40,15 @@ struct document_measures {
     struct slice fp_version; /* rules and Poppler version, such as 1/22.12.0 */
 };
 
-/* What a person should know about the document, each a code, a colon and a sentence; literals. Gives
- * how many there are. */
+/* Something that a person should know about the document. Texts are literals. */
+struct document_warning {
+    enum warning_code code;
+    struct slice name; /* of the code, without its type's prefix */
+    struct slice message; /* one sentence */
+};
+
+/* Writes the warnings of a document; returns their number. */
 size_t document_warnings(const struct document_measures *measures,
-                         struct slice ret_warnings[DOCUMENT_WARNINGS_MAX]);
+                         struct document_warning ret_warnings[DOCUMENT_WARNINGS_MAX]);
 
 #endif

@@ -5,6 +5,8 @@
 #include "server/domain/fingerprint/fingerprint.h"
 #include "server/domain/layouts/document_event.h"
 
+#include <errata/v1/warning.views.h>
+
 /* What one page size takes at most: its header and two doubles. */
 #define PAGE_BYTES 21
 
@@ -12,14 +14,19 @@
 static enum err put_lists(struct arena *arena, const struct document_measures *measures,
                           struct document_view *document)
 {
-    struct slice warnings[DOCUMENT_WARNINGS_MAX];
+    struct document_warning warnings[DOCUMENT_WARNINGS_MAX];
     size_t count = document_warnings(measures, warnings);
     struct buffer warning_run = {0};
     struct buffer pages = {0};
 
     buffer_init(&warning_run, arena, count * 128);
     for (size_t i = 0; i < count; i++) {
-        wire_put_bytes(&warning_run, DOCUMENT_WARNINGS_FIELD, warnings[i]);
+        const struct warning_view warning = {
+            .code = warnings[i].code,
+            .message = warnings[i].message,
+        };
+
+        warning_view_put(&warning, DOCUMENT_WARNINGS_FIELD, &warning_run);
     }
     buffer_init(&pages, arena, (size_t)measures->page_count * PAGE_BYTES);
     for (uint32_t i = 0; i < measures->page_count; i++) {

@@ -320,20 +320,21 @@ static void test_examples(void **state)
     world_deinit(&world);
 }
 
-/* Goal: an answer that met the bound of rows says so, and only then. Method: as many corrections of
- * one document as the bound, of which one fits, then one more. */
+/* Goal: an answer that met the bound of rows reports it, and only then. Method: as many corrections of
+ * one entity as the bound, of which all but the newest are superseded, then one more. */
 static void test_examples_incomplete(void **state)
 {
     struct capture_input input = line_corrected("abc", "{}", "{\"qty\":2}", "");
     struct examples_query query = {
-        .layout_fingerprint = SLICE("abc"), .limit = 2, .distinct_documents = true};
+        .layout_fingerprint = SLICE("abc"), .limit = 2, .view = EXAMPLE_VIEW_BOTH};
     struct store_txn *txn = NULL;
     struct world world;
 
     (void)state;
     world_init(&world, 1);
     query.org = world.org;
-    input.document_id = SLICE("d");
+    input.entity_type = SLICE("line");
+    input.entity_id = SLICE("1");
     for (size_t count = 1; count <= EXAMPLES_ROWS_MAX + 1; count++) {
         (void)world_capture(&world, &input, 1);
         world_forget(&world);

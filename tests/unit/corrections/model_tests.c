@@ -215,7 +215,6 @@ static struct slice expected_examples(struct model *model, unsigned layout,
 {
     const struct fact *sorted[EVENTS];
     uint64_t as_of = query->has_as_of ? query->as_of_seq : UINT64_MAX;
-    bool taken[DOCUMENTS + 1] = {false};
     struct buffer buffer;
     uint32_t count = 0;
 
@@ -226,11 +225,9 @@ static struct slice expected_examples(struct model *model, unsigned layout,
         bool superseded = is_superseded(model, fact, as_of);
 
         if (!is_correction(fact) || fact->layout != layout || fact->seq > as_of ||
-            (query->skip_superseded && superseded) ||
-            (query->distinct_documents && fact->document != 0 && taken[fact->document])) {
+            (superseded && !query->include_superseded)) {
             continue;
         }
-        taken[fact->document] = true;
         tell(&buffer, fact->seq, superseded);
         count++;
     }
@@ -314,8 +311,7 @@ static void test_examples_equal_model(void **state)
                 .layout_fingerprint = name_of(&model.world, "layout", layout),
                 .limit = 1 + draw(&model.world, EXAMPLES_LIMIT_MAX),
                 .view = EXAMPLE_VIEW_BOTH,
-                .skip_superseded = draw(&model.world, 2) == 0,
-                .distinct_documents = draw(&model.world, 3) == 0,
+                .include_superseded = draw(&model.world, 2) == 0,
                 .has_as_of = draw(&model.world, 2) == 0,
                 .as_of_seq = draw(&model.world, EVENTS + 20),
             };

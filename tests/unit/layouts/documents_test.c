@@ -135,14 +135,14 @@ static void test_snippet_of_white_space(void **state)
 }
 
 static void expect_warning(const struct document_measures *measures, struct store_world *world,
-                           const char *code)
+                           Errata__V1__WarningCode code)
 {
     uint64_t seq = paper_ingest(world, measures);
     Errata__V1__IngestDocumentResponse *answer = paper_answer(world, seq);
 
     assert_int_equal(answer->document->n_warnings, 1);
-    assert_memory_equal(answer->document->warnings[0], code, strlen(code));
-    assert_int_equal(answer->document->warnings[0][strlen(code)], ':');
+    assert_int_equal(answer->document->warnings[0]->code, code);
+    assert_int_not_equal(answer->document->warnings[0]->message[0], '\0');
     errata__v1__ingest_document_response__free_unpacked(answer, NULL);
 }
 
@@ -161,11 +161,11 @@ static void test_warnings(void **state)
     scan.page_one_chars = 0;
     cmaps.cmaps_unavailable = true;
     cut.has_table_count = false;
-    expect_warning(&damaged, world, "damaged");
-    expect_warning(&large, world, "page_too_large");
-    expect_warning(&scan, world, "scan");
-    expect_warning(&cmaps, world, "cmaps_unavailable");
-    expect_warning(&cut, world, "rulings_limit");
+    expect_warning(&damaged, world, ERRATA__V1__WARNING_CODE__WARNING_CODE_DAMAGED);
+    expect_warning(&large, world, ERRATA__V1__WARNING_CODE__WARNING_CODE_PAGE_TOO_LARGE);
+    expect_warning(&scan, world, ERRATA__V1__WARNING_CODE__WARNING_CODE_SCAN);
+    expect_warning(&cmaps, world, ERRATA__V1__WARNING_CODE__WARNING_CODE_CMAPS_UNAVAILABLE);
+    expect_warning(&cut, world, ERRATA__V1__WARNING_CODE__WARNING_CODE_RULINGS_LIMIT);
 }
 
 /* Goal: what was cut is never hashed. Method: a document without a table count. */

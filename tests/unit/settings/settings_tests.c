@@ -75,13 +75,13 @@ static void test_changes(void **state)
     expect(txn, org, 20, MATCH_MODE_EXACT);
 
     change = (struct settings_change){
-        .by_program = true, .has_match_mode = true, .match_mode = MATCH_MODE_GUARDED};
+        .by_program = true, .has_match_mode = true, .match_mode = MATCH_MODE_EXACT};
     assert_int_equal(settings_update(&world->ctx, txn, org, SLICE("token:1"), &change, &seq), OK);
     assert_int_equal(seq, 3);
-    expect(txn, org, 20, MATCH_MODE_GUARDED);
+    expect(txn, org, 20, MATCH_MODE_EXACT);
     assert_int_equal(settings_update(&world->ctx, txn, org, SLICE("token:1"), &change, &seq), OK);
     assert_int_equal(seq, 4);
-    expect(txn, org, 20, MATCH_MODE_GUARDED);
+    expect(txn, org, 20, MATCH_MODE_EXACT);
     expect(txn, other, 0, MATCH_MODE_EXACT);
 
     assert_int_equal(log_read(txn, org, 2, &event), OK);
@@ -120,8 +120,8 @@ static void test_from_the_event(void **state)
     const struct settings_change change = {.has_holdout_percent = true,
                                            .holdout_percent = 100,
                                            .has_match_mode = true,
-                                           .match_mode = MATCH_MODE_FILL};
-    const uint8_t whole[] = {0x08, 100, 0x10, MATCH_MODE_FILL};
+                                           .match_mode = MATCH_MODE_EXACT};
+    const uint8_t whole[] = {0x08, 100, 0x10, MATCH_MODE_EXACT};
     struct slice after = {NULL, 0};
     struct event event;
     uint64_t seq = 0;
@@ -134,7 +134,7 @@ static void test_from_the_event(void **state)
 
     event.org = store_world_org(2);
     assert_int_equal(settings_apply(&world->ctx, txn, &event), OK);
-    expect(txn, event.org, 100, MATCH_MODE_FILL);
+    expect(txn, event.org, 100, MATCH_MODE_EXACT);
     store_abort(txn);
 }
 

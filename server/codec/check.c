@@ -1,11 +1,14 @@
 /*
  * check.c: walks the wire bytes. Open messages are on an explicit stack of frames, each with a word
  * per field; small requests need only the C stack. Fields usually come in the order of their
- * numbers, so each is first looked for after the one before it. check_rules.c judges the values. A
- * message field that is sent in several pieces (which protobuf would merge) must be complete in
- * each of them; no library writes it so.
+ * numbers, so each is first looked for after the one before it. check_rules.c judges the values.
+ *
+ * A message field that arrives in several pieces stops the walk: the pieces are joined (join.h), and
+ * the walk starts again over the joined bytes.
  */
 #include "server/codec/check_internal.h"
+#include "server/codec/join.h"
+#include "store/base/assert.h"
 
 #define PATH_BYTES_MAX 512
 
@@ -105,10 +108,10 @@ static void note_seen(uint32_t *seen, struct checked_value *value, bool is_defau
     }
 }
 
-static enum err too_many(struct checker *checker)
+enum err check_too_many(struct ctx *ctx)
 {
-    return fault_say(checker->ctx->fault, ERR_TOO_LARGE,
-                     "the request has more than %d fields and elements; send it in parts",
+    return fault_say(ctx->fault, ERR_TOO_LARGE,
+                     "request: more than %d fields and elements; expected several smaller requests",
                      CHECK_ELEMENTS_MAX);
 }
 
@@ -118,7 +121,7 @@ static enum err handle_packed(struct checker *checker, struct checked_value *val
 
     while (rest.size > 0) {
         if (++checker->elements > CHECK_ELEMENTS_MAX) {
-            return too_many(checker);
+            return check_too_many(checker->ctx);
         }
         if (!wire_take_packed(&rest, scalar_wire_type(value->field->type), &value->raw)) {
             return malformed(checker, check_path(checker, value->field, *seen));
@@ -135,7 +138,7 @@ static enum err handle_field(struct checker *checker, const struct field_info *f
     struct frame *frame = &checker->frames[checker->depth - 1];
     uint32_t *seen = &frame->seen[field - frame->message->fields];
     struct checked_value value = {field, 0, wire->value, wire->bytes};
-    bool is_default = false;
+    bool is_message = field->type == FIELD_MESSAGE;
 
     if (wire->type != scalar_wire_type(field->type)) {
         if (wire->type == WIRE_BYTES && field->repeated && scalar_is_packable(field->type)) {
@@ -145,9 +148,12 @@ static enum err handle_field(struct checker *checker, const struct field_info *f
     }
     switch (wire->type) {
     case WIRE_BYTES:
-        is_default = field->type != FIELD_MESSAGE && wire->bytes.size == 0;
-        note_seen(seen, &value, is_default);
-        return field->type == FIELD_MESSAGE ? enter(checker, &value) : check_text(checker, &value);
+        if (is_message && !field->repeated && *seen != SEEN_NOTHING) {
+            checker->in_pieces = true;
+            return OK;
+        }
+        note_seen(seen, &value, !is_message && wire->bytes.size == 0);
+        return is_message ? enter(checker, &value) : check_text(checker, &value);
     case WIRE_VARINT:
     case WIRE_FIXED64:
     case WIRE_FIXED32:
@@ -177,14 +183,16 @@ static enum err step(struct checker *checker)
         return malformed(checker, check_frame_path(checker));
     }
     if (++checker->elements > CHECK_ELEMENTS_MAX) {
-        return too_many(checker);
+        return check_too_many(checker->ctx);
     }
     field = find_field(frame, wire.number);
     return field == NULL ? OK : handle_field(checker, field, &wire);
 }
 
-/* Stops reading a request once its faults fill the list. */
-enum err check_request(struct ctx *ctx, const struct message_info *message, struct slice bytes)
+/* Walks once. Stops at the second piece of a message (`ret_in_pieces`), and once a request's faults fill
+ * the list. */
+static enum err walk(struct ctx *ctx, const struct message_info *message, struct slice bytes,
+                     bool *ret_in_pieces)
 {
     struct checker checker;
     enum err err = OK;
@@ -193,15 +201,43 @@ enum err check_request(struct ctx *ctx, const struct message_info *message, stru
     checker.elements = 0;
     checker.depth = 0;
     checker.seen_used = 0;
+    checker.in_pieces = false;
     arena_init(&checker.scratch, ctx->arena->limit_bytes);
     if (!push(&checker, message, bytes)) {
         return ERR_MEMORY;
     }
-    while (err == OK && checker.depth > 0 && ctx->fault->total_count <= FAULT_ENTRIES_MAX) {
+    while (err == OK && checker.depth > 0 && !checker.in_pieces &&
+           ctx->fault->total_count <= FAULT_ENTRIES_MAX) {
         err = step(&checker);
     }
     arena_deinit(&checker.scratch);
-    return err == OK ? fault_result(ctx->fault) : err;
+    *ret_in_pieces = checker.in_pieces;
+    return err;
+}
+
+enum err check_request(struct ctx *ctx, const struct message_info *message, struct slice bytes,
+                       struct slice *ret_bytes)
+{
+    bool in_pieces = false;
+    enum err err = walk(ctx, message, bytes, &in_pieces);
+
+    if (err == OK && in_pieces) {
+        fault_init(ctx->fault, ctx->fault->arena); /* a piece alone may lack what another one has */
+        err = join_pieces(ctx, message, bytes, &bytes);
+        if (err == OK) {
+            err = walk(ctx, message, bytes, &in_pieces);
+        }
+        if (UNEXPECTED(err == OK && in_pieces)) {
+            return ERR_INTERNAL;
+        }
+    }
+    if (err == OK) {
+        err = fault_result(ctx->fault);
+    }
+    if (err == OK) {
+        *ret_bytes = bytes;
+    }
+    return err;
 }
 
 static void put_segment(struct buffer *path, const struct field_info *field, uint32_t index)

@@ -19,11 +19,13 @@
 /* The longest id or name that the caller chooses (FORMAT_OPAQUE_ID, FORMAT_NAME). */
 #define CHECK_ID_BYTES_MAX 128
 
-/* ERR_MALFORMED for bytes that are not a message of this type (wrong wire type, cut short), which
+/* Checks a request. `ret_bytes` are what to decode: `bytes`, or, if a message in them arrives in several
+ * pieces, a copy in ctx->arena in which the pieces are joined.
+ * ERR_MALFORMED for bytes that are not a message of this type (wrong wire type, cut short), which
  * callers receive as INTERNAL; ERR_INVALID with the invalid fields in ctx->fault; ERR_TOO_LARGE
  * above the element limit. Parses `_json` fields completely, in separate memory of at most
  * ctx->arena's cap. */
 MUST_CHECK enum err check_request(struct ctx *ctx, const struct message_info *message,
-                                  struct slice bytes);
+                                  struct slice bytes, struct slice *ret_bytes);
 
 #endif

@@ -36,6 +36,7 @@ struct checker {
     uint32_t elements; /* fields and elements so far */
     size_t depth;
     size_t seen_used; /* words of seen_room */
+    bool in_pieces; /* a second piece of a message was found */
     struct arena scratch; /* for one JSON text at a time */
     struct frame frames[CHECK_DEPTH_MAX];
     uint32_t seen_room[CHECK_SEEN_WORDS];
@@ -49,6 +50,8 @@ struct checked_value {
     struct slice bytes; /* of strings and bytes */
 };
 
+/* Returns ERR_TOO_LARGE with its message: more than CHECK_ELEMENTS_MAX fields. */
+MUST_CHECK enum err check_too_many(struct ctx *ctx);
 /* Returns the path of a field of the innermost open message, with its index if it is repeated.
  * Freed with the arena. */
 struct slice check_path(struct checker *checker, const struct field_info *field, uint32_t index);

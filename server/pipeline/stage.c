@@ -22,7 +22,7 @@ static void release(void *data, void *pointer)
 enum err rpc_decode(struct rpc *rpc, struct slice message)
 {
     ProtobufCAllocator allocator = {allocate, release, rpc->ctx.arena};
-    enum err err = check_request(&rpc->ctx, rpc->method->request, message);
+    enum err err = check_request(&rpc->ctx, rpc->method->request, message, &message);
 
     if (err != OK) {
         return err;

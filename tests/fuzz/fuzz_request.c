@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct message_info *message = fuzz_message(data[0]);
     struct slice wire = slice_of(data + 1, size - 1);
 
-    if (check_request(&ctx, message, wire) == OK && !holds_any(message)) {
+    if (check_request(&ctx, message, wire, &wire) == OK && !holds_any(message)) {
         round_trip(&ctx, message, wire);
     }
     arena_deinit(&arena);

@@ -356,6 +356,35 @@ static void test_slow_calls_are_told(void **state)
     assert_non_null(strstr(text, "duration_us=1000001"));
 }
 
+/* Goal: a message that arrives in two pieces is stored as one, as the protobuf specification demands.
+ * Method: an event whose type and layout are in one piece and whose values are in another; optional fields
+ * are absent in both. */
+static void test_event_in_pieces(void **state)
+{
+    static const char pieces[] = "\x0a\x09\x20\x04\x4a\x05piece"
+                                 "\x0a\x15\xa2\x01\x07{\"a\":1}\xaa\x01\x08{\"a\":20}";
+    struct world world;
+    struct exchange exchange;
+    Errata__V1__CaptureFeedbackEventResponse *response = NULL;
+    struct exchange_start start = {.path = "errata.v1.FeedbackService/CaptureFeedbackEvent"};
+
+    (void)state;
+    world_init(&world);
+    start.authorization = world.admin;
+    exchange_open(&exchange, &world, &start);
+    exchange_send_bytes(&exchange, slice_of(pieces, sizeof(pieces) - 1));
+    exchange_send_end(&exchange);
+    world_run(&world);
+    assert_int_equal(exchange.code, STATUS_OK);
+    response = exchange_read(&exchange, &errata__v1__capture_feedback_event_response__descriptor);
+    assert_non_null(response);
+    assert_string_equal(response->event->layout_fingerprint, "piece");
+    assert_string_equal(response->event->before_json, "{\"a\":1}");
+    assert_string_equal(response->event->after_json, "{\"a\":20}");
+    exchange_close(&exchange);
+    world_deinit(&world);
+}
+
 int run_write_tests(void)
 {
     const struct CMUnitTest tests[] = {
@@ -368,6 +397,7 @@ int run_write_tests(void)
         cmocka_unit_test(test_refused_for_what_was_not_stored),
 #endif
         cmocka_unit_test(test_large_bodies),
+        cmocka_unit_test(test_event_in_pieces),
         cmocka_unit_test(test_slow_calls_are_told),
     };
 

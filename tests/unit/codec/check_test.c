@@ -11,7 +11,7 @@
 static enum err check_all(struct world *world)
 {
     assert_true(buffer_ok(&world->wire));
-    return check_request(&world->ctx, &codec_all, buffer_slice(&world->wire));
+    return world_check(world, &codec_all, buffer_slice(&world->wire));
 }
 
 static void put_scalars(struct buffer *wire)
@@ -91,14 +91,13 @@ static void test_malformed(void **state)
     struct world *world = *state;
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        if (check_request(&world->ctx, &codec_all, rows[i]) != ERR_MALFORMED) {
+        if (world_check(world, &codec_all, rows[i]) != ERR_MALFORMED) {
             fail_msg("row %zu", i);
         }
         assert_true(slice_starts_with(world->fault.message, SLICE("invalid codec.All")));
         world_clear(world);
     }
-    assert_int_equal(check_request(&world->ctx, &codec_all, SLICE("\xe2\x01\x02\x08\x01")),
-                     ERR_MALFORMED);
+    assert_int_equal(world_check(world, &codec_all, SLICE("\xe2\x01\x02\x08\x01")), ERR_MALFORMED);
     assert_non_null(strstr((const char *)world->fault.message.data, "`list[0].name`"));
 }
 
@@ -145,8 +144,8 @@ static void test_depth(void **state)
     struct world *world = *state;
     const struct fault_entry *entry = NULL;
 
-    assert_int_equal(check_request(&world->ctx, &codec_tree, nested(world, CHECK_DEPTH_MAX)), OK);
-    assert_int_equal(check_request(&world->ctx, &codec_tree, nested(world, CHECK_DEPTH_MAX + 1)),
+    assert_int_equal(world_check(world, &codec_tree, nested(world, CHECK_DEPTH_MAX)), OK);
+    assert_int_equal(world_check(world, &codec_tree, nested(world, CHECK_DEPTH_MAX + 1)),
                      ERR_INVALID);
     assert_int_equal(world->fault.total_count, 1);
     entry = &world->fault.entries[0];
@@ -154,7 +153,7 @@ static void test_depth(void **state)
     assert_true(slice_starts_with(entry->description, SLICE("is nested deeper than 100")));
     assert_true(entry->field.size < 600);
     world_clear(world);
-    assert_int_equal(check_request(&world->ctx, &codec_tree, nested(world, 2000)), ERR_INVALID);
+    assert_int_equal(world_check(world, &codec_tree, nested(world, 2000)), ERR_INVALID);
     assert_int_equal(world->fault.total_count, 1);
 }
 
@@ -221,7 +220,7 @@ static void test_many_open_fields(void **state)
         wire_put_varint(&outer, 8, UINT64_MAX);
         inner = outer;
     }
-    assert_int_equal(check_request(&world->ctx, &codec_rules, buffer_slice(&inner)), ERR_INVALID);
+    assert_int_equal(world_check(world, &codec_rules, buffer_slice(&inner)), ERR_INVALID);
     assert_int_equal(world->fault.total_count, 51);
     assert_true(slice_equal(world->fault.entries[50].field, SLICE("page_size")));
 }
@@ -230,6 +229,7 @@ static void test_many_open_fields(void **state)
 static void test_no_memory(void **state)
 {
     struct world *world = *state;
+    struct slice checked = {NULL, 0};
     struct arena small;
     struct fault fault;
     struct ctx ctx = {.arena = &small, .clock = &world->clock.clock, .fault = &fault};
@@ -244,8 +244,8 @@ static void test_no_memory(void **state)
     }
     arena_init(&small, 64);
     fault_init(&fault, &small);
-    assert_int_equal(check_request(&ctx, &codec_rules, buffer_slice(&inner)), ERR_MEMORY);
-    assert_int_equal(check_request(&ctx, &codec_all, SLICE("\x4a\x01\xff")), ERR_INVALID);
+    assert_int_equal(check_request(&ctx, &codec_rules, buffer_slice(&inner), &checked), ERR_MEMORY);
+    assert_int_equal(check_request(&ctx, &codec_all, SLICE("\x4a\x01\xff"), &checked), ERR_INVALID);
     arena_deinit(&small);
 }
 
@@ -273,12 +273,12 @@ static void test_damage(void **state)
             enum err err = OK;
 
             bytes[at] = values[i];
-            err = check_request(&world->ctx, &codec_all, slice_of(bytes, size));
+            err = world_check(world, &codec_all, slice_of(bytes, size));
             assert_true(err == OK || err == ERR_MALFORMED || err == ERR_INVALID);
             world_clear(world);
         }
         bytes[at] = kept;
-        (void)!check_request(&world->ctx, &codec_all, slice_of(bytes, at));
+        (void)!world_check(world, &codec_all, slice_of(bytes, at));
         world_clear(world);
     }
 }

@@ -3,6 +3,8 @@
  */
 #include "tests/unit/codec/codec_tests.h"
 
+#include "server/codec/check.h"
+
 #include <stdio.h>
 
 int world_set_up(void **state)
@@ -34,6 +36,13 @@ void world_clear(struct world *world)
     arena_reset(&world->arena);
     fault_init(&world->fault, &world->arena);
     buffer_init(&world->wire, &world->arena, 0);
+}
+
+enum err world_check(struct world *world, const struct message_info *message, struct slice bytes)
+{
+    struct slice checked = {NULL, 0};
+
+    return check_request(&world->ctx, message, bytes, &checked);
 }
 
 static bool entry_is(const struct fault_entry *entry, struct slice line)
@@ -85,6 +94,7 @@ int main(void)
 
     failed += run_check_tests();
     failed += run_rules_tests();
+    failed += run_join_tests();
     failed += run_proto_json_tests();
     return failed == 0 ? 0 : 1;
 }

@@ -35,6 +35,8 @@ int world_set_up(void **state);
 int world_tear_down(void **state);
 /* Forgets faults and wire bytes. */
 void world_clear(struct world *world);
+/* check_request, without the bytes that it gives. */
+enum err world_check(struct world *world, const struct message_info *message, struct slice bytes);
 /* The faults are these and no others: "path: start of the description", one a line. */
 void world_expect_faults(struct world *world, const char *expected);
 
@@ -45,6 +47,7 @@ extern const struct message_info codec_rules;
 
 int run_check_tests(void);
 int run_rules_tests(void);
+int run_join_tests(void);
 int run_proto_json_tests(void);
 
 #endif

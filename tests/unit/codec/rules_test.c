@@ -10,7 +10,7 @@
 
 static enum err check_rules(struct world *world)
 {
-    return check_request(&world->ctx, &codec_rules, buffer_slice(&world->wire));
+    return world_check(world, &codec_rules, buffer_slice(&world->wire));
 }
 
 /* One text in one field: OK if `expected` is NULL, else this fault. */
@@ -255,22 +255,22 @@ static void test_real_requests(void **state)
 
     wire_put_bytes(&world->wire, 1, SLICE("layout-1"));
     wire_put_varint(&world->wire, 3, 5);
-    assert_int_equal(check_request(&world->ctx, &contract_errata_v1_get_examples_request,
-                                   buffer_slice(&world->wire)),
-                     OK);
+    assert_int_equal(
+        world_check(world, &contract_errata_v1_get_examples_request, buffer_slice(&world->wire)),
+        OK);
     wire_put_varint(&world->wire, 3, 21);
     wire_put_varint(&world->wire, 4, 9);
     wire_put_bytes(&world->wire, 1, slice_of(NULL, 0)); /* the last one counts */
-    assert_int_equal(check_request(&world->ctx, &contract_errata_v1_get_examples_request,
-                                   buffer_slice(&world->wire)),
-                     ERR_INVALID);
+    assert_int_equal(
+        world_check(world, &contract_errata_v1_get_examples_request, buffer_slice(&world->wire)),
+        ERR_INVALID);
     world_expect_faults(world, "max_examples: is 21; it must be from 0 to 20\n"
                                "match_mode: unknown value 9; expected EXACT\n"
                                "layout_fingerprint: is required");
     world_clear(world);
-    assert_int_equal(check_request(&world->ctx, &contract_errata_v1_capture_feedback_event_request,
-                                   slice_of(NULL, 0)),
-                     ERR_INVALID);
+    assert_int_equal(
+        world_check(world, &contract_errata_v1_capture_feedback_event_request, slice_of(NULL, 0)),
+        ERR_INVALID);
     world_expect_faults(world, "event: is required");
     world_clear(world);
     buffer_init(&event, &world->arena, 0);
@@ -279,9 +279,8 @@ static void test_real_requests(void **state)
     wire_put_timestamp(&event, 12, WORLD_START_US + 5000000);
     wire_put_bytes(&world->wire, 1, slice_of(NULL, 0));
     wire_put_bytes(&world->wire, 1, buffer_slice(&event));
-    assert_int_equal(check_request(&world->ctx,
-                                   &contract_errata_v1_batch_capture_feedback_events_request,
-                                   buffer_slice(&world->wire)),
+    assert_int_equal(world_check(world, &contract_errata_v1_batch_capture_feedback_events_request,
+                                 buffer_slice(&world->wire)),
                      ERR_INVALID);
     world_expect_faults(
         world, "events[0].event_type: is required; expected MAPPING_CONFIRMED, MAPPING_REJECTED, "

@@ -1,10 +1,11 @@
 /*
  * codec_peer.c: answers questions about proto JSON line by line, for compare_with_python.py: "read
  * MESSAGE HEX" is JSON to wire, "write MESSAGE HEX" is wire to JSON, "check MESSAGE HEX" is the
- * pre-scan of wire bytes. The answer is "ok HEX" or "bad". Linked with the tables of
+ * check of wire bytes, "join MESSAGE HEX" joins pieces of messages in them. The answer is "ok HEX" or "bad". Linked with the tables of
  * codec_peer.proto in place of the contract's. Not a test by itself.
  */
 #include "server/codec/check.h"
+#include "server/codec/join.h"
 #include "server/codec/proto_json.h"
 #include "store/base/hex.h"
 
@@ -50,6 +51,7 @@ static void answer(struct arena *arena, char *line)
     struct fault fault;
     struct ctx ctx = {.arena = arena, .clock = clock_system(), .fault = &fault};
     struct slice bytes = take_hex(arena, hex);
+    struct slice joined = {NULL, 0};
     struct buffer out;
     enum err err = ERR_INTERNAL;
 
@@ -62,8 +64,11 @@ static void answer(struct arena *arena, char *line)
         err = proto_json_read(&ctx, message, bytes, true, &out);
     } else if (line[0] == 'w') {
         err = proto_json_write(&ctx, message, bytes, &style, &out);
+    } else if (line[0] == 'j') {
+        err = join_pieces(&ctx, message, bytes, &joined);
+        buffer_append(&out, joined);
     } else {
-        err = check_request(&ctx, message, bytes);
+        err = check_request(&ctx, message, bytes, &joined);
     }
     if (err != OK) {
         puts("bad");

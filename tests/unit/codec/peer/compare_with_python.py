@@ -4,7 +4,8 @@
 Goal: both read and write the same, and refuse the same, but for what `python_is_lax` lists.
 Method: seeded random messages with every type of field, both ways; the same with one value replaced
 by an odd one; bytes of random messages, damaged, to the pre-scan, which must not take what Python's
-parser refuses, and to the writer; damaged JSON to the reader. Called with the program codec_peer and the folder of codec_peer_pb2.py.
+parser refuses, and to the writer; damaged JSON to the reader; messages in pieces, which both must join to
+the same message. Called with the program codec_peer and the folder of codec_peer_pb2.py.
 """
 import json
 import math
@@ -325,8 +326,25 @@ def damaged_text(tally):
         tally.expect(wire is None or json.loads(shown) is not None, "read takes", shown)
 
 
+def parsed(raw):
+    """What Python reads, as bytes in one order: merged durations may have no JSON."""
+    return Everything.FromString(raw).SerializeToString(deterministic=True)
+
+
+def pieces(tally):
+    """The bytes of several messages, one after the other, are one message in pieces."""
+    raws = [b"".join(random_message(2).SerializeToString() for _ in range(rng.randrange(2, 5)))
+            for _ in range(700)]
+    joined = ask([("join", raw) for raw in raws])
+    for raw, once, twice in zip(raws, joined, ask([("join", raw or b"") for raw in joined])):
+        tally.expect(once is not None and parsed(once) == parsed(raw), "join", raw.hex())
+        tally.expect(once == twice, "join again", raw.hex())
+    tally.expect(any(len(once) < len(raw) for raw, once in zip(raws, joined)), "no pieces")
+
+
 def main():
     tally = Tally()
+    pieces(tally)
     both_ways(tally)
     odd_values(tally)
     damaged_bytes(tally)

@@ -1,7 +1,7 @@
 /*
- * pool.c: libuv's work queue with bounds. Its threads take what comes first, so no more is given to it
- * than has a thread: jobs without a kept place wait here for theirs. The requests are made once and
- * reused.
+ * pool.c: bounds libuv's work queue. Its threads run jobs in order of submission, so at most as
+ * many are submitted as have a thread; jobs without a kept slot wait here. The requests are
+ * allocated once and reused.
  */
 #include "server/jobs/pool.h"
 
@@ -12,29 +12,29 @@
 #include <uv.h>
 
 struct pool_job {
-    uv_work_t request; /* first: libuv gives it back */
+    uv_work_t request; /* first: libuv returns a pointer to it */
     struct pool *pool;
-    struct pool_line *line; /* where its place belongs */
-    struct pool_job *next; /* in one of: free places, those that wait */
+    struct pool_queue *queue; /* the kind of its slot */
+    struct pool_job *next; /* in the list of free slots, or of waiting jobs */
     void (*work)(void *job);
     void (*done)(void *job, enum err result);
     void *job;
 };
 
-/* Places of one kind. */
-struct pool_line {
+/* Slots of one kind. */
+struct pool_queue {
     struct pool_job *free_jobs;
-    struct pool_job *first; /* of those that wait, oldest first */
+    struct pool_job *first; /* waiting, oldest first */
     struct pool_job *last;
-    size_t running; /* given to libuv */
+    size_t running; /* submitted to libuv */
     size_t running_max;
 };
 
 struct pool {
     uv_loop_t *loop;
-    struct pool_line open;
-    struct pool_line kept;
-    size_t count; /* under way */
+    struct pool_queue open;
+    struct pool_queue kept;
+    size_t count; /* waiting or running */
     struct pool_job jobs[POOL_JOBS_MAX + POOL_JOBS_KEPT];
 };
 
@@ -52,9 +52,9 @@ enum err pool_new(struct uv_loop_s *loop, struct pool **ret_pool)
         struct pool_job *job = &pool->jobs[i];
 
         job->pool = pool;
-        job->line = i < POOL_JOBS_MAX ? &pool->open : &pool->kept;
-        job->next = job->line->free_jobs;
-        job->line->free_jobs = job;
+        job->queue = i < POOL_JOBS_MAX ? &pool->open : &pool->kept;
+        job->next = job->queue->free_jobs;
+        job->queue->free_jobs = job;
     }
     *ret_pool = pool;
     return OK;
@@ -69,59 +69,59 @@ static void on_work(uv_work_t *request)
 
 static void on_after_work(uv_work_t *request, int status);
 
-/* Returns libuv as many as may run. */
-static void start_waiting(struct pool *pool, struct pool_line *line)
+/* Submits as many waiting jobs to libuv as may run. */
+static void start_waiting(struct pool *pool, struct pool_queue *queue)
 {
-    while (line->first != NULL && line->running < line->running_max) {
-        struct pool_job *job = line->first;
+    while (queue->first != NULL && queue->running < queue->running_max) {
+        struct pool_job *job = queue->first;
         int code = 0;
 
-        line->first = job->next;
-        line->running++;
+        queue->first = job->next;
+        queue->running++;
         code = uv_queue_work(pool->loop, &job->request, on_work, on_after_work);
-        ASSERT(code == 0); /* fails without a function alone */
+        ASSERT(code == 0); /* fails only without a function */
     }
 }
 
 static void on_after_work(uv_work_t *request, int status)
 {
     struct pool_job *job = (struct pool_job *)request;
-    struct pool_line *line = job->line;
+    struct pool_queue *queue = job->queue;
     struct pool *pool = job->pool;
     void (*done)(void *, enum err) = job->done;
     void *data = job->job;
 
-    /* The place is free before the completion, which may submit the next job. */
-    job->next = line->free_jobs;
-    line->free_jobs = job;
-    line->running--;
+    /* The slot is freed before the completion, which may submit the next job. */
+    job->next = queue->free_jobs;
+    queue->free_jobs = job;
+    queue->running--;
     pool->count--;
-    start_waiting(pool, line);
+    start_waiting(pool, queue);
     done(data, status == 0 ? OK : ERR_CANCELLED);
 }
 
-/* ERR_BUSY if the line has no free place. */
-static enum err submit(struct pool *pool, struct pool_line *line, void (*work)(void *job),
+/* ERR_BUSY if no slot of this kind is free. */
+static enum err submit(struct pool *pool, struct pool_queue *queue, void (*work)(void *job),
                        void (*done)(void *job, enum err result), void *data)
 {
-    struct pool_job *job = line->free_jobs;
+    struct pool_job *job = queue->free_jobs;
 
     if (job == NULL || FAULT("pool.submit")) {
         return ERR_BUSY;
     }
-    line->free_jobs = job->next;
+    queue->free_jobs = job->next;
     job->next = NULL;
     job->work = work;
     job->done = done;
     job->job = data;
-    if (line->first == NULL) {
-        line->first = job;
+    if (queue->first == NULL) {
+        queue->first = job;
     } else {
-        line->last->next = job;
+        queue->last->next = job;
     }
-    line->last = job;
+    queue->last = job;
     pool->count++;
-    start_waiting(pool, line);
+    start_waiting(pool, queue);
     return OK;
 }
 

@@ -420,7 +420,7 @@ static void print_regions(const struct score *scores)
     }
 }
 
-/* Kinds whose documents are read here: hostile and malformed ones need a cage. */
+/* Kinds whose documents are read here: hostile and malformed ones need a sandbox. */
 static bool is_harmless(const struct sample *sample)
 {
     return strcmp(sample->kind, "hostile") != 0 && strcmp(sample->kind, "malformed") != 0;

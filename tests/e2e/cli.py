@@ -421,7 +421,7 @@ class Cli(ServerCase):
                       self.run_cli("layouts", "explain", self.folder.name, code=4))
         self.assertIn("would overwrite", self.run_cli("layouts", "explain", words, "--png", words,
                                                       code=2))
-        self.assertIn("can't be started", self.run_cli("layouts", "explain", words, "--worker",
+        self.assertIn("cannot start", self.run_cli("layouts", "explain", words, "--worker",
                                                        "/nonexistent", code=4))
 
     def test_a_table_of_documents_keeps_to_the_terminal(self):

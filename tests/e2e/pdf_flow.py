@@ -249,20 +249,20 @@ class Queue(FlowCase):
         self.assertLess(done[at:last].count("many"), 30, done)
 
 
-class Cage(FlowCase):
+class Sandbox(FlowCase):
     def test_what_a_child_is_kept_to(self):
         """The idle class, no new privileges, a system call filter, limits, and no stray descriptor."""
         self.serve().wait_for_pdf()
         future, child = self.start_slow()
-        # The child closes its cage in its first millisecond; half a second is plenty on any machine.
+        # The child closes its sandbox in its first millisecond; half a second is plenty on any machine.
         time.sleep(0.5)
         self.assertEqual(os.sched_getscheduler(child), os.SCHED_IDLE)
         self.assertEqual(os.sched_getscheduler(self.server.process.pid), os.SCHED_OTHER)
         if not is_sanitized():
-            self.check_cage(child)
+            self.check_sandbox(child)
         future.cancel()
 
-    def check_cage(self, child):
+    def check_sandbox(self, child):
         with open(f"/proc/{child}/status", encoding="ascii") as f:
             status = dict(line.split(":", 1) for line in f)
         self.assertEqual((status["Seccomp"].strip(), status["NoNewPrivs"].strip()), ("2", "1"))

@@ -267,6 +267,6 @@ class Hostile(unittest.TestCase):
 
 if __name__ == "__main__":
     if is_sanitized():
-        print("skipped: without a cage nothing bounds memory; tools/analyze replays these files")
+        print("skipped: without a sandbox nothing bounds memory; tools/analyze replays these files")
         sys.exit(SKIPPED)
     main()

@@ -1,7 +1,7 @@
 include(${CMAKE_SOURCE_DIR}/tests/support/tests.cmake)
 
 # tools/check runs each of these once: with sanitizers, or those with the label `release` on the release build,
-# which is what they need (the PDF worker's cage and its limits, the installed tree, figures) or where a sanitizer
+# which is what they need (the PDF worker's sandbox and its limits, the installed tree, figures) or where a sanitizer
 # finds nothing more (what a terminal shows, a demonstration). Those with the label `both` run on both.
 
 foreach(name corrections mappings prompts extractions analytics reviews access configuration isolation nonsense lifecycle log overload secrecy

@@ -69,7 +69,7 @@ CHANNEL_OPTIONS = (
 
 
 def is_sanitized():
-    """Built with a sanitizer: its PDF worker has no cage and no limit of memory, and is slow."""
+    """Built with a sanitizer: its PDF worker has no sandbox and no limit of memory, and is slow."""
     with open(os.path.join(BIN, "erratad"), "rb") as f:
         return b"__asan_init" in f.read()
 

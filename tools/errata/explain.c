@@ -1,6 +1,6 @@
 /*
  * explain.c: see explain.h. The worker program runs here as it does for a server: its fork server is
- * started, one document is measured in the cage, and it is stopped again.
+ * started, one document is measured in the sandbox, and it is stopped again.
  */
 #include "tools/errata/explain.h"
 
@@ -126,7 +126,7 @@ static enum cli_exit measure(struct cli *cli, const struct pdf_bytes *bytes,
     start_us = clock_monotonic_us(cli->ctx.clock);
     err = pdf_worker_measure(&request, &cli->arena, &explained->answer);
     explained->took_us = clock_monotonic_us(cli->ctx.clock) - start_us;
-    explained->cage = worker.cage;
+    explained->sandbox = worker.sandbox;
     explained->poppler_version =
         (const char *)arena_printf(&cli->arena, "%s", worker.poppler_version).data;
     pdf_worker_stop(&worker);

@@ -17,7 +17,7 @@ struct explained {
     const char *path;
     struct sha256_digest sha256;
     uint64_t size_bytes;
-    enum pdf_cage cage;
+    enum pdf_sandbox sandbox;
     const char *poppler_version;
     struct pdf_answer answer;
     /* Of a document that was read. */

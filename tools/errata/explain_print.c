@@ -10,14 +10,14 @@
 #define CANONICAL_SHOWN_BYTES 400
 #define TEXT_LINES_SHOWN 12
 
-static const char *cage_text(enum pdf_cage cage)
+static const char *sandbox_text(enum pdf_sandbox sandbox)
 {
-    switch (cage) {
-    case PDF_CAGE_NONE:
+    switch (sandbox) {
+    case PDF_SANDBOX_NONE:
         return "none: this worker was built with a sanitizer";
-    case PDF_CAGE_LANDLOCK:
+    case PDF_SANDBOX_LANDLOCK:
         return "limits, Landlock and seccomp: fonts and CMaps could be read, nothing else";
-    case PDF_CAGE_CLOSED:
+    case PDF_SANDBOX_CLOSED:
         return "limits and seccomp: nothing could be opened, CMaps neither (no Landlock here)";
     }
     return "";
@@ -254,7 +254,7 @@ static void print_cost(struct cli *cli, const struct explained *explained)
                                     (int)measures_bytes(cli, answer->memory_bytes).size,
                                     (const char *)measures_bytes(cli, answer->memory_bytes).data,
                                     (double)explained->took_us / 1000));
-    reply_print_member(cli, "cage", slice_text(cage_text(explained->cage)));
+    reply_print_member(cli, "sandbox", slice_text(sandbox_text(explained->sandbox)));
     reply_print_member(cli, "measured by",
                        arena_printf(&cli->arena, "rules %d, Poppler %s", PDF_RULES_VERSION,
                                     explained->poppler_version));
@@ -399,10 +399,10 @@ void explain_print_json(struct cli *cli, const struct explained *explained)
             add_explanation_json(&json, &answer->explanation);
         }
     }
-    buffer_printf(&json, ",\"cpuUs\":%llu,\"memoryBytes\":%llu,\"tookUs\":%lld,\"cage\":",
+    buffer_printf(&json, ",\"cpuUs\":%llu,\"memoryBytes\":%llu,\"tookUs\":%lld,\"sandbox\":",
                   (unsigned long long)answer->cpu_us, (unsigned long long)answer->memory_bytes,
                   (long long)explained->took_us);
-    json_write_string(&json, slice_text(cage_text(explained->cage)), false);
+    json_write_string(&json, slice_text(sandbox_text(explained->sandbox)), false);
     buffer_printf(&json, ",\"popplerVersion\":");
     json_write_string(&json, slice_text(explained->poppler_version), false);
     buffer_append_byte(&json, '}');

@@ -425,7 +425,8 @@ const struct command layout_commands[] = {
      .arguments = "[FILE]",
      .summary = "measure a PDF here, without a server, and say why",
      .help =
-         "Runs the worker program on a PDF, in the same cage as the server does, and prints what "
+         "Runs the worker program on a PDF, in the same sandbox as the server does, and prints "
+         "what "
          "was measured and why: pages, text, coverage, lines, every table with why it counts or "
          "not, the canonical JSON that is hashed, the fingerprint, and what it cost. Nothing is "
          "stored and no server is asked. With `--document` it prints what a server stored "

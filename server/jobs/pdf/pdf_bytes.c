@@ -1,6 +1,6 @@
 /*
- * pdf_bytes.c: a document's bytes in a memfd (memfd_create(2)), which is sealed once it is whole: what
- * the worker reads can't change under it, and what is hashed here is what it reads.
+ * pdf_bytes.c: a document's bytes in a memfd (memfd_create(2)), which is sealed once it is
+ * complete: the worker reads exactly the bytes that were hashed, and they can't change.
  */
 #include "server/jobs/pdf/pdf_worker.h"
 
@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How often, and after what pause, sealing is tried: up to 3 s with what the kernel waits by itself. */
+/* Number and interval of attempts to seal: up to 3 s, including the kernel's own waiting. */
 #define SEAL_TRIES 20
 #define SEAL_PAUSE_NS 10000000
 
@@ -45,8 +45,8 @@ enum err pdf_bytes_append(struct pdf_bytes *bytes, struct slice more)
     return OK;
 }
 
-/* The kernel refuses to seal pages that it holds itself for a moment, such as those that it moves
- * (EBUSY, memfd_wait_for_pins in mm/memfd.c): then again, a little later. */
+/* The kernel refuses to seal while it holds pages itself, for example to move them (EBUSY,
+ * memfd_wait_for_pins in mm/memfd.c): so it is tried again a little later. */
 enum err pdf_bytes_seal(struct pdf_bytes *bytes)
 {
     const int seals = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
@@ -64,7 +64,8 @@ enum err pdf_bytes_seal(struct pdf_bytes *bytes)
     return ERR_UNAVAILABLE;
 }
 
-/* Mapped privately: of a sealed memfd older kernels refuse a shared mapping, even one for reading. */
+/* Mapped privately: older kernels refuse a shared mapping of a sealed memfd, even a read-only
+ * one. */
 enum err pdf_bytes_hash(const struct pdf_bytes *bytes, struct sha256_digest *ret_sha256)
 {
     size_t size = (size_t)bytes->size;

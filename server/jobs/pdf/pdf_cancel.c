@@ -1,5 +1,5 @@
 /*
- * pdf_cancel.c: a flag that a thread in poll(2) notices: an eventfd beside it.
+ * pdf_cancel.c: a cancel flag that a thread in poll(2) notices, by an eventfd.
  */
 #include "server/jobs/pdf/pdf_worker.h"
 
@@ -21,7 +21,7 @@ enum err pdf_cancel_open(struct pdf_cancel *cancel)
 void pdf_cancel_set(struct pdf_cancel *cancel)
 {
     if (!atomic_exchange(&cancel->cancelled, true)) {
-        (void)eventfd_write(cancel->fd, 1); /* of a counter of 0, this can't fail */
+        (void)eventfd_write(cancel->fd, 1); /* can't fail for a counter of 0 */
     }
 }
 

@@ -1,25 +1,24 @@
 /*
- * pdf_control.h: what the server and the worker program's fork server say to each other, over a pair
- * of SOCK_SEQPACKET sockets: one datagram a message, of the machine's own byte order, since both are
- * built together. Neither side reads a document here.
- *
- * The fork server says READY once it is warm. Each JOB brings three descriptors: the document (a
+ * pdf_control.h: the protocol between the server and the worker program's fork server, over a pair
+ * of SOCK_SEQPACKET sockets: one datagram per message, in the machine's byte order, since both are
+ * built together. No document is read here.
+ * The fork server sends READY once it is warm. Each JOB brings three descriptors: the document (a
  * sealed memfd), the write end of the answer's pipe, and one end of a job socket. The fork server
- * forks a child for it; when the child has ended, it says END on the job socket and closes it. (So it
- * does a second after a child was killed that does not get the processor to die on; the pipe may stay
- * open then.) The server closes its own end to have the child killed. When the control socket closes,
- * the fork server kills its children and ends.
+ * forks a child for it; when the child has ended, it sends END on the job socket and closes it. (It
+ * also does that one second after killing a child that gets no processor to die on; the pipe may
+ * stay open then.) The server closes its end to have the child killed. If the control socket is
+ * closed, the fork server kills its children and exits.
  */
 #ifndef ERRATA_SERVER_JOBS_PDF_PDF_CONTROL_H
 #define ERRATA_SERVER_JOBS_PDF_PDF_CONTROL_H
 
 #include <stdint.h>
 
-/* Raised with any change here: an old worker program beside a new server is refused. */
+/* Increased with any change here: an old worker program with a new server is refused. */
 #define PDF_CONTROL_VERSION 2
-/* The descriptor of the control socket in the fork server. */
+/* The control socket's descriptor in the fork server. */
 #define PDF_CONTROL_FD 3
-/* Of a password; PDF has no longer ones (ISO 32000-2, 7.6.4.3.3). */
+/* Length of a password; PDF allows no longer ones (ISO 32000-2, 7.6.4.3.3). */
 #define PDF_PASSWORD_BYTES_MAX 127
 /* Descriptors of a JOB, in this order. */
 enum pdf_job_fd {
@@ -33,7 +32,7 @@ enum pdf_job_fd {
 #define PDF_CPU_SECONDS 5 /* soft; hard one second later */
 #define PDF_WALL_MS 8000
 #define PDF_MEMORY_BYTES ((uint64_t)512 << 20) /* address space */
-/* Children at once; a server has fewer slots. */
+/* Children at once; a server uses fewer. */
 #define PDF_CHILDREN_MAX 32
 
 enum pdf_control_type {
@@ -42,18 +41,19 @@ enum pdf_control_type {
     PDF_CONTROL_END = 3
 };
 
-/* What keeps a child from the file system. */
-enum pdf_cage {
-    PDF_CAGE_NONE = 0, /* built with a sanitizer: no cage at all */
-    PDF_CAGE_LANDLOCK = 1, /* fonts and CMaps can be read, nothing else */
-    PDF_CAGE_CLOSED = 2 /* no Landlock here: nothing can be opened; CMaps are unavailable */
+/* What restricts a child's access to files. */
+enum pdf_sandbox {
+    PDF_SANDBOX_NONE = 0, /* built with a sanitizer: no sandbox */
+    PDF_SANDBOX_LANDLOCK = 1, /* fonts and CMaps can be read, nothing else */
+    PDF_SANDBOX_CLOSED = 2 /* no Landlock in this kernel: no file can be opened; CMaps are
+                         * unavailable */
 };
 
 struct pdf_control_ready {
     uint32_t type;
     uint32_t version;
-    uint32_t cage; /* enum pdf_cage */
-    char poppler_version[32]; /* with a NUL */
+    uint32_t sandbox; /* enum pdf_sandbox */
+    char poppler_version[32]; /* terminated by a NUL */
 };
 
 /* Flags of a job. */
@@ -70,14 +70,14 @@ struct pdf_control_job {
 
 /* How a job's child ended. */
 enum pdf_end {
-    PDF_END_EXITED = 1, /* it ended by itself, `code` is its exit status: 0 when all was answered */
+    PDF_END_EXITED = 1, /* it exited, `code` is its exit status: 0 after a complete answer */
     PDF_END_SIGNALLED =
-        2, /* `code` is the signal: SIGXCPU the CPU limit, SIGSYS the system calls' filter */
+        2, /* a signal, `code`: SIGXCPU for the CPU limit, SIGSYS for the filter of system calls */
     PDF_END_WALL = 3, /* killed at PDF_WALL_MS */
     PDF_END_NOT_FORKED = 4 /* the fork server could not start it */
 };
 
-/* The system does not tell how long a child has waited. */
+/* The system does not report how long a child has waited. */
 #define PDF_WAITED_UNKNOWN UINT64_MAX
 
 /* Exit statuses of a child. */
@@ -85,7 +85,7 @@ enum pdf_exit {
     PDF_EXIT_ANSWERED = 0,
     PDF_EXIT_FAILED = 1, /* the answer could not be written */
     PDF_EXIT_MEMORY = 2, /* an allocation failed */
-    PDF_EXIT_CAGE = 3 /* the cage could not be closed: nothing was read */
+    PDF_EXIT_SANDBOX = 3 /* the sandbox could not be entered: nothing was read */
 };
 
 struct pdf_control_end {
@@ -94,10 +94,10 @@ struct pdf_control_end {
     uint32_t end; /* enum pdf_end */
     int32_t code;
     uint64_t cpu_us; /* user and system */
-    /* PDF_END_WALL: how long it could have run until then, but was in line for a processor.
-     * PDF_WAITED_UNKNOWN; 0 at other ends. */
+    /* For PDF_END_WALL: how long it was runnable, but waited for a processor; PDF_WAITED_UNKNOWN. 0
+     * for other ends. */
     uint64_t waited_us;
-    uint64_t memory_bytes; /* largest resident size; 0 if it was killed and is not dead yet */
+    uint64_t memory_bytes; /* largest resident size; 0 if it was killed and has not died yet */
 };
 
 #endif

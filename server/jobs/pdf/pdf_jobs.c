@@ -1,9 +1,8 @@
 /*
- * pdf_jobs.c: jobs through their states, between the queue, the pool and the worker that the supervisor
- * keeps. All on the loop but for run_work, pdf_job_append and pdf_job_measure.
- *
+ * pdf_jobs.c: the states of jobs, between the queue, the pool and the supervisor's worker.
+ * Everything runs on the loop except run_work, pdf_job_append and pdf_job_measure.
  *   ARRIVING --submit--> WAITING --turn--> RUNNING --worked--> DONE
- *   ARRIVING, WAITING --cancelled, or the worker stays away--> ENDING --next turn of the loop--> DONE
+ *   ARRIVING, WAITING --cancelled, or the worker is lost--> ENDING --next turn of the loop--> DONE
  */
 #include "server/jobs/pdf/pdf_jobs.h"
 
@@ -20,47 +19,47 @@ enum job_state {
     JOB_ARRIVING,
     JOB_WAITING,
     JOB_RUNNING,
-    JOB_ENDING, /* `done` is to be called without work */
+    JOB_ENDING, /* `done` will be called without work */
     JOB_DONE
 };
 
 struct pdf_job {
-    struct pdf_queue_entry entry; /* first: the queue gives it back */
+    struct pdf_queue_entry entry; /* first: the queue returns a pointer to it */
     struct pdf_jobs *jobs;
     struct uuid org;
     enum job_state state;
     bool cancelled; /* before it ran */
-    struct pdf_bytes bytes; /* of the pool's thread while it is RUNNING */
+    struct pdf_bytes bytes; /* used by the pool's thread while RUNNING */
     void (*work)(void *user);
     void (*done)(void *user, enum err result);
     void *user;
     /* ENDING */
     enum err result;
     struct pdf_job *next_ending;
-    /* RUNNING: its own control socket, which a restart does not take away */
+    /* RUNNING: a duplicate of the control socket, which a restart does not close */
     int control;
-    uint64_t worker_start; /* which worker it is of */
+    uint64_t worker_start; /* identifies the worker that was used */
     struct pdf_cancel cancel;
-    /* Written on the pool's thread, read once it has worked. */
+    /* Written on the pool's thread, read when the work is done. */
     bool began;
     bool measured;
     bool worker_broken;
     enum err measure_result;
-    struct pdf_answer answer; /* its numbers; what it points to may be gone */
+    struct pdf_answer answer; /* only its numbers: the data it points to may be freed */
 };
 
 struct pdf_jobs {
     struct pdf_jobs_config config;
     struct pdf_supervisor supervisor;
-    bool serving; /* told last */
+    bool serving; /* as last reported */
     struct pdf_queue queue;
     struct pdf_starved starved;
     unsigned running_count;
-    /* ENDING jobs, oldest first; the idle handle runs while there are any. */
+    /* ENDING jobs, oldest first; the idle handle is active while there are any. */
     struct pdf_job *ending_first;
     struct pdf_job *ending_last;
     uv_idle_t idle;
-    struct pdf_jobs_stats stats; /* the totals */
+    struct pdf_jobs_stats stats; /* totals */
 };
 
 enum err pdf_jobs_new(const struct pdf_jobs_config *config, struct pdf_jobs **ret_jobs)
@@ -77,7 +76,7 @@ enum err pdf_jobs_new(const struct pdf_jobs_config *config, struct pdf_jobs **re
         free(jobs);
         return ERR_MEMORY;
     }
-    jobs->config.program = jobs->supervisor.program; /* the caller's may go */
+    jobs->config.program = jobs->supervisor.program; /* the caller's text may be freed */
     pdf_starved_init(&jobs->starved);
     *ret_jobs = jobs;
     return OK;
@@ -102,12 +101,12 @@ static void on_idle(uv_idle_t *idle)
         struct pdf_job *next = job->next_ending;
 
         job->state = JOB_DONE;
-        job->done(job->user, job->result); /* it may be closed by this */
+        job->done(job->user, job->result); /* may close the job */
         job = next;
     }
 }
 
-/* `done` follows on another turn of the loop. */
+/* Schedules `done` for another turn of the loop. */
 static void end_later(struct pdf_job *job, enum err result)
 {
     struct pdf_jobs *jobs = job->jobs;
@@ -131,7 +130,7 @@ static void end_later(struct pdf_job *job, enum err result)
 
 static void dispatch(struct pdf_jobs *jobs);
 
-/* Counts what came of a job that has run. */
+/* Counts the result of a job that has run. */
 static void count_outcome(struct pdf_jobs_stats *stats, const struct pdf_job *job)
 {
     if (!job->began || (job->measured && job->measure_result == ERR_CANCELLED)) {
@@ -154,7 +153,7 @@ static void count_outcome(struct pdf_jobs_stats *stats, const struct pdf_job *jo
     stats->cut_total += job->answer.cut != PDF_CUT_NONE;
 }
 
-/* On the pool's thread. */
+/* Runs on the pool's thread. */
 static void run_work(void *data)
 {
     struct pdf_job *job = data;
@@ -179,7 +178,7 @@ static void on_worked(void *data, enum err result)
         pdf_supervisor_replace(&jobs->supervisor);
     }
     dispatch(jobs);
-    job->done(job->user, job->began ? OK : ERR_CANCELLED); /* it may be closed by this */
+    job->done(job->user, job->began ? OK : ERR_CANCELLED); /* may close the job */
 }
 
 static enum err run(struct pdf_job *job)
@@ -192,7 +191,7 @@ static enum err run(struct pdf_job *job)
     }
     job->worker_start = jobs->supervisor.starts;
     job->control = fcntl(jobs->supervisor.worker.control, F_DUPFD_CLOEXEC, 0);
-    job->state = JOB_RUNNING; /* ahead of the pool, whose thread may begin at once */
+    job->state = JOB_RUNNING; /* before submitting: the pool's thread may begin at once */
     err = job->control < 0 ? ERR_MEMORY
                            : pool_submit_kept(jobs->config.pool, run_work, on_worked, job);
     if (err == OK) {
@@ -208,7 +207,7 @@ static enum err run(struct pdf_job *job)
     return err;
 }
 
-/* Returns free slots to those whose turn it is. */
+/* Assigns free slots to the next jobs. */
 static void dispatch(struct pdf_jobs *jobs)
 {
     while (jobs->running_count < jobs->config.slots && pdf_supervisor_is_ready(&jobs->supervisor)) {
@@ -362,8 +361,8 @@ enum err pdf_job_submit(struct pdf_job *job, void (*work)(void *user),
     return OK;
 }
 
-/* Whether an answer is the last word on its document: one of a document that the machine had no time for
- * is only the second time. */
+/* Returns whether an answer is final: the answer about a starved document is final only the second
+ * time. */
 static bool is_final(struct pdf_job *job, const struct sha256_digest *sha256)
 {
     struct pdf_jobs *jobs = job->jobs;
@@ -376,7 +375,7 @@ static bool is_final(struct pdf_job *job, const struct sha256_digest *sha256)
     return true;
 }
 
-/* On the pool's thread: seals what came, and has it measured. */
+/* Seals the bytes and has them measured; runs on the pool's thread. */
 static enum err measure(struct pdf_job *job, struct slice password, struct arena *arena,
                         struct sha256_digest *ret_sha256)
 {

@@ -1,12 +1,12 @@
 /*
- * pdf_queue.c: lines and turns as linked lists through the entries; shares in a table that has one for
- * each job, so that none can be lacking. See pdf_queue.h.
+ * pdf_queue.c: queues and round robin as linked lists through the entries; shares in a table with
+ * as many slots as there may be jobs, so that one is always free.
  */
 #include "server/jobs/pdf/pdf_queue.h"
 
 #include "store/base/assert.h"
 
-/* The organisation's share, or a free one; NULL only where the table is full of others. */
+/* Returns the organisation's share, or a free one; NULL only if the table is full of others. */
 static struct pdf_queue_share *find_share(struct pdf_queue *queue, struct uuid org)
 {
     struct pdf_queue_share *free_share = NULL;
@@ -24,8 +24,9 @@ static struct pdf_queue_share *find_share(struct pdf_queue *queue, struct uuid o
     return free_share;
 }
 
-/* Whether `more` fits: into the organisation's half, else ERR_QUOTA; and into the whole, or, for one with
- * `other_jobs` besides, into what is not kept for newcomers, else ERR_BUSY. */
+/* Checks that `more` fits: into the organisation's half, else ERR_QUOTA; and into the total, or, if
+ * the organisation has `other_jobs`, into the part that is not reserved for newcomers, else
+ * ERR_BUSY. */
 static enum err find_room(size_t more, size_t of_org, size_t of_all, size_t max,
                           unsigned other_jobs)
 {

@@ -1,7 +1,7 @@
 /*
- * pdf_queue.h: who comes next, and who may come at all: one line of waiting jobs an organisation, the
- * lines served in turn, and the bounds of pdf_jobs.h. Knows neither the loop nor the worker. For this
- * folder and its tests.
+ * pdf_queue.h: the order of jobs, and their limits: one queue per organisation, served round robin,
+ * with the limits of pdf_jobs.h. Independent of the loop and the worker. Private to this folder and
+ * its tests.
  */
 #ifndef ERRATA_SERVER_JOBS_PDF_PDF_QUEUE_H
 #define ERRATA_SERVER_JOBS_PDF_PDF_QUEUE_H
@@ -10,24 +10,24 @@
 
 struct pdf_queue_share;
 
-/* A job's place; the first member of what waits. */
+/* A job in the queue; the first member of the job. */
 struct pdf_queue_entry {
-    struct pdf_queue_share *share; /* its organisation's */
+    struct pdf_queue_share *share; /* of its organisation */
     size_t held_bytes;
-    /* Its neighbours in the line, while it waits. */
+    /* Its neighbours in the queue, while it waits. */
     struct pdf_queue_entry *previous;
     struct pdf_queue_entry *next;
 };
 
-/* What one organisation has here; free where it has no job. */
+/* An organisation's jobs; free if it has none. */
 struct pdf_queue_share {
     struct uuid org;
     unsigned job_count;
     size_t held_bytes;
-    /* Its line, oldest first. */
+    /* Its queue, oldest first. */
     struct pdf_queue_entry *first;
     struct pdf_queue_entry *last;
-    /* Its neighbours in the turn, while its line is not empty. */
+    /* Its neighbours in the round robin, while its queue is not empty. */
     struct pdf_queue_share *turn_previous;
     struct pdf_queue_share *turn_next;
 };
@@ -42,19 +42,20 @@ struct pdf_queue {
     struct pdf_queue_share shares[PDF_JOBS_MAX];
 };
 
-/* Counts a job of an organisation in; ERR_QUOTA above the organisation's bound, ERR_BUSY above that of all. */
+/* Counts a new job of an organisation; ERR_QUOTA above the organisation's limit, ERR_BUSY above the
+ * total. */
 MUST_CHECK enum err pdf_queue_enter(struct pdf_queue *queue, struct uuid org,
                                     struct pdf_queue_entry *entry);
-/* Takes room for `size` bytes; ERR_TOO_LARGE, ERR_QUOTA, ERR_BUSY. */
+/* Reserves room for `size` bytes; ERR_TOO_LARGE, ERR_QUOTA, ERR_BUSY. */
 MUST_CHECK enum err pdf_queue_hold(struct pdf_queue *queue, struct pdf_queue_entry *entry,
                                    size_t size);
-/* Counts it out, with all its room; it does not wait. */
+/* Uncounts a job and its room; it must not wait. */
 void pdf_queue_leave(struct pdf_queue *queue, struct pdf_queue_entry *entry);
-/* To the end of its organisation's line. */
+/* Appends the job to its organisation's queue. */
 void pdf_queue_push(struct pdf_queue *queue, struct pdf_queue_entry *entry);
-/* Out of its line. */
+/* Removes the job from its queue. */
 void pdf_queue_remove(struct pdf_queue *queue, struct pdf_queue_entry *entry);
-/* The first of the line whose turn it is; NULL if none waits. */
+/* Takes the first job of the next organisation; NULL if none waits. */
 struct pdf_queue_entry *pdf_queue_pop(struct pdf_queue *queue);
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * pdf_request.c: one document, measured: a job to the fork server, its answer from a pipe, its end
- * from the job's socket. Blocks, on a thread of its own. The child is hostile from the first byte it
- * reads; the fork server is ours and reads no document, but may hang or die.
+ * pdf_request.c: measures one document: sends a job to the fork server, reads its answer from a
+ * pipe, and its end from the job's socket. Blocks; runs on a separate thread. The child is hostile
+ * from the first byte it reads; the fork server is trusted and reads no document, but may hang or
+ * die.
  */
 #include "server/jobs/pdf/pdf_worker.h"
 
@@ -15,24 +16,24 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Read at once: most answers fit. */
+/* Bytes of one read: most answers fit. */
 #define READ_BYTES ((size_t)16 << 10)
-/* A child killed by its own abort with this much resident ran into the limit of its address space, of
- * which a part is never resident. */
+/* A child that was killed by its own abort with this much resident memory reached the limit of its
+ * address space, part of which is never resident. */
 #define MEMORY_NEAR_BYTES (PDF_MEMORY_BYTES / 2)
 
 struct exchange {
     const struct pdf_request *request;
-    int answer; /* read end of the pipe, non-blocking; -1 at its end */
+    int answer; /* read end of the pipe, non-blocking; -1 after its end */
     int socket; /* our end of the job's socket */
     int64_t deadline_us;
     size_t bytes_max;
     struct buffer bytes; /* the answer, so far */
-    bool flooded; /* it is longer than it may be */
-    struct pdf_control_end end; /* type 0: none came */
+    bool flooded; /* it exceeds the limit */
+    struct pdf_control_end end; /* type 0: none arrived */
 };
 
-/* What is told of a document of which nothing came. */
+/* The answer if nothing arrived. */
 static const struct pdf_answer nothing = {.reason = PDF_CRASHED, .cut = PDF_CUT_LIMIT};
 
 static void close_fd(int *fd)
@@ -43,8 +44,8 @@ static void close_fd(int *fd)
     *fd = -1;
 }
 
-/* Waits for what is in `entries`, the cancel flag's descriptor last among them. ERR_INTERNAL at the
- * deadline, by when the fork server should have said something. */
+/* Waits for `entries`, the last of which is the cancel flag's descriptor. ERR_INTERNAL at the
+ * deadline, by which the fork server should have answered. */
 static enum err wait_for(const struct exchange *exchange, struct pollfd *entries, nfds_t count)
 {
     struct pdf_cancel *cancel = exchange->request->cancel;
@@ -63,7 +64,7 @@ static enum err wait_for(const struct exchange *exchange, struct pollfd *entries
     return entries[count - 1].revents != 0 ? ERR_CANCELLED : OK;
 }
 
-/* Sends the job with its descriptors; the control socket may be full for a moment. */
+/* Sends the job with its descriptors; the control socket may be full briefly. */
 static enum err send_message(const struct exchange *exchange, const struct msghdr *message)
 {
     int control = exchange->request->control;
@@ -120,8 +121,8 @@ static enum err send_job(const struct exchange *exchange, int answer, int socket
     return err;
 }
 
-/* Opens the pipe and the job's socket, and sends the job with the other ends, of which we keep none:
- * so an end of file is seen. */
+/* Opens the pipe and the job's socket, sends the job with their other ends, and closes those here,
+ * so that an end of file is noticed. */
 static enum err open_exchange(struct exchange *exchange)
 {
     int answer[2] = {-1, -1};
@@ -144,7 +145,7 @@ out:
     return err;
 }
 
-/* Reads what is in the pipe. ERR_NOT_FOUND if there is nothing now. */
+/* Reads from the pipe. ERR_NOT_FOUND if it is empty now. */
 static enum err read_answer(struct exchange *exchange)
 {
     struct buffer *bytes = &exchange->bytes;
@@ -168,7 +169,7 @@ static enum err read_answer(struct exchange *exchange)
     return OK;
 }
 
-/* Reads the child's end. Whatever else comes is the fork server's fault. */
+/* Reads END. Any other message is an error of the fork server. */
 static enum err read_end(struct exchange *exchange)
 {
     struct pdf_control_end end;
@@ -186,7 +187,7 @@ static enum err read_end(struct exchange *exchange)
     return OK;
 }
 
-/* Follows the child until its end, or until it has said too much. */
+/* Follows the child until it ends, or has written too much. */
 static enum err follow(struct exchange *exchange)
 {
     enum err err = OK;
@@ -204,22 +205,22 @@ static enum err follow(struct exchange *exchange)
             err = err == ERR_NOT_FOUND ? OK : err;
         }
     }
-    /* All that a child wrote before its end is in the pipe. */
+    /* Everything that a child wrote before its end is in the pipe. */
     while (err == OK && exchange->answer >= 0 && !exchange->flooded) {
         err = read_answer(exchange);
     }
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-/* The child ended at a limit, not by a fault. */
+/* Returns whether the child ended at a limit, not by an error. */
 static bool met_limit(const struct pdf_control_end *end)
 {
     switch ((enum pdf_end)end->end) {
     case PDF_END_EXITED:
         return end->code == PDF_EXIT_MEMORY;
     case PDF_END_SIGNALLED:
-        /* SIGKILL: the hard limit of CPU, of a child that ignored the soft one. Abort and trap are how
-         * the C++ and GLib allocators give up. */
+        /* SIGKILL: the hard limit of CPU, for a child that ignored the soft one. Abort and trap:
+         * the C++ and GLib allocators out of memory. */
         return end->code == SIGXCPU || end->code == SIGKILL ||
                ((end->code == SIGABRT || end->code == SIGTRAP) &&
                 end->memory_bytes >= MEMORY_NEAR_BYTES);
@@ -231,14 +232,14 @@ static bool met_limit(const struct pdf_control_end *end)
     return false;
 }
 
-/* The child never came to the document. */
+/* Returns whether the child never started to read the document. */
 static bool never_began(const struct pdf_control_end *end)
 {
     return end->end == PDF_END_NOT_FORKED ||
-           (end->end == PDF_END_EXITED && end->code == PDF_EXIT_CAGE);
+           (end->end == PDF_END_EXITED && end->code == PDF_EXIT_SANDBOX);
 }
 
-/* Something is missing that the child was stopped ahead of, rather than told of. */
+/* Returns whether a part is missing because the child was stopped, rather than cut by a counter. */
 static bool was_stopped_short(const struct pdf_answer *answer)
 {
     return answer->reason == PDF_CRASHED ||
@@ -256,8 +257,8 @@ static bool was_starved(const struct pdf_control_end *end, const struct pdf_answ
     return end->waited_us >= PDF_STARVED_WAITED_US;
 }
 
-/* Killed by neither limit nor fork server: by a machine out of memory, or by hand. The same bytes may
- * well be measured another time. */
+/* Returns whether it was killed neither by a limit nor by the fork server: by a machine out of
+ * memory, or by hand. The same bytes may succeed another time. */
 static bool was_killed_from_outside(const struct pdf_control_end *end,
                                     const struct pdf_answer *answer)
 {
@@ -265,7 +266,7 @@ static bool was_killed_from_outside(const struct pdf_control_end *end,
            end->cpu_us < (uint64_t)PDF_CPU_SECONDS * 1000000 && was_stopped_short(answer);
 }
 
-/* What came, checked, and what the end makes of it. */
+/* Checks the answer, and combines it with how the child ended. */
 static enum err conclude(const struct exchange *exchange, struct arena *arena,
                          struct pdf_answer *ret_answer)
 {
@@ -325,7 +326,7 @@ enum err pdf_worker_measure(const struct pdf_request *request, struct arena *are
     if (err == OK) {
         err = follow(&exchange);
     }
-    /* A child that still runs is killed by this. */
+    /* Closing it kills a child that still runs. */
     close_fd(&exchange.socket);
     close_fd(&exchange.answer);
     return err == OK ? conclude(&exchange, arena, ret_answer) : err;

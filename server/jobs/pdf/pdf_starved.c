@@ -1,5 +1,5 @@
 /*
- * pdf_starved.c: a small table, searched from one end: it is asked once a starved document, which took 8 s.
+ * pdf_starved.c: a small table, searched linearly: once per starved document, which took 8 s.
  */
 #include "server/jobs/pdf/pdf_starved.h"
 
@@ -30,7 +30,7 @@ static void drop_expired(struct pdf_starved *starved, int64_t now_us)
     }
 }
 
-/* The document's index, or the count. */
+/* Returns the document's index, or the count. */
 static size_t find(const struct pdf_starved *starved, struct uuid org,
                    const struct sha256_digest *sha256)
 {

@@ -1,9 +1,10 @@
 /*
- * pdf_starved.h: documents that were stopped at the wall limit because the machine gave them no processor.
- * The first time that is no fault of the document's, and it may be sent again. The second time within
- * PDF_STARVED_KEEP_US its answer is final: else two documents that need seconds of a processor would hold
- * both slots for as long as their clients repeat them. Remembered for each organisation by the SHA-256 of
- * the bytes, in memory alone: what one organisation sends decides nothing for another. From any thread.
+ * pdf_starved.h: documents that were stopped at the wall limit because the machine gave them no
+ * processor. The first time the document may be sent again. The second time within
+ * PDF_STARVED_KEEP_US its answer is final: otherwise two documents that need seconds of a processor
+ * would occupy both slots for as long as their clients repeat them. Stored only in memory, per
+ * organisation, by the SHA-256 of the bytes, so that one organisation does not affect another.
+ * Thread-safe.
  */
 #ifndef ERRATA_SERVER_JOBS_PDF_PDF_STARVED_H
 #define ERRATA_SERVER_JOBS_PDF_PDF_STARVED_H
@@ -14,31 +15,31 @@
 
 #include <pthread.h>
 
-/* Longer than a document of an organisation waits whose queue is full (128 documents of 8 s in two slots take
- * 9 minutes), so that a repeat finds what it repeats. Short enough that a machine which is busy twice a day
- * does not count as busy. */
+/* Longer than a document waits in an organisation's full queue (128 documents of 8 s in two slots
+ * take 9 minutes), so that a repeat is recognised. Short enough that a machine which is overloaded
+ * twice a day does not count as overloaded. */
 #define PDF_STARVED_KEEP_US (INT64_C(15) * 60 * 1000000)
-/* Two slots at PDF_WALL_MS a document add 225 in that time: none is dropped before its time. */
+/* Two slots at PDF_WALL_MS per document add 225 in that time, so none is dropped early. */
 #define PDF_STARVED_MAX 256
 
 struct pdf_starved_document {
     struct uuid org;
     struct sha256_digest sha256;
-    int64_t at_us; /* monotonic; the last time */
+    int64_t at_us; /* monotonic; of the last time */
 };
 
 struct pdf_starved {
     pthread_mutex_t lock;
-    struct pdf_starved_document documents[PDF_STARVED_MAX]; /* in no order */
+    struct pdf_starved_document documents[PDF_STARVED_MAX]; /* unordered */
     size_t count;
 };
 
 void pdf_starved_init(struct pdf_starved *starved);
 void pdf_starved_deinit(struct pdf_starved *starved);
-/* Notes that a document was starved; true if it was noted before, at most PDF_STARVED_KEEP_US ago. */
+/* Notes a starved document; true if it was noted at most PDF_STARVED_KEEP_US ago. */
 bool pdf_starved_note(struct pdf_starved *starved, struct uuid org,
                       const struct sha256_digest *sha256, int64_t now_us);
-/* The document was measured: the next time is the first one. */
+/* Removes a document that was measured: the next time is a first one. */
 void pdf_starved_forget(struct pdf_starved *starved, struct uuid org,
                         const struct sha256_digest *sha256);
 

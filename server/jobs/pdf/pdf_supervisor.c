@@ -1,6 +1,6 @@
 /*
- * pdf_supervisor.c: see pdf_supervisor.h. The loop waits for a worker's end only where it is known to
- * be dying or was just killed.
+ * pdf_supervisor.c: implements pdf_supervisor.h. The loop waits for a worker's end only if it is
+ * known to be dying or was just killed.
  */
 #include "server/jobs/pdf/pdf_supervisor.h"
 
@@ -10,9 +10,9 @@
 
 #include <stdlib.h>
 
-/* A worker whose control socket is closed has so long to be gone. */
+/* Time for a worker whose control socket is closed to exit. */
 #define DYING_MS 100
-/* For the messages of one failure. */
+/* Memory for the messages of one failure. */
 #define MESSAGE_ARENA_BYTES 8192
 
 static void start_worker(struct pdf_supervisor *supervisor);
@@ -27,7 +27,7 @@ enum err pdf_supervisor_init(struct pdf_supervisor *supervisor, const char *prog
     return supervisor->program != NULL ? OK : ERR_MEMORY;
 }
 
-/* The same trouble again is not worth another line. */
+/* Logs a problem, unless it is the same as the last one. */
 static void log_problem(struct pdf_supervisor *supervisor, struct slice problem)
 {
     size_t size = problem.size < PDF_SUPERVISOR_PROBLEM_BYTES - 1
@@ -40,7 +40,7 @@ static void log_problem(struct pdf_supervisor *supervisor, struct slice problem)
     }
     memcpy(supervisor->problem, problem.data, size);
     supervisor->problem[size] = '\0';
-    logger_printf(LOGGER_WARNING, "%s; documents can't be measured until it runs again",
+    logger_printf(LOGGER_WARNING, "%s; documents are refused until it runs again",
                   supervisor->problem);
 }
 
@@ -49,7 +49,7 @@ static void on_pause_over(uv_timer_t *timer)
     start_worker((struct pdf_supervisor *)timer->data);
 }
 
-/* Until the next start. A worker that was ready for long was not stopped by what it met at its start. */
+/* Schedules the next start. The pause of a worker that was ready for long starts at the minimum. */
 static void begin_pause(struct pdf_supervisor *supervisor, bool hopeless)
 {
     uint64_t now_ms = uv_now(supervisor->loop);
@@ -72,7 +72,8 @@ static void begin_pause(struct pdf_supervisor *supervisor, bool hopeless)
     supervisor->on_change(supervisor->user);
 }
 
-/* The worker is gone, or is to go within `grace_ms`. `problem` is empty where its end says enough. */
+/* Handles a worker that has ended, or must end within `grace_ms`. `problem` is empty if how it
+ * ended is sufficient. */
 static void lose(struct pdf_supervisor *supervisor, unsigned grace_ms, struct slice problem)
 {
     struct arena arena;
@@ -98,10 +99,10 @@ static void on_late(uv_timer_t *timer)
 
 static void become_ready(struct pdf_supervisor *supervisor)
 {
-    static const char *const cages[] = {
-        [PDF_CAGE_NONE] = "none: it was built for tests",
-        [PDF_CAGE_LANDLOCK] = "Landlock and seccomp",
-        [PDF_CAGE_CLOSED] = "seccomp; without Landlock in this kernel it reads no CMaps",
+    static const char *const sandboxes[] = {
+        [PDF_SANDBOX_NONE] = "none (built for tests)",
+        [PDF_SANDBOX_LANDLOCK] = "Landlock and seccomp",
+        [PDF_SANDBOX_CLOSED] = "seccomp (no Landlock in this kernel: no CMaps)",
     };
 
     (void)uv_timer_stop(&supervisor->timer);
@@ -109,8 +110,8 @@ static void become_ready(struct pdf_supervisor *supervisor)
     supervisor->ready_at_ms = uv_now(supervisor->loop);
     supervisor->given_up = false;
     supervisor->problem[0] = '\0';
-    logger_printf(LOGGER_INFO, "the PDF worker is ready: Poppler %s; cage: %s",
-                  supervisor->worker.poppler_version, cages[supervisor->worker.cage]);
+    logger_printf(LOGGER_INFO, "the PDF worker is ready: Poppler %s; sandbox: %s",
+                  supervisor->worker.poppler_version, sandboxes[supervisor->worker.sandbox]);
     supervisor->on_change(supervisor->user);
 }
 
@@ -131,7 +132,7 @@ static void read_ready(struct pdf_supervisor *supervisor)
     arena_deinit(&arena);
 }
 
-/* Once it is ready it has nothing more to say: what is readable is its end. */
+/* After READY the worker sends nothing: a readable socket means that it has ended. */
 static void on_control(uv_poll_t *poll, int status, int events)
 {
     struct pdf_supervisor *supervisor = (struct pdf_supervisor *)poll->data;

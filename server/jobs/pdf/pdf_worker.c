@@ -1,7 +1,7 @@
 /*
- * pdf_worker.c: the fork server's life: started by posix_spawn, since the server is large and has
- * threads; ready by its first message; ended by closing its control socket. Documents are measured in
- * pdf_request.c.
+ * pdf_worker.c: the life of the fork server: started by posix_spawn, since the server is large and
+ * has threads; ready after its first message; ended by closing its control socket. pdf_request.c
+ * measures documents.
  */
 #include "server/jobs/pdf/pdf_worker.h"
 
@@ -37,8 +37,8 @@ bool pdf_worker_find_program(char *ret_path, size_t size)
     return written >= 0 && (size_t)written < size;
 }
 
-/* The control socket becomes descriptor 3; of ours only standard error is left, for what the
- * program says of its own start. It releases that before it reads a document, since hostile
+/* The control socket becomes descriptor 3; of the server's descriptors only standard error is
+ * inherited, for errors of starting. The worker closes it before it reads a document, since hostile
  * documents choose what Poppler prints. */
 static int set_actions(posix_spawn_file_actions_t *actions, int control)
 {
@@ -53,7 +53,7 @@ static int set_actions(posix_spawn_file_actions_t *actions, int control)
     return failed != 0 ? failed : posix_spawn_file_actions_addchdir_np(actions, "/");
 }
 
-/* No signal blocked or ignored, and a group of its own. */
+/* No signal blocked or ignored, and a separate process group. */
 static int set_attributes(posix_spawnattr_t *attributes)
 {
     sigset_t none;
@@ -72,7 +72,7 @@ static int set_attributes(posix_spawnattr_t *attributes)
     return failed != 0 ? failed : posix_spawnattr_setpgroup(attributes, 0);
 }
 
-/* 0, or an errno. */
+/* Returns 0, or an errno. */
 static int spawn(const char *path, int control, pid_t *ret_pid)
 {
     char locale[] = "LC_ALL=C";
@@ -107,7 +107,7 @@ static enum err say_errno(struct fault *fault, const char *program, int number)
 {
     char text[128];
 
-    return fault_say(fault, ERR_UNAVAILABLE, "the PDF worker %s can't be started: %s", program,
+    return fault_say(fault, ERR_UNAVAILABLE, "cannot start the PDF worker %s: %s", program,
                      strerror_r(number, text, sizeof(text)));
 }
 
@@ -118,7 +118,7 @@ enum err pdf_worker_start(const char *program, struct fault *fault, struct pdf_w
     pid_t pid = 0;
     int failed = 0;
 
-    /* Its working folder is another one. */
+    /* The worker has another working directory. */
     if (realpath(program, path) == NULL) {
         return say_errno(fault, program, errno);
     }
@@ -140,7 +140,7 @@ enum err pdf_worker_start(const char *program, struct fault *fault, struct pdf_w
     return OK;
 }
 
-/* Printable and ended by a NUL. */
+/* Returns whether it is printable and terminated by a NUL. */
 static bool version_is_text(const char *version, size_t size)
 {
     const char *end = memchr(version, 0, size);
@@ -165,25 +165,25 @@ enum err pdf_worker_read_ready(struct pdf_worker *worker, struct fault *fault)
         return ERR_UNAVAILABLE;
     }
     if ((size_t)size < 2 * sizeof(uint32_t) || ready.type != PDF_CONTROL_READY) {
-        return fault_say(fault, ERR_UNAVAILABLE,
-                         "the PDF worker's first message is not that it is ready");
+        return fault_say(fault, ERR_UNAVAILABLE, "the PDF worker's first message is not READY");
     }
     if (ready.version != PDF_CONTROL_VERSION) {
-        return fault_say(fault, ERR_UNAVAILABLE,
-                         "the PDF worker speaks version %u, this program %u: install both of one "
-                         "build",
-                         ready.version, PDF_CONTROL_VERSION);
+        return fault_say(
+            fault, ERR_UNAVAILABLE,
+            "the PDF worker has protocol version %u, this program %u: install both of one "
+            "build",
+            ready.version, PDF_CONTROL_VERSION);
     }
-    if ((size_t)size != sizeof(ready) || ready.cage > PDF_CAGE_CLOSED ||
+    if ((size_t)size != sizeof(ready) || ready.sandbox > PDF_SANDBOX_CLOSED ||
         !version_is_text(ready.poppler_version, sizeof(ready.poppler_version))) {
         return fault_say(fault, ERR_UNAVAILABLE, "the PDF worker's first message is malformed");
     }
-    worker->cage = (enum pdf_cage)ready.cage;
+    worker->sandbox = (enum pdf_sandbox)ready.sandbox;
     memcpy(worker->poppler_version, ready.poppler_version, sizeof(worker->poppler_version));
     return OK;
 }
 
-/* Waits until a descriptor is readable, or its peer has gone. False after `until_us`. */
+/* Waits until a descriptor is readable, or its peer has closed it. False after `until_us`. */
 static bool wait_readable(int fd, int64_t until_us)
 {
     struct pollfd entry = {.fd = fd, .events = POLLIN};
@@ -239,7 +239,7 @@ void pdf_worker_stop(struct pdf_worker *worker)
     pdf_worker_stop_within(worker, PDF_STOP_MS);
 }
 
-/* It has ended by itself. */
+/* Returns whether it ended within the time. */
 static bool wait_end(pid_t pid, unsigned grace_ms)
 {
     int64_t until_us = clock_monotonic_us(clock_system()) + (int64_t)grace_ms * 1000;
@@ -262,7 +262,7 @@ void pdf_worker_stop_within(struct pdf_worker *worker, unsigned grace_ms)
     (void)close(worker->control);
     worker->control = -1;
     worker->killed = !wait_end(worker->pid, grace_ms);
-    /* Its children are of its group: none is left behind, however it ended. */
+    /* Its children are in its group: all of them are killed, however it ended. */
     (void)kill(-worker->pid, SIGKILL);
     do {
         waited = waitpid(worker->pid, &worker->status, 0);
@@ -274,10 +274,10 @@ void pdf_worker_stop_within(struct pdf_worker *worker, unsigned grace_ms)
 struct slice pdf_worker_end_text(const struct pdf_worker *worker, struct arena *arena)
 {
     if (worker->killed) {
-        return SLICE("it did not end by itself and was killed");
+        return SLICE("it did not exit and was killed");
     }
     if (WIFSIGNALED(worker->status)) {
-        return arena_printf(arena, "it was ended by signal %d", WTERMSIG(worker->status));
+        return arena_printf(arena, "it was killed by signal %d", WTERMSIG(worker->status));
     }
-    return arena_printf(arena, "it ended with status %d", WEXITSTATUS(worker->status));
+    return arena_printf(arena, "it exited with status %d", WEXITSTATUS(worker->status));
 }

@@ -176,7 +176,7 @@ static void test_not_ready(void **state)
     begin(world, programs_make(&world->programs, "other-version"), 0, 0);
     run_until(world, 1);
     assert_int_equal(world->states[0], PDF_SUPERVISOR_PAUSED);
-    assert_non_null(strstr(world->supervisor.problem, "speaks version 3"));
+    assert_non_null(strstr(world->supervisor.problem, "has protocol version 3"));
 }
 
 /* Lines with `text` in a file. */
@@ -216,7 +216,7 @@ static void test_missing_program(void **state)
     }
     assert_int_equal(dup2(error, STDERR_FILENO), STDERR_FILENO);
     assert_true(pdf_supervisor_is_worth_waiting(&world->supervisor));
-    assert_int_equal(count_lines(file, "can't be started: No such file or directory"), 1);
+    assert_int_equal(count_lines(file, ": No such file or directory"), 1);
     assert_int_equal(count_lines(file, "the PDF worker is ready: Poppler 0.0.0"), 1);
     assert_int_equal(close(error), 0);
     assert_int_equal(close(file), 0);

@@ -43,7 +43,7 @@ static void test_start(void **state)
     pid_t pid = worker.pid;
 
     (void)state;
-    assert_int_equal(worker.cage, PDF_CAGE_LANDLOCK);
+    assert_int_equal(worker.sandbox, PDF_SANDBOX_LANDLOCK);
     assert_string_equal(worker.poppler_version, "0.0.0");
     assert_int_equal(fcntl(worker.control, F_GETFD), FD_CLOEXEC);
     pdf_worker_stop(&worker);
@@ -63,11 +63,11 @@ static void test_start_fails(void **state)
         const char *name;
         const char *message;
     } cases[] = {
-        {"dies-at-start", "ended with status 13"},
+        {"dies-at-start", "exited with status 13"},
         {"never-ready", "was not ready within 300 ms"},
-        {"other-version", "speaks version 3, this program 2"},
+        {"other-version", "has protocol version 3, this program 2"},
         {"other-type", "first message is not"},
-        {"odd-cage", "is malformed"},
+        {"odd-sandbox", "is malformed"},
         {"odd-text", "is malformed"},
         {"short", "first message is not"},
     };
@@ -199,7 +199,7 @@ static const struct ending {
     {"text tables server-starved", OK, PDF_READ, PDF_CUT_NONE, 0},
     {"refuse server-starved", OK, PDF_NO_PAGES, PDF_CUT_LIMIT, 0},
     /* Not the document's fault. */
-    {"exit=3", ERR_UNAVAILABLE, PDF_READ, PDF_CUT_NONE, 0}, /* PDF_EXIT_CAGE */
+    {"exit=3", ERR_UNAVAILABLE, PDF_READ, PDF_CUT_NONE, 0}, /* PDF_EXIT_SANDBOX */
     {"server-not-forked", ERR_UNAVAILABLE, PDF_READ, PDF_CUT_NONE, 0},
     {"server-closes", ERR_INTERNAL, PDF_READ, PDF_CUT_NONE, 0},
     {"server-lies", ERR_INTERNAL, PDF_READ, PDF_CUT_NONE, 0},
@@ -315,7 +315,8 @@ static void test_server_fails(void **state)
     assert_int_equal(measure(&worker, "text tables", 0, &arena, &answer), ERR_INTERNAL);
     pdf_worker_stop(&worker);
     assert_false(worker.killed);
-    assert_true(slice_equal(pdf_worker_end_text(&worker, &arena), SLICE("it ended with status 9")));
+    assert_true(
+        slice_equal(pdf_worker_end_text(&worker, &arena), SLICE("it exited with status 9")));
     worker = start();
     make_bytes(&bytes, "server-hangs");
     request.control = worker.control;

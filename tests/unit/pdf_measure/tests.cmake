@@ -1,4 +1,4 @@
-# Measuring without a cage: the pure parts on made-up glyphs and rulings, and Poppler on small documents
+# Measuring without a sandbox: the pure parts on made-up glyphs and rulings, and Poppler on small documents
 # that the tests write themselves and on those of tests/data/pdf.
 if(TARGET pdf_measure)
     errata_test(pdf_measure_tests DIR tests/unit/pdf_measure USES pdf_measure LABELS unit)

@@ -1,14 +1,14 @@
 /*
- * pdf_answer_decode.c: the server's side: frames to values. The bytes are hostile: whatever breaks a
- * rule makes the whole answer ERR_MALFORMED, since of a worker that lies nothing is believed. What
- * only ends early is believed as far as it came.
+ * pdf_answer_decode.c: the server's side: decodes frames. The bytes are hostile: one broken rule
+ * makes the whole answer ERR_MALFORMED, since nothing else from such a worker can be trusted. An
+ * answer that only ends early is accepted as far as it goes.
  */
 #include "server/jobs/pdf/answer/pdf_answer_internal.h"
 
 #include <pb_decode.h>
 #include <pb_encode.h>
 
-/* What came last; frames come in this order, each at most once. */
+/* The last frame; frames come in this order, each at most once. */
 enum step {
     STEP_START,
     STEP_REFUSED,
@@ -24,8 +24,8 @@ struct decoder {
     struct pdf_answer answer;
 };
 
-/* Named by the generated descriptors. Decoding: notes where the bytes are, and skips them. The same
- * for a stored record's slices is in store/record_pb.c, which this tower does not see. */
+/* Called by the generated descriptors. Decoding: records the position of the bytes, and skips them.
+ * store/record_pb.c has the same for stored records; this module may not use it. */
 bool pdf_answer_nanopb_callback(pb_istream_t *istream, pb_ostream_t *ostream,
                                 const pb_field_t *field)
 {
@@ -42,8 +42,8 @@ bool pdf_answer_nanopb_callback(pb_istream_t *istream, pb_ostream_t *ostream,
            pb_encode_string(ostream, slice->data, slice->size);
 }
 
-/* A slice that was decoded lies in its frame, unless the field came with another wire type: then it
- * points to where nanopb kept the number. */
+/* Returns whether a decoded slice is inside its frame. It is not if the field came with another
+ * wire type: then it points to nanopb's number. */
 static bool lies_in(struct slice frame, struct slice part)
 {
     uintptr_t start = (uintptr_t)frame.data;
@@ -53,7 +53,7 @@ static bool lies_in(struct slice frame, struct slice part)
            (at >= start && at - start <= frame.size && part.size <= frame.size - (at - start));
 }
 
-/* Takes the next frame off the front; ERR_NOT_FOUND if none is whole. */
+/* Takes the next frame off the front; ERR_NOT_FOUND if none is complete. */
 static enum err take_frame(struct slice *rest, struct slice *ret_frame)
 {
     size_t size = 0;
@@ -75,7 +75,7 @@ static enum err take_frame(struct slice *rest, struct slice *ret_frame)
     return OK;
 }
 
-/* A copy that is aligned for its kind; NULL for no bytes, or where the arena has no room. */
+/* Returns a copy with the alignment of its type; NULL for no bytes, or if the arena is full. */
 static void *copy_list(struct arena *arena, struct slice bytes)
 {
     void *copy = bytes.size > 0 ? arena_alloc(arena, bytes.size) : NULL;
@@ -148,7 +148,7 @@ static enum err take_tables(struct decoder *decoder, const errata_worker_Tables 
     return OK;
 }
 
-/* Reads the tables of an explanation, and counts those that count. */
+/* Reads the tables of an explanation, and counts the `counted` ones. */
 static enum err unpack_tables(struct decoder *decoder, struct slice bytes, uint32_t *ret_counted)
 {
     struct pdf_explanation *ret = &decoder->answer.explanation;
@@ -265,7 +265,7 @@ static enum err take_message(struct decoder *decoder, struct slice bytes)
 
 enum err pdf_answer_decode(struct arena *arena, struct slice bytes, struct pdf_answer *ret_answer)
 {
-    /* What is answered where nothing comes. */
+    /* The answer if no frame comes. */
     struct decoder decoder = {.arena = arena,
                               .answer = {.reason = PDF_CRASHED, .cut = PDF_CUT_LIMIT}};
     struct slice rest = bytes;

@@ -1,6 +1,6 @@
 /*
- * pdf_answer_encode.c: the worker's side: values to frames. A value out of its range is the worker's
- * own mistake: nothing of it is written.
+ * pdf_answer_encode.c: the worker's side: encodes frames. A value out of its range is a bug of the
+ * worker: nothing is written then.
  */
 #include "server/jobs/pdf/answer/pdf_answer_internal.h"
 
@@ -87,7 +87,7 @@ enum err pdf_answer_put_tables(struct buffer *buffer, enum pdf_cut cut,
     return put_frame(buffer, &frame);
 }
 
-/* The tables as they lie in a message; NULL if the arena has no room. */
+/* Returns the tables in their packed form; NULL if the arena is full. */
 static struct pdf_table_bytes *pack_tables(struct arena *arena,
                                            const struct pdf_explanation *explanation)
 {

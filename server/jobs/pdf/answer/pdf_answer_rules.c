@@ -1,6 +1,6 @@
 /*
- * pdf_answer_rules.c: the ranges of what a worker tells, and the codes of its reasons. One place for
- * both sides of the pipe. Knows nothing of frames and messages.
+ * pdf_answer_rules.c: the ranges of a worker's values, and the codes of its reasons, for both sides
+ * of the pipe. Independent of frames and messages.
  */
 #include "server/jobs/pdf/answer/pdf_answer_internal.h"
 
@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-/* The longest code point has four bytes. */
+/* A code point has at most four bytes. */
 #define SNIPPET_BYTES_MAX ((size_t)4 * PDF_SNIPPET_CHARACTERS_MAX)
 /* Signature, length and name of the first chunk, width, height. */
 #define PNG_HEAD_BYTES 24

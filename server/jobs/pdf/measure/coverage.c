@@ -1,7 +1,7 @@
 /*
- * coverage.c: how much of a page its glyphs cover, counted in cells of one point, so that boxes over
- * each other count once. COVERAGE_SIDE_MAX bounds the memory (16 MB) and, with the number of glyphs,
- * the work.
+ * coverage.c: the area of a page that its glyphs cover, in cells of one point, so that overlapping
+ * boxes count once. COVERAGE_SIDE_MAX bounds the memory (16 MB) and, with the number of glyphs, the
+ * work.
  */
 #include "server/jobs/pdf/measure/parts.h"
 
@@ -11,7 +11,7 @@
 
 #define NO_EDGE (-1)
 
-/* A box in whole cells, within the page. */
+/* A box in whole cells, clipped to the page. */
 struct cells {
     int x1;
     int y1;
@@ -19,7 +19,7 @@ struct cells {
     int y2;
 };
 
-/* A length in whole points, kept within what the bitmap has; glyphs may lie anywhere. */
+/* Rounds a length to whole points, clamped to the bitmap; glyphs may be at any place. */
 static int round_within(double value, int end)
 {
     double rounded = floor(value + 0.5);
@@ -30,7 +30,7 @@ static int round_within(double value, int end)
     return rounded < end ? (int)rounded : end;
 }
 
-/* The cells that a glyph's box means; none where it lies outside. */
+/* Returns the cells of a glyph's box; none if it is outside of the page. */
 static struct cells find_cells(const struct area *box, int width, int height)
 {
     double x1 = floor(box->x1 + 0.5);
@@ -45,21 +45,21 @@ static struct cells find_cells(const struct area *box, int width, int height)
     return cells;
 }
 
-/* Where a box begins or ends, on the way down the page. */
+/* The top or bottom of a box, in a sweep down the page. */
 struct edge {
     int32_t x1;
     int32_t x2;
-    int32_t change; /* 1 where it begins, -1 where it ends */
-    int32_t next; /* edge of the same line; NO_EDGE ends the list */
+    int32_t change; /* 1 at the top, -1 at the bottom */
+    int32_t next; /* next edge of the same line; NO_EDGE ends the list */
 };
 
-/* One sweep down the page, line by line. Glyphs may all be as large as the page, so that painting each
- * would never end. */
+/* A sweep down the page, line by line. Painting each box would take too long, since each glyph may
+ * be as large as the page. */
 struct sweep {
     struct edge *edges;
-    int32_t *firsts; /* edge by line */
+    int32_t *firsts; /* first edge of each line */
     int32_t
-        *changes; /* of how many boxes lie over a cell of the line, against the cell to its left */
+        *changes; /* per cell of the line: how many more boxes cover it than its left neighbour */
     uint8_t *bitmap;
     int width;
     int height;
@@ -106,7 +106,7 @@ static uint64_t sum_line(const int32_t *changes, uint8_t *line, int width)
     return covered;
 }
 
-/* A line without an edge is as the one above it. */
+/* A line without an edge equals the one above it. */
 static uint64_t sweep_lines(struct sweep *sweep)
 {
     uint64_t covered = 0;
@@ -140,7 +140,7 @@ bool parts_measure_coverage(struct arena *arena, struct glyph_list glyphs,
         *ret_coverage = (struct coverage){0};
         return true;
     }
-    /* No arena of ours holds as many glyphs. */
+    /* An arena cannot hold more glyphs. */
     ASSERT(glyphs.count <= INT32_MAX / 2);
     sweep.width = (int)ceil(page.width);
     sweep.height = (int)ceil(page.height);

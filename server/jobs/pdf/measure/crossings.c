@@ -1,23 +1,23 @@
 /*
- * crossings.c: which rulings hang together. One sweep down the page keeps the rulings down that the
- * sweep line meets in a tree over their places; a ruling across is joined to all of a range of it.
- * A part of the tree whose rulings are joined already is taken as a whole, so that the work grows
- * with the rulings and not with their crossings, of which there may be 400 million.
+ * crossings.c: finds connected rulings. One sweep down the page keeps the vertical rulings at the
+ * sweep line in a tree by their x; a horizontal ruling is joined to all of a range. A subtree whose
+ * rulings are already joined is handled as a whole, so that the work grows with the rulings and not
+ * with their crossings, of which there may be 400 million.
  */
 #include "server/jobs/pdf/measure/parts.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Lines that end this near to each other cross. */
+/* Lines whose ends are this close cross. */
 #define CROSSING_MAX 3.0
-/* Twice the depth of a tree over as many rulings as there can be, and to spare. */
+/* More than twice the depth of a tree over the largest number of rulings. */
 #define TREE_STACK_MAX 128
 
 enum event_kind {
-    EVENT_START, /* a ruling down begins */
+    EVENT_START, /* a vertical ruling begins */
     EVENT_ACROSS,
-    EVENT_END /* a ruling down ends */
+    EVENT_END /* a vertical ruling ends */
 };
 
 struct event {
@@ -27,8 +27,8 @@ struct event {
 };
 
 struct node {
-    uint32_t live; /* rulings down below here that the sweep line meets */
-    uint32_t member; /* one of the set that they are in, when `joined` */
+    uint32_t live; /* vertical rulings below this node that cross the sweep line */
+    uint32_t member; /* a member of their common set, if `joined` */
     bool joined;
 };
 
@@ -36,7 +36,7 @@ struct sweep {
     const struct ruling_list *across;
     const struct ruling_list *down;
     uint32_t *parents; /* of the union-find; a root is the least index of its set */
-    struct node *nodes; /* 1 is the root, children of i are 2i and 2i + 1 */
+    struct node *nodes; /* 1 is the root; the children of i are 2i and 2i + 1 */
     size_t leaves; /* a power of two */
 };
 
@@ -93,7 +93,7 @@ static void end_down(struct sweep *sweep, uint32_t index)
     }
 }
 
-/* The first ruling down at or right of x. */
+/* Returns the first vertical ruling at or right of x. */
 static size_t find_place(const struct ruling_list *down, double x)
 {
     size_t low = 0;

@@ -1,9 +1,9 @@
 /*
- * damage.c: whether a file had to be repaired. Poppler doesn't tell, so this follows the first steps
- * of every reader by itself (ISO 32000-2, 7.5): the header, `startxref` near the end, the table or
- * stream it points at, and the objects that the table points at. It finds files that were cut off,
- * shifted or patched by an editor. It does not follow older tables or read streams, and it takes no
- * part in reading the document.
+ * damage.c: detects files that Poppler repairs. Poppler does not report that, so this repeats the
+ * first steps of every reader (ISO 32000-2, 7.5): the header, `startxref` near the end, the table
+ * or stream it points at, and the objects that the table points at. It finds files that were cut
+ * off, shifted or patched by an editor. It does not follow older tables or read streams, and does
+ * not affect how the document is read.
  */
 #include "server/jobs/pdf/measure/measure_internal.h"
 
@@ -12,19 +12,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Where readers look for the header and for `startxref`. */
+/* Range in which readers look for the header and for `startxref`. */
 #define NEAR_BYTES 1024
-/* Of the table: entries of 20 bytes, with the lines between; what follows is not checked. */
+/* Bytes of the table that are checked: entries of 20 bytes, with the lines in between. */
 #define TABLE_BYTES 4096
 /* `12 0 obj` with white space. */
 #define OBJECT_BYTES 48
 #define NUMBER_DIGITS_MAX 10
-/* The first objects of the table that are looked up. */
+/* Objects of the table that are checked, from the first on. */
 #define OBJECTS_MAX 64
 
-/* A piece of the file, read from its front to its end. */
+/* A piece of the file, with a read position. */
 struct piece {
-    char bytes[TABLE_BYTES + 1]; /* with a NUL after */
+    char bytes[TABLE_BYTES + 1]; /* terminated by a NUL */
     size_t size;
     size_t at;
 };
@@ -42,7 +42,8 @@ static bool read_piece(int fd, int64_t offset, size_t size, struct piece *ret_pi
     return true;
 }
 
-/* The offset of the header, from which all others count; -1 without one. */
+/* Returns the offset of the header, which all other offsets are relative to; -1 if there is
+ * none. */
 static int64_t find_header(int fd)
 {
     struct piece piece;
@@ -98,7 +99,7 @@ static bool take_number(struct piece *piece, int64_t *ret_number)
     return true;
 }
 
-/* Where `startxref` says that the table is; -1 where it doesn't. */
+/* Returns the table's offset by `startxref`; -1 if there is none. */
 static int64_t find_table(int fd)
 {
     struct stat status;
@@ -122,7 +123,7 @@ static int64_t find_table(int fd)
     return at > 0 && take_number(&piece, &table) ? table : -1;
 }
 
-/* An object of this number, or of any where it is -1, starts here. */
+/* Returns whether an object with this number (-1: any) starts at the offset. */
 static bool is_object(int fd, int64_t offset, int64_t number)
 {
     struct piece piece;
@@ -134,7 +135,8 @@ static bool is_object(int fd, int64_t offset, int64_t number)
            (number < 0 || number == found);
 }
 
-/* The next entry of a table's section. Some writers mark free entries as used, at offset 0. */
+/* Checks the next entry of a table's section. Some writers mark free entries as used, at offset
+ * 0. */
 static bool check_entry(int fd, int64_t header, struct piece *piece, int64_t number,
                         bool *ret_in_use)
 {
@@ -152,7 +154,7 @@ static bool check_entry(int fd, int64_t header, struct piece *piece, int64_t num
     return offset == 0 || is_object(fd, header + offset, number);
 }
 
-/* The table's first section as far as the piece goes. */
+/* Checks the table's first section as far as the piece goes. */
 static bool check_section(int fd, int64_t header, struct piece *piece)
 {
     int64_t first = 0;

@@ -1,7 +1,7 @@
 /*
- * draw.c: a picture of page 1 for people who ask why it was measured so: the page itself, pale, the
- * cells that its glyphs cover, its rulings by direction, its tables by kind, and what each colour
- * means. Colours are distinguished by the colour-blind too (Okabe and Ito's set).
+ * draw.c: a picture of page 1 that explains its measurement: the page in pale colours, the cells
+ * that its glyphs cover, its rulings by direction, its tables by kind, and a legend. The colours
+ * can be distinguished by colour-blind people (Okabe and Ito's set).
  */
 #include "server/jobs/pdf/measure/measure_internal.h"
 #include "server/jobs/pdf/measure/tap.h"
@@ -9,15 +9,15 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Small pages are drawn larger, but not by more than this. */
+/* Small pages are enlarged, at most by this factor. */
 #define SCALE_MAX 3.0
-/* The strip under the page that says what the colours mean. */
+/* Height of the legend under the page. */
 #define LEGEND_HEIGHT 64
 #define LEGEND_TEXT 18.0
-/* What its entries take; on a narrower page they are drawn smaller. */
+/* Width of its entries; on a narrower page they are drawn smaller. */
 #define LEGEND_WIDTH 1300.0
 #define LABEL_TEXT 17.0
-/* How much white lies over the page. */
+/* Opacity of the white layer over the page. */
 #define PALE_ALPHA 0.55
 
 struct colour {
@@ -36,7 +36,7 @@ struct canvas {
     cairo_t *cairo;
     double scale; /* points to pixels */
     int width;
-    int height; /* of the page; the legend is below */
+    int height; /* of the page; the legend is below it */
 };
 
 static struct colour colour_of(enum pdf_table_kind kind)
@@ -90,7 +90,7 @@ static void clip_to_page(const struct canvas *canvas)
     cairo_clip(canvas->cairo);
 }
 
-/* The page as it looks, without its largest images, under a veil of white. */
+/* Draws the page, without its largest images, under a white layer. */
 static void draw_page(const struct canvas *canvas, PopplerPage *page)
 {
     struct tap tap = {.mode = TAP_DRAW};
@@ -156,14 +156,14 @@ static void draw_rulings(const struct canvas *canvas, const struct pdf_explanati
     }
 }
 
-/* A place for a label: its upper left corner, or its upper right one. */
+/* A place for a label: its upper left or upper right corner. */
 struct anchor {
     double x;
     double y;
     bool right;
 };
 
-/* A text on a plate of a colour, kept on the page. */
+/* Draws a text on a coloured plate, clamped to the page. */
 static void draw_label(const struct canvas *canvas, struct colour colour, struct anchor anchor,
                        const char *text)
 {
@@ -207,7 +207,7 @@ static void draw_table(const struct canvas *canvas, const struct pdf_table *tabl
     cairo_set_dash(canvas->cairo, dashes, 0, 0);
     (void)snprintf(label, sizeof label, "%s%s: %u rows, %u cells", pdf_table_kind_name(table->kind),
                    table->counted ? "" : " (set aside)", table->rows, table->cells);
-    /* Those set aside often share the box of one that counts, and of each other. */
+    /* Tables that were replaced often share the box of a counted one, and of each other. */
     anchor.right = !table->counted && table->kind == PDF_TABLE_RULES;
     anchor.x = anchor.right ? x + width : x;
     anchor.y = table->counted ? y - LABEL_TEXT - 8 : y + height + 1;
@@ -228,7 +228,8 @@ static void draw_tables(const struct canvas *canvas, const struct pdf_explanatio
     }
 }
 
-/* One entry of the legend; gives where the next one starts. Without a colour it is text alone. */
+/* Draws one entry of the legend; returns where the next one starts. Without a colour it is only
+ * text. */
 static double draw_entry(const struct canvas *canvas, const struct colour *colour, double x,
                          const char *text)
 {

@@ -1,6 +1,6 @@
 /*
- * measure.c: a document is opened, and its second phase. Opening translates Poppler's errors into
- * reasons; everything that Poppler gives is freed when the document is closed.
+ * measure.c: opens a document, and runs its second phase. Opening translates Poppler's errors into
+ * reasons; all of Poppler's objects are freed when the document is closed.
  */
 #include "server/jobs/pdf/measure/measure_internal.h"
 #include "server/jobs/pdf/measure/tap.h"
@@ -13,7 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A page is walked at most this large: soft masks, which need real pixels, then take 4 MB at most. */
+/* A page is rendered at most this large: soft masks, which need real pixels, then take at most 4
+ * MB. */
 #define WALK_SIDE_MAX 1000.0
 
 const char *measure_poppler_version(void)
@@ -29,7 +30,7 @@ static enum pdf_reason translate_error(const GError *error, int fd)
     return damage_has_header(fd) ? PDF_DAMAGED : PDF_NOT_A_PDF;
 }
 
-/* Poppler's document over a descriptor of its own, which it closes. */
+/* Opens Poppler's document over a separate descriptor, which Poppler closes. */
 static PopplerDocument *open_poppler(int fd, const char *password, GError **ret_error)
 {
     int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -37,7 +38,7 @@ static PopplerDocument *open_poppler(int fd, const char *password, GError **ret_
     return own < 0 ? NULL : poppler_document_new_from_fd(own, password, ret_error);
 }
 
-/* Text whose conversion to Latin-1 gives these bytes again. */
+/* Returns a text whose conversion to Latin-1 yields these bytes. */
 static GString *text_of_bytes(struct slice bytes)
 {
     GString *text = g_string_sized_new(2 * bytes.size);
@@ -48,10 +49,10 @@ static GString *text_of_bytes(struct slice bytes)
     return text;
 }
 
-/* A password is given to Poppler only for a document that wants one: after a wrong one it tries other
- * bytes of it over a stream that it has freed (22.12), and then says anything. So each encoding has a
- * try of its own: Latin-1, which passwords have before PDF 2.0, and UTF-8, which they have since
- * (ISO 32000-2, 7.6.4.3.3). Both are the same for ASCII. */
+/* Gives a password to Poppler only if the document needs one: after a wrong one, Poppler 22.12
+ * tries other encodings over a freed stream, with undefined results. So each encoding has a
+ * separate attempt: Latin-1 for passwords before PDF 2.0, and UTF-8 since (ISO 32000-2, 7.6.4.3.3).
+ * Both are the same for ASCII. */
 static PopplerDocument *open_with_password(int fd, struct slice password)
 {
     GString *text = g_string_new_len((const char *)password.data, (gssize)password.size);
@@ -114,7 +115,7 @@ void measure_on_cut(struct measure_document *document, void (*on_cut)(void *user
     document->user = user;
 }
 
-/* Walks a page with a tap on; its paths become rulings, not merged yet. */
+/* Renders a page with the tap active; its paths become rulings, not merged yet. */
 static void walk_page(struct measure_document *document, PopplerPage *page, struct rulings *rulings,
                       uint32_t *ret_operations)
 {
@@ -198,7 +199,7 @@ static bool explain_tables(struct arena *arena, const struct table_list *found,
     return true;
 }
 
-/* Words of a page, from its glyphs. */
+/* Forms the words of a page from its glyphs. */
 static enum pdf_cut read_words(struct arena *arena, struct glyph_list glyphs,
                                struct word_list *ret_words, struct pdf_explanation *explanation)
 {

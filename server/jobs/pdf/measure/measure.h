@@ -1,11 +1,10 @@
 /*
- * measure.h: a PDF measured: page tree, text and glyph coverage, then rulings and tables. Knows
- * Poppler and cairo, and nothing of cages, pipes or servers: the worker program calls it within the
- * cage, tests and benchmarks without one. One document at a time, one thread; the path tap needs
- * state of its own, so only programs that measure may contain this module.
- *
- * Work is bounded by counting (path operations, rulings, words, pages), never by time, so that the
- * same bytes always give the same answer. Time and memory are the cage's to bound.
+ * measure.h: measures a PDF: page tree, text and glyph coverage, then rulings and tables. Uses
+ * Poppler and cairo; independent of sandbox, pipes and server: the worker program calls it inside
+ * the sandbox, tests and benchmarks without one. One document at a time, on one thread; the path
+ * tap needs static state, so only programs that measure may contain this module.
+ * Work is bounded by counters (path operations, rulings, words, pages), never by time, so that the
+ * same bytes always give the same answer. The sandbox bounds time and memory.
  */
 #ifndef ERRATA_SERVER_JOBS_PDF_MEASURE_MEASURE_H
 #define ERRATA_SERVER_JOBS_PDF_MEASURE_MEASURE_H
@@ -14,35 +13,36 @@
 
 /* Limits of one page. */
 #define MEASURE_PATH_OPERATIONS_MAX 200000
-#define MEASURE_RULINGS_MAX 20000 /* each way */
+#define MEASURE_RULINGS_MAX 20000 /* in each direction */
 #define MEASURE_WORDS_MAX 100000
 
 struct measure_document;
 
-/* Fonts and the like are read once, ahead of the first document; what it opens stays open. False if
- * poppler-data can't be read. Once a process. */
+/* Reads fonts and similar data once, before the first document; opened files stay open. False if
+ * poppler-data can't be read. Call once per process. */
 bool measure_warm_up(void);
-/* The version of Poppler that runs; a literal. */
+/* Returns the version of the loaded Poppler; a literal. */
 const char *measure_poppler_version(void);
 
-/* Reads a document from a descriptor (borrowed; offset left alone). PDF_READ, or why not. */
+/* Opens a document from a descriptor (borrowed; its offset is unchanged). PDF_READ, or the reason
+ * for refusal. */
 enum pdf_reason measure_open(int fd, struct slice password, struct measure_document **ret_document);
 /* Accepts NULL. */
 void measure_close(struct measure_document *document);
-/* Tells of a cut while the second phase still runs: Poppler can't be stopped within a page, and what
- * is left of it may take long. `on_cut` may end the process; if it returns, the page is walked to its
- * end without being measured, and measure_tables gives the same. */
+/* Sets a callback for a cut during the second phase: Poppler can't be stopped within a page, and
+ * the rest of it may take long. `on_cut` may end the process; if it returns, the page is rendered
+ * to its end without being measured, and measure_tables returns the same cut. */
 void measure_on_cut(struct measure_document *document, void (*on_cut)(void *user, enum pdf_cut cut),
                     void *user);
-/* The first phase. What it tells lives until measure_close. */
+/* Runs the first phase. Its result is valid until measure_close. */
 enum pdf_reason measure_text(struct measure_document *document, struct pdf_text *ret_text);
-/* The second phase, of page `page` (from 0; a document's tables are those of page 0). PDF_CUT_NONE
- * with `ret_explanation` filled in, which lives until the next call or measure_close; the tables are
- * those of its tables that are `counted`. */
+/* Runs the second phase for page `page` (from 0; a document's tables are those of page 0).
+ * PDF_CUT_NONE with `ret_explanation`, which is valid until the next call or measure_close; the
+ * document's tables are its `counted` ones. */
 enum pdf_cut measure_tables(struct measure_document *document, uint32_t page,
                             struct pdf_explanation *ret_explanation);
-/* Draws page 1, pale, with rulings, tables and glyph coverage, as PNG. The bytes live until
- * measure_close; false if it can't. */
+/* Draws page 1 in pale colours, with rulings, tables and glyph coverage, as PNG. The bytes are
+ * valid until measure_close; false on failure. */
 bool measure_draw(struct measure_document *document, const struct pdf_explanation *explanation,
                   struct slice *ret_png);
 

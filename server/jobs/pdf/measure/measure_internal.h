@@ -1,6 +1,6 @@
 /*
- * measure_internal.h: an open document, for this folder. All of Poppler's objects in it are owned by
- * it; what is told of it lives in `arena`, what one call needs in an arena of that call.
+ * measure_internal.h: an open document; private to this folder. It owns all its objects of Poppler;
+ * results are in `arena`, temporary data of a call in an arena of that call.
  */
 #ifndef ERRATA_SERVER_JOBS_PDF_MEASURE_MEASURE_INTERNAL_H
 #define ERRATA_SERVER_JOBS_PDF_MEASURE_MEASURE_INTERNAL_H
@@ -10,9 +10,9 @@
 
 #include <poppler.h>
 
-/* Of everything that is told of a document: sizes of 5,000 pages, the glyphs of page 1, a picture. */
+/* Limit of a document's results: sizes of 5,000 pages, the glyphs of page 1, a picture. */
 #define DOCUMENT_BYTES_MAX ((size_t)256 << 20)
-/* Of what one call needs beside: glyphs, words, rulings at their limits. */
+/* Limit of a call's temporary data: glyphs, words, rulings at their limits. */
 #define SCRATCH_BYTES_MAX ((size_t)256 << 20)
 
 struct measure_document {
@@ -27,18 +27,19 @@ struct measure_document {
     void *user;
 };
 
-/* Page 1; NULL if it can't be opened. Borrowed. */
+/* Returns page 1, borrowed; NULL if it can't be opened. */
 PopplerPage *document_first_page(struct measure_document *document);
-/* The size of a page as it is shown; sizes that are no number or below 0 are 0. */
+/* Returns the size of a page as displayed; sizes that are NaN or negative become 0. */
 struct pdf_page_size page_size(PopplerPage *page);
-/* The text of a page as Poppler writes it down: UTF-8, to be freed with g_free; never NULL. */
+/* Returns the text of a page in Poppler's order: UTF-8, to be freed with g_free; never NULL. */
 char *page_text(PopplerPage *page);
-/* The glyphs of a page with their places; `text` is what page_text gave. False without room. */
+/* Returns the glyphs of a page with their places; `text` is the result of page_text. False if out
+ * of memory. */
 bool page_glyphs(struct arena *arena, PopplerPage *page, const char *text,
                  struct glyph_list *ret_glyphs);
-/* The file says near its start that it is a PDF. */
+/* Returns whether the file has a PDF header near its start. */
 bool damage_has_header(int fd);
-/* Poppler had to repair the file, or will: it doesn't say how its parts can be found. */
+/* Returns whether Poppler must repair the file because the references to its parts are wrong. */
 bool damage_is_found(int fd);
 
 #endif

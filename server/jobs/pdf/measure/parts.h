@@ -1,12 +1,11 @@
 /*
- * parts.h: what a page is made of, as plain values, and the pure functions over them: glyphs become
- * words and rows, drawn lines become rulings, both become tables. Knows nothing of Poppler or cairo;
- * every function gives the same result for the same input. Lengths are points, x from the left, y
- * from the top of the page as it is shown.
- *
- * Memory comes from the arena that is passed in; a false or NULL result says that there was no room.
- * Nothing here is quadratic in what a page can hold: things are sorted and swept, and what looks into
- * boxes draws on a budget that is counted.
+ * parts.h: the parts of a page as plain values, and pure functions over them: glyphs form words and
+ * rows, drawn lines form rulings, both form tables. Independent of Poppler and cairo; every
+ * function is deterministic. Lengths are in points, x from the left, y from the top of the page as
+ * displayed.
+ * Memory comes from the arena that is passed in; a false or NULL result means that it is full. No
+ * algorithm is quadratic in the size of a page: lists are sorted and swept, and lookups into boxes
+ * are limited by a counter.
  */
 #ifndef ERRATA_SERVER_JOBS_PDF_MEASURE_PARTS_H
 #define ERRATA_SERVER_JOBS_PDF_MEASURE_PARTS_H
@@ -21,7 +20,7 @@ struct area {
     double y2;
 };
 
-/* As qsort wants it. */
+/* A comparison for qsort. */
 static inline int compare_doubles(double a, double b)
 {
     return (a > b) - (a < b);
@@ -41,9 +40,9 @@ struct glyph_list {
 
 struct word {
     struct area box;
-    double middle; /* of y1 and y2 */
+    double middle; /* mean of y1 and y2 */
     uint32_t glyphs;
-    bool turned; /* its glyphs are below each other; false of a single one */
+    bool turned; /* its glyphs are below each other; false for a single one */
     bool has_digit;
 };
 
@@ -69,38 +68,39 @@ struct cell {
     bool has_digit;
 };
 
-/* White space as Python's str.isspace has it. */
+/* Returns whether the code point is white space by Python's str.isspace. */
 bool parts_is_space(uint32_t code_point);
 
-/* The cells of one point of a page, and which of them glyphs cover. Empty on a page with a side over
- * COVERAGE_SIDE_MAX, which is not counted. */
+/* The cells of one point of a page, and which of them glyphs cover. Empty for a page with a side
+ * over COVERAGE_SIDE_MAX, which is not measured. */
 #define COVERAGE_SIDE_MAX 4000
 struct coverage {
-    const uint8_t *bitmap; /* 1 where covered; line by line */
+    const uint8_t *bitmap; /* 1 if covered; line by line */
     int width;
     int height;
     uint64_t covered;
 };
 
-/* Each glyph's box is rounded to whole points, is at least one cell, and ends with the page. False
- * if there is no room. */
+/* Rounds each glyph's box to whole points, at least one cell, clipped to the page. False if the
+ * arena is full. */
 bool parts_measure_coverage(struct arena *arena, struct glyph_list glyphs,
                             struct pdf_page_size page, struct coverage *ret_coverage);
 
-/* Glyphs up to white space. PDF_CUT_WORDS over `words_max`, PDF_CUT_LIMIT without room. */
+/* Splits glyphs into words at white space. PDF_CUT_WORDS above `words_max`, PDF_CUT_LIMIT if the
+ * arena is full. */
 enum pdf_cut parts_find_words(struct arena *arena, struct glyph_list glyphs, size_t words_max,
                               struct word_list *ret_words);
 
-/* Most words of the page are turned: its text runs up or down. */
+/* Returns whether most words of the page are turned: its text runs up or down. */
 bool words_are_turned(struct word_list words);
-/* The words that run one way; those that are turned with x and y exchanged, so that they run
- * across. Words of one glyph run either way. False if there is no room. */
+/* Selects the words of one direction; turned ones with x and y exchanged, so that they are
+ * horizontal. Words of one glyph belong to both directions. False if the arena is full. */
 bool words_pick(struct arena *arena, struct word_list words, bool turned,
                 struct word_list *ret_words);
 
 /* ---- rulings ---- */
 
-/* A line across (at is y, from and to are x) or down (at is x). */
+/* A horizontal line (`at` is y, `from` and `to` are x) or a vertical one (`at` is x). */
 struct ruling {
     double at;
     double from;
@@ -119,41 +119,42 @@ struct rulings {
     struct ruling_list across;
     struct ruling_list down;
     uint32_t ignored; /* white, transparent, or around the whole page */
-    enum pdf_cut cut; /* PDF_CUT_NONE, or why no more are taken */
+    enum pdf_cut cut; /* PDF_CUT_NONE, or why no more are added */
 };
 
 struct path_point {
     double x;
     double y;
-    bool straight; /* a straight line leads here from the point before; never on the first one */
+    bool straight; /* a straight line leads here from the previous point; never set for the first
+                    * one */
 };
 
-/* One part of a path, without its own moves in between. */
+/* One part of a path, without moves inside. */
 struct path_part {
     const struct path_point *points;
     size_t count;
     bool closed; /* a straight line leads from the last point to the first */
 };
 
-/* Pieces before they are merged, each way: ten times what may be left of them. */
+/* Pieces before merging, in each direction: ten times the limit of merged ones. */
 #define RULING_PIECES_MAX 200000
 
 void rulings_init(struct rulings *rulings, struct arena *arena, struct pdf_page_size page);
 void rulings_add_stroke(struct rulings *rulings, const struct path_part *part);
 void rulings_add_fill(struct rulings *rulings, const struct path_part *part);
-/* Pieces at the same place become one ruling, sorted by place; PDF_CUT_RULINGS over `rulings_max`
- * either way. */
+/* Merges pieces at the same place into one ruling, sorted by place; PDF_CUT_RULINGS above
+ * `rulings_max` in a direction. */
 void rulings_merge(struct rulings *rulings, size_t rulings_max);
 
-/* Joins rulings that cross. `ret_groups` has a number for each ruling, those across first: the same
- * for all that hang together, the least index among them. */
+/* Joins crossing rulings. `ret_groups` has a number for each ruling, horizontal ones first: the
+ * same for all connected ones, the least index among them. */
 bool rulings_find_groups(struct arena *arena, const struct ruling_list *across,
                          const struct ruling_list *down, uint32_t **ret_groups);
 
 /* ---- tables ---- */
 
-/* Words and rulings that the boxes of possible tables may be compared with, in sum. A page of 2,000
- * words and 50 boxes takes 100,000. */
+/* Total comparisons of words and rulings with the boxes of possible tables. A page of 2,000 words
+ * and 50 boxes takes 100,000. */
 #define TABLE_LOOKS_MAX 4000000
 
 struct table {
@@ -170,7 +171,7 @@ struct table_list {
     size_t capacity;
 };
 
-/* What tables are looked for in, and what is found. */
+/* Input and result of a search for tables. */
 struct table_search {
     struct arena *arena;
     struct word_list words;
@@ -178,45 +179,47 @@ struct table_search {
     const struct ruling_list *down;
     struct table_list found;
     uint64_t looks_left;
-    enum pdf_cut cut; /* PDF_CUT_NONE, or why it was given up */
-    /* Room for all words at once, used again for each box. */
+    enum pdf_cut cut; /* PDF_CUT_NONE, or why it was stopped */
+    /* Room for all words at once, reused for each box. */
     const struct word **words_room;
     struct row *rows_room;
 };
 
-/* Finds all tables of a page, whichever way most of its text runs; words that run the other way, such
- * as those along an axis, have no part in it. The rulings are merged. Words and rulings are borrowed. */
+/* Finds all tables of a page in the direction of most of its text; words of the other direction,
+ * such as those along an axis, are ignored. The rulings must be merged. Words and rulings are
+ * borrowed. */
 void tables_find(struct table_search *search, struct arena *arena, struct word_list words,
                  const struct rulings *rulings);
 
-/* One kind each, for tables_find. */
+/* Find one kind each, for tables_find. */
 void tables_find_lattice(struct table_search *search);
 void tables_find_rules(struct table_search *search);
 void tables_find_text(struct table_search *search);
-/* Sets `counted`: the stronger kind where two overlap, text-only tables on pages without others. */
+/* Sets `counted`: of overlapping tables the stronger kind, and text-only tables on pages without
+ * others. */
 void tables_settle(struct table_search *search);
 void tables_add(struct table_search *search, const struct table *table);
 
-/* How much the words of a box look like a table. */
+/* How much the words of a box resemble a table. */
 struct table_shape {
     size_t rows;
     size_t cells;
     size_t cells_of_widest_row;
 };
 
-/* Counts rows and cells among the words whose middle is in `box`. Rulings of `down`, sorted, part
- * cells as wide gaps do. False if the search was given up. */
+/* Counts rows and cells among the words whose middle is in `box`. Rulings of `down`, sorted,
+ * separate cells as wide gaps do. False if the search was stopped. */
 bool tables_measure_box(struct table_search *search, const struct area *box,
                         const struct ruling_list *down, struct table_shape *ret_shape);
 
 /* ---- rows and cells ---- */
 
-/* Puts words, sorted as a word list is, into rows; `rows` has room for `count`. Returns the number
+/* Groups words, sorted like a word list, into rows; `rows` has room for `count`. Returns the number
  * of rows; each borrows from `words`, which are sorted within it by x1. */
 size_t rows_find(const struct word **words, size_t count, struct row *rows);
-/* A gap between words of this row is wide above this. */
+/* Returns the width above which a gap between words of this row is wide. */
 double rows_wide_gap(const struct row *row);
-/* The cells of a row, at most as many as it has words, into `cells`; gives their number. */
+/* Splits a row into cells, at most as many as it has words; returns their number. */
 size_t rows_split(const struct row *row, struct cell *cells);
 
 #endif

@@ -1,15 +1,15 @@
 /*
- * profiles.c: colour profiles are not read. Poppler has lcms make tables of each ICC profile in a
- * document, which takes up to ten times as long as all else on the page (130 of 140 ms), and is
- * another parser of hostile bytes. Measuring asks of a colour only whether it is all but white,
- * which the alternate colour space that is beside each profile tells as well.
- * libpoppler calls lcms through its linkage table, so that the definition here comes first; since
- * only a library's library refers to it, the linker is told to export it (tools/cmake/parts.cmake).
+ * profiles.c: disables colour profiles. Poppler has lcms compute tables of each ICC profile in a
+ * document, which takes up to ten times as long as everything else on the page (130 of 140 ms), and
+ * is another parser of hostile bytes. Measuring only needs to know whether a colour is almost
+ * white, for which the alternate colour space of each profile is sufficient. libpoppler calls lcms
+ * through its linkage table, so that the definition here is found first; since only a library
+ * refers to it, the linker is told to export it (tools/cmake/parts.cmake).
  */
 #include <stddef.h>
 #include <stdint.h>
 
-/* As lcms2.h declares it, whose types these are; a profile that is NULL is one that can't be read. */
+/* Declared as in lcms2.h, which has these types; a NULL profile means that it can't be read. */
 // NOLINTNEXTLINE(readability-identifier-naming): the name is that of the function taken over
 void *cmsOpenProfileFromMem(const void *bytes, uint32_t size);
 

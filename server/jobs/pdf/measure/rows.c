@@ -1,8 +1,7 @@
 /*
- * rows.c: words side by side are a row, and a row's words without a wide gap between them are a
- * cell. Rows come from one sweep down the page: a word belongs to the row above it in the sweep when
- * they share at least half of the lower one's height, so that raised and small words stay with
- * their row.
+ * rows.c: words side by side form a row, and words of a row without a wide gap between them form a
+ * cell. Rows come from one sweep down the page: a word joins the preceding row if they share at
+ * least half of the lower one's height, so that raised and small words stay in their row.
  */
 #include "server/jobs/pdf/measure/parts.h"
 

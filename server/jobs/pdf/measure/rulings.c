@@ -1,18 +1,18 @@
 /*
- * rulings.c: drawn lines and filled boxes become rulings. A stroked segment along an axis is one, a
- * thin filled polygon is one along its middle, a thick one gives its edges. Pieces at one place are
- * merged. What lies off the page is cut away first.
+ * rulings.c: converts drawn lines and filled boxes to rulings. A stroked segment along an axis is
+ * one ruling, a thin filled polygon is one along its middle, a thick one yields its edges. Pieces
+ * at one place are merged. Everything is clipped to the page first.
  */
 #include "server/jobs/pdf/measure/parts.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* How far a line may lean. */
+/* Allowed deviation from an axis. */
 #define LEAN_MAX 0.7
 #define SEGMENT_LENGTH_MIN 4.0
 #define THIN_MAX 3.0
-/* A box with more of the page's width and height than this is its background or its frame. */
+/* A box with more than this share of the page's width and height is its background or frame. */
 #define PAGE_SHARE_MAX 0.97
 #define SAME_PLACE_MAX 1.5
 #define MERGE_GAP_MAX 3.0
@@ -45,7 +45,8 @@ static bool grow(struct rulings *rulings, struct ruling_list *list)
     return true;
 }
 
-/* Adds what of a piece lies on the page; `end` is the page's length along it, `side` across it. */
+/* Adds the part of a piece that is on the page; `end` is the page's length along it, `side` across
+ * it. */
 static void add_piece(struct rulings *rulings, bool is_across, double at, double from, double to)
 {
     struct ruling_list *list = is_across ? &rulings->across : &rulings->down;
@@ -54,7 +55,7 @@ static void add_piece(struct rulings *rulings, bool is_across, double at, double
     struct ruling piece = {
         .at = at, .from = fmax(fmin(from, to), 0), .to = fmin(fmax(from, to), end)};
 
-    /* Written so that a place which is no number is none. */
+    /* Written so that NaN is not accepted. */
     if (!(at >= -SAME_PLACE_MAX && at <= side + SAME_PLACE_MAX && piece.from < piece.to)) {
         return;
     }
@@ -124,7 +125,7 @@ void rulings_add_stroke(struct rulings *rulings, const struct path_part *part)
     add_edges(rulings, part, part->closed);
 }
 
-/* All edges are straight and along an axis, the one that closes it too. */
+/* Returns whether all edges, including the closing one, are straight and along an axis. */
 static bool is_axis_parallel(const struct path_part *part)
 {
     for (size_t i = 0; i < part->count; i++) {
@@ -161,7 +162,8 @@ void rulings_add_fill(struct rulings *rulings, const struct path_part *part)
         add_edges(rulings, part, true);
         return;
     }
-    /* A dot may be part of a dotted line either way; alone, it is dropped when pieces are merged. */
+    /* A dot may be part of a dotted line in both directions; a single dot is dropped when pieces
+     * are merged. */
     if (height <= THIN_MAX) {
         add_piece(rulings, true, (box.y1 + box.y2) / 2, box.x1, box.x2);
     }
@@ -195,8 +197,8 @@ static int compare_starts(const void *left, const void *right)
     return compare_places(left, right);
 }
 
-/* Merges pieces at one place, in place; returns how many are left. Its own place is the mean of its
- * pieces', by their lengths. */
+/* Merges pieces at one place, in place; returns how many remain. The place of a result is the mean
+ * of its pieces', weighted by length. */
 static size_t merge_place(struct ruling *pieces, size_t count, struct ruling *merged)
 {
     size_t merged_count = 0;
@@ -220,7 +222,7 @@ static size_t merge_place(struct ruling *pieces, size_t count, struct ruling *me
     return merged_count;
 }
 
-/* Drops what stayed shorter than a segment. */
+/* Drops rulings that are still shorter than a segment. */
 static void drop_short(struct ruling_list *list)
 {
     size_t kept = 0;
@@ -244,7 +246,7 @@ static void merge_list(struct ruling_list *list)
     qsort(list->items, list->count, sizeof *list->items, compare_places);
     for (size_t i = 1; i <= list->count; i++) {
         if (i == list->count || list->items[i].at - list->items[first].at > SAME_PLACE_MAX) {
-            /* What is merged never follows the pieces it came from. */
+            /* The merged part never overtakes the pieces it comes from. */
             merged_count += merge_place(list->items + first, i - first, list->items + merged_count);
             first = i;
         }

@@ -1,17 +1,17 @@
 /*
- * tables.c: finds the tables of a page: each kind in turn, strongest first, then what counts where
- * they overlap. What looks into boxes is here too, on the search's budget.
+ * tables.c: finds the tables of a page: each kind in turn, strongest first, then which of
+ * overlapping ones count. Also lookups of words in boxes, limited by the search's counter.
  */
 #include "server/jobs/pdf/measure/parts.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Of the smaller of two boxes; with more in common they are the same table. */
+/* Share of the smaller of two boxes; boxes with a larger overlap are the same table. */
 #define OVERLAP_SHARE_MAX 0.25
-/* Text-only tables of fewer rows are address and number blocks more often than tables. */
+/* Text-only tables with fewer rows are usually address or number blocks. */
 #define TEXT_ROWS_MIN 5
-/* Rulings end this near to the rows that they part. */
+/* Rulings end this close to the rows that they separate. */
 #define RULING_REACH 3.0
 #define TABLES_CAPACITY_FIRST 16
 
@@ -36,7 +36,7 @@ void tables_add(struct table_search *search, const struct table *table)
     found->items[found->count++] = *table;
 }
 
-/* Takes from the budget; false, and the search given up, when nothing is left of it. */
+/* Takes from the limit of comparisons; false, and the search is stopped, if none is left. */
 static bool look(struct table_search *search, size_t count)
 {
     if (search->cut != PDF_CUT_NONE) {
@@ -50,7 +50,7 @@ static bool look(struct table_search *search, size_t count)
     return true;
 }
 
-/* The first word whose middle is at or below y. */
+/* Returns the first word whose middle is at or below y. */
 static size_t find_word(const struct word_list *words, double y)
 {
     size_t low = 0;
@@ -68,7 +68,7 @@ static size_t find_word(const struct word_list *words, double y)
     return low;
 }
 
-/* The words whose middle is in the box, into the search's room. */
+/* Collects the words whose middle is in the box, in the search's room. */
 static size_t pick_words(struct table_search *search, const struct area *box, size_t first,
                          size_t end)
 {
@@ -102,7 +102,7 @@ static size_t find_ruling(const struct ruling_list *down, double x)
     return low;
 }
 
-/* A ruling is between two words of a row. */
+/* Returns whether a ruling is between two words of a row. */
 static bool is_parted(struct table_search *search, const struct ruling_list *down, size_t first,
                       const struct word *right)
 {
@@ -185,7 +185,7 @@ static bool overlaps(const struct area *a, const struct area *b)
            width * height > OVERLAP_SHARE_MAX * fmin(measure_area(a), measure_area(b));
 }
 
-/* By strength: kind, then size; then place, so that the order is one and the same. */
+/* Compares by strength: kind, then size; then by place, so that the order is deterministic. */
 static int compare_tables(const void *left, const void *right)
 {
     const struct table *a = left;

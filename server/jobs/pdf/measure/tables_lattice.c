@@ -1,6 +1,6 @@
 /*
- * tables_lattice.c: tables of crossing rulings. Rulings that hang together are one table when they
- * part the words among them into rows and cells; that drops address boxes and frames.
+ * tables_lattice.c: tables of crossing rulings. Connected rulings are a table if they separate the
+ * words among them into rows and cells; that excludes address boxes and frames.
  */
 #include "server/jobs/pdf/measure/parts.h"
 
@@ -9,9 +9,9 @@
 
 #define DOWN_PLACES_MIN 3
 #define ACROSS_PLACES_MIN 2
-/* Rulings this near to each other are at one place: a double line. */
+/* Rulings this close to each other are at one place: a double line. */
 #define SAME_PLACE_MAX 3.0
-/* As far as two rulings may miss each other and still cross. */
+/* The distance by which two rulings may miss each other and still cross. */
 #define CROSSING_MAX 3.0
 #define WIDTH_MIN 40.0
 #define HEIGHT_MIN 12.0
@@ -21,10 +21,10 @@
 
 struct member {
     uint32_t group;
-    uint32_t index; /* of both lists together, those across first */
+    uint32_t index; /* in the concatenation of both lists, horizontal ones first */
 };
 
-/* Rulings that hang together. */
+/* Connected rulings. */
 struct group {
     struct ruling_list across;
     struct ruling_list down;
@@ -41,7 +41,7 @@ static int compare_members(const void *left, const void *right)
     return (a->index > b->index) - (a->index < b->index);
 }
 
-/* The first of a sorted list that is at `at` or after it. */
+/* Returns the first of a sorted list that is at `at` or after it. */
 static size_t find_place(const struct ruling_list *list, double at)
 {
     size_t low = 0;
@@ -59,7 +59,7 @@ static size_t find_place(const struct ruling_list *list, double at)
     return low;
 }
 
-/* The ruling runs from one of the others to another: the tick of an axis doesn't. */
+/* Returns whether the ruling runs from one of the others to another, unlike the tick of an axis. */
 static bool is_border(const struct ruling *ruling, const struct ruling_list *others)
 {
     size_t first = find_place(others, ruling->from - CROSSING_MAX);
@@ -68,7 +68,7 @@ static bool is_border(const struct ruling *ruling, const struct ruling_list *oth
     return end - first >= 2 && others->items[end - 1].at - others->items[first].at > SAME_PLACE_MAX;
 }
 
-/* At how many places borders of rows or columns are. */
+/* Counts the places of borders of rows or columns. */
 static size_t count_places(const struct ruling_list *list, const struct ruling_list *others)
 {
     size_t count = 0;
@@ -129,7 +129,8 @@ static void try_group(struct table_search *search, const struct group *group)
     }
 }
 
-/* Walks the members of each group; `room` takes the rulings of one, in their lists' order. */
+/* Visits the members of each group; `room` takes the rulings of one group, in their lists'
+ * order. */
 static void try_members(struct table_search *search, const struct member *members, size_t count,
                         struct ruling *room)
 {

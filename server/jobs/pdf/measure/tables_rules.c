@@ -1,6 +1,6 @@
 /*
- * tables_rules.c: tables that have rulings across alone, all of one extent, one below the other with
- * text in between: lines under rows, or the edges of shaded rows.
+ * tables_rules.c: tables that have only horizontal rulings, all of one extent, below each other
+ * with text in between: lines under rows, or the edges of shaded rows.
  */
 #include "server/jobs/pdf/measure/parts.h"
 
@@ -43,7 +43,7 @@ static int compare_places(const void *left, const void *right)
     return a->at != b->at ? compare_doubles(a->at, b->at) : compare_starts(left, right);
 }
 
-/* Rulings of one extent, near enough to each other. */
+/* Tries rulings of one extent that are close enough to each other. */
 static void try_run(struct table_search *search, const struct ruling *rules, size_t count)
 {
     static const struct ruling_list no_rulings = {0};
@@ -69,7 +69,7 @@ static void try_run(struct table_search *search, const struct ruling *rules, siz
     }
 }
 
-/* Rulings of one extent, cut into runs at wide distances. */
+/* Splits rulings of one extent into runs at wide distances. */
 static void try_extent(struct table_search *search, struct ruling *rules, size_t count)
 {
     size_t first = 0;
@@ -83,7 +83,7 @@ static void try_extent(struct table_search *search, struct ruling *rules, size_t
     }
 }
 
-/* Rulings that start together, cut where their ends part. */
+/* Splits rulings that start together by where they end. */
 static void try_start(struct table_search *search, struct ruling *rules, size_t count)
 {
     size_t first = 0;

@@ -1,27 +1,27 @@
 /*
- * tables_text.c: tables without rulings. Rows of a page are cut into cells at wide gaps; a row is
- * chained to the next one below it whose cells line up with its own, over at most two others in
- * between. A chain is a table when it has enough rows and columns, and short or numeric cells.
+ * tables_text.c: tables without rulings. Rows of a page are split into cells at wide gaps; a row is
+ * linked to the next one below it whose cells align with its own, with at most two other rows in
+ * between. A chain is a table if it has enough rows and columns, and short or numeric cells.
  */
 #include "server/jobs/pdf/measure/parts.h"
 
 #include <math.h>
 
-/* The next row of a table: so near, in heights of the row, and with so many others in between. */
+/* Limits for the next row of a table: distance in heights of the row, and other rows in between. */
 #define GAP_HEIGHTS_MAX 2.6
 #define ROWS_BETWEEN_MAX 2
-/* Cells line up by an edge or by their middles. */
+/* Cells align by an edge or by their middles. */
 #define SAME_EDGE_MAX 3.0
 #define SAME_MIDDLE_MAX 2.5
 #define SHARED_CELLS_MIN 2
 #define SHARED_CELLS_SHARE_MIN 0.6
-/* Of three columns and more ... */
+/* Rows needed with three columns or more ... */
 #define ROWS_MIN 3
 #define COLUMNS_MIN 3
 #define WIDE_ROWS_SHARE_MIN 0.5
 #define WORDS_PER_CELL_MAX 3.5
 #define DIGIT_CELLS_SHARE_MIN 0.3
-/* ... and of two. */
+/* ... and with two. */
 #define PAIR_ROWS_MIN 4
 #define PAIR_DIGIT_CELLS_SHARE_MIN 0.35
 
@@ -33,7 +33,7 @@ struct link {
     const struct cell *cells;
     size_t cells_count;
     size_t next; /* NO_ROW: the chain ends */
-    bool chained; /* another row leads here */
+    bool chained; /* another row links to it */
 };
 
 static bool lines_up(const struct cell *a, const struct cell *b)
@@ -42,8 +42,8 @@ static bool lines_up(const struct cell *a, const struct cell *b)
            fabs((a->x1 + a->x2) - (b->x1 + b->x2)) / 2 <= SAME_MIDDLE_MAX;
 }
 
-/* How many cells of `a` have one of `b` that lines up; both are from left to right, and each cell
- * of `b` serves once. */
+/* Counts cells of `a` that align with one of `b`; both are from left to right, and each cell of `b`
+ * is used once. */
 static size_t count_shared(const struct link *a, const struct link *b)
 {
     size_t shared = 0;
@@ -98,14 +98,14 @@ static void chain_rows(struct link *links, size_t count)
     }
 }
 
-/* What a chain of rows is like. */
+/* Totals of a chain of rows. */
 struct chain {
     struct area box;
     size_t rows;
     size_t cells;
     size_t words;
     size_t digit_cells;
-    size_t wide_rows; /* of COLUMNS_MIN cells and more */
+    size_t wide_rows; /* with at least COLUMNS_MIN cells */
 };
 
 static void add_row(struct chain *chain, const struct link *link)

@@ -1,8 +1,8 @@
 /*
- * tap.c: cairo's functions, taken over. Each calls the real one, found after this program by the
- * dynamic linker, unless a tap is on. libpoppler-glib calls cairo through its linkage table, so the
- * definitions here come first. What is noted is bounded by counting: after the greatest number of
- * operations nothing is copied any more.
+ * tap.c: replaces some of cairo's functions. Each calls the real one, which the dynamic linker
+ * finds after this program, unless a tap is active. libpoppler-glib calls cairo through its linkage
+ * table, so that the definitions here are found first. Recording is bounded by a counter: above the
+ * limit nothing is copied any more.
  */
 #include "server/jobs/pdf/measure/tap.h"
 
@@ -11,24 +11,24 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
-/* A source with less of it is not seen ... */
+/* A source with less opacity is invisible ... */
 #define ALPHA_MIN 0.02
-/* ... and neither is one that is all but white. */
+/* ... and so is one that is almost white. */
 #define WHITE_MIN 0.985
-/* Surfaces up to this many pixels are real: they cost nothing, and may be soft masks. */
+/* Surfaces up to this many pixels are real: they cost little, and may be soft masks. */
 #define SMALL_PIXELS_MAX 4096
 #define POINTS_CAPACITY_FIRST 64
 
-/* The functions of cairo have no parameter that could bring the tap along. */
+/* The functions of cairo have no parameter for the tap. */
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): see above
 static struct tap *active;
 
-/* The pattern of every skipped image. Poppler forgets to give it back, so it is one and the same, and
- * lives as long as the process. */
+/* The pattern of every skipped image. Poppler does not free it, so one pattern is used for the
+ * whole process. */
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): see above
 static cairo_pattern_t *skipped_pattern;
 
-/* The real function of a name; without it Poppler could not have been loaded. */
+/* The real function of a name; Poppler could not have been loaded without it. */
 #define REAL(function) ((__typeof__(&(function)))find_real(#function))
 
 static void *find_real(const char *name)
@@ -54,7 +54,7 @@ void tap_stop(struct tap *tap)
     tap->points_capacity = 0;
 }
 
-/* Counts an operation; false when it is over the limit or nothing more is noted. */
+/* Counts an operation; false above the limit, or if nothing more is recorded. */
 static bool count_operation(struct tap *tap)
 {
     struct rulings *rulings = tap->rulings;
@@ -74,7 +74,7 @@ static bool count_operation(struct tap *tap)
     return rulings->cut == PDF_CUT_NONE;
 }
 
-/* The source can be seen on white paper. Patterns and images can. */
+/* Returns whether the source is visible on white paper. Patterns and images are. */
 static bool is_visible(cairo_t *cr)
 {
     double red = 0;
@@ -89,7 +89,7 @@ static bool is_visible(cairo_t *cr)
     return alpha >= ALPHA_MIN && !(red > WHITE_MIN && green > WHITE_MIN && blue > WHITE_MIN);
 }
 
-/* A path on its way into parts. */
+/* State of reading a path into parts. */
 struct reader {
     struct tap *tap;
     cairo_matrix_t to_page;
@@ -178,7 +178,7 @@ static void note_path(struct tap *tap, cairo_t *cr, bool is_fill)
     cairo_path_destroy(path);
 }
 
-/* Something is painted that is no path; false when it is to be done. */
+/* Handles painting of other objects than paths; false if it must be done. */
 static bool leave_out(void)
 {
     if (active == NULL) {
@@ -188,7 +188,7 @@ static bool leave_out(void)
     return active->mode == TAP_NOTE;
 }
 
-/* Notes a stroke or a fill; false when it is to be done. */
+/* Records a stroke or a fill; false if it must be done. */
 static bool note(cairo_t *cr, bool is_fill, bool keeps_path)
 {
     if (!leave_out()) {
@@ -276,7 +276,7 @@ void cairo_show_text_glyphs(cairo_t *cr, const char *utf8, int utf8_len,
     }
 }
 
-/* Outlines of glyphs are text, not rulings, and cost much. */
+/* Outlines of glyphs are text, not rulings, and expensive. */
 void cairo_glyph_path(cairo_t *cr, const cairo_glyph_t *glyphs, int num_glyphs)
 {
     if (active == NULL || active->mode == TAP_DRAW) {
@@ -284,7 +284,7 @@ void cairo_glyph_path(cairo_t *cr, const cairo_glyph_t *glyphs, int num_glyphs)
     }
 }
 
-/* A shading by a function becomes a mesh of as many patches as it takes, ahead of one fill. */
+/* A function-based shading becomes a mesh with many patches, before a single fill. */
 void cairo_mesh_pattern_begin_patch(cairo_pattern_t *pattern)
 {
     if (active != NULL && active->mode == TAP_NOTE) {
@@ -301,8 +301,8 @@ cairo_pattern_t *cairo_pop_group(cairo_t *cr)
     return REAL(cairo_pop_group)(cr);
 }
 
-/* An invalid surface makes Poppler skip the image that it is for, undecoded. Soft masks, which come
- * straight after a group, take no notice and need a real one. */
+/* An invalid surface makes Poppler skip the image that it is for, without decoding it. Soft masks,
+ * which follow a group directly, ignore the error and need a real one. */
 static bool is_skipped(const struct tap *tap, int width, int height)
 {
     int64_t pixels = (int64_t)width * height;

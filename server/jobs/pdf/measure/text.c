@@ -1,5 +1,5 @@
 /*
- * text.c: the first phase. Sizes of all pages; text and glyphs of page 1, and text of further pages
+ * text.c: the first phase: sizes of all pages, text and glyphs of page 1, and text of further pages
  * only until the snippet is full.
  */
 #include "server/jobs/pdf/measure/measure_internal.h"
@@ -10,10 +10,10 @@
 #include <math.h>
 #include <unistd.h>
 
-/* Of text, for the marks of Poppler around right-to-left runs. */
+/* Direction marks that Poppler adds to the text around right-to-left runs. */
 #define BIDI_MARK_FIRST 0x202A
 #define BIDI_MARK_LAST 0x202C
-/* A page with a longer side is told of: PDF 1.7 allows no longer ones (its annex C.2). */
+/* A page with a longer side is reported: PDF 1.7 forbids it (annex C.2). */
 #define PAGE_SIDE_MAX 14400.0
 #define CMAPS_PATH "/usr/share/poppler/cMap"
 
@@ -48,7 +48,7 @@ char *page_text(PopplerPage *page)
     return text;
 }
 
-/* The code point of the next rectangle: Poppler's text has marks without one. */
+/* Returns the code point of the next rectangle: Poppler's text has marks without one. */
 static uint32_t next_code_point(const char **text)
 {
     uint32_t code_point = 0;
@@ -56,7 +56,7 @@ static uint32_t next_code_point(const char **text)
     do {
         code_point = g_utf8_get_char(*text);
         if (code_point == 0) {
-            /* More rectangles than text: something that has no character. */
+            /* More rectangles than text: a glyph without a character. */
             return 0xFFFD;
         }
         *text = g_utf8_next_char(*text);
@@ -120,7 +120,7 @@ static enum pdf_reason read_sizes(struct measure_document *document, struct pdf_
     return PDF_READ;
 }
 
-/* Code points between the white space at both ends. */
+/* Counts the code points between the white space at both ends. */
 static size_t count_stripped(struct slice text)
 {
     size_t count = 0;
@@ -133,13 +133,13 @@ static size_t count_stripped(struct slice text)
         if (!parts_is_space(code_point)) {
             last = count + 1;
         }
-        /* Nothing is counted ahead of the first that is no space. */
+        /* Counting starts at the first code point that is not white space. */
         count += last > 0;
     }
     return last;
 }
 
-/* Coverage and characters of page 1. */
+/* Measures coverage and characters of page 1. */
 static bool measure_first_page(struct measure_document *document, struct pdf_text *text)
 {
     struct arena scratch;
@@ -184,7 +184,7 @@ static bool add_later_page(struct measure_document *document, struct buffer *buf
     return true;
 }
 
-/* Text of page after page until the snippet is full, into a buffer of the call's own. */
+/* Reads page after page until the snippet is full, into a buffer of the call. */
 static enum pdf_reason read_snippet(struct measure_document *document, struct buffer *buffer,
                                     struct pdf_text *text)
 {
@@ -213,7 +213,7 @@ static enum pdf_reason read_snippet(struct measure_document *document, struct bu
     return PDF_READ;
 }
 
-/* Poppler's tables of characters can be read: without them much Asian text is lost. */
+/* Returns whether poppler-data can be read: without it much Asian text is lost. */
 static bool has_cmaps(void)
 {
     int fd = open(CMAPS_PATH, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

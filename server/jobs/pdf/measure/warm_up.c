@@ -1,9 +1,8 @@
 /*
- * warm_up.c: what the first document of a process would pay for, paid ahead: fontconfig's
- * configuration, Poppler's tables, cairo's. Two small documents are measured, one with Latin text
- * and one with Japanese text through a predefined CMap, whose text also reports whether
- * poppler-data can be read. The first stays open, since Poppler's tables live only while a document
- * does.
+ * warm_up.c: does the work of a process's first document in advance: fontconfig's configuration,
+ * Poppler's tables, cairo's. Measures two small documents, one with Latin text and one with
+ * Japanese text through a predefined CMap, which also shows whether poppler-data can be read. The
+ * first stays open, since Poppler's tables exist only while a document does.
  */
 #include "server/jobs/pdf/measure/measure_internal.h"
 
@@ -12,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Neither has a table of objects: Poppler finds them all the same. */
+/* Neither has a table of objects: Poppler finds them nevertheless. */
 static const char latin_pdf[] =
     "%PDF-1.4\n"
     "1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n"
@@ -45,7 +44,7 @@ static const char japanese_pdf[] =
     "/ItalicAngle 0/Ascent 800/Descent -200/CapHeight 700/StemV 80>>endobj\n"
     "trailer<</Root 1 0 R/Size 8>>\n";
 
-/* Measures a document in memory; its snippet reports whether all went well. Leaves it open. */
+/* Measures a document in memory, and leaves it open; its snippet shows whether that succeeded. */
 static struct measure_document *measure_sample(struct slice pdf, const char *expected)
 {
     struct measure_document *document = NULL;
@@ -73,17 +72,17 @@ static struct measure_document *measure_sample(struct slice pdf, const char *exp
 
 bool measure_warm_up(void)
 {
-    /* Poppler's tables live as long as this, which is as long as the process. */
+    /* Keeps Poppler's tables for the life of the process. */
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): see above
     static struct measure_document *kept;
-    /* Poppler converts a password to Latin-1; while this is open, what does it stays loaded, which a
-     * cage would not let be read. */
+    /* Poppler converts passwords to Latin-1; while this is open, the converter stays loaded, which
+     * the sandbox could not read later. */
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): see above
     static GIConv volatile to_latin1; /* never read: volatile keeps it */
     struct measure_document *japanese = NULL;
     bool has_cmaps = false;
 
-    /* Numbers in PDFs have a point, whatever the environment says. */
+    /* Numbers in PDFs have a point, regardless of the environment. */
     // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread, ahead of the first document
     (void)setlocale(LC_ALL, "C");
     to_latin1 = g_iconv_open("ISO-8859-1", "UTF-8");

@@ -1,7 +1,7 @@
 /*
- * words.c: glyphs become words. A word is what is between white space, with the box around its
- * glyphs. Poppler has put the glyphs of a page into reading order already, but it writes no space
- * between some cells of a table: so a word ends too where the next glyph is apart.
+ * words.c: forms words from glyphs. A word is the text between white space, with the box around its
+ * glyphs. Poppler has already put the glyphs of a page into reading order, but it writes no space
+ * between some cells of a table: so a word also ends if the next glyph is apart from it.
  */
 #include "server/jobs/pdf/measure/parts.h"
 
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Glyphs of one word are nearer to each other than this share of a glyph's size: a space is wider. */
+/* Glyphs of one word are closer than this share of a glyph's size; a space is wider. */
 #define APART_SHARE 0.25
 
 bool parts_is_space(uint32_t code_point)
@@ -29,7 +29,7 @@ static bool is_finite(const struct area *box)
     return isfinite(box->x1) && isfinite(box->y1) && isfinite(box->x2) && isfinite(box->y2);
 }
 
-/* The way from one glyph's middle to another's goes more along y than along x. */
+/* Returns whether the step from one glyph's middle to another's is more along y than along x. */
 static bool goes_down(const struct area *from, const struct area *to)
 {
     return fabs((to->y1 + to->y2) - (from->y1 + from->y2)) >
@@ -73,7 +73,7 @@ static double distance(double from_1, double to_1, double from_2, double to_2)
     return fmax(from_2 - to_1, from_1 - to_2);
 }
 
-/* The glyph is apart from the one before it, to whatever side. */
+/* Returns whether the glyph is apart from the previous one, in any direction. */
 static bool stands_apart(const struct area *before, const struct area *box)
 {
     double size = fmax(before->x2 - before->x1, before->y2 - before->y1);
@@ -82,8 +82,8 @@ static bool stands_apart(const struct area *before, const struct area *box)
            distance(before->y1, before->y2, box->y1, box->y2) > APART_SHARE * size;
 }
 
-/* Puts the glyphs into words, which are zeroed; only counts them where `words` is NULL. Glyphs without
- * a place belong to none. */
+/* Puts the glyphs into words, which are zeroed; only counts them if `words` is NULL. Glyphs without
+ * a place are skipped. */
 static size_t walk_glyphs(struct glyph_list glyphs, struct word *words)
 {
     size_t count = 0;

@@ -1,10 +1,9 @@
 /*
- * child.c: one document, one process. First it keeps only the document and the answer's pipe, then it
- * enters the cage, and only then reads a byte of the document. Each part of the answer is written as
- * soon as it is known, so that a limit that kills the child later leaves what came before.
- *
- * It ends by _exit: nothing that a hostile document could have prepared for an orderly end is run,
- * and nothing is freed that the kernel frees at once.
+ * child.c: one process for one document. It first closes everything except the document and the
+ * answer's pipe, then enters the sandbox, and only then reads the document. It writes each part of
+ * the answer as soon as it is known, so that the earlier parts remain if a limit kills the child.
+ * It ends by _exit: this runs no exit handlers, which a hostile document might have manipulated,
+ * and leaves freeing to the kernel.
  */
 #include "server/jobs/pdf/worker/child.h"
 
@@ -16,7 +15,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* Where the descriptors are in the child; the cage's rules are closed as it is entered. */
+/* The child's descriptors; the sandbox's rules are closed on entry. */
 enum child_fd {
     CHILD_DOCUMENT_FD = 3,
     CHILD_ANSWER_FD = 4,
@@ -26,11 +25,11 @@ enum child_fd {
 /* Above all of them, so that moving one never closes another. */
 #define CHILD_FD_ASIDE 16
 
-/* Of a plain answer and of an explained one: the frames, and what growing leaves behind. */
+/* Memory for a plain answer and an explained one: the frames, and the buffer's earlier sizes. */
 #define CHILD_ARENA_BYTES_MAX (4 * PDF_ANSWER_BYTES_MAX)
 #define CHILD_ARENA_EXPLAINED_BYTES_MAX (4 * PDF_ANSWER_EXPLAINED_BYTES_MAX)
 
-/* Moves descriptors to `to`, `to` + 1 and so on; -1 among them is left out. */
+/* Moves descriptors to `to`, `to` + 1 and so on; skips -1. */
 static bool move_descriptors(const int *from, size_t count, int to)
 {
     int aside[3] = {-1, -1, -1};
@@ -49,26 +48,25 @@ static bool move_descriptors(const int *from, size_t count, int to)
     return true;
 }
 
-/* Keeps the standard descriptors, which are /dev/null, and the child's own. The pipe is written
- * blocking: the child has nothing else to do, and its time is bounded. */
+/* Keeps the standard descriptors, which are /dev/null, and the child's own. The pipe is blocking:
+ * the child has no other work, and its time is bounded. */
 static bool keep_descriptors(const struct child *child)
 {
-    const int kept[] = {child->document, child->answer, child->cage->ruleset};
-    const bool rules = child->cage->ruleset >= 0;
+    const int kept[] = {child->document, child->answer, child->sandbox->ruleset};
+    const bool rules = child->sandbox->ruleset >= 0;
     int flags = 0;
 
     if (!move_descriptors(kept, sizeof(kept) / sizeof(kept[0]), CHILD_DOCUMENT_FD) ||
         close_range(rules ? CHILD_RULES_FD + 1 : CHILD_RULES_FD, ~0U, 0) != 0) {
         return false;
     }
-    child->cage->ruleset = rules ? CHILD_RULES_FD : -1;
+    child->sandbox->ruleset = rules ? CHILD_RULES_FD : -1;
     flags = fcntl(CHILD_ANSWER_FD, F_GETFL);
     return flags >= 0 && fcntl(CHILD_ANSWER_FD, F_SETFL, flags & ~O_NONBLOCK) == 0;
 }
 
-/* Signals do what they do by themselves; a pipe that no one reads any more is an error, not a
- * death. The child dies with the fork server, also where that died before the child could ask for
- * it. */
+/* Restores the default actions of signals, except that writing to a closed pipe is an error. The
+ * child dies with the fork server, even if that died before the child requested it. */
 static bool reset_process(pid_t parent)
 {
     static const int handled[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
@@ -99,7 +97,7 @@ static bool write_all(struct slice bytes)
     return true;
 }
 
-/* Writes what the buffer has and empties it. */
+/* Writes and empties the buffer. */
 static enum pdf_exit flush(enum err put, struct buffer *buffer)
 {
     bool written = false;
@@ -122,8 +120,8 @@ static uint32_t count_tables(const struct pdf_explanation *explanation)
     return count;
 }
 
-/* The page is over a limit that is counted, so that the same bytes always end here: what is left of it
- * is not waited for. */
+/* Ends the child at a counted limit, so that the same bytes always end here, without waiting for
+ * the rest of the page. */
 static void end_cut(void *user, enum pdf_cut cut)
 {
     const struct pdf_tables none = {.table_count = 0};
@@ -132,7 +130,7 @@ static void end_cut(void *user, enum pdf_cut cut)
     _exit(flush(pdf_answer_put_tables(buffer, cut, &none), buffer));
 }
 
-/* Rulings and tables of page 1, then what was asked for beside. */
+/* Answers rulings and tables of page 1, then the optional parts. */
 static enum pdf_exit answer_tables(struct measure_document *document, uint32_t flags,
                                    struct buffer *buffer)
 {
@@ -173,7 +171,7 @@ static enum pdf_exit answer(const struct child *child, struct buffer *buffer)
     if (reason != PDF_READ) {
         return flush(pdf_answer_put_refusal(buffer, reason), buffer);
     }
-    if (child->cage->kind == PDF_CAGE_CLOSED) {
+    if (child->sandbox->kind == PDF_SANDBOX_CLOSED) {
         text.cmaps_unavailable = true;
     }
     result = flush(pdf_answer_put_text(buffer, &text), buffer);
@@ -185,15 +183,15 @@ static enum pdf_exit answer(const struct child *child, struct buffer *buffer)
 
 void child_run(const struct child *child)
 {
-    const struct cage_limits limits = {.memory_bytes = PDF_MEMORY_BYTES,
-                                       .cpu_seconds = PDF_CPU_SECONDS};
+    const struct sandbox_limits limits = {.memory_bytes = PDF_MEMORY_BYTES,
+                                          .cpu_seconds = PDF_CPU_SECONDS};
     const bool explained = (child->job->flags & (PDF_JOB_EXPLAIN | PDF_JOB_PICTURE)) != 0;
     struct arena arena;
     struct buffer buffer;
 
     if (!keep_descriptors(child) || !reset_process(child->parent) ||
-        cage_enter(child->cage, &limits) != OK) {
-        _exit(PDF_EXIT_CAGE);
+        sandbox_enter(child->sandbox, &limits) != OK) {
+        _exit(PDF_EXIT_SANDBOX);
     }
     arena_init(&arena, explained ? CHILD_ARENA_EXPLAINED_BYTES_MAX : CHILD_ARENA_BYTES_MAX);
     buffer_init(&buffer, &arena, 0);

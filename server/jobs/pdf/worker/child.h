@@ -1,23 +1,23 @@
 /*
- * child.h: what a forked child does with its one document: shuts itself in, measures, writes the
- * answer frame by frame, ends.
+ * child.h: the work of a forked child with its one document: enters the sandbox, measures, writes
+ * the answer frame by frame, ends.
  */
 #ifndef ERRATA_SERVER_JOBS_PDF_WORKER_CHILD_H
 #define ERRATA_SERVER_JOBS_PDF_WORKER_CHILD_H
 
-#include "server/jobs/pdf/worker/cage/cage.h"
+#include "server/jobs/pdf/worker/sandbox/sandbox.h"
 
 #include <sys/types.h>
 
 struct child {
     const struct pdf_control_job *job; /* checked by the fork server */
-    int document; /* descriptors; the child's to move and to close the rest */
+    int document; /* descriptors; the child moves these, and closes all others */
     int answer;
-    struct cage *cage;
+    struct sandbox *sandbox;
     pid_t parent; /* the fork server */
 };
 
-/* Never returns: ends with an enum pdf_exit, or by a signal. */
+/* Does not return: ends with an enum pdf_exit, or by a signal. */
 NORETURN void child_run(const struct child *child);
 
 #endif

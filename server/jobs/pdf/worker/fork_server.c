@@ -1,7 +1,7 @@
 /*
- * fork_server.c: one poll over the control socket, the signals' descriptor and a socket a job. A
- * child has a place from fork until it is reaped; a place whose socket is closed has no one to
- * tell. Nothing here waits for a child: one that the kernel can't end keeps its place and no more.
+ * fork_server.c: one poll over the control socket, the signals' descriptor and one socket per job.
+ * A child has a slot from the fork until it is reaped; a slot whose socket is closed reports to no
+ * one. Nothing here waits for a child: one that the kernel can't end only keeps its slot.
  */
 #include "server/jobs/pdf/worker/fork_server.h"
 
@@ -21,43 +21,43 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Datagrams taken in one turn, so that a flood of them does not keep children from being reaped. */
+/* Datagrams taken in one turn, so that a flood of them does not delay the reaping of children. */
 #define JOBS_A_TURN 16
-/* A datagram may bring more descriptors than a job has: as many as are closed one by one; the kernel
- * closes those above. */
+/* A datagram may bring more descriptors than a job has: up to this number they are closed one by
+ * one; the kernel closes the rest. */
 #define DESCRIPTORS_MAX 16
-/* How long the end waits for killed children, so that they leave no trace in the process table. */
+/* Time at the end to wait for killed children, so that they are reaped. */
 #define END_WAIT_MS 1000
-/* A killed child dies when it gets the processor, which on a starved machine is when its turn comes.
- * Its end is told by then, less than what the server grants beyond the wall limit. */
+/* Time for a killed child to get a processor to die on; after that its end is reported. Shorter
+ * than the server's grace beyond the wall limit. */
 #define DYING_MS 1000
 #define NEVER INT64_MAX
 
-/* What the kernel counts of a child's time. */
-struct standing {
+/* The kernel's counters of a child's time. */
+struct cpu_times {
     bool known;
     uint64_t ran_us;
-    uint64_t waited_us; /* in line for a processor; each time of waiting is added when it is over */
+    uint64_t waited_us; /* waiting for a processor; the kernel adds each wait when it is over */
 };
 
-struct place {
+struct slot {
     pid_t pid; /* 0: free */
-    int socket; /* the job's; -1: closed */
-    int64_t deadline_us; /* of its time; then, where it was killed for that, of its death; NEVER */
+    int socket; /* of the job; -1: closed */
+    int64_t deadline_us; /* of its time; after the kill for that, of its death; NEVER */
     int64_t started_us;
-    bool over_time; /* killed for its time */
-    int64_t killed_us; /* then */
-    bool was_idle; /* then: it slept or was stopped, so it was in no line */
-    struct standing standing; /* as far as was known then */
+    bool over_time; /* killed at the wall limit */
+    int64_t killed_us; /* time of the kill */
+    bool was_idle; /* at the kill it slept or was stopped, so it did not wait for a processor */
+    struct cpu_times times; /* as known at the kill */
 };
 
 struct fork_server {
     const struct fork_server_config *config;
     int signals; /* readable when a child has ended */
-    struct place places[PDF_CHILDREN_MAX];
+    struct slot slots[PDF_CHILDREN_MAX];
 };
 
-/* What a datagram brought. */
+/* A received datagram. */
 struct delivery {
     struct pdf_control_job job;
     size_t size; /* of the datagram, as far as it fits into `job` */
@@ -84,13 +84,13 @@ static bool say_ready(const struct fork_server_config *config)
     memset(&ready, 0, sizeof(ready));
     ready.type = PDF_CONTROL_READY;
     ready.version = PDF_CONTROL_VERSION;
-    ready.cage = (uint32_t)config->cage->kind;
+    ready.sandbox = (uint32_t)config->sandbox->kind;
     (void)snprintf(ready.poppler_version, sizeof(ready.poppler_version), "%s",
                    config->poppler_version);
     return send(config->control, &ready, sizeof(ready), MSG_NOSIGNAL) == (ssize_t)sizeof(ready);
 }
 
-/* One message a job, into an empty socket: it fits, or no one is there to read it. */
+/* Sends one message per job, into an empty socket: it fits, unless the reader is gone. */
 static void say_end(int socket, const struct pdf_control_end *end)
 {
     (void)send(socket, end, sizeof(*end), MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -104,21 +104,21 @@ static void say_not_forked(int socket)
     say_end(socket, &end);
 }
 
-static void place_close_socket(struct place *place)
+static void slot_close_socket(struct slot *slot)
 {
-    if (place->socket >= 0) {
-        (void)close(place->socket);
+    if (slot->socket >= 0) {
+        (void)close(slot->socket);
     }
-    place->socket = -1;
+    slot->socket = -1;
 }
 
-static void place_kill(struct place *place)
+static void slot_kill(struct slot *slot)
 {
-    (void)kill(place->pid, SIGKILL);
-    place->deadline_us = NEVER;
+    (void)kill(slot->pid, SIGKILL);
+    slot->deadline_us = NEVER;
 }
 
-/* The beginning of /proc/PID/`name`, with a NUL; false if it can't be read. */
+/* Reads the beginning of /proc/PID/`name`, with a NUL; false if it can't be read. */
 static bool read_proc(pid_t pid, const char *name, char *ret_text, size_t size)
 {
     char path[40];
@@ -136,24 +136,25 @@ static bool read_proc(pid_t pid, const char *name, char *ret_text, size_t size)
     return got > 0;
 }
 
-/* From /proc/PID/schedstat: nanoseconds run, nanoseconds waited, how often it ran; the last is 0 only
- * where the kernel counts none of it. */
-static struct standing read_standing(pid_t pid)
+/* Reads /proc/PID/schedstat: nanoseconds run, nanoseconds waited, number of runs; the last is 0
+ * only if the kernel does not count them. */
+static struct cpu_times read_cpu_times(pid_t pid)
 {
-    struct standing standing = {.known = false};
+    struct cpu_times times = {.known = false};
     char text[80];
     char *at = text;
 
     if (read_proc(pid, "schedstat", text, sizeof(text))) {
-        standing.ran_us = strtoull(at, &at, 10) / 1000;
-        standing.waited_us = strtoull(at, &at, 10) / 1000;
-        standing.known = strtoull(at, &at, 10) != 0;
+        times.ran_us = strtoull(at, &at, 10) / 1000;
+        times.waited_us = strtoull(at, &at, 10) / 1000;
+        times.known = strtoull(at, &at, 10) != 0;
     }
-    return standing;
+    return times;
 }
 
-/* Whether a child sleeps or is stopped, by the letter after its name in /proc/PID/stat. False if
- * that can't be seen, and for one that runs, is in line, or waits for memory or a disk. */
+/* Returns whether a child sleeps or is stopped, by the letter after its name in /proc/PID/stat.
+ * False if it can't be read, and for a child that runs, is runnable, or waits for memory or a
+ * disk. */
 static bool read_is_idle(pid_t pid)
 {
     char text[64]; /* a name has at most 15 bytes */
@@ -164,30 +165,31 @@ static bool read_is_idle(pid_t pid)
             strncmp(after_name, ") t", 3) == 0);
 }
 
-/* The child is dead, and not reaped yet. Where it was in line when it was killed, that time was
- * added only when it got the processor to die on: it counts but for what came after the kill. */
-static void place_add_last_wait(struct place *place, int64_t now)
+/* For a dead child that is not reaped yet: if it was runnable when it was killed, the kernel added
+ * that wait only when it got the processor to die on: it counts, except for the part after the
+ * kill. */
+static void slot_add_last_wait(struct slot *slot, int64_t now)
 {
-    const struct standing last = read_standing(place->pid);
-    const uint64_t dying_us = (uint64_t)(now - place->killed_us);
+    const struct cpu_times last = read_cpu_times(slot->pid);
+    const uint64_t dying_us = (uint64_t)(now - slot->killed_us);
 
-    if (!place->was_idle && last.known && last.waited_us > dying_us &&
-        last.waited_us - dying_us > place->standing.waited_us) {
-        place->standing.waited_us = last.waited_us - dying_us;
+    if (!slot->was_idle && last.known && last.waited_us > dying_us &&
+        last.waited_us - dying_us > slot->times.waited_us) {
+        slot->times.waited_us = last.waited_us - dying_us;
     }
 }
 
-/* The child was killed long ago and is not dead: it is in line, or hangs in the kernel. Unless it
- * was idle when it was killed, it is taken to have was in line whenever it did not run. Its end is
- * told as far as it is known; it keeps its place until it is reaped. */
-static void place_give_up(struct place *place)
+/* For a child that was killed long ago and is not dead: it waits for a processor, or hangs in the
+ * kernel. Unless it was idle when it was killed, all time in which it did not run counts as
+ * waiting. Reports its end as far as known; it keeps its slot until it is reaped. */
+static void slot_give_up(struct slot *slot)
 {
-    const uint64_t lived_us = (uint64_t)(place->killed_us - place->started_us);
-    const uint64_t ran_us = place->standing.ran_us;
+    const uint64_t lived_us = (uint64_t)(slot->killed_us - slot->started_us);
+    const uint64_t ran_us = slot->times.ran_us;
     const uint64_t not_run_us = lived_us > ran_us ? lived_us - ran_us : 0;
-    const uint64_t waited_us = !place->standing.known ? PDF_WAITED_UNKNOWN
-                               : !place->was_idle     ? not_run_us
-                                                      : place->standing.waited_us;
+    const uint64_t waited_us = !slot->times.known ? PDF_WAITED_UNKNOWN
+                               : !slot->was_idle  ? not_run_us
+                                                  : slot->times.waited_us;
     const struct pdf_control_end end = {
         .type = PDF_CONTROL_END,
         .version = PDF_CONTROL_VERSION,
@@ -197,11 +199,11 @@ static void place_give_up(struct place *place)
         .waited_us = waited_us,
     };
 
-    if (place->socket >= 0) {
-        say_end(place->socket, &end);
+    if (slot->socket >= 0) {
+        say_end(slot->socket, &end);
     }
-    place_close_socket(place);
-    place->deadline_us = NEVER;
+    slot_close_socket(slot);
+    slot->deadline_us = NEVER;
 }
 
 static uint64_t microseconds(struct timeval time)
@@ -209,8 +211,8 @@ static uint64_t microseconds(struct timeval time)
     return (uint64_t)time.tv_sec * 1000000u + (uint64_t)time.tv_usec;
 }
 
-/* A child that ended by itself just before it was killed for its time did end by itself. */
-static void place_finish(struct place *place, int status, const struct rusage *usage)
+/* A child that exited just before it was killed at the limit counts as exited. */
+static void slot_finish(struct slot *slot, int status, const struct rusage *usage)
 {
     struct pdf_control_end end = {.type = PDF_CONTROL_END, .version = PDF_CONTROL_VERSION};
 
@@ -219,21 +221,21 @@ static void place_finish(struct place *place, int status, const struct rusage *u
         end.code = WEXITSTATUS(status);
     } else {
         end.code = WTERMSIG(status);
-        end.end = place->over_time && end.code == SIGKILL ? PDF_END_WALL : PDF_END_SIGNALLED;
+        end.end = slot->over_time && end.code == SIGKILL ? PDF_END_WALL : PDF_END_SIGNALLED;
     }
     if (end.end == PDF_END_WALL) {
-        end.waited_us = place->standing.known ? place->standing.waited_us : PDF_WAITED_UNKNOWN;
+        end.waited_us = slot->times.known ? slot->times.waited_us : PDF_WAITED_UNKNOWN;
     }
     end.cpu_us = microseconds(usage->ru_utime) + microseconds(usage->ru_stime);
     end.memory_bytes = (uint64_t)usage->ru_maxrss * 1024u;
-    if (place->socket >= 0) {
-        say_end(place->socket, &end);
+    if (slot->socket >= 0) {
+        say_end(slot->socket, &end);
     }
-    place_close_socket(place);
-    place->pid = 0;
+    slot_close_socket(slot);
+    slot->pid = 0;
 }
 
-/* It stays a zombie, which can be asked about. */
+/* The child stays a zombie, which can still be inspected. */
 static bool has_ended(pid_t pid)
 {
     siginfo_t info = {.si_pid = 0};
@@ -241,23 +243,22 @@ static bool has_ended(pid_t pid)
     return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
 }
 
-/* Reaps what has ended; which children those are is asked one by one, since a signal means any
- * number of them. */
+/* Reaps ended children, checking each one, since one signal may stand for several. */
 static void reap(struct fork_server *server)
 {
     for (size_t i = 0; i < PDF_CHILDREN_MAX; i++) {
-        struct place *place = &server->places[i];
+        struct slot *slot = &server->slots[i];
         struct rusage usage;
         int status = 0;
 
-        if (place->pid == 0 || !has_ended(place->pid)) {
+        if (slot->pid == 0 || !has_ended(slot->pid)) {
             continue;
         }
-        if (place->over_time) {
-            place_add_last_wait(place, now_us(server));
+        if (slot->over_time) {
+            slot_add_last_wait(slot, now_us(server));
         }
-        if (wait4(place->pid, &status, WNOHANG, &usage) == place->pid) {
-            place_finish(place, status, &usage);
+        if (wait4(slot->pid, &status, WNOHANG, &usage) == slot->pid) {
+            slot_finish(slot, status, &usage);
         }
     }
 }
@@ -270,58 +271,58 @@ static void drain_signals(const struct fork_server *server)
     }
 }
 
-static void place_kill_late(struct place *place, int64_t now)
+static void slot_kill_late(struct slot *slot, int64_t now)
 {
-    place->over_time = true;
-    place->killed_us = now;
-    place->standing = read_standing(place->pid);
-    place->was_idle = read_is_idle(place->pid);
-    place_kill(place);
-    place->deadline_us = now + (int64_t)DYING_MS * 1000;
+    slot->over_time = true;
+    slot->killed_us = now;
+    slot->times = read_cpu_times(slot->pid);
+    slot->was_idle = read_is_idle(slot->pid);
+    slot_kill(slot);
+    slot->deadline_us = now + (int64_t)DYING_MS * 1000;
 }
 
-/* Kills what is over its time, and gives up waiting for the death of what was killed; tells in how
- * many ms the next one is, -1 if there is none. */
+/* Kills children over their time, and stops waiting for the death of killed ones; returns the
+ * milliseconds until the next deadline, -1 if there is none. */
 static int kill_late(struct fork_server *server)
 {
     const int64_t now = now_us(server);
     int64_t next = NEVER;
 
     for (size_t i = 0; i < PDF_CHILDREN_MAX; i++) {
-        struct place *place = &server->places[i];
+        struct slot *slot = &server->slots[i];
 
-        if (place->pid != 0 && place->deadline_us <= now) {
-            if (place->over_time) {
-                place_give_up(place);
+        if (slot->pid != 0 && slot->deadline_us <= now) {
+            if (slot->over_time) {
+                slot_give_up(slot);
             } else {
-                place_kill_late(place, now);
+                slot_kill_late(slot, now);
             }
         }
-        if (place->pid != 0 && place->deadline_us < next) {
-            next = place->deadline_us;
+        if (slot->pid != 0 && slot->deadline_us < next) {
+            next = slot->deadline_us;
         }
     }
     return next == NEVER ? -1 : (int)((next - now) / 1000 + 1);
 }
 
-/* Who asked for it is gone. */
+/* Kills children whose job socket was closed by the server. */
 static void kill_cancelled(struct fork_server *server, const struct pollfd *sockets)
 {
     for (size_t i = 0; i < PDF_CHILDREN_MAX; i++) {
-        struct place *place = &server->places[i];
+        struct slot *slot = &server->slots[i];
 
-        if (place->pid != 0 && place->socket >= 0 && sockets[i].revents != 0) {
-            place_close_socket(place);
-            place_kill(place);
+        if (slot->pid != 0 && slot->socket >= 0 && sockets[i].revents != 0) {
+            slot_close_socket(slot);
+            slot_kill(slot);
         }
     }
 }
 
-static struct place *find_place(struct fork_server *server)
+static struct slot *find_slot(struct fork_server *server)
 {
     for (size_t i = 0; i < PDF_CHILDREN_MAX; i++) {
-        if (server->places[i].pid == 0) {
-            return &server->places[i];
+        if (server->slots[i].pid == 0) {
+            return &server->slots[i];
         }
     }
     return NULL;
@@ -337,18 +338,18 @@ static bool job_is_right(const struct delivery *delivery)
            job->password_bytes <= PDF_PASSWORD_BYTES_MAX;
 }
 
-/* True if the job has a child; its socket is then the place's. */
+/* Starts a child; true if the job has one, whose slot then owns the socket. */
 static bool start_job(struct fork_server *server, const struct delivery *delivery)
 {
-    struct place *place = find_place(server);
+    struct slot *slot = find_slot(server);
     const struct child child = {.job = &delivery->job,
                                 .document = delivery->descriptors[PDF_JOB_DOCUMENT],
                                 .answer = delivery->descriptors[PDF_JOB_ANSWER],
-                                .cage = server->config->cage,
+                                .sandbox = server->config->sandbox,
                                 .parent = getpid()};
     pid_t pid = 0;
 
-    if (place == NULL) {
+    if (slot == NULL) {
         return false;
     }
     pid = fork();
@@ -358,14 +359,14 @@ static bool start_job(struct fork_server *server, const struct delivery *deliver
     if (pid < 0) {
         return false;
     }
-    *place = (struct place){
+    *slot = (struct slot){
         .pid = pid, .socket = delivery->descriptors[PDF_JOB_SOCKET], .started_us = now_us(server)};
-    place->deadline_us = place->started_us + (int64_t)server->config->wall_ms * 1000;
+    slot->deadline_us = slot->started_us + (int64_t)server->config->wall_ms * 1000;
     return true;
 }
 
-/* Answers a datagram, and closes what it brought. The password is wiped, so that no later child is a
- * copy of a process that holds it. */
+/* Handles a datagram, and closes its descriptors. The password is erased, so that no later child
+ * inherits it. */
 static void take_delivery(struct fork_server *server, struct delivery *delivery)
 {
     const bool started = job_is_right(delivery) && start_job(server, delivery);
@@ -381,7 +382,7 @@ static void take_delivery(struct fork_server *server, struct delivery *delivery)
     explicit_bzero(&delivery->job, sizeof(delivery->job));
 }
 
-/* Takes over the descriptors of a message. */
+/* Takes the descriptors of a message. */
 static void collect_descriptors(struct msghdr *message, struct delivery *delivery)
 {
     for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part != NULL;
@@ -399,7 +400,8 @@ static void collect_descriptors(struct msghdr *message, struct delivery *deliver
     }
 }
 
-/* A datagram of no bytes looks like the end to recvmsg; the end has hung up. */
+/* recvmsg returns 0 for an empty datagram as for the end; only at the end the socket has hung
+ * up. */
 static enum received receive_end(const struct fork_server *server)
 {
     struct pollfd control = {.fd = server->config->control, .events = POLLRDHUP};
@@ -457,7 +459,8 @@ static bool take_jobs(struct fork_server *server)
     return true;
 }
 
-/* One turn: who ended, who was left, who is late, who is new. False once the server is gone. */
+/* One turn: ended children, closed sockets, late children, new jobs. False once the server is
+ * gone. */
 static bool turn(struct fork_server *server)
 {
     struct pollfd polled[2 + PDF_CHILDREN_MAX];
@@ -466,10 +469,10 @@ static bool turn(struct fork_server *server)
     polled[0] = (struct pollfd){.fd = server->config->control, .events = POLLIN | POLLRDHUP};
     polled[1] = (struct pollfd){.fd = server->signals, .events = POLLIN};
     for (size_t i = 0; i < PDF_CHILDREN_MAX; i++) {
-        const struct place *place = &server->places[i];
+        const struct slot *slot = &server->slots[i];
 
         polled[2 + i] =
-            (struct pollfd){.fd = place->pid != 0 ? place->socket : -1, .events = POLLRDHUP};
+            (struct pollfd){.fd = slot->pid != 0 ? slot->socket : -1, .events = POLLRDHUP};
     }
     if (poll(polled, sizeof(polled) / sizeof(polled[0]), wait_ms) < 0) {
         return errno == EINTR;
@@ -485,21 +488,21 @@ static bool turn(struct fork_server *server)
 static bool has_children(const struct fork_server *server)
 {
     for (size_t i = 0; i < PDF_CHILDREN_MAX; i++) {
-        if (server->places[i].pid != 0) {
+        if (server->slots[i].pid != 0) {
             return true;
         }
     }
     return false;
 }
 
-/* Kills all children and waits for them, for a while. */
+/* Kills all children and waits for them, for a limited time. */
 static void end_children(struct fork_server *server)
 {
     const int64_t until = now_us(server) + (int64_t)END_WAIT_MS * 1000;
 
     for (size_t i = 0; i < PDF_CHILDREN_MAX; i++) {
-        if (server->places[i].pid != 0) {
-            place_kill(&server->places[i]);
+        if (server->slots[i].pid != 0) {
+            slot_kill(&server->slots[i]);
         }
     }
     reap(server);
@@ -511,7 +514,7 @@ static void end_children(struct fork_server *server)
         reap(server);
     }
     for (size_t i = 0; i < PDF_CHILDREN_MAX; i++) {
-        place_close_socket(&server->places[i]);
+        slot_close_socket(&server->slots[i]);
     }
 }
 
@@ -521,7 +524,7 @@ enum err fork_server_run(const struct fork_server_config *config)
     sigset_t ended;
 
     for (size_t i = 0; i < PDF_CHILDREN_MAX; i++) {
-        server.places[i].socket = -1;
+        server.slots[i].socket = -1;
     }
     (void)sigemptyset(&ended);
     (void)sigaddset(&ended, SIGCHLD);

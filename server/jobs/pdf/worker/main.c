@@ -1,8 +1,8 @@
 /*
- * main.c: errata-pdf-worker: reads PDFs for a server that never links what reads them. The server
- * starts it with its control socket as descriptor 3 (server/jobs/pdf/pdf_control.h) and no one else
- * has a use for it. Here the process becomes what the fork server needs: no environment, no rights,
- * no other descriptors, fonts read, the cage's rules made.
+ * main.c: errata-pdf-worker: reads PDFs for a server that does not link a PDF library. The server
+ * starts it with the control socket as descriptor 3 (server/jobs/pdf/pdf_control.h). This file
+ * prepares the process for the fork server: no environment, no rights, no other descriptors, fonts
+ * read, the sandbox's rules made.
  */
 #include "server/jobs/pdf/measure/measure.h"
 #include "server/jobs/pdf/worker/fork_server.h"
@@ -24,7 +24,7 @@ enum exit_code {
     EXIT_SYSTEM = 71
 };
 
-/* A test's limit on time may be longer than a server's, up to this. */
+/* Maximum of the wall limit that a test may set. */
 #define WALL_MS_MAX 600000u
 
 enum action {
@@ -46,15 +46,15 @@ static const char help[] =
     "\n"
     "Reads PDF documents for erratad and for `errata layouts explain`, which start it by "
     "themselves\n"
-    "and talk to it over descriptor 3. Each document is measured in a process of its own that can\n"
-    "read fonts and nothing else. There is no reason to start it by hand.\n"
+    "and talk to it over descriptor 3. Each document is measured in a separate process that can\n"
+    "only read fonts. There is no reason to start it by hand.\n"
     "\n"
     "  --help     this text\n"
     "  --version  the version, and that of Poppler\n"
     "\n"
     "For tests:\n"
     "  --wall-ms N         kill a document's process after N ms instead of 8000\n"
-    "  --without-landlock  do as on a kernel without Landlock: nothing can be opened\n";
+    "  --without-landlock  behave as on a kernel without Landlock: no file can be opened\n";
 
 static bool read_wall(const char *text, uint32_t *ret_wall_ms)
 {
@@ -89,20 +89,21 @@ static enum action read_options(int argc, char **argv, struct options *options)
             return ACTION_VERSION;
         case 'w':
             if (!read_wall(optarg, &options->wall_ms)) {
-                (void)fprintf(stderr, "errata-pdf-worker: --wall-ms takes 1 to %u, not '%s'\n",
-                              WALL_MS_MAX, optarg);
+                (void)fprintf(
+                    stderr, "errata-pdf-worker: --wall-ms: invalid value '%s'; expected 1 to %u\n",
+                    optarg, WALL_MS_MAX);
                 return ACTION_REFUSE;
             }
             break;
         case 'l':
             options->landlock = false;
             break;
-        default: /* getopt_long has said what is wrong */
+        default: /* getopt_long has printed the error */
             return ACTION_REFUSE;
         }
     }
     if (optind < argc) {
-        (void)fprintf(stderr, "errata-pdf-worker: takes no argument such as '%s'; see --help\n",
+        (void)fprintf(stderr, "errata-pdf-worker: unexpected argument '%s'; see --help\n",
                       argv[optind]);
         return ACTION_REFUSE;
     }
@@ -117,8 +118,8 @@ static bool is_control(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET;
 }
 
-/* The environment of a server holds secrets, and where its fonts are is not for an environment to
- * say: the same bytes are measured alike whoever started the server. */
+/* Clears the environment: a server's has secrets, and must not select the fonts, so that the same
+ * bytes are measured alike. */
 static bool forget_environment(void)
 {
     for (char **entry = environ; entry != NULL && *entry != NULL; entry++) {
@@ -127,7 +128,7 @@ static bool forget_environment(void)
     return clearenv() == 0 && setenv("LC_ALL", "C", 1) == 0;
 }
 
-/* Standard descriptors that are missing would be taken by what is opened next. */
+/* Opens missing standard descriptors, since the next opened file would take their numbers. */
 static bool fill_standard_descriptors(void)
 {
     int fd = 0;
@@ -142,8 +143,8 @@ static bool fill_standard_descriptors(void)
     return true;
 }
 
-/* Poppler's complaints have no reader: they would stop at a full pipe, and end a child that may not
- * make a file longer. */
+/* Discards Poppler's messages: they would block at a full pipe, and kill a child that must not
+ * extend a file. */
 static bool silence(void)
 {
     const int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -158,9 +159,9 @@ static bool silence(void)
     return ok;
 }
 
-/* Where the machine's memory runs out, it goes before the server, whose open store counts as memory of
- * its own: the worker is started again, and a document can be sent again. Inherited by the children.
- * Asked for while the process may still write what is told of it. */
+/* Makes the kernel kill this process before the server if memory runs out, since the server's open
+ * store counts as its memory: the worker is restarted, and a document can be sent again. Inherited
+ * by the children. Set while the process may still write to /proc. */
 static void offer_to_go_first(void)
 {
     static const char most[] = "1000";
@@ -172,9 +173,9 @@ static void offer_to_go_first(void)
     }
 }
 
-/* The server alone ends it, by closing the control socket or by dying: what is sent to a whole group
- * of processes (a terminal's ^C) must not fail the jobs of a server that is draining. Rights go
- * before the signal of a parent's death is asked for, since a change of them forgets it. */
+/* Only the server ends the process, by closing the control socket or by dying: a signal to the
+ * process group (a terminal's ^C) must not fail the jobs of a server that is draining. Rights are
+ * dropped before the parent-death signal is requested, since dropping them clears it. */
 static bool prepare_process(void)
 {
     static const int ignored[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE};
@@ -190,18 +191,18 @@ static bool prepare_process(void)
         setrlimit(RLIMIT_CORE, &none) != 0) {
         return false;
     }
-    if (!CAGE_SANITIZED) {
-        cage_give_up_rights();
+    if (!SANDBOX_SANITIZED) {
+        sandbox_give_up_rights();
         (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     }
     return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0;
 }
 
-#if CAGE_SANITIZED
+#if SANDBOX_SANITIZED
 // NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): the checker's name
 const char *__lsan_default_suppressions(void);
 
-/* Asked by the leak checker at the end: what fontconfig keeps for its life is no leak of ours. */
+/* Called by the leak checker at exit: fontconfig's permanent data is not a leak of this program. */
 const char *__lsan_default_suppressions(void)
 {
     return "leak:libfontconfig.so\n";
@@ -211,50 +212,51 @@ const char *__lsan_default_suppressions(void)
 
 static int serve(const struct options *options)
 {
-    struct cage cage;
+    struct sandbox sandbox;
     const struct fork_server_config config = {.control = PDF_CONTROL_FD,
                                               .wall_ms = options->wall_ms,
-                                              .cage = &cage,
+                                              .sandbox = &sandbox,
                                               .clock = clock_system(),
                                               .poppler_version = measure_poppler_version()};
-    const struct cage_limits limits = {.memory_bytes = PDF_MEMORY_BYTES,
-                                       .cpu_seconds = PDF_CPU_SECONDS};
+    const struct sandbox_limits limits = {.memory_bytes = PDF_MEMORY_BYTES,
+                                          .cpu_seconds = PDF_CPU_SECONDS};
     enum err err = OK;
 
     if (!is_control(PDF_CONTROL_FD)) {
-        (void)fputs("errata-pdf-worker: descriptor 3 is no control socket: erratad starts this "
-                    "program by itself; see --help\n",
+        (void)fputs("errata-pdf-worker: descriptor 3 is not a control socket: erratad starts this "
+                    "program; see --help\n",
                     stderr);
         return EXIT_USAGE;
     }
     if (!prepare_process()) {
-        (void)fprintf(stderr, "errata-pdf-worker: this process can't be prepared: %s\n",
+        (void)fprintf(stderr, "errata-pdf-worker: cannot prepare this process: %s\n",
                       strerror(errno));
         return EXIT_SYSTEM;
     }
     if (!measure_warm_up()) {
-        (void)fputs("errata-pdf-worker: poppler-data can't be read: some Chinese, Japanese and "
+        (void)fputs("errata-pdf-worker: cannot read poppler-data: some Chinese, Japanese and "
                     "Korean text will be missing\n",
                     stderr);
     }
-    err = cage_init(&cage, options->landlock);
+    err = sandbox_init(&sandbox, options->landlock);
     if (err != OK) {
-        (void)fputs("errata-pdf-worker: this kernel can't shut a process in (seccomp): no document "
-                    "is read\n",
-                    stderr);
+        (void)fputs(
+            "errata-pdf-worker: the kernel does not support the sandbox (seccomp): no document "
+            "is read\n",
+            stderr);
         return EXIT_SYSTEM;
     }
-    if (cage_try(&cage, &limits) != OK) {
+    if (sandbox_try(&sandbox, &limits) != OK) {
         (void)fputs(
-            "errata-pdf-worker: this system does not let a process be shut in (limits, idle "
-            "class, Landlock, seccomp): no document is read; see what the service manager "
+            "errata-pdf-worker: the system does not allow the sandbox (limits, idle "
+            "class, Landlock, seccomp): no document is read; check what the service manager "
             "or the container forbids\n",
             stderr);
-        cage_deinit(&cage);
+        sandbox_deinit(&sandbox);
         return EXIT_SYSTEM;
     }
     err = silence() ? fork_server_run(&config) : ERR_UNAVAILABLE;
-    cage_deinit(&cage);
+    sandbox_deinit(&sandbox);
     return err == OK ? EXIT_SUCCESS : EXIT_SYSTEM;
 }
 

@@ -1,7 +1,7 @@
 /*
  * fake_worker.c: a fork server that speaks pdf_control.h and does what it is told: at its start by the
  * name it is run under, with each job by the document's text. Forks a child a job like the real one, but
- * reads no PDF and has no cage.
+ * reads no PDF and has no sandbox.
  *
  * A document is words: what the fork server does (`server-dies`, `server-closes`, `server-lies`,
  * `server-hangs`, `server-not-forked`, or one of `walls`), `memory` for a large resident size, then what
@@ -406,7 +406,7 @@ int main(int argc, char **argv, char **environment)
 {
     struct pdf_control_ready ready = {.type = PDF_CONTROL_READY,
                                       .version = PDF_CONTROL_VERSION,
-                                      .cage = PDF_CAGE_LANDLOCK,
+                                      .sandbox = PDF_SANDBOX_LANDLOCK,
                                       .poppler_version = "0.0.0"};
     const char *name = own_name();
 
@@ -425,8 +425,8 @@ int main(int argc, char **argv, char **environment)
         ready.version = PDF_CONTROL_VERSION + 1;
     } else if (strcmp(name, "other-type") == 0) {
         ready.type = PDF_CONTROL_END;
-    } else if (strcmp(name, "odd-cage") == 0) {
-        ready.cage = 99;
+    } else if (strcmp(name, "odd-sandbox") == 0) {
+        ready.sandbox = 99;
     } else if (strcmp(name, "odd-text") == 0) {
         memset(ready.poppler_version, 'x', sizeof(ready.poppler_version));
     }

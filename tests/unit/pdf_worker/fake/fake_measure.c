@@ -34,7 +34,7 @@ const char *measure_poppler_version(void)
     return FAKE_VERSION;
 }
 
-/* Waits for ever by a call that the cage allows. */
+/* Waits for ever by a call that the sandbox allows. */
 static void sleep_for_ever(void)
 {
     int word = 0;

@@ -1,8 +1,8 @@
 /*
  * pdf_replay.c: documents through the real worker program, a line each, and a count of the ends at the
  * end. In a build with a sanitizer it is the replay of a corpus through the very path of a child,
- * without the cage (ASAN_OPTIONS=log_path=... keeps reports: the program has no stderr); in a release
- * build it shows what the cage costs and that it kills nothing harmless.
+ * without the sandbox (ASAN_OPTIONS=log_path=... keeps reports: the program has no stderr); in a release
+ * build it shows what the sandbox costs and that it kills nothing harmless.
  *
  *   pdf_replay [--without-landlock] [--picture] PROGRAM FILES...
  *

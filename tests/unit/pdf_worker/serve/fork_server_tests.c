@@ -24,9 +24,9 @@
 #include <cmocka.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define CAGED 0
+#define SANDBOXD 0
 #else
-#define CAGED 1
+#define SANDBOXD 1
 #endif
 
 static struct slice fake_document(const char *text)
@@ -107,7 +107,7 @@ static void assert_serves(const struct peer *peer)
     assert_int_equal(answer.reason, PDF_READ);
 }
 
-/* Goal: READY says version, cage and Poppler. Method: read it. */
+/* Goal: READY says version, sandbox and Poppler. Method: read it. */
 static void test_ready(void **state)
 {
     static const char *const closed[] = {"--without-landlock", NULL};
@@ -117,11 +117,12 @@ static void test_ready(void **state)
     start_fake(&peer, NULL);
     assert_int_equal(peer.ready.type, PDF_CONTROL_READY);
     assert_int_equal(peer.ready.version, PDF_CONTROL_VERSION);
-    assert_true(CAGED ? peer.ready.cage != PDF_CAGE_NONE : peer.ready.cage == PDF_CAGE_NONE);
+    assert_true(SANDBOXD ? peer.ready.sandbox != PDF_SANDBOX_NONE
+                         : peer.ready.sandbox == PDF_SANDBOX_NONE);
     assert_string_equal(peer.ready.poppler_version, FAKE_VERSION);
     stop(&peer);
     start_fake(&peer, closed);
-    assert_int_equal(peer.ready.cage, CAGED ? PDF_CAGE_CLOSED : PDF_CAGE_NONE);
+    assert_int_equal(peer.ready.sandbox, SANDBOXD ? PDF_SANDBOX_CLOSED : PDF_SANDBOX_NONE);
     stop(&peer);
 }
 
@@ -423,7 +424,7 @@ static void test_deaths(void **state)
     start_fake(&peer, NULL);
     assert_signalled(&peer, FAKE_ABORT, SIGABRT);
     assert_signalled(&peer, FAKE_TRAP, SIGILL);
-    if (CAGED) {
+    if (SANDBOXD) {
         assert_signalled(&peer, FAKE_SOCKET, SIGSYS);
     }
     run_job(&peer, FAKE_TRAP_LATER, &answer, &end);
@@ -713,10 +714,10 @@ static void test_by_hand(void **state)
     expect_alone("--version", 0, "");
     expect_alone(NULL, 64, "");
     expect_alone("--nonsense", 64, "nonsense");
-    expect_alone("a-file.pdf", 64, "takes no argument such as 'a-file.pdf'");
-    expect_alone("--wall-ms=0", 64, "--wall-ms takes 1 to 600000, not '0'");
-    expect_alone("--wall-ms=600001", 64, "--wall-ms takes 1 to 600000, not '600001'");
-    expect_alone("--wall-ms=1x", 64, "--wall-ms takes 1 to 600000, not '1x'");
+    expect_alone("a-file.pdf", 64, "unexpected argument 'a-file.pdf'");
+    expect_alone("--wall-ms=0", 64, "--wall-ms: invalid value '0'; expected 1 to 600000");
+    expect_alone("--wall-ms=600001", 64, "--wall-ms: invalid value '600001'; expected 1 to 600000");
+    expect_alone("--wall-ms=1x", 64, "--wall-ms: invalid value '1x'; expected 1 to 600000");
 }
 
 /* One page, a line of text and a table of two rows of two cells; Poppler makes the cross-reference
@@ -764,14 +765,14 @@ static void measure_really(const char *const *arguments, bool closed)
     stop(&peer);
 }
 
-/* Goal: the real program measures a real document in either cage. Method: one page. */
+/* Goal: the real program measures a real document in either sandbox. Method: one page. */
 static void test_real(void **state)
 {
     static const char *const without[] = {"--without-landlock", NULL};
 
     (void)state;
     measure_really(NULL, false);
-    measure_really(without, CAGED);
+    measure_really(without, SANDBOXD);
 }
 
 int main(void)

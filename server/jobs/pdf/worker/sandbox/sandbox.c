@@ -1,8 +1,8 @@
 /*
- * cage.c: the cage put together: rights, limits, scheduling class, then Landlock, then seccomp, in the
- * order in which none keeps the next from being set.
+ * sandbox.c: enters the sandbox: rights, limits, scheduling class, then Landlock, then seccomp, in an
+ * order in which no step prevents the next.
  */
-#include "server/jobs/pdf/worker/cage/cage.h"
+#include "server/jobs/pdf/worker/sandbox/sandbox.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -15,9 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* `nobody`, the kernel's own overflow id; no name service is asked. */
+/* `nobody`, the kernel's overflow id; no name service is needed. */
 #define NOBODY_ID 65534
-/* Descriptors of a child that can open nothing, and of one that opens fonts and CMaps. */
+/* Limits of descriptors: for a child that can open nothing, and for one that opens fonts and
+ * CMaps. */
 #define FILES_CLOSED 16
 #define FILES_LANDLOCK 64
 #define STACK_BYTES ((rlim_t)8 << 20)
@@ -28,43 +29,43 @@ struct limit {
     rlim_t hard;
 };
 
-enum err cage_init(struct cage *cage, bool landlock)
+enum err sandbox_init(struct sandbox *sandbox, bool landlock)
 {
     enum err err = OK;
 
-    cage->ruleset = -1;
-    cage->instruction_count = 0;
-    cage->kind = PDF_CAGE_NONE;
-    if (CAGE_SANITIZED) {
+    sandbox->ruleset = -1;
+    sandbox->instruction_count = 0;
+    sandbox->kind = PDF_SANDBOX_NONE;
+    if (SANDBOX_SANITIZED) {
         return OK;
     }
-    cage->kind = PDF_CAGE_CLOSED;
+    sandbox->kind = PDF_SANDBOX_CLOSED;
     if (landlock) {
-        err = cage_landlock_open(&cage->ruleset);
+        err = sandbox_landlock_open(&sandbox->ruleset);
         if (err == OK) {
-            cage->kind = PDF_CAGE_LANDLOCK;
+            sandbox->kind = PDF_SANDBOX_LANDLOCK;
         } else if (err != ERR_NOT_FOUND) {
             return err;
         }
     }
-    err = cage_seccomp_init(cage);
+    err = sandbox_seccomp_init(sandbox);
     if (err != OK) {
-        cage_deinit(cage);
+        sandbox_deinit(sandbox);
     }
     return err;
 }
 
-void cage_deinit(struct cage *cage)
+void sandbox_deinit(struct sandbox *sandbox)
 {
-    if (cage->ruleset > 0) {
-        (void)close(cage->ruleset);
+    if (sandbox->ruleset > 0) {
+        (void)close(sandbox->ruleset);
     }
-    cage->ruleset = -1;
+    sandbox->ruleset = -1;
 }
 
-/* A system that has no such id (a user namespace with one user), or a root without the right to
- * change, refuses; the rest of the cage does not build on this. */
-void cage_give_up_rights(void)
+/* Fails in a user namespace without this id, or for a root without the right to change it; the rest
+ * of the sandbox does not depend on it. */
+void sandbox_give_up_rights(void)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
     const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0, 0, 0}, {0, 0, 0}};
@@ -78,7 +79,7 @@ void cage_give_up_rights(void)
     (void)syscall(SYS_capset, &header, none);
 }
 
-/* What the process may not exceed already stays as it is. */
+/* A limit that is already lower is kept. */
 static bool set_limit(const struct limit *limit)
 {
     struct rlimit now;
@@ -106,7 +107,7 @@ static bool set_limits(const struct limit *limits, size_t count)
     return true;
 }
 
-/* A system that knows no idle class (a container's own kernel) has the weakest of the ordinary one. */
+/* A kernel without the idle class (such as a container's own) gets the lowest ordinary priority. */
 static bool enter_idle_class(void)
 {
     const struct sched_param idle = {.sched_priority = 0};
@@ -114,8 +115,8 @@ static bool enter_idle_class(void)
     return sched_setscheduler(0, SCHED_IDLE, &idle) == 0 || setpriority(PRIO_PROCESS, 0, 19) == 0;
 }
 
-/* What holds with a sanitizer too. */
-static bool enter_always(const struct cage_limits *limits)
+/* Applies what works with a sanitizer, too. */
+static bool enter_always(const struct sandbox_limits *limits)
 {
     const struct limit both[] = {
         {RLIMIT_CPU, limits->cpu_seconds, limits->cpu_seconds + 1},
@@ -125,10 +126,10 @@ static bool enter_always(const struct cage_limits *limits)
     return set_limits(both, sizeof(both) / sizeof(both[0])) && enter_idle_class();
 }
 
-/* RLIMIT_NPROC does nothing to root; there the filter alone forbids new processes. */
-static bool enter_limits(const struct cage *cage, const struct cage_limits *limits)
+/* RLIMIT_NPROC has no effect on root; there only the filter forbids new processes. */
+static bool enter_limits(const struct sandbox *sandbox, const struct sandbox_limits *limits)
 {
-    const rlim_t files = cage->kind == PDF_CAGE_LANDLOCK ? FILES_LANDLOCK : FILES_CLOSED;
+    const rlim_t files = sandbox->kind == PDF_SANDBOX_LANDLOCK ? FILES_LANDLOCK : FILES_CLOSED;
     const struct limit all[] = {
         {RLIMIT_AS, limits->memory_bytes, limits->memory_bytes},
         {RLIMIT_FSIZE, 0, 0},
@@ -141,38 +142,38 @@ static bool enter_limits(const struct cage *cage, const struct cage_limits *limi
     return set_limits(all, sizeof(all) / sizeof(all[0]));
 }
 
-enum err cage_enter(struct cage *cage, const struct cage_limits *limits)
+enum err sandbox_enter(struct sandbox *sandbox, const struct sandbox_limits *limits)
 {
     enum err err = OK;
 
     if (!enter_always(limits)) {
         return ERR_UNAVAILABLE;
     }
-    if (cage->kind == PDF_CAGE_NONE) {
+    if (sandbox->kind == PDF_SANDBOX_NONE) {
         return OK;
     }
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0 ||
-        !enter_limits(cage, limits)) {
+        !enter_limits(sandbox, limits)) {
         return ERR_UNAVAILABLE;
     }
-    if (cage->kind == PDF_CAGE_LANDLOCK) {
-        err = cage_landlock_enter(cage->ruleset);
-        cage_deinit(cage);
+    if (sandbox->kind == PDF_SANDBOX_LANDLOCK) {
+        err = sandbox_landlock_enter(sandbox->ruleset);
+        sandbox_deinit(sandbox);
         if (err != OK) {
             return err;
         }
     }
-    return cage_seccomp_enter(cage);
+    return sandbox_seccomp_enter(sandbox);
 }
 
-enum err cage_try(struct cage *cage, const struct cage_limits *limits)
+enum err sandbox_try(struct sandbox *sandbox, const struct sandbox_limits *limits)
 {
     const pid_t pid = fork();
     pid_t waited = -1;
     int status = 0;
 
     if (pid == 0) {
-        _exit(cage_enter(cage, limits) == OK ? 0 : 1);
+        _exit(sandbox_enter(sandbox, limits) == OK ? 0 : 1);
     }
     if (pid < 0) {
         return ERR_UNAVAILABLE;

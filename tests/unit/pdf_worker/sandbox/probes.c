@@ -1,7 +1,7 @@
 /*
  * probes.c: the attempts, by raw system calls where the C library has none or does something else.
  */
-#include "tests/unit/pdf_worker/cage/probes.h"
+#include "tests/unit/pdf_worker/sandbox/probes.h"
 
 #include <errno.h>
 #include <fcntl.h>

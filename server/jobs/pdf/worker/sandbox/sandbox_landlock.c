@@ -1,10 +1,11 @@
 /*
- * cage_landlock.c: the file system of a child: fonts, their configuration and Poppler's CMaps can be
- * read, nothing else can be opened. Poppler needs them: text in CJK fonts with predefined CMaps is
- * lost without poppler-data, and caches do not save it. By raw system calls, since the C library
- * has none; each version of the interface (its ABI) denies all that it knows of.
+ * sandbox_landlock.c: the file system of a child: fonts, their configuration and Poppler's CMaps can
+ * be read, nothing else can be opened. Poppler needs them: text in CJK fonts with predefined CMaps
+ * is lost without poppler-data, and caching does not replace it. Uses raw system calls, since the C
+ * library has none; for each version of the interface (its ABI) it denies everything that version
+ * knows.
  */
-#include "server/jobs/pdf/worker/cage/cage.h"
+#include "server/jobs/pdf/worker/sandbox/sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,12 +14,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* What is in the kernel's newest header; one that is older than the running kernel lacks the last
- * ones. An older kernel takes the larger structure where what it does not know is 0. */
+/* The structure of the newest kernel header; an older header lacks the last fields. An older kernel
+ * accepts the larger structure if the fields it does not know are 0. */
 struct ruleset {
-    uint64_t fs; /* rights over files that are denied unless a rule gives them */
-    uint64_t net; /* from ABI 4 on: bind and connect of TCP */
-    uint64_t scoped; /* from ABI 6 on: abstract Unix sockets, signals to processes outside */
+    uint64_t fs; /* rights over files, denied unless a rule grants them */
+    uint64_t net; /* ABI 4 and later: bind and connect of TCP */
+    uint64_t scoped; /* ABI 6 and later: abstract Unix sockets, signals to processes outside */
 };
 
 #define NET_ALL 3u
@@ -26,8 +27,8 @@ struct ruleset {
 #define SCOPED_ALL 3u
 #define SCOPED_ABI 6
 
-/* Rights over files are the lowest bits, more with each ABI: the first one had all up to making
- * symbolic links, then came REFER, TRUNCATE, and, in the fifth, IOCTL_DEV. */
+/* Rights over files are the lowest bits, more with each ABI: the first had all up to creating
+ * symbolic links, then followed REFER, TRUNCATE, and, in the fifth, IOCTL_DEV. */
 static const uint64_t fs_rights[] = {
     0, /* no ABI */
     (1u << 13) - 1,
@@ -44,7 +45,7 @@ static const char *const readable[] = {
     "/var/cache/fontconfig", "/usr/share/fontconfig",
 };
 
-/* A folder that is not there can't be read, and needs no rule. */
+/* A missing folder needs no rule. */
 static enum err allow_reading(int ruleset, const char *path)
 {
     struct landlock_path_beneath_attr rule = {
@@ -61,7 +62,7 @@ static enum err allow_reading(int ruleset, const char *path)
     return result == 0 ? OK : ERR_UNAVAILABLE;
 }
 
-enum err cage_landlock_open(int *ret_ruleset)
+enum err sandbox_landlock_open(int *ret_ruleset)
 {
     const long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
     struct ruleset rules = {0, 0, 0};
@@ -89,7 +90,7 @@ enum err cage_landlock_open(int *ret_ruleset)
     return OK;
 }
 
-enum err cage_landlock_enter(int ruleset)
+enum err sandbox_landlock_enter(int ruleset)
 {
     return syscall(SYS_landlock_restrict_self, ruleset, 0) == 0 ? OK : ERR_UNAVAILABLE;
 }

@@ -1,13 +1,12 @@
 /*
- * cage_seccomp.c: the system calls that Poppler needs to read a document out of one descriptor and
- * write an answer into another; the kernel kills a child at any other. Compiled once by libseccomp,
- * for the machine's own architecture alone (calls of another, such as i386 on x86_64, kill too), and
- * put in place by each child as plain BPF.
- *
- * Arguments count where a call could reach beyond the process: memory is never made executable, files
- * are only read, signals go to the process itself, limits are only asked for.
+ * sandbox_seccomp.c: the system calls that Poppler needs to read a document from one descriptor and
+ * write an answer to another; the kernel kills a child at any other. libseccomp compiles the filter
+ * once, only for the machine's architecture (calls of another, such as i386 on x86_64, also kill),
+ * and each child installs it as plain BPF.
+ * Arguments are checked if a call could reach beyond the process: memory is never made executable,
+ * files are only read, signals go only to the process itself, limits are only queried.
  */
-#include "server/jobs/pdf/worker/cage/cage.h"
+#include "server/jobs/pdf/worker/sandbox/sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,12 +20,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Stands in the compiled filter where the child's own process id belongs; above any that Linux gives
- * (2^22), so that a filter in which it was not replaced allows nothing more. */
+/* Placeholder in the compiled filter for the child's process id; above all ids of Linux (2^22), so
+ * that a filter in which it was not replaced allows nothing more. */
 #define OWN_PID_MARK 0x5e1f91d0u
 
-/* Calls that reach nothing outside, whatever their arguments. Some are asked for by the C library in
- * passing: sysinfo by qsort, uname and sched_getaffinity by fontconfig and glib. */
+/* Calls that affect nothing outside, whatever their arguments are. The libraries need some of them:
+ * sysinfo for qsort, uname and sched_getaffinity for fontconfig and glib. */
 static const int harmless[] = {
     SCMP_SYS(read),
     SCMP_SYS(pread64),
@@ -57,16 +56,16 @@ static const int harmless[] = {
     SCMP_SYS(sched_getaffinity),
 };
 
-/* Calls that name files without opening them; what they may be asked of is Landlock's to say, and
- * without Landlock there is no such file. */
+/* Calls that name files without opening them; Landlock restricts them, and without Landlock no file
+ * is reachable. */
 static const int naming[] = {
     SCMP_SYS(access),     SCMP_SYS(faccessat), SCMP_SYS(faccessat2), SCMP_SYS(stat),
     SCMP_SYS(lstat),      SCMP_SYS(statx),     SCMP_SYS(readlink),   SCMP_SYS(readlinkat),
     SCMP_SYS(getdents64), SCMP_SYS(getcwd),
 };
 
-/* Of futex: what locks and conditions of an ordinary kind do. Those with inheritance of priorities
- * are for no one here, and the part of the kernel that was broken into most often. */
+/* Operations of futex that ordinary locks and conditions need. Those with priority inheritance are
+ * not needed, and had many vulnerabilities in the kernel. */
 static const unsigned futex_operations[] = {
     FUTEX_WAIT,
     FUTEX_WAKE,
@@ -74,7 +73,8 @@ static const unsigned futex_operations[] = {
     FUTEX_WAKE_BITSET,
 };
 
-/* Of fcntl: a descriptor's own flags and copies of it. F_SETOWN and F_SETSIG would send signals. */
+/* Commands of fcntl: a descriptor's flags, and copies of it. F_SETOWN and F_SETSIG would send
+ * signals. */
 static const unsigned fcntl_commands[] = {
     F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL,
 };
@@ -82,7 +82,7 @@ static const unsigned fcntl_commands[] = {
 struct rule {
     int call;
     uint32_t action;
-    unsigned compared; /* how many of `arguments` */
+    unsigned compared; /* number of `arguments` */
     struct scmp_arg_cmp arguments[2];
 };
 
@@ -107,7 +107,7 @@ static struct scmp_arg_cmp has_bits(unsigned argument, uint64_t mask, uint64_t b
         .arg = argument, .op = SCMP_CMP_MASKED_EQ, .datum_a = mask, .datum_b = bits};
 }
 
-/* Negative numbers mean calls that this architecture does not have (stat on aarch64). */
+/* Negative numbers are calls that this architecture does not have (stat on aarch64). */
 static bool add(scmp_filter_ctx filter, const struct rule *rule)
 {
     return rule->call < 0 || seccomp_rule_add_array(filter, rule->action, rule->call,
@@ -134,11 +134,11 @@ static bool add_rules(scmp_filter_ctx filter, const struct rule *rules, size_t c
     return true;
 }
 
-/* A call of which only some values of an argument pass. */
+/* A call that is allowed only for some values of an argument. */
 struct choice {
     int call;
     unsigned argument;
-    uint32_t mask; /* the bits that are compared */
+    uint32_t mask; /* bits to compare */
     const unsigned *values;
     size_t count;
 };
@@ -158,11 +158,11 @@ static bool add_choice(scmp_filter_ctx filter, const struct choice *choice)
     return true;
 }
 
-/* Calls that depend on their arguments, whatever the kind of cage. New processes and threads are
- * refused by an error rather than by death: glib and the C library live without them. A terminal's
- * settings are what stdio asks any descriptor for; no other ioctl has an answer. Memory is given back,
- * but no other advice is taken: pages that are merged with equal ones of other processes would tell by
- * their timing what those hold. */
+/* Calls that depend on their arguments, for every kind of sandbox. New processes and threads fail
+ * with an error instead of killing: glib and the C library work without them. stdio queries a
+ * terminal's settings for any descriptor; no other ioctl is answered. Memory may be freed, but no
+ * other advice is accepted: pages merged with equal ones of other processes would reveal their
+ * content by timing. */
 static bool add_guarded(scmp_filter_ctx filter)
 {
     const struct rule rules[] = {
@@ -186,7 +186,7 @@ static bool add_guarded(scmp_filter_ctx filter)
            add_choice(filter, &commands) && add_choice(filter, &operations);
 }
 
-/* With Landlock: files are opened to be read. O_CREAT is refused by an error, since fontconfig tries
+/* With Landlock: files are opened for reading. O_CREAT fails with an error, since fontconfig tries
  * to write its caches; any other opening that is not for reading kills. */
 static bool add_files_landlock(scmp_filter_ctx filter)
 {
@@ -201,7 +201,7 @@ static bool add_files_landlock(scmp_filter_ctx filter)
            add_rules(filter, rules, sizeof(rules) / sizeof(rules[0]));
 }
 
-/* Without: there is no file. fstat is newfstatat with AT_EMPTY_PATH to the C library. */
+/* Without Landlock: no file. fstat is newfstatat with AT_EMPTY_PATH in the C library. */
 static bool add_files_closed(scmp_filter_ctx filter)
 {
     const struct rule rules[] = {
@@ -214,16 +214,16 @@ static bool add_files_closed(scmp_filter_ctx filter)
            add_rules(filter, rules, sizeof(rules) / sizeof(rules[0]));
 }
 
-static bool add_all(scmp_filter_ctx filter, enum pdf_cage kind)
+static bool add_all(scmp_filter_ctx filter, enum pdf_sandbox kind)
 {
     return seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS) == 0 &&
            add_calls(filter, SCMP_ACT_ALLOW, harmless, sizeof(harmless) / sizeof(harmless[0])) &&
            add_guarded(filter) &&
-           (kind == PDF_CAGE_LANDLOCK ? add_files_landlock(filter) : add_files_closed(filter));
+           (kind == PDF_SANDBOX_LANDLOCK ? add_files_landlock(filter) : add_files_closed(filter));
 }
 
-/* libseccomp hands its program to a descriptor only: a file in memory. */
-static enum err export_filter(scmp_filter_ctx filter, struct cage *cage)
+/* libseccomp writes its program only to a descriptor: a file in memory. */
+static enum err export_filter(scmp_filter_ctx filter, struct sandbox *sandbox)
 {
     const int fd = memfd_create("errata-filter", MFD_CLOEXEC);
     enum err err = ERR_UNAVAILABLE;
@@ -236,17 +236,18 @@ static enum err export_filter(scmp_filter_ctx filter, struct cage *cage)
         size = lseek(fd, 0, SEEK_CUR);
         err = ERR_INTERNAL;
     }
-    if (size > 0 && (size_t)size <= sizeof(cage->instructions) &&
-        (size_t)size % sizeof(cage->instructions[0]) == 0 &&
-        pread(fd, cage->instructions, (size_t)size, 0) == size) {
-        cage->instruction_count = (unsigned short)((size_t)size / sizeof(cage->instructions[0]));
+    if (size > 0 && (size_t)size <= sizeof(sandbox->instructions) &&
+        (size_t)size % sizeof(sandbox->instructions[0]) == 0 &&
+        pread(fd, sandbox->instructions, (size_t)size, 0) == size) {
+        sandbox->instruction_count =
+            (unsigned short)((size_t)size / sizeof(sandbox->instructions[0]));
         err = OK;
     }
     (void)close(fd);
     return err;
 }
 
-/* Puts a process id where the mark is; false if it is nowhere. */
+/* Replaces the placeholder by a process id; false if it is missing. */
 static bool replace_mark(struct sock_filter *instructions, size_t count, uint32_t pid)
 {
     bool found = false;
@@ -261,7 +262,7 @@ static bool replace_mark(struct sock_filter *instructions, size_t count, uint32_
     return found;
 }
 
-enum err cage_seccomp_init(struct cage *cage)
+enum err sandbox_seccomp_init(struct sandbox *sandbox)
 {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
     enum err err = ERR_INTERNAL;
@@ -269,20 +270,20 @@ enum err cage_seccomp_init(struct cage *cage)
     if (filter == NULL) {
         return ERR_UNAVAILABLE;
     }
-    if (add_all(filter, cage->kind)) {
-        err = export_filter(filter, cage);
+    if (add_all(filter, sandbox->kind)) {
+        err = export_filter(filter, sandbox);
     }
     seccomp_release(filter);
     return err;
 }
 
-/* The cage is the child's own copy, so its filter may be changed in place. */
-enum err cage_seccomp_enter(struct cage *cage)
+/* The filter is the child's copy, so it may be changed in place. */
+enum err sandbox_seccomp_enter(struct sandbox *sandbox)
 {
-    const struct sock_fprog program = {.len = cage->instruction_count,
-                                       .filter = cage->instructions};
+    const struct sock_fprog program = {.len = sandbox->instruction_count,
+                                       .filter = sandbox->instructions};
 
-    if (!replace_mark(cage->instructions, cage->instruction_count, (uint32_t)getpid())) {
+    if (!replace_mark(sandbox->instructions, sandbox->instruction_count, (uint32_t)getpid())) {
         return ERR_INTERNAL;
     }
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0 ? OK : ERR_UNAVAILABLE;

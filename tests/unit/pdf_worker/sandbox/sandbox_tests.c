@@ -1,9 +1,9 @@
 /*
- * cage_tests.c: the cage from inside: each probe in a process of its own that is shut in as the
- * worker's children are. Not under a sanitizer, if there is no cage.
+ * sandbox_tests.c: the sandbox from inside: each probe in a process of its own that is shut in as the
+ * worker's children are. Not under a sanitizer, if there is no sandbox.
  */
-#include "server/jobs/pdf/worker/cage/cage.h"
-#include "tests/unit/pdf_worker/cage/probes.h"
+#include "server/jobs/pdf/worker/sandbox/sandbox.h"
+#include "tests/unit/pdf_worker/sandbox/probes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,19 +29,19 @@
 
 /* ctest's code for a test that was not run. */
 #define SKIPPED 77
-/* The cage could not be entered; no errno is as great. */
+/* The sandbox could not be entered; no errno is as great. */
 #define NOT_ENTERED 250
 
-static const struct cage_limits limits = {.memory_bytes = PDF_MEMORY_BYTES, .cpu_seconds = 1};
+static const struct sandbox_limits limits = {.memory_bytes = PDF_MEMORY_BYTES, .cpu_seconds = 1};
 
 static bool has_landlock(void)
 {
-    struct cage cage;
+    struct sandbox sandbox;
     bool landlock = false;
 
-    assert_int_equal(cage_init(&cage, true), OK);
-    landlock = cage.kind == PDF_CAGE_LANDLOCK;
-    cage_deinit(&cage);
+    assert_int_equal(sandbox_init(&sandbox, true), OK);
+    landlock = sandbox.kind == PDF_SANDBOX_LANDLOCK;
+    sandbox_deinit(&sandbox);
     return landlock;
 }
 
@@ -53,26 +53,27 @@ static bool open_document(void)
            fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
 }
 
-/* What became of a process that entered the cage and made an attempt. */
+/* What became of a process that entered the sandbox and made an attempt. */
 static int run_probe(bool landlock, int (*attempt)(void))
 {
-    struct cage cage;
+    struct sandbox sandbox;
     int status = 0;
     pid_t pid = 0;
 
-    assert_int_equal(cage_init(&cage, landlock), OK);
+    assert_int_equal(sandbox_init(&sandbox, landlock), OK);
     probe_parent = getpid();
     pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
         const int file = memfd_create("probe", MFD_CLOEXEC);
 
-        if (dup2(file, PROBE_FILE_FD) < 0 || !open_document() || cage_enter(&cage, &limits) != OK) {
+        if (dup2(file, PROBE_FILE_FD) < 0 || !open_document() ||
+            sandbox_enter(&sandbox, &limits) != OK) {
             _exit(NOT_ENTERED);
         }
         _exit(attempt());
     }
-    cage_deinit(&cage);
+    sandbox_deinit(&sandbox);
     assert_int_equal(waitpid(pid, &status, 0), pid);
     return WIFEXITED(status) ? WEXITSTATUS(status) : KILLED(WTERMSIG(status));
 }
@@ -94,7 +95,7 @@ static int run_all(bool landlock)
     return failed;
 }
 
-/* Goal: from the cage nothing can be reached but fonts and CMaps. Method: each probe in a child; it
+/* Goal: from the sandbox nothing can be reached but fonts and CMaps. Method: each probe in a child; it
  * must meet its errno or its signal. */
 static void test_landlock(void **state)
 {
@@ -234,11 +235,11 @@ static void assert_status(pid_t pid, const char *line)
     assert_non_null(strstr(text, line));
 }
 
-/* Goal: the process is as pdf_control.h and the cage say: limits, class, no new rights, filter.
- * Method: a child that waits in the cage, looked at from outside. */
+/* Goal: the process is as pdf_control.h and the sandbox say: limits, class, no new rights, filter.
+ * Method: a child that waits in the sandbox, looked at from outside. */
 static void test_process(void **state)
 {
-    struct cage cage;
+    struct sandbox sandbox;
     int entered[2];
     int leave[2];
     char byte = 0;
@@ -246,13 +247,13 @@ static void test_process(void **state)
     pid_t pid = 0;
 
     (void)state;
-    assert_int_equal(cage_init(&cage, false), OK);
+    assert_int_equal(sandbox_init(&sandbox, false), OK);
     assert_int_equal(pipe(entered), 0);
     assert_int_equal(pipe(leave), 0);
     pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
-        if (cage_enter(&cage, &limits) != OK || write(entered[1], "x", 1) != 1) {
+        if (sandbox_enter(&sandbox, &limits) != OK || write(entered[1], "x", 1) != 1) {
             _exit(NOT_ENTERED);
         }
         _exit(read(leave[0], &byte, 1) == 1 ? 0 : 1);
@@ -275,7 +276,7 @@ static void test_process(void **state)
         (void)close(entered[i]);
         (void)close(leave[i]);
     }
-    cage_deinit(&cage);
+    sandbox_deinit(&sandbox);
 }
 
 /* Root can become `nobody`: not in a user namespace that has but one user. */
@@ -303,7 +304,7 @@ static void test_rights(void **state)
     (void)state;
     assert_true(pid >= 0);
     if (pid == 0) {
-        cage_give_up_rights();
+        sandbox_give_up_rights();
         if (was_root && (getuid() == 0 || getegid() == 0 || getgroups(0, NULL) != 0)) {
             _exit(1);
         }
@@ -321,24 +322,24 @@ static void test_rights(void **state)
 static void test_lower_limit(void **state)
 {
     const struct rlimit low = {8, 8};
-    struct cage cage;
+    struct sandbox sandbox;
     struct rlimit after;
     int status = 0;
     pid_t pid = 0;
 
     (void)state;
-    assert_int_equal(cage_init(&cage, false), OK);
+    assert_int_equal(sandbox_init(&sandbox, false), OK);
     pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
-        if (setrlimit(RLIMIT_NOFILE, &low) != 0 || cage_enter(&cage, &limits) != OK) {
+        if (setrlimit(RLIMIT_NOFILE, &low) != 0 || sandbox_enter(&sandbox, &limits) != OK) {
             _exit(NOT_ENTERED);
         }
         _exit(getrlimit(RLIMIT_NOFILE, &after) == 0 && after.rlim_max == 8 ? 0 : 1);
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_int_equal(status, 0);
-    cage_deinit(&cage);
+    sandbox_deinit(&sandbox);
 }
 
 /* The calling process may not filter its calls any more. */
@@ -353,35 +354,35 @@ static bool forbid_filters(void)
            seccomp_load(filter) == 0;
 }
 
-/* What trying the cage gives, in a process of its own; `forbidden`: one that may not be shut in. */
-static int try_cage(bool landlock, bool forbidden)
+/* What trying the sandbox gives, in a process of its own; `forbidden`: one that may not be shut in. */
+static int try_sandbox(bool landlock, bool forbidden)
 {
-    struct cage cage;
+    struct sandbox sandbox;
     int status = 0;
     pid_t pid = 0;
 
-    assert_int_equal(cage_init(&cage, landlock), OK);
+    assert_int_equal(sandbox_init(&sandbox, landlock), OK);
     pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
-        _exit(forbidden && !forbid_filters() ? NOT_ENTERED : (int)cage_try(&cage, &limits));
+        _exit(forbidden && !forbid_filters() ? NOT_ENTERED : (int)sandbox_try(&sandbox, &limits));
     }
-    cage_deinit(&cage);
+    sandbox_deinit(&sandbox);
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFEXITED(status));
     return WEXITSTATUS(status);
 }
 
 /* Goal: a system that lets rules be made, but no one be shut in, is noticed before the first
- * document. Method: each kind of cage is tried as it is, and under a filter that forbids
+ * document. Method: each kind of sandbox is tried as it is, and under a filter that forbids
  * filters. */
 static void test_try(void **state)
 {
     (void)state;
-    assert_int_equal(try_cage(false, false), OK);
-    assert_int_equal(try_cage(true, false), OK);
-    assert_int_equal(try_cage(false, true), ERR_UNAVAILABLE);
-    assert_int_equal(try_cage(true, true), ERR_UNAVAILABLE);
+    assert_int_equal(try_sandbox(false, false), OK);
+    assert_int_equal(try_sandbox(true, false), OK);
+    assert_int_equal(try_sandbox(false, true), ERR_UNAVAILABLE);
+    assert_int_equal(try_sandbox(true, true), ERR_UNAVAILABLE);
 }
 
 int main(void)
@@ -393,9 +394,9 @@ int main(void)
         cmocka_unit_test(test_try),
     };
 
-    if (CAGE_SANITIZED) {
+    if (SANDBOX_SANITIZED) {
         (void)puts(
-            "skipped: built with a sanitizer, there is no cage; run it on the release build");
+            "skipped: built with a sanitizer, there is no sandbox; run it on the release build");
         return SKIPPED;
     }
     return cmocka_run_group_tests(tests, NULL, NULL);

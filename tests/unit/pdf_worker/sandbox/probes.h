@@ -1,9 +1,9 @@
 /*
- * probes.h: attempts at what the cage forbids, and at what it must leave. Each returns 0 if it
+ * probes.h: attempts at what the sandbox forbids, and at what it must leave. Each returns 0 if it
  * succeeded, else the errno; most do not return.
  */
-#ifndef ERRATA_TESTS_UNIT_PDF_WORKER_CAGE_PROBES_H
-#define ERRATA_TESTS_UNIT_PDF_WORKER_CAGE_PROBES_H
+#ifndef ERRATA_TESTS_UNIT_PDF_WORKER_SANDBOX_PROBES_H
+#define ERRATA_TESTS_UNIT_PDF_WORKER_SANDBOX_PROBES_H
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -26,7 +26,7 @@ extern const size_t probe_count;
 /* Who started the process; a probe can't ask. Set before it starts. */
 extern pid_t probe_parent;
 
-/* A file that can be written, open since before the cage was closed. */
+/* A file that can be written, open since before the sandbox was closed. */
 #define PROBE_FILE_FD 10
 /* One that is sealed, as documents are. */
 #define PROBE_DOCUMENT_FD 11

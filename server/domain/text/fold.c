@@ -146,6 +146,26 @@ bool fold_is_mark(uint32_t code_point)
     }
 }
 
+bool fold_is_letter(uint32_t code_point)
+{
+    uint8_t looks = 0;
+
+    switch ((int)utf8proc_category((utf8proc_int32_t)code_point)) {
+    case UTF8PROC_CATEGORY_LU:
+    case UTF8PROC_CATEGORY_LL:
+    case UTF8PROC_CATEGORY_LT:
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_LO:
+        return true;
+    case UTF8PROC_CATEGORY_ND:
+    case UTF8PROC_CATEGORY_NO:
+        return false;
+    default:
+        looks = fold_to_ascii(code_point);
+        return looks >= 'a' && looks <= 'z';
+    }
+}
+
 bool fold_is_space(uint32_t code_point)
 {
     if (code_point < 0x80) {

@@ -33,6 +33,8 @@ size_t fold_to_letters(uint32_t code_point, uint8_t letters[FOLD_LETTERS_MAX]);
 bool fold_is_ignorable(uint32_t code_point);
 /* A combining mark: it sits on the character before it. */
 bool fold_is_mark(uint32_t code_point);
+/* A letter of any script, or what is drawn as one, in a frame or circle. */
+bool fold_is_letter(uint32_t code_point);
 /* A space within a line, of any width. */
 bool fold_is_space(uint32_t code_point);
 

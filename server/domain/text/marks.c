@@ -350,6 +350,59 @@ static size_t skip_decoration(struct points text, size_t at)
     return at;
 }
 
+bool marks_is_lead(struct points text, size_t at)
+{
+    uint32_t code_point = text.at[at];
+
+    if (code_point < 0x80) {
+        uint8_t letter = fold_ascii((uint8_t)code_point);
+        bool is_letter =
+            letter >= 'a' && letter <= 'z' && !(code_point >= '0' && code_point <= '9');
+
+        return !is_letter || looks_like(text, at + 1, ')') || looks_like(text, at + 1, '.');
+    }
+    return !fold_is_letter(code_point);
+}
+
+/* Quotes that close after a role, and decoration. */
+static size_t skip_after_role(struct points text, size_t at)
+{
+    while (at < text.count) {
+        size_t next = skip_decoration(text, at);
+
+        if (next < text.count && (text.at[next] == '"' || text.at[next] == '\'' ||
+                                  (text.at[next] >= 0x2018 && text.at[next] <= 0x201F))) {
+            next++;
+        }
+        if (next == at) {
+            break;
+        }
+        at = next;
+    }
+    return at;
+}
+
+/* Passes over the colon after a role, or the dashes that have a space or the line's end on a side. */
+static bool pass_separator(struct points text, size_t *at)
+{
+    bool is_apart = is_gap(text.at[*at - 1]);
+    size_t end = *at;
+
+    if (looks_like(text, end, ':')) {
+        *at = end + 1;
+        return true;
+    }
+    while (looks_like(text, end, '-')) {
+        end++;
+    }
+    is_apart = is_apart || end == text.count || text.at[end] == '\n' || is_gap(text.at[end]);
+    if (end == *at || !is_apart) {
+        return false;
+    }
+    *at = end;
+    return true;
+}
+
 size_t marks_match_role(struct points text, size_t from)
 {
     size_t start = skip_decoration(text, from);
@@ -362,11 +415,10 @@ size_t marks_match_role(struct points text, size_t from)
             !pass_word(text, &at, role_words[i], true)) {
             continue;
         }
-        at = skip_decoration(text, at);
-        if (!looks_like(text, at, ':')) {
+        at = skip_after_role(text, at);
+        if (!pass_separator(text, &at)) {
             continue;
         }
-        at++;
         while (looks_like(text, at, '*') || looks_like(text, at, '_')) {
             at++;
         }

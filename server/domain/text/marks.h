@@ -54,7 +54,11 @@ size_t marks_match_template(struct points text, size_t from); /* {{ and }} */
 size_t marks_match_chat(struct points text, size_t from); /* <|im_end|>, [|x|], [INST], <s> */
 size_t marks_match_fence(struct points text, size_t from); /* ``` or ~~~, of any length from 3 */
 size_t marks_match_ansi(struct points text, size_t from); /* ECMA-48 sequences, ESC or C1 */
-/* `from` is the start of a line. The mark includes decoration before and the spaces behind it. */
+/* A role and its colon, or its dash with a space beside it (`user-friendly` is a word). `from` is the
+ * start of a line, or follows a lead. The mark includes decoration before and the spaces after it. */
 size_t marks_match_role(struct points text, size_t from);
+/* Whether the code point may precede a role on its line: list marks, numbers, quotes, symbols and
+ * spaces, and the letter of `a)` or `a.`. `at` is the line's start, or follows a lead. */
+bool marks_is_lead(struct points text, size_t at);
 
 #endif

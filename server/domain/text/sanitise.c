@@ -52,6 +52,21 @@ static const bool stops_plain[256] = {[0 ... '\n' - 1] = true,
 static const bool begins_mark[0x80] = {
     ['<'] = true, ['['] = true, ['{'] = true, ['}'] = true, ['`'] = true, ['~'] = true};
 
+/* A dash beside a space or at an end may follow a role; one within a word or a number can't. */
+static bool has_dash_apart(struct slice text)
+{
+    const uint8_t *end = text.data + text.size;
+    const uint8_t *dash = memchr(text.data, '-', text.size);
+
+    while (dash != NULL) {
+        if (dash == text.data || dash[-1] <= ' ' || dash + 1 == end || dash[1] <= ' ') {
+            return true;
+        }
+        dash = memchr(dash + 1, '-', (size_t)(end - dash) - 1);
+    }
+    return false;
+}
+
 /* Most leaves are numbers, codes and words: nothing in them can be part of a mark. */
 static bool is_plain(struct slice text)
 {
@@ -60,7 +75,7 @@ static bool is_plain(struct slice text)
     while (at < text.size && !stops_plain[text.data[at]]) {
         at++;
     }
-    return at == text.size;
+    return at == text.size && (text.size == 0 || !has_dash_apart(text));
 }
 
 static bool is_line_end(uint32_t code_point)
@@ -141,10 +156,10 @@ static void drop_controls(struct points *points)
     points->count = kept;
 }
 
-/* The length of the mark that begins at `at`, 0 where none does. */
-static size_t match_mark(struct points points, size_t at, bool line_start, bool fences)
+/* The length of the mark that begins at `at`; 0: none does. */
+static size_t match_mark(struct points points, size_t at, bool after_lead, bool fences)
 {
-    size_t size = line_start ? marks_match_role(points, at) : 0;
+    size_t size = after_lead ? marks_match_role(points, at) : 0;
 
     if (size == 0 && fences) {
         size = marks_match_fence(points, at);
@@ -156,24 +171,32 @@ static size_t match_mark(struct points points, size_t at, bool line_start, bool 
     return size > 0 ? size : marks_match_chat(points, at);
 }
 
-/* Takes out the marks that are there now; false where there were none. */
+/* Whether a role may begin at `at`, on a line that has nothing but a lead so far: at its start, spaces
+ * included, or at the first character after a lead and its spaces. */
+static bool may_begin_role(struct points points, size_t at)
+{
+    return at == 0 || points.at[at - 1] == '\n' || !fold_is_space(points.at[at]);
+}
+
+/* Removes the marks that are there now; false if there were none. */
 static bool drop_marks(struct points *points, bool fences)
 {
     const struct points all = *points;
-    bool line_start = true;
+    bool after_lead = true;
     size_t kept = 0;
     size_t at = 0;
 
     while (at < all.count) {
         uint32_t code_point = all.at[at];
-        bool may_begin = line_start || code_point >= 0x80 || begins_mark[code_point];
-        size_t gone = may_begin ? match_mark(all, at, line_start, fences) : 0;
+        bool is_role_place = after_lead && may_begin_role(all, at);
+        bool may_begin = is_role_place || code_point >= 0x80 || begins_mark[code_point];
+        size_t gone = may_begin ? match_mark(all, at, is_role_place, fences) : 0;
 
         if (gone > 0) {
             at += gone;
             continue;
         }
-        line_start = code_point == '\n';
+        after_lead = code_point == '\n' || (after_lead && marks_is_lead(all, at));
         all.at[kept] = code_point;
         kept++;
         at++;

@@ -17,7 +17,8 @@
 /* The longest compatibility decomposition of one character. */
 #define DECOMPOSED_MAX 18
 
-static const char *const roles[] = {"system", "assistant", "user", "developer", "tool"};
+static const char *const roles[] = {"system", "assistant", "user",        "developer",
+                                    "tool",   "human",     "instruction", "response"};
 
 /* Marks of chats, as a skeleton shows them: with i for l and 1, with o for 0. */
 static const char *const chat_marks[] = {"<system>",
@@ -208,10 +209,23 @@ static const char *pass(const char *at, const char *these)
     return at + strspn(at, these);
 }
 
-/* The line begins with the role word, its letters with spaces between them or not, and a colon. */
+/* What follows a role word: a colon, or a dash that is not within a word; quotes and decoration before. */
+static bool is_separator(const char *at)
+{
+    const char *end = pass(at, " #*>_`\"'");
+    const char *after = pass(end, "-");
+
+    if (*end == ':') {
+        return true;
+    }
+    return after != end && (end[-1] == ' ' || *after == ' ' || *after == '\n' || *after == '\0');
+}
+
+/* The line begins with the role word, its letters with spaces between them or not, and a separator; list
+ * marks, numbers and quotes may come first. */
 static bool begins_with_role(const char *line, const char *role)
 {
-    const char *at = pass(line, " #*>_`");
+    const char *at = pass(line, " #*>_`0123456789.()-+\"'");
 
     for (; *role != '\0'; role++) {
         char letter = *role;
@@ -221,7 +235,7 @@ static bool begins_with_role(const char *line, const char *role)
         }
         at = pass(at + 1, " ");
     }
-    return *pass(at, " #*>_`") == ':';
+    return is_separator(at);
 }
 
 static bool has_role(const char *skeleton)

@@ -162,6 +162,50 @@ static void test_roles_go(void **state)
     EXPECT("\xf0\x9f\x86\x84\xf0\x9f\x86\x82\xf0\x9f\x85\xb4\xf0\x9f\x86\x81: x",
            "x"); /* in frames */
     EXPECT("system\xe2\x88\xb7x", "x"); /* a proportion sign */
+    EXPECT("Human: x", "x");
+    EXPECT("INSTRUCTION: x", "x");
+    EXPECT("response : x", "x");
+}
+
+/* Goal: a role is found after list marks, numbers and quotes, which stay. Method: one text for each. */
+static void test_roles_after_leads_go(void **state)
+{
+    (void)state;
+    EXPECT("1. system: x", "1. x");
+    EXPECT("12) Human: x", "12) x");
+    EXPECT("- system: x", "- x");
+    EXPECT("+ **user:** x", "+ x");
+    EXPECT("(3) [4] tool: x", "(3) [4] x");
+    EXPECT("a) system: x", "a) x");
+    EXPECT("b. system: x", "b. x");
+    EXPECT("\xe2\x80\xa2 system: x", "\xe2\x80\xa2 x"); /* a bullet */
+    EXPECT("\xe2\x91\xa0 system: x", "\xe2\x91\xa0 x"); /* a circled 1 */
+    EXPECT("\"system\": x", "\"x");
+    EXPECT("\xe2\x80\x9c"
+           "assistant\xe2\x80\x9d: x",
+           "\xe2\x80\x9cx");
+    EXPECT("'user': x", "'x");
+    EXPECT("1. system: - user: x", "1. - x");
+    EXPECT("a\n2. system: x", "a\n2. x");
+    EXPECT("12 pcs tool: x", "12 pcs tool: x");
+    EXPECT("ab) system: x", "ab) system: x");
+}
+
+/* Goal: a dash after a role is a colon, if it is not within a word. Method: one text for each. */
+static void test_roles_with_dashes_go(void **state)
+{
+    (void)state;
+    EXPECT("system - x", "x");
+    EXPECT("system- x", "x");
+    EXPECT("system -x", "x");
+    EXPECT("a\nUser -- x", "a\nx");
+    EXPECT("system \xe2\x80\x93 x", "x"); /* an en dash */
+    EXPECT("system\xe2\x80\x94 x", "x"); /* an em dash */
+    EXPECT("system -", "");
+    EXPECT("**Human** - x", "x");
+    EXPECT("user-friendly tool-set", "user-friendly tool-set");
+    EXPECT("2026-11-23 - ABC-12", "2026-11-23 - ABC-12");
+    EXPECT("human-readable: yes", "human-readable: yes");
 }
 
 /* A long text that begins with a mark nested `depth` times. */
@@ -359,6 +403,8 @@ int main(void)
         cmocka_unit_test(test_controls_go),
         cmocka_unit_test(test_marks_go),
         cmocka_unit_test(test_roles_go),
+        cmocka_unit_test(test_roles_after_leads_go),
+        cmocka_unit_test(test_roles_with_dashes_go),
         cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_random_is_idempotent),
         cmocka_unit_test(test_hint_pieces),

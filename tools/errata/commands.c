@@ -4,8 +4,8 @@
 #include "tools/errata/commands.h"
 
 #include "store/base/buffer.h"
+#include "tools/errata/engine/values.h"
 #include "tools/errata/help/help.h"
-#include "tools/errata/values.h"
 
 static const struct option_spec global_options[] = {
     {"server", "HOST:PORT", "the server that is asked (see `errata help contexts`)"},

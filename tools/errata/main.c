@@ -2,8 +2,8 @@
  * main.c: the command `errata`: reads the command line, runs one command, ends with its exit code.
  */
 #include "tools/errata/commands.h"
-#include "tools/errata/connect.h"
-#include "tools/errata/input.h"
+#include "tools/errata/engine/connect.h"
+#include "tools/errata/engine/input.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,0 +1,330 @@
+/*
+ * admin.c: `errata admin` and `errata health`: the server itself.
+ */
+#include "tools/errata/admin/backup.h"
+#include "tools/errata/admin/verify.h"
+#include "tools/errata/commands.h"
+#include "tools/errata/engine/ask.h"
+#include "tools/errata/engine/connect.h"
+#include "tools/errata/engine/input.h"
+#include "tools/errata/engine/where.h"
+#include "tools/errata/layouts/measures.h"
+
+static enum cli_exit print_table(struct cli *cli, struct json_value reply,
+                                 const struct reply_rows *rows)
+{
+    struct table table;
+    enum cli_exit result = reply_table(cli, reply, rows, &table);
+
+    if (result != CLI_OK) {
+        return result;
+    }
+    if (table.row_count > 0) {
+        print_text(&cli->out, "\n");
+    }
+    table_print(&table, &cli->out);
+    return CLI_OK;
+}
+
+static void method_cells(struct cli *cli, struct json_value row, struct slice *cells)
+{
+    struct slice own = SLICE("errata.v1.");
+    struct slice method = reply_text(cli, row, "method");
+    struct slice code = reply_text(cli, row, "code");
+
+    cells[0] = slice_starts_with(method, own) ? slice_after(method, own.size) : method;
+    cells[1] = code.size > 0 ? code : SLICE("OK");
+    cells[2] = reply_count(cli, row, "count");
+}
+
+static void colour_method(struct cli *cli, struct json_value row, struct table *table)
+{
+    if (reply_text(cli, row, "code").size > 0) {
+        table_colour(table, 1, COLOUR_YELLOW);
+    }
+}
+
+static bool ends_with(struct slice text, const char *end)
+{
+    size_t size = strlen(end);
+
+    return text.size >= size && memcmp(text.data + text.size - size, end, size) == 0;
+}
+
+/* Large bytes and microseconds in words; their names end in their units. */
+static struct slice counter_meaning(struct cli *cli, struct slice name, struct slice value)
+{
+    struct slice copy = {NULL, 0};
+    int64_t number = 0;
+
+    if (!cli->out.terminal || !arena_copy(&cli->arena, value, &copy) ||
+        !input_number((const char *)copy.data, &number)) {
+        return slice_of(NULL, 0);
+    }
+    if (number >= 1024 && (ends_with(name, "_bytes") || ends_with(name, "_bytes_total"))) {
+        return measures_bytes(cli, (uint64_t)number);
+    }
+    if (number >= 100000 && (ends_with(name, "_us") || ends_with(name, "_us_total"))) {
+        return progress_span(&cli->arena, number);
+    }
+    return slice_of(NULL, 0);
+}
+
+static void counter_cells(struct cli *cli, struct json_value row, struct slice *cells)
+{
+    cells[0] = reply_text(cli, row, "name");
+    cells[1] = reply_count(cli, row, "value");
+    cells[2] = counter_meaning(cli, cells[0], reply_text(cli, row, "value"));
+}
+
+/* The warning about the clock, if there is one. */
+static void print_log_ahead(struct cli *cli, struct json_value reply)
+{
+    struct slice ahead = reply_text(cli, reply, "logAheadUs");
+    struct slice copy = {NULL, 0};
+    int64_t ahead_us = 0;
+
+    if (ahead.size > 0 && arena_copy(&cli->arena, ahead, &copy) &&
+        input_number((const char *)copy.data, &ahead_us)) {
+        reply_print_member(cli, "log ahead", progress_span(&cli->arena, ahead_us));
+        print_text(&cli->out, "  The newest event is recorded that much later than the server's "
+                              "clock is now: the\n  clock was ahead once, or is behind. New events "
+                              "get the clock's time as created_at.\n");
+    }
+}
+
+static enum cli_exit print_info(struct cli *cli, struct json_value reply)
+{
+    static const struct table_column method_columns[] = {
+        {.title = "METHOD", .cut = TABLE_CUT_FRONT},
+        {.title = "CODE", .cut = TABLE_NEVER_CUT},
+        {.title = "CALLS", .right = true, .cut = TABLE_NEVER_CUT}};
+    static const struct table_column counter_columns[] = {
+        {.title = "COUNTER", .cut = TABLE_NEVER_CUT},
+        {.title = "VALUE", .right = true, .cut = TABLE_NEVER_CUT},
+        {.title = "ABOUT", .right = true, .cut = TABLE_NEVER_CUT, .colour = COLOUR_DIM}};
+    static const struct reply_rows methods = {.name = "methods",
+                                              .columns = method_columns,
+                                              .column_count = sizeof(method_columns) /
+                                                              sizeof(method_columns[0]),
+                                              .cells = method_cells,
+                                              .colour = colour_method};
+    static const struct reply_rows counters = {.name = "counters",
+                                               .columns = counter_columns,
+                                               .column_count = sizeof(counter_columns) /
+                                                               sizeof(counter_columns[0]),
+                                               .cells = counter_cells};
+    enum cli_exit result = CLI_OK;
+
+    reply_print_member(cli, "version", reply_text(cli, reply, "version"));
+    reply_print_member(cli, "store format", reply_text(cli, reply, "formatVersion"));
+    reply_print_member(cli, "log engine", reply_word(cli, reply, "logEngine", "LOG_ENGINE_KIND_"));
+    reply_print_member(cli, "started", reply_full_time(cli, reply, "startTime"));
+    print_log_ahead(cli, reply);
+    result = print_table(cli, reply, &methods);
+    return result == CLI_OK ? print_table(cli, reply, &counters) : result;
+}
+
+static enum cli_exit run_info(struct cli *cli)
+{
+    static const struct ask ask = {"/errata.v1.AdminService/GetServerInfo", NULL, print_info};
+
+    return ask_run(cli, &ask);
+}
+
+/* Parts of health that warn; nothing else depends on them. */
+#define ADMIN_PART "errata.admin"
+#define CLOCK_PART "errata.clock"
+
+/* What a part that does not serve warns of; NULL for a part that is not only a warning. */
+static const char *warning_of(const char *part)
+{
+    if (strcmp(part, ADMIN_PART) == 0) {
+        return "the last usable ADMIN token with the server flag ends within 14 days, or there is "
+               "none; create another one with errata token create";
+    }
+    if (strcmp(part, CLOCK_PART) == 0) {
+        return "the server's log is ahead of its clock; see errata admin info";
+    }
+    return NULL;
+}
+
+/* Asks for one part's health; gives whether it serves. */
+static enum cli_exit check_part(struct cli *cli, const char *part, struct slice *ret_json,
+                                struct slice *ret_word)
+{
+    struct request request;
+    struct json_value reply = {JSON_NULL, {NULL, 0}};
+    enum cli_exit result = CLI_OK;
+
+    request_begin(&request, cli);
+    request_text(&request, "service", slice_text(part));
+    result = cli_call(cli, "/grpc.health.v1.Health/Check", request_end(&request), ret_json);
+    if (result == CLI_OK) {
+        result = reply_parse(cli, *ret_json, &reply);
+    }
+    if (result == CLI_OK) {
+        *ret_word = reply_text(cli, reply, "status");
+    }
+    return result;
+}
+
+/* One part, asked and told; with --json it becomes one of the list. */
+static enum cli_exit tell_part(struct cli *cli, const char *part, struct buffer *json,
+                               bool *ret_serves)
+{
+    struct slice reply = {NULL, 0};
+    struct slice word = {NULL, 0};
+    enum cli_exit result = check_part(cli, part, &reply, &word);
+    bool serves = slice_equal(word, SLICE("SERVING"));
+
+    if (result != CLI_OK) {
+        return result;
+    }
+    *ret_serves = serves;
+    if (cli->json) {
+        buffer_printf(json, "%s{\"part\":\"%s\",\"status\":\"%.*s\"}",
+                      json->data[json->size - 1] == '[' ? "" : ",", part, (int)word.size,
+                      (const char *)word.data);
+    } else {
+        print_text(&cli->out, "%-14s ", part[0] != '\0' ? part : "server");
+        print_coloured(&cli->out, serves ? COLOUR_GREEN : COLOUR_RED, word);
+        if (!serves && warning_of(part) != NULL) {
+            print_text(&cli->out, "  warning: %s", warning_of(part));
+        }
+        print_text(&cli->out, "\n");
+    }
+    return CLI_OK;
+}
+
+/* Which server the answers are from. */
+static void tell_server(struct cli *cli, struct buffer *json)
+{
+    const char *source =
+        where_source(cli, cli->settings.server_source, "--server", "ERRATA_SERVER");
+
+    if (cli->json) {
+        buffer_append(json, SLICE("{\"server\":"));
+        json_write_string(json, cli->settings.server, false);
+        buffer_printf(json, ",\"serverFrom\":\"%s\",\"parts\":[", source);
+    } else {
+        print_text(&cli->out, "%-14s ", "asked");
+        print_coloured(&cli->out, COLOUR_BOLD, cli->settings.server);
+        print_text(&cli->out, "  %s(%s)%s\n", print_colour_start(&cli->out, COLOUR_DIM),
+                   where_server_phrase(cli), print_colour_end(&cli->out, COLOUR_DIM));
+    }
+}
+
+static enum cli_exit run_health(struct cli *cli)
+{
+    static const char *const parts[] = {"", "errata.write", "errata.pdf", ADMIN_PART, CLOCK_PART};
+    const char *wanted = cli->options.word_count > 0 ? cli->options.words[0] : NULL;
+    size_t count = wanted != NULL ? 1 : sizeof(parts) / sizeof(parts[0]);
+    bool serving = true;
+    struct buffer json;
+    enum cli_exit result = cli_connect(cli);
+
+    buffer_init(&json, &cli->arena, 256);
+    for (size_t i = 0; i < count && result == CLI_OK; i++) {
+        const char *part = wanted != NULL ? wanted : parts[i];
+        bool serves = true;
+
+        if (i == 0) {
+            tell_server(cli, &json);
+        }
+        result = tell_part(cli, part, &json, &serves);
+        serving = serving && (serves || (wanted == NULL && warning_of(part) != NULL));
+    }
+    if (result != CLI_OK) {
+        return result;
+    }
+    if (cli->json) {
+        buffer_printf(&json, "],\"serving\":%s}", serving ? "true" : "false");
+        print_json(&cli->out, buffer_slice(&json));
+    }
+    return serving ? CLI_OK : CLI_CALL_FAILED;
+}
+
+static const struct option_spec backup_options[] = {{"force", NULL, "replace FILE where it exists"},
+                                                    {NULL, NULL, NULL}};
+
+const struct command admin_commands[] = {
+    {.group = "admin",
+     .name = "info",
+     .summary = "what the server is, and what it has done since it started",
+     .help =
+         "Prints the server's version, when it started, its calls by method and code, and its "
+         "counters. Needs an ADMIN token; calls and counters are those of all organisations, so "
+         "they want one with the server flag.",
+     .examples =
+         {{"errata admin info", NULL},
+          {"errata admin info --json | jq '.counters[] | select(.name | startswith(\"pdf\"))'",
+           "what became of documents"}},
+     .run = run_info},
+    {.group = "admin",
+     .name = "verify",
+     .summary = "check the server's whole store, while it serves",
+     .help =
+         "Has the server copy its store, check every page and every log's chain of hashes, make "
+         "all tables anew from the logs, and compare every row. That takes seconds for each "
+         "100,000 events, and as much room on the server's disk as its store has, twice; a "
+         "terminal sees how far it is. Needs an ADMIN token with the server flag. One runs at a "
+         "time; interrupting this program ends it.\n\nRows that differ are listed, at most 100: "
+         "`erratad --rebuild`, run while the server is stopped, makes them anew. A log or a file "
+         "that does not hold takes a backup of `errata admin backup`, restored by `erratad "
+         "--restore "
+         "FILE --data DIR`.",
+     .examples = {{"errata admin verify", NULL},
+                  {"errata admin verify --json | tail -1 | jq .report", "what was found, for a "
+                                                                        "script"}},
+     .exits = "0 where everything holds, 5 where something does not, 1 where the server answered "
+              "with an error, 3 where no answer came.",
+     .run = verify_run},
+    {.group = "admin",
+     .name = "backup",
+     .arguments = "FILE|-",
+     .summary = "back up the server's whole store, while it serves",
+     .help =
+         "Writes one moment of the server's store into FILE, which only you can read: everything "
+         "that "
+         "was acknowledged before the command is in it, writes go on meanwhile, and the server "
+         "needs "
+         "no room for it. The bytes come in FILE.part, which takes the name FILE once its size and "
+         "SHA-256 are those that the server reports, and it is on the disk; `-` writes to standard "
+         "output. One runs at a time. A client that reads nothing for 30 s, or takes longer than "
+         "10 "
+         "minutes and 1 s for each 4 MiB, is ended: the server's file grows meanwhile. Needs an "
+         "ADMIN "
+         "token with the server flag.\n\n`erratad --restore FILE --data DIR` makes a data folder "
+         "of "
+         "it: DIR must be empty or not there. It checks the whole file first. The store has the "
+         "tokens "
+         "that it had then; `erratad --new-admin-token --data DIR` writes a new one.",
+     .examples = {{"errata admin backup errata.backup --force", NULL},
+                  {"errata admin backup - | gzip >errata.backup.gz",
+                   "the checksum is in the file"}},
+     .options = backup_options,
+     .exits = "0 where FILE is whole and on the disk.",
+     .words_min = 1,
+     .words_max = 1,
+     .run = backup_run},
+    {.name = NULL}};
+
+const struct command health_commands[] = {
+    {.name = "health",
+     .arguments = "[PART]",
+     .summary = "whether the server is there, and serves",
+     .help =
+         "Says which server is asked, and asks it for the health of the whole, of its writes "
+         "(`errata.write`), of its reading of PDFs (`errata.pdf`), of its administration "
+         "(`errata.admin`: not serving if the last usable ADMIN token with the server flag ends "
+         "within 14 days) and of its clock (`errata.clock`: not serving if its newest event is "
+         "recorded later than its clock is now), or of one part alone. Needs no token.",
+     .examples = {{"errata health", NULL},
+                  {"until errata health errata.pdf --timeout 1s >/dev/null 2>&1; do sleep 1; done",
+                   "in a script that has just started a server"}},
+     .exits = "0 if all that was asked serves, 1 if a part of it does not (of the clock only if it "
+              "is asked alone), 3 if no answer comes.",
+     .words_max = 1,
+     .run = run_health},
+    {.name = NULL}};

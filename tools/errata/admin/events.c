@@ -1,0 +1,451 @@
+/*
+ * events.c: `errata events`: the log itself: list, show, and watch as events are written.
+ */
+#include "client/header.h"
+#include "tools/errata/commands.h"
+#include "tools/errata/engine/connect.h"
+#include "tools/errata/engine/failure.h"
+#include "tools/errata/engine/input.h"
+#include "tools/errata/engine/paging.h"
+#include "tools/errata/engine/reader.h"
+#include "tools/errata/engine/values.h"
+#include "tools/errata/layouts/measures.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <time.h>
+
+/* Between two tries to connect again: doubled from the first to the last. */
+#define RETRY_FIRST_MS 250
+#define RETRY_LAST_MS 8000
+/* Tries that bring nothing before the watch gives up: some thirteen minutes. */
+#define RETRY_COUNT_MAX 100
+/* How a stream ended: a status's texts and metadata. */
+#define STATUS_ARENA_BYTES_MAX ((size_t)1024 * 1024)
+
+/* How much a subject's kind tells a person, who knows documents by their names. */
+static unsigned kind_rank(struct slice kind)
+{
+    static const char *const known[] = {"DOCUMENT", "DRAFT_ORDER", "ENTITY"};
+    unsigned count = sizeof(known) / sizeof(known[0]);
+
+    for (unsigned i = 0; i < count; i++) {
+        if (slice_equal(kind, slice_text(known[i]))) {
+            return count - i;
+        }
+    }
+    return 0;
+}
+
+/* A word of the contract as people write it here: draft_order for DRAFT_ORDER. The same the other way. */
+static struct slice in_case(struct cli *cli, struct slice word, int (*convert)(int))
+{
+    uint8_t *copy = arena_alloc(&cli->arena, word.size + 1);
+
+    for (size_t i = 0; copy != NULL && i < word.size; i++) {
+        copy[i] = (uint8_t)convert(word.data[i]);
+    }
+    return slice_of(copy, copy != NULL ? word.size : 0);
+}
+
+/* `kind:id` of the subject that tells most; the first one where they tell alike. */
+static struct slice main_subject(struct cli *cli, struct json_value event)
+{
+    struct json_walk walk = reply_walk(event, "subjects");
+    struct json_value subject = {JSON_NULL, {NULL, 0}};
+    struct slice key = {NULL, 0};
+    struct slice kind = {NULL, 0};
+    struct slice id = {NULL, 0};
+
+    while (json_walk_next(&walk, &key, &subject)) {
+        struct slice next = reply_word(cli, subject, "kind", "EVENT_SUBJECT_KIND_");
+
+        if (kind.size == 0 || kind_rank(next) > kind_rank(kind)) {
+            kind = next;
+            id = reply_text(cli, subject, "id");
+        }
+    }
+    kind = in_case(cli, kind, tolower);
+    return kind.size == 0
+               ? kind
+               : arena_printf(&cli->arena, "%.*s:%.*s", (int)kind.size, (const char *)kind.data,
+                              (int)id.size, (const char *)id.data);
+}
+
+static struct slice two_skus(struct cli *cli, struct json_value mapping)
+{
+    struct slice theirs = reply_text(cli, mapping, "customerSku");
+    struct slice ours = reply_text(cli, mapping, "internalSku");
+
+    return arena_printf(&cli->arena, "%.*s as %.*s", (int)theirs.size, (const char *)theirs.data,
+                        (int)ours.size, (const char *)ours.data);
+}
+
+/* A word or two on what was recorded; empty where its kind says it. */
+static struct slice what_of(struct cli *cli, struct json_value event)
+{
+    struct slice what =
+        reply_word(cli, reply_member(event, "feedbackEvent"), "eventType", "FEEDBACK_EVENT_TYPE_");
+    struct json_value extraction =
+        reply_member(reply_member(event, "extractionRecorded"), "extraction");
+    struct json_value mapping =
+        reply_member(reply_member(reply_member(event, "mappingSuggested"), "change"), "mapping");
+    struct slice version = reply_text(cli, reply_member(event, "promptTemplate"), "version");
+
+    if (what.size == 0 && extraction.text.size > 2) {
+        what = arena_printf(&cli->arena, "confidence %.*s",
+                            (int)measures_number(cli, extraction, "confidence").size,
+                            (const char *)measures_number(cli, extraction, "confidence").data);
+    } else if (what.size == 0 && mapping.text.size > 2) {
+        what = two_skus(cli, mapping);
+    } else if (what.size == 0 && version.size > 0) {
+        what = arena_printf(&cli->arena, "version %.*s", (int)version.size,
+                            (const char *)version.data);
+    }
+    return what;
+}
+
+static void event_cells(struct cli *cli, struct json_value row, struct slice *cells)
+{
+    cells[0] = reply_text(cli, row, "seq");
+    cells[1] = reply_time(cli, row, "recordedAt");
+    cells[2] = reply_word(cli, row, "kind", "EVENT_KIND_");
+    cells[3] = main_subject(cli, row);
+    cells[4] = reply_text(cli, row, "actorUserId");
+    cells[5] = what_of(cli, row);
+    cells[6] = reply_text(cli, row, "id");
+}
+
+/* --subject KIND:ID becomes a member of its own. */
+static enum cli_exit add_subject(struct request *request, struct cli *cli)
+{
+    const char *subject = options_get(&cli->options, "subject");
+    const char *colon = subject != NULL ? strchr(subject, ':') : NULL;
+
+    if (subject == NULL) {
+        return CLI_OK;
+    }
+    if (colon == NULL || colon == subject || colon[1] == '\0') {
+        return cli_usage(cli, "--subject \"%s\": give KIND:ID, such as document:invoice-17",
+                         subject);
+    }
+    request_open(request, "subject");
+    request_text(request, "kind",
+                 in_case(cli, slice_of(subject, (size_t)(colon - subject)), toupper));
+    request_text(request, "id", slice_text(colon + 1));
+    request_close(request);
+    return CLI_OK;
+}
+
+static const struct table_column columns[] = {
+    {.title = "SEQ", .right = true, .cut = TABLE_NEVER_CUT, .min = 4},
+    {.title = "RECORDED (UTC)", .cut = TABLE_NEVER_CUT},
+    {.title = "KIND", .cut = TABLE_NEVER_CUT, .min = 17},
+    {.title = "SUBJECT", .min = 16},
+    {.title = "ACTOR", .extra = 1},
+    {.title = "WHAT", .min = 26, .extra = 2},
+    {.title = "ID", .cut = TABLE_NEVER_CUT, .extra = 3, .colour = COLOUR_DIM}};
+
+static enum cli_exit run_list(struct cli *cli)
+{
+    static const struct request_member members[] = {{"kind", "kind", REQUEST_TEXT},
+                                                    {NULL, NULL, REQUEST_TEXT}};
+    static const struct paging paging = {
+        .path = "/errata.v1.EventService/ListEvents",
+        .rows = {.name = "events",
+                 .columns = columns,
+                 .column_count = sizeof(columns) / sizeof(columns[0]),
+                 .cells = event_cells},
+        .members = members,
+        .add_filter = add_subject,
+        .nothing = "no events match"};
+
+    return paging_run(cli, &paging);
+}
+
+static enum cli_exit run_show(struct cli *cli)
+{
+    const char *word = cli->options.words[0];
+    struct request request;
+    struct slice json = {NULL, 0};
+    int64_t seq = 0;
+    enum cli_exit result = CLI_OK;
+
+    cli->indent = cli->out.terminal && !cli->json ? 2 : 0;
+    request_begin(&request, cli);
+    request_text(&request, input_number(word, &seq) ? "seq" : "id", slice_text(word));
+    result = cli_call(cli, "/errata.v1.EventService/GetEvent", request_end(&request), &json);
+    if (result == CLI_OK) {
+        print_json(&cli->out, json);
+    }
+    return result;
+}
+
+/* --- watch --- */
+
+struct watching {
+    struct cli *cli;
+    const struct method_info *method;
+    int64_t next_seq; /* the first that is wanted */
+    int64_t left; /* events still wanted; -1: all */
+    unsigned failures; /* tries that brought nothing, one after the other */
+    enum cli_exit result;
+    bool finished; /* all that was wanted was printed, or nobody reads the output any more */
+    struct table_layout layout; /* of the rows that were printed */
+};
+
+/* Each event is a page of its own, in the columns of those before. */
+static enum cli_exit print_row(struct watching *watching, struct json_value event)
+{
+    struct cli *cli = watching->cli;
+    struct slice cells[TABLE_COLUMNS_MAX] = {{NULL, 0}};
+    struct table table;
+
+    event_cells(cli, event, cells);
+    table_init(&table, &cli->arena, columns, sizeof(columns) / sizeof(columns[0]));
+    if (!table_add(&table, cells)) {
+        return cli_local(cli, "out of memory");
+    }
+    table_print_page(&table, &cli->out, &watching->layout);
+    return CLI_OK;
+}
+
+static bool read_seq(struct cli *cli, struct json_value event, int64_t *ret_seq)
+{
+    struct slice seq = reply_text(cli, event, "seq");
+    struct slice text = {NULL, 0};
+
+    return arena_copy(&cli->arena, seq, &text) && input_number((const char *)text.data, ret_seq);
+}
+
+static bool print_event(void *user, struct slice message)
+{
+    struct watching *watching = user;
+    struct cli *cli = watching->cli;
+    struct json_value reply = {JSON_NULL, {NULL, 0}};
+    struct json_value event = {JSON_NULL, {NULL, 0}};
+    struct slice json = {NULL, 0};
+    int64_t number = 0;
+
+    arena_reset(&cli->arena);
+    watching->result = cli_decode(cli, watching->method, message, &cli->arena, &json);
+    if (watching->result == CLI_OK) {
+        watching->result = reply_parse(cli, json, &reply);
+    }
+    if (watching->result != CLI_OK) {
+        return false;
+    }
+    event = reply_member(reply, "event");
+    if (read_seq(cli, event, &number)) {
+        watching->next_seq = number + 1;
+    }
+    if (cli->json) {
+        print_json(&cli->out, json);
+    } else {
+        watching->result = print_row(watching, event);
+    }
+    watching->failures = 0;
+    watching->left -= watching->left > 0 ? 1 : 0;
+    watching->finished = fflush(cli->out.stream) != 0 || watching->left == 0;
+    return !watching->finished;
+}
+
+static enum cli_exit watch_request(struct watching *watching, struct slice *ret_wire)
+{
+    struct cli *cli = watching->cli;
+    const char *kind = NULL;
+    struct request request;
+    struct buffer kinds;
+
+    request_begin(&request, cli);
+    request_raw(&request, "from_seq",
+                arena_printf(&cli->arena, "%lld", (long long)watching->next_seq));
+    buffer_init(&kinds, &cli->arena, 64);
+    for (size_t at = 0; (kind = options_next(&cli->options, "kind", &at)) != NULL;) {
+        struct slice word = {NULL, 0};
+        enum cli_exit result = values_read(cli, "kind", kind, &word);
+
+        if (result != CLI_OK) {
+            return result;
+        }
+        buffer_append_byte(&kinds, kinds.size == 0 ? '[' : ',');
+        json_write_string(&kinds, word, false);
+    }
+    if (kinds.size > 0) {
+        buffer_append_byte(&kinds, ']');
+        request_raw(&request, "kinds", buffer_slice(&kinds));
+    }
+    return cli_encode(cli, watching->method, request_end(&request), ret_wire);
+}
+
+/* Without --from-seq: what is recorded from now on. The number is asked for, so that a connection
+ * lost before the first event loses nothing. */
+static enum cli_exit find_start(struct watching *watching)
+{
+    const char *given = options_get(&watching->cli->options, "from-seq");
+    struct cli *cli = watching->cli;
+    struct json_value reply = {JSON_NULL, {NULL, 0}};
+    struct json_value event = {JSON_NULL, {NULL, 0}};
+    struct json_walk walk;
+    struct slice json = {NULL, 0};
+    struct slice key = {NULL, 0};
+    int64_t newest = 0;
+    enum cli_exit result = CLI_OK;
+
+    if (given != NULL) {
+        return input_number(given, &watching->next_seq) && watching->next_seq > 0
+                   ? CLI_OK
+                   : cli_usage(cli, "--from-seq \"%s\": give a number from 1", given);
+    }
+    result = cli_call(cli, "/errata.v1.EventService/ListEvents", SLICE("{\"page_size\":1}"), &json);
+    if (result == CLI_OK) {
+        result = reply_parse(cli, json, &reply);
+    }
+    if (result != CLI_OK) {
+        return result;
+    }
+    walk = reply_walk(reply, "events");
+    if (json_walk_next(&walk, &key, &event) && !read_seq(cli, event, &newest)) {
+        return cli_local(cli, "the newest event has no number");
+    }
+    watching->next_seq = newest + 1;
+    return CLI_OK;
+}
+
+/* Watches over one connection, until it ends. */
+static enum cli_exit watch_once(struct watching *watching, struct arena *arena,
+                                struct client_status *ret_status)
+{
+    struct cli *cli = watching->cli;
+    struct client_options options = {.timeout_ms = 0};
+    struct client_request request = {.method = watching->method, .options = &options};
+    struct client_result answer = {.reply = {NULL, 0}};
+    enum cli_exit result = watch_request(watching, &request.message);
+    enum err err = OK;
+
+    if (result == CLI_OK) {
+        result = cli_call_options(cli, request.method, &options);
+    }
+    if (result == CLI_OK) {
+        result = cli_connect(cli);
+    }
+    if (result != CLI_OK) {
+        return result;
+    }
+    err = client_stream_blocking(cli->client, &request, print_event, watching, arena, &answer);
+    if (err != OK) {
+        return failure_print_start(cli, err);
+    }
+    *ret_status = answer.status;
+    return watching->result;
+}
+
+static void wait_to_retry(const struct watching *watching)
+{
+    unsigned doublings = watching->failures < 6 ? watching->failures : 6;
+    long wait_ms = (long)RETRY_FIRST_MS << doublings;
+    struct timespec span = {0, 0};
+
+    wait_ms = wait_ms < RETRY_LAST_MS ? wait_ms : RETRY_LAST_MS;
+    span.tv_sec = wait_ms / 1000;
+    span.tv_nsec = wait_ms % 1000 * 1000000;
+    (void)nanosleep(&span, NULL); /* cut short by a signal: tries earlier */
+}
+
+/* One connection, and what its end means: done, failed, or another try after a while. */
+static enum cli_exit watch_step(struct watching *watching, struct arena *arena)
+{
+    struct cli *cli = watching->cli;
+    struct client_status status = {.code = 0};
+    enum cli_exit result = watch_once(watching, arena, &status);
+
+    if (result != CLI_OK || watching->finished) {
+        return result;
+    }
+    if (status.code == CLIENT_CODE_OK) {
+        watching->finished = true;
+        return CLI_OK;
+    }
+    if (status.code != CLIENT_CODE_UNAVAILABLE || watching->failures == RETRY_COUNT_MAX) {
+        return failure_print_status(cli, &status);
+    }
+    if (watching->failures == 0) {
+        cli_note(cli, "connection lost; trying again from event %lld",
+                 (long long)watching->next_seq);
+    }
+    cli_disconnect(cli);
+    wait_to_retry(watching);
+    watching->failures++;
+    return CLI_OK;
+}
+
+static enum cli_exit run_watch(struct cli *cli)
+{
+    const char *count = options_get(&cli->options, "count");
+    struct watching watching = {.cli = cli,
+                                .method = cli_method("/errata.v1.EventService/WatchEvents"),
+                                .left = -1,
+                                .layout = {.stretched = true}};
+    enum cli_exit result = CLI_OK;
+
+    if (count != NULL && (!input_number(count, &watching.left) || watching.left == 0)) {
+        return cli_usage(cli, "--count \"%s\": give a number from 1", count);
+    }
+    result = find_start(&watching);
+    reader_end_without();
+    /* Ends with the server's word, an error, --count, or RETRY_COUNT_MAX tries without an event. */
+    while (result == CLI_OK && !watching.finished) {
+        struct arena arena;
+
+        arena_init(&arena, STATUS_ARENA_BYTES_MAX);
+        result = watch_step(&watching, &arena);
+        arena_deinit(&arena);
+    }
+    return result;
+}
+
+static const struct option_spec list_options[] = {
+    {"subject", "KIND:ID",
+     "only events of this subject: document:invoice-17, layout:..., draft_order:..., entity:..., "
+     "organization:..., token:..., exposure:... or "
+     "prompt_template:..."},
+    {"kind", "KIND", "only this kind"},
+    PAGING_OPTIONS,
+    {NULL, NULL, NULL}};
+static const struct option_spec watch_options[] = {
+    {"from-seq", "SEQ", "begin with this event; else with the next that is recorded"},
+    {"kind", "KIND", "only this kind, may be given several times"},
+    {"count", "N", "end after N events"},
+    {NULL, NULL, NULL}};
+
+const struct command event_commands[] = {
+    {.group = "events",
+     .name = "list",
+     .summary = "list the event log, newest first",
+     .help =
+         "Lists events of the log, newest first: corrections, documents, tokens, organisations.",
+     .examples = {{"errata events list --subject document:invoice-17", "all about one document"},
+                  {"errata events list --kind token_created --all", "who was let in"}},
+     .options = list_options,
+     .run = run_list},
+    {.group = "events",
+     .name = "show",
+     .arguments = "SEQ|EVENT",
+     .summary = "show one event as JSON",
+     .help = "Shows one event, by its number in the log or by its id.",
+     .examples = {{"errata events show 1", "the first event of an organisation"}},
+     .words_min = 1,
+     .words_max = 1,
+     .run = run_show},
+    {.group = "events",
+     .name = "watch",
+     .summary = "print events as they are written, until interrupted",
+     .help =
+         "Prints each event once, in the order of the log, as it is written. When the connection "
+         "is lost it connects again, and goes on with the event after the last.",
+     .examples = {{"errata events watch", NULL},
+                  {"errata events watch --from-seq 1 --count 3", "the first three"},
+                  {"errata events watch --kind feedback --json | jq -c .event.subjects", NULL}},
+     .options = watch_options,
+     .run = run_watch},
+    {.name = NULL}};

@@ -1,0 +1,274 @@
+/*
+ * token.c: `errata token`: tokens of an organisation.
+ */
+#include "tools/errata/commands.h"
+#include "tools/errata/engine/ask.h"
+#include "tools/errata/engine/paging.h"
+
+#include "store/base/timestamp.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+static const struct request_member org_member[] = {{"org", "org_id", REQUEST_TEXT},
+                                                   {NULL, NULL, REQUEST_TEXT}};
+
+static enum cli_exit fill_create(struct request *request, struct cli *cli)
+{
+    static const struct request_member members[] = {{"role", "role", REQUEST_TEXT},
+                                                    {"user", "user_id", REQUEST_TEXT},
+                                                    {"server-flag", "server", REQUEST_TRUE},
+                                                    {"expires", "expires_at", REQUEST_TIME_AHEAD},
+                                                    {NULL, NULL, REQUEST_TEXT}};
+    enum cli_exit result = CLI_OK;
+
+    if (!options_has(&cli->options, "role")) {
+        return cli_usage(cli, "--role is missing: VIEWER, OPERATOR, REVIEWER, SERVICE, INTEGRATOR "
+                              "or ADMIN");
+    }
+    result = request_add_options(request, cli, org_member);
+    request_open(request, "token");
+    if (result == CLI_OK) {
+        result = request_add_options(request, cli, members);
+    }
+    request_close(request);
+    return result;
+}
+
+/* Into the file that run_create has made. */
+static enum cli_exit write_secret(struct cli *cli, const char *path, struct json_value reply)
+{
+    struct slice secret = reply_text(cli, reply, "secret");
+    struct slice key_id = reply_text(cli, reply_member(reply, "token"), "keyId");
+    FILE *file = fopen(path, "we");
+    bool written = file != NULL && fwrite(secret.data, 1, secret.size, file) == secret.size &&
+                   fputc('\n', file) == '\n';
+
+    written = file != NULL && fclose(file) == 0 && written;
+    if (!written) {
+        return cli_local(cli,
+                         "%s can't be written: %s; the token is lost: `errata token revoke %.*s`",
+                         path, strerror(errno), (int)key_id.size, (const char *)key_id.data);
+    }
+    cli_note(cli, "the token %.*s is in %s, which only you can read", (int)key_id.size,
+             (const char *)key_id.data, path);
+    return CLI_OK;
+}
+
+static enum cli_exit print_secret(struct cli *cli, struct json_value reply)
+{
+    const char *path = options_get(&cli->options, "file");
+
+    reply_note_clock(cli, reply_member(reply, "token"), "createdAt");
+    if (path != NULL) {
+        return write_secret(cli, path, reply);
+    }
+    cli_note(cli, "this token is shown once; keep it in a file that only its user reads:");
+    print_line(&cli->out, reply_text(cli, reply, "secret"));
+    return CLI_OK;
+}
+
+/* The file is made before the token, which must not be lost for want of a place. */
+static enum cli_exit create_into(struct cli *cli, const struct ask *ask, const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    enum cli_exit result = CLI_OK;
+
+    if (fd < 0) {
+        return cli_local(cli, "%s can't be made: %s", path, strerror(errno));
+    }
+    (void)close(fd);
+    result = ask_run(cli, ask);
+    if (result != CLI_OK) {
+        (void)unlink(path);
+    }
+    return result;
+}
+
+static enum cli_exit run_create(struct cli *cli)
+{
+    static const struct ask ask = {"/errata.v1.AdminService/CreateToken", fill_create,
+                                   print_secret};
+    const char *path = options_get(&cli->options, "file");
+
+    if (path != NULL && cli->json) {
+        return cli_usage(cli, "--json prints the token: leave --file or --json out");
+    }
+    return path != NULL ? create_into(cli, &ask, path) : ask_run(cli, &ask);
+}
+
+/* Tokens that end this soon are worth a look. */
+#define ENDS_SOON_SECONDS (7 * 86400)
+
+enum token_state {
+    TOKEN_LIVES,
+    TOKEN_ENDS_SOON,
+    TOKEN_ENDED,
+    TOKEN_REVOKED
+};
+
+static enum token_state token_state(struct cli *cli, struct json_value row)
+{
+    int64_t now = clock_wall_us(cli->ctx.clock) / 1000000;
+    int64_t end = 0;
+    int32_t nanos = 0;
+
+    if (reply_text(cli, row, "revokedAt").size > 0) {
+        return TOKEN_REVOKED;
+    }
+    if (!timestamp_parse(reply_text(cli, row, "expiresAt"), &end, &nanos)) {
+        return TOKEN_LIVES;
+    }
+    if (end <= now) {
+        return TOKEN_ENDED;
+    }
+    return end <= now + ENDS_SOON_SECONDS ? TOKEN_ENDS_SOON : TOKEN_LIVES;
+}
+
+static const char *state_word(enum token_state state)
+{
+    switch (state) {
+    case TOKEN_LIVES:
+    case TOKEN_ENDS_SOON:
+        return "live";
+    case TOKEN_ENDED:
+        return "ended";
+    case TOKEN_REVOKED:
+        return "revoked";
+    }
+    return "";
+}
+
+static void token_cells(struct cli *cli, struct json_value row, struct slice *cells)
+{
+    cells[0] = reply_text(cli, row, "keyId");
+    cells[1] = reply_word(cli, row, "role", "ROLE_");
+    cells[2] = reply_text(cli, row, "userId");
+    cells[3] = slice_text(state_word(token_state(cli, row)));
+    cells[4] = reply_moment(cli, row, "expiresAt");
+    cells[5] = reply_moment(cli, row, "createdAt");
+    cells[6] = reply_text(cli, row, "server").size > 0 ? SLICE("yes") : SLICE("");
+    cells[7] = reply_moment(cli, row, "revokedAt");
+}
+
+/* What no longer works steps back; what soon will not stands out. */
+static void colour_token(struct cli *cli, struct json_value row, struct table *table)
+{
+    switch (token_state(cli, row)) {
+    case TOKEN_LIVES:
+        break;
+    case TOKEN_ENDS_SOON:
+        table_colour(table, 4, COLOUR_YELLOW);
+        break;
+    case TOKEN_ENDED:
+    case TOKEN_REVOKED:
+        table_colour(table, TABLE_COLUMNS_MAX, COLOUR_DIM);
+        break;
+    }
+}
+
+static enum cli_exit run_list(struct cli *cli)
+{
+    static const struct table_column columns[] = {
+        {.title = "KEY ID", .cut = TABLE_NEVER_CUT},
+        {.title = "ROLE", .cut = TABLE_NEVER_CUT},
+        {.title = "USER"},
+        {.title = "STATE", .cut = TABLE_NEVER_CUT},
+        {.title = "EXPIRES", .cut = TABLE_NEVER_CUT},
+        {.title = "CREATED", .cut = TABLE_NEVER_CUT, .extra = 1},
+        {.title = "SERVER", .cut = TABLE_NEVER_CUT, .extra = 2},
+        {.title = "REVOKED", .cut = TABLE_NEVER_CUT, .extra = 3}};
+    static const struct paging paging = {
+        .path = "/errata.v1.AdminService/ListTokens",
+        .rows = {.name = "tokens",
+                 .columns = columns,
+                 .column_count = sizeof(columns) / sizeof(columns[0]),
+                 .cells = token_cells,
+                 .colour = colour_token},
+        .members = org_member,
+        .nothing = "no tokens"};
+
+    return paging_run(cli, &paging);
+}
+
+static enum cli_exit fill_revoke(struct request *request, struct cli *cli)
+{
+    enum cli_exit result = request_add_options(request, cli, org_member);
+
+    request_text(request, "key_id", slice_text(cli->options.words[0]));
+    return result;
+}
+
+static enum cli_exit print_revoked(struct cli *cli, struct json_value reply)
+{
+    (void)reply;
+    print_text(&cli->out, "token %s is revoked\n", cli->options.words[0]);
+    return CLI_OK;
+}
+
+static enum cli_exit run_revoke(struct cli *cli)
+{
+    static const struct ask ask = {"/errata.v1.AdminService/RevokeToken", fill_revoke,
+                                   print_revoked};
+
+    return ask_run(cli, &ask);
+}
+
+/* Every command of the group takes it. */
+#define ORG_OPTION                                                                                 \
+    {                                                                                              \
+        "org", "ORG", "another organisation's id; needs a token with the server flag"              \
+    }
+
+static const struct option_spec create_options[] = {
+    {"role", "ROLE", "what it may do"},
+    {"user", "USER", "the user it is bound to; OPERATOR and REVIEWER need one"},
+    {"expires", "SPAN|TIME", "when it ends: 90d, or a time; never where this is not given"},
+    {"file", "FILE", "write it into this new file, that only you can read"},
+    ORG_OPTION,
+    {"server-flag", NULL, "it may name other organisations in AdminService"},
+    {"idempotency-key", "KEY", "a repeat with the same key makes no second token"},
+    {NULL, NULL, NULL}};
+static const struct option_spec list_options[] = {ORG_OPTION, PAGING_OPTIONS, {NULL, NULL, NULL}};
+static const struct option_spec revoke_options[] = {ORG_OPTION, {NULL, NULL, NULL}};
+
+const struct command token_commands[] = {
+    {.group = "token",
+     .name = "create",
+     .arguments = "--role ROLE",
+     .summary = "create a token and print it, once",
+     .help =
+         "Creates a token. Its text goes to standard output, or into a file of `--file`, and is "
+         "never shown again: the server keeps a hash. Needs an ADMIN token. `errata methods` "
+         "lists what each role may call.",
+     .examples = {{"errata token create --role SERVICE --expires 90d --file service.token",
+                   "for a program"},
+                  {"errata token create --role OPERATOR --user ada --file ada.token",
+                   "for a person who corrects"}},
+     .options = create_options,
+     .run = run_create},
+    {.group = "token",
+     .name = "list",
+     .summary = "list tokens, revoked and ended ones too",
+     .help = "Lists the tokens of an organisation by key id, without their secrets.",
+     .examples =
+         {{"errata token list --all", NULL},
+          {"errata token list --all --json | jq -r '.tokens[] | select(.revokeTime) | .keyId'",
+           "those that were revoked"}},
+     .options = list_options,
+     .run = run_list},
+    {.group = "token",
+     .name = "revoke",
+     .arguments = "KEYID",
+     .summary = "revoke a token at once and for ever",
+     .help =
+         "Revokes a token by its key id: the eight hex digits in its text after "
+         "`errata_`, and in `errata token list`. The last usable ADMIN token with the server flag "
+         "is refused: create another one first.",
+     .examples = {{"errata token revoke 0123abcd", NULL}},
+     .options = revoke_options,
+     .words_min = 1,
+     .words_max = 1,
+     .run = run_revoke},
+    {.name = NULL}};

@@ -1,0 +1,243 @@
+/*
+ * verify.c: see verify.h. One stream: each message is progress, the last one the report.
+ */
+#include "tools/errata/admin/verify.h"
+
+#include "tools/errata/engine/connect.h"
+#include "tools/errata/engine/failure.h"
+#include "tools/errata/engine/input.h"
+#include "tools/errata/engine/reply.h"
+
+#include "client/header.h"
+
+#define STATUS_ARENA_BYTES_MAX (1u << 20)
+#define MIB (1 << 20)
+
+struct verifying {
+    struct cli *cli;
+    const struct method_info *method;
+    enum cli_exit result;
+    bool reported; /* the report has come */
+    int64_t start_us;
+};
+
+/* A number of the message; 0 where it is left out. */
+static uint64_t number_of(struct cli *cli, struct json_value object, const char *name)
+{
+    struct slice copy = {NULL, 0};
+    int64_t number = 0;
+
+    if (!arena_copy(&cli->arena, reply_text(cli, object, name), &copy) || copy.size == 0 ||
+        !input_number((const char *)copy.data, &number)) {
+        return 0;
+    }
+    return (uint64_t)number;
+}
+
+static void show_progress(struct cli *cli, struct json_value progress)
+{
+    struct slice step = reply_word(cli, progress, "step", "VERIFY_STEP_");
+    struct progress_state state = {.unit = "events", .detail = step};
+
+    state.done = number_of(cli, progress, "events");
+    state.total = number_of(cli, progress, "eventsTotal");
+    if (slice_equal(step, SLICE("copy"))) {
+        state.unit = "MiB";
+        state.done = number_of(cli, progress, "copiedBytes") / MIB;
+        state.total = number_of(cli, progress, "copiedBytesTotal") / MIB;
+    } else if (slice_equal(step, SLICE("check"))) {
+        state.unit = "MiB";
+        state.done = 0;
+        state.total = 0;
+        state.detail = SLICE("checking pages");
+    } else if (slice_equal(step, SLICE("compare"))) {
+        state.unit = "rows";
+        state.done = number_of(cli, progress, "rows");
+        state.total = 0;
+    }
+    progress_show(&cli->progress, &state);
+}
+
+static void difference_cells(struct cli *cli, struct json_value row, struct slice *cells)
+{
+    cells[0] = reply_word(cli, row, "kind", "VERIFY_DIFFERENCE_KIND_");
+    cells[1] = reply_text(cli, row, "table");
+    cells[2] = reply_text(cli, row, "keyHex");
+}
+
+static enum cli_exit print_differences(struct cli *cli, struct json_value report)
+{
+    static const struct table_column columns[] = {
+        {.title = "ROW", .cut = TABLE_NEVER_CUT},
+        {.title = "TABLE", .cut = TABLE_NEVER_CUT},
+        {.title = "KEY", .cut = TABLE_CUT_FRONT, .colour = COLOUR_DIM}};
+    static const struct reply_rows rows = {.name = "differences",
+                                           .columns = columns,
+                                           .column_count = sizeof(columns) / sizeof(columns[0]),
+                                           .cells = difference_cells};
+    struct table table;
+    enum cli_exit result = reply_table(cli, report, &rows, &table);
+
+    if (result != CLI_OK) {
+        return result;
+    }
+    print_text(&cli->out, "\n");
+    table_print(&table, &cli->out);
+    return CLI_OK;
+}
+
+/* A finding's first words, and the rest of its sentence. */
+static void print_finding(struct cli *cli, const char *what, struct slice why)
+{
+    struct slice clean = print_clean(&cli->arena, why);
+
+    print_coloured(&cli->out, COLOUR_RED, slice_text(what));
+    print_text(&cli->out, " %.*s\n", (int)clean.size, (const char *)clean.data);
+}
+
+static void print_broken(struct cli *cli, struct json_value report)
+{
+    struct json_value event = reply_member(report, "brokenEvent");
+    struct slice seq = reply_text(cli, event, "seq");
+    struct slice org = reply_text(cli, event, "orgId");
+    struct slice reason = reply_text(cli, event, "reason");
+    struct slice count = reply_count(cli, report, "brokenOrganizations");
+
+    print_finding(cli, "a log does not hold:",
+                  arena_printf(&cli->arena,
+                               "event %.*s of organisation %.*s %.*s (organisations with such an "
+                               "event: %.*s). Restore a backup (`errata help admin backup`)",
+                               (int)seq.size, (const char *)seq.data, (int)org.size,
+                               (const char *)org.data, (int)reason.size, (const char *)reason.data,
+                               (int)count.size, (const char *)count.data));
+}
+
+/* Rows, events, organisations, and how long it took. */
+static void print_counts(struct cli *cli, const char *what, struct json_value report,
+                         int64_t took_us)
+{
+    struct slice events = reply_count(cli, report, "events");
+    struct slice orgs = reply_count(cli, report, "organizations");
+    struct slice rows = reply_count(cli, report, "rows");
+    struct slice took = progress_span(&cli->arena, took_us);
+
+    print_text(&cli->out, "%s (organisations %.*s, events %.*s, rows %.*s; %.*s)\n", what,
+               (int)orgs.size, (const char *)orgs.data, (int)events.size, (const char *)events.data,
+               (int)rows.size, (const char *)rows.data, (int)took.size, (const char *)took.data);
+}
+
+static enum cli_exit print_report(struct verifying *verifying, struct json_value report)
+{
+    struct cli *cli = verifying->cli;
+    int64_t took_us = clock_monotonic_us(clock_system()) - verifying->start_us;
+    struct slice damage = reply_text(cli, report, "damage");
+    struct slice count = reply_count(cli, report, "differenceCount");
+    bool differs = number_of(cli, report, "differenceCount") > 0;
+
+    if (slice_equal(reply_text(cli, report, "clean"), SLICE("true"))) {
+        print_counts(cli, "everything holds", report, took_us);
+        return CLI_OK;
+    }
+    if (damage.size > 0) {
+        print_finding(cli, "the store's file is damaged:", damage);
+    }
+    if (number_of(cli, report, "brokenOrganizations") > 0) {
+        print_broken(cli, report);
+    }
+    if (differs) {
+        print_finding(cli, "rows are not what the log makes of them:",
+                      arena_printf(&cli->arena,
+                                   "%.*s of them. Stop the server, and `erratad --rebuild` makes "
+                                   "them anew",
+                                   (int)count.size, (const char *)count.data));
+    }
+    print_counts(cli, "checked", report, took_us);
+    return differs ? print_differences(cli, report) : CLI_OK;
+}
+
+static enum cli_exit take_report(struct verifying *verifying, struct json_value report)
+{
+    bool clean = slice_equal(reply_text(verifying->cli, report, "clean"), SLICE("true"));
+    enum cli_exit result = CLI_OK;
+
+    verifying->reported = true;
+    if (!verifying->cli->json) {
+        result = print_report(verifying, report);
+    }
+    return result == CLI_OK && !clean ? CLI_DAMAGED : result;
+}
+
+static bool take_message(void *user, struct slice message)
+{
+    struct verifying *verifying = (struct verifying *)user;
+    struct cli *cli = verifying->cli;
+    struct json_value reply = {JSON_NULL, {NULL, 0}};
+    struct json_value part = {JSON_NULL, {NULL, 0}};
+    struct slice json = {NULL, 0};
+
+    arena_reset(&cli->arena);
+    verifying->result = cli_decode(cli, verifying->method, message, &cli->arena, &json);
+    if (verifying->result == CLI_OK) {
+        verifying->result = reply_parse(cli, json, &reply);
+    }
+    if (verifying->result != CLI_OK) {
+        return false;
+    }
+    if (cli->json) {
+        print_json(&cli->out, json);
+        (void)fflush(cli->out.stream);
+    }
+    if (json_member(reply, SLICE("report"), &part)) {
+        verifying->result = take_report(verifying, part);
+    } else if (!cli->json) {
+        show_progress(cli, reply_member(reply, "progress"));
+    }
+    return true;
+}
+
+static enum cli_exit verify(struct verifying *verifying, struct arena *arena)
+{
+    struct cli *cli = verifying->cli;
+    struct client_options options = {.timeout_ms = 0};
+    struct client_request request = {.method = verifying->method, .options = &options};
+    struct client_result answer = {.reply = {NULL, 0}};
+    enum cli_exit result = cli_encode(cli, request.method, SLICE("{}"), &request.message);
+    enum err err = OK;
+
+    if (result == CLI_OK) {
+        result = cli_call_options(cli, request.method, &options);
+    }
+    if (result == CLI_OK) {
+        result = cli_connect(cli);
+    }
+    if (result != CLI_OK) {
+        return result;
+    }
+    cli_progress(cli);
+    verifying->start_us = clock_monotonic_us(clock_system());
+    err = client_stream_blocking(cli->client, &request, take_message, verifying, arena, &answer);
+    progress_hide(&cli->progress);
+    if (err != OK) {
+        return failure_print_start(cli, err);
+    }
+    if (answer.status.code != CLIENT_CODE_OK && verifying->result == CLI_OK) {
+        return failure_print_status(cli, &answer.status);
+    }
+    if (verifying->result == CLI_OK && !verifying->reported) {
+        return cli_local(cli, "the server ended without a report");
+    }
+    return verifying->result;
+}
+
+enum cli_exit verify_run(struct cli *cli)
+{
+    struct verifying verifying = {.cli = cli,
+                                  .method = cli_method("/errata.v1.AdminService/Verify")};
+    struct arena arena;
+    enum cli_exit result = CLI_OK;
+
+    arena_init(&arena, STATUS_ARENA_BYTES_MAX);
+    result = verify(&verifying, &arena);
+    arena_deinit(&arena);
+    return result;
+}

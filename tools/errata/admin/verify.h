@@ -1,0 +1,11 @@
+/*
+ * verify.h: `errata admin verify`: the server's whole store checked, with progress while it lasts.
+ */
+#ifndef ERRATA_TOOLS_ERRATA_ADMIN_VERIFY_H
+#define ERRATA_TOOLS_ERRATA_ADMIN_VERIFY_H
+
+#include "tools/errata/cli.h"
+
+enum cli_exit verify_run(struct cli *cli);
+
+#endif

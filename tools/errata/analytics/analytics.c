@@ -1,0 +1,146 @@
+/*
+ * analytics.c: see analytics.h: the commands, how their figures read, and `errata analytics coverage`.
+ */
+#include "tools/errata/analytics/analytics.h"
+
+#include "tools/errata/commands.h"
+#include "tools/errata/engine/paging.h"
+#include "tools/errata/layouts/measures.h"
+
+/* --- figures --- */
+
+struct slice analytics_percent(struct cli *cli, struct json_value object, const char *name)
+{
+    double share = 0;
+
+    return measures_double(cli, object, name, &share)
+               ? arena_printf(&cli->arena, "%.1f%%", share * 100)
+               : slice_of(NULL, 0);
+}
+
+struct slice analytics_change(struct cli *cli, struct json_value object, const char *name)
+{
+    double share = 0;
+
+    return measures_double(cli, object, name, &share)
+               ? arena_printf(&cli->arena, "%+.1f%%", share * 100)
+               : slice_of(NULL, 0);
+}
+
+struct slice analytics_counted(struct cli *cli, struct json_value object, const char *name,
+                               const char *one, const char *many)
+{
+    struct slice count = reply_count(cli, object, name);
+
+    return arena_printf(&cli->arena, "%.*s %s", (int)count.size, (const char *)count.data,
+                        slice_equal(count, SLICE("1")) ? one : many);
+}
+
+/* --- coverage --- */
+
+static void coverage_cells(struct cli *cli, struct json_value row, struct slice *cells)
+{
+    cells[0] = measures_layout_cell(cli, row);
+    cells[1] = reply_count(cli, row, "seenCount");
+    cells[2] = reply_count(cli, row, "exampleCount");
+    cells[3] = reply_count(cli, row, "feedbackCount");
+    cells[4] = reply_count(cli, row, "extractionCount");
+    cells[5] = reply_count(cli, row, "correctedCount");
+    cells[6] = analytics_percent(cli, row, "correctionRate");
+    cells[7] = reply_moment(cli, row, "lastSeenAt");
+}
+
+static const struct table_column columns[] = {
+    {.title = "LAYOUT", .min = 12},
+    {.title = "SEEN", .right = true, .cut = TABLE_NEVER_CUT},
+    {.title = "EXAMPLES", .right = true, .cut = TABLE_NEVER_CUT},
+    {.title = "EVENTS", .right = true, .cut = TABLE_NEVER_CUT, .extra = 3},
+    {.title = "EXTRACTIONS", .right = true, .cut = TABLE_NEVER_CUT, .extra = 1},
+    {.title = "CORRECTED", .right = true, .cut = TABLE_NEVER_CUT, .extra = 2},
+    {.title = "RATE", .right = true, .cut = TABLE_NEVER_CUT},
+    {.title = "LAST SEEN", .cut = TABLE_NEVER_CUT, .extra = 4}};
+
+const struct reply_rows analytics_coverage_rows = {.name = "layoutStats",
+                                                   .columns = columns,
+                                                   .column_count =
+                                                       sizeof(columns) / sizeof(columns[0]),
+                                                   .cells = coverage_cells};
+
+static const struct reply_csv_column csv_columns[] = {
+    {"layout_fingerprint", "layoutFingerprint", REPLY_CSV_TEXT, NULL},
+    {"seen_count", "seenCount", REPLY_CSV_COUNT, NULL},
+    {"example_count", "exampleCount", REPLY_CSV_COUNT, NULL},
+    {"feedback_count", "feedbackCount", REPLY_CSV_COUNT, NULL},
+    {"extraction_count", "extractionCount", REPLY_CSV_COUNT, NULL},
+    {"corrected_count", "correctedCount", REPLY_CSV_COUNT, NULL},
+    {"correction_rate", "correctionRate", REPLY_CSV_TEXT, NULL},
+    {"last_seen_at", "lastSeenAt", REPLY_CSV_TEXT, NULL}};
+
+const struct reply_csv analytics_coverage_csv = {csv_columns,
+                                                 sizeof(csv_columns) / sizeof(csv_columns[0])};
+
+static enum cli_exit run_coverage(struct cli *cli)
+{
+    static const struct request_member members[] = {{"order", "order", REQUEST_TEXT},
+                                                    {NULL, NULL, REQUEST_TEXT}};
+    const struct paging paging = {.path = "/errata.v1.AnalyticsService/ListLayoutCoverage",
+                                  .rows = analytics_coverage_rows,
+                                  .csv = &analytics_coverage_csv,
+                                  .members = members,
+                                  .nothing = "no layouts: nothing was ingested or captured yet"};
+
+    return paging_run(cli, &paging);
+}
+
+static const struct option_spec coverage_options[] = {
+    {"order", "ORDER", "in which order; those seen last first where it is not given"},
+    CSV_OPTION,
+    PAGING_OPTIONS,
+    {NULL, NULL, NULL}};
+
+const struct command analytics_commands[] = {
+    {.group = "analytics",
+     .name = "learning",
+     .summary = "what was corrected and learned: by day, type, field and layout",
+     .help =
+         "Shows what happened in a range of days, the last 30 where none is given: feedback events "
+         "and the "
+         "models' confidence by day, events by type, the fields that are corrected most, and the "
+         "layouts that are seen most. A rate of correction is the share of extractions that "
+         "somebody corrected. Figures of layouts are as of now.\n\nDays are UTC days, written "
+         "2026-11-22, `today`, `yesterday`, or as a span such as 90d: so many days ago. Days "
+         "without extractions are gaps in the trend of confidence.\n\n`--table` shows one part; "
+         "with `--csv` it says which table is wanted (days where it is not given).",
+     .examples = {{"errata analytics learning", NULL},
+                  {"errata analytics learning --start 90d --top 20", "the last quarter"},
+                  {"errata analytics learning --table fields --csv > fields.csv", NULL}},
+     .options = learning_options,
+     .run = learning_run},
+    {.group = "analytics",
+     .name = "coverage",
+     .summary = "all layouts: documents, examples, and how often extractions were corrected",
+     .help = "Lists all layouts that anything is known of, with the rate of correction of their "
+             "extractions.",
+     .examples = {{"errata analytics coverage --order most-seen --limit 20", NULL},
+                  {"errata analytics coverage --all --csv > layouts.csv", NULL}},
+     .options = coverage_options,
+     .run = run_coverage},
+    {.group = "analytics",
+     .name = "experiment",
+     .summary = "whether examples help: documents with them beside those held out",
+     .help =
+         "Compares extractions of documents that got examples with those of documents that were "
+         "held out (`errata org settings --holdout`): the share that needed no correction. It says "
+         "how much better the one is than the other (+20% from 50% is 60%), the 95% confidence "
+         "interval of that, and how likely such a difference is by chance (p). The goal is 15%. "
+         "Extractions count that were made when their layout already had 3 examples.\n\nBelow that "
+         "stand the layouts with 3 or more examples. The verdict is `better`, `worse`, or `goal "
+         "reached` by what was measured (the interval may reach below it); `unclear` where that "
+         "may be chance (p of 0.05 or more), `too little data` with fewer than 10 extractions on "
+         "one side. Of many layouts one in twenty looks clear by chance. With `--csv` the first "
+         "record, which names no layout, is the organisation.",
+     .examples = {{"errata analytics experiment", NULL},
+                  {"errata analytics experiment --all --csv > experiment.csv", NULL}},
+     .options = experiment_options,
+     .run = experiment_run},
+    {.name = NULL}};

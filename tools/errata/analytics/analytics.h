@@ -1,0 +1,30 @@
+/*
+ * analytics.h: `errata analytics`: what the loop learned, for people. Each command is a file; what they
+ * share is here.
+ */
+#ifndef ERRATA_TOOLS_ERRATA_ANALYTICS_ANALYTICS_H
+#define ERRATA_TOOLS_ERRATA_ANALYTICS_ANALYTICS_H
+
+#include "tools/errata/engine/reply.h"
+#include "tools/errata/engine/reply_csv.h"
+
+/* Days of a range, by the contract. */
+#define ANALYTICS_DAYS_MAX 366
+
+extern const struct option_spec learning_options[];
+extern const struct option_spec experiment_options[];
+/* Of a layout's coverage, wherever it is listed. */
+extern const struct reply_csv analytics_coverage_csv;
+extern const struct reply_rows analytics_coverage_rows; /* of a reply's `layoutStats` */
+
+MUST_CHECK enum cli_exit learning_run(struct cli *cli);
+MUST_CHECK enum cli_exit experiment_run(struct cli *cli);
+/* `8.3%` of a member that is a share; empty where it is left out. */
+struct slice analytics_percent(struct cli *cli, struct json_value object, const char *name);
+/* `+16.9%`. */
+struct slice analytics_change(struct cli *cli, struct json_value object, const char *name);
+/* `1 event`, `2 events`: a count and what it counts. */
+struct slice analytics_counted(struct cli *cli, struct json_value object, const char *name,
+                               const char *one, const char *many);
+
+#endif

@@ -1,0 +1,383 @@
+/*
+ * experiment.c: `errata analytics experiment`: whether examples help, said in a sentence, and layout by
+ * layout.
+ */
+#include "tools/errata/analytics/analytics.h"
+#include "tools/errata/engine/paging.h"
+#include "tools/errata/layouts/measures.h"
+#include "tools/errata/terminal/wrap.h"
+
+/* What is rarer than this by chance is no chance. */
+#define P_VALUE_MAX 0.05
+/* With fewer extractions on one side the interval and the p-value, which suppose many, say too much. */
+#define ARM_EXTRACTIONS_MIN 10
+/* What is smaller is written so. */
+#define P_VALUE_SHOWN_MIN 0.0001
+/* The goal, by the contract of `target_reached`. */
+#define GOAL "15% goal"
+
+/* What a comparison tells. */
+enum verdict {
+    VERDICT_NO_CONTROL, /* nothing is there to compare with */
+    VERDICT_NO_TREATMENT,
+    VERDICT_NO_RATIO, /* every extraction without examples was corrected */
+    VERDICT_FEW, /* too little data to tell */
+    VERDICT_UNCLEAR, /* enough of it, and no more than chance makes */
+    VERDICT_WORSE,
+    VERDICT_BETTER,
+    VERDICT_REACHED
+};
+
+static bool is_empty(struct cli *cli, struct json_value arm)
+{
+    return slice_equal(measures_number(cli, arm, "extractionCount"), SLICE("0"));
+}
+
+static bool is_small(struct cli *cli, struct json_value arm)
+{
+    double count = 0;
+
+    return !measures_double(cli, arm, "extractionCount", &count) || count < ARM_EXTRACTIONS_MIN;
+}
+
+/* The difference is more than chance makes. */
+static bool is_certain(struct cli *cli, struct json_value comparison)
+{
+    double p_value = 1;
+
+    return measures_double(cli, comparison, "pValue", &p_value) && p_value < P_VALUE_MAX;
+}
+
+static enum verdict judge(struct cli *cli, struct json_value comparison)
+{
+    double improvement = 0;
+
+    if (is_empty(cli, reply_member(comparison, "treatment"))) {
+        return VERDICT_NO_TREATMENT;
+    }
+    if (is_empty(cli, reply_member(comparison, "control"))) {
+        return VERDICT_NO_CONTROL;
+    }
+    if (!measures_double(cli, comparison, "relativeImprovement", &improvement)) {
+        return VERDICT_NO_RATIO;
+    }
+    if (is_small(cli, reply_member(comparison, "treatment")) ||
+        is_small(cli, reply_member(comparison, "control"))) {
+        return VERDICT_FEW;
+    }
+    if (!is_certain(cli, comparison)) {
+        return VERDICT_UNCLEAR;
+    }
+    if (improvement < 0) {
+        return VERDICT_WORSE;
+    }
+    return reply_text(cli, comparison, "targetReached").size > 0 ? VERDICT_REACHED : VERDICT_BETTER;
+}
+
+static struct slice p_value_text(struct cli *cli, struct json_value comparison)
+{
+    double p_value = 0;
+
+    if (!measures_double(cli, comparison, "pValue", &p_value)) {
+        return slice_of(NULL, 0);
+    }
+    if (p_value < P_VALUE_SHOWN_MIN) {
+        return SLICE("p < 0.0001");
+    }
+    return arena_printf(&cli->arena, p_value < 0.01 ? "p = %.4f" : "p = %.3f", p_value);
+}
+
+static struct slice interval_text(struct cli *cli, struct json_value comparison)
+{
+    struct slice low = analytics_change(cli, comparison, "improvementLow");
+    struct slice high = analytics_change(cli, comparison, "improvementHigh");
+
+    if (low.size + high.size == 0) {
+        return low;
+    }
+    return arena_printf(&cli->arena, "%.*s to %.*s", low.size > 0 ? (int)low.size : 8,
+                        low.size > 0 ? (const char *)low.data : "anything",
+                        high.size > 0 ? (int)high.size : 8,
+                        high.size > 0 ? (const char *)high.data : "anything");
+}
+
+/* --- the sentences --- */
+
+static const char *conclusion(enum verdict verdict, bool reached)
+{
+    switch (verdict) {
+    case VERDICT_REACHED:
+        return "the " GOAL " is reached";
+    case VERDICT_BETTER:
+        return "examples help, but the " GOAL " is not reached";
+    case VERDICT_WORSE:
+        return "examples make it worse, and the " GOAL " is not reached";
+    case VERDICT_FEW:
+        return reached ? "too little data to tell: that would reach the " GOAL ", but may be chance"
+                       : "too little data to tell: that may be chance";
+    case VERDICT_UNCLEAR:
+        return reached ? "no clear difference: that would reach the " GOAL ", but may be chance"
+                       : "no clear difference: that may be chance";
+    case VERDICT_NO_CONTROL:
+    case VERDICT_NO_TREATMENT:
+    case VERDICT_NO_RATIO:
+        break;
+    }
+    return "";
+}
+
+/* `With examples 91.2% of extractions needed no correction, without 78.0%: +16.9% (95% interval +9.1%
+ * to +25.3%, p = 0.0002); the 15% goal is reached.` */
+static struct slice compared(struct cli *cli, struct json_value comparison, enum verdict verdict)
+{
+    struct slice with = analytics_percent(cli, reply_member(comparison, "treatment"), "accuracy");
+    struct slice without = analytics_percent(cli, reply_member(comparison, "control"), "accuracy");
+    struct slice change = analytics_change(cli, comparison, "relativeImprovement");
+    struct slice interval = interval_text(cli, comparison);
+    struct slice p_value = p_value_text(cli, comparison);
+    bool reached = reply_text(cli, comparison, "targetReached").size > 0;
+
+    return arena_printf(&cli->arena,
+                        "With examples %.*s of extractions needed no correction, without %.*s: "
+                        "%.*s (95%% interval %.*s, %.*s); %s.",
+                        (int)with.size, (const char *)with.data, (int)without.size,
+                        (const char *)without.data, (int)change.size, (const char *)change.data,
+                        (int)interval.size, (const char *)interval.data, (int)p_value.size,
+                        (const char *)p_value.data, conclusion(verdict, reached));
+}
+
+/* The same where only one side, or no ratio, is there. */
+static struct slice not_compared(struct cli *cli, struct json_value comparison,
+                                 enum verdict verdict)
+{
+    bool control = verdict == VERDICT_NO_TREATMENT;
+    struct json_value arm = reply_member(comparison, control ? "control" : "treatment");
+    struct slice accuracy = analytics_percent(cli, arm, "accuracy");
+
+    if (verdict == VERDICT_NO_RATIO) {
+        return arena_printf(&cli->arena,
+                            "With examples %.*s of extractions needed no correction, without none "
+                            "did: there is no ratio to tell.",
+                            (int)accuracy.size, (const char *)accuracy.data);
+    }
+    if (accuracy.size == 0) {
+        return SLICE("There is nothing to compare yet: no extraction of a layout with 3 or more "
+                     "examples counts in the experiment.");
+    }
+    return arena_printf(
+        &cli->arena,
+        "%s %.*s of extractions needed no correction; there is none %s to compare with.",
+        control ? "Without examples" : "With examples", (int)accuracy.size,
+        (const char *)accuracy.data, control ? "with examples" : "without");
+}
+
+static void print_sentence(struct cli *cli, struct slice sentence)
+{
+    wrap_message(&cli->out, 0, 0, sentence);
+}
+
+/* What the sentence stands on, and what to do where it says nothing. */
+static void print_ground(struct cli *cli, struct json_value reply, struct json_value comparison)
+{
+    struct slice with = analytics_counted(cli, reply_member(comparison, "treatment"),
+                                          "extractionCount", "extraction", "extractions");
+    struct slice without = reply_count(cli, reply_member(comparison, "control"), "extractionCount");
+    struct slice holdout = measures_number(cli, reply, "holdoutPercent");
+
+    print_sentence(
+        cli,
+        arena_printf(&cli->arena,
+                     "Compared: %.*s with examples and %.*s without; %.*s%% of documents "
+                     "are held out now.",
+                     (int)with.size, (const char *)with.data, (int)without.size,
+                     (const char *)without.data, (int)holdout.size, (const char *)holdout.data));
+    if (slice_equal(holdout, SLICE("0"))) {
+        cli_note(cli, "hint: `errata org settings --holdout 10` holds a tenth of documents out");
+    }
+}
+
+static struct slice field_sentence(struct cli *cli, struct json_value comparison)
+{
+    struct slice with =
+        analytics_percent(cli, reply_member(comparison, "treatment"), "fieldAccuracy");
+    struct slice without =
+        analytics_percent(cli, reply_member(comparison, "control"), "fieldAccuracy");
+
+    if (with.size == 0 || without.size == 0) {
+        return slice_of(NULL, 0);
+    }
+    return arena_printf(
+        &cli->arena, "By field: with examples %.*s of fields needed no correction, without %.*s.",
+        (int)with.size, (const char *)with.data, (int)without.size, (const char *)without.data);
+}
+
+static bool has_layouts(struct json_value reply)
+{
+    struct json_walk walk = reply_walk(reply, "layouts");
+    struct json_value layout = {JSON_NULL, {NULL, 0}};
+    struct slice key = {NULL, 0};
+
+    return json_walk_next(&walk, &key, &layout);
+}
+
+static void print_organization(struct cli *cli, struct json_value reply)
+{
+    struct json_value comparison = reply_member(reply, "organization");
+    enum verdict verdict = judge(cli, comparison);
+    struct slice fields = field_sentence(cli, comparison);
+
+    print_sentence(cli, verdict <= VERDICT_NO_RATIO ? not_compared(cli, comparison, verdict)
+                                                    : compared(cli, comparison, verdict));
+    if (fields.size > 0) {
+        print_sentence(cli, fields);
+    }
+    print_ground(cli, reply, comparison);
+    if (has_layouts(reply)) {
+        print_text(&cli->out, "\n");
+    }
+}
+
+/* --- the layouts --- */
+
+static const char *verdict_word(enum verdict verdict)
+{
+    switch (verdict) {
+    case VERDICT_NO_CONTROL:
+        return "none held out";
+    case VERDICT_NO_TREATMENT:
+        return "all held out";
+    case VERDICT_NO_RATIO:
+        return "no ratio";
+    case VERDICT_FEW:
+        return "too little data";
+    case VERDICT_UNCLEAR:
+        return "unclear";
+    case VERDICT_WORSE:
+        return "worse";
+    case VERDICT_BETTER:
+        return "better";
+    case VERDICT_REACHED:
+        return "goal reached";
+    }
+    return "";
+}
+
+/* `91.2% of 320` */
+static struct slice arm_text(struct cli *cli, struct json_value comparison, const char *name)
+{
+    struct json_value arm = reply_member(comparison, name);
+    struct slice accuracy = analytics_percent(cli, arm, "accuracy");
+    struct slice count = reply_count(cli, arm, "extractionCount");
+
+    return accuracy.size == 0 ? accuracy
+                              : arena_printf(&cli->arena, "%.*s of %.*s", (int)accuracy.size,
+                                             (const char *)accuracy.data, (int)count.size,
+                                             (const char *)count.data);
+}
+
+static void layout_cells(struct cli *cli, struct json_value row, struct slice *cells)
+{
+    struct json_value comparison = reply_member(row, "comparison");
+    struct slice p_value = p_value_text(cli, comparison);
+
+    cells[0] = measures_layout_cell(cli, row);
+    cells[1] = reply_count(cli, row, "exampleCount");
+    cells[2] = arm_text(cli, comparison, "treatment");
+    cells[3] = arm_text(cli, comparison, "control");
+    cells[4] = analytics_change(cli, comparison, "relativeImprovement");
+    cells[5] = interval_text(cli, comparison);
+    cells[6] = p_value.size > 2 ? slice_after(p_value, 2) : p_value;
+    cells[6] = slice_starts_with(cells[6], SLICE("= ")) ? slice_after(cells[6], 2) : cells[6];
+    cells[7] = slice_text(verdict_word(judge(cli, comparison)));
+}
+
+static void colour_layout(struct cli *cli, struct json_value row, struct table *table)
+{
+    switch (judge(cli, reply_member(row, "comparison"))) {
+    case VERDICT_REACHED:
+    case VERDICT_BETTER:
+        table_colour(table, 7, COLOUR_GREEN);
+        break;
+    case VERDICT_WORSE:
+        table_colour(table, 7, COLOUR_RED);
+        break;
+    case VERDICT_NO_CONTROL:
+    case VERDICT_NO_TREATMENT:
+    case VERDICT_NO_RATIO:
+    case VERDICT_FEW:
+    case VERDICT_UNCLEAR:
+        table_colour(table, 7, COLOUR_DIM);
+        break;
+    }
+}
+
+/* The members of a comparison, which stands in `prefix` of a record's object. */
+#define COMPARISON_COLUMNS(prefix)                                                                 \
+    {"treatment_extraction_count", prefix "treatment.extractionCount", REPLY_CSV_COUNT, NULL},     \
+        {"treatment_corrected_count", prefix "treatment.correctedCount", REPLY_CSV_COUNT, NULL},   \
+        {"treatment_accuracy", prefix "treatment.accuracy", REPLY_CSV_TEXT, NULL},                 \
+        {"treatment_field_accuracy", prefix "treatment.fieldAccuracy", REPLY_CSV_TEXT, NULL},      \
+        {"control_extraction_count", prefix "control.extractionCount", REPLY_CSV_COUNT, NULL},     \
+        {"control_corrected_count", prefix "control.correctedCount", REPLY_CSV_COUNT, NULL},       \
+        {"control_accuracy", prefix "control.accuracy", REPLY_CSV_TEXT, NULL},                     \
+        {"control_field_accuracy", prefix "control.fieldAccuracy", REPLY_CSV_TEXT, NULL},          \
+        {"relative_improvement", prefix "relativeImprovement", REPLY_CSV_TEXT, NULL},              \
+        {"improvement_low", prefix "improvementLow", REPLY_CSV_TEXT, NULL},                        \
+        {"improvement_high", prefix "improvementHigh", REPLY_CSV_TEXT, NULL},                      \
+        {"p_value", prefix "pValue", REPLY_CSV_TEXT, NULL},                                        \
+    {                                                                                              \
+        "target_reached", prefix "targetReached", REPLY_CSV_TRUTH, NULL                            \
+    }
+
+static const struct reply_csv_column layout_columns[] = {
+    {"layout_fingerprint", "layoutFingerprint", REPLY_CSV_TEXT, NULL},
+    {"example_count", "exampleCount", REPLY_CSV_TEXT, NULL},
+    COMPARISON_COLUMNS("comparison.")};
+/* The same columns of the whole reply: it has no layout, and no count of examples. */
+static const struct reply_csv_column organization_columns[] = {
+    {"layout_fingerprint", "layoutFingerprint", REPLY_CSV_TEXT, NULL},
+    {"example_count", "exampleCount", REPLY_CSV_TEXT, NULL},
+    COMPARISON_COLUMNS("organization.")};
+
+static enum cli_exit print_head(struct cli *cli, struct json_value reply)
+{
+    static const struct reply_csv csv = {organization_columns, sizeof(organization_columns) /
+                                                                   sizeof(organization_columns[0])};
+
+    if (reply_csv_wanted(cli)) {
+        return reply_csv_row(cli, reply, &csv);
+    }
+    print_organization(cli, reply);
+    return CLI_OK;
+}
+
+enum cli_exit experiment_run(struct cli *cli)
+{
+    static const struct request_member members[] = {{NULL, NULL, REQUEST_TEXT}};
+    static const struct table_column columns[] = {
+        {.title = "LAYOUT", .min = 12},
+        {.title = "EXAMPLES", .right = true, .cut = TABLE_NEVER_CUT, .extra = 3},
+        {.title = "WITH", .right = true, .cut = TABLE_NEVER_CUT},
+        {.title = "WITHOUT", .right = true, .cut = TABLE_NEVER_CUT},
+        {.title = "CHANGE", .right = true, .cut = TABLE_NEVER_CUT, .extra = 2},
+        {.title = "95% INTERVAL", .right = true, .cut = TABLE_NEVER_CUT, .extra = 4},
+        {.title = "P", .right = true, .cut = TABLE_NEVER_CUT, .extra = 5},
+        {.title = "VERDICT", .cut = TABLE_NEVER_CUT, .extra = 1}};
+    static const struct reply_csv csv = {layout_columns,
+                                         sizeof(layout_columns) / sizeof(layout_columns[0])};
+    static const struct paging paging = {
+        .path = "/errata.v1.AnalyticsService/GetExperimentReport",
+        .rows = {.name = "layouts",
+                 .columns = columns,
+                 .column_count = sizeof(columns) / sizeof(columns[0]),
+                 .cells = layout_cells,
+                 .colour = colour_layout},
+        .csv = &csv,
+        .members = members,
+        .head = print_head,
+        .nothing = "no layout with 3 or more examples has extractions that count"};
+
+    return paging_run(cli, &paging);
+}
+
+const struct option_spec experiment_options[] = {CSV_OPTION, PAGING_OPTIONS, {NULL, NULL, NULL}};

@@ -1,0 +1,464 @@
+/*
+ * learning.c: `errata analytics learning`: what was corrected and learned in a range of days, as
+ * sentences, plots and tables, or one of its tables as CSV.
+ */
+#include "tools/errata/analytics/analytics.h"
+#include "tools/errata/engine/ask.h"
+#include "tools/errata/engine/input.h"
+#include "tools/errata/layouts/measures.h"
+#include "tools/errata/terminal/plot.h"
+#include "tools/errata/terminal/wrap.h"
+
+#include <stdlib.h>
+
+/* The longest bar of a table, on a narrow screen and on others. */
+#define BAR_CELLS_NARROW 20
+#define BAR_CELLS 30
+#define NARROW_COLUMNS 80
+/* Layouts that are shown to people; coverage has them all. */
+#define LAYOUT_ROWS 10
+
+/* --- plots --- */
+
+/* The figures of one array of days. */
+struct days {
+    struct plot_point *points;
+    struct slice *labels;
+    size_t count;
+    bool has_data;
+};
+
+static double number_of(struct cli *cli, struct json_value row, const char *name)
+{
+    double value = 0;
+
+    (void)measures_double(cli, row, name, &value); /* proto JSON leaves 0 out */
+    return value;
+}
+
+/* Takes the value of each day, and its weight in a mean: of `weight_name`, or 1. */
+static bool read_days(struct cli *cli, struct json_walk walk, const char *value_name,
+                      const char *weight_name, struct days *ret_days)
+{
+    struct days days = {.count = 0};
+    struct json_value row = {JSON_NULL, {NULL, 0}};
+    struct slice key = {NULL, 0};
+
+    days.points = arena_calloc(&cli->arena, ANALYTICS_DAYS_MAX, sizeof(*days.points));
+    days.labels = arena_calloc(&cli->arena, ANALYTICS_DAYS_MAX, sizeof(*days.labels));
+    if (days.points == NULL || days.labels == NULL) {
+        return false;
+    }
+    while (days.count < ANALYTICS_DAYS_MAX && json_walk_next(&walk, &key, &row)) {
+        struct plot_point *point = &days.points[days.count];
+
+        days.labels[days.count++] = print_clean(&cli->arena, reply_text(cli, row, "date"));
+        point->value = number_of(cli, row, value_name);
+        point->weight = weight_name != NULL ? number_of(cli, row, weight_name) : 1;
+        days.has_data =
+            days.has_data || (point->weight > 0 && (weight_name != NULL || point->value > 0));
+    }
+    *ret_days = days;
+    return true;
+}
+
+static void print_title(struct cli *cli, const char *title)
+{
+    print_text(&cli->out, "\n");
+    print_coloured(&cli->out, COLOUR_BOLD, slice_text(title));
+    print_text(&cli->out, "\n");
+}
+
+static enum cli_exit print_plot(struct cli *cli, const char *title, enum plot_kind kind,
+                                const struct days *days)
+{
+    const struct plot plot = {.kind = kind,
+                              .points = days->points,
+                              .labels = days->labels,
+                              .count = days->count,
+                              .unit = "days"};
+
+    print_title(cli, title);
+    if (days->has_data) {
+        plot_print(&cli->out, &cli->arena, &plot);
+    } else {
+        print_text(&cli->out, "none in these days\n");
+    }
+    return CLI_OK;
+}
+
+static enum cli_exit print_days(struct cli *cli, struct json_value reply)
+{
+    struct days days;
+
+    return read_days(cli, reply_walk(reply, "eventsByDay"), "count", NULL, &days)
+               ? print_plot(cli, "Feedback events a day", PLOT_COLUMNS, &days)
+               : cli_local(cli, "out of memory");
+}
+
+static enum cli_exit print_confidence(struct cli *cli, struct json_value reply)
+{
+    struct days days;
+
+    return read_days(cli, reply_walk(reply, "confidenceByDay"), "meanConfidence", "extractionCount",
+                     &days)
+               ? print_plot(cli, "Mean confidence of extractions by day", PLOT_MARKS, &days)
+               : cli_local(cli, "out of memory");
+}
+
+/* --- tables with bars --- */
+
+/* The count of the first row, which is the most frequent one. */
+static double greatest(struct cli *cli, struct json_value reply, const char *name)
+{
+    struct json_walk walk = reply_walk(reply, name);
+    struct json_value row = {JSON_NULL, {NULL, 0}};
+    struct slice key = {NULL, 0};
+
+    return json_walk_next(&walk, &key, &row) ? number_of(cli, row, "count") : 0;
+}
+
+static struct slice bar_of(struct cli *cli, struct json_value row, double most)
+{
+    bool narrow = cli->out.terminal && cli->out.width < NARROW_COLUMNS;
+
+    return plot_bar(&cli->out, &cli->arena, number_of(cli, row, "count") / most,
+                    narrow ? BAR_CELLS_NARROW : BAR_CELLS);
+}
+
+static enum cli_exit print_types(struct cli *cli, struct json_value reply)
+{
+    static const struct table_column columns[] = {
+        {.title = "TYPE", .cut = TABLE_NEVER_CUT},
+        {.title = "EVENTS", .right = true, .cut = TABLE_NEVER_CUT},
+        {.title = "", .cut = TABLE_NEVER_CUT, .extra = 1, .colour = COLOUR_GREEN}};
+    double most = greatest(cli, reply, "byEventType");
+    struct json_walk walk = reply_walk(reply, "byEventType");
+    struct json_value row = {JSON_NULL, {NULL, 0}};
+    struct slice key = {NULL, 0};
+    struct table table;
+
+    if (most == 0) {
+        return CLI_OK; /* the plot has said that there are none */
+    }
+    print_title(cli, "By type");
+    table_init(&table, &cli->arena, columns, sizeof(columns) / sizeof(columns[0]));
+    while (json_walk_next(&walk, &key, &row)) {
+        const struct slice cells[] = {reply_word(cli, row, "eventType", "FEEDBACK_EVENT_TYPE_"),
+                                      reply_count(cli, row, "count"), bar_of(cli, row, most)};
+
+        if (!table_add(&table, cells)) {
+            return cli_local(cli, "out of memory");
+        }
+    }
+    table_print(&table, &cli->out);
+    return CLI_OK;
+}
+
+/* --- fields --- */
+
+/* One field with its counts of both kinds; a kind's count is not known where its list was too short
+ * to have the field. */
+struct field {
+    struct slice name;
+    uint64_t count;
+    uint64_t lines;
+    uint64_t headers;
+    bool split; /* both kinds are known */
+};
+
+static uint64_t count_of(struct cli *cli, struct json_value row)
+{
+    struct slice text = reply_text(cli, row, "count");
+    struct slice copy = {NULL, 0};
+
+    return text.size > 0 && arena_copy(&cli->arena, text, &copy)
+               ? strtoull((const char *)copy.data, NULL, 10)
+               : 0;
+}
+
+/* The count of a field in one kind's list; false where it is not there. */
+static bool find_field(struct cli *cli, struct json_value reply, const char *list,
+                       struct slice name, uint64_t *ret_count)
+{
+    struct json_walk walk = reply_walk(reply, list);
+    struct json_value row = {JSON_NULL, {NULL, 0}};
+    struct slice key = {NULL, 0};
+
+    while (json_walk_next(&walk, &key, &row)) {
+        if (slice_equal(reply_text(cli, row, "field"), name)) {
+            *ret_count = count_of(cli, row);
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct field read_field(struct cli *cli, struct json_value reply, struct json_value row)
+{
+    struct field field = {.name = reply_text(cli, row, "field"), .count = count_of(cli, row)};
+
+    /* The kinds add up: one of them tells the other. */
+    if (find_field(cli, reply, "correctedLineFields", field.name, &field.lines) &&
+        field.lines <= field.count) {
+        field.headers = field.count - field.lines;
+        field.split = true;
+    } else if (find_field(cli, reply, "correctedHeaderFields", field.name, &field.headers) &&
+               field.headers <= field.count) {
+        field.lines = field.count - field.headers;
+        field.split = true;
+    }
+    return field;
+}
+
+static struct slice number_text(struct cli *cli, bool known, uint64_t number)
+{
+    return known ? arena_printf(&cli->arena, "%llu", (unsigned long long)number)
+                 : slice_of(NULL, 0);
+}
+
+static struct slice grouped_text(struct cli *cli, bool known, uint64_t number)
+{
+    return reply_grouped(cli, number_text(cli, known, number));
+}
+
+static enum cli_exit print_fields(struct cli *cli, struct json_value reply)
+{
+    static const struct table_column columns[] = {
+        {.title = "FIELD", .min = 16},
+        {.title = "TIMES", .right = true, .cut = TABLE_NEVER_CUT},
+        {.title = "LINES", .right = true, .cut = TABLE_NEVER_CUT, .extra = 2},
+        {.title = "HEADERS", .right = true, .cut = TABLE_NEVER_CUT, .extra = 3},
+        {.title = "", .cut = TABLE_NEVER_CUT, .extra = 1, .colour = COLOUR_GREEN}};
+    double most = greatest(cli, reply, "correctedFields");
+    struct json_walk walk = reply_walk(reply, "correctedFields");
+    struct json_value row = {JSON_NULL, {NULL, 0}};
+    struct slice key = {NULL, 0};
+    struct table table;
+
+    print_title(cli, "Fields that were corrected most");
+    if (most == 0) {
+        print_text(&cli->out, "none in these days\n");
+        return CLI_OK;
+    }
+    table_init(&table, &cli->arena, columns, sizeof(columns) / sizeof(columns[0]));
+    while (json_walk_next(&walk, &key, &row)) {
+        struct field field = read_field(cli, reply, row);
+        const struct slice cells[] = {
+            field.name, reply_count(cli, row, "count"), grouped_text(cli, field.split, field.lines),
+            grouped_text(cli, field.split, field.headers), bar_of(cli, row, most)};
+
+        if (!table_add(&table, cells)) {
+            return cli_local(cli, "out of memory");
+        }
+    }
+    table_print(&table, &cli->out);
+    return CLI_OK;
+}
+
+/* --- layouts --- */
+
+static enum cli_exit print_layouts(struct cli *cli, struct json_value reply)
+{
+    bool whole = options_has(&cli->options, "table");
+    struct json_walk walk = reply_walk(reply, analytics_coverage_rows.name);
+    struct json_value row = {JSON_NULL, {NULL, 0}};
+    struct slice key = {NULL, 0};
+    struct table table;
+    bool more = false;
+
+    table_init(&table, &cli->arena, analytics_coverage_rows.columns,
+               analytics_coverage_rows.column_count);
+    while (json_walk_next(&walk, &key, &row)) {
+        struct slice cells[TABLE_COLUMNS_MAX] = {{NULL, 0}};
+
+        more = !whole && table.row_count == LAYOUT_ROWS;
+        if (more) {
+            break;
+        }
+        analytics_coverage_rows.cells(cli, row, cells);
+        if (!table_add(&table, cells)) {
+            return cli_local(cli, "out of memory");
+        }
+    }
+    print_title(cli, "Layouts, as of now");
+    if (table.row_count == 0) {
+        print_text(&cli->out, "none are known yet\n");
+    }
+    table_print(&table, &cli->out);
+    if (more) {
+        cli_note(cli, "`errata analytics coverage` lists all layouts");
+    }
+    return CLI_OK;
+}
+
+/* --- the tables --- */
+
+static enum cli_exit csv_fields(struct cli *cli, struct json_value reply)
+{
+    static const struct slice titles[] = {SLICE("field"), SLICE("count"), SLICE("line_count"),
+                                          SLICE("header_count")};
+    struct json_walk walk = reply_walk(reply, "correctedFields");
+    struct json_value row = {JSON_NULL, {NULL, 0}};
+    struct slice key = {NULL, 0};
+    enum cli_exit result = reply_csv_print(cli, titles, sizeof(titles) / sizeof(titles[0]));
+
+    while (result == CLI_OK && json_walk_next(&walk, &key, &row)) {
+        struct field field = read_field(cli, reply, row);
+        const struct slice cells[] = {field.name, number_text(cli, true, field.count),
+                                      number_text(cli, field.split, field.lines),
+                                      number_text(cli, field.split, field.headers)};
+
+        result = reply_csv_print(cli, cells, sizeof(cells) / sizeof(cells[0]));
+    }
+    return result;
+}
+
+static const struct reply_csv_column day_columns[] = {{"date", "date", REPLY_CSV_TEXT, NULL},
+                                                      {"count", "count", REPLY_CSV_COUNT, NULL}};
+static const struct reply_csv day_csv = {day_columns, 2};
+static const struct reply_csv_column type_columns[] = {
+    {"event_type", "eventType", REPLY_CSV_WORD, "FEEDBACK_EVENT_TYPE_"},
+    {"count", "count", REPLY_CSV_COUNT, NULL}};
+static const struct reply_csv type_csv = {type_columns, 2};
+static const struct reply_csv_column confidence_columns[] = {
+    {"date", "date", REPLY_CSV_TEXT, NULL},
+    {"extraction_count", "extractionCount", REPLY_CSV_COUNT, NULL},
+    {"mean_confidence", "meanConfidence", REPLY_CSV_TEXT, NULL},
+    {"corrected_count", "correctedCount", REPLY_CSV_COUNT, NULL}};
+static const struct reply_csv confidence_csv = {confidence_columns, 4};
+
+/* In the order in which all are shown; the first one is that of --csv alone. */
+static const struct part {
+    const char *name; /* a word of TABLE, see values.c */
+    enum cli_exit (*print)(struct cli *cli, struct json_value reply);
+    const char *rows; /* the reply's array */
+    const struct reply_csv *csv; /* NULL: csv_fields */
+} parts[] = {{"days", print_days, "eventsByDay", &day_csv},
+             {"types", print_types, "byEventType", &type_csv},
+             {"fields", print_fields, "correctedFields", NULL},
+             {"confidence", print_confidence, "confidenceByDay", &confidence_csv},
+             {"layouts", print_layouts, "layoutStats", &analytics_coverage_csv}};
+
+#define PART_COUNT (sizeof(parts) / sizeof(parts[0]))
+
+/* The part of --table; NULL with CLI_OK: none was named. */
+static enum cli_exit find_part(struct cli *cli, const struct part **ret_part)
+{
+    const char *name = options_get(&cli->options, "table");
+
+    *ret_part = NULL;
+    for (size_t i = 0; name != NULL && i < PART_COUNT; i++) {
+        if (strcmp(parts[i].name, name) == 0) {
+            *ret_part = &parts[i];
+        }
+    }
+    return name == NULL || *ret_part != NULL
+               ? CLI_OK
+               : cli_usage(cli,
+                           "--table \"%s\": it is one of days, types, fields, confidence, layouts",
+                           name);
+}
+
+static enum cli_exit print_csv(struct cli *cli, const struct part *part, struct json_value reply)
+{
+    part = part != NULL ? part : &parts[0];
+    return part->csv != NULL ? reply_csv_table(cli, reply, part->rows, part->csv)
+                             : csv_fields(cli, reply);
+}
+
+/* --- the command --- */
+
+static void print_sentence(struct cli *cli, struct slice sentence)
+{
+    wrap_message(&cli->out, 0, 0, sentence);
+}
+
+static struct slice count_events(struct cli *cli, struct json_value reply)
+{
+    struct json_walk walk = reply_walk(reply, "eventsByDay");
+    struct json_value row = {JSON_NULL, {NULL, 0}};
+    struct slice key = {NULL, 0};
+    struct slice digits = {NULL, 0};
+    unsigned long long count = 0;
+
+    while (json_walk_next(&walk, &key, &row)) {
+        count += count_of(cli, row);
+    }
+    digits = reply_grouped(cli, arena_printf(&cli->arena, "%llu", count));
+    return arena_printf(&cli->arena, "%.*s feedback event%s", (int)digits.size,
+                        (const char *)digits.data, count == 1 ? "" : "s");
+}
+
+static void print_summary(struct cli *cli, struct json_value reply)
+{
+    struct slice start = reply_text(cli, reply, "startDate");
+    struct slice end = reply_text(cli, reply, "endDate");
+    struct slice events = count_events(cli, reply);
+    struct slice extractions =
+        analytics_counted(cli, reply, "extractionCount", "extraction", "extractions");
+    struct slice rate = analytics_percent(cli, reply, "correctionRate");
+    struct slice confirmed =
+        analytics_counted(cli, reply, "mappingConfirmedCount", "time", "times");
+    struct slice applied = analytics_counted(cli, reply, "mappingAppliedCount", "line", "lines");
+
+    print_sentence(
+        cli, arena_printf(&cli->arena, "%.*s to %.*s: %.*s, %.*s%s%.*s%s.", (int)start.size,
+                          (const char *)start.data, (int)end.size, (const char *)end.data,
+                          (int)events.size, (const char *)events.data, (int)extractions.size,
+                          (const char *)extractions.data, rate.size > 0 ? ", " : "", (int)rate.size,
+                          (const char *)rate.data, rate.size > 0 ? " of them corrected" : ""));
+    print_sentence(cli,
+                   arena_printf(&cli->arena, "Mappings were confirmed %.*s, and applied to %.*s.",
+                                (int)confirmed.size, (const char *)confirmed.data,
+                                (int)applied.size, (const char *)applied.data));
+}
+
+static enum cli_exit print_learning(struct cli *cli, struct json_value reply)
+{
+    const struct part *part = NULL;
+    enum cli_exit result = find_part(cli, &part);
+
+    if (result == CLI_OK && reply_csv_wanted(cli)) {
+        return print_csv(cli, part, reply);
+    }
+    if (result != CLI_OK) {
+        return result;
+    }
+    print_summary(cli, reply);
+    for (size_t i = 0; result == CLI_OK && i < PART_COUNT; i++) {
+        if (part == NULL || part == &parts[i]) {
+            result = parts[i].print(cli, reply);
+        }
+    }
+    return result;
+}
+
+static enum cli_exit fill_learning(struct request *request, struct cli *cli)
+{
+    static const struct request_member members[] = {{"start", "start_date", REQUEST_DAY},
+                                                    {"end", "end_date", REQUEST_DAY},
+                                                    {"top", "top_fields", REQUEST_TEXT},
+                                                    {NULL, NULL, REQUEST_TEXT}};
+    const struct part *part = NULL;
+    enum cli_exit result = find_part(cli, &part);
+
+    return result == CLI_OK ? request_add_options(request, cli, members) : result;
+}
+
+enum cli_exit learning_run(struct cli *cli)
+{
+    static const struct ask ask = {"/errata.v1.AnalyticsService/GetLearningAnalytics",
+                                   fill_learning, print_learning};
+    enum cli_exit result = reply_csv_check(cli);
+
+    return result == CLI_OK ? ask_run(cli, &ask) : result;
+}
+
+const struct option_spec learning_options[] = {
+    {"start", "DAY", "the first day; 29 days before the last one where it is not given"},
+    {"end", "DAY", "the last day; today where it is not given"},
+    {"top", "N", "so many corrected fields, at most 1000 (default 10)"},
+    {"table", "TABLE", "one part alone"},
+    CSV_OPTION,
+    {NULL, NULL, NULL}};

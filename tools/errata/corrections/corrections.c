@@ -1,0 +1,350 @@
+/*
+ * corrections.c: `errata corrections`: capture, list and show what people corrected. Importing is in
+ * import.c.
+ */
+#include "tools/errata/commands.h"
+#include "tools/errata/corrections/import.h"
+#include "tools/errata/engine/ask.h"
+#include "tools/errata/engine/input.h"
+#include "tools/errata/engine/paging.h"
+#include "tools/errata/layouts/measures.h"
+
+/* --- capture --- */
+
+static const struct request_member capture_members[] = {
+    {"type", "event_type", REQUEST_TEXT},
+    {"layout", "layout_fingerprint", REQUEST_TEXT},
+    {"document", "document_id", REQUEST_TEXT},
+    {"draft", "draft_order_id", REQUEST_TEXT},
+    {"actor", "actor_user_id", REQUEST_TEXT},
+    {"before", "before_json", REQUEST_ARGUMENT},
+    {"after", "after_json", REQUEST_ARGUMENT},
+    {"output", "corrected_output_json", REQUEST_ARGUMENT},
+    {"meta", "meta_json", REQUEST_ARGUMENT},
+    {"created-at", "created_at", REQUEST_TIME_AGO},
+    {NULL, NULL, REQUEST_TEXT}};
+
+/* --snippet is --meta with its one best-known member. */
+static enum cli_exit add_snippet(struct request *request, struct cli *cli)
+{
+    const char *given = options_get(&cli->options, "snippet");
+    struct slice snippet = {NULL, 0};
+    struct buffer meta;
+    enum cli_exit result = CLI_OK;
+
+    if (given == NULL) {
+        return CLI_OK;
+    }
+    if (options_has(&cli->options, "meta")) {
+        return cli_usage(cli, "--snippet and --meta: put it into the latter, as \"input_snippet\"");
+    }
+    result = input_argument(cli, given, &snippet);
+    if (result != CLI_OK) {
+        return result;
+    }
+    buffer_init(&meta, &cli->arena, snippet.size + 32);
+    buffer_append(&meta, SLICE("{\"input_snippet\":"));
+    json_write_string(&meta, snippet, false);
+    buffer_append_byte(&meta, '}');
+    request_text(request, "meta_json", buffer_slice(&meta));
+    return CLI_OK;
+}
+
+/* A word that can't be an event is rather an option without its name. */
+static bool looks_like_event(const char *word)
+{
+    return word[strspn(word, " \t\r\n")] == '{' || word[0] == '@' || strcmp(word, "-") == 0;
+}
+
+static enum cli_exit fill_capture(struct request *request, struct cli *cli)
+{
+    struct slice event = {NULL, 0};
+    enum cli_exit result = CLI_OK;
+
+    if (cli->options.word_count > 0) {
+        if (options_has(&cli->options, "type")) {
+            return cli_usage(cli, "give the event either as JSON or by options, not both");
+        }
+        if (!looks_like_event(cli->options.words[0])) {
+            return cli_usage(cli,
+                             "\"%s\" is no event: give its JSON, {...}, or @FILE, or -; or "
+                             "--type and other options",
+                             cli->options.words[0]);
+        }
+        result = input_argument(cli, cli->options.words[0], &event);
+        if (result == CLI_OK) {
+            result = request_object(request, cli, "event", "the event", event);
+        }
+    } else if (!options_has(&cli->options, "type")) {
+        return cli_usage(cli,
+                         "--type is missing: what happened, such as EXTRACTION_LINE_CORRECTED");
+    } else {
+        request_open(request, "event");
+        result = request_add_options(request, cli, capture_members);
+        if (result == CLI_OK) {
+            result = request_add_entity(request, cli);
+        }
+        if (result == CLI_OK) {
+            result = add_snippet(request, cli);
+        }
+        request_close(request);
+    }
+    return result;
+}
+
+static enum cli_exit print_captured(struct cli *cli, struct json_value reply)
+{
+    struct json_value event = reply_member(reply, "event");
+
+    print_line(&cli->out, reply_text(cli, event, "id"));
+    if (!options_has(&cli->options, "created-at") &&
+        !options_has(&cli->options, "idempotency-key")) {
+        reply_note_clock(cli, event, "createdAt");
+    }
+    if (reply_text(cli, event, "reduced").size > 0) {
+        cli_note(cli, "it was larger than 10,240 bytes and was reduced");
+    }
+    return CLI_OK;
+}
+
+static enum cli_exit run_capture(struct cli *cli)
+{
+    static const struct ask ask = {"/errata.v1.FeedbackService/CaptureFeedbackEvent", fill_capture,
+                                   print_captured};
+
+    return ask_run(cli, &ask);
+}
+
+/* --- list --- */
+
+/* On a terminal without the word that most types begin with; --type takes them so, too. */
+static struct slice type_cell(struct cli *cli, struct json_value row)
+{
+    const struct slice prefix = SLICE("EXTRACTION_");
+    struct slice type = reply_word(cli, row, "eventType", "FEEDBACK_EVENT_TYPE_");
+
+    return cli->out.terminal && slice_starts_with(type, prefix) ? slice_after(type, prefix.size)
+                                                                : type;
+}
+
+static void event_cells(struct cli *cli, struct json_value row, struct slice *cells)
+{
+    cells[0] = reply_text(cli, row, "id");
+    cells[1] = reply_moment(cli, row, "createdAt");
+    cells[2] = type_cell(cli, row);
+    cells[3] = reply_list(cli, row, "fieldsChanged");
+    cells[4] = reply_text(cli, row, "documentId");
+    cells[5] = reply_text(cli, row, "actorUserId");
+    cells[6] = measures_layout_cell(cli, row);
+}
+
+static const struct reply_csv_column csv_columns[] = {
+    {"id", "id", REPLY_CSV_TEXT, NULL},
+    {"created_at", "createdAt", REPLY_CSV_TEXT, NULL},
+    {"event_type", "eventType", REPLY_CSV_WORD, "FEEDBACK_EVENT_TYPE_"},
+    {"fields_changed", "fieldsChanged", REPLY_CSV_LIST, NULL},
+    {"actor_user_id", "actorUserId", REPLY_CSV_TEXT, NULL},
+    {"document_id", "documentId", REPLY_CSV_TEXT, NULL},
+    {"draft_order_id", "draftOrderId", REPLY_CSV_TEXT, NULL},
+    {"entity_type", "entityType", REPLY_CSV_TEXT, NULL},
+    {"entity_id", "entityId", REPLY_CSV_TEXT, NULL},
+    {"layout_fingerprint", "layoutFingerprint", REPLY_CSV_TEXT, NULL},
+    {"before_json", "beforeJson", REPLY_CSV_TEXT, NULL},
+    {"after_json", "afterJson", REPLY_CSV_TEXT, NULL},
+    {"corrected_output_json", "correctedOutputJson", REPLY_CSV_TEXT, NULL},
+    {"meta_json", "metaJson", REPLY_CSV_TEXT, NULL}};
+
+static enum cli_exit run_list(struct cli *cli)
+{
+    static const struct request_member members[] = {{"type", "event_type", REQUEST_TEXT},
+                                                    {"layout", "layout_fingerprint", REQUEST_TEXT},
+                                                    {"document", "document_id", REQUEST_TEXT},
+                                                    {"draft", "draft_order_id", REQUEST_TEXT},
+                                                    {"actor", "actor_user_id", REQUEST_TEXT},
+                                                    {"since", "start_time", REQUEST_TIME_AGO},
+                                                    {"until", "end_time", REQUEST_TIME_AGO},
+                                                    {"field", "field", REQUEST_TEXT},
+                                                    {NULL, NULL, REQUEST_TEXT}};
+    static const struct table_column columns[] = {
+        {.title = "ID", .cut = TABLE_NEVER_CUT, .colour = COLOUR_DIM},
+        {.title = "CREATED", .cut = TABLE_NEVER_CUT},
+        {.title = "TYPE", .cut = TABLE_NEVER_CUT, .extra = 1},
+        {.title = "FIELDS"},
+        {.title = "DOCUMENT", .min = 12, .extra = 2},
+        {.title = "ACTOR", .extra = 3},
+        {.title = "LAYOUT", .min = 12, .extra = 4}};
+    static const struct reply_csv csv = {csv_columns, sizeof(csv_columns) / sizeof(csv_columns[0])};
+    static const struct paging paging = {
+        .path = "/errata.v1.FeedbackService/ListFeedbackEvents",
+        .rows = {.name = "events",
+                 .columns = columns,
+                 .column_count = sizeof(columns) / sizeof(columns[0]),
+                 .cells = event_cells},
+        .csv = &csv,
+        .members = members,
+        .add_filter = request_add_entity,
+        .nothing = "no corrections match"};
+
+    return paging_run(cli, &paging);
+}
+
+/* --- show --- */
+
+static void print_side(struct cli *cli, struct json_value row, const char *side)
+{
+    bool before = strcmp(side, "before") == 0;
+    enum print_colour colour = before ? COLOUR_RED : COLOUR_GREEN;
+    struct slice text = reply_text(cli, row, side);
+
+    if (text.size == 0) {
+        return; /* the member was not there */
+    }
+    print_text(&cli->out, "  ");
+    print_coloured(&cli->out, colour, before ? SLICE("- ") : SLICE("+ "));
+    print_coloured(&cli->out, colour, text);
+    print_text(&cli->out, "\n");
+}
+
+static void print_diff(struct cli *cli, struct json_value event)
+{
+    struct json_walk walk = reply_walk(event, "diff");
+    struct json_value row = {JSON_NULL, {NULL, 0}};
+    struct slice key = {NULL, 0};
+
+    while (json_walk_next(&walk, &key, &row)) {
+        print_coloured(&cli->out, COLOUR_BOLD, reply_text(cli, row, "name"));
+        print_text(&cli->out, "\n");
+        print_side(cli, row, "before");
+        print_side(cli, row, "after");
+    }
+}
+
+static enum cli_exit print_event(struct cli *cli, struct json_value reply)
+{
+    struct json_value event = reply_member(reply, "event");
+    struct slice type = reply_text(cli, event, "entityType");
+    struct slice id = reply_text(cli, event, "entityId");
+
+    reply_print_member(cli, "id", reply_text(cli, event, "id"));
+    reply_print_member(cli, "type", reply_word(cli, event, "eventType", "FEEDBACK_EVENT_TYPE_"));
+    reply_print_member(cli, "created", reply_full_time(cli, event, "createdAt"));
+    reply_print_member(cli, "actor", reply_text(cli, event, "actorUserId"));
+    reply_print_member(cli, "layout", reply_text(cli, event, "layoutFingerprint"));
+    reply_print_member(cli, "document", reply_text(cli, event, "documentId"));
+    reply_print_member(cli, "draft", reply_text(cli, event, "draftOrderId"));
+    if (type.size + id.size > 0) {
+        reply_print_member(cli, "entity",
+                           arena_printf(&cli->arena, "%.*s/%.*s", (int)type.size,
+                                        (const char *)type.data, (int)id.size,
+                                        (const char *)id.data));
+    }
+    reply_print_member(cli, "fields", reply_list(cli, event, "fieldsChanged"));
+    reply_print_member(cli, "output", reply_text(cli, event, "correctedOutputJson"));
+    reply_print_member(cli, "meta", reply_text(cli, event, "metaJson"));
+    if (reply_text(cli, event, "reduced").size > 0) {
+        reply_print_member(cli, "reduced", SLICE("yes: it was larger than is kept"));
+    }
+    print_text(&cli->out, "\n");
+    print_diff(cli, event);
+    return CLI_OK;
+}
+
+static enum cli_exit fill_show(struct request *request, struct cli *cli)
+{
+    request_text(request, "id", slice_text(cli->options.words[0]));
+    return CLI_OK;
+}
+
+static enum cli_exit run_show(struct cli *cli)
+{
+    static const struct ask ask = {"/errata.v1.FeedbackService/GetFeedbackEvent", fill_show,
+                                   print_event};
+
+    return ask_run(cli, &ask);
+}
+
+static const struct option_spec capture_options[] = {
+    {"type", "TYPE", "what happened"},
+    {"layout", "LAYOUT",
+     "the layout's fingerprint; known by itself where the document was ingested"},
+    {"document", "DOCUMENT", "the document"},
+    {"draft", "ID", "the draft order"},
+    {"entity", "TYPE/ID", "what was corrected, such as draft_order_line/17"},
+    {"actor", "USER", "who corrected, where the token is bound to nobody"},
+    {"before", "JSON|@FILE|-", "what stood before"},
+    {"after", "JSON|@FILE|-", "what stands after"},
+    {"output", "JSON|@FILE|-", "the whole corrected result, where --after is only a part"},
+    {"meta", "JSON|@FILE|-", "anything else"},
+    {"snippet", "TEXT|@FILE|-", "the text that the model saw: `input_snippet` of the meta JSON"},
+    {"created-at", "TIME|SPAN", "when it happened, for history; needs INTEGRATOR or ADMIN"},
+    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
+    {NULL, NULL, NULL}};
+static const struct option_spec import_options[] = {
+    {"batch", "N", "events a call, 1 to 1000 (default 1000)"},
+    {"again", NULL, "store events even where this import was done within 24 hours"},
+    {NULL, NULL, NULL}};
+static const struct option_spec list_options[] = {
+    {"type", "TYPE", "only this type"},
+    {"layout", "LAYOUT", "only this layout"},
+    {"document", "DOCUMENT", "only this document"},
+    {"draft", "ID", "only this draft order"},
+    {"entity", "TYPE/ID", "only this entity"},
+    {"actor", "USER", "only what this user did"},
+    {"field", "NAME", "only where this field changed"},
+    {"since", "TIME|SPAN", "created then or later: 12h means since twelve hours ago"},
+    {"until", "TIME|SPAN", "created before then"},
+    CSV_OPTION,
+    PAGING_OPTIONS,
+    {NULL, NULL, NULL}};
+
+const struct command correction_commands[] = {
+    {.group = "corrections",
+     .name = "capture",
+     .arguments = "[JSON|@FILE|-]",
+     .summary = "store a correction and print its id",
+     .help = "Stores one correction, durably, and prints its id. It is given by options, of which "
+             "`--type` must be there, or whole, as the JSON of an event (`errata methods "
+             "CaptureFeedbackEvent` shows its fields).",
+     .examples = {{"errata corrections capture --type EXTRACTION_LINE_CORRECTED \\\n"
+                   "  --layout a1b2c3 --document invoice-17 --entity draft_order_line/3 \\\n"
+                   "  --before '{\"qty\": 10}' --after '{\"qty\": 12}' --snippet '12 pcs of HX'",
+                   "the quantity of a line was read wrongly"},
+                  {"errata corrections capture @event.json", NULL}},
+     .options = capture_options,
+     .words_max = 1,
+     .run = run_capture},
+    {.group = "corrections",
+     .name = "import",
+     .arguments = "FILE|-",
+     .summary = "store many corrections, one JSON object a line",
+     .help =
+         "Stores the events of a file, one JSON object a line, in batches; each batch is stored "
+         "whole or not at all. Every event may bring its `created_at`. Running the same import "
+         "again within 24 hours stores nothing twice, so an interrupted one is simply repeated. "
+         "Needs an INTEGRATOR or ADMIN token.",
+     .examples = {{"errata corrections import history.jsonl", NULL},
+                  {"gzip -dc history.jsonl.gz | errata corrections import -", NULL}},
+     .options = import_options,
+     .words_min = 1,
+     .words_max = 1,
+     .run = import_run},
+    {.group = "corrections",
+     .name = "list",
+     .summary = "list corrections, newest first",
+     .help = "Lists corrections, newest first. Filters are combined.",
+     .examples = {{"errata corrections list --layout a1b2c3 --since 7d", NULL},
+                  {"errata corrections list --field qty --all --json | jq -c .events[]",
+                   "all that changed a quantity, one a line"},
+                  {"errata corrections list --since 30d --all --csv > corrections.csv", NULL}},
+     .options = list_options,
+     .run = run_list},
+    {.group = "corrections",
+     .name = "show",
+     .arguments = "CORRECTION",
+     .summary = "show one correction with its diff",
+     .help = "Shows one correction by its id, with what differs between before and after.",
+     .examples = {{"errata corrections show 0192f0c0-1111-7222-8333-444455556666", NULL}},
+     .words_min = 1,
+     .words_max = 1,
+     .run = run_show},
+    {.name = NULL}};

@@ -1,0 +1,103 @@
+/*
+ * extractions.c: `errata extractions`: what a model extracted, as far as learning needs to know it.
+ */
+#include "tools/errata/commands.h"
+#include "tools/errata/engine/ask.h"
+
+static const struct request_member members[] = {{"layout", "layout_fingerprint", REQUEST_TEXT},
+                                                {"document", "document_id", REQUEST_TEXT},
+                                                {"draft", "draft_order_id", REQUEST_TEXT},
+                                                {"confidence", "confidence", REQUEST_TEXT},
+                                                {"model", "model", REQUEST_TEXT},
+                                                {"fields", "field_count", REQUEST_TEXT},
+                                                {"actor", "actor_user_id", REQUEST_TEXT},
+                                                {"created-at", "created_at", REQUEST_TIME_AGO},
+                                                {NULL, NULL, REQUEST_TEXT}};
+
+static enum cli_exit fill_record(struct request *request, struct cli *cli)
+{
+    enum cli_exit result = CLI_OK;
+
+    if (!options_has(&cli->options, "confidence")) {
+        return cli_usage(cli, "--confidence is missing: how sure the model was, from 0 to 1");
+    }
+    if (!options_has(&cli->options, "layout") && !options_has(&cli->options, "document")) {
+        return cli_usage(cli, "--layout is missing: it is known by itself only where --document "
+                              "names one that was ingested");
+    }
+    request_open(request, "extraction");
+    result = request_add_options(request, cli, members);
+    if (result == CLI_OK) {
+        result = request_add_list(request, cli, "exposure", "exposure_refs", true);
+    }
+    if (result == CLI_OK) {
+        result = request_add_list(request, cli, "example", "example_ids", false);
+    }
+    request_close(request);
+    return result;
+}
+
+static enum cli_exit print_recorded(struct cli *cli, struct json_value reply)
+{
+    struct json_value extraction = reply_member(reply, "extraction");
+    struct slice arm = reply_word(cli, extraction, "arm", "EXPERIMENT_ARM_");
+    struct slice examples = reply_list(cli, extraction, "exampleIds");
+
+    print_line(&cli->out, reply_text(cli, extraction, "id"));
+    if (arm.size > 0 && !slice_equal(arm, SLICE("NONE"))) {
+        cli_note(cli, "%s; it counts in the experiment if its layout had 3 examples by then",
+                 slice_equal(arm, SLICE("CONTROL")) ? "the document is held out (arm CONTROL)"
+                                                    : "the document gets examples (arm TREATMENT)");
+    }
+    if (examples.size > 0) {
+        cli_note(cli, "its prompt carried the examples %.*s", (int)examples.size,
+                 (const char *)examples.data);
+    }
+    return CLI_OK;
+}
+
+static enum cli_exit run_record(struct cli *cli)
+{
+    static const struct ask ask = {"/errata.v1.ExtractionService/RecordExtraction", fill_record,
+                                   print_recorded};
+
+    return ask_run(cli, &ask);
+}
+
+static const struct option_spec record_options[] = {
+    {"layout", "LAYOUT",
+     "the layout's fingerprint; known by itself where the document was ingested"},
+    {"document", "DOCUMENT", "the document"},
+    {"draft", "ID", "the draft order that was made of it"},
+    {"confidence", "SHARE", "how sure the model was, from 0 to 1"},
+    {"model", "TEXT", "the model's name"},
+    {"fields", "N", "how many fields were extracted"},
+    {"exposure", "REFERENCE|@FILE|-",
+     "what `examples`, `prompts prepare` or `mappings match` gave for it; may be given several "
+     "times"},
+    {"example", "CORRECTION", "an example that the prompt carried, where there is no reference"},
+    {"actor", "USER", "who recorded it, where the token is bound to nobody"},
+    {"created-at", "TIME|SPAN", "when it was made, for history; needs INTEGRATOR or ADMIN"},
+    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
+    {NULL, NULL, NULL}};
+
+const struct command extraction_commands[] = {
+    {.group = "extractions",
+     .name = "record",
+     .arguments = "--confidence SHARE",
+     .summary = "record what a model extracted, and print its id",
+     .help = "Records that a model extracted a document: rates of correction, trends of confidence "
+             "and the effect of examples are computed from that. References of what was served for "
+             "it are cited with `--exposure`: each counts once, and confirmed mappings that were "
+             "applied count as used.\n\n`errata events list --kind extraction-recorded` lists what "
+             "was recorded.",
+     .examples = {{"errata extractions record --document invoice-17 --confidence 0.93 \\\n"
+                   "  --model reader-2 --fields 24",
+                   NULL},
+                  {"errata examples a1b2c3 --document invoice-18 --json | jq -r .exposureRef |\n"
+                   "  errata extractions record --layout a1b2c3 --document invoice-18 \\\n"
+                   "  --confidence 0.97 --exposure -",
+                   "with what was served for it"}},
+     .options = record_options,
+     .run = run_record},
+    {.name = NULL}};

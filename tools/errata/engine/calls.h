@@ -1,0 +1,39 @@
+/*
+ * calls.h: many unary calls, several at a time over one channel, started in the order in which they
+ * are given. What a call is and how its end is told is the caller's.
+ */
+#ifndef ERRATA_TOOLS_ERRATA_ENGINE_CALLS_H
+#define ERRATA_TOOLS_ERRATA_ENGINE_CALLS_H
+
+#include "tools/errata/cli.h"
+
+/* Calls under way at a time: far below what a server takes on one connection. */
+#define CALLS_MAX 64
+
+struct calls_item {
+    uint64_t tag; /* the caller's */
+    const struct method_info *method;
+    struct slice message; /* borrowed until `next` is called again */
+    struct slice key; /* of idempotency, or empty */
+};
+
+enum calls_step {
+    CALLS_ITEM,
+    CALLS_WAIT, /* there are more, but one that is under way has to end first */
+    CALLS_END
+};
+
+struct calls_handlers {
+    void *user;
+    enum calls_step (*next)(void *user, struct calls_item *ret_item);
+    /* The end of a call, once for each that `next` gave; `reply` where the status is OK. False: no
+     * more are to be started. */
+    bool (*done)(void *user, uint64_t tag, const struct client_status *status, struct slice reply);
+};
+
+/* Runs until all calls have ended; OK also where some failed, as `done` was told. SIGINT ends those under
+ * way with CANCELLED, and all with CLI_INTERRUPTED. */
+MUST_CHECK enum cli_exit calls_run(struct cli *cli, unsigned at_once,
+                                   const struct calls_handlers *handlers);
+
+#endif

@@ -1,0 +1,45 @@
+/*
+ * csv_input.h: a CSV file that a person gives: its columns are found by the names in its heading,
+ * whatever their order and case, and rows are taken one at a time. What is wrong is told by its line.
+ */
+#ifndef ERRATA_TOOLS_ERRATA_ENGINE_CSV_INPUT_H
+#define ERRATA_TOOLS_ERRATA_ENGINE_CSV_INPUT_H
+
+#include "tools/errata/cli.h"
+#include "tools/errata/terminal/csv.h"
+
+/* Columns that one command reads. */
+#define CSV_INPUT_COLUMNS_MAX 8
+
+struct csv_input_column {
+    const char *name;
+    bool required; /* the file must have it */
+};
+
+struct csv_input {
+    struct cli *cli;
+    const char *path; /* borrowed; "-": standard input */
+    FILE *file; /* owned unless it is standard input */
+    struct csv_reader reader;
+    struct csv_record record; /* of the last row */
+    size_t
+        places[CSV_INPUT_COLUMNS_MAX]; /* of each column in a record; SIZE_MAX: it is not there */
+};
+
+/* Opens a file to read, or standard input for "-". */
+MUST_CHECK enum cli_exit csv_input_file(struct cli *cli, const char *path, FILE **ret_file);
+/* Takes the file, also where it fails, and reads the heading. */
+MUST_CHECK enum cli_exit csv_input_open(struct csv_input *input, struct cli *cli, const char *path,
+                                        FILE *take_file);
+/* Finds the columns that are wanted, at most CSV_INPUT_COLUMNS_MAX. */
+MUST_CHECK enum cli_exit csv_input_find(struct csv_input *input,
+                                        const struct csv_input_column *columns, size_t count);
+/* Reads the next row; false at the end. */
+MUST_CHECK enum cli_exit csv_input_next(struct csv_input *input, bool *ret_row);
+/* A column's field of the row, without blanks around it; empty where the file has no such column. */
+struct slice csv_input_field(const struct csv_input *input, size_t column);
+/* The number of the line on which the row begins. */
+uint64_t csv_input_line(const struct csv_input *input);
+void csv_input_close(struct csv_input *input);
+
+#endif

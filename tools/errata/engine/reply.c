@@ -1,0 +1,237 @@
+/*
+ * reply.c: see reply.h.
+ */
+#include "tools/errata/engine/reply.h"
+
+#include "store/base/timestamp.h"
+#include "tools/errata/terminal/times.h"
+#include "tools/errata/terminal/wrap.h"
+
+/* Where the values of a page's lines begin, less a blank. */
+#define MEMBER_COLUMNS 13
+
+/* 2026-11-21T08:30:00 */
+#define TIME_TO_SECONDS_BYTES 19
+
+enum cli_exit reply_parse(struct cli *cli, struct slice json, struct json_value *ret_value)
+{
+    const struct json_rules rules = {.depth_max = JSON_DEPTH_MAX};
+    struct json_problem problem = {NULL, 0};
+    enum err err = json_check(&cli->arena, json, &rules, ret_value, &problem);
+
+    if (err != OK) {
+        return cli_local(cli, "the reply's JSON can't be read: %s",
+                         problem.what != NULL ? problem.what : err_text(err));
+    }
+    return CLI_OK;
+}
+
+struct json_value reply_member(struct json_value object, const char *name)
+{
+    struct json_value value = {JSON_OBJECT, SLICE("{}")};
+
+    if (object.kind == JSON_OBJECT && json_member(object, slice_text(name), &value)) {
+        return value;
+    }
+    return (struct json_value){JSON_OBJECT, SLICE("{}")};
+}
+
+static struct slice value_text(struct cli *cli, struct json_value value)
+{
+    struct slice text = value.text;
+
+    if (value.kind == JSON_STRING && json_string(&cli->arena, value.text, &text) != OK) {
+        return slice_of(NULL, 0);
+    }
+    return text;
+}
+
+struct slice reply_text(struct cli *cli, struct json_value object, const char *name)
+{
+    struct json_value value = {JSON_NULL, {NULL, 0}};
+
+    if (object.kind != JSON_OBJECT || !json_member(object, slice_text(name), &value) ||
+        value.kind == JSON_NULL) {
+        return slice_of(NULL, 0);
+    }
+    return value_text(cli, value);
+}
+
+struct slice reply_one_line(struct cli *cli, struct json_value object, const char *name)
+{
+    struct slice text = reply_text(cli, object, name);
+    struct buffer line;
+    bool blank = true;
+
+    if (!cli->out.terminal) {
+        return text;
+    }
+    buffer_init(&line, &cli->arena, text.size);
+    for (size_t i = 0; i < text.size; i++) {
+        bool is_blank = memchr(" \t\r\n", text.data[i], 4) != NULL;
+
+        if (!is_blank || !blank) {
+            buffer_append_byte(&line, is_blank ? ' ' : text.data[i]);
+        }
+        blank = is_blank;
+    }
+    return buffer_slice(&line);
+}
+
+struct slice reply_word(struct cli *cli, struct json_value object, const char *name,
+                        const char *prefix)
+{
+    struct slice word = reply_text(cli, object, name);
+
+    if (slice_starts_with(word, slice_text(prefix))) {
+        word = slice_after(word, strlen(prefix));
+    }
+    return word;
+}
+
+struct slice reply_grouped(struct cli *cli, struct slice digits)
+{
+    struct buffer grouped;
+
+    if (!cli->out.terminal) {
+        return digits;
+    }
+    buffer_init(&grouped, &cli->arena, digits.size * 2);
+    for (size_t i = 0; i < digits.size; i++) {
+        if (i > 0 && (digits.size - i) % 3 == 0) {
+            buffer_append_byte(&grouped, ',');
+        }
+        buffer_append_byte(&grouped, digits.data[i]);
+    }
+    return buffer_slice(&grouped);
+}
+
+struct slice reply_count(struct cli *cli, struct json_value object, const char *name)
+{
+    struct slice text = reply_text(cli, object, name);
+
+    return text.size == 0 ? SLICE("0") : reply_grouped(cli, text);
+}
+
+struct slice reply_time(struct cli *cli, struct json_value object, const char *name)
+{
+    struct slice text = reply_text(cli, object, name);
+
+    if (text.size < TIME_TO_SECONDS_BYTES) {
+        return text;
+    }
+    return arena_printf(&cli->arena, "%.10s %.8s", (const char *)text.data,
+                        (const char *)text.data + 11);
+}
+
+struct slice reply_ago(struct cli *cli, struct json_value object, const char *name)
+{
+    struct slice text = reply_text(cli, object, name);
+    int64_t seconds = 0;
+    int32_t nanos = 0;
+
+    if (!timestamp_parse(text, &seconds, &nanos)) {
+        return text;
+    }
+    return times_ago(&cli->arena, clock_wall_us(cli->ctx.clock) / 1000000, seconds);
+}
+
+struct slice reply_moment(struct cli *cli, struct json_value object, const char *name)
+{
+    return cli->out.terminal ? reply_ago(cli, object, name) : reply_time(cli, object, name);
+}
+
+struct slice reply_full_time(struct cli *cli, struct json_value object, const char *name)
+{
+    struct slice time = reply_time(cli, object, name);
+    struct slice ago = reply_ago(cli, object, name);
+
+    if (time.size == 0 || !cli->out.terminal) {
+        return time;
+    }
+    return arena_printf(&cli->arena, "%.*s UTC, %.*s", (int)time.size, (const char *)time.data,
+                        (int)ago.size, (const char *)ago.data);
+}
+
+void reply_print_member(struct cli *cli, const char *title, struct slice value)
+{
+    if (value.size > 0) {
+        print_text(&cli->out, "%s%-*s%s", print_colour_start(&cli->out, COLOUR_DIM), MEMBER_COLUMNS,
+                   title, print_colour_end(&cli->out, COLOUR_DIM));
+        wrap_message(&cli->out, MEMBER_COLUMNS, MEMBER_COLUMNS + 1, value);
+    }
+}
+
+void reply_note_clock(struct cli *cli, struct json_value object, const char *name)
+{
+    int64_t now = clock_wall_us(cli->ctx.clock) / 1000000;
+    int64_t stamped = 0;
+    int32_t nanos = 0;
+    int64_t ahead = 0;
+
+    if (!timestamp_parse(reply_text(cli, object, name), &stamped, &nanos)) {
+        return;
+    }
+    ahead = stamped - now;
+    if (ahead > TIMES_SKEW_SECONDS || ahead < -TIMES_SKEW_SECONDS) {
+        struct slice span =
+            progress_span(&cli->arena, (ahead > 0 ? ahead : -ahead) * INT64_C(1000000));
+
+        cli_note(cli,
+                 "the server's clock is %.*s %s this machine's, by which spans such as 90d "
+                 "count",
+                 (int)span.size, (const char *)span.data, ahead > 0 ? "ahead of" : "behind");
+    }
+}
+
+struct json_walk reply_walk(struct json_value object, const char *name)
+{
+    struct json_value value = {JSON_ARRAY, SLICE("[]")};
+
+    if (object.kind != JSON_OBJECT || !json_member(object, slice_text(name), &value) ||
+        value.kind != JSON_ARRAY) {
+        value = (struct json_value){JSON_ARRAY, SLICE("[]")};
+    }
+    return json_walk_start(value);
+}
+
+struct slice reply_list(struct cli *cli, struct json_value object, const char *name)
+{
+    struct json_walk walk = reply_walk(object, name);
+    struct json_value value = {JSON_NULL, {NULL, 0}};
+    struct slice key = {NULL, 0};
+    struct buffer list;
+
+    buffer_init(&list, &cli->arena, 64);
+    while (json_walk_next(&walk, &key, &value)) {
+        if (list.size > 0) {
+            buffer_append(&list, SLICE(", "));
+        }
+        buffer_append(&list, value_text(cli, value));
+    }
+    return buffer_slice(&list);
+}
+
+enum cli_exit reply_table(struct cli *cli, struct json_value object, const struct reply_rows *rows,
+                          struct table *ret_table)
+{
+    struct json_walk walk = reply_walk(object, rows->name);
+    struct json_value row = {JSON_NULL, {NULL, 0}};
+    struct slice key = {NULL, 0};
+    struct slice cells[TABLE_COLUMNS_MAX];
+    struct table table;
+
+    table_init(&table, &cli->arena, rows->columns, rows->column_count);
+    while (json_walk_next(&walk, &key, &row)) {
+        memset(cells, 0, sizeof(cells));
+        rows->cells(cli, row, cells);
+        if (!table_add(&table, cells)) {
+            return cli_local(cli, "out of memory");
+        }
+        if (rows->colour != NULL) {
+            rows->colour(cli, row, &table);
+        }
+    }
+    *ret_table = table;
+    return CLI_OK;
+}

@@ -1,0 +1,60 @@
+/*
+ * reply.h: a reply's JSON, taken apart for tables: members as the text that a person reads. Replies
+ * were written by our own codec, so what is missing is a default, not a fault.
+ */
+#ifndef ERRATA_TOOLS_ERRATA_ENGINE_REPLY_H
+#define ERRATA_TOOLS_ERRATA_ENGINE_REPLY_H
+
+#include "store/base/json.h"
+#include "tools/errata/cli.h"
+#include "tools/errata/terminal/table.h"
+
+/* How an array's members become the rows of a table. */
+struct reply_rows {
+    const char *name; /* of the array */
+    const struct table_column *columns;
+    size_t column_count;
+    /* Fills the cells of one row; they come empty. */
+    void (*cells)(struct cli *cli, struct json_value row, struct slice *cells);
+    /* Colours the row that was added last; NULL: it has the colours of its columns. */
+    void (*colour)(struct cli *cli, struct json_value row, struct table *table);
+};
+
+/* Checks the text and gives its value. */
+MUST_CHECK enum cli_exit reply_parse(struct cli *cli, struct slice json,
+                                     struct json_value *ret_value);
+/* A member of an object; an empty object where there is none. */
+struct json_value reply_member(struct json_value object, const char *name);
+/* A member as text: a string's content, a number or a word as written, empty where there is none. */
+struct slice reply_text(struct cli *cli, struct json_value object, const char *name);
+/* The same for a cell of a table: on a terminal, line feeds and runs of blanks become one blank. */
+struct slice reply_one_line(struct cli *cli, struct json_value object, const char *name);
+/* An enum value without its type's prefix, such as FEEDBACK_EVENT_TYPE_. */
+struct slice reply_word(struct cli *cli, struct json_value object, const char *name,
+                        const char *prefix);
+/* Digits of a number; on a terminal with commas between thousands. */
+struct slice reply_grouped(struct cli *cli, struct slice digits);
+/* The same of a member that is a count: 0 where it is left out. */
+struct slice reply_count(struct cli *cli, struct json_value object, const char *name);
+/* A time to the second, with a blank between day and time. */
+struct slice reply_time(struct cli *cli, struct json_value object, const char *name);
+/* How long ago something was (or in how long it will be), by this machine's clock. */
+struct slice reply_ago(struct cli *cli, struct json_value object, const char *name);
+/* For a cell of a table: how long ago on a terminal, where people read; elsewhere the time. */
+struct slice reply_moment(struct cli *cli, struct json_value object, const char *name);
+/* For a line of its own: the time, and on a terminal how long ago that was. */
+struct slice reply_full_time(struct cli *cli, struct json_value object, const char *name);
+/* The strings of an array, separated by commas. */
+struct slice reply_list(struct cli *cli, struct json_value object, const char *name);
+/* Prints a line `title  value`, cleaned; nothing where the value is empty. */
+void reply_print_member(struct cli *cli, const char *title, struct slice value);
+/* Says so where a time that the server has just stamped is more than a minute off this machine's clock:
+ * spans on the command line count by the latter. */
+void reply_note_clock(struct cli *cli, struct json_value object, const char *name);
+/* Starts a walk over an array member; over nothing where there is none. */
+struct json_walk reply_walk(struct json_value object, const char *name);
+/* The rows of an array member as a table, which is not printed yet. */
+MUST_CHECK enum cli_exit reply_table(struct cli *cli, struct json_value object,
+                                     const struct reply_rows *rows, struct table *ret_table);
+
+#endif

@@ -1,0 +1,263 @@
+/*
+ * where.c: see where.h.
+ */
+#include "tools/errata/engine/where.h"
+
+#include "tools/errata/config/config_file.h"
+#include "tools/errata/engine/input.h"
+#include "tools/errata/terminal/suggest.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* --- the file of contexts --- */
+
+static enum cli_exit say_fault(struct cli *cli, enum err err)
+{
+    struct slice message = cli->fault.message;
+
+    if (message.size == 0) {
+        message = slice_text(err_text(err));
+    }
+    return cli_local(cli, "%.*s", (int)message.size, (const char *)message.data);
+}
+
+enum cli_exit where_config_path(struct cli *cli, const char **ret_path)
+{
+    enum err err =
+        config_file_path(&cli->kept, getenv("XDG_CONFIG_HOME"), getenv("HOME"), ret_path);
+
+    if (err == ERR_NOT_FOUND) {
+        return cli_local(cli, "where contexts are kept is not known: neither XDG_CONFIG_HOME nor "
+                              "HOME names a folder");
+    }
+    return err == OK ? CLI_OK : cli_local(cli, "out of memory");
+}
+
+enum cli_exit where_read_contexts(struct cli *cli, struct contexts *ret_contexts)
+{
+    const char *path = NULL;
+    enum cli_exit result = where_config_path(cli, &path);
+    enum err err = OK;
+
+    if (result == CLI_OK) {
+        err = config_file_read(path, &cli->kept, &cli->fault, ret_contexts);
+        result = err == OK ? CLI_OK : say_fault(cli, err);
+    }
+    return result;
+}
+
+/* --- which one --- */
+
+enum cli_exit where_no_context(struct cli *cli, const struct contexts *contexts, const char *name)
+{
+    struct suggest suggest;
+
+    suggest_init(&suggest, slice_text(name));
+    for (size_t i = 0; i < contexts->count; i++) {
+        suggest_offer(&suggest, contexts->list[i].name);
+    }
+    if (suggest.best.size > 0) {
+        return cli_usage(cli, "there is no context \"%s\"; did you mean \"%.*s\"?", name,
+                         (int)suggest.best.size, (const char *)suggest.best.data);
+    }
+    return cli_usage(cli, "there is no context \"%s\"; %s", name,
+                     contexts->count > 0 ? "`errata context list` lists those there are"
+                                         : "`errata context add` makes one");
+}
+
+/* Whose name was not found: as settings_resolve looks for it. */
+static const char *wanted_context(struct cli *cli, const struct settings_given *given,
+                                  const struct contexts *contexts)
+{
+    if (given->context_option != NULL && given->context_option[0] != '\0') {
+        return given->context_option;
+    }
+    if (given->context_variable != NULL && given->context_variable[0] != '\0') {
+        return given->context_variable;
+    }
+    return (const char *)arena_printf(&cli->kept, "%.*s", (int)contexts->current.size,
+                                      (const char *)contexts->current.data)
+        .data;
+}
+
+enum cli_exit where_settle(struct cli *cli)
+{
+    const struct settings_given given = {.server_option = options_get(&cli->options, "server"),
+                                         .token_file_option =
+                                             options_get(&cli->options, "token-file"),
+                                         .context_option = options_get(&cli->options, "context"),
+                                         .server_variable = getenv("ERRATA_SERVER"),
+                                         .token_file_variable = getenv("ERRATA_TOKEN_FILE"),
+                                         .context_variable = getenv("ERRATA_CONTEXT")};
+    bool has_home = getenv("HOME") != NULL || getenv("XDG_CONFIG_HOME") != NULL;
+    bool named = given.context_option != NULL || given.context_variable != NULL;
+    struct contexts contexts;
+    enum cli_exit result = CLI_OK;
+    enum err err = contexts_init(&contexts, &cli->kept);
+
+    /* A program without a home, such as a service, has no contexts unless it asks for one. */
+    if (err == OK && settings_need_contexts(&given) && (has_home || named)) {
+        result = where_read_contexts(cli, &contexts);
+    }
+    if (result != CLI_OK) {
+        return result;
+    }
+    if (err == OK) {
+        err = settings_resolve(&given, &contexts, &cli->fault, &cli->settings);
+    }
+    if (err == ERR_NOT_FOUND) {
+        return where_no_context(cli, &contexts, wanted_context(cli, &given, &contexts));
+    }
+    return err == OK ? CLI_OK : cli_local(cli, "out of memory");
+}
+
+const char *where_source(struct cli *cli, enum settings_source source, const char *option,
+                         const char *variable)
+{
+    switch (source) {
+    case SETTINGS_NOWHERE:
+        return "nowhere";
+    case SETTINGS_OPTION:
+        return option;
+    case SETTINGS_ENVIRONMENT:
+        return variable;
+    case SETTINGS_CONTEXT:
+        return (const char *)arena_printf(&cli->kept, "the context %.*s",
+                                          (int)cli->settings.context->name.size,
+                                          (const char *)cli->settings.context->name.data)
+            .data;
+    case SETTINGS_DEFAULT:
+        return "the default";
+    }
+    return "";
+}
+
+const char *where_server_phrase(struct cli *cli)
+{
+    enum settings_source source = cli->settings.server_source;
+    const char *name = where_source(cli, source, "--server", "ERRATA_SERVER");
+
+    return source == SETTINGS_DEFAULT
+               ? name
+               : (const char *)arena_printf(&cli->kept, "from %s", name).data;
+}
+
+/* --- servers --- */
+
+static bool split_server(struct cli *cli, struct slice server, const char **ret_host,
+                         uint16_t *ret_port)
+{
+    const uint8_t *colon = server.size > 0 ? memrchr(server.data, ':', server.size) : NULL;
+    struct slice host = {NULL, 0};
+    struct slice port_text = {NULL, 0};
+    struct slice copy = {NULL, 0};
+    int64_t port = 0;
+
+    if (colon == NULL) {
+        return false;
+    }
+    host = slice_of(server.data, (size_t)(colon - server.data));
+    if (!arena_copy(&cli->kept, slice_after(server, host.size + 1), &port_text) ||
+        !input_number((const char *)port_text.data, &port) || port < 1 || port > 65535) {
+        return false;
+    }
+    if (host.size >= 2 && host.data[0] == '[' && host.data[host.size - 1] == ']') {
+        host = slice_of(host.data + 1, host.size - 2);
+    }
+    if (host.size == 0 || host.size > CLIENT_HOST_BYTES_MAX ||
+        !arena_copy(&cli->kept, host, &copy)) {
+        return false;
+    }
+    *ret_host = (const char *)copy.data;
+    *ret_port = (uint16_t)port;
+    return true;
+}
+
+enum cli_exit where_split_server(struct cli *cli, struct slice server, const char **ret_host,
+                                 uint16_t *ret_port)
+{
+    bool has_scheme = memmem(server.data, server.size, "://", 3) != NULL;
+
+    if (has_scheme || !split_server(cli, server, ret_host, ret_port)) {
+        return cli_usage(cli, "\"%.*s\" is no server: give HOST:PORT, such as %s%s",
+                         (int)server.size, (const char *)server.data, SETTINGS_SERVER_DEFAULT,
+                         has_scheme ? ", without http:// in front" : "");
+    }
+    return CLI_OK;
+}
+
+/* --- tokens --- */
+
+enum cli_exit where_check_token(struct cli *cli, const char *from, struct slice text,
+                                struct slice *ret_token)
+{
+    while (text.size > 0 && memchr("\n\r \t", text.data[text.size - 1], 4) != NULL) {
+        text.size--;
+    }
+    if (text.size == 0) {
+        return cli_local(cli, "%s is empty: it should hold a token", from);
+    }
+    if (!context_token_valid(text)) {
+        return cli_local(cli, "%s holds no token: a token is one line of printable ASCII", from);
+    }
+    return arena_copy(&cli->kept, text, ret_token) ? CLI_OK : cli_local(cli, "out of memory");
+}
+
+enum cli_exit where_read_token(struct cli *cli, const char *path, struct slice *ret_token)
+{
+    struct slice text = {NULL, 0};
+    enum cli_exit result = input_file(cli, path, WHERE_TOKEN_BYTES_MAX, &text);
+
+    if (result == CLI_OK) {
+        return where_check_token(cli, path, text, ret_token);
+    }
+    if (access(path, R_OK) != 0 && errno == EACCES) {
+        cli_note(cli,
+                 "hint: only its owner reads it; `sudo cat %s | errata context add NAME "
+                 "--server HOST:PORT --token-stdin` keeps a copy of the token for you",
+                 path);
+    }
+    return result;
+}
+
+/* Whose file can't be read is worth a word, where nobody named it on this command line. */
+static enum cli_exit read_settled_token(struct cli *cli)
+{
+    const struct settings *settings = &cli->settings;
+    struct slice path = {NULL, 0};
+    enum cli_exit result = CLI_OK;
+
+    if (settings->token.size > 0) {
+        cli->token = settings->token;
+        return CLI_OK;
+    }
+    if (settings->token_file.size == 0) {
+        return CLI_OK; /* the server says where a token is needed */
+    }
+    if (!arena_copy(&cli->kept, settings->token_file, &path)) {
+        return cli_local(cli, "out of memory");
+    }
+    result = where_read_token(cli, (const char *)path.data, &cli->token);
+    if (result != CLI_OK && settings->token_source != SETTINGS_OPTION) {
+        cli_note(cli, "that token file comes from %s",
+                 where_source(cli, settings->token_source, "--token-file", "ERRATA_TOKEN_FILE"));
+    }
+    return result;
+}
+
+enum cli_exit where_resolve(struct cli *cli)
+{
+    enum cli_exit result = CLI_OK;
+
+    if (cli->resolved) {
+        return CLI_OK;
+    }
+    result = where_settle(cli);
+    if (result == CLI_OK) {
+        result = read_settled_token(cli);
+    }
+    cli->resolved = result == CLI_OK;
+    return result;
+}

@@ -1,0 +1,40 @@
+/*
+ * where.h: which server is asked and with what token, worked out once from the command line, the
+ * environment and the file of contexts (config/settings.h). Failures have been said on return.
+ */
+#ifndef ERRATA_TOOLS_ERRATA_ENGINE_WHERE_H
+#define ERRATA_TOOLS_ERRATA_ENGINE_WHERE_H
+
+#include "tools/errata/cli.h"
+
+/* A token's text is below 100 bytes; a larger file is something else. */
+#define WHERE_TOKEN_BYTES_MAX 4096
+
+/* The file of contexts, in `kept`. */
+MUST_CHECK enum cli_exit where_config_path(struct cli *cli, const char **ret_path);
+/* Its contexts, in `kept`; none where there is no file. */
+MUST_CHECK enum cli_exit where_read_contexts(struct cli *cli, struct contexts *ret_contexts);
+/* Says that there is no context of this name, and which is nearest. */
+MUST_CHECK enum cli_exit where_no_context(struct cli *cli, const struct contexts *contexts,
+                                          const char *name);
+/* Fills cli->settings, without reading a token's file. */
+MUST_CHECK enum cli_exit where_settle(struct cli *cli);
+/* The same, and fills cli->token. */
+MUST_CHECK enum cli_exit where_resolve(struct cli *cli);
+/* One line without the blanks and line feeds at its end; `from` names its source in what is said. */
+MUST_CHECK enum cli_exit where_check_token(struct cli *cli, const char *from, struct slice text,
+                                           struct slice *ret_token);
+/* The token of a file, in `kept`. */
+MUST_CHECK enum cli_exit where_read_token(struct cli *cli, const char *path,
+                                          struct slice *ret_token);
+/* Splits HOST:PORT or [HOST]:PORT; the host is copied to `kept`. */
+MUST_CHECK enum cli_exit where_split_server(struct cli *cli, struct slice server,
+                                            const char **ret_host, uint16_t *ret_port);
+/* `--server`, `ERRATA_SERVER`, `the context home`, `the default`: where the server, or the token, comes
+ * from; in `kept`. */
+const char *where_source(struct cli *cli, enum settings_source source, const char *option,
+                         const char *variable);
+/* The same of the server, as a phrase: `from --server`, `the default`. */
+const char *where_server_phrase(struct cli *cli);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * explain.h: `errata layouts explain`: what the worker program measures on a PDF, and why. Measuring is
+ * in explain.c, what is printed of it in explain_print.c.
+ */
+#ifndef ERRATA_TOOLS_ERRATA_LAYOUTS_EXPLAIN_H
+#define ERRATA_TOOLS_ERRATA_LAYOUTS_EXPLAIN_H
+
+#include "server/domain/fingerprint/fingerprint.h"
+#include "server/jobs/pdf/pdf_worker.h"
+#include "tools/errata/cli.h"
+
+/* How long the worker program may take to be ready: its first look at all fonts of a machine. */
+#define EXPLAIN_READY_MS 30000
+
+/* All that is known of one PDF. */
+struct explained {
+    const char *path;
+    struct sha256_digest sha256;
+    uint64_t size_bytes;
+    enum pdf_sandbox sandbox;
+    const char *poppler_version;
+    struct pdf_answer answer;
+    /* Of a document that was read. */
+    struct document_measures measures;
+    struct layout_fingerprint fingerprint; /* where its tables were counted */
+    int64_t took_us;
+};
+
+MUST_CHECK enum cli_exit explain_run(struct cli *cli);
+/* For people, and as one line of JSON. */
+void explain_print(struct cli *cli, const struct explained *explained);
+void explain_print_json(struct cli *cli, const struct explained *explained);
+
+#endif

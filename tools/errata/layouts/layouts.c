@@ -1,0 +1,454 @@
+/*
+ * layouts.c: `errata layouts`: documents and the profiles of their layouts, read; and fingerprints of
+ * metadata. Ingesting is in ingest.c, explaining in explain.c.
+ */
+#include "tools/errata/commands.h"
+#include "tools/errata/engine/ask.h"
+#include "tools/errata/engine/connect.h"
+#include "tools/errata/engine/input.h"
+#include "tools/errata/engine/paging.h"
+#include "tools/errata/layouts/explain.h"
+#include "tools/errata/layouts/ingest.h"
+#include "tools/errata/layouts/measures.h"
+
+#include "server/jobs/pdf/pdf_worker.h"
+
+/* --- fingerprint --- */
+
+static enum cli_exit fill_fingerprint(struct request *request, struct cli *cli)
+{
+    struct slice metadata = {NULL, 0};
+    enum cli_exit result = input_argument(cli, cli->options.words[0], &metadata);
+
+    request_text(request, "metadata_json", metadata);
+    return result;
+}
+
+static enum cli_exit print_fingerprint(struct cli *cli, struct json_value reply)
+{
+    if (options_has(&cli->options, "canonical")) {
+        print_line(&cli->out, reply_text(cli, reply, "canonicalJson"));
+    }
+    print_line(&cli->out, reply_text(cli, reply, "layoutFingerprint"));
+    return CLI_OK;
+}
+
+static enum cli_exit run_fingerprint(struct cli *cli)
+{
+    static const struct ask ask = {"/errata.v1.LayoutService/ComputeFingerprint", fill_fingerprint,
+                                   print_fingerprint};
+
+    return ask_run(cli, &ask);
+}
+
+/* --- list --- */
+
+static void document_cells(struct cli *cli, struct json_value row, struct slice *cells)
+{
+    cells[0] = reply_text(cli, row, "documentId");
+    cells[1] = reply_moment(cli, row, "createdAt");
+    cells[2] = measures_number(cli, row, "pageCount");
+    cells[3] = measures_first_size(cli, row);
+    cells[4] = reply_text(cli, row, "tableCount");
+    cells[5] = measures_number(cli, row, "textCoverageRatio");
+    cells[6] = measures_layout_cell(cli, row);
+    cells[7] = measures_warning_codes(cli, row);
+    cells[8] = reply_text(cli, row, "id");
+}
+
+static enum cli_exit run_list(struct cli *cli)
+{
+    static const struct request_member members[] = {{"layout", "layout_fingerprint", REQUEST_TEXT},
+                                                    {NULL, NULL, REQUEST_TEXT}};
+    static const struct table_column columns[] = {
+        {.title = "DOCUMENT", .min = 16},
+        {.title = "CREATED", .cut = TABLE_NEVER_CUT, .extra = 3},
+        {.title = "PAGES", .right = true, .cut = TABLE_NEVER_CUT},
+        {.title = "PAGE 1", .right = true, .cut = TABLE_NEVER_CUT, .extra = 4},
+        {.title = "TABLES", .right = true, .cut = TABLE_NEVER_CUT},
+        {.title = "COVERAGE", .right = true, .cut = TABLE_NEVER_CUT, .extra = 2},
+        {.title = "LAYOUT", .min = 12},
+        {.title = "NOTE", .extra = 1, .colour = COLOUR_YELLOW},
+        {.title = "ID", .cut = TABLE_NEVER_CUT, .extra = 5, .colour = COLOUR_DIM}};
+    static const struct paging paging = {
+        .path = "/errata.v1.LayoutService/ListDocuments",
+        .rows = {.name = "documents",
+                 .columns = columns,
+                 .column_count = sizeof(columns) / sizeof(columns[0]),
+                 .cells = document_cells},
+        .members = members,
+        .nothing = "no documents match"};
+
+    return paging_run(cli, &paging);
+}
+
+/* --- profiles --- */
+
+static void profile_cells(struct cli *cli, struct json_value row, struct slice *cells)
+{
+    cells[0] = reply_text(cli, row, "layoutFingerprint");
+    cells[1] = measures_number(cli, row, "seenCount");
+    cells[2] = measures_number(cli, row, "exampleCount");
+    cells[3] = reply_moment(cli, row, "lastSeenAt");
+    cells[4] = measures_number(cli, row, "feedbackCount");
+    cells[5] = reply_moment(cli, row, "firstSeenAt");
+}
+
+static enum cli_exit add_order(struct request *request, struct cli *cli)
+{
+    if (options_has(&cli->options, "most-seen")) {
+        request_text(request, "order", SLICE("MOST_SEEN"));
+    }
+    return CLI_OK;
+}
+
+static enum cli_exit run_profiles(struct cli *cli)
+{
+    static const struct request_member members[] = {{NULL, NULL, REQUEST_TEXT}};
+    static const struct table_column columns[] = {
+        {.title = "LAYOUT", .min = 64},
+        {.title = "SEEN", .right = true, .cut = TABLE_NEVER_CUT},
+        {.title = "EXAMPLES", .right = true, .cut = TABLE_NEVER_CUT},
+        {.title = "LAST SEEN", .cut = TABLE_NEVER_CUT, .extra = 1},
+        {.title = "CORRECTIONS", .right = true, .cut = TABLE_NEVER_CUT, .extra = 2},
+        {.title = "FIRST SEEN", .cut = TABLE_NEVER_CUT, .extra = 3}};
+    static const struct paging paging = {
+        .path = "/errata.v1.LayoutService/ListProfiles",
+        .rows = {.name = "profiles",
+                 .columns = columns,
+                 .column_count = sizeof(columns) / sizeof(columns[0]),
+                 .cells = profile_cells},
+        .members = members,
+        .add_filter = add_order,
+        .nothing = "no layouts: no document was ingested yet"};
+
+    return paging_run(cli, &paging);
+}
+
+/* --- profile --- */
+
+/* The server writes doubles in full; a person wants 4 digits of a mean. */
+static void print_mean(struct cli *cli, struct json_value stats, const char *name,
+                       const char *title)
+{
+    double value = 0;
+
+    if (measures_double(cli, stats, name, &value)) {
+        reply_print_member(cli, title, arena_printf(&cli->arena, "%.4g", value));
+    }
+}
+
+static enum cli_exit print_profile(struct cli *cli, struct json_value reply)
+{
+    struct json_value profile = reply_member(reply, "profile");
+    struct json_value stats = reply_member(profile, "stats");
+
+    reply_print_member(cli, "layout", reply_text(cli, profile, "layoutFingerprint"));
+    reply_print_member(cli, "id", reply_text(cli, profile, "id"));
+    reply_print_member(cli, "documents", measures_number(cli, profile, "seenCount"));
+    reply_print_member(cli, "first seen", reply_full_time(cli, profile, "firstSeenAt"));
+    reply_print_member(cli, "last seen", reply_full_time(cli, profile, "lastSeenAt"));
+    reply_print_member(cli, "corrections", measures_number(cli, profile, "feedbackCount"));
+    reply_print_member(cli, "examples", measures_number(cli, profile, "exampleCount"));
+    reply_print_member(cli, "updated", reply_full_time(cli, profile, "updatedAt"));
+    reply_print_member(cli, "measured by", reply_text(cli, stats, "fpVersion"));
+    print_text(&cli->out, "\nMeans over its documents:\n");
+    print_mean(cli, stats, "pageCount", "  pages");
+    print_mean(cli, stats, "tableCount", "  tables");
+    print_mean(cli, stats, "textCoverageRatio", "  coverage");
+    print_mean(cli, stats, "textDensity", "  density");
+    return CLI_OK;
+}
+
+static enum cli_exit fill_profile(struct request *request, struct cli *cli)
+{
+    request_text(request, "layout_fingerprint", slice_text(cli->options.words[0]));
+    return CLI_OK;
+}
+
+static enum cli_exit run_profile(struct cli *cli)
+{
+    static const struct ask ask = {"/errata.v1.LayoutService/GetProfile", fill_profile,
+                                   print_profile};
+
+    return ask_run(cli, &ask);
+}
+
+/* --- show --- */
+
+static void print_sizes(struct cli *cli, struct json_value document)
+{
+    struct json_walk walk = reply_walk(document, "pageDimensions");
+    struct json_value page = {JSON_NULL, {NULL, 0}};
+    struct slice key = {NULL, 0};
+    struct measures_runs runs;
+
+    measures_runs_begin(&runs, cli);
+    while (json_walk_next(&walk, &key, &page)) {
+        measures_runs_add(&runs, measures_page_size(cli, page));
+    }
+    measures_runs_end(&runs);
+}
+
+static bool is_one(struct slice number)
+{
+    return slice_equal(number, SLICE("1"));
+}
+
+static struct slice text_measures(struct cli *cli, struct json_value document)
+{
+    struct slice chars = measures_number(cli, document, "textChars");
+    struct slice pages = measures_number(cli, document, "pagesRead");
+    bool one = is_one(pages);
+
+    return arena_printf(
+        &cli->arena, "%.*s characters on the first %.*s%s", (int)chars.size,
+        (const char *)chars.data, one ? 0 : (int)pages.size + 1,
+        (const char *)arena_printf(&cli->arena, "%.*s ", (int)pages.size, (const char *)pages.data)
+            .data,
+        one ? "page" : "pages");
+}
+
+static void print_document(struct cli *cli, struct json_value document)
+{
+    struct json_walk walk = reply_walk(document, "warnings");
+    struct json_value warning = {JSON_NULL, {NULL, 0}};
+    struct slice key = {NULL, 0};
+    struct slice tables = reply_text(cli, document, "tableCount");
+    struct slice layout = reply_text(cli, document, "layoutFingerprint");
+
+    reply_print_member(cli, "document", reply_text(cli, document, "documentId"));
+    reply_print_member(cli, "id", reply_text(cli, document, "id"));
+    reply_print_member(cli, "created", reply_full_time(cli, document, "createdAt"));
+    reply_print_member(cli, "bytes", measures_number(cli, document, "sizeBytes"));
+    reply_print_member(cli, "sha256", reply_text(cli, document, "sha256"));
+    reply_print_member(cli, "pages", measures_number(cli, document, "pageCount"));
+    print_sizes(cli, document);
+    reply_print_member(cli, "tables",
+                       tables.size > 0 ? tables : SLICE("not counted: see the warning"));
+    reply_print_member(cli, "coverage", measures_number(cli, document, "textCoverageRatio"));
+    reply_print_member(cli, "text", text_measures(cli, document));
+    reply_print_member(cli, "measured by", reply_text(cli, document, "fpVersion"));
+    reply_print_member(cli, "layout", layout.size > 0 ? layout : SLICE("none"));
+    while (json_walk_next(&walk, &key, &warning)) {
+        reply_print_member(cli, "warning",
+                           measures_warning(cli, reply_word(cli, warning, "code", "WARNING_CODE_"),
+                                            reply_text(cli, warning, "message")));
+    }
+}
+
+/* What the document's layout has to offer the next one. */
+static enum cli_exit show_profile(struct cli *cli, struct slice layout)
+{
+    struct request request;
+    struct json_value reply = {JSON_NULL, {NULL, 0}};
+    struct json_value profile = {JSON_NULL, {NULL, 0}};
+    struct slice json = {NULL, 0};
+    struct slice seen = {NULL, 0};
+    struct slice examples = {NULL, 0};
+    enum cli_exit result = CLI_OK;
+
+    request_begin(&request, cli);
+    request_text(&request, "layout_fingerprint", layout);
+    result = cli_call(cli, "/errata.v1.LayoutService/GetProfile", request_end(&request), &json);
+    if (result == CLI_OK) {
+        result = reply_parse(cli, json, &reply);
+    }
+    if (result != CLI_OK) {
+        return result;
+    }
+    profile = reply_member(reply, "profile");
+    seen = measures_number(cli, profile, "seenCount");
+    examples = measures_number(cli, profile, "exampleCount");
+    reply_print_member(cli, "documents",
+                       measures_with(cli, seen,
+                                     is_one(seen) ? " of this layout was ingested"
+                                                  : " of this layout were ingested"));
+    reply_print_member(cli, "examples",
+                       measures_with(cli, examples,
+                                     is_one(examples)
+                                         ? " waits for the next document of this layout"
+                                         : " wait for the next document of this layout"));
+    return CLI_OK;
+}
+
+static enum cli_exit print_shown(struct cli *cli, struct json_value reply)
+{
+    struct json_value document = reply_member(reply, "document");
+    struct slice layout = reply_text(cli, document, "layoutFingerprint");
+    struct slice snippet = reply_text(cli, document, "inputSnippet");
+    enum cli_exit result = CLI_OK;
+
+    print_document(cli, document);
+    if (layout.size > 0) {
+        result = show_profile(cli, layout);
+    }
+    if (snippet.size > 0) {
+        print_text(&cli->out, "\nIts text, the first 1,500 characters:\n");
+    } else if (reply_text(cli, document, "textChars").size > 0) {
+        print_text(&cli->out, "\nIts text was removed, or is not shown to a VIEWER.\n");
+    } else {
+        print_text(&cli->out, "\nIt has no text.\n");
+    }
+    measures_print_text(cli, "  ", snippet, SIZE_MAX);
+    return result;
+}
+
+static enum cli_exit fill_document(struct request *request, struct cli *cli)
+{
+    const char *document = options_get(&cli->options, "document");
+
+    document = document != NULL ? document : cli->options.words[0];
+    request_text(request, options_has(&cli->options, "by-id") ? "id" : "document_id",
+                 slice_text(document));
+    return CLI_OK;
+}
+
+static enum cli_exit run_show(struct cli *cli)
+{
+    static const struct ask ask = {"/errata.v1.LayoutService/GetDocument", fill_document,
+                                   print_shown};
+
+    return ask_run(cli, &ask);
+}
+
+/* A server does not keep PDFs: of its documents there is what it stored. */
+static enum cli_exit run_explain(struct cli *cli)
+{
+    if (!options_has(&cli->options, "document")) {
+        return explain_run(cli);
+    }
+    if (cli->options.word_count > 0) {
+        return cli_usage(cli, "give a file or --document ID, not both");
+    }
+    if (options_has(&cli->options, "png") || options_has(&cli->options, "password-file")) {
+        return cli_usage(cli, "a server keeps no PDFs: --png and --password-file are for a file");
+    }
+    return run_show(cli);
+}
+
+/* --- the group --- */
+
+static const struct option_spec ingest_options[] = {
+    {"document", "ID", "the document's id, of a single file; else the file's name without .pdf"},
+    {"id-prefix", "TEXT", "stands before the name in each id, such as 2026-11/"},
+    {"recursive", NULL, "look into the folders of folders, too"},
+    {"password-file", "FILE", "the file whose one line opens encrypted PDFs"},
+    {"jobs", "N", "files at once, 1 to 16 (default 2); a server measures one a core"},
+    {NULL, NULL, NULL}};
+static const struct option_spec list_options[] = {
+    {"layout", "LAYOUT", "only this layout"}, PAGING_OPTIONS, {NULL, NULL, NULL}};
+static const struct option_spec show_options[] = {
+    {"by-id", NULL, "the word is the server's id of the document, not the caller's"},
+    {NULL, NULL, NULL}};
+static const struct option_spec profiles_options[] = {
+    {"most-seen", NULL, "those with most documents first, not those seen last"},
+    PAGING_OPTIONS,
+    {NULL, NULL, NULL}};
+static const struct option_spec explain_options[] = {
+    {"png", "FILE", "draw page 1 with its lines, tables and covered text"},
+    {"password-file", "FILE", "the file whose one line opens the PDF"},
+    {"worker", "FILE", "the worker program; else " PDF_WORKER_PROGRAM " beside errata"},
+    {"document", "DOCUMENT", "a document that the server has, instead of a file: what it stored"},
+    {NULL, NULL, NULL}};
+static const struct option_spec fingerprint_options[] = {
+    {"canonical", NULL, "print the canonical JSON that was hashed, too"}, {NULL, NULL, NULL}};
+
+const struct command layout_commands[] = {
+    {.group = "layouts",
+     .name = "ingest",
+     .arguments = "FILE|FOLDER...",
+     .summary = "have PDFs measured and stored, and print what came out",
+     .help =
+         "Sends PDFs of up to 64 MiB to the server, which measures each and counts its layout. A "
+         "folder means its *.pdf. Only what was measured is stored, not the PDF. The same file "
+         "under the same id again changes nothing, so an interrupted run is simply repeated. A "
+         "busy server is waited for.\n\nThe table shows pages, the size of page 1 in points, "
+         "tables on page 1, how much of page 1 its letters cover, the layout's fingerprint (its "
+         "beginning), and how many documents of that layout were seen. With `--json` there is one "
+         "line a file: {\"file\", \"document\", \"profile\"} or {\"file\", \"error\": "
+         "{\"code\", \"reason\", \"message\"}}.",
+     .examples = {{"errata layouts ingest invoice-17.pdf", NULL},
+                  {"errata layouts ingest --recursive --id-prefix acme/ inbox/", NULL},
+                  {"errata layouts ingest scan.pdf --document order-4711 --password-file pw.txt",
+                   "an encrypted one"},
+                  {"errata layouts ingest --json inbox/ | jq -r 'select(.error) | .file'",
+                   "which did not go in"}},
+     .exits = "0 where all are stored, 1 where the server refused some, 4 where some could not be "
+              "read, 130 where it was interrupted.",
+     .options = ingest_options,
+     .words_min = 1,
+     .words_max = SIZE_MAX,
+     .run = ingest_run},
+    {.group = "layouts",
+     .name = "list",
+     .summary = "list documents, newest first",
+     .help = "Lists the documents that were ingested, newest first.",
+     .examples = {{"errata layouts list", NULL},
+                  {"errata layouts list --all --json | jq -r .documents[].documentId",
+                   "ids alone"}},
+     .options = list_options,
+     .run = run_list},
+    {.group = "layouts",
+     .name = "show",
+     .arguments = "DOCUMENT",
+     .summary = "show one document: its measures, its layout and its text",
+     .help =
+         "Shows all that is stored of one document, how often its layout was seen, and how many "
+         "examples of that layout wait for the next one.",
+     .examples = {{"errata layouts show invoice-17", NULL}},
+     .options = show_options,
+     .words_min = 1,
+     .words_max = 1,
+     .run = run_show},
+    {.group = "layouts",
+     .name = "profiles",
+     .summary = "list layouts, with how often they were seen",
+     .help = "Lists the layouts of all documents, those seen last first: how many documents were "
+             "ingested, and how many corrections count as examples for the next.",
+     .examples = {{"errata layouts profiles --most-seen --limit 10", NULL}},
+     .options = profiles_options,
+     .run = run_profiles},
+    {.group = "layouts",
+     .name = "profile",
+     .arguments = "LAYOUT",
+     .summary = "show one layout: its counts, and the means of its documents",
+     .help = "Shows the profile of a layout, by its whole fingerprint.",
+     .examples = {{"errata layouts profile \"$(errata layouts show invoice-17 --json |\n"
+                   "  jq -r .document.layoutFingerprint)\"",
+                   "the layout of a document"}},
+     .words_min = 1,
+     .words_max = 1,
+     .run = run_profile},
+    {.group = "layouts",
+     .name = "explain",
+     .arguments = "[FILE]",
+     .summary = "measure a PDF here, without a server, and say why",
+     .help =
+         "Runs the worker program on a PDF, in the same sandbox as the server does, and prints "
+         "what "
+         "was measured and why: pages, text, coverage, lines, every table with why it counts or "
+         "not, the canonical JSON that is hashed, the fingerprint, and what it cost. Nothing is "
+         "stored and no server is asked. With `--document` it prints what a server stored "
+         "instead: PDFs themselves are not kept.",
+     .examples = {{"errata layouts explain invoice-17.pdf --png page1.png", NULL},
+                  {"errata layouts explain --document invoice-17", NULL}},
+     .options = explain_options,
+     .words_max = 1,
+     .run = run_explain},
+    {.group = "layouts",
+     .name = "fingerprint",
+     .arguments = "JSON|@FILE|-",
+     .summary = "compute the fingerprint of a layout from its metadata",
+     .help =
+         "Prints the SHA-256 of the canonical JSON of `page_count`, `page_dimensions`, "
+         "`table_count` and `text_coverage_ratio`. Nothing is stored. Numbers count as they are "
+         "written: 612 and 612.0 give different fingerprints.",
+     .examples = {{"errata layouts fingerprint '{\"page_count\": 1, \"page_dimensions\":\n"
+                   "  [[595.0, 842.0]], \"table_count\": 1, \"text_coverage_ratio\": 0.31}'",
+                   NULL}},
+     .options = fingerprint_options,
+     .words_min = 1,
+     .words_max = 1,
+     .run = run_fingerprint},
+    {.name = NULL}};

@@ -1,0 +1,61 @@
+/*
+ * measures.h: how documents, profiles and their measures read, wherever they are shown: sizes,
+ * coverage, fingerprints, warnings, and what to do about a refusal.
+ */
+#ifndef ERRATA_TOOLS_ERRATA_LAYOUTS_MEASURES_H
+#define ERRATA_TOOLS_ERRATA_LAYOUTS_MEASURES_H
+
+#include "tools/errata/engine/reply.h"
+
+/* Lines of different page sizes; what is beyond is counted. */
+#define MEASURES_RUNS_MAX 20
+/* Of a fingerprint, where it is only to be told from others. */
+#define MEASURES_SHORT_BYTES 12
+
+/* `595 x 842` of points, without the zeros of a fraction. */
+struct slice measures_size(struct cli *cli, double width, double height);
+/* A text and what follows it. */
+struct slice measures_with(struct cli *cli, struct slice text, const char *more);
+
+/* Page sizes as `1-3  595 x 842`, a line for each run of equal ones. */
+struct measures_runs {
+    struct cli *cli;
+    struct slice size; /* of the run */
+    uint32_t first_page; /* from 1 */
+    uint32_t last_page; /* 0: none yet */
+    unsigned lines;
+};
+
+void measures_runs_begin(struct measures_runs *runs, struct cli *cli);
+void measures_runs_add(struct measures_runs *runs, struct slice size);
+void measures_runs_end(struct measures_runs *runs);
+
+/* A number's member; false where it is not there. */
+bool measures_double(struct cli *cli, struct json_value object, const char *name,
+                     double *ret_value);
+/* A share from 0 to 1: on a terminal two digits of it, elsewhere all; empty where it is left out. */
+struct slice measures_share(struct cli *cli, struct json_value object, const char *name);
+/* The size of one of a document's pages. */
+struct slice measures_page_size(struct cli *cli, struct json_value page);
+/* The size of a document's first page; empty where there is none. */
+struct slice measures_first_size(struct cli *cli, struct json_value document);
+/* A number's member as text; proto JSON leaves 0 out. */
+struct slice measures_number(struct cli *cli, struct json_value object, const char *name);
+/* The beginning of the fingerprint; `-` where a document has none. */
+struct slice measures_short_layout(struct cli *cli, struct json_value document);
+/* For a cell of a table: a fingerprint's beginning on a terminal; elsewhere, and of other names, all. */
+struct slice measures_layout_cell(struct cli *cli, struct json_value row);
+/* The codes of a document's warnings, such as `SCAN, DAMAGED`. */
+struct slice measures_warning_codes(struct cli *cli, struct json_value document);
+/* A warning on one line: `SCAN: page 1 has no text; examples are withheld`. */
+struct slice measures_warning(struct cli *cli, struct slice code, struct slice message);
+/* A text of several lines, each cleaned and behind `indent`, at most `lines_max` of them. */
+void measures_print_text(struct cli *cli, const char *indent, struct slice text, size_t lines_max);
+/* `1.2 GiB`, `12.3 MiB`, `45 KiB` or `678 B`. */
+struct slice measures_bytes(struct cli *cli, uint64_t bytes);
+/* The reason code that a refusal's message begins with; empty where it begins with none. */
+struct slice measures_reason(struct slice message);
+/* What to do about a reason, or NULL. */
+const char *measures_advice(struct slice reason);
+
+#endif

@@ -1,0 +1,92 @@
+/*
+ * uploads.h: PDFs on their way to a server: several at a time over one connection, each in pieces as
+ * fast as the server reads. A server that is busy, or gone for a moment, is waited for: sending the
+ * same bytes under the same id again is safe. What a file is and how its end is told is the caller's.
+ */
+#ifndef ERRATA_TOOLS_ERRATA_LAYOUTS_UPLOADS_H
+#define ERRATA_TOOLS_ERRATA_LAYOUTS_UPLOADS_H
+
+#include "server/jobs/pdf/answer/pdf_answer.h"
+#include "tools/errata/cli.h"
+
+_Static_assert(PDF_DOCUMENT_BYTES_MAX == 64 * 1024 * 1024, "the text below says so");
+/* Of a file over PDF_DOCUMENT_BYTES_MAX. */
+#define UPLOAD_TOO_LARGE "it is larger than 64 MiB, which is the most that a server takes"
+/* Bytes a message. */
+#define UPLOAD_PIECE_BYTES ((size_t)256 * 1024)
+/* Files at once: more than a server measures at once only wait there. */
+#define UPLOADS_MAX 16
+/* Between two ticks: a file that takes long to measure must not look like a standstill. */
+#define UPLOADS_TICK_MS 200
+/* How long one upload may take, unless --timeout says otherwise: the method's own default. */
+#define UPLOAD_TIMEOUT_MS 300000
+/* Pauses of one file where the server is busy: doubled from the first to the last (or longer, where
+ * the server says so), and all together. */
+#define UPLOAD_PAUSE_FIRST_MS 100
+#define UPLOAD_PAUSE_LAST_MS 8000
+#define UPLOAD_BUSY_MS_MAX 600000
+/* Pauses of one file, all together, where no connection can be made any more. */
+#define UPLOAD_LOST_MS_MAX 30000
+
+struct upload_file {
+    size_t index; /* the caller's */
+    const char *path; /* borrowed until the function that took it returns */
+    const char *document_id;
+    uint64_t size_bytes; /* as it was found: for progress */
+};
+
+enum upload_end_kind {
+    UPLOAD_STORED, /* `reply` is there */
+    UPLOAD_REFUSED, /* `status` is there */
+    UPLOAD_UNREADABLE, /* `problem` says why the file can't be read */
+    UPLOAD_UNSENT /* all was stopped before it ended */
+};
+
+/* Borrowed for the length of the callback. */
+struct upload_end {
+    enum upload_end_kind kind;
+    struct slice reply;
+    const struct client_status *status;
+    const char *problem;
+    uint64_t moved_bytes; /* that `moved` told of, less those it took back */
+};
+
+struct uploads_handlers {
+    void *user;
+    /* The next file; false where there are no more. */
+    bool (*next)(void *user, struct upload_file *ret_file);
+    /* So many more bytes of a file were taken. Below 0: the server is waited for, then they are sent
+     * again. */
+    void (*moved)(void *user, const struct upload_file *file, int64_t bytes);
+    /* Time goes on: called every UPLOADS_TICK_MS, whatever the files do. */
+    void (*ticked)(void *user);
+    /* The end of a file, once for each that `next` gave. */
+    void (*done)(void *user, const struct upload_file *file, const struct upload_end *end);
+};
+
+/* Why all was stopped before the last file. */
+enum uploads_stop {
+    UPLOADS_RAN, /* it was not */
+    UPLOADS_INTERRUPTED, /* by SIGINT */
+    UPLOADS_FAILED, /* by what would stop every other file too: see the status */
+    UPLOADS_LOCAL /* by this side; it has been said why */
+};
+
+struct uploads_result {
+    enum uploads_stop stop;
+    enum cli_exit exit; /* of UPLOADS_LOCAL */
+    struct client_status status; /* of UPLOADS_FAILED, in the arena that was given */
+};
+
+struct uploads_config {
+    struct cli *cli;
+    unsigned at_once; /* files, 1 to UPLOADS_MAX */
+    struct slice password; /* or empty */
+    struct uploads_handlers handlers;
+};
+
+/* Runs until all files have ended. Owns its loop and connection. */
+void uploads_run(const struct uploads_config *config, struct arena *arena,
+                 struct uploads_result *ret_result);
+
+#endif

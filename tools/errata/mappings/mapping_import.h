@@ -1,0 +1,19 @@
+/*
+ * mapping_import.h: `errata mappings import`: a CSV file of mappings, each row a call, several at a
+ * time.
+ */
+#ifndef ERRATA_TOOLS_ERRATA_MAPPINGS_MAPPING_IMPORT_H
+#define ERRATA_TOOLS_ERRATA_MAPPINGS_MAPPING_IMPORT_H
+
+#include "tools/errata/engine/calls.h"
+
+/* Rows on their way at a time, unless --jobs says otherwise. */
+#define MAPPING_IMPORT_JOBS_DEFAULT 64
+/* Rows of which it is told one by one what is wrong with them; the rest are counted. */
+#define MAPPING_IMPORT_TOLD_MAX 20
+
+extern const struct option_spec mapping_import_options[];
+
+MUST_CHECK enum cli_exit mapping_import_run(struct cli *cli);
+
+#endif

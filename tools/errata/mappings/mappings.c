@@ -1,0 +1,389 @@
+/*
+ * mappings.c: `errata mappings`: what a customer's SKUs are called here: list, show, suggest, confirm,
+ * reject. Matching the lines of a draft is in match.c, importing in mapping_import.c.
+ */
+#include "tools/errata/commands.h"
+#include "tools/errata/engine/ask.h"
+#include "tools/errata/engine/paging.h"
+#include "tools/errata/layouts/measures.h"
+#include "tools/errata/mappings/mapping_import.h"
+#include "tools/errata/mappings/match.h"
+
+#define STATUS_PREFIX "MAPPING_STATUS_"
+
+/* --- list --- */
+
+static void mapping_cells(struct cli *cli, struct json_value row, struct slice *cells)
+{
+    cells[0] = reply_text(cli, row, "customerId");
+    cells[1] = reply_text(cli, row, "customerSku");
+    cells[2] = reply_text(cli, row, "internalSku");
+    cells[3] = reply_word(cli, row, "status", STATUS_PREFIX);
+    cells[4] = measures_share(cli, row, "confidence");
+    cells[5] = reply_count(cli, row, "supportCount");
+    cells[6] = reply_count(cli, row, "useCount");
+    cells[7] = reply_moment(cli, row, "lastUsedAt");
+    cells[8] = reply_text(cli, row, "id");
+}
+
+/* What is applied stands out; what never will be steps back. */
+static void colour_mapping(struct cli *cli, struct json_value row, struct table *table)
+{
+    struct slice status = reply_word(cli, row, "status", STATUS_PREFIX);
+
+    if (slice_equal(status, SLICE("CONFIRMED"))) {
+        table_colour(table, 3, COLOUR_GREEN);
+    } else if (slice_equal(status, SLICE("SUGGESTED"))) {
+        table_colour(table, 3, COLOUR_YELLOW);
+    } else {
+        table_colour(table, TABLE_COLUMNS_MAX, COLOUR_DIM);
+    }
+}
+
+/* In the order that `mappings import` reads first. */
+static const struct reply_csv_column csv_columns[] = {
+    {"customer_id", "customerId", REPLY_CSV_TEXT, NULL},
+    {"customer_sku", "customerSku", REPLY_CSV_TEXT, NULL},
+    {"internal_sku", "internalSku", REPLY_CSV_TEXT, NULL},
+    {"status", "status", REPLY_CSV_WORD, STATUS_PREFIX},
+    {"confidence", "confidence", REPLY_CSV_TEXT, NULL},
+    {"support_count", "supportCount", REPLY_CSV_COUNT, NULL},
+    {"use_count", "useCount", REPLY_CSV_COUNT, NULL},
+    {"last_used_at", "lastUsedAt", REPLY_CSV_TEXT, NULL},
+    {"created_at", "createdAt", REPLY_CSV_TEXT, NULL},
+    {"updated_at", "updatedAt", REPLY_CSV_TEXT, NULL},
+    {"id", "id", REPLY_CSV_TEXT, NULL}};
+
+static enum cli_exit run_list(struct cli *cli)
+{
+    static const struct request_member members[] = {{"customer", "customer_id", REQUEST_TEXT},
+                                                    {"status", "status", REQUEST_TEXT},
+                                                    {"prefix", "customer_sku_prefix", REQUEST_TEXT},
+                                                    {NULL, NULL, REQUEST_TEXT}};
+    static const struct table_column columns[] = {
+        {.title = "CUSTOMER", .min = 10},
+        {.title = "CUSTOMER SKU", .min = 12},
+        {.title = "INTERNAL SKU", .min = 12},
+        {.title = "STATUS", .cut = TABLE_NEVER_CUT},
+        {.title = "SURE", .right = true, .cut = TABLE_NEVER_CUT, .extra = 3},
+        {.title = "CONFIRMED", .right = true, .cut = TABLE_NEVER_CUT, .extra = 2},
+        {.title = "USES", .right = true, .cut = TABLE_NEVER_CUT, .extra = 1},
+        {.title = "LAST USED", .cut = TABLE_NEVER_CUT, .extra = 4},
+        {.title = "ID", .cut = TABLE_NEVER_CUT, .extra = 5, .colour = COLOUR_DIM}};
+    static const struct reply_csv csv = {csv_columns, sizeof(csv_columns) / sizeof(csv_columns[0])};
+    static const struct paging paging = {
+        .path = "/errata.v1.MappingService/ListMappings",
+        .rows = {.name = "mappings",
+                 .columns = columns,
+                 .column_count = sizeof(columns) / sizeof(columns[0]),
+                 .cells = mapping_cells,
+                 .colour = colour_mapping},
+        .csv = &csv,
+        .members = members,
+        .nothing = "no mappings match"};
+
+    return paging_run(cli, &paging);
+}
+
+/* --- show --- */
+
+static enum cli_exit print_mapping(struct cli *cli, struct json_value reply)
+{
+    struct json_value mapping = reply_member(reply, "mapping");
+    struct slice used = reply_full_time(cli, mapping, "lastUsedAt");
+
+    reply_print_member(cli, "customer", reply_text(cli, mapping, "customerId"));
+    reply_print_member(cli, "its SKU", reply_text(cli, mapping, "customerSku"));
+    reply_print_member(cli, "internal SKU", reply_text(cli, mapping, "internalSku"));
+    reply_print_member(cli, "status", reply_word(cli, mapping, "status", STATUS_PREFIX));
+    reply_print_member(cli, "confidence", reply_text(cli, mapping, "confidence"));
+    reply_print_member(cli, "confirmed", reply_count(cli, mapping, "supportCount"));
+    reply_print_member(cli, "uses", reply_count(cli, mapping, "useCount"));
+    reply_print_member(cli, "last used", used.size > 0 ? used : SLICE("never"));
+    reply_print_member(cli, "created", reply_full_time(cli, mapping, "createdAt"));
+    reply_print_member(cli, "updated", reply_full_time(cli, mapping, "updatedAt"));
+    reply_print_member(cli, "id", reply_text(cli, mapping, "id"));
+    return CLI_OK;
+}
+
+static enum cli_exit fill_show(struct request *request, struct cli *cli)
+{
+    request_text(request, "id", slice_text(cli->options.words[0]));
+    return CLI_OK;
+}
+
+static enum cli_exit run_show(struct cli *cli)
+{
+    static const struct ask ask = {"/errata.v1.MappingService/GetMapping", fill_show,
+                                   print_mapping};
+
+    return ask_run(cli, &ask);
+}
+
+/* --- suggest, confirm, reject --- */
+
+/* The id goes to the output; the rest of the sentence is for people. */
+static enum cli_exit print_judged(struct cli *cli, struct json_value reply)
+{
+    struct json_value mapping = reply_member(reply, "mapping");
+    struct slice status = reply_word(cli, mapping, "status", STATUS_PREFIX);
+    struct slice customer = reply_text(cli, mapping, "customerId");
+    struct slice theirs = reply_text(cli, mapping, "customerSku");
+    struct slice ours = reply_text(cli, mapping, "internalSku");
+
+    print_line(&cli->out, reply_text(cli, mapping, "id"));
+    cli_note(cli, "%.*s of %.*s as %.*s: %.*s", (int)theirs.size, (const char *)theirs.data,
+             (int)customer.size, (const char *)customer.data, (int)ours.size,
+             (const char *)ours.data, (int)status.size, (const char *)status.data);
+    return CLI_OK;
+}
+
+/* The three that name a mapping, or why they don't. */
+static enum cli_exit check_triple(struct cli *cli)
+{
+    static const char *const names[] = {"customer", "sku", "internal"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (!options_has(&cli->options, names[i])) {
+            return cli_usage(cli,
+                             "--%s is missing: a mapping is named by --customer, --sku and "
+                             "--internal%s",
+                             names[i],
+                             cli->command->words_max > 0 ? ", or by its id, MAPPING" : "");
+        }
+    }
+    return CLI_OK;
+}
+
+/* The mapping's id, or its customer and both SKUs. */
+static enum cli_exit fill_name(struct request *request, struct cli *cli)
+{
+    bool triple = options_has(&cli->options, "customer") || options_has(&cli->options, "sku") ||
+                  options_has(&cli->options, "internal");
+
+    if (cli->options.word_count == 0) {
+        return check_triple(cli);
+    }
+    if (triple) {
+        return cli_usage(cli, "MAPPING names it whole: leave --customer, --sku and --internal out");
+    }
+    request_text(request, "id", slice_text(cli->options.words[0]));
+    return CLI_OK;
+}
+
+static const struct request_member judged_members[] = {
+    {"customer", "customer_id", REQUEST_TEXT},
+    {"sku", "customer_sku", REQUEST_TEXT},
+    {"internal", "internal_sku", REQUEST_TEXT},
+    {"suggestions", "suggestions_json", REQUEST_ARGUMENT},
+    {"draft", "draft_order_id", REQUEST_TEXT},
+    {"document", "document_id", REQUEST_TEXT},
+    {"actor", "actor_user_id", REQUEST_TEXT},
+    {"created-at", "created_at", REQUEST_TIME_AGO},
+    {NULL, NULL, REQUEST_TEXT}};
+
+static enum cli_exit fill_judged(struct request *request, struct cli *cli)
+{
+    enum cli_exit result = fill_name(request, cli);
+
+    return result == CLI_OK ? request_add_options(request, cli, judged_members) : result;
+}
+
+static enum cli_exit run_confirm(struct cli *cli)
+{
+    static const struct ask ask = {"/errata.v1.MappingService/ConfirmMapping", fill_judged,
+                                   print_judged};
+
+    return ask_run(cli, &ask);
+}
+
+static enum cli_exit run_reject(struct cli *cli)
+{
+    static const struct ask ask = {"/errata.v1.MappingService/RejectMapping", fill_judged,
+                                   print_judged};
+
+    return ask_run(cli, &ask);
+}
+
+static enum cli_exit fill_suggest(struct request *request, struct cli *cli)
+{
+    static const struct request_member members[] = {
+        {"customer", "customer_id", REQUEST_TEXT},      {"sku", "customer_sku", REQUEST_TEXT},
+        {"internal", "internal_sku", REQUEST_TEXT},     {"confidence", "confidence", REQUEST_TEXT},
+        {"created-at", "created_at", REQUEST_TIME_AGO}, {NULL, NULL, REQUEST_TEXT}};
+    enum cli_exit result = check_triple(cli);
+
+    if (result == CLI_OK && !options_has(&cli->options, "confidence")) {
+        result = cli_usage(cli, "--confidence is missing: how sure the matcher is, from 0 to 1");
+    }
+    if (result != CLI_OK) {
+        return result;
+    }
+    request_open(request, "mapping");
+    result = request_add_options(request, cli, members);
+    request_close(request);
+    return result;
+}
+
+static enum cli_exit run_suggest(struct cli *cli)
+{
+    static const struct ask ask = {"/errata.v1.MappingService/SuggestMapping", fill_suggest,
+                                   print_judged};
+
+    return ask_run(cli, &ask);
+}
+
+/* --- the commands --- */
+
+#define MAPPING_NAME_OPTIONS                                                                       \
+    {"customer", "CUSTOMER", "the customer"}, {"sku", "SKU", "the customer's SKU"},                \
+    {                                                                                              \
+        "internal", "SKU", "what it is called here"                                                \
+    }
+#define JUDGED_OPTIONS                                                                             \
+    {"draft", "ID", "the draft order in which that was"},                                          \
+        {"document", "DOCUMENT", "the document in which that was"},                                \
+        {"actor", "USER", "who judged, where the token is bound to nobody"},                       \
+        {"created-at", "TIME|SPAN", "when, for history; needs INTEGRATOR or ADMIN"},               \
+    {                                                                                              \
+        "idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"                    \
+    }
+
+static const struct option_spec list_options[] = {
+    {"customer", "CUSTOMER", "only this customer's"},
+    {"status", "STATUS", "only those that stand so"},
+    {"prefix", "TEXT", "only where the customer's SKU begins so, whatever the case"},
+    CSV_OPTION,
+    PAGING_OPTIONS,
+    {NULL, NULL, NULL}};
+static const struct option_spec suggest_options[] = {
+    MAPPING_NAME_OPTIONS,
+    {"confidence", "SHARE", "how sure the matcher is, from 0 to 1"},
+    {"created-at", "TIME|SPAN", "when, for history; needs INTEGRATOR or ADMIN"},
+    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
+    {NULL, NULL, NULL}};
+static const struct option_spec confirm_options[] = {
+    MAPPING_NAME_OPTIONS,
+    {"suggestions", "JSON|@FILE|-",
+     "what was shown to choose from: an object with the member `suggestions`"},
+    JUDGED_OPTIONS,
+    {NULL, NULL, NULL}};
+static const struct option_spec reject_options[] = {
+    MAPPING_NAME_OPTIONS, JUDGED_OPTIONS, {NULL, NULL, NULL}};
+
+const struct command mapping_commands[] = {
+    {.group = "mappings",
+     .name = "list",
+     .summary = "list mappings of customers' SKUs",
+     .help = "Lists mappings, customer by customer, in the order of their SKUs. SKUs are compared "
+             "without regard to case and to blanks around them, and shown as they were written.",
+     .examples = {{"errata mappings list --customer acme --status confirmed", NULL},
+                  {"errata mappings list --prefix hx- --limit 20", NULL},
+                  {"errata mappings list --all --csv > mappings.csv",
+                   "all of them, as `errata mappings import` reads them"}},
+     .options = list_options,
+     .run = run_list},
+    {.group = "mappings",
+     .name = "show",
+     .arguments = "MAPPING",
+     .summary = "show one mapping: how it stands, and how often it was used",
+     .help = "Shows one mapping by its id. Lines that it was applied to count as uses once an "
+             "outcome cites what was served (`errata mappings record`, `errata extractions "
+             "record`).",
+     .examples = {{"errata mappings show 0192f0c0-1111-7222-8333-444455556666", NULL}},
+     .words_min = 1,
+     .words_max = 1,
+     .run = run_show},
+    {.group = "mappings",
+     .name = "suggest",
+     .arguments = "--customer CUSTOMER --sku SKU --internal SKU --confidence SHARE",
+     .summary = "record a matcher's suggestion and print its id",
+     .help = "Records what a matcher takes a customer's SKU for, and how sure it is. What a person "
+             "has confirmed or rejected stays as it is, and is answered so.",
+     .examples = {{"errata mappings suggest --customer acme --sku HX-1 --internal 4711 \\\n"
+                   "  --confidence 0.72",
+                   NULL}},
+     .options = suggest_options,
+     .run = run_suggest},
+    {.group = "mappings",
+     .name = "confirm",
+     .arguments = "[MAPPING]",
+     .summary = "confirm a mapping, by its id or by customer and SKUs",
+     .help = "Confirms that a customer's SKU stands for one of ours. From then on it is applied "
+             "to that customer's lines; what was confirmed for the same SKU before is superseded. "
+             "A mapping that is not there is made; a rejected one is taken back.",
+     .examples = {{"errata mappings confirm --customer acme --sku HX-1 --internal 4711 \\\n"
+                   "  --draft draft-17",
+                   NULL},
+                  {"errata mappings confirm 0192f0c0-1111-7222-8333-444455556666", NULL}},
+     .options = confirm_options,
+     .words_max = 1,
+     .run = run_confirm},
+    {.group = "mappings",
+     .name = "reject",
+     .arguments = "[MAPPING]",
+     .summary = "reject a mapping, by its id or by customer and SKUs",
+     .help = "Says that a customer's SKU does not stand for that one of ours. It is never proposed "
+             "again. A confirmed mapping can be rejected too.",
+     .examples = {{"errata mappings reject --customer acme --sku HX-1 --internal 4712", NULL}},
+     .options = reject_options,
+     .words_max = 1,
+     .run = run_reject},
+    {.group = "mappings",
+     .name = "match",
+     .arguments = "[SKU...]",
+     .summary = "find what the lines of a draft stand for",
+     .help =
+         "Matches lines of a draft: a line whose customer has a confirmed mapping for its SKU gets "
+         "it; other lines get candidates, best first: suggestions, then confirmed SKUs of that "
+         "customer that are written alike.\n\nLines are SKUs of one `--customer`, or stand in a "
+         "file of `--lines`: CSV with the columns customer_id, customer_sku and (if wanted) "
+         "description, or JSON objects with these members, one a line.\n\nNothing is stored. The "
+         "reference that is printed to standard error counts what was applied once it is cited: "
+         "`errata mappings record`, `errata extractions record --exposure`.",
+     .examples = {{"errata mappings match --customer acme HX-1 HX-2", NULL},
+                  {"errata mappings match --lines lines.csv --candidates 3", NULL},
+                  {"errata mappings match --lines - --csv < lines.csv > matches.csv", NULL}},
+     .options = match_options,
+     .words_max = SIZE_MAX,
+     .run = match_run},
+    {.group = "mappings",
+     .name = "record",
+     .arguments = "REFERENCE|@FILE|-",
+     .summary = "count the mappings that were applied to a draft as used",
+     .help = "Closes a draft that has no other outcome: the mappings that `errata mappings match` "
+             "applied, as its reference tells, are counted as used. The same reference counts once "
+             "for the same draft.",
+     .examples = {{"errata mappings match --customer acme HX-1 --json | jq -r .exposureRef |\n"
+                   "  errata mappings record - --draft draft-17",
+                   NULL}},
+     .options = record_options,
+     .words_min = 1,
+     .words_max = 1,
+     .run = match_record_run},
+    {.group = "mappings",
+     .name = "import",
+     .arguments = "FILE|-",
+     .summary = "confirm, suggest or reject many mappings, from CSV",
+     .help =
+         "Stores the mappings of a CSV file with the columns customer_id, customer_sku, "
+         "internal_sku and, if wanted, status (CONFIRMED where it is left out, SUGGESTED, "
+         "REJECTED), confidence (of SUGGESTED), created_at and actor_user_id; others are passed "
+         "over, so that what `errata mappings list --csv` wrote can be read back. Rows that are "
+         "SUPERSEDED are passed over too: they follow from those that superseded them. A row with "
+         "a "
+         "created_at tells what was so then: what was confirmed or rejected since stays. Who runs "
+         "it "
+         "is the actor, or the person of `--actor`.\n\nWhat is wrong with a row is told by its "
+         "line; the others are stored. Running the same import again within 24 hours stores "
+         "nothing "
+         "twice, so an interrupted one is simply repeated.",
+     .examples = {{"errata mappings import mappings.csv", NULL},
+                  {"errata mappings import mappings.csv --dry-run", "looks at the file alone"}},
+     .exits = "1 where the server refused a row, 2 where a row can't be read: in both cases the "
+              "others are stored.",
+     .options = mapping_import_options,
+     .words_min = 1,
+     .words_max = 1,
+     .run = mapping_import_run},
+    {.name = NULL}};

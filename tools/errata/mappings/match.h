@@ -1,0 +1,19 @@
+/*
+ * match.h: `errata mappings match` and `record`: what the lines of a draft stand for, and that what was
+ * applied to a draft counts as used.
+ */
+#ifndef ERRATA_TOOLS_ERRATA_MAPPINGS_MATCH_H
+#define ERRATA_TOOLS_ERRATA_MAPPINGS_MATCH_H
+
+#include "tools/errata/cli.h"
+
+/* Lines of one call: the contract's own limit. More of them are several calls. */
+#define MATCH_LINES_MAX 1000
+
+extern const struct option_spec match_options[];
+extern const struct option_spec record_options[];
+
+MUST_CHECK enum cli_exit match_run(struct cli *cli);
+MUST_CHECK enum cli_exit match_record_run(struct cli *cli);
+
+#endif

@@ -1,0 +1,23 @@
+/*
+ * message.h: what a message of the contract holds, with the rules of its fields: for people and as JSON.
+ */
+#ifndef ERRATA_TOOLS_ERRATA_METHODS_MESSAGE_H
+#define ERRATA_TOOLS_ERRATA_METHODS_MESSAGE_H
+
+#include "store/base/buffer.h"
+#include "tools/errata/cli.h"
+
+/* Messages within messages are shown this deep. */
+#define MESSAGE_DEPTH_MAX 4
+/* Messages and enums of one method. */
+#define MESSAGE_COUNT_MAX 64
+
+/* `Service` of `package.Service`. */
+struct slice message_short_name(struct slice name);
+/* A heading and a row a field; of a request what may be given, with rules, of a reply all. */
+MUST_CHECK enum cli_exit message_print(struct cli *cli, const struct message_info *message,
+                                       bool request);
+/* Appends `"full.name": [{"name", "type", ...}, ...]` of each message of a method. */
+void message_add_json(struct buffer *json, const struct method_info *method);
+
+#endif

@@ -1,0 +1,377 @@
+/*
+ * prompts.c: `errata prompts`: templates of prompts by version, and the prompt that one makes for a
+ * document.
+ */
+#include "tools/errata/commands.h"
+#include "tools/errata/engine/ask.h"
+#include "tools/errata/engine/input.h"
+#include "tools/errata/engine/paging.h"
+#include "tools/errata/layouts/measures.h"
+
+/* A template's text, by the contract: inline ones may be larger than stored ones. */
+#define TEMPLATE_BYTES_MAX ((size_t)256 * 1024)
+
+/* Exactly as it is for a pipe; on a terminal cleaned, line by line. */
+static void print_prompt_text(struct cli *cli, struct slice text)
+{
+    if (cli->out.terminal) {
+        measures_print_text(cli, "", text, SIZE_MAX);
+    } else {
+        print_bytes(&cli->out, text);
+    }
+}
+
+/* --- list --- */
+
+/* Version 0 ships with the server. */
+static struct slice version_text(struct cli *cli, struct json_value template, const char *name)
+{
+    struct slice version = reply_text(cli, template, name);
+
+    return version.size == 0 || slice_equal(version, SLICE("0")) ? SLICE("0") : version;
+}
+
+static void template_cells(struct cli *cli, struct json_value row, struct slice *cells)
+{
+    cells[0] = reply_text(cli, row, "name");
+    cells[1] = version_text(cli, row, "version");
+    cells[2] = reply_list(cli, row, "tokens");
+    cells[3] = reply_moment(cli, row, "createdAt");
+    cells[4] = reply_text(cli, row, "actorUserId");
+    cells[5] = reply_one_line(cli, row, "comment");
+}
+
+static enum cli_exit run_list(struct cli *cli)
+{
+    static const struct request_member members[] = {{"versions", "name", REQUEST_TEXT},
+                                                    {NULL, NULL, REQUEST_TEXT}};
+    static const struct table_column columns[] = {
+        {.title = "NAME", .min = 20},   {.title = "VERSION", .right = true, .cut = TABLE_NEVER_CUT},
+        {.title = "TOKENS", .min = 16}, {.title = "PUT", .cut = TABLE_NEVER_CUT, .extra = 1},
+        {.title = "BY", .extra = 2},    {.title = "COMMENT", .min = 12, .extra = 3}};
+    static const struct reply_csv_column csv_columns[] = {
+        {"name", "name", REPLY_CSV_TEXT, NULL},
+        {"version", "version", REPLY_CSV_COUNT, NULL},
+        {"tokens", "tokens", REPLY_CSV_LIST, NULL},
+        {"created_at", "createdAt", REPLY_CSV_TEXT, NULL},
+        {"actor_user_id", "actorUserId", REPLY_CSV_TEXT, NULL},
+        {"comment", "comment", REPLY_CSV_TEXT, NULL}};
+    static const struct reply_csv csv = {csv_columns, sizeof(csv_columns) / sizeof(csv_columns[0])};
+    static const struct paging paging = {
+        .path = "/errata.v1.PromptService/ListPromptTemplates",
+        .rows = {.name = "promptTemplates",
+                 .columns = columns,
+                 .column_count = sizeof(columns) / sizeof(columns[0]),
+                 .cells = template_cells},
+        .csv = &csv,
+        .members = members,
+        .nothing = "no templates"};
+
+    return paging_run(cli, &paging);
+}
+
+/* --- show, put --- */
+
+static enum cli_exit fill_show(struct request *request, struct cli *cli)
+{
+    static const struct request_member members[] = {{"version", "version", REQUEST_TEXT},
+                                                    {NULL, NULL, REQUEST_TEXT}};
+
+    request_text(request, "name", slice_text(cli->options.words[0]));
+    return request_add_options(request, cli, members);
+}
+
+/* `pdf_extract_text_v1 version 2, put 3 d ago by ada; tokens: a, b` */
+static void note_template(struct cli *cli, struct json_value template)
+{
+    struct slice name = reply_text(cli, template, "name");
+    struct slice version = version_text(cli, template, "version");
+    struct slice time = reply_full_time(cli, template, "createdAt");
+    struct slice actor = reply_text(cli, template, "actorUserId");
+    struct slice tokens = reply_list(cli, template, "tokens");
+    struct slice comment = reply_text(cli, template, "comment");
+
+    cli_note(cli, "%.*s version %.*s%s%.*s%s%.*s; tokens: %.*s", (int)name.size,
+             (const char *)name.data, (int)version.size, (const char *)version.data,
+             time.size > 0 ? ", put " : ", as it ships with the server", (int)time.size,
+             (const char *)time.data, actor.size > 0 ? " by " : "", (int)actor.size,
+             (const char *)actor.data, tokens.size > 0 ? (int)tokens.size : 4,
+             tokens.size > 0 ? (const char *)tokens.data : "none");
+    if (comment.size > 0) {
+        cli_note(cli, "comment: %.*s", (int)comment.size, (const char *)comment.data);
+    }
+}
+
+static enum cli_exit print_template(struct cli *cli, struct json_value reply)
+{
+    struct json_value template = reply_member(reply, "promptTemplate");
+    struct slice text = reply_text(cli, template, "text");
+
+    print_prompt_text(cli, text);
+    note_template(cli, template);
+    if (text.size == 0) {
+        cli_note(cli, "its text was removed, or is not shown to a VIEWER");
+    }
+    return CLI_OK;
+}
+
+static enum cli_exit run_show(struct cli *cli)
+{
+    static const struct ask ask = {"/errata.v1.PromptService/GetPromptTemplate", fill_show,
+                                   print_template};
+
+    return ask_run(cli, &ask);
+}
+
+static enum cli_exit fill_put(struct request *request, struct cli *cli)
+{
+    static const struct request_member members[] = {{"comment", "comment", REQUEST_TEXT},
+                                                    {NULL, NULL, REQUEST_TEXT}};
+    struct slice text = {NULL, 0};
+    enum cli_exit result = input_file(cli, cli->options.words[1], TEMPLATE_BYTES_MAX, &text);
+
+    if (result != CLI_OK) {
+        return result;
+    }
+    request_open(request, "prompt_template");
+    request_text(request, "name", slice_text(cli->options.words[0]));
+    request_text(request, "text", text);
+    result = request_add_options(request, cli, members);
+    request_close(request);
+    return result;
+}
+
+static enum cli_exit print_put(struct cli *cli, struct json_value reply)
+{
+    struct json_value template = reply_member(reply, "promptTemplate");
+
+    print_line(&cli->out, version_text(cli, template, "version"));
+    note_template(cli, template);
+    return CLI_OK;
+}
+
+static enum cli_exit run_put(struct cli *cli)
+{
+    static const struct ask ask = {"/errata.v1.PromptService/PutPromptTemplate", fill_put,
+                                   print_put};
+
+    return ask_run(cli, &ask);
+}
+
+/* --- prepare --- */
+
+/* Where the text comes from: one of --template and --file. */
+static enum cli_exit fill_source(struct request *request, struct cli *cli)
+{
+    const char *template = options_get(&cli->options, "template");
+    const char *file = options_get(&cli->options, "file");
+    struct slice text = {NULL, 0};
+    enum cli_exit result = CLI_OK;
+
+    if ((template == NULL) == (file == NULL)) {
+        return cli_usage(cli, "give either --template NAME, a stored one, or --file FILE");
+    }
+    if (template != NULL) {
+        request_text(request, "template_name", slice_text(template));
+        return CLI_OK;
+    }
+    if (options_has(&cli->options, "version")) {
+        return cli_usage(cli, "--version is of a stored template, not of a file");
+    }
+    result = input_file(cli, file, TEMPLATE_BYTES_MAX, &text);
+    request_text(request, "template", text);
+    return result;
+}
+
+static enum cli_exit fill_prepare(struct request *request, struct cli *cli)
+{
+    static const struct request_member members[] = {
+        {"version", "template_version", REQUEST_TEXT},
+        {"layout", "layout_fingerprint", REQUEST_TEXT},
+        {"document", "document_id", REQUEST_TEXT},
+        {"limit", "max_examples", REQUEST_TEXT},
+        {"match", "match_mode", REQUEST_TEXT},
+        {"include-superseded", "include_superseded", REQUEST_TRUE},
+        {"as-of-seq", "as_of_seq", REQUEST_TEXT},
+        {"as-of", "as_of_time", REQUEST_TIME_AGO},
+        {NULL, NULL, REQUEST_TEXT}};
+    const char *context = options_get(&cli->options, "context");
+    enum cli_exit result = fill_source(request, cli);
+
+    if (result == CLI_OK && context != NULL && strchr(context, '=') != NULL) {
+        result = cli_usage(cli, "--context names a server here; --value %s fills a token", context);
+    }
+    if (result == CLI_OK) {
+        result = request_add_map(request, cli, "value", "context");
+    }
+    if (result == CLI_OK) {
+        result = request_add_map(request, cli, "trusted", "trusted_context");
+    }
+    return result == CLI_OK ? request_add_options(request, cli, members) : result;
+}
+
+static size_t count_examples(struct json_value reply)
+{
+    struct json_walk walk = reply_walk(reply, "exampleIds");
+    struct json_value id = {JSON_NULL, {NULL, 0}};
+    struct slice key = {NULL, 0};
+    size_t count = 0;
+
+    while (json_walk_next(&walk, &key, &id)) {
+        count++;
+    }
+    return count;
+}
+
+/* What the examples are, or why there are none. */
+static void note_examples(struct cli *cli, struct json_value reply)
+{
+    struct slice layout = reply_text(cli, reply, "layoutFingerprint");
+    struct slice arm = reply_word(cli, reply, "arm", "EXPERIMENT_ARM_");
+    struct slice level = reply_word(cli, reply, "matchLevel", "MATCH_LEVEL_");
+    struct slice withheld = reply_word(cli, reply, "withheld", "WITHHELD_");
+    struct slice ids = reply_list(cli, reply, "exampleIds");
+    size_t count = count_examples(reply);
+
+    if (layout.size == 0) {
+        cli_note(cli, "examples: none, since no layout was named or known");
+    } else if (slice_equal(arm, SLICE("CONTROL"))) {
+        cli_note(cli, "examples: none, since the document is held out (arm CONTROL)");
+    } else if (withheld.size > 0) {
+        cli_note(cli, "examples: none, withheld: %.*s", (int)withheld.size,
+                 (const char *)withheld.data);
+    } else if (count == 0) {
+        cli_note(cli, "examples: the layout has none");
+    } else {
+        cli_note(cli, "examples: %zu (%.*s): %.*s", count, (int)level.size,
+                 (const char *)level.data, (int)ids.size, (const char *)ids.data);
+    }
+    if (slice_equal(arm, SLICE("TREATMENT"))) {
+        cli_note(cli, "arm: TREATMENT");
+    }
+}
+
+static enum cli_exit print_prompt(struct cli *cli, struct json_value reply)
+{
+    struct slice name = reply_text(cli, reply, "templateName");
+    struct slice version = version_text(cli, reply, "templateVersion");
+    struct slice layout = reply_text(cli, reply, "layoutFingerprint");
+    struct slice tokens = reply_list(cli, reply, "otherTokens");
+    struct slice reference = reply_text(cli, reply, "exposureRef");
+
+    print_prompt_text(cli, reply_text(cli, reply, "prompt"));
+    (void)fflush(cli->out.stream); /* ahead of what is said of it, where both go to one place */
+    if (name.size > 0) {
+        cli_note(cli, "template: %.*s version %.*s", (int)name.size, (const char *)name.data,
+                 (int)version.size, (const char *)version.data);
+    }
+    if (layout.size > 0) {
+        cli_note(cli, "layout: %.*s", (int)layout.size, (const char *)layout.data);
+    }
+    note_examples(cli, reply);
+    if (tokens.size > 0) {
+        cli_note(cli, "without a value, left as they are: %.*s", (int)tokens.size,
+                 (const char *)tokens.data);
+    }
+    if (reference.size > 0) {
+        cli_note(cli, "reference: %.*s", (int)reference.size, (const char *)reference.data);
+    }
+    return CLI_OK;
+}
+
+static enum cli_exit run_prepare(struct cli *cli)
+{
+    static const struct ask ask = {"/errata.v1.PromptService/PreparePrompt", fill_prepare,
+                                   print_prompt};
+
+    return ask_run(cli, &ask);
+}
+
+/* --- the commands --- */
+
+static const struct option_spec list_options[] = {
+    {"versions", "TEMPLATE", "all versions of this one, newest first"},
+    CSV_OPTION,
+    PAGING_OPTIONS,
+    {NULL, NULL, NULL}};
+static const struct option_spec show_options[] = {
+    {"version", "N", "this version; the newest where it is not given, 0 the one that ships"},
+    {NULL, NULL, NULL}};
+static const struct option_spec put_options[] = {
+    {"comment", "TEXT", "what was changed"},
+    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
+    {NULL, NULL, NULL}};
+static const struct option_spec prepare_options[] = {
+    {"template", "TEMPLATE", "a stored template"},
+    {"version", "N", "this version of it; else the newest"},
+    {"file", "FILE|-", "the template itself"},
+    {"layout", "LAYOUT", "the layout whose examples are wanted; else that of the document"},
+    {"document", "DOCUMENT", "the document that is to be extracted"},
+    {"value", "KEY=VALUE|KEY=@FILE",
+     "what stands for {{KEY}}, sanitised: words of people, documents or models; may be given "
+     "several times"},
+    {"trusted", "KEY=VALUE|KEY=@FILE",
+     "the same as it is: words of the program's own, such as a schema"},
+    {"limit", "N", "at most N examples, 1 to 20 (default 3)"},
+    {"match", "MODE", "how the layout has to match"},
+    {"include-superseded", NULL, "include examples that were corrected again later"},
+    {"as-of-seq", "SEQ", "what would have been made after that event"},
+    {"as-of", "TIME|SPAN", "what would have been made then, or that long ago"},
+    {NULL, NULL, NULL}};
+
+const struct command prompt_commands[] = {
+    {.group = "prompts",
+     .name = "list",
+     .summary = "list prompt templates, or all versions of one",
+     .help = "Lists the newest version of each template by name, with the tokens in it, those that "
+             "ship with the server too.",
+     .examples = {{"errata prompts list", NULL},
+                  {"errata prompts list --versions pdf_extract_text_v1", NULL}},
+     .options = list_options,
+     .run = run_list},
+    {.group = "prompts",
+     .name = "show",
+     .arguments = "TEMPLATE",
+     .summary = "print a template's text",
+     .help = "Prints the text of a template to standard output, exactly as it is, and its version, "
+             "tokens and comment to standard error.",
+     .examples = {{"errata prompts show pdf_extract_text_v1", NULL},
+                  {"diff <(errata prompts show pdf_extract_text_v1 --version 0) \\\n"
+                   "  <(errata prompts show pdf_extract_text_v1)",
+                   "what was changed since it shipped"}},
+     .options = show_options,
+     .words_min = 1,
+     .words_max = 1,
+     .run = run_show},
+    {.group = "prompts",
+     .name = "put",
+     .arguments = "TEMPLATE FILE|-",
+     .summary = "store a new version of a template and print its number",
+     .help = "Stores a text as the newest version of a template; older ones stay. {{TOKEN}}s of "
+             "letters, digits and `_` are the places of values; {{hint_examples}} is that of the "
+             "layout's examples. Needs a REVIEWER or ADMIN token.",
+     .examples = {{"errata prompts put order_extract template.txt --comment 'asks for units'",
+                   NULL}},
+     .options = put_options,
+     .words_min = 2,
+     .words_max = 2,
+     .run = run_put},
+    {.group = "prompts",
+     .name = "prepare",
+     .arguments = "--template TEMPLATE|--file FILE",
+     .summary = "make the prompt for a document, with its layout's examples",
+     .help =
+         "Prints the prompt that a template makes, to standard output; and what it is made of to "
+         "standard error: the template's version, the examples, tokens that had no value, and the "
+         "reference to cite with the outcome (`errata extractions record --exposure`). Values that "
+         "begin with `@` name a file.",
+     .examples = {{"errata prompts prepare --template pdf_extract_text_v1 \\\n"
+                   "  --document invoice-17 --value document_text=@text.txt \\\n"
+                   "  --trusted output_schema=@schema.json > prompt.txt",
+                   NULL},
+                  {"echo 'Like these: {{hint_examples}}' |\n"
+                   "  errata prompts prepare --file - --layout a1b2c3",
+                   NULL}},
+     .options = prepare_options,
+     .run = run_prepare},
+    {.name = NULL}};

@@ -1,0 +1,345 @@
+/*
+ * complete.c: `errata completion`, and what is asked by shells and by the build: `__complete`, `__man`.
+ * Completion asks a server only for what no table knows, and never for long; whatever fails there
+ * offers nothing and says nothing.
+ */
+#include "tools/errata/commands.h"
+#include "tools/errata/engine/connect.h"
+#include "tools/errata/engine/reply.h"
+#include "tools/errata/engine/where.h"
+#include "tools/errata/help/completion.h"
+#include "tools/errata/help/help.h"
+#include "tools/errata/help/manual.h"
+#include "tools/errata/help/shells.h"
+#include "tools/errata/methods/proto.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+/* A person waits for the answer: behind this nothing more is offered, whatever hangs. */
+#define COMPLETE_US 300000
+/* A call's own part of that. */
+#define COMPLETE_CALL_MS 250
+
+/* --- methods and contexts --- */
+
+/* `Service/Method` without the package. */
+static struct slice short_path(const struct method_info *method)
+{
+    struct slice path = slice_after(method->path, 1);
+    const uint8_t *slash = memchr(path.data, '/', path.size);
+    size_t start = slash != NULL ? (size_t)(slash - path.data) : 0;
+
+    while (start > 0 && path.data[start - 1] != '.') {
+        start--;
+    }
+    return slice_after(path, start);
+}
+
+static bool is_only_one(const struct method_info *method)
+{
+    for (uint32_t i = 0; i < contract_method_count; i++) {
+        if (&contract_methods[i] != method && slice_equal(contract_methods[i].name, method->name)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The bare name where one service alone has it, and the whole one where a slash was typed. */
+static void offer_methods(struct completion *completion)
+{
+    struct slice typed = completion->typed;
+    bool slash = typed.size > 0 && memchr(typed.data, '/', typed.size) != NULL;
+
+    for (uint32_t i = 0; i < contract_method_count; i++) {
+        const struct method_info *method = &contract_methods[i];
+        bool bare = !slash && is_only_one(method);
+
+        if (method->stream != METHOD_BIDI_STREAM) {
+            completion_offer(completion, bare ? method->name : short_path(method),
+                             bare ? method->service : slice_of(NULL, 0));
+        }
+    }
+}
+
+static void offer_contexts(struct cli *cli, struct completion *completion)
+{
+    struct contexts contexts;
+
+    if (where_read_contexts(cli, &contexts) == CLI_OK) {
+        for (size_t i = 0; i < contexts.count; i++) {
+            completion_offer(completion, contexts.list[i].name, contexts.list[i].server);
+        }
+    }
+}
+
+/* --- what a server knows --- */
+
+static struct slice two_texts(struct cli *cli, struct slice first, const char *between,
+                              struct slice second)
+{
+    return arena_printf(&cli->arena, "%.*s%s%.*s", (int)first.size, (const char *)first.data,
+                        first.size > 0 && second.size > 0 ? between : "", (int)second.size,
+                        (const char *)second.data);
+}
+
+static struct slice layout_meaning(struct cli *cli, struct json_value row)
+{
+    struct slice seen = reply_text(cli, row, "seenCount");
+
+    return arena_printf(&cli->arena, "%.*s document%s, last %.*s", (int)seen.size,
+                        (const char *)seen.data, slice_equal(seen, SLICE("1")) ? "" : "s",
+                        (int)reply_ago(cli, row, "lastSeenAt").size,
+                        (const char *)reply_ago(cli, row, "lastSeenAt").data);
+}
+
+static struct slice document_meaning(struct cli *cli, struct json_value row)
+{
+    return reply_ago(cli, row, "createdAt");
+}
+
+static struct slice correction_meaning(struct cli *cli, struct json_value row)
+{
+    return two_texts(cli, reply_word(cli, row, "eventType", "FEEDBACK_EVENT_TYPE_"), ", ",
+                     reply_text(cli, row, "documentId"));
+}
+
+static struct slice token_meaning(struct cli *cli, struct json_value row)
+{
+    return two_texts(cli, reply_word(cli, row, "role", "ROLE_"), ", ",
+                     reply_text(cli, row, "userId"));
+}
+
+static struct slice org_meaning(struct cli *cli, struct json_value row)
+{
+    return reply_text(cli, row, "name");
+}
+
+static struct slice mapping_meaning(struct cli *cli, struct json_value row)
+{
+    return two_texts(cli, reply_text(cli, row, "customerSku"), " as ",
+                     reply_text(cli, row, "internalSku"));
+}
+
+static struct slice template_meaning(struct cli *cli, struct json_value row)
+{
+    return reply_list(cli, row, "tokens");
+}
+
+static struct slice event_meaning(struct cli *cli, struct json_value row)
+{
+    return reply_word(cli, row, "kind", "EVENT_KIND_");
+}
+
+/* Where the values of a name are had: the newest of a list, since more would be no help. */
+static const struct {
+    const char *name;
+    const char *path; /* of the method */
+    const char *request;
+    const char *rows; /* the reply's array */
+    const char *member; /* the value in a row */
+    struct slice (*meaning)(struct cli *cli, struct json_value row);
+} lists[] = {{"LAYOUT", "/errata.v1.LayoutService/ListProfiles", "{\"page_size\": 200}", "profiles",
+              "layoutFingerprint", layout_meaning},
+             {"DOCUMENT", "/errata.v1.LayoutService/ListDocuments", "{\"page_size\": 200}",
+              "documents", "documentId", document_meaning},
+             {"CORRECTION", "/errata.v1.FeedbackService/ListFeedbackEvents", "{\"page_size\": 50}",
+              "events", "id", correction_meaning},
+             {"KEYID", "/errata.v1.AdminService/ListTokens", "{\"page_size\": 200}", "tokens",
+              "keyId", token_meaning},
+             {"ORG", "/errata.v1.AdminService/ListOrganizations", "{\"page_size\": 200}",
+              "organizations", "id", org_meaning},
+             {"MAPPING", "/errata.v1.MappingService/ListMappings", "{\"page_size\": 200}",
+              "mappings", "id", mapping_meaning},
+             {"TEMPLATE", "/errata.v1.PromptService/ListPromptTemplates", "{\"page_size\": 200}",
+              "promptTemplates", "name", template_meaning},
+             {"SEQ", "/errata.v1.EventService/ListEvents", "{\"page_size\": 20}", "events", "seq",
+              event_meaning}};
+
+static void offer_rows(struct cli *cli, struct completion *completion, size_t list)
+{
+    struct json_value reply = {JSON_NULL, {NULL, 0}};
+    struct json_value row = {JSON_NULL, {NULL, 0}};
+    struct json_walk walk;
+    struct slice json = {NULL, 0};
+    struct slice key = {NULL, 0};
+
+    if (cli_call(cli, lists[list].path, slice_text(lists[list].request), &json) != CLI_OK ||
+        reply_parse(cli, json, &reply) != CLI_OK) {
+        return;
+    }
+    walk = reply_walk(reply, lists[list].rows);
+    while (json_walk_next(&walk, &key, &row)) {
+        completion_offer(completion, reply_text(cli, row, lists[list].member),
+                         lists[list].meaning(cli, row));
+    }
+}
+
+static void offer(void *user, struct completion *completion, struct slice name)
+{
+    struct cli *cli = user;
+
+    if (slice_equal(name, SLICE("METHOD"))) {
+        offer_methods(completion);
+    } else if (slice_equal(name, SLICE("CONTEXT"))) {
+        offer_contexts(cli, completion);
+    } else if (slice_equal(name, SLICE("PROTO"))) {
+        proto_offer(completion);
+    }
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        if (slice_equal(name, slice_text(lists[i].name))) {
+            cli->options = completion->options;
+            offer_rows(cli, completion, i);
+        }
+    }
+}
+
+/* --- __complete --- */
+
+static void on_alarm(int number)
+{
+    (void)number;
+    _exit(0);
+}
+
+/* From here on nothing is said, and all is over soon: what was printed by then is the answer. */
+static bool go_quiet(void)
+{
+    const struct itimerval limit = {.it_value = {.tv_usec = COMPLETE_US}};
+    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+    if (nowhere < 0 || dup2(nowhere, STDERR_FILENO) < 0) {
+        return false;
+    }
+    (void)close(nowhere);
+    (void)setvbuf(stdout, NULL, _IOLBF, 0);
+    return signal(SIGALRM, on_alarm) != SIG_ERR && setitimer(ITIMER_REAL, &limit, NULL) == 0;
+}
+
+static bool ends_with(const char *whole, const char *end)
+{
+    size_t size = strlen(whole);
+    size_t end_size = strlen(end);
+
+    return size >= end_size && strcmp(whole + size - end_size, end) == 0;
+}
+
+/* Bash gives what it takes for the word, and the whole line: where the word is more, bash has its
+ * front already. */
+static size_t split_for_bash(struct cli *cli, char **words, size_t *ret_taken)
+{
+    size_t count = completion_split(&cli->kept, cli->options.words[2], words);
+    const char *last = count > 0 ? words[count - 1] : "";
+    const char *rest = cli->options.words[1];
+
+    *ret_taken = ends_with(last, rest) ? strlen(last) - strlen(rest) : 0;
+    return count;
+}
+
+/* `__complete SHELL -- WORD...`, the last being the one at the cursor; `__complete bash WORD LINE`. */
+static enum cli_exit run_complete(struct cli *cli)
+{
+    char *split[COMPLETION_WORDS_MAX];
+    struct completion completion = {
+        .set = &command_set, .out = &cli->out, .arena = &cli->kept, .offer = offer, .user = cli};
+    char **words = (char **)(uintptr_t)(cli->options.words + 1); /* only read */
+    size_t count = cli->options.word_count - 1;
+
+    if (strcmp(cli->options.words[0], "bash") == 0) {
+        if (count != 2) {
+            return cli_usage(cli, "bash gives a word and a line");
+        }
+        count = split_for_bash(cli, split, &completion.taken);
+        words = split + 1; /* without the program's name */
+        count -= count > 0 ? 1 : 0;
+    }
+    if (count == 0 || !go_quiet()) {
+        return CLI_OK;
+    }
+    cli->timeout_ms = COMPLETE_CALL_MS;
+    cli->once = true;
+    completion_run(&completion, words, count);
+    return CLI_OK;
+}
+
+/* --- completion --- */
+
+static enum cli_exit run_completion(struct cli *cli)
+{
+    const struct shell *shell = shell_find(cli->options.words[0]);
+
+    if (shell == NULL) {
+        return cli_usage(cli, "there is no completion for \"%s\": give bash, zsh or fish",
+                         cli->options.words[0]);
+    }
+    print_text(&cli->out, "%s", shell->script);
+    if (cli->out.terminal) {
+        print_text(&cli->err, "\n");
+        cli_note(cli, "%s", shell->where);
+    }
+    return CLI_OK;
+}
+
+/* --- __man --- */
+
+static enum cli_exit run_man(struct cli *cli)
+{
+    static const struct command_example examples[] = {
+        {"errata context add home --server 127.0.0.1:7443 --token-file admin.token",
+         "once: the server, and the token that it wrote on its first start"},
+        {"errata layouts ingest inbox/", "documents arrive"},
+        {"errata corrections capture --type EXTRACTION_LINE_CORRECTED --document invoice-17 \\\n"
+         "  --before '{\"qty\": 10}' --after '{\"qty\": 12}'",
+         "a person corrects what a model read"},
+        {"errata examples \"$(errata layouts show invoice-18 --json |\n"
+         "  jq -r .document.layoutFingerprint)\" --hints",
+         "what the prompt for the next document of that layout gets"},
+        {NULL, NULL}};
+    const struct manual manual = {.set = &command_set,
+                                  .date = cli->options.words[0],
+                                  .version = ERRATA_VERSION,
+                                  .examples = examples,
+                                  .see_also = ".Xr errata-bench 1 ,\n.Xr erratad 1\n"};
+
+    manual_print(&manual, &cli->out);
+    return CLI_OK;
+}
+
+const struct command completion_commands[] = {
+    {.name = "completion",
+     .arguments = "SHELL",
+     .summary = "let a shell complete commands, options and values",
+     .help =
+         "Prints a script that lets a shell complete commands, options, the words that an option "
+         "takes, names of methods and contexts, files, and (where the server answers at once) "
+         "layouts, documents, corrections and tokens.\n\nFor bash: `source <(errata completion "
+         "bash)` in ~/.bashrc. For zsh: the same behind compinit in ~/.zshrc. For fish: `errata "
+         "completion fish | source` in ~/.config/fish/config.fish. Installed packages have this "
+         "done already.",
+     .examples = {{"errata completion bash > ~/.local/share/bash-completion/completions/errata",
+                   "for every bash from now on"},
+                  {"errata completion fish > ~/.config/fish/completions/errata.fish", NULL}},
+     .words_min = 1,
+     .words_max = 1,
+     .run = run_completion},
+    {.name = "__complete",
+     .arguments = "SHELL -- WORD...",
+     .summary = "candidates for a word",
+     .help = "For the scripts of `errata completion`.",
+     .words_min = 1,
+     .words_max = SIZE_MAX,
+     .hidden = true,
+     .run = run_complete},
+    {.name = "__man",
+     .arguments = "DATE",
+     .summary = "the manual page",
+     .help = "For the build.",
+     .words_min = 1,
+     .words_max = 1,
+     .hidden = true,
+     .run = run_man},
+    {.name = NULL}};

@@ -310,6 +310,14 @@ int64_t client_channel_step(struct client_channel *channel)
 
 /* --- statistics --- */
 
+const char *client_channel_unreachable(const struct client_channel *channel)
+{
+    const struct lasting_channel *lasting = (const struct lasting_channel *)channel;
+    bool connected = lasting->link != NULL && lasting->link->state == LINK_READY;
+
+    return connected || lasting->reason[0] == '\0' ? NULL : lasting->reason;
+}
+
 static enum client_channel_state channel_find_state(const struct lasting_channel *channel)
 {
     if (channel->link != NULL) {

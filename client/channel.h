@@ -59,6 +59,7 @@ struct client_channel_config {
     size_t request_bytes_max; /* of one message, as the connections take them */
     struct random *random; /* of jitter and idempotency keys; outlives the channel */
     const struct clock *clock; /* outlives the channel */
+    const char *server; /* HOST:PORT, for messages; outlives the channel */
 };
 
 enum client_channel_state {
@@ -92,5 +93,8 @@ void client_channel_shut(struct client_channel *channel);
 void client_channel_free(struct client_channel *channel);
 void client_channel_read_statistics(const struct client_channel *channel,
                                     struct client_channel_statistics *ret_statistics);
+/* Returns why the server cannot be reached: the error of the last try to connect, with the address.
+ * NULL if a connection is open or no try has failed since. Borrowed until the next step. */
+const char *client_channel_unreachable(const struct client_channel *channel);
 
 #endif

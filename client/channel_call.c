@@ -285,12 +285,16 @@ static uint32_t call_write_end(const struct lasting_call *call, char *text, size
         (void)snprintf(text, capacity, "the deadline passed before the answer came");
         return CLIENT_CODE_DEADLINE_EXCEEDED;
     case CALL_END_LATE_WAITING:
-        (void)snprintf(text, capacity, "the deadline passed before a connection took the call%s%s",
-                       reason[0] != '\0' ? "; the last one: " : "", reason);
-        return CLIENT_CODE_DEADLINE_EXCEEDED;
+        if (reason[0] == '\0') {
+            (void)snprintf(text, capacity, "the deadline passed before a connection to %s was open",
+                           call->channel->config.server);
+            return CLIENT_CODE_DEADLINE_EXCEEDED;
+        }
+        (void)snprintf(text, capacity, "%s; the deadline passed before another try succeeded",
+                       reason);
+        return call->wait_for_ready ? CLIENT_CODE_DEADLINE_EXCEEDED : CLIENT_CODE_UNAVAILABLE;
     case CALL_END_UNREACHED:
-        (void)snprintf(text, capacity, "%s",
-                       reason[0] != '\0' ? reason : "there is no connection to the server");
+        (void)snprintf(text, capacity, "%s", reason);
         return CLIENT_CODE_UNAVAILABLE;
     case CALL_END_NOT_TAKEN:
         (void)snprintf(text, capacity, "the connection did not take the call: %s",

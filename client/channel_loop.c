@@ -23,6 +23,7 @@ struct channel_loop {
     char *host;
     char *user_agent; /* or NULL */
     uint8_t *token; /* or NULL */
+    char server[CLIENT_ADDRESS_BYTES]; /* HOST:PORT, for messages */
     struct client_channel *newest; /* connection: the one that takes calls; NULL: none does */
     unsigned connections_open;
     uv_idle_t turn; /* active where a step is due in the next turn */
@@ -187,6 +188,7 @@ static enum err loop_copy_texts(struct channel_loop *loop,
         return ERR_MEMORY;
     }
     loop->connection = *config;
+    client_address_format(config->host, config->port, loop->server);
     loop->connection.host = loop->host;
     loop->connection.user_agent = loop->user_agent;
     loop->connection.token = slice_of(NULL, 0);
@@ -210,6 +212,7 @@ static enum err loop_make_channel(struct channel_loop *loop,
             config->call_timeout_ms != 0 ? config->call_timeout_ms : CLIENT_CALL_TIMEOUT_MS,
         .calls_max = config->calls_max != 0 ? config->calls_max : CLIENT_CHANNEL_CALLS_MAX,
         .request_bytes_max = config->connection.request_bytes_max,
+        .server = loop->server,
         .random = random_kernel(), /* the program may fork, and the child have a channel too */
         .clock = clock_system()};
 
@@ -296,4 +299,9 @@ void client_channel_loop_read_statistics(const struct client_channel *channel,
                                          struct client_channel_statistics *ret_statistics)
 {
     client_channel_read_statistics(channel, ret_statistics);
+}
+
+const char *client_channel_loop_unreachable(const struct client_channel *channel)
+{
+    return client_channel_unreachable(channel);
 }

@@ -29,5 +29,7 @@ MUST_CHECK enum err client_channel_loop_set_token(struct client_channel *channel
                                                   struct slice token);
 void client_channel_loop_read_statistics(const struct client_channel *channel,
                                          struct client_channel_statistics *ret_statistics);
+/* See client_channel_unreachable. */
+const char *client_channel_loop_unreachable(const struct client_channel *channel);
 
 #endif

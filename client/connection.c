@@ -46,7 +46,7 @@ struct tcp_connection {
     uv_loop_t *loop;
     struct client_session *session; /* owned */
     char host[CLIENT_HOST_BYTES_MAX + 1];
-    char authority[CLIENT_HOST_BYTES_MAX + 16];
+    char authority[CLIENT_ADDRESS_BYTES];
     uint16_t port;
     int64_t connect_timeout_ms;
     int64_t connect_due_ms; /* what `connect_timer` is set to */
@@ -643,6 +643,12 @@ static void connection_init_handles(struct tcp_connection *connection)
     connection->handles_open = HANDLE_COUNT;
 }
 
+void client_address_format(const char *host, uint16_t port, char *text)
+{
+    (void)snprintf(text, CLIENT_ADDRESS_BYTES, strchr(host, ':') != NULL ? "[%s]:%u" : "%s:%u",
+                   host, (unsigned)port);
+}
+
 enum err client_connection_check(const struct client_connection_config *config)
 {
     size_t host_bytes = config->host != NULL ? strlen(config->host) : 0;
@@ -672,9 +678,7 @@ enum err client_connection_open(struct uv_loop_s *loop,
     connection->connect_timeout_ms =
         config->connect_timeout_ms > 0 ? config->connect_timeout_ms : CLIENT_CONNECT_TIMEOUT_MS;
     memcpy(connection->host, config->host, strlen(config->host) + 1);
-    (void)snprintf(connection->authority, sizeof(connection->authority),
-                   strchr(connection->host, ':') != NULL ? "[%s]:%u" : "%s:%u", connection->host,
-                   (unsigned)connection->port);
+    client_address_format(connection->host, connection->port, connection->authority);
     err = connection_make_session(connection, config);
     if (err != OK) {
         free(connection);

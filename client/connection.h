@@ -36,6 +36,11 @@ struct client_connection_config {
     struct client_connection_listener listener; /* on_state NULL: nobody listens */
 };
 
+/* Room for HOST:PORT or [IPV6]:PORT, and its NUL. */
+#define CLIENT_ADDRESS_BYTES (CLIENT_HOST_BYTES_MAX + 16)
+
+/* Writes HOST:PORT, with brackets around an IPv6 address, into CLIENT_ADDRESS_BYTES bytes. */
+void client_address_format(const char *host, uint16_t port, char *text);
 /* ERR_INVALID for a host that is no name, or no port. */
 MUST_CHECK enum err client_connection_check(const struct client_connection_config *config);
 /* Starts connecting. ERR_INVALID for a host that is no name, ERR_MEMORY; that nobody answers there

@@ -185,6 +185,13 @@ static enum errata_result start_call(void *user, struct capture *capture, const 
                              &handlers, ret_call);
 }
 
+static const char *unreachable(void *user)
+{
+    const struct errata_captures *captures = user;
+
+    return errata_channel_unreachable(captures->channel);
+}
+
 static void cancel_call(void *user, struct errata_call *call)
 {
     (void)user;
@@ -205,14 +212,16 @@ static void draw_seed(uint8_t seed[16])
 static void init_queue(struct errata_captures *captures,
                        const struct errata_captures_config *config)
 {
-    struct captures_queue_config queue = {
-        .intake = &captures->intake,
-        .sender = {.user = captures, .start = start_call, .cancel = cancel_call},
-        .random = random_system(),
-        .in_flight_max = config->in_flight_max,
-        .age_ms_max = config->age_ms_max,
-        .on_drop = config->on_drop,
-        .user = config->user};
+    struct captures_queue_config queue = {.intake = &captures->intake,
+                                          .sender = {.user = captures,
+                                                     .start = start_call,
+                                                     .cancel = cancel_call,
+                                                     .unreachable = unreachable},
+                                          .random = random_system(),
+                                          .in_flight_max = config->in_flight_max,
+                                          .age_ms_max = config->age_ms_max,
+                                          .on_drop = config->on_drop,
+                                          .user = config->user};
 
     draw_seed(queue.key_seed);
     captures_queue_init(&captures->queue, &queue);

@@ -82,8 +82,20 @@ static void leave(struct captures_queue *queue, struct capture *capture, int how
     free(capture);
 }
 
-/* Drops a capture whose own end says nothing, with what was last in the way of any; where nothing
- * was, with `otherwise`. */
+/* Remembers that the server cannot be reached, if so: no call has to end to find that out. */
+static void note_unreachable(struct captures_queue *queue)
+{
+    const struct captures_sender *sender = &queue->config.sender;
+    const char *reason = sender->unreachable(sender->user);
+
+    if (reason != NULL) {
+        note_failure(queue,
+                     &(struct errata_status){.code = ERRATA_CODE_UNAVAILABLE, .message = reason});
+    }
+}
+
+/* Drops a capture whose own call gave no reason. Reports the last failure of any call; `otherwise` if
+ * none has failed. */
 static void leave_for_others(struct captures_queue *queue, struct capture *capture,
                              enum errata_drop why, const struct errata_status *otherwise)
 {
@@ -100,6 +112,7 @@ static void drop_waiting(struct captures_queue *queue, struct capture *capture,
                          enum errata_drop why)
 {
     capture_list_remove(waiting_list(queue, capture), capture);
+    note_unreachable(queue);
     leave_for_others(queue, capture, why, NULL);
 }
 
@@ -339,13 +352,21 @@ static void count_call(struct captures_queue *queue, struct capture *capture,
                        const struct errata_status *status)
 {
     uint32_t repeats = count_repeats(capture->attempts);
+    bool ended_here = status->code != ERRATA_CODE_OK && !status->from_server;
+    enum errata_code code = status->code;
 
     capture->attempts += status->attempts;
-    if (status->code != ERRATA_CODE_OK && !capture->cancelled) {
+    if (code != ERRATA_CODE_OK && !capture->cancelled) {
         note_failure(queue, status);
     }
+    if (ended_here) {
+        note_unreachable(queue);
+    }
+    if (ended_here && capture->cancelled && queue->failure.code != ERRATA_CODE_OK) {
+        code = queue->failure.code; /* the queue's own cancellation is not what went wrong */
+    }
     captures_intake_count_call(queue->config.intake, count_repeats(capture->attempts) - repeats,
-                               status->code);
+                               code);
 }
 
 /* It was not stored, as far as is known, and might be yet. */

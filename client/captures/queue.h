@@ -40,6 +40,8 @@ struct captures_sender {
                                 int64_t timeout_ms, struct errata_call **ret_call);
     /* Its end follows in a later turn. */
     void (*cancel)(void *user, struct errata_call *call);
+    /* Why the server cannot be reached, as errata_channel_unreachable reports it. */
+    const char *(*unreachable)(void *user);
 };
 
 struct captures_queue_config {

@@ -100,3 +100,8 @@ void errata_channel_read_statistics(const struct errata_channel *channel,
                                            .connections_lost = lower.connections_lost,
                                            .connect_failures = lower.connect_failures};
 }
+
+const char *errata_channel_unreachable(const struct errata_channel *channel)
+{
+    return channel->closed ? NULL : channel->ops->unreachable(channel->lower);
+}

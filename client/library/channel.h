@@ -15,6 +15,7 @@ struct library_lower_ops {
     enum err (*set_token)(struct client_channel *channel, struct slice token);
     void (*read_statistics)(const struct client_channel *channel,
                             struct client_channel_statistics *ret_statistics);
+    const char *(*unreachable)(const struct client_channel *channel);
 };
 
 struct errata_channel {

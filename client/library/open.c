@@ -8,7 +8,8 @@
 static const struct library_lower_ops loop_ops = {.close = client_channel_loop_close,
                                                   .set_token = client_channel_loop_set_token,
                                                   .read_statistics =
-                                                      client_channel_loop_read_statistics};
+                                                      client_channel_loop_read_statistics,
+                                                  .unreachable = client_channel_loop_unreachable};
 
 enum errata_result errata_channel_open(struct uv_loop_s *loop,
                                        const struct errata_channel_config *config, char *problem,

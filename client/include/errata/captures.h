@@ -52,12 +52,13 @@ struct errata_captures_config {
                          bytes more, and while it is under way its channel has a copy */
     uint32_t in_flight_max; /* default 16, at most 1,000 */
     int64_t age_ms_max; /* default 600,000; at most 12 hours, since the server knows a key for 24 */
-    /* Told of each capture that is dropped, but for ERRATA_DROP_FULL, which add says itself; on the
-     * queue's thread, after it was counted. `request` are its wire bytes. `status` is how its call
-     * ended; of one that was waiting, or whose call was cancelled for the drop, what was last in the
-     * way of any. It is NULL where it was not sent and nothing was in the way. Both are valid for the
-     * length of the callback, which may add, read statistics and close the queue, and may not stop
-     * it. May be NULL. */
+    /* Called for each capture that is dropped, on the queue's thread, after the drop was counted;
+     * not for ERRATA_DROP_FULL, which errata_captures_add returns as ERRATA_BUSY. `request` holds the
+     * capture's wire bytes. `status` is the end of its call; if the capture was waiting, or the queue
+     * cancelled its call to drop it, the last failure of any call: UNAVAILABLE with the address and the
+     * system's reason if the server cannot be reached. NULL if the capture was not sent and no call
+     * has failed. Both are valid until the callback returns. The callback may add captures, read
+     * statistics and close the queue; it must not stop it. May be NULL. */
     void (*on_drop)(void *user, enum errata_drop why, struct errata_bytes request,
                     const struct errata_status *status);
     void *user;

@@ -180,6 +180,12 @@ struct errata_channel_statistics {
 ERRATA_API void errata_channel_read_statistics(const struct errata_channel *channel,
                                                struct errata_channel_statistics *ret_statistics);
 
+/* Returns why the server cannot be reached: the address and the system's error for the last try to
+ * connect, such as "cannot connect to 127.0.0.1:7443: connection refused". Returns NULL while a
+ * connection is open, before the first try has failed, and after close. The text is valid until the
+ * loop runs again. Call it on the loop's thread. */
+ERRATA_API const char *errata_channel_unreachable(const struct errata_channel *channel);
+
 /* --- calls --- */
 
 struct errata_call; /* one call under way; valid until its last callback returns */

@@ -132,8 +132,15 @@ static void read_statistics(const struct client_channel *channel,
     *ret_statistics = ((const struct fake *)(const void *)channel)->statistics;
 }
 
-static const struct library_lower_ops lower_ops = {
-    .close = begin_close, .set_token = set_token, .read_statistics = read_statistics};
+static const char *fake_unreachable(const struct client_channel *channel)
+{
+    return ((const struct fake *)channel)->unreachable;
+}
+
+static const struct library_lower_ops lower_ops = {.unreachable = fake_unreachable,
+                                                   .close = begin_close,
+                                                   .set_token = set_token,
+                                                   .read_statistics = read_statistics};
 
 struct errata_channel *fake_open(struct fake *fake, bool has_token)
 {

@@ -35,6 +35,7 @@ struct fake {
     enum err set_token_result;
     char token[128];
     bool is_closing;
+    const char *unreachable; /* why the server cannot be reached; NULL: it is reached */
     void (*on_closed)(void *user);
     void *on_closed_user;
     struct client_channel_statistics statistics;

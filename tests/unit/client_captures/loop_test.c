@@ -140,7 +140,14 @@ static void play_close(struct client_channel *take_channel, void (*then)(void *u
 }
 
 static const struct client_channel_ops call_ops = {.start = play_start, .cancel = play_cancel};
-static const struct library_lower_ops lower_ops = {.close = play_close};
+static const char *play_unreachable(const struct client_channel *channel)
+{
+    (void)channel;
+    return NULL;
+}
+
+static const struct library_lower_ops lower_ops = {.close = play_close,
+                                                   .unreachable = play_unreachable};
 
 static void setup(struct played *played, const struct errata_captures_config *config)
 {

@@ -29,6 +29,7 @@
 struct told {
     _Atomic unsigned drops[4];
     _Atomic int last_code;
+    char message[300]; /* the last one; read it after the queue has stopped */
 };
 
 struct adder {
@@ -46,6 +47,8 @@ static void on_drop(void *user, enum errata_drop why, struct errata_bytes reques
 
     told->drops[why]++;
     told->last_code = status != NULL ? (int)status->code : -1;
+    (void)snprintf(told->message, sizeof(told->message), "%s",
+                   status != NULL ? status->message : "");
     if (request.size == 0) {
         told->drops[why] += 1000; /* each has its bytes */
     }
@@ -173,8 +176,9 @@ static void test_server_comes_and_goes(void **state)
     server_free(server);
 }
 
-/* Goal: an end without a server takes as long as the drain, drops the rest and says so. Method: ten
- * captures that no one takes. */
+/* Goal: a queue that stops without a server drops its captures at the end of the drain, and reports
+ * that the server is unreachable, with its address and the system's reason, and not that its own calls
+ * were cancelled. Method: more captures than calls in flight, at a port that refuses connections. */
 static void test_stop_without_server(void **state)
 {
     static const struct server_habits habits = {0};
@@ -182,14 +186,20 @@ static void test_stop_without_server(void **state)
     struct told told = {.last_code = 0};
     struct errata_captures *captures = start(server, &told, NULL);
     struct errata_captures_statistics last;
+    char expected[300];
 
     (void)state;
-    for (unsigned i = 0; i < 10; i++) {
+    (void)snprintf(expected, sizeof(expected), "cannot connect to %s: connection refused",
+                   server_address(server));
+    for (unsigned i = 0; i < 40; i++) {
         assert_int_equal(add(captures, "d"), ERRATA_OK);
     }
-    errata_captures_stop(captures, 50, &last);
-    assert_int_equal(last.dropped[ERRATA_DROP_CLOSED], 10);
-    assert_int_equal(told.drops[ERRATA_DROP_CLOSED], 10);
+    errata_captures_stop(captures, 200, &last);
+    assert_int_equal(last.dropped[ERRATA_DROP_CLOSED], 40);
+    assert_int_equal(told.drops[ERRATA_DROP_CLOSED], 40);
+    assert_int_equal(told.last_code, ERRATA_CODE_UNAVAILABLE);
+    assert_string_equal(told.message, expected);
+    assert_int_equal(last.last_code, ERRATA_CODE_UNAVAILABLE);
     captures = start(server, &told, NULL);
     errata_captures_stop(captures, 0, NULL);
     server_free(server);

@@ -73,6 +73,11 @@ static void cancel(void *user, struct errata_call *call)
     cancelled->cancelled = true;
 }
 
+static const char *unreachable(void *user)
+{
+    return ((struct world *)user)->unreachable;
+}
+
 static void on_drop(void *user, enum errata_drop why, struct errata_bytes request,
                     const struct errata_status *status)
 {
@@ -105,7 +110,7 @@ struct world *world_new(const struct world_limits *limits, uint64_t seed)
     struct world *world = calloc(1, sizeof(*world));
     struct captures_intake_config intake = {.events_max = 100, .bytes_max = 1 << 20, .wake = wake};
     struct captures_queue_config queue = {
-        .sender = {.start = start, .cancel = cancel},
+        .sender = {.start = start, .cancel = cancel, .unreachable = unreachable},
         .in_flight_max = limits->in_flight_max != 0 ? limits->in_flight_max : 4,
         .age_ms_max = limits->age_ms_max != 0 ? limits->age_ms_max : 600000,
         .on_drop = on_drop};

@@ -38,6 +38,7 @@ struct world {
     int64_t due_ms; /* what the last step gave */
     unsigned wakes;
     enum errata_result start_result; /* of calls that start; OK takes them */
+    const char *unreachable; /* why the server cannot be reached; NULL: it is reached */
     struct world_call calls[WORLD_CALLS_MAX]; /* under way */
     uint64_t call_count; /* started, ever */
     char keys[WORLD_TAGS_MAX][CAPTURES_KEY_BYTES]; /* by tag; "": not sent yet */

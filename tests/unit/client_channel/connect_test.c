@@ -358,7 +358,8 @@ static void test_slow_to_connect(void **state)
     world_pass(&world, 1);
     assert_int_equal(hasty.ends, 1);
     assert_int_equal(hasty.code, CLIENT_CODE_DEADLINE_EXCEEDED);
-    assert_string_equal(hasty.message, "the deadline passed before a connection took the call");
+    assert_string_equal(hasty.message,
+                        "the deadline passed before a connection to played:1 was open");
     assert_false(hasty.from_server);
     assert_true(hasty.unseen);
     assert_int_equal(ask(&world, &asked, &method_read, NULL), OK);
@@ -366,6 +367,41 @@ static void test_slow_to_connect(void **state)
     assert_int_equal(world.opened, 1);
     answer_first(world_make_ready(&world));
     assert_int_equal(asked.code, CLIENT_CODE_OK);
+    world_end(&world);
+}
+
+/* Goal: a deadline that passes during a later try to connect reports the server as unreachable, unless
+ * the call was to wait for it. Method: the first try fails, the second hangs. */
+static void test_deadline_of_an_unreachable_server(void **state)
+{
+    static const char late[] =
+        "cannot connect to nowhere: nobody listens; the deadline passed before "
+        "another try succeeded";
+    const struct client_options soon = {.timeout_ms = 500};
+    const struct client_options waits = {.timeout_ms = 500, .wait_for_ready = true};
+    struct world world;
+    struct asked asked = {0};
+    struct asked waiting = {0};
+
+    (void)state;
+    world_start(&world);
+    assert_null(client_channel_unreachable(world.channel));
+    assert_int_equal(ask(&world, &asked, &method_read, &soon), OK);
+    assert_int_equal(ask(&world, &waiting, &method_read, &waits), OK);
+    world_run(&world);
+    assert_null(client_channel_unreachable(world.channel));
+    fake_lose(world_newest(&world), true);
+    assert_string_equal(client_channel_unreachable(world.channel),
+                        "cannot connect to nowhere: nobody listens");
+    world_pass(&world, 500);
+    assert_int_equal(world.opened, 2);
+    assert_int_equal(asked.code, CLIENT_CODE_UNAVAILABLE);
+    assert_string_equal(asked.message, late);
+    assert_true(asked.unseen);
+    assert_int_equal(waiting.code, CLIENT_CODE_DEADLINE_EXCEEDED);
+    assert_string_equal(waiting.message, late);
+    (void)world_make_ready(&world);
+    assert_null(client_channel_unreachable(world.channel));
     world_end(&world);
 }
 
@@ -381,7 +417,8 @@ int run_connect_tests(void)
                                        cmocka_unit_test(test_connections_that_cannot_be_had),
                                        cmocka_unit_test(test_a_full_connection),
                                        cmocka_unit_test(test_losing_a_full_connection),
-                                       cmocka_unit_test(test_slow_to_connect)};
+                                       cmocka_unit_test(test_slow_to_connect),
+                                       cmocka_unit_test(test_deadline_of_an_unreachable_server)};
 
     return cmocka_run_group_tests_name("channel_connect", tests, NULL, NULL);
 }

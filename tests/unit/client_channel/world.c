@@ -418,6 +418,7 @@ void world_init(struct world *world, uint64_t seed)
         .call_timeout_ms = CLIENT_CALL_TIMEOUT_MS,
         .calls_max = CLIENT_CHANNEL_CALLS_MAX,
         .request_bytes_max = WORLD_TEXT_BYTES - 1,
+        .server = "played:1",
         .random = &world->random.random,
         .clock = &world->clock.clock};
 }

@@ -65,10 +65,10 @@ static enum err choose_meta(struct ctx *ctx, const struct capture_input *input, 
 }
 
 static enum err reduce_one(struct arena *arena, struct slice json, const struct members *members,
-                           struct slice *ret_json, bool *any_reduced)
+                           const struct members *others, struct slice *ret_json, bool *any_reduced)
 {
     bool reduced = false;
-    enum err err = reduce_object(arena, json, members, ret_json, &reduced);
+    enum err err = reduce_object(arena, json, members, others, ret_json, &reduced);
 
     *any_reduced = *any_reduced || reduced;
     return err;
@@ -94,7 +94,7 @@ static enum err reduce_output(struct arena *arena, struct capture_event *event)
         err = members_compare(arena, &before, &output);
     }
     if (err == OK) {
-        err = reduce_one(arena, input->corrected_output_json, &output,
+        err = reduce_one(arena, input->corrected_output_json, &output, &before,
                          &event->corrected_output_json, &event->reduced);
     }
     return err;
@@ -119,10 +119,12 @@ static enum err derive(struct arena *arena, struct capture_event *event,
                                     fields);
     }
     if (err == OK) {
-        err = reduce_one(arena, input->before_json, &before, &event->before_json, &event->reduced);
+        err = reduce_one(arena, input->before_json, &before, &after, &event->before_json,
+                         &event->reduced);
     }
     if (err == OK) {
-        err = reduce_one(arena, input->after_json, &after, &event->after_json, &event->reduced);
+        err = reduce_one(arena, input->after_json, &after, &before, &event->after_json,
+                         &event->reduced);
     }
     return err != OK ? err : reduce_output(arena, event);
 }

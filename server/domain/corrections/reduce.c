@@ -4,6 +4,7 @@
  */
 #include "server/domain/corrections/reduce.h"
 
+#include "server/domain/json/list_items.h"
 #include "server/domain/text/json_tokens.h"
 #include "store/base/assert.h"
 #include "store/base/text.h"
@@ -15,6 +16,8 @@ static const char *const context_names[] = {"id",    "line_id",      "line_no", 
                                             "field", "field_name",   "old_value",   "new_value",
                                             "sku",   "customer_sku", "internal_sku"};
 
+/* A reduced list of this many bytes may still fit once its strings are cut. */
+#define REDUCED_LIST_BYTES_MAX (16 * REDUCE_BYTES_MAX)
 /* `{"truncated_bytes":` with 20 digits and a brace. */
 #define REPLACEMENT_BYTES_MAX 40
 #define LEFT_OUT_NAME "truncated_bytes"
@@ -22,6 +25,7 @@ static const char *const context_names[] = {"id",    "line_id",      "line_no", 
 /* A member that is kept, in one of three forms. */
 struct kept {
     const struct member *member;
+    struct json_value value; /* the member's; a list of objects with only the items that differ */
     size_t bytes; /* of its value as it would be written now; REDUCE_BYTES_MAX + 1: too many */
     bool context;
     bool replaced; /* by {"truncated_bytes":N} */
@@ -142,7 +146,7 @@ static enum err measure(struct reduction *reduction)
 {
     for (size_t i = 0; i < reduction->count; i++) {
         struct kept *kept = &reduction->kept[i];
-        enum err err = write_value(reduction, kept->member->value);
+        enum err err = write_value(reduction, kept->value);
 
         if (err != OK) {
             return err;
@@ -227,7 +231,7 @@ static enum err write_entry(struct reduction *reduction, const struct kept *kept
         buffer_append(buffer, slice_of(replacement, replacement_text(kept->member, replacement)));
         return OK;
     }
-    err = write_value(reduction, kept->member->value);
+    err = write_value(reduction, kept->value);
     if (err == OK) {
         buffer_append(buffer, buffer_slice(&reduction->value));
     }
@@ -260,7 +264,94 @@ static enum err write_object(struct reduction *reduction, struct buffer *buffer)
     return err;
 }
 
-static enum err choose_members(struct reduction *reduction, const struct members *members)
+/* Appends the members of an item that differ from its partner's, and its context members, or nothing if
+ * the items are equal. */
+static enum err append_item(struct arena *scratch, const struct list_item *item,
+                            struct buffer *buffer)
+{
+    struct members sides[2] = {{NULL, NULL, 0}, {NULL, NULL, 0}};
+    bool differs = false;
+    bool first = true;
+    enum err err = list_item_compare(scratch, item, sides);
+
+    for (size_t i = 0; i < sides[0].count; i++) {
+        differs = differs || sides[0].items[i].differs;
+    }
+    for (size_t i = 0; i < sides[1].count; i++) {
+        differs = differs || sides[1].items[i].differs;
+    }
+    if (err != OK || (!differs && item->partner != NULL)) {
+        return err;
+    }
+    buffer_append(buffer, buffer->size > 1 ? SLICE(",{") : SLICE("{"));
+    for (size_t i = 0; i < sides[0].count; i++) {
+        const struct member *member = &sides[0].items[i];
+
+        if (member->differs || is_context(member->name)) {
+            buffer_append(buffer, first ? slice_of(NULL, 0) : SLICE(","));
+            buffer_append(buffer, member->quoted);
+            buffer_append_byte(buffer, ':');
+            buffer_append(buffer, member->value.text);
+            first = false;
+        }
+    }
+    buffer_append_byte(buffer, '}');
+    return OK;
+}
+
+/* Writes the items of the first list that differ: `[{...},{...}]`; without those that have no partner,
+ * unless `unpaired` is set. Stops once the text is longer than REDUCED_LIST_BYTES_MAX. */
+static enum err write_list(struct arena *arena, const struct list_pair *pair, bool unpaired,
+                           struct buffer *buffer)
+{
+    struct arena scratch;
+    enum err err = OK;
+
+    buffer_init(buffer, arena, 0);
+    buffer_append_byte(buffer, '[');
+    arena_init(&scratch, arena->limit_bytes);
+    for (size_t i = 0; i < pair->before.count && err == OK; i++) {
+        const struct list_item *item = &pair->before.items[i];
+
+        if (item->partner != NULL ? !slice_equal(item->value.text, item->partner->value.text)
+                                  : unpaired) {
+            err = append_item(&scratch, item, buffer);
+            arena_reset(&scratch);
+        }
+        if (buffer->size > REDUCED_LIST_BYTES_MAX) {
+            break;
+        }
+    }
+    arena_deinit(&scratch);
+    buffer_append_byte(buffer, ']');
+    return err != OK || buffer_ok(buffer) ? err : ERR_MEMORY;
+}
+
+/* Replaces the value of a list of objects by one with only the items that differ. It stays as it is if
+ * the other side has no list of objects, or if too much of it differs. Items that only this side has are
+ * omitted if they do not fit: the other side is then most likely a fragment. */
+static enum err reduce_list(struct arena *arena, const struct member *other, struct kept *kept)
+{
+    struct list_pair pair;
+    struct buffer buffer;
+    bool paired = false;
+    enum err err = list_items_pair(arena, kept->value, other->value, &pair, &paired);
+
+    if (err != OK || !paired) {
+        return err;
+    }
+    err = write_list(arena, &pair, true, &buffer);
+    if (err == OK && buffer.size > REDUCE_BYTES_MAX) {
+        err = write_list(arena, &pair, false, &buffer);
+    }
+    if (err == OK && buffer.size > sizeof("[]") - 1 && buffer.size <= REDUCED_LIST_BYTES_MAX) {
+        kept->value.text = buffer_slice(&buffer);
+    }
+    return err;
+}
+
+static enum err choose_members(struct reduction *reduction, const struct members *members,
+                               const struct members *others)
 {
     reduction->kept = arena_calloc(reduction->arena, members->count + 1, sizeof(struct kept));
     if (reduction->kept == NULL) {
@@ -268,11 +359,21 @@ static enum err choose_members(struct reduction *reduction, const struct members
     }
     for (size_t i = 0; i < members->count; i++) {
         const struct member *member = &members->items[i];
-        bool context = is_context(member->name);
+        const struct member *other = members_find(others, member->name);
+        struct kept *kept = &reduction->kept[reduction->count];
+        enum err err = OK;
 
-        if (context || member->differs) {
-            reduction->kept[reduction->count] = (struct kept){.member = member, .context = context};
-            reduction->count++;
+        if (!is_context(member->name) && !member->differs) {
+            continue;
+        }
+        *kept = (struct kept){
+            .member = member, .value = member->value, .context = is_context(member->name)};
+        reduction->count++;
+        if (member->differs && other != NULL && member->value.kind == JSON_ARRAY) {
+            err = reduce_list(reduction->arena, other, kept);
+        }
+        if (err != OK) {
+            return err;
         }
     }
     return OK;
@@ -299,7 +400,7 @@ static enum err shrink(struct reduction *reduction)
 }
 
 enum err reduce_object(struct arena *arena, struct slice json, const struct members *members,
-                       struct slice *ret_json, bool *ret_reduced)
+                       const struct members *others, struct slice *ret_json, bool *ret_reduced)
 {
     struct reduction reduction = {.arena = arena};
     struct buffer buffer = {0};
@@ -312,7 +413,7 @@ enum err reduce_object(struct arena *arena, struct slice json, const struct memb
     }
     buffer_init(&reduction.value, arena, 2 * (REDUCE_BYTES_MAX + 1));
     buffer_init(&buffer, arena, REDUCE_BYTES_MAX + 1);
-    err = choose_members(&reduction, members);
+    err = choose_members(&reduction, members, others);
     if (err == OK) {
         err = shrink(&reduction);
     }

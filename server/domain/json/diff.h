@@ -1,6 +1,6 @@
 /*
- * diff.h: the member-wise difference of a stored before and after at the top level, as the wire bytes
- * of FieldDiff. Made when an event is answered, never stored.
+ * diff.h: the difference of a stored before and after by member, as the wire bytes of FieldDiff: at the
+ * top level, and within lists of objects. Made when an event is read, never stored.
  */
 #ifndef ERRATA_SERVER_DOMAIN_JSON_DIFF_H
 #define ERRATA_SERVER_DOMAIN_JSON_DIFF_H
@@ -8,8 +8,11 @@
 #include "store/base/buffer.h"
 #include "store/base/err.h"
 
+/* Entries that an event's diff has at most: a person reads no more. Further ones are omitted. */
+#define DIFF_ENTRIES_MAX 200
+
 /* Appends one FieldDiff as field `field` for each member that differs: those of `before_json` in its
- * order, then those that only `after_json` has. Empty texts are empty objects. ERR_MEMORY alone. */
+ * order, then those that only `after_json` has. Empty texts are empty objects. Returns OK or ERR_MEMORY. */
 MUST_CHECK enum err diff_append(struct arena *arena, uint32_t field, struct slice before_json,
                                 struct slice after_json, struct buffer *buffer);
 

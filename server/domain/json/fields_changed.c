@@ -1,32 +1,16 @@
 /*
- * fields_changed.c: see fields_changed.h. Items of `lines` are paired by what names them (line_id,
- * id, line_no, the first that an item has), else by their place; an item without a partner changed
- * in all its members.
+ * fields_changed.c: see fields_changed.h. An item of `lines` that was added changed in all its members;
+ * the members of one that was removed did not change.
  */
 #include "server/domain/json/fields_changed.h"
 
+#include "server/domain/json/list_items.h"
 #include "store/base/text.h"
 
-#include <stdlib.h>
-
-/* What only says where or what the change was. */
+/* Members that describe the change, and are never changed fields. */
 static const char *const never_changed[] = {"id",    "line_id",    "line_no",   "entity_id",
                                             "field", "field_name", "old_value", "new_value"};
-static const char *const line_names[] = {"line_id", "id", "line_no"};
-
 #define LINES SLICE("lines")
-
-/* One item of `lines`. */
-struct line {
-    struct json_value value;
-    struct slice name; /* the value that names it, written one way; empty: it has none */
-    size_t place;
-};
-
-struct lines {
-    struct line *items; /* by name, then place; those without a name first */
-    size_t count;
-};
 
 static bool is_among(struct slice name, const char *const *names, size_t count)
 {
@@ -38,7 +22,7 @@ static bool is_among(struct slice name, const char *const *names, size_t count)
     return false;
 }
 
-/* Adds a name as a copy: it may stand in memory that is given back. */
+/* Adds a copy of the name: it may be in memory that is given back. */
 static enum err add_name(struct arena *arena, struct fields_changed *fields, struct slice name)
 {
     name = text_first_bytes(name, FIELDS_CHANGED_NAME_BYTES_MAX);
@@ -58,8 +42,8 @@ static enum err add_name(struct arena *arena, struct fields_changed *fields, str
     return OK;
 }
 
-static enum err add_told(struct arena *arena, struct json_value value,
-                         struct fields_changed *fields)
+static enum err add_named(struct arena *arena, struct json_value value,
+                          struct fields_changed *fields)
 {
     struct slice name = {NULL, 0};
     enum err err = OK;
@@ -71,24 +55,24 @@ static enum err add_told(struct arena *arena, struct json_value value,
     return err != OK ? err : add_name(arena, fields, name);
 }
 
-/* Adds the one name that after or meta tells; none where neither does. */
-static enum err add_first_told(struct arena *arena, const struct members *after,
-                               struct json_value meta, struct fields_changed *fields)
+/* Adds the name that after or meta gives; none if neither does. */
+static enum err add_first_named(struct arena *arena, const struct members *after,
+                                struct json_value meta, struct fields_changed *fields)
 {
-    static const char *const tellers[] = {"field", "field_name"};
+    static const char *const naming[] = {"field", "field_name"};
     struct json_value value = {JSON_NULL, {NULL, 0}};
     enum err err = OK;
 
     for (size_t i = 0; i < 2 && err == OK && fields->count == 0; i++) {
-        const struct member *member = members_find(after, slice_text(tellers[i]));
+        const struct member *member = members_find(after, slice_text(naming[i]));
 
         if (member != NULL) {
-            err = add_told(arena, member->value, fields);
+            err = add_named(arena, member->value, fields);
         }
     }
     for (size_t i = 0; i < 2 && err == OK && fields->count == 0; i++) {
-        if (json_member(meta, slice_text(tellers[i]), &value)) {
-            err = add_told(arena, value, fields);
+        if (json_member(meta, slice_text(naming[i]), &value)) {
+            err = add_named(arena, value, fields);
         }
     }
     return err;
@@ -113,184 +97,50 @@ static enum err add_differing(struct arena *arena, const struct members *members
     return err;
 }
 
-/* One text for all ways to write a name: 1 and 1.0 are one, and so are "a" and "\u0061". */
-static enum err write_name(struct arena *arena, struct json_value value, struct slice *ret_name)
-{
-    struct slice text = {NULL, 0};
-    struct buffer buffer = {0};
-    bool is_negative = false;
-    uint64_t magnitude = 0;
-    enum err err = OK;
-
-    *ret_name = value.text;
-    if (value.kind == JSON_NUMBER && json_integer(value.text, &is_negative, &magnitude)) {
-        *ret_name =
-            arena_printf(arena, "%s%llu", is_negative ? "-" : "", (unsigned long long)magnitude);
-        return ret_name->size > 0 ? OK : ERR_MEMORY;
-    }
-    if (value.kind != JSON_STRING || memchr(value.text.data, '\\', value.text.size) == NULL) {
-        return OK;
-    }
-    err = json_string(arena, value.text, &text);
-    if (err != OK) {
-        return err;
-    }
-    buffer_init(&buffer, arena, value.text.size);
-    json_write_string(&buffer, text, false);
-    *ret_name = buffer_slice(&buffer);
-    return buffer_ok(&buffer) ? OK : ERR_MEMORY;
-}
-
-static enum err name_of_line(struct arena *arena, struct json_value line, struct slice *ret_name)
-{
-    struct json_value value = {JSON_NULL, {NULL, 0}};
-
-    for (size_t i = 0; i < sizeof(line_names) / sizeof(line_names[0]); i++) {
-        if (json_member(line, slice_text(line_names[i]), &value) && value.kind != JSON_NULL) {
-            return write_name(arena, value, ret_name);
-        }
-    }
-    *ret_name = slice_of(NULL, 0);
-    return OK;
-}
-
-static int compare_lines(const void *a, const void *b)
-{
-    const struct line *left = a;
-    const struct line *right = b;
-    int order = slice_compare(left->name, right->name);
-
-    if (order != 0) {
-        return order;
-    }
-    return left->place < right->place ? -1 : left->place > right->place;
-}
-
-static enum err read_lines(struct arena *arena, const struct member *member,
-                           struct lines *ret_lines)
-{
-    struct json_value none = {JSON_ARRAY, SLICE("[]")};
-    struct json_walk walk = json_walk_start(member != NULL ? member->value : none);
-    struct slice key = {NULL, 0};
-    struct json_value value = {JSON_NULL, {NULL, 0}};
-    struct lines lines = {NULL, 0};
-    size_t count = 0;
-
-    while (json_walk_next(&walk, &key, &value)) {
-        count++;
-    }
-    lines.items = arena_calloc(arena, count + 1, sizeof(struct line));
-    if (lines.items == NULL) {
-        return ERR_MEMORY;
-    }
-    walk = json_walk_start(member != NULL ? member->value : none);
-    while (lines.count < count && json_walk_next(&walk, &key, &value)) {
-        struct line *line = &lines.items[lines.count];
-        enum err err = name_of_line(arena, value, &line->name);
-
-        if (err != OK) {
-            return err;
-        }
-        line->value = value;
-        line->place = lines.count;
-        lines.count++;
-    }
-    qsort(lines.items, lines.count, sizeof(struct line), compare_lines);
-    *ret_lines = lines;
-    return OK;
-}
-
-/* Reads and compares two lines; NULL for one that is not there. */
-static enum err compare_line(struct arena *scratch, const struct line *before,
-                             const struct line *after, struct members ret_sides[2])
-{
-    const struct json_value none = {JSON_OBJECT, SLICE("{}")};
-    enum err err = members_read(scratch, before != NULL ? before->value : none, &ret_sides[0]);
-
-    if (err == OK) {
-        err = members_read(scratch, after != NULL ? after->value : none, &ret_sides[1]);
-    }
-    return err != OK ? err : members_compare(scratch, &ret_sides[0], &ret_sides[1]);
-}
-
-/* Adds what differs between two lines. They are taken apart in memory that is given back, since a
- * draft may have thousands. */
-static enum err add_line(struct arena *arena, struct arena *scratch, const struct line *before,
-                         const struct line *after, struct fields_changed *fields)
+/* Adds the members that an item of the after has changed, or has and its partner lacks. Items are read in
+ * memory that is given back, since a draft may have thousands. */
+static enum err add_item(struct arena *arena, struct arena *scratch, const struct list_item *item,
+                         struct fields_changed *fields)
 {
     const struct slice nothing = {NULL, 0};
     struct members sides[2] = {{NULL, NULL, 0}, {NULL, NULL, 0}};
     enum err err = OK;
 
-    if (before != NULL && after != NULL && slice_equal(before->value.text, after->value.text)) {
+    if (item->partner != NULL && slice_equal(item->value.text, item->partner->value.text)) {
         return OK;
     }
-    err = compare_line(scratch, before, after, sides);
-    for (size_t i = 0; i < 2 && err == OK; i++) {
-        err = add_differing(arena, &sides[i], nothing, fields);
+    err = list_item_compare(scratch, item, sides);
+    if (err == OK) {
+        err = add_differing(arena, &sides[1], nothing, fields);
+    }
+    if (err == OK) {
+        err = add_differing(arena, &sides[0], nothing, fields);
     }
     arena_reset(scratch);
     return err;
 }
 
-/* The order in which lines are paired: by name, or by place where both have none. */
-static int compare_pair(const struct line *before, const struct line *after)
-{
-    if (before->name.size == 0 && after->name.size == 0) {
-        return before->place < after->place ? -1 : before->place > after->place;
-    }
-    return slice_compare(before->name, after->name);
-}
-
-static enum err add_paired_lines(struct arena *arena, const struct lines *before,
-                                 const struct lines *after, struct fields_changed *fields)
-{
-    struct arena scratch;
-    size_t left = 0;
-    size_t right = 0;
-    enum err err = OK;
-
-    arena_init(&scratch, arena->limit_bytes);
-    while (err == OK && (left < before->count || right < after->count) &&
-           fields->count < FIELDS_CHANGED_MAX) {
-        const struct line *a = left < before->count ? &before->items[left] : NULL;
-        const struct line *b = right < after->count ? &after->items[right] : NULL;
-        int order = a == NULL ? 1 : -1;
-
-        if (a != NULL && b != NULL) {
-            order = compare_pair(a, b);
-        }
-        left += order <= 0;
-        right += order >= 0;
-        err = add_line(arena, &scratch, order <= 0 ? a : NULL, order >= 0 ? b : NULL, fields);
-    }
-    arena_deinit(&scratch);
-    return err;
-}
-
-static bool is_array_or_absent(const struct member *member)
-{
-    return member == NULL || member->value.kind == JSON_ARRAY;
-}
-
-/* Adds what changed in `lines`: the members of its items, or itself where those tell nothing. */
+/* Adds the changed members of the items of `lines`, or `lines` if there are none: items were removed, or
+ * moved, or it is not a list of objects. */
 static enum err add_lines(struct arena *arena, const struct member *before,
                           const struct member *after, struct fields_changed *fields)
 {
+    const struct json_value none = {JSON_ARRAY, SLICE("[]")};
     size_t count = fields->count;
-    struct lines left = {NULL, 0};
-    struct lines right = {NULL, 0};
-    enum err err = OK;
+    struct list_pair pair;
+    struct arena scratch;
+    bool paired = false;
+    enum err err = list_items_pair(arena, before != NULL ? before->value : none,
+                                   after != NULL ? after->value : none, &pair, &paired);
 
-    if (is_array_or_absent(before) && is_array_or_absent(after)) {
-        err = read_lines(arena, before, &left);
-        if (err == OK) {
-            err = read_lines(arena, after, &right);
+    arena_init(&scratch, arena->limit_bytes);
+    for (size_t i = 0; i < pair.after.count && err == OK; i++) {
+        if (fields->count == FIELDS_CHANGED_MAX) {
+            break;
         }
-        if (err == OK) {
-            err = add_paired_lines(arena, &left, &right, fields);
-        }
+        err = add_item(arena, &scratch, &pair.after.items[i], fields);
     }
+    arena_deinit(&scratch);
     return err != OK || fields->count > count ? err : add_name(arena, fields, LINES);
 }
 
@@ -305,7 +155,7 @@ enum err fields_changed_derive(struct arena *arena, const struct members *before
     enum err err = OK;
 
     ret_fields->count = 0;
-    err = add_first_told(arena, after, meta, ret_fields);
+    err = add_first_named(arena, after, meta, ret_fields);
     if (err != OK || ret_fields->count > 0) {
         return err;
     }

@@ -281,7 +281,7 @@ static void connection_look_for_end(struct tcp_connection *connection)
         connection_lose(connection, "lost the connection to",
                         client_session_is_closing(connection->session)
                             ? "the server closed it"
-                            : "what it speaks is not HTTP/2");
+                            : "its bytes are not HTTP/2");
     }
 }
 
@@ -336,7 +336,7 @@ static void connection_take(struct tcp_connection *connection, struct slice byte
 
     if (err != OK) {
         connection_lose(connection, "gave up the connection to",
-                        err == ERR_MALFORMED ? "what it speaks is not HTTP/2" : err_text(err));
+                        err == ERR_MALFORMED ? "its bytes are not HTTP/2" : err_text(err));
     }
 }
 

@@ -14,8 +14,8 @@ static enum err run_with_key(struct work_request *request, struct store_txn *txn
 
     if (err == ERR_EXISTS) {
         return fault_say(ctx->fault, err,
-                         "this idempotency key came with a different request within the last 24 "
-                         "hours; send the same request, or use a new key");
+                         "idempotency-key: used with a different request within the last 24 hours; "
+                         "expected the same request, or a new key");
     }
     if (err != ERR_NOT_FOUND) {
         return err;

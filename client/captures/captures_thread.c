@@ -121,7 +121,7 @@ enum errata_result errata_captures_start(const struct errata_channel_config *cha
     }
     thread = thread_new(channel != NULL ? channel->token_file : NULL);
     if (thread == NULL) {
-        problem_say(&to, "there is no memory, or no file descriptor, left");
+        problem_say(&to, "process: no memory or no file descriptor left; expected more of them");
         return ERRATA_MEMORY;
     }
     result = errata_channel_open(&thread->loop, channel, problem, problem_bytes, &thread->channel);

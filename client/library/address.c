@@ -109,20 +109,20 @@ static bool looks_like_something_else(const char *text, const struct problem *pr
     struct problem_shown shown = problem_show(text);
 
     if (text[0] == '\0') {
-        problem_say(problem, "the server's address is empty: give HOST:PORT, or none for %s:%d",
+        problem_say(problem, "server: empty; expected HOST:PORT, or NULL for %s:%d",
                     ADDRESS_HOST_DEFAULT, ADDRESS_PORT_DEFAULT);
         return true;
     }
     if (strncmp(text, "https://", 8) == 0 || strncmp(text, "grpcs://", 8) == 0) {
-        problem_say(
-            problem,
-            "\"%s\" asks for TLS, which this library does not speak: give the HOST:PORT of a "
-            "server, tunnel or proxy that takes cleartext HTTP/2",
-            shown.text);
+        problem_say(problem,
+                    "server: \"%s\" asks for TLS, which this library does not support; expected "
+                    "the HOST:PORT of a server, tunnel or proxy that accepts cleartext HTTP/2",
+                    shown.text);
         return true;
     }
     if (strstr(text, "://") != NULL || strchr(text, '/') != NULL) {
-        problem_say(problem, "\"%s\" is an URL or a path: give HOST:PORT alone, such as %s:%d",
+        problem_say(problem,
+                    "server: \"%s\" is a URL or a path; expected only HOST:PORT, such as %s:%d",
                     shown.text, ADDRESS_HOST_DEFAULT, ADDRESS_PORT_DEFAULT);
         return true;
     }
@@ -135,17 +135,19 @@ static bool check_host(const char *text, const struct parts *parts, const struct
     struct problem_shown shown = problem_show(text);
 
     if (parts->host.size > CLIENT_HOST_BYTES_MAX) {
-        problem_say(problem, "the server's name has %zu bytes; a name has at most %d",
+        problem_say(problem, "server: a host name of %zu bytes; expected at most %d",
                     parts->host.size, CLIENT_HOST_BYTES_MAX);
         return false;
     }
     if (parts->bracketed && !may_be_ipv6(parts->host)) {
-        problem_say(problem, "what \"%s\" has in brackets is no IPv6 address", shown.text);
+        problem_say(problem,
+                    "server: \"%s\" has an invalid address in brackets; expected an IPv6 address",
+                    shown.text);
         return false;
     }
     if (!parts->bracketed && !may_be_name(parts->host)) {
-        problem_say(problem, "\"%s\" names no host: give HOST:PORT, such as %s:%d", shown.text,
-                    ADDRESS_HOST_DEFAULT, ADDRESS_PORT_DEFAULT);
+        problem_say(problem, "server: \"%s\" has no valid host; expected HOST:PORT, such as %s:%d",
+                    shown.text, ADDRESS_HOST_DEFAULT, ADDRESS_PORT_DEFAULT);
         return false;
     }
     return true;
@@ -166,7 +168,8 @@ bool address_read(const char *text, const struct problem *problem, struct addres
     shown = problem_show(text);
     if (!split(slice_text(text), &parts)) {
         problem_say(problem,
-                    "\"%s\" can't be split: an IPv6 address stands in brackets, as in [::1]:%d",
+                    "server: \"%s\" has more than one colon; expected an IPv6 address in brackets, "
+                    "as in [::1]:%d",
                     shown.text, ADDRESS_PORT_DEFAULT);
         return false;
     }
@@ -174,8 +177,10 @@ bool address_read(const char *text, const struct problem *problem, struct addres
         return false;
     }
     if (parts.has_port && !read_port(parts.port, &port)) {
-        problem_say(problem, "\"%s\" has no port behind its colon: a port is a number from 1 to %u",
-                    shown.text, PORT_MAX);
+        problem_say(
+            problem,
+            "server: \"%s\" has no valid port; expected a number from 1 to %u after the colon",
+            shown.text, PORT_MAX);
         return false;
     }
     memcpy(ret_address->host, parts.host.data, parts.host.size);

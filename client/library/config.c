@@ -37,7 +37,7 @@ static bool read_number(const struct range *range, const struct problem *problem
     }
     if (range->value < range->min || range->value > range->max) {
         problem_say(problem,
-                    "%s is %" PRId64 ": it may be %" PRId64 " to %" PRId64
+                    "%s: %" PRId64 " is out of range; expected %" PRId64 " to %" PRId64
                     ", or 0 for the default of %" PRId64 "%s",
                     range->name, range->value, range->min, range->max, range->usual,
                     range->or_never ? ", or -1 for none" : "");
@@ -139,7 +139,7 @@ static bool read_token(const struct errata_channel_config *config, const struct 
 {
     if (config->token != NULL && config->token_file != NULL) {
         problem_say(problem, "%s",
-                    "both token and token_file are given: one of them is to be NULL");
+                    "token: given together with token_file; expected one of them to be NULL");
         return false;
     }
     if (config->token_file != NULL && !token_read_file(config->token_file, problem, ret->token)) {
@@ -150,8 +150,8 @@ static bool read_token(const struct errata_channel_config *config, const struct 
 
         if (!token_valid(token)) {
             problem_say(problem,
-                        "the token is none: a token is 1 to %d bytes of printable ASCII without "
-                        "blanks; NULL is no token",
+                        "token: invalid; expected 1 to %d bytes of printable ASCII without blanks, "
+                        "or NULL for no token",
                         TOKEN_BYTES_MAX);
             return false;
         }
@@ -172,12 +172,14 @@ static bool read_user_agent(const struct errata_channel_config *config,
     }
     for (size_t at = 0; at < name.size; at++) {
         if (name.data[at] < 0x20 || name.data[at] > 0x7e) {
-            problem_say(problem, "%s", "user_agent is to be printable ASCII, such as importer/2.1");
+            problem_say(problem, "%s",
+                        "user_agent: invalid; expected printable ASCII, such as importer/2.1");
             return false;
         }
     }
     if (name.size > LIBRARY_USER_AGENT_BYTES_MAX || name.data[0] == ' ') {
-        problem_say(problem, "user_agent is to be at most %d bytes that begin with no blank",
+        problem_say(problem,
+                    "user_agent: too long, or begins with a blank; expected at most %d bytes",
                     LIBRARY_USER_AGENT_BYTES_MAX);
         return false;
     }

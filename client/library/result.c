@@ -49,15 +49,15 @@ enum errata_code library_code(uint32_t code)
 const char *errata_result_text(enum errata_result result)
 {
     static const char *const texts[] = {
-        [ERRATA_OK] = "it was done",
-        [ERRATA_INVALID] = "an argument is not valid",
+        [ERRATA_OK] = "done",
+        [ERRATA_INVALID] = "an argument is invalid",
         [ERRATA_TOO_LARGE] = "a message is larger than the channel's limit",
-        [ERRATA_BUSY] = "too much is under way; try again later",
-        [ERRATA_MEMORY] = "there is no memory, or no file descriptor, left",
+        [ERRATA_BUSY] = "too many calls are in progress; try again later",
+        [ERRATA_MEMORY] = "no memory or no file descriptor is left",
         [ERRATA_ENDED] = "the call has ended, or the channel was closed"};
     size_t index = (size_t)result;
 
-    return index < sizeof(texts) / sizeof(texts[0]) ? texts[index] : "no result of this library";
+    return index < sizeof(texts) / sizeof(texts[0]) ? texts[index] : "not a result of this library";
 }
 
 const char *errata_code_name(enum errata_code code)

@@ -51,8 +51,8 @@ bool token_read_file(const char *path, const struct problem *problem,
     bool valid = false;
 
     if (!read_some(path, bytes, sizeof(bytes), &size)) {
-        problem_say(problem, "the token file \"%s\" can't be read: %s", shown.text,
-                    uv_strerror(uv_translate_sys_error(errno)));
+        problem_say(problem, "token_file: \"%s\" cannot be read: %s; expected a readable file",
+                    shown.text, uv_strerror(uv_translate_sys_error(errno)));
         return false;
     }
     if (size > 0 && bytes[size - 1] == '\n') {
@@ -64,11 +64,11 @@ bool token_read_file(const char *path, const struct problem *problem,
         memcpy(ret_token, bytes, size);
         ret_token[size] = '\0';
     } else if (size == 0) {
-        problem_say(problem, "the token file \"%s\" is empty: it should hold a token", shown.text);
+        problem_say(problem, "token_file: \"%s\" is empty; expected a token in it", shown.text);
     } else {
         problem_say(problem,
-                    "the token file \"%s\" holds no token: a token is one line of printable ASCII "
-                    "without blanks, at most %d bytes",
+                    "token_file: \"%s\" has no token; expected one line of printable ASCII without "
+                    "blanks, at most %d bytes",
                     shown.text, TOKEN_BYTES_MAX);
     }
     explicit_bzero(bytes, sizeof(bytes));

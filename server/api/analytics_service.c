@@ -9,6 +9,7 @@
 #include "server/domain/analytics/learning.h"
 #include "server/pipeline/page_token.h"
 #include "server/pipeline/service.h"
+#include "store/base/assert.h"
 
 #include <errata/v1/analytics_service.fields.h>
 #include <errata/v1/analytics_service.handlers.h>
@@ -21,7 +22,7 @@ static bool read_day(const struct service *service, struct slice path, const cha
     if (text[0] == '\0' || day_parse(slice_text(text), day)) {
         return true;
     }
-    fault_add(service->ctx->fault, path, "is no day; give one of the calendar as YYYY-MM-DD");
+    fault_add(service->ctx->fault, path, "not a date; expected YYYY-MM-DD");
     return false;
 }
 
@@ -48,13 +49,13 @@ static enum err read_range(const struct service *service,
     }
     if (first > last) {
         fault_add(service->ctx->fault, SLICE("start_date"),
-                  "lies behind end_date (left out: today); give an earlier day, or the same");
+                  "after end_date (default: today); expected the same day or an earlier one");
         return ERR_INVALID;
     }
     days = last - first + 1;
     if (days > LEARNING_DAYS_MAX) {
         fault_add(service->ctx->fault, SLICE("start_date"),
-                  "makes a range of %" PRId64 " days with end_date; a range has at most %d", days,
+                  "range of %" PRId64 " days up to end_date; expected at most %d", days,
                   LEARNING_DAYS_MAX);
         return ERR_INVALID;
     }
@@ -109,10 +110,8 @@ enum err analytics_service_list_layout_coverage_read(
     bool more = false;
     enum err err = OK;
 
-    if (!layout_coverage_order_from_wire((int32_t)call->request->order, &page.order)) {
-        fault_add(call->ctx->fault, SLICE("order"),
-                  "unknown value %d; expected LAST_SEEN or MOST_SEEN", (int)call->request->order);
-        return ERR_INVALID;
+    if (UNEXPECTED(!layout_coverage_order_from_wire((int32_t)call->request->order, &page.order))) {
+        return ERR_INTERNAL; /* check_request refuses it */
     }
     err = page_token_begin(call->service, &call->request->base, call->request->page_token, &filter,
                            &page.after);

@@ -26,7 +26,7 @@ enum err grpc_health_v1_health_check_read(struct grpc_health_v1_health_check_cal
         struct slice shown = fault_shorten(call->ctx->fault, name);
 
         return fault_say(call->ctx->fault, ERR_NOT_FOUND,
-                         "no service '%.*s' is watched; ask for \"\", \"errata.write\", "
+                         "service: unknown service '%.*s'; expected \"\", \"errata.write\", "
                          "\"errata.pdf\", \"errata.admin\" or \"errata.clock\"",
                          (int)shown.size, (const char *)shown.data);
     }

@@ -5,6 +5,7 @@
  */
 #include "server/domain/text/sanitise.h"
 #include "server/pipeline/service.h"
+#include "store/base/assert.h"
 
 #include <errata/v1/text_service.fields.h>
 #include <errata/v1/text_service.handlers.h>
@@ -12,29 +13,27 @@
 /* A hostile text of so many bytes takes about a millisecond. */
 #define SANITIZE_ON_LOOP_BYTES_MAX ((size_t)4 * 1024)
 
-static enum err read_profile(struct service *service, int32_t number,
-                             enum sanitise_profile *ret_profile)
+static enum err read_profile(int32_t number, enum sanitise_profile *ret_profile)
 {
     enum sanitize_profile profile = SANITIZE_PROFILE_UNSPECIFIED;
 
-    if (sanitize_profile_from_wire(number, &profile)) {
-        switch (profile) {
-        case SANITIZE_PROFILE_NOTE:
-            *ret_profile = SANITISE_NOTE;
-            return OK;
-        case SANITIZE_PROFILE_GUIDELINE:
-            *ret_profile = SANITISE_GUIDELINE;
-            return OK;
-        case SANITIZE_PROFILE_EXAMPLE:
-            *ret_profile = SANITISE_EXAMPLE;
-            return OK;
-        case SANITIZE_PROFILE_UNSPECIFIED:
-            break;
-        }
+    if (UNEXPECTED(!sanitize_profile_from_wire(number, &profile) ||
+                   profile == SANITIZE_PROFILE_UNSPECIFIED)) {
+        return ERR_INTERNAL; /* check_request refuses it */
     }
-    fault_add(service->ctx->fault, SLICE("profile"), "%d is none; give NOTE, GUIDELINE or EXAMPLE",
-              number);
-    return ERR_INVALID;
+    switch (profile) {
+    case SANITIZE_PROFILE_NOTE:
+        *ret_profile = SANITISE_NOTE;
+        break;
+    case SANITIZE_PROFILE_GUIDELINE:
+        *ret_profile = SANITISE_GUIDELINE;
+        break;
+    case SANITIZE_PROFILE_EXAMPLE:
+    case SANITIZE_PROFILE_UNSPECIFIED:
+        *ret_profile = SANITISE_EXAMPLE;
+        break;
+    }
+    return OK;
 }
 
 enum err text_service_sanitize_cost(struct text_service_sanitize_call *call)
@@ -52,7 +51,7 @@ enum err text_service_sanitize_read(struct text_service_sanitize_call *call)
     enum sanitise_profile profile = SANITISE_NOTE;
     struct sanitised sanitised;
     struct slice text = {NULL, 0};
-    enum err err = read_profile(call->service, (int32_t)call->request->profile, &profile);
+    enum err err = read_profile((int32_t)call->request->profile, &profile);
 
     if (err != OK) {
         return err;

@@ -53,7 +53,8 @@ enum err app_damage_require_store(const char *data, struct fault *fault)
     enum err err = app_damage_check_folder(data, fault);
 
     if (err == OK && !is_there(data, "db") && !is_there(data, "db.old")) {
-        return fault_say(fault, ERR_PRECONDITION, "%s: there is no store", data);
+        return fault_say(fault, ERR_PRECONDITION, "%s: no store; expected a folder that has one",
+                         data);
     }
     return err;
 }

@@ -337,11 +337,11 @@ static bool take_flag(struct config *config, int argc, char *const *argv, int *a
     } else if (*at + 1 < argc && strncmp(argv[*at + 1], "--", 2) != 0) {
         value = argv[++*at];
     } else {
-        return refuse(ret_problem, "'%s' needs a value", flag);
+        return refuse(ret_problem, "%s: no value; expected one", flag);
     }
     if (path != NULL) {
         return config_value_text(value, path, CONFIG_PATH_BYTES_MAX) ||
-               refuse(ret_problem, "%s needs the path of a file", flag);
+               refuse(ret_problem, "%s: no value; expected the path of a file", flag);
     }
     return first_pass || apply(config, option, value, "the flag", ret_problem);
 }
@@ -370,7 +370,7 @@ static bool check_whole(const struct config *config, struct config_problem *ret_
         return true;
     }
     if (config->data[0] == '\0') {
-        return refuse(ret_problem, "--data DIR is required: the folder of the store");
+        return refuse(ret_problem, "--data: missing; expected the folder of the store");
     }
     if (!config_value_is_loopback(config->listen_host) && !config->insecure_allow_remote) {
         return refuse(ret_problem,

@@ -139,7 +139,7 @@ static enum err fill_new(struct rebuild *rebuild)
     }
     if (err == OK && rebuild->report.events != rebuild->events_total) {
         return fault_say(rebuild->fault, ERR_CORRUPT,
-                         "the logs number %" PRIu64 " events, and %" PRIu64 " were found",
+                         "log: %" PRIu64 " events are numbered, but %" PRIu64 " were found",
                          rebuild->events_total, rebuild->report.events);
     }
     if (err == OK) {

@@ -208,10 +208,9 @@ enum err auth_check(struct auth *auth, struct ctx *ctx, struct store_txn *txn,
     OPENSSL_cleanse(&secret, sizeof(secret));
     if (err == ERR_UNAUTHENTICATED) {
         auth->refusal = (struct auth_refusal){flaw, true, key_id};
-        return fault_say(
-            ctx->fault, err,
-            "authorization: the token is unknown, revoked or expired; ask an administrator of "
-            "the organisation for a new one");
+        return fault_say(ctx->fault, err,
+                         "authorization: the token is unknown, revoked or expired; expected a "
+                         "valid token of this server");
     }
     if (err != OK) {
         return err;
@@ -270,7 +269,8 @@ enum err auth_resolve_org(struct ctx *ctx, struct store_txn *txn, struct org_id 
         return err;
     }
     shown = fault_shorten(ctx->fault, org_id);
-    return fault_say(ctx->fault, err,
-                     "unknown organisation '%.*s'; leave org_id out for the token's organisation",
-                     (int)shown.size, (const char *)shown.data);
+    return fault_say(
+        ctx->fault, err,
+        "org_id: '%.*s' not found; expected an organisation of this token, or none for its own",
+        (int)shown.size, (const char *)shown.data);
 }

@@ -63,8 +63,8 @@ static enum err make_another(struct ctx *ctx, struct store_txn *txn, char text[T
 
     if (err == ERR_NOT_FOUND) {
         return fault_say(ctx->fault, ERR_PRECONDITION,
-                         "organisation: the store has no `" DEFAULT_NAME "` that the token could "
-                         "belong to; start the server once, which creates both");
+                         "store: it has no organisation `" DEFAULT_NAME
+                         "` for the token; expected a store that the server has started with once");
     }
     if (err != OK) {
         return err;

@@ -23,16 +23,20 @@ static void call_refuse_packed(struct call_core *core, enum err err)
     size_t max = core->inflation.max;
 
     if (err == ERR_TOO_LARGE && max < core->server->config.message_bytes_max) {
+        call_refuse_text(
+            core, err,
+            arena_printf(
+                &core->arena,
+                "message: inflates to more than %d times its size; expected it uncompressed",
+                CALL_INFLATED_TIMES_MAX));
+    } else if (err == ERR_TOO_LARGE) {
         call_refuse_text(core, err,
                          arena_printf(&core->arena,
-                                      "message: inflates to more than %d times its size; send "
-                                      "it uncompressed",
-                                      CALL_INFLATED_TIMES_MAX));
-    } else if (err == ERR_TOO_LARGE) {
-        call_refuse_text(
-            core, err, arena_printf(&core->arena, "message: inflates to more than %zu bytes", max));
+                                      "message: too large; expected at most %zu bytes, inflated",
+                                      max));
     } else if (err == ERR_MALFORMED) {
-        call_refuse_err(core, err, "message: marked as gzip, but cannot be inflated");
+        call_refuse_err(core, err,
+                        "message: cannot be inflated; expected gzip, as grpc-encoding says");
     } else {
         call_refuse_err(core, err, NULL);
     }
@@ -97,8 +101,8 @@ static void call_inflation_wait(struct call_core *core)
     if (!call_may_wait(core)) {
         call_refuse_err(
             core, ERR_BUSY,
-            "too many compressed messages wait, of this connection or "
-            "of all connections; try again after the delay given, or send it uncompressed");
+            "message: too many compressed messages wait, of this connection or of all; expected "
+            "another attempt after the given delay, or an uncompressed message");
         return;
     }
     share->packed_bytes += inflation->packed.size;

@@ -29,12 +29,12 @@ void call_begin_message(struct call_core *core, uint32_t bytes, bool compressed)
     input->size = 0;
     input->capacity = 0;
     if (input->message_count > 0 && method_has_one_request(core->call.method)) {
-        call_refuse_err(core, ERR_UNIMPLEMENTED, "got a second request message; expected one");
+        call_refuse_err(core, ERR_UNIMPLEMENTED, "request: a second message; expected one");
         return;
     }
     if (bytes > config->message_bytes_max) {
         call_refuse_text(core, ERR_TOO_LARGE,
-                         arena_printf(&core->arena, "message: has %u bytes; expected at most %zu",
+                         arena_printf(&core->arena, "message: %u bytes; expected at most %zu",
                                       bytes, config->message_bytes_max));
         return;
     }
@@ -53,8 +53,9 @@ bool call_take_budget(struct call_core *core, size_t bytes)
         max -= max / 4;
     }
     if (server->body_bytes >= max || bytes > max - server->body_bytes) {
-        call_refuse_err(core, ERR_BUSY,
-                        "the server's memory for request messages is used up; try again");
+        call_refuse_err(
+            core, ERR_BUSY,
+            "server: its memory for request messages is used up; expected another attempt");
         return false;
     }
     server->body_bytes += bytes;
@@ -201,13 +202,14 @@ static void call_end_input(struct call_core *core)
         return;
     }
     if (input->begun) {
-        call_refuse_err(core, ERR_MALFORMED, "the request ended inside a message");
+        call_refuse_err(core, ERR_MALFORMED,
+                        "request: ended inside a message; expected a complete one");
         return;
     }
     if (!method_has_one_request(core->call.method)) {
         arena_deinit(&core->input_arena); /* the call may last long, and needs none of it */
     } else if (input->message_count == 0) {
-        call_refuse_err(core, ERR_UNIMPLEMENTED, "got no request message; expected one");
+        call_refuse_err(core, ERR_UNIMPLEMENTED, "request: no message; expected one");
         return;
     } else {
         call_deliver(core, input->first);

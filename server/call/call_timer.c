@@ -110,7 +110,8 @@ void call_server_check_bodies(struct call_server *server, int64_t now_us)
         next = core->next; /* a refused call exists until its stream is closed */
         if (call_body_is_late(core, before_us)) {
             server->stats.calls_expired++;
-            call_refuse_err(core, ERR_DEADLINE, "the request did not arrive in time");
+            call_refuse_err(core, ERR_DEADLINE,
+                            "request: incomplete at its deadline; expected all of it earlier");
         }
     }
 }

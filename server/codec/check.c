@@ -15,10 +15,10 @@
 static enum err malformed(struct checker *checker, struct slice path)
 {
     return fault_say(checker->ctx->fault, ERR_MALFORMED,
-                     "invalid %.*s: the bytes cannot be decoded at `%.*s`",
+                     "request: its bytes cannot be decoded at `%.*s`; expected a %.*s",
+                     (int)path.size, (const char *)path.data,
                      (int)checker->frames[0].message->full_name.size,
-                     (const char *)checker->frames[0].message->full_name.data, (int)path.size,
-                     (const char *)path.data);
+                     (const char *)checker->frames[0].message->full_name.data);
 }
 
 static bool push(struct checker *checker, const struct message_info *message, struct slice bytes)
@@ -71,7 +71,7 @@ static enum err enter(struct checker *checker, const struct checked_value *value
 
     if (checker->depth == CHECK_DEPTH_MAX) {
         fault_add(checker->ctx->fault, check_path(checker, value->field, value->index),
-                  "is nested deeper than %d messages", CHECK_DEPTH_MAX);
+                  "nested too deeply; expected at most %d messages", CHECK_DEPTH_MAX);
         return OK;
     }
     if (!push(checker, value->field->message, value->bytes)) {

@@ -16,9 +16,6 @@
 /* "%.*s" of a slice. */
 #define SHOWN(slice) (int)(slice).size, (const char *)(slice).data
 
-/* Limit of the text that lists an enum's values. */
-#define NAMES_BYTES_MAX 600
-
 /* A page token begins with the 16 bytes that authenticate it. */
 #define PAGE_TOKEN_DIGITS_MIN BASE64_DIGITS(16)
 
@@ -40,14 +37,13 @@ static void check_id(struct checker *checker, const struct checked_value *value)
 
     if (value->bytes.size > CHECK_ID_BYTES_MAX) {
         shown = shorten(checker, value->bytes);
-        fault_add(fault, path_of(checker, value),
-                  "is %zu bytes long; at most %d are allowed: `%.*s`", value->bytes.size,
-                  CHECK_ID_BYTES_MAX, SHOWN(shown));
+        fault_add(fault, path_of(checker, value), "%zu bytes, `%.*s`; expected at most %d",
+                  value->bytes.size, SHOWN(shown), CHECK_ID_BYTES_MAX);
     }
     if (text_has_control(value->bytes)) {
         shown = shorten(checker, value->bytes);
-        fault_add(fault, path_of(checker, value),
-                  "has a control character, which is not allowed here: `%.*s`", SHOWN(shown));
+        fault_add(fault, path_of(checker, value), "control character in `%.*s`; expected none",
+                  SHOWN(shown));
     }
 }
 
@@ -60,7 +56,7 @@ static void check_name(struct checker *checker, const struct checked_value *valu
         struct slice shown = shorten(checker, text);
 
         fault_add(checker->ctx->fault, path_of(checker, value),
-                  "begins or ends with a space; leave it out: `%.*s`", SHOWN(shown));
+                  "space at the beginning or end of `%.*s`; expected none", SHOWN(shown));
     }
 }
 
@@ -71,11 +67,10 @@ static void check_uuid(struct checker *checker, const struct checked_value *valu
     if (!uuid_parse(value->bytes, &uuid)) {
         struct slice shown = shorten(checker, value->bytes);
 
-        fault_add(
-            checker->ctx->fault, path_of(checker, value),
-            "is not a UUID; expected 36 characters, such as 018bcfe5-6800-7abc-8def-0123456789ab: "
-            "`%.*s`",
-            SHOWN(shown));
+        fault_add(checker->ctx->fault, path_of(checker, value),
+                  "invalid UUID `%.*s`; expected 36 characters such as "
+                  "018bcfe5-6800-7abc-8def-0123456789ab",
+                  SHOWN(shown));
     }
 }
 
@@ -92,7 +87,7 @@ static void check_key_id(struct checker *checker, const struct checked_value *va
         struct slice shown = shorten(checker, text);
 
         fault_add(checker->ctx->fault, path_of(checker, value),
-                  "must be eight lower-case hex digits, not `%.*s`", SHOWN(shown));
+                  "invalid key id `%.*s`; expected eight lower-case hex digits", SHOWN(shown));
     }
 }
 
@@ -111,9 +106,8 @@ static void check_page_token(struct checker *checker, const struct checked_value
         struct slice shown = shorten(checker, text);
 
         fault_add(checker->ctx->fault, path_of(checker, value),
-                  "is not a page token: `%.*s`; expected the next_page_token of the page before, "
-                  "or leave "
-                  "it out for the first page",
+                  "invalid page token `%.*s`; expected the next_page_token of the previous page, "
+                  "or none for the first page",
                   SHOWN(shown));
     }
 }
@@ -149,17 +143,18 @@ static enum err check_json(struct checker *checker, const struct checked_value *
     if (err == ERR_INVALID) {
         struct slice shown = shorten(checker, slice_after(value->bytes, problem.at));
 
-        fault_add(checker->ctx->fault, path_of(checker, value),
-                  "is not JSON (RFC 8259, depth at most %d): %s at byte %zu%s%.*s%s",
-                  JSON_FIELD_DEPTH_MAX, problem.what, problem.at, shown.size > 0 ? ", `" : "",
-                  SHOWN(shown), shown.size > 0 ? "`" : "");
+        fault_add(
+            checker->ctx->fault, path_of(checker, value),
+            "invalid JSON, %s at byte %zu%s%.*s%s; expected an object (RFC 8259, depth at most %d)",
+            problem.what, problem.at, shown.size > 0 ? ", `" : "", SHOWN(shown),
+            shown.size > 0 ? "`" : "", JSON_FIELD_DEPTH_MAX);
         return OK;
     }
     if (err == OK && top.kind != JSON_OBJECT) {
         struct slice shown = shorten(checker, value->bytes);
 
         fault_add(checker->ctx->fault, path_of(checker, value),
-                  "must be a JSON object, not %s: `%.*s`", kind_name(top.kind), SHOWN(shown));
+                  "%s, `%.*s`; expected a JSON object", kind_name(top.kind), SHOWN(shown));
     }
     return err;
 }
@@ -199,14 +194,14 @@ static bool check_encoding(struct checker *checker, const struct checked_value *
     if (!text_is_utf8(text)) {
         struct slice shown = shorten(checker, text);
 
-        fault_add(checker->ctx->fault, path_of(checker, value), "is not valid UTF-8: `%.*s`",
-                  SHOWN(shown));
+        fault_add(checker->ctx->fault, path_of(checker, value),
+                  "invalid UTF-8 in `%.*s`; expected UTF-8", SHOWN(shown));
         return false;
     }
     nul = text.size > 0 ? memchr(text.data, 0, text.size) : NULL;
     if (nul != NULL) {
         fault_add(checker->ctx->fault, path_of(checker, value),
-                  "has a NUL character at byte %zu; expected text without NUL",
+                  "NUL character at byte %zu; expected text without NUL",
                   (size_t)(nul - text.data));
         return false;
     }
@@ -225,40 +220,17 @@ enum err check_text(struct checker *checker, const struct checked_value *value)
         return OK;
     }
     if (field->rules.max_bytes != 0 && value->bytes.size > field->rules.max_bytes) {
-        fault_add(checker->ctx->fault, path_of(checker, value),
-                  "is %zu bytes long; at most %u are allowed", value->bytes.size,
-                  field->rules.max_bytes);
+        fault_add(checker->ctx->fault, path_of(checker, value), "%zu bytes; expected at most %u",
+                  value->bytes.size, field->rules.max_bytes);
     }
     if (is_text && value->bytes.size > 0) {
         return check_format(checker, value);
     }
     if (field->repeated && is_text && field->rules.format != FORMAT_ANY) {
         fault_add(checker->ctx->fault, path_of(checker, value),
-                  "is empty; give a value or leave the element out");
+                  "empty; expected a value in each element");
     }
     return OK;
-}
-
-/* Lists the words of an enum, without its zero value: A, B, C. */
-static struct slice known_words(struct checker *checker, const struct enum_info *enumeration)
-{
-    struct buffer words;
-
-    buffer_init(&words, checker->ctx->arena, NAMES_BYTES_MAX);
-    for (uint32_t i = 0; i < enumeration->count; i++) {
-        const struct enum_value_info *known = &enumeration->values[i];
-
-        if (known->number == 0) {
-            continue;
-        }
-        if (words.size + known->short_name.size > NAMES_BYTES_MAX) {
-            buffer_append(&words, SLICE(", ..."));
-            break;
-        }
-        buffer_append(&words, words.size > 0 ? SLICE(", ") : SLICE(""));
-        buffer_append(&words, known->short_name);
-    }
-    return buffer_slice(&words);
 }
 
 static bool is_known(const struct enum_info *enumeration, int64_t number)
@@ -287,7 +259,7 @@ static void check_enum(struct checker *checker, const struct checked_value *valu
     int64_t number = (int64_t)value->raw;
 
     if (!is_known(value->field->enumeration, number)) {
-        struct slice words = known_words(checker, value->field->enumeration);
+        struct slice words = contract_enum_words(checker->ctx->arena, value->field->enumeration);
 
         fault_add(checker->ctx->fault, path_of(checker, value), "unknown value %lld; expected %.*s",
                   (long long)number, SHOWN(words));
@@ -340,16 +312,17 @@ static void check_limits(struct checker *checker, const struct checked_value *va
 
     if (field->rules.not_negative && is_negative(value)) {
         shown = number_text(checker, value);
-        fault_add(checker->ctx->fault, path_of(checker, value), "is %.*s; expected 0 or more",
-                  SHOWN(shown));
+        fault_add(checker->ctx->fault, path_of(checker, value),
+                  "%.*s is negative; expected 0 or more", SHOWN(shown));
         return;
     }
     if (field->rules.max_value == 0 || is_absent || is_within(value)) {
         return;
     }
     shown = number_text(checker, value);
-    fault_add(checker->ctx->fault, path_of(checker, value), "is %.*s; it must be from %lld to %lld",
-              SHOWN(shown), (long long)field->rules.min_value, (long long)field->rules.max_value);
+    fault_add(checker->ctx->fault, path_of(checker, value),
+              "%.*s is out of range; expected %lld to %lld", SHOWN(shown),
+              (long long)field->rules.min_value, (long long)field->rules.max_value);
 }
 
 void check_scalar(struct checker *checker, const struct checked_value *value)
@@ -380,12 +353,12 @@ static void add_missing(struct checker *checker, const struct field_info *field)
     struct slice words = {NULL, 0};
 
     if (field->type != FIELD_ENUM) {
-        fault_add(checker->ctx->fault, whole_path(checker, field), "is required%s",
-                  field->repeated ? ": at least one element" : "");
+        fault_add(checker->ctx->fault, whole_path(checker, field), "missing; expected %s",
+                  field->repeated ? "at least one element" : "a value");
         return;
     }
-    words = known_words(checker, field->enumeration);
-    fault_add(checker->ctx->fault, whole_path(checker, field), "is required; expected %.*s",
+    words = contract_enum_words(checker->ctx->arena, field->enumeration);
+    fault_add(checker->ctx->fault, whole_path(checker, field), "missing; expected %.*s",
               SHOWN(words));
 }
 
@@ -398,27 +371,27 @@ static void check_timestamp(struct checker *checker, const struct frame *frame)
 
     if (frame->seconds < TIMESTAMP_SECONDS_MIN || frame->seconds > TIMESTAMP_SECONDS_MAX) {
         fault_add(ctx->fault, check_frame_path(checker),
-                  "has %lld seconds since 1970; it must lie in the years 1 to 9999",
+                  "%lld seconds since 1970; expected a time in the years 1 to 9999",
                   (long long)frame->seconds);
         return;
     }
     if (frame->nanos < 0 || frame->nanos > 999999999) {
-        fault_add(ctx->fault, check_frame_path(checker),
-                  "has %lld nanos; they must be from 0 to 999999999", (long long)frame->nanos);
+        fault_add(ctx->fault, check_frame_path(checker), "%lld nanos; expected 0 to 999999999",
+                  (long long)frame->nanos);
         return;
     }
     if (frame->field == NULL || !frame->field->rules.not_future) {
         return;
     }
     if (frame->seconds < 0) {
-        fault_add(ctx->fault, check_frame_path(checker), "lies before 1970; expected a later time");
+        fault_add(ctx->fault, check_frame_path(checker), "before 1970; expected a later time");
         return;
     }
     now_us = clock_wall_us(ctx->clock);
     if (frame->seconds * 1000000 + frame->nanos / 1000 > now_us) {
         size = timestamp_format(frame->seconds, (int32_t)frame->nanos, text);
         fault_add(ctx->fault, check_frame_path(checker),
-                  "lies in the future: %.*s; expected a past time, or none", (int)size, text);
+                  "%.*s is in the future; expected a past time, or none", (int)size, text);
     }
 }
 
@@ -432,7 +405,7 @@ static void check_field_end(struct checker *checker, const struct field_info *fi
     if (rules->output_only) {
         if (is_given) {
             fault_add(checker->ctx->fault, whole_path(checker, field),
-                      "is set by the server; leave it out");
+                      "set by the server; expected no value");
         }
         return;
     }
@@ -441,7 +414,7 @@ static void check_field_end(struct checker *checker, const struct field_info *fi
     }
     if (field->repeated && rules->max_items != 0 && seen > rules->max_items) {
         fault_add(checker->ctx->fault, whole_path(checker, field),
-                  "has %u elements; at most %u are allowed", seen, rules->max_items);
+                  "%u elements; expected at most %u", seen, rules->max_items);
     }
 }
 

@@ -4,6 +4,10 @@
  */
 #include "server/codec/contract.h"
 
+#include "store/base/buffer.h"
+
+#define ENUM_WORDS_BYTES_MAX 600
+
 const struct method_info *contract_find_method(struct slice path)
 {
     uint32_t low = 0;
@@ -85,4 +89,29 @@ const struct field_info *contract_find_field(const struct message_info *message,
         }
     }
     return NULL;
+}
+
+struct slice contract_enum_words(struct arena *arena, const struct enum_info *enumeration)
+{
+    const struct enum_value_info *last = NULL;
+    struct buffer words;
+
+    buffer_init(&words, arena, ENUM_WORDS_BYTES_MAX);
+    for (uint32_t i = 0; i < enumeration->count && words.size < ENUM_WORDS_BYTES_MAX; i++) {
+        if (enumeration->values[i].number == 0) {
+            continue;
+        }
+        if (last != NULL) {
+            buffer_append(&words, words.size > 0 ? SLICE(", ") : SLICE(""));
+            buffer_append(&words, last->short_name);
+        }
+        last = &enumeration->values[i];
+    }
+    if (last != NULL) {
+        bool is_all = words.size < ENUM_WORDS_BYTES_MAX;
+
+        buffer_append(&words, words.size > 0 ? SLICE(" or ") : SLICE(""));
+        buffer_append(&words, is_all ? last->short_name : SLICE("..."));
+    }
+    return buffer_ok(&words) ? buffer_slice(&words) : slice_of(NULL, 0);
 }

@@ -20,7 +20,7 @@ struct scalar {
 
 /* Why a value was refused: NULL if it was not. The text completes "NAME ...". */
 struct refusal {
-    const char *what; /* such as "must be a 32-bit integer" */
+    const char *expected; /* the form that is right, such as "a string" */
     bool no_memory;
 };
 

@@ -137,26 +137,12 @@ static struct slice path_of(struct reader *reader)
     return buffer_slice(&path);
 }
 
-static void add_fault(struct reader *reader, const char *what, struct json_value value)
+static void add_fault(struct reader *reader, const char *expected, struct json_value value)
 {
     struct slice shown = fault_shorten(reader->ctx->fault, value.text);
 
-    fault_add(reader->ctx->fault, path_of(reader), "%s: %.*s", what, SHOWN(shown));
-}
-
-/* Lists the words of an enum without its zero value. */
-static struct slice known_words(struct reader *reader, const struct enum_info *enumeration)
-{
-    struct buffer words;
-
-    buffer_init(&words, reader->ctx->arena, NAMES_BYTES_MAX);
-    for (uint32_t i = 0; i < enumeration->count && words.size < NAMES_BYTES_MAX; i++) {
-        if (enumeration->values[i].number != 0) {
-            buffer_append(&words, words.size > 0 ? SLICE(", ") : SLICE(""));
-            buffer_append(&words, enumeration->values[i].short_name);
-        }
-    }
-    return buffer_slice(&words);
+    fault_add(reader->ctx->fault, path_of(reader), "invalid value %.*s; expected %s", SHOWN(shown),
+              expected);
 }
 
 static void add_refusal(struct reader *reader, const struct field_info *field,
@@ -167,10 +153,10 @@ static void add_refusal(struct reader *reader, const struct field_info *field,
 
     reader->no_memory = reader->no_memory || refusal->no_memory;
     if (field->type != FIELD_ENUM) {
-        add_fault(reader, refusal->what, value);
+        add_fault(reader, refusal->expected, value);
         return;
     }
-    words = known_words(reader, field->enumeration);
+    words = contract_enum_words(reader->ctx->arena, field->enumeration);
     shown = fault_shorten(reader->ctx->fault, value.text);
     fault_add(reader->ctx->fault, path_of(reader), "unknown value %.*s; expected %.*s",
               SHOWN(shown), SHOWN(words));
@@ -319,7 +305,7 @@ static void read_scalar(struct reader *reader, const struct field_info *field, b
 typedef bool known_read_fn(struct slice text, struct buffer *wire);
 
 /* Reads a well-known type that is one string. */
-static void read_known(struct reader *reader, known_read_fn *read, const char *what)
+static void read_known(struct reader *reader, known_read_fn *read, const char *expected)
 {
     struct json_value value = take_value(reader);
     struct slice text = {NULL, 0};
@@ -329,7 +315,7 @@ static void read_known(struct reader *reader, known_read_fn *read, const char *w
         return;
     }
     if (value.kind != JSON_STRING || !read(text, reader->wire)) {
-        add_fault(reader, what, value);
+        add_fault(reader, expected, value);
     }
 }
 
@@ -373,7 +359,7 @@ static const struct message_info *find_any_type(struct reader *reader, struct sl
     const uint8_t *slash = NULL;
 
     if (!json_member(object, SLICE("@type"), &type) || type.kind != JSON_STRING) {
-        add_fault(reader, "must be an object with a member \"@type\" that names its type", object);
+        add_fault(reader, "an object with a member \"@type\" that names its type", object);
         return NULL;
     }
     if (json_string(reader->ctx->arena, type.text, ret_url) != OK) {
@@ -386,8 +372,7 @@ static const struct message_info *find_any_type(struct reader *reader, struct sl
     }
     if (message == NULL) {
         add_fault(reader,
-                  "must name in \"@type\" a message of this server, such as "
-                  "type.googleapis.com/google.rpc.ErrorInfo",
+                  "a message of this server, such as type.googleapis.com/google.rpc.ErrorInfo",
                   type);
     }
     return message;
@@ -427,8 +412,7 @@ static bool wants(struct reader *reader, uint8_t bracket)
     if (peek(reader) == bracket) {
         return true;
     }
-    add_fault(reader, bracket == '{' ? "must be a JSON object" : "must be a JSON array",
-              take_value(reader));
+    add_fault(reader, bracket == '{' ? "a JSON object" : "a JSON array", take_value(reader));
     return false;
 }
 
@@ -471,16 +455,15 @@ static void read_message_value(struct reader *reader, const struct message_info 
         break;
     case MESSAGE_TIMESTAMP:
         read_known(reader, known_read_timestamp,
-                   "must be an RFC 3339 time, such as \"2026-01-02T03:04:05.678Z\", in "
-                   "the years 1 to 9999");
+                   "an RFC 3339 time in the years 1 to 9999, such as \"2026-01-02T03:04:05.678Z\"");
         break;
     case MESSAGE_DURATION:
         read_known(reader, known_read_duration,
-                   "must be seconds followed by `s`, such as \"1.5s\", up to 315576000000");
+                   "seconds up to 315576000000 followed by `s`, such as \"1.5s\"");
         break;
     case MESSAGE_FIELD_MASK:
         read_known(reader, known_read_field_mask,
-                   "must be names of fields in lowerCamelCase with commas between them");
+                   "names of fields in lowerCamelCase, separated by commas");
         break;
     }
     close_lengths(reader, lengths_before);
@@ -525,9 +508,9 @@ static void add_unknown(struct reader *reader, const struct message_info *messag
         buffer_append(&names, names.size > 0 ? SLICE(", ") : SLICE(""));
         buffer_append(&names, message->fields[i].json_name);
     }
-    fault_add(reader->ctx->fault, path_of(reader), "%.*s has no field %.*s; it has %.*s",
-              SHOWN(message->full_name), SHOWN(shown), names.size > 0 ? (int)names.size : 4,
-              names.size > 0 ? (const char *)names.data : "none");
+    fault_add(reader->ctx->fault, path_of(reader), "unknown field %.*s; expected %.*s of %.*s",
+              SHOWN(shown), names.size > 0 ? (int)names.size : 6,
+              names.size > 0 ? (const char *)names.data : "no one", SHOWN(message->full_name));
 }
 
 /* Checks that each field comes once, and each oneof once; null counts only for the field. */
@@ -542,7 +525,7 @@ static bool is_first(struct reader *reader, const struct field_info *field, bool
 
     if (seen[index] != 0) {
         fault_add(reader->ctx->fault, path_of(reader),
-                  "is given twice, as %.*s and %.*s; give it once", SHOWN(field->json_name),
+                  "given twice, as %.*s and %.*s; expected once", SHOWN(field->json_name),
                   SHOWN(field->name));
         return false;
     }
@@ -552,7 +535,7 @@ static bool is_first(struct reader *reader, const struct field_info *field, bool
     }
     if (*oneof != 0) {
         fault_add(reader->ctx->fault, path_of(reader),
-                  "excludes another field of the same choice that is given too; give one of them");
+                  "given together with another field of its oneof; expected only one of them");
         return false;
     }
     *oneof = 1;
@@ -612,7 +595,7 @@ static bool is_null_element(struct reader *reader, const struct field_info *fiel
     if (json_kind_of(peek(reader)) != JSON_NULL || takes_null(field)) {
         return false;
     }
-    add_fault(reader, "must have a value", take_value(reader));
+    add_fault(reader, "a value", take_value(reader));
     return true;
 }
 
@@ -679,7 +662,7 @@ static void read_any_member(struct reader *reader)
     }
     frame->is_started = false;
     if (!json_key_is(key.text, SLICE("@type")) && reader->strict) {
-        add_fault(reader, "must have only the members \"@type\" and \"value\"", key);
+        add_fault(reader, "only the members \"@type\" and \"value\"", key);
     }
     (void)take_value(reader);
 }
@@ -718,7 +701,7 @@ enum err proto_json_read(struct ctx *ctx, const struct message_info *message, st
     enum err err = json_check(ctx->arena, json, &rules, &value, &problem);
 
     if (err == ERR_INVALID) {
-        fault_add(ctx->fault, slice_of(NULL, 0), "the text is not JSON: %s at byte %zu",
+        fault_add(ctx->fault, slice_of(NULL, 0), "invalid JSON, %s at byte %zu; expected RFC 8259",
                   problem.what, problem.at);
     }
     if (err != OK) {

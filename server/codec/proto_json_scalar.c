@@ -10,16 +10,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-static bool refuse(struct refusal *refusal, const char *what)
+static bool refuse(struct refusal *refusal, const char *expected)
 {
-    refusal->what = what;
+    refusal->expected = expected;
     return false;
 }
 
 static bool refuse_for_memory(struct refusal *refusal)
 {
     refusal->no_memory = true;
-    return refuse(refusal, "needs more memory than is available");
+    return refuse(refusal, "a value that fits into memory");
 }
 
 /* Returns the text of a number, unquoted; false if it is not a number. */
@@ -45,7 +45,7 @@ static bool number_text(struct arena *arena, struct json_value value, struct sli
 struct integer_range {
     int64_t least;
     uint64_t greatest;
-    const char *what;
+    const char *expected;
 };
 
 static struct integer_range range_of(enum field_type type)
@@ -56,14 +56,13 @@ static struct integer_range range_of(enum field_type type)
     case FIELD_SINT32:
     case FIELD_ENUM:
         return (struct integer_range){INT32_MIN, INT32_MAX,
-                                      "must be an integer from -2147483648 to 2147483647"};
+                                      "an integer from -2147483648 to 2147483647"};
     case FIELD_UINT32:
     case FIELD_FIXED32:
-        return (struct integer_range){0, UINT32_MAX, "must be an integer from 0 to 4294967295"};
+        return (struct integer_range){0, UINT32_MAX, "an integer from 0 to 4294967295"};
     case FIELD_UINT64:
     case FIELD_FIXED64:
-        return (struct integer_range){0, UINT64_MAX,
-                                      "must be an integer from 0 to 18446744073709551615"};
+        return (struct integer_range){0, UINT64_MAX, "an integer from 0 to 18446744073709551615"};
     case FIELD_INT64:
     case FIELD_SFIXED64:
     case FIELD_SINT64:
@@ -75,9 +74,8 @@ static struct integer_range range_of(enum field_type type)
     case FIELD_BYTES:
         break;
     }
-    return (struct integer_range){
-        INT64_MIN, INT64_MAX,
-        "must be an integer from -9223372036854775808 to 9223372036854775807"};
+    return (struct integer_range){INT64_MIN, INT64_MAX,
+                                  "an integer from -9223372036854775808 to 9223372036854775807"};
 }
 
 static bool read_integer(enum field_type type, struct slice number, struct scalar *ret_scalar,
@@ -88,11 +86,11 @@ static bool read_integer(enum field_type type, struct slice number, struct scala
     uint64_t magnitude = 0;
 
     if (!json_integer(number, &is_negative, &magnitude)) {
-        return refuse(refusal, range.what);
+        return refuse(refusal, range.expected);
     }
     if (is_negative ? magnitude > (uint64_t)0 - (uint64_t)range.least
                     : magnitude > range.greatest) {
-        return refuse(refusal, range.what);
+        return refuse(refusal, range.expected);
     }
     if (is_negative) {
         magnitude = (uint64_t)0 - magnitude;
@@ -129,15 +127,15 @@ static bool read_floating(struct arena *arena, enum field_type type, struct json
         return true;
     }
     if (!number_text(arena, value, &text)) {
-        return refuse(refusal, "must be a number, \"NaN\", \"Infinity\" or \"-Infinity\"");
+        return refuse(refusal, "a number, \"NaN\", \"Infinity\" or \"-Infinity\"");
     }
     if (!arena_copy(arena, text, &terminated)) {
         return refuse_for_memory(refusal);
     }
     number = strtod((const char *)terminated.data, NULL);
     if (number > limit || number < -limit) {
-        return refuse(refusal, type == FIELD_FLOAT ? "is too large for a 32-bit number"
-                                                   : "is too large for a 64-bit number");
+        return refuse(refusal, type == FIELD_FLOAT ? "a number that fits into 32 bits"
+                                                   : "a number that fits into 64 bits");
     }
     ret_scalar->raw = scalar_raw_double(type, number);
     return true;
@@ -174,7 +172,7 @@ static bool read_enum(const struct field_info *field, struct json_value value,
         return true;
     }
     if (value.kind != JSON_STRING || !find_word(field->enumeration, value.text, &number)) {
-        return refuse(refusal, "is an unknown value");
+        return refuse(refusal, "a known value");
     }
     ret_scalar->raw = scalar_raw(FIELD_ENUM, number);
     return true;
@@ -184,7 +182,7 @@ static bool read_string(struct arena *arena, struct json_value value, struct sca
                         struct refusal *refusal)
 {
     if (value.kind != JSON_STRING) {
-        return refuse(refusal, "must be a string");
+        return refuse(refusal, "a string");
     }
     return json_string(arena, value.text, &ret_scalar->bytes) == OK || refuse_for_memory(refusal);
 }
@@ -197,7 +195,7 @@ static bool read_bytes(struct arena *arena, struct json_value value, struct scal
     size_t size = 0;
 
     if (value.kind != JSON_STRING) {
-        return refuse(refusal, "must be a string of base64");
+        return refuse(refusal, "a string of base64");
     }
     if (json_string(arena, value.text, &text) != OK) {
         return refuse_for_memory(refusal);
@@ -207,7 +205,7 @@ static bool read_bytes(struct arena *arena, struct json_value value, struct scal
         return refuse_for_memory(refusal);
     }
     if (!base64_read(text, BASE64_STANDARD | BASE64_URL | BASE64_PADDED, bytes, &size)) {
-        return refuse(refusal, "must be a string of base64");
+        return refuse(refusal, "a string of base64");
     }
     ret_scalar->bytes = slice_of(bytes, size);
     return true;
@@ -223,7 +221,7 @@ bool proto_json_scalar(struct arena *arena, const struct field_info *field, stru
     case FIELD_BOOL:
         ret_scalar->raw = value.kind == JSON_TRUE;
         return value.kind == JSON_TRUE || value.kind == JSON_FALSE ||
-               refuse(ret_refusal, "must be true or false");
+               refuse(ret_refusal, "true or false");
     case FIELD_STRING:
         return read_string(arena, value, ret_scalar, ret_refusal);
     case FIELD_BYTES:
@@ -248,7 +246,7 @@ bool proto_json_scalar(struct arena *arena, const struct field_info *field, stru
     }
     return number_text(arena, value, &number)
                ? read_integer(field->type, number, ret_scalar, ret_refusal)
-               : refuse(ret_refusal, range_of(field->type).what);
+               : refuse(ret_refusal, range_of(field->type).expected);
 }
 
 bool proto_json_key(struct arena *arena, const struct field_info *key, struct slice quoted,
@@ -259,7 +257,7 @@ bool proto_json_key(struct arena *arena, const struct field_info *key, struct sl
     if (key->type == FIELD_BOOL) {
         *ret_scalar = (struct scalar){.raw = json_key_is(quoted, SLICE("true"))};
         return ret_scalar->raw == 1 || json_key_is(quoted, SLICE("false")) ||
-               refuse(ret_refusal, "has a key that is neither \"true\" nor \"false\"");
+               refuse(ret_refusal, "the key \"true\" or \"false\"");
     }
     return proto_json_scalar(arena, key, value, ret_scalar, ret_refusal);
 }

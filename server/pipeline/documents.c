@@ -11,26 +11,24 @@
 static enum err say_why(struct fault *fault, enum err err)
 {
     if (err == ERR_BUSY) {
-        return fault_say(
-            fault, err,
-            "as many documents are under way, or as many bytes of them, as this server "
-            "takes; try again after the delay given");
+        return fault_say(fault, err,
+                         "document: the server handles as many documents, or bytes of them, as it "
+                         "can; expected another attempt after the given delay");
     }
     if (err == ERR_QUOTA) {
         return fault_say(
             fault, err,
-            "as many documents of this organisation are under way, or as many bytes of "
-            "them, as this server takes of one organisation; try again after the delay "
-            "given");
+            "document: the server handles as many documents of this organisation, or bytes of "
+            "them, as it may; expected another attempt after the given delay");
     }
     if (err == ERR_TOO_LARGE) {
-        return fault_say(fault, err, "the document is larger than %zu MiB, the most that is taken",
+        return fault_say(fault, err, "document: larger than %zu MiB; expected at most that",
                          PDF_DOCUMENT_BYTES_MAX >> 20);
     }
     if (err == ERR_UNAVAILABLE) {
         return fault_say(fault, err,
-                         "the PDF worker is not running and is being started again; try again "
-                         "after the delay given, or watch the health of errata.pdf");
+                         "document: the PDF worker is being restarted; expected another attempt "
+                         "after the given delay, or once errata.pdf is healthy");
     }
     return err;
 }
@@ -40,9 +38,8 @@ enum err rpc_document_admit(struct rpc *rpc)
     rpc->service.documents = rpc->pipeline->config.documents;
     if (rpc->service.documents == NULL) {
         return fault_say(&rpc->fault, ERR_UNAVAILABLE,
-                         "this server has no PDF worker, so it takes no documents; its "
-                         "administrator installs errata-pdf-worker beside erratad or names it "
-                         "with --pdf-worker");
+                         "document: this server has no PDF worker; expected errata-pdf-worker "
+                         "beside erratad, or its path in --pdf-worker");
     }
     return OK;
 }

@@ -180,7 +180,7 @@ static enum err check_role(struct rpc *rpc)
         buffer_append(&allowed, SLICE("no role"));
     }
     return fault_say(
-        &rpc->fault, ERR_DENIED, "the token's role %s may not call %.*s; it takes %.*s",
+        &rpc->fault, ERR_DENIED, "authorization: the role %s may not call %.*s; expected %.*s",
         role_names[rpc->principal.role], (int)rpc->method->path.size - 1,
         (const char *)rpc->method->path.data + 1, (int)allowed.size, (const char *)allowed.data);
 }
@@ -198,7 +198,7 @@ static enum err admit(struct rpc *rpc)
     }
     if (rpc->call->authorization_repeated) {
         return fault_say(&rpc->fault, ERR_UNAUTHENTICATED,
-                         "authorization: the call has several; expected one 'Bearer errata_...'");
+                         "authorization: given several times; expected one 'Bearer errata_...'");
     }
     err = rpc_authenticate(rpc);
     if (err != OK) {
@@ -311,8 +311,7 @@ static enum err refuse_empty(struct rpc *rpc)
         return ERR_INTERNAL;
     }
     return fault_say(&rpc->fault, ERR_INVALID,
-                     "the request ended without a message; %.*s takes one %.*s or more, of which "
-                     "the first says what the others belong to",
+                     "request: no message; expected for %.*s one or more of %.*s",
                      (int)rpc->method->path.size - 1, (const char *)rpc->method->path.data + 1,
                      (int)rpc->method->request->full_name.size,
                      (const char *)rpc->method->request->full_name.data);

@@ -127,8 +127,8 @@ enum err page_token_read(const struct service *service, const struct sha256_dige
         }
     }
     fault_add(service->ctx->fault, SLICE("page_token"),
-              "is not one that this server gave for this list; start again without it, and keep "
-              "the filters the same from page to page");
+              "not a token of this list and filter; expected the next_page_token of the previous "
+              "page, or none for the first page");
     return ERR_INVALID;
 }
 

@@ -50,8 +50,8 @@ static enum err join_line(struct rpc *rpc)
     }
     if (reads->waiting_count == PIPELINE_POOL_READS_WAITING_MAX || of_org >= ORG_WAITING_MAX) {
         return fault_say(&rpc->fault, ERR_BUSY,
-                         "as many long reads wait as this server takes of one organisation or of "
-                         "all; try again after the delay given");
+                         "server: too many long reads wait, of this organisation or of all; "
+                         "expected another attempt after the given delay");
     }
     *end = rpc;
     rpc->read_next = NULL;

@@ -55,12 +55,11 @@ static struct slice message_of(struct arena *arena, enum err result, const struc
         return text_first_bytes(fault->message, CALL_STATUS_MESSAGE_BYTES_MAX);
     }
     buffer_init(&message, arena, 256);
-    buffer_append(&message, slice_text(err_text(result)));
     for (; told < fault->count && message.size < CALL_STATUS_MESSAGE_BYTES_MAX; told++) {
         const struct fault_entry *entry = &fault->entries[told];
 
-        buffer_printf(&message, "%s%.*s%s%.*s", told == 0 ? ": " : "; ", (int)entry->field.size,
-                      (const char *)entry->field.data, entry->field.size != 0 ? " " : "",
+        buffer_printf(&message, "%s%.*s%s%.*s", told == 0 ? "" : ". ", (int)entry->field.size,
+                      (const char *)entry->field.data, entry->field.size != 0 ? ": " : "",
                       (int)entry->description.size, (const char *)entry->description.data);
     }
     if (!buffer_ok(&message)) {

@@ -175,12 +175,12 @@ static enum err take_message(struct rpc *rpc, struct slice message)
 
     if (!call_writable(rpc->call)) {
         return fault_say(&rpc->fault, ERR_BUSY,
-                         "the answers to earlier requests of this stream are not read; "
-                         "read them before sending more");
+                         "stream: responses to earlier requests have not been read; expected them "
+                         "to be read first");
     }
     if (message.size > PIPELINE_INLINE_BYTES_MAX) {
         return fault_say(&rpc->fault, ERR_TOO_LARGE,
-                         "the message has %zu bytes; a request of this stream has %d at most",
+                         "message: %zu bytes; expected at most %d in a request of this stream",
                          message.size, PIPELINE_INLINE_BYTES_MAX);
     }
     err = rpc_decode(rpc, message);

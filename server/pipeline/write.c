@@ -43,8 +43,8 @@ enum err rpc_write_begin(struct rpc *rpc)
     }
     if (!idempotency_key_is_valid(write->key_text)) {
         fault_add(&rpc->fault, SLICE("idempotency-key"),
-                  "must be 1 to %d printable ASCII characters; it has %zu bytes",
-                  IDEMPOTENCY_KEY_BYTES_MAX, write->key_text.size);
+                  "invalid, %zu bytes; expected 1 to %d printable ASCII characters",
+                  write->key_text.size, IDEMPOTENCY_KEY_BYTES_MAX);
         return ERR_INVALID;
     }
     return OK;

@@ -20,8 +20,8 @@
 
 /* What to do about a store that is lost or damaged, as the end of a message. */
 #define BACKUP_ADVICE                                                                              \
-    "restore a backup: `erratad --restore FILE --data DIR`, of a FILE that `errata admin backup "  \
-    "FILE` made, into an empty DIR"
+    "expected a restored backup: `erratad --restore FILE --data DIR`, with a FILE that `errata "   \
+    "admin backup FILE` wrote and an empty DIR"
 
 struct backup_info {
     uint32_t format; /* of the store within */

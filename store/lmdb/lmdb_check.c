@@ -73,7 +73,7 @@ struct check {
 static enum err say(const struct check *check, uint64_t number, const char *problem)
 {
     return fault_say(check->fault, ERR_CORRUPT,
-                     "%s is damaged: page %llu, %s: %s; nothing was changed; " BACKUP_ADVICE,
+                     "%s: damaged: page %llu, %s: %s; nothing was changed; " BACKUP_ADVICE,
                      check->path, (unsigned long long)number,
                      check->table != NULL ? check->table->name : "meta", problem);
 }
@@ -87,8 +87,8 @@ static enum err read_bytes(const struct check *check, uint64_t offset, uint8_t *
             continue;
         }
         if (got <= 0) {
-            return fault_say(check->fault, ERR_IO, "%s can't be read (%s)", check->path,
-                             got == 0 ? "it ends early" : strerrordesc_np(errno));
+            return fault_say(check->fault, ERR_IO, "%s: cannot be read (%s)", check->path,
+                             got == 0 ? "end of file" : strerrordesc_np(errno));
         }
         to += got;
         offset += (uint64_t)got;
@@ -118,10 +118,10 @@ static const char *note_page(struct check *check, uint64_t number)
     uint8_t bit = (uint8_t)(1u << (number % 8));
 
     if (number < LMDB_META_COUNT || number > check->meta.last_page) {
-        return "a page is named that is not in the file";
+        return "a reference to a page outside of the file";
     }
     if ((check->used[number / 8] & bit) != 0) {
-        return "a page is named that something else has";
+        return "a page with two references";
     }
     check->used[number / 8] |= bit;
     return NULL;
@@ -150,14 +150,14 @@ static enum err read_free(struct check *check, uint64_t number, uint64_t offset,
     enum err err = OK;
 
     if (size < sizeof(count) || size % sizeof(count) != 0) {
-        return say(check, number, "a record of free pages has a size that can't be");
+        return say(check, number, "a record of free pages with an impossible size");
     }
     err = read_bytes(check, offset, (uint8_t *)&count, sizeof(count));
     if (err != OK) {
         return err;
     }
     if (count > size / sizeof(count) - 1) {
-        return say(check, number, "a record of free pages names more than it holds");
+        return say(check, number, "a record of free pages that is too short");
     }
     for (uint64_t done = 0; err == OK && done < count; done += IDS_AT_ONCE) {
         uint64_t some = count - done < IDS_AT_ONCE ? count - done : IDS_AT_ONCE;
@@ -189,7 +189,7 @@ static enum err check_overflow(struct check *check, const struct lmdb_node *node
     enum err err = OK;
 
     if (!is_in_file(check, node->overflow, count)) {
-        return say(check, number, "a long value lies behind the file's end");
+        return say(check, number, "a long value beyond the file's end");
     }
     if (!take_page(check)) {
         return OK;
@@ -200,7 +200,7 @@ static enum err check_overflow(struct check *check, const struct lmdb_node *node
     }
     problem = lmdb_overflow_check(&page, count, &count);
     if (problem == NULL && !is_in_file(check, node->overflow, count)) {
-        problem = "a long value has more room than there is";
+        problem = "a long value larger than the file";
     }
     for (uint64_t i = 0; problem == NULL && i < count; i++) {
         problem = note_page(check, node->overflow + i);
@@ -213,14 +213,14 @@ static enum err add_table(struct check *check, const struct lmdb_node *node, uin
     struct table *table = &check->tables[check->table_count];
 
     if (!node->is_tree) {
-        return say(check, number, "the list of tables has something else in it");
+        return say(check, number, "an entry that is not a table in the list of tables");
     }
     if (check->table_count == TABLES_MAX) {
-        return say(check, number, "there are more tables than a store has");
+        return say(check, number, "too many tables");
     }
     table->tree = lmdb_tree_read(node->value.data);
     if (table->tree.flags != 0) {
-        return say(check, number, "a table has flags that are never set");
+        return say(check, number, "a table with unknown flags");
     }
     (void)snprintf(table->name, sizeof(table->name), "table %.*s", (int)node->key.size,
                    (const char *)node->key.data);
@@ -239,7 +239,7 @@ static enum err check_value(struct check *check, struct table *table, const stru
         return add_table(check, node, page->number);
     }
     if (node->is_tree) {
-        return say(check, page->number, "a row is said to be a table");
+        return say(check, page->number, "a row marked as a table");
     }
     if (node->overflow != LMDB_PAGE_NONE) {
         err = check_overflow(check, node, page->number);
@@ -277,16 +277,16 @@ static const char *check_keys(const struct table *table, const struct level *lev
         int least = is_leaf && i == 0 ? 0 : 1;
 
         if (table->keys_are_numbers && key.size != sizeof(uint64_t)) {
-            return "a key of the free list is no number";
+            return "a key of the free list that is not a number";
         }
         if (before.data != NULL && compare(table, key, before) < least) {
-            return "its keys are not in order";
+            return "keys out of order";
         }
         before = key;
     }
     if (level->high.data != NULL && before.data != NULL &&
         compare(table, before, level->high) >= 0) {
-        return "its keys belong to the page behind it";
+        return "keys that belong to the next page";
     }
     return NULL;
 }
@@ -298,7 +298,7 @@ static enum err check_children(struct check *check, const struct level *level)
 
         if (child < LMDB_META_COUNT || child > check->meta.last_page ||
             child >= check->file_pages) {
-            return say(check, level->page.number, "it names a page behind the file's end");
+            return say(check, level->page.number, "a reference to a page beyond the file's end");
         }
     }
     return OK;
@@ -325,7 +325,7 @@ static enum err load_page(struct check *check, struct table *table, uint32_t dep
         problem = check_keys(table, level, is_leaf);
     }
     if (problem == NULL && !is_leaf && level->count < 2 && !table->keys_are_numbers) {
-        problem = "it has one child";
+        problem = "only one child";
     }
     if (problem != NULL) {
         return say(check, number, problem);
@@ -414,7 +414,7 @@ static enum err check_tree(struct check *check, struct table *table)
 
     check->table = table;
     if (is_empty != (tree->depth == 0) || is_empty != (tree->entries == 0)) {
-        return say(check, LMDB_META_COUNT - 1, "is said to be empty, and is said not to be");
+        return say(check, LMDB_META_COUNT - 1, "contradicting marks of an empty table");
     }
     if (is_empty) {
         return OK;
@@ -422,7 +422,7 @@ static enum err check_tree(struct check *check, struct table *table)
     if (tree->depth > LMDB_DEPTH_MAX || tree->root < LMDB_META_COUNT ||
         tree->root > check->meta.last_page || tree->root >= check->file_pages ||
         tree->leaf_pages > check->meta.last_page) {
-        return say(check, LMDB_META_COUNT - 1, "its root or its size can't be");
+        return say(check, LMDB_META_COUNT - 1, "an impossible root or size");
     }
     return OK;
 }
@@ -432,7 +432,7 @@ static enum err check_entries(struct check *check, const struct table *table)
     check->table = table;
     return check->stopped || table->entries == table->tree.entries
                ? OK
-               : say(check, table->tree.root, "it has another number of rows than it says");
+               : say(check, table->tree.root, "a wrong number of rows");
 }
 
 static enum err walk_whole(struct check *check, struct table *table)
@@ -469,7 +469,7 @@ static enum err read_metas(struct check *check)
     apart = check->meta.txn - metas[metas[1].txn <= metas[0].txn].txn;
     if (metas[0].page_bytes != metas[1].page_bytes || apart > 1 ||
         (apart == 0 && check->meta.txn != 0)) {
-        return say(check, metas[1].txn > metas[0].txn, "it does not fit the other meta page");
+        return say(check, metas[1].txn > metas[0].txn, "does not fit the other meta page");
     }
     return OK;
 }
@@ -480,16 +480,16 @@ static enum err open_file(struct check *check)
 
     check->fd = open(check->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (check->fd < 0 || fstat(check->fd, &info) != 0) {
-        return fault_say(check->fault, ERR_IO, "%s can't be opened (%s)", check->path,
+        return fault_say(check->fault, ERR_IO, "%s: cannot be opened (%s)", check->path,
                          strerrordesc_np(errno));
     }
     if (!S_ISREG(info.st_mode)) {
-        return fault_say(check->fault, ERR_CORRUPT,
-                         "%s is no file: move away what is there; " BACKUP_ADVICE, check->path);
+        return fault_say(check->fault, ERR_CORRUPT, "%s: not a file; move it away; " BACKUP_ADVICE,
+                         check->path);
     }
     if (info.st_size < (off_t)(LMDB_META_COUNT * LMDB_PAGE_BYTES_MIN)) {
         return fault_say(check->fault, ERR_CORRUPT,
-                         "%s is damaged: it has %lld bytes, which is no store; " BACKUP_ADVICE,
+                         "%s: damaged: %lld bytes are too few for a store; " BACKUP_ADVICE,
                          check->path, (long long)info.st_size);
     }
     check->file_pages = (uint64_t)info.st_size;
@@ -505,7 +505,7 @@ static enum err prepare(struct check *check)
     check->file_pages /= check->meta.page_bytes;
     if (check->file_pages < LMDB_META_COUNT ||
         (page_count > check->file_pages && page_count - check->file_pages > UNWRITTEN_PAGES_MAX)) {
-        return say(check, LMDB_META_COUNT - 1, "the file is shorter than it says");
+        return say(check, LMDB_META_COUNT - 1, "the file is shorter than recorded");
     }
     check->bytes = malloc((size_t)(LMDB_DEPTH_MAX + 1) * check->meta.page_bytes);
     check->used = calloc(page_count / 8 + 1, 1);
@@ -525,7 +525,7 @@ static enum err check_ground(struct check *check)
     enum err err = walk_whole(check, &free_list);
 
     if (err == OK && !check->stopped && check->free_pages_unwritten != unwritten) {
-        err = say(check, check->file_pages, "the file ends before it, and it is not free");
+        err = say(check, check->file_pages, "the file ends before a page that is in use");
     }
     if (err == OK) {
         err = walk_whole(check, &names);

@@ -288,8 +288,7 @@ static enum err check_format(struct lmdb_backend *lmdb, MDB_txn *txn, struct fau
         code = mdb_get(txn, meta, &name, &value);
     }
     if (code == MDB_NOTFOUND) {
-        return fault_say(fault, ERR_CORRUPT, "%s: has no format version; it is not a store",
-                         lmdb->path);
+        return fault_say(fault, ERR_CORRUPT, "%s: no format version; expected a store", lmdb->path);
     }
     if (code != MDB_SUCCESS) {
         return lmdb_translate(lmdb, code);
@@ -297,19 +296,20 @@ static enum err check_format(struct lmdb_backend *lmdb, MDB_txn *txn, struct fau
     find_map(lmdb, value.mv_data);
     err = record_decode_meta(slice_of(value.mv_data, value.mv_size), &record);
     if (err != OK) {
-        return fault_say(fault, err, "%s: its format version does not decode", lmdb->path);
+        return fault_say(fault, err, "%s: its format version cannot be decoded; expected a store",
+                         lmdb->path);
     }
     lmdb->format = record.number;
     if (record.number == STORE_FORMAT_VERSION || (lmdb->takes_older && is_older(record.number))) {
         return OK;
     }
-    return fault_say(fault, ERR_PRECONDITION,
-                     "%s: has format version %llu, this program reads version %d; %s", lmdb->path,
-                     (unsigned long long)record.number, STORE_FORMAT_VERSION,
-                     record.number > STORE_FORMAT_VERSION
-                         ? "use the newer program that wrote it (nothing was changed)"
-                     : is_older(record.number) ? "a start of the server makes it anew"
-                                               : "it can't be migrated by this program");
+    return fault_say(
+        fault, ERR_PRECONDITION, "%s: format version %llu, this program reads version %d; %s",
+        lmdb->path, (unsigned long long)record.number, STORE_FORMAT_VERSION,
+        record.number > STORE_FORMAT_VERSION
+            ? "expected the newer program that wrote it (nothing was changed)"
+        : is_older(record.number) ? "expected a start of the server, which migrates it"
+                                  : "expected a version that this program can migrate");
 }
 
 static enum err check_file(const struct lmdb_backend *lmdb, struct fault *fault)
@@ -324,11 +324,10 @@ static enum err check_file(const struct lmdb_backend *lmdb, struct fault *fault)
     if (err == ERR_CORRUPT && lmdb->copied) {
         struct slice why = fault->message;
 
-        return fault_say(
-            fault, err,
-            "%s: is a copy that was made while a server had the original open, and its "
-            "pages do not fit together (%.*s); " BACKUP_ADVICE,
-            lmdb->path, (int)why.size, (const char *)why.data);
+        return fault_say(fault, err,
+                         "%s: a copy made while a server had the original open, whose pages do not "
+                         "fit together (%.*s); " BACKUP_ADVICE,
+                         lmdb->path, (int)why.size, (const char *)why.data);
     }
     return err;
 }
@@ -390,7 +389,8 @@ static enum err open_existing(struct lmdb_backend *lmdb, struct fault *fault)
         mdb_txn_abort(txn);
     }
     if (code == MDB_NOTFOUND) {
-        return fault_say(fault, ERR_CORRUPT, "%s: a table is missing", lmdb->path);
+        return fault_say(fault, ERR_CORRUPT, "%s: a table is missing; expected a complete store",
+                         lmdb->path);
     }
     err = fail_code(lmdb, code);
     if (err == OK && !lmdb->copied) {
@@ -408,8 +408,8 @@ static enum err prepare_folder(struct lmdb_backend *lmdb, struct fault *fault)
     enum err err = disk_make_folder(lmdb->path);
 
     if (err != OK) {
-        return lmdb_say_reason(fault, err, lmdb->path, "the data folder can't be made or reached",
-                               errno);
+        return lmdb_say_reason(fault, err, lmdb->path,
+                               "the data folder cannot be created or reached", errno);
     }
     err = disk_find_network(lmdb->path, &network);
     if (err != OK) {
@@ -417,8 +417,8 @@ static enum err prepare_folder(struct lmdb_backend *lmdb, struct fault *fault)
     }
     if (network != NULL) {
         return fault_say(fault, ERR_PRECONDITION,
-                         "%s: is on a network file system (%s), where memory maps and locks do not "
-                         "hold; use a local disk",
+                         "%s: on a network file system (%s), where memory maps and locks are "
+                         "unreliable; expected a local disk",
                          lmdb->path, network);
     }
     return lmdb_hold_folder(&lmdb->hold, lmdb->path, path_in(lmdb, "errata.pid").text, fault);
@@ -434,7 +434,7 @@ static enum err find_store(const struct lmdb_backend *lmdb, struct fault *fault,
     *ret_is_new = lstat(folder.text, &info) != 0 && errno == ENOENT;
     if (!*ret_is_new && stat(file.text, &info) != 0 && errno == ENOENT) {
         return fault_say(fault, ERR_CORRUPT,
-                         "%s is missing; " BACKUP_ADVICE ", or remove %s too to begin a new store",
+                         "%s: missing; " BACKUP_ADVICE ", or remove %s too to begin a new store",
                          file.text, folder.text);
     }
     return OK;
@@ -450,13 +450,13 @@ static enum err open_store(struct lmdb_backend *lmdb, struct fault *fault)
     }
     err = lmdb_folder_recover(lmdb->path);
     if (err != OK) {
-        return lmdb_say_reason(fault, err, lmdb->path, "what a rebuild left can't be put in order",
-                               errno);
+        return lmdb_say_reason(fault, err, lmdb->path,
+                               "the files of an interrupted rebuild cannot be removed", errno);
     }
     /* A full disk has no room for a reserve; the store opens all the same, to be read and cleaned. */
     err = lmdb_reserve(lmdb);
     if (err != OK && err != ERR_DISK_FULL) {
-        return lmdb_say_reason(fault, err, lmdb->reserve_path, "can't be written", errno);
+        return lmdb_say_reason(fault, err, lmdb->reserve_path, "cannot be written", errno);
     }
     err = find_store(lmdb, fault, &is_new);
     if (err != OK) {
@@ -465,14 +465,15 @@ static enum err open_store(struct lmdb_backend *lmdb, struct fault *fault)
     if (is_new) {
         err = create(lmdb);
         if (err != OK) {
-            return lmdb_say_reason(fault, err, lmdb->path, "the store can't be made", lmdb->cause);
+            return lmdb_say_reason(fault, err, lmdb->path, "the store cannot be created",
+                                   lmdb->cause);
         }
     }
     err = open_existing(lmdb, fault);
     if (err == OK) {
         lmdb_folder_forget_old(lmdb->path);
     } else if (fault->message.size == 0) {
-        return lmdb_say_reason(fault, err, lmdb->path, "the store can't be opened", lmdb->cause);
+        return lmdb_say_reason(fault, err, lmdb->path, "the store cannot be opened", lmdb->cause);
     }
     return err;
 }
@@ -491,9 +492,10 @@ static enum err check_address_space(const struct lmdb_backend *lmdb, struct faul
     }
     (void)getrlimit(RLIMIT_AS, &limit);
     if (limit.rlim_cur == RLIM_INFINITY) {
-        return fault_say(fault, ERR_MEMORY,
-                         "--map-size: a map of %llu MiB can't be made: %m; expected a smaller one",
-                         (unsigned long long)lmdb->map_bytes >> 20);
+        return fault_say(
+            fault, ERR_MEMORY,
+            "--map-size: a map of %llu MiB cannot be created: %m; expected a smaller one",
+            (unsigned long long)lmdb->map_bytes >> 20);
     }
     return fault_say(
         fault, ERR_MEMORY,
@@ -512,11 +514,11 @@ enum err store_lmdb_open(const struct store_lmdb_config *config, struct fault *f
     enum err err = OK;
 
     if (path_bytes == 0 || path_bytes >= LMDB_PATH_BYTES_MAX) {
-        return fault_say(fault, ERR_INVALID, "the data folder's path must have 1 to %d bytes",
+        return fault_say(fault, ERR_INVALID, "--data: invalid path; expected 1 to %d bytes",
                          LMDB_PATH_BYTES_MAX - 1);
     }
     if (config->map_bytes != 0 && config->map_bytes < STORE_LMDB_MAP_BYTES_MIN) {
-        return fault_say(fault, ERR_INVALID, "the map size must be at least %llu bytes",
+        return fault_say(fault, ERR_INVALID, "--map-size: too small; expected at least %llu bytes",
                          STORE_LMDB_MAP_BYTES_MIN);
     }
     lmdb = calloc(1, sizeof(*lmdb));

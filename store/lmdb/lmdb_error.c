@@ -53,23 +53,23 @@ static const char *advice(int code)
 {
     switch (code) {
     case EMFILE:
-        return "raise this process's limit of open files (ulimit -n)";
+        return "expected a higher limit of open files for this process (ulimit -n)";
     case ENFILE:
-        return "raise the system's limit of open files (fs.file-max)";
+        return "expected a higher limit of open files for the system (fs.file-max)";
     case ENOMEM:
-        return "give a smaller --map-size, or more memory";
+        return "expected a smaller --map-size, or more memory";
     case EROFS:
-        return "mount the file system for writing, or use another folder";
+        return "expected a file system mounted for writing";
     case EACCES:
     case EPERM:
-        return "let the user that this process runs as own the folder, or use another one";
+        return "expected a folder owned by this process's user";
     case ENOENT:
-        return "make the folders above it first";
+        return "expected the folders above it to exist";
     case ENOTDIR:
-        return "give the path of a folder";
+        return "expected the path of a folder";
     case ENOSPC:
     case EDQUOT:
-        return "free some room";
+        return "expected free room on the disk";
     case MDB_VERSION_MISMATCH:
     case MDB_INVALID:
     case MDB_CORRUPTED:

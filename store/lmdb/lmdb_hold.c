@@ -19,12 +19,15 @@ void lmdb_hold_init(struct lmdb_hold *hold)
 static enum err say_in_use(const char *path, int holder_pid, struct fault *fault)
 {
     if (holder_pid > 0) {
-        return fault_say(fault, ERR_PRECONDITION,
-                         "%s: is in use by process %d; stop it, or use another folder", path,
-                         holder_pid);
+        return fault_say(
+            fault, ERR_PRECONDITION,
+            "%s: in use by process %d; expected that process to be stopped, or another folder",
+            path, holder_pid);
     }
-    return fault_say(fault, ERR_PRECONDITION,
-                     "%s: is in use by another process; stop it, or use another folder", path);
+    return fault_say(
+        fault, ERR_PRECONDITION,
+        "%s: in use by another process; expected that process to be stopped, or another folder",
+        path);
 }
 
 /* Opens and locks one of the three. */
@@ -36,13 +39,13 @@ static enum err hold_one(const char *path, int flags, const char *number_path, i
 
     *ret_fd = open(path, flags | O_CLOEXEC, 0600);
     if (*ret_fd < 0) {
-        return lmdb_say_reason(fault, ERR_IO, path, "can't be opened", errno);
+        return lmdb_say_reason(fault, ERR_IO, path, "cannot be opened", errno);
     }
     err = disk_lock(*ret_fd, number_path, &holder_pid);
     if (err == ERR_PRECONDITION) {
         return say_in_use(path, holder_pid, fault);
     }
-    return err == OK ? OK : lmdb_say_reason(fault, err, path, "can't be locked", errno);
+    return err == OK ? OK : lmdb_say_reason(fault, err, path, "cannot be locked", errno);
 }
 
 static bool is_same(const struct stat *one, const struct stat *other)
@@ -69,14 +72,14 @@ enum err lmdb_hold_folder(struct lmdb_hold *hold, const char *path, const char *
     }
     if (!is_at(hold->folder, path)) {
         return fault_say(fault, ERR_PRECONDITION,
-                         "%s: was replaced while it was opened; start again", path);
+                         "%s: replaced while it was being opened; expected another start", path);
     }
     err = hold_one(number_path, O_RDWR | O_CREAT, number_path, &hold->number, fault);
     if (err != OK) {
         return err;
     }
     err = disk_write_number(hold->number);
-    return err == OK ? OK : lmdb_say_reason(fault, err, number_path, "can't be written", errno);
+    return err == OK ? OK : lmdb_say_reason(fault, err, number_path, "cannot be written", errno);
 }
 
 enum err lmdb_hold_file(struct lmdb_hold *hold, const char *path, struct fault *fault)

@@ -61,23 +61,23 @@ const char *lmdb_meta_read(const uint8_t *bytes, uint64_t number, struct lmdb_me
                               .txn = read_64(trees + 2 * LMDB_TREE_BYTES + 8)};
 
     if (read_64(bytes) != number || read_16(bytes + 10) != META_FLAG || read_32(meta) != MAGIC) {
-        return "is no meta page of LMDB";
+        return "not a meta page of LMDB";
     }
     if (read_32(meta + 4) != DATA_VERSION) {
-        return "names another version of LMDB's format";
+        return "another version of LMDB's format";
     }
     if (found.page_bytes < LMDB_PAGE_BYTES_MIN || found.page_bytes > LMDB_PAGE_BYTES_MAX ||
         (found.page_bytes & (found.page_bytes - 1)) != 0) {
-        return "names a page size that can't be";
+        return "an impossible page size";
     }
     if (found.free_list.flags != FREE_LIST_FLAGS || found.names.flags != 0) {
-        return "has flags that are never set";
+        return "unknown flags";
     }
     if (found.last_page < LMDB_META_COUNT - 1 || found.last_page == LMDB_PAGE_NONE) {
-        return "names a last page that can't be";
+        return "an impossible last page";
     }
     if (found.txn != 0 && (found.txn & 1) != number) {
-        return "has the number of a commit that goes into the other one";
+        return "the commit number of the other meta page";
     }
     *ret_meta = found;
     return NULL;
@@ -146,13 +146,13 @@ static const char *check_node(const struct lmdb_page *page, uint32_t index)
     uint16_t flags = read_16(page->bytes + node_offset(page, index) + 4);
 
     if (node.key.size > KEY_BYTES_MAX || (node.key.size == 0 && !(is_branch(page) && index == 0))) {
-        return "has a key of a length that can't be";
+        return "a key of an impossible length";
     }
     if (!is_branch(page) && ((flags & ~NODE_FLAGS) != 0 || flags == NODE_FLAGS)) {
-        return "has flags at a value that are never set";
+        return "a value with unknown flags";
     }
     if (node.is_tree && node.value.size != LMDB_TREE_BYTES) {
-        return "has a table's entry of another size";
+        return "a table's entry of another size";
     }
     return NULL;
 }
@@ -164,13 +164,13 @@ const char *lmdb_page_check(const struct lmdb_page *page, enum lmdb_page_kind ki
     uint64_t filled = 0;
 
     if (read_64(page->bytes) != page->number) {
-        return "another page stands in its place";
+        return "another page in its place";
     }
     if (read_16(page->bytes + 10) != (uint16_t)kind) {
-        return "is of another kind than its tree wants";
+        return "a page of the wrong kind";
     }
     if (low < LMDB_PAGE_HEAD_BYTES + 2 || low > high || high > page->size || (low & 1) != 0) {
-        return "its room for entries can't be";
+        return "impossible bounds of its entries";
     }
     for (uint32_t i = 0; i < lmdb_page_count(page); i++) {
         uint32_t offset = node_offset(page, i);
@@ -178,7 +178,7 @@ const char *lmdb_page_check(const struct lmdb_page *page, enum lmdb_page_kind ki
         const char *problem = NULL;
 
         if (size == 0) {
-            return "an entry lies outside of the page";
+            return "an entry outside of the page";
         }
         filled += size;
         problem = check_node(page, i);
@@ -186,7 +186,7 @@ const char *lmdb_page_check(const struct lmdb_page *page, enum lmdb_page_kind ki
             return problem;
         }
     }
-    return filled == page->size - high ? NULL : "its entries do not fill what they should";
+    return filled == page->size - high ? NULL : "entries that do not fill their room";
 }
 
 const char *lmdb_overflow_check(const struct lmdb_page *page, uint64_t count_min,
@@ -195,13 +195,13 @@ const char *lmdb_overflow_check(const struct lmdb_page *page, uint64_t count_min
     uint32_t count = read_32(page->bytes + 12);
 
     if (read_64(page->bytes) != page->number) {
-        return "another page stands in its place";
+        return "another page in its place";
     }
     if (read_16(page->bytes + 10) != LMDB_PAGE_OVERFLOW) {
-        return "is of another kind than a long value wants";
+        return "a page of the wrong kind for a long value";
     }
     if (count < count_min) {
-        return "a long value has less room than it needs";
+        return "a long value with too little room";
     }
     *ret_count = count;
     return NULL;

@@ -90,7 +90,8 @@ static enum err read_at(struct restoring *restoring, uint64_t at, uint8_t *bytes
             continue;
         }
         if (count == 0) {
-            return fault_say(restoring->fault, ERR_IO, "%s: became shorter while it was read",
+            return fault_say(restoring->fault, ERR_IO,
+                             "%s: became shorter while it was read; expected the complete file",
                              restoring->restore->file);
         }
         if (count < 0) {
@@ -183,11 +184,9 @@ static enum err check_empty(struct restoring *restoring)
     if (found[0] == '\0') {
         return OK;
     }
-    return fault_say(
-        restoring->fault, ERR_PRECONDITION,
-        "%s: is not empty, it has %s; expected an empty folder, or one that is not there: "
-        "move what is there away",
-        restoring->restore->path, found);
+    return fault_say(restoring->fault, ERR_PRECONDITION,
+                     "%s: not empty, it has %s; expected an empty folder, or none",
+                     restoring->restore->path, found);
 }
 
 /* A server locks the folder too (lmdb_hold.h). */
@@ -210,16 +209,17 @@ static enum err lock_folder(struct restoring *restoring)
     }
     if (network != NULL) {
         return fault_say(restoring->fault, ERR_PRECONDITION,
-                         "%s: is on a network file system (%s); expected a local disk", path,
-                         network);
+                         "%s: on a network file system (%s); expected a local disk", path, network);
     }
     restoring->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (restoring->folder < 0) {
         return say_failed(restoring, path, "read");
     }
     if (flock(restoring->folder, LOCK_EX | LOCK_NB) != 0) {
-        return fault_say(restoring->fault, ERR_PRECONDITION, "%s: is in use by another process",
-                         path);
+        return fault_say(
+            restoring->fault, ERR_PRECONDITION,
+            "%s: in use by another process; expected that process to be stopped, or another folder",
+            path);
     }
     return check_empty(restoring);
 }
@@ -232,7 +232,7 @@ static enum err check_room(struct restoring *restoring)
 
     if (err == OK && free_bytes < needed_bytes) {
         return fault_say(restoring->fault, ERR_DISK_FULL,
-                         "%s: there is no room to restore: it takes %" PRIu64 " MiB, and %" PRIu64
+                         "%s: no room to restore; expected %" PRIu64 " MiB, and %" PRIu64
                          " MiB are free",
                          restoring->restore->path, needed_bytes / MIB, free_bytes / MIB);
     }
@@ -284,7 +284,7 @@ static enum err check_copy(struct restoring *restoring)
         return err;
     }
     return fault_say(restoring->fault, err,
-                     "%s: was taken of a damaged store; expected an older backup (%.*s)",
+                     "%s: a backup of a damaged store (%.*s); expected an older backup",
                      restoring->restore->file, (int)why.size, (const char *)why.data);
 }
 
@@ -340,7 +340,7 @@ enum err store_lmdb_restore(const struct store_restore *restore, struct fault *f
     enum err err = OK;
 
     if (path_bytes == 0 || path_bytes >= LMDB_PATH_BYTES_MAX) {
-        return fault_say(fault, ERR_INVALID, "the data folder's path must have 1 to %d bytes",
+        return fault_say(fault, ERR_INVALID, "--data: invalid path; expected 1 to %d bytes",
                          LMDB_PATH_BYTES_MAX - 1);
     }
     err = restore_all(&restoring);

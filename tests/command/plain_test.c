@@ -62,7 +62,7 @@ static void test_refusals(void **state)
         enum status_code code;
         const char *message;
     } cases[] = {
-        {"/errata.v1.AdminService/None\n\n", STATUS_UNIMPLEMENTED, "does not know the method"},
+        {"/errata.v1.AdminService/None\n\n", STATUS_UNIMPLEMENTED, "method: unknown"},
         {SETTINGS_PATH "\n0\n", STATUS_UNAUTHENTICATED, "token"},
         {SETTINGS_PATH "authorization: Bearer errata_00000000_x\n\n0\n", STATUS_UNAUTHENTICATED,
          "token"},
@@ -73,11 +73,11 @@ static void test_refusals(void **state)
         enum status_code code;
         const char *message;
     } admitted[] = {
-        {"\n99999999\n", STATUS_RESOURCE_EXHAUSTED, "message: has 99999999 bytes"},
+        {"\n99999999\n", STATUS_RESOURCE_EXHAUSTED, "message: 99999999 bytes"},
         {"\n5\nabc", STATUS_INTERNAL, "ended inside a message"},
         {"\n1", STATUS_INTERNAL, "ended inside a message"},
-        {"\n", STATUS_UNIMPLEMENTED, "got no request message"},
-        {"\n0\n0\n", STATUS_UNIMPLEMENTED, "got a second request message"},
+        {"\n", STATUS_UNIMPLEMENTED, "request: no message"},
+        {"\n0\n0\n", STATUS_UNIMPLEMENTED, "request: a second message"},
         {"\n2\nab", STATUS_INTERNAL, ""},
     };
     struct world world;

@@ -311,7 +311,7 @@ class Refused(Case):
         self.assertEqual(self.back_up().returncode, 0)
         done = restore(self.path("b"), self.server.data)
         self.assertEqual(done.returncode, 1, done)
-        self.assertIn("is not empty", done.stderr)
+        self.assertIn("not empty", done.stderr)
         self.assertEqual(self.server.stop(), 0)
         self.assertEqual(restore(self.path("b"), self.server.data).returncode, 1)
         self.server.start()

@@ -608,7 +608,7 @@ class CommandLine(Case):
                 (("--html", "-"), "--html is a file's name"),
                 (("--raet", 5), "did you mean --rate"),
                 (("words",), "is no option"),
-                (("--server", "nowhere"), "give HOST:PORT"),
+                (("--server", "nowhere"), "expected HOST:PORT"),
                 (("--tokens", self.token, "--mix", "examples"), "--token-file or --tokens, not both")):
             with self.subTest(arguments):
                 done = self.bench(*arguments, code=2)

@@ -448,8 +448,8 @@ class Learning(CliCase):
 
     def test_days(self):
         """Days as people write them; what is none is told before anything is sent."""
-        for words, said in ((["--start", "2026-02-30"], "is no day"), (["--start", "12h"], "is no day"),
-                            (["--end", "tomorrow"], "is no day"), (["--table", "day"], "one of days, types")):
+        for words, said in ((["--start", "2026-02-30"], "not a date"), (["--start", "12h"], "not a date"),
+                            (["--end", "tomorrow"], "not a date"), (["--table", "day"], "one of days, types")):
             self.assertIn(said, self.run_cli("analytics", "learning", *words, code=2)[1])
         said = self.run_cli("analytics", "learning", "--start", "today", "--end", "yesterday", code=1)[1]
         self.assertIn("INVALID_ARGUMENT", said)

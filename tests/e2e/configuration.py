@@ -34,8 +34,8 @@ class Configuration(unittest.TestCase):
         """Goal: each wrong option is refused with a sentence that says what would be right. Method:
         one wrong thing after another."""
         for arguments, said in (
-            ([], "--data DIR is required"),
-            (["--data"], "needs a value"),
+            ([], "--data: missing"),
+            (["--data"], "no value"),
             (["--data", ""], "invalid value '' for data"),
             (["--dta", "x"], "unknown option '--dta'"),
             (["--dat"], "unknown option '--dat'"),

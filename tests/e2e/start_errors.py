@@ -158,7 +158,7 @@ class StartErrors(unittest.TestCase):
     def test_folder_of_another_user(self):
         os.mkdir(self.data, 0o755)
         text = self.refused(preexec_fn=as_nobody)
-        self.assertIn(f"{self.data}/errata.pid: can't be opened: Permission denied; let the user",
+        self.assertIn(f"{self.data}/errata.pid: can't be opened: Permission denied; owned by this process",
                       text)
         self.assertEqual(os.listdir(self.data), [])
 
@@ -166,7 +166,7 @@ class StartErrors(unittest.TestCase):
     def test_parent_of_another_user(self):
         text = self.refused_leaving_nothing(preexec_fn=as_nobody)
         self.assertIn(f"{self.data}: the data folder can't be made or reached: Permission denied; "
-                      "let the user", text)
+                      "owned by this process", text)
 
     def read_only(self, data):
         """Starts it on a folder below a mount that was made read-only."""
@@ -179,7 +179,7 @@ class StartErrors(unittest.TestCase):
 
     def test_read_only_file_system(self):
         self.assertIn("the data folder can't be made or reached: Read-only file system; mount the "
-                      "file system for writing", self.read_only(self.data))
+                      "file system mounted for writing", self.read_only(self.data))
         with Server(data=self.data) as server:
             server.stop()
         self.assertIn("errata.pid: can't be opened: Read-only file system; mount the file system "

@@ -168,7 +168,8 @@ static void test_bad_streams(void **state)
     exchange_send_end(&exchange);
     assert_true(exchange.ended);
     assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
-    assert_true(slice_has(exchange.message, "takes one errata.v1.IngestDocumentStreamRequest"));
+    assert_true(
+        slice_has(exchange.message, "one or more of errata.v1.IngestDocumentStreamRequest"));
     exchange_close(&exchange);
 
     ingest_open(&exchange, &world, INGEST_STREAM);
@@ -222,20 +223,20 @@ struct trouble {
 
 static const struct trouble troubles[] = {
     {offsetof(struct fake_documents, open_result), ERR_BUSY, STATUS_UNAVAILABLE,
-     "documents are under way", true},
+     "as many documents, or bytes", true},
     {offsetof(struct fake_documents, open_result), ERR_QUOTA, STATUS_RESOURCE_EXHAUSTED,
-     "documents of this organisation are under way", true},
+     "as many documents of this organisation", true},
     {offsetof(struct fake_documents, open_result), ERR_UNAVAILABLE, STATUS_UNAVAILABLE,
      "errata.pdf", true},
     {offsetof(struct fake_documents, reserve_result), ERR_BUSY, STATUS_UNAVAILABLE,
-     "documents are under way", true},
+     "as many documents, or bytes", true},
     {offsetof(struct fake_documents, reserve_result), ERR_TOO_LARGE, STATUS_RESOURCE_EXHAUSTED,
      "larger than 64 MiB", false},
     {offsetof(struct fake_documents, append_result), ERR_MEMORY, STATUS_INTERNAL, "", false},
     {offsetof(struct fake_documents, submit_result), ERR_BUSY, STATUS_UNAVAILABLE,
-     "documents are under way", true},
+     "as many documents, or bytes", true},
     {offsetof(struct fake_documents, measure_result), ERR_UNAVAILABLE, STATUS_UNAVAILABLE,
-     "send it again", true},
+     "expected another attempt", true},
     {offsetof(struct fake_documents, done_result), ERR_UNAVAILABLE, STATUS_UNAVAILABLE,
      "errata.pdf", true},
 };

@@ -231,21 +231,21 @@ static void test_refused(void **state)
     world_init(&world);
     expect_refused(&world, &request, "source", "template_name");
     request = prompts_of_template("");
-    expect_refused(&world, &request, "source", "is missing");
+    expect_refused(&world, &request, "source", "missing");
     request = prompts_of_template("x");
     request._template_version_case =
         ERRATA__V1__PREPARE_PROMPT_REQUEST___TEMPLATE_VERSION_TEMPLATE_VERSION;
-    expect_refused(&world, &request, "template_version", "stored template");
+    expect_refused(&world, &request, "template_version", "without template_name");
 
     prompts_set_context(&filled, &entries, "hint_examples", "[]");
     expect_refused(&world, &filled, "context", "hint_examples");
     prompts_set_context(&filled, &entries, "A B", "x");
-    expect_refused(&world, &filled, "context", "\"A B\", which is no token");
+    expect_refused(&world, &filled, "context", "invalid key 'A B'");
     prompts_set_context(&filled, &entries, "", "x");
-    expect_refused(&world, &filled, "context", "no token");
+    expect_refused(&world, &filled, "context", "invalid key");
     prompts_set_context(&filled, &entries, "A", "x");
     prompts_set_trusted(&filled, &entries, "A", "y");
-    expect_refused(&world, &filled, "trusted_context", "\"A\", which context has too");
+    expect_refused(&world, &filled, "trusted_context", "key 'A' is in context, too");
     prompts_set_trusted(&filled, &entries, "hint_examples", "y");
     expect_refused(&world, &filled, "trusted_context", "hint_examples");
     prompts_set_trusted(&filled, &entries, "unused", "y");
@@ -286,7 +286,7 @@ static void test_sizes(void **state)
     for (size_t i = 50; i < 60; i++) {
         memcpy(template + 5 * i, "{{A}}", 6);
     }
-    expect_refused(&world, &request, "", "4800000 bytes long, at most 4194304");
+    expect_refused(&world, &request, "", "4800000 bytes; expected at most 4194304");
     world_deinit(&world);
 }
 

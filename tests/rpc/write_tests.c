@@ -122,7 +122,7 @@ static void test_idempotency(void **state)
     start = capture_start(world.admin, "key 1");
     exchange = world_call_whole(&world, &start, &other.request.base);
     assert_int_equal(exchange.code, STATUS_ALREADY_EXISTS);
-    assert_true(slice_has(exchange.message, "idempotency key"));
+    assert_true(slice_has(exchange.message, "idempotency-key"));
     assert_int_equal(last_seq(&world), seq);
 
     start = capture_start(operator, "key 1"); /* another token: another key */
@@ -245,7 +245,7 @@ static void test_refused_for_what_was_not_stored(void **state)
     fault_point_set_driver(NULL);
     assert_int_not_equal(first.code, STATUS_OK);
     assert_int_equal(second.code, first.code);
-    assert_false(slice_has(second.message, "idempotency key"));
+    assert_false(slice_has(second.message, "idempotency-key"));
     exchange_close(&first);
     exchange_close(&second);
     assert_int_equal(world_call(&scene.world, &start, &other.request.base, NULL), STATUS_OK);

@@ -201,7 +201,7 @@ void sim_connection_take(struct sim_connection *connection, struct slice bytes)
         check_raw(connection, bytes);
         if (client_session_feed(connection->session, bytes) != OK) {
             sim_fail(connection->caller->sim, "the server's bytes are not HTTP/2");
-            lose(connection, "what it speaks is not HTTP/2");
+            lose(connection, "its bytes are not HTTP/2");
         }
     }
     work(connection);

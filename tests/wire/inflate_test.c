@@ -167,7 +167,7 @@ static void test_limit(void **state)
     assert_int_equal(scene.world.jobs_taken, 2);
     assert_int_equal(scene.world.held_count, 1);
     wire_assert_status(&scene.world, 3, STATUS_RESOURCE_EXHAUSTED);
-    assert_true(wire_has_field(wire_answer(&scene.world, 3), "more than 100000 bytes"));
+    assert_true(wire_has_field(wire_answer(&scene.world, 3), "at most 100000 bytes"));
     assert_true(wire_has_field(wire_answer(&scene.world, 3), "grpc-retry-pushback-ms: -1\n"));
     wire_finish_held(&scene.world, 0, STATUS_OK);
     wire_run(&scene.world);
@@ -406,7 +406,7 @@ static void test_room(void **state)
     send_packed(&scene, 7, WIRE_HOLD, scene.packed);
     wire_run(world);
     wire_assert_status(world, 7, STATUS_UNAVAILABLE);
-    assert_true(wire_has_field(wire_answer(world, 7), "try again"));
+    assert_true(wire_has_field(wire_answer(world, 7), "expected another attempt"));
     assert_int_equal(world->held_count, 3);
     for (uint32_t i = 0; i < 3; i++) {
         wire_finish_held(world, i, STATUS_OK);
@@ -449,7 +449,7 @@ static void test_line_room(void **state)
         wire_run(world);
     }
     wire_assert_status(world, 7, STATUS_UNAVAILABLE);
-    assert_true(wire_has_field(wire_answer(world, 7), "try again"));
+    assert_true(wire_has_field(wire_answer(world, 7), "expected another attempt"));
     step(&scene);
     send_packed(&scene, 9, WIRE_HOLD, packed);
     world->pool_waits = false;

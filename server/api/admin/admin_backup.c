@@ -22,12 +22,14 @@ enum err admin_service_backup_start(struct admin_service_backup_call *call)
     enum err err = OK;
 
     if (jobs == NULL) {
-        return fault_say(call->ctx->fault, ERR_UNIMPLEMENTED,
-                         "this server can't make a backup of its store");
+        return fault_say(
+            call->ctx->fault, ERR_UNIMPLEMENTED,
+            "store: this server's store has no backups; expected a server with a store on disk");
     }
     if (!call->service->principal->server) {
         return fault_say(call->ctx->fault, ERR_DENIED,
-                         "only a token with the server flag may back up the store");
+                         "authorization: the token lacks the server flag; expected one with it to "
+                         "back up the store");
     }
     backing_up = (struct backing_up *)arena_calloc(call->ctx->arena, 1, sizeof(*backing_up));
     if (backing_up == NULL) {

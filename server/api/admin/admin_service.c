@@ -9,6 +9,7 @@
 #include "server/domain/admin/records.h"
 #include "server/pipeline/caller.h"
 #include "server/pipeline/service.h"
+#include "store/base/assert.h"
 
 #include <errata/v1/admin_service.handlers.h>
 #include <inttypes.h>
@@ -62,11 +63,8 @@ static enum err read_token(const struct service *service, const Errata__V1__Toke
     struct fault *fault = service->ctx->fault;
     enum role role = ROLE_UNSPECIFIED;
 
-    if (!role_from_wire((int32_t)token->role, &role) || role == ROLE_UNSPECIFIED) {
-        fault_add(fault, SLICE("token.role"),
-                  "is the number %d; it must be one of VIEWER, OPERATOR, REVIEWER, SERVICE, "
-                  "INTEGRATOR, ADMIN",
-                  (int)token->role);
+    if (UNEXPECTED(!role_from_wire((int32_t)token->role, &role) || role == ROLE_UNSPECIFIED)) {
+        return ERR_INTERNAL; /* check_request refuses it */
     }
     draft->role = (uint32_t)role;
     draft->server = token->server != 0;
@@ -79,7 +77,8 @@ static enum err read_token(const struct service *service, const Errata__V1__Toke
 
         if (seconds <= 0 || seconds > TIMESTAMP_SECONDS_MAX) {
             fault_add(fault, SLICE("token.expires_at"),
-                      "must lie in the future; leave it out for a token that never ends");
+                      "not in the future; expected a future time, or none for a token that never "
+                      "expires");
         } else {
             draft->expire_at_us = timestamp_us(token->expires_at);
         }
@@ -134,8 +133,9 @@ enum err admin_service_create_token_answer(struct admin_service_create_token_cal
     }
     if (call->result->repeated) {
         return fault_say(call->ctx->fault, ERR_EXISTS,
-                         "the token %08" PRIx32 " was created under this idempotency key; its "
-                         "secret is shown once, so revoke it and create another if it was lost",
+                         "idempotency-key: created the token %08" PRIx32
+                         ", whose secret is shown only once; expected a new key, after revoking "
+                         "that token if its secret is lost",
                          key_id);
     }
     err = admin_read_token(call->txn, key_id, &record);
@@ -162,9 +162,8 @@ enum err admin_service_revoke_token_write(struct admin_service_revoke_token_call
     if (err != OK) {
         return err;
     }
-    if (!admin_parse_key_id(slice_text(call->request->key_id), &key_id)) {
-        fault_add(call->ctx->fault, SLICE("key_id"), "must be eight lower-case hex digits");
-        return ERR_INVALID;
+    if (UNEXPECTED(!admin_parse_key_id(slice_text(call->request->key_id), &key_id))) {
+        return ERR_INTERNAL; /* check_request refuses it */
     }
     return admin_revoke_token(call->ctx, call->txn, &actor, org, key_id, call->result);
 }

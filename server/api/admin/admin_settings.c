@@ -49,14 +49,14 @@ static enum err read_change(const struct service *service,
 
     if (!change.has_holdout_percent && !change.has_match_mode) {
         fault_add(fault, SLICE("settings"),
-                  "has no member; expected at least one of holdout_percent and match_mode");
+                  "empty; expected at least one of holdout_percent and match_mode");
     }
     if (UNEXPECTED(!match_mode_from_wire((int32_t)settings->match_mode, &change.match_mode))) {
         return ERR_INTERNAL; /* check_request refuses such a request */
     }
     if (change.has_match_mode && change.match_mode == MATCH_MODE_UNSPECIFIED) {
         fault_add(fault, SLICE("settings.match_mode"),
-                  "is UNSPECIFIED; expected EXACT, or no match_mode to keep the current one");
+                  "UNSPECIFIED; expected EXACT, or no match_mode to keep the current one");
     }
     *ret_change = change;
     return fault_result(fault);

@@ -21,11 +21,13 @@ enum err admin_service_verify_start(struct admin_service_verify_call *call)
 
     if (jobs == NULL) {
         return fault_say(call->ctx->fault, ERR_UNIMPLEMENTED,
-                         "this server keeps its store where it can't be verified");
+                         "store: this server's store cannot be verified; expected a server with a "
+                         "store on disk");
     }
     if (!call->service->principal->server) {
         return fault_say(call->ctx->fault, ERR_DENIED,
-                         "only a token with the server flag may verify the store");
+                         "authorization: the token lacks the server flag; expected one with it to "
+                         "verify the store");
     }
     verifying = (struct verifying *)arena_calloc(call->ctx->arena, 1, sizeof(*verifying));
     if (verifying == NULL) {

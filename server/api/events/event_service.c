@@ -5,7 +5,7 @@
 #include "server/api/events/event_wire.h"
 #include "server/pipeline/page_token.h"
 #include "server/pipeline/service.h"
-
+#include "store/base/assert.h"
 #include "store/base/bytes.h"
 #include "store/base/wire.h"
 
@@ -16,7 +16,9 @@
 /* One message for every id that is not there, whosever it may be. */
 static enum err say_no_event(const struct service *service)
 {
-    return fault_say(service->ctx->fault, ERR_NOT_FOUND, "no such event in this organisation");
+    return fault_say(
+        service->ctx->fault, ERR_NOT_FOUND,
+        "event: not found in this organisation; expected the id or seq of a stored event");
 }
 
 static enum err find_seq(const struct service *service, struct store_txn *txn,
@@ -33,7 +35,7 @@ static enum err find_seq(const struct service *service, struct store_txn *txn,
         return log_find(txn, service->principal->org, id, ret_seq);
     }
     fault_add(service->ctx->fault, SLICE("key"),
-              "is missing; give the event's id, or its seq from 1");
+              "missing; expected the event's id, or its seq from 1");
     return ERR_INVALID;
 }
 
@@ -163,12 +165,10 @@ static enum err write_page(struct list *list, struct slice after, struct key *re
 /* What the request asks for. */
 static enum err read_filter(struct list *list, const Errata__V1__ListEventsRequest *request)
 {
-    struct fault *fault = list->service->ctx->fault;
     enum event_kind kind = EVENT_KIND_UNSPECIFIED;
 
-    if (!event_kind_from_wire((int32_t)request->kind, &kind)) {
-        fault_add(fault, SLICE("kind"), "is the number %d, which is no kind of event here",
-                  (int)request->kind);
+    if (UNEXPECTED(!event_kind_from_wire((int32_t)request->kind, &kind))) {
+        return ERR_INTERNAL; /* check_request refuses it */
     }
     list->kind = (uint32_t)kind;
     list->page_size = page_size_of(request->page_size);
@@ -177,7 +177,7 @@ static enum err read_filter(struct list *list, const Errata__V1__ListEventsReque
         list->subject_id = slice_text(request->subject->id);
         list->subject_kind = (enum subject_kind)request->subject->kind; /* checked: a known one */
     }
-    return fault_result(fault);
+    return OK;
 }
 
 enum err event_service_list_events_read(struct event_service_list_events_call *call)

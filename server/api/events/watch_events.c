@@ -4,6 +4,7 @@
  */
 #include "server/api/events/event_wire.h"
 #include "server/pipeline/service.h"
+#include "store/base/assert.h"
 
 #include <errata/v1/event.fields.h>
 #include <errata/v1/event_service.fields.h>
@@ -30,11 +31,13 @@ enum err event_service_watch_events_start(struct event_service_watch_events_call
     for (size_t i = 0; i < call->request->n_kinds; i++) {
         enum event_kind kind = EVENT_KIND_UNSPECIFIED;
 
-        if (!event_kind_from_wire((int32_t)call->request->kinds[i], &kind) ||
-            kind == EVENT_KIND_UNSPECIFIED || kind >= WATCH_KINDS_MAX) {
-            fault_add(call->ctx->fault, SLICE("kinds"),
-                      "has the number %d, which is no kind of event of this server",
-                      (int)call->request->kinds[i]);
+        if (UNEXPECTED(!event_kind_from_wire((int32_t)call->request->kinds[i], &kind) ||
+                       kind >= WATCH_KINDS_MAX)) {
+            return ERR_INTERNAL; /* check_request refuses it */
+        }
+        if (kind == EVENT_KIND_UNSPECIFIED) {
+            fault_add(call->ctx->fault, arena_printf(call->ctx->arena, "kinds[%zu]", i),
+                      "UNSPECIFIED; expected a kind of event");
             return ERR_INVALID;
         }
         watch->kinds |= 1ull << kind;

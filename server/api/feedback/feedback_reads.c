@@ -6,7 +6,7 @@
 #include "server/pipeline/env.h"
 #include "server/pipeline/page_token.h"
 #include "server/pipeline/service.h"
-
+#include "store/base/assert.h"
 #include "store/base/bytes.h"
 #include "store/base/wire.h"
 
@@ -33,7 +33,7 @@ feedback_service_get_feedback_event_read(struct feedback_service_get_feedback_ev
     }
     if (err == ERR_NOT_FOUND || (err == OK && event.kind != EVENT_FEEDBACK)) {
         return fault_say(call->ctx->fault, ERR_NOT_FOUND,
-                         "no such feedback event in this organisation");
+                         "id: not found in this organisation; expected the id of a feedback event");
     }
     if (err != OK) {
         return err;
@@ -65,10 +65,9 @@ static enum err read_filter(struct service *service,
         .end_us = INT64_MAX,
     };
 
-    if (!feedback_event_type_from_wire((int32_t)request->event_type, &filter.event_type)) {
-        fault_add(service->ctx->fault, SLICE("event_type"),
-                  "%d is no type of event; leave it out for all types", (int)request->event_type);
-        return ERR_INVALID;
+    if (UNEXPECTED(
+            !feedback_event_type_from_wire((int32_t)request->event_type, &filter.event_type))) {
+        return ERR_INTERNAL; /* check_request refuses it */
     }
     if (request->start_time != NULL) {
         filter.start_us = microseconds_from(request->start_time);
@@ -78,7 +77,7 @@ static enum err read_filter(struct service *service,
     }
     if (filter.start_us > filter.end_us) {
         fault_add(service->ctx->fault, SLICE("start_time"),
-                  "lies after end_time; a list goes from start_time up to, not with, end_time");
+                  "after end_time; expected start_time <= end_time");
         return ERR_INVALID;
     }
     *ret_filter = filter;
@@ -96,7 +95,7 @@ static enum err read_place(const struct service *service, const struct sha256_di
     }
     if (position.size != PLACE_BYTES) {
         fault_add(service->ctx->fault, SLICE("page_token"),
-                  "is not one of this list; send the next_page_token of the page before");
+                  "from another list; expected the next_page_token of this list's previous page");
         return ERR_INVALID;
     }
     page->has_place = true;

@@ -7,7 +7,7 @@
 #include "server/domain/corrections/list.h"
 #include "server/pipeline/caller.h"
 #include "server/pipeline/service.h"
-
+#include "store/base/assert.h"
 #include "store/base/wire.h"
 
 #include <errata/v1/feedback_service.fields.h>
@@ -19,8 +19,7 @@ struct prepared_events {
     size_t count;
 };
 
-static enum err read_input(struct ctx *ctx, const Errata__V1__FeedbackEvent *event,
-                           struct slice path, struct capture_input *ret_input)
+static enum err read_input(const Errata__V1__FeedbackEvent *event, struct capture_input *ret_input)
 {
     struct capture_input input = {
         .event_type = FEEDBACK_EVENT_TYPE_UNSPECIFIED,
@@ -37,14 +36,9 @@ static enum err read_input(struct ctx *ctx, const Errata__V1__FeedbackEvent *eve
         .time = time_given(event->created_at),
     };
 
-    if (!feedback_event_type_from_wire((int32_t)event->event_type, &input.event_type) ||
-        input.event_type == FEEDBACK_EVENT_TYPE_UNSPECIFIED) {
-        fault_add(
-            ctx->fault,
-            arena_printf(ctx->arena, "%.*s.event_type", (int)path.size, (const char *)path.data),
-            "%d is no type of event; give one such as EXTRACTION_LINE_CORRECTED",
-            (int)event->event_type);
-        return ERR_INVALID;
+    if (UNEXPECTED(!feedback_event_type_from_wire((int32_t)event->event_type, &input.event_type) ||
+                   input.event_type == FEEDBACK_EVENT_TYPE_UNSPECIFIED)) {
+        return ERR_INTERNAL; /* check_request refuses it */
     }
     *ret_input = input;
     return OK;
@@ -55,7 +49,7 @@ static enum err prepare_one(struct service *service, const Errata__V1__FeedbackE
 {
     const struct event_caller caller = caller_of(service);
     struct capture_input input;
-    enum err err = read_input(service->ctx, event, path, &input);
+    enum err err = read_input(event, &input);
 
     return err != OK ? err : capture_prepare(service->ctx, &caller, &input, path, ret_event);
 }

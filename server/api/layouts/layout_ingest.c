@@ -38,35 +38,36 @@ static enum err refuse(struct ctx *ctx, enum pdf_reason reason, bool has_passwor
     case PDF_READ:
         return OK;
     case PDF_NOT_A_PDF:
-        why = "the bytes are not a PDF; send a file that begins with %PDF-";
+        why = "not a PDF; expected a file that begins with %PDF-";
         break;
     case PDF_DAMAGED:
-        why = "the PDF is damaged beyond repair, or was cut short; send it whole, or save it anew";
+        why = "damaged beyond repair, or incomplete; expected a complete PDF, saved again if it is "
+              "damaged";
         break;
     case PDF_ENCRYPTED:
-        why = has_password ? "the password does not open the document; give the right one in "
-                             "`password`"
-                           : "the document needs a password; give it in `password`";
+        why = has_password
+                  ? "wrong password; expected the password that opens the document"
+                  : "missing, and the document is encrypted; expected the password that opens it";
         break;
     case PDF_NO_PAGES:
-        why = "the document has no pages that can be found; save it anew with at least one";
+        why = "no pages found; expected a PDF with at least one page";
         break;
     case PDF_TOO_MANY_PAGES:
-        why = "the document has more than 5,000 pages; send it in parts, or its first pages alone";
+        why = "more than 5,000 pages; expected at most 5,000, such as a part of the document";
         break;
     case PDF_PAGE_UNREADABLE:
-        why = "a page of the document can't be opened; save it anew, or leave that page out";
+        why = "a page cannot be opened; expected a PDF saved again, or without that page";
         break;
     case PDF_TEXT_LIMIT:
-        why = "its text was not read within 5 s of processor time, 8 s and 512 MiB; save it anew "
-              "with simpler pages";
+        why = "its text took more than 5 s of processor time, 8 s or 512 MiB; expected a PDF with "
+              "simpler pages";
         break;
     case PDF_CRASHED:
-        why = "reading it ended the worker; save it anew by another program";
+        why = "reading it crashed the worker; expected a PDF saved by another program";
         break;
     case PDF_WALL_LIMIT:
-        why = "its text was not read within 8 s, twice within 15 minutes, because the machine was "
-              "busy; send it again when the machine has time, or save it again with simpler pages";
+        why = "its text took more than 8 s twice within 15 minutes on a busy machine; expected a "
+              "PDF with simpler pages, or another attempt when the machine is less busy";
         break;
     }
     fault_add(ctx->fault, slice_text(field), "%s", why);
@@ -142,11 +143,10 @@ static enum err prepare(struct service *service, struct slice document_id, struc
         err = service->documents->measure(service->job, password, arena, &measured);
     }
     if (err == ERR_UNAVAILABLE) {
-        return fault_say(
-            service->ctx->fault, err,
-            "the document could not be measured now: the machine had no processor "
-            "time or memory for it, or its worker was replaced; send it again after "
-            "the delay given (if it gets no processor time again, the answer is final)");
+        return fault_say(service->ctx->fault, err,
+                         "document: not measured, because the machine had no processor time or "
+                         "memory for it, or its worker was replaced; expected another attempt "
+                         "after the given delay (a second one without processor time is final)");
     }
     if (err == OK) {
         err = refuse(service->ctx, measured.answer.reason, password.size > 0);
@@ -227,7 +227,7 @@ static enum err begin_upload(struct service *service,
 
     if (request->document_id == NULL || request->document_id[0] == '\0') {
         fault_add(service->ctx->fault, SLICE("document_id"),
-                  "is missing; the first message must name the document");
+                  "missing; expected the document's id in the first message");
         return ERR_INVALID;
     }
     upload = arena_calloc(service->kept, 1, sizeof(*upload));
@@ -246,11 +246,11 @@ static enum err check_later_message(struct service *service, const struct upload
     if (request->document_id != NULL &&
         !slice_equal(slice_text(request->document_id), upload->document_id)) {
         fault_add(service->ctx->fault, SLICE("document_id"),
-                  "names another document than the first message did; send one document a call");
+                  "differs from that of the first message; expected one document per call");
     }
     if (request->password != NULL) {
         fault_add(service->ctx->fault, SLICE("password"),
-                  "stands in a later message; give it in the first one");
+                  "not in the first message; expected the password there");
     }
     return fault_result(service->ctx->fault);
 }
@@ -282,12 +282,13 @@ enum err layout_service_ingest_document_stream_prepare(
 
     if (upload == NULL) {
         fault_add(call->ctx->fault, SLICE("document_id"),
-                  "is missing: the stream had no message; the first one must name the document");
+                  "missing, since the stream has no message; expected the document's id in the "
+                  "first message");
         return ERR_INVALID;
     }
     if (upload->bytes == 0) {
         fault_add(call->ctx->fault, SLICE("content"),
-                  "is empty: no message had bytes of the PDF; send them in one or more messages");
+                  "empty; expected the bytes of the PDF in one or more messages");
         return ERR_INVALID;
     }
     return prepare(call->service, upload->document_id, upload->password, &call->prepared);

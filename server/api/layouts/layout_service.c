@@ -8,7 +8,7 @@
 #include "server/domain/layouts/profiles.h"
 #include "server/pipeline/page_token.h"
 #include "server/pipeline/service.h"
-
+#include "store/base/assert.h"
 #include "store/base/wire.h"
 
 #include <errata/v1/layout_service.fields.h>
@@ -30,7 +30,7 @@ static enum err find_document(const struct service *service, struct store_txn *t
         return document_read_by_id(txn, org, id, ret_event);
     }
     fault_add(service->ctx->fault, SLICE("key"),
-              "is missing; give document_id, or the server's id of the document");
+              "missing; expected document_id, or the server's id of the document");
     return ERR_INVALID;
 }
 
@@ -42,7 +42,9 @@ enum err layout_service_get_document_read(struct layout_service_get_document_cal
     enum err err = find_document(call->service, call->txn, call->request, &event);
 
     if (err == ERR_NOT_FOUND) {
-        return fault_say(call->ctx->fault, err, "no such document in this organisation");
+        return fault_say(call->ctx->fault, err,
+                         "document: not found in this organisation; expected the document_id or id "
+                         "of an ingested document");
     }
     if (err != OK) {
         return err;
@@ -84,7 +86,8 @@ enum err layout_service_get_profile_read(struct layout_service_get_profile_call 
 
     if (err == ERR_NOT_FOUND) {
         return fault_say(call->ctx->fault, err,
-                         "no document of this layout was ingested in this organisation");
+                         "layout_fingerprint: not found in this organisation; expected the layout "
+                         "of an ingested document");
     }
     return err;
 }
@@ -99,10 +102,8 @@ enum err layout_service_list_profiles_read(struct layout_service_list_profiles_c
     bool more = false;
     enum err err = OK;
 
-    if (!profile_order_from_wire((int32_t)call->request->order, &list.order)) {
-        fault_add(call->ctx->fault, SLICE("order"),
-                  "unknown value %d; expected LAST_SEEN or MOST_SEEN", (int)call->request->order);
-        return ERR_INVALID;
+    if (UNEXPECTED(!profile_order_from_wire((int32_t)call->request->order, &list.order))) {
+        return ERR_INTERNAL; /* check_request refuses it */
     }
     err = page_token_begin(call->service, &call->request->base, call->request->page_token, &filter,
                            &list.after);

@@ -4,12 +4,12 @@
  */
 #include "server/domain/mappings/list.h"
 #include "server/domain/mappings/match.h"
+#include "server/domain/text/sku.h"
 #include "server/pipeline/caller.h"
 #include "server/pipeline/env.h"
 #include "server/pipeline/page_token.h"
 #include "server/pipeline/service.h"
-
-#include "server/domain/text/sku.h"
+#include "store/base/assert.h"
 #include "store/base/wire.h"
 
 #include <errata/v1/mapping_service.fields.h>
@@ -49,13 +49,11 @@ enum err mapping_service_match_lines_prepare(struct mapping_service_match_lines_
         return ERR_MEMORY;
     }
     match->candidates = MATCH_CANDIDATES_DEFAULT;
-    if (has_candidates && call->request->max_candidates < 0) {
-        fault_add(call->ctx->fault, SLICE("max_candidates"), "is %d; expected 0 to %d",
-                  (int)call->request->max_candidates, MATCH_CANDIDATES_MAX);
-        return ERR_INVALID;
-    }
     if (has_candidates) {
         match->candidates = (size_t)call->request->max_candidates;
+    }
+    if (UNEXPECTED(match->candidates > MATCH_CANDIDATES_MAX)) {
+        return ERR_INTERNAL; /* check_request refuses it */
     }
     err = fold_lines(call->service, call->request, match);
     if (err == OK) {
@@ -213,7 +211,8 @@ enum err mapping_service_get_mapping_read(struct mapping_service_get_mapping_cal
         err = mapping_row_find_id(call->txn, org, id, &row);
     }
     if (err == ERR_NOT_FOUND) {
-        return fault_say(call->ctx->fault, err, "no such mapping in this organisation");
+        return fault_say(call->ctx->fault, err,
+                         "id: not found in this organisation; expected the id of a mapping");
     }
     if (err != OK) {
         return err;
@@ -225,11 +224,8 @@ enum err mapping_service_get_mapping_read(struct mapping_service_get_mapping_cal
 static enum err read_list(struct service *service, const Errata__V1__ListMappingsRequest *request,
                           struct mapping_list *list)
 {
-    if (!mapping_status_from_wire((int32_t)request->status, &list->status)) {
-        fault_add(service->ctx->fault, SLICE("status"),
-                  "unknown value %d; expected SUGGESTED, CONFIRMED, REJECTED or SUPERSEDED",
-                  (int)request->status);
-        return ERR_INVALID;
+    if (UNEXPECTED(!mapping_status_from_wire((int32_t)request->status, &list->status))) {
+        return ERR_INTERNAL; /* check_request refuses it */
     }
     return sku_fold(service->ctx->arena, slice_text(request->customer_sku_prefix),
                     &list->folded_prefix);

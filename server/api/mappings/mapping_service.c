@@ -36,7 +36,7 @@ enum err mapping_service_suggest_mapping_prepare(struct mapping_service_suggest_
     }
     if (mapping->_confidence_case != ERRATA__V1__SKU_MAPPING___CONFIDENCE_CONFIDENCE) {
         fault_add(ctx->fault, SLICE("mapping.confidence"),
-                  "is missing; give the matcher's, from 0 to 1");
+                  "missing; expected the matcher's confidence, 0 to 1");
     }
     err = mapping_name_read(ctx, SLICE("mapping"), slice_text(mapping->customer_id),
                             slice_text(mapping->customer_sku), slice_text(mapping->internal_sku),
@@ -106,15 +106,15 @@ static enum err read_named(struct ctx *ctx, const struct named *named,
         named->customer_id != NULL || named->customer_sku != NULL || named->internal_sku != NULL;
 
     if (named->id == NULL && !names_parts) {
-        fault_add(ctx->fault, SLICE("id"),
-                  "is missing; give the mapping's id, or customer_id, customer_sku and "
-                  "internal_sku");
+        fault_add(
+            ctx->fault, SLICE("id"),
+            "missing; expected the mapping's id, or customer_id, customer_sku and internal_sku");
         return ERR_INVALID;
     }
     if (named->id != NULL && names_parts) {
         fault_add(ctx->fault, SLICE("id"),
-                  "names the mapping already; leave customer_id, customer_sku and internal_sku "
-                  "out, or give them instead");
+                  "given together with customer_id, customer_sku or internal_sku; expected either "
+                  "the id or those three");
         return ERR_INVALID;
     }
     if (named->id == NULL) {
@@ -124,7 +124,8 @@ static enum err read_named(struct ctx *ctx, const struct named *named,
     }
     judgement->is_by_id = true;
     if (!uuid_parse(slice_text(named->id), &judgement->id)) {
-        fault_add(ctx->fault, SLICE("id"), "is no UUID; give the mapping's id as it was answered");
+        fault_add(ctx->fault, SLICE("id"),
+                  "invalid UUID; expected the mapping id the server returned");
         return ERR_INVALID;
     }
     return OK;
@@ -141,7 +142,7 @@ static enum err read_suggestions(struct ctx *ctx, const char *text, struct slice
     if (!json_member(members_value_of(json), SLICE("suggestions"), &list) ||
         list.kind != JSON_ARRAY) {
         fault_add(ctx->fault, SLICE("suggestions_json"),
-                  "has no array `suggestions`; give what was shown as {\"suggestions\":[...]}");
+                  "no array `suggestions`; expected {\"suggestions\":[...]}");
         return ERR_INVALID;
     }
     *ret_suggestions = list.text;

@@ -162,12 +162,11 @@ static void read_source(struct fault *fault, const Errata__V1__PreparePromptRequ
         query->template_text = slice_text(request->template_);
     }
     if (query->stored.name.size == 0 && query->template_text.size == 0) {
-        fault_add(fault, SLICE("source"),
-                  "is missing; give template_name, or the template itself as template");
+        fault_add(fault, SLICE("source"), "missing; expected template_name or template");
     }
     if (query->stored.has_version && query->stored.name.size == 0) {
         fault_add(fault, SLICE("template_version"),
-                  "is of a stored template; leave it out, or give template_name");
+                  "given without template_name; expected both, or no template_version");
     }
 }
 

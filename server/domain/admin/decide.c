@@ -52,15 +52,16 @@ enum err admin_create_organization(struct ctx *ctx, struct store_txn *txn,
 
     if (!actor->server) {
         return fault_say(ctx->fault, ERR_DENIED,
-                         "only a token with the server flag may create organisations");
+                         "authorization: the token lacks the server flag; expected one with it to "
+                         "create organisations");
     }
     err = store_get(txn, TABLE_ORGANIZATION_NAME, key_slice(&key), &taken);
     if (err == OK) {
         struct slice shown = fault_shorten(ctx->fault, name);
 
         return fault_say(ctx->fault, ERR_EXISTS,
-                         "an organisation named '%.*s' exists already; choose another name",
-                         (int)shown.size, (const char *)shown.data);
+                         "organization.name: '%.*s' exists; expected another name", (int)shown.size,
+                         (const char *)shown.data);
     }
     if (err != ERR_NOT_FOUND) {
         return err;
@@ -109,7 +110,7 @@ void admin_check_token(struct ctx *ctx, const struct admin_token_draft *draft)
 
     if (is_personal && draft->user_id.size == 0) {
         fault_add(ctx->fault, SLICE("token.user_id"),
-                  "is missing; a token of the role OPERATOR or REVIEWER is bound to one user");
+                  "missing; expected the user of an OPERATOR or REVIEWER token");
     }
 }
 
@@ -128,7 +129,8 @@ enum err admin_create_token(struct ctx *ctx, struct store_txn *txn, const struct
     }
     if (token->server && !actor->server) {
         return fault_say(ctx->fault, ERR_DENIED,
-                         "only a token with the server flag may give the flag on");
+                         "token.server: the caller's token lacks the server flag; expected one "
+                         "with it to grant the flag");
     }
     draft_fill(&draft, token->org, EVENT_TOKEN_CREATED, actor);
     err = log_next_stamp(ctx, txn, token->org, &draft.stamp);
@@ -136,8 +138,9 @@ enum err admin_create_token(struct ctx *ctx, struct store_txn *txn, const struct
         return err;
     }
     if (token->expire_at_us != 0 && token->expire_at_us <= clock_wall_us(ctx->clock)) {
-        fault_add(ctx->fault, SLICE("token.expires_at"),
-                  "must lie in the future; leave it out for a token that never ends");
+        fault_add(
+            ctx->fault, SLICE("token.expires_at"),
+            "not in the future; expected a future time, or none for a token that never expires");
         return ERR_INVALID;
     }
     err = draw_key_id(ctx, txn, &key_id);
@@ -169,9 +172,9 @@ static enum err check_not_last(struct ctx *ctx, struct store_txn *txn, uint32_t 
         return err;
     }
     return fault_say(ctx->fault, ERR_PRECONDITION,
-                     "token %08" PRIx32 " is the last usable ADMIN token with the server flag: "
-                     "without it this server could not be administered; create another one "
-                     "first (role ADMIN, server flag), then revoke this one with it",
+                     "key_id: %08" PRIx32
+                     " is the last usable ADMIN token with the server flag; expected another such "
+                     "token to be created first, and to revoke this one",
                      key_id);
 }
 
@@ -185,7 +188,9 @@ enum err admin_revoke_token(struct ctx *ctx, struct store_txn *txn, const struct
 
     if (err == ERR_NOT_FOUND || (err == OK && !uuid_equal(token.org, org.uuid))) {
         return fault_say(ctx->fault, ERR_NOT_FOUND,
-                         "no token with key id %08" PRIx32 " in this organisation", key_id);
+                         "key_id: %08" PRIx32
+                         " not found in this organisation; expected the key id of a token",
+                         key_id);
     }
     if (err != OK) {
         return err;

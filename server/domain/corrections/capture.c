@@ -58,7 +58,7 @@ static enum err choose_meta(struct ctx *ctx, const struct capture_input *input, 
                             struct slice *ret_meta)
 {
     if (input->meta_json.size > CAPTURE_META_BYTES_MAX) {
-        blame(ctx, path, "meta_json", "is larger than 65536 bytes; expected at most 65536 bytes");
+        blame(ctx, path, "meta_json", "more than 65,536 bytes; expected at most 65,536");
         return ERR_INVALID;
     }
     return cut_snippet(ctx->arena, input->meta_json, ret_meta);

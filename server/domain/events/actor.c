@@ -24,13 +24,14 @@ static enum err check_time(struct ctx *ctx, const struct event_caller *caller, s
 {
     if (has_created_at && !may_backfill(caller->role)) {
         return fault_say(ctx->fault, ERR_DENIED,
-                         "%.*s%screated_at may be given by an INTEGRATOR or ADMIN token alone; "
-                         "leave it out, the server stamps it",
+                         "%.*s%screated_at: not for this token; expected an INTEGRATOR or ADMIN "
+                         "token, or no value",
                          (int)path.size, (const char *)path.data, dot_behind(path));
     }
     if (!has_created_at && caller->backfill_only) {
         return fault_say(ctx->fault, ERR_DENIED,
-                         "a token of this role captures history alone: give %.*s%screated_at",
+                         "%.*s%screated_at: missing; expected a time, since a token of this role "
+                         "captures only history",
                          (int)path.size, (const char *)path.data, dot_behind(path));
     }
     return OK;
@@ -48,8 +49,8 @@ enum err actor_resolve(struct ctx *ctx, const struct event_caller *caller, struc
     if (named.size > 0 && is_person(caller->role) && !slice_equal(named, caller->user_id)) {
         shown = fault_shorten(ctx->fault, named);
         return fault_say(ctx->fault, ERR_DENIED,
-                         "this token is bound to one user; %.*s%sactor_user_id names another: "
-                         "\"%.*s\"; leave it out",
+                         "%.*s%sactor_user_id: '%.*s' is not the token's user; expected that user, "
+                         "or no value",
                          (int)path.size, (const char *)path.data, dot_behind(path), (int)shown.size,
                          (const char *)shown.data);
     }

@@ -18,8 +18,8 @@ void event_time_check(struct ctx *ctx, const struct event_time *time, struct sli
     field = arena_printf(ctx->arena, "%.*s%screated_at", (int)path.size, (const char *)path.data,
                          path.size > 0 ? "." : "");
     fault_add(ctx->fault, field, "%s",
-              is_early ? "lies before 1970; expected a time from 1970 to now"
-                       : "lies in the future; expected a time from 1970 to now");
+              is_early ? "before 1970; expected a time from 1970 to now"
+                       : "in the future; expected a time from 1970 to now");
 }
 
 enum err event_time_check_now(struct ctx *ctx, struct store_txn *txn, struct org_id org,

@@ -9,11 +9,11 @@
 #define SUBJECTS 2
 
 static const char not_ours[] =
-    "is not one that this server gave to this organisation; hand back what GetExamples, "
-    "PreparePrompt or MatchLines answered, unchanged";
+    "unknown, incomplete or changed; expected the exposure_ref of a GetExamples, PreparePrompt or "
+    "MatchLines response of this organisation";
 static const char no_example[] =
-    "is not the id of a correction of this organisation that counts as an example; hand back "
-    "id of an example as GetExamples answered it";
+    "not the id of an example of this organisation; expected the id of an example that GetExamples "
+    "returned";
 
 static void blame(struct ctx *ctx, const char *list, size_t place, const char *why)
 {

@@ -37,9 +37,9 @@ static enum err fill_in_layout(struct ctx *ctx, struct store_txn *txn, struct or
         return err;
     }
     if (decided->layout_fingerprint.size == 0) {
-        fault_add(ctx->fault, SLICE("extraction.layout_fingerprint"),
-                  "is missing, and no ingested document with a layout is named; give it, or "
-                  "document_id of a document that was ingested");
+        fault_add(
+            ctx->fault, SLICE("extraction.layout_fingerprint"),
+            "missing; expected a layout, or the document_id of an ingested document that has one");
     }
     return OK;
 }
@@ -62,10 +62,9 @@ static enum err fill_in(struct ctx *ctx, struct store_txn *txn,
 static void check_values(struct ctx *ctx, const struct extraction_input *input)
 {
     if (!input->has_confidence) {
-        fault_add(ctx->fault, SLICE("extraction.confidence"),
-                  "is required: how sure the model was, from 0 to 1");
+        fault_add(ctx->fault, SLICE("extraction.confidence"), "missing; expected 0 to 1");
     } else if (!(input->confidence >= 0 && input->confidence <= 1)) {
-        fault_add(ctx->fault, SLICE("extraction.confidence"), "is not within 0 and 1");
+        fault_add(ctx->fault, SLICE("extraction.confidence"), "out of range; expected 0 to 1");
     }
 }
 

@@ -58,7 +58,7 @@ static enum err write_ratio(struct ctx *ctx, struct json_value metadata, struct 
     }
     if (value.kind != JSON_NUMBER) {
         fault_add(ctx->fault, FIELD,
-                  "text_coverage_ratio must be a number, such as 0.35, or left out");
+                  "text_coverage_ratio is not a number; expected one such as 0.35, or none");
         return ERR_INVALID;
     }
     number = canonical_read_number(value.text);
@@ -77,13 +77,13 @@ static enum err read_metadata(struct ctx *ctx, struct slice text, struct json_va
 
     if (err == ERR_INVALID) {
         fault_add(ctx->fault, FIELD,
-                  "is not JSON: %s at byte %zu; send an object with page_count, "
+                  "invalid JSON, %s at byte %zu; expected an object with page_count, "
                   "page_dimensions, table_count and text_coverage_ratio",
                   problem.what, problem.at);
     } else if (err == OK && ret_value->kind != JSON_OBJECT) {
         fault_add(ctx->fault, FIELD,
-                  "must be a JSON object with page_count, page_dimensions, "
-                  "table_count and text_coverage_ratio");
+                  "not a JSON object; expected one with page_count, page_dimensions, table_count "
+                  "and text_coverage_ratio");
         err = ERR_INVALID;
     }
     return err;
@@ -118,10 +118,10 @@ static enum err check_digits(struct ctx *ctx, struct slice text)
             size_t digits = end - at - (text.data[at] == '-');
 
             if (integer && digits > FINGERPRINT_DIGITS_MAX) {
-                fault_add(ctx->fault, FIELD,
-                          "has an integer of %zu digits at byte %zu; at most %d are read, or send "
-                          "a float",
-                          digits, at, FINGERPRINT_DIGITS_MAX);
+                fault_add(
+                    ctx->fault, FIELD,
+                    "integer of %zu digits at byte %zu; expected at most %d digits, or a float",
+                    digits, at, FINGERPRINT_DIGITS_MAX);
                 return ERR_INVALID;
             }
             at = end;

@@ -19,8 +19,8 @@ static enum err say_other_bytes(struct ctx *ctx, const struct document_event *ev
 
     sha256_format(&stored->sha256, text);
     return fault_say(ctx->fault, ERR_EXISTS,
-                     "document_id \"%.*s\" is stored with other bytes, whose sha256 is %.*s; send "
-                     "those again, or give these another document_id",
+                     "document_id: '%.*s' is stored with other bytes, whose sha256 is %.*s; "
+                     "expected those bytes, or another document_id",
                      (int)shown.size, (const char *)shown.data, (int)sizeof(text), text);
 }
 

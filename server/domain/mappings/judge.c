@@ -30,7 +30,8 @@ static enum err read_by_id(struct ctx *ctx, struct store_txn *txn, struct judgin
     enum err err = mapping_row_find_id(txn, judging->org, judging->judgement->id, &judging->before);
 
     if (err == ERR_NOT_FOUND) {
-        return fault_say(ctx->fault, err, "no such mapping in this organisation");
+        return fault_say(ctx->fault, err,
+                         "id: not found in this organisation; expected the id of a mapping");
     }
     if (err == OK) {
         err = mapping_pair_of(ctx->arena, &judging->before.record, &judging->pair);

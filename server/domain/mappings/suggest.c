@@ -20,17 +20,17 @@ static void check_sku(struct ctx *ctx, struct slice path, const char *field, str
     struct slice shown = {NULL, 0};
 
     if (text.size == 0) {
-        fault_add(ctx->fault, field_path(ctx, path, field), "is missing; give the SKU");
+        fault_add(ctx->fault, field_path(ctx, path, field), "missing; expected a SKU");
     } else if (text.size > SKU_BYTES_MAX) {
-        fault_add(ctx->fault, field_path(ctx, path, field), "has %zu bytes; a SKU has at most %d",
+        fault_add(ctx->fault, field_path(ctx, path, field), "%zu bytes; expected at most %d",
                   text.size, SKU_BYTES_MAX);
     } else if (sku_trim(text).size == 0) {
         fault_add(ctx->fault, field_path(ctx, path, field),
-                  "is white space alone; give a SKU with at least one other character");
+                  "only white space; expected at least one other character");
     } else if (text_has_control(text)) {
         shown = fault_shorten(ctx->fault, text);
         fault_add(ctx->fault, field_path(ctx, path, field),
-                  "\"%.*s\" has a control character, such as a tab or a line's end; leave it out",
+                  "control character in '%.*s'; expected text without tabs, line ends and the like",
                   (int)shown.size, (const char *)shown.data);
     }
 }
@@ -44,7 +44,7 @@ enum err mapping_name_read(struct ctx *ctx, struct slice path, struct slice cust
 
     if (customer_id.size == 0) {
         fault_add(ctx->fault, field_path(ctx, path, "customer_id"),
-                  "is missing; give the customer's id");
+                  "missing; expected the customer's id");
     }
     check_sku(ctx, path, "customer_sku", customer_sku);
     check_sku(ctx, path, "internal_sku", internal_sku);

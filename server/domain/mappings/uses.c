@@ -133,11 +133,11 @@ static enum err find_cited(struct ctx *ctx, struct store_txn *txn,
 
     if (err == ERR_INVALID) {
         fault_add(ctx->fault, SLICE("exposure_ref"),
-                  "is not a reference of this organisation, or was cut or changed; expected what "
-                  "MatchLines answered, whole");
+                  "unknown, incomplete or changed; expected the exposure_ref of a MatchLines "
+                  "response of this organisation");
     } else if (err == OK && ret_cited->exposure.kind != EXPOSURE_KIND_MATCHES) {
         fault_add(ctx->fault, SLICE("exposure_ref"),
-                  "is of another method's answer; expected what MatchLines answered");
+                  "from another method; expected the exposure_ref of a MatchLines response");
         err = ERR_INVALID;
     }
     return err;

@@ -17,8 +17,7 @@ enum err prompt_template_prepare(struct ctx *ctx, struct prompt_template_draft *
 
     if (err == ERR_INVALID) {
         fault_add(ctx->fault, SLICE("prompt_template.text"),
-                  "has more than %d different tokens; a template has at most as many",
-                  TEMPLATE_NAMES_MAX);
+                  "more than %d different tokens; expected at most that many", TEMPLATE_NAMES_MAX);
     }
     return err;
 }
@@ -209,16 +208,17 @@ static enum err say_not_found(struct ctx *ctx, const struct prompt_template_quer
     uint32_t oldest = ships ? 0 : 1;
 
     if (newest < oldest) {
-        return fault_say(ctx->fault, ERR_NOT_FOUND, "no prompt template named '%.*s'",
+        return fault_say(ctx->fault, ERR_NOT_FOUND,
+                         "name: no prompt template '%.*s'; expected the name of a stored template",
                          (int)shown.size, (const char *)shown.data);
     }
     if (newest == oldest) {
         return fault_say(ctx->fault, ERR_NOT_FOUND,
-                         "the prompt template '%.*s' has no version %u; it has %u alone",
+                         "version: the prompt template '%.*s' has no version %u; expected %u",
                          (int)shown.size, (const char *)shown.data, query->version, newest);
     }
     return fault_say(ctx->fault, ERR_NOT_FOUND,
-                     "the prompt template '%.*s' has no version %u; it has %u to %u",
+                     "version: the prompt template '%.*s' has no version %u; expected %u to %u",
                      (int)shown.size, (const char *)shown.data, query->version, oldest, newest);
 }
 

@@ -32,13 +32,12 @@ static void check_names(struct fault *fault, const struct prompt_values *values,
         struct slice shown = fault_shorten(fault, name);
 
         if (!template_is_name(name)) {
-            fault_add(fault, field,
-                      "has the key \"%.*s\", which is no token: a token is letters, digits and _",
+            fault_add(fault, field, "invalid key '%.*s'; expected letters, digits and _",
                       (int)shown.size, (const char *)shown.data);
         } else if (slice_equal(name, hint_name())) {
             fault_add(fault, field,
-                      "has the key \"hint_examples\", whose value is the layout's examples; leave "
-                      "it out, or use another token");
+                      "reserved key 'hint_examples'; expected another key, since its value is the "
+                      "layout's examples");
         }
     }
 }
@@ -56,7 +55,7 @@ enum err prompt_check(struct ctx *ctx, const struct prompt_query *query)
             struct slice shown = fault_shorten(fault, name);
 
             fault_add(fault, SLICE("trusted_context"),
-                      "has the key \"%.*s\", which context has too; give it in one of them",
+                      "key '%.*s' is in context, too; expected it in one of the two",
                       (int)shown.size, (const char *)shown.data);
         }
     }
@@ -79,8 +78,7 @@ static enum err find_template(struct ctx *ctx, struct store_txn *txn,
     err = template_read(ctx->arena, text, &prompt->template);
     if (err == ERR_INVALID) {
         fault_add(ctx->fault, SLICE("template"),
-                  "has more than %d different tokens; a template has at most as many",
-                  TEMPLATE_NAMES_MAX);
+                  "more than %d different tokens; expected at most that many", TEMPLATE_NAMES_MAX);
     }
     return err;
 }
@@ -161,9 +159,8 @@ static enum err check_size(struct ctx *ctx, const struct prompt *prompt,
         return OK;
     }
     return fault_say(ctx->fault, ERR_INVALID,
-                     "the prompt would be %zu bytes long, at most %zu are allowed: a template of "
-                     "%zu bytes and the values in its %zu places; give shorter values, or use them "
-                     "in fewer places",
+                     "context: the prompt would have %zu bytes; expected at most %zu, of a "
+                     "template of %zu bytes and the values in its %zu places",
                      bytes, PROMPT_BYTES_MAX, prompt->template.text.size,
                      prompt->template.place_count);
 }

@@ -186,7 +186,8 @@ static enum err check_org(struct ctx *ctx, struct store_txn *txn, struct org_id 
     enum err err = log_read_head(txn, org, &head);
 
     if (err == OK && head.last_seq == 0) {
-        return fault_say(ctx->fault, ERR_NOT_FOUND, "no such organisation");
+        return fault_say(ctx->fault, ERR_NOT_FOUND,
+                         "org_id: not found; expected the id of an organisation");
     }
     return err;
 }

@@ -213,8 +213,10 @@ enum err pdf_worker_start_ready(const char *program, unsigned timeout_ms, struct
     }
     do {
         if (!wait_readable(worker.control, until_us)) {
-            err = fault_say(fault, ERR_UNAVAILABLE, "the PDF worker %s was not ready within %u ms",
-                            program, timeout_ms);
+            err = fault_say(
+                fault, ERR_UNAVAILABLE,
+                "PDF worker: %s was not ready within %u ms; expected a machine that is less busy",
+                program, timeout_ms);
             grace_ms = 0;
             break;
         }
@@ -228,8 +230,8 @@ enum err pdf_worker_start_ready(const char *program, unsigned timeout_ms, struct
     if (fault->message.size == 0) {
         struct slice end = pdf_worker_end_text(&worker, fault->arena);
 
-        return fault_say(fault, err, "the PDF worker %s was not ready: %.*s", program,
-                         (int)end.size, (const char *)end.data);
+        return fault_say(fault, err, "PDF worker: %s was not ready: %.*s", program, (int)end.size,
+                         (const char *)end.data);
     }
     return err;
 }

@@ -281,7 +281,7 @@ static void test_misplaced(void **state)
     refuse(world, "LayoutService/IngestDocument", "{\"documentId\":\"a\",\"content\":\"${hex:8}\"}",
            "${hex:8} stands where");
     refuse(world, "PromptService/GetExamples", "{\"layout${uniform:1..9}\":\"a\"}",
-           "errata.v1.GetExamplesRequest has no field \"layout9\"");
+           "unknown field \"layout9\"");
     refuse(world, "PromptService/GetExamples", "{\"max_examples\":${uniform:0..9999999999}}",
            "max_examples: ");
     refuse(world, "PromptService/GetExamples", "{\"max_examples\":", "");

@@ -401,7 +401,7 @@ static void never_ready(void **state)
         close_told(&loop, connection, &told);
     }
     assert_string_equal(told.moves, "LE");
-    assert_non_null(strstr(told.reason, "what it speaks is not HTTP/2"));
+    assert_non_null(strstr(told.reason, "its bytes are not HTTP/2"));
     assert_true(told.unseen);
     assert_int_equal(close(speaker), 0);
     assert_int_equal(close(listener), 0);

@@ -54,37 +54,37 @@ static void test_no_addresses(void **state)
         const char *text;
         const char *told;
     } table[] = {
-        {"", "is empty"},
-        {":7443", "names no host"},
-        {"host:", "no port behind its colon"},
+        {"", "empty"},
+        {":7443", "has no valid host"},
+        {"host:", "has no valid port"},
         {"host:0", "from 1 to 65535"},
         {"host:65536", "from 1 to 65535"},
-        {"host:123456", "no port behind its colon"},
-        {"host:7443x", "no port behind its colon"},
-        {"host:+1", "no port behind its colon"},
-        {"host: 1", "no port behind its colon"},
-        {" host:1", "names no host"},
-        {"my host:1", "names no host"},
-        {"user@host:1", "names no host"},
-        {"-host:1", "names no host"},
-        {"b\303\274cher.example:1", "\"b\303\274cher.example:1\" names no host"},
-        {"bad\377:1", "\"(no text)\" names no host"},
-        {"line\nfeed:1", "\"(no text)\" names no host"},
+        {"host:123456", "has no valid port"},
+        {"host:7443x", "has no valid port"},
+        {"host:+1", "has no valid port"},
+        {"host: 1", "has no valid port"},
+        {" host:1", "has no valid host"},
+        {"my host:1", "has no valid host"},
+        {"user@host:1", "has no valid host"},
+        {"-host:1", "has no valid host"},
+        {"b\303\274cher.example:1", "\"b\303\274cher.example:1\" has no valid host"},
+        {"bad\377:1", "\"(no text)\" has no valid host"},
+        {"line\nfeed:1", "\"(no text)\" has no valid host"},
         {"::1", "in brackets, as in [::1]:7443"},
         {"::1:7443", "in brackets"},
         {"[::1", "in brackets"},
         {"[::1]7443", "in brackets"},
-        {"[::1]:", "no port behind its colon"},
-        {"[]:7443", "is no IPv6 address"},
-        {"[localhost]:7443", "is no IPv6 address"},
-        {"[::1%]:7443", "is no IPv6 address"},
-        {"[::g]:7443", "is no IPv6 address"},
-        {"https://errata.example.org", "TLS, which this library does not speak"},
+        {"[::1]:", "has no valid port"},
+        {"[]:7443", "expected an IPv6 address"},
+        {"[localhost]:7443", "expected an IPv6 address"},
+        {"[::1%]:7443", "expected an IPv6 address"},
+        {"[::g]:7443", "expected an IPv6 address"},
+        {"https://errata.example.org", "TLS, which this library does not support"},
         {"grpcs://errata.example.org:443", "TLS"},
-        {"http://127.0.0.1:7443", "give HOST:PORT alone"},
-        {"dns:///errata.example.org:7443", "give HOST:PORT alone"},
-        {"unix:/run/errata", "give HOST:PORT alone"},
-        {"host:7443/path", "give HOST:PORT alone"},
+        {"http://127.0.0.1:7443", "expected only HOST:PORT"},
+        {"dns:///errata.example.org:7443", "expected only HOST:PORT"},
+        {"unix:/run/errata", "expected only HOST:PORT"},
+        {"host:7443/path", "expected only HOST:PORT"},
     };
 
     (void)state;
@@ -128,7 +128,7 @@ static void test_long_names(void **state)
  * size of room for a sentence with letters of two bytes. */
 static void test_room_for_problems(void **state)
 {
-    static const char whole[] = "\"\303\274\303\274:1\" names no host";
+    static const char whole[] = "server: \"\303\274\303\274:1\" has no valid host";
     struct address address;
 
     (void)state;

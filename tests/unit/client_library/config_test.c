@@ -99,30 +99,31 @@ static void test_numbers_out_of_range(void **state)
         struct errata_channel_config config;
         const char *told;
     } table[] = {
-        {{.connect_timeout_ms = -1}, "connect_timeout_ms is -1: it may be 1 to 86400000"},
+        {{.connect_timeout_ms = -1},
+         "connect_timeout_ms: -1 is out of range; expected 1 to 86400000"},
         {{.connect_timeout_ms = 86400001}, "connect_timeout_ms"},
-        {{.call_timeout_ms = -2}, "call_timeout_ms is -2"},
+        {{.call_timeout_ms = -2}, "call_timeout_ms: -2"},
         {{.call_timeout_ms = -2}, "or -1 for none"},
-        {{.keepalive_ms = 9999}, "keepalive_ms is 9999: it may be 10000 to 86400000"},
+        {{.keepalive_ms = 9999}, "keepalive_ms: 9999 is out of range; expected 10000 to 86400000"},
         {{.keepalive_ms = INT64_MIN}, "keepalive_ms"},
         {{.keepalive_timeout_ms = -1}, "keepalive_timeout_ms"},
-        {{.attempts_max = 101}, "attempts_max is 101: it may be 1 to 100"},
+        {{.attempts_max = 101}, "attempts_max: 101 is out of range; expected 1 to 100"},
         {{.backoff_initial_ms = -5}, "backoff_initial_ms"},
         {{.backoff_initial_ms = 200, .backoff_max_ms = 199},
-         "backoff_max_ms is 199: it may be 200 to"},
+         "backoff_max_ms: 199 is out of range; expected 200 to"},
         {{.reply_bytes_max = (size_t)UINT32_MAX + 1}, "reply_bytes_max"},
         {{.request_bytes_max = SIZE_MAX}, "request_bytes_max"},
-        {{.calls_max = 10001}, "calls_max is 10001: it may be 1 to 10000"},
-        {{.server = "a b"}, "names no host"},
-        {{.user_agent = "\303\274"}, "user_agent is to be printable ASCII"},
-        {{.user_agent = "\ta"}, "user_agent is to be printable ASCII"},
-        {{.user_agent = "a\177"}, "user_agent is to be printable ASCII"},
-        {{.user_agent = " x"}, "begin with no blank"},
-        {{.token = "a", .token_file = "b"}, "both token and token_file"},
-        {{.token = ""}, "the token is none"},
-        {{.token = "two words"}, "the token is none"},
-        {{.token = "line\n"}, "the token is none"},
-        {{.token = "\303\274"}, "the token is none"},
+        {{.calls_max = 10001}, "calls_max: 10001 is out of range; expected 1 to 10000"},
+        {{.server = "a b"}, "has no valid host"},
+        {{.user_agent = "\303\274"}, "user_agent: invalid; expected printable ASCII"},
+        {{.user_agent = "\ta"}, "user_agent: invalid; expected printable ASCII"},
+        {{.user_agent = "a\177"}, "user_agent: invalid; expected printable ASCII"},
+        {{.user_agent = " x"}, "begins with a blank"},
+        {{.token = "a", .token_file = "b"}, "token: given together with token_file"},
+        {{.token = ""}, "token: invalid"},
+        {{.token = "two words"}, "token: invalid"},
+        {{.token = "line\n"}, "token: invalid"},
+        {{.token = "\303\274"}, "token: invalid"},
     };
 
     (void)state;
@@ -174,7 +175,7 @@ static void test_token_size(void **state)
     assert_true(slice_equal(config.lower.connection.token, slice_text(token)));
     token[TOKEN_BYTES_MAX] = 't';
     assert_false(reads(&given, &config));
-    assert_told("a token is 1 to 4096 bytes");
+    assert_told("expected 1 to 4096 bytes");
 }
 
 /* Reads a configuration whose token file holds `bytes`. */
@@ -204,13 +205,13 @@ static void test_token_files(void **state)
         {SLICE("secret"), NULL},
         {SLICE("secret\n"), NULL},
         {SLICE("secret\r\n"), NULL},
-        {SLICE(""), "is empty: it should hold a token"},
-        {SLICE("\n"), "is empty: it should hold a token"},
-        {SLICE("secret\n\n"), "holds no token"},
-        {SLICE("secret "), "holds no token"},
-        {SLICE("two\nlines\n"), "holds no token"},
-        {SLICE("nul\0"), "holds no token"},
-        {SLICE("\xef\xbb\xbfsecret"), "holds no token"},
+        {SLICE(""), "is empty; expected a token in it"},
+        {SLICE("\n"), "is empty; expected a token in it"},
+        {SLICE("secret\n\n"), "has no token"},
+        {SLICE("secret "), "has no token"},
+        {SLICE("two\nlines\n"), "has no token"},
+        {SLICE("nul\0"), "has no token"},
+        {SLICE("\xef\xbb\xbfsecret"), "has no token"},
     };
 
     (void)state;
@@ -245,10 +246,10 @@ static void test_token_file_size(void **state)
     assert_false(reads_file(slice_of(token, TOKEN_BYTES_MAX + 2), &config));
     assert_told("at most 4096 bytes");
     assert_false(reads(&endless, &config));
-    assert_told("holds no token");
+    assert_told("has no token");
 }
 
-/* Goal: why a file can't be read is told. Method: one that is not there, and a folder. */
+/* Goal: why a file cannot be read is told. Method: one that is not there, and a folder. */
 static void test_token_file_that_is_none(void **state)
 {
     const struct errata_channel_config missing = {.token_file = "/nowhere/token"};
@@ -257,10 +258,11 @@ static void test_token_file_that_is_none(void **state)
 
     (void)state;
     assert_false(reads(&missing, &config));
-    assert_string_equal(
-        told, "the token file \"/nowhere/token\" can't be read: no such file or directory");
+    assert_string_equal(told,
+                        "token_file: \"/nowhere/token\" cannot be read: no such file or directory; "
+                        "expected a readable file");
     assert_false(reads(&folder, &config));
-    assert_told("the token file \"/tmp\" can't be read: illegal operation on a directory");
+    assert_told("token_file: \"/tmp\" cannot be read: illegal operation on a directory");
 }
 
 int run_config_tests(void)

@@ -46,8 +46,9 @@ static void test_texts(void **state)
                                     errata_result_text((enum errata_result)other));
         }
     }
-    assert_string_equal(errata_result_text((enum errata_result)99), "no result of this library");
-    assert_string_equal(errata_result_text((enum errata_result) - 1), "no result of this library");
+    assert_string_equal(errata_result_text((enum errata_result)99), "not a result of this library");
+    assert_string_equal(errata_result_text((enum errata_result) - 1),
+                        "not a result of this library");
     assert_string_equal(errata_code_name(ERRATA_CODE_OK), "OK");
     assert_string_equal(errata_code_name(ERRATA_CODE_NOT_FOUND), "NOT_FOUND");
     assert_string_equal(errata_code_name(ERRATA_CODE_UNAUTHENTICATED), "UNAUTHENTICATED");
